@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PARTS } from '../../src/parts/table.js';
 import { fakeNpm } from '../parts/fake-npm.js';
 import { built, root } from '../support/built.js';
-import { type Outcome, type RunOptions, run, videos } from './run.js';
+import { anyvmaf, type Outcome, type RunOptions, run, videos } from './run.js';
 
 const folder = videos();
 const program = folder.at('alone/dist/bundle/js/main.js');
@@ -226,8 +226,18 @@ describe('anyvmaf setup', () => {
       download: PARTS.decoder.packages[0].packed,
       size: PARTS.decoder.size,
       installed: false,
+      own: false,
       place: join(cache, 'parts/decoder@0.12.10'),
     });
+  });
+
+  test('says which packages are installed beside anyvmaf, as here', async () => {
+    const { env } = fresh();
+    const { stdout } = await anyvmaf(['setup', '--json'], { env });
+    for (const state of JSON.parse(stdout)) expect(state).toMatchObject({ installed: false, own: true });
+    expect((await anyvmaf(['setup'], { env })).stdout.replace(/\s+/g, ' ')).toContain(
+      '(not needed: the package is',
+    );
   });
 
   test('says what it does not understand', async () => {

@@ -17,11 +17,14 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { installPart } from '../../src/parts/install.js';
 import { isHere, partsFolder, placeOf, removePart } from '../../src/parts/store.js';
 import type { Part } from '../../src/parts/table.js';
+import { run } from '../cli/run.js';
 import { failure } from '../media/support.js';
+import { built } from '../support/built.js';
 import { delivering, fakeNpm } from './fake-npm.js';
 import { type Entry, integrityOf, tgz } from './tarball.js';
 
@@ -135,6 +138,21 @@ describe('a part', () => {
     expect(isHere(part)).toBe(true);
     expect(readdirSync(partsFolder())).toEqual(['tiny@1.2.3']);
   });
+});
+
+it('a part that several processes want at the same time comes to each of them', async () => {
+  const { part, file } = packed();
+  deliver(file);
+  const script = `
+    const { installPart } = await import(${JSON.stringify(pathToFileURL(built('dist/parts/install.js')).href)});
+    console.log((await installPart('tiny', { part: JSON.parse(process.argv[1]) })).place);`;
+  const all = await Promise.all(
+    [1, 2, 3].map(() => run(process.execPath, ['--input-type=module', '-e', script, JSON.stringify(part)])),
+  );
+  for (const { code, stdout, stderr } of all)
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: `${placeOf(part)}\n`, stderr: '' });
+  expect(isHere(part)).toBe(true);
+  expect(readdirSync(partsFolder())).toEqual(['tiny@1.2.3']);
 });
 
 describe('what npm gives is refused', () => {

@@ -2,9 +2,7 @@
  * @module cli/commands/doctor
  * `anyvmaf doctor`: what is installed, what works, and how to get the rest.
  */
-import { existsSync } from 'node:fs';
 import { arch, cpus, platform, release } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { OWN_GPU_BACKENDS, type PartName } from '../../core/choices.js';
 import type { BackendHealth, Diagnosis } from '../../index.js';
 import { isHere } from '../../parts/store.js';
@@ -12,6 +10,7 @@ import { PARTS } from '../../parts/table.js';
 import { wrap } from '../../report/terminal.js';
 import { EXIT } from '../exit.js';
 import { twoColumns } from '../help.js';
+import { hasPackage } from '../own-package.js';
 import { environmentCommand } from './environment.js';
 import { deviceText } from './tiny-list.js';
 
@@ -80,12 +79,8 @@ function machineFacts(): MachineFacts {
 }
 
 function isInstalled(name: string): boolean {
-  try {
-    return existsSync(fileURLToPath(import.meta.resolve(name)));
-  } catch {
-    const part = PART_OF[name];
-    return part !== undefined && isHere(PARTS[part]);
-  }
+  const part = PART_OF[name];
+  return hasPackage(name) || (part !== undefined && isHere(PARTS[part]));
 }
 
 /** How to get a package. */

@@ -12,6 +12,7 @@ import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { type HelpPage, helpWidth, twoColumns } from '../help.js';
 import { grouped, orList, parseArguments } from '../options.js';
+import { hasPackage } from '../own-package.js';
 import { partsDoor } from '../parts-door.js';
 import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
@@ -53,6 +54,8 @@ interface PartState {
   readonly download: number;
   readonly size: number;
   readonly installed: boolean;
+  /** The package was installed beside anyvmaf, and goes before the part. */
+  readonly own: boolean;
   /** Set if it was asked for. */
   readonly fetched?: boolean;
   readonly place: string;
@@ -114,6 +117,7 @@ function stateOf(part: Part, fetched: boolean | undefined): PartState {
     download: packedSize(part),
     size,
     installed: isHere(part),
+    own: hasPackage(packages[0].name),
     ...(fetched !== undefined && { fetched }),
     place: placeOf(part),
   };
@@ -124,15 +128,18 @@ function fetchedText({ part, fetched, size, place }: PartState): string {
 }
 
 function listText(states: readonly PartState[], columns: number): string {
-  const rows = states.map(({ part, use, packages, download, size, installed, place }): [string, string] => {
-    const sizes = `${megabytes(size)} on disk`;
-    const state = installed
-      ? `there, ${sizes}: ${place}`
-      : isOffered(PARTS[part])
-        ? `not there; ${megabytes(download)} to fetch, ${sizes}`
-        : 'not for this system';
-    return [part, `${use} (${packages.join(', ')}): ${state}`];
-  });
+  const rows = states.map(
+    ({ part, use, packages, download, size, installed, own, place }): [string, string] => {
+      const sizes = `${megabytes(size)} on disk`;
+      const state = installed
+        ? `there, ${sizes}: ${place}`
+        : isOffered(PARTS[part])
+          ? `not there; ${megabytes(download)} to fetch, ${sizes}`
+          : 'not for this system';
+      const before = own ? ' (not needed: the package is installed beside anyvmaf)' : '';
+      return [part, `${use} (${packages.join(', ')}): ${state}${before}`];
+    },
+  );
   return `Parts; '${NAME} PART' fetches one:\n\n${twoColumns(rows, helpWidth(columns))}\n`;
 }
 
