@@ -11,7 +11,7 @@ RUN apt-get update \
   && apt-get install --no-install-recommends --yes ffmpeg \
   && rm -rf /var/lib/apt/lists/*
 COPY --from=build /package/ /package/
-RUN npm install --global --omit=dev --omit=optional /package/anyvmaf-*.tgz \
+RUN npm install --global --omit=dev /package/anyvmaf-*.tgz \
   && npm cache clean --force \
   && rm -rf /package
 ENV ANYVMAF_CACHE=/tmp/anyvmaf

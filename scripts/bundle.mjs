@@ -3,8 +3,8 @@
  * The second half of `npm run build`: bundles the compiled modules in dist/ into the files of the package. Modules that are
  * always loaded together become one file, which saves start time and memory; modules loaded on demand stay separate.
  */
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, buildSync } from 'esbuild';
 import { builtPath, ROOT } from './lib/project.mjs';
@@ -69,7 +69,7 @@ const shaders = {
     })),
 };
 
-/** Removes declarations that the public types do not reach, which nobody can import. */
+/** Removes declarations that the public types do not reach, which nobody can import, and the headers of the others. */
 function removeInnerTypes() {
   const dist = join(ROOT, 'dist');
   const reached = new Set(['index.d.ts', 'index.browser.d.ts']);
@@ -78,13 +78,19 @@ function removeInnerTypes() {
     for (const [, name] of text.matchAll(/(?:from |import\()'(\.[^']+)\.js'/g))
       reached.add(`${join(dirname(file), name)}.d.ts`);
   }
-  for (const file of readdirSync(dist, { recursive: true }))
-    if (file.endsWith('.d.ts') && !reached.has(file)) rmSync(join(dist, file));
+  for (const file of readdirSync(dist, { recursive: true })) {
+    if (!file.endsWith('.d.ts')) continue;
+    const path = join(dist, file);
+    // What a file is for, its readers do not see.
+    if (reached.has(file))
+      writeFileSync(path, readFileSync(path, 'utf8').replace(/^\/\*\*\n \* @module [\s\S]*?\*\/\n/, ''));
+    else rmSync(path);
+  }
 }
 
 removeInnerTypes();
 rmSync(FOLDER, { recursive: true, force: true });
-await build({
+const bundled = await build({
   entryPoints: ENTRIES.map(builtPath),
   outdir: FOLDER,
   entryNames: '[name]',
@@ -99,4 +105,23 @@ await build({
   // A third less to fetch and to parse.
   minify: true,
   logLevel: 'warning',
+  write: false,
 });
+
+// Files name each other five thousand times: short names make the package 18 kB smaller.
+const HASHED = /[\w-]+-[A-Z\d]{8}\.js/g;
+const names = new Map(
+  bundled.outputFiles
+    .map(({ path }) => basename(path))
+    .filter((name) => name.match(HASHED)?.[0] === name)
+    .sort()
+    .map((name, i) => [name, `${i.toString(36)}.js`]),
+);
+mkdirSync(FOLDER, { recursive: true });
+for (const { path, text } of bundled.outputFiles) {
+  const name = basename(path);
+  writeFileSync(
+    join(FOLDER, names.get(name) ?? name),
+    text.replace(HASHED, (found) => names.get(found) ?? found),
+  );
+}

@@ -122,6 +122,7 @@ const CHECKS = [
       ...['browser-worker.js', 'browser-ffmpeg-worker.js', 'browser-parser-worker.js'],
     ),
   ],
+  ['installation', () => check(run('node', ['scripts/installation.mjs']))],
   ['models', () => check(run('node', ['scripts/extract-models.mjs', '--check']))],
   ['tool reference', () => check(run('node', ['scripts/generate-mcp-docs.mjs', '--check']))],
   ['protocol conformance', () => check(run('node', ['scripts/mcp-conformance.mjs']))],

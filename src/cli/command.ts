@@ -109,6 +109,11 @@ export const COMMANDS: readonly [CommandEntry, ...CommandEntry[]] = [
     load: async () => (await import('./commands/backends.js')).backends,
   },
   {
+    name: 'setup',
+    summary: 'fetch, list or remove parts that do not come with the package',
+    load: async () => (await import('./commands/setup.js')).setup,
+  },
+  {
     name: 'doctor',
     summary: 'say what is installed, what works, and how to get the rest',
     load: async () => (await import('./commands/doctor.js')).doctor,

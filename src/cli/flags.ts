@@ -27,6 +27,7 @@ const FLAGS: Readonly<Record<string, string>> = {
 /** What a hint names: `--offset 12`. */
 const flags: HintName = (hint) => {
   if (hint.purpose === 'pull') return `'anyvmaf models pull ${hint.model}'`;
+  if (hint.purpose === 'install') return `'anyvmaf setup ${hint.part}', or add --yes`;
   const flag = FLAGS[hint.option] ?? `--${hint.option}`;
   if (hint.value === undefined || hint.value === true) return flag;
   switch (hint.option) {

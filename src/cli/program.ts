@@ -4,9 +4,11 @@
  * code.
  */
 import { existsSync, statSync } from 'node:fs';
+import { openPartsDoor } from '../parts/consent.js';
 import { COMMANDS, type CommandEntry } from './command.js';
 import { EXIT, exitCodeOf, messageOf } from './exit.js';
 import { helpWidth, renderHelp } from './help.js';
+import { partsDoor } from './parts-door.js';
 import { endProcess } from './process-end.js';
 import { openTerminal, type Terminal } from './terminal.js';
 
@@ -26,9 +28,13 @@ export async function main(args: readonly string[]): Promise<never> {
   return endProcess(code);
 }
 
+/** Commands that serve others: whoever started them does not wait for a question. */
+const UNATTENDED: readonly string[] = ['mcp', 'work'];
+
 /** Runs the command that `args` names, the first of {@link COMMANDS} when they name none. */
 async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const [entry, rest] = chooseCommand(args, (path) => existsSync(path) && !statSync(path).isDirectory());
+  openPartsDoor(partsDoor(terminal, !UNATTENDED.includes(entry.name)));
   const command = await entry.load();
   const ended = await command.run(rest, terminal);
   if (typeof ended === 'number') return ended;

@@ -29,6 +29,10 @@ export type FrameRatePolicy = (typeof FRAME_RATE_POLICIES)[number];
 export const GPU_BACKENDS = ['cuda', 'sycl', 'hip', 'metal'] as const;
 export type GpuBackend = (typeof GPU_BACKENDS)[number];
 
+/** Parts of anyvmaf that are fetched when they are first needed. */
+export const PART_NAMES = ['decoder', 'tiny', 'webgpu'] as const;
+export type PartName = (typeof PART_NAMES)[number];
+
 /** Backends of this package that measure on a GPU: alone as far as it can, or side by side with the core. */
 export const OWN_GPU_BACKENDS = ['webgpu', 'hybrid'] as const;
 export type OwnGpuBackend = (typeof OWN_GPU_BACKENDS)[number];

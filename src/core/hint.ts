@@ -3,7 +3,7 @@
  * What resolves a finding or a refusal, as data, and the sentences made of it: only the names of options differ between
  * the doors, which have flags, parameters or buttons.
  */
-import type { ColorMatrix, ColorRange, ScaleFilter } from './choices.js';
+import type { ColorMatrix, ColorRange, PartName, ScaleFilter } from './choices.js';
 import type { ChromaFormat } from './frame.js';
 import { shown } from './printable.js';
 import { quotedWord, shellWord } from './shell.js';
@@ -90,11 +90,21 @@ export interface PullHint {
   readonly model: string;
 }
 
+/** A part of anyvmaf to install. */
+export interface InstallHint {
+  readonly purpose: 'install';
+  readonly option?: never;
+  readonly value?: never;
+  readonly part: PartName;
+  /** What npm calls it. */
+  readonly packages: string;
+}
+
 /** What resolves a finding, as data. */
 export type Hint = OptionHint | PrepareHint;
 
 /** What resolves a refusal: as data, or where nothing that anyvmaf has helps, in words such as `download the video`. */
-export type Remedy = Hint | OpenHint | PullHint | string;
+export type Remedy = Hint | OpenHint | PullHint | InstallHint | string;
 
 /** One thing that was refused. */
 export interface Objection {
@@ -105,7 +115,7 @@ export interface Objection {
 }
 
 /** A door's name for what a hint says: `--scale bicubic`. */
-export type HintName = (hint: OptionHint | OpenHint | PullHint) => string;
+export type HintName = (hint: OptionHint | OpenHint | PullHint | InstallHint) => string;
 
 /**
  * A hint in a few words: `scale: 'bicubic'`, `to accept, pass scale: 'bicubic'`, or ffmpeg command lines.
@@ -146,6 +156,7 @@ const VERBS: Readonly<Record<Exclude<Remedy, string>['purpose'], string>> = {
   correct: 'correct ',
   declare: 'if it is raw YUV, give its width, height, pixel format and bit depth: ',
   fix: 'pass ',
+  install: 'run ',
   name: 'name it with ',
   omit: 'leave out ',
   prepare: 'use ',
@@ -162,6 +173,7 @@ function stepText(hint: Remedy, name: HintName): string {
 /** As programs write it. */
 function nameInApi(hint: Parameters<HintName>[0]): string {
   if (hint.purpose === 'pull') return `pullModel('${hint.model}')`;
+  if (hint.purpose === 'install') return `npm install ${hint.packages}`;
   const { option, value } = hint;
   if (value === undefined) return option === 'raw' ? 'width, height, chroma and bitDepth of raw' : option;
   if (option === 'model') return `models: ${literal([value])}`;

@@ -13,6 +13,7 @@ import type { ByteReader, FilePlatform } from '../media/platform.js';
 import { blobReader, bytesReader } from '../media/readers.js';
 import { Parser } from '../parsing/parser.js';
 import type { ParserWorker } from '../parsing/protocol.js';
+import type { TinyPlatform } from '../tiny/types.js';
 import type { EvaluationCalls, LentTable } from './calls.js';
 import type { Comparison } from './compare.js';
 import type { EvaluateOptions, Evaluation } from './evaluate.js';
@@ -24,6 +25,7 @@ export type TableInput = string | URL | Blob | Uint8Array;
 /** Platform functions of evaluation. */
 export interface EvaluationPlatform {
   readonly files: FilePlatform;
+  tiny(): Promise<TinyPlatform>;
   startParser(): ParserWorker;
   /** First message to the thread. */
   evaluationTask(): unknown;
@@ -72,6 +74,13 @@ async function withTable<T>(
   signal?.throwIfAborted();
   const name = nameOf(features);
   const reader = await openBytes(features, name, platform.files);
+  try {
+    // Here and not in the thread, which may be ended.
+    await (await platform.tiny()).runtimes.obtain?.(options.device ?? 'auto', signal);
+  } catch (error) {
+    reader.close();
+    throw error;
+  }
   const parser = new Parser<EvaluationCalls>(platform.startParser(), platform.evaluationTask());
   parser.lend(reader);
   try {

@@ -13,11 +13,11 @@ import { quoted } from '../core/printable.js';
 import { writeReason } from './folders.js';
 
 /** What a temporary folder is for. */
-export type ScratchKind = 'bench' | 'mcp' | 'native' | 'search';
+export type ScratchKind = 'bench' | 'mcp' | 'native' | 'part' | 'search';
 
 /** `anyvmaf-mcp-MACHINE-PID-START-RANDOM` in a folder for temporary files, `.anyvmaf-…-RANDOM.tmp` beside other files. */
 const NAME =
-  /^(?:anyvmaf-(?:bench|mcp|native|search)|\.anyvmaf)-([0-9a-z]{1,12})-(\d{1,10})-([0-9a-z]{1,13})-[0-9a-z]{1,12}(\.tmp)?$/;
+  /^(?:anyvmaf-(?:bench|mcp|native|part|search)|\.anyvmaf)-([0-9a-z]{1,12})-(\d{1,10})-([0-9a-z]{1,13})-[0-9a-z]{1,12}(\.tmp)?$/;
 
 /** Seconds by which a clock may be wrong. */
 const SLACK = 60;
@@ -38,10 +38,15 @@ export function isScratch(path: string): boolean {
 /**
  * Makes a folder that only this user can read.
  * @param parent an existing folder
+ * @param advice what to do where nothing can be made in it
  * @returns its absolute path; end its life with {@link removeScratch}
  * @throws {AnyvmafError} `io`
  */
-export async function makeScratchFolder(kind: ScratchKind, parent: string = tmpdir()): Promise<string> {
+export async function makeScratchFolder(
+  kind: ScratchKind,
+  parent: string = tmpdir(),
+  advice = 'name another with TMPDIR',
+): Promise<string> {
   await sweepScratch(parent);
   const path = join(resolve(parent), await newName(`anyvmaf-${kind}`));
   remember(path);
@@ -51,7 +56,7 @@ export async function makeScratchFolder(kind: ScratchKind, parent: string = tmpd
     forgetScratch(path);
     throw new AnyvmafError(
       'io',
-      `No temporary folder can be made in ${quoted(parent)}: ${writeReason(cause)}; name another with TMPDIR.`,
+      `No temporary folder can be made in ${quoted(parent)}: ${writeReason(cause)}; ${advice}.`,
       { cause },
     );
   }

@@ -137,6 +137,11 @@ export interface Decoder {
   readonly probesAtOnce?: boolean;
   availability(): Promise<DecoderAvailability>;
   /**
+   * Fetches what it needs to run, if the user agrees. Absent if nothing can be fetched.
+   * @throws {AnyvmafError} if they do not, or it cannot be fetched, with what to do; the signal's reason
+   */
+  obtain?(signal?: AbortSignal): Promise<void>;
+  /**
    * @throws {AnyvmafError} `media` if this decoder does not support the file (the message names the codec), `io` if the
    * file cannot be read
    */

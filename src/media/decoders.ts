@@ -46,6 +46,8 @@ interface Attempt {
   readonly decoder: Decoder;
   readonly availability: DecoderAvailability;
   readonly error?: AnyvmafError;
+  /** What would let it run. */
+  readonly hints?: readonly Remedy[];
 }
 
 /**
@@ -64,11 +66,12 @@ export async function chooseDecoder(encoded: EncodedInput, options: DecoderOptio
   const attempts: Attempt[] = [];
   for (const [i, decoder] of candidates.entries()) {
     const early = decoder.probesAtOnce ? probeEarly(decoder, encoded.input, signal) : undefined;
-    const availability = await decoder.availability();
+    const found = await available(decoder, attempts, signal);
+    const { availability } = found;
     if (!availability.usable || signal?.aborted) await early?.stop();
     signal?.throwIfAborted();
     if (!availability.usable) {
-      attempts.push({ decoder, availability });
+      attempts.push(found);
       continue;
     }
     try {
@@ -80,6 +83,30 @@ export async function chooseDecoder(encoded: EncodedInput, options: DecoderOptio
     }
   }
   throw nobody(encoded, attempts);
+}
+
+/** Whether a decoder can run, once what it needs is fetched; nothing is where that would be in vain. */
+async function available(
+  decoder: Decoder,
+  attempts: readonly Attempt[],
+  signal: AbortSignal | undefined,
+): Promise<Attempt> {
+  const availability = await decoder.availability();
+  if (availability.usable || !decoder.obtain || ffmpegRefused(attempts)) return { decoder, availability };
+  try {
+    await decoder.obtain(signal);
+    return { decoder, availability: await decoder.availability() };
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (!(error instanceof AnyvmafError) || error.code === 'usage') throw error;
+    const { message: reason, hints = [] }: Objection = error.objections?.[0] ?? error;
+    return { decoder, availability: { ...availability, reason }, hints };
+  }
+}
+
+/** No other decoder supports more than ffmpeg. */
+function ffmpegRefused(attempts: readonly Attempt[]): boolean {
+  return attempts.some(({ decoder, error }) => error !== undefined && decoder.id === 'ffmpeg');
 }
 
 /** Asks a decoder about a file; uses the answer only if the decoder can run. */
@@ -145,10 +172,11 @@ async function firstOf<T>(
     attempts.push({ decoder, availability: { id: decoder.id, usable: true }, error: refusal(error) });
   }
   for (const [i, decoder] of video.others.entries()) {
-    const availability = await decoder.availability();
+    const tried = await available(decoder, attempts, signal);
+    const { availability } = tried;
     signal?.throwIfAborted();
     if (!availability.usable) {
-      attempts.push({ decoder, availability });
+      attempts.push(tried);
       continue;
     }
     try {
@@ -191,20 +219,23 @@ function undecoded(encoded: EncodedInput): AnyvmafError {
 function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafError {
   const { name, looksLike } = encoded;
   const tried = attempts.filter(({ error }) => error !== undefined);
-  // No other decoder supports more than ffmpeg.
-  const exhausted = tried.some(({ decoder }) => decoder.id === 'ffmpeg');
+  const exhausted = ffmpegRefused(attempts);
   const idle = attempts
     .filter(({ error }) => error === undefined && !exhausted)
     .map(
       ({ decoder, availability }) => `${decoder.id}: ${clause(availability.reason ?? 'it cannot run here')}`,
     );
+  const fetchable = attempts.flatMap((one) => one.hints ?? []);
   const [first] = tried;
   if (!first?.error) {
     const reasons = `there is no decoder for it (${idle.join('; ')})`;
     const message = looksLike
-      ? `${shown(name)} is ${looksLike}, and ${reasons}. Install one of them, or convert the video first: ${convertCommand(name)}`
+      ? `${shown(name)} is ${looksLike}, and ${reasons}`
       : `${shown(name)} is not a Y4M file, and if it is encoded, ${reasons}`;
-    return new AnyvmafError('media', message, { ...(!looksLike && { hints: [DECLARE_RAW] }), file: name });
+    const convert = `convert the video first: ${convertCommand(name)}`;
+    const install = fetchable.length > 0 ? 'install ffmpeg' : 'install one of them';
+    const hints = [...fetchable, ...(looksLike ? [install, convert] : [DECLARE_RAW])];
+    return new AnyvmafError('media', message, { hints, file: name });
   }
   const { error } = first;
   const { message, hints = [] }: Objection = error.objections?.[0] ?? error;
@@ -230,7 +261,7 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
   const why = clauses.length > 0 ? ` (${clauses.join('; ')})` : '';
   if (cutOff + why === '' && known) return error;
   const what = clause(message) + why + cutOff;
-  const all = known ? hints : [...hints, DECLARE_RAW];
+  const all = [...hints, ...fetchable, ...(known ? [] : [DECLARE_RAW])];
   return new AnyvmafError('media', what, { hints: all, file: name, cause: error });
 }
 

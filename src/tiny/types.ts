@@ -279,6 +279,11 @@ export interface TinyRuntimes {
   /** All devices, in the order of `auto`. */
   devices(): Promise<readonly TinyDeviceStatus[]>;
   /**
+   * Fetches a runtime for a device if there is none and the user agrees. Absent if nothing can be fetched.
+   * @throws {AnyvmafError} if they do not, or it cannot be fetched, with what to do; the signal's reason
+   */
+  obtain?(device: TinyDeviceChoice, signal?: AbortSignal): Promise<void>;
+  /**
    * Starts a session.
    * @throws {AnyvmafError} `backend` if the device is not available or does not start; there is no fallback
    */

@@ -45,6 +45,77 @@ function decoder(
   };
 }
 
+/** A decoder that can run once what it needs is fetched. */
+function fetchable(fetch: () => void = () => {}): Decoder & { asked: string[] } {
+  const base = decoder('wasm', 'works');
+  let here = false;
+  return {
+    ...base,
+    async availability() {
+      return here ? { id: 'wasm', usable: true } : { id: 'wasm', usable: false, reason: 'it is not here.' };
+    },
+    async obtain() {
+      base.asked.push('obtain');
+      fetch();
+      here = true;
+    },
+  };
+}
+
+describe('what a decoder needs', () => {
+  const refusing = (code: 'backend' | 'usage') =>
+    fetchable(() => {
+      const hints = [{ purpose: 'install', part: 'decoder', packages: 'core@1' }] as const;
+      throw new AnyvmafError(code, 'the package core is not here', { hints });
+    });
+
+  it('is fetched when no other decoder is left', async () => {
+    const decoders = [decoder('ffmpeg', 'absent'), decoder('mediabunny', 'refuses'), fetchable()];
+    expect((await chooseDecoder(clip, { choice: 'auto', decoders })).decoder.id).toBe('wasm');
+    const opened = {
+      input: 'clip.mp4',
+      decoder: decoder('mediabunny', 'breaks'),
+      facts,
+      others: [fetchable()],
+    };
+    expect(await openDecoded(opened, {})).toMatchObject({ decodedBy: 'wasm' });
+  });
+
+  it('is not, where another one works or it would be in vain', async () => {
+    const wasm = fetchable();
+    await chooseDecoder(clip, { choice: 'auto', decoders: [decoder('mediabunny', 'works'), wasm] });
+    const decoders = [decoder('ffmpeg', 'refuses'), wasm];
+    expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders }), 'media')).toBe(
+      'clip.mp4 is av1, which ffmpeg does not know.',
+    );
+    const broken = { input: 'clip.mp4', decoder: decoder('ffmpeg', 'breaks'), facts, others: [wasm] };
+    expect(await failure(() => openDecoded(broken, {}), 'media')).toContain('ffmpeg gives RGB only');
+    expect(wasm.asked).toEqual([]);
+  });
+
+  it('is named with what to do where it may not or cannot be fetched', async () => {
+    const decoders = [decoder('ffmpeg', 'absent'), refusing('backend')];
+    expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders }), 'media')).toBe(
+      'clip.mp4 is an MP4 or MOV file, and there is no decoder for it (ffmpeg: ffmpeg is not installed; install it; ' +
+        'wasm: the package core is not here); run npm install core@1, or install ffmpeg, or convert the video first: ' +
+        'ffmpeg -i clip.mp4 -strict -1 OUTPUT.y4m.',
+    );
+    const after = [decoder('mediabunny', 'refuses'), refusing('backend')];
+    expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders: after }), 'media')).toBe(
+      'clip.mp4 is av1, which mediabunny does not know (tried mediabunny; wasm: the package core is not here); run npm ' +
+        'install core@1.',
+    );
+    const { looksLike: _, ...unknown } = clip;
+    expect(await failure(() => chooseDecoder(unknown, { choice: 'auto', decoders }), 'media')).toContain(
+      'run npm install core@1, or if it is raw YUV',
+    );
+    const wrong = [refusing('usage')];
+    expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders: wrong }), 'usage')).toContain(
+      'the package core is not here',
+    );
+  });
+});
+
 describe('choosing a decoder', () => {
   it('takes the first that can run, and asks no further', async () => {
     const decoders = [decoder('ffmpeg', 'absent'), decoder('mediabunny', 'works'), decoder('wasm', 'works')];

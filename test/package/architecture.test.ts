@@ -26,6 +26,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   remote: [],
   // What programs in Node share: temporary files, and the one place that opens what somebody else named.
   files: [],
+  // What is too large to come with the package, and is fetched when it is needed.
+  parts: ['files'],
   // Platforms implement what others declare; their worker scripts start the body that the engine brings.
   platform: [
     'engine',
@@ -38,6 +40,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'tiny',
     'sample',
     'files',
+    'parts',
     'remote',
   ],
   public: [
@@ -61,7 +64,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   queue: ['files'],
   bench: ['index', 'sample', 'files'],
   mcp: ['index', 'live', 'report', 'sample', 'bench', 'files'],
-  cli: ['index', 'live', 'mcp', 'report', 'bench', 'files', 'queue', 'remote'],
+  cli: ['index', 'live', 'mcp', 'report', 'bench', 'files', 'parts', 'queue', 'remote'],
 };
 
 /** Parts that run unchanged in Node, browsers and workers. */

@@ -24,7 +24,7 @@ const FOREIGN = /npm install [^)]*|NODE_OPTIONS=\S+|(['"`])--[a-z-]+\1/g;
 /** In a string; CSS has properties of this shape, each before a colon or in brackets. */
 const FLAG = /['"`](?:.*[^\w(-])?--[a-z][a-z_-]*(?![\w-]*[:$])/;
 const COMMAND =
-  /['"`].*\banyvmaf (align|backends|bench|doctor|features|heatmap|inspect|mcp|models|score|tiny)\b/;
+  /['"`].*\banyvmaf (align|backends|bench|doctor|features|heatmap|inspect|mcp|models|score|setup|tiny)\b/;
 const VARIABLE = /['"`].*\b(VMAF_BIN|ANYVMAF_[A-Z]+)\b/;
 
 const READ =

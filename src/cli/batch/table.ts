@@ -29,6 +29,7 @@ const NOT_OF_LINES: ReadonlySet<string> = new Set([
   'precision',
   'quiet',
   'shard',
+  'yes',
   'help',
   'version',
   'c',

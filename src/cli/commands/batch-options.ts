@@ -3,11 +3,13 @@
  * The options of the batch command. Pure: opens nothing.
  */
 import { usageError } from '../../core/errors.js';
+import { agreeToParts } from '../../parts/consent.js';
 import { MOST_ATTEMPTS, MOST_PRIORITY } from '../../queue/payload.js';
 import type { PartLength } from '../../queue/types.js';
 import { type Precision, parsePrecision } from '../../report/format.js';
 import { LINE_OPTIONS, type LineOption } from '../batch/table.js';
 import { grouped, type OptionSpec, type OptionUse, parseArguments } from '../options.js';
+import { YES_OPTION } from '../parts-door.js';
 import { refusedValue, unsignedValue } from '../values.js';
 import { RESULTS_OPTION } from './queue-options.js';
 import { fileName } from './video-options.js';
@@ -48,6 +50,7 @@ const OWN = grouped(BATCH, [
     help: 'digits of all numbers: legacy (six decimals, default), 1 to 17 significant ones, max or full (17)',
   },
   { name: 'quiet', short: 'q', help: 'no progress and no summary' },
+  YES_OPTION,
   { name: 'help', help: 'show this help', last: true },
 ]);
 
@@ -192,6 +195,9 @@ function takeOwn(use: OptionUse, draft: Draft<Partial<BatchSettings>>): boolean 
       draft.together = together;
       return true;
     }
+    case 'yes':
+      agreeToParts();
+      return true;
     case 'queue':
       draft.queue = use.value;
       return true;

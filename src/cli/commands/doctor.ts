@@ -2,14 +2,15 @@
  * @module cli/commands/doctor
  * `anyvmaf doctor`: what is installed, what works, and how to get the rest.
  */
-import { existsSync } from 'node:fs';
 import { arch, cpus, platform, release } from 'node:os';
-import { fileURLToPath } from 'node:url';
-import { OWN_GPU_BACKENDS } from '../../core/choices.js';
+import { OWN_GPU_BACKENDS, type PartName } from '../../core/choices.js';
 import type { BackendHealth, Diagnosis } from '../../index.js';
+import { isHere } from '../../parts/store.js';
+import { PARTS } from '../../parts/table.js';
 import { wrap } from '../../report/terminal.js';
 import { EXIT } from '../exit.js';
 import { twoColumns } from '../help.js';
+import { hasPackage } from '../own-package.js';
 import { environmentCommand } from './environment.js';
 import { deviceText } from './tiny-list.js';
 
@@ -28,6 +29,13 @@ const OPTIONAL: readonly (readonly [name: string, use: string])[] = [
 ];
 
 type AdapterFacts = NonNullable<BackendHealth['adapter']>;
+
+/** Packages that are parts, which `anyvmaf setup` fetches. */
+const PART_OF: Readonly<Record<string, PartName>> = {
+  '@ffmpeg/core': 'decoder',
+  'onnxruntime-web': 'tiny',
+  webgpu: 'webgpu',
+};
 
 /** An optional package. */
 interface PackageState {
@@ -71,11 +79,14 @@ function machineFacts(): MachineFacts {
 }
 
 function isInstalled(name: string): boolean {
-  try {
-    return existsSync(fileURLToPath(import.meta.resolve(name)));
-  } catch {
-    return false;
-  }
+  const part = PART_OF[name];
+  return hasPackage(name) || (part !== undefined && isHere(PARTS[part]));
+}
+
+/** How to get a package. */
+function how(name: string): string {
+  const part = PART_OF[name];
+  return part === undefined ? `npm install ${name}` : `anyvmaf setup ${part}`;
 }
 
 function diagnosisText(found: Diagnosis, facts: MachineFacts, width: number): string {
@@ -105,7 +116,7 @@ function diagnosisText(found: Diagnosis, facts: MachineFacts, width: number): st
   const program = flavour === null ? (error ?? '') : `${flavour} ${release ?? 'of an unknown version'}`;
   const packages = facts.packages.map(({ name, installed, use }): [string, string] => [
     name,
-    `${installed ? 'installed' : `not installed; npm install ${name}`}: ${use}`,
+    `${installed ? 'installed' : `not installed; ${how(name)}`}: ${use}`,
   ]);
   const section = (title: string, rows: readonly [string, string][]) =>
     `${title}:\n${twoColumns(rows, width)}\n`;

@@ -7,10 +7,12 @@ import { type AnyvmafError, usageError } from '../../core/errors.js';
 import { nearest } from '../../core/nearest.js';
 import { quoted } from '../../core/printable.js';
 import type { EvaluateOptions } from '../../index.js';
+import { agreeToParts } from '../../parts/consent.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { type HelpPage, helpWidth } from '../help.js';
 import { grouped, type OptionReaders, type OptionSpec, parseArguments, takeOption } from '../options.js';
+import { YES_OPTION } from '../parts-door.js';
 import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 import { choiceValue, numberValue, unsignedValue } from '../values.js';
@@ -48,6 +50,7 @@ const TINY_OPTIONS = [
       help: 'of a model with an 8-bit sibling fp32 or int8, as --tiny-precision (default: auto)',
     },
     { name: 'verify', help: "load only what the registry's Sigstore bundle signs" },
+    YES_OPTION,
   ]),
   ...grouped(OUTPUT, [
     {
@@ -100,6 +103,7 @@ export const tiny: Command = {
       );
     }
     const json = uses.some(({ name }) => name === 'json');
+    if (uses.some(({ name }) => name === 'yes')) agreeToParts();
     return interruptible(async (stop) => {
       const options: EvaluateOptions = { signal: stop.signal };
       for (const use of uses) takeOption(READERS, use, options);
@@ -165,7 +169,7 @@ function unknownAction(action: string | undefined): AnyvmafError {
 
 /** What options add; the engine checks values that only it knows. */
 const READERS: OptionReaders<
-  Exclude<(typeof TINY_OPTIONS)[number]['name'], 'json' | 'help'>,
+  Exclude<(typeof TINY_OPTIONS)[number]['name'], 'json' | 'help' | 'yes'>,
   EvaluateOptions
 > = {
   split: (use) => ({ split: choiceValue(use, SPLITS) }),

@@ -1,14 +1,17 @@
 /**
  * @module cli/commands/video-options
- * The videos of a command line: names with or without options, and the geometry of raw video. Pure.
+ * The videos of a command line: names with or without options, the geometry of raw video, and whether what reads them may
+ * be fetched.
  */
 import { fileURLToPath } from 'node:url';
 import { usageError } from '../../core/errors.js';
 import { nearest } from '../../core/nearest.js';
 import { quoted, shown } from '../../core/printable.js';
 import type { RawVideoFormat } from '../../index.js';
+import { agreeToParts } from '../../parts/consent.js';
 import { COMMANDS } from '../command.js';
 import { grouped, type OptionUse, orList } from '../options.js';
+import { YES_OPTION } from '../parts-door.js';
 import { choiceValue, refusedValue, unsigned, unsignedValue } from '../values.js';
 
 const PIXEL_FORMATS = ['420', '422', '444', '400'] as const;
@@ -24,6 +27,7 @@ export const VIDEO_OPTIONS = grouped(INPUT, [
   { name: 'height', short: 'h', argument: 'N', help: 'raw YUV: height in lines (-h is not help)' },
   { name: 'pixel_format', short: 'p', argument: 'FMT', help: 'raw YUV: 420, 422, 444, or 400 for luma only' },
   { name: 'bitdepth', short: 'b', argument: 'N', help: 'raw YUV: 8, 10, 12 or 16 bits a sample' },
+  YES_OPTION,
 ]);
 
 /** The videos that a command line names. */
@@ -64,6 +68,9 @@ export class VideoArguments {
         return true;
       case 'bitdepth':
         this.#raw.bitDepth = bitDepthValue({ name, ...use });
+        return true;
+      case 'yes':
+        agreeToParts();
         return true;
       default:
         return false;

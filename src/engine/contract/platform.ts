@@ -64,6 +64,11 @@ export interface GpuAccess {
   /** How to install its requirements, as a step. */
   readonly advice: string;
   /**
+   * Fetches its requirements, if the user agrees. Absent if nothing can be fetched.
+   * @throws {AnyvmafError} if they do not, or it cannot be fetched, with what to do; the signal's reason
+   */
+  obtain?(signal?: AbortSignal): Promise<void>;
+  /**
    * Opens it in the calling thread; workers open their own.
    * @throws {AnyvmafError} `backend` if there is no GPU, with what to do
    */

@@ -221,7 +221,9 @@ export class PictureScorers {
     format: VideoFormat,
   ): Promise<PictureScorers> {
     const opened = await openAll(models, async ({ model, session, binding }) => {
-      const started = await (await runtimes()).open(model, session);
+      const here = await runtimes();
+      await here.obtain?.(session.device);
+      const started = await here.open(model, session);
       return { session: started, scorer: new TinyPictureScorer(binding, started, format), binding };
     });
     return new PictureScorers(
@@ -279,8 +281,10 @@ export class TinyRegressors {
   ): Promise<TinyRegressors> {
     const opened = await openAll(featuresOf(attached), async ({ model, binding, options }) => {
       const { runtimes } = await platform();
+      const device = options.device ?? 'auto';
+      await runtimes.obtain?.(device);
       const session = await runtimes.open(model, {
-        device: options.device ?? 'auto',
+        device,
         threads: options.threads ?? 1,
         fp16: options.fp16 ?? false,
         // Rows are few and small: a GPU would wait longer than it computes.

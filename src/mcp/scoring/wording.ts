@@ -33,6 +33,7 @@ function parametersIn(place: Place): HintName {
 
 function parametersOf(hint: NamedHint): string {
   if (hint.purpose === 'pull') return `'anyvmaf models pull ${hint.model}'`;
+  if (hint.purpose === 'install') return `'anyvmaf setup ${hint.part}'`;
   const name = hint.option.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   if (hint.value === undefined) return PARAMETERS[hint.option] ?? name;
   switch (hint.option) {

@@ -1,6 +1,6 @@
 /**
  * @module platform/ffmpeg-wasm/decoder
- * The decoder that needs nothing installed: FFmpeg compiled to WebAssembly (`@ffmpeg/core`), in a thread of its own.
+ * The decoder that needs no program: FFmpeg compiled to WebAssembly (`@ffmpeg/core`), in a thread of its own.
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
@@ -33,11 +33,13 @@ export function createWasmDecoder(host: WasmHost): Decoder {
 
 class WasmDecoder implements Decoder {
   readonly id = 'wasm';
+  readonly obtain?: (signal?: AbortSignal) => Promise<void>;
   readonly #host: WasmHost;
   readonly #times = new TimesMemory();
 
   constructor(host: WasmHost) {
     this.#host = host;
+    if (host.obtain) this.obtain = host.obtain;
   }
 
   availability(): Promise<DecoderAvailability> {

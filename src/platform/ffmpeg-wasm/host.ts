@@ -47,6 +47,8 @@ export interface WasmHost {
   /** What else to do about a codec that FFmpeg in WebAssembly cannot decode, the end of a sentence. */
   readonly remedy: string;
   availability(): Promise<DecoderAvailability>;
+  /** Fetches the core, if the user agrees; absent where it cannot. As `obtain` of a decoder. */
+  obtain?(signal?: AbortSignal): Promise<void>;
   /** @throws {AnyvmafError} `io` when the core is not there */
   load(): Promise<LoadedCore>;
   /** @throws {AnyvmafError} `io` when it cannot be read, `usage` when it is of a kind that cannot be read at will */

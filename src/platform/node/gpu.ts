@@ -3,9 +3,11 @@
  * A GPU in Node, through the optional package `webgpu` (Dawn).
  */
 import { existsSync, readdirSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { AnyvmafError } from '../../core/errors.js';
 import type { GpuAccess } from '../../engine/contract/platform.js';
+import { obtainPart } from '../../parts/consent.js';
+import { partFile } from '../../parts/store.js';
 
 /** Loads the package; a test may bring another one. */
 export type LoadWebgpu = () => Promise<typeof import('webgpu')>;
@@ -21,8 +23,15 @@ export const nodeGpu: GpuAccess = {
     return process.platform !== 'linux' || hasVulkan();
   },
   advice: ADVICE,
-  open: () => openNodeGpu(() => import('webgpu')),
+  obtain: (signal) => obtainPart('webgpu', signal),
+  open: () => openNodeGpu(loadPackage),
 };
+
+/** The user's own package, else the part. */
+async function loadPackage(): Promise<typeof import('webgpu')> {
+  const part = ownPackage() ? undefined : partFile('webgpu', 'webgpu/index.js');
+  return part === undefined ? import('webgpu') : import(pathToFileURL(part).href);
+}
 
 /**
  * Opens the preferred GPU.
@@ -72,8 +81,12 @@ function hasFiles(folder: string): boolean {
   }
 }
 
-/** Looks for the file only: loading it takes tens of megabytes. */
 function isInstalled(): boolean {
+  return ownPackage() || partFile('webgpu', 'webgpu/index.js') !== undefined;
+}
+
+/** Looks for the file only: loading it takes tens of megabytes. */
+function ownPackage(): boolean {
   try {
     return existsSync(fileURLToPath(import.meta.resolve('webgpu')));
   } catch {

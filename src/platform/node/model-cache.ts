@@ -3,24 +3,13 @@
  * Pulled model files in the user's cache folder.
  */
 import { readFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { AnyvmafError } from '../../core/errors.js';
+import { cacheFolder } from '../../files/cache-folder.js';
 import { makeFolders, writeReason } from '../../files/folders.js';
 import { writeWhole } from '../../files/scratch.js';
 import type { ModelCache } from '../../models/types.js';
 import { fileError } from './file-errors.js';
-
-/** The cache folder: what `ANYVMAF_CACHE` says, else where this system's programs keep such files. */
-export function cacheFolder(): string {
-  const { ANYVMAF_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
-  if (ANYVMAF_CACHE) return resolve(ANYVMAF_CACHE);
-  if (XDG_CACHE_HOME) return join(XDG_CACHE_HOME, 'anyvmaf');
-  if (process.platform === 'darwin') return join(homedir(), 'Library', 'Caches', 'anyvmaf');
-  if (process.platform === 'win32')
-    return join(LOCALAPPDATA || join(homedir(), 'AppData', 'Local'), 'anyvmaf', 'Cache');
-  return join(homedir(), '.cache', 'anyvmaf');
-}
 
 const placeOf = (fileName: string): string => join(cacheFolder(), 'models', fileName);
 

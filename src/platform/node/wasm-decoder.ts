@@ -10,6 +10,8 @@ import { AnyvmafError } from '../../core/errors.js';
 import { FOREIGN, type Origin } from '../../core/origin.js';
 import type { Decoder } from '../../media/decoder.js';
 import type { ByteReader } from '../../media/platform.js';
+import { obtainPart } from '../../parts/consent.js';
+import { partFile } from '../../parts/store.js';
 import { createWasmDecoder, FFMPEG_VERSION } from '../ffmpeg-wasm/decoder.js';
 import type { LoadedCore, OpenedInput, WasmHost, WasmThread } from '../ffmpeg-wasm/host.js';
 import type { FromWasmWorker, JobInput } from '../ffmpeg-wasm/protocol.js';
@@ -28,7 +30,7 @@ export interface NodeWasmOptions {
   readonly origin?: Origin;
 }
 
-/** FFmpeg in WebAssembly; usable where the package `@ffmpeg/core` is installed. */
+/** FFmpeg in WebAssembly; usable where the package `@ffmpeg/core` is installed, or the part `decoder`. */
 export function nodeWasmDecoder(options: NodeWasmOptions = {}): Decoder {
   const worker = options.worker ?? (() => new URL('./node-ffmpeg-worker.js', import.meta.url));
   const host: WasmHost = {
@@ -38,6 +40,7 @@ export function nodeWasmDecoder(options: NodeWasmOptions = {}): Decoder {
       const usable = coreFiles() !== undefined;
       return { id: 'wasm', usable, ...(usable ? { version: FFMPEG_VERSION } : { reason: ABSENT }) };
     },
+    obtain: (signal) => obtainPart('decoder', signal),
     load: loadCore,
     openInput: (input) => openInput(input, options.origin ?? FOREIGN),
     startThread: () => startThread(worker()),
@@ -47,6 +50,9 @@ export function nodeWasmDecoder(options: NodeWasmOptions = {}): Decoder {
 
 const ABSENT =
   'the package @ffmpeg/core is not installed; install it with npm install @ffmpeg/core@0.12, or install ffmpeg.';
+
+/** The core's files in the part `decoder`. */
+const CORE = '@ffmpeg/core/dist/umd/ffmpeg-core';
 
 /** Compiled once a process. */
 let core: Promise<LoadedCore> | undefined;
@@ -81,7 +87,8 @@ function coreFiles(): { readonly script: string; readonly wasm: string } | undef
   try {
     return { script: resolveModule('@ffmpeg/core'), wasm: resolveModule('@ffmpeg/core/wasm') };
   } catch {
-    return undefined;
+    const [script, wasm] = [partFile('decoder', `${CORE}.js`), partFile('decoder', `${CORE}.wasm`)];
+    return script !== undefined && wasm !== undefined ? { script, wasm } : undefined;
   }
 }
 

@@ -132,7 +132,7 @@ export class CoreMeasurement implements PlannedMeasurement {
         'heatmaps_path is set, but a shard writes no heatmaps; leave it out, or score the pair in one piece.',
       );
     }
-    await this.#openTiny();
+    await this.#prepare();
     const extent = await this.#measurePairs(work, add);
     this.#run.options.signal?.throwIfAborted();
     const { backend_used, implementation, threads } = this.#start();
@@ -184,14 +184,23 @@ export class CoreMeasurement implements PlannedMeasurement {
     const { platform } = this.#run;
     const { features, tiny } = this.#plan;
     this.#heatmaps = await createHeatmaps(features, platform.heatmaps);
-    await this.#openTiny();
+    await this.#prepare();
     if (tiny && this.#tiny && tiny.featureMetrics.length > 0)
       this.#regressors = await this.#tiny.TinyRegressors.open(tiny, platform.tiny, features.names);
   }
 
-  async #openTiny(): Promise<void> {
+  /** Loads what tiny models need, and has fetched what workers will need. */
+  async #prepare(): Promise<void> {
+    const { platform, checked, options } = this.#run;
+    const { gpu } = platform;
+    const onGpu = checked.backend === 'webgpu' || checked.backend === 'hybrid';
+    if (onGpu && gpu?.driver && !gpu.here) await gpu.obtain?.(options.signal);
     const { tiny } = this.#plan;
-    if (tiny) this.#tiny = { ...(await import('../../results/tiny.js')), plan: tiny };
+    if (!tiny) return;
+    const { runtimes } = await platform.tiny();
+    for (const { options: wanted } of tiny.attached)
+      await runtimes.obtain?.(wanted.device ?? 'auto', options.signal);
+    this.#tiny = { ...(await import('../../results/tiny.js')), plan: tiny };
   }
 
   /** Finishes frames and scores as records come in. */

@@ -5,12 +5,12 @@
 import { once } from 'node:events';
 import { AnyvmafError } from '../../../core/errors.js';
 import { shown } from '../../../core/printable.js';
+import { endChild, startChild } from '../../../files/child-process.js';
 import { delivery } from '../../../media/delivery.js';
 import type { ByteStream, DecodedStream } from '../../../media/platform.js';
 import { pipedArgs } from '../../ffmpeg/access.js';
 import { everyFrame } from '../../ffmpeg/commands.js';
 import { LOG_LEVEL } from '../../ffmpeg/log.js';
-import { endChild, startChild } from '../child-process.js';
 import { nodeByteStream } from '../file-stream.js';
 import { createFfmpegDecoder } from './decoder.js';
 import { readLines, toolCommand } from './tool.js';

@@ -7,7 +7,7 @@ import { onAbort } from '../../../core/abort.js';
 import { AnyvmafError } from '../../../core/errors.js';
 import { shown } from '../../../core/printable.js';
 import { limitError } from '../../../core/system-limits.js';
-import { endChild, startChild } from '../child-process.js';
+import { endChild, startChild } from '../../../files/child-process.js';
 import type { Channel } from './channel.js';
 
 export type ToolName = 'ffmpeg' | 'ffprobe';

@@ -9,8 +9,8 @@ import type { Readable } from 'node:stream';
 import { unlessAborted } from '../../../core/abort.js';
 import { limitError } from '../../../core/system-limits.js';
 import type { Feed, NativeHost, NativeJob, NativeOutcome } from '../../../engine/backends/native/host.js';
+import { endChild, killGroup, startChild } from '../../../files/child-process.js';
 import { makeScratchFolder, removeScratch } from '../../../files/scratch.js';
-import { endChild, killGroup, startChild } from '../child-process.js';
 import { findPrograms } from './find.js';
 import { makePipes, PipeWriter } from './pipes.js';
 

@@ -1,11 +1,15 @@
 /**
  * @module platform/node/tiny/runtimes
  * What runs tiny models in Node: onnxruntime-node where it is installed, else the WebAssembly of onnxruntime-web, and
- * OpenVINO beside either. All are optional packages, loaded when a model is.
+ * OpenVINO beside either. All are optional packages, loaded when a model is; the WebAssembly is also a part, which is fetched
+ * when it is needed.
  */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { obtainPart } from '../../../parts/consent.js';
+import { partFile } from '../../../parts/store.js';
 import { type DeviceOffer, describeDevices, openOn } from '../../../tiny/devices.js';
 import { type OpenVino, openVinoOffers } from '../../../tiny/openvino.js';
 import { type OrtModule, type OrtTarget, openOrt } from '../../../tiny/ort.js';
@@ -44,7 +48,7 @@ const BACKENDS: Readonly<Record<string, readonly Pick<OrtTarget, 'device' | 'pro
  * @param tryDevice starts a session on a device of onnxruntime-node, in a process of its own
  */
 export function nodeTinyRuntimes(
-  load: Load = (name) => import(name),
+  load: Load = loadPackage,
   tryDevice: (provider: OrtTarget['provider']) => Promise<string | null> = tryProvider,
 ): TinyRuntimes {
   let found: Promise<readonly DeviceOffer[]> | undefined;
@@ -59,9 +63,37 @@ export function nodeTinyRuntimes(
       tried ??= failuresOf(here, tryDevice);
       return describeDevices(here, await tried);
     },
+    obtain: async (device, signal) => {
+      const needed = device === 'auto' || device === 'cpu';
+      if (!needed || RUNTIMES.some(isInstalled)) return;
+      await obtainPart('tiny', signal);
+      // What was looked for before it came.
+      found = undefined;
+    },
     open: async (model, options) =>
       openOn(model, options, await offers(), process.platform === 'darwin' ? ORDER_ON_MACOS : ORDER),
   };
+}
+
+/** The WebAssembly in the part `tiny`. */
+const WASM = 'onnxruntime-web/dist/ort.node.min.mjs';
+
+/** Packages that run models on the processor. */
+const RUNTIMES = ['onnxruntime-node', 'onnxruntime-web', 'openvino-node'];
+
+function isInstalled(name: string): boolean {
+  try {
+    createRequire(import.meta.url).resolve(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The user's own package, else that of a part. */
+async function loadPackage(name: string): Promise<unknown> {
+  const part = name === 'onnxruntime-web' && !isInstalled(name) ? partFile('tiny', WASM) : undefined;
+  return import(part === undefined ? name : pathToFileURL(part).href);
 }
 
 /** The offers of onnxruntime-node but for the processor, each tried; why those do not start that do not. */

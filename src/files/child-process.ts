@@ -1,5 +1,5 @@
 /**
- * @module platform/node/child-process
+ * @module files/child-process
  * Installed programs as processes that never outlive their purpose or this process.
  */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
@@ -15,14 +15,14 @@ const running = new Set<ChildProcess>();
 export function startChild(
   path: string,
   args: readonly string[],
-  options: Pick<SpawnOptions, 'stdio' | 'cwd'>,
+  { env = process.env, ...options }: Pick<SpawnOptions, 'stdio' | 'cwd' | 'env'>,
 ): ChildProcess {
   const child = spawn(path, args, {
     ...options,
     windowsHide: true,
     // In a group of its own, Ctrl-C reaches it through this process, and a script goes together with what it started.
     detached: process.platform !== 'win32',
-    env: { ...process.env, AV_LOG_FORCE_NOCOLOR: '1', no_proxy: withoutProxy() },
+    env: { ...env, AV_LOG_FORCE_NOCOLOR: '1', no_proxy: withoutProxy() },
   });
   if (running.size === 0) process.on('exit', killAll);
   running.add(child);

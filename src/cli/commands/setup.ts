@@ -1,0 +1,148 @@
+/**
+ * @module cli/commands/setup
+ * `anyvmaf setup [PART...]`: fetches parts that are too large to come with the package, lists them, removes them.
+ */
+import { PART_NAMES, type PartName } from '../../core/choices.js';
+import { usageError } from '../../core/errors.js';
+import { nearest } from '../../core/nearest.js';
+import { quoted } from '../../core/printable.js';
+import { isHere, placeOf, removePart } from '../../parts/store.js';
+import { isOffered, megabytes, PARTS, type Part, packedSize, specOf } from '../../parts/table.js';
+import type { Command } from '../command.js';
+import { EXIT } from '../exit.js';
+import { type HelpPage, helpWidth, twoColumns } from '../help.js';
+import { grouped, orList, parseArguments } from '../options.js';
+import { hasPackage } from '../own-package.js';
+import { partsDoor } from '../parts-door.js';
+import { interruptible } from '../signals.js';
+import type { Terminal } from '../terminal.js';
+
+const NAME = 'anyvmaf setup';
+
+const OPTIONS = grouped('Options', [
+  { name: 'remove', help: 'remove the named parts, or all' },
+  { name: 'json', help: 'as JSON' },
+  { name: 'help', help: 'show this help', last: true },
+]);
+
+const page: HelpPage = {
+  usage: [`${NAME} [--json]`, `${NAME} [--json] ${PART_NAMES.join('|')}...`, `${NAME} --remove [PART...]`],
+  about:
+    'Fetches parts that are too large to come with anyvmaf, so that no command has to ask for them later: packages of one ' +
+    'version and one content, by npm, into the cache (ANYVMAF_CACHE). Of each it keeps the files that are used. Without ' +
+    'a name it lists the parts. A package that is installed beside anyvmaf goes before a part.',
+  options: OPTIONS,
+  sections: [
+    { title: 'Parts', rows: Object.values(PARTS).map(({ name, use }): [string, string] => [name, use]) },
+    {
+      title: 'Environment',
+      rows: [
+        ['ANYVMAF_INSTALL=auto', 'fetch what is missing without asking'],
+        ['ANYVMAF_INSTALL=never', 'fetch nothing but here and with --yes'],
+      ],
+    },
+  ],
+};
+
+/** What `--json` prints of a part. */
+interface PartState {
+  readonly part: PartName;
+  readonly use: string;
+  readonly packages: readonly string[];
+  readonly licences: readonly string[];
+  /** Bytes to fetch, and bytes on disk. */
+  readonly download: number;
+  readonly size: number;
+  readonly installed: boolean;
+  /** The package was installed beside anyvmaf, and goes before the part. */
+  readonly own: boolean;
+  /** Set if it was asked for. */
+  readonly fetched?: boolean;
+  readonly place: string;
+}
+
+/** Parts that are fetched. */
+export const setup: Command = {
+  page,
+  run: async (args, terminal) => {
+    const { options, positionals } = parseArguments(args, OPTIONS, NAME);
+    const has = (name: (typeof OPTIONS)[number]['name']) => options.some((use) => use.name === name);
+    if (has('help')) return page;
+    const names = [...new Set(positionals.map(partName))];
+    if (has('remove')) return remove(names, has('json'), terminal);
+    return interruptible(async (stop) => {
+      const fetched = new Map<PartName, boolean>();
+      for (const name of names) fetched.set(name, await fetch(name, stop.signal, terminal));
+      const wanted = names.length > 0 ? names : PART_NAMES;
+      const states = wanted.map((name) => stateOf(PARTS[name], fetched.get(name)));
+      const text = names.length > 0 ? states.map(fetchedText).join('') : listText(states, terminal.columns);
+      await terminal.print(has('json') ? asJson(states) : text);
+      return EXIT.ok;
+    });
+  },
+};
+
+/** @throws {AnyvmafError} `usage` */
+function partName(text: string): PartName {
+  const name = PART_NAMES.find((one) => one === text);
+  if (name) return name;
+  const near = nearest(text, PART_NAMES);
+  throw usageError(
+    `there is no part ${quoted(text)}; ${near === undefined ? `the parts are ${orList(PART_NAMES)}` : `did you mean ${near}?`}`,
+  );
+}
+
+async function fetch(name: PartName, signal: AbortSignal, terminal: Terminal): Promise<boolean> {
+  const { installPart } = await import('../../parts/install.js');
+  const { fetched } = await installPart(name, { signal, onPackage: partsDoor(terminal, false).say });
+  return fetched;
+}
+
+async function remove(names: readonly PartName[], json: boolean, terminal: Terminal): Promise<number> {
+  const removed: string[] = [];
+  for (const name of names.length > 0 ? names : PART_NAMES) removed.push(...(await removePart(name)));
+  const text =
+    removed.length > 0 ? removed.map((place) => `removed ${place}\n`).join('') : 'nothing was there\n';
+  await terminal.print(json ? asJson({ removed }) : text);
+  return EXIT.ok;
+}
+
+function stateOf(part: Part, fetched: boolean | undefined): PartState {
+  const { name, use, packages, size } = part;
+  return {
+    part: name,
+    use,
+    packages: packages.map(specOf),
+    licences: packages.map(({ licence }) => licence),
+    download: packedSize(part),
+    size,
+    installed: isHere(part),
+    own: hasPackage(packages[0].name),
+    ...(fetched !== undefined && { fetched }),
+    place: placeOf(part),
+  };
+}
+
+function fetchedText({ part, fetched, size, place }: PartState): string {
+  return `${part}: ${fetched ? 'fetched' : 'already there'}, ${megabytes(size)}, ${place}\n`;
+}
+
+function listText(states: readonly PartState[], columns: number): string {
+  const rows = states.map(
+    ({ part, use, packages, download, size, installed, own, place }): [string, string] => {
+      const sizes = `${megabytes(size)} on disk`;
+      const state = installed
+        ? `there, ${sizes}: ${place}`
+        : isOffered(PARTS[part])
+          ? `not there; ${megabytes(download)} to fetch, ${sizes}`
+          : 'not for this system';
+      const before = own ? ' (not needed: the package is installed beside anyvmaf)' : '';
+      return [part, `${use} (${packages.join(', ')}): ${state}${before}`];
+    },
+  );
+  return `Parts; '${NAME} PART' fetches one:\n\n${twoColumns(rows, helpWidth(columns))}\n`;
+}
+
+function asJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}

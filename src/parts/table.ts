@@ -1,0 +1,142 @@
+/**
+ * @module parts/table
+ * The parts of anyvmaf that are too large to come with it: which packages of npm they are, pinned to one version and one
+ * content, and which of their files are used.
+ */
+import type { PartName } from '../core/choices.js';
+
+/** A package of npm, of one version and one content. */
+export interface PinnedPackage {
+  readonly name: string;
+  readonly version: string;
+  /** Digest of the tarball, as lock files write it. */
+  readonly integrity: string;
+  /** Bytes of the tarball. */
+  readonly packed: number;
+  readonly licence: string;
+  /** Files to keep, as paths in the package; `*` stands for the name of a file or its beginning. */
+  readonly keep: readonly string[];
+}
+
+/** A part: packages that do one thing together. */
+export interface Part {
+  readonly name: PartName;
+  /** What it is for, the end of a sentence that begins with "which". */
+  readonly use: string;
+  readonly packages: readonly [PinnedPackage, ...PinnedPackage[]];
+  /** Bytes on disk. */
+  readonly size: number;
+  /** Set if files are for one system and processor only: their name in the package. */
+  readonly system?: string;
+}
+
+/** Bytes on disk of the part webgpu, for each system that its package has a library for. */
+const WEBGPU_SIZES: Readonly<Record<string, number>> = {
+  'darwin-universal': 21_886_452,
+  'linux-arm64': 19_648_460,
+  'linux-x64': 21_531_756,
+  'win32-arm64': 40_176_174,
+  'win32-x64': 34_240_598,
+};
+
+/** This system, as the package webgpu calls it. */
+const SYSTEM = process.platform === 'darwin' ? 'darwin-universal' : `${process.platform}-${process.arch}`;
+
+/** All parts, by name. */
+export const PARTS: Readonly<Record<PartName, Part>> = {
+  decoder: {
+    name: 'decoder',
+    use: 'decodes video where there is no ffmpeg',
+    packages: [
+      {
+        name: '@ffmpeg/core',
+        version: '0.12.10',
+        integrity:
+          'sha512-dzNplnn2Nxle2c2i2rrDhqcB19q9cglCkWnoMTDN9Q9l3PvdjZWd1HfSPjCNWc/p8Q3CT+Es9fWOR0UhAeYQZA==',
+        packed: 20_634_719,
+        licence: 'GPL-2.0-or-later',
+        keep: ['package.json', 'dist/umd/ffmpeg-core.js', 'dist/umd/ffmpeg-core.wasm'],
+      },
+    ],
+    size: 32_345_421,
+  },
+  tiny: {
+    name: 'tiny',
+    use: 'runs tiny models where onnxruntime-node is not installed',
+    packages: [
+      {
+        name: 'onnxruntime-web',
+        version: '1.30.0',
+        integrity:
+          'sha512-q0y+JrrtukXSzsBWEMccVfqX25LRmosXHF+CaRJmg8pZClzcV7svNc4rKY3jL02Vb7QmRMDs1SigqR4CXAfKYQ==',
+        packed: 33_106_585,
+        licence: 'MIT',
+        keep: [
+          'package.json',
+          'dist/ort.node.min.mjs',
+          'dist/ort-wasm-simd-threaded.mjs',
+          'dist/ort-wasm-simd-threaded.wasm',
+        ],
+      },
+      {
+        name: 'onnxruntime-common',
+        version: '1.30.0',
+        integrity:
+          'sha512-7fdVWjAID1dVhH/G8qK3APARunV4VkBFoCQAP7qp4Wkab0mrorvmc+sqiT+mKXOzDqdjN5j+/Z9nb4gzNPWcyA==',
+        packed: 66_795,
+        licence: 'MIT',
+        keep: ['package.json', 'dist/esm/*.js', 'dist/esm/package.json'],
+      },
+    ],
+    size: 14_356_542,
+  },
+  webgpu: {
+    name: 'webgpu',
+    use: 'measures on a GPU',
+    packages: [
+      {
+        name: 'webgpu',
+        version: '0.6.2',
+        integrity:
+          'sha512-3L4GfmqJLvYUIEWJngEQY+2HQiUlAFkg8+P8NDDj3Xx5hHHIFO/r8JW+ynfqBj7kHN4mbnwO74uB+lrRtLhp4Q==',
+        packed: 51_264_151,
+        licence: 'MIT',
+        keep: ['package.json', 'index.js', 'LICENSE.md', `dist/${SYSTEM}/*`],
+      },
+    ],
+    size: WEBGPU_SIZES[SYSTEM] ?? 0,
+    system: SYSTEM,
+  },
+};
+
+/** Whether there is such a part for this system. */
+export function isOffered({ system }: Part): boolean {
+  return system === undefined || system in WEBGPU_SIZES;
+}
+
+/** Whether a file of a package is kept. */
+export function isKept({ keep }: PinnedPackage, path: string): boolean {
+  return keep.some((pattern) => {
+    const star = pattern.indexOf('*');
+    if (star < 0) return path === pattern;
+    const [before, after] = [pattern.slice(0, star), pattern.slice(star + 1)];
+    if (!path.startsWith(before) || !path.endsWith(after) || path.length <= before.length + after.length)
+      return false;
+    return !path.slice(before.length, path.length - after.length).includes('/');
+  });
+}
+
+/** `@ffmpeg/core@0.12.10`. */
+export function specOf({ name, version }: PinnedPackage): string {
+  return `${name}@${version}`;
+}
+
+/** Bytes to fetch for a part. */
+export function packedSize({ packages }: Part): number {
+  return packages.reduce((sum, { packed }) => sum + packed, 0);
+}
+
+/** `32.2 MB`: of 1,000,000 bytes, as shops and disks count them. */
+export function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}
