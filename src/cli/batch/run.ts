@@ -121,8 +121,12 @@ export class BatchRun {
     const { settings, terminal, signal } = this.#work;
     const { followBatch } = await import('./queued.js');
     const show = bar && ((text: string) => bar.say(text));
+    const complain = (text: string) => {
+      bar?.clear();
+      terminal.complain(text);
+    };
     try {
-      for await (const ended of followBatch(address, { open, settings, signal, show })) {
+      for await (const ended of followBatch(address, { open, settings, signal, show, complain })) {
         const { done, line, frames, failure } = ended;
         if (frames) await this.#saveFrames(done.id, frames);
         const added = failure ? await this.#addFailure(done, failure) : this.#results.add(line ?? '');

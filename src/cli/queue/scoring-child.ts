@@ -29,7 +29,7 @@ const PROBE = { number: 1, count: 100_000 };
 /** Of videos that do not say their frame rate. */
 const USUAL_RATE = 25;
 
-let rules: ScoringRules = { allow: [], threads: 1 };
+let rules: ScoringRules = { allow: [], hosts: [], threads: 1 };
 let folder = ResultsFolder.open(undefined);
 const running = new Map<number, AbortController>();
 
@@ -62,7 +62,7 @@ interface Call {
 }
 
 async function resultOf(work: ScoringWork, call: Call): Promise<ScoringResult> {
-  const found = await queuedRun(work.job, rules.allow);
+  const found = await queuedRun(work.job, rules);
   const { threads } = found.options;
   const share =
     threads === undefined ? { maxThreads: rules.threads } : { threads: Math.min(threads, rules.threads) };
@@ -124,7 +124,7 @@ async function merge(
   for (const [number, part] of parts) {
     options.signal?.throwIfAborted();
     try {
-      shards.push(await readShard((await folder).read(job.key, part), `part ${number}`));
+      shards.push(await readShard(await (await folder).read(job.key, part), `part ${number}`));
     } catch (error) {
       if (!(error instanceof LostFile)) throw error;
       lost.push(number);
@@ -160,7 +160,7 @@ process.on('disconnect', () => endNow('SIGTERM', 0));
 process.on('message', (message: ToScoring) => {
   if (message.kind === 'rules') {
     rules = message.rules;
-    folder = ResultsFolder.open(rules.results);
+    folder = ResultsFolder.open(rules.results, rules.hosts);
     folder.catch(() => {});
   } else if (message.kind === 'work') run(message.ticket, message.work).catch(() => process.exit(70));
   else {
