@@ -55,7 +55,7 @@ const WORK_OPTIONS = grouped('Worker', [
 ]) satisfies readonly OptionSpec[];
 
 const page: HelpPage = {
-  usage: [`${NAME} --queue URL --allow DIR [--allow-url HOST] [options]`],
+  usage: [`${NAME} --queue URL --allow DIR [options]`],
   about:
     'Scores the jobs that "anyvmaf batch --queue" submits, until it is stopped. Start as many as there are machines. Pairs ' +
     'longer than the length of a part are cut, if there is a folder of results; whoever ends last merges. SIGTERM and Ctrl-C ' +
