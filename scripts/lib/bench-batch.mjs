@@ -40,14 +40,18 @@ function tableOf(pair, jobs) {
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 }
 
-/** Seconds from the second result of a batch to its last. */
-async function secondsOf(start, { url, table, output, jobs }) {
+/** Seconds from the second result of a batch to its last. @param workers processes without which it would wait for ever */
+async function secondsOf(start, { url, table, output, jobs, workers }) {
   rmSync(output, { force: true });
   const batch = start(['batch', table, '-o', output, '--queue', url, '--quiet']);
   const ended = once(batch, 'exit');
   let [begin, seen, size] = [0, 0, 0];
   while (seen < jobs && batch.exitCode === null) {
     await sleep(10);
+    if (workers.some(({ exitCode }) => exitCode !== null)) {
+      batch.kill();
+      throw new Error('a worker has ended');
+    }
     const now = performance.now();
     const bytes = statSync(output, { throwIfNoEntry: false })?.size ?? 0;
     if (bytes === size) continue;
@@ -95,7 +99,8 @@ export async function benchBatch({ command, reference, distorted, model, runs, m
     const run = async ({ url, table, output }, jobs, precision) => {
       writeFileSync(table, tableOf({ reference, distorted, model }, jobs));
       // Of another precision, the same pairs are other jobs.
-      return secondsOf((args) => start([...args, '--precision', precision]), { url, table, output, jobs });
+      const job = { url, table, output, jobs, workers: running };
+      return secondsOf((args) => start([...args, '--precision', precision]), job);
     };
     console.error('batch    warming up');
     for (const fleet of fleets) await run(fleet, 4, '5');

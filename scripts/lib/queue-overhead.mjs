@@ -55,14 +55,20 @@ export async function measureOverhead(parts) {
   const client = new Redis(redis.socket);
   const queue = ['--queue', redis.url, '--results', results, '-q'];
   const worker = start(['work', ...queue, '--allow', videos, '--threads', '1']);
+  const started = [worker];
   try {
     const batch = start([
       ...['batch', table, '-o', join(root, 'results.jsonl'), ...queue],
       ...['--part-length', `${FRAMES}f`],
     ]);
+    started.push(batch);
     const ended = once(batch, 'exit');
-    const there = () =>
-      client.keys('{anyvmaf}:parts:*').then(async ([key]) => (key ? (await client.hlen(key)) - 2 : 0));
+    const there = async () => {
+      if (worker.exitCode !== null || batch.exitCode !== null)
+        throw new Error('a worker or the batch has ended');
+      const [key] = await client.keys('{anyvmaf}:parts:*');
+      return key ? (await client.hlen(key)) - 2 : 0;
+    };
     const [first, last] = [Math.floor(parts / 10), Math.floor((9 * parts) / 10)];
     while ((await there()) < first) await sleep(5);
     const [begun, before, counted] = [performance.now(), await commands(client), await there()];
@@ -77,8 +83,11 @@ export async function measureOverhead(parts) {
     const scripts = rows.filter(({ name }) => name === 'evalsha').reduce((sum, { usec }) => sum + usec, 0);
     return { count, total: seconds, seconds: seconds / count, rows, scripts };
   } finally {
-    worker.kill('SIGTERM');
-    await once(worker, 'exit');
+    for (const child of started) {
+      const end = child.exitCode === null ? once(child, 'exit') : undefined;
+      child.kill('SIGTERM');
+      await end;
+    }
     client.disconnect();
     await redis.stop('SIGKILL');
     rmSync(root, { recursive: true, force: true, maxRetries: 5 });

@@ -11,6 +11,7 @@ import { queueAddress } from '../../src/queue/address.js';
 import { QueueConnection } from '../../src/queue/connect.js';
 import { anyvmaf, run, videos } from '../cli/run.js';
 import { root } from '../support/built.js';
+import { encode, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
 import { FileServer } from '../support/file-server.js';
 import { redisIsAbsent, startRedis, startWorker, type TestRedis } from './redis.js';
 
@@ -365,6 +366,37 @@ describe.skipIf(redisIsAbsent !== undefined)(title, () => {
     expect(dead.stdout).toContain('169.254.169.254');
     expect(dead.stdout).not.toContain('SECRET');
   });
+
+  it.skipIf(!hasFfmpeg)(
+    `does not cut what each part would have to fetch whole (${needsFfmpeg})`,
+    async () => {
+      await using server = await FileServer.start();
+      const film = { codec: 'h264', frames: 120, size: '160x120' } as const;
+      const bytes = ['mp4', 'mkv', 'ts'].map((extension) => readFileSync(encode({ ...film, extension })));
+      const names = ['/a.mp4', '/a.mkv', '/a.ts', '/scattered'];
+      for (const [i, name] of names.entries()) server.add(name, bytes[i] ?? bytes[1] ?? Buffer.alloc(0));
+      const url = `${redis.url}?queue=scattered`;
+      const common = ['--queue', url, '--results', results, `--allow-url=${server.host}`];
+      await using worker = await startWorker([...common, '--metrics', '0']);
+      const [, port] = await worker.says(/http:\/\/127\.0\.0\.1:(\d+)\/metrics/);
+      const parts = async () => {
+        const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+        return Number(/kind="part",outcome="done"\} (\d+)/.exec(text)?.[1] ?? 0);
+      };
+      for (const [i, name] of names.entries()) {
+        const before = await parts();
+        const table = files.put(
+          `media/scattered-${i}.csv`,
+          `reference,distorted\n${server.url('/a.mp4')},${server.url(name)}\n`,
+        );
+        const out = files.at(`scattered-${i}.jsonl`);
+        const ran = await anyvmaf(['batch', table, '-o', out, ...common, '--part-length', '60f']);
+        expect(ran, ran.stderr).toMatchObject({ code: 0 });
+        expect((await parts()) - before, name).toBe(name === '/a.mp4' ? 2 : 0);
+      }
+    },
+    120_000,
+  );
 
   it('leaves URLs alone where the worker was not told of a host', async () => {
     await using server = await FileServer.start();
