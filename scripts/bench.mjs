@@ -34,7 +34,7 @@ import { cpus, release, totalmem } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { benchBatch } from './lib/bench-batch.mjs';
+import { benchBatch, FRAMES_OF_PAIR } from './lib/bench-batch.mjs';
 import { benchDecode } from './lib/bench-decode.mjs';
 import { benchEvaluation } from './lib/bench-evaluation.mjs';
 import { benchLive } from './lib/bench-live.mjs';
@@ -102,6 +102,7 @@ const PAIRS = {
   hd: { width: 1920, height: 1080, bitDepth: 8, chroma: '420', frames: FRAMES },
   hd10: { width: 1920, height: 1080, bitDepth: 10, chroma: '420', frames: FRAMES },
   uhd: { width: 3840, height: 2160, bitDepth: 8, chroma: '420', frames: Math.max(2, FRAMES >> 2) },
+  queued: { width: 1280, height: 720, bitDepth: 8, chroma: '420', frames: FRAMES_OF_PAIR },
   sd: { width: 576, height: 324, bitDepth: 8, chroma: '420', frames: 2 },
 };
 
@@ -432,19 +433,9 @@ function live() {
   return benchLive({ model: MODEL, runs: RUNS, median, report });
 }
 
-/** Two processes with a table of pairs; see lib/bench-batch. */
+/** Workers of a queue; see lib/bench-batch. */
 function batch() {
-  const { reference, distorted } = files('hd');
-  return benchBatch({
-    command: CLI,
-    reference,
-    distorted,
-    model: MODEL,
-    folder: FOLDER,
-    runs: RUNS,
-    median,
-    report,
-  });
+  return benchBatch({ command: CLI, ...files('queued'), model: MODEL, runs: RUNS, median, report });
 }
 
 /** A GPU through WebGPU; see lib/bench-webgpu. */

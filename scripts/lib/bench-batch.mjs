@@ -1,86 +1,137 @@
 /**
  * @module scripts/lib/bench-batch
- * Row `batch` of the benchmark: a table of pairs by one process on one core, and in two halves by two processes on two cores.
+ * Row `batch` of the benchmark: jobs of a queue by one worker on one core and by two on two, and what the queue costs a part.
+ *
+ * A worker scores on one thread, from Y4M, so that it needs one core and no more. Each queue has workers of its own, which are
+ * warm before anything is timed; timed is what lies between two results, not the start of the batch that follows them.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { measureOverhead, PART_SECONDS } from './queue-overhead.mjs';
+import { hasRedis, startRedis } from './redis-server.mjs';
 
-/** What two processes have to reach of one. */
+/** What two workers have to reach of one. */
 const WANTED = 1.8;
-const JOBS = 8;
+/** Percent of a part that the queue may take. */
+const MOST_OVERHEAD = 2;
+/** Even, as two workers end two at about the same time. */
+const JOBS = 16;
+const FRAMES = 28;
+/** Frames at which jobs begin, so that no two are the same. */
+const STARTS = 12;
+/** Of the pair that is scored. */
+export const FRAMES_OF_PAIR = FRAMES + STARTS;
+const OVERHEAD_PARTS = 150;
 
 /** Has `taskset` keep a process on one core; a machine without it leaves the choice to its system. */
 const canPin = spawnSync('taskset', ['--version'], { stdio: 'ignore' }).status === 0;
 
-/** Scores a table to its end on one core. */
-function work(command, { table, output, model, core }) {
+/** A table of jobs of about the same length. */
+function tableOf(pair, jobs) {
+  const lines = Array.from({ length: jobs }, (_, i) => {
+    const skip = i % STARTS;
+    const frames = FRAMES - Math.floor(i / STARTS);
+    return { ...pair, frame_skip_ref: skip, frame_skip_dist: skip, frame_cnt: frames };
+  });
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+}
+
+/** Seconds from the second result of a batch to its last. @param workers processes without which it would wait for ever */
+async function secondsOf(start, { url, table, output, jobs, workers }) {
   rmSync(output, { force: true });
-  const args = [command, 'batch', table, '-o', output, '-m', model, '--together', '1', '--quiet'];
-  const all = canPin
-    ? ['taskset', '-c', String(core), process.execPath, ...args]
-    : [process.execPath, ...args];
-  const child = spawn(all[0], all.slice(1), { stdio: ['ignore', 'ignore', 'inherit'] });
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code) =>
-      code === 0 ? resolve() : reject(new Error(`a batch ended with status ${code}`)),
-    );
-  });
-}
-
-/** Seconds of some processes at once. */
-async function seconds(command, works) {
-  const began = performance.now();
-  await Promise.all(works.map((one) => work(command, one)));
-  return (performance.now() - began) / 1000;
-}
-
-/** @param tools command, reference, distorted, model, folder, runs, median, report */
-export async function benchBatch({ command, reference, distorted, model, folder, runs, median, report }) {
-  const line = JSON.stringify({ reference, distorted, threads: 0 });
-  const jobs = Array.from({ length: JOBS }, (_, i) =>
-    line.replace('}', `,"frame_skip_ref":${i},"frame_skip_dist":${i}}`),
-  );
-  const put = (name, lines) => {
-    const table = join(folder, name);
-    writeFileSync(table, `${lines.join('\n')}\n`);
-    return table;
-  };
-  const of = (name, lines, core) => ({
-    table: put(`${name}.jsonl`, lines),
-    output: join(folder, `${name}.results.jsonl`),
-    model,
-    core,
-  });
-  const one = [of('batch-all', jobs, 0)];
-  const two = [of('batch-first', jobs.slice(0, JOBS / 2), 0), of('batch-second', jobs.slice(JOBS / 2), 1)];
-  const times = { one: [], two: [] };
-  // Turn about, so that both meet the same machine.
-  for (let i = 0; i < runs; i++) {
-    times.one.push(await seconds(command, one));
-    times.two.push(await seconds(command, two));
+  const batch = start(['batch', table, '-o', output, '--queue', url, '--quiet']);
+  const ended = once(batch, 'exit');
+  let [begin, seen, size] = [0, 0, 0];
+  while (seen < jobs && batch.exitCode === null) {
+    await sleep(10);
+    if (workers.some(({ exitCode }) => exitCode !== null)) {
+      batch.kill();
+      throw new Error('a worker has ended');
+    }
+    const now = performance.now();
+    const bytes = statSync(output, { throwIfNoEntry: false })?.size ?? 0;
+    if (bytes === size) continue;
+    size = bytes;
+    seen = readFileSync(output, 'utf8').split('\n').length - 1;
+    if (begin === 0 && seen >= 2) begin = now;
   }
-  const scored = [...one, ...two].map(
-    ({ output }) => readFileSync(output, 'utf8').trimEnd().split('\n').length,
-  );
-  if (scored[0] !== JOBS || scored[1] + scored[2] !== JOBS)
-    throw new Error('a batch has not scored its table');
-  for (const { output, table } of [...one, ...two])
-    for (const file of [output, table]) rmSync(file, { force: true });
-  const [alone, both] = [median(times.one), median(times.two)];
-  const gain = alone / both;
-  report('batch', `one process, ${JOBS} jobs on one core`, `${alone.toFixed(2)} s`, '');
+  const seconds = (performance.now() - begin) / 1000;
+  const [code] = await ended;
+  if (code !== 0) throw new Error(`a batch ended with status ${code}`);
+  return seconds;
+}
+
+/** @param tools command, reference, distorted, model, runs, median, report */
+export async function benchBatch({ command, reference, distorted, model, runs, median, report }) {
+  if (!hasRedis()) {
+    report(
+      'batch',
+      'workers of a queue',
+      'not measured: redis-server is not installed',
+      `${WANTED} times one`,
+    );
+    return;
+  }
+  const root = mkdtempSync(join(tmpdir(), 'anyvmaf-bench-'));
+  const database = join(root, 'redis');
+  mkdirSync(database);
+  const redis = await startRedis(database);
+  const running = [];
+  const start = (args, core) => {
+    const all = [process.execPath, command, ...args];
+    const [program, ...rest] = canPin && core !== undefined ? ['taskset', '-c', `${core}`, ...all] : all;
+    return spawn(program, rest, { stdio: ['ignore', 'ignore', 'inherit'] });
+  };
+  try {
+    const fleets = [1, 2].map((workers) => {
+      const url = `${redis.url}?queue=bench-${workers}`;
+      for (let core = 0; core < workers; core++) {
+        const args = ['work', '--queue', url, '--allow', dirname(reference), '--threads', '1', '-q'];
+        running.push(start(args, core));
+      }
+      const [table, output] = ['jobs', 'results'].map((name) => join(root, `${name}-${workers}.jsonl`));
+      return { url, table, output, times: [] };
+    });
+    const run = async ({ url, table, output }, jobs, precision) => {
+      writeFileSync(table, tableOf({ reference, distorted, model }, jobs));
+      // Of another precision, the same pairs are other jobs.
+      const job = { url, table, output, jobs, workers: running };
+      return secondsOf((args) => start([...args, '--precision', precision]), job);
+    };
+    console.error('batch    warming up');
+    for (const fleet of fleets) await run(fleet, 4, '5');
+    // Turn about, so that both meet the same machine.
+    for (let i = 0; i < runs; i++) {
+      for (const fleet of fleets) fleet.times.push(await run(fleet, JOBS, `${6 + i}`));
+      const [one, two] = fleets.map(({ times }) => times[i].toFixed(2));
+      console.error(`batch    run ${i + 1} of ${runs}: one worker ${one} s, two ${two} s`);
+    }
+    const [alone, both] = fleets.map(({ times }) => median(times));
+    const [one, two] = fleets.map(({ times }) => times);
+    const gain = median(one.map((time, i) => time / two[i]));
+    const what = `${JOBS - 2} jobs of ${FRAMES} frames`;
+    report('batch', `one worker on one core, ${what}`, `${alone.toFixed(2)} s`);
+    report('batch', 'two workers on two cores', `${both.toFixed(2)} s`);
+    report('batch', 'two workers over one', gain.toFixed(2), `at least ${WANTED}`);
+  } finally {
+    for (const worker of running) {
+      const ended = worker.exitCode === null ? once(worker, 'exit') : undefined;
+      worker.kill('SIGTERM');
+      await ended;
+    }
+    await redis.stop('SIGKILL');
+    rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+  }
+  const { seconds } = await measureOverhead(OVERHEAD_PARTS);
   report(
     'batch',
-    'two processes, half of them each, on two cores',
-    `${both.toFixed(2)} s`,
-    `${gain.toFixed(2)} times one`,
+    'the queue, with opening and measuring two tiny frames, ms a part',
+    (1000 * seconds).toFixed(1),
   );
-  report(
-    'batch',
-    'wanted on a machine with nothing else to do',
-    `${WANTED} times`,
-    gain >= WANTED ? 'reached' : 'not reached',
-  );
+  const share = ((100 * seconds) / PART_SECONDS).toFixed(2);
+  report('batch', `of a part of ${PART_SECONDS} s`, `${share} %`, `below ${MOST_OVERHEAD} %`);
 }

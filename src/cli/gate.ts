@@ -211,7 +211,7 @@ export class Gate {
       const { writeStepSummary } = await import('../report/step-summary.js');
       const text = [...writeStepSummary(verdicts, lookCommand)].join('');
       if (summary) await summary.write([text], signal);
-      if (github !== undefined) await append(github, text);
+      if (github !== undefined) await appendSummary(github, text);
     }
     return {
       complaints: judged.flatMap(({ complaints }) => complaints),
@@ -252,7 +252,7 @@ async function baselineText(name: string): Promise<string> {
 }
 
 /** The file that a runner names for the summary of its step. */
-async function stepSummaryFile(): Promise<string> {
+export async function stepSummaryFile(): Promise<string> {
   const path = process.env.GITHUB_STEP_SUMMARY;
   if (path === undefined || path === '') {
     throw usageError(
@@ -260,12 +260,12 @@ async function stepSummaryFile(): Promise<string> {
         'Actions use --summary FILE',
     );
   }
-  await append(path, '');
+  await appendSummary(path, '');
   return path;
 }
 
 /** Adds to what earlier commands of the step wrote. */
-async function append(path: string, text: string): Promise<void> {
+export async function appendSummary(path: string, text: string): Promise<void> {
   await appendFile(path, text).catch((cause: Error) => {
     throw new AnyvmafError(
       'io',

@@ -7,6 +7,7 @@ import { onAbort } from '../core/abort.js';
 import { requireArray, requireObject } from '../core/arguments.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { showValue } from '../core/printable.js';
+import { requireVideo } from '../media/open.js';
 import { readsOnce } from '../media/pair.js';
 import { folderOption } from '../metrics/options.js';
 import type { Report } from '../report/types.js';
@@ -183,7 +184,7 @@ async function runGroup(work: Group): Promise<void> {
     settle(result);
   };
   const fit = group.filter((index) => {
-    const error = unfit({ ...shared, ...jobs[index]?.options });
+    const error = unfit({ ...shared, ...jobs[index]?.options }) ?? misnamed(jobs[index]);
     if (error) done({ index, error });
     return !error;
   });
@@ -245,6 +246,18 @@ function unfit({
     : usageError(
         `${folder} names a folder, whose files other jobs would replace; score this pair by itself.`,
       );
+}
+
+/** Why no file can have a name of a job: checked here, so that it fails alone. */
+function misnamed(job: BatchJob | undefined): AnyvmafError | undefined {
+  try {
+    for (const side of ['reference', 'distorted'] as const)
+      if (typeof job?.[side] === 'string') requireVideo(side, job[side]);
+    return undefined;
+  } catch (error) {
+    if (error instanceof AnyvmafError) return error;
+    throw error;
+  }
 }
 
 /** Counts jobs, and what is done of those that run. */

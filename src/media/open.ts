@@ -6,7 +6,7 @@ import { onAbort } from '../core/abort.js';
 import { requireArray, requireAttached, requireObject, requireText, wrongType } from '../core/arguments.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { describeFormat, formatProblem } from '../core/frame.js';
-import { shown, withoutAccess } from '../core/printable.js';
+import { quoted, shown, withoutAccess } from '../core/printable.js';
 import { STANDARD_INPUT } from '../core/shell.js';
 import { convertCommand } from './advice.js';
 import { blankSource } from './blank.js';
@@ -413,6 +413,8 @@ function urlOf(input: VideoInput): string | undefined {
  * @throws {AnyvmafError} `usage`
  */
 export function requireVideo(name: string, input: VideoInput): void {
+  if (typeof input === 'string' && input.includes('\0'))
+    throw usageError(`${name} is ${quoted(input)}, but no name of a file has a NUL character.`);
   if (typeof input === 'string' || (Number.isInteger(input) && Number(input) >= 0)) return;
   requireAttached(name, input);
   if (ArrayBuffer.isView(input) && input instanceof Uint8Array) return;

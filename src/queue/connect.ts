@@ -38,6 +38,8 @@ export class QueueConnection implements TaskQueue {
   readonly #queue: Queue;
   readonly #others: Redis[] = [];
   #lastError = '';
+  /** Hears what goes wrong with the connection, once until something else does: a clause without passwords. */
+  onTrouble: (why: string) => void = () => {};
 
   private constructor(address: QueueAddress, libraries: QueueLibraries, redis: Redis) {
     this.address = address;
@@ -47,6 +49,9 @@ export class QueueConnection implements TaskQueue {
     this.#queue = new libraries.bullmq.Queue(TASKS, { connection: redis, prefix: prefixOf(address) });
     // A lost connection is found again; what was asked meanwhile waits.
     this.#queue.on('error', (error) => this.#note(error));
+    redis.on('ready', () => {
+      this.#lastError = '';
+    });
   }
 
   /**
@@ -70,7 +75,15 @@ export class QueueConnection implements TaskQueue {
       redis.disconnect();
       throw error;
     }
-    return new QueueConnection(address, libraries, redis);
+    const connection = new QueueConnection(address, libraries, redis);
+    try {
+      // A server that is too old, or lets this user do too little.
+      await connection.#queue.waitUntilReady();
+    } catch (error) {
+      await connection.close();
+      throw unusable(address, error);
+    }
+    return connection;
   }
 
   /** What went wrong with the connection last, without passwords; empty if nothing did. */
@@ -178,8 +191,16 @@ export class QueueConnection implements TaskQueue {
   }
 
   #note(error: Error): void {
-    this.#lastError = withoutPassword(error.message);
+    const why = withoutPassword(error.message || String(error));
+    if (why === this.#lastError) return;
+    this.#lastError = why;
+    this.onTrouble(why);
   }
+}
+
+function unusable({ shown: address }: QueueAddress, cause: unknown): AnyvmafError {
+  const why = withoutPassword(cause instanceof Error ? cause.message : String(cause));
+  return new AnyvmafError('io', `cannot use the queue at ${address}: ${why}`, { cause });
 }
 
 /** An error of the server as one that users meet; other errors as they are. */
@@ -241,11 +262,11 @@ function client({ redis }: QueueLibraries, address: QueueAddress): Redis {
 }
 
 /** @throws {AnyvmafError} `io` if the server does not answer or refuses */
-function firstAnswer(redis: Redis, { shown: address }: QueueAddress, patience: boolean): Promise<void> {
+function firstAnswer(redis: Redis, address: QueueAddress, patience: boolean): Promise<void> {
   return new Promise((resolve, reject) => {
     let last = 'it does not answer';
     const fail = () => {
-      reject(new AnyvmafError('io', `cannot use the queue at ${address}: ${last}`));
+      reject(unusable(address, last));
     };
     const timer = setTimeout(fail, PATIENCE);
     // Stays: an error without a listener would end the process.

@@ -90,8 +90,9 @@ export async function cancelJobs(
     ids.push(...dead.map(({ taskId }) => taskId).filter((id) => selects(selection, id)));
   }
   for (const key of keys) {
+    const known = await connection.store.parts(key).catch(() => undefined);
     await connection.store.settle(key, { kind: 'failed', code: 'aborted', message: 'cancelled' });
-    await files.clear(key, true);
+    await files.clear(key, true, [...(known?.parts.values() ?? [])]);
   }
   await connection.remove(ids);
   return Math.max(keys.size, new Set(ids.map((id) => id.slice(0, 32))).size);

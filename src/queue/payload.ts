@@ -16,7 +16,8 @@ export const MOST_PARTS = 10_000;
 export const MOST_PRIORITY = 1000;
 export const MOST_ATTEMPTS = 100;
 const MOST_ARGS = 300;
-const MOST_ARG = 4096;
+/** Characters of an option or name. */
+export const MOST_ARG = 4096;
 const MOST_MESSAGE = 4000;
 
 const CODES: readonly ErrorCode[] = [

@@ -10,7 +10,9 @@ import type { QueueJob, Stored } from './types.js';
 export interface ScoringRules {
   /** Real paths of the folders whose files may be read. */
   readonly allow: readonly string[];
-  /** The folder of results. */
+  /** Hosts whose files may be read by URL, and below which results may be. */
+  readonly hosts: readonly string[];
+  /** The folder of results, or its URL. */
   readonly results?: string;
   /** Most threads of a run. */
   readonly threads: number;

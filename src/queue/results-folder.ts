@@ -1,7 +1,7 @@
 /**
  * @module queue/results-folder
- * The folder that workers and submitters share for results too large for Redis: a folder for each job, and in it files that
- * are known by their names and hashes.
+ * The folder that workers and submitters share for results too large for Redis, or a URL below which they put and fetch them:
+ * a folder for each job, and in it files that are known by their names and hashes.
  */
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, readFileSync } from 'node:fs';
@@ -12,6 +12,7 @@ import { shown } from '../core/printable.js';
 import { openChecked } from '../files/checked-file.js';
 import { writeReason } from '../files/folders.js';
 import { writeWhole } from '../files/scratch.js';
+import type { RemoteStore } from '../remote/store.js';
 import { INLINE_BYTES } from './payload.js';
 import type { Stored } from './types.js';
 
@@ -23,17 +24,24 @@ const JOB = /^[0-9a-f]{32}$/;
 /** Keeps results: short ones as they are, longer ones in the folder, if there is one. */
 export class ResultsFolder {
   readonly #root: string | undefined;
+  readonly #store: RemoteStore | undefined;
 
-  private constructor(root: string | undefined) {
+  private constructor(root?: string, store?: RemoteStore) {
     this.#root = root;
+    this.#store = store;
   }
 
   /**
-   * @param path of an existing folder, or of none
-   * @throws {AnyvmafError} `usage` if it is no folder
+   * @param path of an existing folder, a URL, or of none
+   * @param hosts on which a URL may be
+   * @throws {AnyvmafError} `usage` if it is no folder, or a URL on another host
    */
-  static async open(path: string | undefined): Promise<ResultsFolder> {
-    if (path === undefined) return new ResultsFolder(undefined);
+  static async open(path: string | undefined, hosts: readonly string[] = []): Promise<ResultsFolder> {
+    if (path === undefined) return new ResultsFolder();
+    if (/^https?:\/\//i.test(path)) {
+      const { RemoteStore } = await import('../remote/store.js');
+      return new ResultsFolder(path, new RemoteStore(path, hosts));
+    }
     const real = await realpath(path).catch(() => undefined);
     if (real === undefined || !(await stat(real)).isDirectory())
       throw usageError(`--results ${shown(path)} is not a folder; make it first, where all machines see it`);
@@ -60,6 +68,10 @@ export class ResultsFolder {
     }
     const sha256 = digest(text);
     const file = `${name}-${sha256.slice(0, 16)}.json`;
+    if (this.#store) {
+      await this.#store.put(`${key}/${file}`, Buffer.from(text));
+      return { file, bytes, sha256 };
+    }
     try {
       await mkdir(join(this.#root, key), { recursive: true });
       await writeWhole(join(this.#root, key, file), text);
@@ -75,40 +87,44 @@ export class ResultsFolder {
     return { file, bytes, sha256 };
   }
 
-  /** @throws {LostFile} if it is not there, or another than was kept */
-  read(key: string, stored: Stored): string {
+  /**
+   * @throws {LostFile} if it is not there, or another than was kept
+   * @throws {AnyvmafError} `io` if its server does not give it
+   */
+  async read(key: string, stored: Stored): Promise<string> {
     if ('text' in stored) return stored.text;
     const { file, bytes, sha256 } = stored;
     if (this.#root === undefined)
       throw new LostFile('io', `the result ${file} is in a folder; name that folder with --results DIR.`);
     const lost = (why: string, cause?: unknown) =>
       new LostFile('io', `the result ${file} in "${shown(this.#root ?? '')}" ${why}`, { cause });
-    let fd: number;
-    try {
-      fd = openChecked(join(this.#root, key, file), { by: 'foreign', folders: [this.#root] });
-    } catch (cause) {
-      throw lost('cannot be read; do all machines see the same folder?', cause);
-    }
-    try {
-      if (fstatSync(fd).size !== bytes) throw lost('has not the size that it had; it is cut off');
-      const text = readFileSync(fd, 'utf8');
-      if (digest(text) !== sha256) throw lost('is not what was written; it is damaged');
-      return text;
-    } finally {
-      closeSync(fd);
-    }
+    const found = this.#store
+      ? await this.#store.get(`${key}/${file}`, bytes)
+      : readWhole(join(this.#root, key, file), this.#root, bytes, lost);
+    if (!found) throw lost('is not there, or has not the size that it had');
+    const text = found.toString();
+    if (digest(text) !== sha256) throw lost('is not what was written; it is damaged');
+    return text;
   }
 
   /** Removes a file that does not count; the folder of its job too, if it is empty. Never throws. */
   async discard(key: string, stored: Stored): Promise<void> {
     if (this.#root === undefined || !('file' in stored)) return;
+    if (this.#store) return this.#store.remove(`${key}/${stored.file}`);
     await rm(join(this.#root, key, stored.file), { force: true }).catch(() => {});
     await rmdir(join(this.#root, key)).catch(() => {});
   }
 
-  /** Removes the parts of a job; `all` also its results. Never throws. */
-  async clear(key: string, all: boolean): Promise<void> {
+  /**
+   * Removes the parts of a job; `all` also its results. Never throws.
+   * @param known the files as far as they are known: what is behind a URL cannot be listed
+   */
+  async clear(key: string, all: boolean, known: readonly Stored[] = []): Promise<void> {
     if (this.#root === undefined || !JOB.test(key)) return;
+    if (this.#store) {
+      await Promise.all(known.map((stored) => this.discard(key, stored)));
+      return;
+    }
     const folder = join(this.#root, key);
     if (all) {
       await rm(folder, { recursive: true, force: true }).catch(() => {});
@@ -121,8 +137,27 @@ export class ResultsFolder {
 
   /** Jobs that have a folder. */
   async jobs(): Promise<readonly string[]> {
-    if (this.#root === undefined) return [];
+    if (this.#root === undefined || this.#store) return [];
     return (await readdir(this.#root).catch(() => [])).filter((name) => JOB.test(name));
+  }
+}
+
+function readWhole(
+  path: string,
+  root: string,
+  bytes: number,
+  lost: (why: string, cause: unknown) => LostFile,
+): Buffer | undefined {
+  let fd: number;
+  try {
+    fd = openChecked(path, { by: 'foreign', folders: [root] });
+  } catch (cause) {
+    throw lost('cannot be read; do all machines see the same folder?', cause);
+  }
+  try {
+    return fstatSync(fd).size === bytes ? readFileSync(fd) : undefined;
+  } finally {
+    closeSync(fd);
   }
 }
 

@@ -28,7 +28,7 @@ export interface Scorer {
 /** Removes files of results. */
 export interface Files {
   discard(key: string, stored: Stored): Promise<void>;
-  clear(key: string, all: boolean): Promise<void>;
+  clear(key: string, all: boolean, known?: readonly Stored[]): Promise<void>;
 }
 
 /** What a worker works with. */
@@ -122,7 +122,7 @@ async function mergeParts(
   // Another worker was quicker.
   if (count === undefined || parts.size < count) return {};
   const merged = await tools.scorer.merge(job, parts, signal);
-  if (!('lost' in merged)) return settle(job, merged, tools);
+  if (!('lost' in merged)) return settle(job, merged, tools, [...parts.values()]);
   const { lost } = merged;
   if ((await tools.store.dropParts(job.key, lost)) > MOST_LOSSES) {
     throw new AnyvmafError(
@@ -138,9 +138,14 @@ async function mergeParts(
   return {};
 }
 
-async function settle(job: QueueJob, scored: ScoredPair, { store, files }: TaskTools): Promise<TaskEnd> {
+async function settle(
+  job: QueueJob,
+  scored: ScoredPair,
+  { store, files }: TaskTools,
+  parts: readonly Stored[] = [],
+): Promise<TaskEnd> {
   const first = await store.settle(job.key, { kind: 'scored', ...scored });
   // What another worker settled may be in a file of the same name.
-  if (first) await files.clear(job.key, false);
+  if (first) await files.clear(job.key, false, parts);
   return { settled: job.key };
 }

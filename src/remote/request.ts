@@ -14,7 +14,7 @@ import type { AllowedHosts } from './allowed-hosts.js';
 
 /** What is sent. */
 export interface Sent {
-  readonly method: 'GET' | 'PUT';
+  readonly method: 'GET' | 'PUT' | 'DELETE';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
 }
@@ -48,7 +48,7 @@ export class Transient extends Error {
 export class Permanent extends Error {}
 
 /** Redirects that are followed: those of a PUT only where they ask for another PUT. */
-const REDIRECTS = { GET: [301, 302, 303, 307, 308], PUT: [307, 308] };
+const REDIRECTS = { GET: [301, 302, 303, 307, 308], PUT: [307, 308], DELETE: [307, 308] };
 const MOST_REDIRECTS = 5;
 
 const agents = {

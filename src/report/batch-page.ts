@@ -2,8 +2,8 @@
  * @module report/batch-page
  * All jobs of a batch in one HTML page without scripts: what was scored, what failed and why.
  */
-import { isObject } from '../core/arguments.js';
 import { version } from '../core/version.js';
+import { type BatchRow, batchRow } from './batch-rows.js';
 import { html, type Markup, raw } from './html/markup.js';
 
 const STYLE = `
@@ -15,19 +15,6 @@ td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: 
 @media (prefers-color-scheme: dark) { body { color: #e6e9ed; background: #14171b; } th, td { border-color: #3a4149; }
 .failed td { background: #4a1f1c; } .below td { background: #47360f; } }`;
 
-/** A line of results, as far as the page shows it. */
-interface Row {
-  readonly line: number;
-  readonly reference: string;
-  readonly distorted: string;
-  readonly metric: string;
-  readonly mean: string;
-  readonly low: string;
-  readonly frames: string;
-  readonly state: 'scored' | 'failed' | 'below';
-  readonly notes: readonly string[];
-}
-
 /**
  * The page in pieces.
  * @param lines of results, in the order of the table: text of JSON objects
@@ -37,8 +24,8 @@ export function* writeBatchPage(
   lines: readonly string[],
   command: string,
 ): Generator<string, void, undefined> {
-  const rows = lines.map(rowOf);
-  const count = (state: Row['state']) => rows.filter((row) => row.state === state).length;
+  const rows = lines.map(batchRow);
+  const count = (state: BatchRow['state']) => rows.filter((row) => row.state === state).length;
   const head = html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>anyvmaf: ${rows.length} jobs</title><style>${raw(STYLE)}</style></head><body><main>
@@ -54,41 +41,7 @@ export function* writeBatchPage(
   yield html`</tbody></table><p>anyvmaf ${version}</p></main></body></html>\n`.text;
 }
 
-function rowHtml(row: Row): Markup {
+function rowHtml(row: BatchRow): Markup {
   const notes = row.notes.map((note) => html`<div>${note}</div>`);
   return html`<tr class="${row.state}"><td class="number">${row.line}</td><td>${row.distorted}</td><td>${row.reference}</td><td>${row.metric}</td><td class="number">${row.mean}</td><td class="number">${row.low}</td><td class="number">${row.frames}</td><td>${notes}</td></tr>`;
-}
-
-function rowOf(text: string): Row {
-  const line = members(JSON.parse(text));
-  const [job, error, gate, trust] = [line.job, line.error, line.gate, line.trust].map(members);
-  const first = Array.isArray(line.models) ? members(line.models[0]).name : undefined;
-  const metric = typeof first === 'string' ? first : Object.keys(members(line.pooled_metrics))[0];
-  const pooled = members(members(line.pooled_metrics)[metric ?? '']);
-  const low = members(members(members(line.distribution)[metric ?? '']).percentiles).p1;
-  const failed = line.error !== undefined;
-  const notes = [error?.message, trust?.cause, ...(Array.isArray(gate?.notes) ? gate.notes : [])];
-  return {
-    line: Number(job?.line),
-    reference: words(members(line.reference).name),
-    distorted: words(members(line.distorted).name),
-    metric: failed ? '' : (metric ?? ''),
-    mean: digits(pooled.mean),
-    low: digits(low),
-    frames: words(line.frame_count),
-    state: failed ? 'failed' : gate?.passed === false ? 'below' : 'scored',
-    notes: notes.filter((note) => typeof note === 'string'),
-  };
-}
-
-function members(value: unknown): Readonly<Record<string, unknown>> {
-  return isObject(value) ? value : {};
-}
-
-function words(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-}
-
-function digits(value: unknown): string {
-  return typeof value === 'number' ? value.toFixed(2) : '';
 }

@@ -1,22 +1,59 @@
 /**
  * @module report/junit
- * The verdicts of a gate as JUnit XML, which CI systems show as test results: a suite per encode, a case per check.
+ * The verdicts of a gate as JUnit XML, which CI systems show as test results: a suite per encode, a case per check; of a batch,
+ * a case per job.
  */
 import { printable } from '../core/printable.js';
+import { type BatchRow, batchRow } from './batch-rows.js';
 import { clock } from './terminal.js';
 import type { FailedEncode } from './types.js';
 import { type Judged, type Verdicts, worstMoments } from './verdict.js';
 import { escapeXml } from './xml.js';
+
+const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
 /** The file in pieces. An encode without checks has one case, which says that it was scored. */
 export function* writeJunit(verdicts: Verdicts): Generator<string, void, undefined> {
   const suites = verdicts.map(suiteOf);
   const sum = (key: 'tests' | 'failures' | 'errors') =>
     suites.reduce((total, suite) => total + suite[key], 0);
-  yield '<?xml version="1.0" encoding="UTF-8"?>\n';
+  yield DECLARATION;
   yield `<testsuites name="anyvmaf" tests="${sum('tests')}" failures="${sum('failures')}" errors="${sum('errors')}">\n`;
   for (const { text } of suites) yield text;
   yield '</testsuites>\n';
+}
+
+/**
+ * The jobs of a batch, in pieces.
+ * @param table its name
+ * @param lines of results, in the order of the table: text of JSON objects
+ */
+export function* writeBatchJunit(
+  table: string,
+  lines: readonly string[],
+): Generator<string, void, undefined> {
+  const rows = lines.map(batchRow);
+  const count = (state: BatchRow['state']) => rows.filter((row) => row.state === state).length;
+  const counts = `tests="${rows.length}" failures="${count('below')}" errors="${count('failed')}"`;
+  const seconds = rows.reduce((sum, row) => sum + row.seconds, 0).toFixed(3);
+  yield `${DECLARATION}<testsuites name="anyvmaf" ${counts}>\n`;
+  yield `  <testsuite ${attribute('name', table)} ${counts} time="${seconds}">\n`;
+  for (const row of rows) yield jobCase(row);
+  yield '  </testsuite>\n</testsuites>\n';
+}
+
+function jobCase({ line, reference, distorted, seconds, state, code, notes }: BatchRow): string {
+  const name = attribute('name', `line ${line}: ${distorted}`);
+  const open = `    <testcase ${attribute('classname', reference || distorted)} ${name} time="${seconds.toFixed(3)}"`;
+  const message = attribute('message', notes.join(' '));
+  switch (state) {
+    case 'failed':
+      return `${open}>\n      <error ${attribute('type', code)} ${message} />\n    </testcase>\n`;
+    case 'below':
+      return `${open}>\n      <failure type="gate" ${message} />\n    </testcase>\n`;
+    case 'scored':
+      return `${open} />\n`;
+  }
 }
 
 interface Suite {

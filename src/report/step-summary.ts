@@ -1,8 +1,9 @@
 /**
  * @module report/step-summary
- * The verdicts of a gate as GitHub-flavoured Markdown, for the summary of a CI step.
+ * The verdicts of a gate, or the jobs of a batch, as GitHub-flavoured Markdown, for the summary of a CI step.
  */
 import { counted, printable } from '../core/printable.js';
+import { type BatchRow, batchRow } from './batch-rows.js';
 import { bitrateOf, bitrateText, fileSizeOf, inputFacts, sizeText } from './facts.js';
 import { scoreNames } from './limits.js';
 import { pooledMetric } from './pool.js';
@@ -13,21 +14,49 @@ import { isPassed, type Judged, type Verdicts, worstMoments } from './verdict.js
 
 /** Worst frames listed of each encode. */
 const WORST = 3;
+/** Jobs listed; a summary has a limit of 1 MiB. */
+const MOST_JOBS = 1000;
 
 /** The command line that shows where a frame lost quality. */
 export type LookCommand = (report: Report, frame: number) => string;
 
 /** The text in pieces: a table of encodes with their worst frames, then what was checked, and what to know. */
 export function* writeStepSummary(verdicts: Verdicts, look: LookCommand): Generator<string, void, undefined> {
-  const failed = verdicts.filter((one) => !isPassed(one)).length;
-  const encodes = counted(verdicts.length, 'encode');
-  yield `## ${failed === 0 ? '✅' : '❌'} anyvmaf: ${failed === 0 ? `${encodes} passed` : `${failed} of ${encodes} failed`}\n\n`;
+  yield heading(verdicts.length, verdicts.filter((one) => !isPassed(one)).length, 'encode');
   const judged = verdicts.filter((one) => 'checks' in one);
   const [first] = judged;
   if (first) yield* encodesTable(first.report, verdicts);
   yield* checksTable(judged);
   yield* worstTable(judged, look);
   yield* notes(verdicts);
+}
+
+/**
+ * The jobs of a batch, in pieces: a table, those that failed or are below their limit first.
+ * @param lines of results: text of JSON objects
+ */
+export function* writeBatchSummary(lines: readonly string[]): Generator<string, void, undefined> {
+  const rows = lines.map(batchRow);
+  const passed = rows.filter(({ state }) => state === 'scored');
+  const others = rows.filter(({ state }) => state !== 'scored');
+  yield heading(rows.length, others.length, 'job');
+  yield row(['', 'line', 'encode', 'reference', 'metric', 'mean', '1 %', 'notes']);
+  yield row(['---', '---:', '---', '---', '---', '---:', '---:', '---']);
+  for (const one of [...others, ...passed].slice(0, MOST_JOBS)) yield jobRow(one);
+  if (rows.length > MOST_JOBS) yield `\n${rows.length - MOST_JOBS} more are not listed.\n`;
+  yield '\n';
+}
+
+function jobRow({ line, distorted, reference, metric, mean, low, state, notes }: BatchRow): string {
+  const mark = state === 'scored' ? '✅' : '❌';
+  const values = [metric && code(metric), mean, low].map((text) => text || '–');
+  return row([mark, `${line}`, code(distorted), code(reference), ...values, markdown(notes.join(' '))]);
+}
+
+function heading(all: number, failed: number, noun: string): string {
+  const what = counted(all, noun);
+  const [mark, text] = failed === 0 ? ['✅', `${what} passed`] : ['❌', `${failed} of ${what} failed`];
+  return `## ${mark} anyvmaf: ${text}\n\n`;
 }
 
 function* encodesTable({ reference }: Report, verdicts: Verdicts): Generator<string> {

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSy
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, describe, expect, it } from 'vitest';
 import { seeded } from '../support/random.js';
-import { anyvmaf, type Outcome, videos } from './run.js';
+import { anyvmaf, run as exec, type Outcome, PROGRAM, videos } from './run.js';
 
 const files = videos();
 afterAll(() => files[Symbol.dispose]());
@@ -85,6 +85,105 @@ describe('batch', () => {
     expect(again).toMatchObject({ code: 3, stdout: expect.stringContaining('0 failed') });
     expect(linesOf(out).filter(({ error }) => error)).toEqual([]);
   });
+
+  it('says what became of each job as JUnit XML and as Markdown', async () => {
+    const [junit, summary, github] = ['j.xml', 's.md', 'github.md'].map(files.at) as [string, string, string];
+    files.put('github.md', 'before\n');
+    const jobs = files.put(
+      'judged.csv',
+      'reference,distorted,fail-under\nr.y4m,d.y4m,100\nr.y4m,e.y4m,\nr.y4m,<no&file>.y4m,90\n',
+    );
+    const args = ['batch', jobs, '-o', files.at('judged.jsonl'), '--junit', junit, '--summary', summary];
+    const run = await anyvmaf([...args, '--github-summary'], { env: { GITHUB_STEP_SUMMARY: github } });
+    expect(run, run.stderr).toMatchObject({ code: 2 });
+    const xml = readFileSync(junit, 'utf8');
+    expect(xml).toContain('<testsuites name="anyvmaf" tests="3" failures="1" errors="1">');
+    const cases = [
+      ...xml.matchAll(/<testcase classname="([^"]*)" name="([^"]*)"[^>]*>(?:\s*<(error|failure) )?/g),
+    ];
+    expect(cases.map(([, , name, inner]) => [name?.replace(/: .*\//, ': '), inner])).toEqual([
+      ['line 2: d.y4m', 'failure'],
+      ['line 3: e.y4m', undefined],
+      ['line 4: &lt;no&amp;file&gt;.y4m', 'error'],
+    ]);
+    expect(xml).toMatch(/<failure type="gate" message="[^"]*below --fail-under 100[^"]*" \/>/);
+    expect(xml).toMatch(/<error type="io" message="[^"]*there is no such file[^"]*" \/>/);
+    const text = readFileSync(summary, 'utf8');
+    expect(text).toMatch(/^## ❌ anyvmaf: 2 of 3 jobs failed\n/);
+    const rows = text.split('\n').filter((line) => /^\| [✅❌]/u.test(line));
+    expect(rows.map((row) => row.split(' | ')[1])).toEqual(['2', '4', '3']);
+    expect(text).not.toContain('<no');
+    expect(readFileSync(github, 'utf8')).toBe(`before\n${text}`);
+    // A later run repeats what it knows.
+    await anyvmaf(args);
+    expect(readFileSync(junit, 'utf8')).toBe(xml);
+  });
+
+  it.each([
+    [['--junit', '-'], 'the name of a file'],
+    [['--junit', 'a.xml', '--summary', 'a.xml'], 'two files of the batch have the name'],
+    [['--github-summary'], 'this variable is not set'],
+    [['--baseline', 'a.json'], 'unknown option'],
+    [['--live', 'sse:0'], 'unknown option'],
+    [['--alarm', 'p5<80'], 'unknown option'],
+    [['--window', '10s'], 'are not watched'],
+    [['--shard', '1/2'], 'unknown option'],
+  ])('refuses %j, which a table cannot do', async (args, why) => {
+    const env = { GITHUB_STEP_SUMMARY: '' };
+    const ran = await anyvmaf(['batch', table, '-o', files.at('never.jsonl'), ...args], { env });
+    expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining(why) });
+    expect(readdirSync(files.at('.'))).not.toContain('never.jsonl');
+  });
+
+  it('takes a table as other programs write it: BOM, CRLF, quotes, thousands of lines', async () => {
+    files.put('a "b", c.y4m', readFileSync(distorted));
+    const rows = Array.from(
+      { length: 10_000 },
+      (_, i) => `"r.y4m","${i % 2 ? 'd.y4m' : 'a ""b"", c.y4m'}",psnr`,
+    );
+    const jobs = files.put('large.csv', `\uFEFFreference,distorted,feature\r\n${rows.join('\r\n')}\r\n`);
+    const results = files.at('large.jsonl');
+    const run = await anyvmaf(['batch', jobs, '-o', results, '-n']);
+    expect(run, run.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('2 jobs; 0 failed') });
+    expect(linesOf(results)).toHaveLength(2);
+    const said = run.stderr.trimEnd().split('\n');
+    expect(said).toHaveLength(11);
+    expect(said[0]).toContain('line 4 repeats line 2, and is scored once');
+    expect(said[10]).toContain('9988 more lines repeat others');
+  }, 60_000);
+
+  it('fails a job alone whose name no file can have', async () => {
+    const jobs = files.put(
+      'nul.jsonl',
+      '{"reference":"r.y4m","distorted":"a\\u0000b.y4m"}\n{"reference":"r.y4m","distorted":"d.y4m"}\n',
+    );
+    const results = files.at('nul.jsonl.out');
+    const run = await anyvmaf(['batch', jobs, '-o', results]);
+    expect(run).toMatchObject({ code: 2, stdout: expect.stringContaining('2 jobs; 1 failed') });
+    expect(run.stderr).toMatch(/^[ -~]+\n$/);
+    expect(inOrder(results)[0]?.error).toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('NUL'),
+    });
+  });
+
+  it.skipIf(process.platform === 'win32')(
+    'whose disk is full says so, and goes on when it is not',
+    async () => {
+      const results = files.at('full.jsonl');
+      const jobs = files.put('full.csv', 'reference,distorted\nr.y4m,d.y4m\nr.y4m,e.y4m\n');
+      // A file may have a few kilobytes: one line and a part of the next.
+      const full = await exec('/bin/sh', [
+        ...['-c', `ulimit -f 8; exec "$0" "$@"`, process.execPath, PROGRAM],
+        ...['batch', jobs, '-o', results, '--together', '1'],
+      ]);
+      expect(full, full.stderr).toMatchObject({ code: 2, stderr: expect.stringContaining('cannot write') });
+      expect(readFileSync(results, 'utf8').endsWith('\n')).toBe(false);
+      const after = await anyvmaf(['batch', jobs, '-o', results]);
+      expect(after, after.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('2 jobs') });
+      expect(inOrder(results).map(({ job }) => job.line)).toEqual([2, 3]);
+    },
+  );
 
   it('refuses a file that holds something else, and touches nothing', async () => {
     const wrong = files.put('other.jsonl', '{"a":1}\n');

@@ -223,6 +223,56 @@ describe('videos by URL', () => {
     expect(await anyvmaf([...batch, '--allow-url', server.host])).toMatchObject({ code: 1 });
   });
 
+  it('hold parts that merge reads, each with its limits and checks', async () => {
+    const pair = [reference, distorted, '-n', '--feature', 'psnr', '-q', '--precision', 'max'];
+    const parts = [1, 2].map((number) => files.at(`m-${number}.json`));
+    for (const [i, part] of parts.entries())
+      expect((await anyvmaf([...pair, '--shard', `${i + 1}/2`, '-o', part])).code).toBe(0);
+    const [first, second] = parts.map((part, i) => serve(`/m-${i + 1}.json`, part));
+    const [merged, local] = [files.at('m-remote.json'), files.at('m-local.json')];
+    const allow = ['--allow-url', server.host, '--precision', 'max'];
+    // One of them may be a file; the report may go to a URL too.
+    const run = await anyvmaf(['merge', first ?? '', parts[1] ?? '', ...allow, '-o', merged]);
+    expect(run, run.stderr).toMatchObject({ code: 0 });
+    expect((await anyvmaf(['merge', ...parts, '--precision', 'max', '-o', local])).code).toBe(0);
+    expect(numbers(merged)).toEqual(numbers(local));
+    const there = server.url('/merged.json');
+    expect((await anyvmaf(['merge', first ?? '', second ?? '', ...allow, '-o', there])).code).toBe(0);
+    expect(JSON.parse(server.put.get('/merged.json')?.toString() ?? '').frames).toHaveLength(30);
+
+    const torn = server.add('/torn.json', readFileSync(parts[0] ?? '').subarray(0, 700));
+    const video = serve('/r.y4m', reference);
+    const refused: readonly (readonly [readonly string[], number, string])[] = [
+      [[first ?? ''], 1, 'on a host that is not allowed'],
+      [[first ?? '', '--allow-url=example.com'], 1, 'on a host that is not allowed'],
+      [[...parts, '--allow-url=example.com'], 1, 'nothing here is a URL'],
+      [[server.url('/none.json'), ...allow], 2, 'there is no such file'],
+      [[torn, ...allow], 2, 'cut off or damaged'],
+      [[video, ...allow], 2, 'is no JSON'],
+    ];
+    for (const [args, code, why] of refused) {
+      const failed = await anyvmaf(['merge', ...args, '-o', files.at('m-none.json')]);
+      expect(failed).toMatchObject({ code, stderr: expect.stringContaining(why) });
+      expect(failed.stderr).not.toContain('SECRET');
+    }
+    // What is too large is not fetched.
+    server.behave = (request, response) => {
+      const [, from = '0', to = '0'] = /(\d+)-(\d+)/.exec(request.headers.range ?? '') ?? [];
+      const piece = Buffer.alloc(Number(to) - Number(from) + 1);
+      response.writeHead(206, { 'content-range': `bytes ${from}-${to}/${500 * 1024 * 1024}`, etag: '"1"' });
+      response.end(piece);
+      return true;
+    };
+    server.requests.length = 0;
+    const large = await anyvmaf(['merge', first ?? '', ...allow]);
+    expect(large).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('has 524288000 bytes, more than'),
+    });
+    expect(server.requests).toHaveLength(1);
+    expect(() => readFileSync(files.at('m-none.json'))).toThrow('ENOENT');
+  });
+
   it('in parts give what they give in one piece, and each part transfers little more than itself', {
     timeout: 120_000,
   }, async () => {

@@ -61,7 +61,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   index: ['api', 'public', 'platform', 'live'],
   'index.browser': ['api', 'public', 'platform'],
   // The queue is of Node: it has its own processes, and is driven by the command line.
-  queue: ['files'],
+  queue: ['files', 'remote'],
   bench: ['index', 'sample', 'files'],
   mcp: ['index', 'live', 'report', 'sample', 'bench', 'files'],
   cli: ['index', 'live', 'mcp', 'report', 'bench', 'files', 'parts', 'queue', 'remote'],

@@ -3,7 +3,7 @@
  * A queue as its users run it: a real Redis server, workers, and a batch that follows them.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,6 +11,8 @@ import { queueAddress } from '../../src/queue/address.js';
 import { QueueConnection } from '../../src/queue/connect.js';
 import { anyvmaf, run, videos } from '../cli/run.js';
 import { root } from '../support/built.js';
+import { encode, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
+import { FileServer } from '../support/file-server.js';
 import { redisIsAbsent, startRedis, startWorker, type TestRedis } from './redis.js';
 
 interface Line {
@@ -122,7 +124,7 @@ describe.skipIf(redisIsAbsent !== undefined)(title, () => {
     expect(JSON.parse(dead.stdout).dead).toMatchObject([
       { error: expect.stringMatching(/^io: .*missing/), line: 4 },
     ]);
-    files.put('media/missing.y4m', readFileSync(`${media}/d.y4m`));
+    putMissing();
     const retried = await anyvmaf(['queue', 'retry', '--queue', redis.url]);
     expect(retried).toMatchObject({ code: 0, stdout: '1 job put back\n' });
     await until(async () => (await state()).failed === 0 && (await state()).active === 0);
@@ -207,7 +209,11 @@ describe.skipIf(redisIsAbsent !== undefined)(title, () => {
     expect(readdirSync(results)).toEqual([]);
   });
 
+  /** Makes the job pass that failed for lack of its file. */
+  const putMissing = () => files.put('media/missing.y4m', readFileSync(`${media}/d.y4m`));
+
   it('refuses what somebody else put into Redis', async () => {
+    putMissing();
     const outside = files.put('outside.y4m', readFileSync(`${media}/d.y4m`));
     symlinkSync(outside, `${media}/link.y4m`);
     const good = { reference: `--reference=${media}/r.y4m`, distorted: `--distorted=${media}/d.y4m` };
@@ -251,6 +257,46 @@ describe.skipIf(redisIsAbsent !== undefined)(title, () => {
         /heatmaps_path/,
       ],
       ['listens', pair(15, [...Object.values(good), '--live=sse:0']), /watched/],
+      ...[
+        `--junit=${marker}`,
+        `--summary=${marker}`,
+        '--github-summary',
+        `--html=${marker}`,
+        '--csv',
+        `--baseline=${media}/r.y4m`,
+      ].map(
+        (arg, i) =>
+          [
+            `report-${i}`,
+            pair(20 + i, [...Object.values(good), arg, ...(/baseline/.test(arg) ? ['--max-drop=1'] : [])]),
+            /neither watched, nor a part.*(junit|summary|githubSummary|html|format|baseline) asks/,
+          ] as const,
+      ),
+      // Filters of ffmpeg that open files or the network, take commands, or name a file for an option.
+      ...[
+        `movie=${outside}`,
+        `null,amovie=${outside}`,
+        `lut3d=file=${outside}`,
+        `subtitles=${outside}`,
+        `drawtext=textfile=${outside}`,
+        'zmq=bind_address=tcp\\://127.0.0.1\\:5555',
+        `sendcmd=filename=${outside}`,
+        `metadata=print:file=${marker}`,
+        `libvmaf=log_path=${marker}`,
+        `psnr=stats_file=${marker}`,
+        `curves=psfile=${outside}`,
+        `scale=/w=${outside}`,
+        `null[x];movie=${outside}`,
+      ].flatMap((chain, i) =>
+        ['ref', 'dis'].map(
+          (side, j) =>
+            [
+              `filter-${i}-${side}`,
+              pair(100 + 2 * i + j, [...Object.values(good), `--vf-${side}=${chain}`]),
+              /usage: vf(Reference|Distorted) (names|lets|is) /,
+            ] as const,
+        ),
+      ),
     ];
     const { Queue } = await import('bullmq');
     const queue = new Queue('tasks', { connection: redis.client, prefix: '{anyvmaf}' });
@@ -274,7 +320,111 @@ describe.skipIf(redisIsAbsent !== undefined)(title, () => {
     expect(await anyvmaf(['queue', 'retry', '--queue', redis.url])).toMatchObject({ code: 0 });
   });
 
+  it('reads videos by URL where the worker may, and keeps large results behind one', async () => {
+    await using server = await FileServer.start();
+    server.keeps = true;
+    for (const name of ['r.y4m', 'd.y4m', 'long-r.y4m', 'long-d.y4m'])
+      server.add(`/${name}`, readFileSync(`${media}/${name}`));
+    const signed = (name: string, signature = 'SECRET') =>
+      `${server.url(`/${name}`)}?X-Signature=${signature}`;
+    const text = (signature?: string) =>
+      'reference,distorted,feature\n' +
+      `${signed('long-r.y4m', signature)},${signed('long-d.y4m', signature)},\n` +
+      `r.y4m,${signed('d.y4m', signature)},psnr\nr.y4m,http://169.254.169.254/d.y4m,\nr.y4m,d.y4m,\n`;
+    const jobs = files.put('media/urls.csv', text());
+    const [alone, there] = [files.at('urls-alone.jsonl'), files.at('urls-there.jsonl')];
+    const host = `--allow-url=${server.host}`;
+    const local = await anyvmaf(['batch', jobs, '-o', alone, '--precision', 'max', '--frames', host]);
+    expect(local, local.stderr).toMatchObject({ code: 2 });
+    const url = `${redis.url}?queue=urls`;
+    const place = `${server.url('/scores')}?X-Signature=SECRET`;
+    const common = ['--queue', url, '--results', place, host];
+    await using worker = await startWorker([...common, '--allow', media]);
+    const args = ['--precision', 'max', '--frames', '--part-length', '150f', '--attempts', '1'];
+    const ran = await anyvmaf(['batch', jobs, '-o', there, ...common, ...args]);
+    expect(ran, ran.stderr).toMatchObject({ code: 2, stdout: expect.stringContaining('4 jobs; 1 failed') });
+    const [expected, found] = [linesOf(alone), linesOf(there)];
+    const plain = ({ error, job, ...line }: Line) => (error ? error.code : { ...line, line: job.line });
+    expect(found.map(plain)).toEqual(expected.map(plain));
+    // Its parts were put there, and nothing of it is left.
+    expect(server.requests.filter((line) => /^PUT \/scores\/[0-9a-f]{32}\/part-/.test(line)).length).toBe(3);
+    expect([...server.files.keys()].filter((path) => path.startsWith('/scores'))).toEqual([]);
+    const frames = (path: string) =>
+      readdirSync(`${path}.frames`).map((name) => readFileSync(`${path}.frames/${name}`));
+    expect(frames(there)).toEqual(frames(alone));
+    const said = ran.stdout + ran.stderr + worker.said() + readFileSync(there, 'utf8');
+    expect(said).not.toContain('SECRET');
+    expect(readFileSync(`/proc/${worker.child.pid}/cmdline`, 'utf8')).not.toContain('SECRET');
+    // Signed anew, it is the same job.
+    files.put('media/urls.csv', text('SECRET2'));
+    const again = await anyvmaf(['batch', jobs, '-o', there, ...common, ...args]);
+    expect(again, again.stderr).toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining('4 of them before'),
+    });
+    const dead = await anyvmaf(['queue', 'dead', '--json', '--queue', url]);
+    expect(dead.stdout).toContain('169.254.169.254');
+    expect(dead.stdout).not.toContain('SECRET');
+  });
+
+  it.skipIf(!hasFfmpeg)(
+    `does not cut what each part would have to fetch whole (${needsFfmpeg})`,
+    async () => {
+      await using server = await FileServer.start();
+      const film = { codec: 'h264', frames: 120, size: '160x120' } as const;
+      const bytes = ['mp4', 'mkv', 'ts'].map((extension) => readFileSync(encode({ ...film, extension })));
+      const names = ['/a.mp4', '/a.mkv', '/a.ts', '/scattered'];
+      for (const [i, name] of names.entries()) server.add(name, bytes[i] ?? bytes[1] ?? Buffer.alloc(0));
+      const url = `${redis.url}?queue=scattered`;
+      const common = ['--queue', url, '--results', results, `--allow-url=${server.host}`];
+      await using worker = await startWorker([...common, '--metrics', '0']);
+      const [, port] = await worker.says(/http:\/\/127\.0\.0\.1:(\d+)\/metrics/);
+      const parts = async () => {
+        const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+        return Number(/kind="part",outcome="done"\} (\d+)/.exec(text)?.[1] ?? 0);
+      };
+      for (const [i, name] of names.entries()) {
+        const before = await parts();
+        const table = files.put(
+          `media/scattered-${i}.csv`,
+          `reference,distorted\n${server.url('/a.mp4')},${server.url(name)}\n`,
+        );
+        const out = files.at(`scattered-${i}.jsonl`);
+        const ran = await anyvmaf(['batch', table, '-o', out, ...common, '--part-length', '60f']);
+        expect(ran, ran.stderr).toMatchObject({ code: 0 });
+        expect((await parts()) - before, name).toBe(name === '/a.mp4' ? 2 : 0);
+      }
+    },
+    120_000,
+  );
+
+  it('leaves URLs alone where the worker was not told of a host', async () => {
+    await using server = await FileServer.start();
+    server.add('/d.y4m', readFileSync(`${media}/d.y4m`));
+    const jobs = files.put('media/no-urls.csv', `reference,distorted\nr.y4m,${server.url('/d.y4m')}\n`);
+    const url = `${redis.url}?queue=no-urls`;
+    await using _ = await startWorker(['--queue', url, '--allow', media]);
+    const out = files.at('no-urls.jsonl');
+    expect(await anyvmaf(['batch', jobs, '-o', out, '--queue', url])).toMatchObject({ code: 2 });
+    expect(linesOf(out)[0]?.error).toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('this worker reads files only'),
+    });
+    expect(server.requests).toEqual([]);
+    const refused: readonly (readonly [readonly string[], string])[] = [
+      [[], 'name one with --allow DIR or --allow-url HOST'],
+      [['--allow-url', 'http://x'], 'must be a host'],
+      [['--allow', media, '--results', server.url('/scores')], 'on a host that is not allowed'],
+    ];
+    for (const [args, why] of refused)
+      expect(await anyvmaf(['work', '--queue', url, ...args])).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(why),
+      });
+  });
+
   it('shows itself, to people and to programs', async () => {
+    putMissing();
     const url = `${redis.url}?queue=shown`;
     await using worker = await startWorker(['--queue', url, '--allow', media, '--metrics', '0']);
     const [, port] = await worker.says(/http:\/\/127\.0\.0\.1:(\d+)\/metrics/);
@@ -295,6 +445,119 @@ describe.skipIf(redisIsAbsent !== undefined)(title, () => {
       );
     expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(404);
     expect((await fetch(`http://127.0.0.1:${port}/metrics`, { method: 'POST' })).status).toBe(405);
+  });
+
+  it('refuses a name that the queue does not take, before anything is submitted', async () => {
+    for (const [i, name] of ['a\\u0000b.y4m', 'a\\nb.y4m', 'x'.repeat(5000)].entries()) {
+      const jobs = files.put(
+        `media/names-${i}.jsonl`,
+        `{"reference":"r.y4m","distorted":"d.y4m"}\n{"reference":"r.y4m","distorted":"${name}"}\n`,
+      );
+      const before = await redis.client.dbsize();
+      const ran = await batch(jobs, files.at(`names-${i}.jsonl`), '--precision', '8');
+      expect(ran).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/^anyvmaf: line 2: a name or option has more than 4096 .*\n$/),
+      });
+      expect(await redis.client.dbsize()).toBe(before);
+    }
+  });
+
+  it('that takes nothing says why, once, and is used again when it takes jobs', {
+    timeout: 120_000,
+  }, async () => {
+    await using replica = await startRedis();
+    const args = ['--queue', replica.url];
+    await using worker = await startWorker([...args, '--allow', media]);
+    const small = files.put('media/small.csv', 'reference,distorted\nr.y4m,d.y4m\n');
+    const submit = (out: string) => anyvmaf(['batch', small, '-o', files.at(out), ...args]);
+    // A replica without a master takes no writes.
+    await replica.client.call('REPLICAOF', '127.0.0.1', '1');
+    const readOnly = await submit('replica.jsonl');
+    expect(readOnly).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/the server of the queue at \S+ refuses: .*READONLY/),
+    });
+    await worker.says(/trouble with the queue at \S+, which is tried again: /);
+    await replica.client.call('REPLICAOF', 'NO', 'ONE');
+    await replica.client.config('SET', 'maxmemory', '1mb');
+    const full = await submit('memory.jsonl');
+    expect(full).toMatchObject({ code: 2, stderr: expect.stringMatching(/refuses: .*OOM/) });
+    for (const { stderr } of [readOnly, full]) expect(stderr.split('\n').length).toBeLessThan(4);
+    await replica.client.config('SET', 'maxmemory', '0');
+    expect(await submit('again.jsonl')).toMatchObject({ code: 0 });
+    expect(worker.said().split('\n').length).toBeLessThan(10);
+    expect(await worker.stop()).toBe(0);
+  });
+
+  it('is refused if it is older than what the queue needs', async () => {
+    const old = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.on('data', (data) => {
+        for (const [, name] of data.toString().matchAll(/\*\d+\r\n\$\d+\r\n(\w+)\r\n/g)) {
+          const info = 'redis_version:4.0.9\r\nredis_mode:standalone\r\n';
+          const isInfo = name?.toLowerCase() === 'info';
+          socket.write(isInfo ? `$${info.length}\r\n${info}\r\n` : '+OK\r\n');
+        }
+      });
+    });
+    await new Promise<void>((resolve) => old.listen(0, '127.0.0.1', resolve));
+    const url = `redis://127.0.0.1:${(old.address() as AddressInfo).port}`;
+    for (const args of [
+      ['queue', '--once'],
+      ['work', '--allow', media],
+    ])
+      expect(await anyvmaf([...args, '--queue', url])).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/^anyvmaf: cannot use the queue at \S+: .*5\.0\.0.*4\.0\.9/),
+      });
+    old.close();
+  });
+
+  it('fails jobs, and no worker, when a folder is gone or the disk is full', {
+    timeout: 120_000,
+  }, async () => {
+    const [own, place] = [files.at('own'), files.at('place')];
+    mkdirSync(own);
+    mkdirSync(place);
+    const put = () => {
+      for (const name of ['r.y4m', 'd.y4m']) files.put(`own/${name}`, readFileSync(`${media}/${name}`));
+    };
+    put();
+    const url = `${redis.url}?queue=gone`;
+    await using worker = await startWorker(['--queue', url, '--allow', own, '--allow', media]);
+    const one = files.put('own.csv', 'reference,distorted\nown/r.y4m,own/d.y4m\n');
+    const args = ['--queue', url, '--attempts', '1'];
+    renameSync(own, files.at('own-away'));
+    expect(await anyvmaf(['batch', one, '-o', files.at('own-1.jsonl'), ...args])).toMatchObject({ code: 2 });
+    expect(linesOf(files.at('own-1.jsonl'))[0]?.error?.message).toContain('not under an allowed folder');
+    renameSync(files.at('own-away'), own);
+    expect(
+      await anyvmaf(['batch', one, '-o', files.at('own-2.jsonl'), ...args, '--retry-failed']),
+    ).toMatchObject({ code: 0 });
+    expect(await worker.stop()).toBe(0);
+
+    await using poor = await startWorker(
+      ['--queue', url, '--allow', media, '--results', place],
+      {},
+      // Files may have 64 KiB: less than a part needs.
+      ['/bin/sh', '-c', `ulimit -f 128; exec "$0" "$@"`],
+    );
+    const cut = [...args, '--results', place, '--part-length', '150f'];
+    const full = await anyvmaf(['batch', long, '-o', files.at('full.jsonl'), ...cut]);
+    expect(full).toMatchObject({ code: 2 });
+    expect(linesOf(files.at('full.jsonl'))[0]?.error).toMatchObject({
+      code: 'io',
+      message: expect.stringMatching(/cannot write a result into .*larger than files may be here/),
+    });
+    expect(poor.child.exitCode).toBe(null);
+    const left = readdirSync(place, { recursive: true, encoding: 'utf8' });
+    expect(left.filter((name) => /tmp|part/.test(name))).toEqual([]);
+    // On another machine there is room.
+    expect(await poor.stop()).toBe(0);
+    await using _ = await startWorker(['--queue', url, '--allow', media, '--results', place]);
+    const again = await anyvmaf(['batch', long, '-o', files.at('full.jsonl'), ...cut, '--retry-failed']);
+    expect(again, again.stderr).toMatchObject({ code: 0 });
   });
 
   it('keeps its password to itself', async () => {

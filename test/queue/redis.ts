@@ -64,12 +64,17 @@ export interface TestWorker extends AsyncDisposable {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts a worker, and waits until it works. */
+/**
+ * Starts a worker, and waits until it works.
+ * @param by a command line that runs another one
+ */
 export async function startWorker(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  by: readonly string[] = [],
 ): Promise<TestWorker> {
-  const child = spawn(process.execPath, [PROGRAM, 'work', ...args], {
+  const [program = '', ...rest] = [...by, process.execPath, PROGRAM, 'work', ...args];
+  const child = spawn(program, rest, {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -28,6 +28,8 @@ export class FileServer implements AsyncDisposable {
   /** What was put, by path. */
   readonly put = new Map<string, Buffer>();
   behave: Behaviour = () => false;
+  /** Whether what is put is served, and can be removed, as object storage does. */
+  keeps = false;
   readonly #server: Server;
 
   private constructor() {
@@ -98,9 +100,13 @@ export class FileServer implements AsyncDisposable {
       const pieces: Buffer[] = [];
       request.on('data', (piece: Buffer) => pieces.push(piece));
       request.on('end', () => {
-        this.put.set(pathOf(request), Buffer.concat(pieces));
+        const bytes = Buffer.concat(pieces);
+        this.put.set(pathOf(request), bytes);
+        if (this.keeps) this.add(pathOf(request), bytes);
         response.writeHead(201).end();
       });
+    } else if (request.method === 'DELETE') {
+      response.writeHead(this.keeps && this.files.delete(pathOf(request)) ? 204 : 404).end();
     } else if (!file) response.writeHead(404).end();
     else this.send(request, response, file);
   }

@@ -7,10 +7,11 @@ import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isObject } from '../../core/arguments.js';
 import { type ErrorCode, usageError } from '../../core/errors.js';
+import { withoutAccess } from '../../core/printable.js';
 import { queueAddress } from '../../queue/address.js';
 import { QueueConnection, queueError } from '../../queue/connect.js';
 import { retryJobs } from '../../queue/manage.js';
-import { readReason } from '../../queue/payload.js';
+import { MOST_ARG, readReason } from '../../queue/payload.js';
 import { ResultsFolder } from '../../queue/results-folder.js';
 import { followJobs } from '../../queue/submit.js';
 import type { PartLength, QueueJob, Stored } from '../../queue/types.js';
@@ -33,6 +34,8 @@ interface Followed {
   readonly signal: AbortSignal;
   /** Shows a line about how far it is. */
   readonly show: ((text: string) => void) | undefined;
+  /** Hears of trouble that may pass. */
+  readonly complain: (sentence: string) => void;
 }
 
 /** A job that a worker ended. */
@@ -52,14 +55,16 @@ interface QueuedResult {
  */
 export async function* followBatch(
   url: string,
-  { open, settings, signal, show }: Followed,
+  { open, settings, signal, show, complain }: Followed,
 ): AsyncGenerator<QueuedResult, void, undefined> {
   const address = queueAddress(url, process.env);
-  hideArguments(address);
+  hideArguments();
   const jobs = new Map(open.map((one) => [one, queueJob(one, settings)]));
   const byKey = new Map([...jobs].map(([one, { key }]) => [key, one]));
-  const files = await ResultsFolder.open(settings.results);
+  const files = await ResultsFolder.open(settings.results, hostsOf(settings));
   const connection = await QueueConnection.open(address);
+  connection.onTrouble = (why) =>
+    complain(`trouble with the queue at ${address.shown}, which is tried again: ${why}`);
   const progress = { ended: 0, failed: 0 };
   const showing = show && setInterval(() => void say().catch(() => {}), SHOW);
   async function say(): Promise<void> {
@@ -91,12 +96,13 @@ export async function* followBatch(
         continue;
       }
       const read = (stored: Stored) => files.read(job.key, stored);
-      const line = read(outcome.line);
-      const frames = outcome.frames && Buffer.from(read(outcome.frames), 'base64');
+      const { line: kept, frames: packed } = outcome;
+      const line = await read(kept);
+      const frames = packed && Buffer.from(await read(packed), 'base64');
       if (isLineOf(line, job)) yield { done, line, ...(frames && { frames }) };
       else
         yield { done, failure: { code: 'io', message: 'the queue held a result of this job that is none' } };
-      await files.clear(job.key, true);
+      await files.clear(job.key, true, packed ? [kept, packed] : [kept]);
     }
   } catch (error) {
     throw queueError(error, address);
@@ -128,10 +134,23 @@ async function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
   await pause(milliseconds, undefined, { signal }).catch(() => {});
 }
 
-/** A job of a table as the queue has it: with whole paths, since workers are elsewhere. */
+/** Hosts that the command line names for all jobs. */
+function hostsOf({ common }: BatchSettings): readonly string[] {
+  return common.flatMap(({ name, values }) => (name === 'allow-url' ? values.filter(Boolean) : []));
+}
+
+/**
+ * A job of a table as the queue has it: with whole paths, since workers are elsewhere, and without hosts, since each
+ * worker has its own.
+ */
 function queueJob({ job, id }: OpenJob, settings: BatchSettings): QueueJob {
-  const { line, args } = job;
-  const run = args.map(wholePath);
+  const { line } = job;
+  const args = job.args.map(withoutAccess);
+  const run = job.args.filter((arg) => !arg.startsWith('--allow-url')).map(wholePath);
+  if (run.some((arg) => arg.length > MOST_ARG || /[\0\n\r]/.test(arg)))
+    throw usageError(
+      `line ${line}: a name or option has more than ${MOST_ARG} characters, a line break or NUL, which a queue does not take`,
+    );
   try {
     queueSettings({ run });
   } catch (error) {
@@ -143,7 +162,8 @@ function queueJob({ job, id }: OpenJob, settings: BatchSettings): QueueJob {
   const precision = String(settings.precision);
   const frames = settings.frames ? join(`${settings.output}.frames`, `${id}.parquet`) : undefined;
   const key = createHash('sha256')
-    .update(JSON.stringify([id, args, run, precision, frames]))
+    // A URL that is signed anew is the same job.
+    .update(JSON.stringify([id, args, run.map(withoutAccess), precision, frames]))
     .digest('hex')
     .slice(0, 32);
   return {

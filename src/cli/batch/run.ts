@@ -40,6 +40,9 @@ export interface OpenJob {
 /** Why a job has no report. */
 type JobFailure = Pick<FailedEncode, 'code' | 'message'>;
 
+/** Lines that repeat others, of which is said which ones. */
+const MOST_REPEATS = 10;
+
 /** A batch with its open file of results. */
 export class BatchRun {
   readonly #work: BatchWork;
@@ -66,13 +69,17 @@ export class BatchRun {
     const bar = terminal.canDraw && !settings.quiet ? progressBar(terminal) : undefined;
     bar?.say(`looking at the files of ${jobs.length} jobs`);
     const ids = new Map<string, OpenJob>();
+    let repeats = 0;
     for (const job of jobs) {
       signal.throwIfAborted();
       const id = await jobId(job, signal);
       const earlier = ids.get(id);
-      if (earlier) terminal.complain(`line ${job.line} repeats line ${earlier.job.line}, and is scored once`);
-      else ids.set(id, { job, id });
+      if (!earlier) ids.set(id, { job, id });
+      else if (++repeats <= MOST_REPEATS)
+        terminal.complain(`line ${job.line} repeats line ${earlier.job.line}, and is scored once`);
     }
+    if (repeats > MOST_REPEATS)
+      terminal.complain(`${repeats - MOST_REPEATS} more lines repeat others, and are scored once`);
     const open = [...ids.values()].filter(({ id }) => !this.#results.get(id));
     try {
       await this.#scoreOpen(open, bar);
@@ -114,8 +121,12 @@ export class BatchRun {
     const { settings, terminal, signal } = this.#work;
     const { followBatch } = await import('./queued.js');
     const show = bar && ((text: string) => bar.say(text));
+    const complain = (text: string) => {
+      bar?.clear();
+      terminal.complain(text);
+    };
     try {
-      for await (const ended of followBatch(address, { open, settings, signal, show })) {
+      for await (const ended of followBatch(address, { open, settings, signal, show, complain })) {
         const { done, line, frames, failure } = ended;
         if (frames) await this.#saveFrames(done.id, frames);
         const added = failure ? await this.#addFailure(done, failure) : this.#results.add(line ?? '');

@@ -26,6 +26,11 @@ const NOT_OF_LINES: ReadonlySet<string> = new Set([
   'junit',
   'summary',
   'github-summary',
+  'no-pictures',
+  'live',
+  'dashboard',
+  'alarm',
+  'allow',
   'precision',
   'quiet',
   'shard',
@@ -198,6 +203,11 @@ export function jobsOf(
       });
     }
     if (typeof settings === 'string') throw usageError(`${where} asks for ${settings}`);
+    if (settings.live) {
+      throw usageError(
+        `${where} keeps only a window of its frames, but jobs of a batch are not watched; leave it out`,
+      );
+    }
     if ([settings.reference, ...settings.distorted].includes('-')) {
       throw usageError(`${where} names standard input (-), which a batch cannot read again; name a file`);
     }

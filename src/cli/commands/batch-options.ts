@@ -3,6 +3,7 @@
  * The options of the batch command. Pure: opens nothing.
  */
 import { usageError } from '../../core/errors.js';
+import { quoted } from '../../core/printable.js';
 import { agreeToParts } from '../../parts/consent.js';
 import { MOST_ATTEMPTS, MOST_PRIORITY } from '../../queue/payload.js';
 import type { PartLength } from '../../queue/types.js';
@@ -11,6 +12,7 @@ import { LINE_OPTIONS, type LineOption } from '../batch/table.js';
 import { grouped, type OptionSpec, type OptionUse, parseArguments } from '../options.js';
 import { YES_OPTION } from '../parts-door.js';
 import { refusedValue, unsignedValue } from '../values.js';
+import { OUTPUT_OPTIONS } from './output-options.js';
 import { RESULTS_OPTION } from './queue-options.js';
 import { fileName } from './video-options.js';
 
@@ -18,7 +20,9 @@ const NAME = 'anyvmaf batch';
 const BATCH = 'Batch';
 const MOST_TOGETHER = 64;
 
-const OWN = grouped(BATCH, [
+const SUMMARIES: ReadonlySet<string> = new Set(['junit', 'summary', 'github-summary']);
+
+const OWN = grouped<string>(BATCH, [
   {
     name: 'output',
     short: 'o',
@@ -27,6 +31,7 @@ const OWN = grouped(BATCH, [
   },
   { name: 'frames', help: 'also write the values per frame, as Parquet, into the folder FILE.frames' },
   { name: 'html', argument: 'FILE', help: 'also write a page with all jobs' },
+  ...OUTPUT_OPTIONS.filter(({ name }) => SUMMARIES.has(name)),
   {
     name: 'reference',
     short: 'r',
@@ -92,6 +97,9 @@ export interface BatchSettings {
   readonly output: string;
   readonly frames: boolean;
   readonly html?: string;
+  readonly junit?: string;
+  readonly summary?: string;
+  readonly githubSummary: boolean;
   readonly reference?: string;
   readonly match?: RegExp;
   readonly together?: number;
@@ -143,17 +151,27 @@ export function batchSettings(args: readonly string[]): BatchSettings | 'help' {
       `${first} is no table (.csv, .jsonl), and encodes need a rule for their reference: --reference 'masters/{stem}.mov'`,
     );
   }
+  refuseSharedFiles(draft);
   refuseWithoutQueue(draft);
   return {
     sources: [first, ...others],
     common: [...common].map(([name, values]) => ({ name, values })),
     frames: false,
+    githubSummary: false,
     retryFailed: false,
     precision: 'legacy',
     quiet: false,
     ...draft,
     output: draft.output,
   };
+}
+
+/** @throws {AnyvmafError} `usage` */
+function refuseSharedFiles({ output, html, junit, summary }: Partial<BatchSettings>): void {
+  const names = [output, html, junit, summary].filter((name) => name !== undefined);
+  const twice = names.find((name, i) => names.indexOf(name) < i);
+  if (twice !== undefined)
+    throw usageError(`two files of the batch have the name ${quoted(twice)}; give each its own`);
 }
 
 /** @throws {AnyvmafError} `usage` for options of a queue without one, and the other way round */
@@ -179,8 +197,16 @@ function refuseWithoutQueue(draft: Partial<BatchSettings>): void {
 function takeOwn(use: OptionUse, draft: Draft<Partial<BatchSettings>>): boolean {
   switch (use.name) {
     case 'output':
+      draft.output = fileName(use);
+      return true;
     case 'html':
+    case 'junit':
+    case 'summary':
+      if (use.value === '-') throw refusedValue(use, 'the name of a file');
       draft[use.name] = fileName(use);
+      return true;
+    case 'github-summary':
+      draft.githubSummary = true;
       return true;
     case 'reference':
       draft.reference = fileName(use);

@@ -8,12 +8,11 @@ import { AnyvmafError } from '../../core/errors.js';
 import { counted, shown } from '../../core/printable.js';
 import { encodeLines } from '../batch/encodes.js';
 import { BatchRun } from '../batch/run.js';
+import { openSummaries } from '../batch/summaries.js';
 import { type Job, jobsOf, tableLines } from '../batch/table.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import type { HelpPage } from '../help.js';
-import { commandLine } from '../options.js';
-import { openOutput } from '../output.js';
 import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 import { BATCH_OPTIONS, type BatchSettings, batchSettings } from './batch-options.js';
@@ -65,7 +64,7 @@ async function runBatch(
     ...settings.sources,
     ...jobs.flatMap((job) => [job.settings.reference ?? '', ...job.settings.distorted]),
   ];
-  const overview = settings.html === undefined ? undefined : await openOutput(settings.html, inputs);
+  const summarize = await openSummaries(settings, inputs, args);
   return interruptible(async (stop) => {
     const run = await BatchRun.open({
       jobs,
@@ -76,16 +75,10 @@ async function runBatch(
     });
     try {
       const { lines, before } = await run.score();
-      if (overview) {
-        const { writeBatchPage } = await import('../../report/batch-page.js');
-        await overview.write(
-          writeBatchPage(
-            lines.map(({ text }) => text),
-            commandLine('anyvmaf', ['batch', ...args]),
-          ),
-          stop.signal,
-        );
-      }
+      await summarize(
+        lines.map(({ text }) => text),
+        stop.signal,
+      );
       stop.release();
       const failed = lines.filter((line) => line.failed).length;
       const below = lines.filter((line) => line.below).length;

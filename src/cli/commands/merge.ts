@@ -2,9 +2,9 @@
  * @module cli/commands/merge
  * `anyvmaf merge PART...`: makes the report of a pair that was measured in parts.
  */
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { AnyvmafError, usageError } from '../../core/errors.js';
-import { shown } from '../../core/printable.js';
+import { shown, withoutAccess } from '../../core/printable.js';
 import type { Shard } from '../../index.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
@@ -16,6 +16,8 @@ import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 import { type DeliverySettings, deliver, htmlText, openOutputs, reportText } from './delivery.js';
 import { OUTPUT_OPTIONS, OutputArguments, type OutputSettings } from './output-options.js';
+import { isUrl, refuseUnusedHosts } from './pairing-options.js';
+import { HOSTS_OPTION } from './queue-options.js';
 
 const NAME = 'anyvmaf merge';
 
@@ -23,6 +25,7 @@ const MERGE_OPTIONS = [
   // The videos need not be there any more.
   ...OUTPUT_OPTIONS.filter(({ name }) => name !== 'no-pictures'),
   ...grouped('Running', [
+    HOSTS_OPTION,
     { name: 'quiet', short: 'q', help: 'plain scores instead of the summary' },
     { name: 'help', help: 'show this help', last: true },
   ]),
@@ -53,27 +56,35 @@ export const merge: Command = {
     const parsed = parseArguments(args, MERGE_OPTIONS, NAME);
     if (parsed.options.at(-1)?.name === 'help') return page;
     const outputs = new OutputArguments();
-    for (const use of parsed.options) outputs.take(use);
+    const hosts: string[] = [];
+    for (const use of parsed.options) {
+      if (use.name === 'allow-url') hosts.push(use.value);
+      else outputs.take(use);
+    }
     if (parsed.positionals.length === 0) {
       throw usageError(`no parts are named: ${NAME} part-*.json; they are what anyvmaf --shard I/N writes`);
     }
-    return mergeParts(parsed.positionals, outputs.finish(), args, terminal);
+    const settings = outputs.finish();
+    if (hosts.length > 0)
+      refuseUnusedHosts({ allowUrl: hosts }, [...parsed.positionals, settings.output, settings.html]);
+    return mergeParts(parsed.positionals, hosts, settings, args, terminal);
   },
 };
 
 async function mergeParts(
   parts: readonly string[],
+  hosts: readonly string[],
   settings: OutputSettings,
   args: readonly string[],
   terminal: Terminal,
 ): Promise<number> {
-  const { file, page: pageFile, gate } = await openOutputs({ ...settings, distorted: [] }, parts);
+  const { file, page: pageFile, gate } = await openOutputs({ ...settings, distorted: [] }, parts, hosts);
   return interruptible(async (stop) => {
     const api = await import('../../index.js');
     const shards: Shard[] = [];
     for (const name of parts) {
       stop.signal.throwIfAborted();
-      shards.push(await api.readShard(await textOf(name), name));
+      shards.push(await api.readShard(await textOf(name, hosts, stop.signal), withoutAccess(name)));
     }
     const merged = await api.mergeShards(shards, { signal: stop.signal });
     const { preflight } = merged;
@@ -94,20 +105,16 @@ async function mergeParts(
 /** Largest record that is read; longer parts need more of them. */
 const MOST_BYTES = 400 * 1024 * 1024;
 
-async function textOf(name: string): Promise<string> {
+async function textOf(name: string, hosts: readonly string[], signal: AbortSignal): Promise<string> {
+  if (isUrl(name)) {
+    const { fetchWhole } = await import('../../remote/store.js');
+    return (await fetchWhole(name, hosts, MOST_BYTES, signal)).toString();
+  }
   try {
-    const bytes = await readFile(name);
-    if (bytes.length > MOST_BYTES) {
-      throw new AnyvmafError(
-        'io',
-        `${shown(name)} has ${bytes.length} bytes, more than the ${MOST_BYTES} of a record.`,
-      );
-    }
-    return bytes.toString('utf8');
-  } catch (error) {
-    if (error instanceof AnyvmafError) throw error;
-    throw new AnyvmafError('io', `cannot read "${shown(name)}": ${(error as Error).message}`, {
-      cause: error,
-    });
+    const { size } = await stat(name);
+    if (size > MOST_BYTES) throw new Error(`it has ${size} bytes, more than the ${MOST_BYTES} of a record`);
+    return await readFile(name, 'utf8');
+  } catch (cause) {
+    throw new AnyvmafError('io', `cannot read "${shown(name)}": ${(cause as Error).message}`, { cause });
   }
 }

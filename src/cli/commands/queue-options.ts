@@ -16,7 +16,14 @@ export const QUEUE_OPTION = {
 export const RESULTS_OPTION = {
   name: 'results',
   argument: 'DIR',
-  help: 'a folder that all workers and the batch see, for parts and other large results',
+  help: 'a folder that all workers and the batch see, or a URL to put to, for parts and other large results',
+} as const satisfies OptionSpec;
+
+/** Hosts of commands that read no videos of their own. */
+export const HOSTS_OPTION = {
+  name: 'allow-url',
+  argument: 'HOST',
+  help: 'read from and put to URLs on HOST, checked. May be repeated',
 } as const satisfies OptionSpec;
 
 /** @throws {AnyvmafError} `usage` */

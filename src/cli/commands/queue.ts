@@ -15,7 +15,7 @@ import { grouped, parseArguments } from '../options.js';
 import { hideArguments } from '../queue/hide-arguments.js';
 import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
-import { QUEUE_OPTION, RESULTS_OPTION, requireQueue } from './queue-options.js';
+import { HOSTS_OPTION, QUEUE_OPTION, RESULTS_OPTION, requireQueue } from './queue-options.js';
 import { fileName } from './video-options.js';
 
 const NAME = 'anyvmaf queue';
@@ -27,6 +27,7 @@ const MOST_LISTED = 1000;
 const QUEUE_OPTIONS = grouped('Queue', [
   QUEUE_OPTION,
   RESULTS_OPTION,
+  HOSTS_OPTION,
   { name: 'json', help: 'one object of JSON, once' },
   { name: 'once', help: 'one view in place of a live one' },
   { name: 'all', help: 'cancel: all jobs that have not ended' },
@@ -56,6 +57,8 @@ interface QueueSettings {
   readonly ids: readonly string[];
   readonly queue: string;
   readonly results?: string;
+  /** On which the results may be. */
+  readonly hosts: readonly string[];
   readonly json: boolean;
   readonly once: boolean;
   readonly all: boolean;
@@ -68,7 +71,7 @@ export const queue: Command = {
     const settings = queueSettings(args);
     if (settings === 'help') return page;
     const address = queueAddress(settings.queue, process.env);
-    hideArguments(address);
+    hideArguments();
     const { QueueConnection, queueError } = await import('../../queue/connect.js');
     const connection = await QueueConnection.open(address);
     try {
@@ -108,6 +111,7 @@ function queueSettings(args: readonly string[]): QueueSettings | 'help' {
     ids,
     queue: requireQueue(value('queue'), NAME),
     ...(results && { results: fileName(results) }),
+    hosts: options.filter((use) => use.name === 'allow-url').map((use) => use.value),
     json: has('json'),
     once: has('once'),
     all: has('all'),
@@ -119,7 +123,7 @@ async function act(
   connection: QueueConnection,
   terminal: Terminal,
 ): Promise<number> {
-  const { action, ids, json, all } = settings;
+  const { action, ids, json, all, results, hosts } = settings;
   if (action === 'view') return view(settings, connection, terminal);
   if (action === 'dead') {
     const dead = await connection.dead(MOST_LISTED);
@@ -130,7 +134,7 @@ async function act(
     import('../../queue/manage.js'),
     import('../../queue/results-folder.js'),
   ]);
-  const files = await ResultsFolder.open(settings.results);
+  const files = await ResultsFolder.open(results, hosts);
   const selection = all || ids.length === 0 ? 'all' : ids;
   const count = await (action === 'retry' ? retryDead : cancelJobs)(connection, files, selection);
   const done = action === 'retry' ? 'put back' : 'cancelled';

@@ -16,7 +16,7 @@ import { hideArguments } from '../queue/hide-arguments.js';
 import { interruption } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 import { refusedValue, unsignedValue } from '../values.js';
-import { QUEUE_OPTION, RESULTS_OPTION, requireQueue } from './queue-options.js';
+import { HOSTS_OPTION, QUEUE_OPTION, RESULTS_OPTION, requireQueue } from './queue-options.js';
 import { fileName } from './video-options.js';
 
 const NAME = 'anyvmaf work';
@@ -30,8 +30,9 @@ const WORK_OPTIONS = grouped('Worker', [
   {
     name: 'allow',
     argument: 'DIR',
-    help: 'read videos and models under this folder only. May be repeated; at least one is needed',
+    help: 'read videos and models under this folder only. May be repeated',
   },
+  HOSTS_OPTION,
   RESULTS_OPTION,
   { name: 'concurrency', argument: 'N', help: 'tasks at the same time (default: 1)' },
   {
@@ -77,6 +78,7 @@ const page: HelpPage = {
 interface WorkSettings {
   readonly queue: string;
   readonly allow: readonly string[];
+  readonly hosts: readonly string[];
   readonly results?: string;
   readonly concurrency: number;
   readonly threads?: number;
@@ -103,6 +105,7 @@ function workSettings(args: readonly string[]): WorkSettings | 'help' {
   if (positionals.length > 0) throw usageError(`${positionals[0]} is not needed: '${NAME} --help'`);
   const draft: Draft<Partial<WorkSettings>> = {};
   const allow: string[] = [];
+  const hosts: string[] = [];
   for (const use of options) {
     switch (use.name) {
       case 'queue':
@@ -110,6 +113,9 @@ function workSettings(args: readonly string[]): WorkSettings | 'help' {
         break;
       case 'allow':
         allow.push(use.value);
+        break;
+      case 'allow-url':
+        hosts.push(use.value);
         break;
       case 'results':
         draft.results = fileName(use);
@@ -130,14 +136,17 @@ function workSettings(args: readonly string[]): WorkSettings | 'help' {
         draft.quiet = true;
     }
   }
-  if (allow.length === 0)
-    throw usageError('a worker reads only files of folders that it is told; name one with --allow DIR');
+  if (allow.length + hosts.length === 0)
+    throw usageError(
+      'a worker reads only files of folders and hosts that it is told; name one with --allow DIR or --allow-url HOST',
+    );
   return {
     concurrency: 1,
     lease: USUAL_LEASE,
     quiet: false,
     ...draft,
     allow,
+    hosts,
     queue: requireQueue(draft.queue, NAME),
   };
 }
@@ -157,22 +166,28 @@ function metricsValue(use: OptionUse): MetricsAddress {
 
 async function runWorker(settings: WorkSettings, terminal: Terminal): Promise<number> {
   const address = queueAddress(settings.queue, process.env);
-  hideArguments(address);
-  const { folders } = await findRoots({ allow: settings.allow, env: {}, cwd: process.cwd() });
+  hideArguments();
+  const { allow, hosts } = settings;
+  // Without folders it would allow the one in which it was started.
+  const { folders } =
+    allow.length > 0 ? await findRoots({ allow, env: {}, cwd: process.cwd() }) : { folders: [] };
   const [
     { QueueConnection },
     { ResultsFolder },
     { QueueWorker },
     { serveMetrics },
+    { AllowedHosts },
     { availableParallelism },
   ] = await Promise.all([
     import('../../queue/connect.js'),
     import('../../queue/results-folder.js'),
     import('../../queue/worker.js'),
     import('../../queue/metrics.js'),
+    import('../../remote/allowed-hosts.js'),
     import('node:os'),
   ]);
-  const files = await ResultsFolder.open(settings.results);
+  new AllowedHosts(hosts);
+  const files = await ResultsFolder.open(settings.results, hosts);
   const stop = interruption(PATIENCE);
   try {
     const connection = await QueueConnection.open(address, true);
@@ -180,9 +195,16 @@ async function runWorker(settings: WorkSettings, terminal: Terminal): Promise<nu
     const say = (sentence: string) => {
       if (!quiet) terminal.complain(sentence);
     };
+    connection.onTrouble = (why) =>
+      say(`trouble with the queue at ${address.shown}, which is tried again: ${why}`);
     const name = `${hostname()}-${process.pid}`;
     const threads = settings.threads ?? Math.max(1, Math.floor(availableParallelism() / concurrency));
-    const rules = { allow: folders, threads, ...(files.path !== undefined && { results: files.path }) };
+    const rules = {
+      allow: folders,
+      hosts,
+      threads,
+      ...(files.path !== undefined && { results: files.path }),
+    };
     const worker = new QueueWorker(connection, files, { name, concurrency, lease, rules, say });
     try {
       const served =

@@ -3,13 +3,15 @@
  * Turns a job of the queue into a call of the API. Whoever can write to Redis can submit jobs, so that only options that read
  * allowed files and write nothing are taken.
  */
-import { AnyvmafError, usageError } from '../../core/errors.js';
-import { quoted, shown } from '../../core/printable.js';
+import { usageError } from '../../core/errors.js';
+import { quoted, shown, withoutAccess } from '../../core/printable.js';
 import type { BatchJob, Origin, ScoreOptions } from '../../index.js';
 import { AllowedFiles } from '../../mcp/files.js';
 import { checkModelString } from '../../mcp/paths.js';
+import type { ScoringRules } from '../../queue/protocol.js';
 import type { QueueJob } from '../../queue/types.js';
 import { completeReport, requestOf } from '../batch/run.js';
+import { isUrl } from '../commands/pairing-options.js';
 import { type ScoreSettings, scoreSettings } from '../commands/score-options.js';
 
 /** Options of the API that a job may set. What is not here names programs, addresses, or how a machine is used. */
@@ -60,6 +62,20 @@ const BACKENDS: ReadonlySet<string | undefined> = new Set([
   'hybrid',
 ]);
 
+/** What else a command line of a job may say. A worker writes nothing but the result of the job. */
+const JUDGED: ReadonlySet<string> = new Set([
+  'options',
+  'reference',
+  'distorted',
+  'raw',
+  'failUnder',
+  'limits',
+  'acceptUntrusted',
+  'precision',
+  'quiet',
+  'ignored',
+]);
+
 const HOW_TO_EXTEND = 'start the worker with --allow DIR to allow more folders';
 
 /** A job as the API takes it, with real paths. */
@@ -77,13 +93,19 @@ export interface QueuedRun {
 export function queueSettings(job: Pick<QueueJob, 'run'>): ScoreSettings {
   const settings = scoreSettings(job.run);
   if (typeof settings === 'string') throw usageError(`the job asks for ${settings}`);
-  const { options, distorted, reference, live, shard, output, html, format } = settings;
+  const { options, distorted, reference } = settings;
   const strange = Object.entries(options).find(
     ([name, value]) => value !== undefined && !ALLOWED.has(name),
   )?.[0];
   if (strange !== undefined) throw usageError(`a job of a queue cannot set ${strange}; leave it out`);
-  if (live || shard || output !== undefined || html !== undefined || format !== undefined)
-    throw usageError('a job of a queue is neither watched, nor a part, nor writes a report of its own');
+  const other = Object.entries(settings).find(
+    ([name, value]) => value !== undefined && !JUDGED.has(name),
+  )?.[0];
+  if (other !== undefined)
+    throw usageError(
+      `a job of a queue is neither watched, nor a part, nor compared with a baseline, nor writes a report of its own, but ` +
+        `${other} asks for that; leave it out`,
+    );
   if (!BACKENDS.has(options.backend))
     throw usageError(`workers run no installed programs, as the backend ${options.backend} does; use wasm`);
   if (distorted.length !== 1) throw usageError('a job has one distorted video');
@@ -97,21 +119,23 @@ export function queueSettings(job: Pick<QueueJob, 'run'>): ScoreSettings {
 }
 
 /**
- * Finds the files of a job.
- * @param allow real paths of folders
- * @throws {AnyvmafError} `io` for a file that is not there or not allowed
+ * Finds the files of a job. Those behind URLs are looked at when they are opened.
+ * @throws {AnyvmafError} `io` for a file that is not there or not allowed; `usage` for a URL where none is
  */
-export async function queuedRun(job: QueueJob, allow: readonly string[]): Promise<QueuedRun> {
+export async function queuedRun(
+  job: QueueJob,
+  { allow, hosts }: Pick<ScoringRules, 'allow' | 'hosts'>,
+): Promise<QueuedRun> {
   const settings = queueSettings(job);
   const files = new AllowedFiles(allow, '/', undefined, HOW_TO_EXTEND);
   const { options: own, raw } = requestOf(settings);
   const { noReference, models, tiny, ...others } = own ?? {};
   const [named] = settings.distorted;
-  const distorted = await allowedFile(named, files);
+  const distorted = await allowedFile(named, files, hosts);
   const reference =
     noReference || settings.reference === undefined
       ? undefined
-      : await allowedFile(settings.reference, files);
+      : await allowedFile(settings.reference, files, hosts);
   const checkedModels = models && (await Promise.all(models.map((text) => checkModelString(text, files))));
   const checkedTiny =
     tiny &&
@@ -129,22 +153,22 @@ export async function queuedRun(job: QueueJob, allow: readonly string[]): Promis
       ...(noReference !== undefined && { noReference }),
       ...(checkedModels && { models: checkedModels.map(({ text }) => text) }),
       ...(checkedTiny && { tiny: checkedTiny }),
+      ...(hosts.length > 0 && { allowUrl: hosts }),
       origin: files.origin,
     },
   };
 }
 
-async function allowedFile(named: string, files: AllowedFiles): Promise<string> {
-  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(named)) {
-    throw new AnyvmafError(
-      'usage',
-      `${quoted(shown(named))} is an address, but workers of a queue read files only; name a file`,
-    );
-  }
-  return files.resolveInput(named);
+async function allowedFile(named: string, files: AllowedFiles, hosts: readonly string[]): Promise<string> {
+  if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(named)) return files.resolveInput(named);
+  if (isUrl(named) && hosts.length > 0) return named;
+  const why = hosts.length > 0 ? 'of a kind that workers never open' : 'but this worker reads files only';
+  throw usageError(
+    `${quoted(shown(named))} is an address, ${why}; name a file, or start the worker with --allow-url HOST`,
+  );
 }
 
-/** A report with the names that the submitter gave, which may be links. */
+/** A report with the names that the submitter gave, which may be links; URLs stay without what gives access. */
 export function submittedReport(
   report: Parameters<typeof completeReport>[0],
   settings: ScoreSettings,
@@ -155,8 +179,8 @@ export function submittedReport(
     ...complete,
     reference: {
       ...complete.reference,
-      ...(reference !== undefined && !report.noReference && { name: reference }),
+      ...(reference !== undefined && !report.noReference && { name: withoutAccess(reference) }),
     },
-    distorted: { ...complete.distorted, name: distorted[0] },
+    distorted: { ...complete.distorted, name: withoutAccess(distorted[0]) },
   };
 }

@@ -20,16 +20,21 @@ import { reportLine } from '../../report/batch-line.js';
 import { parsePrecision } from '../../report/format.js';
 import type { Report } from '../../report/types.js';
 import { gateOf } from '../batch/run.js';
+import { isUrl } from '../commands/pairing-options.js';
 import { messageInFlags } from '../flags.js';
 import { endNow } from '../process-end.js';
 import { type QueuedRun, queuedRun, submittedReport } from './queue-run.js';
 
 /** A part of so many has no pairs, so that measuring it only says how many pairs there are in all. */
 const PROBE = { number: 1, count: 100_000 };
+/** Containers whose times lie between the pictures: behind a URL, each part would transfer the whole file. */
+const SCATTERED = /\.(?:mkv|webm|ts|m2ts|mts)$/i;
+/** Containers of which a part is read without the rest. */
+const INDEXED = /^(?:y4m|yuv|mov|mp4)/;
 /** Of videos that do not say their frame rate. */
 const USUAL_RATE = 25;
 
-let rules: ScoringRules = { allow: [], threads: 1 };
+let rules: ScoringRules = { allow: [], hosts: [], threads: 1 };
 let folder = ResultsFolder.open(undefined);
 const running = new Map<number, AbortController>();
 
@@ -62,7 +67,7 @@ interface Call {
 }
 
 async function resultOf(work: ScoringWork, call: Call): Promise<ScoringResult> {
-  const found = await queuedRun(work.job, rules.allow);
+  const found = await queuedRun(work.job, rules);
   const { threads } = found.options;
   const share =
     threads === undefined ? { maxThreads: rules.threads } : { threads: Math.min(threads, rules.threads) };
@@ -97,6 +102,9 @@ async function partsOf(
 ): Promise<number> {
   // Parts are too large for Redis.
   if ((await folder).path === undefined) return 1;
+  const { reference = '', distorted } = request;
+  const remote = [reference, distorted].filter(isUrl);
+  if (remote.some((url) => SCATTERED.test(new URL(url).pathname))) return 1;
   const { scoreShard } = await import('../../index.js');
   let probe: Shard;
   try {
@@ -107,7 +115,12 @@ async function partsOf(
     if (error instanceof AnyvmafError) return 1;
     throw error;
   }
-  const { frameRate } = probe.distorted;
+  const { frameRate, container } = probe.distorted;
+  const found = [
+    ...(isUrl(distorted) ? [container] : []),
+    ...(isUrl(reference) ? [probe.reference.container] : []),
+  ];
+  if (!found.every((name) => INDEXED.test(name))) return 1;
   const rate = frameRate ? frameRate.num / frameRate.den : USUAL_RATE;
   const frames = unit === 'frames' ? length : Math.max(1, length * rate);
   return Math.min(MOST_PARTS, Math.ceil(probe.pairs.total / frames));
@@ -124,7 +137,7 @@ async function merge(
   for (const [number, part] of parts) {
     options.signal?.throwIfAborted();
     try {
-      shards.push(await readShard((await folder).read(job.key, part), `part ${number}`));
+      shards.push(await readShard(await (await folder).read(job.key, part), `part ${number}`));
     } catch (error) {
       if (!(error instanceof LostFile)) throw error;
       lost.push(number);
@@ -160,7 +173,7 @@ process.on('disconnect', () => endNow('SIGTERM', 0));
 process.on('message', (message: ToScoring) => {
   if (message.kind === 'rules') {
     rules = message.rules;
-    folder = ResultsFolder.open(rules.results);
+    folder = ResultsFolder.open(rules.results, rules.hosts);
     folder.catch(() => {});
   } else if (message.kind === 'work') run(message.ticket, message.work).catch(() => process.exit(70));
   else {
