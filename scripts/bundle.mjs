@@ -69,7 +69,7 @@ const shaders = {
     })),
 };
 
-/** Removes declarations that the public types do not reach, which nobody can import. */
+/** Removes declarations that the public types do not reach, which nobody can import, and says not what is where in them. */
 function removeInnerTypes() {
   const dist = join(ROOT, 'dist');
   const reached = new Set(['index.d.ts', 'index.browser.d.ts']);
@@ -80,6 +80,10 @@ function removeInnerTypes() {
   }
   for (const file of readdirSync(dist, { recursive: true }))
     if (file.endsWith('.d.ts') && !reached.has(file)) rmSync(join(dist, file));
+  for (const file of reached) {
+    const text = readFileSync(join(dist, file), 'utf8');
+    writeFileSync(join(dist, file), text.replace(/^\/\*\*\s+\* @module [\s\S]*?\*\/\s*/, ''));
+  }
 }
 
 removeInnerTypes();
