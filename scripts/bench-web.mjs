@@ -89,8 +89,8 @@ async function pair(frames) {
 async function film() {
   const paths = {};
   for (const [side, crf] of [
-    ['reference', '26'],
-    ['distorted', '38'],
+    ['reference', '34'],
+    ['distorted', '42'],
   ]) {
     const made = join(FOLDER, `film-${side}.mp4`);
     const source = ['-f', 'lavfi', '-i', 'testsrc2=size=1920x1080:rate=25', '-frames:v', String(MADE)];

@@ -13,7 +13,7 @@ import { errorOf, refusalOf } from './refusal.js';
 /** Signs of life that a thread may give without getting anywhere: a decoder may need seconds for its first picture. */
 const STALL = 100;
 
-/** How many times as long a thread may take that other programs keep from the processor. */
+/** How many times as long a thread may take that does not work, beside the time that it is known to wait for a processor. */
 const STARVED_TIMES = 4;
 
 /** Milliseconds that loading may take before a thread is ended while it loads. */
@@ -51,8 +51,9 @@ export class Parser<Calls> {
   #stalled = 0;
   /** Signs of life since the last progress: a thread that does not get to work gives few. */
   #idle = 0;
-  /** Processor time at the second check since the last sign of life. */
+  /** Processor time, and time waited for one, at the second check since the last sign of life. */
   #usedBefore: number | undefined;
+  #waitedBefore = 0;
 
   /** @param task what the thread is for, structured-cloneable */
   constructor(worker: ParserWorker, task: unknown) {
@@ -182,7 +183,10 @@ export class Parser<Calls> {
     if (!this.#ready) return;
     if (this.#silent === 0) this.#usedBefore = undefined;
     // Ask only for threads that were silent at the check before: most are not.
-    else if (this.#silent === 1) this.#usedBefore = this.#worker.processorTime?.();
+    else if (this.#silent === 1) {
+      this.#usedBefore = this.#worker.processorTime?.();
+      this.#waitedBefore = this.#waited();
+    }
     if (this.#silence !== Number.POSITIVE_INFINITY) {
       this.#silent++;
       this.#stalled++;
@@ -191,10 +195,15 @@ export class Parser<Calls> {
     if (silent > this.#silence) {
       const worked = Math.min(silent, this.#worked());
       if (worked > this.#silence) this.#end(this.#stuck(worked));
-      else if (silent > STARVED_TIMES * this.#silence) this.#end(this.#stuck(silent));
+      else if (silent > STARVED_TIMES * this.#silence + this.#waited() - this.#waitedBefore)
+        this.#end(this.#stuck(silent));
     }
     if (this.#idle > STALL || this.#stalled > STARVED_TIMES * STALL) this.#end(this.#stuck(STALL * BEAT));
     else if (this.#worker.isTooLarge?.()) this.#end(this.#tooLarge());
+  }
+
+  #waited(): number {
+    return this.#worker.waitedTime?.() ?? 0;
   }
 
   /** Milliseconds that the worker had a processor in its silence: what it waits for one is not held against the bytes. */

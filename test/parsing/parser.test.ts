@@ -20,8 +20,9 @@ class FakeWorker implements ParserWorker {
   readonly posted: ToParser[] = [];
   terminated = 0;
   large = false;
-  /** Of the processor, in milliseconds. */
+  /** Of the processor, in milliseconds, and waited for it. */
   usedTime: number | undefined;
+  waited = 0;
   say: (message: FromParser) => void = () => {};
   die: (how: WorkerDeath) => void = () => {};
 
@@ -30,6 +31,9 @@ class FakeWorker implements ParserWorker {
   }
   processorTime(): number | undefined {
     return this.usedTime;
+  }
+  waitedTime(): number {
+    return this.waited;
   }
   post(message: ToParser): void {
     this.posted.push(message);
@@ -112,6 +116,22 @@ describe('a parser', () => {
     for (let i = 0; i < 23; i++) await beat();
     expect(worker.terminated).toBe(0);
     for (let i = 0; i < 3; i++) await beat();
+    expect(worker.terminated).toBe(1);
+    expect(await outcome).toMatchObject({ message: expect.stringContaining('got nowhere for 1.0 s') });
+  });
+
+  it('gives a worker all the time that it is known to wait for a processor, and ends it when it has worked', async () => {
+    const { worker, outcome } = callUnderWay();
+    worker.usedTime = 0;
+    const beat = async () => {
+      await vi.advanceTimersByTimeAsync(100);
+      // A tenth of a processor.
+      worker.usedTime = (worker.usedTime ?? 0) + 10;
+      worker.waited += 90;
+    };
+    for (let i = 0; i < 80; i++) await beat();
+    expect(worker.terminated).toBe(0);
+    for (let i = 0; i < 5; i++) await beat();
     expect(worker.terminated).toBe(1);
     expect(await outcome).toMatchObject({ message: expect.stringContaining('got nowhere for 1.0 s') });
   });

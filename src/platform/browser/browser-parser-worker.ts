@@ -13,7 +13,7 @@ const take = serveParser(
   async (task: ParserTask | WitnessTask, monitor) => {
     switch (task.kind) {
       case 'witness':
-        return witness((milliseconds) => self.postMessage(milliseconds));
+        return witness((times) => self.postMessage(times));
       case 'video':
         return (await import('./video-parser.js')).serveBrowserVideo(task.library, monitor);
       case 'evaluation':

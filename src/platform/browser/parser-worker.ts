@@ -20,7 +20,8 @@ export function startBrowserParser(script: string | URL | undefined): ParserWork
   const witness = new Witness(start);
   return {
     ...held,
-    processorTime: () => witness.read(),
+    processorTime: () => witness.read()?.worked,
+    waitedTime: () => witness.read()?.waited ?? 0,
     listen: (onMessage, onDeath) =>
       held.listen(
         (message) => {

@@ -13,11 +13,17 @@ export interface WitnessTask {
   readonly kind: 'witness';
 }
 
-/** Works until the thread is ended. @param post gets the milliseconds that it had a processor so far */
-export function witness(post: (milliseconds: number) => void): never {
+/** Milliseconds that it had a processor, and that it had none. */
+interface Times {
+  readonly worked: number;
+  readonly waited: number;
+}
+
+/** Works until the thread is ended. @param post gets the times so far */
+export function witness(post: (times: Times) => void): never {
   let fastest = Number.POSITIVE_INFINITY;
-  let begun = performance.now();
-  let told = begun;
+  const started = performance.now();
+  let [begun, told] = [started, started];
   // What no compiler leaves out.
   const sum = new Int32Array(1);
   for (let rounds = 1; ; rounds++) {
@@ -27,7 +33,8 @@ export function witness(post: (milliseconds: number) => void): never {
     begun = ended;
     if (ended - told < BEAT / 2) continue;
     told = ended;
-    post(rounds * fastest);
+    const worked = rounds * fastest;
+    post({ worked, waited: ended - started - worked });
   }
 }
 
@@ -35,27 +42,27 @@ export function witness(post: (milliseconds: number) => void): never {
 export class Witness {
   readonly #start: () => Worker;
   #worker: Worker | undefined;
-  #milliseconds: number | undefined = 0;
+  #times: Times | undefined;
 
   /** @param start a worker that {@link witness}es when it is told its {@link WitnessTask} */
   constructor(start: () => Worker) {
     this.#start = start;
   }
 
-  /** Milliseconds of processor time since the first question; `undefined` where the worker does not run. */
-  read(): number | undefined {
+  /** Since the first question; `undefined` where the worker does not run. */
+  read(): Times | undefined {
     if (!this.#worker) {
-      this.#milliseconds = 0;
+      this.#times = { worked: 0, waited: 0 };
       this.#worker = this.#start();
-      this.#worker.onmessage = ({ data }: MessageEvent<number>) => {
-        this.#milliseconds = data;
+      this.#worker.onmessage = ({ data }: MessageEvent<Times>) => {
+        this.#times = data;
       };
       this.#worker.onerror = () => {
-        this.#milliseconds = undefined;
+        this.#times = undefined;
       };
       this.#worker.postMessage({ kind: 'begin', task: { kind: 'witness' } satisfies WitnessTask });
     }
-    return this.#milliseconds;
+    return this.#times;
   }
 
   stop(): void {
