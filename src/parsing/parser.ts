@@ -10,11 +10,10 @@ import type { ByteReader } from '../media/platform.js';
 import { BEAT, type Blame, type FromParser, type ParserWorker, type WorkerDeath } from './protocol.js';
 import { errorOf, refusalOf } from './refusal.js';
 
-/** Milliseconds that a thread may live on without getting anywhere: a decoder may need seconds for its first picture. */
-const STALL = 10_000;
+/** Signs of life that a thread may give without getting anywhere: a decoder may need seconds for its first picture. */
+const STALL = 100;
 
-/** A thread is starved that got less than this part of a processor; its silence may be so many times as long. */
-const STARVED_SHARE = 0.4;
+/** How many times as long a thread may take that does not work, beside the time that it is known to wait for a processor. */
 const STARVED_TIMES = 4;
 
 /** Milliseconds that loading may take before a thread is ended while it loads. */
@@ -50,8 +49,11 @@ export class Parser<Calls> {
   /** Checks since the last sign of life, and since the last progress. Checks, not time: this thread may be late itself. */
   #silent = 0;
   #stalled = 0;
-  /** Processor time at the second check since the last sign of life. */
+  /** Signs of life since the last progress: a thread that does not get to work gives few. */
+  #idle = 0;
+  /** Processor time, and time waited for one, at the second check since the last sign of life. */
   #usedBefore: number | undefined;
+  #waitedBefore = 0;
 
   /** @param task what the thread is for, structured-cloneable */
   constructor(worker: ParserWorker, task: unknown) {
@@ -125,10 +127,11 @@ export class Parser<Calls> {
       case 'patience':
         this.#silence = message.silence;
         this.#blame = message.blame;
-        this.#stalled = 0;
+        this.#moveOn();
         return;
       case 'alive':
-        if (message.waiting || message.progress !== this.#progress) this.#stalled = 0;
+        this.#idle++;
+        if (message.waiting || message.progress !== this.#progress) this.#moveOn();
         this.#progress = message.progress;
         return;
       case 'answer':
@@ -143,7 +146,7 @@ export class Parser<Calls> {
   #settle(id: number, how: (pending: Pending) => void): void {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
-    this.#stalled = 0;
+    this.#moveOn();
     if (this.#pending.size === 0) this.#rest();
     if (pending) how(pending);
   }
@@ -160,6 +163,11 @@ export class Parser<Calls> {
     }
   }
 
+  #moveOn(): void {
+    this.#stalled = 0;
+    this.#idle = 0;
+  }
+
   #startTimer(): void {
     this.#timer ??= setInterval(() => this.#checkLife(), BEAT);
   }
@@ -168,30 +176,42 @@ export class Parser<Calls> {
     clearInterval(this.#timer);
     this.#timer = undefined;
     this.#silent = 0;
-    this.#stalled = 0;
+    this.#moveOn();
   }
 
   #checkLife(): void {
     if (!this.#ready) return;
     if (this.#silent === 0) this.#usedBefore = undefined;
     // Ask only for threads that were silent at the check before: most are not.
-    else if (this.#silent === 1) this.#usedBefore = this.#worker.processorTime?.();
+    else if (this.#silent === 1) {
+      this.#usedBefore = this.#worker.processorTime?.();
+      this.#waitedBefore = this.#waited();
+    }
     if (this.#silence !== Number.POSITIVE_INFINITY) {
       this.#silent++;
       this.#stalled++;
     }
     const silent = this.#silent * BEAT;
-    if (silent > this.#silence && !this.#isStarved(silent)) this.#end(this.#stuck(silent));
-    else if (this.#stalled * BEAT > STALL) this.#end(this.#stuck(STALL));
+    if (silent > this.#silence) {
+      const worked = Math.min(silent, this.#worked());
+      if (worked > this.#silence) this.#end(this.#stuck(worked));
+      else if (silent > STARVED_TIMES * this.#silence + this.#waited() - this.#waitedBefore)
+        this.#end(this.#stuck(silent));
+    }
+    if (this.#idle > STALL || this.#stalled > STARVED_TIMES * STALL) this.#end(this.#stuck(STALL * BEAT));
     else if (this.#worker.isTooLarge?.()) this.#end(this.#tooLarge());
   }
 
-  /** Whether a busy machine explains a silence, which is then not held against the bytes. */
-  #isStarved(silent: number): boolean {
+  #waited(): number {
+    return this.#worker.waitedTime?.() ?? 0;
+  }
+
+  /** Milliseconds that the worker had a processor in its silence: what it waits for one is not held against the bytes. */
+  #worked(): number {
     const used = this.#worker.processorTime?.();
-    if (used === undefined || this.#usedBefore === undefined) return false;
-    const worked = 2 * BEAT + used - this.#usedBefore;
-    return worked < STARVED_SHARE * silent && silent <= STARVED_TIMES * this.#silence;
+    return used === undefined || this.#usedBefore === undefined
+      ? Number.POSITIVE_INFINITY
+      : 2 * BEAT + used - this.#usedBefore;
   }
 
   #stuck(milliseconds: number): AnyvmafError {

@@ -39,7 +39,7 @@ export type FromParser =
    * around work that takes its time whatever the input is.
    */
   | { readonly kind: 'patience'; readonly silence: number; readonly blame: Blame }
-  /** Its event loop turns. `progress` grows with what it has read or made; `waiting` while it waits for bytes. */
+  /** Its event loop turns, or it has got further. `progress` grows with what it has read or made; `waiting` while it waits for bytes. */
   | { readonly kind: 'alive'; readonly progress: number; readonly waiting: boolean }
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'refused'; readonly id: number; readonly refusal: Refusal };
@@ -53,8 +53,10 @@ export interface ParserWorker {
   readonly memory?: number;
   /** Whether it has more in memory than anything needs; absent where that is unknown. */
   isTooLarge?(): boolean;
-  /** Milliseconds of processor time it has used; absent or `undefined` where that is unknown. */
+  /** Milliseconds of processor time it has used, or would have if busy; absent or `undefined` where that is unknown. */
   processorTime?(): number | undefined;
+  /** Milliseconds that it waited for a processor; absent or 0 where that is unknown. */
+  waitedTime?(): number;
   post(message: ToParser, transfer?: ArrayBuffer[]): void;
   /** Names the one receiver of messages, and of the news that the thread died: why. */
   listen(onMessage: (message: FromParser) => void, onDeath: (how: WorkerDeath) => void): void;

@@ -97,18 +97,28 @@ export function serveParser<Task>(
   let running = 0;
   let progress = 0;
   let beat: ReturnType<typeof setInterval> | undefined;
+  let told = 0;
+
+  function tell(): void {
+    told = performance.now();
+    post({ kind: 'alive', progress, waiting: input.isWaiting() });
+  }
 
   const monitor: Monitor = {
     progress() {
       progress++;
+      // What has its bytes at hand may go on for seconds without letting the timer in.
+      if (running > 0 && performance.now() - told >= BEAT) tell();
     },
     patience: (silence, blame) => post({ kind: 'patience', silence, blame }),
     input: (size) => input.reader(size),
   };
 
   async function carryOut({ id, name, argument }: ToParser & { kind: 'call' }): Promise<void> {
-    if (running++ === 0)
-      beat = setInterval(() => post({ kind: 'alive', progress, waiting: input.isWaiting() }), BEAT);
+    if (running++ === 0) {
+      told = performance.now();
+      beat = setInterval(tell, BEAT);
+    }
     try {
       const served: unknown = Reflect.get((await functions) ?? {}, name);
       if (typeof served !== 'function') throw new Error(`there is no function ${name}`);

@@ -31,6 +31,31 @@ export function scoreText(value: number | undefined): string {
   return text === '100.00' && value < 100 ? '99.99' : text;
 }
 
+/** A whole number with separators: `1,500`. */
+export function whole(value: number): string {
+  return value.toLocaleString('en');
+}
+
+/** What was compared: `Compared at 1920×1080, reference frames 100 to 189, offset 12`; `undefined` where nobody knows. */
+export function comparedText({
+  reference,
+  pairing,
+  frameCount,
+  subsample = 1,
+}: Partial<Report>): string | undefined {
+  if (!reference || frameCount === undefined || frameCount === 0) return undefined;
+  const { width, height } = pairing ?? reference;
+  const last = reference.skipped + frameCount - 1;
+  const offset = pairing?.frames.offset ?? 0;
+  const parts = [
+    `Compared at ${width}×${height}`,
+    `reference frames ${whole(reference.skipped)} to ${whole(last)}`,
+    subsample > 1 ? `one of ${subsample}` : '',
+    offset === 0 ? '' : `offset ${offset}`,
+  ];
+  return `${parts.filter((part) => part !== '').join(', ')}.`;
+}
+
 /** What a model's scores are clipped to; `undefined` where they are not clipped. */
 export function rangeOf({ options, scoreRange }: ReportModel): readonly [number, number] | undefined {
   return options.disableClip ? undefined : (scoreRange ?? [0, 100]);

@@ -5,7 +5,15 @@
 import { requireObject } from '../core/arguments.js';
 import { counted, printable } from '../core/printable.js';
 import { formatFixed, formatGeneral } from '../core/printf.js';
-import { bitrateText, frameRate, measurerText, offsetStateText, sizeText } from './facts.js';
+import {
+  baseName,
+  bitrateText,
+  comparedText,
+  frameRate,
+  measurerText,
+  offsetStateText,
+  sizeText,
+} from './facts.js';
 import { remarkLines, remarks } from './findings.js';
 import { type Precision, textNumber } from './format.js';
 import { viewerOpinion } from './opinion.js';
@@ -13,6 +21,7 @@ import { pooledMetric } from './pool.js';
 import { aligned, clock, columns, cut, grid, type Paint, pad, paint, widest, wrap } from './terminal.js';
 import { causeText, TRUST_SIGNS, TRUST_WORDS, trustOf } from './trust.js';
 import type { Report, ReportInput, ReportModel } from './types.js';
+import { askedOf } from './view/encodes.js';
 import { requireParts, WHOLE } from './whole.js';
 import { frameGap, type Ranking, ranking, worstFrames } from './worst.js';
 
@@ -25,6 +34,8 @@ export interface SummaryOptions {
   readonly precision?: Precision | undefined;
   /** How many of the worst frames to list. Default 5; 0 leaves the section out. */
   readonly worst?: number | undefined;
+  /** The scores, and seven lines at most: what was compared, the gravest doubt, the worst moment. Default false. */
+  readonly brief?: boolean | undefined;
 }
 
 /**
@@ -40,6 +51,7 @@ export function summarize(report: Report, options: SummaryOptions = {}): string 
     number: textNumber(options.precision ?? 'legacy'),
   };
   const rank = ranking(report);
+  if (options.brief) return brief(report, rank, view);
   const sections = [
     inputs(report, view),
     scores(report, view),
@@ -62,6 +74,54 @@ interface View {
   readonly style: Paint;
   /** Writes a score. */
   readonly number: (value: number) => string;
+}
+
+// --- in brief ---
+
+/** Means that are listed where no model was asked for. */
+const BRIEF_MEANS = 6;
+
+function brief(report: Report, rank: Ranking | undefined, view: View): string {
+  const { width, style } = view;
+  const { reference, distorted, noReference, models, tiny = [] } = report;
+  const scored = [...modelScores(report, view).lines, ...tinyScores(report, view)];
+  const scores = new Set([...models.map(({ name }) => name), ...tiny.flatMap(({ metrics }) => metrics)]);
+  const shown = metricsShown(report);
+  const asked = scored.length > 0 ? askedOf(shown, [report]).filter((name) => !scores.has(name)) : shown;
+  const meanOf = (name: string) => {
+    const pooled = pooledMetric(report, name);
+    return `${printable(name)} ${pooled ? cell(pooled.mean) : 'incomplete'}`;
+  };
+  const means = asked.slice(0, BRIEF_MEANS).map(meanOf);
+  const names = [distorted.name, ...(noReference ? [] : [reference.name])].map((name) =>
+    printable(baseName(name)),
+  );
+  const doubt = trustLines(report, view, 2);
+  const others = remarks([report]).length - (doubt.length > 0 ? 1 : 0);
+  const [worst] = rank ? worstFrames(report, rank, 1) : [];
+  const lines = [
+    ...(scored.length > 0 ? scored : means.map((mean) => `  ${mean}`)),
+    style.dim(`  ${cut(names.join(' against '), width - 2, 'both')}`),
+    style.dim(`  ${comparedText(report) ?? 'No frame was compared.'}`),
+    ...(scored.length > 0 && means.length > 0
+      ? [style.dim(`  ${cut(means.join(', '), width - 2, 'both')}`)]
+      : []),
+    ...doubt,
+    ...(others > 0
+      ? [style.dim(`  ${counted(others, doubt.length > 0 ? 'further remark' : 'remark')}`)]
+      : []),
+    ...(rank && worst
+      ? [`  Worst: ${momentText(report, worst.frameNum)}, ${printable(rank.metric)} ${cell(worst.value)}`]
+      : []),
+  ];
+  return lines.map((line) => `${line.trimEnd()}\n`).join('');
+}
+
+/** A frame and its time in the reference. */
+function momentText({ reference }: Report, frame: number): string {
+  const { frameRate: rate, skipped } = reference;
+  const known = rate !== undefined && rate.num > 0 && rate.den > 0;
+  return known ? `${clock(((frame + skipped) * rate.den) / rate.num, 2)}, frame ${frame}` : `frame ${frame}`;
 }
 
 // --- sections ---
@@ -99,18 +159,23 @@ function scores(report: Report, view: View): string[] {
   const flaws = trustLines(report, view);
   const tiny = tinyScores(report, view);
   const lines =
-    report.models.length > 0 ? [...modelScores(report, view, flaws), ...tiny] : [...tiny, ...flaws];
+    report.models.length > 0 ? [...modelsAndNotes(report, view, flaws), ...tiny] : [...tiny, ...flaws];
   return lines.length === 0 ? [] : [view.style.bold('Score'), ...lines];
 }
 
-/** Why the score is marked; nothing where it is not. */
-function trustLines(report: Report, { style, width }: View): string[] {
+/** Why the score is marked, in so many lines at most; nothing where it is not. */
+function trustLines(report: Report, { style, width }: View, most = Number.POSITIVE_INFINITY): string[] {
   const trust = trustOf(report);
   if (trust.verdict === 'fine') return [];
   const text = printable(`${TRUST_WORDS[trust.verdict]}: ${causeText(trust)}`);
-  return wrap(text, width - 4).map((line, i) =>
-    style.warn(`  ${i === 0 ? TRUST_SIGNS[trust.verdict] : ' '} ${line}`),
-  );
+  const lines = wrap(text, width - (most === Number.POSITIVE_INFINITY ? 4 : 6));
+  return lines
+    .slice(0, most)
+    .map((line, i) =>
+      style.warn(
+        `  ${i === 0 ? TRUST_SIGNS[trust.verdict] : ' '} ${line}${i === most - 1 && lines.length > most ? ' …' : ''}`,
+      ),
+    );
 }
 
 /** What stands beside a score that has a flaw. */
@@ -136,9 +201,15 @@ function tinyScores(report: Report, { style, number, width }: View): string[] {
   });
 }
 
-function modelScores(report: Report, { style, number, width }: View, flaws: readonly string[]): string[] {
+function modelsAndNotes(report: Report, view: View, flaws: readonly string[]): string[] {
+  const { lines, notes } = modelScores(report, view);
+  const wrapped = [...notes].flatMap((note) => wrap(note, view.width - 2));
+  return [...lines, ...flaws, ...wrapped.map((line) => view.style.dim(`  ${line}`))];
+}
+
+/** A line for each model, and what its word means. */
+function modelScores(report: Report, { style, number, width }: View) {
   const { models } = report;
-  if (models.length === 0) return [];
   const flaw = mark(report);
   const pooled = models.map(({ name }) => pooledMetric(report, name));
   // What viewers would say of a wrong pair is not known.
@@ -167,9 +238,7 @@ function modelScores(report: Report, { style, number, width }: View, flaws: read
       ...confidence(report, model, number).map((line) => `    ${line}`),
     ];
   });
-  const notes = new Set(opinions.flatMap((opinion) => (opinion ? [opinion.means] : [])));
-  const wrapped = [...notes].flatMap((note) => wrap(note, width - 2));
-  return [...lines, ...flaws, ...wrapped.map((line) => style.dim(`  ${line}`))];
+  return { lines, notes: new Set(opinions.flatMap((opinion) => (opinion ? [opinion.means] : []))) };
 }
 
 /** What a bootstrap collection adds to its main model's score. */

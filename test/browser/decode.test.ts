@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { extname, join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -15,7 +16,7 @@ import { chromaSize, lumaBytes, sampleBytes } from '../../src/core/frame.js';
 import { SAMPLES, titleOf } from '../platform/decoded.js';
 import { built, root } from '../support/built.js';
 import { launchChromium, needsChromium, PATIENCE, PATIENT } from '../support/chromium.js';
-import { encode, hasFfmpeg, needsFfmpeg, rawFrames } from '../support/encode.js';
+import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg, rawFrames } from '../support/encode.js';
 
 vi.setConfig(PATIENT);
 
@@ -109,14 +110,58 @@ describe.skipIf(absent !== '')(`decoding in Chromium${absent && ` (${absent})`}`
     await new Promise((resolve) => server?.close(resolve));
   });
 
+  /** Where pages find a file. */
+  function publish(path: string): string {
+    const url = `/encodes/${createHash('sha1').update(path).digest('hex').slice(0, 8)}${extname(path)}`;
+    files.set(url, path);
+    return url;
+  }
+
+  /**
+   * What a page finds out about the frames of files without decoding them, one file after the other, while threads beside it do
+   * nothing but work.
+   * @returns the number of time stamps, or what went wrong
+   */
+  function listBesideWork(paths: readonly string[], busyThreads: number): Promise<(number | string)[]> {
+    return plain.evaluate(
+      async ({ urls, busyThreads, mediabunny }) => {
+        const script = URL.createObjectURL(new Blob(['for (;;);'], { type: 'text/javascript' }));
+        const busy = Array.from({ length: busyThreads }, () => new Worker(script));
+        try {
+          const { browserDecoders } = await window.anyvmafDecoders;
+          const [decoder] = browserDecoders(() => ({ mediabunny }));
+          const found: (number | string)[] = [];
+          for (const url of urls) {
+            const file = new File([await (await fetch(url)).blob()], url.slice(9));
+            try {
+              const { frameCount } = (await decoder?.probe(file)) ?? {};
+              const times = await decoder?.timestamps(file);
+              if (frameCount !== times?.length) throw new Error(`${frameCount} are not ${times?.length}`);
+              found.push(frameCount ?? 0);
+            } catch (error) {
+              found.push((error as Error).message);
+            }
+          }
+          return found;
+        } finally {
+          for (const worker of busy) worker.terminate();
+        }
+      },
+      {
+        urls: paths.map(publish),
+        busyThreads,
+        mediabunny: '/node_modules/mediabunny/dist/bundles/mediabunny.mjs',
+      },
+    );
+  }
+
   function decode(
     page: Page,
     path: string,
     id: 'mediabunny' | 'wasm',
     request: object = {},
   ): Promise<Outcome> {
-    const url = `/encodes/${createHash('sha1').update(path).digest('hex').slice(0, 8)}${extname(path)}`;
-    files.set(url, path);
+    const url = publish(path);
     return page.evaluate(
       async ({ url, id, request, modules }) => {
         const { browserDecoders } = await window.anyvmafDecoders;
@@ -248,6 +293,19 @@ describe.skipIf(absent !== '')(`decoding in Chromium${absent && ` (${absent})`}`
       expect(part.times).toEqual(whole.times.slice(40, 45));
       const frames = await decode(plain, path, id, { frames: { start: 7, end: 11 } });
       expect(frames.hashes).toEqual(whole.hashes.slice(7, 11));
+    }
+  });
+
+  it('ends the reading of a file that has no end, and of no good one, whatever else runs on the machine', async () => {
+    const part = encode({ codec: 'h264', size: '64x64', frames: 250 });
+    const hour = ffmpeg(join(encodeFolder(), 'hour.mp4'), [
+      ...['-stream_loop', '359', '-i', `file:${part}`, '-frames:v', '90000', '-c', 'copy'],
+    ]);
+    const endless = join(root, 'test/fixtures/hostile/endless-element-2.mkv');
+    for (const busyThreads of [0, 4 * availableParallelism()]) {
+      const [frames, refusal] = await listBesideWork([hour, endless], busyThreads);
+      expect(frames).toBe(90_000);
+      expect(refusal).toMatch(/^\S+\.mkv cannot be read by mediabunny: reading it got nowhere for \d+\.\d s/);
     }
   });
 

@@ -453,6 +453,24 @@ describe.skipIf(script === undefined || process.platform !== 'linux')(
       expect(afterBar).toContain('\u001b[1m');
     });
 
+    test('the result is the score and at most eight lines, and all of it on demand', async () => {
+      const result = (stdout: string) =>
+        stdout
+          .slice(stdout.lastIndexOf('\u001b[K') + 3)
+          .trim()
+          .split('\r\n');
+      const brief = result((await onTerminal(`${program} $PAIR -o '${files.at('brief.xml')}'`)).stdout);
+      expect(brief[0]).toContain(pairMean());
+      expect(brief.length).toBeLessThanOrEqual(9);
+      expect(brief.at(-1)).toBe(
+        `The report is in ${files.at('brief.xml')}; --features-table prints all that was measured`,
+      );
+      const all = result((await onTerminal(`${program} --features-table $PAIR`)).stdout).join('\n');
+      for (const part of ['integer_vif_scale3', 'Percentiles', 'Worst frames', 'What ran', pairMean()])
+        expect(all).toContain(part);
+      expect(brief.join('\n')).not.toContain('integer_vif_scale3');
+    });
+
     test('NO_COLOR leaves the bar and takes the colours', async () => {
       const { stdout } = await onTerminal(`${program} $PAIR`, { NO_COLOR: '1' });
       expect(stdout).toContain('3/3 frames');

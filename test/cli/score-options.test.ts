@@ -282,6 +282,16 @@ describe('the words that people try', () => {
     expect(settings('a', 'b', '-', '--json').distorted).toEqual(['b', '-']);
   });
 
+  test('--features-table has standard output for itself', () => {
+    expect(settings('a', 'b', '--features-table', '-o', 'out.json').featuresTable).toBe(true);
+    for (const other of [['-q'], ['--json'], ['-o', '-'], ['--html', '-']])
+      expect(complaint('a', 'b', '--features-table', ...other)).toMatch(
+        /^--features-table prints to standard output/,
+      );
+    // What it was an abbreviation of stays what it was.
+    expect(settings('a', 'b', '--feat', 'psnr').options.features).toEqual(['psnr']);
+  });
+
   test('file URLs are paths', () => {
     const { reference, distorted } = settings('file:///some/a%20b.y4m', '-d', 'file:///c.mp4');
     expect([reference, ...distorted]).toEqual(['/some/a b.y4m', '/c.mp4']);

@@ -20,8 +20,9 @@ class FakeWorker implements ParserWorker {
   readonly posted: ToParser[] = [];
   terminated = 0;
   large = false;
-  /** Of the processor, in milliseconds. */
+  /** Of the processor, in milliseconds, and waited for it. */
   usedTime: number | undefined;
+  waited = 0;
   say: (message: FromParser) => void = () => {};
   die: (how: WorkerDeath) => void = () => {};
 
@@ -30,6 +31,9 @@ class FakeWorker implements ParserWorker {
   }
   processorTime(): number | undefined {
     return this.usedTime;
+  }
+  waitedTime(): number {
+    return this.waited;
   }
   post(message: ToParser): void {
     this.posted.push(message);
@@ -98,6 +102,61 @@ describe('a parser', () => {
     }
     expect(worker.terminated).toBe(0);
     await vi.advanceTimersByTimeAsync(100);
+    expect(worker.terminated).toBe(1);
+  });
+
+  it('holds against a file what its worker worked, not what it waited for a processor', async () => {
+    const { worker, outcome } = callUnderWay();
+    worker.usedTime = 0;
+    const beat = async () => {
+      await vi.advanceTimersByTimeAsync(100);
+      // A good third of a processor.
+      worker.usedTime = (worker.usedTime ?? 0) + 35;
+    };
+    for (let i = 0; i < 23; i++) await beat();
+    expect(worker.terminated).toBe(0);
+    for (let i = 0; i < 3; i++) await beat();
+    expect(worker.terminated).toBe(1);
+    expect(await outcome).toMatchObject({ message: expect.stringContaining('got nowhere for 1.0 s') });
+  });
+
+  it('gives a worker all the time that it is known to wait for a processor, and ends it when it has worked', async () => {
+    const { worker, outcome } = callUnderWay();
+    worker.usedTime = 0;
+    const beat = async () => {
+      await vi.advanceTimersByTimeAsync(100);
+      // A tenth of a processor.
+      worker.usedTime = (worker.usedTime ?? 0) + 10;
+      worker.waited += 90;
+    };
+    for (let i = 0; i < 80; i++) await beat();
+    expect(worker.terminated).toBe(0);
+    for (let i = 0; i < 5; i++) await beat();
+    expect(worker.terminated).toBe(1);
+    expect(await outcome).toMatchObject({ message: expect.stringContaining('got nowhere for 1.0 s') });
+  });
+
+  it('gives a worker that gets to few signs of life the time for as many as others', async () => {
+    const { worker, outcome } = callUnderWay();
+    const beat = async () => {
+      await vi.advanceTimersByTimeAsync(300);
+      worker.say({ kind: 'alive', progress: 0, waiting: false });
+    };
+    for (let i = 0; i < 100; i++) await beat();
+    expect(worker.terminated).toBe(0);
+    for (let i = 0; i < 2; i++) await beat();
+    expect(worker.terminated).toBe(1);
+    expect(await outcome).toMatchObject({ message: expect.stringContaining('nowhere for 10.0 s') });
+  });
+
+  it('ends a worker that makes no progress after four times as long, however few signs of life it gives', async () => {
+    const { worker } = callUnderWay();
+    for (let i = 0; i < 44; i++) {
+      await vi.advanceTimersByTimeAsync(900);
+      worker.say({ kind: 'alive', progress: 0, waiting: false });
+    }
+    expect(worker.terminated).toBe(0);
+    await vi.advanceTimersByTimeAsync(900);
     expect(worker.terminated).toBe(1);
   });
 
@@ -197,6 +256,35 @@ describe('a served function', () => {
     const count = said.length;
     await vi.advanceTimersByTimeAsync(1000);
     expect(said).toHaveLength(count);
+  });
+
+  it('gives signs of life from work that lets no timer in, as it gets on, ten a second', async () => {
+    const said: FromParser[] = [];
+    const take = serveParser(
+      (message) => said.push(message),
+      async (_task: null, watched: Monitor) => ({
+        async work(steps: number) {
+          for (let step = 0; step < steps; step++) {
+            // A hundred steps a second, without a turn of the event loop.
+            vi.setSystemTime(Date.now() + 10);
+            now += 10;
+            watched.progress();
+          }
+          return steps;
+        },
+      }),
+    );
+    let now = performance.now();
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+    take({ kind: 'begin', task: null });
+    take({ kind: 'call', id: 1, name: 'work', argument: 95 });
+    await vi.advanceTimersByTimeAsync(1);
+    clock.mockRestore();
+    const signs = said.filter(({ kind }) => kind === 'alive');
+    expect(signs).toEqual(
+      [10, 20, 30, 40, 50, 60, 70, 80, 90].map((progress) => ({ kind: 'alive', progress, waiting: false })),
+    );
+    expect(said.at(-1)).toEqual({ kind: 'answer', id: 1, value: 95 });
   });
 
   it('gets the bytes that the caller lends, and no more than there are', async () => {

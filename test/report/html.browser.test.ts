@@ -6,13 +6,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { encode as encodePng } from 'fast-png';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildReport } from '../../src/report/build.js';
-import { writeHtml } from '../../src/report/html.js';
+import { type HtmlOptions, writeHtml } from '../../src/report/html.js';
 import type { Report } from '../../src/report/types.js';
+import { worstFrames } from '../../src/report/worst.js';
 import { launchChromium, noChromium } from '../support/chromium.js';
-import { report, vmafModel } from './sample.js';
+import { drawn, flaws, unfold, violations, WINDOWS } from '../support/looks.js';
+import { paired, report, vmafModel } from './sample.js';
 
 const HOSTILE = `"><script>window.hacked=1</script><img src=x onerror="window.hacked=1">.mp4`;
 
@@ -87,9 +90,13 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
   });
 
   /** Opens a page of reports; collects what it asks for and what goes wrong in it. */
-  async function open(reports: Report | Report[], options: BrowserContextOptions = {}) {
+  async function open(
+    reports: Report | Report[],
+    options: BrowserContextOptions = {},
+    shown: HtmlOptions = {},
+  ) {
     const file = join(folder, 'report.html');
-    writeFileSync(file, [...writeHtml(reports, { command: HOSTILE })].join(''));
+    writeFileSync(file, [...writeHtml(reports, { command: HOSTILE, ...shown })].join(''));
     const context = await browser?.newContext({ viewport: { width: 1100, height: 900 }, ...options });
     const page = await context?.newPage();
     if (!page) throw new Error('there is no browser');
@@ -225,6 +232,95 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
     expect(background).toBe(colorScheme === 'dark' ? 'rgb(17, 19, 24)' : 'rgb(245, 245, 242)');
     await close();
   });
+
+  /** With all metrics of the default model, on full HD, in a codec at a bit rate. */
+  function whole(name: string, codec: string, bitrate: number, level: number, parts: Partial<Report> = {}) {
+    const values = scores.map((value) => Math.max(0, value - 90 + level));
+    const { frames, pooled_metrics, aggregate_metrics, metrics, distribution, ...facts } = run(name, values);
+    const names = [
+      ...[
+        'adm2',
+        'aim',
+        'adm3',
+        'adm_scale0',
+        'adm_scale1',
+        'adm_scale2',
+        'adm_scale3',
+        'motion2',
+        'motion3',
+      ],
+      ...['vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3', 'feature_motion_sad'],
+    ];
+    return buildReport({
+      ...facts,
+      pairing: paired({ codec, bitrate, fileSize: bitrate * 2.5 }),
+      preflight: [],
+      frameNumbers: Array.from(values, (_, i) => i),
+      series: [
+        ...names.map((metric, i) => ({
+          name: `integer_${metric}`,
+          values: values.map((value) => value / (100 + 20 * i)),
+        })),
+        { name: 'vmaf', values },
+      ],
+      ...parts,
+    });
+  }
+
+  /** Small pictures of all moments that the page lists. */
+  function pictured(one: Report): HtmlOptions {
+    const picture = encodePng({
+      width: 192,
+      height: 108,
+      channels: 3,
+      data: Uint8Array.from({ length: 192 * 108 * 3 }, (_, i) => (i >> 5) & 255),
+    });
+    const files = { reference: picture, distorted: picture, map: picture };
+    const moments = worstFrames(one, { metric: 'vmaf', worse: 'low' }, 9);
+    return { pictures: moments.map(({ frameNum }) => ({ report: 0, frame: frameNum, ...files })) };
+  }
+
+  const eleven = Array.from({ length: 11 }, (_, i) =>
+    whole(`encode-${i}.mp4`, i < 6 ? 'h264' : 'vp9', 400_000 * 1.6 ** (i % 6), 60 + 6 * (i % 6)),
+  );
+  const offset = { code: 'offset', severity: 'error', message: 'Other moments are compared.' } as const;
+  const levels = { code: 'levels', severity: 'warning', message: 'Levels differ.' } as const;
+  const lone = whole('a.mp4', 'h264', 2e6, 90);
+  const bad = { distorted: '/b/bad.mp4', message: '/b/bad.mp4 is no video.' };
+
+  test.each<[name: string, reports: Report[], shown: HtmlOptions, screens: number | undefined]>([
+    ['one encode', [lone], pictured(lone), 2],
+    ['five encodes', eleven.slice(0, 5), {}, 3],
+    ['eleven encodes', eleven, {}, 4],
+    ['a wrong pair', [whole('w.mp4', 'h264', 2e6, 20, { preflight: [levels, offset] })], {}, 2],
+    ['a failed file', eleven.slice(0, 2), { failed: [bad] }, undefined],
+  ])(
+    'axe finds nothing, and all of it fits: %s',
+    async (_name, reports, shown, screens) => {
+      const { page, troubles, close } = await open(reports, { reducedMotion: 'reduce' }, shown);
+      const wrong: Record<string, readonly string[]> = {};
+      for (const [width, height] of WINDOWS) {
+        await page.setViewportSize({ width, height });
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme });
+          await drawn(page);
+          const tall = await page.evaluate(() => document.documentElement.scrollHeight);
+          if (width === 1440 && screens !== undefined) expect(tall).toBeLessThanOrEqual(screens * height);
+          const all = [...(await flaws(page)), ...(await violations(page))];
+          // Unfolded as well, for what is in there.
+          const fold = await unfold(page);
+          await drawn(page);
+          all.push(...(await flaws(page)), ...(width === 1440 ? await violations(page) : []));
+          await fold();
+          if (all.length > 0) wrong[`${width}x${height}, ${colorScheme}`] = [...new Set(all)];
+        }
+      }
+      expect(wrong).toEqual({});
+      expect(troubles).toEqual([]);
+      await close();
+    },
+    300_000,
+  );
 
   test('without script shows a still chart, the tables, and no dead buttons', async () => {
     const { page, close } = await open(run('a.mp4'), { javaScriptEnabled: false });

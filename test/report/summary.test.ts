@@ -182,6 +182,68 @@ Warning
   });
 });
 
+describe('summarize in brief', () => {
+  const lines = (report: Report, width = 80) =>
+    summarize(report, { brief: true, width }).trimEnd().split('\n');
+  const pair = {
+    reference: { ...y4m, name: '/a/ref.y4m' },
+    distorted: { ...y4m, name: '/b/dis.y4m', skipped: 2 },
+  };
+
+  it('says the score, what was compared, the doubt and the worst moment', () => {
+    const warnings = ['Something to know.', 'And something else.'];
+    const one = run(
+      { integer_adm2: scores, psnr_y: scores, vmaf: scores },
+      { models: [vmafModel], warnings, ...pair },
+    );
+    expect(lines(one)).toEqual([
+      '  vmaf  88.910000 !  good  vmaf_v0.6.1',
+      '  dis.y4m against ref.y4m',
+      '  Compared at 1920×1080, reference frames 0 to 99.',
+      '  psnr_y 88.9100',
+      '  ! read the warnings before you believe this score: Something to know.',
+      '  1 further remark',
+      '  Worst: 0:01.60, frame 40, vmaf 50.0000',
+    ]);
+  });
+
+  it('has seven lines beside the scores at most, whatever there is to say', () => {
+    const features = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`feature_${i}`, scores]));
+    const preflight = Array.from({ length: 20 }, (_, i) => ({
+      code: 'offset' as const,
+      severity: 'error' as const,
+      message: `Reason ${i} is ${'long '.repeat(60)}.`,
+    }));
+    for (const width of [60, 80, 200]) {
+      const long = run(
+        { ...features, vmaf: scores },
+        {
+          models: [vmafModel],
+          preflight,
+          reference: { ...y4m, name: `/映像/${'長い'.repeat(90)}.y4m` },
+        },
+      );
+      const [score, ...others] = lines(long, width);
+      expect(score).toContain('88.910000 ×');
+      expect(others.length).toBeLessThanOrEqual(7);
+      for (const line of others) expect(columns(line), line).toBeLessThanOrEqual(width);
+    }
+  });
+
+  it('lists means where no model was asked for, and a line for each that was', () => {
+    expect(lines(run({ psnr_y: [30, 40], mse_y: [65, 7] }, pair))).toEqual([
+      '  psnr_y 35.0000',
+      '  mse_y 36.0000',
+      '  dis.y4m against ref.y4m',
+      '  Compared at 1920×1080, reference frames 0 to 1.',
+      '  Worst: 0:00.00, frame 0, psnr_y 30.0000',
+    ]);
+    const models = ['a', 'b', 'c'].map((name) => ({ ...vmafModel, name, source: `${name}.json` }));
+    const several = lines(run({ a: [1], b: [2], c: [3] }, { models, ...pair }));
+    expect(several.slice(0, 4).map((line) => line.trim().split(' ')[0])).toEqual(['a', 'b', 'c', 'dis.y4m']);
+  });
+});
+
 describe('the word for a score', () => {
   const line = (score: number, model: Partial<ReportModel> = {}, width = 1920) =>
     summarize(

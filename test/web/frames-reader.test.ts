@@ -1,12 +1,18 @@
 /**
  * @module test/web/frames-reader
- * Reading pairs in any order gives the pairs that reading each by itself gives, and waiting can be ended.
+ * Reading pairs in any order gives the pairs that reading each by itself gives, opens the files once, and waiting can be ended.
  */
 import { createHash } from 'node:crypto';
 import { extractFrames, type FramePair } from 'anyvmaf';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { PairReader } from '../../web/src/frames/reader.js';
 import { encode, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
+
+// Counts how often files are opened.
+vi.mock('anyvmaf', async (load) => {
+  const all = await load<typeof import('anyvmaf')>();
+  return { ...all, extractFrames: vi.fn(all.extractFrames) };
+});
 
 const FRAMES = 60;
 
@@ -30,10 +36,13 @@ describe.skipIf(!hasFfmpeg)(`pairs in any order${hasFfmpeg ? '' : ` (${needsFfmp
     for await (const pair of extractFrames(request(), all, {})) expected.push(hash(pair));
     const reader = new PairReader(request(), {});
     const order = [10, 11, 12, 9, 40, 41, 59, 0, 2, 2, 58, 30];
+    vi.mocked(extractFrames).mockClear();
     for (const index of order) {
       const pair = await reader.get(index, never);
       expect([pair.index, hash(pair)]).toEqual([index, expected[index]]);
     }
+    // Jumps of seconds in long files came from opening them again.
+    expect(extractFrames).toHaveBeenCalledTimes(1);
     reader.close();
   });
 

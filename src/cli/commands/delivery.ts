@@ -111,14 +111,14 @@ export async function deliver(
   terminal: Terminal,
   done: boolean,
 ): Promise<void> {
-  const { distorted, output, html, precision, quiet } = settings;
+  const { distorted, output, html, precision, quiet, featuresTable = false } = settings;
   const { reports, failures } = outcome;
   const [first] = reports;
   const printed = isPrinted(settings);
   const isTable = distorted.length > 1;
   const free = html !== '-' && !printed;
-  const summary = free && !quiet && terminal.interactive;
-  // The summary shows the warnings: do not repeat them if standard error goes to the same terminal.
+  const summary = free && !quiet && (terminal.interactive || featuresTable);
+  // The summary shows or counts the warnings: do not repeat them if standard error goes to the same terminal.
   if (!summary || !terminal.canDraw) {
     const { complainOf } = await import('../complaints.js');
     complainOf(reports, terminal);
@@ -131,18 +131,31 @@ export async function deliver(
     const failed = failures.map((failure) => failure.failed.distorted);
     const notes = terminal.interactive;
     await terminal.print(encodesTable(reports, { width, color, precision, notes, failed }));
-  } else if (summary && first) {
-    const { summarize } = await import('../../report/summary.js');
-    const { columns: width, colour: color } = terminal;
-    await terminal.print(summarize(first, { width, color, precision }));
+  } else if (summary && first && !featuresTable) {
+    await terminal.print(await summaryOf(first, settings, terminal));
   } else if (first && free && output === undefined) {
     const text = isTable
       ? (await import('../score-many.js')).plainResults(reports, precision)
       : (await import('../plain-result.js')).plainResult(first, precision);
     await terminal.print(text);
   }
-  if (summary) {
-    const files = [output, html].filter((name) => name !== undefined);
-    if (files.length > 0) await terminal.print(`\nThe report is in ${files.join(' and ')}\n`);
-  }
+  if (!summary) return;
+  if (featuresTable)
+    for (const [i, report] of reports.entries())
+      await terminal.print(`${i > 0 || isTable ? '\n' : ''}${await summaryOf(report, settings, terminal)}`);
+  const files = [output, html].filter((name) => name !== undefined);
+  const where = files.length > 0 ? `The report is in ${files.join(' and ')}` : '';
+  const more = featuresTable || isTable ? '' : '--features-table prints all that was measured';
+  const last = [where, more].filter((part) => part !== '').join('; ');
+  if (last !== '') await terminal.print(`${featuresTable || isTable ? '\n' : ''}${last}\n`);
+}
+
+/** A report for a person: in a few lines, or all of it. */
+async function summaryOf(
+  report: Report,
+  { precision, featuresTable }: DeliverySettings,
+  { columns: width, colour: color }: Terminal,
+): Promise<string> {
+  const { summarize } = await import('../../report/summary.js');
+  return summarize(report, { width, color, precision, brief: !featuresTable });
 }

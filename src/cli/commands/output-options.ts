@@ -34,6 +34,11 @@ export const OUTPUT_OPTIONS = grouped('Output', [
   },
   { name: 'no-pictures', ours: true, help: 'no pictures of the worst frames on the page of --html' },
   {
+    name: 'features-table',
+    ours: true,
+    help: 'print all features, percentiles, worst frames and warnings, not the scores in a few lines',
+  },
+  {
     name: 'precision',
     argument: 'P',
     ours: true,
@@ -104,6 +109,8 @@ export interface OutputSettings {
   readonly githubSummary?: boolean;
   /** Whether the gate judges scores of wrong pairs too, which otherwise fail. */
   readonly acceptUntrusted?: boolean;
+  /** Whether everything is printed for a person, instead of the scores in a few lines. */
+  readonly featuresTable?: boolean;
   readonly quiet: boolean;
 }
 
@@ -166,6 +173,9 @@ export class OutputArguments {
         return true;
       case 'accept-untrusted':
         this.#settings.acceptUntrusted = true;
+        return true;
+      case 'features-table':
+        this.#settings.featuresTable = true;
         return true;
       case 'quiet':
         this.#settings.quiet = true;
@@ -252,9 +262,15 @@ export class OutputArguments {
     if (html === '-' && (output === '-' || (output === undefined && format))) {
       throw usageError('standard output cannot take both the page and the report; name a file for one');
     }
+    const { featuresTable, quiet = false } = this.#settings;
+    if (featuresTable && (quiet || html === '-' || output === '-' || (output === undefined && format))) {
+      throw usageError(
+        '--features-table prints to standard output, as does what else was asked for; name a file for that, and leave out -q',
+      );
+    }
     return {
       precision: 'legacy',
-      quiet: false,
+      quiet,
       ...this.#settings,
       ...(format && { format }),
     };

@@ -4,10 +4,11 @@
  */
 import type { FromParser, ParserWorker, ToParser } from '../../parsing/protocol.js';
 import { holdWorker } from './module-worker.js';
+import { Witness } from './witness.js';
 
 /** @param script this package's `browser-parser-worker.js`, when the host says where it is */
 export function startBrowserParser(script: string | URL | undefined): ParserWorker {
-  const worker =
+  const start = (): Worker =>
     script === undefined
       ? // Spelt out in one expression, by which bundlers find the script and bring it along.
         new Worker(new URL('./browser-parser-worker.js', import.meta.url), {
@@ -15,9 +16,26 @@ export function startBrowserParser(script: string | URL | undefined): ParserWork
           name: 'anyvmaf parser',
         })
       : new Worker(script, { type: 'module', name: 'anyvmaf parser' });
-  const held = holdWorker<ToParser, FromParser>(worker, 'parserWorker');
+  const held = holdWorker<ToParser, FromParser>(start(), 'parserWorker');
+  const witness = new Witness(start);
   return {
     ...held,
-    listen: (onMessage, onDeath) => held.listen(onMessage, (how) => onDeath({ outOfMemory: false, how })),
+    processorTime: () => witness.read()?.worked,
+    waitedTime: () => witness.read()?.waited ?? 0,
+    listen: (onMessage, onDeath) =>
+      held.listen(
+        (message) => {
+          witness.stop();
+          onMessage(message);
+        },
+        (how) => {
+          witness.stop();
+          onDeath({ outOfMemory: false, how });
+        },
+      ),
+    terminate() {
+      witness.stop();
+      held.terminate();
+    },
   };
 }

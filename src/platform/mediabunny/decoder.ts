@@ -2,13 +2,13 @@
  * @module platform/mediabunny/decoder
  * Takes files apart with mediabunny and decodes with WebCodecs, or what stands in for it. Runs in a parser thread.
  */
-import { AnyvmafError } from '../../core/errors.js';
+import type { AnyvmafError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import type { DecodedSource, DecodeRequest, TrackFacts } from '../../media/decoder.js';
 import type { LentVideo } from './calls.js';
 import type { MediabunnyHost } from './host.js';
 import { MediabunnySource } from './source.js';
-import { beyond, mediaError, type OpenedTrack, openTrack, SAME, trackFacts } from './track.js';
+import { beyond, mediaError, type OpenedTrack, openTrack, packetsOf, SAME, trackFacts } from './track.js';
 
 /** As a `Decoder`, of videos that came from another thread. */
 export interface TrackDecoder {
@@ -37,22 +37,18 @@ export function createTrackDecoder(host: MediabunnyHost): TrackDecoder {
 
     timestamps: (video) =>
       withTrack(video, async (opened) => {
-        const { name, track, library, size, container } = opened;
+        const { name, container } = opened;
         const times: number[] = [];
         try {
-          const packets = new library.EncodedPacketSink(track);
-          let count = 0;
+          let before = 0;
           let lastKey = Number.NEGATIVE_INFINITY;
-          for await (const { timestamp, type } of packets.packets(undefined, undefined, {
-            metadataOnly: true,
-          })) {
-            host.progress();
-            if (++count > size) throw moreThanBytes(name, size);
+          for await (const { timestamp, type } of packetsOf(host, opened)) {
             // Key frames come in the order in which they are shown, unless the clock is set back.
             if (container === 'mpegts' && type === 'key') {
-              if (timestamp <= lastKey) throw clockSetBack(opened, host, count - 1);
+              if (timestamp <= lastKey) throw clockSetBack(opened, host, before);
               lastKey = timestamp;
             }
+            before++;
             // Frames before the start of an edit list are decoded but not shown.
             if (timestamp >= -SAME) times.push(timestamp);
           }
@@ -81,12 +77,4 @@ export function createTrackDecoder(host: MediabunnyHost): TrackDecoder {
 function clockSetBack({ name }: OpenedTrack, host: MediabunnyHost, frames: number): AnyvmafError {
   const what = `the time stamps of ${shown(name)} go back after ${frames} frames, as where recordings are joined`;
   return beyond(host, name, `${what}, and mediabunny orders frames by them`);
-}
-
-/** Packets have one byte or more; a container that lists more of them never ends. */
-function moreThanBytes(name: string, size: number): AnyvmafError {
-  return new AnyvmafError(
-    'media',
-    `${shown(name)} lists more frames than its ${size} bytes can hold; it is damaged.`,
-  );
 }

@@ -2,7 +2,7 @@
  * @module platform/mediabunny/track
  * A file's video track through mediabunny, and the facts about it.
  */
-import type { Input, InputTrack, InputVideoTrack, VideoSample } from 'mediabunny';
+import type { EncodedPacket, Input, InputTrack, InputVideoTrack, VideoSample } from 'mediabunny';
 import { AnyvmafError } from '../../core/errors.js';
 import { formatProblem } from '../../core/frame.js';
 import { shown } from '../../core/printable.js';
@@ -176,7 +176,9 @@ export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Pro
   try {
     const { turned, ...format } = await uprightFormat(host, opened, sample);
     const indexed = container.startsWith('mov');
-    const stats = await track.computePacketStats(indexed ? undefined : RATE_PACKETS, { metadataOnly: true });
+    const stats = indexed
+      ? await indexStats(host, opened)
+      : await track.computePacketStats(RATE_PACKETS, { metadataOnly: true });
     const duration = await track.getDurationFromMetadata();
     const frameRate = rate(stats.averagePacketRate);
     const aspect = await track.getPixelAspectRatio();
@@ -205,6 +207,41 @@ export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Pro
   } finally {
     sample.close();
   }
+}
+
+/**
+ * The track's packets without their data.
+ * @throws {AnyvmafError} `media` when there are more of them than bytes, as where they never end
+ */
+export async function* packetsOf(
+  host: MediabunnyHost,
+  { name, size, track, library }: OpenedTrack,
+): AsyncGenerator<EncodedPacket, void> {
+  let count = 0;
+  const sink = new library.EncodedPacketSink(track);
+  for await (const packet of sink.packets(undefined, undefined, { metadataOnly: true })) {
+    host.progress();
+    if (++count > size) {
+      throw new AnyvmafError(
+        'media',
+        `${shown(name)} lists more frames than its ${size} bytes can hold; it is damaged.`,
+      );
+    }
+    yield packet;
+  }
+}
+
+/** As the library's `computePacketStats`, which says nothing of its progress through an index of hours. */
+async function indexStats(host: MediabunnyHost, opened: OpenedTrack) {
+  let [packetCount, bytes, start, end] = [0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for await (const { timestamp, duration, byteLength } of packetsOf(host, opened)) {
+    packetCount++;
+    bytes += byteLength;
+    start = Math.min(start, timestamp);
+    end = Math.max(end, timestamp + duration);
+  }
+  const perSecond = (sum: number) => (packetCount > 0 ? sum / (end - start) : 0);
+  return { packetCount, averagePacketRate: perSecond(packetCount), averageBitrate: perSecond(8 * bytes) };
 }
 
 /** The format of the track's pictures once they are upright, by its first frame. */

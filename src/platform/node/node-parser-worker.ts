@@ -30,6 +30,8 @@ readMessages(
         // 0 for any length.
         Atomics.store(life, 1, Number.isFinite(message.silence) ? Math.ceil(message.silence) : 0);
       }
+      // Also in work that does not let the timer in.
+      if (message.kind === 'alive') Atomics.add(life, 0, 1);
       writeMessage(output, message, transfer);
     },
     async (task: ParserTask, monitor) => {
@@ -60,7 +62,7 @@ new Worker(
     silent = now === beats ? silent + check : 0;
     beats = now;
     const patience = Atomics.load(life, 1);
-    const forgotten = patience > 0 && silent > 2 * patience + 2000;
+    const forgotten = patience > 0 && silent > 20 * patience + 2000;
     if (forgotten || process.ppid !== parent) process.kill(process.pid, 'SIGKILL');
   }, check);`,
   {

@@ -44,6 +44,7 @@ export function startNodeParser(script: URL): ParserWorker {
     memory: HEAP,
     isTooLarge: () => residentMegabytes(child.pid) > RESIDENT,
     processorTime: () => processorTime(child.pid),
+    waitedTime: () => waitedTime(child.pid),
     post: (message, transfer) => {
       if (!input.destroyed) writeMessage(input, message, transfer);
     },
@@ -79,6 +80,16 @@ function residentMegabytes(pid: number | undefined): number {
   try {
     const [, pages = '0'] = readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ');
     return (Number(pages) * PAGE) / (1 << 20);
+  } catch {
+    return 0;
+  }
+}
+
+/** Milliseconds that a process's first thread was ready to run and did not, where the system tells. */
+function waitedTime(pid: number | undefined): number {
+  if (process.platform !== 'linux' || pid === undefined) return 0;
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[1]) / 1e6 || 0;
   } catch {
     return 0;
   }

@@ -3,7 +3,7 @@
  * Charts over the frames: a drawing of the score that needs no script, and the places where the script draws. And how the
  * score is spread over the frames.
  */
-import { distribution, distributionMarks, percentileTable, spreadKind } from '../view/distribution.js';
+import { distribution, distributionMarks, spreadKind } from '../view/distribution.js';
 import { colourOf, encodeColour, labelOf, shortText } from '../view/numbers.js';
 import { extentOf } from '../view/scales.js';
 import { linePath } from '../view/thin.js';
@@ -58,13 +58,13 @@ export function featureSection(page: Page): Markup | undefined {
   if (page.others.length === 0) return undefined;
   const charts = page.others.map((name) => {
     const pooled = more.length === 0 ? page.pooled(only, name) : undefined;
-    const mean = pooled ? `mean ${shortText(pooled.mean)}` : '';
+    const mean = pooled ? shortText(pooled.mean) : '';
     return html`<div class="feature"><h3><span title="${name}">${name}</span><span class="now" data-mean="${mean}">${mean}</span></h3><div class="chart tiny" data-metric="${name}"></div></div>`;
   });
-  return html`<section class="needs-script"><div class="bar"><h2>Features</h2><span class="hint faint small">what the score is made of; all charts zoom together</span></div><div class="features">${charts}</div></section>`;
+  return html`<section class="needs-script"><div class="bar"><h2>Features</h2><span class="hint faint small">what the score is made of, and means; all charts zoom together</span></div><div class="features">${charts}</div></section>`;
 }
 
-/** Histogram and percentiles; `undefined` without a metric that has values. */
+/** Histogram or cumulative share; `undefined` without a metric that has values. */
 export function distributionSection(page: Page): Markup | undefined {
   const metric = page.ranking?.metric;
   if (metric === undefined) return undefined;
@@ -79,6 +79,5 @@ export function distributionSection(page: Page): Markup | undefined {
   return html`<section>
 <div class="bar"><h2>Distribution</h2><span class="faint small">share of the frames ${kind === 'histogram' ? 'by' : 'at or below'} ${metric}</span></div>
 <div class="hist" role="img" aria-label="${kind === 'histogram' ? 'Histogram' : 'Cumulative share'} of ${metric}">${shown.drawing}${more.length === 0 && distributionMarks(templates, page, only, metric, shown.range)}</div>
-<div class="scroll">${percentileTable(templates, page, metric)}</div>
 </section>`;
 }

@@ -46,11 +46,10 @@ ${preflightSection(page)}
 `;
   yield opening.text;
   const body: (Markup | undefined)[] = [
-    chartSection(page),
-    html`<div class="two">${distributionSection(page)}${worstSection(page)}</div>`,
+    html`<div class="charts">${chartSection(page)}${distributionSection(page)}</div>`,
+    worstSection(page),
     featureSection(page),
-    pooledSection(page),
-    runSection(page),
+    html`<div class="folds">${pooledSection(page)}${runSection(page)}</div>`,
   ];
   for (const section of body) if (section) yield `${section.text}\n`;
   yield `<footer>${html`anyvmaf ${first.version}${options.written && ` · ${options.written}`}`.text} · nothing on this page was loaded from elsewhere</footer>\n</main>\n`;

@@ -92,7 +92,7 @@ function rateCurve(page: Page): Markup | undefined {
   if (metric === undefined || points.length < 2) return undefined;
   const label = labelOf(metric);
   const { drawing, key } = rateChart(templates, page, metric, points, ROOM);
-  return html`<h3 style="margin-top:18px">${label} over bit rate</h3>
+  return html`<h2 style="margin-top:18px">${label} over bit rate</h2>
 ${key.length > 0 && html`<p class="key small soft" aria-hidden="true">${key}</p>`}
 <div class="plot" role="img" aria-label="${label} over bit rate; the values are in the table above">${drawing}</div>`;
 }

@@ -3,7 +3,8 @@
  * The parts of the page that are text and tables: preflight, worst frames, pooled values, how it was run.
  */
 import { accepts, remarks } from '../findings.js';
-import { baseName, colourOf, percentOf, timeText } from '../view/numbers.js';
+import { percentileTable } from '../view/distribution.js';
+import { baseName, colourOf, labelOf, percentOf, timeText } from '../view/numbers.js';
 import { pooledTables, runGroups } from '../view/tables.js';
 import { frameGap, worstFrames } from '../worst.js';
 import { html, type Markup, templates } from './markup.js';
@@ -82,14 +83,26 @@ function shotsOf(pictures: HtmlPictures | undefined): Markup | undefined {
 
 // --- tables ---
 
-/** All metrics by their statistics over the frames. */
+/** What few look at: the script folds it. */
+function fold(heading: string, body: Markup): Markup {
+  return html`<section class="fold"><details open><summary><h2>${heading}</h2></summary>${body}</details></section>`;
+}
+
+/** All metrics by their statistics over the frames, and the percentiles of the score. */
 export function pooledSection(page: Page): Markup | undefined {
+  const metric = page.ranking?.metric;
   if (page.metrics.length === 0) return undefined;
-  return html`<section><div class="bar"><h2>Pooled values</h2></div>${pooledTables(templates, page)}</section>`;
+  return fold(
+    'Pooled values',
+    html`${pooledTables(templates, page)}${metric !== undefined && html`<h3>Percentiles of ${labelOf(metric)}</h3><div class="scroll" tabindex="0" role="region" aria-label="percentiles">${percentileTable(templates, page, metric)}</div>`}`,
+  );
 }
 
 /** Everything that must be known to make the number again. */
 export function runSection(page: Page): Markup {
   const { command } = page.options;
-  return html`<section><div class="bar"><h2>How it was run</h2></div><div class="run">${runGroups(templates, page)}</div>${command !== undefined && html`<pre><code>${command}</code></pre>`}</section>`;
+  return fold(
+    'How it was run',
+    html`<div class="run">${runGroups(templates, page)}</div>${command !== undefined && html`<pre><code>${command}</code></pre>`}`,
+  );
 }

@@ -16,7 +16,7 @@ const SERIES_COLOURS: readonly (readonly [light: string, dark: string])[] = [
 ];
 
 const DARK = `
-  --bg: #111318; --card: #191c23; --sunk: #13161c; --ink: #eceef3; --soft: #a3a9b6; --faint: #737a89;
+  --bg: #111318; --card: #191c23; --sunk: #13161c; --ink: #eceef3; --soft: #a8aebb; --faint: #9097a6;
   --line: #2a2f3a; --grid: #242933; --good: #45cf9f; --warn: #ffc15e; --bad: #ff7d92; --note: #7aa5ff;
   --shadow: none; color-scheme: dark;
 ${SERIES_COLOURS.map(([, dark], i) => `  --s${i}: ${dark};`).join('')}
@@ -25,8 +25,8 @@ ${SERIES_COLOURS.map(([, dark], i) => `  --s${i}: ${dark};`).join('')}
 /** The style sheet. */
 export const STYLES = `
 :root {
-  --bg: #f5f5f2; --card: #ffffff; --sunk: #f8f8f6; --ink: #181b22; --soft: #5a6070; --faint: #868c9a;
-  --line: #e2e2dd; --grid: #ecece8; --good: #0d8a63; --warn: #a86400; --bad: #c2324b; --note: #2a62d8;
+  --bg: #f5f5f2; --card: #ffffff; --sunk: #f8f8f6; --ink: #181b22; --soft: #565c6b; --faint: #686e7c;
+  --line: #e2e2dd; --grid: #ecece8; --good: #0b7a58; --warn: #965900; --bad: #b92a44; --note: #2a62d8;
   --shadow: 0 1px 2px rgb(20 22 30 / 5%), 0 4px 16px rgb(20 22 30 / 4%); color-scheme: light;
 ${SERIES_COLOURS.map(([light], i) => `  --s${i}: ${light};`).join('')}
 }
@@ -39,8 +39,8 @@ body {
   font: 15px/1.5 ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", sans-serif;
   font-variant-numeric: tabular-nums; text-rendering: optimizeLegibility;
 }
-main { max-width: 1080px; margin: 0 auto; padding: 20px 20px 48px; }
-header { display: flex; align-items: center; gap: 12px; padding: 4px 0 18px; }
+main { max-width: 1240px; margin: 0 auto; padding: 14px 20px 32px; }
+header { display: flex; align-items: center; gap: 12px; padding: 0 0 12px; }
 header .mark { font-weight: 700; letter-spacing: -0.01em; font-size: 17px; }
 header .mark i { font-style: normal; color: var(--s0); }
 header .kind { color: var(--faint); flex: 1; }
@@ -54,7 +54,7 @@ button { font: inherit; color: inherit; cursor: pointer; }
 :focus-visible { outline: 2px solid var(--note); outline-offset: 2px; }
 section {
   background: var(--card); border: 1px solid var(--line); border-radius: 14px; box-shadow: var(--shadow);
-  padding: 20px 22px; margin-bottom: 16px;
+  padding: 16px 22px 18px; margin-bottom: 14px;
 }
 h1 { font-size: 20px; line-height: 1.3; letter-spacing: -0.012em; margin: 0; overflow-wrap: anywhere; font-weight: 650; }
 h2 { font-size: 15px; margin: 0; font-weight: 650; letter-spacing: -0.005em; }
@@ -63,14 +63,14 @@ p { margin: 0; }
 .soft { color: var(--soft); }
 .faint { color: var(--faint); }
 .small { font-size: 13px; }
-.bar { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 12px; margin-bottom: 12px; }
+.bar { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 12px; min-height: 32px; margin-bottom: 10px; }
 .bar h2 { flex: 1 1 auto; }
 .tools { display: flex; gap: 6px; }
 .swatch { display: inline-block; width: 10px; height: 10px; border-radius: 3px; background: var(--c); flex: none; }
 .files { margin-top: 4px; color: var(--soft); font-size: 13.5px; overflow-wrap: anywhere; }
 
 /* The headline. */
-.head { display: grid; grid-template-columns: minmax(190px, auto) 1fr; gap: 20px 40px; align-items: center; margin-top: 18px; }
+.head { display: grid; grid-template-columns: minmax(190px, auto) 1fr; gap: 20px 40px; align-items: center; margin-top: 14px; }
 .score { font-size: 68px; line-height: 1; letter-spacing: -0.035em; font-weight: 680; white-space: nowrap; }
 .score sup { font-size: 15px; letter-spacing: 0; font-weight: 600; color: var(--soft); vertical-align: top; position: relative; top: 8px; margin-left: 6px; }
 .word { display: inline-block; margin-top: 10px; padding: 2px 11px; border-radius: 99px; font-size: 13px; font-weight: 600;
@@ -89,9 +89,9 @@ p { margin: 0; }
 .scale .words { display: flex; gap: 3px; margin-top: 5px; font-size: 12px; color: var(--faint); text-align: center; } .scale .words b { color: var(--ink); font-weight: 600; }
 .scale.worded { padding-bottom: 12px; }
 .scale .tick:first-of-type { transform: none; } .scale .tick.last { transform: translateX(-100%); }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(104px, 1fr)); gap: 1px; margin: 20px -22px -20px; background: var(--line);
+.tiles { display: flex; flex-wrap: wrap; gap: 1px; margin: 14px -22px -18px;
   border-top: 1px solid var(--line); border-radius: 0 0 14px 14px; overflow: hidden; }
-.tiles > div { padding: 12px 10px 13px 22px; background: var(--card); min-width: 0; display: flex; flex-direction: column-reverse; }
+.tiles > div { flex: 1 1 max(104px, clamp(100% / var(--n) - 1px, (var(--n) * 124px - 100%) * 999, 100% / var(--half) - 1px)); padding: 9px 8px 10px 22px; box-shadow: 0 0 0 1px var(--line); min-width: 0; display: flex; flex-direction: column-reverse; }
 .tiles dd { font-size: 18px; font-weight: 620; letter-spacing: -0.02em; line-height: 1.3; white-space: nowrap; }
 .tiles dt { font-size: 12.5px; color: var(--soft); white-space: nowrap; }
 
@@ -129,10 +129,10 @@ p { margin: 0; }
 .legend { display: flex; flex-wrap: wrap; gap: 6px 8px; margin: -2px 0 12px; }
 .legend button { display: inline-flex; align-items: center; gap: 7px; border: 1px solid var(--line); background: none; border-radius: 99px; padding: 3px 12px 3px 9px; font-size: 13px; max-width: 100%; }
 .legend button span:last-child { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; max-width: 320px; }
-.legend button[aria-pressed=false] { opacity: .45; }
+.legend button[aria-pressed=false] { color: var(--faint); text-decoration: line-through; } .legend button[aria-pressed=false] .swatch { background: none; box-shadow: inset 0 0 0 1.5px var(--c); }
 .chart { position: relative; touch-action: pan-y; user-select: none; -webkit-user-select: none; cursor: crosshair; }
 .chart canvas { position: absolute; width: 100%; height: 100%; }
-.chart.big { height: 280px; } .chart.tiny { height: 92px; border-bottom: 1px solid var(--grid); } .chart.map { height: 44px; margin: 10px 4px 0 40px; background: var(--sunk); border-radius: 6px; overflow: hidden; cursor: grab; }
+.chart.big { height: 244px; } .chart.tiny { height: 64px; border-bottom: 1px solid var(--grid); } .chart.map { height: 36px; margin: 10px 4px 0 40px; background: var(--sunk); border-radius: 6px; overflow: hidden; cursor: grab; }
 .marks { position: absolute; } .marks > * { position: absolute; pointer-events: none; } .marks > :not(.dot) { top: 0; bottom: 0; } .marks .at { width: 1px; background: var(--faint); }
 .marks .dot { width: 10px; height: 10px; margin: -5px; border-radius: 50%; background: var(--c); border: 2px solid var(--card); }
 .marks .select { background: color-mix(in srgb, var(--note) 14%, transparent); }
@@ -141,11 +141,11 @@ p { margin: 0; }
 .live .still, body:not(.live) .needs-script { display: none; }
 .tip { position: absolute; top: 14px; z-index: 2; pointer-events: none; background: var(--card); border: 1px solid var(--line); border-radius: 9px; padding: 7px 11px 8px; font-size: 13px; box-shadow: 0 4px 18px rgb(0 0 0 / 16%); max-width: 280px; white-space: nowrap; } .tiny .tip { top: -8px; }
 .tip div { display: flex; gap: 8px; align-items: center; } .tip div span:nth-child(2) { overflow: hidden; text-overflow: ellipsis; } .tip b { margin-left: auto; padding-left: 12px; } .tip .current b { text-decoration: underline; text-underline-offset: 3px; }
-.features { display: grid; grid-template-columns: repeat(auto-fill, minmax(300px, 1fr)); gap: 18px 26px; }
-.feature h3 { display: flex; gap: 8px; margin-bottom: 4px; font-weight: 550; } .feature h3 span:first-child { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; } .feature h3 .now { margin-left: auto; color: var(--ink); white-space: nowrap; }
+.features { display: grid; grid-template-columns: repeat(auto-fill, minmax(190px, 1fr)); gap: 12px 24px; }
+.feature h3 { display: flex; gap: 8px; margin-bottom: 4px; font-size: 12.5px; font-weight: 550; } .feature h3 span:first-child { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; } .feature h3 .now { margin-left: auto; color: var(--ink); white-space: nowrap; }
 
 /* Distribution. */
-.hist { position: relative; height: 168px; margin: 4px 0 26px; border-bottom: 1px solid var(--line); }
+.hist { position: relative; flex: 1 0 168px; max-height: 360px; margin: 4px 0 26px; border-bottom: 1px solid var(--line); }
 .hist svg { position: absolute; inset: 24px 0 0; width: 100%; height: calc(100% - 24px); }
 .hist .x { position: absolute; top: calc(100% + 4px); transform: translateX(-50%); font-size: 12px; color: var(--faint); }
 .hist .x.first { transform: none; } .hist .x.last { transform: translateX(-100%); }
@@ -153,7 +153,8 @@ p { margin: 0; }
 .hist .mark span { position: absolute; top: -3px; left: 5px; font-size: 12px; color: var(--soft); white-space: nowrap; background: color-mix(in srgb, var(--card) 78%, transparent); padding: 0 2px; border-radius: 3px; }
 .hist .mark.left span { left: auto; right: 5px; }
 .tight th, .tight td { padding-left: 11px; font-size: 12.5px; } .tight th:first-child { padding-left: 0; max-width: 160px; overflow: hidden; text-overflow: ellipsis; }
-.two { display: grid; grid-template-columns: 1.35fr 1fr; gap: 16px; align-items: stretch; } .two > section { margin-bottom: 16px; min-width: 0; }
+.charts > section { display: flex; flex-direction: column; min-width: 0; }
+@media (min-width: 1000px) { .charts:has(> :nth-child(2)) { display: grid; grid-template-columns: minmax(0, 2.2fr) minmax(0, 1fr); gap: 0 14px; } }
 
 /* Tables and lists. */
 .scroll { overflow-x: auto; margin: 0 -22px; padding: 0 22px; }
@@ -165,15 +166,16 @@ tr.main > * { font-weight: 620; } .whole { margin-top: 10px; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 th .swatch { margin-right: 6px; }
 th.name { max-width: 200px; overflow: hidden; text-overflow: ellipsis; }
-details { border-top: 1px solid var(--line); margin: 10px -22px 0; padding: 10px 22px 0; } details summary { cursor: pointer; font-size: 13.5px; color: var(--soft); display: flex; gap: 8px; align-items: center; overflow-wrap: anywhere; } details[open] summary { margin-bottom: 6px; }
+details details { border-top: 1px solid var(--line); margin: 10px -22px 0; padding: 10px 22px 0; } details summary { cursor: pointer; font-size: 13.5px; color: var(--soft); display: flex; gap: 8px; align-items: center; overflow-wrap: anywhere; } details[open] > summary { margin-bottom: 6px; }
+.fold { padding: 10px 22px; } .fold > [open] { padding-bottom: 10px; } .fold h2 { color: var(--ink); } .fold .scroll + h3 { margin-top: 12px; }
+@media (min-width: 721px) { .folds { display: grid; grid-template-columns: 1fr 1fr; gap: 0 14px; } .folds > :has(> [open]) { grid-column: 1 / -1; } }
 summary::before { content: "›"; display: inline-block; transition: transform .12s; color: var(--faint); font-size: 17px; line-height: 1; } details[open] > summary::before { transform: rotate(90deg); }
 .worst { list-style: none; margin: 0; padding: 0; } .worst + h3, .worst-of { margin-top: 12px; display: flex; gap: 7px; align-items: center; overflow-wrap: anywhere; }
 .worst button { display: grid; grid-template-columns: 64px 74px 1fr 58px; gap: 10px; align-items: center; width: 100%; border: 0; background: none; text-align: left; padding: 6px 8px; margin: 0 -8px; width: calc(100% + 16px); border-radius: 7px; font-size: 13.5px; }
 .live .worst button:hover { background: var(--sunk); } body:not(.live) .worst button { cursor: default; }
-.worst.pictured { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(280px, 100%), 1fr)); gap: 4px 18px; }
+.worst.pictured { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(210px, 100%), 1fr)); gap: 4px 18px; } .pictured .line { visibility: hidden; }
 .shots { grid-column: 1 / -1; display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 4px; }
 .shot { display: grid; font-size: 12px; line-height: 1.4; } .shot img { width: 100%; height: auto; border-radius: 4px; }
-.two:has(.pictured) { grid-template-columns: 1fr; }
 .worst .line { height: 6px; border-radius: 3px; background: var(--grid); overflow: hidden; } .worst .line i { display: block; height: 100%; background: var(--c); border-radius: 3px; } .worst b { text-align: right; font-weight: 600; }
 .findings { list-style: none; margin: 0; padding: 0; display: grid; gap: 10px; }
 .finding { display: grid; grid-template-columns: auto 1fr; gap: 2px 11px; padding: 11px 14px; border-radius: 10px; background: color-mix(in srgb, var(--tone) 7%, transparent); border: 1px solid color-mix(in srgb, var(--tone) 26%, transparent); overflow-wrap: anywhere; }
@@ -188,10 +190,10 @@ footer { color: var(--faint); font-size: 12.5px; padding: 6px 2px; }
 @media (max-width: 720px) {
   main { padding: 12px 12px 32px; } section { padding: 16px; border-radius: 12px; } h1 { font-size: 17px; }
   .head { grid-template-columns: 1fr; gap: 22px; } .score { font-size: 58px; }
-  .tiles { margin: 18px -16px -16px; grid-template-columns: repeat(3, 1fr); } .tiles > div { padding-left: 16px; } .tiles dd { font-size: 17px; }
+  .tiles { margin: 18px -16px -16px; } .tiles > div { padding-left: 16px; padding-right: 4px; } .tiles dd { font-size: 17px; }
   .encodes { margin: 12px -16px 0; } .encode { grid-template-columns: repeat(3, 1fr); padding: 12px 16px; } .encode.headings { display: none; }
   .encode .name { grid-column: 1 / 3; } .encode .track { grid-column: 1 / -1; margin: 6px 0; } .encode .num { text-align: left; } .encode .num::before { content: attr(data-label) " "; color: var(--faint); display: block; font-size: 12px; }
-  .plot .tag { display: none; } .chart.big { height: 220px; } .two { grid-template-columns: 1fr; gap: 0; } .scroll { margin: 0 -16px; padding: 0 16px; } details { margin: 10px -16px 0; padding: 10px 16px 0; }
+  .plot .tag { display: none; } .chart.big { height: 220px; } .scroll { margin: 0 -16px; padding: 0 16px; } details details { margin: 10px -16px 0; padding: 10px 16px 0; }
   .scale .tick { font-size: 11px; } .bar .hint { display: none; } .run { grid-template-columns: 1fr; }
   .features { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 14px 18px; } .feature .now { font-size: 12px; } .chart.tiny { height: 70px; }
   .worst button { grid-template-columns: 56px 66px 1fr 54px; }

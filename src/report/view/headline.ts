@@ -19,6 +19,8 @@ import {
 import { ticks } from './scales.js';
 import type { Templates } from './template.js';
 
+export { comparedText } from '../facts.js';
+
 /** What a score means in words. */
 export interface Meaning {
   readonly trust: Trust;
@@ -96,21 +98,6 @@ export function verdictBadge<T>({ html }: Templates<T>, facts: Facts): T | undef
   if (verdict === 'fine' && !facts.preflight) return undefined;
   const [tone, words] = BADGES[verdict];
   return html`<span class="badge" .style=${`--tone:var(--${tone})`}>${words}</span>`;
-}
-
-/** What was compared: `Compared at 1920×1080, reference frames 100 to 189, offset 12`; `undefined` where nobody knows. */
-export function comparedText({ reference, pairing, frameCount, subsample = 1 }: Facts): string | undefined {
-  if (!reference || frameCount === undefined || frameCount === 0) return undefined;
-  const { width, height } = pairing ?? reference;
-  const last = reference.skipped + frameCount - 1;
-  const offset = pairing?.frames.offset ?? 0;
-  const parts = [
-    `Compared at ${width}×${height}`,
-    `reference frames ${whole(reference.skipped)} to ${whole(last)}`,
-    subsample > 1 ? `one of ${subsample}` : '',
-    offset === 0 ? '' : `offset ${offset}`,
-  ];
-  return `${parts.filter((part) => part !== '').join(', ')}.`;
 }
 
 /**
@@ -202,7 +189,9 @@ export function tiles<T, E extends Encode>({ html }: Templates<T>, encodes: Enco
     ['file size', sizeText(sizeOf(encode))],
   ] as const;
   const known = entries.filter(([, text]) => text !== undefined);
-  return html`<dl class="tiles">${known.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>`;
+  // In one row, or in two of about the same length.
+  const rows = `--n:${known.length};--half:${Math.ceil(known.length / 2)}`;
+  return html`<dl class="tiles" .style=${rows}>${known.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>`;
 }
 
 // --- several encodes ---

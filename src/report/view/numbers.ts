@@ -2,11 +2,11 @@
  * @module report/view/numbers
  * How charts and tables write values, names and counts.
  */
-import { frameRate } from '../facts.js';
+import { frameRate, whole } from '../facts.js';
 import { clock } from '../terminal.js';
 import type { Report } from '../types.js';
 
-export { baseName, bitrateText, scoreText, sizeText, skippedText } from '../facts.js';
+export { baseName, bitrateText, scoreText, sizeText, skippedText, whole } from '../facts.js';
 
 /** `0:04.92`, `1:02:03.40`. */
 export function timeText(seconds: number, decimals = 2): string {
@@ -28,11 +28,6 @@ export function shortText(value: number | undefined): string {
 export function cellText(value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return NONE;
   return Math.abs(value) < 1e6 ? value.toFixed(4) : value.toPrecision(7);
-}
-
-/** A whole number with separators: `1,500`. */
-export function whole(value: number): string {
-  return value.toLocaleString('en');
 }
 
 /** `1 frame`, `1,500 frames`. */

@@ -63,7 +63,7 @@ function single(encodes: Encodes, encode: Encode, remedies: Remedies): TemplateR
   return html`<h2 id="result-heading" class="title">${encode.name}</h2>
 <p class="files">${joined([against && words.against(baseName(against)), ...(reference ? inputFacts(reference) : [])], ' · ')}</p>
 <div class="answer">
-<div><div class="score is-${trust.verdict}">${encodes.valueText(metric, pooled?.mean)}${flawSign(templates, trust)}<sup>${labelOf(metric ?? '')}${growing && encodes.running ? ` ${words.soFar}` : ''}</sup></div>
+<div><div class="score is-${pooled ? trust.verdict : 'awaited'}">${encodes.valueText(metric, pooled?.mean)}${flawSign(templates, trust)}<sup>${labelOf(metric ?? '')}${growing && encodes.running ? ` ${words.soFar}` : ''}</sup></div>
 ${word === undefined ? '' : html`<span class="pill" .style=${`--tone:var(--${tone})`}>${word}</span>`}${verdictBadge(templates, facts)}</div>
 <div>${metric !== undefined && pooled && encodes.isScore(metric) ? scale(templates, encodes, metric, pooled, word) : ''}
 <p class="soft small">${growing ? soFar(encodes, framesText(count)) : meaning}</p><p class="soft small compared">${comparedText(facts)}</p></div>

@@ -39,7 +39,7 @@ export function failureView(failure: Failure, session: Session, again?: () => vo
     h(
       'div',
       { class: 'finding-text' },
-      h('h3', {}, failures[kind]),
+      h('h2', { class: 'failure-title' }, failures[kind]),
       h('p', {}, why),
       advice[kind] !== undefined && h('p', { class: 'soft small' }, advice[kind]),
       h(

@@ -128,7 +128,9 @@ export class Head {
     const about =
       facts && words.colours(facts.distorted.matrix, facts.distorted.range, facts.distorted.guessed);
     const bits = facts ? words.bits(facts.distorted.bitDepth) : '';
-    fill(this.#meta, [time === null ? '' : clock(time), name, bits, about].filter(Boolean).join(' · '));
+    const all = [time === null ? '' : clock(time), name, bits, about].filter(Boolean).join(' · ');
+    fill(this.#meta, all);
+    this.#meta.title = all;
   }
 
   toggleHelp(): void {

@@ -1,0 +1,152 @@
+/**
+ * @module test/support/looks
+ * What a person would find ugly at a glance, as facts: text that is cut off, lies on other text or leaves the window, and what
+ * axe calls a violation.
+ */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Windows in which pages are looked at. */
+export const WINDOWS = [
+  [1440, 900],
+  [1280, 720],
+  [820, 1180],
+  [390, 844],
+] as const;
+
+/** Every violation that axe finds, whatever its impact, with the elements. */
+export async function violations(page: Page): Promise<string[]> {
+  // Through the protocol, which the page's content security policy does not concern.
+  await page.evaluate(AXE);
+  const found = await page.evaluate(() => {
+    const { axe } = window as unknown as {
+      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+    };
+    return axe.run();
+  });
+  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+}
+
+/** Waits until charts and layout have followed the size of the window and the theme. */
+export async function drawn(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    for (let i = 0; i < 4; i++) await new Promise((resolve) => requestAnimationFrame(resolve));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  });
+}
+
+/** Opens all that is folded; the result folds it again. */
+export async function unfold(page: Page): Promise<() => Promise<void>> {
+  await page.evaluate(() => {
+    for (const details of document.querySelectorAll('details:not([open])')) {
+      details.setAttribute('data-folded', '');
+      details.setAttribute('open', '');
+    }
+  });
+  return () =>
+    page.evaluate(() => {
+      for (const details of document.querySelectorAll('[data-folded]')) {
+        details.removeAttribute('data-folded');
+        details.removeAttribute('open');
+      }
+    });
+}
+
+/** What is wrong with the layout, in sentences. */
+export function flaws(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    interface Box {
+      left: number;
+      top: number;
+      right: number;
+      bottom: number;
+    }
+    interface Piece {
+      readonly text: string;
+      readonly parent: Element;
+      /** What of it can be seen. */
+      readonly box: Box;
+    }
+    const found: string[] = [];
+    const root = document.querySelector('dialog[open]') ?? document.body;
+    const width = document.documentElement.clientWidth;
+    if (document.documentElement.scrollWidth > width)
+      found.push(`the page is ${document.documentElement.scrollWidth - width} px too wide`);
+    const meet = (a: Box, b: Box): Box => ({
+      left: Math.max(a.left, b.left),
+      top: Math.max(a.top, b.top),
+      right: Math.min(a.right, b.right),
+      bottom: Math.min(a.bottom, b.bottom),
+    });
+    const isSeen = ({ left, top, right, bottom }: Box) => right - left > 1 && bottom - top > 1;
+    const said = (text: string) => `"${text.trim().slice(0, 40)}"`;
+
+    /** What a piece of text is painted on, where that hides what is below. */
+    const ground = (at: Element | null): Element | null => {
+      if (!at || at === root) return null;
+      const { position, backgroundColor } = getComputedStyle(at);
+      const floats = position === 'absolute' || position === 'fixed';
+      return floats && !/transparent|, 0\)$/.test(backgroundColor) ? at : ground(at.parentElement);
+    };
+
+    const pieces: Piece[] = [];
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const parent = node.parentElement;
+      const text = node.textContent ?? '';
+      if (!parent || text.trim() === '') continue;
+      if (parent.closest('.unseen, .skip, .rehearsal, .tip, option, script, style, noscript')) continue;
+      if (!parent.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      for (const rect of range.getClientRects()) {
+        let box: Box = rect.toJSON();
+        let [reachable, cut] = [false, false];
+        for (let at: Element | null = parent; at && at !== root.parentElement; at = at.parentElement) {
+          const style = getComputedStyle(at);
+          if (style.display === 'inline' || style.display === 'contents') continue;
+          const ways = [style.overflowX, style.overflowY];
+          if (ways.every((way) => way === 'visible')) continue;
+          const edge = at.getBoundingClientRect();
+          // For screen readers only.
+          if (edge.width <= 1 && edge.height <= 1) reachable = true;
+          if (ways.some((way) => way === 'auto' || way === 'scroll')) reachable = true;
+          const over =
+            box.right > edge.right + 1.5 ||
+            box.left < edge.left - 1.5 ||
+            box.bottom > edge.bottom + 4 ||
+            box.top < edge.top - 4;
+          // With an ellipsis and the whole in a title it is cut on purpose.
+          const meant =
+            style.textOverflow === 'ellipsis' && (at.closest('[title]') ?? at.querySelector('[title]'));
+          if (over && !reachable && !meant && !cut) {
+            cut = true;
+            found.push(`${said(text)} is cut off by ${at.tagName.toLowerCase()}.${at.className}`);
+          }
+          box = meet(box, edge.toJSON());
+        }
+        if (!reachable && isSeen(box) && (box.right > innerWidth + 1 || box.left < -1))
+          found.push(`${said(text)} leaves the window`);
+        if (isSeen(box)) pieces.push({ text, parent, box });
+      }
+    }
+    // Boxes of text have room above and below the letters.
+    const core = ({ left, top, right, bottom }: Box): Box => {
+      const trim = 0.22 * (bottom - top);
+      return { left: left + 1, top: top + trim, right: right - 1, bottom: bottom - trim };
+    };
+    pieces.sort((a, b) => a.box.top - b.box.top);
+    for (const [i, a] of pieces.entries()) {
+      for (const b of pieces.slice(i + 1)) {
+        if (b.box.top > a.box.bottom) break;
+        if (a.parent === b.parent) continue;
+        if (ground(a.parent) !== ground(b.parent)) continue;
+        if (isSeen(meet(core(a.box), core(b.box)))) found.push(`${said(a.text)} lies on ${said(b.text)}`);
+      }
+    }
+    return [...new Set(found)];
+  });
+}
