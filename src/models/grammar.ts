@@ -14,6 +14,15 @@ const HELP =
 
 const FLAGS = ['disable_clip', 'enable_transform'] as const;
 
+/** Short names, which libvmaf does not know; `phone` is the default model with its transform. */
+const SHORT_NAMES: ReadonlyMap<string, string> = new Map([
+  ['hd', 'vmaf_v0.6.1'],
+  ['phone', 'vmaf_v0.6.1'],
+  ['neg', 'vmaf_v0.6.1neg'],
+  ['4k', 'vmaf_4k_v0.6.1'],
+  ['4k-neg', 'vmaf_4k_v0.6.1neg'],
+]);
+
 /** Suggests the intended item. */
 function meant(key: string): string {
   return guess(nearest(key, ['version', 'path', 'name', ...FLAGS]));
@@ -26,7 +35,7 @@ function isFlag(key: string): key is (typeof FLAGS)[number] {
 
 /**
  * Parses a model string. A first item without `=` is a model's name, or its file if it looks like a path; libvmaf refuses
- * both. Otherwise as in libvmaf: `version` overrides `path`, the last of repeated items wins, and a second `=` in an item
+ * both, and knows no short names (`hd`, `4k`, `neg`, `4k-neg`, `phone`). Otherwise as in libvmaf: `version` overrides `path`, the last of repeated items wins, and a second `=` in an item
  * ends its value, so paths with `:` or `=` are impossible.
  * @throws {AnyvmafError} `usage`
  */
@@ -66,8 +75,9 @@ export function parseModelString(text: string): ModelRequest {
   }
   requireLength('The name of a model', name);
   if (name === '') throw usageError(`Model string ${whole} gives an empty name; leave name= out.`);
+  const short = version?.toLowerCase() ?? '';
   const source = version
-    ? ({ kind: 'version', version } as const)
+    ? ({ kind: 'version', version: SHORT_NAMES.get(short) ?? version } as const)
     : path
       ? ({ kind: 'path', path } as const)
       : undefined;
@@ -77,7 +87,7 @@ export function parseModelString(text: string): ModelRequest {
     source,
     name,
     disableClip: flags.disable_clip,
-    enableTransform: flags.enable_transform,
+    enableTransform: flags.enable_transform || (source.kind === 'version' && short === 'phone'),
     overloads,
   };
 }

@@ -285,6 +285,12 @@ describe('the words that people try', () => {
   test('file URLs are paths', () => {
     const { reference, distorted } = settings('file:///some/a%20b.y4m', '-d', 'file:///c.mp4');
     expect([reference, ...distorted]).toEqual(['/some/a b.y4m', '/c.mp4']);
+    expect(settings('FILE://localhost/a%3Fb%23.y4m', 'b').reference).toBe('/a?b#.y4m');
     expect(complaint('file://elsewhere/a.y4m', 'b')).toMatch(/is not the URL of a file on this machine/);
+    expect(complaint('file:///a%zz.y4m', 'b')).toMatch(/is not the URL of a file on this machine/);
+    expect(complaint('file:///take#1.y4m', 'b')).toMatch(
+      /"file:\/\/\/take#1\.y4m" has a "\?" or "#".*write %3F or %23/,
+    );
+    expect(complaint('a', '-d', 'file:///a.y4m?v=2')).toMatch(/has a "\?" or "#"/);
   });
 });

@@ -109,10 +109,16 @@ export class VideoArguments {
  */
 function localPath(name: string): string {
   if (!/^file:\/\//i.test(name)) return name;
+  // What follows a question mark or a hash is no part of the path, although somebody may have meant it to be.
+  if (/[?#]/.test(name)) {
+    throw usageError(
+      `${quoted(name)} has a "?" or "#", which ends the path of a URL; write %3F or %23, or give the path`,
+    );
+  }
   try {
     return fileURLToPath(name);
   } catch {
-    throw usageError(`"${name}" is not the URL of a file on this machine; give its path`);
+    throw usageError(`${quoted(name)} is not the URL of a file on this machine; give its path`);
   }
 }
 
