@@ -2,6 +2,7 @@
  * @module models/grammar
  * Parses model strings: `version=NAME`, `path=FILE`, `name=`, flags and feature overloads (spec 5.7).
  */
+import { SHORT_MODEL_NAMES } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
 import { MAX_STRING, requireLength } from '../core/limits.js';
 import { guess, nearest } from '../core/nearest.js';
@@ -13,15 +14,6 @@ const HELP =
   'EXTRACTOR.OPTION=VALUE, joined by colons';
 
 const FLAGS = ['disable_clip', 'enable_transform'] as const;
-
-/** Short names, which libvmaf does not know; `phone` is the default model with its transform. */
-const SHORT_NAMES: ReadonlyMap<string, string> = new Map([
-  ['hd', 'vmaf_v0.6.1'],
-  ['phone', 'vmaf_v0.6.1'],
-  ['neg', 'vmaf_v0.6.1neg'],
-  ['4k', 'vmaf_4k_v0.6.1'],
-  ['4k-neg', 'vmaf_4k_v0.6.1neg'],
-]);
 
 /** Suggests the intended item. */
 function meant(key: string): string {
@@ -77,7 +69,7 @@ export function parseModelString(text: string): ModelRequest {
   if (name === '') throw usageError(`Model string ${whole} gives an empty name; leave name= out.`);
   const short = version?.toLowerCase() ?? '';
   const source = version
-    ? ({ kind: 'version', version: SHORT_NAMES.get(short) ?? version } as const)
+    ? ({ kind: 'version', version: SHORT_MODEL_NAMES.get(short) ?? version } as const)
     : path
       ? ({ kind: 'path', path } as const)
       : undefined;

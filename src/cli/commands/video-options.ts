@@ -107,8 +107,8 @@ export class VideoArguments {
  * The path in a `file:` URL, as desktops put it into the clipboard; other names are left as they are.
  * @throws {AnyvmafError} `usage` for a URL that names no file of this machine
  */
-function localPath(name: string): string {
-  if (!/^file:\/\//i.test(name)) return name;
+export function localPath(name: string): string {
+  if (!/^file:\//i.test(name)) return name;
   // What follows a question mark or a hash is no part of the path, although somebody may have meant it to be.
   if (/[?#]/.test(name)) {
     throw usageError(
