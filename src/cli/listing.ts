@@ -33,12 +33,15 @@ export interface Listing {
   /** Further usage help. */
   readonly about: string;
   readonly names: () => Promise<readonly string[]>;
+  /** Short names of some. */
+  readonly short?: ReadonlyMap<string, string>;
   readonly list: () => Promise<View>;
   readonly describe: (name: string) => Promise<View>;
 }
 
 /** The command `anyvmaf COMMAND [NAME] [--json]`. */
-export function listingCommand({ command, noun, usage, about, names, list, describe }: Listing): Command {
+export function listingCommand(listing: Listing): Command {
+  const { command, noun, usage, about, names, short, list, describe } = listing;
   const page = {
     usage: [`anyvmaf ${command} [--json] [NAME]`, ...(usage ?? [])],
     about,
@@ -50,7 +53,8 @@ export function listingCommand({ command, noun, usage, about, names, list, descr
       const { options, positionals } = parseArguments(args, LISTING_OPTIONS, `anyvmaf ${command}`);
       const width = helpWidth(terminal.columns);
       if (options.some((use) => use.name === 'help')) return page;
-      const [name, surplus] = positionals;
+      const [typed, surplus] = positionals;
+      const name = typed === undefined ? undefined : (short?.get(typed.toLowerCase()) ?? typed);
       if (surplus !== undefined) {
         throw usageError(`${quoted(surplus)} is one argument too many; name one ${noun} at a time`);
       }

@@ -158,10 +158,21 @@ function shortOptions<Name extends string>(
     }
     const glued = arg.slice(i + 1);
     const takesRest = option.argument !== undefined;
+    if (takesRest && i === 1 && isNameOfVideo(glued, option.argument === 'FILE')) {
+      throw usageError(
+        `${shown(arg)} is read as the option -${letter} with the value ${quoted(glued)}; for a file of that name write ${shown(`./${arg}`)}`,
+      );
+    }
     if (use(option, takesRest && glued !== '' ? glued : undefined)) return true;
     if (takesRest) return false;
   }
   return false;
+}
+
+/** Names of videos, of which an option that takes no file is no part, and whose ending alone is no name of a file. */
+function isNameOfVideo(glued: string, takesFile: boolean): boolean {
+  const ending = /\.(?:y4m|yuv|mp4|m4v|mov|mkv|webm|avi|ts|m2ts|mxf|ivf)$/i.exec(glued);
+  return ending !== null && (!takesFile || ending.index === 0);
 }
 
 const normalise = (name: string) => name.replaceAll('-', '_');

@@ -82,3 +82,12 @@ export const TINY_PRECISIONS = ['auto', 'fp32', 'int8'] as const;
 
 /** Filters that bring luma to a model's size; `disabled` refuses another. */
 export const TINY_RESIZES = ['bilinear', 'nearest', 'bicubic', 'disabled'] as const;
+
+/** Short names of models, which libvmaf does not know; `phone` is the default model with its transform. */
+export const SHORT_MODEL_NAMES: ReadonlyMap<string, string> = new Map([
+  ['hd', 'vmaf_v0.6.1'],
+  ['phone', 'vmaf_v0.6.1'],
+  ['neg', 'vmaf_v0.6.1neg'],
+  ['4k', 'vmaf_4k_v0.6.1'],
+  ['4k-neg', 'vmaf_4k_v0.6.1neg'],
+]);

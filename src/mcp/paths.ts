@@ -7,7 +7,7 @@ import { extname } from 'node:path';
 import * as z from 'zod/v4';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
-import type { ModelSummary } from '../index.js';
+import type { ModelSummary, TinyRegistryEntry } from '../index.js';
 import type { ToolFiles } from './context.js';
 
 declare const kind: unique symbol;
@@ -127,7 +127,7 @@ export function tinyModels(description: string, most: number) {
   return list(description, most, orRefusal(checkTinyModel));
 }
 
-/** A VMAF model by its name or its file. */
+/** A VMAF model by its name, a tiny model by its id, or the file of either. */
 export function modelName(description: string) {
   return declared(z.string().min(1).describe(description), findModel);
 }
@@ -207,6 +207,7 @@ const MODEL_FORMATS = ['json', 'pkl', 'onnx'] as const;
 /** A model of the registry, or a file. */
 export type FoundModel =
   | { readonly summary: ModelSummary; readonly text: CheckedModel }
+  | { readonly tiny: TinyRegistryEntry }
   | {
       readonly path: CheckedPath;
       readonly format: (typeof MODEL_FORMATS)[number];
@@ -215,12 +216,16 @@ export type FoundModel =
     };
 
 async function findModel(named: string, files: ToolFiles): Promise<FoundModel> {
-  const { listModels } = await import('../index.js');
+  const { listModels, listTinyModels } = await import('../index.js');
   const models = await listModels();
   const summary =
     models.find(({ name }) => [name, `${name}.json`].includes(named)) ??
     models.find(({ file }) => `model/${file}` === named);
   if (summary) return { summary, text: `version=${summary.name}` as CheckedModel };
+  const tiny = (await listTinyModels()).find(({ id, file }) =>
+    [id, file, `model/tiny/${file}`].includes(named),
+  );
+  if (tiny) return { tiny };
   const format = MODEL_FORMATS.find((known) => extname(named) === `.${known}`);
   if (format === undefined) {
     throw new AnyvmafError('model', `model '${named}' not found; run list_models to see available models.`);

@@ -77,9 +77,11 @@ export function describeTools(tools: readonly Tool[]): ListedTool[] {
  * listed by their members and types only; what they mean is in docs/mcp-tools.md.
  */
 export function listTools(tools: readonly Tool[]): ListedTool[] {
-  return describeTools(tools).map((tool, i) => ({
+  const described = describeTools(tools);
+  const full = described.find(({ name }) => name === FULL);
+  return described.map((tool, i) => ({
     ...tool,
-    inputSchema: lean(tool.inputSchema),
+    inputSchema: lean(tool === full ? tool : withBrief(tool, full)),
     outputSchema: outline(tool.outputSchema),
     // The title is beside them.
     annotations: tools[i]?.annotations ?? tool.annotations,
@@ -90,6 +92,39 @@ export function listTools(tools: readonly Tool[]): ListedTool[] {
 function outline({ required }: ListedTool['outputSchema']): ListedTool['outputSchema'] {
   return { type: 'object', ...(Array.isArray(required) && required.length > 0 && { required }) };
 }
+
+/** The tool that lists long parameters in full. */
+const FULL = 'vmaf_score_encoded';
+
+/** What other tools say of these parameters in place of their schemas. */
+const BRIEF: Readonly<Record<string, string>> = {
+  filters: `As of ${FULL}.`,
+  range: 'Of the reference: {start, end (exclusive), unit: frames or seconds}.',
+  target: `As of ${FULL}.`,
+};
+
+/** A tool with the parameters of {@link BRIEF} in a line each where they are those of the tool that lists them in full. */
+function withBrief(tool: ListedTool, full: ListedTool | undefined): ListedTool {
+  const there = Object(full?.inputSchema.properties) as Record<string, object>;
+  const own = Object.entries(Object(tool.inputSchema.properties) as Record<string, { type?: unknown }>);
+  const properties = own.map(([key, schema]) => {
+    const words = BRIEF[key];
+    const same = words !== undefined && JSON.stringify(schema) === JSON.stringify(there[key]);
+    return [key, same ? { type: schema.type, description: words } : schema];
+  });
+  return { ...tool, inputSchema: { ...tool.inputSchema, properties: Object.fromEntries(properties) } };
+}
+
+/** Parameters that mean something else than those of the same name in {@link SHORT}. */
+const OWN_WORDS: ReadonlySet<string> = new Set([
+  'compare_models.tiny_crf',
+  'compare_models.tiny_preset',
+  'eval_model_on_split.model',
+  'eval_model_on_split.tiny_crf',
+  'eval_model_on_split.tiny_preset',
+  'explain_score.model',
+  'probe_backend.backend',
+]);
 
 /** Descriptions in the list of parameters that many tools have, or whose names say nearly all; the others are in full. */
 const SHORT: Readonly<Record<string, string>> = {
@@ -109,9 +144,7 @@ const SHORT: Readonly<Record<string, string>> = {
   max_temp_gb: 'Disk limit.',
   metal_device: 'Number.',
   model: 'version=NAME (list_models), path=FILE or auto.',
-  offset: 'Distorted n goes with reference n + offset.',
   precision: 'legacy (six decimals), 1 to 17 digits, max or full.',
-  range: 'Of the reference.',
   scale: 'To one size. Default: bicubic; none for two Y4M or raw videos.',
   scale_to: 'ref (default), dis or WIDTHxHEIGHT.',
   frame_rate_policy: 'nearest in time, or strict.',
@@ -135,8 +168,8 @@ const MAX_COUNT = 2 ** 32 - 1;
  * Parameters without what a model need not read: whether they are ours, bounds that nobody meets, flags that are off, and
  * what the server refuses. The server checks them by the whole schema.
  */
-function lean(schema: ListedTool['inputSchema']): ListedTool['inputSchema'] {
-  const text = JSON.stringify(schema, (key, value: unknown) => {
+function lean({ name, inputSchema }: ListedTool): ListedTool['inputSchema'] {
+  const text = JSON.stringify(inputSchema, (key, value: unknown) => {
     if (key === 'description' && typeof value === 'string')
       return value.replace(/^Ours[.:] (.)/, (_, first: string) => first.toUpperCase());
     if (key === 'minLength' || key === 'maxLength' || key === 'pattern' || key === 'propertyNames')
@@ -147,10 +180,11 @@ function lean(schema: ListedTool['inputSchema']): ListedTool['inputSchema'] {
     if (isRefused(value)) return undefined;
     if (!isSchema(value)) return value;
     const { description, enum: words, ...rest } = value;
+    const short = OWN_WORDS.has(`${name}.${key}`) ? undefined : SHORT[key];
     return {
       ...rest,
       ...(words !== undefined && !TOLD.has(key) && { enum: words }),
-      ...(description !== undefined && { description: SHORT[key] ?? description }),
+      ...(description !== undefined && { description: short ?? description }),
     };
   });
   return JSON.parse(text);

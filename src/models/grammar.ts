@@ -2,6 +2,7 @@
  * @module models/grammar
  * Parses model strings: `version=NAME`, `path=FILE`, `name=`, flags and feature overloads (spec 5.7).
  */
+import { SHORT_MODEL_NAMES } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
 import { MAX_STRING, requireLength } from '../core/limits.js';
 import { guess, nearest } from '../core/nearest.js';
@@ -26,7 +27,7 @@ function isFlag(key: string): key is (typeof FLAGS)[number] {
 
 /**
  * Parses a model string. A first item without `=` is a model's name, or its file if it looks like a path; libvmaf refuses
- * both. Otherwise as in libvmaf: `version` overrides `path`, the last of repeated items wins, and a second `=` in an item
+ * both, and knows no short names (`hd`, `4k`, `neg`, `4k-neg`, `phone`). Otherwise as in libvmaf: `version` overrides `path`, the last of repeated items wins, and a second `=` in an item
  * ends its value, so paths with `:` or `=` are impossible.
  * @throws {AnyvmafError} `usage`
  */
@@ -66,8 +67,9 @@ export function parseModelString(text: string): ModelRequest {
   }
   requireLength('The name of a model', name);
   if (name === '') throw usageError(`Model string ${whole} gives an empty name; leave name= out.`);
+  const short = version?.toLowerCase() ?? '';
   const source = version
-    ? ({ kind: 'version', version } as const)
+    ? ({ kind: 'version', version: SHORT_MODEL_NAMES.get(short) ?? version } as const)
     : path
       ? ({ kind: 'path', path } as const)
       : undefined;
@@ -77,7 +79,7 @@ export function parseModelString(text: string): ModelRequest {
     source,
     name,
     disableClip: flags.disable_clip,
-    enableTransform: flags.enable_transform,
+    enableTransform: flags.enable_transform || (source.kind === 'version' && short === 'phone'),
     overloads,
   };
 }

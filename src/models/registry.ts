@@ -3,6 +3,7 @@
  * Reads the registry of models, `model/registry.json`.
  */
 import { requireText } from '../core/arguments.js';
+import { SHORT_MODEL_NAMES } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
 import { guess, nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
@@ -98,7 +99,7 @@ export async function requireBuiltIn(name: string, store: ModelStore): Promise<R
   const names = entries.map((known) => known.name);
   throw new AnyvmafError(
     'model',
-    `There is no built-in model ${quoted(name)}; ${guess(nearest(name, names) ?? (await similarBuiltIn(name, store)))}there are ${names.join(', ')}. ` +
+    `There is no built-in model ${quoted(name)}; ${guess(nearest(name, [...names, ...SHORT_MODEL_NAMES.keys()]) ?? (await similarBuiltIn(name, store)))}there are ${names.join(', ')}. ` +
       'Give the path of a model file with path=FILE.',
   );
 }

@@ -3,12 +3,13 @@
  * Filters of both videos against ffmpeg's own: the same conversion, written as Y4M and scored by a native libvmaf, gives
  * the same values to six decimals.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ScoreOptions, score } from '../../src/index.js';
 import { copyFfprobe, ffmpeg, nativeIsAbsent, nativeVmaf } from '../support/native.js';
+import { joined } from '../support/transport-stream.js';
 
 const absent = nativeIsAbsent();
 
@@ -21,18 +22,24 @@ beforeAll(() => {
 });
 afterAll(() => folder && rmSync(folder, { recursive: true, force: true }));
 
-/** A video by its name and ffmpeg's arguments; made once. */
+/** A video by its name and ffmpeg's arguments, or by the two recordings that follow each other in it; made once. */
 interface Made {
   readonly name: string;
   readonly args: readonly string[];
+  readonly joins?: readonly [Made, Made];
 }
 
 const made = new Set<string>();
 
-function file({ name, args }: Made): string {
-  if (!made.has(name)) ffmpeg([...args, name], folder);
+function file({ name, args, joins }: Made): string {
+  const path = join(folder, name);
+  if (made.has(name)) return path;
+  if (joins) {
+    const [first, second] = joins.map((part) => readFileSync(file(part)));
+    if (first && second) writeFileSync(path, joined(first, second));
+  } else ffmpeg([...args, name], folder);
   made.add(name);
-  return join(folder, name);
+  return path;
 }
 
 const source = (size = '512x288', rate = '25', seconds = 0.4) => [
@@ -106,6 +113,42 @@ const pq: Made = {
     ...['-color_trc', 'smpte2084', '-color_primaries', 'bt2020', '-colorspace', 'bt2020nc'],
   ],
 };
+
+/** Two recordings as `cat` joins them: the clock of the second begins anew. */
+function recording(crf: number): Made {
+  const part = (name: string, video: string): Made => ({
+    name: `${name}-${crf}.ts`,
+    args: [
+      '-f',
+      'lavfi',
+      '-i',
+      `${video},trim=duration=0.4`,
+      '-pix_fmt',
+      'yuv420p',
+      ...X264,
+      '-crf',
+      `${crf}`,
+    ],
+  });
+  const first = part('first', 'mandelbrot=size=512x288:rate=25');
+  const second = part('second', 'testsrc2=size=512x288:rate=25');
+  return { name: `joined-${crf}.ts`, args: [], joins: [first, second] };
+}
+
+const rgb: Made = { name: 'rgb.mkv', args: [...source(), '-pix_fmt', 'gbrp', ...FFV1] };
+const rgbLow: Made = {
+  name: 'rgb-low.mkv',
+  args: ['-i', 'rgb.mkv', '-vf', 'boxblur=2', '-pix_fmt', 'gbrp', ...FFV1],
+};
+const picture: Made = { name: 'picture.png', args: [...source(), '-frames:v', '1', '-pix_fmt', 'rgb24'] };
+const photo: Made = { name: 'photo.jpg', args: ['-i', 'picture.png', '-q:v', '9'] };
+const FADING = 'format=rgba,geq=r=r(X\\,Y):g=g(X\\,Y):b=b(X\\,Y):a=X/2,format=yuva420p';
+const layer: Made = { name: 'layer.mkv', args: [...source(), '-vf', FADING, ...FFV1] };
+const layerLow: Made = {
+  name: 'layer-low.mkv',
+  args: ['-i', 'layer.mkv', '-vf', 'boxblur=2,format=yuva420p', ...FFV1],
+};
+const FROM_RGB = 'scale=out_color_matrix=bt709:out_range=limited,format=yuv444p';
 
 const TONE =
   'zscale=t=linear:npl=100,format=gbrpf32le,tonemap=hable,zscale=p=bt709:t=bt709:m=bt709:r=limited,format=yuv420p';
@@ -256,6 +299,42 @@ const CASES: readonly Case[] = [
     options: {},
     filters: ['null', 'null'],
     rate: '24000/1001',
+  },
+  ...(['ffmpeg', 'wasm'] as const).map((decoder) => ({
+    what: `two recordings in one transport stream, ${decoder}`,
+    reference: recording(8),
+    distorted: recording(36),
+    options: { decoder },
+    filters: ['null', 'null'] as const,
+  })),
+  {
+    what: 'RGB',
+    reference: rgb,
+    distorted: rgbLow,
+    options: {},
+    filters: [FROM_RGB, FROM_RGB],
+    said: [
+      'bgr0 (RGB) to yuv444p by the matrix BT.709 in limited range (scale=out_color_matrix=bt709:out_range=limited)',
+    ],
+  },
+  {
+    what: 'alpha',
+    reference: layer,
+    distorted: layerLow,
+    options: {},
+    filters: ['format=yuv420p', 'format=yuv420p'],
+    said: ['alpha left out'],
+  },
+  {
+    what: 'JPEG against PNG, one picture each',
+    reference: picture,
+    distorted: photo,
+    options: {},
+    filters: [
+      FROM_RGB,
+      'scale=in_range=full:out_range=limited:in_color_matrix=bt601:out_color_matrix=bt709,format=yuv444p',
+    ],
+    said: ['colour range full to limited', 'matrix bt601 to bt709'],
   },
 ];
 

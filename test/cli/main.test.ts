@@ -60,6 +60,27 @@ describe('results', () => {
     expect(stdout).toBe(`vmaf_v0.6.1: ${Number(mean.toPrecision(12))}\n`);
   });
 
+  test.each([
+    ['neg', 'vmaf_v0.6.1neg'],
+    ['4k', 'vmaf_4k_v0.6.1'],
+    ['phone', 'vmaf_v0.6.1:enable_transform'],
+    ['version=4K-neg', 'vmaf_4k_v0.6.1neg'],
+  ])('-m %s is short for %s', async (short, name) => {
+    const { stdout, code } = await anyvmaf([ref, dis, '-m', short, '--csv', '--no-preflight']);
+    expect(code).toBe(0);
+    expect(stdout).toBe((await anyvmaf([ref, dis, '-m', name, '--csv', '--no-preflight'])).stdout);
+  });
+
+  test('-o page.html writes the page of --html', async () => {
+    const [page, same] = [files.at('page.html'), files.at('same.html')];
+    const { code, stdout } = await anyvmaf([ref, dis, '-o', page]);
+    expect([code, stdout]).toEqual([0, `vmaf_v0.6.1: ${pairMean()}\n`]);
+    await anyvmaf([ref, dis, '--html', same]);
+    const [first, second] = [page, same].map((file) => readFileSync(file, 'utf8'));
+    expect(first).toMatch(/^<!doctype html>/);
+    expect(first?.length).toBeCloseTo(second?.length ?? 0, -3);
+  });
+
   test.each(['csv', 'sub'])('--%s is byte for byte what the vmaf tool writes', async (format) => {
     const { code, stdout } = await anyvmaf([ref, dis, ...PAIR_OPTIONS, `--${format}`]);
     expect(code).toBe(0);
@@ -220,7 +241,9 @@ describe('information', () => {
     for (const name of names) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
     const list = JSON.parse((await anyvmaf(['models', '--json'])).stdout);
     expect(list.map((model: { name: string }) => model.name).sort()).toEqual(names.sort());
-    expect((await anyvmaf(['models', 'vmaf_v0.6.1neg'])).stdout).toContain('adm_enhn_gain_limit=1');
+    const neg = await anyvmaf(['models', 'vmaf_v0.6.1neg']);
+    expect(neg.stdout).toContain('adm_enhn_gain_limit=1');
+    expect(await anyvmaf(['models', 'NEG'])).toEqual(neg);
     expectFailure(await anyvmaf(['models', 'vmaf_v061']), 1, 'did you mean vmaf_v0.6.1?');
     expectFailure(await anyvmaf(['models', 'a', 'b']), 1, 'one argument too many');
   });

@@ -81,6 +81,11 @@ describe('long options', () => {
 
   test('a file name that begins with a dash is said to need its folder', () => {
     expect(() => parsed('-x.mp4', 'b.mp4')).toThrow('for a file of that name write ./-x.mp4');
+    expect(complaint('a.y4m', '-work.mp4')).toBe(
+      '-work.mp4 is read as the option -w with the value "ork.mp4"; for a file of that name write ./-work.mp4',
+    );
+    expect(complaint('-r.y4m', 'b.y4m')).toContain('write ./-r.y4m');
+    expect(parsed('-rother.y4m')[0]).toEqual(['reference=other.y4m']);
   });
 
   test('a value may be empty, hold "=" and start with a dash', () => {

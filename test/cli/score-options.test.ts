@@ -292,9 +292,26 @@ describe('the words that people try', () => {
     expect(settings('a', 'b', '--feat', 'psnr').options.features).toEqual(['psnr']);
   });
 
+  test('a report whose name ends in .html is the page', () => {
+    const page = settings('a', 'b', '-o', 'page.HTML');
+    expect([page.html, page.output, page.format]).toEqual(['page.HTML', undefined, undefined]);
+    const both = settings('a', 'b', '-o', 'page.html', '--json');
+    expect([both.html, both.output, both.format]).toEqual([undefined, 'page.html', 'json']);
+    expect(complaint('a', 'b', '-o', 'x.html', '--html', 'y.html')).toMatch(/name two files for one page/);
+    expect(complaint('a', 'b', '-o', 'x.html', '--html', 'x.html')).toMatch(/give each a file of its own/);
+  });
+
   test('file URLs are paths', () => {
     const { reference, distorted } = settings('file:///some/a%20b.y4m', '-d', 'file:///c.mp4');
     expect([reference, ...distorted]).toEqual(['/some/a b.y4m', '/c.mp4']);
+    expect(settings('FILE://localhost/a%3Fb%23.y4m', 'b').reference).toBe('/a?b#.y4m');
+    expect(settings('file:/a.y4m', 'file:b').distorted).toEqual(['file:b']);
+    expect(settings('file:/a.y4m', 'file:b').reference).toBe('/a.y4m');
     expect(complaint('file://elsewhere/a.y4m', 'b')).toMatch(/is not the URL of a file on this machine/);
+    expect(complaint('file:///a%zz.y4m', 'b')).toMatch(/is not the URL of a file on this machine/);
+    expect(complaint('file:///take#1.y4m', 'b')).toMatch(
+      /"file:\/\/\/take#1\.y4m" has a "\?" or "#".*write %3F or %23/,
+    );
+    expect(complaint('a', '-d', 'file:///a.y4m?v=2')).toMatch(/has a "\?" or "#"/);
   });
 });

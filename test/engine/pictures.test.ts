@@ -2,6 +2,7 @@
  * @module test/engine/pictures
  * RGB, pictures with alpha, single pictures, and encoded video from pipes: compared by a stated conversion, as ffmpeg does it.
  */
+import { execFileSync, spawn } from 'node:child_process';
 import { createReadStream, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -77,6 +78,26 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
     expect(mean).toBeGreaterThan(30);
   });
 
+  it('compares AVIF with PNG as the picture that ffmpeg decodes', async () => {
+    const made = ['-vf', `${FROM_RGB},format=yuv444p`, '-colorspace', 'bt709', '-color_range', 'tv'];
+    const distorted = from('still.avif', ...made, '-c:v', 'libaom-av1', '-still-picture', '1', '-crf', '45');
+    const options = { threads: 0, features: ['psnr'], preflight: false } as const;
+    const report = await score({ reference: png(), distorted }, options);
+    expect(report.pairing?.distorted).toMatchObject({
+      codec: 'av1',
+      pixelFormat: 'yuv444p',
+      conversions: [],
+    });
+    const plain = {
+      reference: y4m('avif-reference.y4m', png(), `${FROM_RGB},format=yuv444p`),
+      distorted: y4m('avif.y4m', distorted, 'null'),
+    };
+    const expected = await score(plain, options);
+    expect(report.frames).toEqual(expected.frames);
+    expect(report.frames.length).toBe(1);
+    expect(report.frames[0]?.metrics.psnr_y).toBeLessThan(60);
+  });
+
   it('leaves alpha of video out, and says so', async () => {
     const alpha = encode({ codec: 'ffv1', pixelFormat: 'yuva420p', frames: 3, size: '160x120' });
     const report = await score({ reference: alpha, distorted: alpha }, { threads: 0 });
@@ -109,6 +130,18 @@ describe.runIf(hasFfmpeg)(`encoded video from pipes (${needsFfmpeg})`, () => {
         /^the stream was decoded in order while it came, by ffmpeg \S+; its frames are paired by number\.$/,
       ),
     ]);
+  });
+
+  it.skipIf(process.platform === 'win32')('is decoded in order from a FIFO', async () => {
+    const fifo = join(folder, 'live.mkv');
+    execFileSync('mkfifo', [fifo]);
+    const whole = await score({ reference: video(), distorted: low() }, { threads: 0 });
+    const writer = spawn('sh', ['-c', 'cat "$0" > "$1"', low(), fifo], { stdio: 'ignore' });
+    const ended = new Promise((resolve) => writer.once('close', resolve));
+    const report = await score({ reference: video(), distorted: fifo }, { threads: 0 });
+    expect(await ended).toBe(0);
+    expect(report.frames).toEqual(whole.frames);
+    expect(report.warnings).toEqual([expect.stringMatching(/live\.mkv was decoded in order while it came/)]);
   });
 
   it('is refused with what ffmpeg says where it is cut off', async () => {

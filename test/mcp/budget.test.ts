@@ -12,10 +12,12 @@ import { checkPaths } from '../../src/mcp/paths.js';
 import { showWorstFrames } from '../../src/mcp/pictures/worst.js';
 import { describeTools, listTools } from '../../src/mcp/server.js';
 import { tokensOf } from '../../src/mcp/tokens.js';
+import { compareEncodesTool } from '../../src/mcp/tools/compare-encodes.js';
 import { describeWorstFramesTool } from '../../src/mcp/tools/describe-worst-frames.js';
 import { TOOLS } from '../../src/mcp/tools/index.js';
 import { listModelsTool } from '../../src/mcp/tools/list-models.js';
 import { listVideosTool } from '../../src/mcp/tools/list-videos.js';
+import { scoreBatchTool } from '../../src/mcp/tools/score-batch.js';
 import { vmafScoreEncoded } from '../../src/mcp/tools/vmaf-score-encoded.js';
 import { y4mFile } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
@@ -63,6 +65,53 @@ describe('the list of tools', () => {
         if (whole[key]?.default !== false) expect(schema.default).toEqual(whole[key]?.default);
       }
     }
+  });
+
+  it('shortens a description only where it says the same of every tool', () => {
+    const meant = new Map<string, string[]>();
+    for (const [i, { inputSchema }] of describeTools(TOOLS).entries()) {
+      const whole = Object(inputSchema.properties) as Record<string, { description?: string }>;
+      const listed = Object(list[i]?.inputSchema.properties) as Record<string, { description?: string }>;
+      for (const [key, { description = '' }] of Object.entries(listed)) {
+        const full = (whole[key]?.description ?? '').replace(/^Ours[.:] /, '').toLowerCase();
+        if (description.toLowerCase() !== full) meant.set(key, [...(meant.get(key) ?? []), full]);
+      }
+    }
+    expect(meant.size).toBeGreaterThan(20);
+    for (const [key, texts] of meant) {
+      const [shortest = ''] = [...texts].sort((a, b) => a.length - b.length);
+      const others = texts.filter((text) => !text.startsWith(shortest.replace(/\.$/, '')));
+      expect(others, `${key} is also said of`).toEqual([]);
+    }
+  });
+
+  it('lists long parameters in full once, and says in the others where', () => {
+    const of = (tool: string) =>
+      Object(list.find(({ name }) => name === tool)?.inputSchema.properties) as Record<
+        string,
+        { description?: string; properties?: object }
+      >;
+    const full = of('vmaf_score_encoded');
+    expect(Object.keys(full.filters?.properties ?? {})).toContain('crop_distorted');
+    expect(Object.keys(full.range?.properties ?? {})).toEqual(['unit', 'start', 'end']);
+    for (const tool of [
+      'compare_encodes',
+      'inspect_pair',
+      'explain_score',
+      'describe_worst_frames',
+      'score_batch',
+    ])
+      expect(of(tool).filters, tool).toEqual({ type: 'object', description: 'As of vmaf_score_encoded.' });
+    for (const key of ['unit', 'start', 'end'])
+      expect(of('compare_encodes').range?.description).toContain(key);
+    expect(Object.keys(of('find_quality').range?.properties ?? {})).toEqual(['min', 'max']);
+  });
+
+  it('names parameters as parameters, not as options of a command line', () => {
+    const texts = JSON.stringify([list, describeTools(TOOLS)]);
+    // A command for the user is one.
+    const without = texts.replace(/'anyvmaf [\w -]+'/g, '');
+    expect(without.match(/(?:^|[\s"'(])--[a-z][\w-]*/g)).toBeNull();
   });
 
   it('has enums and constants of strings only', () => {
@@ -300,5 +349,49 @@ describe('models and targets', () => {
       fakeContext('/'),
     );
     if (wrong.trust?.verdict === 'untrusted') expect(wrong.target?.verdict).toBe('untrusted');
+  });
+
+  it('gives a verdict on every encode of a comparison and of a table', async () => {
+    const clip = makeSample({ width: 64, height: 48, bitDepth: 8, chroma: '420' }, { seed: 62 });
+    const [reference, poor] = (['reference', 'distorted'] as const).map((side) =>
+      file(videoFolder(), `verdict-${side}.y4m`, y4mFile(clip, side, 6)),
+    );
+    const same = file(videoFolder(), 'verdict-same.y4m', y4mFile(clip, 'reference', 6));
+    const distorted = [poor, same];
+    const compared = await call<{ summary: string; encodes: Record<string, unknown>[] }>(
+      compareEncodesTool,
+      { reference, distorted, target: 'psnr_y.min>=55, p5>=90' },
+      fakeContext('/'),
+    );
+    expect(compared.summary.startsWith(`${same} reaches the target. 2 encodes; the best is`)).toBe(true);
+    expect(compared.encodes).toMatchObject([
+      { distorted: same, target: { verdict: 'reached', checks: [{ found: 60 }, { must_be: '>=90' }] } },
+      { distorted: poor, target: { verdict: 'missed', checks: [{ value_of: 'psnr_y.min' }, {}] } },
+    ]);
+    const both = await call<{ summary: string }>(
+      compareEncodesTool,
+      { reference, distorted, target: '1' },
+      fakeContext('/'),
+    );
+    expect(both.summary).toMatch(/^All reach the target\. The smallest that does is /);
+    const table = await call<{ summary: string; pairs: Record<string, unknown>[] }>(
+      scoreBatchTool,
+      { references: [reference], distorted, target: '99.9' },
+      fakeContext('/'),
+    );
+    expect(table.summary).toMatch(/^None reaches the target\. 2 pairs scored\./);
+    expect(table.pairs.map(({ target }) => target)).toMatchObject([
+      { verdict: 'missed' },
+      { verdict: 'missed', checks: [{ value_of: 'vmaf.mean', must_be: '>=99.9' }] },
+    ]);
+    const none = await call<{ encodes: object[] }>(
+      compareEncodesTool,
+      { reference, distorted },
+      fakeContext('/'),
+    );
+    expect(none.encodes[0]).not.toHaveProperty('target');
+    expect(
+      await refused(compareEncodesTool, { reference, distorted, target: 'good' }, fakeContext('/')),
+    ).toContain('vmaf.p5>=80');
   });
 });

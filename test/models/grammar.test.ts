@@ -23,6 +23,17 @@ describe('parseModelString', () => {
     });
   });
 
+  it.each([
+    ['hd', 'vmaf_v0.6.1', false],
+    ['neg', 'vmaf_v0.6.1neg', false],
+    ['4K', 'vmaf_4k_v0.6.1', false],
+    ['version=4k-neg:name=b', 'vmaf_4k_v0.6.1neg', false],
+    ['phone', 'vmaf_v0.6.1', true],
+    ['constructor', 'constructor', false],
+  ])('%s is short for %s', (text, version, enableTransform) => {
+    expect(parseModelString(text)).toMatchObject({ source: { kind: 'version', version }, enableTransform });
+  });
+
   it('names the score vmaf unless told otherwise', () => {
     expect(parseModelString('path=/a/b.json')).toMatchObject({
       source: { kind: 'path', path: '/a/b.json' },

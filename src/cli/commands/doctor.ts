@@ -89,12 +89,19 @@ function how(name: string): string {
   return part === undefined ? `npm install ${name}` : `anyvmaf setup ${part}`;
 }
 
+/** Bun and Deno say which release of Node.js they stand for. */
+function runtimeRow(node: string): [string, string] {
+  const { bun, deno } = process.versions;
+  if (bun !== undefined) return ['Bun', `${bun}, as Node.js ${node}`];
+  return deno === undefined ? ['Node.js', node] : ['Deno', `${deno}, as Node.js ${node}`];
+}
+
 function diagnosisText(found: Diagnosis, facts: MachineFacts, width: number): string {
   const { version, cores, decoders, backends, health } = found;
   const core = health.find(({ backend }) => backend === 'cpu');
   const machine: [string, string][] = [
     ['anyvmaf', version],
-    ['Node.js', facts.node],
+    runtimeRow(facts.node),
     ['system', facts.system],
     ['processor', `${facts.processor}, ${cores} thread${cores === 1 ? '' : 's'}`],
     ['own core', core?.runtime_healthy ? `WebAssembly with SIMD: ${healthText(core)}` : healthText(core)],

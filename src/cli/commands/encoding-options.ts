@@ -15,6 +15,7 @@ import {
 import type { OptionReaders, OptionUse } from '../options.js';
 import { numberValue, refusedValue, unsignedValue } from '../values.js';
 import type { ResultSettings } from './encoding-run.js';
+import { localPath } from './video-options.js';
 
 /** What is searched. */
 export const PARAMETERS = [
@@ -172,7 +173,7 @@ export function resultOf<Draft extends CurveDraft>(
   draft: Draft,
 ): { readonly result: ResultSettings; readonly options: Omit<Draft, 'outputs' | 'format' | 'quiet'> } {
   const { outputs = [], format = 'text', quiet = false, ...options } = draft;
-  const [source, ...more] = positionals;
+  const [source, ...more] = positionals.map(localPath);
   if (source === undefined || more.length > 0) {
     const found = source === undefined ? 'none was given' : `${positionals.length} were given`;
     throw usageError(`${command} takes one source, but ${found}; '${command} --help' says more`);

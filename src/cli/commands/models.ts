@@ -2,6 +2,7 @@
  * @module cli/commands/models
  * `anyvmaf models [NAME]`: the models that can be named; `anyvmaf models pull` is a command of its own.
  */
+import { SHORT_MODEL_NAMES } from '../../core/choices.js';
 import type { ModelDescription, ModelSummary } from '../../index.js';
 import { wrap } from '../../report/terminal.js';
 import type { Command } from '../command.js';
@@ -17,6 +18,7 @@ const listing = listingCommand({
   about:
     'Lists the models that --model version=NAME can name, or says what one of them is made of. Those to be pulled are ' +
     "fetched by 'anyvmaf models pull NAME' first.",
+  short: SHORT_MODEL_NAMES,
   names: async () => (await (await api()).listModels()).map(({ name }) => name),
   list: async () => {
     const list = await (await api()).listModels();

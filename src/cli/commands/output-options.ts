@@ -218,6 +218,17 @@ export class OutputArguments {
     );
   }
 
+  /** A report whose name ends like that of a page is the page of --html. */
+  #takePage(): void {
+    const { output, format, html } = this.#settings;
+    if (output === undefined || format !== undefined || isUrl(output) || !/\.html?$/i.test(output)) return;
+    if (html !== undefined && html !== output) {
+      throw usageError(`-o ${output} and --html ${html} name two files for one page; leave one out`);
+    }
+    this.#settings.html = output;
+    if (html === undefined) delete this.#settings.output;
+  }
+
   /** Each file has one writer, and the baseline none. */
   #refuseSharedFiles(): void {
     const { output, html, junit, summary, baseline } = this.#settings;
@@ -236,6 +247,7 @@ export class OutputArguments {
 
   /** @throws {AnyvmafError} `usage` where options exclude each other */
   finish(): OutputSettings {
+    this.#takePage();
     const { output, html, failUnder, limits, baseline, drops, acceptUntrusted } = this.#settings;
     const format = this.#settings.format ?? formatOf(output);
     if (acceptUntrusted && failUnder === undefined && !limits && !drops) {

@@ -69,7 +69,8 @@ export const SCORE_OPTIONS = [
       short: 'm',
       argument: 'SPEC',
       help:
-        'NAME or version=NAME for a built-in model, path=FILE for a model file, or auto for HD or 4K by size; then, after ' +
+        'NAME or version=NAME for a built-in model, in short hd, 4k, neg, 4k-neg or phone; path=FILE for a model file; or ' +
+        'auto for HD or 4K by size; then, after ' +
         'colons: name=NAME, disable_clip, enable_transform, EXTRACTOR.OPTION=VALUE. May be repeated. Default: ' +
         "version=vmaf_v0.6.1. 'anyvmaf models' lists the built-in ones",
     },

@@ -29,6 +29,7 @@ import {
   WORK_OPTIONS,
   withEncoderOption,
 } from './encoding-options.js';
+import { localPath } from './video-options.js';
 
 export const NAME = 'anyvmaf search';
 
@@ -124,7 +125,7 @@ export function searchSettings(
   for (const use of uses) takeOption(readers, use, draft);
   const { file: output, json = false, quiet = false, forget, encoder, ...options } = draft;
   if (forget) return { forget: typeof options.cache === 'string' ? options.cache : undefined };
-  const [source, ...more] = positionals;
+  const [source, ...more] = positionals.map(localPath);
   if (source === undefined || more.length > 0) {
     const found = source === undefined ? 'none was given' : `${positionals.length} were given`;
     throw usageError(`${NAME} takes one source, but ${found}; type ${NAME} SOURCE --encoder libx264`);

@@ -35,6 +35,7 @@ import {
   WORK_OPTIONS,
   withEncoderOption,
 } from './encoding-options.js';
+import { localPath } from './video-options.js';
 
 export const NAME = 'anyvmaf shots';
 
@@ -150,7 +151,7 @@ export function shotsSettings(args: readonly string[]): ShotsSettings | 'help' {
   const readers = { ...sharedReaders(draft), ...readersOf(draft) };
   for (const use of uses) takeOption(readers, use, draft);
   const { file: output, format, quiet = false, encoder, ...rest } = draft;
-  const [source, ...more] = positionals;
+  const [source, ...more] = positionals.map(localPath);
   if (source === undefined || more.length > 0) {
     const found = source === undefined ? 'none was given' : `${positionals.length} were given`;
     throw usageError(`${NAME} takes one source, but ${found}; type ${NAME} SOURCE`);

@@ -114,12 +114,18 @@ export class VideoArguments {
  * The path in a `file:` URL, as desktops put it into the clipboard; other names are left as they are.
  * @throws {AnyvmafError} `usage` for a URL that names no file of this machine
  */
-function localPath(name: string): string {
-  if (!/^file:\/\//i.test(name)) return name;
+export function localPath(name: string): string {
+  if (!/^file:\//i.test(name)) return name;
+  // What follows a question mark or a hash is no part of the path, although somebody may have meant it to be.
+  if (/[?#]/.test(name)) {
+    throw usageError(
+      `${quoted(name)} has a "?" or "#", which ends the path of a URL; write %3F or %23, or give the path`,
+    );
+  }
   try {
     return fileURLToPath(name);
   } catch {
-    throw usageError(`"${name}" is not the URL of a file on this machine; give its path`);
+    throw usageError(`${quoted(name)} is not the URL of a file on this machine; give its path`);
   }
 }
 

@@ -110,8 +110,8 @@ export type Keep = { readonly frames: number } | { readonly seconds: number };
 /** Options of scoring. Every member has a default. */
 export interface ScoreOptions extends PairingOptions {
   /**
-   * Model strings in libvmaf's grammar (`version=vmaf_v0.6.1:name=hd`). `auto` in place of `version=…` or `path=…`
-   * chooses vmaf_v0.6.1 or vmaf_4k_v0.6.1 by the scored size. Default: `['version=vmaf_v0.6.1']`.
+   * Model strings in libvmaf's grammar (`version=vmaf_v0.6.1:name=hd`). In place of `version=…` or `path=…`, `auto`
+   * chooses vmaf_v0.6.1 or vmaf_4k_v0.6.1 by the scored size; `hd`, `4k`, `neg`, `4k-neg` and `phone` are short names. Default: `['version=vmaf_v0.6.1']`.
    */
   readonly models?: readonly string[];
   /** Feature strings in libvmaf's grammar (`psnr=enable_apsnr=true`). Default: only the models' features. */

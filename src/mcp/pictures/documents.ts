@@ -5,7 +5,7 @@
 import * as z from 'zod/v4';
 import { type CheckedArguments, inputPath } from '../paths.js';
 import { backendKeys, findingDocument, trustDocument } from '../scoring/documents.js';
-import { backend, geometry, model } from '../scoring/parameters.js';
+import { backend, filters, geometry, model } from '../scoring/parameters.js';
 
 /** Parameters of describe_worst_frames: the reference's first. */
 export const worstFramesInput = z.object({
@@ -63,6 +63,7 @@ export const worstFramesInput = z.object({
       'Ours: filter that brings both to one size; none refuses. Default: bicubic, for two Y4M or raw videos none.',
     )
     .optional(),
+  filters,
 });
 
 const side = z.object({

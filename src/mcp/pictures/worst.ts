@@ -19,6 +19,7 @@ import {
 import type { CheckedRequest } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import { mismatchedModelWarning } from '../scoring/models.js';
+import { filterOptions } from '../scoring/options.js';
 import { pairRequest } from '../scoring/request.js';
 import { backendUsed, trustAnswer } from '../scoring/result.js';
 import { runScore } from '../scoring/run.js';
@@ -158,6 +159,7 @@ function requestOf({
 function pairingOf(input: WorstFramesInput): ExtractOptions {
   const { offset, scale, frame_cnt: frameCount, frame_skip_ref, frame_skip_dist } = input;
   return {
+    ...filterOptions(input),
     ...(offset !== undefined && { offset }),
     ...(scale !== undefined && { scale }),
     ...(frameCount !== undefined && { frameCount }),

@@ -10,19 +10,21 @@ import { scoreBatch } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel, RefusedItem } from '../paths.js';
 import { sentenceOf } from '../results.js';
-import { encodeRow } from './comparison.js';
-import { pairingOptions, readPrecision } from './options.js';
+import { encodeRow, targetSentence } from './comparison.js';
+import type { TargetDocument } from './documents.js';
+import { featuresOf, pairingOptions, readPrecision, targetLimits } from './options.js';
 import type { PairingInput } from './parameters.js';
 import { refuseWriting } from './refusals.js';
 import { errorInParameters, findingInParameters } from './wording.js';
 
 /** What to score. */
-export interface BatchInput extends Pick<PairingInput, 'scale' | 'offset' | 'decoder'> {
+export interface BatchInput extends Pick<PairingInput, 'scale' | 'offset' | 'decoder' | 'filters'> {
   /** One, or as many as there are distorted videos. */
   readonly references: readonly (InputFile | RefusedItem)[];
   readonly distorted: readonly (InputFile | RefusedItem)[];
   readonly model: InputModel;
   readonly precision: string;
+  readonly target?: string | undefined;
 }
 
 /**
@@ -31,6 +33,7 @@ export interface BatchInput extends Pick<PairingInput, 'scale' | 'offset' | 'dec
  */
 export async function scoreTable(input: BatchInput, context: ToolContext) {
   const pairs = pairsOf(input);
+  const limits = targetLimits(input.target);
   const outcome = await runPairs(pairs, input, context);
   const failed = outcome.filter((one) => one instanceof AnyvmafError);
   const [first] = failed;
@@ -43,12 +46,14 @@ export async function scoreTable(input: BatchInput, context: ToolContext) {
     const names = { reference: reference.named, distorted: distorted.named };
     const result = outcome[i];
     if (!result || result instanceof AnyvmafError) return { ...names, error: sentenceOf(result) };
-    const { mean, harmonic_mean, min, p1, frames, trust, preflight } = encodeRow(
+    const { mean, harmonic_mean, min, p1, frames, trust, preflight, target } = encodeRow(
       result,
       names.distorted,
       input.precision,
+      limits,
     );
-    return { ...names, mean, harmonic_mean, min, p1, frames, trust, preflight };
+    const row = { ...names, mean, harmonic_mean, min, p1, frames, trust, preflight };
+    return target ? { ...row, target } : row;
   });
   const { writeTableCsv } = await import('../../report/table.js');
   const results = outcome.map((result, i): Report | FailedEncode => {
@@ -93,7 +98,12 @@ async function runPairs(
   context: ToolContext,
 ): Promise<(Report | AnyvmafError)[]> {
   const pairing = { ...input, preflight: true, strict: false, allow_damaged: false };
-  const options = { ...pairingOptions(pairing), models: [input.model.text] };
+  const features = featuresOf(targetLimits(input.target));
+  const options = {
+    ...pairingOptions(pairing),
+    models: [input.model.text],
+    ...(features.length > 0 && { features }),
+  };
   refuseWriting(options);
   const outcome: (Report | AnyvmafError)[] = [];
   const open = pairs.flatMap(({ reference, distorted }, place) => {
@@ -138,6 +148,7 @@ function reworded(report: Report): Report {
 
 type Row = { readonly distorted: string; readonly mean?: number | null; readonly error?: string } & {
   readonly trust?: { readonly verdict: string };
+  readonly target?: TargetDocument;
 };
 
 function summaryOf(rows: readonly Row[]): string {
@@ -148,6 +159,7 @@ function summaryOf(rows: readonly Row[]): string {
     .sort((a, b) => (a.mean ?? Number.POSITIVE_INFINITY) - (b.mean ?? Number.POSITIVE_INFINITY))[0];
   const failed = rows.filter(({ error }) => error !== undefined);
   return [
+    ...targetSentence(scored),
     `${counted(scored.length, 'pair')} scored.`,
     ...(worst ? [`The lowest is ${worst.distorted} with ${worst.mean?.toFixed(2) ?? 'no score'}.`] : []),
     ...(wrong.length > 0

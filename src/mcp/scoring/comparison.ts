@@ -4,14 +4,16 @@
  */
 import { counted } from '../../core/printable.js';
 import { AnyvmafError, type Report, trustOf } from '../../index.js';
+import type { Limit } from '../../report/limits.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel, RefusedItem } from '../paths.js';
 import { sentenceOf } from '../results.js';
+import type { TargetDocument } from './documents.js';
 import { mismatchedModelWarning } from './models.js';
-import { pairingOptions, readPrecision } from './options.js';
+import { featuresOf, pairingOptions, readPrecision, targetLimits } from './options.js';
 import type { PairingInput } from './parameters.js';
 import { type OptionalGeometry, rawFormat } from './request.js';
-import { rounder, trustAnswer, worstDocumentOf } from './result.js';
+import { rounder, targetAnswer, trustAnswer, worstDocumentOf } from './result.js';
 import { runScoreMany } from './run.js';
 
 /** What to compare. */
@@ -21,6 +23,7 @@ export interface ComparisonInput extends PairingInput, OptionalGeometry {
   readonly model: InputModel;
   readonly subsample: number;
   readonly precision: string;
+  readonly target?: string | undefined;
 }
 
 /** One encode of the table. */
@@ -43,6 +46,7 @@ export interface EncodeRow {
   readonly trust: ReturnType<typeof trustAnswer>;
   readonly preflight: string[];
   readonly mismatched_model_warning?: string;
+  readonly target?: TargetDocument;
 }
 
 /** An encode that is not in the table. */
@@ -68,6 +72,8 @@ export interface Comparison {
  */
 export async function compareEncodes(input: ComparisonInput, context: ToolContext): Promise<Comparison> {
   const raw = rawFormat(input);
+  const target = targetLimits(input.target);
+  const features = featuresOf(target);
   const found: (InputFile & { readonly place: number })[] = [];
   const failed: (FailedRow & { readonly place: number; readonly cause: unknown })[] = [];
   const fail = (place: number, distorted: string, cause: unknown) =>
@@ -80,7 +86,13 @@ export async function compareEncodes(input: ComparisonInput, context: ToolContex
     'compare_encodes',
     input.reference.path,
     found.map(({ path }) => path),
-    { ...pairingOptions(input), models: [input.model.text], subsample: input.subsample, ...(raw && { raw }) },
+    {
+      ...pairingOptions(input),
+      models: [input.model.text],
+      subsample: input.subsample,
+      ...(features.length > 0 && { features }),
+      ...(raw && { raw }),
+    },
     context,
   );
   const rows: Unranked[] = [];
@@ -89,7 +101,7 @@ export async function compareEncodes(input: ComparisonInput, context: ToolContex
     const report = outcome[i];
     if (report && 'frames' in report) {
       used ??= report.models[0];
-      rows.push(encodeRow(report, named, input.precision));
+      rows.push(encodeRow(report, named, input.precision, target));
     } else fail(place, named, report);
   }
   failed.sort((a, b) => a.place - b.place);
@@ -113,7 +125,12 @@ function noneScored(failed: readonly (FailedRow & { readonly cause: unknown })[]
 type Unranked = Omit<EncodeRow, 'rank' | 'dominated_by'>;
 
 /** The row of a report, not ranked. */
-export function encodeRow(report: Report, distorted: string, precision: string): Unranked {
+export function encodeRow(
+  report: Report,
+  distorted: string,
+  precision: string,
+  target?: readonly Limit[],
+): Unranked {
   const digits = readPrecision(precision);
   const round = rounder(digits);
   const said = (value: number | undefined) =>
@@ -142,7 +159,26 @@ export function encodeRow(report: Report, distorted: string, precision: string):
       .filter(({ severity }) => severity !== 'info')
       .map(({ message }) => message),
     ...(warning !== undefined && { mismatched_model_warning: warning }),
+    ...(target && { target: targetAnswer(report, target, round) }),
   };
+}
+
+/** What reached the target; nothing where there is none. */
+export function targetSentence(rows: readonly Pick<EncodeRow, 'distorted' | 'target'>[]): readonly string[] {
+  if (!rows.some(({ target }) => target)) return [];
+  const reached = rows.filter(({ target }) => target?.verdict === 'reached');
+  if (reached.length === 0) return ['None reaches the target.'];
+  if (reached.length > 1 && reached.length === rows.length) return ['All reach the target.'];
+  const named = reached.map(({ distorted }) => distorted).join(', ');
+  return [`${named} ${reached.length === 1 ? 'reaches' : 'reach'} the target.`];
+}
+
+/** The smallest encode that reaches the target, where several do. */
+function smallestSentence(rows: readonly EncodeRow[]): readonly string[] {
+  const [smallest, other] = rows
+    .filter(({ target, size_bytes: bytes }) => target?.verdict === 'reached' && bytes !== null)
+    .sort((a, b) => Number(a.size_bytes) - Number(b.size_bytes));
+  return smallest && other ? [`The smallest that does is ${smallest.distorted}.`] : [];
 }
 
 /**
@@ -179,6 +215,8 @@ function summary(rows: readonly EncodeRow[], errors: readonly FailedRow[]): stri
     ({ trust, preflight }) => trust.verdict !== 'untrusted' && preflight.length > 0,
   );
   return [
+    ...targetSentence(rows),
+    ...smallestSentence(rows),
     wrong.length === rows.length
       ? `${counted(rows.length, 'encode')}, and none has a score that can be trusted.`
       : `${counted(rows.length, 'encode')}; the best is ${best?.distorted} with ${best?.mean?.toFixed(2) ?? 'no score'}.`,

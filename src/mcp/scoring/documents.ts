@@ -62,7 +62,7 @@ export const backendKeys = {
 };
 
 /** What was to be reached, and what was. */
-const targetDocument = z.object({
+export const targetDocument = z.object({
   verdict: z
     .enum(['reached', 'missed', 'untrusted'])
     .describe('untrusted: the pair is wrong, so that its values say nothing about the target.'),

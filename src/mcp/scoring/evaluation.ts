@@ -38,17 +38,8 @@ export const evaluationParameters = {
     .min(1)
     .describe('Codec-aware models: encoder of all rows. Default: the column codec or encoder.')
     .optional(),
-  tiny_preset: z
-    .string()
-    .min(1)
-    .describe('Codec-aware models: preset of all rows. Default: the column preset.')
-    .optional(),
-  tiny_crf: z
-    .number()
-    .min(0)
-    .max(63)
-    .describe('Codec-aware models: rate factor of all rows. Default: the column crf.')
-    .optional(),
+  tiny_preset: z.string().min(1).describe('Its preset. Default: the column preset.').optional(),
+  tiny_crf: z.number().min(0).max(63).describe('Its rate factor. Default: the column crf.').optional(),
   resamples: z
     .int()
     .min(0)

@@ -1,9 +1,15 @@
 /**
  * @module mcp/scoring/model-description
- * What a model is, found by name among those of the package or by path among the allowed files.
+ * What a model is, found by name or id among those of the package or by path among the allowed files.
  */
 import { basename } from 'node:path';
-import { describeModel, type FeatureModel, type Origin } from '../../index.js';
+import {
+  describeModel,
+  describeTinyModel,
+  type FeatureModel,
+  type Origin,
+  type TinyRegistryEntry,
+} from '../../index.js';
 import { openModel } from '../checked-api.js';
 import type { ToolFiles } from '../context.js';
 import type { FoundModel } from '../paths.js';
@@ -30,6 +36,7 @@ export interface ModelDocument extends FileFacts {
 export async function describeModelFile(model: FoundModel, files: ToolFiles): Promise<ModelDocument> {
   const { origin } = files;
   if ('summary' in model) return describeListed(model, origin);
+  if ('tiny' in model) return describeTiny(model.tiny);
   const { path, format, text } = model;
   const facts: FileFacts = {
     name: basename(path, `.${format}`),
@@ -70,6 +77,39 @@ async function describeListed(
     licence,
     sha256,
   };
+}
+
+/** A tiny model of the registry. */
+async function describeTiny({ id, file, kind, ...entry }: TinyRegistryEntry): Promise<ModelDocument> {
+  const found = await describeTinyModel(id);
+  const { features, scaler, codecs } = found;
+  return {
+    name: id,
+    path: `model/tiny/${file}`,
+    format: 'onnx',
+    size_bytes: found.bytes,
+    model_type: null,
+    feature_names: features && [...features],
+    kind,
+    ...(entry.description !== undefined && { intended_use: entry.description }),
+    ...(entry.experimental !== undefined && { experimental: entry.experimental }),
+    score_with: `tiny_model: ${JSON.stringify(id)}`,
+    scaler: scaler && (scaler.inGraph ? 'in the graph' : 'in the sidecar'),
+    codecs: codecs && [...codecs],
+    graph: {
+      inputs: found.inputs.map(tensor),
+      outputs: found.outputs.map(tensor),
+      parameters: found.parameters,
+      opset: found.opset,
+    },
+    quantisation: found.quantisation,
+    licence: entry.licence ?? null,
+    sha256: found.sha256,
+  };
+}
+
+function tensor({ name, dims }: { readonly name: string; readonly dims?: readonly (number | null)[] }) {
+  return { name, ...(dims && { dims: [...dims] }) };
 }
 
 function described(facts: FileFacts, model: FeatureModel): ModelDocument {

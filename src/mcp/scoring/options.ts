@@ -37,11 +37,10 @@ export function scoringCall(input: ScoringInput, pairing: PairingOptions): Scori
   const tiny = tinyOptions(input);
   // Without a reference no VMAF model runs, whatever the default is.
   const models = preset || tiny.noReference ? undefined : modelTexts(input);
-  const target = input.target?.split(',').map((text) => parseLimit(text));
-  const named = (target ?? []).flatMap(({ metric }) => metric ?? []);
+  const target = targetLimits(input.target);
   const { frame_cnt: frameCount, frame_skip_ref, frame_skip_dist, threads = 0 } = input;
   const asked = input.feature ?? [];
-  const feature = preset ? asked : [...asked, ...extractorsFor(named, asked)];
+  const feature = preset ? asked : [...asked, ...featuresOf(target, asked)];
   const backend = chosenBackend(input);
   return {
     options: {
@@ -89,7 +88,22 @@ export function pairingOptions(input: PairingInput): PairingOptions {
   };
 }
 
-function filterOptions({ filters = {} }: PairingInput): FilterOptions {
+/** The bounds of a target; `undefined` without one. @throws {AnyvmafError} `usage` */
+export function targetLimits(text: string | undefined): readonly Limit[] | undefined {
+  return text?.split(',').map((part) => parseLimit(part));
+}
+
+/** Features to measure for the bounds of a target, beside those that were asked for. */
+export function featuresOf(
+  target: readonly Limit[] | undefined,
+  asked: readonly string[] = [],
+): readonly string[] {
+  const named = (target ?? []).flatMap(({ metric }) => metric ?? []);
+  return extractorsFor(named, asked);
+}
+
+/** Options of the public API for filters. */
+export function filterOptions({ filters = {} }: Pick<PairingInput, 'filters'>): FilterOptions {
   const { deinterlace, crop, matrix } = filters;
   const named = {
     cropReference: filters.crop_reference,

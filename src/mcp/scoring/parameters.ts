@@ -117,6 +117,16 @@ const detail = z
     'Ours. summary links to the full report; frames puts the values of every frame into the answer, as far as they fit.',
   );
 
+/** What a score is to reach. */
+export const target = z
+  .string()
+  .min(1)
+  .max(400)
+  .describe(
+    'Ours: what is to be reached: 93 (the mean), vmaf.p5>=80, psnr_y.mean>=38, several with commas. The result has a verdict.',
+  )
+  .optional();
+
 /** Tiny ONNX models, beside the others or by themselves. */
 const tinyParameters = {
   tiny_model: tinyModel(
@@ -201,18 +211,27 @@ export const scoringParameters = {
   target_height: z.int().min(0).default(0).describe(NOT_YET),
   target_scaling: z.enum(['none', 'bilinear', 'bicubic', 'lanczos']).default('none').describe(NOT_YET),
   detail,
-  target: z
-    .string()
-    .min(1)
-    .max(400)
-    .describe(
-      'Ours: what is to be reached: 93 (the mean), vmaf.p5>=80, psnr_y.mean>=38, several with commas. The result has a verdict.',
-    )
-    .optional(),
+  target,
 };
 
 /** Parsed {@link scoringParameters}. */
 export type ScoringInput = CheckedArguments<z.output<z.ZodObject<typeof scoringParameters>>>;
+
+/** What is done to the pictures of encoded videos before they are compared. */
+export const filters = z
+  .strictObject({
+    deinterlace: z.boolean().optional(),
+    crop: z.enum(['auto']).optional(),
+    crop_reference: z.string().optional(),
+    crop_distorted: z.string().optional(),
+    vf_reference: z.string().optional(),
+    vf_distorted: z.string().optional(),
+    color_range: z.enum(COLOR_RANGES).optional(),
+    matrix: z.enum(COLOR_MATRICES).optional(),
+    pixel_format: z.string().optional(),
+  })
+  .describe("Ours: done first, as preflight advises. Crops are W:H:X:Y; vf_* are ffmpeg's filters.")
+  .optional();
 
 /** How two videos that are not alike are brought together; all of it ours. */
 export const pairingParameters = {
@@ -252,26 +271,8 @@ export const pairingParameters = {
     .enum(['auto', ...DECODERS])
     .default('auto')
     .describe('Ours: what decodes.'),
-};
-
-/** What is done to the pictures of encoded videos. Few tools have it: what describes tools is kept short. */
-export const filterParameters = {
-  filters: z
-    .strictObject({
-      deinterlace: z.boolean().optional(),
-      crop: z.enum(['auto']).optional(),
-      crop_reference: z.string().optional(),
-      crop_distorted: z.string().optional(),
-      vf_reference: z.string().optional(),
-      vf_distorted: z.string().optional(),
-      color_range: z.enum(COLOR_RANGES).optional(),
-      matrix: z.enum(COLOR_MATRICES).optional(),
-      pixel_format: z.string().optional(),
-    })
-    .describe("Ours: done first, as preflight advises. Crops are W:H:X:Y; vf_* are ffmpeg's filters.")
-    .optional(),
+  filters,
 };
 
 /** Parsed {@link pairingParameters}. */
-export type PairingInput = z.output<z.ZodObject<typeof pairingParameters>> &
-  Partial<z.output<z.ZodObject<typeof filterParameters>>>;
+export type PairingInput = z.output<z.ZodObject<typeof pairingParameters>>;

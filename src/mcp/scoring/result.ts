@@ -77,7 +77,7 @@ export async function scoreOutcome(
 }
 
 /** Whether a report reaches what was asked for. Values of a pair that cannot be trusted reach nothing. */
-function targetAnswer(
+export function targetAnswer(
   report: Report,
   limits: readonly Limit[],
   digits: (value: number) => number,

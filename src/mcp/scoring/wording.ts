@@ -47,8 +47,7 @@ function parametersOf(hint: NamedHint): string {
     case 'matrix':
     case 'vfDistorted':
     case 'vfReference':
-      // The only tool that filters.
-      return `filters: {"${name}": ${JSON.stringify(hint.value)}} to vmaf_score_encoded`;
+      return `filters: {"${name}": ${JSON.stringify(hint.value)}}`;
     case 'raw': {
       const { width, height, chroma, bitDepth } = hint.value;
       return `width: ${width}, height: ${height}, pixfmt: "${chroma}", bitdepth: ${bitDepth}`;

@@ -4,7 +4,7 @@
  */
 import * as z from 'zod/v4';
 import { inputPaths } from '../paths.js';
-import { trustDocument } from '../scoring/documents.js';
+import { targetDocument, trustDocument } from '../scoring/documents.js';
 import {
   anyPair,
   model,
@@ -12,6 +12,7 @@ import {
   pairingParameters,
   precision,
   subsample,
+  target,
 } from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 
@@ -32,6 +33,7 @@ export const compareEncodesTool = defineTool({
     model,
     subsample,
     precision,
+    target,
     ...pairingParameters,
   }),
   outputSchema: z.object({
@@ -62,6 +64,7 @@ export const compareEncodesTool = defineTool({
           trust: trustDocument,
           preflight: z.array(z.string()).describe('Errors and warnings, as sentences.'),
           mismatched_model_warning: z.string().optional(),
+          target: targetDocument.optional().describe('With target: the verdict on it.'),
         }),
       )
       .describe('Best first, by mean; those whose score cannot be trusted last.'),

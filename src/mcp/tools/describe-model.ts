@@ -1,6 +1,6 @@
 /**
  * @module mcp/tools/describe-model
- * `describe_model`: what a model is made of, by name or by path.
+ * `describe_model`: what a model is made of, by name, id or path.
  */
 import * as z from 'zod/v4';
 import { modelName } from '../paths.js';
@@ -8,13 +8,13 @@ import { defineTool, READ_ONLY } from '../tool.js';
 
 export const describeModelTool = defineTool({
   name: 'describe_model',
-  title: 'Describe a VMAF model',
+  title: 'Describe a model',
   description:
     'Says what a model is made of: kind of regression, features it reads and the extractors and options behind them, ' +
-    'clipping, transform, support vectors. Takes a name of list_models, a file name, or the path of a model file.',
+    'clipping, transform, support vectors; of a tiny model its graph and what its values are good for.',
   inputSchema: z.object({
     name: modelName(
-      'Name (vmaf_v0.6.1), file name (vmaf_v0.6.1.json), path within the package, or path of a file.',
+      'Name or id of list_models (vmaf_v0.6.1), its file (vmaf_v0.6.1.json), or path of a model file.',
     ),
   }),
   outputSchema: z.looseObject({
@@ -27,7 +27,10 @@ export const describeModelTool = defineTool({
       .nullable()
       .describe('As model files call it; null for pkl and onnx, and for models to be pulled.'),
     feature_names: z.array(z.string()).nullable().describe('Internal names of the features it reads.'),
-    kind: z.enum(['single', 'collection']).optional(),
+    kind: z
+      .enum(['single', 'collection', 'fr', 'nr', 'filter'])
+      .optional()
+      .describe('fr and nr are tiny models: with a reference and without.'),
     intended_use: z.string().optional(),
     inputs: z
       .array(
@@ -53,6 +56,8 @@ export const describeModelTool = defineTool({
       ),
     pull_with: z.string().optional().describe('The command that fetches it, once.'),
     transform: z.enum(['none', 'on request', 'always']).optional(),
+    score_with: z.string().optional().describe('Of a tiny model: the parameter that scores with it.'),
+    experimental: z.string().optional().describe('Of a tiny model: all that its values are good for.'),
   }),
   annotations: READ_ONLY,
   async handler({ name }, { files }) {

@@ -4,11 +4,11 @@
  */
 import * as z from 'zod/v4';
 import { inputPaths } from '../paths.js';
-import { trustDocument } from '../scoring/documents.js';
-import { model, pairingParameters, precision } from '../scoring/parameters.js';
+import { targetDocument, trustDocument } from '../scoring/documents.js';
+import { model, pairingParameters, precision, target } from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 
-const { scale, offset, decoder } = pairingParameters;
+const { scale, offset, decoder, filters } = pairingParameters;
 const value = z.number().nullable();
 
 export const scoreBatchTool = defineTool({
@@ -25,9 +25,11 @@ export const scoreBatchTool = defineTool({
     distorted: inputPaths('The encodes, 1 to 64.', 64),
     model,
     precision,
+    target,
     scale,
     offset,
     decoder,
+    filters,
   }),
   outputSchema: z.object({
     summary: z.string(),
@@ -43,6 +45,7 @@ export const scoreBatchTool = defineTool({
           frames: z.int().optional(),
           trust: trustDocument.optional(),
           preflight: z.array(z.string()).optional().describe('Errors and warnings, as sentences.'),
+          target: targetDocument.optional().describe('With target: the verdict on it.'),
           error: z.string().optional().describe('Why the pair has no score.'),
         }),
       )

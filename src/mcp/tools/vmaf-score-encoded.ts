@@ -4,12 +4,7 @@
  */
 import * as z from 'zod/v4';
 import { scoreDocument } from '../scoring/documents.js';
-import {
-  encodedPair,
-  filterParameters,
-  pairingParameters,
-  scoringParameters,
-} from '../scoring/parameters.js';
+import { encodedPair, pairingParameters, scoringParameters } from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 
 export const vmafScoreEncoded = defineTool({
@@ -24,7 +19,6 @@ export const vmafScoreEncoded = defineTool({
     ...encodedPair,
     ...scoringParameters,
     ...pairingParameters,
-    ...filterParameters,
   }),
   outputSchema: scoreDocument.extend({
     reference_encoded: z.string().optional().describe('As it was given.'),

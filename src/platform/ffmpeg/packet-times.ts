@@ -70,6 +70,12 @@ export class TimesMemory {
 /** Seconds by which times of decoding go back where a clock was reset, and not only written out of order. */
 const SET_BACK = 0.5;
 
+/** Packets that show a smaller step back to be a reset: so many follow in order before the clock is where it was. */
+const REPEATED = 4;
+
+/** Packets before a step back to look for the time to which it leads. */
+const LOOK_BACK = 256;
+
 /** The fields of a line that `ffprobe -of compact` prints: `packet|pts=512|flags=K_`. */
 export function compactFields(line: string): ReadonlyMap<string, string> {
   return new Map(
@@ -142,7 +148,7 @@ export class PacketTimes {
     let shift = 0;
     const ticks = known.map((time, i) => {
       const step = i === 0 ? 0 : (steps[i - 1] ?? Number.NaN);
-      if (step * this.#unit < -SET_BACK) {
+      if (step * this.#unit < -SET_BACK || (step < 0 && repeats(clock, i, usual))) {
         shift += usual - step;
         jumped.push(i);
       }
@@ -150,6 +156,22 @@ export class PacketTimes {
     });
     return { ticks, jumps: firstShown(ticks, jumped) };
   }
+}
+
+/**
+ * Whether times from packet `i` on are those of packets before it once more, as where a short recording follows another.
+ * Packets that were written out of order leave a gap where they belong.
+ */
+function repeats(clock: readonly number[], i: number, usual: number): boolean {
+  const latest = clock[i - 1] ?? Number.NaN;
+  const again = clock.slice(i, i + REPEATED);
+  const inOrder = again.every((time, k) => time <= latest && (k === 0 || time > (again[k - 1] ?? time)));
+  if (again.length < REPEATED || !inOrder) return false;
+  const [time = Number.NaN] = again;
+  let before = i - 1;
+  while (before > i - LOOK_BACK && (clock[before] ?? Number.NEGATIVE_INFINITY) > time) before--;
+  // A difference of what is not there is NaN.
+  return (clock[before + 1] ?? Number.NaN) - (clock[before] ?? Number.NaN) < 1.5 * usual;
 }
 
 /** The smallest time from each of some packets on: the first that is decoded need not be the first that is shown. */

@@ -3,21 +3,29 @@
  * Structured messages over a pipe between two processes. Buffers that are handed over follow their message as they are.
  */
 import type { Readable, Writable } from 'node:stream';
-import { Deserializer, Serializer } from 'node:v8';
+import { Deserializer, deserialize, Serializer, serialize } from 'node:v8';
+
+/** Bun has no class `Serializer`: there messages hold their buffers. Both ends run in the same program. */
+const HOLDS_BUFFERS = process.versions.bun !== undefined;
 
 /** Writes one message: lengths of the message and of its buffers, the message, the buffers. */
-export function writeMessage(output: Writable, message: unknown, buffers: readonly ArrayBuffer[] = []): void {
-  const serializer = new Serializer();
-  for (const [id, buffer] of buffers.entries()) serializer.transferArrayBuffer(id, buffer);
-  serializer.writeHeader();
-  serializer.writeValue(message);
-  const body = serializer.releaseBuffer();
+export function writeMessage(output: Writable, message: unknown, handed: readonly ArrayBuffer[] = []): void {
+  const buffers = HOLDS_BUFFERS ? [] : handed;
+  const body = HOLDS_BUFFERS ? serialize(message) : serialized(message, buffers);
   const lengths = Uint32Array.of(body.length, buffers.length, ...buffers.map(({ byteLength }) => byteLength));
   output.cork();
   output.write(new Uint8Array(lengths.buffer));
   output.write(body);
   for (const buffer of buffers) if (buffer.byteLength > 0) output.write(new Uint8Array(buffer));
   output.uncork();
+}
+
+function serialized(message: unknown, buffers: readonly ArrayBuffer[]): Buffer {
+  const serializer = new Serializer();
+  for (const [id, buffer] of buffers.entries()) serializer.transferArrayBuffer(id, buffer);
+  serializer.writeHeader();
+  serializer.writeValue(message);
+  return serializer.releaseBuffer();
 }
 
 /** Numbers before a message: its length, and how many buffers follow. */
@@ -70,10 +78,14 @@ function* messageParts<T>(take: (message: T) => void): Generator<Uint8Array, nev
       if (bytes > 0) yield buffer;
       buffers.push(buffer.buffer);
     }
-    const deserializer = new Deserializer(body);
-    for (const [id, buffer] of buffers.entries()) deserializer.transferArrayBuffer(id, buffer);
-    deserializer.readHeader();
     // Both ends are this package's.
-    take(deserializer.readValue() as T);
+    take((HOLDS_BUFFERS ? deserialize(body) : deserialized(body, buffers)) as T);
   }
+}
+
+function deserialized(body: Buffer, buffers: readonly ArrayBuffer[]): unknown {
+  const deserializer = new Deserializer(body);
+  for (const [id, buffer] of buffers.entries()) deserializer.transferArrayBuffer(id, buffer);
+  deserializer.readHeader();
+  return deserializer.readValue();
 }

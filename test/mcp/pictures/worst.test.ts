@@ -16,7 +16,7 @@ import { findDescriber } from '../../../src/mcp/vision/describer.js';
 import { y4mFile, yuvFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
 import { built } from '../../support/built.js';
-import { encode, encodeFolder, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
+import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import '../../support/workers.js';
 import { file } from '../../engine/clips.js';
 import { needsShared, sharedPath } from '../../support/shared.js';
@@ -283,6 +283,29 @@ describe.runIf(hasFfmpeg)(`encoded video (${needsFfmpeg} with zscale)`, () => {
       worst = Math.max(worst, Math.abs((expected[i] ?? 0) - (shown[i] ?? 0)));
     }
     expect(worst).toBeLessThanOrEqual(1);
+  });
+
+  it('is shown as filters leave it', async () => {
+    const ref = encode({ codec: 'h264', frames: 6 });
+    const boxed = ffmpeg(ref.replace(/\.mp4$/, '.boxed.mkv'), [
+      ...['-i', ref, '-vf', 'boxblur=2,pad=320:280:0:20', '-c:v', 'ffv1'],
+    ]);
+    const filters = { crop_distorted: '320:240:0:20' };
+    const { document, context } = await show({ ref, dis: boxed, n: 1, filters });
+    const side = (name: string) => {
+      const found = context.published.find((one) => one.name.includes(name));
+      const { width, height } = decode(found?.data as Uint8Array);
+      return [width, height];
+    };
+    expect([side('reference'), side('distorted')]).toEqual([
+      [320, 240],
+      [320, 240],
+    ]);
+    const report = await score(
+      { reference: ref, distorted: boxed },
+      { threads: 0, cropDistorted: '320:240:0:20' },
+    );
+    expect(document.mean).toBeCloseTo(report.pooled_metrics.vmaf?.mean ?? Number.NaN, 5);
   });
 
   it('leaves no thread and no decoder when the call is cancelled', async () => {

@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import type { Comparison } from '../../../src/mcp/scoring/comparison.js';
 import { rank } from '../../../src/mcp/scoring/comparison.js';
 import { compareEncodesTool } from '../../../src/mcp/tools/compare-encodes.js';
+import { explainScoreTool } from '../../../src/mcp/tools/explain-score.js';
 import { findAlignmentTool } from '../../../src/mcp/tools/find-alignment.js';
 import { inspectPairTool } from '../../../src/mcp/tools/inspect-pair.js';
 import { scoreBatchTool } from '../../../src/mcp/tools/score-batch.js';
@@ -232,6 +233,54 @@ describe.runIf(hasFfmpeg)(`encoded files (${needsFfmpeg})`, () => {
     }
     expect(one.ran).toEqual([['compare_encodes', null]]);
     expect(one.told.at(-1)).toMatchObject({ done: 60, total: 60 });
+  });
+
+  it('are filtered by every tool that compares them, as preflight advises', async () => {
+    const boxed = ffmpeg(join(encodeFolder(), 'boxed.mkv'), [
+      ...['-i', rough(), '-vf', 'pad=192:140:0:16', '-c:v', 'ffv1'],
+    ]);
+    const pair = { reference: master(), distorted: boxed };
+    const { findings } = await call<{ findings: { code: string; fix?: string }[] }>(
+      inspectPairTool,
+      pair,
+      encoded(),
+    );
+    const advice = 'filters: {"crop_distorted":"192:108:0:16"}';
+    const fixes = findings.map(({ fix = '' }) => fix.replaceAll('": "', '":"'));
+    expect(fixes.some((fix) => fix.includes(advice))).toBe(true);
+    const filters = { crop_distorted: '192:108:0:16' };
+    const inspected = await call<{ findings: { code: string }[] }>(
+      inspectPairTool,
+      { ...pair, filters },
+      encoded(),
+    );
+    expect(inspected.findings.map(({ code }) => code)).not.toContain('borders');
+    const plain = await call(
+      vmafScoreEncoded,
+      { reference_encoded: master(), distorted_encoded: rough() },
+      encoded(),
+    );
+    const mean = plain.pooled_metrics?.vmaf?.mean;
+    expect(mean).toEqual(expect.any(Number));
+    const compared = await call<Comparison>(
+      compareEncodesTool,
+      { reference: master(), distorted: [boxed], filters },
+      encoded(),
+    );
+    expect(compared.encodes[0]?.mean).toBe(mean);
+    const table = await call<{ pairs: { mean?: number }[] }>(
+      scoreBatchTool,
+      { references: [master()], distorted: [boxed], filters },
+      encoded(),
+    );
+    expect(table.pairs[0]?.mean).toBe(mean);
+    const explained = await call<Record<string, unknown>>(explainScoreTool, { ...pair, filters }, encoded());
+    const apart = await call<Record<string, unknown>>(
+      explainScoreTool,
+      { reference: master(), distorted: rough() },
+      encoded(),
+    );
+    expect(explained.explanation).toEqual(apart.explanation);
   });
 
   it('are compared without those that cannot be scored, which are named', async () => {

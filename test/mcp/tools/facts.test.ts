@@ -99,6 +99,34 @@ describe('describe_model', () => {
     }
   });
 
+  it('describes every tiny model that list_models lists, by id, file and path', async () => {
+    const { tiny_models: tiny } = await call<{ tiny_models: { id: string; kind: string }[] }>(
+      listModelsTool,
+      {},
+      context(),
+    );
+    const registry: { models: { id: string; onnx: string; sha256: string }[] } = JSON.parse(
+      readFileSync(join(root, 'model/tiny/registry.json'), 'utf8'),
+    );
+    expect(tiny.length).toBe(registry.models.length);
+    for (const { id, kind } of tiny) {
+      const { onnx = '', sha256 } = registry.models.find((entry) => entry.id === id) ?? {};
+      const described = await call<Described>(describeModelTool, { name: id }, context());
+      expect(described).toMatchObject({
+        ...{ name: id, kind, path: `model/tiny/${onnx}`, format: 'onnx', model_type: null, sha256 },
+        size_bytes: statSync(join(root, 'model/tiny', onnx)).size,
+        score_with: `tiny_model: "${id}"`,
+      });
+      for (const name of [onnx, `model/tiny/${onnx}`])
+        expect(await call(describeModelTool, { name }, context())).toEqual(described);
+    }
+    const regressor = await call<Described>(describeModelTool, { name: 'fr_vmaf_v0.6.1' }, context());
+    const { feature_order } = JSON.parse(readFileSync(join(root, 'model/tiny/fr_vmaf_v0.6.1.json'), 'utf8'));
+    expect(regressor.feature_names).toEqual(feature_order);
+    const estimate = await call<Described>(describeModelTool, { name: 'nr_vmaf_v0.6.1' }, context());
+    expect(estimate).toMatchObject({ kind: 'nr', feature_names: null, experimental: expect.any(String) });
+  });
+
   it('says of a model that is not here yet how to get it', async () => {
     vi.stubEnv('ANYVMAF_CACHE', join(videoFolder(), 'no-cache'));
     const name = 'vmaf_v1.0.16_3d0h';
