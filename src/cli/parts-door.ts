@@ -55,7 +55,7 @@ function packageText({ name, version, licence, packed }: PinnedPackage): string 
 }
 
 /** A line from the terminal; empty at its end. Ctrl-C stays a signal. */
-async function answer(signal: AbortSignal | undefined): Promise<string> {
+async function answer(signal: AbortSignal): Promise<string> {
   const { createInterface } = await import('node:readline');
   const lines = createInterface({ input: process.stdin, terminal: false });
   const line = new Promise<string>((resolve) => {

@@ -13,7 +13,7 @@ import { megabytes, PARTS, type Part, type PinnedPackage, packedSize, specOf } f
 /** Who speaks with the user, if somebody does. */
 export interface PartsDoor {
   /** Asks whether to fetch a part. Absent where there is nobody to ask. */
-  ask?(part: Part, signal: AbortSignal | undefined): Promise<boolean>;
+  ask?(part: Part, signal: AbortSignal): Promise<boolean>;
   /** Hears of each package that is fetched. */
   say(one: PinnedPackage): void;
 }
@@ -31,8 +31,16 @@ export function agreeToParts(): void {
   agreed = true;
 }
 
-/** What is under way or was refused, by part: nobody is asked twice. */
-const asked = new Map<PartName, Promise<void>>();
+/** A part that is being fetched, or that the user refused. */
+interface Asked {
+  readonly work: Promise<void>;
+  readonly stop: AbortController;
+  /** Callers that wait for it. */
+  waiting: number;
+}
+
+/** By part: nobody is asked twice, and nothing is fetched twice. */
+const asked = new Map<PartName, Asked>();
 
 /** The last question: two at once would be answered by one line. */
 let questions: Promise<unknown> = Promise.resolve();
@@ -42,33 +50,53 @@ let questions: Promise<unknown> = Promise.resolve();
  * @throws {AnyvmafError} `backend` where nobody agreed to it, with what to do; `usage` for a wrong `ANYVMAF_INSTALL`; as
  * `installPart`; the signal's reason
  */
-export function obtainPart(name: PartName, signal?: AbortSignal): Promise<void> {
-  const part = PARTS[name];
-  if (isHere(part)) return Promise.resolve();
-  const known = asked.get(name) ?? obtain(part, signal);
-  asked.set(name, known);
-  known.catch((error) => {
-    // Only a no is remembered.
-    if (!(error instanceof Refused)) asked.delete(name);
-  });
-  return known;
+export async function obtainPart(name: PartName, signal?: AbortSignal): Promise<void> {
+  if (isHere(PARTS[name])) return;
+  const known = asked.get(name) ?? begin(name);
+  known.waiting++;
+  try {
+    await unlessAborted(signal, known.work);
+  } finally {
+    known.waiting--;
+    if (signal?.aborted && known.waiting === 0) {
+      forget(name, known);
+      known.stop.abort(signal.reason);
+      await known.work.catch(() => {});
+    }
+  }
+}
+
+function begin(name: PartName): Asked {
+  const stop = new AbortController();
+  const one: Asked = { work: obtain(PARTS[name], stop.signal), stop, waiting: 0 };
+  asked.set(name, one);
+  // Only a no is remembered.
+  one.work.then(
+    () => forget(name, one),
+    (error) => error instanceof Refused || forget(name, one),
+  );
+  return one;
+}
+
+function forget(name: PartName, one: Asked): void {
+  if (asked.get(name) === one) asked.delete(name);
 }
 
 class Refused extends AnyvmafError {}
 
-async function obtain(part: Part, signal: AbortSignal | undefined): Promise<void> {
+async function obtain(part: Part, signal: AbortSignal): Promise<void> {
   await requireConsent(part, signal);
   const { installPart } = await import('./install.js');
   await installPart(part.name, { signal, onPackage: door && ((one) => door?.say(one)) });
 }
 
-async function requireConsent(part: Part, signal: AbortSignal | undefined): Promise<void> {
+async function requireConsent(part: Part, signal: AbortSignal): Promise<void> {
   const policy = policyOf(process.env.ANYVMAF_INSTALL);
   if (agreed || policy === 'auto') return;
   const ask = policy === 'never' ? undefined : door?.ask;
   if (!ask) throw new AnyvmafError('backend', notHere(part), remedy(part));
   const answer = questions.then(() => {
-    signal?.throwIfAborted();
+    signal.throwIfAborted();
     return ask(part, signal);
   });
   questions = answer.catch(() => {});

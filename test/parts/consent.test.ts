@@ -2,7 +2,7 @@
  * @module test/parts/consent
  * Nothing is fetched unless somebody agreed, and nobody is asked twice.
  */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -114,5 +114,24 @@ describe('a part that is missing', () => {
     const going = parts.obtainPart('tiny', stop.signal);
     stop.abort(new AnyvmafError('aborted', 'enough'));
     expect(await refused(() => going)).toBe('enough');
+  });
+
+  it('is fetched on for the others when one gives up', async () => {
+    vi.stubEnv('ANYVMAF_INSTALL', 'auto');
+    const mark = JSON.stringify(join(folder, 'go'));
+    vi.stubEnv(
+      'PATH',
+      fakeNpm(
+        folder,
+        `setInterval(() => { if (require('node:fs').existsSync(${mark})) process.exit(3); }, 50);`,
+      ),
+    );
+    const stop = new AbortController();
+    const first = refused(() => parts.obtainPart('tiny', stop.signal));
+    const second = refused(() => parts.obtainPart('tiny'));
+    stop.abort(new AnyvmafError('aborted', 'enough'));
+    expect(await first).toBe('enough');
+    writeFileSync(join(folder, 'go'), '');
+    expect(await second).toContain('npm ended with code 3');
   });
 });
