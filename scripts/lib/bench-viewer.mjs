@@ -115,7 +115,11 @@ function lookAround(place, files, total) {
       for (let i = 0; i < OPENINGS; i++) {
         openings.push(
           await page.evaluate(
-            (n) => window.untilShown(() => document.querySelectorAll('.moments li button')[n].click()),
+            (n) =>
+              window.untilShown(() => {
+                const moments = document.querySelectorAll('.moments li button');
+                moments[n % moments.length].click();
+              }),
             i,
           ),
         );

@@ -191,11 +191,12 @@ export class Parser<Calls> {
       this.#silent++;
       this.#stalled++;
     }
+    const silence = this.#silence;
     const silent = this.#silent * BEAT;
-    if (silent > this.#silence) {
+    if (silent > silence) {
       const worked = Math.min(silent, this.#worked());
-      if (worked > this.#silence) this.#end(this.#stuck(worked));
-      else if (silent > STARVED_TIMES * this.#silence + this.#waited() - this.#waitedBefore)
+      if (worked > silence) this.#end(this.#stuck(worked));
+      else if (silent > STARVED_TIMES * silence + this.#waited() - this.#waitedBefore)
         this.#end(this.#stuck(silent));
     }
     if (this.#idle > STALL || this.#stalled > STARVED_TIMES * STALL) this.#end(this.#stuck(STALL * BEAT));

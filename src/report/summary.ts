@@ -5,15 +5,7 @@
 import { requireObject } from '../core/arguments.js';
 import { counted, printable } from '../core/printable.js';
 import { formatFixed, formatGeneral } from '../core/printf.js';
-import {
-  baseName,
-  bitrateText,
-  comparedText,
-  frameRate,
-  measurerText,
-  offsetStateText,
-  sizeText,
-} from './facts.js';
+import { bitrateText, frameRate, measurerText, offsetStateText, sizeText } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
 import { type Precision, textNumber } from './format.js';
 import { viewerOpinion } from './opinion.js';
@@ -21,7 +13,6 @@ import { pooledMetric } from './pool.js';
 import { aligned, clock, columns, cut, grid, type Paint, pad, paint, widest, wrap } from './terminal.js';
 import { causeText, TRUST_SIGNS, TRUST_WORDS, trustOf } from './trust.js';
 import type { Report, ReportInput, ReportModel } from './types.js';
-import { askedOf } from './view/encodes.js';
 import { requireParts, WHOLE } from './whole.js';
 import { frameGap, type Ranking, ranking, worstFrames } from './worst.js';
 
@@ -34,8 +25,6 @@ export interface SummaryOptions {
   readonly precision?: Precision | undefined;
   /** How many of the worst frames to list. Default 5; 0 leaves the section out. */
   readonly worst?: number | undefined;
-  /** The scores, and seven lines at most: what was compared, the gravest doubt, the worst moment. Default false. */
-  readonly brief?: boolean | undefined;
 }
 
 /**
@@ -45,13 +34,8 @@ export interface SummaryOptions {
 export function summarize(report: Report, options: SummaryOptions = {}): string {
   requireParts('report', report, WHOLE);
   requireObject('options', options);
-  const view: View = {
-    width: Math.max(60, options.width ?? 80),
-    style: paint(options.color ?? false),
-    number: textNumber(options.precision ?? 'legacy'),
-  };
+  const view = viewOf(options);
   const rank = ranking(report);
-  if (options.brief) return brief(report, rank, view);
   const sections = [
     inputs(report, view),
     scores(report, view),
@@ -69,59 +53,15 @@ export function summarize(report: Report, options: SummaryOptions = {}): string 
   return text;
 }
 
-interface View {
+export interface View {
   readonly width: number;
   readonly style: Paint;
   /** Writes a score. */
   readonly number: (value: number) => string;
 }
 
-// --- in brief ---
-
-/** Means that are listed where no model was asked for. */
-const BRIEF_MEANS = 6;
-
-function brief(report: Report, rank: Ranking | undefined, view: View): string {
-  const { width, style } = view;
-  const { reference, distorted, noReference, models, tiny = [] } = report;
-  const scored = [...modelScores(report, view).lines, ...tinyScores(report, view)];
-  const scores = new Set([...models.map(({ name }) => name), ...tiny.flatMap(({ metrics }) => metrics)]);
-  const shown = metricsShown(report);
-  const asked = scored.length > 0 ? askedOf(shown, [report]).filter((name) => !scores.has(name)) : shown;
-  const meanOf = (name: string) => {
-    const pooled = pooledMetric(report, name);
-    return `${printable(name)} ${pooled ? cell(pooled.mean) : 'incomplete'}`;
-  };
-  const means = asked.slice(0, BRIEF_MEANS).map(meanOf);
-  const names = [distorted.name, ...(noReference ? [] : [reference.name])].map((name) =>
-    printable(baseName(name)),
-  );
-  const doubt = trustLines(report, view, 2);
-  const others = remarks([report]).length - (doubt.length > 0 ? 1 : 0);
-  const [worst] = rank ? worstFrames(report, rank, 1) : [];
-  const lines = [
-    ...(scored.length > 0 ? scored : means.map((mean) => `  ${mean}`)),
-    style.dim(`  ${cut(names.join(' against '), width - 2, 'both')}`),
-    style.dim(`  ${comparedText(report) ?? 'No frame was compared.'}`),
-    ...(scored.length > 0 && means.length > 0
-      ? [style.dim(`  ${cut(means.join(', '), width - 2, 'both')}`)]
-      : []),
-    ...doubt,
-    ...(others > 0
-      ? [style.dim(`  ${counted(others, doubt.length > 0 ? 'further remark' : 'remark')}`)]
-      : []),
-    ...(rank && worst
-      ? [`  Worst: ${momentText(report, worst.frameNum)}, ${printable(rank.metric)} ${cell(worst.value)}`]
-      : []),
-  ];
-  return lines.map((line) => `${line.trimEnd()}\n`).join('');
-}
-
-/** A frame and its time in the reference. */
-function momentText({ reference }: Report, frame: number): string {
-  const { frameRate: rate, skipped } = reference;
-  const known = rate !== undefined && rate.num > 0 && rate.den > 0;
-  return known ? `${clock(((frame + skipped) * rate.den) / rate.num, 2)}, frame ${frame}` : `frame ${frame}`;
+export function viewOf({ width = 80, color = false, precision = 'legacy' }: SummaryOptions): View {
+  return { width: Math.max(60, width), style: paint(color), number: textNumber(precision) };
 }
 
 // --- sections ---
@@ -164,7 +104,11 @@ function scores(report: Report, view: View): string[] {
 }
 
 /** Why the score is marked, in so many lines at most; nothing where it is not. */
-function trustLines(report: Report, { style, width }: View, most = Number.POSITIVE_INFINITY): string[] {
+export function trustLines(
+  report: Report,
+  { style, width }: View,
+  most = Number.POSITIVE_INFINITY,
+): string[] {
   const trust = trustOf(report);
   if (trust.verdict === 'fine') return [];
   const text = printable(`${TRUST_WORDS[trust.verdict]}: ${causeText(trust)}`);
@@ -185,7 +129,7 @@ function mark(report: Report): string {
 }
 
 /** Means of tiny models, which have no scale in common. */
-function tinyScores(report: Report, { style, number, width }: View): string[] {
+export function tinyScores(report: Report, { style, number, width }: View): string[] {
   const flaw = mark(report);
   const means = (report.tiny ?? []).flatMap(({ metrics, source }) =>
     metrics.map((metric) => ({ metric, source, pooled: pooledMetric(report, metric) })),
@@ -208,7 +152,7 @@ function modelsAndNotes(report: Report, view: View, flaws: readonly string[]): s
 }
 
 /** A line for each model, and what its word means. */
-function modelScores(report: Report, { style, number, width }: View) {
+export function modelScores(report: Report, { style, number, width }: View) {
   const { models } = report;
   const flaw = mark(report);
   const pooled = models.map(({ name }) => pooledMetric(report, name));
@@ -418,7 +362,7 @@ function preflight(report: Report, { style, width }: View): string[] {
 // --- layout ---
 
 /** Metrics worth a row: scores first, then features; not the single members of a collection. */
-function metricsShown(report: Report): string[] {
+export function metricsShown(report: Report): string[] {
   const scored = report.models.flatMap(({ name, collection }) =>
     collection ? [name, collection.bagging, collection.stddev, collection.ciLow, collection.ciHigh] : [name],
   );
@@ -456,7 +400,7 @@ function table(
 }
 
 /** A value in a table. */
-function cell(value: number): string {
+export function cell(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'nan' : formatFixed(value, 4);
   return Math.abs(value) < 1e6 ? formatFixed(value, 4) : formatGeneral(value, 7);
 }

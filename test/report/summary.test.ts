@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { brief } from '../../src/report/brief.js';
 import { buildReport, type ReportParts } from '../../src/report/build.js';
 import { summarize } from '../../src/report/summary.js';
 import { columns } from '../../src/report/terminal.js';
@@ -182,9 +183,8 @@ Warning
   });
 });
 
-describe('summarize in brief', () => {
-  const lines = (report: Report, width = 80) =>
-    summarize(report, { brief: true, width }).trimEnd().split('\n');
+describe('a report in brief', () => {
+  const lines = (report: Report, width = 80) => brief(report, { width }).trimEnd().split('\n');
   const pair = {
     reference: { ...y4m, name: '/a/ref.y4m' },
     distorted: { ...y4m, name: '/b/dis.y4m', skipped: 2 },

@@ -156,6 +156,8 @@ async function summaryOf(
   { precision, featuresTable }: DeliverySettings,
   { columns: width, colour: color }: Terminal,
 ): Promise<string> {
-  const { summarize } = await import('../../report/summary.js');
-  return summarize(report, { width, color, precision, brief: !featuresTable });
+  const options = { width, color, precision };
+  return featuresTable
+    ? (await import('../../report/summary.js')).summarize(report, options)
+    : (await import('../../report/brief.js')).brief(report, options);
 }

@@ -20,19 +20,17 @@ export function startBrowserParser(script: string | URL | undefined): ParserWork
   const witness = new Witness(start);
   return {
     ...held,
-    processorTime: () => witness.read()?.worked,
-    waitedTime: () => witness.read()?.waited ?? 0,
-    listen: (onMessage, onDeath) =>
+    processorTime: () => witness.times.worked,
+    waitedTime: () => witness.times.waited,
+    listen(onMessage, onDeath) {
       held.listen(
         (message) => {
           witness.stop();
           onMessage(message);
         },
-        (how) => {
-          witness.stop();
-          onDeath({ outOfMemory: false, how });
-        },
-      ),
+        (how) => onDeath({ outOfMemory: false, how }),
+      );
+    },
     terminate() {
       witness.stop();
       held.terminate();

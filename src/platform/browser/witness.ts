@@ -19,6 +19,8 @@ interface Times {
   readonly waited: number;
 }
 
+const NONE: Times = { worked: 0, waited: 0 };
+
 /** Works until the thread is ended. @param post gets the times so far */
 export function witness(post: (times: Times) => void): never {
   let fastest = Number.POSITIVE_INFINITY;
@@ -42,23 +44,19 @@ export function witness(post: (times: Times) => void): never {
 export class Witness {
   readonly #start: () => Worker;
   #worker: Worker | undefined;
-  #times: Times | undefined;
+  #times: Times = NONE;
 
   /** @param start a worker that {@link witness}es when it is told its {@link WitnessTask} */
   constructor(start: () => Worker) {
     this.#start = start;
   }
 
-  /** Since the first question; `undefined` where the worker does not run. */
-  read(): Times | undefined {
+  /** The times since the first question; none while the worker does not run. */
+  get times(): Times {
     if (!this.#worker) {
-      this.#times = { worked: 0, waited: 0 };
       this.#worker = this.#start();
       this.#worker.onmessage = ({ data }: MessageEvent<Times>) => {
         this.#times = data;
-      };
-      this.#worker.onerror = () => {
-        this.#times = undefined;
       };
       this.#worker.postMessage({ kind: 'begin', task: { kind: 'witness' } satisfies WitnessTask });
     }
@@ -68,5 +66,6 @@ export class Witness {
   stop(): void {
     this.#worker?.terminate();
     this.#worker = undefined;
+    this.#times = NONE;
   }
 }

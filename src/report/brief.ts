@@ -1,0 +1,73 @@
+/**
+ * @module report/brief
+ * A report in a few lines for a terminal; report/summary has all of it.
+ */
+import { counted, printable } from '../core/printable.js';
+import { baseName, comparedText } from './facts.js';
+import { remarks } from './findings.js';
+import { pooledMetric } from './pool.js';
+import {
+  cell,
+  metricsShown,
+  modelScores,
+  type SummaryOptions,
+  tinyScores,
+  trustLines,
+  viewOf,
+} from './summary.js';
+import { clock, cut } from './terminal.js';
+import type { Report } from './types.js';
+import { askedOf } from './view/encodes.js';
+import { ranking, worstFrames } from './worst.js';
+
+/** Means that are listed where no model was asked for. */
+const BRIEF_MEANS = 6;
+
+/**
+ * The scores, and seven lines at most: what was compared, the gravest doubt, the worst moment.
+ * @throws {AnyvmafError} `usage` when the precision is not one
+ */
+export function brief(report: Report, options: Omit<SummaryOptions, 'worst'> = {}): string {
+  const view = viewOf(options);
+  const { width, style } = view;
+  const rank = ranking(report);
+  const { reference, distorted, noReference, models, tiny = [] } = report;
+  const scored = [...modelScores(report, view).lines, ...tinyScores(report, view)];
+  const scores = new Set([...models.map(({ name }) => name), ...tiny.flatMap(({ metrics }) => metrics)]);
+  const shown = metricsShown(report);
+  const asked = scored.length > 0 ? askedOf(shown, [report]).filter((name) => !scores.has(name)) : shown;
+  const meanOf = (name: string) => {
+    const pooled = pooledMetric(report, name);
+    return `${printable(name)} ${pooled ? cell(pooled.mean) : 'incomplete'}`;
+  };
+  const means = asked.slice(0, BRIEF_MEANS).map(meanOf);
+  const names = [distorted.name, ...(noReference ? [] : [reference.name])].map((name) =>
+    printable(baseName(name)),
+  );
+  const doubt = trustLines(report, view, 2);
+  const others = remarks([report]).length - (doubt.length > 0 ? 1 : 0);
+  const [worst] = rank ? worstFrames(report, rank, 1) : [];
+  const lines = [
+    ...(scored.length > 0 ? scored : means.map((mean) => `  ${mean}`)),
+    style.dim(`  ${cut(names.join(' against '), width - 2, 'both')}`),
+    style.dim(`  ${comparedText(report) ?? 'No frame was compared.'}`),
+    ...(scored.length > 0 && means.length > 0
+      ? [style.dim(`  ${cut(means.join(', '), width - 2, 'both')}`)]
+      : []),
+    ...doubt,
+    ...(others > 0
+      ? [style.dim(`  ${counted(others, doubt.length > 0 ? 'further remark' : 'remark')}`)]
+      : []),
+    ...(rank && worst
+      ? [`  Worst: ${momentText(report, worst.frameNum)}, ${printable(rank.metric)} ${cell(worst.value)}`]
+      : []),
+  ];
+  return lines.map((line) => `${line.trimEnd()}\n`).join('');
+}
+
+/** A frame and its time in the reference. */
+function momentText({ reference }: Report, frame: number): string {
+  const { frameRate: rate, skipped } = reference;
+  const known = rate !== undefined && rate.num > 0 && rate.den > 0;
+  return known ? `${clock(((frame + skipped) * rate.den) / rate.num, 2)}, frame ${frame}` : `frame ${frame}`;
+}
