@@ -65,6 +65,20 @@ async function secondsOf(start, { url, table, output, jobs, workers }) {
   return seconds;
 }
 
+/** Processor seconds that a process and its children have taken; NaN off Linux. */
+function processorOf(pid) {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ');
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+    const own = (Number(fields[11]) + Number(fields[12])) / 100;
+    return children.filter(Boolean).reduce((sum, child) => sum + processorOf(child), own);
+  } catch {
+    return Number.NaN;
+  }
+}
+
 /** @param tools command, reference, distorted, model, runs, median, report */
 export async function benchBatch({ command, reference, distorted, model, runs, median, report }) {
   if (!hasRedis()) {
@@ -89,12 +103,12 @@ export async function benchBatch({ command, reference, distorted, model, runs, m
   try {
     const fleets = [1, 2].map((workers) => {
       const url = `${redis.url}?queue=bench-${workers}`;
-      for (let core = 0; core < workers; core++) {
-        const args = ['work', '--queue', url, '--allow', dirname(reference), '--threads', '1', '-q'];
-        running.push(start(args, core));
-      }
+      const args = ['work', '--queue', url, '--allow', dirname(reference), '--threads', '1', '-q'];
+      const own = Array.from({ length: workers }, (_, core) => start(args, core));
+      running.push(...own);
+      const processor = () => own.reduce((sum, { pid }) => sum + processorOf(pid), 0);
       const [table, output] = ['jobs', 'results'].map((name) => join(root, `${name}-${workers}.jsonl`));
-      return { url, table, output, times: [] };
+      return { url, table, output, processor, times: [], taken: [] };
     });
     const run = async ({ url, table, output }, jobs, precision) => {
       writeFileSync(table, tableOf({ reference, distorted, model }, jobs));
@@ -106,7 +120,11 @@ export async function benchBatch({ command, reference, distorted, model, runs, m
     for (const fleet of fleets) await run(fleet, 4, '5');
     // Turn about, so that both meet the same machine.
     for (let i = 0; i < runs; i++) {
-      for (const fleet of fleets) fleet.times.push(await run(fleet, JOBS, `${6 + i}`));
+      for (const fleet of fleets) {
+        const before = fleet.processor();
+        fleet.times.push(await run(fleet, JOBS, `${6 + i}`));
+        fleet.taken.push(fleet.processor() - before);
+      }
       const [one, two] = fleets.map(({ times }) => times[i].toFixed(2));
       console.error(`batch    run ${i + 1} of ${runs}: one worker ${one} s, two ${two} s`);
     }
@@ -116,6 +134,9 @@ export async function benchBatch({ command, reference, distorted, model, runs, m
     const what = `${JOBS - 2} jobs of ${FRAMES} frames`;
     report('batch', `one worker on one core, ${what}`, `${alone.toFixed(2)} s`);
     report('batch', 'two workers on two cores', `${both.toFixed(2)} s`);
+    const [ownOne, ownTwo] = fleets.map(({ taken }) => median(taken));
+    // What two cores cost each other; other work on the machine does not change it much.
+    report('batch', 'processor time of two workers over that of one', (ownTwo / ownOne).toFixed(2));
     report('batch', 'two workers over one', gain.toFixed(2), `at least ${WANTED}`);
   } finally {
     for (const worker of running) {

@@ -448,18 +448,18 @@ describe.skipIf(redisIsAbsent !== undefined)(title, () => {
   });
 
   it('refuses a name that the queue does not take, before anything is submitted', async () => {
+    const url = `${redis.url}?queue=names`;
     for (const [i, name] of ['a\\u0000b.y4m', 'a\\nb.y4m', 'x'.repeat(5000)].entries()) {
       const jobs = files.put(
         `media/names-${i}.jsonl`,
         `{"reference":"r.y4m","distorted":"d.y4m"}\n{"reference":"r.y4m","distorted":"${name}"}\n`,
       );
-      const before = await redis.client.dbsize();
-      const ran = await batch(jobs, files.at(`names-${i}.jsonl`), '--precision', '8');
+      const ran = await anyvmaf(['batch', jobs, '-o', files.at(`names-${i}.jsonl`), '--queue', url]);
       expect(ran).toMatchObject({
         code: 1,
         stderr: expect.stringMatching(/^anyvmaf: line 2: a name or option has more than 4096 .*\n$/),
       });
-      expect(await redis.client.dbsize()).toBe(before);
+      expect(await redis.client.keys('{names}:*')).toEqual([]);
     }
   });
 
@@ -486,6 +486,17 @@ describe.skipIf(redisIsAbsent !== undefined)(title, () => {
     for (const { stderr } of [readOnly, full]) expect(stderr.split('\n').length).toBeLessThan(4);
     await replica.client.config('SET', 'maxmemory', '0');
     expect(await submit('again.jsonl')).toMatchObject({ code: 0 });
+    // A result that cannot be told is found again once it can.
+    await worker.stop();
+    await using patient = await startWorker([...args, '--allow', media, '--lease', '2', '--threads', '1']);
+    const following = anyvmaf(['batch', long, '-o', files.at('full-redis.jsonl'), ...args]);
+    await until(async () => Number(await replica.client.llen('{anyvmaf}:tasks:active')) === 1);
+    await replica.client.config('SET', 'maxmemory', '1mb');
+    await patient.says(/OOM/);
+    await replica.client.config('SET', 'maxmemory', '0');
+    const followed = await following;
+    expect(followed, followed.stderr + patient.said()).toMatchObject({ code: 0 });
+    expect(await patient.stop()).toBe(0);
     expect(worker.said().split('\n').length).toBeLessThan(10);
     expect(await worker.stop()).toBe(0);
   });
