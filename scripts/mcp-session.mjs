@@ -20,6 +20,9 @@ const CLIPS = ['clip_0000', 'clip_0019', 'clip_0029', 'clip_0001', 'clip_0007'];
 const CLIP_FORMAT = { ...FORMAT, width: 320, height: 180 };
 const CLIP_FRAMES = 24;
 
+/** Milliseconds that a call may take, on a busy machine too. */
+const LONGEST = 600_000;
+
 /** Maximum bytes of a result to show. */
 const SHOWN = 3000;
 
@@ -119,7 +122,7 @@ async function converse() {
     const notices = [];
     const result = await client.callTool(
       { name, arguments: args },
-      { onprogress: ({ message }) => notices.push(message) },
+      { timeout: LONGEST, onprogress: ({ message }) => notices.push(message) },
     );
     if (result.isError) throw new Error(`${name}: ${result.content[0].text}`);
     pages.push(step(thought, name, args, result, notices, keys));
@@ -260,7 +263,7 @@ function shorten(_key, value) {
 function tidy(text) {
   const clean = text
     .replaceAll(folder, '/videos')
-    .replace(/[^\s"]*anyvmaf-mcp-\w+/g, '/tmp/anyvmaf-mcp')
+    .replace(/[^\s"]*anyvmaf-mcp-[\w-]+/g, '/tmp/anyvmaf-mcp')
     .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, (id) => id.slice(0, 8));
   return clean.length > SHOWN ? `${clean.slice(0, clean.lastIndexOf('\n', SHOWN))}\n  ...` : clean;
 }

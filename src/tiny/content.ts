@@ -28,21 +28,53 @@ const NOISE_CORRELATION = 0.35;
 export function contentOf(luma: ArrayLike<number>, width: number, height: number, bitDepth: number): Content {
   const unit = 2 ** (bitDepth - 8);
   const pixels = width * height;
-  let [sum, squares, across, down] = [0, 0, 0, 0];
-  for (let y = 0, at = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, at++) {
-      const value = luma[at]!;
-      sum += value;
-      squares += value * value;
-      if (x > 0) across += (value - luma[at - 1]!) ** 2;
-      if (y > 0) down += (value - luma[at - width]!) ** 2;
-    }
+  const sums: Sums = [0, 0, 0, 0];
+  // So many squares add up to less than 2^32.
+  const most32 = Math.max(1, Math.floor((2 ** 32 - 1) / (2 ** bitDepth - 1) ** 2));
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x += most32)
+      addSamples(luma, y * width + x, Math.min(most32, width - x), Math.min(x, 1), y > 0 ? width : 0, sums);
   }
+  const [sum, squares, across, down] = sums;
   const variance = squares / pixels - (sum / pixels) ** 2;
   if (variance < (FLAT_DEVIATION * unit) ** 2) return 'flat';
   // The mean squared difference of neighbours with correlation r is 2 (1 - r) variance.
   const most = 2 * (1 - NOISE_CORRELATION) * variance;
   return across / ((width - 1) * height) > most && down / (width * (height - 1)) > most ? 'noise' : 'scene';
+}
+
+/** Of samples, their squares, and squared differences from the neighbours at the left and above. */
+type Sums = [sum: number, squares: number, across: number, down: number];
+
+/**
+ * Adds some samples of a row, in 32 bits, which is three times as fast as in doubles.
+ * @param left distance of the first one's neighbour at the left; 0 if it has none
+ * @param above distance of the neighbours above; 0 if there are none
+ */
+function addSamples(
+  luma: ArrayLike<number>,
+  first: number,
+  count: number,
+  left: number,
+  above: number,
+  sums: Sums,
+): void {
+  let [sum, squares, across, down] = [0, 0, 0, 0];
+  let before = luma[first - left]!;
+  for (let at = first; at < first + count; at++) {
+    const value = luma[at]!;
+    const right = value - before;
+    const below = value - luma[at - above]!;
+    before = value;
+    sum = (sum + value) | 0;
+    squares = (squares + Math.imul(value, value)) | 0;
+    across = (across + Math.imul(right, right)) | 0;
+    down = (down + Math.imul(below, below)) | 0;
+  }
+  sums[0] += sum >>> 0;
+  sums[1] += squares >>> 0;
+  sums[2] += across >>> 0;
+  sums[3] += down >>> 0;
 }
 
 /** Adds two tallies. */

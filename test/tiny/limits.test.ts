@@ -48,6 +48,17 @@ describe('what a picture shows', () => {
     expect(contentOf(ten, WIDTH, HEIGHT, 10)).toBe(expected);
   });
 
+  it.each([12, 16])('noise is noise and a slope a scene with the largest samples of %i bit', (bits) => {
+    const peak = 2 ** bits - 1;
+    const loud = Uint16Array.from({ length: PIXELS }, () => peak * random.int(0, 1));
+    expect(contentOf(loud, WIDTH, HEIGHT, bits)).toBe('noise');
+    const slope = Uint16Array.from({ length: PIXELS }, (_, i) =>
+      Math.round((peak * (i % WIDTH)) / (WIDTH - 1)),
+    );
+    expect(contentOf(slope, WIDTH, HEIGHT, bits)).toBe('scene');
+    expect(contentOf(new Uint16Array(PIXELS).fill(peak), WIDTH, HEIGHT, bits)).toBe('flat');
+  });
+
   it('stripes are a scene: neighbours along them are alike', () => {
     const stripes = Uint8Array.from({ length: PIXELS }, (_, i) => (i % 2 ? 200 : 40));
     expect(contentOf(stripes, WIDTH, HEIGHT, 8)).toBe('scene');
