@@ -18,6 +18,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   features: '--feature',
   frameRatePolicy: '--frame-rate-policy',
   raw: '-w, -h, -p and -b',
+  pixelFormat: '--pix-fmt',
   scaleTo: '--scale-to',
   vfDistorted: '--vf-dis',
   vfReference: '--vf-ref',

@@ -37,6 +37,8 @@ export interface AnyvmafErrorOptions extends ErrorOptions {
   /** What resolves it; the message says only what is wrong, and the remedies are added to it. */
   readonly hints?: readonly Remedy[] | undefined;
   readonly objections?: readonly Objection[] | undefined;
+  /** An option that the message is about, which goes on after its name. */
+  readonly about?: Objection['about'];
   readonly file?: string | undefined;
   readonly role?: InputRole | undefined;
 }
@@ -62,10 +64,11 @@ export class AnyvmafError extends Error {
   readonly role?: InputRole;
 
   constructor(code: ErrorCode, message: string, options: AnyvmafErrorOptions = {}) {
-    const { hints, file, role } = options;
-    const objections = hints?.length ? [{ message, hints }] : options.objections;
+    const { hints, about, file, role } = options;
+    const own = [{ message, about, hints: hints ?? [] }];
+    const objections = hints?.length || about ? own : options.objections;
     super(
-      sentence(hints ? objectionsText([{ message, hints }]) : message),
+      sentence(hints || about ? objectionsText(own) : message),
       options.cause === undefined ? undefined : { cause: legible(options.cause) },
     );
     this.code = code;

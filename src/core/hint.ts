@@ -77,7 +77,19 @@ export interface PrepareHint {
 export interface OpenHint {
   /** `declare`: say that a file is raw video, and of which format. */
   readonly purpose: 'check' | 'choose' | 'correct' | 'declare' | 'name' | 'omit';
-  readonly option: 'decoder' | 'features' | 'from' | 'raw' | 'vmafBin';
+  readonly option:
+    | 'cropDistorted'
+    | 'cropReference'
+    | 'decoder'
+    | 'deinterlace'
+    | 'features'
+    | 'from'
+    | 'pixelFormat'
+    | 'rate'
+    | 'raw'
+    | 'vfDistorted'
+    | 'vfReference'
+    | 'vmafBin';
   readonly value?: never;
   readonly aim?: string;
 }
@@ -110,6 +122,8 @@ export type Remedy = Hint | OpenHint | PullHint | InstallHint | string;
 export interface Objection {
   /** What is wrong, in words that name no option: a full sentence, or a clause that goes on with what to do. */
   readonly message: string;
+  /** An option with whose name the message begins in every door; the message goes on after it. */
+  readonly about?: OpenHint['option'] | undefined;
   /** What resolves it, each by itself. */
   readonly hints?: readonly Remedy[];
 }
@@ -135,7 +149,8 @@ function namedText(hint: Exclude<Remedy, string | PrepareHint>, name: HintName):
 
 /** Sentences about what was refused, each with what resolves it. */
 export function objectionsText(objections: readonly Objection[], name: HintName = nameInApi): string {
-  const texts = objections.map(({ message, hints }) => {
+  const texts = objections.map(({ message: wrong, about, hints }) => {
+    const message = about === undefined ? wrong : `${name({ purpose: 'name', option: about })} ${wrong}`;
     const whole = message.endsWith('.');
     const steps = hints?.map((hint) => stepText(hint, name)).join(', or ');
     if (!steps) return whole || !hints ? message : `${message}.`;

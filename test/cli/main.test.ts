@@ -283,6 +283,13 @@ describe('bad input', () => {
     expect(readdirSync(files.at('.'))).toEqual(before);
   }
 
+  test.each([
+    ['--crop-ref 99:99:0:0', '--crop-ref is "99:99:0:0", which goes beyond the picture of 64x48'],
+    ['--vf-dis movie=a.mkv', '--vf-dis names the filter "movie", which'],
+    ['--pix-fmt nv12', '--pix-fmt is "nv12", but it must be a planar format'],
+    ['--rate 25', '--rate is 25, but neither video is a sequence'],
+    ['--deinterlace', 'say so; pass --vf-ref bwdif=mode=send_frame, or pass --vf-dis bwdif=mode=send_frame.'],
+  ])('%s is refused by its flag', (option, text) => refused([ref, dis, ...option.split(' ')], 1, text));
   test('missing', () => refused([ref, files.at('no such file.y4m')], 2, 'no such file.y4m'));
   test('a folder', () => refused([files.at('.'), dis], 2, files.at('.')));
   test('empty', () => refused([files.put('empty.y4m', ''), dis], 2, 'empty.y4m'));

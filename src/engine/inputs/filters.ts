@@ -139,8 +139,13 @@ function requireFields({ deinterlace }: CheckedFilters, sides: readonly Side[]):
   const orders = sides.map((side) => (side.kind === 'encoded' ? side.video.facts.fieldOrder : 'unknown'));
   if (orders.some((order) => order === 'top-first' || order === 'bottom-first')) return;
   throw usageError(
-    `deinterlace is asked for, but no video is marked as interlaced (${orders.join(', ')}); for one that is not marked give ` +
-      "the filter by name: vfReference or vfDistorted 'bwdif=mode=send_frame'.",
+    `is asked for, but no video is marked as interlaced (${orders.join(', ')}); if one is and does not say so`,
+    {
+      about: 'deinterlace',
+      hints: (['vfReference', 'vfDistorted'] as const).map((option) => ({
+        ...{ purpose: 'fix', option, value: 'bwdif=mode=send_frame' },
+      })),
+    },
   );
 }
 

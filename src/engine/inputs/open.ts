@@ -46,7 +46,8 @@ export async function identifyInputs(
     const [reference, distorted] = inputs;
     if (pairing.rate !== undefined && !inputs.some((input) => 'kind' in input && input.sequence)) {
       throw usageError(
-        `rate is ${pairing.rate}, but neither video is a sequence of pictures, and others have a rate of their own; leave it out.`,
+        `is ${pairing.rate}, but neither video is a sequence of pictures, and others have a rate of their own; leave it out.`,
+        { about: 'rate' },
       );
     }
     const ofBytes = pairing.preflight ? await findingsOfBytes(inputs, platform.files) : [];

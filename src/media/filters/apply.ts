@@ -40,7 +40,7 @@ export function checkFilters(options: FilterOptions, foreign: boolean): void {
     if (options[name] === undefined) continue;
     parseArea(name, options[name]);
     if (options.crop !== undefined) {
-      throw usageError(`${name} and crop auto both say what to cut off; leave one of them out.`);
+      throw usageError('and crop auto both say what to cut off; leave one of them out.', { about: name });
     }
   }
   if (options.pixelFormat !== undefined) targetFormat(options.pixelFormat);
@@ -199,7 +199,7 @@ function decoderFilters(facts: Facts, filters: SideFilters): DecoderFilters {
     chain.push(`scale=${ends.join(':')}${same}`);
   }
   if (format) chain.push(`format=${nameOfFormat(format)}`);
-  const keepsFrames = vf === undefined || checkChain('vf', vf, false).keepsFrames;
+  const keepsFrames = vf === undefined || checkChain('vfDistorted', vf, false).keepsFrames;
   return { chain: chain.join(','), keepsFrames };
 }
 
@@ -275,8 +275,9 @@ function targetFormat(name: string): SampleFormat {
   const format = typeof name === 'string' && /^(?:yuv4|gray)/.test(name) ? pixelFormat(name) : undefined;
   if (format && pixelFormatName(format) === name) return format;
   throw usageError(
-    `pixelFormat is ${quoted(String(name))}, but it must be a planar format by ffmpeg's name: yuv420p, yuv422p or yuv444p, ` +
+    `is ${quoted(String(name))}, but it must be a planar format by ffmpeg's name: yuv420p, yuv422p or yuv444p, ` +
       'with 10le, 12le, 14le or 16le for more than 8 bits, or gray.',
+    { about: 'pixelFormat' },
   );
 }
 
@@ -297,13 +298,15 @@ function matrixOf({ matrix, width, height }: Facts): ColorMatrix | undefined {
   }
 }
 
+type CropOption = 'cropReference' | 'cropDistorted';
+
 interface WrittenArea {
   readonly width: number;
   readonly height: number;
   readonly at?: { readonly x: number; readonly y: number };
 }
 
-function parseArea(option: string, text: string): WrittenArea {
+function parseArea(option: CropOption, text: string): WrittenArea {
   const found = /^(\d{1,5}):(\d{1,5})(?::(\d{1,5}):(\d{1,5}))?$/.exec(String(text));
   const [width = 0, height = 0, x, y] = (found?.slice(1) ?? []).map((part) =>
     part === undefined ? undefined : Number(part),
@@ -312,12 +315,13 @@ function parseArea(option: string, text: string): WrittenArea {
     return { width, height, ...(x !== undefined && y !== undefined && { at: { x, y } }) };
   }
   throw usageError(
-    `${option} is ${quoted(String(text))}, but it must be WIDTH:HEIGHT or WIDTH:HEIGHT:X:Y in samples, such as 1920:800:0:140.`,
+    `is ${quoted(String(text))}, but it must be WIDTH:HEIGHT or WIDTH:HEIGHT:X:Y in samples, such as 1920:800:0:140.`,
+    { about: option },
   );
 }
 
 /** @throws {AnyvmafError} `usage` for what lies outside the picture, or between samples of chroma */
-function areaIn(option: string, text: string, facts: Facts): CropArea {
+function areaIn(option: CropOption, text: string, facts: Facts): CropArea {
   const { width, height, at } = parseArea(option, text);
   const steps = stepsOf(facts.chroma);
   const middle = (all: number, part: number, step: number) => {
@@ -328,13 +332,14 @@ function areaIn(option: string, text: string, facts: Facts): CropArea {
   const y = at?.y ?? middle(facts.height, height, steps.y);
   const whole = `${facts.width}x${facts.height}`;
   if (x + width > facts.width || y + height > facts.height) {
-    throw usageError(`${option} is ${quoted(text)}, which goes beyond the picture of ${whole}.`);
+    throw usageError(`is ${quoted(text)}, which goes beyond the picture of ${whole}.`, { about: option });
   }
   const odd = width % steps.x || x % steps.x || height % steps.y || y % steps.y;
   if (odd) {
     throw usageError(
-      `${option} is ${quoted(text)}, but a picture of ${[...facts.chroma].join(':')} chroma is cut between pairs of samples ` +
+      `is ${quoted(text)}, but a picture of ${[...facts.chroma].join(':')} chroma is cut between pairs of samples ` +
         `only; use even numbers${steps.y === 1 ? ' across' : ''}.`,
+      { about: option },
     );
   }
   return { width, height, x, y };

@@ -55,16 +55,20 @@ export interface CheckedChain {
   readonly keepsFrames: boolean;
 }
 
+/** An option whose value is a chain. */
+type FilterText = 'vfReference' | 'vfDistorted';
+
 /**
  * @param option its name, for messages
  * @param foreign somebody else than the user of the machine wrote it
  * @throws {AnyvmafError} `usage`
  */
-export function checkChain(option: string, text: string, foreign: boolean): CheckedChain {
+export function checkChain(option: FilterText, text: string, foreign: boolean): CheckedChain {
   if (typeof text !== 'string' || text.trim() === '' || text.length > MAX_LENGTH || hasControl(text)) {
     throw usageError(
-      `${option} is ${quoted(String(text).slice(0, 100))}, but it must be a chain of ffmpeg's filters such as crop=1920:800 in ` +
+      `is ${quoted(String(text).slice(0, 100))}, but it must be a chain of ffmpeg's filters such as crop=1920:800 in ` +
         `up to ${MAX_LENGTH} characters.`,
+      { about: option },
     );
   }
   const filters = split(option, text);
@@ -77,7 +81,7 @@ function hasControl(text: string): boolean {
 }
 
 /** Splits at commas as ffmpeg does: a backslash takes the next character as it is, quotes all between them. */
-function split(option: string, text: string): Filter[] {
+function split(option: FilterText, text: string): Filter[] {
   const parts: string[] = [''];
   let quote = false;
   for (let i = 0; i < text.length; i++) {
@@ -90,13 +94,14 @@ function split(option: string, text: string): Filter[] {
     if (letter === "'") quote = !quote;
     if (!quote && /[[\];]/.test(letter)) {
       throw usageError(
-        `${option} is ${quoted(text)}, but it must be one chain from one video to one, without [ ] and ;.`,
+        `is ${quoted(text)}, but it must be one chain from one video to one, without [ ] and ;.`,
+        { about: option },
       );
     }
     if (letter === ',' && !quote) parts.push('');
     else parts[last] += letter;
   }
-  if (quote) throw usageError(`${option} is ${quoted(text)}, in which a quote (') is not closed.`);
+  if (quote) throw usageError(`is ${quoted(text)}, in which a quote (') is not closed.`, { about: option });
   return parts.map((part) => {
     const equals = part.indexOf('=');
     const name = (equals < 0 ? part : part.slice(0, equals)).trim();
@@ -104,27 +109,31 @@ function split(option: string, text: string): Filter[] {
   });
 }
 
-function check(option: string, { name, args }: Filter, foreign: boolean): void {
+function check(option: FilterText, { name, args }: Filter, foreign: boolean): void {
   const allowed = foreign ? FOREIGN : KNOWN;
   if (!allowed.has(name)) {
     const near = nearest(name, [...allowed]);
     const why = KNOWN.has(name) ? 'is not allowed here' : 'is not one that only changes pictures';
     const instead = near === undefined || near === name ? '' : ` (did you mean ${near}?)`;
     throw usageError(
-      `${option} names the filter ${quoted(name)}, which ${why}${instead}: filters that open files or the network, take ` +
+      `names the filter ${quoted(name)}, which ${why}${instead}: filters that open files or the network, take ` +
         'commands or have several inputs are refused; prepare the video with ffmpeg itself for these.',
+      { about: option },
     );
   }
   const bare = args.replace(/\\(.)/g, '$1').replaceAll("'", '');
   // ffmpeg reads the value of an option whose name begins with a slash from a file.
   const reads = /(?:^|:)\s*\//.test(bare) || (name === 'curves' && /(?:psfile|plot)\s*=/.test(bare));
   if (reads)
-    throw usageError(`${option} lets the filter ${name} open a file (${quoted(args)}), which is refused.`);
+    throw usageError(`lets the filter ${name} open a file (${quoted(args)}), which is refused.`, {
+      about: option,
+    });
   if (!foreign) return;
   const numbers = name === 'fps' ? [] : (bare.match(/\d+/g) ?? []);
   if (/[^\w.:=+\-*/()|@ ]|while|print|random/.test(bare) || numbers.some((one) => Number(one) > MAX_NUMBER)) {
     throw usageError(
-      `${option} gives the filter ${name} ${quoted(args)}; here only plain values and numbers up to ${MAX_NUMBER} are taken.`,
+      `gives the filter ${name} ${quoted(args)}; here only plain values and numbers up to ${MAX_NUMBER} are taken.`,
+      { about: option },
     );
   }
 }

@@ -249,6 +249,11 @@ describe.runIf(hasFfmpeg)(`encoded files (${needsFfmpeg})`, () => {
     const fixes = findings.map(({ fix = '' }) => fix.replaceAll('": "', '":"'));
     expect(fixes.some((fix) => fix.includes(advice))).toBe(true);
     const filters = { crop_distorted: '192:108:0:16' };
+    for (const [wrong, said] of [
+      [{ vf_distorted: 'movie=a.mkv' }, /^vf_distorted names the filter "movie"/],
+      [{ crop_reference: '999:999' }, /^crop_reference is "999:999", which goes beyond/],
+    ] as const)
+      expect(await refused(inspectPairTool, { ...pair, filters: wrong }, encoded())).toMatch(said);
     const inspected = await call<{ findings: { code: string }[] }>(
       inspectPairTool,
       { ...pair, filters },

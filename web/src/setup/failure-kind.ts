@@ -68,7 +68,8 @@ export function kindOfFailure(failure: Failure, settings: Settings): FailureKind
 /** The message of a failure, without the options that forms and buttons stand for. */
 export function failureWords({ message, objections }: Failure): string {
   if (!objections) return message;
-  const texts = objections.map(({ message: wrong, hints = [] }) => {
+  const texts = objections.map(({ message: said, about, hints = [] }) => {
+    const wrong = about === undefined ? said : `${about} ${said}`;
     const steps = hints.filter((hint) => typeof hint === 'string').join(', or ');
     if (wrong.endsWith('.')) return wrong;
     return steps === '' ? `${wrong}.` : `${wrong}; ${steps}.`;
