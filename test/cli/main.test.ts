@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { version } from '../../src/core/version.js';
+import { atRest } from '../support/at-rest.js';
 import { readFixture } from '../support/fixtures.js';
 import { anyvmaf, type Outcome, PROGRAM, run, type Videos, videos } from './run.js';
 
@@ -444,7 +445,7 @@ describe('endings', () => {
     const outcome = await anyvmaf(['-', dis, '--json', '-o', output], {
       meanwhile: (child) => {
         child.stdin?.write(readFileSync(ref).subarray(0, -200), () =>
-          setTimeout(() => child.kill(signal), 600),
+          atRest(child.pid).then(() => child.kill(signal)),
         );
       },
     });
