@@ -375,7 +375,7 @@ try {
   server.close();
   rmSync(PAGE, { recursive: true, force: true });
 }
-const busy = load > 0.5 ? ` Other programs kept ${load.toFixed(1)} cores busy when it began.` : '';
+const busy = load > 0.5 ? ` The machine was not quiet: its load was ${load.toFixed(1)} when this began.` : '';
 const text = [
   `${cpus()[0]?.model.trim()}, ${cpus().length} cores, Node ${process.versions.node}; generated 1080p pair as H.264, ` +
     `${FRAMES} frames, ${THREADS} workers. Median of ${RUNS} runs in turns (minimum - maximum). The command line is timed ` +

@@ -3,7 +3,7 @@ import { openAsBlob, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { VideoSample } from 'mediabunny';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { SampleCopier, samplePixelFormat } from '../../src/platform/mediabunny/samples.js';
 import { rate } from '../../src/platform/mediabunny/track.js';
 import { nodeMediabunnyDecoder } from '../../src/platform/node/mediabunny-decoder.js';
@@ -48,6 +48,21 @@ describe.skipIf(!canRun)(title('the mediabunny decoder'), () => {
       });
     }
   }
+
+  it('goes through the index of a file once, where the file cannot change', async () => {
+    const blob = await openAsBlob(clip());
+    const read = vi.spyOn(blob, 'slice');
+    const [facts, times] = [await decoder.probe(blob), await decoder.timestamps(blob)];
+    expect(times).toHaveLength(50);
+    const reads = read.mock.calls.length;
+    expect(reads).toBeGreaterThan(0);
+    const expected = [...(times ?? [])];
+    // Whoever has the times may do with them what they like.
+    times?.fill(7);
+    expect(await decoder.probe(blob)).toEqual(facts);
+    expect([...((await decoder.timestamps(blob)) ?? [])]).toEqual(expected);
+    expect(read).toHaveBeenCalledTimes(reads);
+  });
 
   it('turns pictures upright, as ffmpeg does', async () => {
     for (const degrees of [90, 180, 270]) {

@@ -170,10 +170,10 @@ details details { border-top: 1px solid var(--line); margin: 10px -22px 0; paddi
 .fold { padding: 10px 22px; } .fold > [open] { padding-bottom: 10px; } .fold h2 { color: var(--ink); } .fold .scroll + h3 { margin-top: 12px; }
 @media (min-width: 721px) { .folds { display: grid; grid-template-columns: 1fr 1fr; gap: 0 14px; } .folds > :has(> [open]) { grid-column: 1 / -1; } }
 summary::before { content: "›"; display: inline-block; transition: transform .12s; color: var(--faint); font-size: 17px; line-height: 1; } details[open] > summary::before { transform: rotate(90deg); }
-.worst { list-style: none; margin: 0; padding: 0; } .worst + h3, .worst-of { margin-top: 12px; display: flex; gap: 7px; align-items: center; overflow-wrap: anywhere; }
+.worst { list-style: none; margin: 0; padding: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(min(300px, 100%), 1fr)); gap: 0 18px; } .worst + h3, .worst-of { margin-top: 12px; display: flex; gap: 7px; align-items: center; overflow-wrap: anywhere; }
 .worst button { display: grid; grid-template-columns: 64px 74px 1fr 58px; gap: 10px; align-items: center; width: 100%; border: 0; background: none; text-align: left; padding: 6px 8px; margin: 0 -8px; width: calc(100% + 16px); border-radius: 7px; font-size: 13.5px; }
 .live .worst button:hover { background: var(--sunk); } body:not(.live) .worst button { cursor: default; }
-.worst.pictured { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(210px, 100%), 1fr)); gap: 4px 18px; } .pictured .line { visibility: hidden; }
+.worst.pictured { grid-template-columns: repeat(auto-fill, minmax(min(210px, 100%), 1fr)); gap: 4px 18px; } .pictured .line { visibility: hidden; }
 .shots { grid-column: 1 / -1; display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 4px; }
 .shot { display: grid; font-size: 12px; line-height: 1.4; } .shot img { width: 100%; height: auto; border-radius: 4px; }
 .worst .line { height: 6px; border-radius: 3px; background: var(--grid); overflow: hidden; } .worst .line i { display: block; height: 100%; background: var(--c); border-radius: 3px; } .worst b { text-align: right; font-weight: 600; }
