@@ -147,7 +147,7 @@ describe.runIf(hasFfmpeg)(`encoded video from pipes (${needsFfmpeg})`, () => {
   it('is refused with what ffmpeg says where it is cut off', async () => {
     const run = score({ reference: video(), distorted: cut(low(), 1500) }, { threads: 0 });
     await expect(run).rejects.toThrow(
-      /^the stream is not encoded video that ffmpeg can decode in order: it says .*; give it as a file/,
+      /^the stream is not encoded video that ffmpeg can decode in order: it says .*; give encoded video as a file/,
     );
   });
 

@@ -293,7 +293,7 @@ describe.skipIf(redisIsAbsent !== undefined)(title, () => {
             [
               `filter-${i}-${side}`,
               pair(100 + 2 * i + j, [...Object.values(good), `--vf-${side}=${chain}`]),
-              /usage: vf(Reference|Distorted) (names|lets|is) /,
+              /usage: --vf-(ref|dis) (names|lets|is) /,
             ] as const,
         ),
       ),

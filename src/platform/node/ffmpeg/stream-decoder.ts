@@ -78,8 +78,8 @@ class StreamDecoding implements ByteStream {
     const reason = this.#errors.at(0) ?? `it ended with code ${code}`;
     throw new AnyvmafError(
       'media',
-      `${shown(this.#name)} is not encoded video that ffmpeg can decode in order: it says ${shown(reason)}; give it as a ` +
-        'file, in which ffmpeg can look further, or decode it first: ffmpeg -i - -strict -1 -f yuv4mpegpipe -',
+      `${shown(this.#name)} is not encoded video that ffmpeg can decode in order: it says ${shown(reason)}; give encoded video as ` +
+        'a file, in which ffmpeg can look further, or decode it first: ffmpeg -i - -strict -1 -f yuv4mpegpipe -',
     );
   }
 
