@@ -20,12 +20,20 @@ vi.setConfig(PATIENT);
 const absent = noChromium || (hasFfmpeg ? '' : ` (${needsFfmpeg})`);
 const FORMAT = { width: 320, height: 180, bitDepth: 8, chroma: '420' } as const;
 
-/** `ANYVMAF_LOOK=1` keeps a picture of everything for a person to look at, in test-artifacts. */
+/**
+ * `ANYVMAF_LOOK=1` has axe look in every window, light and dark, where two windows and one in the dark tell all but always, and
+ * keeps a picture of everything for a person to look at, in test-artifacts.
+ */
 const KEEP = process.env.ANYVMAF_LOOK === '1';
+
+/** The rules of axe that depend on colours alone, of which the dark ones are others. */
+const COLOURS = ['color-contrast', 'link-in-text-block'];
+
+type Opened = Awaited<ReturnType<typeof openPage>>;
 
 interface State {
   readonly name: string;
-  /** Brings a fresh page there. */
+  /** Brings a page there: a fresh one, or that of the viewer's other states. */
   readonly reach: (page: Page) => Promise<void>;
   /** What follows `#` in the address. */
   readonly hash?: string;
@@ -33,6 +41,8 @@ interface State {
   readonly screens?: number;
   /** Whether what is folded in it is looked at as well. */
   readonly unfolds?: boolean;
+  /** Whether it is one of the viewer. */
+  readonly viewer?: boolean;
 }
 
 /** Tiles below the score that stand alone in their row and leave the rest of it empty. */
@@ -52,12 +62,17 @@ const loneTiles = (page: Page): Promise<string[]> =>
 
 describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
   let served: ServedPage;
+  /** A page with the viewer open, which its states share. */
+  let viewer: Opened | undefined;
 
   beforeAll(async () => {
     served = await servePage();
   });
 
-  afterAll(() => served?.close());
+  afterAll(async () => {
+    await viewer?.page.context().close();
+    await served?.close();
+  });
 
   const clip = makeSample(FORMAT, { seed: 9, cut: 20 });
 
@@ -106,9 +121,12 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
 
   const view = (mode: string, key: string): State => ({
     name: `viewer, ${mode}`,
+    viewer: true,
     async reach(page) {
-      await score(page, h264(8), ladder(2));
-      await page.locator('.moments button').first().click();
+      if ((await page.locator('dialog[open]').count()) === 0) {
+        await score(page, h264(8), ladder(2));
+        await page.locator('.moments button').first().click();
+      }
       await page.locator('dialog[open][data-frame]:not([data-busy])').waitFor();
       await page.keyboard.press(key);
       if (mode === 'difference' || mode === 'map')
@@ -183,34 +201,52 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
     view('keys', '?'),
   ];
 
-  it.each(STATES)('$name', async ({ name, reach, hash = '', screens, unfolds }) => {
-    const { page, complaints } = await openPage(served, { width: 1440, height: 900, hash });
+  it.each(STATES)('$name', async (state) => {
+    const { name, reach, hash = '', screens, unfolds } = state;
+    const [width, height] = WINDOWS[0];
+    const fresh = () => openPage(served, { width, height, hash });
+    if (state.viewer) viewer ??= await fresh();
+    const { page, complaints } = (state.viewer && viewer) || (await fresh());
+    await page.setViewportSize({ width, height });
+    await page.emulateMedia({ colorScheme: 'light' });
     await reach(page);
     const wrong: Record<string, readonly string[]> = {};
     for (const [width, height] of WINDOWS) {
       await page.setViewportSize({ width, height });
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
-        await drawn(page);
+      const keep = async (kind: string) => {
+        if (!KEEP) return;
         // Charts out of sight follow the theme later.
-        if (KEEP) await page.waitForTimeout(600);
-        if (KEEP) await screenshot(page, `state-${name}-${width}-${colorScheme}`.replaceAll(/[ ,]+/g, '-'));
-        const all = [...(await flaws(page)), ...(await violations(page)), ...(await loneTiles(page))];
-        if (colorScheme === 'light' && unfolds) {
-          const fold = await unfold(page);
-          await drawn(page);
-          if (KEEP) await screenshot(page, `state-${name}-${width}-unfolded`.replaceAll(/[ ,]+/g, '-'));
-          all.push(...(await flaws(page)), ...(await violations(page)));
-          await fold();
-        }
-        if (all.length > 0) wrong[`${width}x${height}, ${colorScheme}`] = all;
-        if (screens === undefined || width !== 1440) continue;
+        await page.waitForTimeout(600);
+        await screenshot(page, `state-${name}-${width}-${kind}`.replaceAll(/[ ,]+/g, '-'));
+      };
+      const note = (kind: string, all: readonly string[]) => {
+        if (all.length > 0) wrong[`${width}x${height}, ${kind}`] = all;
+      };
+      await drawn(page);
+      await keep('light');
+      note('light', [...(await flaws(page)), ...(await loneTiles(page))]);
+      if (KEEP || width === 1440 || width === 390) note('light, axe', await violations(page));
+      if (screens !== undefined && width === 1440) {
         const tall = await page.evaluate(() => document.documentElement.scrollHeight);
         expect(tall).toBeLessThanOrEqual(screens * height);
       }
+      if (unfolds) {
+        const fold = await unfold(page);
+        await drawn(page);
+        await keep('unfolded');
+        note('unfolded', await flaws(page));
+        if (KEEP || width === 1440) note('unfolded, axe', await violations(page));
+        await fold();
+      }
+      if (!KEEP && width !== 1440) continue;
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await drawn(page);
+      await keep('dark');
+      note('dark, axe', await violations(page, COLOURS));
+      await page.emulateMedia({ colorScheme: 'light' });
     }
     expect(wrong).toEqual({});
     expect(complaints).toEqual([]);
-    await page.context().close();
+    if (!state.viewer) await page.context().close();
   });
 });

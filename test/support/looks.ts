@@ -17,16 +17,19 @@ export const WINDOWS = [
   [390, 844],
 ] as const;
 
-/** Every violation that axe finds, whatever its impact, with the elements. */
-export async function violations(page: Page): Promise<string[]> {
+/**
+ * Every violation that axe finds, whatever its impact, with the elements.
+ * @param rules only these rules of axe
+ */
+export async function violations(page: Page, rules?: readonly string[]): Promise<string[]> {
   // Through the protocol, which the page's content security policy does not concern.
-  await page.evaluate(AXE);
-  const found = await page.evaluate(() => {
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(AXE);
+  const found = await page.evaluate((only) => {
     const { axe } = window as unknown as {
-      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+      axe: { run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
     };
-    return axe.run();
-  });
+    return axe.run(only ? { runOnly: [...only] } : {});
+  }, rules);
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
