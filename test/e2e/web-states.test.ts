@@ -12,7 +12,7 @@ import { y4mFile, y4mFrame, y4mHeader } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 import { noChromium, PATIENT } from '../support/chromium.js';
 import { encode, encodeFolder, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
-import { drawn, flaws, unfold, violations, WINDOWS } from '../support/looks.js';
+import { lookAround, WINDOWS } from '../support/looks.js';
 import { openPage, type ServedPage, screenshot, servePage, settled } from '../support/page.js';
 
 vi.setConfig(PATIENT);
@@ -20,14 +20,8 @@ vi.setConfig(PATIENT);
 const absent = noChromium || (hasFfmpeg ? '' : ` (${needsFfmpeg})`);
 const FORMAT = { width: 320, height: 180, bitDepth: 8, chroma: '420' } as const;
 
-/**
- * `ANYVMAF_LOOK=1` has axe look in every window, light and dark, where two windows and one in the dark tell all but always, and
- * keeps a picture of everything for a person to look at, in test-artifacts.
- */
+/** `ANYVMAF_LOOK=1` looks thoroughly, and keeps a picture of everything for a person to look at, in test-artifacts. */
 const KEEP = process.env.ANYVMAF_LOOK === '1';
-
-/** The rules of axe that depend on colours alone, of which the dark ones are others. */
-const COLOURS = ['color-contrast', 'link-in-text-block'];
 
 type Opened = Awaited<ReturnType<typeof openPage>>;
 
@@ -210,41 +204,21 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
     await page.setViewportSize({ width, height });
     await page.emulateMedia({ colorScheme: 'light' });
     await reach(page);
-    const wrong: Record<string, readonly string[]> = {};
-    for (const [width, height] of WINDOWS) {
-      await page.setViewportSize({ width, height });
-      const keep = async (kind: string) => {
+    const wrong = await lookAround(page, {
+      unfolds: unfolds ?? false,
+      thorough: KEEP,
+      also: loneTiles,
+      async seen({ width, height, kind }) {
+        if (screens !== undefined && width === 1440 && kind === 'light') {
+          const tall = await page.evaluate(() => document.documentElement.scrollHeight);
+          expect(tall).toBeLessThanOrEqual(screens * height);
+        }
         if (!KEEP) return;
         // Charts out of sight follow the theme later.
         await page.waitForTimeout(600);
         await screenshot(page, `state-${name}-${width}-${kind}`.replaceAll(/[ ,]+/g, '-'));
-      };
-      const note = (kind: string, all: readonly string[]) => {
-        if (all.length > 0) wrong[`${width}x${height}, ${kind}`] = all;
-      };
-      await drawn(page);
-      await keep('light');
-      note('light', [...(await flaws(page)), ...(await loneTiles(page))]);
-      if (KEEP || width === 1440 || width === 390) note('light, axe', await violations(page));
-      if (screens !== undefined && width === 1440) {
-        const tall = await page.evaluate(() => document.documentElement.scrollHeight);
-        expect(tall).toBeLessThanOrEqual(screens * height);
-      }
-      if (unfolds) {
-        const fold = await unfold(page);
-        await drawn(page);
-        await keep('unfolded');
-        note('unfolded', await flaws(page));
-        if (KEEP || width === 1440) note('unfolded, axe', await violations(page));
-        await fold();
-      }
-      if (!KEEP && width !== 1440) continue;
-      await page.emulateMedia({ colorScheme: 'dark' });
-      await drawn(page);
-      await keep('dark');
-      note('dark, axe', await violations(page, COLOURS));
-      await page.emulateMedia({ colorScheme: 'light' });
-    }
+      },
+    });
     expect(wrong).toEqual({});
     expect(complaints).toEqual([]);
     if (!state.viewer) await page.context().close();

@@ -21,7 +21,7 @@ export const WINDOWS = [
  * Every violation that axe finds, whatever its impact, with the elements.
  * @param rules only these rules of axe
  */
-export async function violations(page: Page, rules?: readonly string[]): Promise<string[]> {
+async function violations(page: Page, rules?: readonly string[]): Promise<string[]> {
   // Through the protocol, which the page's content security policy does not concern.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(AXE);
   const found = await page.evaluate((only) => {
@@ -34,7 +34,7 @@ export async function violations(page: Page, rules?: readonly string[]): Promise
 }
 
 /** Waits until charts and layout have followed the size of the window and the theme. */
-export async function drawn(page: Page): Promise<void> {
+async function drawn(page: Page): Promise<void> {
   await page.evaluate(async () => {
     for (let i = 0; i < 4; i++) await new Promise((resolve) => requestAnimationFrame(resolve));
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -42,7 +42,7 @@ export async function drawn(page: Page): Promise<void> {
 }
 
 /** Opens all that is folded; the result folds it again. */
-export async function unfold(page: Page): Promise<() => Promise<void>> {
+async function unfold(page: Page): Promise<() => Promise<void>> {
   await page.evaluate(() => {
     for (const details of document.querySelectorAll('details:not([open])')) {
       details.setAttribute('data-folded', '');
@@ -59,7 +59,7 @@ export async function unfold(page: Page): Promise<() => Promise<void>> {
 }
 
 /** What is wrong with the layout, in sentences. */
-export function flaws(page: Page): Promise<string[]> {
+function flaws(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     interface Box {
       left: number;
@@ -152,4 +152,58 @@ export function flaws(page: Page): Promise<string[]> {
     }
     return [...new Set(found)];
   });
+}
+
+/** The rules of axe that depend on colours alone, of which the dark ones are others. */
+const COLOURS = ['color-contrast', 'link-in-text-block'];
+
+/** A look at a page. */
+interface Look {
+  readonly width: number;
+  readonly height: number;
+  readonly kind: 'light' | 'unfolded' | 'dark';
+}
+
+interface Looking {
+  /** Whether what is folded is looked at as well. */
+  readonly unfolds?: boolean;
+  /** Has axe look in every window, light and dark, where two windows and one in the dark tell all but always. */
+  readonly thorough?: boolean;
+  /** What else is wrong. */
+  readonly also?: (page: Page) => Promise<readonly string[]>;
+  /** Called at each look. */
+  readonly seen?: (look: Look) => Promise<void>;
+}
+
+/** Looks at a page in all windows, light and dark. @returns what is wrong, by window */
+export async function lookAround(page: Page, looking: Looking): Promise<Record<string, readonly string[]>> {
+  const { unfolds = false, thorough = false, also = async () => [], seen = async () => {} } = looking;
+  const wrong: Record<string, readonly string[]> = {};
+  for (const [width, height] of WINDOWS) {
+    const wide = thorough || width === 1440;
+    const outer = wide || width === 390;
+    const look = async (kind: Look['kind'], find: () => Promise<readonly string[]>) => {
+      await drawn(page);
+      await seen({ width, height, kind });
+      const all = await find();
+      if (all.length > 0) wrong[`${width}x${height}, ${kind}`] = all;
+    };
+    await page.setViewportSize({ width, height });
+    await page.emulateMedia({ colorScheme: 'light' });
+    await look('light', async () => [
+      ...(await flaws(page)),
+      ...(outer ? await violations(page) : []),
+      ...(await also(page)),
+    ]);
+    if (unfolds && outer) {
+      const fold = await unfold(page);
+      await look('unfolded', async () => [...(await flaws(page)), ...(wide ? await violations(page) : [])]);
+      await fold();
+    }
+    if (!wide) continue;
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await look('dark', () => violations(page, thorough ? undefined : COLOURS));
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  return wrong;
 }
