@@ -13,7 +13,7 @@ import { makeSample } from '../../src/sample/generator.js';
 import { noChromium, PATIENT } from '../support/chromium.js';
 import { encode, encodeFolder, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
 import { lookAround, WINDOWS } from '../support/looks.js';
-import { openPage, type ServedPage, screenshot, servePage, settled } from '../support/page.js';
+import { openPage, pauseSoon, type ServedPage, screenshot, servePage, settled } from '../support/page.js';
 
 vi.setConfig(PATIENT);
 
@@ -100,18 +100,6 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
     // The pictures come last.
     await page.locator('.moments .shot canvas').first().waitFor();
   }
-
-  /** Presses Pause as soon as frames were scored. */
-  const pauseSoon = (page: Page) =>
-    page.evaluate(() => {
-      const observer = new MutationObserver(() => {
-        if (!/\d+ of \d+ frames/.test(document.querySelector('.figures')?.textContent ?? '')) return;
-        observer.disconnect();
-        const buttons = [...document.querySelectorAll<HTMLButtonElement>('.runner button')];
-        buttons.find(({ textContent }) => textContent === 'Pause')?.click();
-      });
-      observer.observe(document.body, { subtree: true, childList: true });
-    });
 
   const view = (mode: string, key: string): State => ({
     name: `viewer, ${mode}`,

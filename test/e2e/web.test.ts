@@ -19,7 +19,7 @@ import { makeSample } from '../../src/sample/generator.js';
 import { guessRaw } from '../../web/src/setup/raw-guess.js';
 import { noChromium, PATIENT } from '../support/chromium.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
-import { openPage, type ServedPage, screenshot, servePage, type View } from '../support/page.js';
+import { openPage, pauseSoon, type ServedPage, screenshot, servePage, type View } from '../support/page.js';
 
 vi.setConfig(PATIENT);
 
@@ -134,17 +134,6 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
   /** Settings under which a run lasts long enough to be held up. */
   const SLOW = 'feature=ciede&threads=1';
 
-  /** Presses Pause as soon as frames were scored, which no hand does as surely. */
-  const pauseSoon = (page: Page) =>
-    page.evaluate(() => {
-      const observer = new MutationObserver(() => {
-        if (!/\d+ of \d+ frames/.test(document.querySelector('.figures')?.textContent ?? '')) return;
-        observer.disconnect();
-        const buttons = [...document.querySelectorAll<HTMLButtonElement>('.runner button')];
-        buttons.find(({ textContent }) => textContent === 'Pause')?.click();
-      });
-      observer.observe(document.body, { subtree: true, childList: true });
-    });
   const reports = (page: Page) => page.evaluate(() => window.reports);
 
   /** What does not depend on the machine. */

@@ -175,3 +175,16 @@ export async function screenshot(page: Page, name: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }
+
+/** Presses Pause as soon as frames were scored, which no hand does as surely. */
+export function pauseSoon(page: Page): Promise<void> {
+  return page.evaluate(() => {
+    const observer = new MutationObserver(() => {
+      if (!/\d+ of \d+ frames/.test(document.querySelector('.figures')?.textContent ?? '')) return;
+      observer.disconnect();
+      const buttons = [...document.querySelectorAll<HTMLButtonElement>('.runner button')];
+      buttons.find(({ textContent }) => textContent === 'Pause')?.click();
+    });
+    observer.observe(document.body, { subtree: true, childList: true });
+  });
+}
