@@ -140,7 +140,7 @@ export type { DifferenceMap, DifferenceOptions } from './pictures/difference.js'
 export type { FactLevel, FrameFact, FrameFactName, FrameFacts } from './pictures/facts.js';
 export type { FramePair, FramePicture } from './pictures/frame-pair.js';
 export type { CellGrid } from './pictures/heatmap/draw.js';
-export type { ImageOptions, RgbImage } from './pictures/image.js';
+export type { ImageOptions, RgbaImage, RgbImage } from './pictures/image.js';
 export {
   HEATMAP_FULLS,
   type HeatmapColor,

@@ -169,8 +169,10 @@ async function* decodeAsked(
 
 /** Ends decoders; files that are not decoded serve the next ones. */
 async function closeDecoders({ sides }: KnownInputs, prepared: PreparedPair): Promise<void> {
-  for (const role of ['reference', 'distorted'] as const)
-    if (sides[role].kind === 'encoded') await prepared[role].close();
+  const roles = ['reference', 'distorted'] as const;
+  await Promise.all(
+    roles.map((role) => (sides[role].kind === 'encoded' ? prepared[role].close() : undefined)),
+  );
 }
 
 /** Groups of numbers that are near enough to share a decoder. */

@@ -5,8 +5,8 @@
  */
 import { extname } from 'node:path';
 import * as z from 'zod/v4';
-import { AnyvmafError, usageError } from '../core/errors.js';
-import { quoted } from '../core/printable.js';
+import { AnyvmafError } from '../core/errors.js';
+import { allowedModel, modelOfFile } from '../files/allowed-paths.js';
 import type { ModelSummary, TinyRegistryEntry } from '../index.js';
 import type { ToolFiles } from './context.js';
 
@@ -164,31 +164,10 @@ export async function checkFile(named: string, files: ToolFiles): Promise<InputF
 }
 
 /** Files that ship with the package, as list_models names them, need no permission. */
-const SHIPPED = /^model\/([\w.-]+)\.json$/;
 const SHIPPED_TINY = /^model\/tiny\/([\w./-]+\.onnx)$/;
 
 export async function checkModelString(named: string, files: ToolFiles): Promise<InputModel> {
-  const items: string[] = [];
-  // libvmaf's grammar takes the last of repeated items, and version before path: paths that do not count are checked too.
-  for (const item of named.split(':')) {
-    const path = item.startsWith('path=') ? item.slice('path='.length) : undefined;
-    const shipped = SHIPPED.exec(path ?? '')?.[1];
-    if (path === undefined) items.push(item);
-    else if (shipped !== undefined) items.push(`version=${shipped}`);
-    else items.push(modelFile(await realPath(path, files)));
-  }
-  return { named, text: items.join(':') as CheckedModel };
-}
-
-/**
- * A file as a model string. libvmaf has no way to write a colon or an equals sign in its path.
- * @throws {AnyvmafError} `usage`
- */
-function modelFile(path: CheckedPath): CheckedModel {
-  if (!/[:=]/.test(path)) return `path=${path}` as CheckedModel;
-  throw usageError(
-    `The model file ${quoted(path)} has a colon or an equals sign in its path, which a model string cannot say; rename it.`,
-  );
+  return { named, text: (await allowedModel(named, files)) as CheckedModel };
 }
 
 async function checkTinyModel(named: string, files: ToolFiles): Promise<InputModel> {
@@ -231,5 +210,5 @@ async function findModel(named: string, files: ToolFiles): Promise<FoundModel> {
     throw new AnyvmafError('model', `model '${named}' not found; run list_models to see available models.`);
   }
   const path = await realPath(named, files);
-  return { path, format, ...(format === 'json' && { text: modelFile(path) }) };
+  return { path, format, ...(format === 'json' && { text: modelOfFile(path) as CheckedModel }) };
 }

@@ -6,8 +6,8 @@ import type { FramePlanes, VideoFormat } from '../core/frame.js';
 import type { ColorMeaning } from './color.js';
 import { type DifferenceMap, type DifferenceOptions, differenceMap } from './difference.js';
 import { type FrameFacts, measureFacts } from './facts.js';
-import { encodePng, type ImageOptions, type RgbImage, shrink } from './image.js';
-import { toRgb } from './rgb.js';
+import { encodePng, type ImageOptions, type RgbaImage, type RgbImage, shrink } from './image.js';
+import { toRgb, toRgba } from './rgb.js';
 
 /** One frame of one video. */
 export class FramePicture {
@@ -45,6 +45,11 @@ export class FramePicture {
   image(options: ImageOptions = {}): RgbImage {
     this.#image ??= toRgb(this.planes, this.format, this.color);
     return shrink(this.#image, options);
+  }
+
+  /** The picture as `ImageData` of a canvas takes it; drawn anew by each call. */
+  rgba(): RgbaImage {
+    return toRgba(this.planes, this.format, this.color);
   }
 
   /** The picture as a PNG file. */

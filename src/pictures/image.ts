@@ -11,6 +11,14 @@ export interface RgbImage {
   readonly data: Uint8Array<ArrayBuffer>;
 }
 
+/** Rows of packed red, green, blue and 255. */
+export interface RgbaImage {
+  readonly width: number;
+  readonly height: number;
+  /** 4 x width x height bytes. */
+  readonly data: Uint8ClampedArray<ArrayBuffer>;
+}
+
 /** Size limit of a picture. */
 export interface ImageOptions {
   /** Longest side in samples, from 1; larger pictures are shrunk. Default: no limit. */

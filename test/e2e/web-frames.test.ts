@@ -494,6 +494,12 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       .toBeGreaterThan(4);
     await page.keyboard.press('k');
     await page.locator('dialog:not([data-playing])').waitFor();
+    // What it stops at is exact.
+    await page.locator('dialog:not([data-rough]):not([data-busy])').waitFor();
+    const stopped = Number(await page.locator('dialog').getAttribute('data-frame'));
+    const exact = await pairInNode(h264('320x240'), stopped);
+    expect(await hash(page, 'reference')).toBe(expectedHash(exact.reference.image()));
+    expect(await hash(page, 'distorted')).toBe(expectedHash(exact.distorted.image()));
     await page.getByRole('button', { name: 'Play', exact: true }).click();
     await shown(page, FRAMES - 1);
     await page.locator('dialog:not([data-playing])').waitFor();
@@ -507,6 +513,48 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
     await shown(page, 0);
     await page.keyboard.press('x');
     await expect.poll(() => page.evaluate(() => document.fullscreenElement)).toBe(null);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('plays in colours that are nearly exact, and saves exact pictures while it plays', async () => {
+    const { page, complaints } = await scored(h264('320x240'));
+    await show(page, 0);
+    // A film shows its pictures too shortly to look at: keeps one.
+    await page.evaluate(() => {
+      const dialog = document.querySelector('dialog');
+      const kept: { frame: number; data: Record<string, number[]> }[] = [];
+      new MutationObserver((_, observer) => {
+        if (!dialog?.hasAttribute('data-rough') || Number(dialog.dataset.frame) < 5) return;
+        const data = ['reference', 'distorted'].map((name) => {
+          const canvas = document.querySelector<HTMLCanvasElement>(`.frames-${name} canvas`);
+          const image = canvas?.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height);
+          return [name, [...(image?.data ?? [])].filter((_, i) => i % 4 < 3)];
+        });
+        kept.push({ frame: Number(dialog.dataset.frame), data: Object.fromEntries(data) });
+        observer.disconnect();
+      }).observe(document.body, { subtree: true, attributeFilter: ['data-frame', 'data-rough'] });
+      Object.assign(window, { kept });
+    });
+    await page.keyboard.press('k');
+    const kept = await page.waitForFunction(() => (window as unknown as { kept: unknown[] }).kept[0]);
+    const [download] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('s')]);
+    await page.locator('dialog:not([data-playing]):not([data-rough])').waitFor();
+    const frame = Number(/frame-(\d+)\.encode\.png$/.exec(download.suggestedFilename())?.[1]);
+    expect(await page.locator('dialog').getAttribute('data-frame')).toBe(String(frame));
+    const { decode } = await import('fast-png');
+    const { data, channels } = decode(readFileSync(await download.path()));
+    const exact = await pairInNode(h264('320x240'), frame);
+    expect([...data].filter((_, i) => i % channels < 3)).toEqual([...exact.distorted.image().data]);
+    const rough = (await kept.jsonValue()) as { frame: number; data: Record<string, number[]> };
+    const pair = await pairInNode(h264('320x240'), rough.frame);
+    for (const role of ['reference', 'distorted'] as const) {
+      const there = rough.data[role] ?? [];
+      const wanted = pair[role].image().data;
+      expect(there.length).toBe(wanted.length);
+      const off = there.reduce((sum, value, i) => sum + Math.abs(value - (wanted[i] ?? 0)), 0) / there.length;
+      expect(off).toBeLessThan(4);
+    }
     expect(complaints).toEqual([]);
     await page.context().close();
   });

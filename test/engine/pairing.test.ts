@@ -304,6 +304,7 @@ describe('stored pairs', () => {
 });
 
 describe.runIf(hasFfmpeg)(`several against one reference, ${needsFfmpeg}`, () => {
+  const folder = scratchFolder();
   const master = () => encode({ codec: 'ffv1', frames: 40 });
   const copies = () => [
     again(master(), 'copy.mp4'),
@@ -349,14 +350,14 @@ describe.runIf(hasFfmpeg)(`several against one reference, ${needsFfmpeg}`, () =>
   );
 
   it('fail together, naming the one that is to blame', async () => {
-    const bad = file(scratchFolder(), 'bad.mp4', new TextEncoder().encode('\0\0\0\x20ftypisom'));
+    const bad = file(folder, 'bad.mp4', new TextEncoder().encode('\0\0\0\x20ftypisom'));
     expect(await failure(() => scoreMany(master(), [...copies(), bad], FEATURES), 'media')).toContain(
       'bad.mp4',
     );
   });
 
   it('go on without the ones that fail where somebody is told of them', async () => {
-    const bad = file(scratchFolder(), 'bad.mp4', new TextEncoder().encode('\0\0\0\x20ftypisom'));
+    const bad = file(folder, 'bad.mp4', new TextEncoder().encode('\0\0\0\x20ftypisom'));
     const told: [string, number][] = [];
     const onFailure = (error: AnyvmafError, index: number) => told.push([error.message, index]);
     const reports = await scoreMany(master(), [bad, ...copies()], { ...FEATURES, onFailure });

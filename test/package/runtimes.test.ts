@@ -10,9 +10,9 @@ import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { score } from '../../src/index.js';
-import { anyvmaf, PROGRAM, run, videos } from '../cli/run.js';
+import { anyvmaf, PROGRAM, run, type Videos, videos } from '../cli/run.js';
 import { built, root } from '../support/built.js';
 import { encode, hasFfmpeg } from '../support/encode.js';
 
@@ -44,9 +44,14 @@ const RUNTIMES: readonly Runtime[] = [
 
 const hasTiny = existsSync(join(root, 'node_modules/onnxruntime-node'));
 
-const files = videos();
+let files: Videos;
+let [reference, distorted] = ['', ''];
+// Neither is run where all tests are skipped.
+beforeAll(() => {
+  files = videos();
+  [reference, distorted] = files.pair(['r.y4m', 'd.y4m'], 12, { width: 160, height: 96 });
+});
 afterAll(() => files[Symbol.dispose]());
-const [reference, distorted] = files.pair(['r.y4m', 'd.y4m'], 12, { width: 160, height: 96 });
 
 for (const { name, program = '', before } of RUNTIMES) {
   const absent = name === 'Node.js' ? 'ANYVMAF_TEST_NODE names no release' : `it is not in PATH`;

@@ -8,8 +8,9 @@ import { describe, expect, it } from 'vitest';
 import type { FramePlanes, VideoFormat } from '../../src/core/frame.js';
 import { chromaSize } from '../../src/core/frame.js';
 import { type ColorMeaning, colorMeaning } from '../../src/pictures/color.js';
-import { toRgb } from '../../src/pictures/rgb.js';
+import { toRgb, toRgba } from '../../src/pictures/rgb.js';
 import { hasFfmpeg, needsFfmpeg } from '../support/encode.js';
+import { seeded } from '../support/random.js';
 
 /** A frame of one colour. */
 function flat(format: VideoFormat, [y, cb, cr]: readonly [number, number, number]): FramePlanes {
@@ -80,6 +81,41 @@ describe('colours', () => {
     const column = toRgb(down, format, meaning('bt601', 'full'));
     // Rows lie a quarter and three quarters of the way: Cr 128, 138, 158, 168.
     expect([0, 1, 2, 3].map((y) => column.data[12 * y])).toEqual([126, 140, 168, 182]);
+  });
+});
+
+describe('pictures for canvases', () => {
+  it.each([
+    [8, '420', 34, 18],
+    [8, '420', 35, 19],
+    [8, '422', 35, 19],
+    [10, '444', 34, 18],
+    [12, '400', 35, 19],
+    [16, '420', 35, 18],
+  ] as const)('are the same, with a byte of 255: %i bit, %s, %ix%i', (bitDepth, chroma, width, height) => {
+    const format: VideoFormat = { width, height, bitDepth, chroma };
+    const random = seeded(bitDepth + width);
+    const noise = (samples: number) => {
+      const values = Array.from({ length: samples }, () => random.int(0, 2 ** bitDepth - 1));
+      return bitDepth === 8 ? new Uint8Array(values) : new Uint8Array(new Uint16Array(values).buffer);
+    };
+    const size = chromaSize(format);
+    const chromaSamples = size.width * size.height;
+    const planes = { y: noise(width * height), cb: noise(chromaSamples), cr: noise(chromaSamples) };
+    const { data } = toRgb(planes, format, meaning('bt709', 'limited'));
+    const image = toRgba(planes, format, meaning('bt709', 'limited'));
+    expect([image.width, image.height, image.data.length]).toEqual([width, height, 4 * width * height]);
+    expect([...image.data].filter((_, i) => i % 4 < 3)).toEqual([...data]);
+    expect(image.data.every((value, i) => i % 4 < 3 || value === 255)).toBe(true);
+    // The last column of an odd width has the chroma of the one before.
+    if (chroma === '420' && width % 2 === 1) {
+      const grey = { ...planes, y: new Uint8Array(planes.y.length).fill(100) };
+      const { data: flat } = toRgb(grey, format, meaning('bt709', 'limited'));
+      for (let row = 0; row < height; row++) {
+        const end = 3 * width * (row + 1);
+        expect([...flat.subarray(end - 3, end)]).toEqual([...flat.subarray(end - 6, end - 3)]);
+      }
+    }
   });
 });
 

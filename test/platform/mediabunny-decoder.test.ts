@@ -64,6 +64,48 @@ describe.skipIf(!canRun)(title('the mediabunny decoder'), () => {
     expect(read).toHaveBeenCalledTimes(reads);
   });
 
+  it('opens a file again without going through it again, where it cannot change', async () => {
+    const path = encode({ codec: 'h264', frames: 50, size: '64x48', extra: ['-g', '12'] });
+    const other = encode({ codec: 'h264', frames: 50, size: '64x48', extra: ['-g', '12', '-crf', '40'] });
+    const [blob, second] = [await openAsBlob(path), await openAsBlob(other)];
+    const read = vi.spyOn(blob, 'slice');
+    const facts = await decoder.probe(blob);
+    const all = frameHashes(rawFrames(path), facts);
+    const otherFacts = await decoder.probe(second);
+    const others = frameHashes(rawFrames(other), otherFacts);
+    expect(all).not.toEqual(others);
+    const part = async (from: Blob, start: number) => {
+      const { hashes } = await decodeAll(decoder, from, { frames: { start, end: start + 3 } });
+      return hashes;
+    };
+    // To and fro, and between two files.
+    for (const start of [40, 7, 30]) {
+      expect(await part(blob, start)).toEqual(all.slice(start, start + 3));
+      expect(await part(second, start)).toEqual(others.slice(start, start + 3));
+    }
+    // Probing read all of so small a file; what came later had it.
+    expect(read).toHaveBeenCalledTimes(1);
+    // One that is closed in the midst of a group leaves nothing of it to the next.
+    const source = await decoder.open(blob, facts, { frames: { start: 20, end: 50 } });
+    await source.readFrame(0, planesFor(source.info));
+    await source.close();
+    expect(await part(blob, 3)).toEqual(all.slice(3, 6));
+  });
+
+  it('goes on after a file that broke', async () => {
+    const whole = readFileSync(encode({ codec: 'h264', frames: 50, size: '64x48', extra: ['-g', '12'] }));
+    const facts = await decoder.probe(new Blob([whole]));
+    const broken = new Blob([whole.fill(0x55, whole.length >> 1)]);
+    for (let i = 0; i < 2; i++) {
+      const reading = decodeAll(decoder, broken);
+      await expect(reading).rejects.toThrow();
+    }
+    const good = await openAsBlob(clip());
+    const { hashes } = await decodeAll(decoder, good);
+    expect(hashes).toEqual(frameHashes(rawFrames(clip()), await decoder.probe(good)));
+    expect(facts.codec).toBe('h264');
+  });
+
   it('turns pictures upright, as ffmpeg does', async () => {
     for (const degrees of [90, 180, 270]) {
       const path = join(encodeFolder(), `turned-${degrees}.mp4`);

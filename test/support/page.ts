@@ -1,10 +1,10 @@
 /**
  * @module test/support/page
- * The page as it ships, for tests in a browser: built once per test file into a folder of its own, served from a
- * subfolder, opened in Chromium.
+ * The page as it ships, for tests in a browser: in a folder of its own for each test file, served from a subfolder, opened in
+ * Chromium. `npm test` builds it once and names the result in ANYVMAF_TEST_PAGE; without it, each test file builds it.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -44,9 +44,7 @@ export interface ServedPage {
   close(): Promise<void>;
 }
 
-/** Builds, serves, and starts Chromium. Call `close` when done. */
-export async function servePage(): Promise<ServedPage> {
-  const folder = await mkdtemp(join(tmpdir(), 'anyvmaf-page-'));
+function buildInto(folder: string): void {
   const vite = join(root, 'node_modules/vite/bin/vite.js');
   const build = spawnSync(
     process.execPath,
@@ -64,6 +62,14 @@ export async function servePage(): Promise<ServedPage> {
     { cwd: root, encoding: 'utf8', env: { ...process.env, NODE_ENV: 'production' } },
   );
   if (build.status !== 0) throw new Error(`The page does not build: ${build.stderr}${build.stdout}`);
+}
+
+/** Builds, serves, and starts Chromium. Call `close` when done. */
+export async function servePage(): Promise<ServedPage> {
+  const folder = await mkdtemp(join(tmpdir(), 'anyvmaf-page-'));
+  const built = process.env.ANYVMAF_TEST_PAGE;
+  if (built === undefined) buildInto(folder);
+  else await cp(built, folder, { recursive: true });
   const asked: string[] = [];
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');

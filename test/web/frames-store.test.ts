@@ -26,6 +26,7 @@ interface Asked extends FramesCall {
   readonly signal: AbortSignal;
   /** Gives pictures, in the order in which the engine would. */
   give(...frames: number[]): void;
+  take(pair: ShownPair): void;
   end(error?: Error): Promise<void>;
 }
 
@@ -68,6 +69,7 @@ function storeOf(budget: number) {
         asked.push({
           ...call,
           signal,
+          take: onEvent,
           give: (...frames) => {
             for (const frame of frames) onEvent(pair(frame));
           },
@@ -86,7 +88,9 @@ function storeOf(budget: number) {
     if (!call) throw new Error('nothing was asked');
     return call;
   };
-  return { store, asked, last, open, ready, failed };
+  /** Gives a picture as it is, or rough. */
+  const give = (call: Asked, frame: number, rough: boolean) => call.take({ ...pair(frame), rough });
+  return { store, asked, last, open, ready, failed, give };
 }
 
 const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
@@ -208,6 +212,98 @@ describe('pictures of frames', () => {
     store.want(source('a'), 51);
     await last().end(new Error('it is damaged'));
     expect(failed).toEqual([new Error('it is damaged')]);
+  });
+});
+
+describe('pictures of a film', () => {
+  /** What was asked for last: each frame of it. */
+  const frames = ({ from, to, step = 1 }: FramesCall) =>
+    Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, i) => from + i * step);
+
+  it('come at the steps at which they are shown, a few ahead', async () => {
+    const { store, asked, last, ready } = storeOf(100 * BYTES);
+    store.want(source('a'), 10, 4);
+    expect(frames(last())).toEqual([10, 14, 18, 22]);
+    last().give(10, 14, 18, 22);
+    await last().end();
+    expect(ready).toEqual([10]);
+    const calls = asked.length;
+    store.want(source('a'), 14, 4);
+    expect(ready).toEqual([10, 14]);
+    expect(asked.slice(calls).map(frames)).toEqual([[26, 30, 34, 38]]);
+  });
+
+  it('never lie before what was asked for, at whatever steps they are shown', async () => {
+    const { store, asked, last } = storeOf(100 * BYTES);
+    let reached = -1;
+    let at = 0;
+    for (const step of [1, 5, 8, 2, 1, 7, 3, 3, 1]) {
+      const next = store.upcoming(source('a'), at + step);
+      expect(next).toBeGreaterThanOrEqual(at + step);
+      store.want(source('a'), next, step);
+      at = next;
+      const call = last();
+      if (call === asked.at(-1) && call.from > reached) {
+        expect(call.from).toBeGreaterThan(reached);
+        reached = call.to;
+        last().give(...frames(call));
+        await last().end();
+      }
+    }
+    const starts = asked.map(({ from }) => from);
+    expect(starts).toEqual([...starts].sort((a, b) => a - b));
+  });
+
+  it('are those that come first: there, under way, or the one that is due', () => {
+    const { store, last } = storeOf(100 * BYTES);
+    expect(store.upcoming(source('a'), 7)).toBe(7);
+    store.want(source('a'), 10, 4);
+    expect(store.upcoming(source('a'), 11)).toBe(14);
+    expect(store.upcoming(source('a'), 23)).toBe(23);
+    expect(store.upcoming(source('b'), 11)).toBe(11);
+    last().give(10, 14, 18);
+    expect(store.upcoming(source('a'), 12)).toBe(14);
+    expect(store.upcoming(source('a'), 19)).toBe(22);
+  });
+
+  it('may be rough, and are replaced when it stops', async () => {
+    const { store, asked, last, ready, give } = storeOf(100 * BYTES);
+    store.want(source('a'), 10, 1);
+    give(last(), 10, true);
+    expect(ready).toEqual([10]);
+    store.want(source('a'), 10);
+    expect(asked.at(-2)?.signal.aborted).toBe(true);
+    expect(ready).toEqual([10]);
+    expect(last().step).toBeUndefined();
+    // The decoder has passed what lies before it.
+    expect([last().from, last().first]).toEqual([10, 10]);
+    last().give(10);
+    expect(ready).toEqual([10, 10]);
+    // An exact one does for a film.
+    await last().end();
+    store.want(source('a'), 10, 1);
+    expect(ready).toEqual([10, 10, 10]);
+  });
+
+  it('end with the film', () => {
+    const { store, last } = storeOf(100 * BYTES);
+    store.want(source('a', 20), 15, 3);
+    expect(frames(last())).toEqual([15, 18]);
+  });
+});
+
+describe('a jump', () => {
+  it('does not wait for the frames before it, which who steps back gets', async () => {
+    const { store, last } = storeOf(100 * BYTES);
+    store.want(source('a'), 500);
+    last().give(500, 498, 499, 501, 502, 503);
+    await last().end();
+    store.want(source('a'), 90);
+    expect([last().from, last().first, last().to]).toEqual([90, 90, 93]);
+    last().give(90, 91, 92, 93);
+    await last().end();
+    store.want(source('a'), 89);
+    expect([last().from, last().first]).toEqual([79, 89]);
   });
 });
 

@@ -18,7 +18,7 @@ import { fixOf, formatRange, parseRange } from '../../web/src/setup/fixes.js';
 import { fromHash, toHash } from '../../web/src/setup/link.js';
 import { MODEL_KEYS, MODELS, summary, withModel } from '../../web/src/setup/models.js';
 import { runOptions } from '../../web/src/setup/options.js';
-import { Stopwatch, sumProgress } from '../../web/src/setup/progress.js';
+import { Speed, Stopwatch, sumProgress } from '../../web/src/setup/progress.js';
 import { formatInName, frameBytes, guessRaw } from '../../web/src/setup/raw-guess.js';
 
 const bytes = (text: string) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
@@ -309,6 +309,14 @@ describe('progress of several encodes', () => {
   it('has no total until all are known', () => {
     expect(sumProgress([at(10, 100), null])).toEqual({ done: 10, total: null });
     expect(sumProgress([at(10, null)])).toEqual({ done: 10, total: null });
+  });
+  it('has a speed once some frames took some time, whatever came before the first', () => {
+    const speed = new Speed();
+    expect(speed.at(0, 5)).toBeUndefined();
+    expect(speed.at(1, 9)).toBeUndefined();
+    expect(speed.at(20, 9.9)).toBeUndefined();
+    expect(speed.at(41, 11)).toBe(20);
+    expect(speed.at(41, 13)).toBe(10);
   });
   it('is timed without the pauses', () => {
     const watch = new Stopwatch();

@@ -254,6 +254,7 @@ export const text = {
       reference === undefined ? `${count} encodes` : `${count} encodes of ${reference}`,
     against: (reference: string) => `against ${reference}`,
     outdated: 'This result is of other files or settings than those chosen now: score again.',
+    soon: 'The first frames are being measured.',
     soFar: 'so far',
     soFarFrames: (frames: string) => `Still running: the values cover ${frames} so far.`,
     stopped: (frames: string) => `The run was stopped: the values cover the first ${frames}.`,

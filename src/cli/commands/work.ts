@@ -4,7 +4,8 @@
  */
 import { hostname } from 'node:os';
 import { usageError } from '../../core/errors.js';
-import { findRoots } from '../../mcp/files.js';
+import { quoted } from '../../core/printable.js';
+import { realFolders } from '../../files/allowed-paths.js';
 import { isLoopback } from '../../mcp/guard.js';
 import { queueAddress } from '../../queue/address.js';
 import type { MetricsAddress } from '../../queue/metrics.js';
@@ -168,9 +169,9 @@ async function runWorker(settings: WorkSettings, terminal: Terminal): Promise<nu
   const address = queueAddress(settings.queue, process.env);
   hideArguments();
   const { allow, hosts } = settings;
-  // Without folders it would allow the one in which it was started.
-  const { folders } =
-    allow.length > 0 ? await findRoots({ allow, env: {}, cwd: process.cwd() }) : { folders: [] };
+  const folders = await realFolders(allow, process.cwd(), (folder) =>
+    usageError(`--allow ${quoted(folder)} is not a folder that can be read`),
+  );
   const [
     { QueueConnection },
     { ResultsFolder },

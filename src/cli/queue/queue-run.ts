@@ -5,9 +5,8 @@
  */
 import { usageError } from '../../core/errors.js';
 import { quoted, shown, withoutAccess } from '../../core/printable.js';
+import { AllowedPaths, allowedModel } from '../../files/allowed-paths.js';
 import type { BatchJob, Origin, ScoreOptions } from '../../index.js';
-import { AllowedFiles } from '../../mcp/files.js';
-import { checkModelString } from '../../mcp/paths.js';
 import type { ScoringRules } from '../../queue/protocol.js';
 import type { QueueJob } from '../../queue/types.js';
 import { completeReport, requestOf } from '../batch/run.js';
@@ -127,7 +126,7 @@ export async function queuedRun(
   { allow, hosts }: Pick<ScoringRules, 'allow' | 'hosts'>,
 ): Promise<QueuedRun> {
   const settings = queueSettings(job);
-  const files = new AllowedFiles(allow, '/', undefined, HOW_TO_EXTEND);
+  const files = new AllowedPaths(allow, '/', HOW_TO_EXTEND);
   const { options: own, raw } = requestOf(settings);
   const { noReference, models, tiny, ...others } = own ?? {};
   const [named] = settings.distorted;
@@ -136,7 +135,7 @@ export async function queuedRun(
     noReference || settings.reference === undefined
       ? undefined
       : await allowedFile(settings.reference, files, hosts);
-  const checkedModels = models && (await Promise.all(models.map((text) => checkModelString(text, files))));
+  const checkedModels = models && (await Promise.all(models.map((text) => allowedModel(text, files))));
   const checkedTiny =
     tiny &&
     (await Promise.all(
@@ -151,7 +150,7 @@ export async function queuedRun(
     options: {
       ...others,
       ...(noReference !== undefined && { noReference }),
-      ...(checkedModels && { models: checkedModels.map(({ text }) => text) }),
+      ...(checkedModels && { models: checkedModels }),
       ...(checkedTiny && { tiny: checkedTiny }),
       ...(hosts.length > 0 && { allowUrl: hosts }),
       origin: files.origin,
@@ -159,7 +158,7 @@ export async function queuedRun(
   };
 }
 
-async function allowedFile(named: string, files: AllowedFiles, hosts: readonly string[]): Promise<string> {
+async function allowedFile(named: string, files: AllowedPaths, hosts: readonly string[]): Promise<string> {
   if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(named)) return files.resolveInput(named);
   if (isUrl(named) && hosts.length > 0) return named;
   const why = hosts.length > 0 ? 'of a kind that workers never open' : 'but this worker reads files only';

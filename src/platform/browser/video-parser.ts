@@ -8,6 +8,7 @@ import type { VideoCalls } from '../mediabunny/calls.js';
 import { createTrackDecoder } from '../mediabunny/decoder.js';
 import type { Mediabunny } from '../mediabunny/host.js';
 import { openLent, serveVideo } from '../mediabunny/serve.js';
+import { keepQueuesShort } from './decode-queue.js';
 
 /**
  * Loads the library.
@@ -19,6 +20,7 @@ export async function serveBrowserVideo(
   monitor: Monitor,
 ): Promise<Served<VideoCalls>> {
   if (typeof VideoDecoder === 'undefined') throw new AnyvmafError('io', NO_WEBCODECS);
+  keepQueuesShort(globalThis);
   const decoder = createTrackDecoder({
     engine: 'WebCodecs',
     library: await importLibrary(place),

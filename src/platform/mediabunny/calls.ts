@@ -10,6 +10,8 @@ export interface LentVideo {
   readonly name: string;
   /** Bytes. */
   readonly size: number;
+  /** The same number for the same video, whose bytes cannot change; absent where they can. */
+  readonly same?: number;
 }
 
 /** Bytes of the planes that are wanted of a frame. */

@@ -19,8 +19,20 @@ export interface TrackDecoder {
 
 /** @param host a browser, or Node */
 export function createTrackDecoder(host: MediabunnyHost): TrackDecoder {
+  /** The latest video, where its bytes cannot change: what opens it again need not go through its index again. */
+  let kept: { readonly same: number; readonly opened: OpenedTrack } | undefined;
+
   async function open(video: LentVideo): Promise<OpenedTrack> {
-    return openTrack(host, video.name, await host.openInput(video));
+    const { name, same } = video;
+    if (!kept || kept.same !== same) {
+      kept?.opened.close();
+      kept = undefined;
+      const opened = await openTrack(host, name, await host.openInput(video));
+      if (same === undefined) return opened;
+      kept = { same, opened };
+    }
+    // Closed when another one comes; until then, or until the thread ends, it stays open.
+    return { ...kept.opened, close() {} };
   }
 
   async function withTrack<T>(video: LentVideo, use: (opened: OpenedTrack) => Promise<T>): Promise<T> {

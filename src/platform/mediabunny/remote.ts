@@ -32,20 +32,32 @@ export interface RemoteHost {
 
 type VideoParser = Parser<VideoCalls>;
 
+/** A thread that waits for a video. */
+interface Idle {
+  readonly parser: VideoParser;
+  /** Number of the video that it has open, which it opens again without going through its index. */
+  readonly same: number | undefined;
+  readonly timer: ReturnType<typeof setTimeout>;
+}
+
 /** Threads that have loaded the library and wait for a video. */
 class IdleParsers {
   readonly #host: RemoteHost;
-  readonly #idle: VideoParser[] = [];
+  #idle: Idle[] = [];
 
   constructor(host: RemoteHost) {
     this.#host = host;
   }
 
-  take(): VideoParser {
-    for (;;) {
-      const parser = this.#idle.pop();
-      if (!parser) break;
-      if (!parser.ended) return parser;
+  /** @param same number of the video it is for, where that may be open in a thread */
+  take(same?: number): VideoParser {
+    this.#idle = this.#idle.filter(({ parser }) => !parser.ended);
+    // One that has it open, else one that has nothing open, else the one that waits longest.
+    const wanted = [same, undefined].map((number) => this.#idle.findIndex((one) => one.same === number));
+    const [found] = this.#idle.splice(wanted.find((at) => at >= 0) ?? 0, 1);
+    if (found) {
+      clearTimeout(found.timer);
+      return found.parser;
     }
     // Videos come in pairs: the worker of the second loads while the first is probed.
     this.giveBack(this.#start());
@@ -56,22 +68,21 @@ class IdleParsers {
     return new Parser(this.#host.startWorker(), this.#host.task());
   }
 
-  giveBack(parser: VideoParser): void {
+  /** @param same number of the video that it has open */
+  giveBack(parser: VideoParser, same?: number): void {
     if (parser.ended) return;
     if (this.#idle.length >= IDLE) {
       parser.close();
       return;
     }
-    this.#idle.push(parser);
-    const timer: unknown = setTimeout(() => {
-      const at = this.#idle.indexOf(parser);
-      if (at < 0) return;
-      this.#idle.splice(at, 1);
+    const timer = setTimeout(() => {
+      this.#idle = this.#idle.filter((one) => one !== idle);
       parser.close();
     }, KEPT);
+    const idle: Idle = { parser, same, timer };
+    this.#idle.push(idle);
     // Node: not a reason to stay.
-    if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function')
-      timer.unref();
+    if (typeof timer === 'object' && 'unref' in timer) timer.unref();
   }
 }
 
@@ -94,24 +105,60 @@ async function once<T>(
   return found;
 }
 
+/** Numbers of what cannot change, by which threads know it again. */
+const numbers = new WeakMap<Blob, number>();
+let numbered = 0;
+
+function numberOf(input: VideoInput): number | undefined {
+  if (!(input instanceof Blob)) return undefined;
+  const number = numbers.get(input) ?? ++numbered;
+  numbers.set(input, number);
+  return number;
+}
+
+/** A thread that was lent a video. */
+interface Loan {
+  readonly parser: VideoParser;
+  readonly video: LentVideo;
+  /** Called once. @param failed whether the thread may have the video open in a state that is of no use */
+  release(failed: boolean): void;
+}
+
 /** @param host a browser, or Node */
 export function createRemoteDecoder(host: RemoteHost): Decoder {
   const parsers = new IdleParsers(host);
+
+  async function lend(input: VideoInput): Promise<Loan> {
+    const { name, reader } = await host.openInput(input);
+    const same = numberOf(input);
+    const parser = parsers.take(same);
+    parser.lend(reader);
+    return {
+      parser,
+      video: { name, size: reader.size, ...(same !== undefined && { same }) },
+      release(failed) {
+        // A video that stays open is read ahead.
+        if (same === undefined) parser.lend(undefined);
+        if (failed && input instanceof Blob) numbers.delete(input);
+        parsers.giveBack(parser, failed ? undefined : same);
+        reader.close();
+      },
+    };
+  }
 
   /** Has one thing done by a thread. */
   async function ask<T>(
     input: VideoInput,
     use: (parser: VideoParser, video: LentVideo) => Promise<T>,
   ): Promise<T> {
-    const { name, reader } = await host.openInput(input);
-    const parser = parsers.take();
-    parser.lend(reader);
+    const { parser, video, release } = await lend(input);
+    let failed = true;
     try {
-      return await use(parser, { name, size: reader.size });
+      const answer = await use(parser, video);
+      failed = false;
+      return answer;
     } finally {
-      parser.lend(undefined);
-      parsers.giveBack(parser);
-      reader.close();
+      release(failed);
     }
   }
 
@@ -141,22 +188,14 @@ export function createRemoteDecoder(host: RemoteHost): Decoder {
     },
     async open(input, facts, { signal, ...request }) {
       signal?.throwIfAborted();
-      const { name, reader } = await host.openInput(input);
-      const parser = parsers.take();
-      parser.lend(reader);
-      const release = (): void => {
-        parser.lend(undefined);
-        parsers.giveBack(parser);
-        reader.close();
-      };
+      const { parser, video, release } = await lend(input);
       try {
-        const video = { name, size: reader.size };
         const { info, decodedBy } = await parser.call('open', { video, facts, request }, { signal });
         return new RemoteSource(parser, info, facts, decodedBy, signal, release);
       } catch (error) {
         // Nothing else would close what is open in the worker.
         parser.close();
-        release();
+        release(true);
         throw error;
       }
     },
@@ -172,11 +211,12 @@ class RemoteSource implements DecodedSource {
   readonly decodedBy: string;
   readonly #parser: VideoParser;
   readonly #signal: AbortSignal | undefined;
-  readonly #release: () => void;
+  readonly #release: Loan['release'];
   readonly #warnings: string[] = [];
   readonly #times: (number | undefined)[] = [];
   #damage: string | undefined;
   #closed = false;
+  #failed = false;
   #forget = () => {};
 
   /** @param release called once, when the thread is free again or ended */
@@ -186,7 +226,7 @@ class RemoteSource implements DecodedSource {
     facts: TrackFacts,
     decodedBy: string,
     signal: AbortSignal | undefined,
-    release: () => void,
+    release: Loan['release'],
   ) {
     this.info = { ...info, warnings: this.#warnings };
     this.#warnings.push(...info.warnings);
@@ -207,7 +247,11 @@ class RemoteSource implements DecodedSource {
     if (this.#closed) return false;
     const { y, cb, cr } = into;
     const sizes = { y: y.length, cb: cb?.length ?? 0, cr: cr?.length ?? 0 };
-    const frame = await this.#parser.call('read', { index, sizes }, { signal: this.#signal });
+    const reading = this.#parser.call('read', { index, sizes }, { signal: this.#signal });
+    const frame = await reading.catch((error: unknown) => {
+      this.#failed = true;
+      throw error;
+    });
     this.#warnings.push(...frame.warnings.slice(this.#warnings.length));
     this.#damage = frame.damage;
     if (!frame.found) return false;
@@ -228,12 +272,12 @@ class RemoteSource implements DecodedSource {
     this.#forget();
     // A thread that does not let go of a video is of no use for another.
     await this.#parser.call('close', null).catch(() => this.#parser.close());
-    this.#release();
+    this.#release(this.#failed);
   }
 
   readonly #abort = (): void => {
     this.#closed = true;
     this.#parser.close(this.#signal?.reason ?? new AnyvmafError('aborted', 'Decoding was stopped.'));
-    this.#release();
+    this.#release(true);
   };
 }

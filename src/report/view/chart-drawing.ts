@@ -75,11 +75,12 @@ export function drawAxes(pen: Pen, scale: Scale, frames: readonly FrameTick[], c
   }
 }
 
-/** A line, with a dot at every frame where there is room for them. */
-export function drawLine(pen: Pen, scale: Scale, line: Line, dots: boolean): void {
+/** A line, with a dot at every frame where there is room for them. Returns what it drew: {@link thinned}. */
+export function drawLine(pen: Pen, scale: Scale, line: Line, dots: boolean): ReturnType<typeof thinned> {
   // Two points in a column: as many as the screen has pixels.
   const columns = Math.max(1, Math.round((scale.width * Math.min(2, devicePixelRatio || 1)) / 2));
-  const { x, y } = thinned(line, scale.span, columns);
+  const drawn = thinned(line, scale.span, columns);
+  const { x, y } = drawn;
   pen.lineJoin = 'round';
   pen.beginPath();
   y.forEach((value, i) => {
@@ -89,10 +90,11 @@ export function drawLine(pen: Pen, scale: Scale, line: Line, dots: boolean): voi
     else pen.lineTo(at, scale.y(value));
   });
   pen.stroke();
-  if (!dots || x.length >= scale.width / 7) return;
+  if (!dots || x.length >= scale.width / 7) return drawn;
   y.forEach((value, i) => {
     pen.beginPath();
     pen.arc(scale.x(x[i] ?? 0), scale.y(value), 2.4, 0, 7);
     if (!Number.isNaN(value)) pen.fill();
   });
+  return drawn;
 }

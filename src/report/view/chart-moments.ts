@@ -4,9 +4,47 @@
  */
 import type { Pen, Scale } from './chart-drawing.js';
 
+/** A point in pixels; a `y` of NaN is a gap. */
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** The height of a name, its distance from the line that it names, and the air around it. */
+const [TALL, OFF, AIR] = [16, 10, 4];
+
+/**
+ * Where the name of a horizontal line stands: on either side of it, as far right as nothing crosses it, else at the right.
+ * @param wide width of the name
+ * @param drawn what may cross it, from left to right: neighbours are joined
+ * @returns its right end and its middle
+ */
+export function placeName(
+  { width, height }: Pick<Scale, 'width' | 'height'>,
+  at: number,
+  wide: number,
+  drawn: readonly Point[],
+): Point {
+  const crosses = (x: number, y: number) =>
+    drawn.some((point, i) => {
+      const before = drawn[i - 1] ?? point;
+      const beside = point.x < x - wide - AIR || before.x > x + AIR;
+      const [top, bottom] = [Math.min(before.y, point.y), Math.max(before.y, point.y)];
+      return !beside && top < y + TALL / 2 + AIR && bottom > y - TALL / 2 - AIR;
+    });
+  // Above the line where there is room.
+  const middles = [at - OFF, at + OFF + 1].filter((y) => y >= TALL / 2 && y <= height - TALL / 2);
+  for (let x = width; x >= wide; x -= wide / 2) {
+    const y = middles.find((middle) => !crosses(x, middle));
+    if (y !== undefined) return { x, y };
+  }
+  return { x: width, y: middles[0] ?? at };
+}
+
 /**
  * A dashed line at a mean, named where it is the only one.
  * @param ground the colour below the name, which may lie on the lines
+ * @param drawn as for {@link placeName}
  */
 export function drawMean(
   pen: Pen,
@@ -15,6 +53,7 @@ export function drawMean(
   colour: string,
   ground: string,
   label: string,
+  drawn: readonly Point[],
 ): void {
   const [low, high] = scale.range;
   if (!(mean >= low && mean <= high)) return;
@@ -32,15 +71,14 @@ export function drawMean(
     pen.font = '12px ui-sans-serif, system-ui, sans-serif';
     pen.textAlign = 'right';
     pen.textBaseline = 'middle';
-    // Above the line where there is room.
-    const middle = at >= 18 ? at - 10 : at + 11;
     const wide = pen.measureText(label).width + 8;
+    const { x, y } = placeName(scale, at, wide, drawn);
     pen.globalAlpha = 0.9;
     pen.fillStyle = ground;
-    pen.fillRect(scale.width - wide, middle - 8, wide, 16);
+    pen.fillRect(x - wide, y - TALL / 2, wide, TALL);
     pen.globalAlpha = 1;
     pen.fillStyle = colour;
-    pen.fillText(label, scale.width - 4, middle);
+    pen.fillText(label, x - 4, y);
   }
   pen.restore();
 }

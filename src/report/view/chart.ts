@@ -181,7 +181,8 @@ export class FrameChart {
     const colour = (name: string) => style.getPropertyValue(name).trim();
     const large = this.kind === 'large';
     pen.translate(left, top);
-    if (large) {
+    // Axes say nothing before there is a frame.
+    if (large && encodes.list.some(({ columns }) => columns.numbers.length > 0)) {
       const marks = frameTicks(scale.span, Math.max(2, scale.width / 90), encodes.rate, encodes.origin);
       drawAxes(pen, scale, marks, colour);
     }
@@ -191,6 +192,7 @@ export class FrameChart {
     pen.clip();
     pen.lineWidth = large ? 1.6 : 1.2;
     const lit = this.state.lit.value;
+    let drawn: ReturnType<typeof drawLine> = { x: [], y: [] };
     // The one that stands out lies above the others.
     for (const { columns, index } of visible.toSorted(
       (a, b) => Number(a.index === lit) - Number(b.index === lit),
@@ -198,9 +200,9 @@ export class FrameChart {
       const values = columns.values(this.metric);
       pen.globalAlpha = lit !== null && lit !== index ? 0.2 : this.kind === 'map' ? 0.75 : 1;
       pen.strokeStyle = pen.fillStyle = hueOf(index, colour);
-      if (values) drawLine(pen, scale, { frames: columns.numbers, values }, large);
+      if (values) drawn = drawLine(pen, scale, { frames: columns.numbers, values }, large);
     }
-    if (large) this.#drawMoments(pen, colour);
+    if (large) this.#drawMoments(pen, colour, drawn);
     pen.restore();
     // Up to where it is drawn.
     const last = Math.max(0, ...encodes.list.map(({ columns }) => columns.numbers.at(-1) ?? 0));
@@ -208,17 +210,19 @@ export class FrameChart {
     this.#point();
   }
 
-  /** The mean of few encodes, and the frames to look at. */
-  #drawMoments(pen: Pen, colour: Colours): void {
+  /** The mean of few encodes, and the frames to look at. @param drawn the line, where there is one */
+  #drawMoments(pen: Pen, colour: Colours, drawn: ReturnType<typeof drawLine>): void {
     const { encodes, visible, moments, lit } = this.state;
     const { scale, metric } = this;
     const fade = (index: number) => (lit.value !== null && lit.value !== index ? 0.2 : 1);
     for (const { index } of visible.length <= MEANS ? visible : []) {
       const mean = encodes.meanOf(index, metric);
       if (mean === undefined) continue;
-      const label = visible.length === 1 ? `mean ${encodes.valueText(metric, mean)}` : '';
+      const named = visible.length === 1;
+      const label = named ? `mean ${encodes.valueText(metric, mean)}` : '';
+      const points = named ? drawn.y.map((y, i) => ({ x: scale.x(drawn.x[i] ?? 0), y: scale.y(y) })) : [];
       pen.globalAlpha = fade(index);
-      drawMean(pen, scale, mean, hueOf(index, colour), colour('--card'), label);
+      drawMean(pen, scale, mean, hueOf(index, colour), colour('--card'), label, points);
     }
     for (const { encode, frame } of moments.value) {
       const shown = visible.find(({ index }) => index === encode);

@@ -183,7 +183,7 @@ export function tiles<T, E extends Encode>({ html }: Templates<T>, encodes: Enco
       const mean = encodes.pooled(encode, name)?.mean;
       return [labelOf(name), mean === undefined ? undefined : encodes.valueText(name, mean)] as const;
     }),
-    [`frames${all}`, whole(count)],
+    [`frames${all}`, count > 0 ? whole(count) : undefined],
     ['length', rate && frameCount !== undefined ? timeText(frameCount / rate, 1) : undefined],
     ['bit rate', bitrateText(rateOf(encode))],
     ['file size', sizeText(sizeOf(encode))],

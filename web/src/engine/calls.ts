@@ -4,6 +4,7 @@
  */
 import type { Objection } from 'anyvmaf';
 import { onAbort } from 'anyvmaf/abort';
+import { FileNumbers, KnownFiles } from './files.js';
 
 /** The context of a call in the worker. */
 export interface CallContext<Event> {
@@ -44,7 +45,13 @@ export interface Failure {
 }
 
 type ToWorker =
-  | { readonly call: number; readonly name: string; readonly argument: unknown }
+  | {
+      readonly call: number;
+      readonly name: string;
+      readonly argument: unknown;
+      /** Numbers of the files in the argument. */
+      readonly files: readonly number[];
+    }
   | { readonly stop: number };
 type FromWorker =
   | { readonly call: number; readonly event: unknown }
@@ -60,12 +67,14 @@ interface Scope {
 /** Serves functions to the thread that started this worker. */
 export function serve(functions: Readonly<Record<string, Served>>, scope: Scope): void {
   const running = new Map<number, AbortController>();
+  const known = new KnownFiles();
   scope.onmessage = async ({ data }) => {
     if ('stop' in data) {
       running.get(data.stop)?.abort(new DOMException('The call was cancelled.', 'AbortError'));
       return;
     }
-    const { call, name, argument } = data;
+    const { call, name, argument, files } = data;
+    known.restore(argument, files);
     const stop = new AbortController();
     running.set(call, stop);
     try {
@@ -134,6 +143,7 @@ export class Remote<T extends { readonly [K in keyof T]: Served }> {
   #worker: Worker | undefined;
   #pending = new Map<number, Pending>();
   #next = 0;
+  readonly #files = new FileNumbers();
 
   /**
    * @param died message of calls that the worker's death ended
@@ -159,7 +169,7 @@ export class Remote<T extends { readonly [K in keyof T]: Served }> {
       });
       // Events of a call are what its function emits.
       this.#pending.set(call, { resolve, reject, onEvent: onEvent as Pending['onEvent'], forget });
-      this.#post({ call, name, argument });
+      this.#post({ call, name, argument, files: this.#files.of(argument) });
     }) as Promise<Unwrapped<Result<T[K]>>>;
   }
 

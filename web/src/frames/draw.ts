@@ -2,7 +2,14 @@
  * @module web/frames/draw
  * Draws pairs of frames as bitmaps and computes quality maps. Runs in the worker.
  */
-import { type FramePair, type FramePicture, mapQuality, type RgbImage } from 'anyvmaf';
+import {
+  type ColorMatrix,
+  type FramePair,
+  type FramePicture,
+  mapQuality,
+  type RgbaImage,
+  type RgbImage,
+} from 'anyvmaf';
 
 /** Facts about a frame for display. */
 export interface FrameFacts {
@@ -17,15 +24,20 @@ export interface FrameFacts {
   readonly guessed: boolean;
 }
 
-/** Both frames of a pair as pictures. The receiver closes the bitmaps. */
+/** A picture that a canvas can draw: a bitmap, or a frame of which the browser makes RGB as it draws. */
+export type Drawable = ImageBitmap | VideoFrame;
+
+/** Both frames of a pair as pictures. The receiver closes them. */
 export interface ShownPair {
   readonly index: number;
   readonly width: number;
   readonly height: number;
   /** Width of a sample over its height. */
   readonly sampleAspect: number;
-  readonly reference: ImageBitmap;
-  readonly distorted: ImageBitmap;
+  readonly reference: Drawable;
+  readonly distorted: Drawable;
+  /** Whether the browser makes the colours, in its own way: while a film plays, which leaves no time for the exact ones. */
+  readonly rough?: boolean;
   readonly facts: { readonly reference: FrameFacts; readonly distorted: FrameFacts };
 }
 
@@ -60,16 +72,61 @@ export interface ShownMap {
   readonly features: Readonly<Record<string, number>>;
 }
 
-/** Draws both frames. */
-export async function drawPair(pair: FramePair): Promise<ShownPair> {
+/** Draws both frames. @param rough whether colours may be the browser's, where it can make them */
+export async function drawPair(pair: FramePair, rough: boolean): Promise<ShownPair> {
   const { width, height } = pair.reference.format;
-  const [reference, distorted] = await Promise.all([
-    bitmapOf(pair.reference.image()),
-    bitmapOf(pair.distorted.image()),
-  ]);
+  const both = [pair.reference, pair.distorted] as const;
+  const [reference, distorted] = (rough && roughPictures(both)) || (await exactPictures(both));
   const facts = { reference: factsOf(pair.reference), distorted: factsOf(pair.distorted) };
   const sampleAspect = (pair.reference.displayAspect * height) / width;
-  return { index: pair.index, width, height, sampleAspect, reference, distorted, facts };
+  const isRough = !(reference instanceof ImageBitmap);
+  return { index: pair.index, width, height, sampleAspect, reference, distorted, rough: isRough, facts };
+}
+
+type Both<T> = readonly [T, T];
+
+function exactPictures([reference, distorted]: Both<FramePicture>): Promise<Both<ImageBitmap>> {
+  return Promise.all([bitmapOf(reference.rgba()), bitmapOf(distorted.rgba())]);
+}
+
+function roughPictures([reference, distorted]: Both<FramePicture>): Both<VideoFrame> | undefined {
+  const first = videoFrame(reference);
+  const second = first && videoFrame(distorted);
+  if (!second) first?.close();
+  return second && [first, second];
+}
+
+/** WebCodecs' names of matrices. */
+const MATRICES: Readonly<Partial<Record<ColorMatrix, VideoMatrixCoefficients>>> = {
+  bt601: 'smpte170m',
+  bt709: 'bt709',
+};
+
+/** A frame as browsers play it; `undefined` where they do not, or draw it as they like. */
+function videoFrame({ format, planes, color }: FramePicture): VideoFrame | undefined {
+  const { width, height, bitDepth, chroma } = format;
+  const matrix = MATRICES[color.matrix];
+  const { y, cb, cr } = planes;
+  if (typeof VideoFrame === 'undefined' || !matrix || !cb || !cr || bitDepth !== 8) return undefined;
+  // Chroma of odd sizes lacks the last column and row, which browsers want.
+  if (chroma === '400' || width % 2 === 1 || height % 2 === 1) return undefined;
+  const data = new Uint8Array(y.length + cb.length + cr.length);
+  data.set(y);
+  data.set(cb, y.length);
+  data.set(cr, y.length + cb.length);
+  try {
+    return new VideoFrame(data, {
+      format: `I${chroma}`,
+      codedWidth: width,
+      codedHeight: height,
+      timestamp: 0,
+      // As of a canvas: only the matrix is converted, as in the exact picture.
+      colorSpace: { matrix, fullRange: color.range === 'full', primaries: 'bt709', transfer: 'iec61966-2-1' },
+    });
+  } catch {
+    // Browsers differ in the layouts that they take.
+    return undefined;
+  }
 }
 
 function factsOf({ frame, time, format, color }: FramePicture): FrameFacts {
@@ -80,18 +137,25 @@ function factsOf({ frame, time, format, color }: FramePicture): FrameFacts {
 /** Draws where luma differs. Without a gain, one is chosen. */
 export async function drawDifference(pair: FramePair, gain: number | undefined): Promise<ShownDifference> {
   const map = pair.difference(gain === undefined ? {} : { gain });
-  return { bitmap: await bitmapOf(map.image), gain: map.gain };
+  return { bitmap: await bitmapOf(opaque(map.image)), gain: map.gain };
 }
 
 /** The picture, its samples unchanged. */
-function bitmapOf({ width, height, data }: RgbImage): Promise<ImageBitmap> {
-  const pixels = new Uint32Array(width * height);
-  for (let i = 0, at = 0; i < pixels.length; i++, at += 3) {
-    const [r, g, b] = [data[at] ?? 0, data[at + 1] ?? 0, data[at + 2] ?? 0];
-    pixels[i] = (0xff000000 | (b << 16) | (g << 8) | r) >>> 0;
+function bitmapOf({ width, height, data }: RgbaImage): Promise<ImageBitmap> {
+  // Canvases draw what is premultiplied without a conversion, and of opaque pixels that changes nothing.
+  const options = { colorSpaceConversion: 'none', premultiplyAlpha: 'premultiply' } as const;
+  return createImageBitmap(new ImageData(data, width, height), options);
+}
+
+/** Red, green, blue and 255 of each pixel. */
+export function opaque({ width, height, data }: RgbImage): RgbaImage {
+  const pixels = new Uint8ClampedArray(4 * width * height).fill(255);
+  for (let from = 0, at = 0; from < data.length; from += 3, at += 4) {
+    pixels[at] = data[from] ?? 0;
+    pixels[at + 1] = data[from + 1] ?? 0;
+    pixels[at + 2] = data[from + 2] ?? 0;
   }
-  const image = new ImageData(new Uint8ClampedArray(pixels.buffer), width, height);
-  return createImageBitmap(image, { colorSpaceConversion: 'none', premultiplyAlpha: 'none' });
+  return { width, height, data: pixels };
 }
 
 const SCALES = [0, 1, 2, 3] as const;

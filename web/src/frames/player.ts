@@ -1,7 +1,7 @@
 /**
  * @module web/frames/player
  * Plays a video at its own speed. Frames that come too late are passed over, and while the wanted frame is not on show, the clock
- * waits: both sides stay in step.
+ * waits: both sides stay in step. What was passed over is not gone back to: decoders only go on.
  */
 
 /** What is played. */
@@ -14,6 +14,8 @@ export interface Played {
   readonly last: number;
   /** Whether the frame that was asked for is on show. */
   readonly shown: boolean;
+  /** The frame at or after this one that is there first. */
+  upcoming(frame: number): number;
 }
 
 /** Frames that may be passed over at once, at most: beyond that, the film goes slower. */
@@ -72,13 +74,13 @@ export class Player {
   }
 
   #tick(time: number): void {
-    const { rate, frame, last, shown } = this.#now();
+    const { rate, frame, last, shown, upcoming } = this.#now();
     const due = Math.floor(((time - this.#since) * rate) / 1000);
     if (shown && due > 0) {
       // As far apart as the pictures come: a machine that is too slow for all of them shows every second, third and so on.
       this.#step = Math.min(MOST, due);
-      this.#since = due > MOST ? time : this.#since + (due * 1000) / rate;
-      const next = Math.min(last, frame + this.#step);
+      const next = Math.min(last, upcoming(Math.min(last, frame + this.#step)));
+      this.#since = due > MOST ? time : this.#since + ((next - frame) * 1000) / rate;
       this.#go(next, this.#step);
       if (next >= last) {
         this.stop();

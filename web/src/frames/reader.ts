@@ -65,14 +65,15 @@ export class PairReader {
   /**
    * Reads a pair.
    * @param signal stops waiting; a read that was begun goes on, as the next pair is often near
+   * @param passOver whether the frames before it are of no use
    */
-  async get(index: number, signal: AbortSignal): Promise<FramePair> {
+  async get(index: number, signal: AbortSignal, passOver = false): Promise<FramePair> {
     signal.throwIfAborted();
     const kept = this.#kept.get(index);
     if (kept) return kept;
     const reading = this.#turn.then(() => {
       signal.throwIfAborted();
-      return this.#kept.get(index) ?? this.#read(index);
+      return this.#kept.get(index) ?? this.#read(index, passOver);
     });
     this.#turn = reading.catch(() => {});
     return unlessAborted(signal, reading);
@@ -84,12 +85,12 @@ export class PairReader {
     this.#kept.clear();
   }
 
-  async #read(index: number): Promise<FramePair> {
+  async #read(index: number, passOver: boolean): Promise<FramePair> {
     this.#stream ??= this.#open();
     const stream = this.#stream;
     try {
       const { next } = stream;
-      let at = index >= next && index - next <= READ_THROUGH ? next : index;
+      let at = !passOver && index >= next && index - next <= READ_THROUGH ? next : index;
       for (;;) {
         stream.asked.push(at);
         const { value: pair } = await stream.pairs.next();

@@ -34,7 +34,7 @@ export interface FramesCall {
   readonly to: number;
   /** The pair to send first. */
   readonly first: number;
-  /** Distance of the pairs to send; default 1. */
+  /** Distance of the pairs to send while a film plays; absent: pairs are looked at. */
   readonly step?: number;
 }
 
@@ -86,12 +86,13 @@ function pairingOf(options: RunOptions): ExtractOptions {
 export const frameFunctions = {
   /** Emits pictures of pairs: `first`, then those before it, then those after it. */
   async frames(
-    { source, from, to, first, step = 1 }: FramesCall,
+    { source, from, to, first, step }: FramesCall,
     { signal, emit }: CallContext<ShownPair>,
   ): Promise<void> {
     const reader = readerOf(source);
+    const plays = step !== undefined;
     const send = async (index: number) => {
-      const shown = await drawPair(await reader.get(index, signal));
+      const shown = await drawPair(await reader.get(index, signal, plays), plays);
       if (signal.aborted) for (const bitmap of [shown.reference, shown.distorted]) bitmap.close();
       signal.throwIfAborted();
       emit(shown, [shown.reference, shown.distorted]);
@@ -100,7 +101,8 @@ export const frameFunctions = {
     for (let index = from; index < first; index++) await reader.get(index, signal);
     await send(first);
     for (let index = from; index < first; index++) await send(index);
-    for (let index = first + step; index <= to; index += step) await send(index);
+    const apart = step ?? 1;
+    for (let index = first + apart; index <= to; index += apart) await send(index);
   },
 
   /** Draws the difference of a pair. */

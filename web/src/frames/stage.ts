@@ -4,7 +4,7 @@
  */
 import { h } from '../dom.js';
 import { text } from '../text.js';
-import type { ShownPair } from './draw.js';
+import type { Drawable, ShownPair } from './draw.js';
 import { bounded, fitted, isSharp, nextZoom, originOf, type Size, type View, zoomedAt } from './transform.js';
 
 const words = text.frames;
@@ -38,10 +38,10 @@ class Layer {
   }
 
   /** Copies a picture, sample by sample. */
-  draw(picture: ImageBitmap | ImageData): void {
+  draw(picture: Drawable | ImageData, { width, height }: Size): void {
     const { canvas } = this;
-    if (canvas.width !== picture.width) canvas.width = picture.width;
-    if (canvas.height !== picture.height) canvas.height = picture.height;
+    if (canvas.width !== width) canvas.width = width;
+    if (canvas.height !== height) canvas.height = height;
     const context = canvas.getContext('2d');
     if (picture instanceof ImageData) context?.putImageData(picture, 0, 0);
     else context?.drawImage(picture, 0, 0);
@@ -177,8 +177,8 @@ export class Stage {
     const changed = this.#picture?.width !== width || this.#picture.height !== pair.height;
     this.#picture = { width, height: pair.height };
     this.#aspect = pair.sampleAspect;
-    this.#reference.draw(pair.reference);
-    this.#distorted.draw(pair.distorted);
+    this.#reference.draw(pair.reference, pair);
+    this.#distorted.draw(pair.distorted, pair);
     if (changed) {
       this.#fits = true;
       this.clear();
@@ -188,13 +188,13 @@ export class Stage {
 
   /** Shows the difference of the pair. */
   showDifference(bitmap: ImageBitmap): void {
-    this.#difference.draw(bitmap);
+    this.#difference.draw(bitmap, bitmap);
     this.#place();
   }
 
   /** Lays colours over the picture, one for each square of `blockSize` samples. */
   showMap(colours: ImageData, blockSize: number): void {
-    this.#map.draw(colours);
+    this.#map.draw(colours, colours);
     this.#blockSize = blockSize;
     this.#place();
   }

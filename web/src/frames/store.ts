@@ -26,14 +26,17 @@ interface Want {
   readonly index: number;
   /** Direction of stepping. */
   readonly direction: 1 | -1;
-  /** Frames from one wanted frame to the next while playing. */
-  readonly step: number;
+  /** Whether what lies before it must not hold it up: after a jump, and where a film stops, which passed over that. */
+  readonly far: boolean;
+  /** Frames from one wanted frame to the next while a film plays. */
+  readonly step: number | undefined;
 }
 
 interface Loading {
   readonly key: string;
   readonly from: number;
   readonly to: number;
+  readonly step: number | undefined;
   readonly stop: AbortController;
 }
 
@@ -43,6 +46,8 @@ const AHEAD = 10;
 const BEHIND = 2;
 /** Frames to fetch together with a frame after a jump. */
 const SOON = 3;
+/** Pictures of a film to fetch at once, and those that may wait for their time. */
+const [FETCHED, WAITING] = [4, 3];
 
 /** The page's pictures of frames. */
 export class FrameStore {
@@ -54,6 +59,8 @@ export class FrameStore {
   #loading: Loading | undefined;
   /** Bytes of one pair; 0 while unknown. */
   #pairBytes = 0;
+  /** The last frame of a film that was asked for. */
+  #reached = -1;
 
   /** @param budget bytes of pictures to keep */
   constructor(load: LoadFrames, listener: StoreListener, budget: number) {
@@ -73,23 +80,36 @@ export class FrameStore {
 
   /**
    * Requests a pair; notifies the listener at once if it is cached, else when it arrives.
-   * @param step how far the next wanted frames are apart
+   * @param step how far the next wanted frames are apart while a film plays, whose pictures may be rough; absent: the exact
+   * picture is wanted
    */
-  want(source: PairSource, index: number, step = 1): void {
+  want(source: PairSource, index: number, step?: number): void {
     const before = this.#want;
     const same = before?.source.key === source.key;
-    const direction = same && index < before.index ? -1 : 1;
-    this.#want = { source, index, direction, step };
-    const pair = this.#pairs.get(keyOf(source, index));
+    const far = same && (Math.abs(before.index - index) > AHEAD || before.step !== undefined);
+    const direction = same && !far && index < before.index ? -1 : 1;
+    this.#want = { source, index, direction, far, step };
+    if (step === undefined || !same) this.#reached = -1;
+    const pair = this.#find(this.#want);
     if (pair) this.#listener.ready(pair);
     const loading = this.#loading;
     if (loading) {
       // Keep a pending request that includes the wanted frame.
-      const serves = loading.key === source.key && (pair || (index >= loading.from && index <= loading.to));
-      if (serves) return;
+      const alike = loading.key === source.key && (loading.step === undefined) === (step === undefined);
+      if (alike && (pair || (index >= loading.from && index <= loading.to))) return;
       this.#cancel();
     }
     this.#next();
+  }
+
+  /** The frame of a film at or after `index` that is there or under way; `index` itself where there is none. */
+  upcoming(source: PairSource, index: number): number {
+    const { key, from = 0, to = -1, step } = this.#loading ?? {};
+    const loads = key === source.key && step !== undefined;
+    const coming = loads ? from + step * Math.max(0, Math.ceil((index - from) / step)) : to + 1;
+    const end = coming <= to ? coming : index + AHEAD;
+    for (let at = index; at < end; at++) if (this.#find({ source, index: at, step: 1 })) return at;
+    return coming <= to ? coming : index;
   }
 
   /** Cancels the request and frees all pictures. */
@@ -110,7 +130,8 @@ export class FrameStore {
     const span = want && this.#span(want);
     if (!want || !span) return;
     const { source } = want;
-    const loading: Loading = { key: source.key, from: span.from, to: span.to, stop: new AbortController() };
+    const { from, to, step } = span;
+    const loading: Loading = { key: source.key, from, to, step, stop: new AbortController() };
     this.#loading = loading;
     const onEvent = (pair: ShownPair) => this.#take(source, pair, loading);
     this.#load({ source, ...span }, { signal: loading.stop.signal, onEvent }).then(
@@ -120,8 +141,8 @@ export class FrameStore {
   }
 
   #span(want: Want): Omit<FramesCall, 'source'> | undefined {
-    if (want.step > 1) return this.#stepping(want);
-    const { source, index, direction } = want;
+    const { source, index, direction, far, step } = want;
+    if (step !== undefined) return this.#film(want, step);
     const has = (at: number) => this.#pairs.has(keyOf(source, at));
     const last = source.total - 1;
     // Half of the cache is for prefetching, the other half for viewed frames.
@@ -129,7 +150,7 @@ export class FrameStore {
     const ahead = Math.min(AHEAD, Math.floor(room / 2));
     const behind = Math.min(BEHIND, room - 1 - ahead);
     if (!has(index)) {
-      const [before, after] = direction > 0 ? [behind, Math.min(SOON, ahead)] : [ahead, behind];
+      const [before, after] = direction > 0 ? [far ? 0 : behind, Math.min(SOON, ahead)] : [ahead, behind];
       return { from: Math.max(0, index - before), to: Math.min(last, index + after), first: index };
     }
     for (const way of [direction, -direction]) {
@@ -146,13 +167,21 @@ export class FrameStore {
     return undefined;
   }
 
-  /** Frames to come at steps, while playing. */
-  #stepping({ source, index, step }: Want): Omit<FramesCall, 'source'> | undefined {
+  /** The next pictures of a film. Decoders go on: what lies before a picture that was asked for is not fetched any more. */
+  #film(want: Want, step: number): Omit<FramesCall, 'source'> | undefined {
+    const { source, index } = want;
     const last = source.total - 1;
-    const end = Math.min(last, index + 3 * step);
-    for (let at = index; at <= end; at += step)
-      if (!this.#pairs.has(keyOf(source, at))) return { from: at, to: end, first: at, step };
-    return undefined;
+    const from = this.#find(want) ? Math.max(index, this.#reached) + step : index;
+    if (from > last || from - index > WAITING * step) return undefined;
+    const to = from + step * Math.min(FETCHED - 1, Math.floor((last - from) / step));
+    this.#reached = to;
+    return { from, to, first: from, step };
+  }
+
+  /** A picture that will do: while a film plays, a rough one too. */
+  #find({ source, index, step }: Pick<Want, 'source' | 'index' | 'step'>): ShownPair | undefined {
+    const exact = this.#pairs.get(keyOf(source, index));
+    return exact ?? (step === undefined ? undefined : this.#pairs.get(keyOf(source, index, true)));
   }
 
   #take(source: PairSource, pair: ShownPair, loading: Loading): void {
@@ -162,12 +191,12 @@ export class FrameStore {
       return;
     }
     this.#pairBytes = 2 * 4 * pair.width * pair.height;
-    this.#pairs.set(keyOf(source, pair.index), pair, this.#pairBytes);
+    this.#pairs.set(keyOf(source, pair.index, pair.rough), pair, this.#pairBytes);
     const want = this.#want;
     if (want?.source.key !== source.key) return;
     if (want.index === pair.index) this.#listener.ready(pair);
     // Touch the current pair, so that it is not evicted.
-    else this.#pairs.get(keyOf(source, want.index));
+    else this.#find(want);
   }
 
   #ended(loading: Loading, failure?: { readonly error: unknown }): void {
@@ -177,10 +206,10 @@ export class FrameStore {
     if (!want) return;
     if (!failure) this.#next();
     // Ignore failed prefetches.
-    else if (!this.#pairs.has(keyOf(want.source, want.index))) this.#listener.failed(failure.error);
+    else if (!this.#find(want)) this.#listener.failed(failure.error);
   }
 }
 
-function keyOf(source: PairSource, index: number): string {
-  return `${source.key}/${index}`;
+function keyOf({ key }: PairSource, index: number, rough = false): string {
+  return `${key}/${index}${rough ? '/rough' : ''}`;
 }

@@ -10,7 +10,7 @@ import {
   type ScoreRequest,
 } from 'anyvmaf';
 import { fittingFull, tint } from './colours.js';
-import { type LossGrid, measureMap } from './draw.js';
+import { type LossGrid, measureMap, opaque } from './draw.js';
 
 /** A small picture: red, green, blue and 255 of each pixel. */
 export interface Thumb {
@@ -41,7 +41,7 @@ export async function firstThumb(
   side: number,
 ): Promise<Thumb | undefined> {
   for await (const { reference } of extractFrames(request, [0], options))
-    return rgba(reference.image({ maxSide: side }), reference.displayAspect);
+    return thumb(reference.image({ maxSide: side }), reference.displayAspect);
   return undefined;
 }
 
@@ -64,21 +64,19 @@ async function thumbsOf(pair: FramePair, side: number): Promise<ThumbPair> {
   ) as [RgbImage, RgbImage];
   return {
     index: pair.index,
-    reference: rgba(reference, aspect),
-    distorted: rgba(distorted, aspect),
-    map: mapOver(rgba(distorted, aspect), grids.both, width),
+    reference: thumb(reference, aspect),
+    distorted: thumb(distorted, aspect),
+    map: mapOver(thumb(distorted, aspect), grids.both, width),
   };
 }
 
-function rgba({ width, height, data }: RgbImage, aspect: number): Thumb {
-  const pixels = new Uint8ClampedArray(4 * width * height).fill(255);
-  for (let i = 0; i < width * height; i++) pixels.set(data.subarray(3 * i, 3 * i + 3), 4 * i);
-  return { width, height, aspect, data: pixels };
+function thumb(image: RgbImage, aspect: number): Thumb {
+  return { ...opaque(image), aspect };
 }
 
 /** The loss in colours over the grey of a picture that is `fullWidth` wide before it was made small. */
-function mapOver(thumb: Thumb, grid: LossGrid, fullWidth: number): Thumb {
-  const { width, height, data } = thumb;
+function mapOver(picture: Thumb, grid: LossGrid, fullWidth: number): Thumb {
+  const { width, height, data } = picture;
   const full = fittingFull(grid);
   const squares = (at: number, most: number) =>
     Math.min(most - 1, Math.floor(((at + 0.5) * fullWidth) / width / grid.blockSize));
@@ -96,5 +94,5 @@ function mapOver(thumb: Thumb, grid: LossGrid, fullWidth: number): Thumb {
       );
     }
   }
-  return thumb;
+  return picture;
 }

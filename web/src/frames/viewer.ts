@@ -70,6 +70,8 @@ export class FrameViewer {
   #other: number | null = null;
   #versus: Versus | undefined;
   #pair: ShownPair | undefined;
+  /** What waits for the exact picture, and for what the view lays over it. */
+  #whenExact: (() => void) | undefined;
   #busy: ReturnType<typeof setTimeout> | undefined;
   #speaking: ReturnType<typeof setTimeout> | undefined;
   #freeing: ReturnType<typeof setTimeout> | undefined;
@@ -99,7 +101,11 @@ export class FrameViewer {
     this.#transport = new Transport(
       (frame) => this.#go(frame),
       () => this.#played(),
-      (playing) => this.#dialog.toggleAttribute('data-playing', playing),
+      (playing) => {
+        this.#dialog.toggleAttribute('data-playing', playing);
+        // The exact picture of what the film stops at, unless the viewer closes.
+        if (!playing && this.#pair?.rough && this.#session.cursor.value) this.#want();
+      },
       this.#commands,
     );
     this.#head = new Head({
@@ -362,6 +368,7 @@ export class FrameViewer {
     this.#shownOther = this.#other;
     const { dataset } = this.#dialog;
     dataset.frame = String(this.#frame);
+    this.#dialog.toggleAttribute('data-rough', pair.rough === true);
     dataset.against = String(this.#versus ? this.#other : '');
     dataset.encode = String(this.#session.cursor.value?.encode ?? '');
     delete dataset.made;
@@ -378,16 +385,28 @@ export class FrameViewer {
     this.#wait(false);
     const frame = this.#shown;
     const made = this.#overlays.make(source, pair);
-    if (!made) return;
+    if (!made) {
+      this.#complete();
+      return;
+    }
     this.#soonBusy();
     made.then(
       (drawn) => {
         if (!drawn) return;
         this.#dialog.dataset.made = `${mode} ${frame}`;
         this.#wait(false);
+        this.#complete();
       },
       (error: unknown) => this.#fail(error),
     );
+  }
+
+  /** The picture is on show with all that belongs to it. */
+  #complete(): void {
+    if (this.#pair?.rough) return;
+    const waiting = this.#whenExact;
+    this.#whenExact = undefined;
+    waiting?.();
   }
 
   /** Updates the texts: frame number, time and scores. */
@@ -439,10 +458,24 @@ export class FrameViewer {
       frame: this.#frame,
       last: (this.#subject?.total ?? 1) - 1,
       shown: this.#isShown && made,
+      upcoming: (frame) => {
+        const [source, shift] = [this.#source, this.#versus?.shift ?? 0];
+        return source ? this.#store.upcoming(source, frame + shift) - shift : frame;
+      },
     };
   }
 
   #save(one: Savable): void {
+    if (this.#pair?.rough) {
+      // What is saved is exact: it comes when the film stops.
+      const frame = this.#frame;
+      this.#whenExact = () => {
+        const exact = savablePictures(this.#stage, this.#settings).find(({ kind }) => kind === one.kind);
+        if (exact && this.#shown === frame) this.#save(exact);
+      };
+      this.#transport.stop();
+      return;
+    }
     const name = pictureName(this.#subject?.result.name, this.#shown, one);
     savePng(one.canvas, name).then(
       () => {

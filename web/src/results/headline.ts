@@ -66,7 +66,7 @@ function single(encodes: Encodes, encode: Encode, remedies: Remedies): TemplateR
 <div><div class="score is-${pooled ? trust.verdict : 'awaited'}">${encodes.valueText(metric, pooled?.mean)}${flawSign(templates, trust)}<sup>${labelOf(metric ?? '')}${growing && encodes.running ? ` ${words.soFar}` : ''}</sup></div>
 ${word === undefined ? '' : html`<span class="pill" .style=${`--tone:var(--${tone})`}>${word}</span>`}${verdictBadge(templates, facts)}</div>
 <div>${metric !== undefined && pooled && encodes.isScore(metric) ? scale(templates, encodes, metric, pooled, word) : ''}
-<p class="soft small">${growing ? soFar(encodes, framesText(count)) : meaning}</p><p class="soft small compared">${comparedText(facts)}</p></div>
+<p class="soft small">${encodes.running && count === 0 ? words.soon : growing ? soFar(encodes, framesText(count)) : meaning}</p><p class="soft small compared">${comparedText(facts)}</p></div>
 </div>
 ${verdict(encodes, remedies)}${tiles(templates, encodes, encode)}${origin(encode, pooled)}`;
 }

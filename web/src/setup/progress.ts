@@ -22,6 +22,25 @@ export function sumProgress(progress: readonly (Progress | null)[]): Sum {
   return { done, total };
 }
 
+/** Seconds of measuring that tell a speed. */
+const TELLING = 1;
+
+/** Frames per second from the first frames on: opening files and starting workers says nothing of what is to come. */
+export class Speed {
+  #first: { readonly done: number; readonly seconds: number } | undefined;
+
+  /**
+   * @param done frames so far
+   * @param seconds of the run so far, without pauses
+   * @returns `undefined` while it is too early to tell
+   */
+  at(done: number, seconds: number): number | undefined {
+    if (done > 0) this.#first ??= { done, seconds };
+    if (!this.#first || seconds - this.#first.seconds < TELLING) return undefined;
+    return (done - this.#first.done) / (seconds - this.#first.seconds);
+  }
+}
+
 /** Measures the time that a run was not paused. */
 export class Stopwatch {
   #active = 0;

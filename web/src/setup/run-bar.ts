@@ -10,7 +10,7 @@ import { announce } from './announce.js';
 import { formatTime } from './facts.js';
 import { failureView, sentence } from './failure.js';
 import { failureWords } from './failure-kind.js';
-import { Stopwatch, type Sum, sumProgress } from './progress.js';
+import { Speed, Stopwatch, type Sum, sumProgress } from './progress.js';
 import { missing, type Runner, unreadable } from './score.js';
 
 /** The bar: a button before and after a run, progress during it. */
@@ -108,12 +108,14 @@ function progressBar(session: Session, runner: Runner) {
   const cancel = button({ onclick: () => runner.cancel() }, text.run.cancel);
   const line = h('div', { class: 'busy-line' }, figures, h('div', { class: 'tools' }, pause, cancel));
   let watch = new Stopwatch();
+  let speed = new Speed();
   let announced = 0;
   return {
     element: h('div', { class: 'busy-bar' }, line, meter),
     pause,
     begin() {
       watch = new Stopwatch();
+      speed = new Speed();
       announced = 0;
       announce(text.run.started);
     },
@@ -133,7 +135,7 @@ function progressBar(session: Session, runner: Runner) {
       filled.style.transform = `scaleX(${part ?? 0})`;
       if (percent === null) meter.removeAttribute('aria-valuenow');
       else meter.setAttribute('aria-valuenow', String(percent));
-      fill(figures, ...figuresOf(run, sum, watch.seconds(now)));
+      fill(figures, ...figuresOf(run, sum, speed.at(sum.done, watch.seconds(now))));
       fill(pause, run.phase === 'paused' ? text.run.resume : text.run.pause);
       if (percent !== null && percent >= announced + 25 && percent < 100) {
         announced = percent - (percent % 25);
@@ -145,12 +147,13 @@ function progressBar(session: Session, runner: Runner) {
 }
 
 /** Frames done, and while running also frames per second and time left. */
-function figuresOf({ phase }: ActiveRun, { done, total }: Sum, seconds: number): HTMLElement[] {
+function figuresOf({ phase }: ActiveRun, { done, total }: Sum, rate: number | undefined): HTMLElement[] {
   const { paused, preparing, frames, fps, left } = text.run;
-  const rate = seconds > 0 ? done / seconds : 0;
   const texts = [done === 0 ? preparing : frames(done.toLocaleString('en'), total?.toLocaleString('en'))];
-  if (done > 0 && phase === 'running') texts.push(fps(rate.toFixed(rate >= 10 ? 0 : 1)));
-  if (rate > 0 && total !== null && phase === 'running') texts.push(left(formatTime((total - done) / rate)));
+  if (rate && phase === 'running') {
+    texts.push(fps(rate.toFixed(rate >= 10 ? 0 : 1)));
+    if (total !== null) texts.push(left(formatTime((total - done) / rate)));
+  }
   return [...(phase === 'paused' ? [h('b', {}, paused)] : []), ...texts.map((one) => h('span', {}, one))];
 }
 

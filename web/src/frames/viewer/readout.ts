@@ -4,7 +4,7 @@
  */
 import { fill, h } from '../../dom.js';
 import { text } from '../../text.js';
-import type { LossGrid, ShownPair } from '../draw.js';
+import type { Drawable, LossGrid, ShownPair } from '../draw.js';
 import { lossText } from '../settings.js';
 
 const words = text.frames;
@@ -42,6 +42,7 @@ export class Readout {
       return;
     }
     fill(this.element, place);
+    if (pair.rough) return;
     this.#resting = setTimeout(() => {
       const samples = (['reference', 'distorted'] as const).map((role) => {
         const rgb = sampleOf(pair[role], at);
@@ -61,10 +62,11 @@ function lossAt({ width, height, blockSize, density }: LossGrid, { x, y }: Place
 let probe: CanvasRenderingContext2D | null | undefined;
 
 /** Red, green and blue of one sample. */
-function sampleOf(bitmap: ImageBitmap, { x, y }: Place): readonly number[] {
+function sampleOf(picture: Drawable, { x, y }: Place): readonly number[] {
   probe ??= h('canvas', { width: 1, height: 1 }).getContext('2d', { willReadFrequently: true });
-  if (!probe || bitmap.width === 0) return [];
-  probe.drawImage(bitmap, x, y, 1, 1, 0, 0, 1, 1);
+  // A picture that was closed meanwhile has no size.
+  if (!probe || !(picture instanceof ImageBitmap) || picture.width === 0) return [];
+  probe.drawImage(picture, x, y, 1, 1, 0, 0, 1, 1);
   return [...probe.getImageData(0, 0, 1, 1).data.subarray(0, 3)];
 }
 

@@ -22,7 +22,7 @@ export class Transport {
   readonly #number: HTMLInputElement;
   readonly #play = tool(words.playFilm, 'K', () => this.toggle());
   /** Frames from one to the next while playing. */
-  #step = 1;
+  #step: number | undefined;
   #total = 1;
 
   /**
@@ -73,8 +73,11 @@ export class Transport {
     );
   }
 
-  /** Frames from the wanted one to the next: more than one while a film is played faster than its pictures come. */
-  get step(): number {
+  /**
+   * While a film plays, the frames from the wanted one to the next: more than one where its pictures come slower than they
+   * are due.
+   */
+  get step(): number | undefined {
     return this.#step;
   }
 
@@ -103,6 +106,6 @@ export class Transport {
     const label = playing ? words.pauseFilm : words.playFilm;
     fill(this.#play, label);
     this.#play.title = `${label} (K)`;
-    if (!playing) this.#step = 1;
+    this.#step = playing ? 1 : undefined;
   }
 }

@@ -1,0 +1,209 @@
+/**
+ * @module files/allowed-paths
+ * Resolves paths that somebody else named: only regular files under the allowed folders, after every symbolic link is
+ * followed. Messages reveal nothing about files outside, not even whether they exist.
+ */
+import type { Stats } from 'node:fs';
+import { lstat, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, resolve, sep } from 'node:path';
+import { AnyvmafError, usageError } from '../core/errors.js';
+import type { Origin } from '../core/origin.js';
+import { quoted } from '../core/printable.js';
+import { checkedStats, isInside } from './checked-file.js';
+
+/** Longest path that is resolved, in UTF-16 units; Linux has 4096 bytes. */
+const MAX_PATH = 4096;
+
+/** Names that are devices in every folder of Windows. */
+const WINDOWS_DEVICE = /^(con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)\s*(\.|:|$)/i;
+
+/** Models that ship with the package, as list_models names them, need no permission. */
+const SHIPPED = /^model\/([\w.-]+)\.json$/;
+
+/** The real path of a folder; `undefined` where there is none that can be read. */
+export async function realFolder(path: string): Promise<string | undefined> {
+  try {
+    const real = await realpath(path);
+    return (await stat(real)).isDirectory() ? real : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The real paths of folders. @param refusal what is thrown for what is no folder */
+export async function realFolders(
+  named: readonly string[],
+  cwd: string,
+  refusal: (folder: string) => AnyvmafError,
+): Promise<string[]> {
+  const folders = new Set<string>();
+  for (const folder of named) {
+    const real = await realFolder(resolve(cwd, folder));
+    if (real === undefined) throw refusal(folder);
+    folders.add(real);
+  }
+  return [...folders];
+}
+
+/** Files under allowed folders. */
+export class AllowedPaths {
+  readonly #roots: Set<string>;
+  readonly #cwd: string;
+  readonly #advice: string;
+  readonly #translate: (path: string) => Promise<string | undefined>;
+
+  /**
+   * @param roots real paths of folders
+   * @param cwd where relative paths start
+   * @param advice how to allow more folders
+   * @param translate gives the path of a name that is none, `undefined` for other text
+   */
+  constructor(
+    roots: Iterable<string>,
+    cwd: string,
+    advice: string,
+    translate: (path: string) => Promise<string | undefined> = async () => undefined,
+  ) {
+    this.#roots = new Set(roots);
+    this.#cwd = cwd;
+    this.#advice = advice;
+    this.#translate = translate;
+  }
+
+  /** Allows one more folder by its real path: the server's own results and samples. */
+  allow(root: string): void {
+    this.#roots.add(root);
+  }
+
+  /** Who named the files, and where they must lie: for every function that opens one. */
+  get origin(): Origin {
+    return { by: 'foreign', folders: [...this.#roots] };
+  }
+
+  /**
+   * Bytes of a file that was resolved.
+   * @throws {AnyvmafError} `io` if it is no longer there or no longer allowed
+   */
+  sizeOf(path: string): number {
+    return checkedStats(path, this.origin).size;
+  }
+
+  /**
+   * The real path of a regular file.
+   * @throws {AnyvmafError} `io` for one that is not there, not allowed or of another kind
+   */
+  async resolveInput(path: string): Promise<string> {
+    const wanted = (await this.#translate(path)) ?? path;
+    const real = await this.#real(wanted, path);
+    if (real === undefined) {
+      throw new AnyvmafError('io', `${quoted(path)} does not exist; check the name, and give the whole path`);
+    }
+    // Not followed: if the name became a link meanwhile, the message reveals nothing about its target.
+    const found = await lstat(real).catch(() => undefined);
+    if (!found?.isFile()) throw notRegular(path, found);
+    return real;
+  }
+
+  /**
+   * The real path of a file to write, whose folder exists; what is there already, if anything, is a regular file.
+   * @throws {AnyvmafError} `io` as {@link AllowedPaths.resolveInput}
+   */
+  async resolveOutput(path: string): Promise<string> {
+    this.#check(path);
+    const absolute = resolve(this.#cwd, path);
+    const name = basename(absolute);
+    if (name === '' || /[\\/]\.{0,2}$/.test(path) || (sep === '\\' && WINDOWS_DEVICE.test(name)))
+      throw new AnyvmafError('io', `${quoted(path)} is not the name of a file to write`);
+    const folder = await this.#real(dirname(absolute), path);
+    if (folder === undefined || !(await stat(folder).catch(() => undefined))?.isDirectory())
+      throw new AnyvmafError('io', `the folder of ${quoted(path)} does not exist; create it first`);
+    const target = resolve(folder, name);
+    const there = await lstat(target).catch(() => undefined);
+    if (there === undefined) return target;
+    // The target of a link must be allowed as well.
+    const real = await this.#real(target, path);
+    const found = real === undefined ? undefined : await stat(real).catch(() => undefined);
+    if (real === undefined || !found?.isFile()) throw notRegular(path, found);
+    return real;
+  }
+
+  #check(path: string): void {
+    if (typeof path !== 'string' || path.trim() === '')
+      throw new AnyvmafError('io', 'a path is empty; give the path of a file');
+    if (path.includes('\0')) throw new AnyvmafError('io', `${quoted(path)} contains a NUL character`);
+    if (path.length > MAX_PATH) {
+      throw new AnyvmafError(
+        'io',
+        `a path of ${path.length} characters is too long, at most ${MAX_PATH} are allowed: ${quoted(path)}`,
+      );
+    }
+  }
+
+  /**
+   * The real path of something under a root, `undefined` for something that does not exist under a root.
+   * @param asked how messages name it
+   * @throws {AnyvmafError} `io` for everything else, in words that do not depend on what there is
+   */
+  async #real(path: string, asked: string): Promise<string | undefined> {
+    this.#check(path);
+    const absolute = resolve(this.#cwd, path);
+    const refusal = new AnyvmafError(
+      'io',
+      `${quoted(asked)} is not under an allowed folder; ${this.#advice}`,
+    );
+    const allowed = (real: string) => [...this.#roots].some((root) => isInside(root, real));
+    // Walk up to the first folder that exists: only its real path shows whether it lies under a root.
+    for (let at = absolute, missing = false; ; missing = true) {
+      const real = await realpath(at).catch(() => undefined);
+      if (real !== undefined) {
+        if (!allowed(real)) throw refusal;
+        return missing ? undefined : real;
+      }
+      // It exists but cannot be resolved: a dangling link, a loop of links, a folder without permission.
+      if (await exists(at)) throw refusal;
+      const parent = dirname(at);
+      if (parent === at) throw refusal;
+      at = parent;
+    }
+  }
+}
+
+/**
+ * A model string of the vmaf tool with the real paths of allowed files, or the names of models that ship.
+ * @throws {AnyvmafError} as `resolveInput`; `usage` for a path that no model string can hold
+ */
+export async function allowedModel(text: string, files: Pick<AllowedPaths, 'resolveInput'>): Promise<string> {
+  const items: string[] = [];
+  // libvmaf's grammar takes the last of repeated items, and version before path: paths that do not count are checked too.
+  for (const item of text.split(':')) {
+    const path = item.startsWith('path=') ? item.slice('path='.length) : undefined;
+    const shipped = SHIPPED.exec(path ?? '')?.[1];
+    if (path === undefined) items.push(item);
+    else if (shipped !== undefined) items.push(`version=${shipped}`);
+    else items.push(modelOfFile(await files.resolveInput(path)));
+  }
+  return items.join(':');
+}
+
+/**
+ * A file as a model string. libvmaf has no way to write a colon or an equals sign in its path.
+ * @throws {AnyvmafError} `usage`
+ */
+export function modelOfFile(path: string): string {
+  if (!/[:=]/.test(path)) return `path=${path}`;
+  throw usageError(
+    `The model file ${quoted(path)} has a colon or an equals sign in its path, which a model string cannot say; rename it.`,
+  );
+}
+
+async function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => error.code === 'EACCES' || error.code === 'EPERM',
+  );
+}
+
+function notRegular(path: string, found: Stats | undefined): AnyvmafError {
+  const what = found?.isDirectory() ? 'a folder' : 'not a regular file';
+  return new AnyvmafError('io', `${quoted(path)} is ${what}, but a file is needed`);
+}
