@@ -164,6 +164,37 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     await expect.poll(() => all.isDisabled()).toBe(true);
   });
 
+  it('keeps what keys point at while the page moves under a pointer that rests', async () => {
+    await using view = await opened([json(high)]);
+    const { page } = view;
+    const { x, y } = await middle(page);
+    await page.mouse.move(x, y);
+    await expect.poll(() => told(page)).toMatch(/^frame (249|250) /);
+    await slider(page).focus();
+    await page.keyboard.press('Home');
+    const now = () => slider(page).getAttribute('aria-valuenow');
+    // What comes above the chart moves it away from below the pointer.
+    const left = await page.evaluate(() => {
+      const plot = document.querySelector('.plot.large');
+      const spacer = document.createElement('div');
+      spacer.style.height = '900px';
+      plot?.closest('section')?.before(spacer);
+      return new Promise<boolean>((resolve) => {
+        const end = (is: boolean) => {
+          spacer.remove();
+          resolve(is);
+        };
+        plot?.addEventListener('pointerleave', () => end(true), { once: true });
+        setTimeout(() => end(false), 20_000);
+      });
+    });
+    expect(left).toBe(true);
+    expect(await now()).toBe('0');
+    expect(await told(page)).toMatch(/^frame 0 /);
+    await page.mouse.move(x + 1, y);
+    await expect.poll(now).toMatch(/^2[45]\d$/);
+  });
+
   it('zooms by drag and wheel, and reads out what the pointer is on', async () => {
     await using view = await opened([json(high)]);
     const { page, complaints } = view;

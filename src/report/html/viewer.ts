@@ -180,6 +180,6 @@ document.addEventListener('click', (event) => {
     const around = rate === null ? 50 : 2 * rate;
     state.zoomTo(at - around, at + around);
     big?.element.scrollIntoView({ behavior: 'smooth', block: 'center' });
-    state.pointed.value = state.nearest(at);
+    state.pointAt(state.nearest(at));
   }
 });

@@ -62,6 +62,8 @@ export class ChartState<E extends FrameEncodes = FrameEncodes> {
   readonly lit = new Cell<number | null>(null);
   /** The chart that the pointer is over, which has the readout; `null`: the large one has it. */
   over: HTMLElement | null = null;
+  /** Whether keys or a button pointed last: their frame stays until the pointer moves. */
+  held = false;
 
   constructor(readonly encodes: E) {
     this.shown = new Cell<readonly boolean[]>(encodes.list.map(() => true));
@@ -138,7 +140,17 @@ export class ChartState<E extends FrameEncodes = FrameEncodes> {
     this.step(0);
   }
 
+  /** Points at a frame by pointer. @param over the chart that the pointer is over */
+  hover(over: HTMLElement | null, frame: number | null): void {
+    this.held = false;
+    this.over = over;
+    this.pointed.value = frame;
+  }
+
+  /** Points at a frame by key or button, and keeps it on show. */
   pointAt(frame: number | null): void {
+    this.held = true;
+    this.over = null;
     this.pointed.value = frame;
     if (frame === null) return;
     const [from, to] = this.span;

@@ -15,22 +15,34 @@ export function listen(chart: FrameChart): () => void {
     dragWindow(chart);
     return () => {};
   }
-  point(chart);
   select(chart);
   chart.element.addEventListener('dblclick', () => {
     chart.state.zoom.value = null;
   });
-  return zoomByWheel(chart);
+  const stops = [point(chart), zoomByWheel(chart)];
+  return () => {
+    for (const stop of stops) stop();
+  };
 }
 
 /** Points at frames; two fingers zoom. */
-function point(chart: FrameChart): void {
+function point(chart: FrameChart): () => void {
   const { element, state } = chart;
   const touches = new Map<number, number>();
+  let last: readonly [x: number, y: number] | undefined;
+  const remember = ({ screenX, screenY }: PointerEvent) => {
+    last = [screenX, screenY];
+  };
+  // After the chart's own, which compare with the event before.
+  window.addEventListener('pointermove', remember);
+  /** Browsers tell of a pointer at rest as well, when a chart comes below it or leaves: that moves nothing keys point at. */
+  const rests = ({ screenX, screenY }: PointerEvent) =>
+    state.held && screenX === last?.[0] && screenY === last[1];
   element.addEventListener('pointerdown', ({ pointerType, pointerId, clientX }) => {
     if (pointerType !== 'mouse') touches.set(pointerId, clientX);
   });
-  element.addEventListener('pointermove', ({ pointerId, clientX }) => {
+  element.addEventListener('pointermove', (event) => {
+    const { pointerId, clientX } = event;
     if (touches.has(pointerId)) {
       const before = [...touches.values()];
       touches.set(pointerId, clientX);
@@ -40,17 +52,16 @@ function point(chart: FrameChart): void {
         return;
       }
     }
-    state.over = element;
-    state.pointed.value = state.nearest(chart.frameAt(clientX));
+    if (!rests(event)) state.hover(element, state.nearest(chart.frameAt(clientX)));
   });
-  const leave = ({ pointerId, type, pointerType }: PointerEvent) => {
-    touches.delete(pointerId);
-    if (type !== 'pointerleave' || pointerType !== 'mouse' || chart.selection) return;
-    state.over = null;
-    state.pointed.value = null;
+  const leave = (event: PointerEvent) => {
+    touches.delete(event.pointerId);
+    if (event.type !== 'pointerleave' || event.pointerType !== 'mouse' || chart.selection) return;
+    if (!rests(event)) state.hover(null, null);
   };
   for (const name of ['pointerup', 'pointercancel', 'pointerleave'] as const)
     element.addEventListener(name, leave);
+  return () => window.removeEventListener('pointermove', remember);
 }
 
 /** Zooms to what the mouse is dragged over, and opens the frame that is clicked. */
