@@ -320,7 +320,8 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
     await page.setInputFiles('#pick-distorted', [...encodes]);
     await page.waitForSelector('#findings .fine, #findings .finding');
     await page.getByText('Settings', { exact: true }).click();
-    for (const name of ['VMAF NEG', 'PSNR luma', 'SSIM structure', 'MS-SSIM', 'CAMBI', 'CIEDE2000'])
+    // The model last: what is found about it moves the boxes.
+    for (const name of ['PSNR luma', 'SSIM structure', 'MS-SSIM', 'CAMBI', 'CIEDE2000', 'VMAF NEG'])
       await page.getByLabel(name, { exact: false }).first().check();
     expect(await violations(page)).toEqual([]);
     await page.locator('button.primary').click();

@@ -63,7 +63,7 @@ export class ChartState<E extends FrameEncodes = FrameEncodes> {
   /** The chart that the pointer is over, which has the readout; `null`: the large one has it. */
   over: HTMLElement | null = null;
   /** Whether keys or a button pointed last: their frame stays until the pointer moves. */
-  held = false;
+  pinned = false;
 
   constructor(readonly encodes: E) {
     this.shown = new Cell<readonly boolean[]>(encodes.list.map(() => true));
@@ -142,14 +142,14 @@ export class ChartState<E extends FrameEncodes = FrameEncodes> {
 
   /** Points at a frame by pointer. @param over the chart that the pointer is over */
   hover(over: HTMLElement | null, frame: number | null): void {
-    this.held = false;
+    this.pinned = false;
     this.over = over;
     this.pointed.value = frame;
   }
 
   /** Points at a frame by key or button, and keeps it on show. */
   pointAt(frame: number | null): void {
-    this.held = true;
+    this.pinned = true;
     this.over = null;
     this.pointed.value = frame;
     if (frame === null) return;

@@ -35,9 +35,12 @@ function point(chart: FrameChart): () => void {
   };
   // After the chart's own, which compare with the event before.
   window.addEventListener('pointermove', remember);
-  /** Browsers tell of a pointer at rest as well, when a chart comes below it or leaves: that moves nothing keys point at. */
-  const rests = ({ screenX, screenY }: PointerEvent) =>
-    state.held && screenX === last?.[0] && screenY === last[1];
+  /**
+   * Browsers tell of a pointer at rest as well, when a chart comes below it or leaves, even one that has not moved since there
+   * is a chart: that moves nothing keys point at.
+   */
+  const rests = ({ type, screenX, screenY }: PointerEvent) =>
+    state.pinned && (last ? screenX === last[0] && screenY === last[1] : type === 'pointerleave');
   element.addEventListener('pointerdown', ({ pointerType, pointerId, clientX }) => {
     if (pointerType !== 'mouse') touches.set(pointerId, clientX);
   });
