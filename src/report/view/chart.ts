@@ -133,9 +133,10 @@ export class FrameChart {
     return this.#selection;
   }
 
-  /** The position on the frame axis at a place of the window. */
+  /** The position on the frame axis at a place of the window, where the chart is now: a change is drawn a little later. */
   frameAt(clientX: number): number {
-    return this.scale.frameAt(clientX - this.#marks.getBoundingClientRect().left);
+    const { left, width } = this.#marks.getBoundingClientRect();
+    return this.scale.frameAt(((clientX - left) / width) * this.scale.width);
   }
 
   /** The encode whose line is nearest to a place of the window. */
