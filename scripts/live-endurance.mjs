@@ -4,10 +4,11 @@
  * and HTTP: prints the memory of the process every ten seconds. Ends with status 1 if the second half has more memory than the
  * first by a tenth, if a score differs from that of a run without a server, or if a socket or port is left.
  *
- *     npm run live:endurance -- --minutes 120 [--hangups 20000] [--share 100]
+ *     npm run live:endurance -- --minutes 120 [--hangups 20000] [--rate 500]
  *
  * --hangups  how often clients hang up, spread over the time; half of the ways and more are of HTTP
- * --share    percent of one core that measuring may take, with its server
+ * --rate     frames a second. Memory follows the pace, so an even pace is needed to see whether it grows: frames that come late
+ *            are not made up for, and the last line says the rate of both halves
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -22,11 +23,11 @@ const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '120' },
     hangups: { type: 'string', default: '20000' },
-    share: { type: 'string', default: '100' },
+    rate: { type: 'string', default: '500' },
   },
 });
 const duration = 60_000 * Number(values.minutes);
-const share = Number(values.share) / 100;
+const rate = Number(values.rate);
 const CLIENTS = 20;
 /** Frames that the clip repeats, and those that are kept. */
 const [PERIOD, KEPT] = [25, 250];
@@ -59,16 +60,14 @@ const { address } = await server.listen({ transport: 'sse', port: 0 });
 await server.listen({ transport: 'unix', path });
 
 const begin = performance.now();
-const busy = () => process.cpuUsage().user + process.cpuUsage().system;
-const busyBefore = busy();
+/** Milliseconds between two bursts of frames. */
+const BEAT = 50;
 
 async function measure() {
-  for (;;) {
-    for (let i = 0; i < 50; i++) await push(scorer);
-    const gone = performance.now() - begin;
-    if (gone >= duration) return;
-    const used = (busy() - busyBefore) / 1000;
-    await sleep(Math.min(1000, Math.max(0, used / share - gone)));
+  for (let due = begin; ; due = Math.max(due + BEAT, performance.now() - BEAT)) {
+    if (performance.now() - begin >= duration) return;
+    await sleep(Math.max(0, due - performance.now()));
+    for (let i = 0; i < (rate * BEAT) / 1000; i++) await push(scorer);
   }
 }
 
@@ -82,7 +81,7 @@ const samples = [];
 const watch = setInterval(async () => {
   const { rss, heapUsed, external } = process.memoryUsage();
   const megabytes = [rss, heapUsed, external].map((bytes) => (bytes / 2 ** 20).toFixed(1));
-  samples.push(rss / 2 ** 20);
+  samples.push({ memory: rss / 2 ** 20, time: performance.now(), frames: scorer.pushed });
   const { answers, failures, hangUps, overHttp, dropped } = await clients.counts();
   console.log(
     `${((performance.now() - begin) / 60_000).toFixed(1)} min: ${scorer.pushed} frames, ${answers} answers, ${failures} ` +
@@ -105,15 +104,18 @@ const portLeft = await new Promise((resolve) => {
   const socket = connect(Number(new URL(address).port), '127.0.0.1');
   socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
 });
-const mean = (list) => list.reduce((sum, one) => sum + one, 0) / list.length;
+const mean = (list) => list.reduce((sum, { memory }) => sum + memory, 0) / list.length;
+const pace = (list) => (1000 * (list.at(-1).frames - list[0].frames)) / (list.at(-1).time - list[0].time);
 // Threads start and the heap finds its size within the first tenth.
 const settled = samples.slice(Math.ceil(samples.length / 10));
 const half = Math.floor(settled.length / 2);
-const [first, second] = [mean(settled.slice(0, half)), mean(settled.slice(half))];
+const halves = [settled.slice(0, half), settled.slice(half)];
+const [first, second] = halves.map(mean);
+const [early, late] = halves.map(pace);
 console.log(
   `${report.frameCount} frames, ${report.frames.length} kept, ${wrong.length} wrong; ${answers} answers, ${failures} failures, ` +
-    `${hangUps} hang-ups, ${dropped} dropped; memory: first half ${first.toFixed(1)} MB, second half ${second.toFixed(1)} MB; ` +
-    `socket left: ${existsSync(path)}, port left: ${portLeft}`,
+    `${hangUps} hang-ups, ${dropped} dropped; memory: first half ${first.toFixed(1)} MB at ${early.toFixed(0)} frames a second, ` +
+    `second half ${second.toFixed(1)} MB at ${late.toFixed(0)}; socket left: ${existsSync(path)}, port left: ${portLeft}`,
 );
 if (wrong.length > 0 || second > 1.1 * first || existsSync(path) || portLeft) process.exitCode = 1;
 rmSync(folder, { recursive: true });
