@@ -25,10 +25,10 @@ export default defineConfig({
   },
   plugins: [
     {
-      // What scripts/bundle.mjs makes of the script of HTML reports.
+      // What scripts/bundle.mjs makes of the scripts of pages.
       name: 'viewer-script',
       load(id: string) {
-        if (!id.endsWith('/report/html/viewer-script.ts')) return undefined;
+        if (!id.endsWith('/viewer-script.ts')) return undefined;
         const entryPoints = [id.replace('-script.ts', '.ts')];
         const { outputFiles } = buildSync({ entryPoints, bundle: true, format: 'iife', write: false });
         return `export const VIEWER_SCRIPT = ${JSON.stringify(outputFiles[0]?.text)};`;

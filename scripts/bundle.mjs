@@ -33,19 +33,21 @@ const ENTRIES = [
 for (const file of readdirSync(join(ROOT, 'src'), { recursive: true }))
   if (file.endsWith('.wgsl')) cpSync(join(ROOT, 'src', file), join(ROOT, 'dist', file));
 
-// The script of HTML reports, as text.
-const { outputFiles } = buildSync({
-  entryPoints: [builtPath('report/html/viewer.js')],
-  bundle: true,
-  minify: true,
-  format: 'iife',
-  target: 'es2022',
-  write: false,
-});
-writeFileSync(
-  builtPath('report/html/viewer-script.js'),
-  `export const VIEWER_SCRIPT = ${JSON.stringify(outputFiles[0].text.trim())};\n`,
-);
+// Scripts of pages that are written as one file, as text: of HTML reports, and of the live dashboard.
+for (const folder of ['report/html', 'mcp/live/dashboard']) {
+  const { outputFiles } = buildSync({
+    entryPoints: [builtPath(`${folder}/viewer.js`)],
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    target: 'es2022',
+    write: false,
+  });
+  writeFileSync(
+    builtPath(`${folder}/viewer-script.js`),
+    `export const VIEWER_SCRIPT = ${JSON.stringify(outputFiles[0].text.trim())};\n`,
+  );
+}
 
 /** Writes the descriptions of metrics, so that listing them loads no arithmetic. */
 const descriptions = {

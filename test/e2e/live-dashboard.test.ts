@@ -6,7 +6,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { callTool, served } from '../mcp/live/support.js';
+import { createScorer } from '../../src/index.js';
+import { callTool, pairOf, served, TINY } from '../mcp/live/support.js';
 import { launchChromium, needsChromium, noChromium, PATIENT } from '../support/chromium.js';
 
 vi.setConfig(PATIENT);
@@ -35,13 +36,14 @@ describe.skipIf(needsChromium !== '')(`the dashboard${noChromium}`, () => {
     await expect.poll(() => shown('line')).toBe('connected');
     await expect.poll(() => shown('frames')).toBe('29');
     expect(await shown('state')).toBe('running');
-    expect(await shown('metric')).toBe('Mean of vmaf');
+    expect(await shown('metric')).toBe('Mean of VMAF so far');
     await callTool(address, 'vmaf.request_model_swap', { model: 'vmaf_v0.6.1:disable_clip:name=other' });
     await push(80);
-    await expect.poll(() => shown('metric')).toBe('Mean of other');
+    await expect.poll(() => shown('metric')).toBe('Mean of other so far');
     await expect.poll(() => page.locator('#worst tr').count()).toBeGreaterThan(0);
-    await expect.poll(() => page.locator('#events').textContent()).toMatch(/model vmaf gives way to other/);
-    expect(await page.locator('#events').textContent()).toMatch(/alarm max<97 for 25f/);
+    await expect.poll(() => page.locator('#events').textContent()).toMatch(/other scores instead of VMAF/);
+    expect(await page.locator('#events').textContent()).toMatch(/alarm: max<97 for 25f/);
+    expect(await shown('notice')).toMatch(/^Alarm since 0:\d\d\.\d: max<97 for 25f$/);
     const label = await page.getByRole('img').getAttribute('aria-label');
     expect(label).toMatch(/^Score of each second: \d+ seconds, the last with mean \d/);
     await page.evaluate(readFileSync(axe, 'utf8'));
@@ -54,8 +56,24 @@ describe.skipIf(needsChromium !== '')(`the dashboard${noChromium}`, () => {
     expect(violations).toEqual([]);
     if (process.env.ANYVMAF_PICTURES)
       await page.screenshot({ path: join(process.env.ANYVMAF_PICTURES, 'dashboard.png') });
+    await page.locator('#chart').focus();
+    await page.keyboard.press('Home');
+    expect(await shown('second')).toMatch(/^0:00 to 0:01: mean \d+\.\d\d, lowest \d/);
+    // A second measurement can be chosen, and the page goes on until both have ended.
+    const other = await createScorer(TINY, { threads: 0 });
+    server.add(other, 'other');
+    for (let i = 0; i < 4; i++) await other.push(...(await pairOf(i)));
+    await expect.poll(() => page.locator('#which option').allTextContents()).toEqual(['main', 'other']);
+    await page.locator('#which').selectOption('other');
+    await expect.poll(() => shown('frames')).toBe('3');
+    await other.finish();
+    await expect.poll(() => shown('notice')).toBe('The measurement has ended.');
+    expect(await shown('line')).toBe('connected');
+    await page.locator('#which').selectOption('main');
+    await expect.poll(() => shown('state')).toBe('running');
     await scorer.finish();
-    await expect.poll(() => shown('notice')).toBe('The measurement has ended: finished');
+    await expect.poll(() => shown('notice')).toBe('The measurement has ended.');
+    expect(await shown('line')).toBe('ended');
     expect(complaints).toEqual([]);
     await page.close();
   });

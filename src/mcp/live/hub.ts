@@ -5,6 +5,7 @@
 import { quoted } from '../../core/printable.js';
 import { History } from '../../live/history.js';
 import type { Command, FromServer, Refusal, ServerSettings, ToServer } from '../../live/messages.js';
+import { progressOf } from './dashboard/story.js';
 import { Refused } from './failures.js';
 import { Rounds } from './rounds.js';
 
@@ -205,20 +206,4 @@ export class Hub {
   #emit(event: LiveEvent): void {
     for (const listener of this.#listeners) listener(event);
   }
-}
-
-/** What a chart needs to go on. */
-export function progressOf(measurement: History): object {
-  const { name, state, measured, taken, facts, main } = measurement;
-  return {
-    measurement: name,
-    state,
-    frames: measured,
-    taken,
-    total: facts?.total ?? null,
-    rate: measurement.rate(),
-    metric: main ?? null,
-    mean: (main === undefined ? undefined : measurement.mean(main)) ?? null,
-    worst: measurement.worst(5),
-  };
 }

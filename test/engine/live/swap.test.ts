@@ -37,13 +37,20 @@ class Swapper implements Onlooker {
   readonly steering = new Steering(this);
   outcome: SwapOutcome | undefined;
   refusal: unknown;
+  /** Resolves when there is an outcome or a refusal. */
+  readonly answered: Promise<void>;
+  #answer = () => {};
   #model: Awaited<ReturnType<Steering['prepare']>> | undefined;
 
   constructor(
     readonly at: number,
     readonly text: string,
     readonly options: SwapOptions,
-  ) {}
+  ) {
+    this.answered = new Promise((resolve) => {
+      this.#answer = resolve;
+    });
+  }
 
   planned(): void {
     this.steering.pause();
@@ -60,6 +67,7 @@ class Swapper implements Onlooker {
     } catch (error) {
       this.refusal = error;
     }
+    this.#answer();
   }
 
   frame(): void {}
@@ -85,12 +93,27 @@ async function pushWith(swapper: Swapper, threads: number): Promise<Report> {
   const sources = (['reference', 'distorted'] as const).map((side) => sampleSource(pair.clip, side, FRAMES));
   const planes = () => ({ y: new Uint8Array(SMALL.width * SMALL.height) });
   for (let i = 0; i < FRAMES; i++) {
+    // A scorer takes pairs ahead of what it measures: those after the change must not be among them.
+    if (i === FRAMES / 2 && swapper.at < FRAMES / 4) await swapper.answered;
     const [reference, distorted] = [planes(), planes()];
     await sources[0]?.readFrame(i, reference);
     await sources[1]?.readFrame(i, distorted);
     await scorer.push(reference, distorted);
   }
   return scorer.finish();
+}
+
+/**
+ * Runs until a change comes in time. On a busy machine one worker can measure all other frames while the first ones wait for
+ * the other worker: the change is then refused, as it should be.
+ */
+async function inTime(run: (swapper: Swapper) => Promise<Report>, make: () => Swapper) {
+  for (let left = 5; ; left--) {
+    const swapper = make();
+    const report = await run(swapper);
+    if (left === 0 || !String(swapper.refusal).includes('is being measured already'))
+      return { swapper, report };
+  }
 }
 
 /** Compares every frame with the run that had all models. */
@@ -144,8 +167,7 @@ describe('a change of the model', () => {
     'to one with further features is exact from the frame it names on, in %s',
     async (_, run) => {
       const at = random.int(0, 20);
-      const swapper = new Swapper(at, NEG, { measure: true });
-      const report = await run(swapper);
+      const { swapper, report } = await inTime(run, () => new Swapper(at, NEG, { measure: true }));
       expect(swapper.refusal).toBeUndefined();
       const { outcome } = swapper;
       if (!outcome) throw new Error('there is an outcome');

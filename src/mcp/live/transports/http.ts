@@ -8,7 +8,8 @@ import { AnyvmafError, usageError } from '../../../core/errors.js';
 import { quoted, showValue } from '../../../core/printable.js';
 import type { Listening } from '../../../live/messages.js';
 import { Guard, readTarget } from '../../guard.js';
-import { type Hub, type LiveEvent, progressOf } from '../hub.js';
+import { storyOf } from '../dashboard/story.js';
+import type { Hub, LiveEvent } from '../hub.js';
 import { Session } from '../session.js';
 import { bodyOf, json, problem } from './answers.js';
 import { FLUSH_TIME } from './connection.js';
@@ -154,7 +155,7 @@ class Door {
     if (path === this.#path && method === 'POST') return (req, res) => this.#post(req, res);
     if (path === '/' && method === 'GET') return (req, res) => this.#front(req, res);
     if (path === '/history' && method === 'GET' && this.#dashboard)
-      return (_, res) => json(res, 200, JSON.stringify(this.#history()));
+      return (_, res) => json(res, 200, JSON.stringify(this.#hub.measurements.map(storyOf)));
     if (path === this.#path) return (_, res) => problem(res, 405, 'Use GET or POST.');
     return (_, res) => problem(res, 404, `There is nothing here; the server answers at ${this.#path}.`);
   }
@@ -186,21 +187,9 @@ class Door {
       json(response, 200, JSON.stringify({ ...about, dashboard: this.#dashboard }));
       return;
     }
-    const { dashboardPage, PAGE_POLICY } = await import('../dashboard.js');
+    const { dashboardPage, PAGE_POLICY } = await import('../dashboard/page.js');
     const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': PAGE_POLICY };
     response.writeHead(200, { ...headers, 'cache-control': 'no-store' }).end(dashboardPage(this.#path));
-  }
-
-  /** What the page draws before its stream goes on. */
-  #history(): object {
-    return this.#hub.measurements.map((measurement) => ({
-      ...progressOf(measurement),
-      reference: measurement.facts?.reference ?? null,
-      distorted: measurement.facts?.distorted ?? null,
-      seconds: measurement.seconds,
-      swaps: measurement.swaps,
-      alarms: measurement.alarms,
-    }));
   }
 
   #tell({ kind, measurement, data }: LiveEvent): void {

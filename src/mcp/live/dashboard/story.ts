@@ -1,0 +1,74 @@
+/**
+ * @module mcp/live/dashboard/story
+ * What the dashboard is told of a measurement: how it stands with each notification of progress, and all that happened before
+ * its stream begins.
+ */
+import type { Alarm } from '../../../live/alarms.js';
+import type { History, SecondPoint, WorstMoment } from '../../../live/history.js';
+import type { RunState } from '../../../live/messages.js';
+
+/** Worst moments that progress tells of. */
+const WORST = 5;
+
+/** How a measurement stands. */
+export interface Progress {
+  /** Its name. */
+  readonly measurement: string;
+  readonly state: RunState;
+  /** Frames that are scored. */
+  readonly frames: number;
+  /** Frames that were read or pushed so far. */
+  readonly taken: number;
+  /** Frames there are at most; `null` while unknown. */
+  readonly total: number | null;
+  /** Frames per second of time. */
+  readonly rate: { readonly now: number; readonly average: number };
+  /** Frames per second of video; `null` while unknown. */
+  readonly fps: number | null;
+  /** Key of the score that scores now; `null` where there is no model. */
+  readonly metric: string | null;
+  /** Mean of that score over all frames. */
+  readonly mean: number | null;
+  readonly worst: readonly WorstMoment[];
+}
+
+/** A measurement so far. */
+export interface Story extends Progress {
+  /** Names of the videos; `null` before the run is planned. */
+  readonly reference: string | null;
+  readonly distorted: string | null;
+  /** Why the measurement failed. */
+  readonly error: string | null;
+  readonly seconds: readonly SecondPoint[];
+  readonly swaps: Readonly<History['swaps']>;
+  readonly alarms: readonly Alarm[];
+}
+
+export function progressOf(measurement: History): Progress {
+  const { name, state, measured, taken, facts, main } = measurement;
+  return {
+    measurement: name,
+    state,
+    frames: measured,
+    taken,
+    total: facts?.total ?? null,
+    rate: measurement.rate(),
+    fps: facts?.rate ?? null,
+    metric: main ?? null,
+    mean: (main === undefined ? undefined : measurement.mean(main)) ?? null,
+    worst: measurement.worst(WORST),
+  };
+}
+
+export function storyOf(measurement: History): Story {
+  const { facts, error, seconds, swaps, alarms } = measurement;
+  return {
+    ...progressOf(measurement),
+    reference: facts?.reference ?? null,
+    distorted: facts?.distorted ?? null,
+    error: error ?? null,
+    seconds,
+    swaps,
+    alarms,
+  };
+}

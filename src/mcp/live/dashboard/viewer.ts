@@ -1,0 +1,156 @@
+/**
+ * @module mcp/live/dashboard/viewer
+ * The dashboard's script: follows the event stream and shows the chosen measurement. It runs in the page, as
+ * `mcp/live/dashboard/viewer-script` holds it.
+ */
+import { baseName, labelOf, NONE, scoreText, timeText, whole } from '../../../report/view/numbers.js';
+import { alarmsOn, Board, type BoardEvents, incidentsOf, secondsLeft, timeOf } from './board.js';
+import { SecondsChart } from './chart.js';
+import type { Story } from './story.js';
+
+/** Alarms and changes on show. */
+const INCIDENTS = 8;
+/** Colours of the state. */
+const TONES: Readonly<Record<Story['state'], string>> = {
+  waiting: 'soft',
+  running: 'good',
+  paused: 'warn',
+  stopping: 'warn',
+  finished: 'soft',
+  failed: 'bad',
+};
+
+const board = new Board();
+const chart = new SecondsChart(element('chart', HTMLCanvasElement), element('second', HTMLElement));
+const which = element('which', HTMLSelectElement);
+
+function element<T extends HTMLElement>(id: string, kind: new () => T): T {
+  const found = document.getElementById(id);
+  if (!(found instanceof kind)) throw new Error(`the page has no ${id}`);
+  return found;
+}
+
+/** Changes a text only where it differs: screen readers announce what changes. */
+function say(id: string, text: string): void {
+  const place = element(id, HTMLElement);
+  if (place.textContent !== text) place.textContent = text;
+}
+
+// --- what is on show ---
+
+function draw(): void {
+  drawChoice();
+  const story = board.shown;
+  if (!story) return;
+  const { measurement, reference, distorted, state, metric, mean, seconds, total, frames, taken } = story;
+  const label = metric === null ? 'the score' : labelOf(metric);
+  const last = seconds.at(-1);
+  const left = secondsLeft(story);
+  say('what', distorted === null ? measurement : baseName(distorted));
+  say('pair', reference === null ? '' : `against ${baseName(reference)}`);
+  say('state', state);
+  element('state', HTMLElement).style.setProperty('--tone', `var(--${TONES[state]})`);
+  say('mean', scoreText(mean ?? undefined));
+  say('metric', `Mean of ${label} so far`);
+  say('recent', scoreText(last?.mean));
+  say('lowest', scoreText(last?.min));
+  say('frames', total === null ? whole(frames) : `${whole(frames)} of ${whole(total)}`);
+  say('waiting', whole(Math.max(0, taken - frames)));
+  say('rate', `${story.rate.now.toFixed(1)} fps`);
+  say('left', left === undefined ? NONE : timeText(Math.round(left), 0));
+  say('chart-title', metric === null ? 'Score of each second' : `${label} of each second`);
+  say('notice', noticeOf(story));
+  rows(
+    'worst',
+    story.worst.map((one) => [
+      timeOf(story, one.frame),
+      whole(one.frame),
+      labelOf(one.metric),
+      scoreText(one.value),
+    ]),
+  );
+  rows(
+    'events',
+    incidentsOf(story)
+      .slice(0, INCIDENTS)
+      .map(({ frame, text }) => [timeOf(story, frame), whole(frame), text]),
+  );
+  chart.show(story);
+  document.title = `${scoreText(mean ?? undefined)} · ${state} · ${element('what', HTMLElement).textContent}`;
+}
+
+/** What must not be overlooked. */
+function noticeOf(story: Story): string {
+  const { state, error } = story;
+  if (state === 'failed') return `The measurement has failed: ${error ?? 'it did not say why'}`;
+  if (state === 'finished') return 'The measurement has ended.';
+  return alarmsOn(story)
+    .map(({ rule, frame }) => `Alarm since ${timeOf(story, frame)}: ${rule}`)
+    .join('; ');
+}
+
+/** The choice of measurements, where there are several. */
+function drawChoice(): void {
+  const { names } = board;
+  element('choice', HTMLElement).hidden = names.length < 2;
+  if (which.options.length !== names.length) which.replaceChildren(...names.map((name) => new Option(name)));
+  which.value = board.shown?.measurement ?? '';
+}
+
+function rows(id: string, list: readonly (readonly string[])[]): void {
+  const text = (cells: readonly string[]) => cells.join('\t');
+  const body = element(id, HTMLElement);
+  const before = [...body.children].map((row) =>
+    text([...row.children].map((cell) => cell.textContent ?? '')),
+  );
+  if (before.join('\n') === list.map(text).join('\n')) return;
+  body.replaceChildren(
+    ...list.map((cells) => {
+      const row = document.createElement('tr');
+      row.append(...cells.map((cell) => Object.assign(document.createElement('td'), { textContent: cell })));
+      return row;
+    }),
+  );
+}
+
+which.addEventListener('change', () => {
+  board.chosen = which.value;
+  draw();
+});
+
+// --- the stream ---
+
+const events = new EventSource(document.body.dataset.path ?? '');
+
+events.addEventListener('ready', async () => {
+  try {
+    const response = await fetch('/history');
+    if (!response.ok) throw new Error(`the server answers ${response.status}`);
+    board.restore(await response.json());
+    say('line', 'connected');
+    draw();
+  } catch (error) {
+    say(
+      'line',
+      `what happened before is not known: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+});
+
+events.addEventListener('error', () => {
+  // A server goes with its measurements.
+  if (board.isOver) events.close();
+  if (board.isOver) say('line', 'ended');
+  else if (events.readyState === EventSource.CLOSED) say('line', 'the connection is lost; reload the page');
+  else say('line', 'the connection is lost; trying again');
+});
+
+function follow<K extends keyof BoardEvents>(kind: K): void {
+  events.addEventListener(kind, ({ data }) => {
+    board.take(kind, JSON.parse(data));
+    if (board.isOver) say('line', 'ended');
+    draw();
+  });
+}
+
+for (const kind of ['progress', 'state', 'swap', 'alarm', 'end'] as const) follow(kind);
