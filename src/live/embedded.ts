@@ -18,6 +18,9 @@ const SCRIPT = new URL('./live-thread.js', import.meta.url);
 const MAX_DEPTH = 4096;
 const MAX_DRAIN = 64;
 
+/** Room that the thread has for young objects, in MB; 48 by default. */
+const YOUNG_MEGABYTES = 8;
+
 /** Options of `createEmbeddedServer`. */
 export interface EmbeddedServerOptions {
   /** Commands of one measurement that may wait for a frame boundary, 1..4096; more are answered "busy". Default 64. */
@@ -145,6 +148,8 @@ class MeasurementServer implements EmbeddedServer {
     this.#worker = new Worker(this.#script, {
       name: 'anyvmaf-live',
       execArgv: [],
+      // Answers are short-lived: more room for them would only make the process larger.
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEGABYTES },
       workerData: { ...workerData, port: port2 },
       transferList: [port2],
     });
