@@ -25,7 +25,7 @@ export interface ReportParts
   readonly series: readonly MetricSeries[];
   /** Values of the whole run (`apsnr_y`, ...), in order. Default: none. */
   readonly aggregates?: Readonly<Record<string, number>> | undefined;
-  /** Pooled values to take instead of pooling the series of that name. */
+  /** Pooled values to take instead of pooling the series: frames may be missing here that they count. */
   readonly pooled?: ReadonlyMap<string, PooledMetric> | undefined;
 }
 
@@ -46,7 +46,8 @@ export function buildReport(parts: ReportParts): Report {
           'please report this as a bug.',
       );
     }
-    const complete = metric.values.every((_, i) => hasValue(metric, i));
+    const here = metric.values.every((_, i) => hasValue(metric, i));
+    const complete = here && parts.pooled?.has(metric.name) !== false;
     const statistics = complete ? (parts.pooled?.get(metric.name) ?? pool(metric.values)) : undefined;
     const spread = complete ? distribution(metric.values) : undefined;
     pooled.push([metric.name, statistics ?? {}]);

@@ -54,9 +54,9 @@ export interface SwapOptions {
   readonly measure?: boolean | undefined;
 }
 
-/** Looks on from outside. Its functions must not throw. */
+/** Looks on from outside. */
 export interface Onlooker extends FrameWatcher {
-  /** The run is planned; called once, before its first frame. */
+  /** The run is planned; called once, before its first frame. What it throws refuses the run. */
   planned(facts: RunFacts): void;
   /** A change of models took effect, or will. */
   swapped(swap: SwapOutcome): void;
@@ -159,7 +159,7 @@ export class Steering {
 
   /** Changes of models that took effect by the end of the run, for the report, and the models that they brought. */
   report(last: number): { readonly swaps: readonly ModelSwap[]; readonly models: readonly ReportModel[] } {
-    const swaps = this.#swaps.filter(({ frame }) => frame <= last);
+    const swaps = effective(this.#swaps.filter(({ frame }) => frame <= last));
     const first = new Set(this.#run?.plan.models.map(({ name }) => name));
     const named = new Set(swaps.map(({ to }) => to).filter((name) => !first.has(name)));
     const models = [...named].flatMap((name) => this.#known.get(name) ?? []);
@@ -204,8 +204,7 @@ export class Steering {
     if (run.scoring.swapping)
       throw usageError('Another change of models is still to take effect; ask again after its frame.');
     const from = this.#replaced(replace);
-    const others = this.#current.filter((other) => other !== from);
-    if (others.some(({ name }) => name === model.name))
+    if (this.#current.some(({ name }) => name === model.name))
       throw usageError(`The model ${quoted(model.name)} scores this run already.`);
     const missing = model.extractors.filter(({ key }) => !run.scoring.measures(key));
     if (missing.length > 0 && !measure) throw lacking(model, missing);
@@ -251,6 +250,18 @@ export class Steering {
     if (this.#run) return this.#run;
     throw usageError('The measurement has not begun; ask again after its first frame.');
   }
+}
+
+/** Changes that scored a frame: of several at one boundary, what they come to. */
+function effective(swaps: readonly ModelSwap[]): readonly ModelSwap[] {
+  const result: ModelSwap[] = [];
+  for (const swap of swaps) {
+    const before = result.findIndex(({ frame, to }) => frame === swap.frame && to === swap.from);
+    const from = result[before]?.from ?? swap.from;
+    if (before >= 0) result.splice(before, 1);
+    if (from !== swap.to) result.push({ ...swap, from });
+  }
+  return result;
 }
 
 /** Measures further features. @returns the first frame whose values are right */

@@ -13,7 +13,7 @@ import { FeatureFinisher, type FinishedFrame } from './finish.js';
 import { Series } from './series.js';
 import type { TinyRegressors } from './tiny.js';
 
-/** Looks on while frames are put together. Its functions must not throw. */
+/** Looks on while frames are put together. What its functions throw fails the run. */
 export interface FrameWatcher {
   /** All frames before this one are done, and it is about to be scored. */
   boundary(frame: number): void;
@@ -57,6 +57,8 @@ export class Scoring {
   /** Names of a frame's values, and their columns once these are others than those of the plan. */
   #names: readonly string[];
   #active: readonly number[] | undefined;
+  /** Whether a change of models has made these out of date; a frame that is scored makes them anew. */
+  #renamed = false;
   #watcher: FrameWatcher | undefined;
   /** Frames with all features of the plan that are still to be scored; only extensions make them wait. */
   readonly #ready: FinishedFrame[] = [];
@@ -103,11 +105,25 @@ export class Scoring {
 
   /**
    * Takes the records of `count` consecutive pairs from `first` on.
-   * @throws {AnyvmafError} `model` if a tiny model failed on earlier pairs
+   * @throws {AnyvmafError} `model` if a tiny model failed on earlier pairs; what a watcher or `onFrame` threw, now or before
    */
   add(first: number, count: number, records: Float64Array): void {
-    if (this.#failure !== undefined) throw this.#failure;
     if (count > 0) this.#early.set(first, { count, records });
+    this.#orFail(() => this.#takeChunks());
+  }
+
+  /** Fails the run with what `work` throws: frames may be lost with it, so no report may follow. */
+  #orFail(work: () => void): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    try {
+      work();
+    } catch (error) {
+      this.#failure = error;
+      throw error;
+    }
+  }
+
+  #takeChunks(): void {
     const { length } = this.#plan.features.layout;
     for (;;) {
       const chunk = this.#early.get(this.#next);
@@ -158,8 +174,10 @@ export class Scoring {
     this.#extensions.push(extension);
     return {
       add: (from, count, records) => {
-        this.#addTo(extension, from, count, records);
-        this.#scoreReady();
+        this.#orFail(() => {
+          this.#addTo(extension, from, count, records);
+          this.#scoreReady();
+        });
       },
       measured: () => {},
     };
@@ -189,14 +207,16 @@ export class Scoring {
     warnings: readonly string[];
     pooled?: ReadonlyMap<string, PooledMetric>;
   }> {
-    for (const extension of this.#extensions) this.#keepRows(extension, extension.finisher.flush());
-    this.#take(this.#finisher.flush());
+    this.#orFail(() => {
+      for (const extension of this.#extensions) this.#keepRows(extension, extension.finisher.flush());
+      this.#take(this.#finisher.flush());
+    });
     await this.#scoring;
     if (this.#failure !== undefined) throw this.#failure;
     const [lost] = this.#ready;
     if (lost) throw new AnyvmafError('internal', `Frame ${lost.frame} lacks features of a changed model.`);
     const { frames } = this.#series;
-    const pooled = this.#series.pooled();
+    const pooled = this.#pooled();
     return {
       frameNumbers: frames,
       series: this.#columns(),
@@ -206,8 +226,19 @@ export class Scoring {
     };
   }
 
+  /** Frames that were scored, those that are kept no more included. */
+  get #scored(): number {
+    return Math.ceil(this.#finisher.frames / this.#subsample);
+  }
+
+  /** Statistics over all frames of the metrics that every frame has, where some frames may have been dropped. */
+  #pooled(): ReadonlyMap<string, PooledMetric> | undefined {
+    const pooled = this.#series.pooled();
+    return pooled && new Map([...pooled].filter(([name]) => this.#series.counted(name) === this.#scored));
+  }
+
   #dropped(kept: number): string[] {
-    const scored = Math.ceil(this.#finisher.frames / this.#subsample);
+    const scored = this.#scored;
     if (this.#keep === undefined || kept >= scored) return [];
     return [
       `The report holds the last ${kept} of ${scored} frames; its pooled values are of all, its percentiles of those that ` +
@@ -296,7 +327,7 @@ export class Scoring {
     const extended = this.#extensions.filter(({ scored }) => scored <= frame);
     const names = [...this.#plan.features.names, ...extended.flatMap(({ plan }) => plan.names)];
     this.#names = [...names, ...predictor.names];
-    this.#active = this.#names.map((name) => this.#series.column(name));
+    this.#renamed = true;
     this.#values = new Float64Array(this.#names.length);
     this.#scores = new Float64Array(predictor.names.length);
   }
@@ -326,6 +357,8 @@ export class Scoring {
   }
 
   #give(frame: number, values: Float64Array): void {
+    if (this.#renamed) this.#active = this.#names.map((name) => this.#series.column(name));
+    this.#renamed = false;
     this.#series.push(frame, values, this.#active);
     this.#watcher?.frame(frame, values, this.#names);
     this.#onFrame?.({ frameNum: frame, metrics: this.#named(values) });

@@ -178,6 +178,42 @@ describe('a change of the model', () => {
     },
   );
 
+  it('that others follow at the same boundary is one change; to the model that scores it is refused', async () => {
+    const scorer = await createScorer(SMALL, { models: [OLD], threads: 0, keep: { frames: 4 } });
+    if (!isSteerable(scorer)) throw new Error('a scorer can be steered');
+    const swapper = new Swapper(-1, OLD, {});
+    scorer[STEERED](swapper.steering);
+    swapper.steering.resume();
+    const push = async (count: number) => {
+      for (let i = 0; i < count; i++) {
+        const planes = { y: new Uint8Array(SMALL.width * SMALL.height).fill(90 + scorer.pushed) };
+        await scorer.push(planes, planes);
+      }
+    };
+    const change = async (text: string) => {
+      const { steering } = swapper;
+      return steering.swap(await steering.prepare(text));
+    };
+    await push(6);
+    const { frame } = await change(FLAGGED);
+    await change('version=vmaf_v0.6.1:enable_transform:name=transformed');
+    await expect(change('version=vmaf_v0.6.1:enable_transform:name=transformed')).rejects.toThrow(
+      'The model "transformed" scores this run already.',
+    );
+    await push(40);
+    const report = await scorer.finish();
+    expect(report.swaps).toEqual([{ frame, from: 'vmaf', to: 'transformed' }]);
+    expect(report.models.map(({ name }) => name)).toEqual(['vmaf', 'transformed']);
+    expect(report.metrics).not.toContain('unclipped');
+    // Every frame that is kept has the score, but not every frame that was pooled.
+    expect(report.frames.map(({ metrics }) => typeof metrics.transformed)).toEqual(
+      Array.from(report.frames, () => 'number'),
+    );
+    expect(report.pooled_metrics.transformed).toEqual({});
+    expect(report.distribution.transformed).toBeUndefined();
+    expect(report.pooled_metrics.integer_adm2).toHaveProperty('mean');
+  });
+
   it('to one with further features is refused with what is missing, unless it is to be measured', async () => {
     const swapper = new Swapper(5, NEG, {});
     const report = await pushWith(swapper, 0);

@@ -3,7 +3,7 @@
  * Measures a pair with this package's own core, on workers or in the calling thread, perhaps beside a GPU, and predicts.
  */
 
-import { usageError } from '../../../core/errors.js';
+import { AnyvmafError, usageError } from '../../../core/errors.js';
 import type { VideoFormat } from '../../../core/frame.js';
 import { type CoreOptions, framesToKeep } from '../../contract/options.js';
 import type { Platform } from '../../contract/platform.js';
@@ -103,6 +103,8 @@ export class CoreMeasurement implements PlannedMeasurement {
     const extent = await this.#measurePairs(work, scoring.add.bind(scoring), scoring);
     const finished = await scoring.finish();
     options.signal?.throwIfAborted();
+    if (extent.pairs === 0 && this.#run.steering?.stopped)
+      throw new AnyvmafError('media', 'There are no frames to score: the run was stopped before its first.');
     if (extent.pairs > 0) this.#heatmaps?.keep();
     const tiny = this.#tiny?.tinyWarnings(this.#tiny.plan, this.#facts()) ?? [];
     const steered = this.#run.steering?.report(finished.frameNumbers.at(-1) ?? -1);
