@@ -111,8 +111,24 @@ export class Alarms {
     this.#rules = rules;
   }
 
-  /** @param framesPerSecond scored frames per second of video */
-  start(framesPerSecond: number): void {
+  /**
+   * @param framesPerSecond scored frames per second of video
+   * @param metrics names of what is measured
+   * @param main the score that rules without a metric are about
+   * @throws {AnyvmafError} `usage` for a rule about something else, which could never come true
+   */
+  start(framesPerSecond: number, metrics: readonly string[], main: string | undefined): void {
+    for (const { text, metric } of this.#rules) {
+      if (metric === undefined && main === undefined)
+        throw usageError(
+          `The alarm ${quoted(text)} is about the score, but this run has no model; name a metric in brackets: ${metrics.join(', ')}.`,
+        );
+      if (metric !== undefined && !metrics.includes(metric))
+        throw usageError(
+          `The alarm ${quoted(text)} is about ${quoted(metric)}, which this run does not measure; ask for its feature, or ` +
+            `name one of ${metrics.join(', ')}.`,
+        );
+    }
     this.#watches = this.#rules.map((rule) => ({ rule, watch: new AlarmWatch(rule, framesPerSecond) }));
   }
 
@@ -138,8 +154,14 @@ export class Alarms {
   }
 }
 
+/** The mean and the lowest of the scores of a second, of which there may be too many for the arguments of a call. */
+export function meanAndMin(values: readonly number[]): { readonly mean: number; readonly min: number } {
+  const sum = values.reduce((all, value) => all + value, 0);
+  return { mean: sum / values.length, min: values.reduce((low, value) => Math.min(low, value)) };
+}
+
 function statisticOf(values: readonly number[], statistic: AlarmRule['statistic']): number {
-  if (statistic === 'mean') return values.reduce((sum, value) => sum + value, 0) / values.length;
+  if (statistic === 'mean') return meanAndMin(values).mean;
   const sorted = Float64Array.from(values).sort();
   if (statistic === 'min') return sorted[0] ?? Number.NaN;
   if (statistic === 'max') return sorted.at(-1) ?? Number.NaN;

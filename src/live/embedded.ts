@@ -150,6 +150,8 @@ class MeasurementServer implements EmbeddedServer {
       execArgv: [],
       // Answers are short-lived: more room for them would only make the process larger.
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEGABYTES },
+      // Descriptors of a caller are opened by nobody here, and closed with their connection.
+      trackUnmanagedFds: false,
       workerData: { ...workerData, port: port2 },
       transferList: [port2],
     });
@@ -222,6 +224,7 @@ class MeasurementServer implements EmbeddedServer {
   }
 
   async #end(): Promise<void> {
+    for (const link of this.#byId) link.detach();
     const closed = new Promise<void>((resolve) => this.#worker.once('exit', () => resolve()));
     this.#post({ kind: 'close' });
     const late = setTimeout(() => void this.#worker.terminate(), CLOSE_TIME);
@@ -252,6 +255,7 @@ class MeasurementServer implements EmbeddedServer {
   /** The thread is gone: the measurement goes on without it. */
   #fail(error: unknown): void {
     this.#failure ??= error;
+    for (const link of this.#byId) link.detach();
     for (const [ticket, answer] of this.#tickets) {
       const refusal = { code: 'internal', message: 'The thread of the server has ended.' };
       answer({ kind: 'listening', ticket, refusal });

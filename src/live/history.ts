@@ -8,7 +8,7 @@ import type { SwapOutcome } from '../engine/live/steering.js';
 import { Series } from '../engine/results/series.js';
 import { distribution, pool } from '../report/pool.js';
 import type { MetricDistribution, PooledMetric } from '../report/types.js';
-import { type Alarm, ASSUMED_RATE } from './alarms.js';
+import { type Alarm, ASSUMED_RATE, meanAndMin } from './alarms.js';
 import type { MeasurementFacts, RunState, ServerSettings } from './messages.js';
 
 /** Worst moments that are remembered. */
@@ -224,8 +224,7 @@ export class History {
   }
 
   #swapTo(frame: number): void {
-    const swap = this.swaps.find((one) => one.frame === frame);
-    if (swap && swap.from === this.#main) this.#main = swap.to;
+    for (const swap of this.swaps) if (swap.frame === frame && swap.from === this.#main) this.#main = swap.to;
   }
 
   #judge(frame: number, values: Float64Array): void {
@@ -236,8 +235,7 @@ export class History {
     const second = this.#second;
     second.values.push(value);
     if (second.values.length < Math.max(1, Math.round(this.framesPerSecond))) return;
-    const mean = second.values.reduce((sum, one) => sum + one, 0) / second.values.length;
-    this.seconds.push({ second: ++second.count, metric, mean, min: Math.min(...second.values) });
+    this.seconds.push({ second: ++second.count, metric, ...meanAndMin(second.values) });
     if (this.seconds.length > SECONDS) this.seconds.shift();
     second.values = [];
   }

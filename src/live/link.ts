@@ -4,7 +4,7 @@
  */
 import { AnyvmafError } from '../core/errors.js';
 import { type Onlooker, type RunFacts, Steering, type SwapOutcome } from '../engine/live/steering.js';
-import { type Alarm, type AlarmRule, Alarms, ASSUMED_RATE } from './alarms.js';
+import { type Alarm, type AlarmRule, Alarms, ASSUMED_RATE, meanAndMin } from './alarms.js';
 import type { Command, Refusal, RunState, ToServer } from './messages.js';
 
 /** Milliseconds that finished frames may wait to be told. */
@@ -49,6 +49,10 @@ interface Waiting {
   carryOut: () => object;
 }
 
+function closing(): AnyvmafError {
+  return new AnyvmafError('usage', 'The server is being closed.');
+}
+
 /** One measurement as the server sees it. */
 export class Link implements Onlooker {
   readonly steering: Steering;
@@ -63,8 +67,10 @@ export class Link implements Onlooker {
   #values: number[] = [];
   #told = 0;
   #late: NodeJS.Timeout | undefined;
-  /** Key of the score that alarms and lines are about. */
+  /** Key of the score that alarms and lines are about, and the changes of it that are still to come. */
   #main: string | undefined;
+  readonly #coming: SwapOutcome[] = [];
+  #detached = false;
   /** The frame that comes next. */
   #next = 0;
   #second: { values: number[]; length: number; count: number } = { values: [], length: 1, count: 0 };
@@ -81,17 +87,28 @@ export class Link implements Onlooker {
     return this.#alarms.raised;
   }
 
+  /** @throws {AnyvmafError} `usage` for an alarm about a metric that is not measured */
   planned(facts: RunFacts): void {
     this.#facts = facts;
-    this.#state = 'running';
     this.#main = facts.models[0]?.name;
     const perSecond = (facts.rate ?? ASSUMED_RATE) / facts.subsample;
-    this.#alarms.start(perSecond);
+    this.#alarms.start(perSecond, facts.metrics, this.#main);
     this.#second.length = Math.max(1, Math.round(perSecond));
     const { taken: _, format, ...told } = facts;
     const { width, height, bitDepth, chroma } = format;
     const plain = { ...told, format: { width, height, bitDepth, chroma } };
     this.#post({ kind: 'planned', id: this.#options.id, facts: plain });
+    // It may have been paused or stopped before it was planned.
+    this.#setState();
+    this.#flush();
+  }
+
+  /** Lets the measurement go on by itself: nobody could resume it, or take an answer. */
+  detach(): void {
+    this.#detached = true;
+    for (const { call } of this.#waiting.splice(0)) this.#refuse(call, closing());
+    clearTimeout(this.#idle);
+    this.steering.resume();
   }
 
   boundary(): void {
@@ -114,7 +131,7 @@ export class Link implements Onlooker {
   }
 
   swapped(swap: SwapOutcome): void {
-    if (swap.from === this.#main) this.#main = swap.to;
+    this.#coming.push(swap);
     this.#post({ kind: 'swapped', id: this.#options.id, swap });
   }
 
@@ -133,6 +150,10 @@ export class Link implements Onlooker {
 
   /** Takes a command; it is carried out at a frame boundary. */
   command(call: number, command: Command): void {
+    if (this.#detached) {
+      this.#refuse(call, closing());
+      return;
+    }
     if (this.#state === 'finished' || this.#state === 'failed') {
       this.#refuse(call, new AnyvmafError('usage', 'The measurement has ended.'));
       return;
@@ -164,10 +185,14 @@ export class Link implements Onlooker {
     if (kind === 'pause') this.steering.pause();
     else if (kind === 'resume') this.steering.resume();
     else if (kind === 'stop') this.steering.stop();
-    const { stopped, paused } = this.steering;
-    this.#state = stopped ? 'stopping' : paused ? 'paused' : 'running';
+    this.#setState();
     this.#flush();
     return { state: this.#state, frame: this.#next };
+  }
+
+  #setState(): void {
+    const { stopped, paused } = this.steering;
+    this.#state = stopped ? 'stopping' : paused ? 'paused' : this.#facts ? 'running' : 'waiting';
   }
 
   #drain(): void {
@@ -209,6 +234,8 @@ export class Link implements Onlooker {
 
   #watch(frame: number, values: Float64Array, names: readonly string[]): void {
     this.#next = frame + (this.#facts?.subsample ?? 1);
+    for (; (this.#coming[0]?.frame ?? Number.POSITIVE_INFINITY) <= frame; this.#coming.shift())
+      if (this.#coming[0]?.from === this.#main) this.#main = this.#coming[0]?.to;
     const { onAlarm, onSecond, id } = this.#options;
     for (const alarm of this.#alarms.take(frame, values, names, this.#main)) {
       onAlarm?.(alarm);
@@ -220,8 +247,8 @@ export class Link implements Onlooker {
     second.values.push(value);
     if (second.values.length < second.length) return;
     second.count++;
-    const mean = second.values.reduce((sum, one) => sum + one, 0) / second.values.length;
-    onSecond({ second: second.count, frame, metric: this.#main, mean, min: Math.min(...second.values) });
+    const { mean, min } = meanAndMin(second.values);
+    onSecond({ second: second.count, frame, metric: this.#main, mean, min });
     second.values = [];
   }
 

@@ -1,7 +1,7 @@
 /**
  * The command line's options of watching a run.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -131,9 +131,46 @@ describe('--live', () => {
     expect(existsSync(socket)).toBe(false);
   });
 
+  it('is ended by a signal without a trace although a client has a pair scored', async () => {
+    const socket = join(folder, 'busy', 's');
+    const frame = Buffer.alloc(1280 * 720, 128);
+    for (let i = 0; i < 200; i++) appendFileSync(join(folder, 'long.yuv'), frame);
+    const video = { reference_path: join(folder, 'long.yuv'), distorted_path: join(folder, 'long.yuv') };
+    const call = (id: number, name: string, args: object) =>
+      `${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args } })}\n`;
+    const args = [...PAIR, '--live', `unix:${socket}`, '--threads', '1', '--allow', '.'];
+    const outcome = await anyvmaf(args, {
+      cwd: folder,
+      meanwhile: (child) => {
+        child.stderr?.once('data', () => {
+          const client = connect(socket).on('error', () => {});
+          client.write(call(1, 'vmaf.pause', {}));
+          client.write(call(2, 'compute_vmaf', { ...video, width: 1280, height: 720, pixel_format: '400' }));
+          // Refused once the first is under way.
+          const ask = setInterval(() => client.write(call(3, 'compute_vmaf', video)), 50);
+          client.on('close', () => clearInterval(ask));
+          client.on('data', (text) => {
+            if (String(text).includes('busy')) child.kill('SIGTERM');
+          });
+        });
+      },
+    });
+    expect(outcome.code).toBe(143);
+    expect(outcome.stderr).toMatch(/terminated/);
+    expect(existsSync(socket)).toBe(false);
+  });
+
   it.each([
     [['--live', 'nowhere'], /--live is "nowhere", but it must be sse:PORT, unix:PATH or stdio-fd:IN,OUT/],
     [['--alarm', 'bad'], /The alarm is "bad", but it must be a statistic, a comparison and a time/],
+    [
+      ['--alarm', 'p5(psnr_y)<30'],
+      /about "psnr_y", which this run does not measure; ask for its feature, or name one of/,
+    ],
+    [
+      ['--alarm', 'p5<30', '--no_prediction', '--feature', 'psnr'],
+      /is about the score, but this run has no model; name a metric in brackets: psnr_y/,
+    ],
     [['--window', '0s'], /--window is "0s", but it must be a time such as 10s/],
     [['--dashboard'], /--dashboard is a page of --live sse:PORT/],
     [['--allow', '.'], /--allow is for clients of --live/],

@@ -2,6 +2,7 @@
  * @module mcp/live/hub
  * The measurements that the server's thread knows, the commands that are under way to them, and who wants to hear of changes.
  */
+import { AnyvmafError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import { History } from '../../live/history.js';
 import type { Command, FromServer, Refusal, ServerSettings, ToServer } from '../../live/messages.js';
@@ -53,6 +54,7 @@ export class Hub {
   >();
   readonly #listeners = new Set<(event: LiveEvent) => void>();
   readonly #due = new Map<History, Due>();
+  readonly #closing = new AbortController();
   #call = 0;
 
   constructor(settings: ServerSettings, post: (message: FromServer) => void) {
@@ -83,7 +85,12 @@ export class Hub {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** @throws {Refused} if there is no measurement of that name, or there are several and none is named */
+  /** Aborts what the thread itself works on once the server is closed. */
+  get signal(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  /** The first measurement where none is named. @throws {Refused} if there is no measurement of that name */
   measurement(name: string | undefined): History {
     const all = this.measurements;
     const names = all.map((one) => one.name).join(', ');
@@ -130,6 +137,11 @@ export class Hub {
     if (history) this.#tell(history, message);
   }
 
+  /** Ends what the thread itself works on; answers can still be sent. */
+  abort(): void {
+    this.#closing.abort(new AnyvmafError('aborted', 'The server is being closed.'));
+  }
+
   close(): void {
     for (const { timer } of this.#due.values()) clearTimeout(timer);
     this.#due.clear();
@@ -140,6 +152,7 @@ export class Hub {
     switch (message.kind) {
       case 'planned':
         measurement.plan(message.facts);
+        this.#progress(measurement);
         break;
       case 'names':
         measurement.setNames(message.names);
@@ -154,15 +167,18 @@ export class Hub {
         if (!changed) break;
         measurement.state = message.state;
         this.#emit({ kind: 'state', measurement, data: { state: message.state } });
+        this.#progress(measurement);
         break;
       }
       case 'swapped':
         measurement.swap(message.swap);
         this.#emit({ kind: 'swap', measurement, data: message.swap });
+        this.#progress(measurement);
         break;
       case 'alarm':
         measurement.alarm(message.alarm);
         this.#emit({ kind: 'alarm', measurement, data: message.alarm });
+        this.#progress(measurement);
         break;
       case 'ended':
         measurement.state = message.error === undefined ? 'finished' : 'failed';

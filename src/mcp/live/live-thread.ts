@@ -40,6 +40,7 @@ async function listen(ticket: number, where: Listening): Promise<void> {
 }
 
 async function close(): Promise<void> {
+  hub.abort();
   await Promise.all(listeners.map((listener) => listener.close()));
   hub.close();
   post({ kind: 'closed' });

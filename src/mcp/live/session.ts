@@ -74,7 +74,9 @@ export class Session {
     // An answer to a request of ours; there are none.
     if (method === undefined && ('result' in message || 'error' in message)) return undefined;
     if (typeof method !== 'string') return failed(known, CODE.request, 'The message has no method.');
-    if (known === null) return undefined;
+    if (id === undefined || id === null) return undefined;
+    if (known === null || known === Number.POSITIVE_INFINITY || known === Number.NEGATIVE_INFINITY)
+      return failed(null, CODE.request, 'The id of a request is text or a number.');
     try {
       return { jsonrpc: '2.0', id: known, result: await this.#result(method, objectOf(params)) };
     } catch (error) {
@@ -139,7 +141,8 @@ export class Session {
 
   #tell({ kind, measurement, data }: LiveEvent): void {
     const uri = uriOf(measurement);
-    if ((kind === 'progress' || kind === 'end') && this.#subscribed.has(uri))
+    // The end is told as progress, too.
+    if (kind === 'progress' && this.#subscribed.has(uri))
       this.#send('notifications/resources/updated', { uri });
     if (kind === 'alarm')
       this.#send('notifications/message', {

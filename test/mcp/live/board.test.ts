@@ -14,6 +14,8 @@ import type { Progress, Story } from '../../../src/mcp/live/dashboard/story.js';
 
 const PROGRESS: Progress = {
   measurement: 'main',
+  reference: 'a.y4m',
+  distorted: 'b.y4m',
   state: 'running',
   frames: 50,
   taken: 52,
@@ -27,8 +29,6 @@ const PROGRESS: Progress = {
 const second = (number: number, min: number) => ({ second: number, metric: 'vmaf', mean: min + 5, min });
 const STORY: Story = {
   ...PROGRESS,
-  reference: 'a.y4m',
-  distorted: 'b.y4m',
   error: null,
   seconds: [second(1, 90), second(2, 80)],
   swaps: [],

@@ -18,7 +18,8 @@ import { sampleSource } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
 import { built } from '../../support/built.js';
 
-const THREAD = pathToFileURL(built('dist/bundle/js/live-thread.js'));
+/** The built script of the server's thread. */
+export const THREAD = pathToFileURL(built('dist/bundle/js/live-thread.js'));
 
 export const TINY = { width: 64, height: 64, bitDepth: 8, chroma: '420' } as const;
 const clip = makeSample(TINY, { seed: 3 });
@@ -47,7 +48,13 @@ export async function pairOf(index: number): Promise<[{ y: Uint8Array }, { y: Ui
 /** A scorer and its server; both are closed after the test. */
 export async function served(options: EmbeddedServerOptions = {}, threads = 0) {
   const scorer = await createScorer(TINY, { threads });
-  const server = openEmbeddedServer(scorer, options, THREAD);
+  let server: EmbeddedServer;
+  try {
+    server = openEmbeddedServer(scorer, options, THREAD);
+  } catch (error) {
+    await scorer.close();
+    throw error;
+  }
   open.push({ scorer, server });
   const push = async (count: number) => {
     for (let i = 0; i < count; i++) await scorer.push(...(await pairOf(scorer.pushed)));

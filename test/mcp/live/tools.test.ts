@@ -2,14 +2,15 @@
  * The tools of the live server: what they say of a measurement, and how they steer it.
  */
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Alarm, score } from '../../../src/index.js';
+import { type Alarm, prepareRun, score } from '../../../src/index.js';
+import { openEmbeddedServer } from '../../../src/live/embedded.js';
 import { y4mFile, yuvFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
-import { callOf, callTool, pairOf, post, privateFolder, request, served } from './support.js';
+import { callOf, callTool, pairOf, post, privateFolder, request, served, THREAD, TINY } from './support.js';
 
 const sse = { transport: 'sse', port: 0 } as const;
 
@@ -71,6 +72,28 @@ describe('the live tools', () => {
     expect((await scorer.finish()).frames).toHaveLength(4);
   });
 
+  it('tell a pause from before the start, and let the run go on once nobody could resume it', async () => {
+    const folder = privateFolder();
+    const clip = makeSample(TINY, { seed: 8 });
+    const [reference, distorted] = (['reference', 'distorted'] as const).map((side) => {
+      const path = join(folder, `${side}.y4m`);
+      writeFileSync(path, y4mFile(clip, side, 5));
+      return path;
+    }) as [string, string];
+    const run = await prepareRun({ reference, distorted }, { threads: 0 });
+    const server = openEmbeddedServer(run, {}, THREAD);
+    const { address } = await server.listen(sse);
+    expect(await callTool(address, 'vmaf.pause')).toMatchObject({ state: 'paused', frame: 0 });
+    const report = run.start();
+    await expect.poll(async () => (await callTool(address, 'vmaf.status')).frames.total).toBe(5);
+    expect(await callTool(address, 'vmaf.status')).toMatchObject({
+      state: 'paused',
+      frames: { measured: 0 },
+    });
+    await server.close();
+    expect((await report).frames).toHaveLength(5);
+  });
+
   it('are busy at once when the queue is full, although the measuring thread looks at nothing', async () => {
     const { server, push } = await served({ queueDepth: 2, maxDrainPerFrame: 1 });
     const { address } = await server.listen(sse);
@@ -122,6 +145,22 @@ describe('the live tools', () => {
     expect(alarms[0]?.value).toBe(Math.max(score(0), score(1)));
     expect(server.alarmsRaised).toBe(1);
     await expect.poll(async () => (await callTool(address, 'vmaf.status')).alarms).toEqual(alarms);
+  });
+
+  it('refuse an alarm that could never come true', async () => {
+    await expect(served({ alarms: ['p5(psnr_y)<30'] })).rejects.toThrow(
+      /The alarm "p5\(psnr_y\)<30" is about "psnr_y", which this run does not measure; .* name one of .*vmaf/,
+    );
+  });
+
+  it.each(['onAlarm', 'onSecond'] as const)('fail the measurement when %s throws', async (name) => {
+    const callback = () => {
+      throw new Error('mine');
+    };
+    const { scorer, push } = await served({ alarms: ['max<101'], [name]: callback });
+    await expect(push(40)).rejects.toThrow('mine');
+    await expect(push(1)).rejects.toThrow('mine');
+    await expect(scorer.finish()).rejects.toThrow('mine');
   });
 
   it('name what is wrong with arguments as JSON-RPC errors', async () => {
@@ -235,7 +274,55 @@ describe('compute_vmaf of raw videos', () => {
   });
 });
 
+describe('compute_vmaf under way', () => {
+  it('is ended, and answered, when the server is closed', async () => {
+    const folder = privateFolder();
+    const path = join(folder, 'long.yuv');
+    // Far more than the thread is given to end.
+    const frame = Buffer.alloc(1280 * 720, 128);
+    for (let i = 0; i < 300; i++) appendFileSync(path, frame);
+    const { server } = await served({ folders: [folder] });
+    const { address } = await server.listen(sse);
+    const video = { reference_path: path, distorted_path: path };
+    const asked = post(
+      address,
+      callOf('compute_vmaf', { ...video, width: 1280, height: 720, pixel_format: '400' }),
+    );
+    // It is under way once another is refused.
+    await expect
+      .poll(async () => (await post(address, callOf('compute_vmaf', video))).error.message)
+      .toMatch(/busy/);
+    await server.close();
+    expect((await asked).error).toEqual({
+      code: -32603,
+      message: 'compute_vmaf: The server is being closed.',
+    });
+  });
+});
+
 describe('the report so far', () => {
+  it('is told of to subscribers when a measurement pauses and goes on', async () => {
+    const { server, push } = await served();
+    const { address } = await server.listen(sse);
+    const path = join(privateFolder(), 's');
+    await server.listen({ transport: 'unix', path });
+    await push(3);
+    let text = '';
+    const socket = connect(path).on('data', (chunk) => {
+      text += chunk;
+    });
+    socket.write(`${request('resources/subscribe', { uri: 'vmaf://measurement/main/report' })}\n`);
+    await expect.poll(() => text).toContain('"id":1,"result":{}');
+    // What was measured before may still be told.
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    for (const name of ['vmaf.pause', 'vmaf.resume']) {
+      text = '';
+      await callTool(address, name);
+      await expect.poll(() => text).toContain('resources/updated');
+    }
+    socket.destroy();
+  });
+
   it('is told of to those who subscribed, at most twice a second', async () => {
     const { server, push } = await served();
     const path = join(privateFolder(), 's');

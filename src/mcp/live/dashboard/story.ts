@@ -14,6 +14,9 @@ const WORST = 5;
 export interface Progress {
   /** Its name. */
   readonly measurement: string;
+  /** Names of the videos; `null` before the run is planned. */
+  readonly reference: string | null;
+  readonly distorted: string | null;
   readonly state: RunState;
   /** Frames that are scored. */
   readonly frames: number;
@@ -34,9 +37,6 @@ export interface Progress {
 
 /** A measurement so far. */
 export interface Story extends Progress {
-  /** Names of the videos; `null` before the run is planned. */
-  readonly reference: string | null;
-  readonly distorted: string | null;
   /** Why the measurement failed. */
   readonly error: string | null;
   readonly seconds: readonly SecondPoint[];
@@ -48,6 +48,8 @@ export function progressOf(measurement: History): Progress {
   const { name, state, measured, taken, facts, main } = measurement;
   return {
     measurement: name,
+    reference: facts?.reference ?? null,
+    distorted: facts?.distorted ?? null,
     state,
     frames: measured,
     taken,
@@ -61,11 +63,9 @@ export function progressOf(measurement: History): Progress {
 }
 
 export function storyOf(measurement: History): Story {
-  const { facts, error, seconds, swaps, alarms } = measurement;
+  const { error, seconds, swaps, alarms } = measurement;
   return {
     ...progressOf(measurement),
-    reference: facts?.reference ?? null,
-    distorted: facts?.distorted ?? null,
     error: error ?? null,
     seconds,
     swaps,

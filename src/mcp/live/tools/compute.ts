@@ -59,10 +59,10 @@ export const COMPUTE_VMAF: LiveTool = {
     if (scoring.has(hub)) throw new ProtocolFailure(BUSY, 'busy: another pair is being scored; ask again.');
     scoring.add(hub);
     try {
-      return await compute(args, raw, folders);
+      return await compute(args, raw, hub);
     } catch (error) {
       if (!(error instanceof AnyvmafError)) throw error;
-      const code = error.code === 'internal' ? CODE.internal : CODE.params;
+      const code = error.code === 'internal' || error.code === 'aborted' ? CODE.internal : CODE.params;
       throw new ProtocolFailure(code, `compute_vmaf: ${error.message}`);
     } finally {
       scoring.delete(hub);
@@ -70,7 +70,7 @@ export const COMPUTE_VMAF: LiveTool = {
   },
 };
 
-async function compute(args: Arguments, raw: RawVideoFormat | undefined, folders: readonly string[]) {
+async function compute(args: Arguments, raw: RawVideoFormat | undefined, { settings, signal }: Hub) {
   // Loaded with the first pair: the tools that steer need none of it.
   const [{ AllowedFiles }, { checkFile, checkModelString }, { score }] = await Promise.all([
     import('../../files.js'),
@@ -78,13 +78,13 @@ async function compute(args: Arguments, raw: RawVideoFormat | undefined, folders
     import('../../checked-api.js'),
   ]);
   const named = [textOf(args, 'reference_path') ?? '', textOf(args, 'distorted_path') ?? ''] as const;
-  const files = new AllowedFiles(await Promise.all(folders.map(realName)), process.cwd());
+  const files = new AllowedFiles(await Promise.all(settings.folders.map(realName)), process.cwd());
   const [reference, distorted] = [await checkFile(named[0], files), await checkFile(named[1], files)];
   const model = textOf(args, 'model_version') ?? DEFAULT_MODEL;
   const { text } = await checkModelString(/^[\w.-]+$/.test(model) ? `version=${model}` : model, files);
   const report = await score(
     { reference: reference.path, distorted: distorted.path, ...(raw && { raw }) },
-    { models: [text], threads: 1, origin: files.origin },
+    { models: [text], threads: 1, origin: files.origin, signal },
   );
   const name = report.models[0]?.name ?? '';
   return {
