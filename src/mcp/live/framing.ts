@@ -63,7 +63,9 @@ export class Framing {
   #guess(): 'unknown' | 'lines' | 'headers' {
     const start = this.#start.toString('latin1').trimStart().slice(0, HEADER.length).toLowerCase();
     if (start === HEADER) return 'headers';
-    return this.#headers && HEADER.startsWith(start) ? 'unknown' : 'lines';
+    // Blank bytes tell nothing, however many there are.
+    const early = this.#start.length <= HEADER_LIMIT;
+    return this.#headers && early && HEADER.startsWith(start) ? 'unknown' : 'lines';
   }
 
   #pushHeaders(chunk: Buffer): void {

@@ -1,11 +1,21 @@
 /**
  * The reference system's sample requests, by raw bytes over each transport, and both generations of the SDK's clients.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, type StdioOptions, spawn, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
-import { type Duplex, PassThrough } from 'node:stream';
+import { Duplex, PassThrough } from 'node:stream';
 import { Client as Client2, StreamableHTTPClientTransport as Http2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as Stdio2 } from '@modelcontextprotocol/client/stdio';
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
@@ -13,6 +23,7 @@ import { StdioClientTransport as Stdio1 } from '@modelcontextprotocol/sdk/client
 import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { listExtractors } from '../../../src/index.js';
+import { EventStreams } from '../../../src/mcp/live/transports/streams.js';
 import { built } from '../../support/built.js';
 import { callOf, post, privateFolder, request, served } from './support.js';
 
@@ -147,6 +158,57 @@ describe('a Unix socket', () => {
   });
 });
 
+describe('a socket that several want', () => {
+  it('of a dead process goes to one of those that come at once', async () => {
+    for (let round = 0; round < 5; round++) {
+      const path = join(privateFolder(), 's');
+      const script = `require('net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`;
+      await new Promise((done) => spawn(process.execPath, ['-e', script]).once('exit', done));
+      const servers = [(await served()).server, (await served()).server, (await served()).server];
+      const outcomes = await Promise.allSettled(
+        servers.map((server) => server.listen({ transport: 'unix', path })),
+      );
+      expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
+      for (const outcome of outcomes)
+        if (outcome.status === 'rejected') expect(String(outcome.reason)).toMatch(/Somebody listens at/);
+      const answer = await exchange(connect(path), `${LIST}\n`, lines(1));
+      expect(JSON.parse(answer).id).toBe(1);
+      expect(readdirSync(join(path, '..'))).toEqual(['s']);
+    }
+  });
+
+  it('is left alone by a server whose own was replaced', async () => {
+    const path = join(privateFolder(), 's');
+    const [first, second] = [await served(), await served()];
+    await first.server.listen({ transport: 'unix', path });
+    rmSync(path);
+    await second.server.listen({ transport: 'unix', path });
+    await first.server.close();
+    const answer = await exchange(connect(path), `${LIST}\n`, lines(1));
+    expect(JSON.parse(answer).id).toBe(1);
+  });
+
+  it('answers a client that has ended its side', async () => {
+    const path = join(privateFolder(), 's');
+    const { server } = await served();
+    await server.listen({ transport: 'unix', path });
+    const client = connect({ path, allowHalfOpen: true });
+    const answer = exchange(client, '', () => false);
+    client.end(`${CALL}\n`);
+    expect(JSON.parse(await answer).id).toBe(2);
+  });
+
+  it('is refused in a folder that is a link', async () => {
+    const folder = privateFolder();
+    mkdirSync(join(folder, 'real'), { mode: 0o700 });
+    symlinkSync(join(folder, 'real'), join(folder, 'link'));
+    const { server } = await served();
+    await expect(server.listen({ transport: 'unix', path: join(folder, 'link', 's') })).rejects.toThrow(
+      /The folder ".*link" of the socket is a link; name the folder itself/,
+    );
+  });
+});
+
 describe('HTTP', () => {
   it('answers the sample requests in place, tells the streams, and begins them with ready', async () => {
     const { server } = await served();
@@ -195,6 +257,39 @@ describe('HTTP', () => {
     expect(text).not.toContain('"p1"');
     expect(text.indexOf('id: 2')).toBeGreaterThan(0);
     expect(text.indexOf('id: 3')).toBeGreaterThan(text.indexOf('id: 2'));
+  });
+
+  it('tells all that a client missed, however much, while more happens', async () => {
+    const streams = new EventStreams();
+    const [event, count] = ['x'.repeat(8000), 500];
+    for (let i = 0; i < count; i++) streams.send('message', event);
+    const web = createHttpServer((_, response) => {
+      streams.open(response, ': hello\n\n', '0');
+      streams.send('message', 'last');
+    });
+    await new Promise<void>((done) => web.listen(0, '127.0.0.1', done));
+    const { port } = web.address() as { port: number };
+    const text = await exchange(connect(port, '127.0.0.1'), 'GET / HTTP/1.1\r\nHost: a\r\n\r\n', (all) =>
+      all.includes('data: last'),
+    );
+    expect(text.match(/^id: /gm)).toHaveLength(count + 1);
+    streams.close();
+    web.closeAllConnections();
+    await new Promise((done) => web.close(done));
+  });
+
+  it('takes text and numbers as ids, and nothing as none', async () => {
+    const { server } = await served();
+    const { address } = await server.listen(sse);
+    const ping = (id: string) => fetch(address, { method: 'POST', body: `{"id":${id},"method":"ping"}` });
+    for (const id of ['1', '1.5', '"a"', '""'])
+      expect(await (await ping(id)).text()).toContain(`"id":${id},"result"`);
+    for (const id of ['{}', '[1]', 'true', '1e999'])
+      expect((await (await ping(id)).json()).error, id).toEqual({
+        code: -32600,
+        message: 'The id of a request is text or a number.',
+      });
+    expect((await ping('null')).status).toBe(204);
   });
 
   it('refuses other origins and names, and bodies that are too long', async () => {
@@ -259,7 +354,13 @@ const PROGRAM = `
   import { createEmbeddedServer, createScorer } from '${built('dist/bundle/js/index.js')}';
   const scorer = await createScorer({ width: 64, height: 64, bitDepth: 8, chroma: '420' }, { threads: 0 });
   const server = await createEmbeddedServer(scorer);
-  await server.listen({ transport: 'stdio', input: 3, output: 4 });
+  const [input, output] = (process.env.DESCRIPTORS ?? '3,4').split(',').map(Number);
+  try {
+    await server.listen({ transport: 'stdio', input, output });
+  } catch (error) {
+    console.log(error.message);
+    process.exit(2);
+  }
   console.log('ready');
   process.stdin.on('data', async (text) => {
     console.log('host got ' + text);
@@ -275,10 +376,11 @@ describe('a pair of descriptors', () => {
     for (const host of hosts.splice(0)) host.kill('SIGKILL');
   });
 
-  /** A host whose server listens on descriptors 3 and 4. */
-  async function host() {
+  /** A host whose server listens on descriptors 3 and 4, or others. */
+  async function host(descriptors = '3,4') {
     const child = spawn(process.execPath, ['--input-type=module', '-e', PROGRAM], {
       stdio: ['pipe', 'pipe', 'inherit', 'pipe', 'pipe'],
+      env: { ...process.env, DESCRIPTORS: descriptors },
     });
     hosts.push(child);
     const [, out, , input, output] = child.stdio;
@@ -299,6 +401,64 @@ describe('a pair of descriptors', () => {
     child.stdin?.write('hello');
     expect(await said).toBe('host got hello\n');
     expect(await ended).toBe(0);
+  });
+
+  it('may be one socket, named twice', async () => {
+    // What a parent of Node hands over is a socket.
+    const { input } = await host('3,3');
+    checkSamples(inOrder((await exchange(input, `${SAMPLES.join('\n')}\n`, lines(4))).trim().split('\n')));
+  });
+
+  it('may be files, without a warning', async () => {
+    const cwd = privateFolder();
+    const answers = join(cwd, 'answers');
+    writeFileSync(join(cwd, 'requests'), `${SAMPLES.join('\n')}\n`);
+    const shell = `exec '${process.execPath}' --input-type=module -e "$PROGRAM" 3<requests 4>answers`;
+    const child = spawn('sh', ['-c', shell], { cwd, env: { ...process.env, PROGRAM } });
+    hosts.push(child);
+    let complaints = '';
+    child.stderr.on('data', (text) => {
+      complaints += text;
+    });
+    await expect.poll(() => existsSync(answers) && readFileSync(answers, 'utf8').split('\n')).toHaveLength(5);
+    const ended = new Promise((done) => child.once('close', done));
+    child.stdin.write('hello');
+    expect(await ended).toBe(0);
+    expect(complaints).toBe('');
+    checkSamples(inOrder(readFileSync(answers, 'utf8').trim().split('\n')));
+  });
+
+  it.skipIf(spawnSync('script', ['--version']).status !== 0)('may be a terminal', async () => {
+    const shell = `exec '${process.execPath}' --input-type=module -e "$PROGRAM" 3<&0 4>&1 0</dev/null`;
+    const env = { ...process.env, PROGRAM };
+    const child = spawn('script', ['-qefc', shell, '/dev/null'], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+    hosts.push(child);
+    const stream = Duplex.from({ readable: child.stdout, writable: child.stdin });
+    await exchange(stream, '', (text) => text.includes('ready'));
+    const text = await exchange(stream, `${request('ping', undefined, 7)}\n`, (all) =>
+      all.includes('"result"'),
+    );
+    expect(text).toContain('{"jsonrpc":"2.0","id":7,"result":{}}');
+  });
+
+  it.skipIf(process.platform !== 'linux')('is refused where nobody handed it over', async () => {
+    const said = (descriptors: string, stdio: StdioOptions, shell = '') => {
+      const env = { ...process.env, PROGRAM, DESCRIPTORS: descriptors };
+      const script = `exec '${process.execPath}' --input-type=module -e "$PROGRAM" ${shell}`;
+      const { status, stdout } = spawnSync('sh', ['-c', script], { stdio, env, encoding: 'utf8' });
+      expect(status, stdout).toBe(2);
+      return stdout;
+    };
+    const plain: StdioOptions = ['ignore', 'pipe', 'inherit'];
+    // What the runtime opened for itself, which it would not survive to lose: first a queue of events, later pipes.
+    for (const descriptors of ['3,4', '4,5', '5,6', '6,7'])
+      expect(said(descriptors, plain)).toMatch(/The descriptor \d is none that a caller handed over/);
+    expect(said('900,901', plain)).toMatch(/The descriptor 900 is not open; start the program with both/);
+    expect(said('3,4', plain, '3</ 4>/dev/null')).toMatch(
+      /The descriptor 3 is none that a caller handed over/,
+    );
+    expect(said('3,3', plain, '3</etc/hostname')).toMatch(/The descriptor 3 goes one way; give two/);
+    expect(said('1,2', plain)).toMatch(/1 is not a descriptor of the caller's/);
   });
 
   it.each([

@@ -1,6 +1,6 @@
 /**
  * @module mcp/live/transports/connection
- * One client on a stream: answers its messages in order. A client that does not read is dropped.
+ * One client on a stream: answers its messages as they are done. A client that does not read is dropped.
  */
 import type { Readable, Writable } from 'node:stream';
 import { CODE } from '../failures.js';
@@ -44,7 +44,9 @@ export class Connection {
     );
     const close = () => this.close();
     input.on('data', (chunk: Buffer) => this.#framing.push(chunk));
-    input.on('error', close).on('close', close);
+    input.on('error', close);
+    // A pipe or a file is closed with its end, and answers may still be under way.
+    input.on('close', () => (this.#ending ? this.#endWhenDone() : close()));
     output.on('error', close).on('close', close);
     // Answers that are under way are still sent.
     input.on('end', () => {

@@ -37,8 +37,10 @@ export async function serveHttpStream(
 ): Promise<Listener> {
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw usageError(`port is ${showValue(port)}, but it must be a whole number from 0 to 65535.`);
-  if (typeof path !== 'string' || !/^\/[\w./-]{1,100}$/.test(path) || path === '/mcp')
-    throw usageError(`path is ${showValue(path)}, but it must begin with / and differ from /mcp.`);
+  if (typeof path !== 'string' || !/^\/[\w./-]{1,100}$/.test(path) || path === '/mcp' || path === '/history')
+    throw usageError(
+      `path is ${showValue(path)}, but it must begin with / and differ from /mcp and /history.`,
+    );
   const server = createServer({ requestTimeout: ARRIVAL, headersTimeout: ARRIVAL, keepAliveTimeout: IDLE });
   server.maxConnections = MOST_CONNECTIONS;
   await bind(server, port);

@@ -2,24 +2,45 @@
  * @module mcp/live/transports/stdio
  * A pair of descriptors that the host's parent handed over; standard input and output are the host's own.
  */
-import { createReadStream, createWriteStream, fstatSync } from 'node:fs';
+import {
+  createReadStream,
+  createWriteStream,
+  fstatSync,
+  readdirSync,
+  readFileSync,
+  type Stats,
+} from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
+import { isatty, ReadStream, WriteStream } from 'node:tty';
 import { AnyvmafError, usageError } from '../../../core/errors.js';
 import type { Hub } from '../hub.js';
 import { Connection } from './connection.js';
 import type { Listener } from './listener.js';
 
-/** @throws {AnyvmafError} `usage` for standard streams, `io` for a descriptor that is not open */
+/** Descriptors that are served: a stream of its own for each, as the system takes a descriptor once. */
+const served = new Set<number>();
+
+/**
+ * @throws {AnyvmafError} `usage` for standard streams, and descriptors that are served already; `io` for a descriptor that is
+ * not open, or that no caller handed over
+ */
 export function serveDescriptors(hub: Hub, input: number, output: number): Listener {
-  for (const descriptor of [input, output]) {
+  const numbers = new Set([input, output]);
+  for (const descriptor of numbers) {
     if (!Number.isInteger(descriptor) || descriptor < 3) {
       throw usageError(
         `${descriptor} is not a descriptor of the caller's; give two from 3 on, such as 3 and 4.`,
       );
     }
+    if (served.has(descriptor))
+      throw usageError(`The descriptor ${descriptor} serves a client already; give another pair.`);
   }
-  const connection = new Connection(hub, readable(input), writable(output), true, () => {});
+  const [reader, writer] = openPair(input, output);
+  for (const descriptor of numbers) served.add(descriptor);
+  const connection = new Connection(hub, reader, writer, true, () => {
+    for (const descriptor of numbers) served.delete(descriptor);
+  });
   return {
     address: `stdio-fd:${input},${output}`,
     async close() {
@@ -28,20 +49,74 @@ export function serveDescriptors(hub: Hub, input: number, output: number): Liste
   };
 }
 
-function isStream(descriptor: number): boolean {
+function openPair(input: number, output: number): readonly [Readable, Writable] {
+  const kinds = [kindOf(input), kindOf(output)] as const;
+  if (input === output) {
+    if (kinds[0] !== 'socket')
+      throw usageError(`The descriptor ${input} goes one way; give two, or one socket twice.`);
+    const both = new Socket({ fd: input, allowHalfOpen: true });
+    return [both, both];
+  }
+  return [readable(input, kinds[0]), writable(output, kinds[1])];
+}
+
+type Kind = 'socket' | 'pipe' | 'terminal' | 'file';
+
+/** What a descriptor leads to. @throws {AnyvmafError} `io` if it can't be one that the caller handed over */
+function kindOf(descriptor: number): Kind {
+  let facts: Stats;
+  try {
+    facts = fstatSync(descriptor);
+  } catch (cause) {
+    throw new AnyvmafError('io', `The descriptor ${descriptor} is not open; ${HOW}.`, { cause });
+  }
+  if (isatty(descriptor)) return 'terminal';
+  if (facts.isSocket()) return 'socket';
+  if (facts.isFIFO() && !hasBothEnds(facts)) return 'pipe';
+  if (facts.isFile()) return 'file';
+  throw new AnyvmafError(
+    'io',
+    `The descriptor ${descriptor} is none that a caller handed over: it must be a pipe, a socket, a terminal or a file; ${HOW}.`,
+  );
+}
+
+const HOW = 'start the program with both, as a shell does with 3<REQUESTS 4>ANSWERS';
+
+/** Whether this process reads and writes a pipe: so it does with those by which the runtime wakes its threads. */
+function hasBothEnds({ dev, ino }: Stats): boolean {
+  const folder = '/proc/self/fdinfo';
+  const modes = new Set<number>();
+  try {
+    for (const name of readdirSync(folder)) modes.add(modeOf(`${folder}/${name}`, Number(name), dev, ino));
+  } catch {
+    // Systems without this folder do not tell.
+    return false;
+  }
+  modes.delete(-1);
+  return modes.size > 1;
+}
+
+/** Whether a descriptor of a pipe reads (0) or writes (1); -1 for others. */
+function modeOf(path: string, descriptor: number, dev: number, ino: number): number {
   try {
     const facts = fstatSync(descriptor);
-    return facts.isFIFO() || facts.isSocket();
-  } catch (cause) {
-    throw new AnyvmafError('io', `The descriptor ${descriptor} is not open.`, { cause });
+    if (facts.dev !== dev || facts.ino !== ino) return -1;
+    return Number.parseInt(/^flags:\s*(\d+)/m.exec(readFileSync(path, 'latin1'))?.[1] ?? '0', 8) & 3;
+  } catch {
+    // It was closed meanwhile.
+    return -1;
   }
 }
 
-function readable(fd: number): Readable {
-  // Reading a pipe as a file would keep a thread of the pool waiting.
-  return isStream(fd) ? new Socket({ fd, readable: true, writable: false }) : createReadStream('', { fd });
+function readable(fd: number, kind: Kind): Readable {
+  // Reading a pipe or a terminal as a file would keep a thread of the pool waiting.
+  if (kind === 'terminal') return new ReadStream(fd);
+  return kind === 'file' ? createReadStream('', { fd }) : new Socket({ fd, readable: true, writable: false });
 }
 
-function writable(fd: number): Writable {
-  return isStream(fd) ? new Socket({ fd, readable: false, writable: true }) : createWriteStream('', { fd });
+function writable(fd: number, kind: Kind): Writable {
+  if (kind === 'terminal') return new WriteStream(fd);
+  return kind === 'file'
+    ? createWriteStream('', { fd })
+    : new Socket({ fd, readable: false, writable: true });
 }

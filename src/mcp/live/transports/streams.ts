@@ -21,7 +21,8 @@ interface Event {
 
 /** The streams of a server. */
 export class EventStreams {
-  readonly #streams = new Set<ServerResponse>();
+  /** Each with the bytes of old events that it may have to read first. */
+  readonly #streams = new Map<ServerResponse, number>();
   readonly #events: Event[] = [];
   #bytes = 0;
   #next = 1;
@@ -46,7 +47,8 @@ export class EventStreams {
     const after = /^\d{1,15}$/.test(lastId ?? '') ? Number(lastId) : undefined;
     if (after !== undefined)
       for (const event of this.#events) if (event.id > after) response.write(event.text);
-    this.#streams.add(response);
+    this.#streams.set(response, response.writableLength);
+    response.on('drain', () => this.#streams.has(response) && this.#streams.set(response, 0));
     response.on('close', () => this.#streams.delete(response)).on('error', () => response.destroy());
   }
 
@@ -68,14 +70,14 @@ export class EventStreams {
 
   close(): void {
     clearInterval(this.#beat);
-    for (const stream of this.#streams) stream.end();
+    for (const stream of this.#streams.keys()) stream.end();
   }
 
   #write(text: string): void {
-    for (const stream of this.#streams) {
+    for (const [stream, old] of this.#streams) {
       stream.write(text);
       // A client that does not read is dropped.
-      if (stream.writableLength > BACKLOG) stream.destroy();
+      if (stream.writableLength > BACKLOG + old) stream.destroy();
     }
   }
 }

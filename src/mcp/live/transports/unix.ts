@@ -2,9 +2,10 @@
  * @module mcp/live/transports/unix
  * A Unix socket of mode 0700 in a folder that only its owner may enter: whoever can open it may call.
  */
-import { chmodSync, lstatSync, mkdirSync, type Stats, unlinkSync } from 'node:fs';
+import { randomInt } from 'node:crypto';
+import { type BigIntStats, chmodSync, linkSync, lstatSync, mkdirSync, renameSync, unlinkSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { AnyvmafError, usageError } from '../../../core/errors.js';
 import { quoted } from '../../../core/printable.js';
 import type { Hub } from '../hub.js';
@@ -27,10 +28,11 @@ export async function serveUnixSocket(hub: Hub, named: string): Promise<Listener
     throw usageError(
       `The path of a socket has 1 to ${LONGEST_PATH} bytes, but it is ${quoted(named.slice(0, 200))}.`,
     );
-  requirePrivate(dirname(path));
-  await removeStale(path);
+  const folder = dirname(path);
+  requirePrivate(folder);
   const connections = new Set<Connection>();
-  const server = createServer((socket) => {
+  // A client may end its side and still read answers; the connection ends the other.
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
     if (connections.size >= MOST_CLIENTS) {
       socket.destroy();
       return;
@@ -38,11 +40,24 @@ export async function serveUnixSocket(hub: Hub, named: string): Promise<Listener
     const connection = new Connection(hub, socket, socket, false, () => connections.delete(connection));
     connections.add(connection);
   });
-  await bind(server, path);
-  chmodSync(path, 0o700);
+  // The socket is made under another name: only a link to its own fails where another process was quicker.
+  const made = nameIn(folder);
+  await bind(server, made);
+  let own: BigIntStats;
+  try {
+    chmodSync(made, 0o700);
+    own = lstatSync(made, { bigint: true });
+    await claim(path, made);
+  } catch (error) {
+    server.close();
+    throw ioError(`Cannot listen at ${quoted(path)}`, error);
+  } finally {
+    remove(made);
+  }
   return {
     address: path,
     async close() {
+      if (isSame(own, statsOf(path))) remove(path);
       const closed = new Promise<void>((done) => server.close(() => done()));
       for (const connection of connections) connection.finish();
       await closed;
@@ -59,37 +74,94 @@ function bind(server: Server, path: string): Promise<void> {
   });
 }
 
-/** Makes the folder if there is none. @throws {AnyvmafError} `io` if others may enter it */
-function requirePrivate(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const facts = lstatSync(folder);
-    const own = facts.isDirectory() && facts.uid === process.getuid?.();
-    if (own && (facts.mode & 0o077) === 0) return;
-  } catch (cause) {
-    throw new AnyvmafError('io', `The folder ${quoted(folder)} cannot be used: ${String(cause)}.`, { cause });
+/** A name in a folder that nothing has yet; short, as names of sockets must be. */
+function nameIn(folder: string): string {
+  for (;;) {
+    const name = join(folder, `.${randomInt(36 ** 3).toString(36)}`);
+    if (!statsOf(name)) return name;
   }
-  throw new AnyvmafError(
-    'io',
-    `The folder ${quoted(folder)} of the socket can be entered by others or belongs to others; use one of mode 0700.`,
-  );
 }
 
-/** Removes the socket of a process that is gone. @throws {AnyvmafError} `io` for one that answers, or no socket */
-async function removeStale(path: string): Promise<void> {
-  let facts: Stats;
+function statsOf(path: string): BigIntStats | undefined {
+  return lstatSync(path, { bigint: true, throwIfNoEntry: false });
+}
+
+/** Whether two are one file; a number that is free again tells less. */
+function isSame(one: BigIntStats, other: BigIntStats | undefined): boolean {
+  return one.dev === other?.dev && one.ino === other.ino && one.mtimeNs === other.mtimeNs;
+}
+
+function remove(path: string): void {
   try {
-    facts = lstatSync(path);
+    unlinkSync(path);
   } catch {
+    // It is gone already.
+  }
+}
+
+/** What the system says of a path, as an error of ours. */
+function ioError(what: string, cause: unknown): AnyvmafError {
+  if (cause instanceof AnyvmafError) return cause;
+  return new AnyvmafError('io', `${what}: ${cause instanceof Error ? cause.message : String(cause)}.`, {
+    cause,
+  });
+}
+
+/** Makes the folder if there is none. @throws {AnyvmafError} `io` if others may enter it */
+function requirePrivate(folder: string): void {
+  let facts: BigIntStats;
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    facts = lstatSync(folder, { bigint: true });
+  } catch (cause) {
+    throw ioError(`The folder ${quoted(folder)} cannot be used`, cause);
+  }
+  const problem = !facts.isDirectory()
+    ? 'is a link; name the folder itself'
+    : facts.uid !== BigInt(process.getuid?.() ?? 0)
+      ? 'belongs to another user; name one of your own'
+      : (facts.mode & 0o077n) !== 0n
+        ? 'can be entered by others; use one of mode 0700'
+        : undefined;
+  if (problem) throw new AnyvmafError('io', `The folder ${quoted(folder)} of the socket ${problem}.`);
+}
+
+/**
+ * Gives a socket its path, which that of a process that is gone may have.
+ * @throws {AnyvmafError} `io` for a path that a living one has, or no socket
+ */
+async function claim(path: string, made: string): Promise<void> {
+  for (;;) {
+    try {
+      linkSync(made, path);
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    const there = statsOf(path);
+    if (!there) continue;
+    if (!there.isSocket())
+      throw new AnyvmafError(
+        'io',
+        `${quoted(path)} exists and is no socket; remove it or name another path.`,
+      );
+    if (await answers(path))
+      throw new AnyvmafError('io', `Somebody listens at ${quoted(path)} already; name another path.`);
+    removeStale(path, there);
+  }
+}
+
+/** Removes a socket if it is still the one that did not answer: another process may have put its own there. */
+function removeStale(path: string, stale: BigIntStats): void {
+  const aside = nameIn(dirname(path));
+  try {
+    renameSync(path, aside);
+  } catch {
+    // Another process removed it.
     return;
   }
-  if (!facts.isSocket()) {
-    throw new AnyvmafError('io', `${quoted(path)} exists and is no socket; remove it or name another path.`);
-  }
-  if (await answers(path)) {
-    throw new AnyvmafError('io', `Somebody listens at ${quoted(path)} already; name another path.`);
-  }
-  unlinkSync(path);
+  if (!isSame(stale, statsOf(aside))) linkSync(aside, path);
+  remove(aside);
 }
 
 function answers(path: string): Promise<boolean> {
