@@ -117,6 +117,8 @@ export function ratesDiffer(a: Float64Array, b: Float64Array): boolean {
 export function pairTimes(times: TimesToPair): PairedTimes {
   const { reference, distorted, origin } = times;
   if (isRetimed(times)) return byNumber(times);
+  // Where all of it is skipped, no time of it is the origin.
+  if (origin.distorted >= distorted.length) return gather('nearest', new Int32Array(0), []);
   const { shift = (distorted[origin.distorted] ?? 0) - (reference[origin.reference] ?? 0) } = times;
   // A single frame (a still picture) lasts as long as the other video's frames, or forever if that has one frame too.
   const interval = frameInterval(reference) ?? frameInterval(distorted) ?? Number.POSITIVE_INFINITY;

@@ -54,6 +54,13 @@ describe('pairing by time', () => {
     expect([...pair(cfr(1, 25), cfr(10, 25)).frames]).toEqual([0]);
   });
 
+  it('pairs nothing where all of the distorted video is skipped', () => {
+    const skipping = (distorted: number) => ({ origin: { reference: 0, distorted } });
+    expect([...pair(cfr(50, 25), cfr(50, 25), skipping(49)).frames]).toEqual([49]);
+    for (const frames of [50, 51, 1_000_000])
+      expect([...pair(cfr(50, 25), cfr(50, 25), skipping(frames)).frames]).toEqual([]);
+  });
+
   it('goes on after a frame that is missing', () => {
     const paired = pair(cfr(10, 25), without(cfr(10, 25), 4));
     // Between two equally near frames the earlier one is still on the screen.
