@@ -15,6 +15,9 @@ export type { AlignOptions, AlignResult, LumaReader } from './align/types.js';
 /** Offsets searched by default: -50…50. */
 const DEFAULT_WINDOW = 50;
 
+/** The widest window: offsets searched in each direction at most. */
+export const WIDEST = 1000;
+
 /** Pairs at the outermost offsets after the first round of reading. */
 const FIRST_PAIRS = 50;
 
@@ -128,8 +131,8 @@ function checked(options: AlignOptions) {
   check(
     'window',
     window,
-    Number.isInteger(window) && window >= 1 && window <= 1000,
-    'a whole number from 1 to 1000',
+    Number.isInteger(window) && window >= 1 && window <= WIDEST,
+    `a whole number from 1 to ${WIDEST}`,
   );
   check(
     'maxFrames',

@@ -1,10 +1,11 @@
 /** Defects of preflight (src/engine/inputs/preflight.ts): a warning in the report, and never the end of a run. */
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { score } from '../../src/index.js';
+import { inspect, score } from '../../src/index.js';
 import { PassingThumbs } from '../../src/media/align.js';
 import { LumaMeter } from '../../src/media/preflight.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
+import { film } from '../support/films.js';
 
 const PSNR = { noPrediction: true, features: ['psnr'] } as const;
 
@@ -41,6 +42,29 @@ describe.runIf(hasFfmpeg)(`a defect of preflight, ${needsFfmpeg}`, () => {
   it('is a reason to refuse a pair that must be without objection', async () => {
     breaks['in a frame that is looked at']();
     await expect(score(request(), { ...PSNR, strict: true })).rejects.toThrow('table is undefined');
+  });
+});
+
+describe.runIf(hasFfmpeg)(`an offset of many seconds, ${needsFfmpeg}`, () => {
+  const moving = { source: 'testsrc2', frames: 640 };
+  const request = () => ({
+    reference: film({ parts: [moving] }),
+    distorted: film({ parts: [{ ...moving, filter: 'trim=start_frame=520,setpts=PTS-STARTPTS' }] }),
+  });
+  const codesOf = (findings: readonly { readonly code: string }[] = []) => findings.map(({ code }) => code);
+  it('is looked at like any other, before a run and in it', async () => {
+    const aligned = expect.not.arrayContaining(['offset']);
+    for (const [offset, expected] of [
+      [520, aligned],
+      [510, expect.arrayContaining(['offset'])],
+    ] as const) {
+      const { preflight } = await score(request(), { ...PSNR, offset });
+      const { findings } = await inspect(request(), { offset });
+      for (const codes of [codesOf(preflight), codesOf(findings)]) {
+        expect(codes).not.toContain('unchecked');
+        expect(codes).toEqual(expected);
+      }
+    }
   });
 });
 

@@ -4,10 +4,11 @@
  * scoring.
  */
 import { onAbort } from '../../core/abort.js';
-import { AnyvmafError, type ErrorCode } from '../../core/errors.js';
+import { AnyvmafError, type ErrorCode, usageError } from '../../core/errors.js';
 import { lumaBytes } from '../../core/frame.js';
 import { objectionsText } from '../../core/hint.js';
 import type { AlignResult } from '../../media/align/types.js';
+import { WIDEST } from '../../media/align.js';
 import { reopen } from '../../media/open.js';
 import type { Side } from '../../media/pairing/prepare.js';
 import { framePartners } from '../../media/pairing/timeline.js';
@@ -219,7 +220,7 @@ export class Preflight {
   }
 
   get #window(): number {
-    return Math.max(WINDOW, 2 * Math.abs(this.#offset));
+    return Math.min(WIDEST, Math.max(WINDOW, 2 * Math.abs(this.#offset)));
   }
 
   async #inspectAgain(): Promise<Inspection | undefined> {
@@ -227,6 +228,8 @@ export class Preflight {
     const { skipReference, skipDistorted } = this.#checked;
     const { signal } = this.#stop;
     const assumed = this.#offset;
+    if (!alignment && Math.abs(assumed) > WIDEST)
+      throw usageError(`the offset is ${assumed}, and only offsets of up to ${WIDEST} frames are searched.`);
     const searching =
       alignment ??
       findOffset(this.#platform, sides, {
