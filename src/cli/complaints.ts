@@ -3,8 +3,8 @@
  * Says on standard error what reports warn of, and which of several encodes could not be scored.
  */
 import { baseName } from '../report/facts.js';
-import { accepts, type Remark, remarks } from '../report/findings.js';
-import { isWrongPair } from '../report/trust.js';
+import { type Remark, remarks } from '../report/findings.js';
+import { isWrongPair, remedyText } from '../report/trust.js';
 import type { FailedEncode, Report } from '../report/types.js';
 import type { Terminal } from './terminal.js';
 
@@ -17,7 +17,7 @@ export function complainOf(reports: readonly Report[], terminal: Terminal): void
       of.length < reports.length
         ? `${of.map((i) => baseName(reports[i]?.distorted.name ?? '')).join(', ')}: `
         : '';
-    const remedy = fix === undefined ? '' : ` (${accepts(finding) ? '' : 'fix: '}${fix})`;
+    const remedy = fix === undefined ? '' : ` (${remedyText(fix, finding)})`;
     terminal.complain(`${labelOf(remark)}: ${about}${message}${remedy}`);
   }
 }

@@ -3,7 +3,7 @@
  * The result as scripts read it: one `name: value` line per model, as the `vmaf` tool ends its output (spec A.6).
  */
 
-import { printable } from '../core/printable.js';
+import { clause, printable } from '../core/printable.js';
 import { type Precision, textNumber } from '../report/format.js';
 import { causeText, trustOf } from '../report/trust.js';
 import type { Report, ReportModel } from '../report/types.js';
@@ -61,8 +61,8 @@ export function objection(
   if (trust.verdict === 'fine') return undefined;
   const fails = trust.verdict === 'untrusted' && !accept;
   const message = fails
-    ? `${option} fails because the score${of} cannot be trusted: ${causeText(trust)}; --accept-untrusted judges it all the same`
-    : `${option} judges a score${of} that is ${trust.verdict}: ${causeText(trust)}`;
+    ? `${option} fails because the score${of} cannot be trusted: ${clause(causeText(report))}; --accept-untrusted judges it all the same`
+    : `${option} judges a score${of} that is ${trust.verdict}: ${causeText(report)}`;
   return { message: printable(message), fails };
 }
 

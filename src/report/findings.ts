@@ -6,7 +6,7 @@
 import { printable } from '../core/printable.js';
 import type { Finding, Severity } from '../media/preflight/types.js';
 import { type Paint, wrap } from './terminal.js';
-import { isWrongPair } from './trust.js';
+import { isWrongPair, remedyText } from './trust.js';
 import type { Report } from './types.js';
 
 const ORDER: readonly Severity[] = ['error', 'warning', 'info'];
@@ -52,11 +52,6 @@ function gravity({ severity, finding }: Remark): number {
   return finding && isWrongPair(finding) ? -1 : ORDER.indexOf(severity);
 }
 
-/** Whether a fix changes nothing: it says that the user knows. */
-export function accepts(finding: Finding | undefined): boolean {
-  return finding?.hint?.purpose === 'accept';
-}
-
 /**
  * Remarks as lines of at most `width` columns: a sign, the sentence, then its code and what fixes it.
  * @param names of the encodes, for a remark that is not about all of them
@@ -73,10 +68,9 @@ export function remarkLines(
     const sentence = wrap(printable(about + message), width - 4).map((line, i) =>
       tone(`  ${i === 0 ? SIGNS[severity] : ' '} ${line}`),
     );
-    const tail = [
-      code === undefined ? '' : `[${code}]`,
-      fix === undefined ? '' : accepts(finding) ? fix : `fix: ${fix}`,
-    ].filter((part) => part !== '');
+    const tail = [code === undefined ? '' : `[${code}]`, remedyText(fix, finding)].filter(
+      (part) => part !== '',
+    );
     if (tail.length === 0) return sentence;
     return [
       ...sentence,

@@ -137,7 +137,7 @@ function* notes(verdicts: Verdicts): Generator<string> {
     const trust = trustOf(one.report);
     if (trust.verdict === 'fine') return [];
     return [
-      `${code(one.report.distorted.name)}: ${TRUST_WORDS[trust.verdict]}: ${markdown(causeText(trust))}`,
+      `${code(one.report.distorted.name)}: ${TRUST_WORDS[trust.verdict]}: ${markdown(causeText(one.report))}`,
     ];
   });
   for (const line of lines) yield `- ${line}\n`;

@@ -111,7 +111,7 @@ export function trustLines(
 ): string[] {
   const trust = trustOf(report);
   if (trust.verdict === 'fine') return [];
-  const text = printable(`${TRUST_WORDS[trust.verdict]}: ${causeText(trust)}`);
+  const text = printable(`${TRUST_WORDS[trust.verdict]}: ${causeText(report)}`);
   const lines = wrap(text, width - (most === Number.POSITIVE_INFINITY ? 4 : 6));
   return lines
     .slice(0, most)

@@ -19,6 +19,9 @@ export type Verdict = Trust['verdict'];
  */
 const WRONG_PAIR: readonly string[] = ['raw-geometry', 'unrelated', 'offset', 'swapped'];
 
+/** Findings about the frame of the pictures, which explain why these look unrelated. */
+const FRAMING: readonly string[] = ['display-aspect', 'black-borders'];
+
 /** The sign of a verdict beside a score; nothing for a fine one. Findings of the same weight have the same. */
 export const TRUST_SIGNS: Readonly<Record<Verdict, string>> = { fine: '', doubtful: '!', untrusted: '×' };
 
@@ -43,7 +46,7 @@ export function trustOf(report: {
   requireArray('report.preflight', preflight);
   requireArray('report.warnings', warnings);
   const wrong = preflight.filter(isWrongPair).sort((a, b) => causeRank(a) - causeRank(b));
-  if (wrong.length > 0) return trust('untrusted', wrong);
+  if (wrong.length > 0) return trust('untrusted', [...framing(wrong, preflight), ...wrong]);
   const doubts = preflight.filter(({ severity }) => severity === 'warning');
   const plain = warnings.filter((message) => preflight.every((finding) => finding.message !== message));
   return trust(doubts.length + plain.length > 0 ? 'doubtful' : 'fine', [
@@ -76,14 +79,45 @@ export function isWrongPair({
   return severity === 'error' || (severity === 'warning' && WRONG_PAIR.includes(code));
 }
 
+/** What makes pictures look unrelated and can be mended: turned or cropped pictures match at no offset. */
+function framing(wrong: readonly Finding[], preflight: readonly Finding[]): readonly Finding[] {
+  if (wrong[0]?.code !== 'unrelated') return [];
+  const found = preflight.find(
+    (one) => one.severity === 'warning' && one.fix !== undefined && FRAMING.includes(one.code),
+  );
+  return found ? [found] : [];
+}
+
 /** Known root causes first, then errors and warnings in the order in which they were found. */
 function causeRank({ code }: Finding): number {
   const rank = WRONG_PAIR.indexOf(code);
   return rank < 0 ? WRONG_PAIR.length : rank;
 }
 
-/** The cause with its codes and what resolves it, on one line: `[offset] the pictures do not ... (fix: offset: 12)`. */
-export function causeText({ codes, cause = '', fix }: Trust): string {
+/** Whether a fix changes nothing: it says that the user knows. */
+export function accepts(finding: Finding | undefined): boolean {
+  return finding?.hint?.purpose === 'accept';
+}
+
+/** What resolves a finding, in words: `fix: --offset 12`, or `to accept, pass --scale bicubic`. */
+export function remedyText(fix: string | undefined, finding: Finding | undefined): string {
+  if (fix === undefined) return '';
+  return accepts(finding) ? fix : `fix: ${fix}`;
+}
+
+/** What resolves the root cause of a report's verdict, in words; empty where nothing does. */
+export function remedyOf(report: Partial<Pick<Report, 'preflight' | 'warnings'>>): string {
+  const { cause, fix } = trustOf(report);
+  return remedyText(
+    fix,
+    report.preflight?.find(({ message }) => message === cause),
+  );
+}
+
+/** The root cause with its codes and what resolves it, on one line: `[offset] the pictures do not ... (fix: offset: 12)`. */
+export function causeText(report: Partial<Pick<Report, 'preflight' | 'warnings'>>): string {
+  const { codes, cause = '' } = trustOf(report);
   const named = codes.length > 0 ? `[${codes.join(', ')}] ` : '';
-  return `${named}${cause}${fix === undefined ? '' : ` (fix: ${fix})`}`;
+  const remedy = remedyOf(report);
+  return `${named}${cause}${remedy === '' ? '' : ` (${remedy})`}`;
 }

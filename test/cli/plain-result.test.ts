@@ -114,7 +114,7 @@ test('an objection to a score fails the gate for a wrong pair only, and not wher
   expect(objection({ warnings: [] }, '', false)).toBeUndefined();
   expect(objection(warned('offset'), ' for b.mp4', false)).toEqual({
     message:
-      '--fail-under fails because the score for b.mp4 cannot be trusted: [offset] About\\x0ait.; ' +
+      '--fail-under fails because the score for b.mp4 cannot be trusted: [offset] About\\x0ait; ' +
       '--accept-untrusted judges it all the same',
     fails: true,
   });

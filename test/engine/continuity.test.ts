@@ -1,6 +1,6 @@
 /** Frames lost in the middle (src/engine/inputs/continuity.ts): told however the frames are read, and where they were not watched. */
 import { describe, expect, it } from 'vitest';
-import { formatReport, inspect, score } from '../../src/index.js';
+import { formatReport, inspect, score, trustOf } from '../../src/index.js';
 import { readReport } from '../../src/report/read.js';
 import { summarize } from '../../src/report/summary.js';
 import { y4mFrame, y4mHeader } from '../../src/sample/files.js';
@@ -114,8 +114,10 @@ describe('an offset that is searched', () => {
     const options = { ...QUICK, offset: 'auto', window: 50 } as const;
     const report = await score({ reference, distorted: late }, options);
     expect(report.pairing?.frames.offsetState).not.toBe('found');
-    const doubt = report.preflight?.find(({ code }) => code === 'offset-unclear');
-    expect(doubt).toMatchObject({ severity: 'warning' });
+    // A wrong pair stays one: a search that found nothing is no reason to believe the score more.
+    expect(trustOf(report).verdict).toBe('untrusted');
+    const doubt = report.preflight?.find(({ code }) => code === trustOf(report).codes[0]);
+    expect(doubt).toMatchObject({ severity: 'warning', hint: { option: 'window', value: 500 } });
     expect(doubt?.message).toContain(
       `The offset was searched and not found; ${report.pairing?.frames.offset} is used`,
     );

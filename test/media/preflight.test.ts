@@ -77,6 +77,19 @@ function times(frames: number, rate: number, without: readonly number[] = []): F
   return Float64Array.from(numbers, (k) => Math.round((1000 * k) / rate) / 1000);
 }
 
+/** A picture of 16 by 16 boxes with a pattern of its own in each row. */
+const RAMP = Float32Array.from(
+  { length: 256 },
+  (_, at) => 40 + ((Math.floor(at / 16) * 37 + (at % 16) * 5) % 160),
+);
+const BAR_ROWS = (16 * 140) / 1080;
+const isBar = (at: number) => at / 16 < BAR_ROWS || Math.floor(at / 16) + 1 > 16 - BAR_ROWS;
+const hiddenBehindBars = (level: number, at: number) => (isBar(at) ? 16 : level);
+const squeezedBetweenBars = (_: number, at: number) => {
+  const row = Math.floor((16 * (Math.floor(at / 16) + 0.5 - BAR_ROWS)) / (16 - 2 * BAR_ROWS));
+  return isBar(at) ? 16 : (RAMP[row * 16 + (at % 16)] ?? 16);
+};
+
 const measured = (sharpness: readonly (number | null)[], top = 0, bottom = 0) => {
   const borders = { left: 0, top, right: 0, bottom };
   return { frames: sharpness.map((_, k) => k), sharpness, borders: { certain: borders, possible: borders } };
@@ -129,7 +142,7 @@ interface Case {
   readonly severity: 'error' | 'warning' | 'info';
   readonly says?: string;
   readonly values?: readonly [unknown, unknown];
-  readonly fix?: string;
+  readonly fix?: string | undefined;
   /** The command that prepares a file, where an option does the same. */
   readonly command?: string;
 }
@@ -232,6 +245,25 @@ const CASES: readonly Case[] = [
       command: 'ffmpeg -i master.mov -vf crop=1920:800:0:140 -an -c:v ffv1 master-prepared.mkv',
     },
     says: 'Reference 1920x1080 has black borders',
+  },
+  {
+    what: 'bars that hide a part of the picture, which the other shows too',
+    reference: { measured: { ...measured([0.1]), squares: [RAMP] } },
+    distorted: { measured: { ...measured([0.1], 140, 139), squares: [RAMP.map(hiddenBehindBars)] } },
+    ...{
+      code: 'black-borders',
+      severity: 'warning',
+      fix: '--crop-dis 1920:800:0:140 --crop-ref 1920:800:0:140',
+      command:
+        'ffmpeg -i encode.mp4 -vf crop=1920:800:0:140 -an -c:v ffv1 encode-distorted-prepared.mkv && ' +
+        'ffmpeg -i master.mov -vf crop=1920:800:0:140 -an -c:v ffv1 master-reference-prepared.mkv',
+    },
+  },
+  {
+    what: 'bars around a smaller copy of the picture',
+    reference: { measured: { ...measured([0.1]), squares: [RAMP] } },
+    distorted: { measured: { ...measured([0.1], 140, 139), squares: [RAMP.map(squeezedBetweenBars)] } },
+    ...{ code: 'black-borders', severity: 'warning', fix: '--crop-dis 1920:800:0:140' },
   },
   {
     what: 'the same bars in both',
@@ -362,6 +394,27 @@ const CASES: readonly Case[] = [
       alignment: { ...ALIGNED, ambiguous: true, reason: 'unrelated', confidence: 0, similarity: 0.2 },
     },
     ...{ code: 'unrelated', severity: 'warning' },
+  },
+  {
+    what: 'videos of different things whose offset was searched as far as is useful',
+    context: {
+      offsetSearched: true,
+      alignment: { ...ALIGNED, ambiguous: true, reason: 'unrelated', confidence: 0, similarity: 0.2 },
+    },
+    ...{
+      code: 'unrelated',
+      severity: 'warning',
+      fix: undefined,
+      says: 'The offset was searched and not found',
+    },
+  },
+  {
+    what: 'videos of different things whose offset was searched nearby',
+    context: {
+      ...{ offsetSearched: true, offsetWindow: 25 },
+      alignment: { ...ALIGNED, ambiguous: true, reason: 'unrelated', confidence: 0, similarity: 0.2 },
+    },
+    ...{ code: 'unrelated', severity: 'warning', fix: '--offset auto --window 500' },
   },
   {
     what: 'another bit depth',
@@ -536,7 +589,7 @@ describe('preflight finds', () => {
     expect(found).toMatchObject({ code: expected.code, severity: expected.severity });
     if (expected.says !== undefined) expect(found?.message).toContain(expected.says);
     if (expected.values) expect([found?.reference, found?.distorted]).toEqual(expected.values);
-    if (expected.fix !== undefined) expect(found?.fix).toBe(expected.fix);
+    if ('fix' in expected) expect(found?.fix).toBe(expected.fix);
     if (expected.command !== undefined && found?.hint) expect(hintText(found.hint)).toBe(expected.command);
     else expect(expected.command).toBeUndefined();
   });

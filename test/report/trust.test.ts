@@ -7,7 +7,7 @@ import type { Finding, FindingCode, Severity } from '../../src/media/preflight/t
 import { remarks } from '../../src/report/findings.js';
 import { summarize } from '../../src/report/summary.js';
 import { encodesTable, writeTableCsv } from '../../src/report/table.js';
-import { trustOf } from '../../src/report/trust.js';
+import { causeText, trustOf } from '../../src/report/trust.js';
 import type { Report } from '../../src/report/types.js';
 import { formatReport } from '../../src/report/write.js';
 import { frames, pooled, report, vmafModel } from './sample.js';
@@ -91,6 +91,32 @@ describe('the verdict', () => {
       'unrelated',
       'frame-count',
     ]);
+  });
+});
+
+describe('the root cause', () => {
+  test('of pictures that look unrelated is their frame, where that is known to differ and can be mended', () => {
+    const unrelated = finding('unrelated', 'warning', '--offset auto');
+    const turned = finding('display-aspect', 'warning', '--vf-dis transpose=cclock');
+    expect(trustOf({ preflight: [unrelated, finding('size', 'warning'), turned] })).toMatchObject({
+      verdict: 'untrusted',
+      codes: ['display-aspect', 'unrelated'],
+      fix: '--vf-dis transpose=cclock',
+    });
+    // Not where nothing mends it, nor where frames are known to be displaced.
+    const { fix: _, ...unmended } = turned;
+    expect(trustOf({ preflight: [unrelated, unmended] }).codes).toEqual(['unrelated']);
+    expect(trustOf({ preflight: [OFFSET, turned] }).codes).toEqual(['offset']);
+  });
+
+  test('says what resolves it, and never calls it a fix to accept it', () => {
+    const size: Finding = {
+      ...finding('size', 'warning', 'to accept, pass --scale bicubic'),
+      hint: { purpose: 'accept', option: 'scale', value: 'bicubic' },
+    };
+    expect(causeText({ preflight: [size] })).toBe('[size] About size. (to accept, pass --scale bicubic)');
+    expect(causeText({ preflight: [OFFSET] })).toBe('[offset] About offset. (fix: --offset 12)');
+    expect(causeText({ warnings: ['It ends early.'] })).toBe('It ends early.');
   });
 });
 

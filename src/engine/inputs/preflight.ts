@@ -86,6 +86,7 @@ export class Preflight {
       ...(pairing.frameRatePolicy && { frameRatePolicy: pairing.frameRatePolicy }),
       offset: this.#offset,
       offsetSearched: checked.pairing.offset === 'auto',
+      ...(pairing.window !== undefined && { offsetWindow: pairing.window }),
       partial:
         pairing.range !== undefined ||
         Number.isFinite(checked.frameCount) ||

@@ -2,9 +2,19 @@
  * @module media/preflight/geometry
  * Findings about the pictures' shape: size, aspect, rotation, crop and black borders.
  */
-import { dimensions, finding, fractionText, nearbyFraction, prepare, rounded, vf } from './text.js';
+import { hidesPart } from './bars.js';
+import {
+  dimensions,
+  finding,
+  fractionText,
+  nearbyFraction,
+  prepare,
+  prepareFiles,
+  rounded,
+  vf,
+} from './text.js';
 import { turnOf } from './turn.js';
-import type { Borders, Finding, Hint, PreflightContext, SideFacts } from './types.js';
+import type { Borders, Finding, Hint, OptionHint, PreflightContext, SideFacts } from './types.js';
 
 /** Largest relative difference of display aspect ratios due to rounded sizes. */
 const SAME_ASPECT = 0.012;
@@ -245,7 +255,7 @@ function* borderFindings(reference: SideFacts, distorted: SideFacts): Generator<
       `${name} ${dimensions(side)} has black borders (${named}) where ${other} has picture; different parts of the ` +
         'scene are compared with each other.',
       values,
-      cropHint(name, side, mine.certain),
+      cutHint(name, side, mine.certain, against),
     );
     return;
   }
@@ -271,19 +281,55 @@ function bordersText({ left, top, right, bottom }: Borders): string {
   return `left ${left}, top ${top}, right ${right}, bottom ${bottom}`;
 }
 
-/** Crops borders to even positions, as subsampled chroma requires. */
-function cropHint(
+/** Cuts borders off, and what they hide off the other video where that shows it. */
+function cutHint(
   name: 'reference' | 'distorted',
   side: SideFacts,
-  { left, top, right, bottom }: Borders,
+  borders: Borders,
+  against: SideFacts,
 ): Hint {
+  const { width, height } = side;
+  const shares = {
+    left: borders.left / width,
+    top: borders.top / height,
+    right: borders.right / width,
+    bottom: borders.bottom / height,
+  };
+  const sameShape = Math.abs(displayAspect(side) / displayAspect(against) - 1) <= SAME_ASPECT;
+  if (!sameShape || !hidesPart(side.measured, against.measured, shares))
+    return cropTo(name, side, areaWithin(side, borders));
+  const hidden = {
+    left: Math.round(shares.left * against.width),
+    top: Math.round(shares.top * against.height),
+    right: Math.round(shares.right * against.width),
+    bottom: Math.round(shares.bottom * against.height),
+  };
+  const other = name === 'reference' ? 'distorted' : 'reference';
+  const areas = [
+    [name, side, areaWithin(side, borders)],
+    [other, against, areaWithin(against, hidden)],
+  ] as const;
+  return prepareFiles(
+    areas.map(([role, facts, area]) => [role, facts, ['-vf', `crop=${area}`]] as const),
+    areas.map(([role, , area]) => cropOption(role, area)),
+  );
+}
+
+/** What borders leave, at even positions, as subsampled chroma requires. */
+function areaWithin({ width, height }: SideFacts, { left, top, right, bottom }: Borders): string {
   const even = (value: number) => value + (value & 1);
   const [x, y] = [even(left), even(top)];
-  const size = `${(side.width - x - right) & ~1}:${(side.height - y - bottom) & ~1}`;
-  return cropTo(name, side, `${size}:${x}:${y}`);
+  return `${(width - x - right) & ~1}:${(height - y - bottom) & ~1}:${x}:${y}`;
 }
 
 function cropTo(name: 'reference' | 'distorted', side: SideFacts, area: string): Hint {
-  const option = name === 'reference' ? 'cropReference' : 'cropDistorted';
-  return prepare(name, side, ['-vf', `crop=${area}`], { purpose: 'fix', option, value: area });
+  return prepare(name, side, ['-vf', `crop=${area}`], cropOption(name, area));
+}
+
+function cropOption(name: 'reference' | 'distorted', value: string): OptionHint {
+  return {
+    purpose: 'fix',
+    option: name === 'reference' ? 'cropReference' : 'cropDistorted',
+    value,
+  };
 }

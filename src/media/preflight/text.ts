@@ -69,9 +69,20 @@ export function prepareEach(
   options: readonly string[],
   instead?: readonly OptionHint[],
 ): PrepareHint {
+  return prepareFiles(
+    sides.map(([side, facts]) => [side, facts, options] as const),
+    instead,
+  );
+}
+
+/** ffmpeg commands for several files, each with options of its own. */
+export function prepareFiles(
+  sides: readonly (readonly [side: FfmpegCommand['side'], facts: SideFacts, options: readonly string[]])[],
+  instead?: readonly OptionHint[],
+): PrepareHint {
   // Both may have the same name in different folders.
   const suffix = (side: FfmpegCommand['side']) => (sides.length > 1 ? `-${side}` : '');
-  const commands = sides.map(([side, facts]) => command(side, facts, options, suffix(side)));
+  const commands = sides.map(([side, facts, options]) => command(side, facts, options, suffix(side)));
   return { purpose: 'prepare', commands, ...(instead && { instead }) };
 }
 

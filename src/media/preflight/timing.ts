@@ -4,10 +4,10 @@
  */
 
 import { counted } from '../../core/printable.js';
-import type { AlignResult } from '../align/types.js';
+import type { AlignReason, AlignResult } from '../align/types.js';
 import { durationOf, finding, fractionText, framesOf, prepareEach, rateOf, rounded } from './text.js';
 import { analyseTimestamps, type TimestampAnalysis } from './timestamps.js';
-import type { Finding, Hint, PreflightContext, SideFacts } from './types.js';
+import type { Finding, FindingCode, Hint, PreflightContext, SideFacts } from './types.js';
 
 /** Largest relative difference of equal frame rates: 24 and 24000/1001 differ by five times as much. */
 const SAME_RATE = 2e-4;
@@ -27,8 +27,11 @@ const STILL_MOMENT = 1;
 /** Most frame numbers in a message. */
 const NAMED = 5;
 
+/** Offsets to either side of the widest search that is advised, and of a search for which nobody named a window. */
+const WIDEST = 500;
+
 /** Searches a wider window than the check. */
-const WIDER: Hint = { purpose: 'fix', option: 'window', value: 500 };
+const WIDER: Hint = { purpose: 'fix', option: 'window', value: WIDEST };
 
 /** Searches the offset. */
 const FIND_OFFSET: Hint = { purpose: 'fix', option: 'offset', value: 'auto' };
@@ -48,7 +51,7 @@ export function* timingFindings(
   yield* setBackFindings(reference, distorted);
   yield* interlacingFindings(reference, distorted);
   if (!context.alignment) return;
-  if (context.offsetSearched && context.alignment.ambiguous) yield doubtFinding(context.alignment);
+  if (context.offsetSearched && context.alignment.ambiguous) yield doubtFinding(context.alignment, context);
   else yield* alignmentFindings(context.alignment, context.offset ?? 0);
 }
 
@@ -333,10 +336,14 @@ function* alignmentFindings(alignment: AlignResult, used: number): Generator<Fin
   }
 }
 
+/** What a search is called that did not find the offset in use: a pair that is known to be wrong stays one. */
+const UNFOUND: Partial<Record<AlignReason, FindingCode>> = { unrelated: 'unrelated', edge: 'offset' };
+
 /** The finding that the search did not determine the offset in use. */
-function doubtFinding(alignment: AlignResult): Finding {
-  const wider = alignment.reason === 'edge' || alignment.reason === 'unrelated' ? WIDER : undefined;
-  return finding('offset-unclear', 'warning', doubtText(alignment), [null, null], wider);
+function doubtFinding(alignment: AlignResult, { offsetWindow = WIDEST }: PreflightContext): Finding {
+  const code = UNFOUND[alignment.reason];
+  const wider = code !== undefined && offsetWindow < WIDEST ? WIDER : undefined;
+  return finding(code ?? 'offset-unclear', 'warning', doubtText(alignment), [null, null], wider);
 }
 
 /** The message of {@link doubtFinding}. */

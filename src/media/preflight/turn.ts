@@ -40,7 +40,7 @@ function turned(square: Float32Array, from: (x: number, y: number) => number): F
 }
 
 /** -1..1; 0 if one of the two has no contrast. */
-function correlation(a: Float32Array, b: Float32Array): number {
+export function correlation(a: Float32Array, b: Float32Array): number {
   const mean = (values: Float32Array) => values.reduce((sum, value) => sum + value, 0) / values.length;
   const [ma, mb] = [mean(a), mean(b)];
   let [both, aa, bb] = [0, 0, 0];

@@ -163,6 +163,8 @@ export interface PreflightContext {
   readonly offset?: number;
   /** True if the offset is from the alignment, not from the user. */
   readonly offsetSearched?: boolean;
+  /** Offsets to either side in which the user asked to search. Default: as far as is useful. */
+  readonly offsetWindow?: number;
   /** True if the user selected a part of the videos (`range`, `frameCount`): lengths may differ. */
   readonly partial?: boolean;
   /** Result of the alignment check on the first seconds, if it ran. */

@@ -42,13 +42,13 @@ ${word && html`<span class="word" .style=${`--tone:var(--${tone})`}>${word}</spa
 <div>${model && scale(templates, page, metric, pooled, word)}<p class="soft small">${text}</p><p class="soft small">${comparedText(facts)}</p></div>
 </div>`
 }
-${note(trust)}
+${note(encode, trust)}
 ${tiles(templates, page, encode)}
 </section>`;
 }
 
-function note(trust: Trust, name?: string): Markup | undefined {
-  return flawNote(templates, trust, TRUST_WORDS[trust.verdict], causeText(trust), name);
+function note({ facts }: ReportEncode, trust: Trust, name?: string): Markup | undefined {
+  return flawNote(templates, trust, TRUST_WORDS[trust.verdict], causeText(facts), name);
 }
 
 function several(page: Page): Markup {
@@ -77,7 +77,7 @@ ${apart && html`<div class="skipped soft small">skipped at the start: ${skippedT
 <p class="files">${joined([...inputFacts(reference), model?.source], ' · ')}</p>
 <div class="encodes"><div class="encode headings"><span>encode</span><span>${labelOf(metric)}</span><span>${range && `${range[0]} to ${range[1]}, `}the bar holds 98 % of the frames</span><span class="num">worst 1 %</span><span class="num">bit rate</span><span class="num">size</span></div>
 ${rows}</div>
-${compared.map(({ trust }, i) => note(trust, list[i]?.name))}
+${list.map((encode, i) => compared[i] && note(encode, compared[i].trust, encode.name))}
 ${rateCurve(page)}
 </section>`;
 }
