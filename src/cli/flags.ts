@@ -3,7 +3,7 @@
  * Errors and findings in the words of the command line: what resolves them, as flags.
  */
 import type { AnyvmafError } from '../core/errors.js';
-import { type HintName, hintText, objectionsText } from '../core/hint.js';
+import { type HintName, hintText, type OptionHint, objectionsText } from '../core/hint.js';
 import { shown } from '../core/printable.js';
 import { shellWord } from '../core/shell.js';
 import type { AlignResult, Finding } from '../index.js';
@@ -55,14 +55,31 @@ const flags: HintName = (hint) => {
   }
 };
 
+/** Each encode has its own offset. */
+const SEARCHED: OptionHint = { purpose: 'fix', option: 'offset', value: 'auto' };
+
 /** What an error says. */
 export function messageInFlags({ message, objections }: AnyvmafError): string {
   return objections ? objectionsText(objections, flags) : message;
 }
 
-/** Findings, each with the flag that resolves it. */
-export function findingsInFlags(findings: readonly Finding[]): Finding[] {
-  return findings.map((one) => (one.hint ? { ...one, fix: hintText(one.hint, flags) } : one));
+/**
+ * Findings, each with the flag that resolves it.
+ * @param ofAll of one of several encodes: whether a finding is about all of them. Flags count for all: what would mend one and
+ * displace the others is not advised
+ */
+export function findingsInFlags(
+  findings: readonly Finding[],
+  ofAll: (finding: Finding) => boolean = () => true,
+): Finding[] {
+  return findings.map((one) => {
+    const { hint } = one;
+    if (!hint) return one;
+    if (ofAll(one)) return { ...one, fix: hintText(hint, flags) };
+    if (hint.option === 'offset') return { ...one, fix: hintText(SEARCHED, flags) };
+    const fix = hintText(hint, flags);
+    return { ...one, fix: hint.purpose === 'prepare' ? `score it alone with ${fix}` : fix };
+  });
 }
 
 /** What to do with an alignment. */

@@ -2,20 +2,14 @@
  * @module report/brief
  * A report in a few lines for a terminal; report/summary has all of it.
  */
-import { counted, printable } from '../core/printable.js';
+import { printable } from '../core/printable.js';
+import { doubtLines } from './doubt-lines.js';
 import { baseName, comparedText } from './facts.js';
 import { remarks } from './findings.js';
 import { pooledMetric } from './pool.js';
-import {
-  cell,
-  metricsShown,
-  modelScores,
-  type SummaryOptions,
-  tinyScores,
-  trustLines,
-  viewOf,
-} from './summary.js';
+import { cell, metricsShown, modelScores, type SummaryOptions, tinyScores, viewOf } from './summary.js';
 import { clock, cut } from './terminal.js';
+import { trustOf } from './trust.js';
 import type { Report } from './types.js';
 import { askedOf } from './view/encodes.js';
 import { ranking, worstFrames } from './worst.js';
@@ -23,8 +17,11 @@ import { ranking, worstFrames } from './worst.js';
 /** Means that are listed where no model was asked for. */
 const BRIEF_MEANS = 6;
 
+/** Lines beside the scores; whoever prints them adds one that says where the rest is. */
+const MOST = 7;
+
 /**
- * The scores, and seven lines at most: what was compared, the gravest doubt, the worst moment.
+ * The scores, and seven lines at most: what was compared, the gravest doubt with what resolves it, the worst moment.
  * @throws {AnyvmafError} `usage` when the precision is not one
  */
 export function brief(report: Report, options: Omit<SummaryOptions, 'worst'> = {}): string {
@@ -44,25 +41,36 @@ export function brief(report: Report, options: Omit<SummaryOptions, 'worst'> = {
   const names = [distorted.name, ...(noReference ? [] : [reference.name])].map((name) =>
     printable(baseName(name)),
   );
-  const doubt = trustLines(report, view, 2);
-  const others = remarks([report]).length - (doubt.length > 0 ? 1 : 0);
   const [worst] = rank ? worstFrames(report, rank, 1) : [];
-  const lines = [
-    ...(scored.length > 0 ? scored : means.map((mean) => `  ${mean}`)),
+  const above = [
     style.dim(`  ${cut(names.join(' against '), width - 2, 'both')}`),
     style.dim(`  ${comparedText(report) ?? 'No frame was compared.'}`),
     ...(scored.length > 0 && means.length > 0
       ? [style.dim(`  ${cut(means.join(', '), width - 2, 'both')}`)]
       : []),
-    ...doubt,
-    ...(others > 0
-      ? [style.dim(`  ${counted(others, doubt.length > 0 ? 'further remark' : 'remark')}`)]
-      : []),
-    ...(rank && worst
+  ];
+  const below =
+    rank && worst
       ? [`  Worst: ${momentText(report, worst.frameNum)}, ${printable(rank.metric)} ${cell(worst.value)}`]
-      : []),
+      : [];
+  const lines = [
+    ...(scored.length > 0 ? scored : means.map((mean) => `  ${mean}`)),
+    ...above,
+    ...doubtLines([report], [''], view, MOST - above.length - below.length),
+    ...below,
   ];
   return lines.map((line) => `${line.trimEnd()}\n`).join('');
+}
+
+/** How many remarks the lines above leave out. */
+export function unsaid(reports: readonly Report[]): number {
+  const causes = new Set(
+    reports.flatMap((report) => {
+      const { verdict, cause } = trustOf(report);
+      return verdict === 'fine' || cause === undefined ? [] : [cause];
+    }),
+  );
+  return remarks(reports).filter(({ message }) => !causes.has(message)).length;
 }
 
 /** A frame and its time in the reference. */

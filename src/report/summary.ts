@@ -103,23 +103,13 @@ function scores(report: Report, view: View): string[] {
   return lines.length === 0 ? [] : [view.style.bold('Score'), ...lines];
 }
 
-/** Why the score is marked, in so many lines at most; nothing where it is not. */
-export function trustLines(
-  report: Report,
-  { style, width }: View,
-  most = Number.POSITIVE_INFINITY,
-): string[] {
-  const trust = trustOf(report);
-  if (trust.verdict === 'fine') return [];
-  const text = printable(`${TRUST_WORDS[trust.verdict]}: ${causeText(report)}`);
-  const lines = wrap(text, width - (most === Number.POSITIVE_INFINITY ? 4 : 6));
-  return lines
-    .slice(0, most)
-    .map((line, i) =>
-      style.warn(
-        `  ${i === 0 ? TRUST_SIGNS[trust.verdict] : ' '} ${line}${i === most - 1 && lines.length > most ? ' …' : ''}`,
-      ),
-    );
+/** Why the score is marked; nothing where it is not. */
+function trustLines(report: Report, { style, width }: View): string[] {
+  const { verdict } = trustOf(report);
+  if (verdict === 'fine') return [];
+  return wrap(printable(`${TRUST_WORDS[verdict]}: ${causeText(report)}`), width - 4).map((line, i) =>
+    style.warn(`  ${i === 0 ? TRUST_SIGNS[verdict] : ' '} ${line}`),
+  );
 }
 
 /** What stands beside a score that has a flaw. */

@@ -3,6 +3,7 @@
  * Several encodes of one reference side by side: score, worst frames, bit rate and size, for a terminal and as CSV.
  */
 import { counted, printable } from '../core/printable.js';
+import { doubtLines } from './doubt-lines.js';
 import {
   baseName,
   beginApart,
@@ -30,11 +31,17 @@ export interface TableOptions {
   readonly color?: boolean | undefined;
   /** How scores are written. Default `legacy`. */
   readonly precision?: Precision | undefined;
-  /** Findings and warnings below the table. Default true. */
-  readonly notes?: boolean | undefined;
+  /**
+   * What stands below the table. `all` (default): findings and warnings. `causes`: for each marked encode the root cause and
+   * what resolves it, in a few lines. `none`: what the marks mean.
+   */
+  readonly notes?: 'all' | 'causes' | 'none' | undefined;
   /** Names of encodes that could not be scored: rows without values, after the others. */
   readonly failed?: readonly string[] | undefined;
 }
+
+/** Lines on what stands against the scores, where the rest is elsewhere. */
+const MOST_CAUSES = 5;
 
 /** One encode in numbers. */
 interface EncodeRow {
@@ -137,14 +144,16 @@ export function encodesTable(reports: readonly Report[], options: TableOptions =
     if (i >= reports.length || rows[i]?.trust?.verdict === 'untrusted') return style.warn(text.trimEnd());
     return i === best ? style.bold(text) : text;
   });
-  const notes =
-    options.notes === false ? [] : remarkLines(remarks(reports), width, style, names.map(baseName));
+  const { notes = 'all' } = options;
+  const found = notes === 'all' ? remarkLines(remarks(reports), width, style, names.map(baseName)) : [];
   const sections = [
     reference(commonReference([first, ...others]), width, style),
     [style.dim(`${over}  ${heading}`), ...table],
-    legend(rows, names, width, style),
+    notes === 'causes'
+      ? doubtLines(reports, names, { width, style }, MOST_CAUSES)
+      : legend(rows, names, width, style),
     [style.dim(run(reports))],
-    notes.length > 0 ? [style.bold('Preflight'), ...notes] : [],
+    found.length > 0 ? [style.bold('Preflight'), ...found] : [],
   ];
   return sections
     .filter((section) => section.length > 0)

@@ -494,7 +494,7 @@ describe.skipIf(script === undefined || process.platform !== 'linux')(
       expect(brief[0]).toContain(pairMean());
       expect(brief.length).toBeLessThanOrEqual(9);
       expect(brief.at(-1)).toBe(
-        `The report is in ${files.at('brief.xml')}; --features-table prints all that was measured`,
+        `The report is in ${files.at('brief.xml')}; --features-table prints 1 remark and all that was measured`,
       );
       const all = result((await onTerminal(`${program} --features-table $PAIR`)).stdout).join('\n');
       for (const part of ['integer_vif_scale3', 'Percentiles', 'Worst frames', 'What ran', pairMean()])

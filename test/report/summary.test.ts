@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { brief } from '../../src/report/brief.js';
+import type { FindingCode } from '../../src/media/preflight/types.js';
+import { brief, unsaid } from '../../src/report/brief.js';
 import { buildReport, type ReportParts } from '../../src/report/build.js';
 import { summarize } from '../../src/report/summary.js';
 import { columns } from '../../src/report/terminal.js';
@@ -183,6 +184,8 @@ Warning
   });
 });
 
+const about = (code: FindingCode, message: string) => ({ code, severity: 'warning' as const, message });
+
 describe('a report in brief', () => {
   const lines = (report: Report, width = 80) => brief(report, { width }).trimEnd().split('\n');
   const pair = {
@@ -201,10 +204,32 @@ describe('a report in brief', () => {
       '  dis.y4m against ref.y4m',
       '  Compared at 1920×1080, reference frames 0 to 99.',
       '  psnr_y 88.9100',
-      '  ! read the warnings before you believe this score: Something to know.',
-      '  1 further remark',
+      '  ! doubtful: Something to know.',
       '  Worst: 0:01.60, frame 40, vmaf 50.0000',
     ]);
+    // What is left to say, whoever prints the lines counts.
+    expect(unsaid([one])).toBe(1);
+    expect(unsaid([run({ vmaf: scores }, { models: [vmafModel], ...pair })])).toBe(0);
+  });
+
+  it('never cuts off what resolves the doubt', () => {
+    const preflight = [
+      { ...about('offset', 'long '.repeat(80)), fix: '--offset 12' },
+      about('duration', 'The lengths differ.'),
+    ];
+    for (const width of [60, 80]) {
+      const text = lines(
+        run({ psnr_y: scores, vmaf: scores }, { models: [vmafModel], preflight, ...pair }),
+        width,
+      );
+      expect(text.slice(4)).toEqual([
+        expect.stringMatching(/^ {2}× do not trust this score: long /),
+        expect.stringMatching(/ …$/),
+        '    fix: --offset 12',
+        expect.stringMatching(/^ {2}Worst:/),
+      ]);
+      for (const line of text) expect(columns(line), line).toBeLessThanOrEqual(width);
+    }
   });
 
   it('has seven lines beside the scores at most, whatever there is to say', () => {

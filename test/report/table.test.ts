@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { FindingCode } from '../../src/media/preflight/types.js';
 import { buildReport } from '../../src/report/build.js';
 import { encodesTable, writeTableCsv } from '../../src/report/table.js';
 import { columns } from '../../src/report/terminal.js';
@@ -88,8 +89,34 @@ c.mp4      95.000000      95.00          -       -
       'Preflight\n  ! Sizes differ.\n    [size]  fix: --scale none\n  ! a.mp4: It is short.\n',
     );
     expect(
-      encodesTable([encode('a.mp4', [90], 1, { preflight: [finding] })], { notes: false }),
+      encodesTable([encode('a.mp4', [90], 1, { preflight: [finding] })], { notes: 'none' }),
     ).not.toContain('Sizes');
+  });
+
+  it('says for each marked encode what resolves its root cause, in five lines at most', () => {
+    const flawed = (name: string, code: FindingCode, fix: string) =>
+      encode(name, [50], 1e6, {
+        preflight: [
+          { code, severity: 'warning' as const, message: `${name} has a flaw. `.repeat(9).trim(), fix },
+        ],
+      });
+    const causes = (reports: Report[]) =>
+      encodesTable(reports, { notes: 'causes' }).split('\n\n')[2]?.split('\n') ?? [];
+    const [fine, late] = [encode('fine.mp4', [90], 1e6), flawed('late.mp4', 'offset', '--offset auto')];
+    const one = causes([fine, late]);
+    expect(one).toHaveLength(5);
+    expect(one[0]).toMatch(/^ {2}× late\.mp4: do not trust this score: late\.mp4 has a flaw\. /);
+    expect(one.at(-1)).toBe('    fix: --offset auto');
+    // The gravest first; encodes with one cause share a line.
+    const two = [flawed('bars.mp4', 'black-borders', '--crop-dis 1:2:3:4'), late, { ...late }];
+    expect(causes(two)).toEqual([
+      '  × late.mp4, late.mp4: do not trust this score [offset]; fix: --offset auto',
+      '  ! bars.mp4: doubtful [black-borders]; fix: --crop-dis 1:2:3:4',
+    ]);
+    const many = Array.from({ length: 11 }, (_, i) => flawed(`${i}.mp4`, 'offset', `--offset ${i}`));
+    expect(causes(many)).toHaveLength(5);
+    expect(causes(many).at(-1)).toBe('  and 7 more that are marked above');
+    expect(causes(many.slice(0, 5)).at(-1)).toContain('4.mp4');
   });
 
   it('keeps to the width with long and hostile names', () => {

@@ -142,7 +142,7 @@ describe('where the number is read', () => {
 
   test('the table marks the row, says what the mark means, and calls no such row the best', () => {
     const best = encode('best.mp4', 99, [OFFSET]);
-    const text = encodesTable([best, doubtful, fine], { color: true, notes: false });
+    const text = encodesTable([best, doubtful, fine], { color: true, notes: 'none' });
     expect(text).toContain('99.000000 ×');
     expect(text).toContain('80.000000 !');
     expect(text).toContain('70.000000  ');

@@ -129,7 +129,7 @@ export async function deliver(
     const { encodesTable } = await import('../../report/table.js');
     const { columns: width, colour: color } = terminal;
     const failed = failures.map((failure) => failure.failed.distorted);
-    const notes = terminal.interactive;
+    const notes = featuresTable && terminal.interactive ? 'all' : terminal.interactive ? 'causes' : 'none';
     await terminal.print(encodesTable(reports, { width, color, precision, notes, failed }));
   } else if (summary && first && !featuresTable) {
     await terminal.print(await summaryOf(first, settings, terminal));
@@ -145,9 +145,21 @@ export async function deliver(
       await terminal.print(`${i > 0 || isTable ? '\n' : ''}${await summaryOf(report, settings, terminal)}`);
   const files = [output, html].filter((name) => name !== undefined);
   const where = files.length > 0 ? `The report is in ${files.join(' and ')}` : '';
-  const more = featuresTable || isTable ? '' : '--features-table prints all that was measured';
-  const last = [where, more].filter((part) => part !== '').join('; ');
+  const last = [where, featuresTable ? '' : await restText(reports)].filter((part) => part !== '').join('; ');
   if (last !== '') await terminal.print(`${featuresTable || isTable ? '\n' : ''}${last}\n`);
+}
+
+/** Where the rest is: remarks that the lines above leave out, and what was measured. */
+async function restText(reports: readonly Report[]): Promise<string> {
+  const [{ unsaid }, { trustOf }, { counted }] = await Promise.all([
+    import('../../report/brief.js'),
+    import('../../report/trust.js'),
+    import('../../core/printable.js'),
+  ]);
+  const count = unsaid(reports);
+  const marked = reports.some((report) => trustOf(report).verdict !== 'fine');
+  const others = count > 0 ? `${counted(count, marked ? 'further remark' : 'remark')} and ` : '';
+  return `--features-table prints ${others}all that was measured`;
 }
 
 /** A report for a person: in a few lines, or all of it. */

@@ -3,6 +3,7 @@
  * `anyvmaf REFERENCE DISTORTED...`: scores one or several encodes of a reference and delivers the result.
  */
 import { withoutAccess } from '../../core/printable.js';
+import type { Finding } from '../../index.js';
 import type { Report, ReportHead } from '../../report/types.js';
 import { COMMANDS, type Command } from '../command.js';
 import { EXIT, exitCodeOf } from '../exit.js';
@@ -248,7 +249,11 @@ async function measureMany(
     ...(onStart && { onStart }),
     ...(live && {
       onFrame: live.frame,
-      onReport: (report, index) => live.end(withIgnored(report, ignored), index),
+      onReport: (report, index) =>
+        live.end(
+          withIgnored(report, ignored, () => false),
+          index,
+        ),
     }),
     ...(raw && { raw }),
     ...(sum && { onProgress: sum }),
@@ -268,17 +273,31 @@ async function measureMany(
     },
   });
   return {
-    reports: reports.map((report) => withIgnored(report, ignored)),
+    reports: reports.map((report) => withIgnored(report, ignored, ofAllReports(reports))),
     failures: failures.sort((a, b) => a.index - b.index),
   };
 }
 
-/** The report with the warnings of ignored options, its findings in the flags of the command line. */
-function withIgnored(report: Report, ignored: readonly string[]): Report {
+/** Whether a finding is in all reports, with the same remedy. */
+function ofAllReports(reports: readonly Report[]): (finding: Finding) => boolean {
+  const text = ({ code, hint }: Finding) => JSON.stringify([code, hint]);
+  const found = reports.map(({ preflight = [] }) => new Set(preflight.map(text)));
+  return (finding) => found.every((texts) => texts.has(text(finding)));
+}
+
+/**
+ * The report with the warnings of ignored options, its findings in the flags of the command line.
+ * @param ofAll see `findingsInFlags`
+ */
+function withIgnored(
+  report: Report,
+  ignored: readonly string[],
+  ofAll?: (finding: Finding) => boolean,
+): Report {
   const { warnings, preflight } = report;
   return {
     ...report,
     warnings: [...warnings, ...ignored],
-    ...(preflight && { preflight: findingsInFlags(preflight) }),
+    ...(preflight && { preflight: findingsInFlags(preflight, ofAll) }),
   };
 }
