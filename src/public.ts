@@ -149,6 +149,12 @@ export {
 } from './pictures/palette.js';
 export type { PicturePart, Place } from './pictures/place.js';
 export type { AdmBandCells, AdmCells, ScaleCells, VifCells } from './pictures/quality-maps.js';
+export type {
+  BdOptions,
+  BdResult,
+  Interpolation,
+  RatePoint,
+} from './report/bd-rate.js';
 export type { Precision } from './report/format.js';
 export type { HtmlOptions, HtmlPictures } from './report/html.js';
 export { type Opinion, viewerOpinion } from './report/opinion.js';
@@ -187,12 +193,6 @@ export {
   writeReport,
 } from './report/write.js';
 export { bdQuality, bdRate } from './search/bd.js';
-export type {
-  BdOptions,
-  BdResult,
-  Interpolation,
-  RatePoint,
-} from './search/bd-rate.js';
 export type { CurveResult } from './search/curve-view.js';
 export { parseEncoder } from './search/encoder-text.js';
 export type { ParameterName, ValueRange } from './search/encoders.js';

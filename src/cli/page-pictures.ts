@@ -26,8 +26,10 @@ export interface PagePictures {
   readonly lacking: readonly string[];
 }
 
-/** Longest side of a picture in pixels. */
-const SIDE = 192;
+/** Longest side of a picture in pixels; on a page of many moments they have less room. */
+const SIDE = { few: 192, many: 144 } as const;
+/** Moments from which there are many. */
+const MANY_MOMENTS = 13;
 /** Side of a map's square in pixels of the video. */
 const BLOCK = 16;
 /** Bytes of all pictures of a page at most. Most pages take a third of it. */
@@ -60,9 +62,11 @@ export async function pagePictures(
 ): Promise<PagePictures> {
   const made: (readonly HtmlPictures[])[] = [];
   const lacking: string[] = [];
+  const moments = listedMoments(encodes.length);
+  const maxSide = moments * encodes.length < MANY_MOMENTS ? SIDE.few : SIDE.many;
   for (const [i, encode] of encodes.entries()) {
     try {
-      made.push(await picturesOf(encode, i, listedMoments(encodes.length), signal));
+      made.push(await picturesOf(encode, i, { moments, maxSide }, signal));
     } catch (error) {
       signal.throwIfAborted();
       lacking.push(`There are no pictures of ${encode.report.distorted.name}: ${reasonOf(error)}`);
@@ -97,7 +101,7 @@ function withinBudget(pictures: readonly HtmlPictures[]): HtmlPictures[] {
 async function picturesOf(
   { report, reference, distorted, raw, options }: PicturedEncode,
   index: number,
-  moments: number,
+  { moments, maxSide }: { readonly moments: number; readonly maxSide: number },
   signal: AbortSignal,
 ): Promise<readonly HtmlPictures[]> {
   const by = ranking(report);
@@ -117,13 +121,13 @@ async function picturesOf(
   });
   const made = new Map<number, HtmlPictures>();
   for await (const pair of pairs) {
-    const map = (await mapQuality(pair, { blockSize: BLOCK })).render({ legend: false, maxSide: SIDE });
+    const map = (await mapQuality(pair, { blockSize: BLOCK })).render({ legend: false, maxSide });
     made.set(pair.index, {
       report: index,
       frame: pair.index,
       aspect: pair.reference.displayAspect,
-      reference: await pair.reference.png({ maxSide: SIDE }),
-      distorted: await pair.distorted.png({ maxSide: SIDE }),
+      reference: await pair.reference.png({ maxSide }),
+      distorted: await pair.distorted.png({ maxSide }),
       map: await map.png(),
     });
   }

@@ -2,7 +2,7 @@
  * @module search/bd
  * Bjontegaard deltas as the public API has them: what computes them is loaded when it is asked for.
  */
-import type { BdOptions, BdResult, RatePoint } from './bd-rate.js';
+import type { BdOptions, BdResult, RatePoint } from '../report/bd-rate.js';
 
 /**
  * The mean difference of rate at equal quality (BD-rate), of `test` against `anchor`.
@@ -21,7 +21,7 @@ export async function bdRate(
   test: readonly RatePoint[],
   options?: BdOptions,
 ): Promise<BdResult> {
-  const found = await import('./bd-rate.js');
+  const found = await import('../report/bd-rate.js');
   return found.bdRate(anchor, test, options);
 }
 
@@ -35,6 +35,6 @@ export async function bdQuality(
   test: readonly RatePoint[],
   options?: BdOptions,
 ): Promise<BdResult> {
-  const found = await import('./bd-rate.js');
+  const found = await import('../report/bd-rate.js');
   return found.bdQuality(anchor, test, options);
 }

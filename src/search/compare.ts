@@ -5,7 +5,7 @@
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 import type { VideoInput } from '../media/types.js';
-import { bdQuality, bdRate } from './bd-rate.js';
+import { bdQuality, bdRate } from '../report/bd-rate.js';
 import {
   byGrid,
   type CurveTask,

@@ -3,7 +3,7 @@
  * Curves of quality over rate side by side: their convex hull, where one takes over from another, and what lies on the best of
  * them at a rate or a quality.
  */
-import { type Curve, curveThrough } from './interpolation.js';
+import { type Curve, curveThrough } from '../report/interpolation.js';
 
 /** A place on a curve. */
 export interface RateQuality {

@@ -268,7 +268,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
   }
 
   /** Small pictures of all moments that the page lists. */
-  function pictured(one: Report): HtmlOptions {
+  function pictured(one: Report, encodes = 1): HtmlOptions {
     const picture = encodePng({
       width: 192,
       height: 108,
@@ -277,7 +277,11 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
     });
     const files = { reference: picture, distorted: picture, map: picture };
     const moments = worstFrames(one, { metric: 'vmaf', worse: 'low' }, 9);
-    return { pictures: moments.map(({ frameNum }) => ({ report: 0, frame: frameNum, ...files })) };
+    return {
+      pictures: Array.from({ length: encodes }, (_, report) =>
+        moments.map(({ frameNum }) => ({ report, frame: frameNum, ...files })),
+      ).flat(),
+    };
   }
 
   const eleven = Array.from({ length: 11 }, (_, i) =>
@@ -290,8 +294,8 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
 
   test.each<[name: string, reports: Report[], shown: HtmlOptions, screens: number | undefined]>([
     ['one encode', [lone], pictured(lone), 2],
-    ['five encodes', eleven.slice(0, 5), {}, 3],
-    ['eleven encodes', eleven, {}, 4],
+    ['five encodes', eleven.slice(0, 5), pictured(lone, 5), 3],
+    ['eleven encodes', eleven, pictured(lone, 11), 4],
     ['a wrong pair', [whole('w.mp4', 'h264', 2e6, 20, { preflight: [levels, offset] })], {}, 2],
     ['a failed file', eleven.slice(0, 2), { failed: [bad] }, undefined],
   ])(
@@ -313,6 +317,45 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
     },
     300_000,
   );
+
+  test('keeps the pictures of a moment, and its numbers, in a column of their own', async () => {
+    const dips = Float64Array.from({ length: 500 }, (_, i) => (i % 100 === 50 ? 20 + i / 100 : 90));
+    const one = run('a.mp4', dips);
+    for (const [reports, width] of [
+      [[one], 1440],
+      [Array.from({ length: 6 }, (_, i) => run(`${i}.mp4`, dips)), 1440],
+      [[one], 820],
+    ] as const) {
+      const { page, close } = await open(
+        [...reports],
+        { viewport: { width, height: 900 } },
+        pictured(one, 6),
+      );
+      const rows = page.locator('.worst button');
+      const boxes = await rows.evaluateAll((buttons) =>
+        buttons.map((button) => {
+          const parts = [...button.querySelectorAll('img, b, .soft')].map((part) =>
+            part.getBoundingClientRect(),
+          );
+          const [left, right] = [
+            Math.min(...parts.map((part) => part.left)),
+            Math.max(...parts.map((part) => part.right)),
+          ];
+          const card = button.closest('section')?.getBoundingClientRect();
+          return { left, right, top: button.getBoundingClientRect().top, within: (card?.right ?? 0) - 20 };
+        }),
+      );
+      expect(boxes.length).toBeGreaterThanOrEqual(5);
+      for (const box of boxes) expect(box.right).toBeLessThanOrEqual(box.within);
+      const beside = boxes.flatMap((a, i) => {
+        const b = boxes[i + 1];
+        return b && b.top === a.top ? [b.left - a.right] : [];
+      });
+      expect(beside.length).toBeGreaterThan(0);
+      expect(Math.min(...beside)).toBeGreaterThanOrEqual(20);
+      await close();
+    }
+  });
 
   test('without script shows a still chart, the tables, and no dead buttons', async () => {
     const { page, close } = await open(run('a.mp4'), { javaScriptEnabled: false });

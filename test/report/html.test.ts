@@ -4,7 +4,7 @@ import { buildReport } from '../../src/report/build.js';
 import { writeHtml } from '../../src/report/html.js';
 import type { Report } from '../../src/report/types.js';
 import { formatHtml } from '../../src/report/write.js';
-import { report, vmafModel } from './sample.js';
+import { paired, report, vmafModel } from './sample.js';
 
 const HOSTILE = `a"><script>alert(1)</script><img src='http://evil.example/x' onerror=alert(1)> {{}} \${1} .mp4`;
 
@@ -185,10 +185,91 @@ describe('quality over bit rate', () => {
     expect(page).toMatch(/class="tag[^"]*" style="[^"]*">500\.mp4</);
   });
 
+  it('has no point for an encode whose score cannot be trusted', () => {
+    const offset = { code: 'offset', severity: 'error', message: 'Other moments.' } as const;
+    const three = [sized(2000, 90), { ...sized(1000, 10), preflight: [offset] }, sized(500, 70)];
+    const page = text(three);
+    expect(page).not.toContain('title="1000.mp4: VMAF');
+    expect(page).toContain('title="500.mp4: VMAF 70.00');
+    // One that is only doubtful has one.
+    const warned = { ...offset, code: 'levels', severity: 'warning' } as const;
+    expect(text([...three.slice(0, 1), { ...sized(1000, 10), preflight: [warned] }])).toContain(
+      'title="1000.mp4: VMAF',
+    );
+  });
+
+  it('has BD-rate between codecs where the numbers compare', () => {
+    const coded = (codec: string, kilobits: number, level: number, parts: Partial<Report> = {}) => ({
+      ...sized(kilobits, level),
+      pairing: paired({ codec, bitrate: 1000 * kilobits, fileSize: 250 * kilobits }),
+      ...parts,
+    });
+    const qualities = [60, 70, 80, 90];
+    const curve = (codec: string, factor: number) =>
+      qualities.map((level, i) => coded(codec, factor * 500 * 2 ** i, level));
+    // Three quarters of the rate at every quality: 25 % less, and a third more the other way round.
+    const page = text([...curve('h264', 1), ...curve('av1', 0.75)]);
+    expect(page).toContain('BD-rate between codecs');
+    const rows = [...page.matchAll(/<tr><th scope="row">(av1|h264)<\/th>(.*?)<\/tr>/g)].map(
+      ([, codec, cells = '']) => [codec, ...[...cells.matchAll(/>([^<]*)<\/td>/g)].map(([, cell]) => cell)],
+    );
+    expect(rows).toEqual([
+      ['av1', '–', '−25.0 %'],
+      ['h264', '+33.3 %', '–'],
+    ]);
+    expect(page).not.toContain('From fewer than four');
+    expect(text([...curve('h264', 1), ...curve('av1', 0.75).slice(1)])).toContain(
+      'From fewer than four encodes: av1.',
+    );
+    // A wrong pair is in no curve; nothing is stated of other models.
+    const wrong = { preflight: [{ code: 'offset', severity: 'error', message: 'Other moments.' } as const] };
+    expect(
+      text([...curve('h264', 1), coded('av1', 300, 60, wrong), coded('av1', 900, 80, wrong)]),
+    ).not.toContain('BD-rate');
+    const others = curve('av1', 0.75).map((one) => ({
+      ...one,
+      models: [{ ...vmafModel, source: 'other.json' }],
+    }));
+    expect(text([...curve('h264', 1), ...others])).not.toContain('BD-rate');
+  });
+
   it('takes two encodes with a bit rate', () => {
     expect(text([sized(2000, 90), scored([70])])).not.toContain('over bit rate');
     expect(text([sized(2000, 90), sized(2000, 80)])).toContain('over bit rate');
   });
+});
+
+it('has a column for each further metric that was asked for', () => {
+  const one = scored([80, 90]);
+  const extended = (name: string, value: number): Report => ({
+    ...one,
+    distorted: { ...one.distorted, name },
+    metrics: [...one.metrics, 'psnr_y'],
+    frames: one.frames.map((frame) => ({ ...frame, metrics: { ...frame.metrics, psnr_y: value } })),
+    pooled_metrics: {
+      ...one.pooled_metrics,
+      psnr_y: { min: value, max: value, mean: value, harmonic_mean: value },
+    },
+  });
+  const page = text([extended('a.mp4', 31.5), extended('b.mp4', 33.25)]);
+  expect(page).toContain('<span class="num" title="psnr_y">PSNR</span>');
+  expect(page).toContain('<div class="num" data-label="PSNR">33.25</div>');
+  expect(text([one, one])).not.toContain('data-label="PSNR"');
+});
+
+it('says a cause once, with the encodes that share it, and folds all that was found', () => {
+  const offset = { code: 'offset', severity: 'error', message: 'Other moments are compared.' } as const;
+  const info = { code: 'bit-depth', severity: 'info', message: 'Depths differ.' } as const;
+  const named = (name: string) => {
+    const one = scored([80, 90], { preflight: [offset, info] });
+    return { ...one, distorted: { ...one.distorted, name } };
+  };
+  const page = text([named('a.mp4'), named('b.mp4')]);
+  expect(page.match(/class="flaw-note"/g)).toHaveLength(1);
+  expect(page).toMatch(/class="flaw-note"[^>]*>a\.mp4, b\.mp4: <b>do not trust this score:/);
+  expect(page).toContain('<details open class="found"><summary>What was found: 2 things</summary>');
+  expect(text(scored([80, 90], { preflight: [info] }))).toContain('What was found: 1 thing<');
+  expect(text(scored([80, 90], { preflight: [] }))).not.toContain('What was found');
 });
 
 it('has a page for features only, for one frame and for values that are not finite', () => {

@@ -11,7 +11,7 @@ import { headline } from './headline.js';
 import { html, type Markup, raw, scriptJson } from './markup.js';
 import { packFrames, packMetric } from './pack.js';
 import type { Page } from './page.js';
-import { failureSection, pooledSection, preflightSection, runSection, worstSection } from './sections.js';
+import { failureSection, pooledSection, runSection, worstSection } from './sections.js';
 import { STYLES } from './styles.js';
 import type { ViewerRun } from './viewer.js';
 import { VIEWER_SCRIPT } from './viewer-script.js';
@@ -42,7 +42,6 @@ export function* renderPage(page: Page): Generator<string, void, undefined> {
 <header><span class="mark">any<i>vmaf</i></span><span class="kind">video quality report</span><button class="tool needs-script" data-theme aria-label="Switch between light and dark">◐</button></header>
 ${headline(page)}
 ${failureSection(page)}
-${preflightSection(page)}
 `;
   yield opening.text;
   const body: (Markup | undefined)[] = [

@@ -2,12 +2,14 @@
  * @module report/html/headline
  * The top of the page: the score and what it means, or the table of several encodes with quality over bit rate.
  */
-import { causeText, TRUST_WORDS, type Trust } from '../trust.js';
+import { causeText, TRUST_WORDS, type Trust, trustOf } from '../trust.js';
+import { bdTable } from '../view/bd.js';
 import {
   compare,
   comparedText,
   flawNote,
   flawSign,
+  furtherMetrics,
   meaningOf,
   scale,
   tiles,
@@ -18,6 +20,7 @@ import { baseName, colourOf, inputFacts, joined, labelOf, NONE, skippedText } fr
 import { rateChart, ratePoints } from '../view/rates.js';
 import { html, type Markup, templates } from './markup.js';
 import type { Page, ReportEncode } from './page.js';
+import { foundSection } from './sections.js';
 
 /** The first section. */
 export function headline(page: Page): Markup {
@@ -42,13 +45,34 @@ ${word && html`<span class="word" .style=${`--tone:var(--${tone})`}>${word}</spa
 <div>${model && scale(templates, page, metric, pooled, word)}<p class="soft small">${text}</p><p class="soft small">${comparedText(facts)}</p></div>
 </div>`
 }
-${note(encode, trust)}
+${flaws(page)}
 ${tiles(templates, page, encode)}
 </section>`;
 }
 
-function note({ facts }: ReportEncode, trust: Trust, name?: string): Markup | undefined {
-  return flawNote(templates, trust, TRUST_WORDS[trust.verdict], causeText(facts), name);
+/** The flaws, encodes with the same one together, then all that was found, folded. */
+function flaws({ list }: Page): Markup {
+  const notes = new Map<
+    string,
+    { readonly trust: Trust; readonly cause: string; readonly names: string[] }
+  >();
+  for (const { facts, name } of list) {
+    const trust = trustOf(facts);
+    const cause = causeText(facts);
+    const key = `${trust.verdict} ${cause}`;
+    const known = notes.get(key) ?? { trust, cause, names: [] };
+    known.names.push(name);
+    notes.set(key, known);
+  }
+  return html`${[...notes.values()].map(({ trust, cause, names }) =>
+    flawNote(
+      templates,
+      trust,
+      TRUST_WORDS[trust.verdict],
+      cause,
+      list.length > 1 ? names.join(', ') : undefined,
+    ),
+  )}${foundSection(list)}`;
 }
 
 function several(page: Page): Markup {
@@ -59,6 +83,7 @@ function several(page: Page): Markup {
   const range = model && page.rangeOf(metric);
   const compared = compare(page);
   const reference = apart ? { ...first.reference, skipped: 0 } : first.reference;
+  const further = furtherMetrics(page);
   const rows = compared.map((row, i) => {
     const { facts, name } = list[i] ?? list[0];
     const [mean, tail, rate, size] = row.texts;
@@ -66,6 +91,7 @@ function several(page: Page): Markup {
 <div class="name"><span class="swatch"></span><span title="${facts.distorted.name}">${name}</span></div>
 <b>${mean ?? NONE}${flawSign(templates, row.trust)}</b>
 ${track(templates, row)}
+${row.further.map(({ text }, k) => html`<div class="num" data-label="${labelOf(further[k] ?? '')}">${text ?? NONE}</div>`)}
 <div class="num" data-label="worst 1 %">${tail ?? NONE}</div>
 <div class="num" data-label="bit rate">${rate ?? NONE}</div>
 <div class="num" data-label="size">${size ?? NONE}</div>
@@ -75,9 +101,9 @@ ${apart && html`<div class="skipped soft small">skipped at the start: ${skippedT
   return html`<section>
 <h1>${list.length} encodes of ${baseName(first.reference.name)}</h1>
 <p class="files">${joined([...inputFacts(reference), model?.source], ' · ')}</p>
-<div class="encodes"><div class="encode headings"><span>encode</span><span>${labelOf(metric)}</span><span>${range && `${range[0]} to ${range[1]}, `}the bar holds 98 % of the frames</span><span class="num">worst 1 %</span><span class="num">bit rate</span><span class="num">size</span></div>
+<div class="encodes${further.length > 2 && ' wide'}" .style=${`--nums:${3 + further.length}`}><div class="encode headings"><span>encode</span><span>${labelOf(metric)}</span><span>${range && `${range[0]} to ${range[1]}, `}the bar holds 98 % of the frames</span>${further.map((name) => html`<span class="num" title="${name}">${labelOf(name)}</span>`)}<span class="num">worst 1 %</span><span class="num">bit rate</span><span class="num">size</span></div>
 ${rows}</div>
-${list.map((encode, i) => compared[i] && note(encode, compared[i].trust, encode.name))}
+${flaws(page)}
 ${rateCurve(page)}
 </section>`;
 }
@@ -94,5 +120,22 @@ function rateCurve(page: Page): Markup | undefined {
   const { drawing, key } = rateChart(templates, page, metric, points, ROOM);
   return html`<h2 style="margin-top:18px">${label} over bit rate</h2>
 ${key.length > 0 && html`<p class="key small soft" aria-hidden="true">${key}</p>`}
-<div class="plot" role="img" aria-label="${label} over bit rate; the values are in the table above">${drawing}</div>`;
+<div class="plot" role="img" aria-label="${label} over bit rate; the values are in the table above">${drawing}</div>
+${isComparable(page) && bdTable(templates, points, label)}`;
+}
+
+/** Whether the numbers of all encodes compare, so that one may be said to need less than another. */
+function isComparable({ list, ranking }: Page): boolean {
+  const same = (key: (encode: ReportEncode) => unknown) =>
+    new Set(list.map((one) => JSON.stringify(key(one)))).size === 1;
+  return (
+    ranking?.worse !== 'high' &&
+    same(({ facts }) => facts.reference.name) &&
+    same(({ facts }) => facts.models.map(({ name, source, options }) => [name, source, options])) &&
+    same(({ facts: { pairing, reference } }) => [
+      (pairing ?? reference).width,
+      (pairing ?? reference).height,
+    ]) &&
+    same(({ count }) => count)
+  );
 }

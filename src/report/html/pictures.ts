@@ -21,9 +21,12 @@ export interface HtmlPictures {
   readonly aspect?: number | undefined;
 }
 
+/** Encodes beyond which two stand beside each other, with fewer moments of each. */
+export const MANY = 4;
+
 /** Moments that the page lists of each of its encodes. */
 export function listedMoments(encodes: number): number {
-  return Math.max(3, Math.floor(9 / encodes));
+  return encodes > MANY ? 2 : Math.max(3, Math.floor(9 / encodes));
 }
 
 /** Bytes of a picture at most: the page holds many. */

@@ -9,21 +9,23 @@ import { baseName, colourOf, labelOf, percentOf, timeText } from '../view/number
 import { pooledTables, runGroups } from '../view/tables.js';
 import { frameGap, worstFrames } from '../worst.js';
 import { html, type Markup, templates } from './markup.js';
-import type { Page } from './page.js';
-import { type HtmlPictures, listedMoments, pictureUrl } from './pictures.js';
+import type { Page, ReportEncode } from './page.js';
+import { type HtmlPictures, listedMoments, MANY, pictureUrl } from './pictures.js';
 
 // --- preflight ---
 
 const SIGNS = { error: ['bad', '!'], warning: ['warn', '!'], info: ['note', 'i'] } as const;
 
-/** What is to be known about the pair before its score is believed; `undefined` when there is nothing to say. */
-export function preflightSection({ list }: Page): Markup | undefined {
+/** All that was found about the pairs, which the script folds; `undefined` when there is nothing to say. */
+export function foundSection(list: readonly ReportEncode[]): Markup | undefined {
   const items = remarks(list.map(({ facts }) => facts)).map(
     ({ severity, code, message, fix, finding, of }) => {
       const [tone, sign] = SIGNS[severity];
       const which = of.length < list.length ? of.map((i) => list[i]?.name).join(', ') : '';
       const values =
-        finding?.reference !== undefined && finding.distorted !== undefined
+        finding?.reference !== undefined &&
+        finding.distorted !== undefined &&
+        (finding.reference !== null || finding.distorted !== null)
           ? `reference ${findingValue(finding.reference)}, distorted ${findingValue(finding.distorted)}`
           : '';
       return html`<li class="finding" .style=${`--tone:var(--${tone})`}><span class="sign" role="img" aria-label="${severity}">${sign}</span><div>${which !== '' && html`<b>${which}:</b> `}${message}</div>
@@ -31,7 +33,8 @@ ${code !== undefined && html`<div class="more"><code>${code}</code>${values !== 
     },
   );
   if (items.length === 0) return undefined;
-  return html`<section><div class="bar"><h2>Before you trust the number</h2></div><ul class="findings">${items}</ul></section>`;
+  const count = items.length === 1 ? '1 thing' : `${items.length} things`;
+  return html`<details open class="found"><summary>What was found: ${count}</summary><ul class="findings">${items}</ul></details>`;
 }
 
 /** Encodes that could not be scored. */
@@ -57,6 +60,7 @@ export function worstSection(page: Page): Markup | undefined {
   if (!ranking) return undefined;
   const { metric } = ranking;
   const perReport = listedMoments(list.length);
+  const pictured = (page.options.pictures ?? []).length > 0;
   const lists = list.map((encode, i) => {
     const { min = 0, max = 1 } = page.pooled(encode, metric) ?? {};
     const greatest = ranking.worse === 'low' && max > 1 && max <= 100 ? 100 : Math.max(0, max);
@@ -67,10 +71,10 @@ export function worstSection(page: Page): Markup | undefined {
       const shots = shotsOf(page.picturesOf(encode, frameNum));
       return html`<li><button data-frame="${place}" data-of="${i}" .style=${colourOf(i)}>${shots}<span>${place}</span><span class="soft">${time !== undefined && timeText(time)}</span><span class="line"><i style="width:${share}%"></i></span><b>${page.valueText(metric, value)}</b></button></li>`;
     });
-    return html`${list.length > 1 && html`<h3 class="worst-of" .style=${colourOf(i)}><span class="swatch"></span>${encode.name}</h3>`}<ol class="worst${(page.options.pictures ?? []).length > 0 ? ' pictured' : ''}">${rows}</ol>`;
+    return html`<div>${list.length > 1 && html`<h3 class="worst-of" .style=${colourOf(i)}><span class="swatch"></span>${encode.name}</h3>`}<ol class="worst${pictured && ' pictured'}">${rows}</ol></div>`;
   });
   const gap = frameGap(list[0].report);
-  return html`<section><div class="bar"><h2>Worst frames</h2><span class="faint small">at least ${gap} frame${gap === 1 ? '' : 's'} apart${page.apart && ', numbered as in the reference'}</span></div>${lists}${page.picturesLacking.map((why) => html`<p class="faint small">${why}</p>`)}</section>`;
+  return html`<section><div class="bar"><h2>Worst frames</h2><span class="faint small">at least ${gap} frame${gap === 1 ? '' : 's'} apart${page.apart && ', numbered as in the reference'}</span></div><div class="moments" .style=${`--most:${Math.min(5, perReport)}`}${pictured && list.length > MANY && html` data-many`}>${lists}</div>${page.picturesLacking.map((why) => html`<p class="faint small">${why}</p>`)}</section>`;
 }
 
 /** Both frames and the loss map; what they show is said by the numbers below. */

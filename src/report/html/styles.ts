@@ -102,7 +102,7 @@ p { margin: 0; }
 
 /* Several encodes. */
 .encodes { display: grid; gap: 0; margin: 14px -22px 0; }
-.encode { display: grid; grid-template-columns: minmax(0, 1.4fr) 88px minmax(120px, 1.5fr) repeat(3, 84px); gap: 4px 14px; align-items: center; padding: 11px 22px; border-top: 1px solid var(--line); }
+.encode { display: grid; grid-template-columns: minmax(0, 1.4fr) 88px minmax(90px, 1.5fr) repeat(var(--nums, 3), 84px); gap: 4px 14px; align-items: center; padding: 11px 22px; border-top: 1px solid var(--line); }
 .encode.headings { padding: 4px 22px 6px; border: 0; font-size: 12.5px; color: var(--faint); }
 .encode .name { display: flex; gap: 9px; align-items: center; min-width: 0; }
 .encode .name span:last-child { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
@@ -124,6 +124,10 @@ p { margin: 0; }
 .plot .tag { position: absolute; font-size: 12px; transform: translate(8px, 4px); white-space: nowrap; color: var(--soft); line-height: 18px; }
 .plot .tag.left { transform: translate(calc(-100% - 4px), calc(-100% - 4px)); } .plot .tag.after { transform: translate(12px, -50%); }
 .plot .tag.before { transform: translate(calc(-100% - 12px), -50%); } .plot .tag.over { transform: translate(-50%, calc(-100% - 10px)); }
+
+.encodes.wide .encode { grid-template-columns: minmax(0, 1fr) 88px repeat(var(--nums), minmax(0, 84px)); } .encodes.wide .track, .encodes.wide .headings > :nth-child(3) { display: none; }
+.bd { margin-top: 6px; } .bd table { width: auto; margin: 6px 0 8px; } .bd th + th, .bd td { min-width: 110px; } .bd p { max-width: 76ch; }
+.found { margin-top: 14px; } .found > summary { cursor: pointer; font-size: 13.5px; color: var(--soft); display: flex; gap: 8px; align-items: center; } .found[open] > summary { margin-bottom: 10px; } .found[open] { padding-bottom: 4px; }
 
 /* Charts over the frames. */
 .legend { display: flex; flex-wrap: wrap; gap: 6px 8px; margin: -2px 0 12px; }
@@ -173,7 +177,8 @@ summary::before { content: "›"; display: inline-block; transition: transform .
 .worst { list-style: none; margin: 0; padding: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(min(300px, 100%), 1fr)); gap: 0 18px; } .worst + h3, .worst-of { margin-top: 12px; display: flex; gap: 7px; align-items: center; overflow-wrap: anywhere; }
 .worst button { display: grid; grid-template-columns: 64px 74px 1fr 58px; gap: 10px; align-items: center; width: 100%; border: 0; background: none; text-align: left; padding: 6px 8px; margin: 0 -8px; width: calc(100% + 16px); border-radius: 7px; font-size: 13.5px; }
 .live .worst button:hover { background: var(--sunk); } body:not(.live) .worst button { cursor: default; }
-.worst.pictured { grid-template-columns: repeat(auto-fill, minmax(min(210px, 100%), 1fr)); gap: 4px 18px; } .pictured .line { visibility: hidden; }
+.worst.pictured { grid-template-columns: repeat(auto-fill, minmax(min(200px, 100%), 1fr)); gap: 8px 32px; } .pictured li { align-self: end; }
+@media (min-width: 1000px) { .moments > :not(:only-child) .pictured { grid-template-columns: repeat(var(--most), minmax(0, 1fr)); } .moments[data-many] { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0 40px; } } .pictured .line { visibility: hidden; } .pictured button { grid-template-columns: minmax(3ch, auto) auto minmax(0, 1fr) auto !important; }
 .shots { grid-column: 1 / -1; display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 4px; }
 .shot { display: grid; font-size: 12px; line-height: 1.4; } .shot img { width: 100%; height: auto; border-radius: 4px; }
 .worst .line { height: 6px; border-radius: 3px; background: var(--grid); overflow: hidden; } .worst .line i { display: block; height: 100%; background: var(--c); border-radius: 3px; } .worst b { text-align: right; font-weight: 600; }

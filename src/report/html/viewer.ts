@@ -146,7 +146,7 @@ state.pointed.watch((frame) => {
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
   for (const chart of charts) chart.update();
 });
-const folds = [...document.querySelectorAll<HTMLDetailsElement>('.fold > details')];
+const folds = [...document.querySelectorAll<HTMLDetailsElement>('.fold > details, .found')];
 for (const fold of folds) fold.open = false;
 addEventListener('beforeprint', () => {
   for (const fold of folds) fold.open = true;

@@ -2,6 +2,7 @@
  * @module report/view/rates
  * Quality over bit rate: a point for every encode, the encodes of a codec joined.
  */
+import { trustOf } from '../trust.js';
 import { codecColour } from './colours.js';
 import { codecOf, type Encode, type EncodeList, rateOf } from './encodes.js';
 import { bitrateText, colourOf, joined, labelOf, percentOf, shortName } from './numbers.js';
@@ -18,7 +19,7 @@ export interface RatePoint {
   readonly codec: string | undefined;
 }
 
-/** Encodes with a bit rate and a mean of a metric, by bit rate. */
+/** Encodes with a bit rate and a mean of a metric, by bit rate; not those whose score cannot be trusted. */
 export function ratePoints<E extends Encode>(
   encodes: EncodeList<E>,
   metric: string | undefined,
@@ -27,6 +28,7 @@ export function ratePoints<E extends Encode>(
     .flatMap((encode): RatePoint[] => {
       const [rate, quality] = [rateOf(encode), encodes.pooled(encode, metric)?.mean];
       if (rate === undefined || !(rate > 0) || quality === undefined || !Number.isFinite(quality)) return [];
+      if (trustOf(encode.facts).verdict === 'untrusted') return [];
       const { index, name } = encode;
       return [{ index, name, rate, quality, codec: codecOf(encode) }];
     })

@@ -1,5 +1,5 @@
 /**
- * @module search/interpolation
+ * @module report/interpolation
  * Curves through points as piecewise cubic polynomials: the interpolations that Bjontegaard deltas are taken with.
  */
 

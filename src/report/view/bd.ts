@@ -1,0 +1,97 @@
+/**
+ * @module report/view/bd
+ * BD-rate between the codecs of several encodes as a table: how much more or less one needs than another for the same quality.
+ */
+import { AnyvmafError } from '../../core/errors.js';
+import { type BdResult, bdRate } from '../bd-rate.js';
+import type { RatePoint } from './rates.js';
+import type { Templates } from './template.js';
+
+/** A codec's points, at least two of different quality. */
+interface Curve {
+  readonly codec: string;
+  readonly points: readonly { readonly kbps: number; readonly quality: number }[];
+}
+
+/** Codecs with enough encodes for a curve, in the order of the points. */
+function curvesOf(points: readonly RatePoint[]): Curve[] {
+  const codecs = [...new Set(points.flatMap(({ codec }) => codec ?? []))];
+  return codecs
+    .map((codec) => ({
+      codec,
+      points: points
+        .filter((point) => point.codec === codec)
+        .map(({ rate, quality }) => ({ kbps: rate / 1000, quality })),
+    }))
+    .filter((curve) => new Set(curve.points.map(({ quality }) => quality)).size > 1);
+}
+
+/** BD-rate of `test` against `anchor`; `undefined` where they share no quality. */
+function compared(anchor: Curve, test: Curve): BdResult | undefined {
+  try {
+    return bdRate(anchor.points, test.points);
+  } catch (error) {
+    if (!(error instanceof AnyvmafError)) throw error;
+    return undefined;
+  }
+}
+
+/** The table of all codecs against each other; `undefined` with fewer than two. */
+export function bdTable<T>(
+  { html }: Templates<T>,
+  points: readonly RatePoint[],
+  metric: string,
+): T | undefined {
+  const curves = curvesOf(points);
+  if (curves.length < 2) return undefined;
+  const heading = 'BD-rate between codecs';
+  const rows = curves.map((test) => {
+    const cells = curves.map((anchor) => {
+      if (anchor === test) return html`<td class="faint" aria-hidden="true">–</td>`;
+      const result = compared(anchor, test);
+      if (!result) return html`<td>none</td>`;
+      const { value, range, overlap } = result;
+      const title = `compared from ${range.from.toFixed(1)} to ${range.to.toFixed(1)}, ${percent(overlap)} of the whole range`;
+      return html`<td title="${title}">${signed(value)}</td>`;
+    });
+    return html`<tr><th scope="row">${test.codec}</th>${cells}</tr>`;
+  });
+  const heads = curves.map(({ codec }) => html`<th scope="col">against ${codec}</th>`);
+  const notes = notesOf(curves).map((note) => html`<p class="soft small">${note}</p>`);
+  return html`<div class="bd"><h3>${heading}</h3><p class="soft small">The mean difference of bit rate at equal ${metric}: a codec with a value below zero needs less than the one above it.</p>
+<div class="scroll" tabindex="0" role="region" aria-label="${heading}"><table class="tight"><caption class="unseen">${heading}</caption><thead><tr><th scope="col">codec</th>${heads}</tr></thead><tbody>${rows}</tbody></table></div>
+${notes}</div>`;
+}
+
+/** `−24.8 %`. */
+function signed(value: number): string {
+  const size = Math.abs(value).toFixed(Math.abs(value) < 100 ? 1 : 0);
+  return `${Number(size) === 0 ? '' : value < 0 ? '−' : '+'}${size} %`;
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}
+
+/** Why a value is missing or says little; each pair of codecs once. */
+function notesOf(curves: readonly Curve[]): string[] {
+  const pairs = curves.flatMap((anchor, i) => curves.slice(i + 1).map((test) => [anchor, test] as const));
+  const notes = pairs.flatMap(([anchor, test]) => {
+    const names = `${test.codec} against ${anchor.codec}`;
+    const result = compared(anchor, test);
+    if (!result) return [`${names}: none, since the qualities of their encodes do not overlap.`];
+    if (result.overlap >= 0.5) return [];
+    return [
+      `${names}: their encodes overlap in ${percent(result.overlap)} of the range only, so the value says little.`,
+    ];
+  });
+  const uneven = curves.filter(({ points }) => !bdRate(points, points).monotone.anchor);
+  const few = curves.filter(({ points }) => points.length < 4);
+  return [
+    ...notes,
+    ...uneven.map(
+      ({ codec }) => `${codec}: an encode of a higher rate is no better than one of a lower rate.`,
+    ),
+    ...(few.length > 0 ? [`From fewer than four encodes: ${few.map(({ codec }) => codec).join(', ')}.`] : []),
+  ];
+}
