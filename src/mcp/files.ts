@@ -74,12 +74,14 @@ export class AllowedFiles extends AllowedPaths implements ToolFiles {
    * @param roots real paths of folders
    * @param cwd where relative paths start
    * @param translate gives the path of one of the server's own resource addresses, `undefined` for other text
+   * @param advice how to allow more folders
    */
   constructor(
     roots: Iterable<string>,
     cwd: string,
     translate?: (path: string) => Promise<string | undefined>,
+    advice = HOW_TO_EXTEND,
   ) {
-    super(roots, cwd, HOW_TO_EXTEND, translate);
+    super(roots, cwd, advice, translate);
   }
 }

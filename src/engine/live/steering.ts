@@ -210,7 +210,13 @@ export class Steering {
     if (missing.length > 0 && !measure) throw lacking(model, missing);
     const models = this.#current.map((other) => (other === from ? model : other));
     const features = planFeatures(missing, run.format, run.compat);
-    const predictor = new Predictor(models, [...run.scoring.features, ...features.names]);
+    const measured = [...run.scoring.features, ...features.names];
+    const predictor = new Predictor(models, measured);
+    const taken = predictor.names.find((name) => measured.includes(name));
+    if (taken !== undefined)
+      throw usageError(
+        `The score ${quoted(taken)} of the new model has the name of a feature; give the model another with name=.`,
+      );
     const start = missing.length > 0 ? extend(run, features) : 0;
     const { total, subsample } = run.facts;
     if (total !== null && Math.ceil(start / subsample) * subsample >= total) {

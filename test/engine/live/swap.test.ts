@@ -200,6 +200,9 @@ describe('a change of the model', () => {
     await expect(change('version=vmaf_v0.6.1:enable_transform:name=transformed')).rejects.toThrow(
       'The model "transformed" scores this run already.',
     );
+    await expect(change('version=vmaf_v0.6.1:disable_clip:name=integer_adm2')).rejects.toThrow(
+      'The score "integer_adm2" of the new model has the name of a feature; give the model another with name=.',
+    );
     await push(40);
     const report = await scorer.finish();
     expect(report.swaps).toEqual([{ frame, from: 'vmaf', to: 'transformed' }]);

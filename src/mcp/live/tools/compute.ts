@@ -17,6 +17,8 @@ const DEFAULT_MODEL = 'vmaf_v0.6.1';
 /** Code of an answer while another pair is being scored. */
 const BUSY = -32000;
 
+const HOW_TO_OPEN = 'start the server with --allow DIR, or folders in the API, to open one';
+
 /** Hubs that score a pair now: one at a time, since the measurement has the machine. */
 const scoring = new WeakSet<Hub>();
 
@@ -51,10 +53,7 @@ export const COMPUTE_VMAF: LiveTool = {
     const raw = rawFormat(args);
     const { folders } = hub.settings;
     if (folders.length === 0) {
-      throw new ProtocolFailure(
-        CODE.params,
-        'compute_vmaf: no folder is open to clients; start the server with one (--allow, or folders in the API).',
-      );
+      throw new ProtocolFailure(CODE.params, `compute_vmaf: no folder is open to clients; ${HOW_TO_OPEN}.`);
     }
     if (scoring.has(hub)) throw new ProtocolFailure(BUSY, 'busy: another pair is being scored; ask again.');
     scoring.add(hub);
@@ -78,7 +77,8 @@ async function compute(args: Arguments, raw: RawVideoFormat | undefined, { setti
     import('../../checked-api.js'),
   ]);
   const named = [textOf(args, 'reference_path') ?? '', textOf(args, 'distorted_path') ?? ''] as const;
-  const files = new AllowedFiles(await Promise.all(settings.folders.map(realName)), process.cwd());
+  const folders = await Promise.all(settings.folders.map(realName));
+  const files = new AllowedFiles(folders, process.cwd(), undefined, HOW_TO_OPEN);
   const [reference, distorted] = [await checkFile(named[0], files), await checkFile(named[1], files)];
   const model = textOf(args, 'model_version') ?? DEFAULT_MODEL;
   const { text } = await checkModelString(/^[\w.-]+$/.test(model) ? `version=${model}` : model, files);
