@@ -90,6 +90,20 @@ describe('a link', () => {
     ]);
   });
 
+  it('carries out so many commands at a boundary, in their order', () => {
+    const { link, posted } = begun();
+    const answered = () => posted.flatMap((message) => (message.kind === 'answer' ? [message.call] : []));
+    for (let call = 0; call < 10; call++) link.command(call, { kind: call % 2 ? 'resume' : 'pause' });
+    expect(answered()).toEqual([]);
+    link.boundary();
+    expect(answered()).toEqual([0, 1, 2, 3]);
+    link.boundary();
+    expect(answered()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    link.boundary();
+    expect(answered()).toHaveLength(10);
+    link.detach();
+  });
+
   it('takes a second of more frames than a call has arguments', () => {
     const { link, seconds } = begun();
     link.planned({ ...FACTS, rate: 200_000 });

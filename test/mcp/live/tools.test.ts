@@ -72,6 +72,38 @@ describe('the live tools', () => {
     expect((await scorer.finish()).frames).toHaveLength(4);
   });
 
+  it('pool ranges and latest seconds, and say which part of them is kept', async () => {
+    const { scorer, server, push } = await served({ keepFrames: 10 });
+    const { address } = await server.listen(sse);
+    await push(40);
+    const { frames } = await scorer.finish();
+    const mean = (first: number, last: number) =>
+      frames.slice(first, last + 1).reduce((sum, { metrics }) => sum + (metrics.vmaf ?? 0), 0) /
+      (last + 1 - first);
+    const ask = (args: object) => callTool(address, 'vmaf.score', args);
+    await expect.poll(async () => (await ask({})).frames).toBe(40);
+    const { kept } =
+      /frames (?<kept>\d+) to 39 are here/.exec((await ask({ frame: 0 })).message)?.groups ?? {};
+    const oldest = Number(kept);
+    expect(oldest).toBeGreaterThan(0);
+    expect(oldest).toBeLessThanOrEqual(30);
+    const cases = [
+      [{ first: 0, last: 35 }, oldest, 35],
+      [{ first: 33 }, 33, 39],
+      [{ last_seconds: 0.2 }, 35, 39],
+      [{ last_seconds: 100 }, oldest, 39],
+    ] as const;
+    for (const [args, first, last] of cases) {
+      const { range, pooled } = await ask(args);
+      expect(range, JSON.stringify(args)).toEqual({ first, last });
+      expect(pooled.vmaf.frames).toBe(last + 1 - first);
+      expect(pooled.vmaf.mean).toBeCloseTo(mean(first, last), 10);
+    }
+    const whole = await ask({});
+    expect(whole.pooled.vmaf.frames).toBe(40);
+    expect(whole.pooled.vmaf.mean).toBeCloseTo(mean(0, 39), 10);
+  });
+
   it('tell a pause from before the start, and let the run go on once nobody could resume it', async () => {
     const folder = privateFolder();
     const clip = makeSample(TINY, { seed: 8 });

@@ -259,6 +259,51 @@ describe('HTTP', () => {
     expect(text.indexOf('id: 3')).toBeGreaterThan(text.indexOf('id: 2'));
   });
 
+  it('keeps the latest 512 events for those who come back', async () => {
+    const { server } = await served();
+    const { address } = await server.listen(sse);
+    const { port, pathname } = new URL(address);
+    for (let i = 0; i < 520; i++) await post(address, request('ping', undefined, i));
+    const since = async (last: string) => {
+      const get = `GET ${pathname} HTTP/1.1\r\nHost: localhost:${port}\r\nLast-Event-ID: ${last}\r\n\r\n`;
+      const stream = exchange(connect(Number(port), '127.0.0.1'), get, (all) => all.includes('"last"'));
+      await expect
+        .poll(() => exchange(connect(Number(port), '127.0.0.1'), get, () => true))
+        .toContain('ready');
+      await post(address, request('ping', undefined, 'last'));
+      return [...(await stream).matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+    };
+    const all = await since('0');
+    expect(all).toHaveLength(513);
+    expect(all.slice(0, 2)).toEqual([9, 10]);
+    expect(all.at(-1)).toBe(521);
+    // What is no number of an event gets what happens from now on.
+    for (const last of ['-5', 'x', '1e2', '99999999999999999999'])
+      expect(await since(last), last).toHaveLength(1);
+  });
+
+  it('ends a session on request, and tells it of alarms and changes', async () => {
+    const { server, push } = await served({ alarms: ['max<101'] });
+    const { address } = await server.listen(sse);
+    const mcp = new URL('/mcp', address).href;
+    const send = (body: string, headers = {}) => fetch(mcp, { method: 'POST', body, headers });
+    const hello = await send(request('initialize', { protocolVersion: '2025-06-18' }));
+    const session = { 'mcp-session-id': hello.headers.get('mcp-session-id') ?? '' };
+    const stream = await fetch(mcp, { headers: session });
+    await send(request('resources/subscribe', { uri: 'vmaf://measurement/main/report' }), session);
+    let told = '';
+    const reading = (async () => {
+      for await (const chunk of stream.body ?? []) told += Buffer.from(chunk).toString();
+    })();
+    await push(30);
+    await expect.poll(() => told).toContain('notifications/resources/updated');
+    expect(told).toMatch(/"method":"notifications\/message","params":\{"level":"warning","logger":"main"/);
+    expect((await fetch(mcp, { method: 'DELETE', headers: session })).status).toBe(204);
+    await reading;
+    expect((await send(request('ping'), session)).status).toBe(404);
+    expect((await fetch(mcp)).status).toBe(405);
+  });
+
   it('tells all that a client missed, however much, while more happens', async () => {
     const streams = new EventStreams();
     const [event, count] = ['x'.repeat(8000), 500];

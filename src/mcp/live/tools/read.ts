@@ -120,7 +120,8 @@ function frameOf(measurement: History, number: number): object {
 
 function pooledOf(measurement: History, args: Arguments): object {
   const names = metricsOf(measurement, textOf(args, 'metric'));
-  const span = spanOf(measurement, args);
+  const asked = spanOf(measurement, args);
+  const span = asked && keptOf(measurement, asked);
   const pooled = names.map((name) => [
     name,
     (span ? measurement.range(name, span.first, span.last) : measurement.pooled(name)) ?? null,
@@ -138,8 +139,14 @@ function metricsOf(measurement: History, metric: string | undefined): readonly s
   throw new Refused('usage', `There is no metric ${quoted(metric)}; there are ${known}.`);
 }
 
+/** Numbers of frames. */
+interface Span {
+  readonly first: number;
+  readonly last: number;
+}
+
 /** The frames that a question is about; `undefined` for all. */
-function spanOf(measurement: History, args: Arguments): { first: number; last: number } | undefined {
+function spanOf(measurement: History, args: Arguments): Span | undefined {
   const { last: end, framesPerSecond } = measurement;
   const step = measurement.facts?.subsample ?? 1;
   const seconds = numberOf(args, 'last_seconds');
@@ -149,4 +156,10 @@ function spanOf(measurement: History, args: Arguments): { first: number; last: n
   const [first, last] = [numberOf(args, 'first'), numberOf(args, 'last')];
   if (first === undefined && last === undefined) return undefined;
   return { first: first ?? 0, last: last ?? Math.max(0, end) };
+}
+
+/** The part of a range that is kept, if any of it is. */
+function keptOf({ kept }: History, { first, last }: Span): Span {
+  const [from, to] = [Math.max(first, kept?.[0] ?? 0), Math.min(last, kept?.[1] ?? last)];
+  return from <= to ? { first: from, last: to } : { first, last };
 }
