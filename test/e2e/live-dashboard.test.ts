@@ -59,22 +59,35 @@ describe.skipIf(needsChromium !== '')(`the dashboard${noChromium}`, () => {
     await page.locator('#chart').focus();
     await page.keyboard.press('Home');
     expect(await shown('second')).toMatch(/^0:00 to 0:01: mean \d+\.\d\d, lowest \d/);
-    // A second measurement can be chosen, and the page goes on until both have ended.
-    const other = await createScorer(TINY, { threads: 0 });
-    server.add(other, 'other');
-    for (let i = 0; i < 4; i++) await other.push(...(await pairOf(i)));
-    await expect.poll(() => page.locator('#which option').allTextContents()).toEqual(['main', 'other']);
-    await page.locator('#which').selectOption('other');
-    await expect.poll(() => shown('frames')).toBe('3');
-    await other.finish();
-    await expect.poll(() => shown('notice')).toBe('The measurement has ended.');
-    expect(await shown('line')).toBe('connected');
-    await page.locator('#which').selectOption('main');
-    await expect.poll(() => shown('state')).toBe('running');
     await scorer.finish();
     await expect.poll(() => shown('notice')).toBe('The measurement has ended.');
     expect(await shown('line')).toBe('ended');
     expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it('shows an alarm that began before it was opened, and each of several measurements to its end', async () => {
+    const { scorer, server, push } = await served({ name: 'one', alarms: ['max<101 for 25f'] });
+    const other = await createScorer(TINY, { threads: 0 });
+    server.add(other, 'two');
+    const { address } = await server.listen({ transport: 'sse', port: 0, dashboard: true });
+    await push(30);
+    const page = await browser.newPage();
+    await page.goto(new URL('/', address).href);
+    const shown = (id: string) => page.locator(`#${id}`).textContent();
+    await expect.poll(() => shown('notice')).toBe('Alarm since 0:01.0: max<101 for 25f');
+    await scorer.finish();
+    await expect.poll(() => shown('notice')).toBe('The measurement has ended.');
+    expect(await shown('line')).toBe('connected');
+    await page.getByLabel('Measurement').selectOption('two');
+    expect(await shown('state')).toBe('running');
+    for (let i = 0; i < 10; i++) await other.push(...(await pairOf(i)));
+    await expect.poll(() => shown('frames')).toBe('9');
+    await other.close();
+    await expect
+      .poll(() => shown('notice'))
+      .toBe('The measurement has failed: The scorer was closed before its end.');
+    expect(await shown('line')).toBe('ended');
     await page.close();
   });
 

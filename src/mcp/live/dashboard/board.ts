@@ -9,6 +9,8 @@ import type { Progress, Story } from './story.js';
 
 /** Seconds of video that the chart has: two hours. */
 const SECONDS = 7200;
+/** Alarms that are remembered. */
+const ALARMS = 256;
 /** Frames of a second where the videos do not say, as the measuring side has it. */
 const ASSUMED_RATE = 25;
 
@@ -113,7 +115,7 @@ function changeOf<K extends keyof BoardEvents>(story: Story, kind: K, data: Boar
       const known = story.alarms.some(
         ({ frame, rule, raised }) => frame === alarm.frame && rule === alarm.rule && raised === alarm.raised,
       );
-      return known ? {} : { alarms: [...story.alarms, alarm] };
+      return known ? {} : { alarms: [...story.alarms, alarm].slice(-ALARMS) };
     }
   }
 }

@@ -10,12 +10,13 @@ import { VIEWER_SCRIPT } from './viewer-script.js';
 const STYLE = `${STYLES}
 header { flex-wrap: wrap; } header > * { white-space: nowrap; }
 #state { --tone: var(--soft); margin: 0; }
-#line { color: var(--soft); font-size: 13px; }
+#line { color: var(--soft); font-size: 13px; white-space: normal; }
 #choice select { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 4px 8px; }
 #now .head { grid-template-columns: auto 1fr; gap: 12px 32px; margin-top: 8px; }
 #now .score { font-size: 54px; }
 #now .tiles { --n: 6; --half: 3; }
 #notice { color: var(--warn); font-weight: 600; overflow-wrap: anywhere; }
+#line.bad, #notice.bad { color: var(--bad); font-weight: 600; }
 #chart { position: static; display: block; width: 100%; height: 244px; touch-action: pan-y; }
 #second { min-height: 1.5em; }
 .key i { display: inline-block; width: 10px; height: 10px; border-radius: 3px; margin-right: 6px; }

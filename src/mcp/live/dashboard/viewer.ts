@@ -60,6 +60,7 @@ function draw(): void {
   say('left', left === undefined ? NONE : timeText(Math.round(left), 0));
   say('chart-title', metric === null ? 'Score of each second' : `${label} of each second`);
   say('notice', noticeOf(story));
+  element('notice', HTMLElement).classList.toggle('bad', state === 'failed');
   rows(
     'worst',
     story.worst.map((one) => [
@@ -122,33 +123,42 @@ which.addEventListener('change', () => {
 
 const events = new EventSource(document.body.dataset.path ?? '');
 
+/** Says how the connection is. @param lost whether what is on show is out of date */
+function connection(text: string, lost = false): void {
+  say('line', text);
+  element('line', HTMLElement).classList.toggle('bad', lost);
+}
+
 events.addEventListener('ready', async () => {
   try {
     const response = await fetch('/history');
     if (!response.ok) throw new Error(`the server answers ${response.status}`);
     board.restore(await response.json());
-    say('line', 'connected');
+    connection('connected');
     draw();
   } catch (error) {
-    say(
-      'line',
+    connection(
       `what happened before is not known: ${error instanceof Error ? error.message : String(error)}`,
+      true,
     );
   }
 });
 
 events.addEventListener('error', () => {
   // A server goes with its measurements.
-  if (board.isOver) events.close();
-  if (board.isOver) say('line', 'ended');
-  else if (events.readyState === EventSource.CLOSED) say('line', 'the connection is lost; reload the page');
-  else say('line', 'the connection is lost; trying again');
+  if (board.isOver) {
+    events.close();
+    connection('ended');
+    return;
+  }
+  const next = events.readyState === EventSource.CLOSED ? 'reload the page' : 'trying again';
+  connection(`the connection is lost, and this is not up to date; ${next}`, true);
 });
 
 function follow<K extends keyof BoardEvents>(kind: K): void {
   events.addEventListener(kind, ({ data }) => {
     board.take(kind, JSON.parse(data));
-    if (board.isOver) say('line', 'ended');
+    if (board.isOver) connection('ended');
     draw();
   });
 }
