@@ -267,6 +267,19 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
     });
   }
 
+  /** With as many further metrics as have columns. */
+  function measured(name: string, bitrate: number) {
+    const { frames, pooled_metrics, aggregate_metrics, metrics, distribution, ...facts } = run(name);
+    const series = ['vmaf', 'psnr_y', 'float_ssim', 'float_ms_ssim', 'cambi', 'ciede2000', 'psnr_hvs'].map(
+      (metric) => ({ name: metric, values: scores }),
+    );
+    return buildReport({
+      ...facts,
+      ...{ pairing: paired({ codec: 'h264', bitrate }), preflight: [], series, models: [vmafModel] },
+      ...{ frameNumbers: Array.from(scores, (_, i) => i), frameCount: scores.length },
+    });
+  }
+
   /** Small pictures of all moments that the page lists. */
   function pictured(one: Report, encodes = 1): HtmlOptions {
     const picture = encodePng({
@@ -296,6 +309,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
     ['one encode', [lone], pictured(lone), 2],
     ['five encodes', eleven.slice(0, 5), pictured(lone, 5), 3],
     ['eleven encodes', eleven, pictured(lone, 11), 4],
+    ['two encodes with many metrics', [1, 2].map((i) => measured(`${i}.mp4`, 1e6 * i)), {}, 3],
     ['a wrong pair', [whole('w.mp4', 'h264', 2e6, 20, { preflight: [levels, offset] })], {}, 2],
     ['a failed file', eleven.slice(0, 2), { failed: [bad] }, undefined],
   ])(
@@ -317,6 +331,18 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
     },
     300_000,
   );
+
+  test.each([820, 1280, 390])('has room for names beside many metrics at %i px', async (width) => {
+    const reports = [1, 2].map((i) => measured(`encode-${i}.mp4`, 1e6 * i));
+    const { page, close } = await open(reports, { viewport: { width, height: 900 } });
+    const names = page.locator('.encode .name span:last-child');
+    for (const name of await names.all())
+      expect(
+        await name.evaluate((one) => [one.scrollWidth <= one.clientWidth, one.clientWidth > 60]),
+      ).toEqual([true, true]);
+    expect(await names.count()).toBe(2);
+    await close();
+  });
 
   test('keeps the pictures of a moment, and its numbers, in a column of their own', async () => {
     const dips = Float64Array.from({ length: 500 }, (_, i) => (i % 100 === 50 ? 20 + i / 100 : 90));

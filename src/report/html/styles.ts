@@ -125,7 +125,8 @@ p { margin: 0; }
 .plot .tag.left { transform: translate(calc(-100% - 4px), calc(-100% - 4px)); } .plot .tag.after { transform: translate(12px, -50%); }
 .plot .tag.before { transform: translate(calc(-100% - 12px), -50%); } .plot .tag.over { transform: translate(-50%, calc(-100% - 10px)); }
 
-.encodes.wide .encode { grid-template-columns: minmax(0, 1fr) 88px repeat(var(--nums), minmax(0, 84px)); } .encodes.wide .track, .encodes.wide .headings > :nth-child(3) { display: none; }
+@media (min-width: 721px) { .encodes.wide .encode { grid-template-columns: minmax(0, 1fr) 88px repeat(var(--nums), minmax(0, 84px)); } .encodes.wide .track, .encodes.wide .headings > :nth-child(3) { display: none; } }
+@media (min-width: 721px) and (max-width: 1100px) { .encodes.more .encode { grid-template-columns: 88px repeat(var(--nums), minmax(0, 1fr)); } .encodes.more .encode > :first-child { grid-column: 1 / -1; } .encodes.more .track, .encodes.more .headings > :nth-child(3) { display: none; } .encodes.more b { text-align: left; } .encodes.more .headings > :nth-child(2) { text-align: left; } }
 .bd { margin-top: 6px; } .bd table { width: auto; margin: 6px 0 8px; } .bd th + th, .bd td { min-width: 110px; } .bd p { max-width: 76ch; }
 .found { margin-top: 14px; } .found > summary { cursor: pointer; font-size: 13.5px; color: var(--soft); display: flex; gap: 8px; align-items: center; } .found[open] > summary { margin-bottom: 10px; } .found[open] { padding-bottom: 4px; }
 
