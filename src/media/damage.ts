@@ -24,7 +24,7 @@ type Named = Pick<TrackFacts, 'name' | 'codec'>;
 export function earlyEndError(facts: Named, end: EarlyEnd): MediaError {
   return new MediaError(end.cutOff ? 'incomplete' : 'damaged', end.frames, where(facts, end), {
     hints: [
-      'get the file anew',
+      'get the file again',
       { purpose: 'fix', option: 'allowDamaged', value: true, aim: 'to score what comes before' },
     ],
     file: facts.name,
@@ -42,7 +42,7 @@ export function gapWarning(name: string): string {
   return (
     `Packets are missing in ${shown(name)}: their counter jumps, as where a recording was cut or its reception was ` +
     'disturbed. Frames next to the jump may be damaged, though the decoder does not complain of them; look at the worst ' +
-    'frames, or get the file anew.'
+    'frames, or get the file again.'
   );
 }
 

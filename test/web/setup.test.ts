@@ -261,10 +261,10 @@ describe('failures', () => {
     );
     expect(
       words('a.mp4 is cut off at frame 27', [
-        'get the file anew',
+        'get the file again',
         { purpose: 'fix', option: 'allowDamaged', value: true, aim: 'to score what comes before' },
       ]),
-    ).toBe('a.mp4 is cut off at frame 27; get the file anew.');
+    ).toBe('a.mp4 is cut off at frame 27; get the file again.');
     const refused = new AnyvmafError('mismatch', 'it is larger; pass scale.', {
       objections: [
         { message: 'It is larger.', hints: [{ purpose: 'fix', option: 'scale', value: 'bicubic' }] },

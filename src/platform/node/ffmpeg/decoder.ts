@@ -468,7 +468,7 @@ async function toolVersion(tool: ToolName): Promise<string> {
   const say = (what: string) =>
     new AnyvmafError(
       'io',
-      `${shown(toolCommand(tool))} ${what}; it does not seem to be ${tool}, install ffmpeg anew.`,
+      `${shown(toolCommand(tool))} ${what}; it does not seem to be ${tool}, install ffmpeg again.`,
     );
   const { stdout } = await runTool(tool, ['-version'], { signal }).catch((error: unknown) => {
     throw signal.aborted ? say('did not say its version within 10 s') : error;

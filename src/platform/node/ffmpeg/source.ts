@@ -199,7 +199,7 @@ export function endError(
           'damaged',
           0,
           `no frame of ${shown(facts.name)} can be decoded (${facts.codec}: ${shown(end.text)})`,
-          { hints: ['get the file anew', OTHER_DECODER], file: facts.name },
+          { hints: ['get the file again', OTHER_DECODER], file: facts.name },
         );
       }
       return earlyEndError(facts, { frames, lastTime, cutOff: end.cutOff, text: end.text });
