@@ -173,7 +173,7 @@ function offline(): Plugin {
       const source = code
         .replace(/const SHELL = .*/, `const SHELL = ${JSON.stringify(shell)};`)
         .replace(/const REST = .*/, `const REST = ${JSON.stringify(rest)};`)
-        .replace('anyvmaf-BUILD', `anyvmaf-${hash}`);
+        .replace('BUILD', hash);
       this.emitFile({ type: 'asset', fileName: 'sw.js', source });
     },
   };

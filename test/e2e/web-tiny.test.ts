@@ -94,6 +94,7 @@ describe.skipIf(noChromium)(`tiny models in the page${noChromium}`, () => {
   it('the one that comes with it scores a video by itself, with the numbers of Node', async () => {
     await using opened = await open();
     const { page, complaints } = opened;
+    await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
     expect(await page.getByRole('button', { name: 'Score', exact: true }).isDisabled()).toBe(true);
     await page.locator('#tiny-nr').check();
     const { frames, report } = await run(page);
@@ -118,6 +119,12 @@ describe.skipIf(noChromium)(`tiny models in the page${noChromium}`, () => {
     ]);
     expect(await page.locator('dt', { hasText: 'tiny_nr' }).count()).toBe(1);
     await screenshot(page, 'page-tiny-alone');
+    // From now on it works offline.
+    const kept = await page.evaluate(async () => {
+      const runtime = ['ort/ort.bundle.min.js', 'ort/ort-wasm-simd-threaded.jsep.wasm'];
+      return Promise.all(runtime.map(async (name) => (await caches.match(name))?.status));
+    });
+    expect(kept).toEqual([200, 200]);
     expect(complaints).toEqual([]);
   }, 180_000);
 

@@ -741,6 +741,18 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await expect.poll(kept).toEqual(expect.arrayContaining(needed));
       await page.getByText('It works offline.').waitFor();
       expect(await page.locator('.offline-note').isVisible()).toBe(false);
+      // A build takes the place of an older one: not of fetched models, nor of the page in another folder.
+      const early = await own.browser.newContext();
+      const first = await early.newPage();
+      await first.goto(`${own.url}licences.txt`);
+      const others = ['anyvmaf-models', 'anyvmaf-page /another/folder/ 0123'];
+      const old = 'anyvmaf-page /some/folder/ 0123';
+      await first.evaluate((names) => Promise.all(names.map((name) => caches.open(name))), [...others, old]);
+      await first.goto(own.url);
+      const names = () => first.evaluate(() => caches.keys());
+      await expect.poll(async () => (await names()).includes(old)).toBe(false);
+      expect(await names()).toEqual(expect.arrayContaining(others));
+      await early.close();
       await page.context().setOffline(true);
       await own.unplug();
       await page.reload();

@@ -3,9 +3,11 @@
  * Caches the built page for offline use. The build fills in the two lists of files.
  */
 const SHELL = /* files of the first screen */ [];
-const REST = /* the engine, models and views; ffmpeg.wasm is cached on first use */ [];
-const CACHE = 'anyvmaf-BUILD';
+const REST = /* the engine, models and views; ffmpeg.wasm and ONNX Runtime are cached on first use */ [];
 const base = new URL('./', self.location.href);
+/** Caches of this page begin so. Models that were fetched, and the page in other folders of this server, have caches of their own. */
+const OWN = `anyvmaf-page ${base.pathname} `;
+const CACHE = `${OWN}BUILD`;
 const at = (name) => new URL(name, base).href;
 
 self.addEventListener('install', (event) => {
@@ -22,7 +24,7 @@ self.addEventListener('activate', (event) => {
   event.waitUntil(
     (async () => {
       for (const name of await caches.keys())
-        if (name.startsWith('anyvmaf-') && name !== CACHE) await caches.delete(name);
+        if (name.startsWith(OWN) && name !== CACHE) await caches.delete(name);
       await self.clients.claim();
     })(),
   );
@@ -35,7 +37,7 @@ self.addEventListener('message', (event) => {
     (async () => {
       const cache = await caches.open(CACHE);
       if (data === 'fetch-all')
-        for (const name of REST) {
+        for (const name of [...SHELL, ...REST]) {
           if (!(await cache.match(at(name)))) await cache.add(at(name)).catch(() => {});
         }
       source?.postMessage({ kept: await kept(cache) });
@@ -47,10 +49,11 @@ self.addEventListener('message', (event) => {
 async function kept(cache) {
   const has = async (name) => (await cache.match(at(name))) !== undefined;
   const all = await Promise.all([...SHELL, ...REST].map(has));
+  const runtime = (await cache.keys()).map(({ url }) => url).filter((url) => url.startsWith(at('ort/')));
   return {
     engine: all.every((one) => one),
     ffmpeg: await has('ffmpeg/ffmpeg-core.wasm'),
-    tiny: await has('ort/ort.bundle.min.js'),
+    tiny: ['.js', '.wasm'].every((end) => runtime.some((url) => url.endsWith(end))),
   };
 }
 
@@ -73,7 +76,7 @@ async function answer(request) {
   const kept = await cache.match(request, { ignoreVary: true });
   if (kept) return kept;
   const response = await fetch(request);
-  if (response.status === 200 && /\/(assets|model|ffmpeg)\//.test(request.url))
+  if (response.status === 200 && /^(assets|model|ffmpeg|ort)\//.test(request.url.slice(base.href.length)))
     await cache.put(request, response.clone()).catch(() => {});
   return response;
 }
