@@ -155,6 +155,18 @@ describe('pictures of frames', () => {
     expect(ready).toEqual([500]);
   });
 
+  it('do not arrive while none is wanted', () => {
+    const { store, last, ready, open } = storeOf(100 * BYTES);
+    store.want(source('a'), 50);
+    const call = last();
+    store.rest();
+    call.give(50);
+    expect([ready, [...open]]).toEqual([[], []]);
+    store.want(source('a'), 50);
+    last().give(50);
+    expect(ready).toEqual([50]);
+  });
+
   it('keep coming when what is under way leads to the frame', () => {
     const { store, asked, last, ready } = storeOf(100 * BYTES);
     store.want(source('a'), 50);

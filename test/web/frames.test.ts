@@ -15,7 +15,11 @@ import {
   zoomedAt,
   zoomName,
 } from '../../web/src/frames/transform.js';
+import { versus } from '../../web/src/frames/versus.js';
+import { sameMoment, subjectOf } from '../../web/src/frames/viewer/subject.js';
 import { besideMoment, rankingOf, worstMoments } from '../../web/src/frames/worst.js';
+import type { EncodeResult } from '../../web/src/session.js';
+import { paired, report } from '../report/sample.js';
 
 const HD = { width: 1920, height: 1080 };
 const PANE = { width: 1000, height: 800 };
@@ -175,5 +179,50 @@ describe('worst moments', () => {
     expect(besideMoment(moments, 1, 1)).toBe(1);
     expect(besideMoment(moments, 11, -1)).toBe(11);
     expect(besideMoment([], 0, 1)).toBeUndefined();
+  });
+});
+
+describe('one moment in several encodes', () => {
+  /** An encode that begins on a frame of the reference. */
+  function encode(name: string, skipped: number, frames: number): EncodeResult {
+    const source = { reference: new File([], 'ref'), distorted: new File([], name), options: {} };
+    const whole = report({ pairing: paired({}), frameCount: frames });
+    return {
+      name,
+      frames: [],
+      source,
+      report: { ...whole, reference: { ...whole.reference, skipped } },
+    };
+  }
+  const against = (own: EncodeResult, other: EncodeResult) => {
+    const { source } = subjectOf(own, 0);
+    return source && versus(own, other, source);
+  };
+
+  it('has the same frame of the reference, or the nearest that there is', () => {
+    const [whole, trimmed, short] = [encode('a', 0, 100), encode('b', 12, 88), encode('c', 0, 60)];
+    expect(sameMoment(whole, trimmed, 20)).toBe(8);
+    expect(sameMoment(trimmed, whole, 8)).toBe(20);
+    expect(sameMoment(whole, trimmed, 5)).toBe(0);
+    expect(sameMoment(whole, short, 80)).toBe(59);
+    // During a run, what is not there yet may still come.
+    expect(sameMoment(whole, { name: 'd', frames: [], skipped: 10 }, 80)).toBe(70);
+    expect(sameMoment(whole, { name: 'd', frames: [] }, 80)).toBe(80);
+  });
+
+  it('is known to be missing in an encode that begins later or ends sooner', () => {
+    const [whole, trimmed, short] = [encode('a', 0, 100), encode('b', 12, 88), encode('c', 0, 60)];
+    const has = (other: EncodeResult, frames: readonly number[]) =>
+      frames.map((frame) => against(whole, other)?.has(frame));
+    expect(has(trimmed, [0, 11, 12, 99])).toEqual([false, false, true, true]);
+    expect(has(short, [0, 59, 60])).toEqual([true, true, false]);
+    expect(against(trimmed, whole)?.has(0)).toBe(true);
+  });
+
+  it('is not mistaken for that of an encode of the same name', () => {
+    const own = encode('own', 0, 10);
+    const [one, two] = [encode('same', 0, 10), encode('same', 0, 10)];
+    expect(against(own, one)?.source.key).toBe(against(own, one)?.source.key);
+    expect(against(own, one)?.source.key).not.toBe(against(own, two)?.source.key);
   });
 });

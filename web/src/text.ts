@@ -576,6 +576,8 @@ export const text = {
     },
     pointer: 'Wheel or pinch to zoom, drag to move, double-click to zoom in or out.',
     retry: 'Try again',
+    apart: (name: string) =>
+      `${name} has no picture of this moment. Choose another frame, or another video to compare with.`,
     failed: 'This frame cannot be shown',
     gone: (names: string) =>
       `${names} cannot be read again. One of the files may have been moved, changed or deleted. Choose the files again to see frames; the scores stay.`,

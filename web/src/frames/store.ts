@@ -112,10 +112,15 @@ export class FrameStore {
     return coming <= to ? coming : index;
   }
 
-  /** Cancels the request and frees all pictures. */
-  close(): void {
+  /** Wants no picture for the time being: none arrives unasked. */
+  rest(): void {
     this.#want = undefined;
     this.#cancel();
+  }
+
+  /** Cancels the request and frees all pictures. */
+  close(): void {
+    this.rest();
     this.#pairs.clear();
   }
 

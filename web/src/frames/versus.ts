@@ -5,12 +5,15 @@
 import type { Report } from 'anyvmaf';
 import type { EncodeResult } from '../session.js';
 import type { PairSource } from './serve.js';
+import { keyOf } from './viewer/subject.js';
 
 /** Frames of one encode beside those of another. */
 export interface Versus {
   readonly source: PairSource;
   /** What to add to a pair's number of the first encode's run. */
   readonly shift: number;
+  /** Whether the other encode has a picture for this pair's number of the first encode's run. */
+  has(frame: number): boolean;
 }
 
 /** The two sides of an encode's run, as far as they decide which frame belongs to which. */
@@ -46,12 +49,16 @@ export function versus(result: EncodeResult, other: EncodeResult, source: PairSo
   const scaled = [own, its].some(({ report: { pairing } }) =>
     [pairing?.distorted].some((side) => side?.width !== width || side.height !== height),
   );
+  // The numbers of both runs, less where they begin on the reference.
+  const apart = skipped - its.report.reference.skipped;
   return {
     // Before the first frame that both have, there is no pair.
     shift: Math.min(first, same),
+    has: (frame) => frame + apart >= 0 && frame + apart < its.report.frameCount,
     source: {
       ...source,
-      key: `${source.key} ${other.name} ${same - first}`,
+      // By its files: names may be equal.
+      key: `${source.key} ${keyOf(other.source)} ${same - first}`,
       reference: other.source.distorted,
       distorted: source.distorted,
       options: {

@@ -2,6 +2,7 @@
  * @module web/frames/viewer
  * The frame viewer: a dialog in which reference and distorted are compared, frame by frame. Its parts are in viewer/.
  */
+import { distinctNames } from 'anyvmaf/view';
 import { fill, h } from '../dom.js';
 import { EngineError } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
@@ -23,7 +24,7 @@ import { Head } from './viewer/head.js';
 import { Overlays } from './viewer/overlays.js';
 import { pictureName, savablePictures } from './viewer/pictures.js';
 import { Readout } from './viewer/readout.js';
-import { metricName, metricsOf, rateOf, type Subject, subjectOf } from './viewer/subject.js';
+import { metricName, metricsOf, rateOf, type Subject, sameMoment, subjectOf } from './viewer/subject.js';
 import { tool } from './viewer/tool.js';
 import { Transport } from './viewer/transport.js';
 import './frames.css';
@@ -59,6 +60,8 @@ export class FrameViewer {
   readonly #spoken = h('p', { class: 'unseen', role: 'status' });
 
   #subject: Subject | undefined;
+  /** Of all encodes. */
+  #names: readonly string[] = [];
   /** The focused element when the viewer opened. */
   #opener: Element | null = null;
   #frame = 0;
@@ -298,9 +301,15 @@ export class FrameViewer {
       this.#transport.subject = this.#subject;
     }
     const { encode } = cursor;
-    const others = results.flatMap(({ name }, i) => (this.#versusOf(encode, i) ? [{ name, i }] : []));
-    this.#head.list(results, encode, others, this.#other);
+    this.#names = distinctNames(results.map(({ name }) => name));
+    const others = this.#names.flatMap((name, i) => (this.#versusOf(encode, i) ? [{ name, i }] : []));
+    this.#head.list(this.#names, encode, others, this.#other);
     if (this.#shown < 0 || this.#isShown) this.#describe();
+  }
+
+  /** The name of an encode, told apart from those of the others. */
+  #nameOf(encode: number | null): string {
+    return encode === null ? '' : (this.#names[encode] ?? '');
   }
 
   /** The pairing of one encode with another. */
@@ -324,6 +333,13 @@ export class FrameViewer {
     }
     const encode = this.#session.cursor.value?.encode ?? 0;
     this.#versus = this.#other === null ? undefined : this.#versusOf(encode, this.#other);
+    if (this.#versus && !this.#versus.has(this.#frame)) {
+      this.#transport.stop();
+      this.#store.rest();
+      this.#describe();
+      this.#say(words.apart(this.#nameOf(this.#other)), false);
+      return;
+    }
     this.#soonBusy();
     const frame = this.#frame + (this.#versus?.shift ?? 0);
     this.#store.want(this.#source ?? subject.source, frame, this.#transport.step);
@@ -356,11 +372,9 @@ export class FrameViewer {
     this.#pair = pair;
     this.#overlays.forget();
     this.#message.hidden = true;
-    const results = this.#session.results.value;
-    const other = this.#other === null ? undefined : results[this.#other]?.name;
     this.#stage.names = {
-      reference: (this.#versus && other) ?? words.reference,
-      distorted: this.#subject?.result.name ?? words.distorted,
+      reference: this.#versus ? this.#nameOf(this.#other) : words.reference,
+      distorted: this.#nameOf(this.#session.cursor.value?.encode ?? null) || words.distorted,
     };
     this.#stage.show(pair);
     this.#shown = this.#frame;
@@ -420,11 +434,12 @@ export class FrameViewer {
     const name = metricName(metric);
     this.#head.describe({
       frame,
-      name: result.name,
+      name: this.#nameOf(this.#session.cursor.value?.encode ?? null) || result.name,
       metric: name,
       value,
       against: this.#versus && this.#otherScore(metric, frame),
       facts: this.#isShown ? this.#pair?.facts : undefined,
+      versus: this.#versus !== undefined,
     });
     const spoken = words.spoken(frame, name, value);
     this.#transport.show(frame, spoken);
@@ -495,8 +510,10 @@ export class FrameViewer {
   }
 
   #choose(encode: number): void {
-    const cursor = this.#session.cursor.value;
-    if (cursor) this.#session.cursor.value = { ...cursor, encode };
+    const { cursor, results } = this.#session;
+    const { value: now } = cursor;
+    const [from, to] = [now && results.value[now.encode], results.value[encode]];
+    if (now && from && to) cursor.value = { encode, frame: sameMoment(from, to, now.frame) };
   }
 
   #nextEncode(): void {

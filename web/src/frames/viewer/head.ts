@@ -3,7 +3,6 @@
  * The head of the viewer: which frame of which encode is on show and its scores, the choice of both sides, and the menus.
  */
 import { fill, h } from '../../dom.js';
-import type { EncodeResult } from '../../session.js';
 import { icon } from '../../setup/icons.js';
 import { text } from '../../text.js';
 import type { ShownPair } from '../draw.js';
@@ -35,6 +34,8 @@ export interface Described {
   /** The score of the encode in the place of the reference. */
   readonly against: number | undefined;
   readonly facts: ShownPair['facts'] | undefined;
+  /** Whether another encode stands in the place of the reference. */
+  readonly versus: boolean;
 }
 
 export class Head {
@@ -82,14 +83,17 @@ export class Head {
 
   /** Lists the encodes, and those that can stand in the place of the reference. */
   list(
-    results: readonly EncodeResult[],
+    names: readonly string[],
     encode: number,
     others: readonly { readonly name: string; readonly i: number }[],
     other: number | null,
   ): void {
-    if (this.#encodes.length !== results.length)
-      fill(this.#encodes, ...results.map(({ name }, i) => h('option', { value: i }, name)));
-    this.#encodes.hidden = results.length < 2;
+    const all = JSON.stringify(names);
+    if (this.#encodes.dataset.listed !== all) {
+      this.#encodes.dataset.listed = all;
+      fill(this.#encodes, ...names.map((name, i) => h('option', { value: i }, name)));
+    }
+    this.#encodes.hidden = names.length < 2;
     this.#encodes.value = String(encode);
     const listed = JSON.stringify(others);
     if (this.#against.dataset.listed !== listed) {
@@ -101,7 +105,7 @@ export class Head {
       );
     }
     this.#against.hidden = others.length === 0;
-    this.#against.value = other === null ? '' : String(other);
+    this.#against.value = others.some(({ i }) => i === other) ? String(other) : '';
   }
 
   /** Chooses the next one to compare with. */
@@ -117,7 +121,7 @@ export class Head {
     this.#actions.chooseAgainst(value === '' ? null : Number(value));
   }
 
-  describe({ frame, name, metric, value, against, facts }: Described): void {
+  describe({ frame, name, metric, value, against, facts, versus }: Described): void {
     this.#title.textContent = words.title(frame);
     fill(
       this.#score,
@@ -128,7 +132,11 @@ export class Head {
     const about =
       facts && words.colours(facts.distorted.matrix, facts.distorted.range, facts.distorted.guessed);
     const bits = facts ? words.bits(facts.distorted.bitDepth) : '';
-    const all = [time === null ? '' : clock(time), name, bits, about].filter(Boolean).join(' · ');
+    // Charts count frames of the reference where encodes begin apart.
+    const shown = versus ? undefined : facts?.reference.frame;
+    const reference = shown === undefined || shown === frame ? '' : text.results.chart.referenceFrame(shown);
+    const parts = [reference, time === null ? '' : clock(time), name, bits, about];
+    const all = parts.filter(Boolean).join(' · ');
     fill(this.#meta, all);
     this.#meta.title = all;
   }

@@ -37,7 +37,7 @@ const keys = new WeakMap<EncodeSource, string>();
 let lastKey = 0;
 
 /** One key for the same files and options. */
-function keyOf(source: EncodeSource): string {
+export function keyOf(source: EncodeSource): string {
   const key = keys.get(source) ?? String(++lastKey);
   keys.set(source, key);
   return key;
@@ -55,6 +55,20 @@ function sourceOf({ report }: EncodeResult, source: EncodeSource, total: number)
     options: offset === undefined ? options : { ...options, offset },
     total,
   };
+}
+
+/** Frames of the reference before the first pair; `undefined` where that is not known. */
+function skippedOf({ report, saved, skipped }: EncodeResult): number | undefined {
+  return report?.reference.skipped ?? saved?.reference?.skipped ?? skipped;
+}
+
+/** The frame of another encode that shows what a frame of the first one does: of the same reference frame, or nearest to it. */
+export function sameMoment(from: EncodeResult, to: EncodeResult, frame: number): number {
+  const [own, its] = [skippedOf(from), skippedOf(to)];
+  const same = own === undefined || its === undefined ? frame : frame + own - its;
+  // During a run, more may come than there is.
+  const last = to.report ? to.report.frameCount - 1 : same;
+  return Math.max(0, Math.min(last, same));
 }
 
 export function metricName(metric: string): string {
