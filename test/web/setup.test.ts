@@ -10,16 +10,17 @@ import type { Hint, OptionHint } from '../../src/media/preflight/types.js';
 import { loadModels } from '../../src/models/load.js';
 import type { ModelStore } from '../../src/models/types.js';
 import { failureOf } from '../../web/src/engine/calls.js';
-import { DEFAULT_SETTINGS } from '../../web/src/session.js';
+import { type ChosenFile, DEFAULT_SETTINGS, Session } from '../../web/src/session.js';
 import { formatBytes, formatTime } from '../../web/src/setup/facts.js';
 import { absentModel, failureWords, kindOfFailure } from '../../web/src/setup/failure-kind.js';
 import { kindOf } from '../../web/src/setup/files.js';
-import { fixOf, formatRange, parseRange } from '../../web/src/setup/fixes.js';
+import { applyFix, fixOf, formatRange, parseRange } from '../../web/src/setup/fixes.js';
 import { fromHash, toHash } from '../../web/src/setup/link.js';
 import { MODEL_KEYS, MODELS, summary, withModel } from '../../web/src/setup/models.js';
 import { runOptions } from '../../web/src/setup/options.js';
 import { Speed, Stopwatch, sumProgress } from '../../web/src/setup/progress.js';
 import { formatInName, frameBytes, guessRaw } from '../../web/src/setup/raw-guess.js';
+import { runKey } from '../../web/src/setup/score.js';
 
 const bytes = (text: string) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 
@@ -161,6 +162,8 @@ describe('the settings link', () => {
     '#scale=nearest&offset=soon&range=9-3&subsample=0&threads=1e9&raw=axb,8,420&scale-to=big&rate=no&model=&feature=&tiny=&tiny=/etc/passwd',
     '#%zz=1&=&&',
     '#raw=352x288,7,420',
+    '#raw=0x288,8,420&scale-to=1920x0',
+    '#raw=352x99999,8,420&scale-to=16385x16',
   ])('takes what it cannot read as unsaid: %s', (hash) => {
     expect(fromHash(hash)).toEqual({ settings: DEFAULT_SETTINGS, raw: null, guess: false, ownTiny: false });
   });
@@ -216,6 +219,42 @@ describe('what a finding advises', () => {
   it('cannot be done by the page where files are to be prepared, or only searched', () => {
     expect(fixOf(finding({ purpose: 'prepare', commands: [] }))).toBeUndefined();
     expect(fixOf(finding({ purpose: 'fix', option: 'window', value: 500 }))).toBeUndefined();
+  });
+});
+
+describe('a session', () => {
+  /** Of one reference and two encodes. */
+  function chosen() {
+    const file = (name: string, id: number): ChosenFile => ({
+      id,
+      file: new File([name], name),
+      kind: 'y4m',
+    });
+    const session = new Session();
+    const [reference, first, second] = [file('ref', 1), file('a', 2), file('b', 3)] as const;
+    session.reference.value = reference;
+    session.distorted.value = [first, second];
+    return { session, reference, first, second };
+  }
+  it('swaps the reference with the encode that looks like one, in its place', () => {
+    const { session, reference, first, second } = chosen();
+    applyFix(session, { kind: 'swap' }, second.file);
+    expect([session.reference.value, session.distorted.value]).toEqual([second, [first, reference]]);
+    applyFix(session, { kind: 'swap' }, undefined);
+    expect([session.reference.value, session.distorted.value]).toEqual([first, [second, reference]]);
+    applyFix(session, { kind: 'swap' }, new File([], 'of another session'));
+    expect(session.reference.value).toBe(first);
+  });
+
+  it('is another one for another tiny model, of the same name too', () => {
+    const { session } = chosen();
+    const pick = () => ({ model: 'my.onnx', files: { 'my.onnx': new File([], 'my.onnx') }, resizes: false });
+    session.tiny.value = [pick()];
+    const before = runKey(session);
+    session.tiny.value = [...session.tiny.value];
+    expect(runKey(session)).toBe(before);
+    session.tiny.value = [pick()];
+    expect(runKey(session)).not.toBe(before);
   });
 });
 

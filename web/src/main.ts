@@ -46,8 +46,15 @@ const frames = h('section', { id: 'frames', 'aria-label': text.page.frameLabel, 
 const toResults = h('a', { class: 'skip', href: '#results', hidden: true, onclick: skip }, text.page.skip);
 const trouble = h('p', { class: 'slot-error', role: 'alert', hidden: true });
 
-/** Opens saved reports in place of the results on show. */
-async function openReports(files: readonly File[]): Promise<void> {
+let opening: Promise<void> = Promise.resolve();
+
+/** Opens saved reports in place of the results on show, after those that are being read. */
+function openReports(files: readonly File[]): Promise<void> {
+  opening = opening.then(() => readReports(files));
+  return opening;
+}
+
+async function readReports(files: readonly File[]): Promise<void> {
   trouble.hidden = true;
   session.reading.value = true;
   try {
@@ -146,6 +153,10 @@ function toolbar(): HTMLElement {
     icon('open'),
     h('span', {}, text.page.openReport),
   );
+  // A run shows its own results.
+  session.watchPhase(() => {
+    open.disabled = isActive(session.run.value);
+  });
   return h('div', { class: 'tools' }, reports, open, copyLinkButton(), themeSwitch());
 }
 
@@ -214,10 +225,10 @@ function remedies(): Remedies {
       !isActive(session.run.value) &&
       finding.hint?.purpose === 'fix' &&
       fixOf(finding) !== undefined,
-    mend(finding) {
+    mend(finding, file) {
       const fix = fixOf(finding);
       if (!fix) return;
-      applyFix(session, fix, session.distorted.value.length);
+      applyFix(session, fix, file);
       session.runsAsked.value++;
     },
     get outdated() {

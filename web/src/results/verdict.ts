@@ -14,7 +14,8 @@ const words = text.results;
 export interface Remedies {
   /** Whether the page itself can mend what a finding says, and score again. */
   canMend(finding: Finding): boolean;
-  mend(finding: Finding): void;
+  /** @param file the distorted video that it was found in */
+  mend(finding: Finding, file: File | undefined): void;
   /** Whether the result is of other files or settings than those that are chosen now. */
   readonly outdated: boolean;
 }
@@ -32,17 +33,19 @@ interface Flaw {
   /** The finding that is its root; absent if it is a plain warning. */
   readonly root: Finding | undefined;
   readonly names: string[];
+  /** The distorted video of the first of them. */
+  readonly file: File | undefined;
 }
 
 /** The flaws of all encodes, each once, in the order of the encodes. */
 function flawsOf({ list }: Encodes): readonly Flaw[] {
   const flaws = new Map<string, Flaw>();
-  for (const { facts, name } of list) {
+  for (const { facts, name, result } of list) {
     const trust = trustOf(facts);
     if (trust.verdict === 'fine') continue;
     const key = JSON.stringify([trust.verdict, trust.codes, trust.cause]);
     const root = facts.preflight?.find(({ message }) => message === trust.cause);
-    const flaw = flaws.get(key) ?? { trust, root, names: [] };
+    const flaw = flaws.get(key) ?? { trust, root, names: [], file: result.source?.distorted };
     flaw.names.push(name);
     flaws.set(key, flaw);
   }
@@ -51,14 +54,14 @@ function flawsOf({ list }: Encodes): readonly Flaw[] {
 
 /** The flaws, then everything that was found. */
 export function verdict(encodes: Encodes, remedies: Remedies): TemplateResult {
-  const flaws = flawsOf(encodes).map(({ trust, root, names }) => {
+  const flaws = flawsOf(encodes).map(({ trust, root, names, file }) => {
     const { verdict, codes, cause = '' } = trust;
     const said = verdict === 'fine' ? '' : words.trust.notes[verdict];
     const named = codes.length > 0 ? `[${codes.join(', ')}] ` : '';
     const name = encodes.list.length > 1 ? names.join(', ') : undefined;
     const note = flawNote(templates, trust, said, `${named}${cause}`, name);
     const mends = root && remedies.canMend(root);
-    return html`<div class="flaw-line">${note}${mends ? html`<button type="button" class="tool strong" @click=${() => remedies.mend(root)}>${words.trust.mend}</button>` : ''}</div>`;
+    return html`<div class="flaw-line">${note}${mends ? html`<button type="button" class="tool strong" @click=${() => remedies.mend(root, file)}>${words.trust.mend}</button>` : ''}</div>`;
   });
   return html`${flaws}${found(encodes)}`;
 }

@@ -103,14 +103,14 @@ export function removeFile(session: Session, id: number): void {
   if (rawFiles(session).length === 0) session.raw.value = null;
 }
 
-/** Swaps the reference and the first distorted video. */
-export function swapSides(session: Session): void {
+/** Swaps the reference and a distorted video. @param file the distorted one; absent: the first */
+export function swapSides(session: Session, file?: File): void {
   const { reference, distorted } = session;
-  const [first, ...others] = distorted.value;
-  if (!first || !reference.value) return;
+  const other = file ? distorted.value.find((one) => one.file === file) : distorted.value[0];
   const was = reference.value;
-  reference.value = first;
-  distorted.value = [was, ...others];
+  if (!other || !was) return;
+  reference.value = other;
+  distorted.value = distorted.value.map((one) => (one === other ? was : one));
 }
 
 /** Treats files as raw YUV, whatever their names say. */

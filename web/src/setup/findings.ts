@@ -17,7 +17,7 @@ const ORDER = ['error', 'warning', 'info'] as const;
 /** A finding and the encodes that it is about. */
 interface Shared {
   readonly finding: Finding;
-  readonly names: string[];
+  readonly files: File[];
 }
 
 /** The findings of all pairs. */
@@ -101,8 +101,8 @@ function gather({ distorted, inspections }: Session) {
     if (pair?.phase !== 'found') continue;
     for (const finding of pair.inspection.findings) {
       const key = JSON.stringify([finding.code, finding.message]);
-      const entry = shared.get(key) ?? { finding, names: [] };
-      entry.names.push(file.name);
+      const entry = shared.get(key) ?? { finding, files: [] };
+      entry.files.push(file);
       shared.set(key, entry);
     }
   }
@@ -112,10 +112,10 @@ function gather({ distorted, inspections }: Session) {
   return { shared: sorted, failures: [...failures.values()], waiting };
 }
 
-function item(session: Session, { finding, names }: Shared, encodes: number): HTMLElement {
+function item(session: Session, { finding, files }: Shared, encodes: number): HTMLElement {
   const { severity, message, reference, distorted, hint, fix } = finding;
   const action = fixOf(finding);
-  const apply = () => action && applyFix(session, action, encodes);
+  const apply = () => action && applyFix(session, action, files[0]);
   return h(
     'li',
     { class: 'finding', style: `--tone: ${TONES[severity]}` },
@@ -128,7 +128,7 @@ function item(session: Session, { finding, names }: Shared, encodes: number): HT
       h(
         'div',
         { class: 'more' },
-        encodes > 1 && names.length < encodes && h('span', {}, names.join(', ')),
+        encodes > 1 && files.length < encodes && h('span', {}, files.map(({ name }) => name).join(', ')),
         reference !== undefined && h('span', {}, `${text.findings.reference} `, h('b', {}, value(reference))),
         distorted !== undefined && h('span', {}, `${text.findings.distorted} `, h('b', {}, value(distorted))),
         hint?.purpose === 'prepare' &&

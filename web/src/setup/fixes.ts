@@ -37,9 +37,10 @@ export function forAll(change: Partial<Settings>, encodes: number): Partial<Sett
   return encodes > 1 && typeof change.offset === 'number' ? { offset: 'auto' } : change;
 }
 
-/** Makes a fix, for all of so many encodes. */
-export function applyFix(session: Session, fix: Fix, encodes: number): void {
-  if (fix.kind === 'swap') swapSides(session);
+/** Makes a fix, for all encodes. @param file the distorted video that it was found in */
+export function applyFix(session: Session, fix: Fix, file: File | undefined): void {
+  const encodes = session.distorted.value.length;
+  if (fix.kind === 'swap') swapSides(session, file);
   else if (fix.kind === 'raw') session.raw.value = fix.format;
   else session.settings.value = { ...session.settings.value, ...forAll(fix.change, encodes) };
 }

@@ -89,9 +89,17 @@ function whole(text: string | null, min: number, max: number): number | undefine
   return value >= min && value <= max ? value : undefined;
 }
 
+/** Largest side that the library takes. */
+const LARGEST = 16384;
+
+function isSize(width: number, height: number): boolean {
+  return [width, height].every((side) => side >= 1 && side <= LARGEST);
+}
+
 function parseScaleTo(text: string | null): ScaleTo {
   const size = /^(\d{1,5})x(\d{1,5})$/.exec(text ?? '');
-  if (size) return { width: Number(size[1]), height: Number(size[2]) };
+  if (size && isSize(Number(size[1]), Number(size[2])))
+    return { width: Number(size[1]), height: Number(size[2]) };
   return text === 'dis' ? 'dis' : 'ref';
 }
 
@@ -99,8 +107,7 @@ function parseRaw(text: string | null): RawVideoFormat | null {
   const match = /^(\d{1,5})x(\d{1,5}),(\d{1,2}),(420|422|444|400)$/.exec(text ?? '');
   if (!match) return null;
   const chroma = (['420', '422', '444', '400'] as const).find((one) => one === match[4]);
-  const bitDepth = Number(match[3]);
-  return chroma && bitDepth >= 8 && bitDepth <= 16
-    ? { width: Number(match[1]), height: Number(match[2]), bitDepth, chroma }
-    : null;
+  const [width, height, bitDepth] = [match[1], match[2], match[3]].map(Number) as [number, number, number];
+  const fits = isSize(width, height) && bitDepth >= 8 && bitDepth <= 16;
+  return chroma && fits ? { width, height, bitDepth, chroma } : null;
 }

@@ -77,7 +77,7 @@ function startButton(session: Session, start: () => void) {
   const update = () => {
     const lacks = missing(session);
     const failure = lacks ? null : unreadable(session);
-    go.disabled = lacks !== null || failure !== null;
+    go.disabled = lacks !== null || failure !== null || session.reading.value;
     const { need, needReference, needDistorted, needRaw } = text.run;
     const needs = { both: need, reference: needReference, distorted: needDistorted, raw: needRaw };
     fill(hint, lacks ? needs[lacks] : failure && text.run.unreadable(sentence(failureWords(failure))));
@@ -86,6 +86,7 @@ function startButton(session: Session, start: () => void) {
   };
   for (const cell of [session.reference, session.distorted, session.raw, session.tiny]) cell.watch(update);
   session.inspections.watch(update);
+  session.reading.watch(update);
   return { element, button: go, update };
 }
 

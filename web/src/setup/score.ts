@@ -37,8 +37,18 @@ export function unreadable({ distorted, inspections, settings }: Session): Failu
   return failures.length === pairs.length ? (failures[0] ?? null) : null;
 }
 
+const numbers = new WeakMap<object, number>();
+let numbered = 0;
+
+/** One number for each pick of files: their names may be those of others. */
+function numberOf(files: object): number {
+  const number = numbers.get(files) ?? ++numbered;
+  numbers.set(files, number);
+  return number;
+}
+
 /** The files and settings that decide on a run's numbers, as text. */
-function runKey({ reference, distorted, raw, settings, tiny }: Session): string {
+export function runKey({ reference, distorted, raw, settings, tiny }: Session): string {
   // The same numbers come of any number of threads, and of a GPU.
   const { threads, backend, ...deciding } = settings.value;
   return JSON.stringify([
@@ -46,7 +56,7 @@ function runKey({ reference, distorted, raw, settings, tiny }: Session): string 
     distorted.value.map(({ id }) => id),
     raw.value,
     deciding,
-    tiny.value.map(({ model }) => model),
+    tiny.value.map(({ model, files }) => [model, files && numberOf(files)]),
   ]);
 }
 
@@ -72,7 +82,7 @@ export class Runner {
   async start(): Promise<void> {
     const session = this.#session;
     const reference = session.reference.value;
-    if (missing(session) !== null || this.#stop) return;
+    if (missing(session) !== null || this.#stop || session.reading.value) return;
     this.#stop = new AbortController();
     const { signal } = this.#stop;
     const distorted = session.distorted.value.map(({ file }) => file);

@@ -256,18 +256,21 @@ function offsetField(session: Session, set: Change): Part {
     const reference = session.reference.value;
     const raw = rawFiles(session).length > 0 ? session.raw.value : null;
     if (!reference || missing(session) !== null) return;
+    const distorted = session.distorted.value;
+    const stale = () => session.reference.value !== reference || session.distorted.value !== distorted;
     detect.disabled = true;
     fill(detect, text.settings.detecting);
     try {
       const found = [];
-      for (const { file } of session.distorted.value) {
+      for (const { file } of distorted) {
         const request = { reference: reference.file, distorted: file, ...(raw && { raw }) };
         found.push(
           await engine.call('align', { request, options: { decoder: session.settings.value.decoder } }),
         );
       }
       const [first] = found;
-      if (!first) return;
+      // Other files were chosen meanwhile.
+      if (!first || stale()) return;
       const agree = found.every(({ offset }) => offset === first.offset);
       set({ offset: agree ? first.offset : 'auto' });
       fill(status, first.explanation);

@@ -169,7 +169,7 @@ function row(
 function dropAnywhere(session: Session, add: Add): void {
   let depth = 0;
   const dragging = (event: DragEvent) => event.dataTransfer?.types.includes('Files') === true;
-  const show = () => document.body.classList.toggle('dragging', depth > 0);
+  const show = () => document.body.classList.toggle('dragging', depth > 0 && !isActive(session.run.value));
   document.addEventListener('dragenter', (event) => {
     if (!dragging(event)) return;
     depth++;
