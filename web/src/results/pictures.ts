@@ -20,7 +20,7 @@ export class MomentPictures {
   readonly #failed = new Set<number>();
   #wanted: ReadonlyMap<number, readonly number[]> = new Map();
   #stop: AbortController | undefined;
-  #listener: (encode: number, pair: ThumbPair) => void = () => {};
+  #listener: (encode: number, pair: ThumbPair | undefined) => void = () => {};
   readonly #unwatch: (() => void)[];
 
   constructor(encodes: Encodes, session: Session) {
@@ -30,13 +30,18 @@ export class MomentPictures {
     this.#unwatch = [session.run.watch(turn), session.cursor.watch(turn)];
   }
 
-  /** Called for every picture that is made. */
-  set listener(listener: (encode: number, pair: ThumbPair) => void) {
+  /** Called for every picture that is made, and with none for an encode of which no more can be had. */
+  set listener(listener: (encode: number, pair: ThumbPair | undefined) => void) {
     this.#listener = listener;
   }
 
   get(encode: number, frame: number): ThumbPair | undefined {
     return this.#made.get(keyOf(encode, frame));
+  }
+
+  /** Whether pictures of an encode are to come, or there. */
+  expects(encode: number): boolean {
+    return this.#encodes.list[encode]?.result.source !== undefined && !this.#failed.has(encode);
   }
 
   /** All pictures of an encode, by frame. */
@@ -97,7 +102,10 @@ export class MomentPictures {
       );
     } catch {
       // Without pictures, the numbers stand as they are; the viewer says what is wrong with the files.
-      if (!stop.signal.aborted) this.#failed.add(encode);
+      if (!stop.signal.aborted) {
+        this.#failed.add(encode);
+        this.#listener(encode, undefined);
+      }
     }
     this.#stop = undefined;
     if (this.#allowed) this.#next();

@@ -23,7 +23,7 @@ interface Row {
   readonly frame: number;
   readonly item: HTMLElement;
   readonly button: HTMLElement;
-  /** Reference, encode and loss map; hidden until they are there. */
+  /** Reference, encode and loss map; hidden until they are to come. */
   readonly shots: HTMLElement;
 }
 
@@ -136,6 +136,10 @@ function momentLists(lists: HTMLElement, encodes: Encodes, view: View, pictures:
   let picked = 0;
 
   pictures.listener = (encode, pair) => {
+    if (!pair) {
+      for (const row of rows.values()) if (row.encode === encode) giveUpShots(row.shots);
+      return;
+    }
     const shift = encodes.list[encode]?.columns.shift ?? 0;
     const row = rows.get(rowKey(encode, pair.index + shift));
     if (row) drawShots(row.shots, pair);
@@ -157,6 +161,8 @@ function momentLists(lists: HTMLElement, encodes: Encodes, view: View, pictures:
       if (!row) return [];
       const made = pictures.get(index, moment.frame - encode.columns.shift);
       if (made) drawShots(row.shots, made);
+      // Rooms for pictures that come one by one, so that nothing below moves with each.
+      else if (encodes.settled && pictures.expects(index)) awaitShots(row.shots, aspectOf(encode));
       render(content(encode, metric, moment, encodes, row.shots), row.button);
       return row.item;
     });
@@ -246,9 +252,38 @@ function content(
 ${causes.length > 0 ? html`<span class="causes soft">${causes.join(', ')}</span>` : ''}`;
 }
 
+/** Width over height of the pictures of an encode, as far as its report says. */
+function aspectOf({ facts: { pairing, reference } }: Encode): number {
+  const { width = 16, height = 9 } = pairing ?? reference ?? {};
+  return width / height;
+}
+
+/** Keeps the room of pictures that are to come. */
+function awaitShots(shots: HTMLElement, aspect: number): void {
+  if (!shots.hidden) return;
+  const room = (name: string) =>
+    h(
+      'span',
+      { class: 'shot' },
+      h('span', { class: 'awaited', style: `aspect-ratio:${aspect}` }),
+      h('span', { class: 'faint' }, name),
+    );
+  const { reference, distorted, map } = words.shots;
+  shots.replaceChildren(...[reference, distorted, map].map(room));
+  shots.hidden = false;
+}
+
+/** Gives the room back of pictures that do not come. */
+function giveUpShots(shots: HTMLElement): void {
+  if (shots.classList.contains('drawn')) return;
+  shots.replaceChildren();
+  shots.hidden = true;
+}
+
 /** Shows both frames and the loss map of a moment. */
 function drawShots(shots: HTMLElement, { reference, distorted, map }: ThumbPair): void {
-  if (!shots.hidden) return;
+  if (shots.classList.contains('drawn')) return;
+  shots.classList.add('drawn');
   const shot = ({ width, height, aspect, data }: Thumb, name: string) => {
     const canvas = h('canvas', { width, height, style: `aspect-ratio:${aspect}` });
     canvas.getContext('2d')?.putImageData(new ImageData(data, width, height), 0, 0);
