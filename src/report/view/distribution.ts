@@ -33,11 +33,11 @@ export interface Histogram extends Extent {
 export function histogram(values: Iterable<number>, range: Extent, bins: number): Histogram {
   const step = roundStep(range.high - range.low || 1, bins);
   const low = Math.floor(range.low / step) * step;
-  const count = Math.max(1, Math.ceil((range.high - low) / step - 1e-9));
+  const count = Math.max(1, Math.ceil(range.high / step - low / step - 1e-9));
   const counts = new Array<number>(count).fill(0);
   for (const value of values) {
     if (!Number.isFinite(value)) continue;
-    const bin = Math.min(count - 1, Math.max(0, Math.floor((value - low) / step + 1e-9)));
+    const bin = Math.min(count - 1, Math.max(0, Math.floor(value / step - low / step + 1e-9)));
     counts[bin] = (counts[bin] ?? 0) + 1;
   }
   return { low, high: low + count * step, step, counts };

@@ -25,7 +25,8 @@ export function extentOf(series: Iterable<Iterable<number>>): Extent | undefined
 
 /** 1, 2 or 5 times a power of ten: the smallest such step that divides a span into at most `parts`. */
 export function roundStep(span: number, parts: number): number {
-  const rough = Math.abs(span) / Math.max(1, parts);
+  // The span of very large values may be more than a number can be.
+  const rough = Math.min(Math.abs(span), Number.MAX_VALUE) / Math.max(1, parts);
   if (!(rough > 0)) return 1;
   const power = 10 ** Math.floor(Math.log10(rough) + 1e-9);
   return power * ([1, 2, 5].find((factor) => factor * power >= rough * (1 - 1e-9)) ?? 10);
@@ -35,7 +36,9 @@ export function roundStep(span: number, parts: number): number {
 function multiples(low: number, high: number, step: number): number[] {
   const first = Math.ceil(low / step - 1e-9);
   const count = Math.floor(high / step + 1e-9) - first + 1;
-  return Array.from({ length: Math.max(0, count) }, (_, i) => Number(((first + i) * step).toPrecision(12)));
+  // Ends that are not finite have no marks between them.
+  const length = Number.isFinite(count) ? Math.max(0, count) : 0;
+  return Array.from({ length }, (_, i) => Number(((first + i) * step).toPrecision(12)));
 }
 
 /** Multiples of a round step within a range, about `parts` of them. */

@@ -40,6 +40,13 @@ describe('histogram', () => {
     expect(counts.reduce((a, b) => a + b)).toBe(4);
   });
 
+  it('counts values of which the span is more than a number can be', () => {
+    const { counts } = histogram([-1e308, 0, 0, 1e308], { low: -1e308, high: 1e308 }, 42);
+    expect(counts.length).toBeLessThan(100);
+    expect(counts.filter((count) => count > 0)).toEqual([1, 2, 1]);
+    expect(ticks(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, 6)).toEqual([]);
+  });
+
   it('has one bin for a single value', () => {
     const { counts } = histogram([5, 5], { low: 5, high: 5 }, 40);
     expect(counts.reduce((a, b) => a + b)).toBe(2);
