@@ -51,6 +51,23 @@ describe('the name of a mean', () => {
     expect(covers(place, drawn)).toBe(false);
   });
 
+  it('stands just beyond what crosses both sides everywhere', () => {
+    const drawn = line((x) => 100 + 22 * Math.sin(x / 9));
+    const place = placeName(SIZE, 100, WIDE, drawn);
+    expect(place.x).toBe(600);
+    expect(place.y).toBeLessThan(78);
+    expect(place.y).toBeGreaterThan(52);
+    expect(covers(place, drawn)).toBe(false);
+    // Near the top there is room below only.
+    const low = placeName(
+      SIZE,
+      25,
+      WIDE,
+      line((x) => 25 + 22 * Math.sin(x / 9)),
+    );
+    expect(low.y).toBeGreaterThan(47);
+  });
+
   it('does not stand between two points that a line joins through it', () => {
     const steep = [
       { x: 0, y: 20 },

@@ -10,11 +10,12 @@ interface Point {
   readonly y: number;
 }
 
-/** The height of a name, its distance from the line that it names, and the air around it. */
-const [TALL, OFF, AIR] = [16, 10, 4];
+/** The height of a name, its distance from the line that it names, the air around it, and how far away it is still its name. */
+const [TALL, OFF, AIR, FAR] = [16, 10, 4, 48];
 
 /**
- * Where the name of a horizontal line stands: on either side of it, as far right as nothing crosses it, else at the right.
+ * Where the name of a horizontal line stands: on either side of it, as far right as nothing crosses it; else just beyond what
+ * would cross it, if that is near; else at the right.
  * @param wide width of the name
  * @param drawn what may cross it, from left to right: neighbours are joined
  * @returns its right end and its middle
@@ -25,17 +26,30 @@ export function placeName(
   wide: number,
   drawn: readonly Point[],
 ): Point {
-  const crosses = (x: number, y: number) =>
-    drawn.some((point, i) => {
+  /** Heights of what is drawn beside a name that ends at `x`, from the highest to the lowest of each piece. */
+  const beside = (x: number) =>
+    drawn.flatMap((point, i) => {
       const before = drawn[i - 1] ?? point;
-      const beside = point.x < x - wide - AIR || before.x > x + AIR;
+      const apart = point.x < x - wide - AIR || before.x > x + AIR;
       const [top, bottom] = [Math.min(before.y, point.y), Math.max(before.y, point.y)];
-      return !beside && top < y + TALL / 2 + AIR && bottom > y - TALL / 2 - AIR;
+      return apart || Number.isNaN(top) ? [] : [[top, bottom] as const];
     });
+  const fits = (y: number) => y >= TALL / 2 && y <= height - TALL / 2;
+  const clear = (x: number, y: number) =>
+    beside(x).every(([top, bottom]) => top >= y + TALL / 2 + AIR || bottom <= y - TALL / 2 - AIR);
+  const ends: number[] = [];
+  for (let x = width; x >= wide; x -= wide / 2) ends.push(x);
   // Above the line where there is room.
-  const middles = [at - OFF, at + OFF + 1].filter((y) => y >= TALL / 2 && y <= height - TALL / 2);
-  for (let x = width; x >= wide; x -= wide / 2) {
-    const y = middles.find((middle) => !crosses(x, middle));
+  const middles = [at - OFF, at + OFF + 1].filter(fits);
+  for (const x of ends) {
+    const y = middles.find((middle) => clear(x, middle));
+    if (y !== undefined) return { x, y };
+  }
+  for (const x of ends) {
+    const pieces = beside(x);
+    const above = Math.min(at, ...pieces.map(([top]) => top)) - AIR - TALL / 2;
+    const below = Math.max(at, ...pieces.map(([, bottom]) => bottom)) + AIR + TALL / 2;
+    const y = [above, below].find((middle) => fits(middle) && Math.abs(middle - at) <= FAR);
     if (y !== undefined) return { x, y };
   }
   return { x: width, y: middles[0] ?? at };
