@@ -18,7 +18,6 @@ export default defineConfig({
     alias: {
       'anyvmaf/abort': fileURLToPath(new URL('src/core/abort.ts', import.meta.url)),
       'anyvmaf/result-view': fileURLToPath(new URL('src/search/result-view.ts', import.meta.url)),
-      'anyvmaf/bd-rate': fileURLToPath(new URL('src/search/bd-rate.ts', import.meta.url)),
       'anyvmaf/view': fileURLToPath(new URL('src/report/view.ts', import.meta.url)),
       anyvmaf: fileURLToPath(new URL('src/index.ts', import.meta.url)),
     },

@@ -189,7 +189,6 @@ export default defineConfig({
       'anyvmaf/abort': join(ROOT, 'dist/core/abort.js'),
       'anyvmaf/view': join(ROOT, 'dist/report/view.js'),
       'anyvmaf/result-view': join(ROOT, 'dist/search/result-view.js'),
-      'anyvmaf/bd-rate': join(ROOT, 'dist/search/bd-rate.js'),
       'anyvmaf/sample/files': join(ROOT, 'dist/sample/files.js'),
       'anyvmaf/sample/generator': join(ROOT, 'dist/sample/generator.js'),
       anyvmaf: join(ROOT, 'dist/index.browser.js'),

@@ -5,12 +5,14 @@
  */
 export { remarks } from './findings.js';
 export { writeTableCsv } from './table.js';
+export { bdTable } from './view/bd.js';
 export * from './view/cell.js';
 export * from './view/chart.js';
 export * from './view/chart-state.js';
 export * from './view/colours.js';
 export * from './view/distribution.js';
 export * from './view/encodes.js';
+export * from './view/features.js';
 export * from './view/frames.js';
 export * from './view/gestures.js';
 export * from './view/headline.js';

@@ -127,6 +127,9 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
   test('draws every chart and loads nothing, whatever files are called', async () => {
     const { page, troubles, close } = await open([run(HOSTILE), run('b.mp4')]);
     await expect.poll(() => inked(page, '.chart.big')).toBeGreaterThan(1000);
+    // What the score is made of is folded until somebody asks.
+    expect(await page.locator('.chart.tiny').first().isVisible()).toBe(false);
+    await page.getByText('All features').click();
     await expect.poll(() => inked(page, '.chart.tiny')).toBeGreaterThan(200);
     expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
     expect(await page.locator('.legend button').first().textContent()).toBe(HOSTILE.replace(/^.*\//, ''));

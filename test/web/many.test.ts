@@ -4,10 +4,10 @@
  * logarithmic axes, BD-rate between codecs, and metrics with a box.
  */
 import { describe, expect, it } from 'vitest';
+import { bdRate } from '../../src/report/bd-rate.js';
+import { comparedWith, curvesOf, signed } from '../../src/report/view/bd.js';
 import { type Encode, EncodeList, type Facts } from '../../src/report/view/encodes.js';
 import { codecColour, encodeColours, logTicks, type RatePoint, spreadKind } from '../../src/report/view.js';
-import { bdRate } from '../../src/search/bd-rate.js';
-import { comparedWith, curvesOf, signed } from '../../web/src/results/bd.js';
 import { nextSorting, sorted } from '../../web/src/results/encode-table.js';
 import { DEFAULT_SETTINGS } from '../../web/src/session.js';
 import { summary, typedMetrics, withMetric } from '../../web/src/setup/models.js';

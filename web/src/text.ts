@@ -288,23 +288,6 @@ export const text = {
       encode: 'encode',
       rate: 'bit rate',
       codec: 'codec',
-      bd: {
-        heading: 'BD-rate between codecs',
-        explain: (metric: string) =>
-          `The mean difference of bit rate at equal ${metric}: a codec with a value below zero needs less than the one above it.`,
-        codec: 'codec',
-        against: (codec: string) => `against ${codec}`,
-        none: 'none',
-        from: (low: string, high: string, part: string) =>
-          `compared from ${low} to ${high}, ${part} of the whole range`,
-        pair: (test: string, anchor: string) => `${test} against ${anchor}`,
-        apart: (pair: string) => `${pair}: none, since the qualities of their encodes do not overlap.`,
-        little: (pair: string, part: string) =>
-          `${pair}: their encodes overlap in ${part} of the range only, so the value says little.`,
-        uneven: (codec: string) =>
-          `${codec}: an encode of a higher rate is no better than one of a lower rate.`,
-        few: (codecs: string) => `From fewer than four encodes: ${codecs}.`,
-      },
     },
     saved: {
       from: (format: string) => `Opened from a saved ${format} file.`,
@@ -386,20 +369,6 @@ export const text = {
       hint: 'all charts zoom together, click one to enlarge it',
       all: 'All features',
       allHint: 'what the score is made of: detail, contrast and motion',
-      /** What inner features measure. */
-      meanings: [
-        [/motion/, 'motion: how much the original changes from frame to frame'],
-        [/aim/, 'added impairment: detail that the original does not have'],
-        [/vif_scale0/, 'finest detail that is left'],
-        [/vif_scale1/, 'fine detail that is left'],
-        [/vif_scale[23]/, 'coarse detail that is left'],
-        [/vif/, 'detail that is left, at all scales'],
-        [/adm_scale0/, 'contrast of the finest edges and texture'],
-        [/adm_scale[123]/, 'contrast of coarser edges and texture'],
-        [/adm/, 'contrast of edges and texture that is left'],
-        [/speed_chroma/, 'detail of colours'],
-        [/speed_temporal/, 'detail of changes over time'],
-      ] satisfies [RegExp, string][],
       mean: (value: string) => `mean ${value}`,
       enlarge: (metric: string) => `Show ${metric} in the large chart`,
     },

@@ -4,6 +4,7 @@
  * score is spread over the frames.
  */
 import { distribution, distributionMarks, spreadKind } from '../view/distribution.js';
+import { featureMeaning } from '../view/features.js';
 import { colourOf, encodeColour, labelOf, shortText } from '../view/numbers.js';
 import { extentOf } from '../view/scales.js';
 import { linePath } from '../view/thin.js';
@@ -52,16 +53,30 @@ function still({ list }: Page, metric: string): Markup {
   return html`<p class="faint small">${shortText(range.high)}</p><svg viewBox="0 0 ${STILL_COLUMNS} ${STILL_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${metric} of every frame">${paths}</svg><p class="faint small">${shortText(range.low)}</p>`;
 }
 
-/** Features and further scores, one small chart each, on the same frames as the large one. */
-export function featureSection(page: Page): Markup | undefined {
+/** Metrics that were asked for, a small chart each, on the same frames as the large one; what scores are made of is folded. */
+export function featureSections(page: Page): Markup | undefined {
+  const main = page.ranking?.metric;
+  const [asked, inner] = [page.asked, page.inner].map((names) => names.filter((name) => name !== main));
+  return html`${
+    asked &&
+    asked.length > 0 &&
+    html`<section class="needs-script"><div class="bar"><h2>Features</h2><span class="hint faint small">the numbers are means; all charts zoom together</span></div>${charts(page, asked)}</section>`
+  }${
+    inner &&
+    inner.length > 0 &&
+    html`<section class="fold needs-script"><details open><summary><h2>All features</h2><span class="hint faint small">what the score is made of: detail, contrast and motion</span></summary>${charts(page, inner)}</details></section>`
+  }`;
+}
+
+function charts(page: Page, names: readonly string[]): Markup {
   const [only, ...more] = page.list;
-  if (page.others.length === 0) return undefined;
-  const charts = page.others.map((name) => {
+  const one = (name: string) => {
     const pooled = more.length === 0 ? page.pooled(only, name) : undefined;
     const mean = pooled ? shortText(pooled.mean) : '';
-    return html`<div class="feature"><h3><span title="${name}">${name}</span><span class="now" data-mean="${mean}">${mean}</span></h3><div class="chart tiny" data-metric="${name}"></div></div>`;
-  });
-  return html`<section class="needs-script"><div class="bar"><h2>Features</h2><span class="hint faint small">what the score is made of, and means; all charts zoom together</span></div><div class="features">${charts}</div></section>`;
+    const meaning = featureMeaning(name);
+    return html`<div class="feature"><h3><span title="${name}">${labelOf(name)}</span><span class="now" data-mean="${mean}">${mean}</span></h3>${meaning !== undefined && html`<p class="faint meaning">${meaning}</p>`}<div class="chart tiny" data-metric="${name}"></div></div>`;
+  };
+  return html`<div class="features">${names.map(one)}</div>`;
 }
 
 /** Histogram or cumulative share; `undefined` without a metric that has values. */

@@ -6,7 +6,7 @@ import { baseName } from '../facts.js';
 import { TRUST_SIGNS, trustOf } from '../trust.js';
 import { encodeColours } from '../view/colours.js';
 import { scoreText } from '../view/numbers.js';
-import { chartSection, distributionSection, featureSection } from './charts.js';
+import { chartSection, distributionSection, featureSections } from './charts.js';
 import { headline } from './headline.js';
 import { html, type Markup, raw, scriptJson } from './markup.js';
 import { packFrames, packMetric } from './pack.js';
@@ -47,7 +47,7 @@ ${failureSection(page)}
   const body: (Markup | undefined)[] = [
     html`<div class="charts">${chartSection(page)}${distributionSection(page)}</div>`,
     worstSection(page),
-    featureSection(page),
+    featureSections(page),
     html`<div class="folds">${pooledSection(page)}${runSection(page)}</div>`,
   ];
   for (const section of body) if (section) yield `${section.text}\n`;

@@ -70,12 +70,6 @@ export class Page extends EncodeList<ReportEncode> {
   pooled({ facts }: ReportEncode, metric: string | undefined): Pooled | undefined {
     return metric === undefined ? undefined : statedPooled(facts, metric);
   }
-
-  /** Features and further scores, in the order of the log. */
-  get others(): readonly string[] {
-    const main = this.ranking?.metric;
-    return this.metrics.filter((name) => name !== main);
-  }
 }
 
 /** One value per frame, NaN where there is none. */

@@ -127,7 +127,7 @@ p { margin: 0; }
 
 @media (min-width: 721px) { .encodes.wide .encode { grid-template-columns: minmax(0, 1fr) 88px repeat(var(--nums), minmax(0, 84px)); } .encodes.wide .track, .encodes.wide .headings > :nth-child(3) { display: none; } }
 @media (min-width: 721px) and (max-width: 1100px) { .encodes.more .encode { grid-template-columns: 88px repeat(var(--nums), minmax(0, 1fr)); } .encodes.more .encode > :first-child { grid-column: 1 / -1; } .encodes.more .track, .encodes.more .headings > :nth-child(3) { display: none; } .encodes.more b { text-align: left; } .encodes.more .headings > :nth-child(2) { text-align: left; } }
-.bd { margin-top: 6px; } .bd table { width: auto; margin: 6px 0 8px; } .bd th + th, .bd td { min-width: 110px; } .bd p { max-width: 76ch; }
+.bd { margin-top: 6px; } .bd td.less { color: var(--good); font-weight: 600; } .bd td.more { color: var(--bad); } .bd table { width: auto; margin: 6px 0 8px; } .bd th + th, .bd td { min-width: 110px; } .bd p { max-width: 76ch; }
 .found { margin-top: 14px; } .found > summary { cursor: pointer; font-size: 13.5px; color: var(--soft); display: flex; gap: 8px; align-items: center; } .found[open] > summary { margin-bottom: 10px; } .found[open] { padding-bottom: 4px; }
 
 /* Charts over the frames. */
@@ -147,6 +147,7 @@ p { margin: 0; }
 .tip { position: absolute; top: 14px; z-index: 2; pointer-events: none; background: var(--card); border: 1px solid var(--line); border-radius: 9px; padding: 7px 11px 8px; font-size: 13px; box-shadow: 0 4px 18px rgb(0 0 0 / 16%); max-width: 280px; white-space: nowrap; } .tiny .tip { top: -8px; }
 .tip div { display: flex; gap: 8px; align-items: center; } .tip div span:nth-child(2) { overflow: hidden; text-overflow: ellipsis; } .tip b { margin-left: auto; padding-left: 12px; } .tip .current b { text-decoration: underline; text-underline-offset: 3px; }
 .features { display: grid; grid-template-columns: repeat(auto-fill, minmax(190px, 1fr)); gap: 12px 24px; }
+.feature .meaning { font-size: 12px; line-height: 1.35; margin-bottom: 4px; }
 .feature h3 { display: flex; gap: 8px; margin-bottom: 4px; font-size: 12.5px; font-weight: 550; } .feature h3 span:first-child { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; } .feature h3 .now { margin-left: auto; color: var(--ink); white-space: nowrap; }
 
 /* Distribution. */
@@ -172,7 +173,7 @@ tr.main > * { font-weight: 620; } .whole { margin-top: 10px; }
 th .swatch { margin-right: 6px; }
 th.name { max-width: 200px; overflow: hidden; text-overflow: ellipsis; }
 details details { border-top: 1px solid var(--line); margin: 10px -22px 0; padding: 10px 22px 0; } details summary { cursor: pointer; font-size: 13.5px; color: var(--soft); display: flex; gap: 8px; align-items: center; overflow-wrap: anywhere; } details[open] > summary { margin-bottom: 6px; }
-.fold { padding: 10px 22px; } .fold > [open] { padding-bottom: 10px; } .fold h2 { color: var(--ink); } .fold .scroll + h3 { margin-top: 12px; }
+.fold { padding: 10px 22px; } .fold > [open] { padding-bottom: 10px; } .fold h2 { color: var(--ink); white-space: nowrap; } .fold .scroll + h3 { margin-top: 12px; }
 @media (min-width: 721px) { .folds { display: grid; grid-template-columns: 1fr 1fr; gap: 0 14px; } .folds > :has(> [open]) { grid-column: 1 / -1; } }
 summary::before { content: "›"; display: inline-block; transition: transform .12s; color: var(--faint); font-size: 17px; line-height: 1; } details[open] > summary::before { transform: rotate(90deg); }
 .worst { list-style: none; margin: 0; padding: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(min(300px, 100%), 1fr)); gap: 0 18px; } .worst + h3, .worst-of { margin-top: 12px; display: flex; gap: 7px; align-items: center; overflow-wrap: anywhere; }
@@ -200,7 +201,7 @@ footer { color: var(--faint); font-size: 12.5px; padding: 6px 2px; }
   .encodes { margin: 12px -16px 0; } .encode { grid-template-columns: repeat(3, 1fr); padding: 12px 16px; } .encode.headings { display: none; }
   .encode .name { grid-column: 1 / 3; } .encode .track { grid-column: 1 / -1; margin: 6px 0; } .encode .num { text-align: left; } .encode .num::before { content: attr(data-label) " "; color: var(--faint); display: block; font-size: 12px; }
   .plot .tag { display: none; } .chart.big { height: 220px; } .scroll { margin: 0 -16px; padding: 0 16px; } details details { margin: 10px -16px 0; padding: 10px 16px 0; }
-  .scale .tick { font-size: 11px; } .bar .hint { display: none; } .run { grid-template-columns: 1fr; }
+  .scale .tick { font-size: 11px; } .bar .hint, .fold .hint { display: none; } .run { grid-template-columns: 1fr; }
   .features { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 14px 18px; } .feature .now { font-size: 12px; } .chart.tiny { height: 70px; }
   .worst button { grid-template-columns: 56px 66px 1fr 54px; }
 }

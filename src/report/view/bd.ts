@@ -13,8 +13,11 @@ interface Curve {
   readonly points: readonly { readonly kbps: number; readonly quality: number }[];
 }
 
+/** What came of comparing one curve with another. */
+type Compared = { readonly result: BdResult } | { readonly refused: string };
+
 /** Codecs with enough encodes for a curve, in the order of the points. */
-function curvesOf(points: readonly RatePoint[]): Curve[] {
+export function curvesOf(points: readonly RatePoint[]): Curve[] {
   const codecs = [...new Set(points.flatMap(({ codec }) => codec ?? []))];
   return codecs
     .map((codec) => ({
@@ -26,13 +29,13 @@ function curvesOf(points: readonly RatePoint[]): Curve[] {
     .filter((curve) => new Set(curve.points.map(({ quality }) => quality)).size > 1);
 }
 
-/** BD-rate of `test` against `anchor`; `undefined` where they share no quality. */
-function compared(anchor: Curve, test: Curve): BdResult | undefined {
+/** BD-rate of `test` against `anchor`, or why there is none. */
+export function comparedWith(anchor: Curve, test: Curve): Compared {
   try {
-    return bdRate(anchor.points, test.points);
+    return { result: bdRate(anchor.points, test.points) };
   } catch (error) {
     if (!(error instanceof AnyvmafError)) throw error;
-    return undefined;
+    return { refused: error.message };
   }
 }
 
@@ -48,11 +51,11 @@ export function bdTable<T>(
   const rows = curves.map((test) => {
     const cells = curves.map((anchor) => {
       if (anchor === test) return html`<td class="faint" aria-hidden="true">–</td>`;
-      const result = compared(anchor, test);
-      if (!result) return html`<td>none</td>`;
-      const { value, range, overlap } = result;
+      const compared = comparedWith(anchor, test);
+      if ('refused' in compared) return html`<td title="${compared.refused}">none</td>`;
+      const { value, range, overlap } = compared.result;
       const title = `compared from ${range.from.toFixed(1)} to ${range.to.toFixed(1)}, ${percent(overlap)} of the whole range`;
-      return html`<td title="${title}">${signed(value)}</td>`;
+      return html`<td class="${value < 0 ? 'less' : value > 0 ? 'more' : ''}" title="${title}">${signed(value)}</td>`;
     });
     return html`<tr><th scope="row">${test.codec}</th>${cells}</tr>`;
   });
@@ -64,7 +67,7 @@ ${notes}</div>`;
 }
 
 /** `−24.8 %`. */
-function signed(value: number): string {
+export function signed(value: number): string {
   const size = Math.abs(value).toFixed(Math.abs(value) < 100 ? 1 : 0);
   return `${Number(size) === 0 ? '' : value < 0 ? '−' : '+'}${size} %`;
 }
@@ -78,11 +81,13 @@ function notesOf(curves: readonly Curve[]): string[] {
   const pairs = curves.flatMap((anchor, i) => curves.slice(i + 1).map((test) => [anchor, test] as const));
   const notes = pairs.flatMap(([anchor, test]) => {
     const names = `${test.codec} against ${anchor.codec}`;
-    const result = compared(anchor, test);
-    if (!result) return [`${names}: none, since the qualities of their encodes do not overlap.`];
-    if (result.overlap >= 0.5) return [];
+    const compared = comparedWith(anchor, test);
+    if ('refused' in compared)
+      return [`${names}: none, since the qualities of their encodes do not overlap.`];
+    const { overlap } = compared.result;
+    if (overlap >= 0.5) return [];
     return [
-      `${names}: their encodes overlap in ${percent(result.overlap)} of the range only, so the value says little.`,
+      `${names}: their encodes overlap in ${percent(overlap)} of the range only, so the value says little.`,
     ];
   });
   const uneven = curves.filter(({ points }) => !bdRate(points, points).monotone.anchor);

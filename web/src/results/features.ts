@@ -2,7 +2,7 @@
  * @module web/results/features
  * Every metric but the main one as a small chart on the same frames: what was asked for, and on demand what scores are made of.
  */
-import { FrameChart, labelOf, shortText } from 'anyvmaf/view';
+import { FrameChart, featureMeaning, labelOf, shortText } from 'anyvmaf/view';
 import { h } from '../dom.js';
 import { inTurn } from '../schedule.js';
 import { text } from '../text.js';
@@ -93,15 +93,8 @@ export function featureSection(encodes: Encodes, view: View): Section {
 }
 
 function button({ chart: { metric, element }, now }: Feature, view: View): TemplateResult {
-  const meaning = meaningOf(metric);
+  const meaning = featureMeaning(metric);
   return html`<button type="button" class="feature" title="${words.enlarge(labelOf(metric))}" @click=${() => enlarge(metric, view)}><span class="label"><span>${labelOf(metric)}</span>${now}</span>${meaning === undefined ? '' : html`<span class="meaning faint small">${meaning}</span>`}${element}</button>`;
-}
-
-/** What an inner feature measures, in words. */
-function meaningOf(metric: string): string | undefined {
-  return labelOf(metric) === metric
-    ? words.meanings.find(([pattern]) => pattern.test(metric))?.[1]
-    : undefined;
 }
 
 /** The values in the frame pointed at, else the mean of an encode by itself. */

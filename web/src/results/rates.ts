@@ -4,6 +4,7 @@
  * encodes have different bit rates.
  */
 import {
+  bdTable,
   bitrateText,
   colourOf,
   labelOf,
@@ -15,7 +16,6 @@ import {
 } from 'anyvmaf/view';
 import { h } from '../dom.js';
 import { text } from '../text.js';
-import { bdTable } from './bd.js';
 import type { Encodes } from './encodes.js';
 import { incomparable } from './headline.js';
 import type { Section } from './section.js';
@@ -74,7 +74,7 @@ export function ratesSection(encodes: Encodes, view: View): Section {
     const now = JSON.stringify([sound, rated]);
     if (now === told) return;
     told = now;
-    render(sound ? bdTable(rated, label) : '', differences);
+    render((sound && bdTable(templates, rated, label)) || '', differences);
   }
 
   const point = (event: PointerEvent) => {

@@ -1,9 +1,9 @@
 /**
- * @module test/search/bd-rate
+ * @module test/report/bd-rate
  * Bjontegaard deltas against published values, numpy's and SciPy's, and curves that are made and added up another way.
  */
 import { describe, expect, it } from 'vitest';
-import { type BdOptions, bdQuality, bdRate, type RatePoint } from '../../src/search/bd-rate.js';
+import { type BdOptions, bdQuality, bdRate, type RatePoint } from '../../src/report/bd-rate.js';
 
 const INTERPOLATIONS = ['pchip', 'akima', 'cubic'] as const;
 type Interpolation = (typeof INTERPOLATIONS)[number];
