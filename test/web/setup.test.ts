@@ -126,6 +126,24 @@ describe('ranges', () => {
 });
 
 describe('the settings link', () => {
+  it('names no model of another host', () => {
+    const models = (...names: string[]) =>
+      fromHash(`#${new URLSearchParams(names.map((name) => ['model', name]))}`).settings.models;
+    expect(models('path=mine.json', 'path=/models/mine.json:name=mine')).toEqual([
+      'path=mine.json',
+      'path=/models/mine.json:name=mine',
+    ]);
+    const foreign = [
+      '//evil.example/m',
+      '\\\\evil.example/m',
+      '/\\evil.example/m',
+      '/\t/evil.example/m',
+      '//[',
+    ];
+    for (const path of foreign) expect(models(`path=${path}`), path).toEqual(DEFAULT_SETTINGS.models);
+    expect(models(`name=x:path=${foreign[0]}`, MODELS.neg)).toEqual([MODELS.neg]);
+  });
+
   it('is empty where everything is as the page comes', () => {
     expect(toHash({ settings: DEFAULT_SETTINGS, raw: null, guess: false, ownTiny: false })).toBe('');
     expect(fromHash('')).toEqual({ settings: DEFAULT_SETTINGS, raw: null, guess: false, ownTiny: false });

@@ -56,10 +56,10 @@ export function toHash({ settings, raw, guess, ownTiny }: Linked): string {
   return pairs.toString().replaceAll('%3D', '=').replaceAll('%3A', ':').replaceAll('%2C', ',');
 }
 
-/** Settings of a hash, with or without `#`. Missing and invalid values are defaults. */
+/** Settings of a hash, with or without `#`. Missing and invalid values are defaults; models of other hosts are left out. */
 export function fromHash(hash: string): Linked {
   const pairs = new URLSearchParams(hash.replace(/^#/, ''));
-  const models = pairs.getAll('model').filter((model) => model !== '');
+  const models = pairs.getAll('model').filter((model) => model !== '' && isOwn(model));
   const scale = pairs.get('scale');
   const rate = pairs.get('rate');
   const settings: Settings = {
@@ -81,6 +81,16 @@ export function fromHash(hash: string): Linked {
     guess: pairs.getAll('tiny').includes(TINY_NO_REFERENCE),
     ownTiny: pairs.getAll('tiny').includes(OWN),
   };
+}
+
+/** Where the page may stand, to tell its own addresses from others. */
+const HERE = 'https://page.invalid/folder/';
+
+/** Whether a model comes with the page or lies where it does: a link must not have the page ask another host. */
+function isOwn(model: string): boolean {
+  const path = /(?:^|:)path=([^:]*)/.exec(model)?.[1];
+  if (path === undefined) return true;
+  return URL.canParse(path, HERE) && new URL(path, HERE).origin === new URL(HERE).origin;
 }
 
 function whole(text: string | null, min: number, max: number): number | undefined {
