@@ -25,8 +25,11 @@ export interface ReportParts
   readonly series: readonly MetricSeries[];
   /** Values of the whole run (`apsnr_y`, ...), in order. Default: none. */
   readonly aggregates?: Readonly<Record<string, number>> | undefined;
-  /** Pooled values to take instead of pooling the series: frames may be missing here that they count. */
-  readonly pooled?: ReadonlyMap<string, PooledMetric> | undefined;
+  /**
+   * Pooled values to take instead of pooling the series of that name: they may count frames that are missing here. `null` where
+   * one of those lacks the metric.
+   */
+  readonly pooled?: ReadonlyMap<string, PooledMetric | null> | undefined;
 }
 
 /**
@@ -47,8 +50,9 @@ export function buildReport(parts: ReportParts): Report {
       );
     }
     const here = metric.values.every((_, i) => hasValue(metric, i));
-    const complete = here && parts.pooled?.has(metric.name) !== false;
-    const statistics = complete ? (parts.pooled?.get(metric.name) ?? pool(metric.values)) : undefined;
+    const known = parts.pooled?.get(metric.name);
+    const complete = here && known !== null;
+    const statistics = complete ? (known ?? pool(metric.values)) : undefined;
     const spread = complete ? distribution(metric.values) : undefined;
     pooled.push([metric.name, statistics ?? {}]);
     if (spread) distributions.push([metric.name, spread]);

@@ -205,7 +205,7 @@ export class Scoring {
     series: MetricSeries[];
     aggregates: Readonly<Record<string, number>>;
     warnings: readonly string[];
-    pooled?: ReadonlyMap<string, PooledMetric>;
+    pooled?: ReadonlyMap<string, PooledMetric | null>;
   }> {
     this.#orFail(() => {
       for (const extension of this.#extensions) this.#keepRows(extension, extension.finisher.flush());
@@ -231,10 +231,11 @@ export class Scoring {
     return Math.ceil(this.#finisher.frames / this.#subsample);
   }
 
-  /** Statistics over all frames of the metrics that every frame has, where some frames may have been dropped. */
-  #pooled(): ReadonlyMap<string, PooledMetric> | undefined {
+  /** Statistics over all frames, where some may have been dropped; `null` for a metric that a frame lacks. */
+  #pooled(): ReadonlyMap<string, PooledMetric | null> | undefined {
     const pooled = this.#series.pooled();
-    return pooled && new Map([...pooled].filter(([name]) => this.#series.counted(name) === this.#scored));
+    const complete = (name: string) => this.#series.counted(name) === this.#scored;
+    return pooled && new Map([...pooled].map(([name, all]) => [name, complete(name) ? all : null]));
   }
 
   #dropped(kept: number): string[] {
