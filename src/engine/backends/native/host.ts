@@ -58,6 +58,8 @@ export interface NativeOutcome {
   readonly reason?: string;
   /** Wall-clock milliseconds. */
   readonly time: number;
+  /** The time limit that it ran into, in milliseconds. */
+  readonly limit?: number;
 }
 
 /** Installed programs of one platform. */
@@ -89,9 +91,9 @@ export function oneLine(text: string, most = 300): string {
 
 /** How a run failed, the end of a sentence; `undefined` when it ended well. */
 export function failure(outcome: NativeOutcome): string | undefined {
-  const { kind, code, signal, reason, time } = outcome;
+  const { kind, code, signal, reason, time, limit = time } = outcome;
   if (kind === 'unstartable') return `cannot be started: ${reason ?? 'for an unknown reason'}`;
-  if (kind === 'timeout') return `did not answer within ${Math.round(time / 100) / 10} s and was ended`;
+  if (kind === 'timeout') return `did not answer within ${Math.round(limit / 100) / 10} s and was ended`;
   if (signal !== null) return `was ended by ${signal}${saying(outcome)}`;
   if (code !== 0) return `ended with status ${code}${saying(outcome)}`;
   return undefined;

@@ -80,7 +80,16 @@ async function runIn(
     const time = performance.now() - start;
     const { code = null, signal: by = null, reason } = ending;
     const said = { stdout: stdout(), stderr: stderr() };
-    return { kind: ending.kind, code, signal: by, ...said, time, ...(reason !== undefined && { reason }) };
+    const limit = ending.kind === 'timeout' ? timeout : undefined;
+    return {
+      kind: ending.kind,
+      code,
+      signal: by,
+      ...said,
+      time,
+      ...(limit !== undefined && { limit }),
+      ...(reason !== undefined && { reason }),
+    };
   } finally {
     timers.stop();
     for (const { writer } of writers) writer.close();
