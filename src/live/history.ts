@@ -9,19 +9,20 @@ import { Series } from '../engine/results/series.js';
 import { distribution, pool } from '../report/pool.js';
 import type { MetricDistribution, PooledMetric } from '../report/types.js';
 import { type Alarm, ASSUMED_RATE, meanAndMin } from './alarms.js';
+import { MainScore } from './main-score.js';
 import type { MeasurementFacts, RunState, ServerSettings } from './messages.js';
 
 /** Worst moments that are remembered. */
 const WORST = 32;
 /** Alarms that are remembered. */
-const ALARMS = 256;
+export const KEPT_ALARMS = 256;
 /** Milliseconds over which the present rate is taken. */
 const RATE_TIME = 5000;
 /** Milliseconds that percentiles of all frames serve at least, and how many times what they took. */
 const SPREAD_TIME = 250;
 const SPREAD_SHARE = 50;
 /** Seconds of video that are remembered for charts. */
-const SECONDS = 7200;
+export const KEPT_SECONDS = 7200;
 
 /** A low score, the lowest within a second of video. */
 export interface WorstMoment {
@@ -63,7 +64,7 @@ export class History {
   readonly #keepSeconds: number | undefined;
   #names: readonly string[] = [];
   #active: readonly number[] = [];
-  #main: string | undefined;
+  readonly #main = new MainScore();
   readonly #spreads = new Map<
     string,
     { readonly version: number; readonly until: number; readonly pooled: Pooled | undefined }
@@ -95,7 +96,7 @@ export class History {
 
   /** Key of the score that scores now. */
   get main(): string | undefined {
-    return this.#main;
+    return this.#main.now;
   }
 
   get isOver(): boolean {
@@ -105,7 +106,7 @@ export class History {
   plan(facts: MeasurementFacts): void {
     this.facts = facts;
     this.state = 'running';
-    this.#main = facts.models[0]?.name;
+    this.#main.begin(facts.models[0]?.name);
     this.#began = performance.now();
     if (this.#keepSeconds !== undefined && this.#keep === Number.POSITIVE_INFINITY) {
       this.#keep = Math.max(1, Math.ceil(this.#keepSeconds * this.framesPerSecond));
@@ -123,7 +124,6 @@ export class History {
   take(numbers: Float64Array, values: Float64Array): void {
     const width = this.#names.length;
     for (const [row, frame] of numbers.entries()) {
-      this.#swapTo(frame);
       const own = values.subarray(row * width, (row + 1) * width);
       this.#series.push(frame, own, this.#active);
       this.#judge(frame, own);
@@ -139,12 +139,13 @@ export class History {
 
   swap(swap: SwapOutcome): void {
     this.swaps.push(swap);
+    this.#main.swap(swap);
     this.version++;
   }
 
   alarm(alarm: Alarm): void {
     this.alarms.push(alarm);
-    if (this.alarms.length > ALARMS) this.alarms.shift();
+    if (this.alarms.length > KEPT_ALARMS) this.alarms.shift();
     this.version++;
   }
 
@@ -223,12 +224,8 @@ export class History {
     return values && statistics && { ...statistics, ...distribution(values), frames: values.length };
   }
 
-  #swapTo(frame: number): void {
-    for (const swap of this.swaps) if (swap.frame === frame && swap.from === this.#main) this.#main = swap.to;
-  }
-
   #judge(frame: number, values: Float64Array): void {
-    const metric = this.#main;
+    const metric = this.#main.at(frame);
     const value = metric === undefined ? undefined : values[this.#names.indexOf(metric)];
     if (metric === undefined || value === undefined || Number.isNaN(value)) return;
     this.#rank({ frame, metric, value });
@@ -236,7 +233,7 @@ export class History {
     second.values.push(value);
     if (second.values.length < Math.max(1, Math.round(this.framesPerSecond))) return;
     this.seconds.push({ second: ++second.count, metric, ...meanAndMin(second.values) });
-    if (this.seconds.length > SECONDS) this.seconds.shift();
+    if (this.seconds.length > KEPT_SECONDS) this.seconds.shift();
     second.values = [];
   }
 

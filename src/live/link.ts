@@ -5,6 +5,7 @@
 import { AnyvmafError } from '../core/errors.js';
 import { type Onlooker, type RunFacts, Steering, type SwapOutcome } from '../engine/live/steering.js';
 import { type Alarm, type AlarmRule, Alarms, ASSUMED_RATE, meanAndMin } from './alarms.js';
+import { MainScore } from './main-score.js';
 import type { Command, Refusal, RunState, ToServer } from './messages.js';
 
 /** Milliseconds that finished frames may wait to be told. */
@@ -67,9 +68,8 @@ export class Link implements Onlooker {
   #values: number[] = [];
   #told = 0;
   #late: NodeJS.Timeout | undefined;
-  /** Key of the score that alarms and lines are about, and the changes of it that are still to come. */
-  #main: string | undefined;
-  readonly #coming: SwapOutcome[] = [];
+  /** The score that alarms and lines are about. */
+  readonly #main = new MainScore();
   #detached = false;
   /** The frame that comes next. */
   #next = 0;
@@ -90,9 +90,10 @@ export class Link implements Onlooker {
   /** @throws {AnyvmafError} `usage` for an alarm about a metric that is not measured */
   planned(facts: RunFacts): void {
     this.#facts = facts;
-    this.#main = facts.models[0]?.name;
+    const main = facts.models[0]?.name;
+    this.#main.begin(main);
     const perSecond = (facts.rate ?? ASSUMED_RATE) / facts.subsample;
-    this.#alarms.start(perSecond, facts.metrics, this.#main);
+    this.#alarms.start(perSecond, facts.metrics, main);
     this.#second.length = Math.max(1, Math.round(perSecond));
     const { taken: _, format, ...told } = facts;
     const { width, height, bitDepth, chroma } = format;
@@ -131,7 +132,7 @@ export class Link implements Onlooker {
   }
 
   swapped(swap: SwapOutcome): void {
-    this.#coming.push(swap);
+    this.#main.swap(swap);
     this.#post({ kind: 'swapped', id: this.#options.id, swap });
   }
 
@@ -234,21 +235,20 @@ export class Link implements Onlooker {
 
   #watch(frame: number, values: Float64Array, names: readonly string[]): void {
     this.#next = frame + (this.#facts?.subsample ?? 1);
-    for (; (this.#coming[0]?.frame ?? Number.POSITIVE_INFINITY) <= frame; this.#coming.shift())
-      if (this.#coming[0]?.from === this.#main) this.#main = this.#coming[0]?.to;
+    const main = this.#main.at(frame);
     const { onAlarm, onSecond, id } = this.#options;
-    for (const alarm of this.#alarms.take(frame, values, names, this.#main)) {
+    for (const alarm of this.#alarms.take(frame, values, names, main)) {
       onAlarm?.(alarm);
       this.#post({ kind: 'alarm', id, alarm });
     }
-    const value = this.#main === undefined ? undefined : values[names.indexOf(this.#main)];
-    if (!onSecond || this.#main === undefined || value === undefined) return;
+    const value = main === undefined ? undefined : values[names.indexOf(main)];
+    if (!onSecond || main === undefined || value === undefined) return;
     const second = this.#second;
     second.values.push(value);
     if (second.values.length < second.length) return;
     second.count++;
     const { mean, min } = meanAndMin(second.values);
-    onSecond({ second: second.count, frame, metric: this.#main, mean, min });
+    onSecond({ second: second.count, frame, metric: main, mean, min });
     second.values = [];
   }
 

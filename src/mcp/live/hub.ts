@@ -6,9 +6,9 @@ import { AnyvmafError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import { History } from '../../live/history.js';
 import type { Command, FromServer, Refusal, ServerSettings, ToServer } from '../../live/messages.js';
-import { progressOf } from './dashboard/story.js';
 import { Refused } from './failures.js';
 import { Rounds } from './rounds.js';
+import { progressOf } from './story.js';
 
 /** Milliseconds between two notifications of progress. */
 const UPDATE_TIME = 500;

@@ -10,7 +10,7 @@ import {
   timeOf,
   worstSeconds,
 } from '../../../src/mcp/live/dashboard/board.js';
-import type { Progress, Story } from '../../../src/mcp/live/dashboard/story.js';
+import type { Progress, Story } from '../../../src/mcp/live/story.js';
 
 const PROGRESS: Progress = {
   measurement: 'main',

@@ -2,17 +2,10 @@
  * @module mcp/live/dashboard/board
  * What the dashboard knows of all measurements, as its stream tells: it runs in the page, and draws nothing.
  */
-import type { Alarm } from '../../../live/alarms.js';
-import type { SecondPoint } from '../../../live/history.js';
+import { type Alarm, ASSUMED_RATE } from '../../../live/alarms.js';
+import { KEPT_ALARMS, KEPT_SECONDS, type SecondPoint } from '../../../live/history.js';
 import { labelOf, scoreText, timeText } from '../../../report/view/numbers.js';
-import type { Progress, Story } from './story.js';
-
-/** Seconds of video that the chart has: two hours. */
-const SECONDS = 7200;
-/** Alarms that are remembered. */
-const ALARMS = 256;
-/** Frames of a second where the videos do not say, as the measuring side has it. */
-const ASSUMED_RATE = 25;
+import type { Progress, Story } from '../story.js';
 
 /** The events of the stream, by name; each names its measurement. */
 export interface BoardEvents {
@@ -39,7 +32,7 @@ const UNKNOWN: Omit<Story, 'measurement'> = {
   taken: 0,
   total: null,
   rate: { now: 0, average: 0 },
-  fps: null,
+  fps: ASSUMED_RATE,
   metric: null,
   mean: null,
   worst: [],
@@ -99,7 +92,7 @@ function changeOf<K extends keyof BoardEvents>(story: Story, kind: K, data: Boar
       const { fresh, ...progress } = event.data;
       const known = story.seconds.at(-1)?.second ?? 0;
       const seconds = [...story.seconds, ...fresh.filter(({ second }) => second > known)];
-      return { ...progress, seconds: seconds.slice(-SECONDS) };
+      return { ...progress, seconds: seconds.slice(-KEPT_SECONDS) };
     }
     case 'state':
       return { state: event.data.state };
@@ -115,14 +108,14 @@ function changeOf<K extends keyof BoardEvents>(story: Story, kind: K, data: Boar
       const known = story.alarms.some(
         ({ frame, rule, raised }) => frame === alarm.frame && rule === alarm.rule && raised === alarm.raised,
       );
-      return known ? {} : { alarms: [...story.alarms, alarm].slice(-ALARMS) };
+      return known ? {} : { alarms: [...story.alarms, alarm].slice(-KEPT_ALARMS) };
     }
   }
 }
 
 /** The time of a frame in its video. */
 export function timeOf({ fps }: Story, frame: number): string {
-  return timeText(frame / (fps ?? ASSUMED_RATE), 1);
+  return timeText(frame / fps, 1);
 }
 
 /** The seconds of video whose lowest scores are the worst moments. */

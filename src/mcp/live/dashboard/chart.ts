@@ -7,8 +7,8 @@ import { drawMoment } from '../../../report/view/chart-moments.js';
 import { nearestFrame } from '../../../report/view/frames.js';
 import { scoreText, timeText } from '../../../report/view/numbers.js';
 import { extentOf, frameTicks, valueRange } from '../../../report/view/scales.js';
+import type { Story } from '../story.js';
 import { worstSeconds } from './board.js';
-import type { Story } from './story.js';
 
 /** Pixels around the lines: above, right, below, left. */
 const [TOP, RIGHT, BOTTOM, LEFT] = [12, 8, 26, 40] as const;

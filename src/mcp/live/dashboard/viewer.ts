@@ -4,9 +4,9 @@
  * `mcp/live/dashboard/viewer-script` holds it.
  */
 import { baseName, labelOf, NONE, scoreText, timeText, whole } from '../../../report/view/numbers.js';
+import type { Story } from '../story.js';
 import { alarmsOn, Board, type BoardEvents, incidentsOf, secondsLeft, timeOf } from './board.js';
 import { SecondsChart } from './chart.js';
-import type { Story } from './story.js';
 
 /** Alarms and changes on show. */
 const INCIDENTS = 8;

@@ -1,11 +1,11 @@
 /**
- * @module mcp/live/dashboard/story
- * What the dashboard is told of a measurement: how it stands with each notification of progress, and all that happened before
- * its stream begins.
+ * @module mcp/live/story
+ * A measurement as the event stream tells of it: how it stands, with each notification of progress, and all that happened so far,
+ * which the dashboard begins with.
  */
-import type { Alarm } from '../../../live/alarms.js';
-import type { History, SecondPoint, WorstMoment } from '../../../live/history.js';
-import type { RunState } from '../../../live/messages.js';
+import { type Alarm, ASSUMED_RATE } from '../../live/alarms.js';
+import type { History, SecondPoint, WorstMoment } from '../../live/history.js';
+import type { RunState } from '../../live/messages.js';
 
 /** Worst moments that progress tells of. */
 const WORST = 5;
@@ -26,8 +26,8 @@ export interface Progress {
   readonly total: number | null;
   /** Frames per second of time. */
   readonly rate: { readonly now: number; readonly average: number };
-  /** Frames per second of video; `null` while unknown. */
-  readonly fps: number | null;
+  /** Frames per second of video; 25 where the videos do not say. */
+  readonly fps: number;
   /** Key of the score that scores now; `null` where there is no model. */
   readonly metric: string | null;
   /** Mean of that score over all frames. */
@@ -55,7 +55,7 @@ export function progressOf(measurement: History): Progress {
     taken,
     total: facts?.total ?? null,
     rate: measurement.rate(),
-    fps: facts?.rate ?? null,
+    fps: facts?.rate ?? ASSUMED_RATE,
     metric: main ?? null,
     mean: (main === undefined ? undefined : measurement.mean(main)) ?? null,
     worst: measurement.worst(WORST),
