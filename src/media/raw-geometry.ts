@@ -64,59 +64,14 @@ const CHROMAS: readonly ChromaFormat[] = ['420', '422', '444', '400'];
 /** Likely errors of a width: strides, and rounding by encoders. */
 const NEAR = [-16, -8, -6, -4, -2, -1, 1, 2, 4, 6, 8, 16];
 
-/** Bytes that are read at once, and how many such blocks are kept: 32 MB. */
-const BLOCK = 1 << 16;
-const KEPT_BLOCKS = 512;
-
-/** Reads whole blocks and keeps the latest: candidates look at thousands of rows, and in browsers each read takes milliseconds. */
-class BlockBytes implements RawBytes {
-  readonly size: number;
-  readonly #bytes: RawBytes;
-  /** By number, the latest last. */
-  readonly #blocks = new Map<number, Uint8Array>();
-
-  constructor(bytes: RawBytes) {
-    this.size = bytes.size;
-    this.#bytes = bytes;
-  }
-
-  async read(position: number, into: Uint8Array): Promise<number> {
-    let filled = 0;
-    while (filled < into.length) {
-      const number = Math.floor((position + filled) / BLOCK);
-      const from = position + filled - number * BLOCK;
-      const part = (await this.#block(number)).subarray(from, from + into.length - filled);
-      if (part.length === 0) break;
-      into.set(part, filled);
-      filled += part.length;
-    }
-    return filled;
-  }
-
-  async #block(number: number): Promise<Uint8Array> {
-    const block = this.#blocks.get(number) ?? (await this.#fetch(number));
-    this.#blocks.delete(number);
-    this.#blocks.set(number, block);
-    const [oldest = number] = this.#blocks.keys();
-    if (this.#blocks.size > KEPT_BLOCKS) this.#blocks.delete(oldest);
-    return block;
-  }
-
-  async #fetch(number: number): Promise<Uint8Array> {
-    const block = new Uint8Array(Math.max(0, Math.min(BLOCK, this.size - number * BLOCK)));
-    return block.subarray(0, block.length > 0 ? await this.#bytes.read(number * BLOCK, block) : 0);
-  }
-}
-
 /**
  * @returns a better geometry; `undefined` if the declared one fits or none is clearly better
  * @throws errors of `bytes.read`
  */
 export async function findWrongGeometry(
-  file: RawBytes,
+  bytes: RawBytes,
   format: RawVideoFormat,
 ): Promise<WrongGeometry | undefined> {
-  const bytes = new BlockBytes(file);
   const examined = await examine(bytes, format);
   if (!examined) return undefined;
   const { likeness, rows, most } = examined;

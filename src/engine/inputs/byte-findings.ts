@@ -2,11 +2,15 @@
  * @module engine/inputs/byte-findings
  * Findings from the bytes of two inputs before decoding: equal files, or raw video of another geometry.
  */
+import { BlockReader } from '../../media/block-reader.js';
 import { bytesOfInput } from '../../media/open.js';
 import type { OpenedInput } from '../../media/pair.js';
 import type { ByteReader, FilePlatform } from '../../media/platform.js';
 import type { Finding } from '../../media/preflight/types.js';
 import type { VideoInfo } from '../../media/types.js';
+
+/** Other geometries are tried on thousands of rows, of which each read would take a browser milliseconds. */
+const BLOCKS = { bytes: 1 << 16, kept: 256 } as const;
 
 /** An input with random access to its bytes. */
 interface Lent {
@@ -17,7 +21,7 @@ interface Lent {
 }
 
 /**
- * Reads at most a megabyte of each, and more only of equal files.
+ * Reads a few megabytes of each at most, and more only of equal files and raw video whose geometry is doubtful.
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function findingsOfBytes(
@@ -54,10 +58,11 @@ function rawSide(role: 'reference' | 'distorted', lent: Lent | undefined) {
   if (!lent?.raw) return undefined;
   const { name, reader, raw } = lent;
   const { width, height, bitDepth, chroma } = raw;
+  const blocks = new BlockReader(reader, BLOCKS);
   return {
     role,
     name,
     format: { width, height, bitDepth, chroma },
-    bytes: { size: reader.size, read: (position: number, into: Uint8Array) => reader.read(position, [into]) },
+    bytes: { size: reader.size, read: (position: number, into: Uint8Array) => blocks.read(position, [into]) },
   };
 }

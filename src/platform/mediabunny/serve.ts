@@ -4,6 +4,7 @@
  */
 
 import { shown } from '../../core/printable.js';
+import { BlockReader } from '../../media/block-reader.js';
 import type { DecodedSource } from '../../media/decoder.js';
 import type { ByteReader } from '../../media/platform.js';
 import { bytesReader } from '../../media/readers.js';
@@ -19,9 +20,8 @@ const SILENCE = 1000;
 const BYTES_PER_MILLISECOND = 20_000;
 const MOST_SILENCE = 10_000;
 
-/** Bytes that are fetched at once, and how many such blocks are kept. */
-const BLOCK = 1 << 18;
-const KEPT_BLOCKS = 16;
+/** The bytes come from another process: they are fetched in blocks, of which the latest are kept. */
+const BLOCKS = { bytes: 1 << 18, kept: 16 } as const;
 
 /**
  * The video that was lent, as a reader that tells when it reads what it has not read before.
@@ -36,60 +36,11 @@ export async function openLent({ name, size }: LentVideo, monitor: Monitor): Pro
     const bytes = new Uint8Array(size);
     return bytesReader(bytes.subarray(0, await input.read(0, [bytes])));
   }
-  return new BlockReader(input, monitor);
-}
-
-/** Reads whole blocks and keeps the latest: the bytes come from another process. */
-class BlockReader implements ByteReader {
-  readonly size: number;
-  readonly #input: ByteReader;
-  readonly #monitor: Monitor;
-  /** By number, the latest last. */
-  readonly #blocks = new Map<number, Promise<Uint8Array>>();
-  readonly #seen: Uint8Array;
-
-  constructor(input: ByteReader, monitor: Monitor) {
-    this.size = input.size;
-    this.#input = input;
-    this.#monitor = monitor;
-    this.#seen = new Uint8Array(Math.ceil(this.size / BLOCK));
-  }
-
-  async read(position: number, parts: readonly Uint8Array[]): Promise<number> {
-    let at = position;
-    for (const part of parts) {
-      for (let filled = 0; filled < part.length; ) {
-        const number = Math.floor(at / BLOCK);
-        const block = at < this.size ? await this.#block(number) : new Uint8Array();
-        const from = block.subarray(at - number * BLOCK, at - number * BLOCK + part.length - filled);
-        if (from.length === 0) return at - position;
-        part.set(from, filled);
-        filled += from.length;
-        at += from.length;
-      }
-    }
-    return at - position;
-  }
-
-  close(): void {
-    this.#input.close();
-  }
-
-  #block(number: number): Promise<Uint8Array> {
-    const block = this.#blocks.get(number) ?? this.#fetch(number);
-    this.#blocks.delete(number);
-    this.#blocks.set(number, block);
-    const [oldest = number] = this.#blocks.keys();
-    if (this.#blocks.size > KEPT_BLOCKS) this.#blocks.delete(oldest);
-    return block;
-  }
-
-  async #fetch(number: number): Promise<Uint8Array> {
-    if (this.#seen[number] === 0) this.#monitor.progress();
-    this.#seen[number] = 1;
-    const bytes = new Uint8Array(Math.min(BLOCK, this.size - number * BLOCK));
-    return bytes.subarray(0, await this.#input.read(number * BLOCK, [bytes]));
-  }
+  const seen = new Uint8Array(Math.ceil(size / BLOCKS.bytes));
+  return new BlockReader(input, BLOCKS, (block) => {
+    if (seen[block] === 0) monitor.progress();
+    seen[block] = 1;
+  });
 }
 
 /** The functions of a thread that decodes with `decoder`. */
