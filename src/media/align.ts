@@ -8,15 +8,10 @@ import { Evidence } from './align/evidence.js';
 import { search } from './align/search.js';
 import { type LumaFormat, THUMBNAIL, Thumbnailer } from './align/thumbnail.js';
 import type { AlignOptions, AlignResult, LumaReader, Thumbs } from './align/types.js';
+import { DEFAULT_WINDOW, WIDEST } from './align/windows.js';
 
 export { thumbnail } from './align/thumbnail.js';
 export type { AlignOptions, AlignResult, LumaReader } from './align/types.js';
-
-/** Offsets searched by default: -50…50. */
-const DEFAULT_WINDOW = 50;
-
-/** The widest window: offsets searched in each direction at most. */
-export const WIDEST = 1000;
 
 /** Pairs at the outermost offsets after the first round of reading. */
 const FIRST_PAIRS = 50;

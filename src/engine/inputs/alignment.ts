@@ -6,6 +6,7 @@ import { usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import { type OpenedPart, RecordedThumbs } from '../../media/align/recorded.js';
 import type { AlignResult } from '../../media/align/types.js';
+import { WIDER } from '../../media/align/windows.js';
 import { alignThumbs, framesForWider, framesToRead } from '../../media/align.js';
 import { reopen } from '../../media/open.js';
 import { nameOf, type Side, type Sides } from '../../media/pairing/prepare.js';
@@ -28,9 +29,6 @@ export interface AlignmentOptions {
 
 /** Smallest limit on the decoded frames of each video. */
 const FEWEST_MOST = 300;
-
-/** Windows of an automatic search while its result is unclear. */
-const WIDER = [150, 500] as const;
 
 /** Most frames of each video that a search of a window decodes. */
 export function mostFrames(window = 0): number {

@@ -8,7 +8,7 @@ import { AnyvmafError, type ErrorCode, usageError } from '../../core/errors.js';
 import { lumaBytes } from '../../core/frame.js';
 import { objectionsText } from '../../core/hint.js';
 import type { AlignResult } from '../../media/align/types.js';
-import { WIDEST } from '../../media/align.js';
+import { WIDEST } from '../../media/align/windows.js';
 import { reopen } from '../../media/open.js';
 import type { Side } from '../../media/pairing/prepare.js';
 import { framePartners } from '../../media/pairing/timeline.js';

@@ -5,6 +5,7 @@
 
 import { counted } from '../../core/printable.js';
 import type { AlignReason, AlignResult } from '../align/types.js';
+import { WIDEST_ADVISED } from '../align/windows.js';
 import { durationOf, finding, fractionText, framesOf, prepareEach, rateOf, rounded } from './text.js';
 import { analyseTimestamps, type TimestampAnalysis } from './timestamps.js';
 import type { Finding, FindingCode, Hint, PreflightContext, SideFacts } from './types.js';
@@ -27,11 +28,8 @@ const STILL_MOMENT = 1;
 /** Most frame numbers in a message. */
 const NAMED = 5;
 
-/** Offsets to either side of the widest search that is advised, and of a search for which nobody named a window. */
-const WIDEST = 500;
-
 /** Searches a wider window than the check. */
-const WIDER: Hint = { purpose: 'fix', option: 'window', value: WIDEST };
+const WIDER: Hint = { purpose: 'fix', option: 'window', value: WIDEST_ADVISED };
 
 /** Searches the offset. */
 const FIND_OFFSET: Hint = { purpose: 'fix', option: 'offset', value: 'auto' };
@@ -340,9 +338,9 @@ function* alignmentFindings(alignment: AlignResult, used: number): Generator<Fin
 const UNFOUND: Partial<Record<AlignReason, FindingCode>> = { unrelated: 'unrelated', edge: 'offset' };
 
 /** The finding that the search did not determine the offset in use. */
-function doubtFinding(alignment: AlignResult, { offsetWindow = WIDEST }: PreflightContext): Finding {
+function doubtFinding(alignment: AlignResult, { offsetWindow = WIDEST_ADVISED }: PreflightContext): Finding {
   const code = UNFOUND[alignment.reason];
-  const wider = code !== undefined && offsetWindow < WIDEST ? WIDER : undefined;
+  const wider = code !== undefined && offsetWindow < WIDEST_ADVISED ? WIDER : undefined;
   return finding(code ?? 'offset-unclear', 'warning', doubtText(alignment), [null, null], wider);
 }
 
