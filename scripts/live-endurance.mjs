@@ -26,7 +26,10 @@ const { values } = parseArgs({
     rate: { type: 'string', default: '500' },
   },
 });
-const duration = 60_000 * Number(values.minutes);
+const minutes = Number(values.minutes);
+// Memory of two halves is compared, of samples ten seconds apart.
+if (!(minutes >= 1)) throw new Error(`--minutes is ${values.minutes}, but it must be at least 1.`);
+const duration = 60_000 * minutes;
 const rate = Number(values.rate);
 const CLIENTS = 20;
 /** Frames that the clip repeats, and those that are kept. */
