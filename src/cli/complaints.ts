@@ -11,14 +11,14 @@ import type { Terminal } from './terminal.js';
 /** Prints errors and warnings; findings of severity info stay in the report. */
 export function complainOf(reports: readonly Report[], terminal: Terminal): void {
   for (const remark of remarks(reports)) {
-    const { severity, message, fix, finding, of } = remark;
+    const { severity, message, finding, of } = remark;
     if (severity === 'info') continue;
     const about =
       of.length < reports.length
         ? `${of.map((i) => baseName(reports[i]?.distorted.name ?? '')).join(', ')}: `
         : '';
-    const remedy = fix === undefined ? '' : ` (${remedyText(fix, finding)})`;
-    terminal.complain(`${labelOf(remark)}: ${about}${message}${remedy}`);
+    const remedy = remedyText(finding);
+    terminal.complain(`${labelOf(remark)}: ${about}${message}${remedy === '' ? '' : ` (${remedy})`}`);
   }
 }
 

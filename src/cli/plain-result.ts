@@ -5,7 +5,7 @@
 
 import { clause, printable } from '../core/printable.js';
 import { type Precision, textNumber } from '../report/format.js';
-import { causeText, trustOf } from '../report/trust.js';
+import { causeText, flawOf } from '../report/trust.js';
 import type { Report, ReportModel } from '../report/types.js';
 
 /**
@@ -57,12 +57,13 @@ export function objection(
   accept: boolean,
   option = '--fail-under',
 ): { readonly message: string; readonly fails: boolean } | undefined {
-  const trust = trustOf(report);
+  const flaw = flawOf(report);
+  const { trust } = flaw;
   if (trust.verdict === 'fine') return undefined;
   const fails = trust.verdict === 'untrusted' && !accept;
   const message = fails
-    ? `${option} fails because the score${of} cannot be trusted: ${clause(causeText(report))}; --accept-untrusted judges it all the same`
-    : `${option} judges a score${of} that is ${trust.verdict}: ${causeText(report)}`;
+    ? `${option} fails because the score${of} cannot be trusted: ${clause(causeText(flaw))}; --accept-untrusted judges it all the same`
+    : `${option} judges a score${of} that is ${trust.verdict}: ${causeText(flaw)}`;
   return { message: printable(message), fails };
 }
 

@@ -9,7 +9,7 @@ import { remarks } from './findings.js';
 import { pooledMetric } from './pool.js';
 import { cell, metricsShown, modelScores, type SummaryOptions, tinyScores, viewOf } from './summary.js';
 import { clock, cut } from './terminal.js';
-import { trustOf } from './trust.js';
+import { flawsOf } from './trust.js';
 import type { Report } from './types.js';
 import { askedOf } from './view/encodes.js';
 import { ranking, worstFrames } from './worst.js';
@@ -64,12 +64,7 @@ export function brief(report: Report, options: Omit<SummaryOptions, 'worst'> = {
 
 /** How many remarks the lines above leave out. */
 export function unsaid(reports: readonly Report[]): number {
-  const causes = new Set(
-    reports.flatMap((report) => {
-      const { verdict, cause } = trustOf(report);
-      return verdict === 'fine' || cause === undefined ? [] : [cause];
-    }),
-  );
+  const causes = new Set(flawsOf(reports).map(({ trust }) => trust.cause));
   return remarks(reports).filter(({ message }) => !causes.has(message)).length;
 }
 

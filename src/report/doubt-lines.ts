@@ -4,18 +4,11 @@
  */
 import { printable } from '../core/printable.js';
 import { cut, type Paint, wrap } from './terminal.js';
-import { remedyOf, TRUST_SIGNS, TRUST_WORDS, type Trust, trustOf } from './trust.js';
+import { type Flaw, flawsOf, remedyText, TRUST_SIGNS, TRUST_WORDS } from './trust.js';
 import type { Report } from './types.js';
 
 /** A verdict where nothing but its cause is on show: there are no further warnings to read. */
 const WORDS = { ...TRUST_WORDS, doubtful: 'doubtful' } as const;
-
-/** Encodes that are marked for one reason. */
-interface Doubt {
-  readonly trust: Trust;
-  readonly remedy: string;
-  readonly names: string[];
-}
 
 /**
  * One doubt as a paragraph; of several, each in a line or two.
@@ -28,40 +21,30 @@ export function doubtLines(
   { width, style }: { readonly width: number; readonly style: Paint },
   most: number,
 ): string[] {
-  const doubts = doubtsOf(reports, names);
-  const [only] = doubts;
+  const grave = ({ trust }: Flaw) => (trust.verdict === 'untrusted' ? 0 : 1);
+  const flaws = flawsOf(reports).sort((a, b) => grave(a) - grave(b));
+  const named = ({ of }: Flaw) =>
+    of
+      .map((i) => names[i] ?? '')
+      .filter((name) => name !== '')
+      .join(', ');
+  const [only] = flaws;
   if (!only) return [];
-  if (doubts.length === 1) return paragraph(only, width, most).map(style.warn);
-  const all = doubts.map((doubt) => entry(doubt, width));
+  if (flaws.length === 1) return paragraph(only, named(only), width, most).map(style.warn);
+  const all = flaws.map((flaw) => entry(flaw, named(flaw), width));
   let count = 0;
   let lines = 0;
   // The line that counts the others takes the place of one.
   while (count < all.length && lines + (all[count]?.length ?? 0) <= most - (count + 1 < all.length ? 1 : 0))
     lines += all[count++]?.length ?? 0;
-  const rest = doubts.slice(count).flatMap((doubt) => doubt.names).length;
+  const rest = flaws.slice(count).flatMap(({ of }) => of).length;
   const others = rest > 0 ? [`  and ${rest} more that ${rest === 1 ? 'is' : 'are'} marked above`] : [];
   return [...all.slice(0, count).flat(), ...others].map(style.warn);
 }
 
-/** Each once, the gravest first. */
-function doubtsOf(reports: readonly Report[], names: readonly string[]): Doubt[] {
-  const doubts = new Map<string, Doubt>();
-  for (const [i, report] of reports.entries()) {
-    const trust = trustOf(report);
-    if (trust.verdict === 'fine') continue;
-    const remedy = remedyOf(report);
-    const key = JSON.stringify([trust.verdict, trust.cause, remedy]);
-    const known = doubts.get(key) ?? { trust, remedy, names: [] };
-    known.names.push(names[i] ?? '');
-    doubts.set(key, known);
-  }
-  const grave = ({ trust }: Doubt) => (trust.verdict === 'untrusted' ? 0 : 1);
-  return [...doubts.values()].sort((a, b) => grave(a) - grave(b));
-}
-
 /** The sentence, cut where it must be, and what resolves it whole on a line of its own. */
-function paragraph({ trust, remedy, names }: Doubt, width: number, most: number): string[] {
-  const about = names.filter((name) => name !== '').join(', ');
+function paragraph({ trust, root }: Flaw, about: string, width: number, most: number): string[] {
+  const remedy = remedyText(root);
   const text = `${about === '' ? '' : `${about}: `}${WORDS[trust.verdict]}: ${trust.cause ?? ''}`;
   const fix = remedy === '' ? [] : [`    ${printable(remedy)}`];
   const room = most - fix.length;
@@ -71,10 +54,11 @@ function paragraph({ trust, remedy, names }: Doubt, width: number, most: number)
 }
 
 /** Names, verdict, code of the root cause, and what resolves it. */
-function entry({ trust, remedy, names }: Doubt, width: number): string[] {
+function entry({ trust, root }: Flaw, about: string, width: number): string[] {
+  const remedy = remedyText(root);
   const [code] = trust.codes;
   const said = `${WORDS[trust.verdict]}${code === undefined ? '' : ` [${code}]`}${remedy === '' ? '' : `; ${remedy}`}`;
-  const named = cut(printable(names.join(', ')), width - 30, 'both');
+  const named = cut(printable(about), width - 30, 'both');
   return wrap(`${named}: ${printable(said)}`, width - 6).map(
     (part, i) => `  ${i === 0 ? TRUST_SIGNS[trust.verdict] : ' '} ${part}`,
   );

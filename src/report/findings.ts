@@ -52,6 +52,14 @@ function gravity({ severity, finding }: Remark): number {
   return finding && isWrongPair(finding) ? -1 : ORDER.indexOf(severity);
 }
 
+/** What was found on either side, in words; empty where that is not told, or known of neither. */
+export function findingValues(finding: Finding | undefined): string {
+  const { reference, distorted } = finding ?? {};
+  if (reference === undefined || distorted === undefined) return '';
+  if (reference === null && distorted === null) return '';
+  return `reference ${reference ?? 'unknown'}, distorted ${distorted ?? 'unknown'}`;
+}
+
 /**
  * Remarks as lines of at most `width` columns: a sign, the sentence, then its code and what fixes it.
  * @param names of the encodes, for a remark that is not about all of them
@@ -62,15 +70,13 @@ export function remarkLines(
   style: Paint,
   names: readonly string[] = [],
 ): string[] {
-  return list.flatMap(({ severity, code, message, fix, finding, of }) => {
+  return list.flatMap(({ severity, code, message, finding, of }) => {
     const about = of.length < names.length ? `${of.map((i) => names[i]).join(', ')}: ` : '';
     const tone = severity === 'info' ? (text: string) => text : style.warn;
     const sentence = wrap(printable(about + message), width - 4).map((line, i) =>
       tone(`  ${i === 0 ? SIGNS[severity] : ' '} ${line}`),
     );
-    const tail = [code === undefined ? '' : `[${code}]`, remedyText(fix, finding)].filter(
-      (part) => part !== '',
-    );
+    const tail = [code === undefined ? '' : `[${code}]`, remedyText(finding)].filter((part) => part !== '');
     if (tail.length === 0) return sentence;
     return [
       ...sentence,

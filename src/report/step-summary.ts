@@ -8,7 +8,7 @@ import { bitrateOf, bitrateText, fileSizeOf, inputFacts, sizeText } from './fact
 import { scoreNames } from './limits.js';
 import { pooledMetric } from './pool.js';
 import { clock } from './terminal.js';
-import { causeText, TRUST_WORDS, trustOf } from './trust.js';
+import { causeText, flawOf, TRUST_WORDS } from './trust.js';
 import type { Report } from './types.js';
 import { isPassed, type Judged, type Verdicts, worstMoments } from './verdict.js';
 
@@ -134,10 +134,11 @@ function* worstTable(judged: readonly Judged[], look: LookCommand): Generator<st
 function* notes(verdicts: Verdicts): Generator<string> {
   const lines = verdicts.flatMap((one) => {
     if (!('checks' in one)) return [`${code(one.distorted)} could not be scored: ${markdown(one.message)}`];
-    const trust = trustOf(one.report);
+    const flaw = flawOf(one.report);
+    const { trust } = flaw;
     if (trust.verdict === 'fine') return [];
     return [
-      `${code(one.report.distorted.name)}: ${TRUST_WORDS[trust.verdict]}: ${markdown(causeText(one.report))}`,
+      `${code(one.report.distorted.name)}: ${TRUST_WORDS[trust.verdict]}: ${markdown(causeText(flaw))}`,
     ];
   });
   for (const line of lines) yield `- ${line}\n`;

@@ -11,7 +11,7 @@ import { type Precision, textNumber } from './format.js';
 import { viewerOpinion } from './opinion.js';
 import { pooledMetric } from './pool.js';
 import { aligned, clock, columns, cut, grid, type Paint, pad, paint, widest, wrap } from './terminal.js';
-import { causeText, TRUST_SIGNS, TRUST_WORDS, trustOf } from './trust.js';
+import { causeText, flawOf, TRUST_SIGNS, TRUST_WORDS, trustOf } from './trust.js';
 import type { Report, ReportInput, ReportModel } from './types.js';
 import { requireParts, WHOLE } from './whole.js';
 import { frameGap, type Ranking, ranking, worstFrames } from './worst.js';
@@ -105,9 +105,10 @@ function scores(report: Report, view: View): string[] {
 
 /** Why the score is marked; nothing where it is not. */
 function trustLines(report: Report, { style, width }: View): string[] {
-  const { verdict } = trustOf(report);
+  const flaw = flawOf(report);
+  const { verdict } = flaw.trust;
   if (verdict === 'fine') return [];
-  return wrap(printable(`${TRUST_WORDS[verdict]}: ${causeText(report)}`), width - 4).map((line, i) =>
+  return wrap(printable(`${TRUST_WORDS[verdict]}: ${causeText(flaw)}`), width - 4).map((line, i) =>
     style.warn(`  ${i === 0 ? TRUST_SIGNS[verdict] : ' '} ${line}`),
   );
 }

@@ -32,40 +32,72 @@ export const TRUST_WORDS: Readonly<Record<Verdict, string>> = {
   untrusted: 'do not trust this score',
 };
 
+/** What trust is judged by. */
+type Judged = Partial<Pick<Report, 'preflight' | 'warnings'>>;
+
+/** A finding or a plain warning. */
+type Ground = Finding | { readonly message: string };
+
 /**
  * The verdict on a report. Without preflight, only the warnings count.
  * @param report a whole one, or its findings and warnings
  * @throws {AnyvmafError} `usage` if it is not an object with lists
  */
-export function trustOf(report: {
-  readonly preflight?: Report['preflight'];
-  readonly warnings?: Report['warnings'];
-}): Trust {
+export function trustOf(report: Judged): Trust {
+  return flawOf(report).trust;
+}
+
+/** A verdict, and the finding that is its root cause; absent where that is a plain warning, or there is none. */
+export interface Judgement {
+  readonly trust: Trust;
+  readonly root: Finding | undefined;
+}
+
+/** As {@link trustOf}, with the root cause as it was found. */
+export function flawOf(report: Judged): Judgement {
   requireObject('report', report, 'a report');
   const { preflight = [], warnings = [] } = report;
   requireArray('report.preflight', preflight);
   requireArray('report.warnings', warnings);
   const wrong = preflight.filter(isWrongPair).sort((a, b) => causeRank(a) - causeRank(b));
-  if (wrong.length > 0) return trust('untrusted', [...framing(wrong, preflight), ...wrong]);
+  if (wrong.length > 0) return judgement('untrusted', [...framing(wrong, preflight), ...wrong]);
   const doubts = preflight.filter(({ severity }) => severity === 'warning');
   const plain = warnings.filter((message) => preflight.every((finding) => finding.message !== message));
-  return trust(doubts.length + plain.length > 0 ? 'doubtful' : 'fine', [
-    ...doubts,
-    ...plain.map((message) => ({ message })),
-  ]);
+  const grounds = [...doubts, ...plain.map((message) => ({ message }))];
+  return judgement(grounds.length > 0 ? 'doubtful' : 'fine', grounds);
 }
 
-/** A finding or a plain warning. */
-type Ground = Pick<Finding, 'message'> & Partial<Pick<Finding, 'code' | 'fix'>>;
-
-function trust(verdict: Verdict, grounds: readonly Ground[]): Trust {
-  const [root] = grounds;
-  return {
+function judgement(verdict: Verdict, grounds: readonly Ground[]): Judgement {
+  const [first] = grounds;
+  const root = first && 'code' in first ? first : undefined;
+  const codes = grounds.flatMap((ground) => ('code' in ground ? ground.code : []));
+  const trust = {
     verdict,
-    codes: [...new Set(grounds.flatMap(({ code }) => code ?? []))],
-    ...(root && { cause: root.message }),
+    codes: [...new Set(codes)],
+    ...(first && { cause: first.message }),
     ...(root?.fix !== undefined && { fix: root.fix }),
   };
+  return { trust, root };
+}
+
+/** Reports with the same flaw. */
+export interface Flaw extends Judgement {
+  /** Their indices. */
+  readonly of: number[];
+}
+
+/** The flaws of reports, each once, in the order of the reports. */
+export function flawsOf(reports: readonly Judged[]): Flaw[] {
+  const flaws = new Map<string, Flaw>();
+  for (const [i, report] of reports.entries()) {
+    const found = flawOf(report);
+    if (found.trust.verdict === 'fine') continue;
+    const key = JSON.stringify(found.trust);
+    const flaw = flaws.get(key) ?? { ...found, of: [] };
+    flaw.of.push(i);
+    flaws.set(key, flaw);
+  }
+  return [...flaws.values()];
 }
 
 /** Whether a finding means that frames are compared which do not belong together. */
@@ -99,25 +131,19 @@ export function accepts(finding: Finding | undefined): boolean {
   return finding?.hint?.purpose === 'accept';
 }
 
-/** What resolves a finding, in words: `fix: --offset 12`, or `to accept, pass --scale bicubic`. */
-export function remedyText(fix: string | undefined, finding: Finding | undefined): string {
-  if (fix === undefined) return '';
-  return accepts(finding) ? fix : `fix: ${fix}`;
+/** What resolves a finding, in words: `fix: --offset 12`, or `to accept, pass --scale bicubic`; empty where nothing does. */
+export function remedyText(finding: Finding | undefined): string {
+  if (finding?.fix === undefined) return '';
+  return accepts(finding) ? finding.fix : `fix: ${finding.fix}`;
 }
 
-/** What resolves the root cause of a report's verdict, in words; empty where nothing does. */
-export function remedyOf(report: Partial<Pick<Report, 'preflight' | 'warnings'>>): string {
-  const { cause, fix } = trustOf(report);
-  return remedyText(
-    fix,
-    report.preflight?.find(({ message }) => message === cause),
-  );
+/** The root cause with its codes: `[offset] the pictures do not ...`. */
+export function namedCause({ codes, cause = '' }: Trust): string {
+  return codes.length > 0 ? `[${codes.join(', ')}] ${cause}` : cause;
 }
 
-/** The root cause with its codes and what resolves it, on one line: `[offset] the pictures do not ... (fix: offset: 12)`. */
-export function causeText(report: Partial<Pick<Report, 'preflight' | 'warnings'>>): string {
-  const { codes, cause = '' } = trustOf(report);
-  const named = codes.length > 0 ? `[${codes.join(', ')}] ` : '';
-  const remedy = remedyOf(report);
-  return `${named}${cause}${remedy === '' ? '' : ` (${remedy})`}`;
+/** The same with what resolves it, on one line: `[offset] the pictures do not ... (fix: offset: 12)`. */
+export function causeText({ trust, root }: Judgement): string {
+  const remedy = remedyText(root);
+  return `${namedCause(trust)}${remedy === '' ? '' : ` (${remedy})`}`;
 }

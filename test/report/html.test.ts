@@ -226,6 +226,15 @@ describe('quality over bit rate', () => {
     expect(
       text([...curve('h264', 1), coded('av1', 300, 60, wrong), coded('av1', 900, 80, wrong)]),
     ).not.toContain('BD-rate');
+    // It is named, and keeps nothing from being stated of the others.
+    const short = coded('av1', 900, 99, {
+      ...wrong,
+      reference: { ...scored([1]).reference, name: 'other.y4m' },
+    });
+    const mixed = text([...curve('h264', 1), ...curve('av1', 0.75), short]);
+    expect(mixed).toMatch(/Left out, as its score cannot be trusted: \S/);
+    expect(mixed).toContain('−25.0 %');
+    expect(page).not.toContain('Left out');
     const others = curve('av1', 0.75).map((one) => ({
       ...one,
       models: [{ ...vmafModel, source: 'other.json' }],

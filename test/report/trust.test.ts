@@ -7,7 +7,7 @@ import type { Finding, FindingCode, Severity } from '../../src/media/preflight/t
 import { remarks } from '../../src/report/findings.js';
 import { summarize } from '../../src/report/summary.js';
 import { encodesTable, writeTableCsv } from '../../src/report/table.js';
-import { causeText, trustOf } from '../../src/report/trust.js';
+import { causeText, flawOf, flawsOf, trustOf } from '../../src/report/trust.js';
 import type { Report } from '../../src/report/types.js';
 import { formatReport } from '../../src/report/write.js';
 import { frames, pooled, report, vmafModel } from './sample.js';
@@ -114,9 +114,21 @@ describe('the root cause', () => {
       ...finding('size', 'warning', 'to accept, pass --scale bicubic'),
       hint: { purpose: 'accept', option: 'scale', value: 'bicubic' },
     };
-    expect(causeText({ preflight: [size] })).toBe('[size] About size. (to accept, pass --scale bicubic)');
-    expect(causeText({ preflight: [OFFSET] })).toBe('[offset] About offset. (fix: --offset 12)');
-    expect(causeText({ warnings: ['It ends early.'] })).toBe('It ends early.');
+    expect(causeText(flawOf({ preflight: [size] }))).toBe(
+      '[size] About size. (to accept, pass --scale bicubic)',
+    );
+    expect(causeText(flawOf({ preflight: [OFFSET] }))).toBe('[offset] About offset. (fix: --offset 12)');
+    expect(causeText(flawOf({ warnings: ['It ends early.'] }))).toBe('It ends early.');
+  });
+
+  test('is said once of all reports that have the same flaw, with the finding at its root', () => {
+    const other: Finding = { ...OFFSET, fix: '--offset 5' };
+    const flaws = flawsOf([{ preflight: [OFFSET] }, {}, { preflight: [other] }, { preflight: [OFFSET] }]);
+    expect(flaws.map(({ of, root }) => [of, root])).toEqual([
+      [[0, 3], OFFSET],
+      [[2], other],
+    ]);
+    expect(flawOf({ warnings: ['It ends early.'] }).root).toBeUndefined();
   });
 });
 

@@ -310,8 +310,6 @@ export const text = {
     },
     findings: {
       severity: { error: 'Error', warning: 'Warning', info: 'Note' },
-      values: (reference: string, distorted: string) => `reference ${reference}, distorted ${distorted}`,
-      unknown: 'unknown',
       found: (count: number) => (count === 1 ? 'What was found: 1 thing' : `What was found: ${count} things`),
     },
     chart: {

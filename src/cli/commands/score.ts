@@ -272,8 +272,9 @@ async function measureMany(
       live?.fail(failed, index);
     },
   });
+  const ofAll = ofAllReports(reports);
   return {
-    reports: reports.map((report) => withIgnored(report, ignored, ofAllReports(reports))),
+    reports: reports.map((report) => withIgnored(report, ignored, ofAll)),
     failures: failures.sort((a, b) => a.index - b.index),
   };
 }

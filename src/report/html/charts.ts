@@ -54,18 +54,17 @@ function still({ list }: Page, metric: string): Markup {
 }
 
 /** Metrics that were asked for, a small chart each, on the same frames as the large one; what scores are made of is folded. */
-export function featureSections(page: Page): Markup | undefined {
+export function featureSections(page: Page): Markup {
   const main = page.ranking?.metric;
-  const [asked, inner] = [page.asked, page.inner].map((names) => names.filter((name) => name !== main));
-  return html`${
-    asked &&
+  const asked = page.asked.filter((name) => name !== main);
+  const inner = page.inner.filter((name) => name !== main);
+  const shown =
     asked.length > 0 &&
-    html`<section class="needs-script"><div class="bar"><h2>Features</h2><span class="hint faint small">the numbers are means; all charts zoom together</span></div>${charts(page, asked)}</section>`
-  }${
-    inner &&
+    html`<section class="needs-script"><div class="bar"><h2>Features</h2><span class="hint faint small">the numbers are means; all charts zoom together</span></div>${charts(page, asked)}</section>`;
+  const folded =
     inner.length > 0 &&
-    html`<section class="fold needs-script"><details open><summary><h2>All features</h2><span class="hint faint small">what the score is made of: detail, contrast and motion</span></summary>${charts(page, inner)}</details></section>`
-  }`;
+    html`<section class="fold needs-script"><details open><summary><h2>All features</h2><span class="hint faint small">what the score is made of: detail, contrast and motion</span></summary>${charts(page, inner)}</details></section>`;
+  return html`${shown}${folded}`;
 }
 
 function charts(page: Page, names: readonly string[]): Markup {

@@ -2,7 +2,7 @@
  * @module report/html/headline
  * The top of the page: the score and what it means, or the table of several encodes with quality over bit rate.
  */
-import { causeText, TRUST_WORDS, type Trust, trustOf } from '../trust.js';
+import { causeText, flawsOf, TRUST_WORDS } from '../trust.js';
 import { bdTable } from '../view/bd.js';
 import {
   compare,
@@ -17,7 +17,7 @@ import {
   verdictBadge,
 } from '../view/headline.js';
 import { baseName, colourOf, inputFacts, joined, labelOf, NONE, skippedText } from '../view/numbers.js';
-import { rateChart, ratePoints } from '../view/rates.js';
+import { leftOutText, rateChart, ratePoints } from '../view/rates.js';
 import { html, type Markup, templates } from './markup.js';
 import type { Page, ReportEncode } from './page.js';
 import { foundSection } from './sections.js';
@@ -52,27 +52,11 @@ ${tiles(templates, page, encode)}
 
 /** The flaws, encodes with the same one together, then all that was found, folded. */
 function flaws({ list }: Page): Markup {
-  const notes = new Map<
-    string,
-    { readonly trust: Trust; readonly cause: string; readonly names: string[] }
-  >();
-  for (const { facts, name } of list) {
-    const trust = trustOf(facts);
-    const cause = causeText(facts);
-    const key = `${trust.verdict} ${cause}`;
-    const known = notes.get(key) ?? { trust, cause, names: [] };
-    known.names.push(name);
-    notes.set(key, known);
-  }
-  return html`${[...notes.values()].map(({ trust, cause, names }) =>
-    flawNote(
-      templates,
-      trust,
-      TRUST_WORDS[trust.verdict],
-      cause,
-      list.length > 1 ? names.join(', ') : undefined,
-    ),
-  )}${foundSection(list)}`;
+  const notes = flawsOf(list.map(({ facts }) => facts)).map((flaw) => {
+    const names = list.length > 1 ? flaw.of.map((i) => list[i]?.name).join(', ') : undefined;
+    return flawNote(templates, flaw.trust, TRUST_WORDS[flaw.trust.verdict], causeText(flaw), names);
+  });
+  return html`${notes}${foundSection(list)}`;
 }
 
 function several(page: Page): Markup {
@@ -117,25 +101,11 @@ function rateCurve(page: Page): Markup | undefined {
   const points = ratePoints(page, metric);
   if (metric === undefined || points.length < 2) return undefined;
   const label = labelOf(metric);
+  const left = leftOutText(page);
   const { drawing, key } = rateChart(templates, page, metric, points, ROOM);
   return html`<h2 style="margin-top:18px">${label} over bit rate</h2>
 ${key.length > 0 && html`<p class="key small soft" aria-hidden="true">${key}</p>`}
 <div class="plot" role="img" aria-label="${label} over bit rate; the values are in the table above">${drawing}</div>
-${isComparable(page) && bdTable(templates, points, label)}`;
-}
-
-/** Whether the numbers of all encodes compare, so that one may be said to need less than another. */
-function isComparable({ list, ranking }: Page): boolean {
-  const same = (key: (encode: ReportEncode) => unknown) =>
-    new Set(list.map((one) => JSON.stringify(key(one)))).size === 1;
-  return (
-    ranking?.worse !== 'high' &&
-    same(({ facts }) => facts.reference.name) &&
-    same(({ facts }) => facts.models.map(({ name, source, options }) => [name, source, options])) &&
-    same(({ facts: { pairing, reference } }) => [
-      (pairing ?? reference).width,
-      (pairing ?? reference).height,
-    ]) &&
-    same(({ count }) => count)
-  );
+${left !== '' && html`<p class="soft small">${left}</p>`}
+${bdTable(templates, page, points, label)}`;
 }

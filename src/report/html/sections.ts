@@ -2,7 +2,7 @@
  * @module report/html/sections
  * The parts of the page that are text and tables: preflight, worst frames, pooled values, how it was run.
  */
-import { remarks } from '../findings.js';
+import { findingValues, remarks } from '../findings.js';
 import { accepts } from '../trust.js';
 import { percentileTable } from '../view/distribution.js';
 import { baseName, colourOf, labelOf, percentOf, timeText } from '../view/numbers.js';
@@ -22,12 +22,7 @@ export function foundSection(list: readonly ReportEncode[]): Markup | undefined 
     ({ severity, code, message, fix, finding, of }) => {
       const [tone, sign] = SIGNS[severity];
       const which = of.length < list.length ? of.map((i) => list[i]?.name).join(', ') : '';
-      const values =
-        finding?.reference !== undefined &&
-        finding.distorted !== undefined &&
-        (finding.reference !== null || finding.distorted !== null)
-          ? `reference ${findingValue(finding.reference)}, distorted ${findingValue(finding.distorted)}`
-          : '';
+      const values = findingValues(finding);
       return html`<li class="finding" .style=${`--tone:var(--${tone})`}><span class="sign" role="img" aria-label="${severity}">${sign}</span><div>${which !== '' && html`<b>${which}:</b> `}${message}</div>
 ${code !== undefined && html`<div class="more"><code>${code}</code>${values !== '' && html`<span>${values}</span>`}${fix !== undefined && html`<span>${accepts(finding) ? '' : 'fix: '}<code>${fix}</code></span>`}</div>`}</li>`;
     },
@@ -46,10 +41,6 @@ export function failureSection({ options: { failed = [] } }: Page): Markup | und
       html`<li class="finding" .style=${`--tone:var(--${tone})`}><span class="sign" role="img" aria-label="error">${sign}</span><div><b>${baseName(distorted)}:</b> ${message}</div></li>`,
   );
   return html`<section><div class="bar"><h2>Not scored</h2></div><ul class="findings">${items}</ul></section>`;
-}
-
-function findingValue(value: string | number | boolean | null): string {
-  return value === null ? 'unknown' : String(value);
 }
 
 // --- worst frames ---

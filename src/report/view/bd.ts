@@ -4,6 +4,7 @@
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { type BdResult, bdRate } from '../bd-rate.js';
+import { differenceOf, type Encode, type EncodeList } from './encodes.js';
 import type { RatePoint } from './rates.js';
 import type { Templates } from './template.js';
 
@@ -39,12 +40,19 @@ export function comparedWith(anchor: Curve, test: Curve): Compared {
   }
 }
 
-/** The table of all codecs against each other; `undefined` with fewer than two. */
+/**
+ * The table of all codecs against each other; `undefined` with fewer than two, where less is better, and where numbers do not
+ * compare.
+ * @param points of some of the encodes
+ */
 export function bdTable<T>(
   { html }: Templates<T>,
+  { list, ranking }: EncodeList<Encode>,
   points: readonly RatePoint[],
   metric: string,
 ): T | undefined {
+  const used = list.filter(({ index }) => points.some((point) => point.index === index));
+  if (ranking?.worse === 'high' || differenceOf(used) !== undefined) return undefined;
   const curves = curvesOf(points);
   if (curves.length < 2) return undefined;
   const heading = 'BD-rate between codecs';

@@ -3,6 +3,7 @@
  * What a large chart marks beside its lines: the mean, and the moments to look at.
  */
 import type { Pen, Scale } from './chart-drawing.js';
+import { searchFrame } from './frames.js';
 
 /** A point in pixels; a `y` of NaN is a gap. */
 interface Point {
@@ -26,33 +27,36 @@ export function placeName(
   wide: number,
   drawn: readonly Point[],
 ): Point {
-  /** Heights of what is drawn beside a name that ends at `x`, from the highest to the lowest of each piece. */
-  const beside = (x: number) =>
-    drawn.flatMap((point, i) => {
+  const places = drawn.map(({ x }) => x);
+  /** What is drawn beside a name that ends at `x`: the highest and the lowest of each piece. Charts ask at every drawing. */
+  const beside = (x: number) => {
+    const pieces: (readonly [top: number, bottom: number])[] = [];
+    for (let i = searchFrame(places, x - wide - AIR); i < drawn.length; i++) {
+      const point = drawn[i] as Point;
       const before = drawn[i - 1] ?? point;
-      const apart = point.x < x - wide - AIR || before.x > x + AIR;
+      if (before.x > x + AIR) break;
       const [top, bottom] = [Math.min(before.y, point.y), Math.max(before.y, point.y)];
-      return apart || Number.isNaN(top) ? [] : [[top, bottom] as const];
-    });
+      if (!Number.isNaN(top)) pieces.push([top, bottom]);
+    }
+    return pieces;
+  };
   const fits = (y: number) => y >= TALL / 2 && y <= height - TALL / 2;
-  const clear = (x: number, y: number) =>
-    beside(x).every(([top, bottom]) => top >= y + TALL / 2 + AIR || bottom <= y - TALL / 2 - AIR);
-  const ends: number[] = [];
-  for (let x = width; x >= wide; x -= wide / 2) ends.push(x);
   // Above the line where there is room.
   const middles = [at - OFF, at + OFF + 1].filter(fits);
-  for (const x of ends) {
-    const y = middles.find((middle) => clear(x, middle));
-    if (y !== undefined) return { x, y };
-  }
-  for (const x of ends) {
+  let beyond: Point | undefined;
+  for (let x = width; x >= wide; x -= wide / 2) {
     const pieces = beside(x);
+    const clear = (y: number) =>
+      pieces.every(([top, bottom]) => top >= y + TALL / 2 + AIR || bottom <= y - TALL / 2 - AIR);
+    const y = middles.find(clear);
+    if (y !== undefined) return { x, y };
+    if (beyond) continue;
     const above = Math.min(at, ...pieces.map(([top]) => top)) - AIR - TALL / 2;
     const below = Math.max(at, ...pieces.map(([, bottom]) => bottom)) + AIR + TALL / 2;
-    const y = [above, below].find((middle) => fits(middle) && Math.abs(middle - at) <= FAR);
-    if (y !== undefined) return { x, y };
+    const near = [above, below].find((middle) => fits(middle) && Math.abs(middle - at) <= FAR);
+    if (near !== undefined) beyond = { x, y: near };
   }
-  return { x: width, y: middles[0] ?? at };
+  return beyond ?? { x: width, y: middles[0] ?? at };
 }
 
 /**

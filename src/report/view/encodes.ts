@@ -70,6 +70,26 @@ export function askedOf(metrics: readonly string[], facts: readonly Facts[]): st
   return metrics.filter((name) => !INNER.test(name) && !spreads.some((start) => name.startsWith(start)));
 }
 
+/** What makes the numbers of encodes incomparable. */
+export type Difference = 'references' | 'models' | 'sizes' | 'counts';
+
+/** Why no encode can be said to be better than another; `undefined` where their numbers compare. */
+export function differenceOf(list: readonly Encode[]): Difference | undefined {
+  const differ = (key: (encode: Encode) => unknown) =>
+    new Set(list.map((encode) => JSON.stringify(key(encode)))).size > 1;
+  if (differ(({ facts }) => facts.reference?.name)) return 'references';
+  if (differ(({ facts }) => facts.models?.map(({ name, source, options }) => [name, source, options])))
+    return 'models';
+  if (
+    differ(({ facts: { pairing, reference } }) => [
+      (pairing ?? reference)?.width,
+      (pairing ?? reference)?.height,
+    ])
+  )
+    return 'sizes';
+  return differ(({ count }) => count) ? 'counts' : undefined;
+}
+
 /** Several encodes, and what is common to them. */
 export abstract class EncodeList<E extends Encode> {
   abstract readonly list: readonly E[];

@@ -19,6 +19,15 @@ export interface RatePoint {
   readonly codec: string | undefined;
 }
 
+const isUntrusted = ({ facts }: Encode) => trustOf(facts).verdict === 'untrusted';
+
+/** Which encodes curves of quality over bit rate leave out, and why; empty where none. */
+export function leftOutText(encodes: EncodeList<Encode>): string {
+  const names = encodes.list.filter(isUntrusted).map(({ name }) => name);
+  if (names.length === 0) return '';
+  return `Left out, as ${names.length === 1 ? 'its score' : 'their scores'} cannot be trusted: ${names.join(', ')}.`;
+}
+
 /** Encodes with a bit rate and a mean of a metric, by bit rate; not those whose score cannot be trusted. */
 export function ratePoints<E extends Encode>(
   encodes: EncodeList<E>,
@@ -26,9 +35,9 @@ export function ratePoints<E extends Encode>(
 ): RatePoint[] {
   return encodes.list
     .flatMap((encode): RatePoint[] => {
+      if (isUntrusted(encode)) return [];
       const [rate, quality] = [rateOf(encode), encodes.pooled(encode, metric)?.mean];
       if (rate === undefined || !(rate > 0) || quality === undefined || !Number.isFinite(quality)) return [];
-      if (trustOf(encode.facts).verdict === 'untrusted') return [];
       const { index, name } = encode;
       return [{ index, name, rate, quality, codec: codecOf(encode) }];
     })

@@ -3,9 +3,9 @@
  * One encode against another: the pairing of their frames by the reference frames that both were scored against.
  */
 import type { Report } from 'anyvmaf';
+import { identityOf } from '../identity.js';
 import type { EncodeResult } from '../session.js';
 import type { PairSource } from './serve.js';
-import { keyOf } from './viewer/subject.js';
 
 /** Frames of one encode beside those of another. */
 export interface Versus {
@@ -58,7 +58,7 @@ export function versus(result: EncodeResult, other: EncodeResult, source: PairSo
     source: {
       ...source,
       // By its files: names may be equal.
-      key: `${source.key} ${keyOf(other.source)} ${same - first}`,
+      key: `${source.key} ${identityOf(other.source)} ${same - first}`,
       reference: other.source.distorted,
       distorted: source.distorted,
       options: {

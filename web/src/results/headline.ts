@@ -6,6 +6,7 @@ import {
   baseName,
   compare,
   comparedText,
+  differenceOf,
   flawSign,
   framesText,
   inputFacts,
@@ -109,16 +110,16 @@ function several(encodes: Encodes, { view, sorting, sort }: Table, remedies: Rem
   // Of one that failed before its first frame nothing is to come.
   const scored = encodes.running ? list : list.filter(({ count }) => count > 0);
   const growing = scored.some(({ growing: is }) => is);
-  const why = growing ? undefined : incomparable(scored, references);
-  const marked = !growing && why === undefined && scored.length > 1;
+  const difference = growing ? undefined : differenceOf(scored);
+  const marked = !growing && difference === undefined && scored.length > 1;
   const compared = compare(encodes);
   const frames = Math.min(...scored.map(({ count }) => count));
   const bests = marked && compared.some(({ best }) => best.includes(true)) ? words.table.bestNote : '';
   const said = growing
     ? soFar(encodes, framesText(frames))
-    : why === undefined
+    : difference === undefined
       ? bests
-      : words.table.incomparable(why);
+      : words.table.incomparable(words.table[difference]);
   return html`<h2 id="result-heading" class="title">${words.severalOf(list.length, of)}</h2>
 <p class="files">${joined([...format, modelText(list, ranking?.metric)], ' · ')}</p>
 ${encodeTable(encodes, view, compared, marked, sorting, sort)}
@@ -132,28 +133,4 @@ function modelText(list: readonly Encode[], metric: string | undefined): string 
     ({ facts }) => facts.models?.find(({ name }) => name === metric)?.source ?? [],
   );
   return [...new Set(sources)].join(', ');
-}
-
-/** Why no encode is better than another, where numbers do not compare. */
-export function incomparable(
-  list: readonly Encode[],
-  references: readonly (string | undefined)[],
-): string | undefined {
-  const differ = (key: (encode: Encode) => unknown) => new Set(list.map(key)).size > 1;
-  if (references.length > 1) return words.table.references;
-  if (
-    differ(({ facts }) =>
-      JSON.stringify(facts.models?.map(({ name, source, options }) => [name, source, options])),
-    )
-  )
-    return words.table.models;
-  if (
-    differ(
-      ({ facts: { pairing, reference } }) =>
-        `${(pairing ?? reference)?.width} ${(pairing ?? reference)?.height}`,
-    )
-  )
-    return words.table.sizes;
-  if (differ(({ count }) => count)) return words.table.counts;
-  return undefined;
 }

@@ -8,6 +8,7 @@ import {
   bitrateText,
   colourOf,
   labelOf,
+  leftOutText,
   NONE,
   type RateChart,
   type RatePoint,
@@ -17,7 +18,6 @@ import {
 import { h } from '../dom.js';
 import { text } from '../text.js';
 import type { Encodes } from './encodes.js';
-import { incomparable } from './headline.js';
 import type { Section } from './section.js';
 import { html, made, render, type TemplateResult, templates } from './templates.js';
 import type { View } from './view.js';
@@ -37,11 +37,12 @@ export function ratesSection(encodes: Encodes, view: View): Section {
   const plot = h('div', { class: 'plot rates', role: 'img' }, area, tip);
   const key = h('div', { class: 'key small soft', 'aria-hidden': 'true' });
   const differences = h('div', {});
+  const leftOut = h('p', { class: 'soft small' });
   const table = made(
     html`<div class="scroll" tabindex="0" role="region" aria-label="${words.asTable}"></div>`,
   );
   const element = made(
-    html`<section class="card" aria-labelledby="rates-heading" hidden><div class="bar">${heading}${hint}</div><div class="beside"><div>${key}${plot}</div>${differences}</div><details><summary>${words.asTable}</summary>${table}</details></section>`,
+    html`<section class="card" aria-labelledby="rates-heading" hidden><div class="bar">${heading}${hint}</div><div class="beside"><div>${key}${plot}${leftOut}</div>${differences}</div><details><summary>${words.asTable}</summary>${table}</details></section>`,
   );
   let places: Places = [];
   let told = '';
@@ -62,19 +63,18 @@ export function ratesSection(encodes: Encodes, view: View): Section {
     tip.hidden = true;
     render(chart?.drawing ?? '', area);
     render(chart?.key ?? '', key);
+    leftOut.textContent = leftOutText(encodes);
     render(tableOf(rated, encodes, metric), table);
     compareCodecs(rated, label);
   }
 
-  /** BD-rate, where numbers compare and more is better; made anew for other points only. */
+  /** BD-rate, once all has come; made anew for other points only. */
   function compareCodecs(rated: readonly RatePoint[], label: string): void {
-    const { list, ranking, running } = encodes;
-    const references = [...new Set(list.map(({ facts }) => facts.reference?.name))];
-    const sound = !running && ranking?.worse !== 'high' && incomparable(list, references) === undefined;
-    const now = JSON.stringify([sound, rated]);
+    const { running } = encodes;
+    const now = JSON.stringify([running, rated]);
     if (now === told) return;
     told = now;
-    render((sound && bdTable(templates, rated, label)) || '', differences);
+    render((!running && bdTable(templates, encodes, rated, label)) || '', differences);
   }
 
   const point = (event: PointerEvent) => {

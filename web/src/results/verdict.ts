@@ -2,8 +2,8 @@
  * @module web/results/verdict
  * What stands against a score, below it: the root cause with a button that mends it, then all that was found, folded.
  */
-import { type Finding, type Trust, trustOf } from 'anyvmaf';
-import { flawNote, remarks } from 'anyvmaf/view';
+import type { Finding } from 'anyvmaf';
+import { findingValues, flawNote, flawsOf, namedCause, remarks } from 'anyvmaf/view';
 import { text } from '../text.js';
 import type { Encodes } from './encodes.js';
 import { html, type TemplateResult, templates } from './templates.js';
@@ -27,39 +27,14 @@ export const NO_REMEDIES: Remedies = {
   outdated: false,
 };
 
-/** Encodes with the same flaw. */
-interface Flaw {
-  readonly trust: Trust;
-  /** The finding that is its root; absent if it is a plain warning. */
-  readonly root: Finding | undefined;
-  readonly names: string[];
-  /** The distorted video of the first of them. */
-  readonly file: File | undefined;
-}
-
-/** The flaws of all encodes, each once, in the order of the encodes. */
-function flawsOf({ list }: Encodes): readonly Flaw[] {
-  const flaws = new Map<string, Flaw>();
-  for (const { facts, name, result } of list) {
-    const trust = trustOf(facts);
-    if (trust.verdict === 'fine') continue;
-    const key = JSON.stringify([trust.verdict, trust.codes, trust.cause]);
-    const root = facts.preflight?.find(({ message }) => message === trust.cause);
-    const flaw = flaws.get(key) ?? { trust, root, names: [], file: result.source?.distorted };
-    flaw.names.push(name);
-    flaws.set(key, flaw);
-  }
-  return [...flaws.values()];
-}
-
 /** The flaws, then everything that was found. */
 export function verdict(encodes: Encodes, remedies: Remedies): TemplateResult {
-  const flaws = flawsOf(encodes).map(({ trust, root, names, file }) => {
-    const { verdict, codes, cause = '' } = trust;
-    const said = verdict === 'fine' ? '' : words.trust.notes[verdict];
-    const named = codes.length > 0 ? `[${codes.join(', ')}] ` : '';
-    const name = encodes.list.length > 1 ? names.join(', ') : undefined;
-    const note = flawNote(templates, trust, said, `${named}${cause}`, name);
+  const { list } = encodes;
+  const flaws = flawsOf(list.map(({ facts }) => facts)).map(({ trust, root, of }) => {
+    const said = trust.verdict === 'fine' ? '' : words.trust.notes[trust.verdict];
+    const names = list.length > 1 ? of.map((i) => list[i]?.name).join(', ') : undefined;
+    const note = flawNote(templates, trust, said, namedCause(trust), names);
+    const file = list[of[0] ?? 0]?.result.source?.distorted;
     const mends = root && remedies.canMend(root);
     return html`<div class="flaw-line">${note}${mends ? html`<button type="button" class="tool strong" @click=${() => remedies.mend(root, file)}>${words.trust.mend}</button>` : ''}</div>`;
   });
@@ -72,19 +47,14 @@ const SIGNS = { error: ['bad', '!'], warning: ['warn', '!'], info: ['note', 'i']
 function found(encodes: Encodes): TemplateResult | undefined {
   const all = remarks(encodes.list.map(({ facts }) => facts));
   if (all.length === 0) return undefined;
-  const value = (side: Finding['reference']) => (side === null ? words.findings.unknown : String(side));
   const items = all.map(({ severity, message, finding, of }) => {
     const [tone, sign] = SIGNS[severity];
-    const { reference, distorted } = finding ?? {};
-    const values =
-      reference === undefined || distorted === undefined
-        ? ''
-        : html`<div class="small soft">${words.findings.values(value(reference), value(distorted))}</div>`;
+    const values = findingValues(finding);
     const which =
       of.length < encodes.list.length
         ? html`<b>${of.map((i) => encodes.list[i]?.name).join(', ')}: </b>`
         : '';
-    return html`<li class="finding" .style=${`--tone:var(--${tone})`}><span class="sign" role="img" aria-label="${words.findings.severity[severity]}">${sign}</span><div>${which}${message}${values}</div></li>`;
+    return html`<li class="finding" .style=${`--tone:var(--${tone})`}><span class="sign" role="img" aria-label="${words.findings.severity[severity]}">${sign}</span><div>${which}${message}${values === '' ? '' : html`<div class="small soft">${values}</div>`}</div></li>`;
   });
   return html`<details class="found"><summary>${words.findings.found(all.length)}</summary><ul class="findings">${items}</ul></details>`;
 }

@@ -6,6 +6,7 @@ import type { Progress, Report } from 'anyvmaf';
 import { type Failure, failureOf } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
 import type { ScoreEvent } from '../engine/functions.js';
+import { identityOf } from '../identity.js';
 import { type EncodeResult, isActive, type Session } from '../session.js';
 import { type FailureKind, kindOfFailure } from './failure-kind.js';
 import { rawFiles } from './files.js';
@@ -37,16 +38,6 @@ export function unreadable({ distorted, inspections, settings }: Session): Failu
   return failures.length === pairs.length ? (failures[0] ?? null) : null;
 }
 
-const numbers = new WeakMap<object, number>();
-let numbered = 0;
-
-/** One number for each pick of files: their names may be those of others. */
-function numberOf(files: object): number {
-  const number = numbers.get(files) ?? ++numbered;
-  numbers.set(files, number);
-  return number;
-}
-
 /** The files and settings that decide on a run's numbers, as text. */
 export function runKey({ reference, distorted, raw, settings, tiny }: Session): string {
   // The same numbers come of any number of threads, and of a GPU.
@@ -56,7 +47,7 @@ export function runKey({ reference, distorted, raw, settings, tiny }: Session): 
     distorted.value.map(({ id }) => id),
     raw.value,
     deciding,
-    tiny.value.map(({ model, files }) => [model, files && numberOf(files)]),
+    tiny.value.map(({ model, files }) => [model, files && identityOf(files)]),
   ]);
 }
 

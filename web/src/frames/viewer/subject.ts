@@ -2,6 +2,7 @@
  * @module web/frames/viewer/subject
  * The encode on show: its frames, scores and worst moments, and the files that its pictures come from.
  */
+import { identityOf } from '../../identity.js';
 import type { EncodeResult, EncodeSource } from '../../session.js';
 import type { PairSource } from '../serve.js';
 import { rankingOf, worstMoments } from '../worst.js';
@@ -33,23 +34,13 @@ export function subjectOf(result: EncodeResult, frame: number): Subject {
   };
 }
 
-const keys = new WeakMap<EncodeSource, string>();
-let lastKey = 0;
-
-/** One key for the same files and options. */
-export function keyOf(source: EncodeSource): string {
-  const key = keys.get(source) ?? String(++lastKey);
-  keys.set(source, key);
-  return key;
-}
-
 /** The files and pairing options for the engine. */
 function sourceOf({ report }: EncodeResult, source: EncodeSource, total: number): PairSource {
   const { reference, distorted, options } = source;
   // Reuse the offset of the run instead of searching again.
   const offset = report?.pairing?.frames.offset;
   return {
-    key: keyOf(source),
+    key: String(identityOf(source)),
     reference,
     distorted,
     options: offset === undefined ? options : { ...options, offset },
