@@ -63,6 +63,9 @@ function mostOf(name) {
   return options.inputs === undefined ? Number.MAX_SAFE_INTEGER : Number(options.inputs);
 }
 
+/** Factor by which the first input may exceed the limit: it loads what the target needs, as ffmpeg.wasm. */
+const LOADING = 3;
+
 /** Factor by which wall time may exceed the limit of processor time, for busy machines. */
 const IDLE = 10;
 
@@ -106,8 +109,9 @@ function feed(name, from, to, deadline, record) {
         since = now;
         spent = cpuTime(child.pid);
       }
+      const patience = index <= from ? LOADING * PATIENCE : PATIENCE;
       if (ready && now > deadline) stopped ??= { reason: 'time' };
-      else if (ready && (cpuTime(child.pid) - spent > PATIENCE || now - since > IDLE * PATIENCE))
+      else if (ready && (cpuTime(child.pid) - spent > patience || now - since > IDLE * patience))
         stopped ??= { reason: 'hang' };
       if (stopped) child.kill('SIGKILL');
     }, 50);

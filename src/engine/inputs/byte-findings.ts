@@ -2,7 +2,7 @@
  * @module engine/inputs/byte-findings
  * Findings from the bytes of two inputs before decoding: equal files, or raw video of another geometry.
  */
-import { BlockReader } from '../../media/block-reader.js';
+import type { BlockReader } from '../../media/block-reader.js';
 import { bytesOfInput } from '../../media/open.js';
 import type { OpenedInput } from '../../media/pair.js';
 import type { ByteReader, FilePlatform } from '../../media/platform.js';
@@ -39,7 +39,9 @@ export async function findingsOfBytes(
     }
     if (reference?.raw || distorted?.raw) {
       const { rawFindings } = await import('../../media/preflight/raw.js');
-      const sides = [rawSide('reference', reference), rawSide('distorted', distorted)];
+      const { BlockReader } = await import('../../media/block-reader.js');
+      const blocks = (reader: ByteReader) => new BlockReader(reader, BLOCKS);
+      const sides = [rawSide('reference', reference, blocks), rawSide('distorted', distorted, blocks)];
       findings.push(...(await rawFindings(sides.filter((side) => side !== undefined))));
     }
     return findings;
@@ -54,11 +56,15 @@ async function lend(input: OpenedInput, files: FilePlatform): Promise<Lent | und
   return { ...bytes, raw: input.info };
 }
 
-function rawSide(role: 'reference' | 'distorted', lent: Lent | undefined) {
+function rawSide(
+  role: 'reference' | 'distorted',
+  lent: Lent | undefined,
+  blocksOf: (reader: ByteReader) => BlockReader,
+) {
   if (!lent?.raw) return undefined;
   const { name, reader, raw } = lent;
   const { width, height, bitDepth, chroma } = raw;
-  const blocks = new BlockReader(reader, BLOCKS);
+  const blocks = blocksOf(reader);
   return {
     role,
     name,
