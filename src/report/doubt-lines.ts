@@ -3,8 +3,9 @@
  * Why scores are marked, in a few lines for a terminal: the root cause and what resolves it, never one without the other.
  */
 import { printable } from '../core/printable.js';
+import { type Flaw, flawsOf } from './flaws.js';
 import { cut, type Paint, wrap } from './terminal.js';
-import { type Flaw, flawsOf, remedyText, TRUST_SIGNS, TRUST_WORDS } from './trust.js';
+import { remedyText, TRUST_SIGNS, TRUST_WORDS } from './trust.js';
 import type { Report } from './types.js';
 
 /** A verdict where nothing but its cause is on show: there are no further warnings to read. */

@@ -52,14 +52,6 @@ function gravity({ severity, finding }: Remark): number {
   return finding && isWrongPair(finding) ? -1 : ORDER.indexOf(severity);
 }
 
-/** What was found on either side, in words; empty where that is not told, or known of neither. */
-export function findingValues(finding: Finding | undefined): string {
-  const { reference, distorted } = finding ?? {};
-  if (reference === undefined || distorted === undefined) return '';
-  if (reference === null && distorted === null) return '';
-  return `reference ${reference ?? 'unknown'}, distorted ${distorted ?? 'unknown'}`;
-}
-
 /**
  * Remarks as lines of at most `width` columns: a sign, the sentence, then its code and what fixes it.
  * @param names of the encodes, for a remark that is not about all of them

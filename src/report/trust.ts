@@ -33,7 +33,7 @@ export const TRUST_WORDS: Readonly<Record<Verdict, string>> = {
 };
 
 /** What trust is judged by. */
-type Judged = Partial<Pick<Report, 'preflight' | 'warnings'>>;
+export type Judged = Partial<Pick<Report, 'preflight' | 'warnings'>>;
 
 /** A finding or a plain warning. */
 type Ground = Finding | { readonly message: string };
@@ -78,26 +78,6 @@ function judgement(verdict: Verdict, grounds: readonly Ground[]): Judgement {
     ...(root?.fix !== undefined && { fix: root.fix }),
   };
   return { trust, root };
-}
-
-/** Reports with the same flaw. */
-export interface Flaw extends Judgement {
-  /** Their indices. */
-  readonly of: number[];
-}
-
-/** The flaws of reports, each once, in the order of the reports. */
-export function flawsOf(reports: readonly Judged[]): Flaw[] {
-  const flaws = new Map<string, Flaw>();
-  for (const [i, report] of reports.entries()) {
-    const found = flawOf(report);
-    if (found.trust.verdict === 'fine') continue;
-    const key = JSON.stringify(found.trust);
-    const flaw = flaws.get(key) ?? { ...found, of: [] };
-    flaw.of.push(i);
-    flaws.set(key, flaw);
-  }
-  return [...flaws.values()];
 }
 
 /** Whether a finding means that frames are compared which do not belong together. */

@@ -3,9 +3,10 @@
  * What the HTML report and the web page show alike: which rows and columns, how numbers are written, scales, curves and
  * their words. The charts over the frames draw on a canvas; no other module here knows a document.
  */
-export { findingValues, remarks } from './findings.js';
+export { remarks } from './findings.js';
+export { findingValues, flawsOf } from './flaws.js';
 export { writeTableCsv } from './table.js';
-export { flawsOf, namedCause } from './trust.js';
+export { namedCause } from './trust.js';
 export { bdTable } from './view/bd.js';
 export * from './view/cell.js';
 export * from './view/chart.js';

@@ -5,9 +5,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Finding, FindingCode, Severity } from '../../src/media/preflight/types.js';
 import { remarks } from '../../src/report/findings.js';
+import { flawsOf } from '../../src/report/flaws.js';
 import { summarize } from '../../src/report/summary.js';
 import { encodesTable, writeTableCsv } from '../../src/report/table.js';
-import { causeText, flawOf, flawsOf, trustOf } from '../../src/report/trust.js';
+import { causeText, flawOf, trustOf } from '../../src/report/trust.js';
 import type { Report } from '../../src/report/types.js';
 import { formatReport } from '../../src/report/write.js';
 import { frames, pooled, report, vmafModel } from './sample.js';

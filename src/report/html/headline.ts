@@ -2,7 +2,8 @@
  * @module report/html/headline
  * The top of the page: the score and what it means, or the table of several encodes with quality over bit rate.
  */
-import { causeText, flawsOf, TRUST_WORDS } from '../trust.js';
+import { flawsOf } from '../flaws.js';
+import { causeText, TRUST_WORDS } from '../trust.js';
 import { bdTable } from '../view/bd.js';
 import {
   compare,

@@ -2,7 +2,8 @@
  * @module report/html/sections
  * The parts of the page that are text and tables: preflight, worst frames, pooled values, how it was run.
  */
-import { findingValues, remarks } from '../findings.js';
+import { remarks } from '../findings.js';
+import { findingValues } from '../flaws.js';
 import { accepts } from '../trust.js';
 import { percentileTable } from '../view/distribution.js';
 import { baseName, colourOf, labelOf, percentOf, timeText } from '../view/numbers.js';
