@@ -63,9 +63,6 @@ function mostOf(name) {
   return options.inputs === undefined ? Number.MAX_SAFE_INTEGER : Number(options.inputs);
 }
 
-/** Factor by which the first input may exceed the limit: it loads what the target needs, as ffmpeg.wasm. */
-const LOADING = 3;
-
 /** Factor by which wall time may exceed the limit of processor time, for busy machines. */
 const IDLE = 10;
 
@@ -109,9 +106,8 @@ function feed(name, from, to, deadline, record) {
         since = now;
         spent = cpuTime(child.pid);
       }
-      const patience = index <= from ? LOADING * PATIENCE : PATIENCE;
       if (ready && now > deadline) stopped ??= { reason: 'time' };
-      else if (ready && (cpuTime(child.pid) - spent > patience || now - since > IDLE * patience))
+      else if (ready && (cpuTime(child.pid) - spent > PATIENCE || now - since > IDLE * PATIENCE))
         stopped ??= { reason: 'hang' };
       if (stopped) child.kill('SIGKILL');
     }, 50);
