@@ -78,12 +78,14 @@ export async function raw() {
   };
 }
 
-/** How the containers are made. */
+const H264 = ['-c:v', 'libx264', '-crf', '35', '-g', '4'];
+
+/** How the containers are made, with codecs that every decoder knows: mediabunny refuses MPEG-2 unread. */
 const ENCODE = {
-  mp4: ['-c:v', 'libx264', '-crf', '35', '-g', '4'],
-  mkv: ['-c:v', 'libx264', '-crf', '35', '-g', '4'],
+  mp4: H264,
+  mkv: H264,
   webm: ['-c:v', 'libvpx', '-b:v', '50k', '-g', '4'],
-  ts: ['-c:v', 'mpeg2video', '-q:v', '20', '-g', '4'],
+  ts: H264,
 };
 
 /** @param {keyof ENCODE} container @param decoder name of `--decoder` */
