@@ -103,8 +103,14 @@ const ATTEMPTS = 8;
 /** Quality of JPEGs: artefacts of a video must not drown in ours. */
 const QUALITY = 88;
 
+/** Part of the side that should fit, to aim at: smaller pictures have more detail a sample. */
+const AIM = 0.93;
+
 /** Smallest side of a copy. */
 const LEAST_SIDE = 16;
+
+/** Bytes for each sample of the last JPEG of a kind: the same picture of another frame takes about as many. */
+const densities = new Map<PictureName, number>();
 
 /**
  * A copy no larger than allowed, in samples and in bytes: the whole picture where it is small enough, a PNG where that is,
@@ -119,13 +125,22 @@ async function fitting(
   const longest = Math.max(whole.width, whole.height);
   const copy = longest <= maxSide ? whole : await png(maps, name, maxSide);
   if (copy.bytes.length <= maxBytes) return { ...copy, mimeType: 'image/png' };
-  let small = await jpeg(maps, name, Math.min(longest, maxSide));
-  for (let attempt = 0; attempt < ATTEMPTS && small.bytes.length > maxBytes; attempt++) {
+  const most = Math.min(longest, maxSide);
+  const within = (side: number) => Math.min(most, Math.max(LEAST_SIDE, Math.floor(side)));
+  const aimed = (density: number) =>
+    AIM * longest * Math.sqrt(maxBytes / (density * whole.width * whole.height));
+  const known = densities.get(name);
+  let small = await jpeg(maps, name, known === undefined ? most : within(aimed(known)));
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const side = Math.max(small.width, small.height);
-    if (side <= LEAST_SIDE) break;
-    // Smaller pictures have more detail a sample, so aim a little lower.
-    const fits = Math.floor(side * Math.min(0.95, 0.93 * Math.sqrt(maxBytes / small.bytes.length)));
-    small = await jpeg(maps, name, Math.max(LEAST_SIDE, fits));
+    const density = small.bytes.length / (small.width * small.height);
+    densities.set(name, density);
+    const over = small.bytes.length > maxBytes;
+    // The frame before took more than twice as many bytes.
+    const spare = attempt === 0 && 2 * small.bytes.length < maxBytes;
+    const next = within(over ? Math.min(0.95 * side, aimed(density)) : aimed(density));
+    if (!(over || spare) || next === side) break;
+    small = await jpeg(maps, name, next);
   }
   return small;
 }
@@ -139,10 +154,8 @@ async function jpeg(maps: QualityMaps, name: PictureName, maxSide: number): Prom
         ? pair.difference({ maxSide }).image
         : pair[name].image({ maxSide });
   const rgba = new Uint8Array(4 * width * height);
-  for (let from = 0, to = 0; from < data.length; from += 3, to += 4) {
-    rgba.set(data.subarray(from, from + 3), to);
-    rgba[to + 3] = 255;
-  }
+  for (let from = 0, to = 0; from < data.length; to++)
+    rgba[to] = (to & 3) === 3 ? 255 : (data[from++] as number);
   const { encode } = await import('jpeg-js');
   const bytes = new Uint8Array(encode({ width, height, data: rgba }, QUALITY).data);
   return { width, height, bytes, mimeType: 'image/jpeg' };
