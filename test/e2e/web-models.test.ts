@@ -49,7 +49,7 @@ describe.skipIf(noChromium)(`a model of VMAF v1 in the page${noChromium}`, () =>
     await page.setInputFiles('#pick-distorted', videos.distorted);
     // Their pictures move what is below them: a press that begins on a box may end beside it.
     for (const side of ['reference', 'distorted'])
-      await page.locator(`.slot-${side} .file-thumb:not([hidden])`).waitFor();
+      await page.locator(`.slot-${side} .file-thumb canvas:not([hidden])`).waitFor();
     await page.getByText('Settings', { exact: true }).click();
     await page.getByLabel('VMAF HD television, vmaf_v0.6.1').uncheck();
     await page.getByLabel(model).check();

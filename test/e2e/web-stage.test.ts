@@ -191,9 +191,19 @@ describe.skipIf(noChromium)(`the result on stage${noChromium}`, () => {
     const { page, complaints } = view;
     const first = await firstPair(reference);
     for (const side of ['reference', 'distorted'] as const) {
-      const thumb = page.locator(`.slot-${side} .file-thumb:not([hidden])`);
+      const thumb = page.locator(`.slot-${side} .file-thumb canvas:not([hidden])`);
       await thumb.waitFor();
       expect(await pixels(thumb)).toEqual([...first[side].image({ maxSide: 192 }).data]);
+      // What lies below must not move under a pointer: the row is as high as before it had its picture.
+      const heights = await thumb.evaluate((canvas: HTMLElement) => {
+        const height = () => canvas.closest('.file')?.getBoundingClientRect().height;
+        const pictured = height();
+        canvas.hidden = true;
+        const empty = height();
+        canvas.hidden = false;
+        return [pictured, empty];
+      });
+      expect(heights[0]).toBe(heights[1]);
     }
     await score(page);
     const shots = page.locator('.moments button').first().locator('.shot canvas');

@@ -95,6 +95,21 @@ function flaws(page: Page): Promise<string[]> {
       return floats && !/transparent|, 0\)$/.test(backgroundColor) ? at : ground(at.parentElement);
     };
 
+    for (const card of root.querySelectorAll('.card')) {
+      const edge = card.getBoundingClientRect();
+      const scrolls = (at: Element | null): boolean =>
+        at !== null &&
+        at !== card &&
+        (/auto|scroll|hidden|clip/.test(getComputedStyle(at).overflowX) || scrolls(at.parentElement));
+      const out = [...card.querySelectorAll('*')].find((at) => {
+        const { left, right, width } = at.getBoundingClientRect();
+        const floats = /absolute|fixed/.test(getComputedStyle(at).position);
+        const beyond = right > edge.right + 1 || left < edge.left - 1;
+        return beyond && width > 0 && !floats && !scrolls(at.parentElement) && at.checkVisibility();
+      });
+      if (out) found.push(`${out.tagName.toLowerCase()}.${out.className} leaves its card`);
+    }
+
     const pieces: Piece[] = [];
     const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {

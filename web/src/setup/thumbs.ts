@@ -23,11 +23,13 @@ export class FileThumbs {
     this.#session = session;
   }
 
-  /** A place for the picture of a file, which fills as soon as there is one. */
+  /** A place for the picture of a file, which fills as soon as there is one: nothing moves then. */
   place(chosen: ChosenFile): HTMLElement {
-    const canvas = h('canvas', { class: 'file-thumb', 'aria-hidden': 'true', hidden: true });
+    const canvas = h('canvas', { hidden: true });
     const { raw, settings, run, inspections } = this.#session;
     const format = chosen.kind === 'raw' ? raw.value : null;
+    const readable = chosen.kind !== 'raw' || format !== null;
+    const place = h('span', { class: 'file-thumb', 'aria-hidden': 'true', hidden: !readable }, canvas);
     const { decoder } = settings.value;
     const key = JSON.stringify([chosen.id, format, decoder]);
     this.#places.set(key, canvas);
@@ -36,9 +38,9 @@ export class FileThumbs {
     // What is found about the pair comes first; lists are drawn again then.
     const waits =
       isActive(run.value) || [...inspections.value.values()].some(({ phase }) => phase === 'pending');
-    if (known === undefined && !waits && (chosen.kind !== 'raw' || format))
+    if (known === undefined && !waits && readable)
       this.#make(key, { file: chosen.file, raw: format, decoder, side: SIDE });
-    return canvas;
+    return place;
   }
 
   #make(
