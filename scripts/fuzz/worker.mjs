@@ -10,6 +10,9 @@ import { faultOf, GROWTH } from './contract.mjs';
 import { Random } from './random.mjs';
 import { openTarget } from './targets.mjs';
 
+/** Milliseconds between counts: when time is up the process is killed, with what it has not told. */
+const NEWS = 200;
+
 const [name, seed, from, to, place] = process.argv.slice(2);
 const mark = Buffer.alloc(8);
 const file = openSync(place, 'r+');
@@ -22,6 +25,7 @@ function at(index) {
 const target = await openTarget(name);
 let outcome = { accepted: 0, refused: 0 };
 let rest = process.memoryUsage.rss();
+let told = performance.now();
 process.send({ kind: 'ready' });
 for (let index = Number(from); index < Number(to); index++) {
   at(index);
@@ -42,9 +46,10 @@ for (let index = Number(from); index < Number(to); index++) {
     process.send({ kind: 'fault', index, fault: `the process grew by ${Math.round(grown / 2 ** 20)} MB` });
     rest = process.memoryUsage.rss();
   }
-  if (index % 256 === 255) {
+  if (performance.now() - told > NEWS) {
     process.send({ kind: 'progress', index, ...outcome });
     outcome = { accepted: 0, refused: 0 };
+    told = performance.now();
     // Let messages leave and timers run.
     await new Promise((resolve) => setImmediate(resolve));
   }

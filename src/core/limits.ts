@@ -3,7 +3,7 @@
  * How long names and option strings from outside may be; checked before anything is done with them.
  */
 import { usageError } from './errors.js';
-import { quoted } from './printable.js';
+import { grouped, quoted } from './printable.js';
 
 /** Characters of the name of a feature, an extractor, an option, a model or a metric. */
 const MAX_NAME = 256;
@@ -19,7 +19,7 @@ export const MAX_STRING = 8192;
 export function requireLength(what: string, text: string, most = MAX_NAME): void {
   if (text.length <= most) return;
   throw usageError(
-    `${what} of ${text.length.toLocaleString('en')} characters is too long; at most ${most.toLocaleString('en')} are ` +
+    `${what} of ${grouped(text.length)} characters is too long; at most ${grouped(most)} are ` +
       `allowed: ${quoted(text, 60)}.`,
   );
 }

@@ -7,7 +7,7 @@ import type * as z from 'zod/v4';
 import { usageError } from '../core/errors.js';
 import { MAX_STRING, requireLength } from '../core/limits.js';
 import { nearest } from '../core/nearest.js';
-import { shown } from '../core/printable.js';
+import { grouped, shown } from '../core/printable.js';
 
 /** Most problems in one message. */
 const MAX_PROBLEMS = 4;
@@ -131,7 +131,7 @@ function requireSize(value: unknown, name: string, depth = 0): void {
   const members = Object.entries(value);
   if (members.length > MAX_MEMBERS) {
     throw usageError(
-      `${shown(name, SHOWN)} has ${members.length.toLocaleString('en')} members; at most ${MAX_MEMBERS} are allowed.`,
+      `${shown(name, SHOWN)} has ${grouped(members.length)} members; at most ${MAX_MEMBERS} are allowed.`,
     );
   }
   for (const [key, member] of members) {

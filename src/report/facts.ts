@@ -2,7 +2,7 @@
  * @module report/facts
  * What a report knows of its files beyond their frames, in words: size, bit rate, codec.
  */
-import { counted } from '../core/printable.js';
+import { counted, grouped } from '../core/printable.js';
 import type { FramePairing } from '../media/pairing/types.js';
 import type { Report, ReportInput, ReportMeasurer, ReportModel } from './types.js';
 
@@ -31,11 +31,6 @@ export function scoreText(value: number | undefined): string {
   return text === '100.00' && value < 100 ? '99.99' : text;
 }
 
-/** A whole number with separators: `1,500`. The first `toLocaleString` of a page holds it up for 30 to 50 ms. */
-export function whole(value: number): string {
-  return String(value).replace(/\B(?=(\d{3})+$)/g, ',');
-}
-
 /** What was compared: `Compared at 1920×1080, reference frames 100 to 189, offset 12`; `undefined` where nobody knows. */
 export function comparedText({
   reference,
@@ -49,7 +44,7 @@ export function comparedText({
   const offset = pairing?.frames.offset ?? 0;
   const parts = [
     `Compared at ${width}×${height}`,
-    `reference frames ${whole(reference.skipped)} to ${whole(last)}`,
+    `reference frames ${grouped(reference.skipped)} to ${grouped(last)}`,
     subsample > 1 ? `one of ${subsample}` : '',
     offset === 0 ? '' : `offset ${offset}`,
   ];
@@ -166,15 +161,7 @@ export function fileSizeOf({
 
 /** The last part of a path. */
 export function baseName(path: string): string {
-  let end = path.length;
-  while (isSlash(path[end - 1])) end--;
-  let start = end;
-  while (start > 0 && !isSlash(path[start - 1])) start--;
-  return path.slice(start, end) || path;
-}
-
-function isSlash(character: string | undefined): boolean {
-  return character === '/' || character === '\\';
+  return path.split(/[\\/]/).findLast((part) => part !== '') ?? path;
 }
 
 /** What became of the search for an offset, in words. Reports of older versions do not say. */

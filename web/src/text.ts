@@ -2,7 +2,7 @@
  * @module web/text
  * All texts of the page.
  */
-import { whole } from 'anyvmaf/view';
+import { grouped } from 'anyvmaf/view';
 
 export const text = {
   title: 'anyvmaf',
@@ -45,7 +45,7 @@ export const text = {
       side === 'reference' ? `${name} is the reference.` : `${name} will be compared with the reference.`,
     looking: 'Checking the pair …',
     lookingAt: (name: string) => `Checking ${name} …`,
-    frames: (count: number) => (count === 1 ? '1 frame' : `${whole(count)} frames`),
+    frames: (count: number) => (count === 1 ? '1 frame' : `${grouped(count)} frames`),
     fps: (rate: string) => `${rate} fps`,
     bits: (depth: number) => `${depth} bit`,
     unreadable: (name: string) => `${name} cannot be read. Choose it again.`,
@@ -71,7 +71,7 @@ export const text = {
     },
     fits: (name: string, frames: string) => `${name}: ${frames}`,
     misfits: (name: string, frames: string, rest: number) =>
-      `${name}: ${frames} and ${whole(rest)} bytes left over; the format is wrong`,
+      `${name}: ${frames} and ${grouped(rest)} bytes left over; the format is wrong`,
     packed: (layout: string) =>
       `The file name contains ${layout}, which is not planar. Convert it first: ffmpeg -i FILE -pix_fmt yuv420p OUT.y4m (yuv420p10le for 10 bit).`,
   },
@@ -444,7 +444,7 @@ export const text = {
   engineDied: 'The scoring engine stopped, usually because memory ran out. Reload the page and try again.',
   frames: {
     label: 'Frame viewer',
-    title: (frame: number) => `Frame ${whole(frame)}`,
+    title: (frame: number) => `Frame ${grouped(frame)}`,
     spoken: (frame: number, metric: string, score: string | null) =>
       score === null ? `Frame ${frame}` : `Frame ${frame}, ${metric} ${score}`,
     close: 'Close',

@@ -2,15 +2,11 @@
  * @module engine/inputs/byte-findings
  * Findings from the bytes of two inputs before decoding: equal files, or raw video of another geometry.
  */
-import type { BlockReader } from '../../media/block-reader.js';
 import { bytesOfInput } from '../../media/open.js';
 import type { OpenedInput } from '../../media/pair.js';
 import type { ByteReader, FilePlatform } from '../../media/platform.js';
 import type { Finding } from '../../media/preflight/types.js';
 import type { VideoInfo } from '../../media/types.js';
-
-/** Other geometries are tried on thousands of rows, of which each read would take a browser milliseconds. */
-const BLOCKS = { bytes: 1 << 16, kept: 256 } as const;
 
 /** An input with random access to its bytes. */
 interface Lent {
@@ -39,9 +35,7 @@ export async function findingsOfBytes(
     }
     if (reference?.raw || distorted?.raw) {
       const { rawFindings } = await import('../../media/preflight/raw.js');
-      const { BlockReader } = await import('../../media/block-reader.js');
-      const blocks = (reader: ByteReader) => new BlockReader(reader, BLOCKS);
-      const sides = [rawSide('reference', reference, blocks), rawSide('distorted', distorted, blocks)];
+      const sides = [rawSide('reference', reference), rawSide('distorted', distorted)];
       findings.push(...(await rawFindings(sides.filter((side) => side !== undefined))));
     }
     return findings;
@@ -56,19 +50,9 @@ async function lend(input: OpenedInput, files: FilePlatform): Promise<Lent | und
   return { ...bytes, raw: input.info };
 }
 
-function rawSide(
-  role: 'reference' | 'distorted',
-  lent: Lent | undefined,
-  blocksOf: (reader: ByteReader) => BlockReader,
-) {
+function rawSide(role: 'reference' | 'distorted', lent: Lent | undefined) {
   if (!lent?.raw) return undefined;
   const { name, reader, raw } = lent;
   const { width, height, bitDepth, chroma } = raw;
-  const blocks = blocksOf(reader);
-  return {
-    role,
-    name,
-    format: { width, height, bitDepth, chroma },
-    bytes: { size: reader.size, read: (position: number, into: Uint8Array) => blocks.read(position, [into]) },
-  };
+  return { role, name, format: { width, height, bitDepth, chroma }, reader };
 }

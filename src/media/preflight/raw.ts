@@ -5,17 +5,22 @@
 
 import { describeFormat } from '../../core/frame.js';
 import { shown } from '../../core/printable.js';
-import { findWrongGeometry, type RawBytes } from '../raw-geometry.js';
+import { BlockReader } from '../block-reader.js';
+import type { ByteReader } from '../platform.js';
+import { findWrongGeometry } from '../raw-geometry.js';
 import type { RawVideoFormat } from '../types.js';
 import { finding } from './text.js';
 import type { Finding } from './types.js';
+
+/** Other geometries are tried on thousands of rows, of which each read would take a browser milliseconds. */
+const BLOCKS = { bytes: 1 << 16, kept: 256 } as const;
 
 /** A raw video with random access to its bytes. */
 export interface RawSide {
   readonly role: 'reference' | 'distorted';
   readonly name: string;
   readonly format: RawVideoFormat;
-  readonly bytes: RawBytes;
+  readonly reader: ByteReader;
 }
 
 /**
@@ -30,7 +35,12 @@ export async function rawFindings(sides: readonly RawSide[]): Promise<Finding[]>
     readonly fits: RawVideoFormat;
   }[] = [];
   for (const side of sides) {
-    const looked = await findWrongGeometry(side.bytes, side.format);
+    const blocks = new BlockReader(side.reader, BLOCKS);
+    const bytes = {
+      size: blocks.size,
+      read: (position: number, into: Uint8Array) => blocks.read(position, [into]),
+    };
+    const looked = await findWrongGeometry(bytes, side.format);
     if (!looked) continue;
     const { fits } = looked;
     wrong.push({ side, fits, found: describeFormat(fits) });

@@ -9,12 +9,12 @@ import { type Encode, type EncodeList, type Facts, type Pooled, rateOf, sizeOf }
 import {
   bitrateText,
   framesText,
+  grouped,
   labelOf,
   percentOf,
   scoreText,
   sizeText,
   timeText,
-  whole,
 } from './numbers.js';
 import { ticks } from './scales.js';
 import type { Templates } from './template.js';
@@ -173,7 +173,7 @@ export function tiles<T, E extends Encode>({ html }: Templates<T>, encodes: Enco
   const { frameCount } = facts;
   const value = (number: number | undefined) =>
     number === undefined ? undefined : encodes.valueText(metric, number);
-  const all = (facts.subsample ?? 1) > 1 && frameCount !== undefined ? ` of ${whole(frameCount)}` : '';
+  const all = (facts.subsample ?? 1) > 1 && frameCount !== undefined ? ` of ${grouped(frameCount)}` : '';
   const entries = [
     ['worst 1 %', value(pooled?.percentile(low ? 1 : 99))],
     ['worst frame', value(low ? pooled?.min : pooled?.max)],
@@ -183,7 +183,7 @@ export function tiles<T, E extends Encode>({ html }: Templates<T>, encodes: Enco
       const mean = encodes.pooled(encode, name)?.mean;
       return [labelOf(name), mean === undefined ? undefined : encodes.valueText(name, mean)] as const;
     }),
-    [`frames${all}`, count > 0 ? whole(count) : undefined],
+    [`frames${all}`, count > 0 ? grouped(count) : undefined],
     ['length', rate && frameCount !== undefined ? timeText(frameCount / rate, 1) : undefined],
     ['bit rate', bitrateText(rateOf(encode))],
     ['file size', sizeText(sizeOf(encode))],

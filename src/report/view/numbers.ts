@@ -2,11 +2,13 @@
  * @module report/view/numbers
  * How charts and tables write values, names and counts.
  */
-import { frameRate, whole } from '../facts.js';
+import { grouped } from '../../core/printable.js';
+import { frameRate } from '../facts.js';
 import { clock } from '../terminal.js';
 import type { Report } from '../types.js';
 
-export { baseName, bitrateText, scoreText, sizeText, skippedText, whole } from '../facts.js';
+export { grouped } from '../../core/printable.js';
+export { baseName, bitrateText, scoreText, sizeText, skippedText } from '../facts.js';
 
 /** `0:04.92`, `1:02:03.40`. */
 export function timeText(seconds: number, decimals = 2): string {
@@ -32,7 +34,7 @@ export function cellText(value: number | undefined): string {
 
 /** `1 frame`, `1,500 frames`. */
 export function framesText(count: number): string {
-  return `${whole(count)} frame${count === 1 ? '' : 's'}`;
+  return `${grouped(count)} frame${count === 1 ? '' : 's'}`;
 }
 
 /** The format of a video: size, samples, rate, frames, one phrase each. */

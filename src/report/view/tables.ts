@@ -10,10 +10,10 @@ import {
   cellText,
   colourOf,
   formatFacts,
+  grouped,
   inputFacts,
   joined,
   sizeText,
-  whole,
 } from './numbers.js';
 import type { Templates } from './template.js';
 
@@ -141,7 +141,7 @@ function comparisonRows(facts: Facts): Row[] {
   const kept = subsample > 1 ? `, one in ${subsample} scored` : '';
   return [
     ['scored as', pairing && formatFacts(pairing).join(', ')],
-    ['pairs', frameCount !== undefined && `${whole(frameCount)}${kept}`],
+    ['pairs', frameCount !== undefined && `${grouped(frameCount)}${kept}`],
     ['paired by', frames && (frames.policy === 'number' ? 'frame number' : `time, ${frames.policy}`)],
     offsetRow(facts),
     ['range', range && `${range.start} to ${range.end ?? 'the end'} (${range.unit})`],

@@ -2,7 +2,7 @@
  * @module web/results/data-table
  * The frames as a table, a page at a time, built when it is opened.
  */
-import { cellText, timeText, whole } from 'anyvmaf/view';
+import { cellText, grouped, timeText } from 'anyvmaf/view';
 import { h } from '../dom.js';
 import { text } from '../text.js';
 import type { Encode, Encodes } from './encodes.js';
@@ -60,7 +60,7 @@ export function dataTable(encodes: Encodes, view: View): Section {
     const { length } = encode.columns;
     const end = Math.min(length, start + ROWS);
     render(frameTable(encodes, encode, view.metric, start, end), body);
-    place.textContent = words.rows(whole(Math.min(start + 1, end)), whole(end), whole(length));
+    place.textContent = words.rows(grouped(Math.min(start + 1, end)), grouped(end), grouped(length));
     earlier.disabled = start === 0;
     later.disabled = end >= length;
   }

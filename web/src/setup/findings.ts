@@ -113,7 +113,10 @@ function gather({ distorted, inspections }: Session) {
 }
 
 function item(session: Session, { finding, files }: Shared, encodes: number): HTMLElement {
-  const { severity, message, reference, distorted, hint, fix } = finding;
+  const { severity, message, hint, fix } = finding;
+  // Known of neither, which two dashes would not say better.
+  const none = finding.reference === null && finding.distorted === null;
+  const { reference, distorted } = none ? {} : finding;
   const action = fixOf(finding);
   const apply = () => action && applyFix(session, action, files[0]);
   return h(

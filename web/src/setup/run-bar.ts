@@ -2,7 +2,7 @@
  * @module web/setup/run-bar
  * The button that starts a run, its progress, and how it ended.
  */
-import { whole } from 'anyvmaf/view';
+import { grouped } from 'anyvmaf/view';
 import { button, fill, h } from '../dom.js';
 import { BEAT, spaced } from '../schedule.js';
 import { type ActiveRun, isActive, type Run, type Session } from '../session.js';
@@ -151,7 +151,7 @@ function progressBar(session: Session, runner: Runner) {
 /** Frames done, and while running also frames per second and time left. */
 function figuresOf({ phase }: ActiveRun, { done, total }: Sum, rate: number | undefined): HTMLElement[] {
   const { paused, preparing, frames, fps, left } = text.run;
-  const texts = [done === 0 ? preparing : frames(whole(done), total === null ? undefined : whole(total))];
+  const texts = [done === 0 ? preparing : frames(grouped(done), total === null ? undefined : grouped(total))];
   if (rate && phase === 'running') {
     texts.push(fps(rate.toFixed(rate >= 10 ? 0 : 1)));
     if (total !== null) texts.push(left(formatTime((total - done) / rate)));

@@ -3,7 +3,7 @@
  * The dashboard's script: follows the event stream and shows the chosen measurement. It runs in the page, as
  * `mcp/live/dashboard/viewer-script` holds it.
  */
-import { baseName, labelOf, NONE, scoreText, timeText, whole } from '../../../report/view/numbers.js';
+import { baseName, grouped, labelOf, NONE, scoreText, timeText } from '../../../report/view/numbers.js';
 import type { Story } from '../story.js';
 import { alarmsOn, Board, type BoardEvents, incidentsOf, secondsLeft, timeOf } from './board.js';
 import { SecondsChart } from './chart.js';
@@ -54,8 +54,8 @@ function draw(): void {
   say('metric', `Mean of ${label} so far`);
   say('recent', scoreText(last?.mean));
   say('lowest', scoreText(last?.min));
-  say('frames', total === null ? whole(frames) : `${whole(frames)} of ${whole(total)}`);
-  say('waiting', whole(Math.max(0, taken - frames)));
+  say('frames', total === null ? grouped(frames) : `${grouped(frames)} of ${grouped(total)}`);
+  say('waiting', grouped(Math.max(0, taken - frames)));
   say('rate', `${story.rate.now.toFixed(1)} fps`);
   say('left', left === undefined ? NONE : timeText(Math.round(left), 0));
   say('chart-title', metric === null ? 'Score of each second' : `${label} of each second`);
@@ -65,7 +65,7 @@ function draw(): void {
     'worst',
     story.worst.map((one) => [
       timeOf(story, one.frame),
-      whole(one.frame),
+      grouped(one.frame),
       labelOf(one.metric),
       scoreText(one.value),
     ]),
@@ -74,7 +74,7 @@ function draw(): void {
     'events',
     incidentsOf(story)
       .slice(0, INCIDENTS)
-      .map(({ frame, text }) => [timeOf(story, frame), whole(frame), text]),
+      .map(({ frame, text }) => [timeOf(story, frame), grouped(frame), text]),
   );
   chart.show(story);
   document.title = `${scoreText(mean ?? undefined)} · ${state} · ${element('what', HTMLElement).textContent}`;
