@@ -6,13 +6,8 @@
 
 import type { ChromaFormat } from '../core/frame.js';
 import { sampleBytes, storedFrameBytes } from '../core/frame.js';
+import type { ByteReader } from './platform.js';
 import type { RawVideoFormat } from './types.js';
-
-/** Bytes of a file; `read` returns the number of bytes read, fewer than `into` holds only at the end. */
-export interface RawBytes {
-  readonly size: number;
-  read(position: number, into: Uint8Array): Promise<number> | number;
-}
 
 /** A geometry that does not fit. */
 export interface WrongGeometry {
@@ -69,7 +64,7 @@ const NEAR = [-16, -8, -6, -4, -2, -1, 1, 2, 4, 6, 8, 16];
  * @throws errors of `bytes.read`
  */
 export async function findWrongGeometry(
-  bytes: RawBytes,
+  bytes: ByteReader,
   format: RawVideoFormat,
 ): Promise<WrongGeometry | undefined> {
   const examined = await examine(bytes, format);
@@ -97,7 +92,7 @@ export async function findWrongGeometry(
 }
 
 /** True if the picture continues where frames of `format` end inside frames of `longer`. */
-async function goesOn(bytes: RawBytes, format: RawVideoFormat, longer: RawVideoFormat): Promise<boolean> {
+async function goesOn(bytes: ByteReader, format: RawVideoFormat, longer: RawVideoFormat): Promise<boolean> {
   const [part, whole] = [storedFrameBytes(format), storedFrameBytes(longer)];
   if (whole === part || whole % part !== 0) return true;
   const rowBytes = format.width * sampleBytes(format.bitDepth);
@@ -108,7 +103,7 @@ async function goesOn(bytes: RawBytes, format: RawVideoFormat, longer: RawVideoF
   for (let k = 0; k < Math.min(GROUPS, frames); k++) {
     const start = Math.floor((k * frames) / Math.min(GROUPS, frames)) * whole;
     for (let end = part; end < whole; end += part) {
-      if ((await bytes.read(start + end - rowBytes, both)) < both.length) continue;
+      if ((await bytes.read(start + end - rowBytes, [both])) < both.length) continue;
       const rows = samples(both, format.bitDepth, seen);
       if (rows) across.add(edgesOf(rows.subarray(0, format.width)), edgesOf(rows.subarray(format.width)));
     }
@@ -117,7 +112,7 @@ async function goesOn(bytes: RawBytes, format: RawVideoFormat, longer: RawVideoF
 }
 
 /** True if rows of other lengths are similar too, as in patterns; similarity then proves nothing. */
-async function repeatsItself(bytes: RawBytes, format: RawVideoFormat): Promise<boolean> {
+async function repeatsItself(bytes: ByteReader, format: RawVideoFormat): Promise<boolean> {
   for (const more of OTHER_LENGTHS) {
     const examined = await examine(bytes, { ...format, width: format.width + more }, true);
     if ((examined?.rows ?? 0) >= DOUBTFUL) return true;
@@ -144,7 +139,7 @@ function isUsual({ width, height }: RawVideoFormat): boolean {
   return SIZES.some(([across, down]) => across === width && down === height);
 }
 
-async function bestOf(bytes: RawBytes, formats: readonly RawVideoFormat[]): Promise<Rated | undefined> {
+async function bestOf(bytes: ByteReader, formats: readonly RawVideoFormat[]): Promise<Rated | undefined> {
   let best: Rated | undefined;
   for (const format of formats) {
     const frame = storedFrameBytes(format);
@@ -206,7 +201,7 @@ interface Examined {
  * @returns `undefined` if the pictures have too little detail
  */
 async function examine(
-  bytes: RawBytes,
+  bytes: ByteReader,
   format: RawVideoFormat,
   candidate = false,
 ): Promise<Examined | undefined> {
@@ -227,7 +222,7 @@ async function examine(
     for (let k = 0; k < GROUPS; k++) {
       const y = Math.floor(((k + 0.5) * (height - 2)) / GROUPS);
       const at = frame * frameBytes + y * rowBytes;
-      if ((await bytes.read(at, group)) < group.length) continue;
+      if ((await bytes.read(at, [group])) < group.length) continue;
       const three = samples(group, bitDepth, seen);
       if (!three) return { likeness: 0, rows: 0, most: seen.most };
       const edges = (row: number) => edgesOf(three.subarray(row * width, (row + 1) * width));
@@ -238,7 +233,7 @@ async function examine(
       halfRows.same.add(first.subarray(0, half), start);
       halfRows.next.add(first.subarray(width >> 1, (width >> 1) + half), start);
       beyond.add(first, edges(2));
-      if (frame + 1 >= frames || (await bytes.read(at + frameBytes, after)) < rowBytes) continue;
+      if (frame + 1 >= frames || (await bytes.read(at + frameBytes, [after])) < rowBytes) continue;
       const later = samples(after, bitDepth, seen);
       if (!later) return { likeness: 0, rows: 0, most: seen.most };
       time.add(smooth(three.subarray(0, width)), smooth(later));

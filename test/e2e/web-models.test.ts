@@ -47,9 +47,6 @@ describe.skipIf(noChromium)(`a model of VMAF v1 in the page${noChromium}`, () =>
   async function choose(page: Page, model: string): Promise<void> {
     await page.setInputFiles('#pick-reference', videos.reference);
     await page.setInputFiles('#pick-distorted', videos.distorted);
-    // Their pictures move what is below them: a press that begins on a box may end beside it.
-    for (const side of ['reference', 'distorted'])
-      await page.locator(`.slot-${side} .file-thumb canvas:not([hidden])`).waitFor();
     await page.getByText('Settings', { exact: true }).click();
     await page.getByLabel('VMAF HD television, vmaf_v0.6.1').uncheck();
     await page.getByLabel(model).check();

@@ -6,18 +6,10 @@ import { describe, expect, it } from 'vitest';
 import type { ChromaFormat } from '../../src/core/frame.js';
 import { storedFrameBytes } from '../../src/core/frame.js';
 import { findWrongGeometry } from '../../src/media/raw-geometry.js';
+import { bytesReader } from '../../src/media/readers.js';
 import type { RawVideoFormat } from '../../src/media/types.js';
 import { yuvFile } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
-
-const bytesOf = (file: Uint8Array) => ({
-  size: file.length,
-  read(position: number, into: Uint8Array) {
-    const part = file.subarray(position, position + into.length);
-    into.set(part);
-    return part.length;
-  },
-});
 
 const format = (
   width: number,
@@ -62,7 +54,7 @@ describe('a wrong geometry', () => {
     ['of 16 bits instead of 10', format(352, 288, 10), format(352, 288, 16)],
     ['of 4:2:0 instead of 4:2:2', format(352, 288, 8, '422'), TRUE],
   ])('%s is recognised, and the right one named', async (_, real, declared) => {
-    expect((await findWrongGeometry(bytesOf(clip(real, 12)), declared))?.fits).toEqual(real);
+    expect((await findWrongGeometry(bytesReader(clip(real, 12)), declared))?.fits).toEqual(real);
   });
 });
 
@@ -79,7 +71,7 @@ describe('the right geometry', () => {
     format(352, 288, 8, '400'),
   ])('$width x $height, $bitDepth bit, $chroma is not doubted', async (of) => {
     for (const frames of [1, 2, 6]) {
-      expect(await findWrongGeometry(bytesOf(clip(of, frames)), of)).toBeUndefined();
+      expect(await findWrongGeometry(bytesReader(clip(of, frames)), of)).toBeUndefined();
     }
   });
 
@@ -92,7 +84,7 @@ describe('the right geometry', () => {
         const scene = scenes[n & 1] ?? film;
         film.set(scene.subarray(n * frameBytes, (n + 1) * frameBytes), n * frameBytes);
       }
-      expect(await findWrongGeometry(bytesOf(film), of)).toBeUndefined();
+      expect(await findWrongGeometry(bytesReader(film), of)).toBeUndefined();
     }
   });
 
@@ -120,7 +112,7 @@ describe('the right geometry', () => {
     const luma = PICTURES[name];
     if (!luma) throw new Error('no such picture');
     for (const of of [format(320, 240), format(352, 288)]) {
-      expect(await findWrongGeometry(bytesOf(drawn(of, 8, luma)), of)).toBeUndefined();
+      expect(await findWrongGeometry(bytesReader(drawn(of, 8, luma)), of)).toBeUndefined();
     }
   });
 });

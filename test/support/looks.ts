@@ -103,9 +103,9 @@ function flaws(page: Page): Promise<string[]> {
         (/auto|scroll|hidden|clip/.test(getComputedStyle(at).overflowX) || scrolls(at.parentElement));
       const out = [...card.querySelectorAll('*')].find((at) => {
         const { left, right, width } = at.getBoundingClientRect();
+        if (width === 0 || (right <= edge.right + 1 && left >= edge.left - 1)) return false;
         const floats = /absolute|fixed/.test(getComputedStyle(at).position);
-        const beyond = right > edge.right + 1 || left < edge.left - 1;
-        return beyond && width > 0 && !floats && !scrolls(at.parentElement) && at.checkVisibility();
+        return !floats && !scrolls(at.parentElement) && at.checkVisibility();
       });
       if (out) found.push(`${out.tagName.toLowerCase()}.${out.className} leaves its card`);
     }

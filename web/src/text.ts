@@ -2,7 +2,7 @@
  * @module web/text
  * All texts of the page.
  */
-import { grouped } from 'anyvmaf/view';
+import { framesText, grouped } from 'anyvmaf/view';
 
 export const text = {
   title: 'anyvmaf',
@@ -45,7 +45,7 @@ export const text = {
       side === 'reference' ? `${name} is the reference.` : `${name} will be compared with the reference.`,
     looking: 'Checking the pair …',
     lookingAt: (name: string) => `Checking ${name} …`,
-    frames: (count: number) => (count === 1 ? '1 frame' : `${grouped(count)} frames`),
+    frames: framesText,
     fps: (rate: string) => `${rate} fps`,
     bits: (depth: number) => `${depth} bit`,
     unreadable: (name: string) => `${name} cannot be read. Choose it again.`,
@@ -209,8 +209,8 @@ export const text = {
     resume: 'Resume',
     cancel: 'Cancel',
     preparing: 'Opening the videos …',
-    frames: (done: string, total: string | undefined) =>
-      total ? `${done} of ${total} frames` : `${done} frames`,
+    frames: (done: number, total: number | null) =>
+      total === null ? `${grouped(done)} frames` : `${grouped(done)} of ${grouped(total)} frames`,
     fps: (fps: string) => `${fps} fps`,
     left: (time: string) => `${time} left`,
     paused: 'Paused',
@@ -469,7 +469,7 @@ export const text = {
     zoomIn: 'Zoom in',
     zoomOut: 'Zoom out',
     rate: 'Switches per second',
-    rateValue: (rate: number) => `${rate.toLocaleString('en')} / s`,
+    rateValue: (rate: number) => `${rate} / s`,
     play: 'Flicker',
     pause: 'Hold',
     swap: 'Show the other',

@@ -109,7 +109,10 @@ const AIM = 0.93;
 /** Smallest side of a copy. */
 const LEAST_SIDE = 16;
 
-/** Bytes for each sample of the last JPEG of a kind: the same picture of another frame takes about as many. */
+/**
+ * Bytes for each sample of the last JPEG of a kind: the same picture of another frame takes about as many. All are of one
+ * video, for a thread takes one job.
+ */
 const densities = new Map<PictureName, number>();
 
 /**

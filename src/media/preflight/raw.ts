@@ -35,12 +35,7 @@ export async function rawFindings(sides: readonly RawSide[]): Promise<Finding[]>
     readonly fits: RawVideoFormat;
   }[] = [];
   for (const side of sides) {
-    const blocks = new BlockReader(side.reader, BLOCKS);
-    const bytes = {
-      size: blocks.size,
-      read: (position: number, into: Uint8Array) => blocks.read(position, [into]),
-    };
-    const looked = await findWrongGeometry(bytes, side.format);
+    const looked = await findWrongGeometry(new BlockReader(side.reader, BLOCKS), side.format);
     if (!looked) continue;
     const { fits } = looked;
     wrong.push({ side, fits, found: describeFormat(fits) });

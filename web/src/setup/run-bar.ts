@@ -2,7 +2,6 @@
  * @module web/setup/run-bar
  * The button that starts a run, its progress, and how it ended.
  */
-import { grouped } from 'anyvmaf/view';
 import { button, fill, h } from '../dom.js';
 import { BEAT, spaced } from '../schedule.js';
 import { type ActiveRun, isActive, type Run, type Session } from '../session.js';
@@ -151,7 +150,7 @@ function progressBar(session: Session, runner: Runner) {
 /** Frames done, and while running also frames per second and time left. */
 function figuresOf({ phase }: ActiveRun, { done, total }: Sum, rate: number | undefined): HTMLElement[] {
   const { paused, preparing, frames, fps, left } = text.run;
-  const texts = [done === 0 ? preparing : frames(grouped(done), total === null ? undefined : grouped(total))];
+  const texts = [done === 0 ? preparing : frames(done, total)];
   if (rate && phase === 'running') {
     texts.push(fps(rate.toFixed(rate >= 10 ? 0 : 1)));
     if (total !== null) texts.push(left(formatTime((total - done) / rate)));
