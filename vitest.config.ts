@@ -1,73 +1,82 @@
-import { readFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
-import { defineConfig } from 'vitest/config';
+import type { Plugin } from 'vite';
+import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
 
-/** What compares times, or counts on a process to answer in time: one file after the other, when all else is done. */
-const TIMED = [
-  'test/engine/engine-stop.test.ts',
-  'test/e2e/web-results.test.ts',
-  'test/report/write.test.ts',
-  'test/api/process.test.ts',
-];
+const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/** Bundles scripts of pages and inlines shaders, as scripts/bundle.mjs does. */
+const bundled: Plugin = {
+  name: 'bundled-text',
+  enforce: 'pre',
+  load(id) {
+    if (id.endsWith('.wgsl')) return `export default ${JSON.stringify(readFileSync(id, 'utf8'))}`;
+    if (!id.endsWith('/viewer-script.ts')) return undefined;
+    const entryPoints = [id.replace('-script.ts', '.ts')];
+    const { outputFiles } = buildSync({ entryPoints, bundle: true, format: 'iife', write: false });
+    return `export const VIEWER_SCRIPT = ${JSON.stringify(outputFiles[0]?.text)};`;
+  },
+};
+
+/** Sources start the worker scripts that were built, because Node.js cannot run those in src. */
+const builtScripts: Plugin = {
+  name: 'built-scripts',
+  transform(code, id) {
+    if (id.includes('/docs/examples/'))
+      return code.replace('anyvmaf/anyvmaf.wasm', '../../wasm/anyvmaf.wasm');
+    if (!id.startsWith(file('src/'))) return undefined;
+    return code.replace(
+      /new URL\((['"])(\.\/[\w-]+\.js)\1, import\.meta\.url\)/g,
+      (whole, _quote, script) => {
+        const built = file(`dist/bundle/js/${basename(script)}`);
+        return existsSync(built) ? `new URL(${JSON.stringify(`file://${built}`)})` : whole;
+      },
+    );
+  },
+};
+
+/** A project per kind of test, in the folder of its name; see docs/testing.md. */
+const project = (name: string, ...globalSetup: string[]): TestProjectConfiguration => ({
+  extends: true,
+  test: { name, include: [`test/${name}/**/*.test.ts`], globalSetup },
+});
+
+const BUILD = 'test/support/build-once.ts';
 
 export default defineConfig({
   resolve: {
     // What users import, here from the sources.
     alias: {
-      'anyvmaf/abort': fileURLToPath(new URL('src/core/abort.ts', import.meta.url)),
-      'anyvmaf/result-view': fileURLToPath(new URL('src/search/result-view.ts', import.meta.url)),
-      'anyvmaf/view': fileURLToPath(new URL('src/report/view.ts', import.meta.url)),
-      anyvmaf: fileURLToPath(new URL('src/index.ts', import.meta.url)),
+      'anyvmaf/abort': file('src/core/abort.ts'),
+      'anyvmaf/result-view': file('src/search/result-view.ts'),
+      'anyvmaf/view': file('src/report/view.ts'),
+      anyvmaf: file('src/index.ts'),
     },
   },
-  plugins: [
-    {
-      // What scripts/bundle.mjs makes of the scripts of pages.
-      name: 'viewer-script',
-      load(id: string) {
-        if (!id.endsWith('/viewer-script.ts')) return undefined;
-        const entryPoints = [id.replace('-script.ts', '.ts')];
-        const { outputFiles } = buildSync({ entryPoints, bundle: true, format: 'iife', write: false });
-        return `export const VIEWER_SCRIPT = ${JSON.stringify(outputFiles[0]?.text)};`;
-      },
-    },
-    {
-      // What scripts/bundle.mjs makes of shaders.
-      name: 'shaders',
-      enforce: 'pre',
-      load: (id: string) =>
-        id.endsWith('.wgsl') ? `export default ${JSON.stringify(readFileSync(id, 'utf8'))}` : undefined,
-    },
-    {
-      // What a bundler makes of the address in docs/examples/browser.ts.
-      name: 'package-file-urls',
-      transform: (code: string, id: string) =>
-        id.includes('/docs/examples/')
-          ? code.replace('anyvmaf/anyvmaf.wasm', '../../wasm/anyvmaf.wasm')
-          : undefined,
-    },
-  ],
+  plugins: [bundled, builtScripts],
   test: {
     projects: [
-      {
-        extends: true,
-        test: { name: 'plain', include: ['test/**/*.test.ts'], exclude: TIMED, sequence: { groupOrder: 0 } },
-      },
-      {
-        extends: true,
-        test: { name: 'timed', include: TIMED, maxWorkers: 1, sequence: { groupOrder: 1 } },
-      },
+      project('unit'),
+      project('node', BUILD),
+      project('browser', BUILD, 'test/support/browser-setup.ts'),
+      project('gpu', BUILD),
+      project('package', BUILD),
     ],
-    globalSetup: 'test/support/build-once.ts',
-    setupFiles: 'test/support/workers.ts',
-    // Many tests wait for processes and browsers: one file more than Vitest would run beside each other on two cores.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Files share their process and its modules: a test restores what it changes.
+    isolate: false,
+    pool: 'forks',
+    maxWorkers: 2,
+    // Of one file after another; only a test's own defects make it wait for so long.
     testTimeout: 60_000,
-    // Videos are encoded before the tests that decode them.
     hookTimeout: 120_000,
-    // What is polled for is a state that comes; a busy machine takes its time.
+    // A busy machine may take a while to reach the state that is polled for.
     expect: { poll: { timeout: 30_000 } },
+    coverage: {
+      include: ['src/**/*.ts', 'web/src/**/*.ts'],
+      reporter: ['json-summary', 'json'],
+      reportOnFailure: true,
+    },
   },
 });

@@ -15,17 +15,27 @@ import { openTerminal, type Terminal } from './terminal.js';
 /** Runs the process's own command line and ends the process. */
 export async function main(args: readonly string[]): Promise<never> {
   const terminal = openTerminal(process);
-  const fail = (error: unknown): number => {
-    const message = messageOf(error);
-    if (message !== undefined) terminal.complain(message);
-    if (process.env.ANYVMAF_DEBUG && error instanceof Error) terminal.draw(`${error.stack}\n`);
-    return exitCodeOf(error);
-  };
-  const stray = (error: unknown) => process.exit(fail(error));
+  const stray = (error: unknown) => process.exit(report(error, terminal));
   process.on('uncaughtException', stray).on('unhandledRejection', stray);
-  const code = await run(args, terminal).catch(fail);
+  const code = await runProgram(args, terminal);
   await terminal.flush();
   return endProcess(code);
+}
+
+/**
+ * Runs a command line on a terminal, to its exit code.
+ * @returns the exit code; what a command throws is printed and never thrown
+ */
+export function runProgram(args: readonly string[], terminal: Terminal): Promise<number> {
+  return run(args, terminal).catch((error) => report(error, terminal));
+}
+
+/** Prints an error as one line, with its stack if ANYVMAF_DEBUG is set; returns the exit code. */
+function report(error: unknown, terminal: Terminal): number {
+  const message = messageOf(error);
+  if (message !== undefined) terminal.complain(message);
+  if (process.env.ANYVMAF_DEBUG && error instanceof Error) terminal.draw(`${error.stack}\n`);
+  return exitCodeOf(error);
 }
 
 /** Commands that serve others: whoever started them does not wait for a question. */

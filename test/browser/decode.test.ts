@@ -13,9 +13,9 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ChromaFormat } from '../../src/core/frame.js';
 import { chromaSize, lumaBytes, sampleBytes } from '../../src/core/frame.js';
-import { SAMPLES, titleOf } from '../platform/decoded.js';
 import { built, root } from '../support/built.js';
-import { launchChromium, needsChromium, PATIENCE, PATIENT } from '../support/chromium.js';
+import { needsChromium, PATIENCE, PATIENT, sharedChromium } from '../support/chromium.js';
+import { SAMPLES, titleOf } from '../support/codec-samples.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg, rawFrames } from '../support/encode.js';
 
 vi.setConfig(PATIENT);
@@ -95,7 +95,7 @@ describe.skipIf(absent !== '')(`decoding in Chromium${absent && ` (${absent})`}`
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    browser = await launchChromium();
+    browser = await sharedChromium();
     plain = await browser.newPage();
     plain.setDefaultTimeout(PATIENCE);
     await plain.goto(`${origin}/`);

@@ -8,7 +8,7 @@ import { qualityMaps } from '../../src/index.js';
 import { y4mFile } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 import { built, root } from '../support/built.js';
-import { launchChromium, noChromium, PATIENCE, PATIENT } from '../support/chromium.js';
+import { noChromium, PATIENCE, PATIENT, sharedChromium } from '../support/chromium.js';
 import { type StaticServer, serve } from '../support/server.js';
 
 vi.setConfig(PATIENT);
@@ -43,11 +43,10 @@ describe.skipIf(noChromium)(`in Chromium${noChromium}`, () => {
   beforeAll(async () => {
     built('dist/bundle/js/index.browser.js');
     server = await serve(root.replace(/\/$/, ''), { ...files, '/worker.js': WORKER, '/index.html': PAGE });
-    browser = await launchChromium();
+    browser = await sharedChromium();
   });
 
   afterAll(async () => {
-    await browser?.close();
     await server?.stop();
   });
 

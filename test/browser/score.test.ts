@@ -10,7 +10,7 @@ import type { FrameMetrics, Report } from '../../src/report/types.js';
 import { y4mFile } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 import { built, root } from '../support/built.js';
-import { launchChromium, noChromium, PATIENCE, PATIENT } from '../support/chromium.js';
+import { noChromium, PATIENCE, PATIENT, sharedChromium } from '../support/chromium.js';
 import { type StaticServer, serve } from '../support/server.js';
 
 vi.setConfig(PATIENT);
@@ -57,7 +57,7 @@ describe.skipIf(noChromium)(`in Chromium${noChromium}`, () => {
       </script>`,
       '/host-worker.js': hostWorker,
     });
-    browser = await launchChromium();
+    browser = await sharedChromium();
     page = await browser.newPage();
     page.setDefaultTimeout(PATIENCE);
     page.on('pageerror', (error) => complaints.push(String(error)));
@@ -68,7 +68,7 @@ describe.skipIf(noChromium)(`in Chromium${noChromium}`, () => {
   });
 
   afterAll(async () => {
-    await browser?.close();
+    await page?.context().close();
     await server?.stop();
   });
 

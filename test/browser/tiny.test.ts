@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { built, root } from '../support/built.js';
-import { launchChromium, needsChromium, PATIENCE, PATIENT } from '../support/chromium.js';
+import { needsChromium, PATIENCE, PATIENT, sharedChromium } from '../support/chromium.js';
 import { linear, meanOf } from '../support/onnx.js';
 import { seeded } from '../support/random.js';
 import { type StaticServer, serve } from '../support/server.js';
@@ -53,10 +53,9 @@ describe.skipIf(absent !== '')(`tiny models in Chromium${absent && ` (${absent})
       '/ort/ort.js': readFileSync(join(root, ORT, LIBRARY)),
       [`/ort/${CODE}`]: readFileSync(join(root, ORT, CODE)),
     });
-    browser = await launchChromium();
+    browser = await sharedChromium();
   });
   afterAll(async () => {
-    await browser?.close();
     await server?.stop();
   });
 

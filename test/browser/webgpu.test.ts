@@ -5,9 +5,9 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Report } from '../../src/report/types.js';
-import { SMALL, y4mPair } from '../engine/clips.js';
 import { built, root } from '../support/built.js';
 import { launchChromium, needsChromium, noChromium, PATIENT } from '../support/chromium.js';
+import { SMALL, y4mPair } from '../support/clips.js';
 import { type StaticServer, serve } from '../support/server.js';
 
 vi.setConfig(PATIENT);

@@ -8,8 +8,8 @@ import { delimiter, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { SCORE_OPTIONS } from '../../src/cli/commands/score-options.js';
-import { PROGRAM, run, videos } from '../cli/run.js';
 import { root } from '../support/built.js';
+import { PROGRAM, run, videos } from '../support/cli.js';
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const manifest = JSON.parse(read('package.json')) as {

@@ -159,7 +159,7 @@ describe.skipIf(noChromium)(`a page bundled without optional packages${noChromiu
   let expected: readonly (number | undefined)[];
 
   beforeAll(async () => {
-    browser = await launchChromium();
+    browser = await launchChromium(['--disable-gpu']);
     const report = await score({ reference, distorted });
     expected = report.frames.map(({ metrics }) => metrics.vmaf);
   });

@@ -8,8 +8,8 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/command.js';
 import { scoreSettings } from '../../src/cli/commands/score-options.js';
-import { anyvmaf, videos } from '../cli/run.js';
 import { root } from '../support/built.js';
+import { anyvmaf, videos } from '../support/cli.js';
 import { ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');

@@ -7,9 +7,9 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { y4mFile } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
-import { anyvmaf } from '../cli/run.js';
-import { file } from '../engine/clips.js';
 import { built } from '../support/built.js';
+import { anyvmaf } from '../support/cli.js';
+import { file } from '../support/clips.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-lazy-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

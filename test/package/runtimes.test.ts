@@ -12,8 +12,8 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { score } from '../../src/index.js';
-import { anyvmaf, PROGRAM, run, type Videos, videos } from '../cli/run.js';
 import { built, root } from '../support/built.js';
+import { anyvmaf, PROGRAM, run, type Videos, videos } from '../support/cli.js';
 import { encode, hasFfmpeg } from '../support/encode.js';
 
 interface Runtime {

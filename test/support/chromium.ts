@@ -1,9 +1,10 @@
 /**
  * @module test/support/chromium
- * Debian's Chromium, started the same way by every test that needs a browser.
+ * Debian's Chromium: one for all tests of the `browser` project, others for tests that need a graphics adapter.
  */
 import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, type BrowserServer, chromium } from 'playwright-core';
+import { inject } from 'vitest';
 
 const CHROMIUM = '/usr/bin/chromium';
 
@@ -29,11 +30,28 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 
+/** Starts a Chromium that other processes connect to. */
+export function launchChromiumServer(): Promise<BrowserServer> {
+  return chromium.launchServer({
+    executablePath: CHROMIUM,
+    args: [...ARGUMENTS, '--disable-gpu'],
+    timeout: PATIENCE,
+  });
+}
+
+let shared: Promise<Browser> | undefined;
+
+/** The Chromium of the global setup, connected to once a process. Close contexts, not the browser. */
+export function sharedChromium(): Promise<Browser> {
+  shared ??= chromium.connect(inject('chromium'));
+  return shared;
+}
+
 /**
- * Starts a browser; close it when done.
+ * Starts a browser with a graphics adapter of its own; close it when done.
  * @param graphics arguments that say what draws and computes
  */
-export function launchChromium(graphics: readonly string[] = ['--disable-gpu']): Promise<Browser> {
+export function launchChromium(graphics: readonly string[]): Promise<Browser> {
   return chromium.launch({
     executablePath: CHROMIUM,
     args: [...ARGUMENTS, ...graphics],

@@ -1,13 +1,22 @@
 /**
  * @module test/support/encode
- * Encodes made on the spot with the installed ffmpeg from its synthetic sources, once per run of a test file.
+ * Encodes made with the installed ffmpeg from its synthetic sources, once per machine.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll } from 'vitest';
+import { basename, dirname, extname, isAbsolute, join } from 'node:path';
+import { root } from './built.js';
 
 /** Encoder options that give small, quick encodes, and the container that holds them. */
 const CODECS = {
@@ -41,23 +50,26 @@ export interface Encode {
   readonly extension?: string;
 }
 
+const version = spawnSync('ffmpeg', ['-version'], { encoding: 'utf8' });
+
 /** Whether encodes can be made here; say `needsFfmpeg` in the title of what is skipped otherwise. */
 export const hasFfmpeg: boolean =
-  spawnSync('ffmpeg', ['-version'], { stdio: 'ignore' }).status === 0 &&
-  spawnSync('ffprobe', ['-version'], { stdio: 'ignore' }).status === 0;
+  version.status === 0 && spawnSync('ffprobe', ['-version'], { stdio: 'ignore' }).status === 0;
 
 export const needsFfmpeg = 'needs ffmpeg';
 
+/** Encodes made on this machine by this ffmpeg, named by {@link keyOf} their commands. */
+const CACHE = join(root, 'node_modules/.cache/anyvmaf-encodes', digest(version.stdout ?? ''));
+
 let folder: string | undefined;
 
-afterAll(() => {
-  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-  folder = undefined;
-});
-
-/** A folder for the files of this run; removed after the tests of the file that uses it. */
+/** A folder for the files of this process, removed when it ends. */
 export function encodeFolder(): string {
-  folder ??= mkdtempSync(join(tmpdir(), 'anyvmaf-encode-'));
+  if (folder === undefined) {
+    const made = mkdtempSync(join(tmpdir(), 'anyvmaf-encode-'));
+    process.once('exit', () => rmSync(made, { recursive: true, force: true }));
+    folder = made;
+  }
   return folder;
 }
 
@@ -69,21 +81,57 @@ export function encode(request: Encode): string {
   const input = `${source}${source.includes('=') ? ':' : '='}size=${size}:rate=${rate}`;
   const args = ['-f', 'lavfi', '-i', input, '-frames:v', String(frames), '-pix_fmt', pixelFormat];
   args.push('-c:v', ...encoder, ...extra);
-  const key = createHash('sha256').update(JSON.stringify(args)).digest('hex').slice(0, 12);
+  const key = digest(JSON.stringify(args));
   const path = join(encodeFolder(), `${codec}-${pixelFormat}-${key}.${request.extension ?? extension}`);
   return ffmpeg(path, args);
 }
 
-/** Runs ffmpeg with `args` to make the file `path`, unless it is there already. */
+/** The keys of files that this process has made, by path. */
+const made = new Map<string, string>();
+
+/** Runs ffmpeg with `args` to make the file `path`, unless this machine has its result already. */
 export function ffmpeg(path: string, args: readonly string[]): string {
-  if (existsSync(path)) return path;
+  const key = keyOf(args);
+  if (made.get(path) === key && existsSync(path)) return path;
+  const kept = join(CACHE, `${key}${extname(path)}`);
   // A run that fails half way must leave nothing that looks finished.
-  const partial = path.replace(/\.(\w+)$/, '.part.$1');
-  execFileSync('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...args, `file:${partial}`], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  renameSync(partial, path);
+  const partial = join(dirname(kept), `${process.pid}-${basename(kept)}`);
+  if (!existsSync(kept)) {
+    mkdirSync(CACHE, { recursive: true });
+    execFileSync('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...args, `file:${partial}`], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    renameSync(partial, kept);
+  }
+  // A copy: tests may damage what they asked for.
+  copyFileSync(kept, path, constants.COPYFILE_FICLONE);
+  made.set(path, key);
   return path;
+}
+
+/** A key of a command: files among its arguments count by their content, wherever they lie. */
+function keyOf(args: readonly string[]): string {
+  const parts = args.map((arg) => {
+    const path = arg.replace(/^file:/, '');
+    return isAbsolute(path) && existsSync(path) ? contentKey(path) : arg.replaceAll(encodeFolder(), '');
+  });
+  return digest(JSON.stringify(parts));
+}
+
+/** A digest of a file; in a list of files, of those that it names too. */
+function contentKey(path: string): string {
+  const content = readFileSync(path);
+  if (!/\.(txt|ffconcat|m3u8)$/.test(path)) return digest(content);
+  const text = content
+    .toString()
+    .replace(/(file '?)?(\/[^'\n]+)/g, (line, _, name: string) =>
+      existsSync(name) ? digest(readFileSync(name)) : line,
+    );
+  return digest(text);
+}
+
+function digest(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex').slice(0, 16);
 }
 
 /** What ffmpeg itself writes as raw frames: planes one after another, in the given or the decoder's own format. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * @module test/support/fake-vmaf
+ * @module test/support/fake-vmaf.mjs
  * A program that says it is libvmaf's tool. It reads what it is given and logs the mean luma of each frame, of the
  * reference as `vmaf` and of the distorted as `distorted_luma`; FAKE_VMAF names what it does wrong.
  */

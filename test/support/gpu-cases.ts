@@ -4,7 +4,7 @@
  */
 import type { Compat } from '../../src/core/choices.js';
 import type { ExtractionPlan } from '../../src/engine/backends/types.js';
-import { planOf } from '../engine/finish-support.js';
+import { planOf } from './finish.js';
 import { FILL_NAMES, type FramePair, pairsOf, type Run } from './gpu-parity.js';
 import { format } from './metric.js';
 import type { SeededRandom } from './random.js';

@@ -1,17 +1,16 @@
 /**
  * @module test/support/page
- * The page as it ships, for tests in a browser: in a folder of its own for each test file, served from a subfolder, opened in
- * Chromium. `npm test` builds it once and names the result in ANYVMAF_TEST_PAGE; without it, each test file builds it.
+ * The page as it ships, for tests in a browser: served from a subfolder and opened in contexts of the shared Chromium.
  */
-import { spawnSync } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { extname, join, normalize, sep } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { inject } from 'vitest';
 import { root } from './built.js';
-import { launchChromium, PATIENCE } from './chromium.js';
+import { PATIENCE, sharedChromium } from './chromium.js';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -36,40 +35,24 @@ export interface ServedPage {
   /** The built files. */
   readonly folder: string;
   readonly browser: Browser;
+  /** A fresh profile, closed with the served page. */
+  newContext(options?: BrowserContextOptions): Promise<BrowserContext>;
   /** Paths asked for so far, in order. */
   readonly asked: string[];
   /** Has the server answer nothing any more, as without a network. */
   unplug(): Promise<void>;
-  /** Ends browser and server, removes the folder. */
+  /** Closes the contexts and ends the server. */
   close(): Promise<void>;
 }
 
-function buildInto(folder: string): void {
-  const vite = join(root, 'node_modules/vite/bin/vite.js');
-  const build = spawnSync(
-    process.execPath,
-    [
-      vite,
-      'build',
-      '--config',
-      'web/vite.config.ts',
-      '--outDir',
-      folder,
-      '--emptyOutDir',
-      '--logLevel',
-      'error',
-    ],
-    { cwd: root, encoding: 'utf8', env: { ...process.env, NODE_ENV: 'production' } },
-  );
-  if (build.status !== 0) throw new Error(`The page does not build: ${build.stderr}${build.stdout}`);
-}
-
-/** Builds, serves, and starts Chromium. Call `close` when done. */
-export async function servePage(): Promise<ServedPage> {
-  const folder = await mkdtemp(join(tmpdir(), 'anyvmaf-page-'));
-  const built = process.env.ANYVMAF_TEST_PAGE;
-  if (built === undefined) buildInto(folder);
-  else await cp(built, folder, { recursive: true });
+/**
+ * Serves the page that the global setup built. Call `close` when done.
+ * @param copy serves a copy, for tests that change files
+ */
+export async function servePage({ copy = false } = {}): Promise<ServedPage> {
+  const built = inject('page');
+  const folder = copy ? await mkdtemp(join(tmpdir(), 'anyvmaf-page-')) : built;
+  if (copy) await cp(built, folder, { recursive: true });
   const asked: string[] = [];
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
@@ -91,7 +74,8 @@ export async function servePage(): Promise<ServedPage> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const browser = await launchChromium();
+  const browser = await sharedChromium();
+  const contexts: BrowserContext[] = [];
   let plugged = true;
   const unplug = async () => {
     if (!plugged) return;
@@ -103,12 +87,17 @@ export async function servePage(): Promise<ServedPage> {
     url: `http://127.0.0.1:${port}/some/folder/`,
     folder,
     browser,
+    async newContext(options) {
+      const context = await browser.newContext(options);
+      contexts.push(context);
+      return context;
+    },
     asked,
     unplug,
     async close() {
-      await browser.close();
+      await Promise.all(contexts.map((context) => context.close()));
       await unplug();
-      await rm(folder, { recursive: true, force: true });
+      if (copy) await rm(folder, { recursive: true, force: true });
     },
   };
 }
@@ -126,10 +115,10 @@ export interface View {
 
 /** Opens the page in a fresh profile, and collects what it complains of. */
 export async function openPage(
-  { browser, url }: ServedPage,
+  { newContext, url }: ServedPage,
   { width = 1280, height = 860, dark = false, touch = false, hash = '' }: View = {},
 ): Promise<{ readonly page: Page; readonly complaints: string[] }> {
-  const context = await browser.newContext({
+  const context = await newContext({
     viewport: { width, height },
     colorScheme: dark ? 'dark' : 'light',
     reducedMotion: 'reduce',

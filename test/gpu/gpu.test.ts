@@ -1,0 +1,352 @@
+/**
+ * @module test/gpu/gpu
+ * Runs on a GPU, alone and beside workers: the report of a run on the core, whatever becomes of the GPU.
+ */
+import { describe, expect, it } from 'vitest';
+import type { ScoreOptions, ScoreRequest } from '../../src/engine/contract/types.js';
+import { scorePair } from '../../src/engine/score.js';
+import { Contest } from '../../src/engine/workers/contest.js';
+import type { FromWorker, WorkerHandle } from '../../src/engine/workers/protocol.js';
+import { WorkerPool } from '../../src/engine/workers/worker-pool.js';
+import { nodePlatform } from '../../src/platform/node/platform.js';
+import type { Report } from '../../src/report/types.js';
+import { ALL_FEATURES, file, ownSource, SMALL_10, scratchFolder, y4mPair } from '../support/clips.js';
+import { CARD, type FakeGpuOptions, FakeGpus, platformWith } from '../support/gpu-engine.js';
+
+const folder = scratchFolder();
+const FRAMES = 23;
+const pair = y4mPair(SMALL_10, FRAMES);
+const stored: ScoreRequest = {
+  reference: file(folder, 'r.y4m', pair.reference),
+  distorted: file(folder, 'd.y4m', pair.distorted),
+};
+const fed = (): ScoreRequest => ({
+  reference: ownSource(pair.clip, 'reference', FRAMES),
+  distorted: ownSource(pair.clip, 'distorted', FRAMES),
+});
+const features = [...ALL_FEATURES, 'float_ssim'];
+const core = await scorePair(nodePlatform, stored, { features, threads: 0 });
+const coreSampled = await scorePair(nodePlatform, stored, { features, threads: 0, subsample: 3 });
+
+const run = (gpus: FakeGpus, options: ScoreOptions, request = stored): Promise<Report> =>
+  scorePair(platformWith(gpus), request, { features, ...options });
+
+/** What a report says of the videos, not of the machine. */
+const values = ({ frames, pooled_metrics, aggregate_metrics, frameCount }: Report) => ({
+  frames,
+  pooled_metrics,
+  aggregate_metrics,
+  frameCount,
+});
+
+const EACH: readonly (readonly [string, ScoreOptions])[] = [
+  ['on one worker', {}],
+  ['in the calling thread', { threads: 0 }],
+  ['in chunks of one', { chunkFrames: 1, threads: 1 }],
+  ['in chunks of three', { chunkFrames: 3, threads: 2 }],
+];
+
+describe('a run on a GPU', () => {
+  it.each(EACH)('gives what the core gives %s', async (_, options) => {
+    const gpus = new FakeGpus();
+    const report = await run(gpus, { backend: 'webgpu', ...options });
+    expect(values(report)).toEqual(values(core));
+    expect(gpus.state).toMatchObject({ measured: FRAMES, opened: gpus.state.closed });
+    expect(report).toMatchObject({ backend_requested: 'webgpu', backend_used: 'webgpu' });
+    expect(report.measurers).toEqual([
+      { backend: 'webgpu', extractors: ['adm', 'motion', 'vif'], frames: FRAMES, adapter: CARD },
+      { backend: 'cpu', extractors: ['psnr', 'float_ssim'], frames: FRAMES },
+    ]);
+    expect(report.warnings).toContain('The own core measured psnr, not the GPU: there is no shader for it.');
+  });
+
+  it('has several pairs in flight, of frames that are sent too', async () => {
+    const gpus = new FakeGpus();
+    const report = await run(gpus, { backend: 'webgpu' }, fed());
+    expect(values(report)).toEqual(values(core));
+    expect(gpus.state.most).toBe(3);
+  });
+
+  it('leaves frames out as the core does', async () => {
+    const report = await run(new FakeGpus(), { backend: 'webgpu', subsample: 3 });
+    expect(values(report)).toEqual(values(coreSampled));
+  });
+
+  it('needs no core where the GPU has all', async () => {
+    const gpus = new FakeGpus({ metrics: ['vif', 'adm', 'motion', 'psnr', 'float_ssim'] });
+    const report = await run(gpus, { backend: 'webgpu' });
+    expect(values(report)).toEqual(values(core));
+    expect(report.measurers).toHaveLength(1);
+    expect(report.threads).toBe(1);
+  });
+
+  it.each([
+    ['the calling thread', 0],
+    ['a worker', 1],
+  ])('is refused in %s where the GPU can do nothing', async (_, threads) => {
+    const gpus = new FakeGpus({ metrics: [] });
+    await expect(
+      scorePair(platformWith(gpus), stored, {
+        backend: 'webgpu',
+        threads,
+        noPrediction: true,
+        features: ['psnr'],
+      }),
+    ).rejects.toThrow(
+      'The GPU can measure nothing of what this run needs (psnr: there is no shader for it); use the backend cpu.',
+    );
+    expect(gpus.state).toMatchObject({ opened: 1, closed: 1 });
+  });
+
+  it.each([undefined, 0])(
+    'is refused where a picture is too large for a shader, threads %s',
+    async (threads) => {
+      const gpus = new FakeGpus({ tooLarge: ['adm'] });
+      await expect(
+        run(gpus, { backend: 'webgpu', ...(threads !== undefined && { threads }) }),
+      ).rejects.toMatchObject({
+        code: 'backend',
+        message:
+          'The picture is too large for the GPU: adm needs more memory; use the backend hybrid or auto, in which the own ' +
+          'core measures what is too large, or use the backend cpu.',
+      });
+      expect(gpus.state).toMatchObject({ measured: 0, opened: gpus.state.closed });
+    },
+  );
+
+  it('is carried out by several workers where the core has much to do', async () => {
+    const gpus = new FakeGpus({ delay: 5 });
+    const { clip } = y4mPair({ width: 480, height: 270, bitDepth: 8, chroma: '420' }, FRAMES);
+    const heavy = (): ScoreRequest => ({
+      reference: ownSource(clip, 'reference', FRAMES),
+      distorted: ownSource(clip, 'distorted', FRAMES),
+    });
+    const options = { noPrediction: true, features: ['motion', 'ciede'] };
+    const report = await run(gpus, { ...options, backend: 'webgpu', threads: 3 }, heavy());
+    const expected = await scorePair(nodePlatform, heavy(), { ...options, threads: 0 });
+    expect(values(report)).toEqual(values(expected));
+    expect(gpus.state.opened).toBeGreaterThan(1);
+    expect(gpus.state).toMatchObject({ measured: FRAMES, opened: gpus.state.closed });
+    expect(report.threads).toBe(gpus.state.opened);
+    expect(report.measurers?.[0]).toMatchObject({ backend: 'webgpu', frames: FRAMES });
+  });
+
+  it('is refused without a GPU', async () => {
+    const platform = { ...nodePlatform };
+    delete platform.gpu;
+    await expect(scorePair(platform, stored, { backend: 'webgpu', threads: 0 })).rejects.toMatchObject({
+      code: 'backend',
+      message: 'A GPU cannot be used here; use the backend cpu.',
+    });
+  });
+});
+
+describe('a run on a GPU and workers', () => {
+  it.each([
+    ['that read for themselves', stored, undefined],
+    ['that read in chunks of two', stored, 2],
+    ['that are sent frames', 'fed', undefined],
+  ] as const)('gives what the core gives, on workers %s', async (_, request, chunkFrames) => {
+    const gpus = new FakeGpus({ delay: 8 });
+    const report = await run(
+      gpus,
+      { backend: 'hybrid', threads: 2, ...(chunkFrames && { chunkFrames }) },
+      request === 'fed' ? fed() : request,
+    );
+    expect(values(report)).toEqual(values(core));
+    expect(report).toMatchObject({ backend_used: 'hybrid', threads: 3 });
+    expect(gpus.state.measured).toBeGreaterThan(0);
+    expect(gpus.state.measured).toBeLessThan(FRAMES);
+    const [gpu, workers, rest] = report.measurers ?? [];
+    expect(gpu).toMatchObject({ backend: 'webgpu', frames: gpus.state.measured });
+    expect(workers).toMatchObject({ backend: 'cpu', frames: FRAMES - gpus.state.measured });
+    expect(rest?.frames).toBe(FRAMES);
+  });
+
+  it('leaves to the core what pictures are too large for', async () => {
+    const report = await run(new FakeGpus({ tooLarge: ['adm'] }), { backend: 'hybrid', threads: 1 });
+    expect(values(report)).toEqual(values(core));
+    expect(report.measurers?.[0]).toMatchObject({ extractors: ['motion', 'vif'] });
+    expect(report.warnings).toContain('The own core measured adm, not the GPU: adm needs more memory.');
+  });
+
+  it('needs a worker', async () => {
+    await expect(run(new FakeGpus(), { backend: 'hybrid', threads: 0 })).rejects.toMatchObject({
+      code: 'usage',
+    });
+  });
+});
+
+describe('a GPU that goes away', () => {
+  const LOST: readonly (readonly [string, FakeGpuOptions])[] = [
+    ['before the first pair', { lostAfter: 0 }],
+    ['in the middle', { lostAfter: 7 }],
+    ['in the middle, without an answer', { lostAfter: 7, silent: true }],
+    [
+      'in the middle, with its frames',
+      { lostAfter: 7, frames: true, metrics: ['vif', 'adm', 'motion', 'psnr', 'float_ssim'] },
+    ],
+  ];
+
+  it.each(LOST)('ends a run that asked for it by name: %s', async (_, options) => {
+    const gpus = new FakeGpus(options);
+    await expect(run(gpus, { backend: 'webgpu' })).rejects.toMatchObject({
+      code: 'backend',
+      message: expect.stringMatching(/^The GPU stopped measuring: the device is gone; use the backend auto/),
+    });
+    expect(gpus.state.closed).toBe(gpus.state.opened);
+  });
+
+  it.each(
+    LOST.flatMap(([when, options]) =>
+      [undefined, 1, 2].map((chunkFrames) => [when, chunkFrames ?? 'many', options, chunkFrames] as const),
+    ),
+  )('changes no value of a hybrid run: %s, chunks of %s', async (_, __, options, chunkFrames) => {
+    const gpus = new FakeGpus(options);
+    const report = await run(gpus, {
+      backend: 'hybrid',
+      threads: 1,
+      ...(chunkFrames && { chunkFrames }),
+    });
+    expect(values(report)).toEqual(values(core));
+    expect(report.warnings).toContain(
+      'The GPU stopped in the middle of the run, so the own core went on; the result is the same: the device is gone.',
+    );
+    expect(report.measurers?.[0]?.frames ?? 0).toBe(Math.min(gpus.state.measured, options.lostAfter ?? 0));
+  });
+
+  it('is reported as lost before the rest of its chunk is measured', async () => {
+    const platform = platformWith(new FakeGpus({ lostAfter: 2 }));
+    const messages: FromWorker[] = [];
+    const startWorker = () => {
+      const worker = platform.startWorker();
+      const listen: WorkerHandle['listen'] = (onMessage, onDeath) =>
+        worker.listen((message) => {
+          messages.push(message);
+          onMessage(message);
+        }, onDeath);
+      return { ...worker, listen };
+    };
+    const options = { backend: 'hybrid', threads: 1, chunkFrames: 4, features } as const;
+    const report = await scorePair({ ...platform, startWorker }, stored, options);
+    expect(values(report)).toEqual(values(core));
+    const lost = messages.findIndex((message) => message.kind === 'gpu' && message.state.lost !== null);
+    const done = messages.findIndex((message) => message.kind === 'records' && message.first === 0);
+    expect(lost).toBeGreaterThan(0);
+    expect(done).toBeGreaterThan(lost);
+  });
+
+  it('is closed when the run is aborted', async () => {
+    const gpus = new FakeGpus({ delay: 20 });
+    const stop = new AbortController();
+    const running = run(gpus, {
+      backend: 'webgpu',
+      signal: stop.signal,
+      onProgress: ({ framesDone }) => {
+        if (framesDone >= 1) stop.abort(new Error('enough'));
+      },
+    });
+    await expect(running).rejects.toThrow('enough');
+    expect(gpus.state).toMatchObject({ opened: 1, closed: 1 });
+  });
+});
+
+describe('the backend auto', () => {
+  it('does not ask for a GPU for a run that is soon over', async () => {
+    const gpus = new FakeGpus();
+    const report = await run(gpus, { backend: 'auto' });
+    expect(gpus.state.opened).toBe(0);
+    expect(report).toMatchObject({ backend_used: 'cpu', warnings: core.warnings });
+    expect(report.measurers).toBeUndefined();
+  });
+});
+
+describe('the backend auto, of a run that seems long', () => {
+  // So large that 500 frames, which a run of unknown length is taken to have, would take a worker seconds.
+  const large = y4mPair({ width: 960, height: 540, bitDepth: 8, chroma: '420' }, 10);
+  const long = (): ScoreRequest => ({
+    reference: ownSource(large.clip, 'reference', 10, { frameCount: null }),
+    distorted: ownSource(large.clip, 'distorted', 10, { frameCount: null }),
+  });
+  const plain = scorePair(nodePlatform, long(), { backend: 'cpu', threads: 1 });
+
+  it('lets a GPU take part', async () => {
+    const gpus = new FakeGpus();
+    const report = await scorePair(platformWith(gpus), long(), { backend: 'auto', threads: 1 });
+    expect(report.frames).toEqual((await plain).frames);
+    expect(gpus.state).toMatchObject({ opened: 1, closed: 1 });
+    expect(report.backend_used).toBe(gpus.state.measured > 0 ? 'webgpu' : 'cpu');
+  });
+
+  it.each([
+    ['there is none', { missing: true }],
+    ['it is software', { adapter: { ...CARD, software: true } }],
+    ['it has no shader for anything', { metrics: [] }],
+  ])('gives the report of the core where %s', async (_, options) => {
+    const gpus = new FakeGpus(options);
+    const report = await scorePair(platformWith(gpus), long(), { backend: 'auto', threads: 1 });
+    const facts = ({ fps: _fps, backend_requested: _asked, ...rest }: Report) => rest;
+    expect(facts(report)).toEqual(facts(await plain));
+    expect(gpus.state.measured).toBe(0);
+  });
+});
+
+describe('a contest', () => {
+  /** A pool of two workers, told of what they measured by hand. */
+  function contest() {
+    let now = 0;
+    const workers: ((message: Parameters<Parameters<WorkerPool['receive']>[0]>[1]) => void)[] = [];
+    const pool = new WorkerPool();
+    const startWorker = () => ({
+      post: () => {},
+      listen: (onMessage: (message: never) => void) => void workers.push(onMessage as never),
+      terminate: async () => {},
+    });
+    const setup = { gpu: 'tried' } as never;
+    pool.start(startWorker, 1, setup);
+    pool.start(startWorker, 1, {} as never);
+    const decided = new Contest(pool, () => now);
+    const state = { adapter: CARD, calls: [0], others: {}, pairs: 0, lost: null };
+    return {
+      pool,
+      decided,
+      opens: () => workers[0]?.({ kind: 'gpu', state }),
+      measures(worker: number, pairs: number, after: number, lost: string | null = null) {
+        now += after;
+        workers[worker]?.({ kind: 'progress', pairs });
+        if (worker === 0) workers[0]?.({ kind: 'gpu', state: { ...state, pairs: 64, lost } });
+      },
+    };
+  }
+
+  it('gives the GPU nothing until it is open', () => {
+    const { pool, opens } = contest();
+    expect([pool.share(0), pool.share(1)]).toEqual([0, 1]);
+    opens();
+    expect([pool.share(0), pool.share(1)]).toEqual([4, 1]);
+  });
+
+  it.each([
+    ['the GPU', 100, 20, [4, 0]],
+    ['the workers', 30, 90, [0, 1]],
+  ] as const)('is won by %s where it is faster', (_, gpu, core, shares) => {
+    const { pool, decided, opens, measures } = contest();
+    opens();
+    measures(0, 10, 100);
+    measures(1, core, 500);
+    expect(decided.result).toBeUndefined();
+    measures(0, gpu, 500);
+    expect(decided.result).toEqual({ gpu, core });
+    expect([pool.share(0), pool.share(1)]).toEqual(shares);
+  });
+
+  it('begins anew for all when the GPU is lost', () => {
+    const { pool, opens, measures } = contest();
+    opens();
+    measures(0, 10, 100);
+    measures(0, 100, 1000);
+    expect([pool.share(0), pool.share(1)]).toEqual([4, 0]);
+    measures(0, 1, 10, 'it is gone');
+    expect([pool.share(0), pool.share(1)]).toEqual([1, 1]);
+  });
+});

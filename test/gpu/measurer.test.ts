@@ -1,0 +1,152 @@
+/**
+ * @module test/gpu/measurer
+ * The GPU as a measurer: pairs in flight, what it looks back to, its loss, its limits and its memory.
+ */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { GpuLostError } from '../../src/engine/backends/webgpu/device.js';
+import { openWebgpu, type WebgpuKind } from '../../src/engine/backends/webgpu/open.js';
+import { planOf } from '../support/finish.js';
+import { noGpu, softwareGpu } from '../support/gpu.js';
+import { coreRecords, differences, pairsOf, recordsOf, write } from '../support/gpu-parity.js';
+import { format } from '../support/metric.js';
+
+const plan = planOf(['psnr', 'motion'], format(40, 30)).extraction;
+const pairs = pairsOf(plan, 'mixed', 5, 8);
+
+/** What compiles soonest. */
+const luma = planOf(['psnr'], format(40, 30, 8, '400')).extraction;
+const lumaPairs = pairsOf(luma, 'mixed', 5, 8);
+
+describe.skipIf(noGpu)('a measurer on the GPU', () => {
+  let kind: WebgpuKind;
+  beforeAll(async () => {
+    kind = await openWebgpu(await softwareGpu());
+  });
+  afterEach(() => vi.restoreAllMocks());
+  afterAll(() => kind.close());
+
+  it('says what it runs on', () => {
+    expect(kind.adapter).toMatchObject({ vendor: 'google', architecture: 'swiftshader', software: true });
+  });
+
+  it('looks back across starts of chunks, and gives nothing where it holds no earlier pair', async () => {
+    const measurer = await kind.open(plan);
+    for (const run of [{}, { first: 3 }, { first: 20, kept: 1 }, { first: 41, kept: 2 }, { first: 2 }]) {
+      const records = await recordsOf(measurer, pairs, run);
+      expect(differences(plan, records, await coreRecords(plan, pairs, run)), JSON.stringify(run)).toEqual(
+        [],
+      );
+    }
+    expect(measurer.holds(9)).toBe(true);
+    expect(measurer.holds(2)).toBe(false);
+  });
+
+  it('measures only what works on every frame where subsampling skips a pair', async () => {
+    const measurer = await kind.open(planOf(['psnr', 'motion'], format(40, 30, 10)).extraction);
+    const wide = { ...plan, format: format(40, 30, 10) };
+    const some = pairsOf(wide, 'natural', 6, 5);
+    const run = { subsample: 2 };
+    const records = await recordsOf(measurer, some, run);
+    expect(differences(wide, records, await coreRecords(wide, some, run))).toEqual([]);
+  });
+
+  it('runs two passes of shaders for each call that is due', async () => {
+    const measurer = await kind.open(plan);
+    await recordsOf(measurer, pairs);
+    // Three planes and motion, which the first pair has none of.
+    expect(measurer.dispatches).toBe(2 * (4 * pairs.length - 1));
+  });
+
+  it('makes no buffers, pipelines or bind groups after it was opened', async () => {
+    const measurer = await kind.open(plan);
+    const { device } = measurer;
+    const made = (['createBuffer', 'createBindGroup', 'createComputePipelineAsync'] as const).map((name) =>
+      vi.spyOn(device, name),
+    );
+    const submitted = vi.spyOn(device.queue, 'submit');
+    const uploaded = vi.spyOn(device.queue, 'writeBuffer');
+    for (let first = 0; first < 200; first += pairs.length) await recordsOf(measurer, pairs, { first });
+    for (const calls of made) expect(calls).not.toHaveBeenCalled();
+    expect(submitted).toHaveBeenCalledTimes(200);
+    expect(uploaded).toHaveBeenCalledTimes(6 * 200);
+  });
+
+  it('uploads only what its calls read', async () => {
+    const measurer = await kind.open(planOf(['motion'], plan.format).extraction);
+    const uploaded = vi.spyOn(measurer.device.queue, 'writeBuffer');
+    await recordsOf(measurer, pairs, { first: 4, kept: 1 });
+    expect(uploaded.mock.calls.map(([, , data]) => data.byteLength)).toEqual(pairs.map(() => 40 * 30));
+  });
+});
+
+describe.skipIf(noGpu)('a GPU that goes away', () => {
+  let kind: WebgpuKind;
+  beforeEach(async () => {
+    kind = await openWebgpu(await softwareGpu());
+  });
+  afterEach(() => kind.close());
+
+  it('rejects every pair in flight, and still has their frames', async () => {
+    const measurer = await kind.open(luma);
+    const record = new Float64Array(measurer.layout.length);
+    const measuring = lumaPairs.slice(0, measurer.slots).map((pair, index) => {
+      const slot = measurer.slot(index);
+      write(slot, pair);
+      return measurer.measure(slot, record, true);
+    });
+    measurer.device.destroy();
+    for (const one of await Promise.allSettled(measuring)) {
+      expect(one).toMatchObject({ status: 'rejected', reason: expect.any(GpuLostError) });
+    }
+    expect(await kind.lost).toMatch(/^The GPU was lost while it measured \(/);
+    for (const [index, pair] of lumaPairs.slice(0, measurer.slots).entries()) {
+      expect(measurer.frames(index)?.reference.y).toEqual(pair.reference[0]);
+      expect(measurer.frames(index)?.distorted.y).toEqual(pair.distorted[0]);
+    }
+    const next = measurer.measure(measurer.slot(measurer.slots), record, true);
+    await expect(next).rejects.toThrow(GpuLostError);
+    measurer.close();
+  });
+
+  it('is opened anew for the next measurer', async () => {
+    const lost = await kind.open(luma);
+    lost.device.destroy();
+    await kind.lost;
+    const records = await recordsOf(await kind.open(luma), lumaPairs);
+    expect(differences(luma, records, await coreRecords(luma, lumaPairs))).toEqual([]);
+  });
+
+  it('ends the run with an error of its own', async () => {
+    const measurer = await kind.open(luma);
+    vi.spyOn(console, 'error').mockReturnValue();
+    measurer.device.createBuffer({ size: 2 ** 40, usage: GPUBufferUsage.STORAGE });
+    await expect(recordsOf(measurer, lumaPairs)).rejects.toThrow(/Buffer size .* exceeds/);
+  });
+
+  it('ends what is in flight when it is closed', async () => {
+    const measurer = await kind.open(luma);
+    const measuring = measurer.measure(measurer.slot(0), new Float64Array(measurer.layout.length), true);
+    measurer.close();
+    await expect(measuring).rejects.toMatchObject({ code: 'aborted' });
+  });
+});
+
+describe.skipIf(noGpu)('a GPU that is not for a call', () => {
+  it('says why', async () => {
+    const limits = { maxStorageBufferBindingSize: 2 ** 21 };
+    const kind = await openWebgpu(await softwareGpu(), { limits });
+    const why = (feature: string, video = plan.format) =>
+      planOf([feature], video).extraction.calls.map((call) => kind.problem(call, video));
+    expect(why('motion', format(1920, 1080))).toEqual([undefined]);
+    expect(why('motion', format(1920, 1080, 10))).toEqual([
+      'motion of 1920x1080 4:2:0 10 bit needs a buffer of 4 MiB, and this GPU binds at most 2 MiB',
+    ]);
+    expect(why('cambi', format(640, 480))).toEqual(['there is no shader for cambi']);
+    kind.close();
+  });
+
+  it('is refused where there is none', async () => {
+    const none = { requestAdapter: async () => null } as unknown as GPU;
+    await expect(openWebgpu(none)).rejects.toMatchObject({ code: 'backend' });
+  });
+});

@@ -1,0 +1,384 @@
+/**
+ * @module test/node/accuracy/filters
+ * Filters of both videos against ffmpeg's own: the same conversion, written as Y4M and scored by a native libvmaf, gives
+ * the same values to six decimals.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ScoreOptions, score } from '../../../src/index.js';
+import { copyFfprobe, ffmpeg, nativeIsAbsent, nativeVmaf } from '../../support/native.js';
+import { joined } from '../../support/transport-stream.js';
+
+const absent = nativeIsAbsent();
+
+let folder = '';
+let ffprobe = '';
+beforeAll(() => {
+  if (absent) return;
+  folder = mkdtempSync(join(tmpdir(), 'anyvmaf-filters-'));
+  ffprobe = copyFfprobe(folder);
+});
+afterAll(() => folder && rmSync(folder, { recursive: true, force: true }));
+
+/** A video by its name and ffmpeg's arguments, or by the two recordings that follow each other in it; made once. */
+interface Made {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly joins?: readonly [Made, Made];
+}
+
+const made = new Set<string>();
+
+function file({ name, args, joins }: Made): string {
+  const path = join(folder, name);
+  if (made.has(name)) return path;
+  if (joins) {
+    const [first, second] = joins.map((part) => readFileSync(file(part)));
+    if (first && second) writeFileSync(path, joined(first, second));
+  } else ffmpeg([...args, name], folder);
+  made.add(name);
+  return path;
+}
+
+const source = (size = '512x288', rate = '25', seconds = 0.4) => [
+  ...['-f', 'lavfi', '-i', `testsrc2=size=${size}:rate=${rate},trim=duration=${seconds},noise=alls=6`],
+];
+const FFV1 = ['-c:v', 'ffv1', '-level', '3'];
+const X264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-bf', '2', '-crf', '30'];
+
+const master: Made = { name: 'master.mkv', args: [...source(), '-pix_fmt', 'yuv420p', ...FFV1] };
+/** An encode of a file made before. */
+const encode = (name: string, of: Made, filter: string, ...more: string[]): Made => ({
+  name,
+  args: ['-i', of.name, '-vf', filter, ...X264, ...more],
+});
+
+const boxed = encode('boxed.mp4', master, 'pad=512:328:0:20');
+const full = encode(
+  'full.mp4',
+  master,
+  'scale=in_range=limited:out_range=full,format=yuv420p',
+  '-color_range',
+  'pc',
+);
+const deep: Made = { name: 'deep.mkv', args: [...source(), '-pix_fmt', 'yuv420p10le', ...FFV1] };
+const deepFull: Made = {
+  name: 'deep-full.mkv',
+  args: [
+    ...['-i', 'deep.mkv', '-vf', 'scale=in_range=limited:out_range=full,format=yuv420p10le,boxblur=2'],
+    ...['-color_range', 'pc', ...FFV1],
+  ],
+};
+const stored: Made = { name: 'stored.y4m', args: [...source(), '-pix_fmt', 'yuv420p'] };
+const storedBoxed: Made = {
+  name: 'stored-boxed.y4m',
+  args: ['-i', 'stored.y4m', '-vf', 'noise=alls=9,pad=512:328:0:20', '-pix_fmt', 'yuv420p'],
+};
+const bt601 = encode(
+  'bt601.mp4',
+  master,
+  'scale=in_color_matrix=bt709:out_color_matrix=bt601,format=yuv420p',
+  ...['-colorspace', 'smpte170m'],
+);
+const tagged: Made = {
+  name: 'tagged.mkv',
+  args: [...source(), '-vf', 'format=yuv420p', '-colorspace', 'bt709', ...FFV1],
+};
+const fields: Made = {
+  name: 'fields.mkv',
+  args: [
+    ...source('512x288', '50', 0.8),
+    ...['-vf', 'format=yuv420p,tinterlace=interleave_top', '-flags', '+ilme+ildct', '-c:v', 'mpeg2video'],
+    ...['-q:v', '6', '-top', '1', '-r', '25'],
+  ],
+};
+const film: Made = {
+  name: 'film.mkv',
+  args: [...source('512x288', '24000/1001', 0.7), '-pix_fmt', 'yuv420p', ...FFV1],
+};
+const telecined = encode('telecined.mkv', film, 'telecine');
+const upright = encode('upright.mp4', master, 'transpose=clock');
+const turned: Made = {
+  name: 'turned.mp4',
+  args: ['-i', 'upright.mp4', '-c', 'copy', '-metadata:s:v:0', 'rotate=90'],
+};
+const pq: Made = {
+  name: 'pq.mkv',
+  args: [
+    ...source(),
+    ...['-vf', 'format=yuv420p10le,setparams=color_trc=smpte2084:color_primaries=bt2020:colorspace=bt2020nc'],
+    ...['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=error', '-crf', '20'],
+    ...['-color_trc', 'smpte2084', '-color_primaries', 'bt2020', '-colorspace', 'bt2020nc'],
+  ],
+};
+
+/** Two recordings as `cat` joins them: the clock of the second begins anew. */
+function recording(crf: number): Made {
+  const part = (name: string, video: string): Made => ({
+    name: `${name}-${crf}.ts`,
+    args: [
+      '-f',
+      'lavfi',
+      '-i',
+      `${video},trim=duration=0.4`,
+      '-pix_fmt',
+      'yuv420p',
+      ...X264,
+      '-crf',
+      `${crf}`,
+    ],
+  });
+  const first = part('first', 'mandelbrot=size=512x288:rate=25');
+  const second = part('second', 'testsrc2=size=512x288:rate=25');
+  return { name: `joined-${crf}.ts`, args: [], joins: [first, second] };
+}
+
+const rgb: Made = { name: 'rgb.mkv', args: [...source(), '-pix_fmt', 'gbrp', ...FFV1] };
+const rgbLow: Made = {
+  name: 'rgb-low.mkv',
+  args: ['-i', 'rgb.mkv', '-vf', 'boxblur=2', '-pix_fmt', 'gbrp', ...FFV1],
+};
+const picture: Made = { name: 'picture.png', args: [...source(), '-frames:v', '1', '-pix_fmt', 'rgb24'] };
+const photo: Made = { name: 'photo.jpg', args: ['-i', 'picture.png', '-q:v', '9'] };
+const FADING = 'format=rgba,geq=r=r(X\\,Y):g=g(X\\,Y):b=b(X\\,Y):a=X/2,format=yuva420p';
+const layer: Made = { name: 'layer.mkv', args: [...source(), '-vf', FADING, ...FFV1] };
+const layerLow: Made = {
+  name: 'layer-low.mkv',
+  args: ['-i', 'layer.mkv', '-vf', 'boxblur=2,format=yuva420p', ...FFV1],
+};
+const FROM_RGB = 'scale=out_color_matrix=bt709:out_range=limited,format=yuv444p';
+
+const TONE =
+  'zscale=t=linear:npl=100,format=gbrpf32le,tonemap=hable,zscale=p=bt709:t=bt709:m=bt709:r=limited,format=yuv420p';
+const DECODERS = ['ffmpeg', 'mediabunny', 'wasm'] as const;
+
+interface Case {
+  readonly what: string;
+  readonly reference: Made;
+  readonly distorted: Made;
+  /** Files of which these are made. */
+  readonly from?: readonly Made[];
+  readonly options: ScoreOptions;
+  /** ffmpeg's filters that do the same. */
+  readonly filters: readonly [reference: string, distorted: string];
+  readonly said?: readonly string[];
+  /** Frames per second that libvmaf is to see, which pairs by time. */
+  readonly rate?: string;
+}
+
+const CASES: readonly Case[] = [
+  ...DECODERS.map((decoder) => ({
+    what: `a crop, ${decoder}`,
+    reference: encode('same.mp4', master, 'null', '-crf', '10'),
+    distorted: boxed,
+    from: [master],
+    options: { decoder, cropDistorted: '512:288:0:20' },
+    filters: ['null', 'crop=512:288:0:20'] as const,
+    said: ['cropped to 512x288 at 0,20 of 512x328'],
+  })),
+  ...DECODERS.map((decoder) => ({
+    what: `full range, ${decoder}`,
+    reference: encode('same.mp4', master, 'null', '-crf', '10'),
+    distorted: full,
+    from: [master],
+    options: { decoder, colorRange: 'limited' as const },
+    filters: ['null', 'scale=in_range=full:out_range=limited,format=yuv420p'] as const,
+    said: ['colour range full to limited'],
+  })),
+  {
+    what: 'limited range brought to full, and a crop of both',
+    reference: master,
+    distorted: full,
+    options: { colorRange: 'full', cropReference: '480:270:20:10', cropDistorted: '480:270:20:10' },
+    filters: [
+      'crop=480:270:20:10,scale=in_range=limited:out_range=full,format=yuv420p',
+      'crop=480:270:20:10',
+    ],
+  },
+  {
+    what: 'full range in 10 bit',
+    reference: deep,
+    distorted: deepFull,
+    options: { colorRange: 'limited' },
+    filters: ['null', 'scale=in_range=full:out_range=limited,format=yuv420p10le'],
+  },
+  {
+    what: 'a crop of stored video, by this package',
+    reference: stored,
+    distorted: storedBoxed,
+    options: { cropDistorted: '512:288', threads: 2 },
+    filters: ['null', 'crop=512:288'],
+    said: ['cropped to 512x288 at 0,20 of 512x328'],
+  },
+  {
+    what: 'borders that are looked for',
+    reference: master,
+    distorted: boxed,
+    options: { crop: 'auto' },
+    filters: ['null', 'crop=512:288:0:20'],
+    said: ['cropped to 512x288 at 0,20 of 512x328'],
+  },
+  {
+    what: 'both lifted to 10 bit',
+    reference: master,
+    distorted: boxed,
+    options: { pixelFormat: 'yuv420p10le', cropDistorted: '512:288' },
+    filters: ['format=yuv420p10le', 'crop=512:288,format=yuv420p10le'],
+  },
+  {
+    what: 'stored video lifted to 10 bit',
+    reference: stored,
+    distorted: storedBoxed,
+    options: { pixelFormat: 'yuv420p10le', cropDistorted: '512:288' },
+    filters: ['format=yuv420p10le', 'crop=512:288,format=yuv420p10le'],
+    said: ['cropped to 512x288 at 0,20 of 512x328', 'yuv420p to yuv420p10le, as asked'],
+  },
+  {
+    what: 'stored video of another chroma, which ffmpeg reads for it',
+    reference: stored,
+    distorted: storedBoxed,
+    options: { pixelFormat: 'yuv444p', cropDistorted: '512:288' },
+    filters: ['format=yuv444p', 'crop=512:288,format=yuv444p'],
+  },
+  {
+    what: 'BT.601',
+    reference: tagged,
+    distorted: bt601,
+    from: [master],
+    options: { matrix: 'bt709' },
+    filters: ['null', 'scale=in_color_matrix=bt601:out_color_matrix=bt709,format=yuv420p'],
+    said: ['matrix bt601 to bt709'],
+  },
+  {
+    what: 'fields',
+    reference: master,
+    distorted: fields,
+    options: { deinterlace: true, frameCount: 8 },
+    filters: ['trim=end_frame=8', 'bwdif=mode=send_frame,trim=end_frame=8'],
+    said: ['deinterlaced by bwdif=mode=send_frame'],
+  },
+  {
+    what: 'telecined film',
+    reference: film,
+    distorted: telecined,
+    options: { vfDistorted: 'fieldmatch,decimate', frameCount: 12 },
+    filters: ['trim=end_frame=12', 'fieldmatch,decimate,trim=end_frame=12'],
+    said: ["filtered by ffmpeg's fieldmatch,decimate"],
+  },
+  {
+    what: 'a picture that players turn',
+    reference: master,
+    distorted: turned,
+    from: [upright],
+    options: { cropReference: '480:270', cropDistorted: '480:270', scaleTo: 'dis' },
+    filters: ['crop=480:270', 'crop=480:270'],
+  },
+  {
+    what: 'PQ brought to BT.709',
+    reference: pq,
+    distorted: encode(
+      'pq-low.mkv',
+      pq,
+      'noise=alls=6',
+      '-pix_fmt',
+      'yuv420p10le',
+      ...['-color_trc', 'smpte2084', '-color_primaries', 'bt2020', '-colorspace', 'bt2020nc'],
+    ),
+    options: { vfReference: TONE, vfDistorted: TONE },
+    filters: [TONE, TONE],
+  },
+  {
+    what: '23.976 against 24, the same frames',
+    reference: film,
+    distorted: {
+      name: 'at24.mkv',
+      args: ['-r', '24', '-i', 'film.mkv', '-vf', 'noise=alls=8', '-fps_mode', 'passthrough', ...FFV1],
+    },
+    options: {},
+    filters: ['null', 'null'],
+    rate: '24000/1001',
+  },
+  ...(['ffmpeg', 'wasm'] as const).map((decoder) => ({
+    what: `two recordings in one transport stream, ${decoder}`,
+    reference: recording(8),
+    distorted: recording(36),
+    options: { decoder },
+    filters: ['null', 'null'] as const,
+  })),
+  {
+    what: 'RGB',
+    reference: rgb,
+    distorted: rgbLow,
+    options: {},
+    filters: [FROM_RGB, FROM_RGB],
+    said: [
+      'bgr0 (RGB) to yuv444p by the matrix BT.709 in limited range (scale=out_color_matrix=bt709:out_range=limited)',
+    ],
+  },
+  {
+    what: 'alpha',
+    reference: layer,
+    distorted: layerLow,
+    options: {},
+    filters: ['format=yuv420p', 'format=yuv420p'],
+    said: ['alpha left out'],
+  },
+  {
+    what: 'JPEG against PNG, one picture each',
+    reference: picture,
+    distorted: photo,
+    options: {},
+    filters: [
+      FROM_RGB,
+      'scale=in_range=full:out_range=limited:in_color_matrix=bt601:out_color_matrix=bt709,format=yuv444p',
+    ],
+    said: ['colour range full to limited', 'matrix bt601 to bt709'],
+  },
+];
+
+describe.skipIf(absent !== undefined)(
+  `filters against ffmpeg and libvmaf (${absent ?? 'both are here'})`,
+  () => {
+    it.each(CASES)('$what', async ({ reference, distorted, from = [], options, filters, said, rate }) => {
+      for (const one of from) file(one);
+      const pair = { reference: file(reference), distorted: file(distorted) };
+      for (const [i, [side, path]] of Object.entries(pair).entries()) {
+        const bits = options.pixelFormat ?? 'keep';
+        const format = bits === 'keep' ? [] : ['-pix_fmt', bits];
+        const plain = [
+          ...(rate ? ['-r', rate] : []),
+          '-i',
+          path,
+          '-vf',
+          filters[i] ?? '',
+          ...format,
+          '-fps_mode',
+          'passthrough',
+          '-strict',
+          '-1',
+        ];
+        ffmpeg([...plain, `${side}.y4m`], folder);
+      }
+      const native = nativeVmaf(ffprobe, folder, 'vmaf_v0.6.1');
+      const report = await score(pair, { ...options, compat: 'libvmaf-3.0' });
+      expect(report.frames.length).toBe(native.frames.length);
+      for (const [n, { metrics }] of native.frames.entries()) {
+        for (const name of [
+          'vmaf',
+          'integer_adm2',
+          'integer_motion2',
+          'integer_vif_scale0',
+          'integer_vif_scale3',
+        ]) {
+          const own = report.frames[n]?.metrics[name] ?? Number.NaN;
+          expect(Math.abs(own - (metrics[name] ?? Number.NaN)), `${name} of frame ${n}`).toBeLessThan(
+            1.01e-6,
+          );
+        }
+      }
+      if (said) expect(report.pairing?.distorted.conversions).toEqual(expect.arrayContaining([...said]));
+    });
+  },
+);

@@ -1,0 +1,283 @@
+/**
+ * @module test/node/cli/batch
+ * A batch as a user runs it: results as they end, what is done is not done again, and a kill loses and doubles nothing.
+ */
+import { readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { parquetReadObjects } from 'hyparquet';
+import { afterAll, describe, expect, it } from 'vitest';
+import { anyvmaf, anyvmafProcess, run as exec, type Outcome, PROGRAM, videos } from '../../support/cli.js';
+import { seeded } from '../../support/random.js';
+
+const files = videos();
+afterAll(() => files[Symbol.dispose]());
+
+const [reference, distorted] = files.pair(['r.y4m', 'd.y4m'], 6);
+const [, other] = files.pair(['r2.y4m', 'e.y4m'], 6, { seed: 62 });
+const table = files.put(
+  'jobs.csv',
+  'reference,distorted,feature,subsample,fail-under\n' +
+    'r.y4m,d.y4m,,,\nr.y4m,d.y4m,psnr,2,\nr.y4m,e.y4m,,,\nr.y4m,missing.y4m,,,\nr.y4m,d.y4m,,,100\n',
+);
+
+interface Line {
+  readonly job: { readonly id: string; readonly line: number };
+  readonly pooled_metrics?: { readonly vmaf: { readonly mean: number } };
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly gate?: { readonly passed: boolean };
+  readonly frames_file?: string;
+}
+
+const linesOf = (path: string): readonly Line[] =>
+  readFileSync(path, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+const inOrder = (path: string) => [...linesOf(path)].sort((a, b) => a.job.line - b.job.line);
+
+describe('batch', () => {
+  const out = files.at('results.jsonl');
+  const page = files.at('page.html');
+
+  it('adds a line for each job, a failed one too', async () => {
+    const run = await anyvmaf(['batch', table, '-o', out, '--frames', '--html', page, '--precision', 'max']);
+    expect(run).toMatchObject({ code: 2, stdout: expect.stringContaining('5 jobs; 1 failed, 1 below') });
+    expect(run.stderr).toContain('missing.y4m: there is no such file');
+    const lines = inOrder(out);
+    expect(lines.map(({ job }) => job.line)).toEqual([2, 3, 4, 5, 6]);
+    expect(new Set(lines.map(({ job }) => job.id)).size).toBe(5);
+    const alone = files.at('alone.json');
+    await anyvmaf([reference, other, '--precision', 'max', '-o', alone]);
+    const single = JSON.parse(readFileSync(alone, 'utf8'));
+    expect(lines[2]?.pooled_metrics).toEqual(single.pooled_metrics);
+    expect(lines[3]?.error).toMatchObject({ code: 'io' });
+    expect(lines[4]?.gate?.passed).toBe(false);
+    const bytes = readFileSync(lines[2]?.frames_file ?? '');
+    const rows = await parquetReadObjects({
+      file: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length),
+    });
+    expect(rows.map(({ vmaf }) => vmaf)).toEqual(
+      single.frames.map(({ metrics }: { metrics: { vmaf: number } }) => metrics.vmaf),
+    );
+    const text = readFileSync(page, 'utf8');
+    expect(text).toContain('3 passed, 1 below the limit or not to be trusted, 1 failed');
+    expect(text).toContain('missing.y4m');
+  });
+
+  it('does not score again what is done, unless a line or a file has changed', async () => {
+    const before = readFileSync(out, 'utf8');
+    const again = await anyvmaf(['batch', table, '-o', out]);
+    expect(again).toMatchObject({ code: 2, stdout: expect.stringContaining('5 of them before') });
+    expect(readFileSync(out, 'utf8')).toBe(before);
+    utimesSync(other, 1000, 1000);
+    const changed = await anyvmaf(['batch', table, '-o', out]);
+    expect(changed.stdout).toContain('4 of them before');
+    expect(readFileSync(out, 'utf8').startsWith(before)).toBe(true);
+    expect(linesOf(out)).toHaveLength(6);
+  });
+
+  it('drops a torn last line, and tries failed jobs again when asked to', async () => {
+    const before = readFileSync(out, 'utf8');
+    writeFileSync(out, `${before}{"job":{"id":"x`);
+    await anyvmaf(['batch', table, '-o', out]);
+    expect(readFileSync(out, 'utf8')).toBe(before);
+    files.put('missing.y4m', readFileSync(distorted));
+    const again = await anyvmaf(['batch', table, '-o', out, '--retry-failed']);
+    expect(again).toMatchObject({ code: 3, stdout: expect.stringContaining('0 failed') });
+    expect(linesOf(out).filter(({ error }) => error)).toEqual([]);
+  });
+
+  it('says what became of each job as JUnit XML and as Markdown', async () => {
+    const [junit, summary, github] = ['j.xml', 's.md', 'github.md'].map(files.at) as [string, string, string];
+    files.put('github.md', 'before\n');
+    const jobs = files.put(
+      'judged.csv',
+      'reference,distorted,fail-under\nr.y4m,d.y4m,100\nr.y4m,e.y4m,\nr.y4m,<no&file>.y4m,90\n',
+    );
+    const args = ['batch', jobs, '-o', files.at('judged.jsonl'), '--junit', junit, '--summary', summary];
+    const run = await anyvmaf([...args, '--github-summary'], { env: { GITHUB_STEP_SUMMARY: github } });
+    expect(run, run.stderr).toMatchObject({ code: 2 });
+    const xml = readFileSync(junit, 'utf8');
+    expect(xml).toContain('<testsuites name="anyvmaf" tests="3" failures="1" errors="1">');
+    const cases = [
+      ...xml.matchAll(/<testcase classname="([^"]*)" name="([^"]*)"[^>]*>(?:\s*<(error|failure) )?/g),
+    ];
+    expect(cases.map(([, , name, inner]) => [name?.replace(/: .*\//, ': '), inner])).toEqual([
+      ['line 2: d.y4m', 'failure'],
+      ['line 3: e.y4m', undefined],
+      ['line 4: &lt;no&amp;file&gt;.y4m', 'error'],
+    ]);
+    expect(xml).toMatch(/<failure type="gate" message="[^"]*below --fail-under 100[^"]*" \/>/);
+    expect(xml).toMatch(/<error type="io" message="[^"]*there is no such file[^"]*" \/>/);
+    const text = readFileSync(summary, 'utf8');
+    expect(text).toMatch(/^## ❌ anyvmaf: 2 of 3 jobs failed\n/);
+    const rows = text.split('\n').filter((line) => /^\| [✅❌]/u.test(line));
+    expect(rows.map((row) => row.split(' | ')[1])).toEqual(['2', '4', '3']);
+    expect(text).not.toContain('<no');
+    expect(readFileSync(github, 'utf8')).toBe(`before\n${text}`);
+    // A later run repeats what it knows.
+    await anyvmaf(args);
+    expect(readFileSync(junit, 'utf8')).toBe(xml);
+  });
+
+  it.each([
+    [['--junit', '-'], 'the name of a file'],
+    [['--junit', 'a.xml', '--summary', 'a.xml'], 'two files of the batch have the name'],
+    [['--github-summary'], 'this variable is not set'],
+    [['--baseline', 'a.json'], 'unknown option'],
+    [['--live', 'sse:0'], 'unknown option'],
+    [['--alarm', 'p5<80'], 'unknown option'],
+    [['--window', '10s'], 'are not watched'],
+    [['--shard', '1/2'], 'unknown option'],
+  ])('refuses %j, which a table cannot do', async (args, why) => {
+    const env = { GITHUB_STEP_SUMMARY: '' };
+    const ran = await anyvmaf(['batch', table, '-o', files.at('never.jsonl'), ...args], { env });
+    expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining(why) });
+    expect(readdirSync(files.at('.'))).not.toContain('never.jsonl');
+  });
+
+  it('takes a table as other programs write it: BOM, CRLF, quotes, thousands of lines', async () => {
+    files.put('a "b", c.y4m', readFileSync(distorted));
+    const rows = Array.from(
+      { length: 10_000 },
+      (_, i) => `"r.y4m","${i % 2 ? 'd.y4m' : 'a ""b"", c.y4m'}",psnr`,
+    );
+    const jobs = files.put('large.csv', `\uFEFFreference,distorted,feature\r\n${rows.join('\r\n')}\r\n`);
+    const results = files.at('large.jsonl');
+    const run = await anyvmaf(['batch', jobs, '-o', results, '-n']);
+    expect(run, run.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('2 jobs; 0 failed') });
+    expect(linesOf(results)).toHaveLength(2);
+    const said = run.stderr.trimEnd().split('\n');
+    expect(said).toHaveLength(11);
+    expect(said[0]).toContain('line 4 repeats line 2, and is scored once');
+    expect(said[10]).toContain('9988 more lines repeat others');
+  }, 60_000);
+
+  it('fails a job alone whose name no file can have', async () => {
+    const jobs = files.put(
+      'nul.jsonl',
+      '{"reference":"r.y4m","distorted":"a\\u0000b.y4m"}\n{"reference":"r.y4m","distorted":"d.y4m"}\n',
+    );
+    const results = files.at('nul.jsonl.out');
+    const run = await anyvmaf(['batch', jobs, '-o', results]);
+    expect(run).toMatchObject({ code: 2, stdout: expect.stringContaining('2 jobs; 1 failed') });
+    expect(run.stderr).toMatch(/^[ -~]+\n$/);
+    expect(inOrder(results)[0]?.error).toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('NUL'),
+    });
+  });
+
+  it.skipIf(process.platform === 'win32')(
+    'whose disk is full says so, and goes on when it is not',
+    async () => {
+      const results = files.at('full.jsonl');
+      const jobs = files.put('full.csv', 'reference,distorted\nr.y4m,d.y4m\nr.y4m,e.y4m\n');
+      // A file may have a few kilobytes: one line and a part of the next.
+      const full = await exec('/bin/sh', [
+        ...['-c', `ulimit -f 8; exec "$0" "$@"`, process.execPath, PROGRAM],
+        ...['batch', jobs, '-o', results, '--together', '1'],
+      ]);
+      expect(full, full.stderr).toMatchObject({ code: 2, stderr: expect.stringContaining('cannot write') });
+      expect(readFileSync(results, 'utf8').endsWith('\n')).toBe(false);
+      const after = await anyvmaf(['batch', jobs, '-o', results]);
+      expect(after, after.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('2 jobs') });
+      expect(inOrder(results).map(({ job }) => job.line)).toEqual([2, 3]);
+    },
+  );
+
+  it('refuses a file that holds something else, and touches nothing', async () => {
+    const wrong = files.put('other.jsonl', '{"a":1}\n');
+    const run = await anyvmaf(['batch', table, '-o', wrong]);
+    expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining('line 1 of') });
+    expect(readFileSync(wrong, 'utf8')).toBe('{"a":1}\n');
+    expect(await anyvmaf(['batch', table, '-o', distorted])).toMatchObject({ code: 1 });
+  });
+
+  it('scores the encodes of a folder', async () => {
+    const results = files.at('folder.jsonl');
+    const args = [
+      'batch',
+      files.at('?.y4m'),
+      '--reference',
+      reference,
+      '-o',
+      results,
+      '-n',
+      '--feature',
+      'psnr',
+    ];
+    expect(await anyvmaf(args)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('2 jobs; 0 failed'),
+    });
+    expect(inOrder(results)).toHaveLength(2);
+  });
+
+  it('refuses results that another process writes, by whatever name, until that one is gone', async () => {
+    const results = files.at('locked.jsonl');
+    symlinkSync('locked.jsonl', files.at('link.jsonl'));
+    const jobs = files.put('two.csv', 'reference,distorted\nr.y4m,d.y4m\nr.y4m,e.y4m\n');
+    let pid: number | undefined;
+    const second: Promise<Outcome>[] = [];
+    await anyvmafProcess(['batch', jobs, '-o', results], {
+      meanwhile: (child) => {
+        child.stdin?.end();
+        pid = child.pid;
+        const watch = setInterval(() => {
+          if (!readdirSync(files.at('.')).some((name) => name.endsWith('.lock'))) return;
+          clearInterval(watch);
+          // It stands still, so that it is not done before the second one has looked.
+          child.kill('SIGSTOP');
+          second.push(anyvmaf(['batch', jobs, '-o', files.at('link.jsonl')]));
+          void second[0]?.then(() => child.kill('SIGKILL'));
+        }, 20);
+        child.once('exit', () => clearInterval(watch));
+      },
+    });
+    expect(await second[0]).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(new RegExp(`is locked: process ${pid} writes it; wait until`)),
+    });
+    const after = await anyvmaf(['batch', jobs, '-o', files.at('link.jsonl')]);
+    expect(after, after.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('2 jobs') });
+    expect(linesOf(results)).toHaveLength(2);
+    expect(readdirSync(files.at('.')).filter((name) => name.startsWith('.anyvmaf'))).toEqual([]);
+  });
+
+  it('that is killed again and again loses and doubles nothing', async () => {
+    const kills = Number(process.env.ANYVMAF_KILLS ?? 5);
+    const random = seeded(Number(process.env.ANYVMAF_SEED ?? 18));
+    const results = files.at('killed.jsonl');
+    const many = files.put(
+      'many.jsonl',
+      Array.from({ length: 12 }, (_, i) =>
+        JSON.stringify({
+          reference: 'r.y4m',
+          distorted: i % 2 ? 'd.y4m' : 'e.y4m',
+          frame_cnt: i + 1,
+          threads: 0,
+        }),
+      ).join('\n'),
+    );
+    const args = ['batch', many, '-o', results, '--frames', '--together', '2'];
+    for (let i = 0; i < kills; i++) {
+      const delay = random.int(200, 900);
+      await anyvmafProcess(args, {
+        meanwhile: (child) => {
+          child.stdin?.end();
+          setTimeout(() => child.kill('SIGKILL'), delay);
+        },
+      });
+      // Once in a while from the start, so that kills fall on every place.
+      if (i % 5 === 4 && i < kills - 1) rmSync(results, { force: true });
+    }
+    const end = await anyvmaf(args);
+    expect(end, end.stderr).toMatchObject({ code: 0 });
+    const lines = inOrder(results);
+    expect(lines.map(({ job }) => job.line)).toEqual(Array.from({ length: 12 }, (_, i) => i + 1));
+    expect(readFileSync(results, 'utf8').endsWith('}\n')).toBe(true);
+    const left = readdirSync(`${results}.frames`);
+    expect(left.filter((name) => name.endsWith('.parquet'))).toHaveLength(12);
+    expect(left).toHaveLength(12);
+  }, 600_000);
+});

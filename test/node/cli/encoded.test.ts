@@ -1,0 +1,541 @@
+/**
+ * @module test/node/cli/encoded
+ * The built program on encoded video: one pair, several encodes, ranges, pages, inspect, align, and how it ends when
+ * something goes wrong. Needs ffmpeg.
+ */
+import { type ChildProcess, execFileSync } from 'node:child_process';
+import { copyFileSync, existsSync, readdirSync, readFileSync, symlinkSync, truncateSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { anyvmaf, anyvmafProcess, type Outcome, type Videos, videos } from '../../support/cli.js';
+import { encode, ffmpeg, hasFfmpeg } from '../../support/encode.js';
+
+const FRAMES = 20;
+const MOVING = { codec: 'h264', size: '192x128', frames: FRAMES, source: 'testsrc2' } as const;
+
+function expectFailure({ code, stdout, stderr }: Outcome, expectedCode: number, text: string | RegExp): void {
+  expect(stderr).toMatch(/^anyvmaf: [^\n]*[^\n ]\n$/);
+  expect({ code, stdout }).toEqual({ code: expectedCode, stdout: '' });
+  expect(stderr).toMatch(text);
+  expect(stderr).not.toMatch(/\bat .*:\d+:\d+|node:internal/);
+}
+
+/** Decoders begun by a process that still run. */
+function decodersOf(child: ChildProcess): number[] {
+  const list = execFileSync('ps', ['-eo', 'ppid=,pid=,args='], { encoding: 'utf8' }).split('\n');
+  return list.flatMap((line) => {
+    const [, parent, pid, args = ''] = /^ *(\d+) +(\d+) (.*)$/.exec(line) ?? [];
+    return Number(parent) === child.pid && args.includes('-f rawvideo') ? [Number(pid)] : [];
+  });
+}
+
+/** A process that was told to end takes its time on a busy machine. */
+const SOON = { timeout: 10_000 };
+
+/** Processes that have a file open by its name. */
+function usersOf(file: string): string[] {
+  const list = execFileSync('ps', ['-eo', 'args='], { encoding: 'utf8' }).split('\n');
+  return list.filter((line) => line.includes(file) && line.startsWith('ffmpeg'));
+}
+
+describe.skipIf(!hasFfmpeg)('encoded video', () => {
+  let files: Videos;
+  let ref = '';
+  let good = '';
+  let poor = '';
+  /** `ref` without its first five frames. */
+  let late = '';
+  /** Long enough to be interrupted. */
+  let long = '';
+
+  beforeAll(() => {
+    files = videos();
+    ref = encode({ ...MOVING, extra: ['-crf', '4'] });
+    good = encode({ ...MOVING, extra: ['-crf', '28'] });
+    poor = encode({ ...MOVING, extra: ['-crf', '45'] });
+    late = ffmpeg(files.at('late.mp4'), [
+      '-i',
+      ref,
+      '-vf',
+      'trim=start_frame=5,setpts=PTS-STARTPTS',
+      '-crf',
+      '4',
+    ]);
+    long = encode({ codec: 'h264', size: '640x360', frames: 1500, source: 'testsrc2' });
+  });
+  afterAll(() => files[Symbol.dispose]());
+
+  test('a pair: the plain line, and the same mean in JSON with what was done', async () => {
+    const { stdout } = await anyvmaf([ref, good]);
+    const report = JSON.parse((await anyvmaf([ref, good, '--json'])).stdout);
+    expect(stdout).toBe(`vmaf_v0.6.1: ${report.pooled_metrics.vmaf.mean.toFixed(6)}\n`);
+    expect(report.frames).toHaveLength(FRAMES);
+    expect(report.pairing.distorted).toMatchObject({
+      decoder: 'ffmpeg',
+      codec: 'h264',
+      pixel_format: 'yuv420p',
+    });
+    expect(report.preflight).toBeInstanceOf(Array);
+  });
+
+  test('equals the same frames as Y4M, to the last digit', async () => {
+    const y4m = [ref, good].map((file, i) => ffmpeg(files.at(`${i}.y4m`), ['-i', file]));
+    const options = ['--precision', 'max', '--csv'];
+    expect((await anyvmaf([ref, good, ...options])).stdout).toBe(
+      (await anyvmaf([...y4m, ...options])).stdout,
+    );
+  });
+
+  test('several encodes: one table, in order, with the scores each has alone', async () => {
+    const { code, stdout } = await anyvmaf([ref, good, poor]);
+    expect(code).toBe(0);
+    const rows = stdout.split('\n').filter((line) => line.startsWith('h264'));
+    const alone = await Promise.all([good, poor].map((file) => anyvmaf([ref, file])));
+    expect(rows).toHaveLength(2);
+    alone.forEach((one, i) => {
+      expect(rows[i]).toContain(` ${one.stdout.trim().replace(/^.*: /, '')} `);
+    });
+    expect(stdout).toMatch(/worst 1 % +bit rate +size\n/);
+  });
+
+  test('several encodes: one record each as CSV and JSON', async () => {
+    const [csv, json] = await Promise.all([
+      anyvmaf([ref, good, poor, '--csv', '--feature', 'psnr']),
+      anyvmaf([ref, good, poor, '--json']),
+    ]);
+    const [head = '', ...rows] = csv.stdout.trimEnd().split('\n');
+    expect(head).toBe(
+      [
+        'reference,distorted',
+        ...['vmaf', 'psnr_y', 'psnr_cb', 'psnr_cr'].map((name) =>
+          ['mean', 'harmonic_mean', 'min', 'p1', 'p5'].map((statistic) => `${name}_${statistic}`).join(','),
+        ),
+        'codec,kbps,offset,frames,bitrate,size,trust,trust_codes',
+      ].join(','),
+    );
+    const reports = JSON.parse(json.stdout);
+    expect(reports.map((one: { distorted: { name: string } }) => one.distorted.name)).toEqual([good, poor]);
+    rows.forEach((row, i) => {
+      const cells = row.split(',');
+      expect(cells[1]).toBe([good, poor][i]);
+      expect(Number(cells[2])).toBeCloseTo(reports[i].pooled_metrics.vmaf.mean, 6);
+      expect(cells[head.split(',').indexOf('codec')]).toBe('h264');
+      expect(cells[head.split(',').indexOf('offset')]).toBe('0');
+      expect(Number(cells[head.split(',').indexOf('size')])).toBe(readFileSync([good, poor][i] ?? '').length);
+    });
+  });
+
+  test('the gate closes for any of several', async () => {
+    const { code, stderr } = await anyvmaf([ref, ref, poor, '--fail-under', '90', '-q']);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/the mean of vmaf_v0\.6\.1 for [^\n]* is [\d.]+, below --fail-under 90\n$/);
+    expect(stderr).not.toContain(`for ${ref} is`);
+  });
+
+  test('the gate closes for a pair that shows different moments, however low its bar is', async () => {
+    const args = [ref, late, '--fail-under', '1', '-q'];
+    const shut = await anyvmaf(args);
+    expect(shut.code).toBe(3);
+    expect(shut.stderr).toMatch(
+      /anyvmaf: --fail-under fails because the score cannot be trusted: \[offset\] [^\n]*\(fix: --offset 5\)/,
+    );
+    expect(shut.stderr.split('\n')[0]).toMatch(
+      /^anyvmaf: untrusted score: The pictures do not belong together/,
+    );
+    const open = await anyvmaf([...args, '--accept-untrusted']);
+    expect(open.code).toBe(0);
+    expect(open.stderr).toContain('--fail-under judges a score that is untrusted: [offset]');
+    expect(open.stdout).toBe(shut.stdout);
+  });
+
+  test('the gate lets a doubtful score pass, and says so', async () => {
+    const small = ffmpeg(files.at('small.mp4'), ['-i', ref, '-vf', 'scale=96:64']);
+    const { code, stderr } = await anyvmaf([ref, small, '--fail-under', '1', '-q']);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/anyvmaf: --fail-under judges a score that is doubtful: \[[a-z, -]*size/);
+  });
+
+  test.each([
+    ['5-9', 5, 9],
+    ['0.2s-0.36s', 5, 9],
+    ['-4', 0, 4],
+    ['16-', 16, 20],
+  ])('--range %s scores these frames with the values they have in the whole', async (range, start, end) => {
+    const psnr = ['-n', '--feature', 'psnr', '--csv'];
+    const whole = (await anyvmaf([ref, good, ...psnr])).stdout.trimEnd().split('\n').slice(1);
+    const part = (await anyvmaf([ref, good, ...psnr, `--range=${range}`])).stdout
+      .trimEnd()
+      .split('\n')
+      .slice(1);
+    const values = (rows: string[]) => rows.map((row) => row.replace(/^\d+/, ''));
+    expect(values(part)).toEqual(values(whole.slice(start, end)));
+  });
+
+  test('--model auto says what it chose and why', async () => {
+    const report = JSON.parse((await anyvmaf([ref, good, '-m', 'auto', '--json'])).stdout);
+    expect(report.models[0].source).toBe('vmaf_v0.6.1');
+    expect(report.models[0].chosen).toContain('192x128');
+  });
+
+  describe('--html', () => {
+    test('writes a page beside the usual result', async () => {
+      const page = files.at('page.html');
+      const { code, stdout } = await anyvmaf([ref, good, poor, '--html', page]);
+      expect(code).toBe(0);
+      expect(stdout).toContain('worst 1 %');
+      const text = readFileSync(page, 'utf8');
+      expect(text).toMatch(/^<!doctype html>/);
+      expect(text).toContain('2 encodes of');
+      expect(text).toContain('--html');
+    });
+
+    test('to standard output is all there is on it', async () => {
+      const { stdout } = await anyvmaf([ref, good, '--html', '-']);
+      expect(stdout).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
+    });
+
+    test('never overwrites a video, and leaves nothing behind when it cannot be written', async () => {
+      symlinkSync(good, files.at('alias.html'));
+      expectFailure(await anyvmaf([ref, good, '--html', files.at('alias.html')]), 1, 'is one of the videos');
+      expectFailure(
+        await anyvmaf([ref, good, '--html', files.at('no/page.html')]),
+        2,
+        'its folder does not exist',
+      );
+      if (existsSync('/dev/full')) {
+        expectFailure(await anyvmaf([ref, good, '--html', '/dev/full']), 2, 'the disk is full');
+      }
+      expect(readdirSync(files.at('.')).filter((name) => name.includes('.tmp'))).toEqual([]);
+    });
+  });
+
+  describe('inspect', () => {
+    test('shows both, marks differences, and tells of an offset', async () => {
+      const small = ffmpeg(files.at('small.mp4'), ['-i', late, '-vf', 'scale=96:64', '-crf', '10']);
+      const { code, stdout } = await anyvmaf(['inspect', ref, small]);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^picture +192x128 +≠ +96x64$/m);
+      expect(stdout).toContain('[size]');
+      for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+      const strict = await anyvmaf(['inspect', ref, small, '--strict', '--json']);
+      expect(strict.code).toBe(2);
+      const data = JSON.parse(strict.stdout);
+      expect(data.distorted).toMatchObject({ width: 96, codec: 'h264' });
+      expect(data.preflight.map(({ code }: { code: string }) => code)).toContain('size');
+    });
+
+    test('has nothing against a video and itself, but that it is one video', async () => {
+      const { code, stdout } = await anyvmaf(['inspect', ref, ref, '--json']);
+      const severe = JSON.parse(stdout).preflight.filter(
+        ({ severity }: { severity: string }) => severity !== 'info',
+      );
+      expect([code, severe.map((finding: { code: string }) => finding.code)]).toEqual([0, ['identical']]);
+    });
+
+    test('takes two videos', async () => {
+      expectFailure(await anyvmaf(['inspect', ref]), 1, 'anyvmaf inspect REFERENCE DISTORTED');
+      expectFailure(await anyvmaf(['inspect', ref, good, poor]), 1, 'one argument too many');
+      expectFailure(await anyvmaf(['inspect', ref, files.at('none.mp4')]), 2, 'none.mp4');
+    });
+  });
+
+  describe('align', () => {
+    test('finds the offset, which --offset takes', async () => {
+      const long25 = encode({ ...MOVING, frames: 60, source: 'mandelbrot', extra: ['-crf', '10'] });
+      const shifted = ffmpeg(files.at('shifted.mp4'), [
+        ...['-i', long25, '-vf', 'trim=start_frame=7,setpts=PTS-STARTPTS', '-crf', '20'],
+      ]);
+      const { code, stdout } = await anyvmaf(['align', long25, shifted, '--window', '20', '--json']);
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({ offset: 7, ambiguous: false });
+      expect((await anyvmaf(['align', long25, shifted, '--window', '20'])).stdout).toContain('--offset 7');
+      const scores = await Promise.all(
+        [['--offset', '7'], ['--offset', 'auto'], []].map((option) =>
+          anyvmaf([long25, shifted, '-q', ...option]),
+        ),
+      );
+      const [told, found, none] = scores.map((one) => Number(one.stdout.replace(/^.*: /, '')));
+      expect(found).toBe(told);
+      expect(none).toBeLessThan((told ?? 0) - 5);
+    });
+
+    test('refuses a window that is none', async () => {
+      expectFailure(await anyvmaf(['align', ref, good, '--window', '0']), 1, 'from 1 to 1000');
+    });
+  });
+
+  describe('endings', () => {
+    test.each(['SIGINT', 'SIGTERM'] as const)('%s: one word, no process and no file left', async (signal) => {
+      const before = readdirSync(files.at('.'));
+      const page = files.at('interrupted.html');
+      let begun: number[] = [];
+      const { code, stdout, stderr } = await anyvmafProcess([long, long, long, '--html', page], {
+        meanwhile: async (child) => {
+          for (let i = 0; i < 200 && begun.length < 3; i++) {
+            await sleep(25);
+            begun = decodersOf(child);
+          }
+          child.kill(signal);
+        },
+      });
+      expect(begun.length).toBeGreaterThan(0);
+      expect([code, stdout]).toEqual(signal === 'SIGINT' ? [130, ''] : [143, '']);
+      expect(stderr).toMatch(/^anyvmaf: (interrupted|terminated)\n$/);
+      await expect.poll(() => usersOf(long), SOON).toEqual([]);
+      expect(readdirSync(files.at('.'))).toEqual(before);
+    });
+
+    test('a decoder that is killed: an error that names the file, and nothing left', async () => {
+      const outcome = await anyvmafProcess([long, long, '--no-preflight'], {
+        meanwhile: async (child) => {
+          for (let i = 0; i < 200; i++) {
+            await sleep(25);
+            const [pid] = decodersOf(child);
+            if (pid === undefined) continue;
+            await sleep(150);
+            process.kill(pid, 'SIGKILL');
+            return;
+          }
+        },
+      });
+      expect(outcome.code).toBeGreaterThan(0);
+      expect(outcome.stdout).toBe('');
+      expect(outcome.stderr).toMatch(/^anyvmaf: [^\n]*h264[^\n]*SIGKILL[^\n]*\n$/);
+      await expect.poll(() => usersOf(long), SOON).toEqual([]);
+    });
+  });
+
+  describe('bad input', () => {
+    test('not a video', async () => {
+      expectFailure(
+        await anyvmaf([ref, files.put('notes.mp4', 'once upon a time\n'.repeat(99))]),
+        2,
+        'notes.mp4',
+      );
+    });
+
+    test('audio only', async () => {
+      const audio = ffmpeg(files.at('sound.m4a'), ['-f', 'lavfi', '-i', 'sine=duration=1']);
+      expectFailure(await anyvmaf([ref, audio]), 2, /sound\.m4a .*audio/);
+    });
+
+    test.each(['ffmpeg', 'mediabunny', 'wasm'])('encrypted, for %s', async (decoder) => {
+      const key = '0123456789abcdef0123456789abcdef';
+      const encrypted = ffmpeg(files.at('secret.mp4'), [
+        ...['-i', ref, '-c', 'copy', '-encryption_scheme', 'cenc-aes-ctr'],
+        ...['-encryption_key', key, '-encryption_kid', key],
+      ]);
+      expectFailure(
+        await anyvmaf([ref, encrypted, '--decoder', decoder]),
+        2,
+        /secret\.mp4 is encrypted; its frames cannot be decoded, score the video before encryption\.$/m,
+      );
+    });
+
+    test('an index that is missing, because the file is cut', async () => {
+      copyFileSync(good, files.at('cut.mp4'));
+      truncateSync(files.at('cut.mp4'), Math.floor(readFileSync(good).length * 0.6));
+      expectFailure(await anyvmaf([ref, files.at('cut.mp4')]), 2, 'cut.mp4');
+    });
+
+    const cutWithin = (extension: string): string => {
+      const whole = ffmpeg(files.at(`whole.${extension}`), ['-i', ref, '-c', 'copy']);
+      const bytes = readFileSync(whole);
+      return files.put(`half.${extension}`, bytes.subarray(0, (bytes.length * 0.6) | 1));
+    };
+
+    test.each([
+      ['ffmpeg', 'mkv'],
+      ['ffmpeg', 'ts'],
+      ['mediabunny', 'ts'],
+      ['wasm', 'mkv'],
+      ['wasm', 'ts'],
+    ] as const)(
+      '%s, half a file of %s: an error with its time, scores up to it when allowed',
+      async (decoder, extension) => {
+        const half = cutWithin(extension);
+        const args = [ref, half, '--decoder', decoder, '-n', '--feature', 'psnr', '--csv'];
+        expectFailure(
+          await anyvmaf(args),
+          2,
+          new RegExp(
+            `half\\.${extension} is (cut off|damaged) at frame \\d+, after 0\\.\\d{3} s .*--allow-damaged`,
+          ),
+        );
+        const allowed = await anyvmaf([...args, '--allow-damaged']);
+        const rows = (text: string) => text.trimEnd().split('\n').slice(1);
+        const scored = rows(allowed.stdout);
+        expect([allowed.code, scored.length]).toEqual([0, expect.any(Number)]);
+        expect(scored.length).toBeGreaterThan(0);
+        expect(scored.length).toBeLessThan(FRAMES);
+        expect(allowed.stderr).toMatch(
+          /half\.\w+ is (cut off|damaged) at frame \d+.*frames? before it (is|are) used/,
+        );
+      },
+    );
+
+    test('mediabunny reads whole clusters of Matroska only, and says so of half a one', async () => {
+      const half = cutWithin('mkv');
+      expectFailure(
+        await anyvmaf([ref, half, '--decoder', 'mediabunny']),
+        2,
+        /mediabunny finds no frame in .*half\.mkv that is there as a whole; .*the file is cut off: its segment should have/,
+      );
+    });
+
+    test('half a reference against itself, and where only the other video ends', async () => {
+      const half = cutWithin('mkv');
+      expectFailure(await anyvmaf([half, half]), 2, 'half.mkv is cut off');
+      // The frames that are compared are all there.
+      expect((await anyvmaf([half, half, '--range', '0-3', '-n', '--feature', 'psnr'])).code).toBe(0);
+      const short = ffmpeg(files.at('short.mkv'), ['-i', ref, '-frames:v', '4']);
+      expect((await anyvmaf([half, short, '-n', '--feature', 'psnr'])).code).toBe(0);
+    });
+
+    test('URLs that nobody answers, or without such a file', async () => {
+      const server = createServer((_, response) => response.writeHead(404).end());
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const { port } = server.address() as AddressInfo;
+      const url = `http://127.0.0.1:${port}/x.mp4`;
+      try {
+        expectFailure(
+          await anyvmaf([ref, url, '--allow-url']),
+          2,
+          /x\.mp4 could not be fetched: .*404.*; check the address and the network, or download/,
+        );
+        expectFailure(
+          await anyvmaf([ref, url, '--allow-url', '--decoder', 'wasm']),
+          1,
+          /is a URL, which only the ffmpeg decoder fetches; install ffmpeg, or download/,
+        );
+      } finally {
+        server.close();
+        server.closeAllConnections();
+      }
+      // Nobody listens there any more.
+      expectFailure(await anyvmaf([ref, url, '--allow-url']), 2, /x\.mp4 could not be fetched: .*refused/);
+    });
+
+    test('a URL', async () => {
+      expectFailure(await anyvmaf([ref, 'http://127.0.0.1:9/x.mp4']), 1, '--allow-url');
+    });
+
+    test('one bad file among several', async () => {
+      // Those that can be scored are; the table and the exit code tell of the other.
+      const { code, stdout, stderr } = await anyvmaf([ref, good, files.at('none.mp4'), poor]);
+      expect(code).toBe(2);
+      const rows = stdout.split('\n').filter((line) => /^(h264|none)/.test(line));
+      expect(rows).toHaveLength(3);
+      expect(rows[2]).toMatch(/^none\.mp4 [ -]+$/);
+      expect(stderr).toMatch(/^anyvmaf: cannot read [^\n]*none\.mp4: there is no such file\.\n/);
+      expect(stderr).toMatch(/anyvmaf: 1 of 3 encodes could not be scored: none\.mp4\n/);
+      expect(stderr).not.toContain('MaxListeners');
+    });
+
+    test('one bad file among several, in reports', async () => {
+      const [page, file] = [files.at('some.html'), files.at('some.json')];
+      const bad = ['none1.mp4', 'none2.mp4', 'none3.mp4', 'none4.mp4', 'none5.mp4'].map(files.at);
+      const args = [ref, ...bad, good, '-q', '--json', '-o', file, '--html', page, '--fail-under', '100'];
+      const { code, stderr } = await anyvmaf(args);
+      expect(code).toBe(2);
+      expect(stderr).toContain('below --fail-under');
+      // Many runs stop by signals of their own.
+      expect(stderr).not.toContain('MaxListeners');
+      const list = JSON.parse(readFileSync(file, 'utf8'));
+      expect(list).toHaveLength(6);
+      expect(list[1].error).toEqual({ code: 'io', message: expect.stringContaining('none2.mp4') });
+      expect(list[5].frames).toHaveLength(FRAMES);
+      expect(readFileSync(page, 'utf8')).toMatch(/<h2>Not scored<\/h2>.*none5\.mp4/);
+    });
+
+    test('all of several, in files that do not come into being', async () => {
+      const bad = [files.at('none1.mp4'), files.at('none2.mp4')];
+      const file = files.at('nothing.json');
+      const { code, stdout, stderr } = await anyvmaf([ref, ...bad, '--json', '-o', file]);
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr.trimEnd().split('\n')).toHaveLength(2);
+      expect(existsSync(file)).toBe(false);
+      // What is wrong with the reference is said once.
+      expectFailure(await anyvmaf([files.at('none.mp4'), good, poor]), 2, 'none.mp4');
+    });
+
+    test('no decoder', async () => {
+      expectFailure(await anyvmaf([ref, good, '--decoder', 'none']), 2, '--decoder none');
+    });
+
+    test('different sizes that must not be scaled', async () => {
+      const small = encode({ ...MOVING, size: '96x64' });
+      expectFailure(await anyvmaf([ref, small, '--scale', 'none']), 2, /96x64.*192x128/);
+    });
+  });
+
+  describe('--ndjson', () => {
+    test('has its first lines while the run goes on, and ends with the run', async () => {
+      let [seen, whole, interrupted] = ['', false, false];
+      const { code, stdout } = await anyvmafProcess([long, long, '--ndjson', '--no-preflight'], {
+        meanwhile: (child) => {
+          child.stdout?.on('data', (text: string) => {
+            seen += text;
+            whole ||= seen.includes('"type":"summary"');
+            // Once: a second one would end the process at once.
+            if (!whole && !interrupted && seen.includes('"frameNum":0,')) interrupted = child.kill('SIGINT');
+          });
+        },
+      });
+      expect([code, whole]).toEqual([130, false]);
+      const lines = stdout.trimEnd().split('\n');
+      expect(JSON.parse(lines[0] ?? '')).toMatchObject({ type: 'header', metrics: expect.any(Array) });
+      expect(JSON.parse(lines[1] ?? '')).toMatchObject({ type: 'frame', frameNum: 0 });
+    });
+
+    test('of several encodes is one report after the other, as in a file', async () => {
+      const options = ['--ndjson', '-n', '--feature', 'psnr'];
+      const file = files.at('lines.ndjson');
+      const { stdout } = await anyvmaf([ref, good, poor, ...options]);
+      await anyvmaf([ref, good, poor, ...options, '-o', file]);
+      const steady = (text: string) => text.replace(/"fps":[\d.]+/g, '');
+      expect(steady(stdout)).toBe(steady(readFileSync(file, 'utf8')));
+      const types = stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line).type);
+      const one = ['header', ...Array<string>(FRAMES).fill('frame'), 'summary'];
+      expect(types).toEqual([...one, ...one]);
+    });
+  });
+
+  test('stored frames have a size and a bit rate in the table too', async () => {
+    const [stored] = [good].map((file) => ffmpeg(files.at('stored.y4m'), ['-i', file]));
+    const bytes = readFileSync(stored ?? '').length;
+    const { stdout } = await anyvmaf([ref, stored ?? '', good, '--csv', '-n', '--feature', 'psnr']);
+    const cells = stdout.split('\n')[1]?.split(',') ?? [];
+    expect(cells.slice(-4, -2).map(Number)).toEqual([Math.round((bytes * 8 * 25) / FRAMES), bytes]);
+  });
+
+  test('the lengths of both are told once', async () => {
+    const short = ffmpeg(files.at('lengths.mp4'), ['-i', ref, '-frames:v', '12', '-crf', '20']);
+    const { stderr } = await anyvmaf([ref, short]);
+    expect(stderr.match(/\b20 frames/g)).toHaveLength(1);
+    for (const line of stderr.trimEnd().split('\n')) expect(line).toMatch(/^anyvmaf: warning: [A-Z]/);
+  });
+
+  test('names of all kinds', async () => {
+    const expected = (await anyvmaf([ref, good])).stdout;
+    const names = [
+      `it's 100% -="ü"= 影.mp4`,
+      '-w.mp4',
+      'a:b.mp4',
+      '%03d.mp4',
+      'file:x.mp4',
+      'concat:a|b.mp4',
+      '#?&.mp4',
+    ];
+    for (const name of names) {
+      copyFileSync(good, files.at(name));
+      const { stdout, stderr } = await anyvmaf(['--', ref, name], { cwd: files.at('.') });
+      expect([name, stdout, stderr]).toEqual([name, expected, '']);
+    }
+  });
+});

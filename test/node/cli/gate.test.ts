@@ -1,0 +1,435 @@
+/**
+ * @module test/node/cli/gate
+ * Gates for CI: limits on pooled values, baselines, and what is written of the verdicts.
+ */
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { afterAll, describe, expect, test } from 'vitest';
+import { anyvmaf, videos } from '../../support/cli.js';
+
+const files = videos();
+afterAll(() => files[Symbol.dispose]());
+const [ref, dis] = files.pair(['ref.y4m', 'dis.y4m'], 12);
+const [, worse] = files.pair(['ref2.y4m', 'other.y4m'], 12, { seed: 62 });
+
+interface Saved {
+  readonly pooled_metrics: Readonly<Record<string, Readonly<Record<'mean' | 'min' | 'max', number>>>>;
+  readonly distribution: Readonly<
+    Record<string, { readonly percentiles: Readonly<Record<'p5' | 'p75', number>>; readonly stddev: number }>
+  >;
+}
+const base = files.at('base.json');
+const made = anyvmaf([ref, dis, '-o', base, '--feature', 'psnr', '--threads', '0']);
+const saved = async () => {
+  expect(await made).toMatchObject({ code: 0 });
+  return JSON.parse(readFileSync(base, 'utf8')) as Saved;
+};
+const gate = (...args: string[]) => anyvmaf([ref, dis, '--threads', '0', '-q', ...args]);
+
+/** An XML file as a tree of tags; fails where tags do not match or an entity is none. */
+function tags(xml: string): string[] {
+  const open: string[] = [];
+  const names: string[] = [];
+  const body = xml.replace(/^<\?xml[^>]*\?>\s*/, '');
+  for (const [, close, name = '', , self] of body.matchAll(
+    /<(\/?)([a-z-]+)((?:\s+[a-z]+="[^"<]*")*)\s*(\/?)>/g,
+  )) {
+    if (close) expect(open.pop()).toBe(name);
+    else {
+      names.push(name);
+      if (!self) open.push(name);
+    }
+  }
+  expect(open).toEqual([]);
+  expect(body.replace(/&(amp|lt|gt|quot|#\d+);/g, '').includes('&')).toBe(false);
+  expect((body.match(/</g) ?? []).length).toBe((body.match(/>/g) ?? []).length);
+  return names;
+}
+
+describe('limits on pooled values', () => {
+  test('each statistic of a report is judged by its own value', async () => {
+    const { pooled_metrics: pooled, distribution } = await saved();
+    const values: [string, number | undefined][] = [
+      ['vmaf.mean', pooled.vmaf?.mean],
+      ['vmaf.min', pooled.vmaf?.min],
+      ['psnr_y.max', pooled.psnr_y?.max],
+      ['vmaf.p5', distribution.vmaf?.percentiles.p5],
+      ['psnr_cb.p75', distribution.psnr_cb?.percentiles.p75],
+      ['integer_vif_scale0.stddev', distribution.integer_vif_scale0?.stddev],
+    ];
+    const passing = values.map(([name, value]) => `${name}>=${Number(value) - 0.0001}`);
+    expect(await gate('--fail-under', passing.join(','), '--feature', 'psnr')).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
+    const failing = values.map(([name, value]) => `${name}>=${(Number(value) + 0.0001).toFixed(6)}`);
+    const { code, stderr } = await gate(
+      '--feature',
+      'psnr',
+      ...failing.flatMap((limit) => ['--fail-under', limit]),
+    );
+    expect(code).toBe(3);
+    expect(stderr.trimEnd().split('\n')).toEqual(
+      values.map(([name, value], i) => {
+        const found = `anyvmaf: ${name} is ${Number(value).toFixed(6)}, below the limit: --fail-under '${failing[i]}'`;
+        return expect.stringMatching(new RegExp(`^${found.replace(/[.()'*+?^$|[\]\\]/g, '\\$&')}$`));
+      }),
+    );
+  });
+
+  test('an upper limit, the short name of a metric, and a statistic of every model', async () => {
+    const models = ['-m', 'vmaf_v0.6.1', '-m', 'vmaf_v0.6.1neg:name=neg'];
+    const { code, stderr } = await gate(
+      ...models,
+      '--fail-under',
+      'p5>=100,ssim<=0.1',
+      '--fail-under',
+      'neg.max<=100',
+    );
+    expect(code).toBe(3);
+    expect(stderr).toMatch(
+      /^anyvmaf: vmaf\.p5 is .*\nanyvmaf: neg\.p5 is .*\nanyvmaf: float_ssim\.mean is 0\.\d+, above/,
+    );
+  });
+
+  test('what no model brings along is measured because a limit names it', async () => {
+    const { code, stdout } = await gate('--fail-under', 'psnr_y.mean>=1', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout).pooled_metrics.psnr_y.mean).toBeCloseTo(
+      Number((await saved()).pooled_metrics.psnr_y?.mean),
+      5,
+    );
+    expect((await gate('-n', '--feature', 'psnr=enable_apsnr=true', '--fail-under', 'apsnr_y>=1')).code).toBe(
+      0,
+    );
+  });
+
+  test.each([
+    [['--fail-under', 'vmaf.p6>=80'], 1, '"vmaf.p6" is not measured'],
+    [['--fail-under', 'vmaf.p5>80'], 1, 'a pooled value and its bound such as vmaf.p5>=80'],
+    [['--fail-under', 'vmaf.p5>='], 1, 'must be a number'],
+    [['--fail-under', 'nothing.mean>=1'], 1, '"nothing" is not measured in this run; measured are '],
+    [['--fail-under', '__proto__.mean>=1'], 1, '"__proto__" is not measured'],
+    [['--fail-under', 'apsnr_y>=1'], 1, '"apsnr_y" is not measured'],
+    [['--fail-under', 'p5>=1', '-n'], 1, 'makes none'],
+  ])('%.60j is refused', async (args, code, text) => {
+    const found = await gate(...args);
+    expect(found).toMatchObject({ code, stdout: '' });
+    expect(found.stderr).toMatch(/^anyvmaf: [^\n]*\n$/);
+    expect(found.stderr).toContain(text);
+  });
+});
+
+test('long limits are refused at once, and not repeated', async () => {
+  for (const limit of [
+    `vmaf.${'p'.repeat(100_000)}>=1`,
+    '9'.repeat(100_000),
+    `${'a.'.repeat(50_000)}p5>=1`,
+  ]) {
+    const { code, stderr } = await gate('--fail-under', limit);
+    expect(code).toBe(1);
+    expect(stderr).toContain('must be a number');
+    expect(stderr.length).toBeLessThan(600);
+  }
+});
+
+describe('a baseline', () => {
+  test('of the same encode passes with nothing to lose, in every format that says which models ran', async () => {
+    await saved();
+    for (const [format, path] of [
+      ['json', base],
+      ['xml', files.at('base.xml')],
+      ['ndjson', files.at('b.ndjson')],
+    ] as const) {
+      if (format !== 'json') await anyvmaf([ref, dis, `--${format}`, '-o', path, '--feature', 'psnr']);
+      const drops = ['--max-drop', '0,vmaf.p5=0', '--max-drop', 'psnr_y.min=0'];
+      expect(await gate('--baseline', path, ...drops), format).toMatchObject({ code: 0, stderr: '' });
+    }
+  });
+
+  test('of a better encode fails, and says by how much', async () => {
+    const { pooled_metrics: pooled } = await saved();
+    const better = structuredClone(pooled) as Record<string, Record<string, number>>;
+    const raised = { ...better, vmaf: { ...better.vmaf, mean: Number(better.vmaf?.mean) + 0.75 } };
+    const path = files.put('better.json', JSON.stringify({ ...(await saved()), pooled_metrics: raised }));
+    expect(await gate('--baseline', path, '--max-drop', '0.76')).toMatchObject({ code: 0, stderr: '' });
+    const { code, stderr } = await gate('--baseline', path, '--max-drop', '0.5');
+    expect(code).toBe(3);
+    expect(stderr).toMatch(
+      /^anyvmaf: vmaf\.mean within 0\.5 of the baseline\? No: [\d.]+, was [\d.]+: worse by 0\.75\d*\n$/,
+    );
+  });
+
+  test('a metric of which less is better drops when it rises', async () => {
+    const mse = ['-n', '--feature', 'psnr=enable_mse=true'];
+    const path = files.at('mse.json');
+    await anyvmaf([ref, dis, ...mse, '-o', path]);
+    const report = JSON.parse(readFileSync(path, 'utf8'));
+    report.pooled_metrics.mse_y.mean -= 1;
+    writeFileSync(path, JSON.stringify(report));
+    expect((await gate(...mse, '--baseline', path, '--max-drop', 'mse_y=0.5')).code).toBe(3);
+    report.pooled_metrics.mse_y.mean += 5;
+    writeFileSync(path, JSON.stringify(report));
+    expect((await gate(...mse, '--baseline', path, '--max-drop', 'mse_y=0.5')).code).toBe(0);
+  });
+
+  test('of several encodes is the JSON array of them, matched by name', async () => {
+    const path = files.at('several.json');
+    await anyvmaf([ref, dis, worse, '-o', path]);
+    const both = await anyvmaf([ref, worse, dis, '-q', '--baseline', path, '--max-drop', '0']);
+    expect(both).toMatchObject({ code: 0, stderr: '' });
+    const one = await gate('--baseline', path, '--max-drop', '0');
+    expect(one).toMatchObject({ code: 0, stderr: '' });
+    const none = await anyvmaf([
+      ref,
+      files.pair(['r.y4m', 'new.y4m'], 12)[1],
+      '--baseline',
+      path,
+      '--max-drop',
+      '0',
+    ]);
+    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('no report of') });
+  });
+
+  const refused: [string, string[], string][] = [
+    [
+      'another model',
+      ['-m', 'vmaf_v0.6.1neg'],
+      'its vmaf is of vmaf_v0.6.1, that of this run of vmaf_v0.6.1neg',
+    ],
+    ['other options of the model', ['-m', 'vmaf_v0.6.1:enable_transform'], 'with enable_transform'],
+    ['other arithmetic', ['--compat', 'libvmaf-3.0'], 'its compat is libvmaf-3.2, here it is libvmaf-3.0'],
+    ['other frames', ['--frame_cnt', '7'], 'it is of 12 pairs of frames, this run of 7'],
+    ['every other frame', ['--subsample', '2'], 'its subsample is 1, here it is 2'],
+    ['a metric that it lacks', ['--max-drop', 'ciede=1'], 'it has no ciede2000, only '],
+    ['a metric of no run', ['--max-drop', 'nothing.p5=1'], '"nothing" is not measured'],
+  ];
+  test.each(refused)('of %s is refused', async (_, args, text) => {
+    await saved();
+    const { code, stdout, stderr } = await gate('--baseline', base, '--max-drop', '0.5', ...args);
+    expect([stdout, stderr]).toEqual(['', expect.stringContaining(text)]);
+    expect([1, 2]).toContain(code);
+    expect(stderr).toMatch(/^anyvmaf: [^\n]*\n$/);
+  });
+
+  test('that is no report, damaged or of libvmaf is refused before anything is scored', async () => {
+    const text = JSON.stringify(await saved());
+    const lies: [string, string][] = [
+      ['{"frames": []}', 'does not say which models'],
+      [text.slice(0, 3000), 'base-'],
+      ['[]', 'has no report'],
+      ['[{]', 'is damaged'],
+      ['{"frames": [{"frameNum": 0, "metrics": {"vmaf": 1}}]}', 'does not say which models'],
+      ['', 'it is empty'],
+    ];
+    for (const [content, why] of lies) {
+      const path = files.put('base-lie.json', content);
+      const found = await anyvmaf(['no-such.y4m', dis, '--baseline', path, '--max-drop', '1']);
+      expect(found, content.slice(0, 40)).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringContaining(why),
+      });
+    }
+    expect(await gate('--baseline', files.at('gone.json'), '--max-drop', '1')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('there is no such file'),
+    });
+  });
+
+  test('is not overwritten by the report of the same run', async () => {
+    await saved();
+    const found = await gate('--baseline', base, '--max-drop', '1', '--junit', base);
+    expect(found).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('--baseline and --junit are both'),
+    });
+    const text = readFileSync(base, 'utf8');
+    symlinkSync(base, files.at('alias.json'));
+    const alias = await gate('--baseline', base, '--max-drop', '1', '-o', files.at('alias.json'));
+    expect(alias).toMatchObject({ code: 1, stderr: expect.stringContaining('alias.json') });
+    expect(readFileSync(base, 'utf8')).toBe(text);
+  });
+
+  test('goes with --max-drop', async () => {
+    expect(await gate('--baseline', base)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('add --max-drop'),
+    });
+    expect(await gate('--max-drop', '1')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('--baseline'),
+    });
+    for (const bad of ['-1', 'x', 'vmaf.p5', 'vmaf p5=1'])
+      expect(await gate('--baseline', base, `--max-drop=${bad}`)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('from 0'),
+      });
+  });
+});
+
+describe('files for CI', () => {
+  const hostile = '<b> & "|` ](http:\u001b[31m @all.y4m';
+  const odd = files.put(hostile.replaceAll('/', '_'), readFileSync(dis));
+
+  test('JUnit XML has a suite per encode and a case per check', async () => {
+    const path = files.at('junit.xml');
+    const missing = files.at('missing.y4m');
+    const { code } = await anyvmaf([
+      ref,
+      dis,
+      odd,
+      missing,
+      '--junit',
+      path,
+      '--fail-under',
+      '1,vmaf.p5>=100',
+    ]);
+    expect(code).toBe(2);
+    const xml = readFileSync(path, 'utf8');
+    const names = tags(xml);
+    const count = (name: string) => names.filter((one) => one === name).length;
+    expect([count('testsuite'), count('failure'), count('error')]).toEqual([3, 2, 1]);
+    expect(xml).toContain('<testsuites name="anyvmaf" tests="5" failures="2" errors="1">');
+    expect(xml).toMatch(/name="vmaf\.p5 &gt;= 100"[\s\S]*message="vmaf\.p5 &gt;= 100: [\d.]+"/);
+    expect(xml).toMatch(/worst vmaf: \d+\.\d{4} in frame \d+ at 0:00\.\d\d/);
+    expect(xml).not.toContain('\u001b');
+  });
+
+  test('JUnit XML without any limit says that each was scored', async () => {
+    const path = files.at('plain.xml');
+    expect(await gate('--junit', path)).toMatchObject({ code: 0 });
+    expect(tags(readFileSync(path, 'utf8'))).toEqual(['testsuites', 'testsuite', 'testcase', 'system-out']);
+  });
+
+  test('the Markdown has the checks and the worst frame, and names bring no markup along', async () => {
+    const path = files.at('summary.md');
+    const { code } = await anyvmaf([ref, dis, odd, '--summary', path, '--fail-under', 'vmaf.min>=99.9']);
+    expect(code).toBe(3);
+    const text = readFileSync(path, 'utf8');
+    const report = await saved();
+    const [, frame] = /\| frame (\d+) at 0:00\.\d\d \| <code>vmaf<\/code> ([\d.]+) \|/.exec(text) ?? [];
+    const full = JSON.parse(readFileSync(base, 'utf8')) as {
+      frames: { frameNum: number; metrics: { vmaf: number } }[];
+    };
+    expect(full.frames.find(({ frameNum }) => frameNum === Number(frame))?.metrics.vmaf).toBe(
+      report.pooled_metrics.vmaf?.min,
+    );
+    expect(text).toContain('## ❌ anyvmaf: 2 of 2 encodes failed');
+    expect(text).toMatch(/anyvmaf heatmap .* --frame \d+/);
+    // Every row of a table has the columns of its head, and no tag but ours.
+    const tables = text.split('\n\n').filter((part) => part.startsWith('|'));
+    expect(tables).toHaveLength(3);
+    for (const table of tables)
+      expect(
+        new Set(
+          table
+            .trim()
+            .split('\n')
+            .map((row) => row.split('|').length),
+        ).size,
+      ).toBe(1);
+    expect(text.replace(/<\/?code>/g, '')).not.toMatch(/[<`]|\]\(|@all/);
+    expect(text).not.toContain('\u001b');
+  });
+
+  test('the summary of a GitHub step is added to', async () => {
+    const path = files.put('step.md', 'before\n');
+    const env = { GITHUB_STEP_SUMMARY: path };
+    const args = [ref, dis, '-q', '--github-summary'];
+    expect(await anyvmaf([...args, '--fail-under', '1'], { env })).toMatchObject({ code: 0 });
+    expect(await anyvmaf(args, { env })).toMatchObject({ code: 0 });
+    expect(readFileSync(path, 'utf8')).toMatch(
+      /^before\n## ✅ anyvmaf: 1 encode passed\n[\s\S]*\n## ✅ anyvmaf/,
+    );
+    expect(await anyvmaf(args, { env: { GITHUB_STEP_SUMMARY: '' } })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('this variable is not set'),
+    });
+    mkdirSync(files.at('folder'));
+    expect(await anyvmaf(args, { env: { GITHUB_STEP_SUMMARY: files.at('folder') } })).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('GITHUB_STEP_SUMMARY'),
+    });
+  });
+
+  test('each has a file of its own', async () => {
+    const one = files.at('one');
+    expect(await gate('--junit', one, '--summary', one)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('both'),
+    });
+    expect(await gate('-o', one, '--junit', one)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('both'),
+    });
+    expect(await gate('--junit', '-')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('name of a file'),
+    });
+  });
+
+  test('what cannot be written is said before anything is scored', async () => {
+    for (const option of ['--junit', '--summary'])
+      expect(await gate(option, files.at('no/such/folder'))).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringContaining('its folder does not exist'),
+      });
+  });
+
+  test('merged parts and tables of jobs are judged by the same limits', async () => {
+    const part = files.at('part.json');
+    await anyvmaf([ref, dis, '--shard', '1/1', '-o', part]);
+    const merged = await anyvmaf([
+      'merge',
+      part,
+      '-q',
+      '--fail-under',
+      'vmaf.p5>=100',
+      '--junit',
+      files.at('m.xml'),
+    ]);
+    expect(merged).toMatchObject({ code: 3, stderr: expect.stringContaining('vmaf.p5 is ') });
+    expect(tags(readFileSync(files.at('m.xml'), 'utf8'))).toContain('failure');
+    const table = files.put(
+      'jobs.csv',
+      'reference,distorted,fail-under\nref.y4m,dis.y4m,vmaf.p5>=100\nref.y4m,dis.y4m,nothing.p5>=1\n',
+    );
+    const results = files.at('jobs.jsonl');
+    expect(await anyvmaf(['batch', table, '-o', results])).toMatchObject({ code: 2 });
+    const lines = readFileSync(results, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ gate: one, error }) => [one?.passed, one?.limits?.[0], error?.code])).toEqual(
+      expect.arrayContaining([
+        [false, 'vmaf.p5>=100', undefined],
+        [undefined, undefined, 'usage'],
+      ]),
+    );
+  });
+});
+
+test('a sampled video passes where its whole interval does, and not where that cannot be told', async () => {
+  const [long, encoded] = files.pair(['long-r.y4m', 'long-d.y4m'], 400, { width: 64, height: 64 });
+  const sampled = (...args: string[]) =>
+    anyvmaf([long, encoded, '--threads', '0', '-q', '--samples', '4x1s', ...args]);
+  const first = await sampled('--json', '-o', files.at('sampled.json'));
+  expect(first).toMatchObject({ code: 0 });
+  const report = JSON.parse(readFileSync(files.at('sampled.json'), 'utf8'));
+  const interval = report.sampling.intervals.find(
+    (one: { metric: string; statistic: string }) => one.metric === 'vmaf' && one.statistic === 'mean',
+  );
+  expect(await sampled('--fail-under', String(interval.low - 1))).toMatchObject({ code: 0 });
+  const between = (interval.low + report.pooled_metrics.vmaf.mean) / 2;
+  if (interval.low < report.pooled_metrics.vmaf.mean)
+    expect(await sampled('--fail-under', String(between))).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('cannot be told'),
+    });
+  expect(await sampled('--fail-under', 'vmaf.min>=-5')).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('cannot be told'),
+  });
+});

@@ -1,0 +1,185 @@
+/**
+ * The command line's options of watching a run.
+ */
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { score } from '../../../src/index.js';
+import { y4mFile } from '../../../src/sample/files.js';
+import { makeSample } from '../../../src/sample/generator.js';
+import { anyvmaf, anyvmafProcess } from '../../support/cli.js';
+import { file } from '../../support/clips.js';
+
+const FRAMES = 110;
+const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-cli-live-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+beforeAll(() => {
+  const clip = makeSample({ width: 96, height: 64, bitDepth: 8, chroma: '420' }, { seed: 2 });
+  for (const side of ['reference', 'distorted'] as const)
+    file(folder, `${side}.y4m`, y4mFile(clip, side, FRAMES));
+});
+
+const PAIR = ['reference.y4m', 'distorted.y4m'];
+const run = (...args: string[]) => anyvmaf([...PAIR, ...args], { cwd: folder });
+
+describe('--window and --alarm', () => {
+  it('keep the last frames, tell every second, and exit with a status of their own', async () => {
+    const { code, stderr } = await run(
+      '--window',
+      '2s',
+      '--alarm',
+      'max<101 for 2s',
+      '--json',
+      '-o',
+      'w.json',
+      '--precision',
+      'max',
+    );
+    expect(code).toBe(4);
+    expect(stderr).toMatch(/2 s, frame 49: vmaf \d+\.\d\d, lowest \d+\.\d\d/);
+    expect(stderr.match(/alarm: max<101 for 2s; vmaf is at [\d.]+ up to frame 49/g)).toHaveLength(1);
+    const report = JSON.parse(readFileSync(join(folder, 'w.json'), 'utf8'));
+    const whole = await score({
+      reference: join(folder, 'reference.y4m'),
+      distorted: join(folder, 'distorted.y4m'),
+    });
+    expect(report.frames.map(({ frameNum }: { frameNum: number }) => frameNum)).toEqual(
+      Array.from({ length: 50 }, (_, i) => FRAMES - 50 + i),
+    );
+    expect(report.frames.at(-1).metrics).toEqual(whole.frames.at(-1)?.metrics);
+    expect(report.pooled_metrics.vmaf).toEqual(whole.pooled_metrics.vmaf);
+    expect(report.frame_count).toBe(FRAMES);
+    expect(report.warnings.join()).toContain(`The report holds the last 50 of ${FRAMES} frames`);
+  });
+
+  it('exit with 0 where no rule came true', async () => {
+    expect((await run('--alarm', 'p5<1', '-q')).code).toBe(0);
+  });
+});
+
+describe('--live', () => {
+  it('gives the report of a run without it, and leaves no socket', async () => {
+    const socket = join(folder, 'private', 's');
+    const [alone, live] = [
+      await run('--json'),
+      await run('--json', '--live', `unix:${socket}`, '--live', 'sse:0', '--dashboard'),
+    ];
+    expect(live.code).toBe(0);
+    const frames = (text: string) => JSON.parse(text).frames;
+    expect(frames(live.stdout)).toEqual(frames(alone.stdout));
+    expect(live.stderr).toMatch(/the live server listens at http:\/\/127\.0\.0\.1:\d+\/mcp\/sse/);
+    expect(existsSync(socket)).toBe(false);
+  });
+
+  it('answers about a video that comes through a pipe and has no end yet, from a window of it', async () => {
+    const socket = join(folder, 'piped', 's');
+    const distorted = readFileSync(join(folder, 'distorted.y4m'));
+    const half = distorted.length >> 1;
+    const asked: { frames: { measured: number; total: number | null }; state: string }[] = [];
+    const { code, stdout, stderr } = await anyvmafProcess(
+      ['reference.y4m', '-', '--live', `unix:${socket}`, '--window', '10f', '--json', '--threads', '1'],
+      {
+        cwd: folder,
+        meanwhile: (child) => {
+          child.stdin?.write(distorted.subarray(0, half));
+          child.stderr?.once('data', () => {
+            const client = connect(socket).on('error', () => {});
+            const question = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'vmaf.status' } };
+            const ask = () => client.write(`${JSON.stringify(question)}\n`);
+            client.on('data', (line) => {
+              const status = JSON.parse(JSON.parse(String(line)).result.content[0].text);
+              asked.push(status);
+              if (status.frames?.measured < 20) setTimeout(ask, 20);
+              else child.stdin?.end(distorted.subarray(half));
+            });
+            ask();
+          });
+        },
+      },
+    );
+    expect(code, stderr).toBe(0);
+    expect(asked.at(-1)?.frames.measured).toBeGreaterThanOrEqual(20);
+    expect(asked.at(-1)?.frames.measured).toBeLessThan(FRAMES);
+    expect(asked.at(-1)?.state).toBe('running');
+    const report = JSON.parse(stdout);
+    expect(report.frame_count).toBe(FRAMES);
+    expect(report.frames).toHaveLength(10);
+    const whole = JSON.parse((await run('--json')).stdout);
+    expect(report.frames).toEqual(whole.frames.slice(-10));
+    expect(report.pooled_metrics.vmaf.mean).toBe(whole.pooled_metrics.vmaf.mean);
+    expect(existsSync(socket)).toBe(false);
+  });
+
+  it('can be paused by a client, and is ended by a signal without a trace', async () => {
+    const socket = join(folder, 'ended', 's');
+    const outcome = await anyvmafProcess([...PAIR, '--live', `unix:${socket}`, '--threads', '1'], {
+      cwd: folder,
+      meanwhile: (child) => {
+        child.stderr?.once('data', () => {
+          const client = connect(socket).on('error', () => {});
+          const pause = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'vmaf.pause' } };
+          client.write(`${JSON.stringify(pause)}\n`);
+          // Answered at a frame boundary, or refused because the run is over: it ends either way.
+          client.once('data', () => child.kill('SIGTERM'));
+        });
+      },
+    });
+    expect([0, 143, null]).toContain(outcome.code);
+    expect(existsSync(socket)).toBe(false);
+  });
+
+  it('is ended by a signal without a trace although a client has a pair scored', async () => {
+    const socket = join(folder, 'busy', 's');
+    const frame = Buffer.alloc(1280 * 720, 128);
+    for (let i = 0; i < 200; i++) appendFileSync(join(folder, 'long.yuv'), frame);
+    const video = { reference_path: join(folder, 'long.yuv'), distorted_path: join(folder, 'long.yuv') };
+    const call = (id: number, name: string, args: object) =>
+      `${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args } })}\n`;
+    const args = [...PAIR, '--live', `unix:${socket}`, '--threads', '1', '--allow', '.'];
+    const outcome = await anyvmafProcess(args, {
+      cwd: folder,
+      meanwhile: (child) => {
+        child.stderr?.once('data', () => {
+          const client = connect(socket).on('error', () => {});
+          client.write(call(1, 'vmaf.pause', {}));
+          client.write(call(2, 'compute_vmaf', { ...video, width: 1280, height: 720, pixel_format: '400' }));
+          // Refused once the first is under way.
+          const ask = setInterval(() => client.write(call(3, 'compute_vmaf', video)), 50);
+          client.on('close', () => clearInterval(ask));
+          client.on('data', (text) => {
+            // Once: a second signal ends the process at once.
+            if (String(text).includes('busy') && !child.killed) child.kill('SIGTERM');
+          });
+        });
+      },
+    });
+    expect(outcome.code).toBe(143);
+    expect(outcome.stderr).toMatch(/terminated/);
+    expect(existsSync(socket)).toBe(false);
+  });
+
+  it.each([
+    [['--live', 'nowhere'], /--live is "nowhere", but it must be sse:PORT, unix:PATH or stdio-fd:IN,OUT/],
+    [['--alarm', 'bad'], /The alarm is "bad", but it must be a statistic, a comparison and a time/],
+    [
+      ['--alarm', 'p5(psnr_y)<30'],
+      /about "psnr_y", which this run does not measure; ask for its feature, or name one of/,
+    ],
+    [
+      ['--alarm', 'p5<30', '--no_prediction', '--feature', 'psnr'],
+      /is about the score, but this run has no model; name a metric in brackets: psnr_y/,
+    ],
+    [['--window', '0s'], /--window is "0s", but it must be a time such as 10s/],
+    [['--dashboard'], /--dashboard is a page of --live sse:PORT/],
+    [['--allow', '.'], /--allow is for clients of --live/],
+    [['reference.y4m', '--live', 'sse:0'], /watch one pair, but 2 distorted videos are given/],
+  ])('refuses %s', async (args, message) => {
+    const { code, stderr } = await run(...args);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(message);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+});

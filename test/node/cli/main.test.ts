@@ -1,0 +1,535 @@
+/**
+ * @module test/node/cli/main
+ * The built program from outside: what it prints and writes, and how it fails.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { version } from '../../../src/core/version.js';
+import { atRest } from '../../support/at-rest.js';
+import {
+  anyvmaf,
+  anyvmafProcess,
+  type Outcome,
+  PROGRAM,
+  run,
+  type Videos,
+  videos,
+} from '../../support/cli.js';
+import { readFixture } from '../../support/fixtures.js';
+
+let files: Videos;
+/** Three frames of which libvmaf's reports are in test/fixtures/reports under the name `pair`. */
+let ref = '';
+let dis = '';
+const PAIR_OPTIONS = ['-m', 'version=vmaf_v0.6.1', '--feature', 'psnr=enable_apsnr=true'];
+
+beforeAll(() => {
+  files = videos();
+  [ref, dis] = files.pair(['ref.y4m', 'dis.y4m'], 3);
+});
+afterAll(() => files[Symbol.dispose]());
+
+const fixture = (name: string) =>
+  readFileSync(new URL(`../../fixtures/reports/${name}`, import.meta.url), 'utf8');
+
+/** libvmaf's mean score of the pair, six decimals. */
+const pairMean = () => /<metric name="vmaf" .*? mean="([0-9.]+)"/.exec(fixture('pair.xml'))?.[1] ?? '';
+
+/** Asserts that a run failed as it should: one line, no stack, nothing on standard output. */
+function expectFailure({ code, stdout, stderr }: Outcome, expectedCode: number, text: string | RegExp): void {
+  expect({ code, stdout }).toEqual({ code: expectedCode, stdout: '' });
+  expect(stderr).toMatch(/^anyvmaf: [^\n]*[^\n ]\n$/);
+  expect(stderr).toMatch(text);
+  expect(stderr).not.toMatch(/\bat .*:\d+:\d+|node:internal/);
+}
+
+describe('results', () => {
+  test('without a terminal: one line per model, nothing else', async () => {
+    expect(await anyvmaf([ref, dis])).toEqual({
+      code: 0,
+      stdout: `vmaf_v0.6.1: ${pairMean()}\n`,
+      stderr: '',
+    });
+  });
+
+  test('a subsampled clip of the fixtures has the mean that libvmaf gave, to the last printed digit', async () => {
+    const found = readFixture('models').find(({ clip }) => clip.seed === 54);
+    const request = found?.runs.find(({ subsample }) => subsample === 2);
+    const mean = request?.pooled?.vmaf?.[2];
+    if (!found || typeof mean !== 'number') throw new Error('the fixture is gone');
+    const { width, height, frames, seed, cut } = found.clip;
+    const pair = files.pair(['cut-ref.y4m', 'cut-dis.y4m'], frames, {
+      width,
+      height,
+      ...(seed !== undefined && { seed }),
+      ...(cut !== undefined && { cut }),
+    });
+    const { stdout } = await anyvmaf([...pair, '--subsample', '2', '--precision', '12']);
+    expect(stdout).toBe(`vmaf_v0.6.1: ${Number(mean.toPrecision(12))}\n`);
+  });
+
+  test.each([
+    ['neg', 'vmaf_v0.6.1neg'],
+    ['4k', 'vmaf_4k_v0.6.1'],
+    ['phone', 'vmaf_v0.6.1:enable_transform'],
+    ['version=4K-neg', 'vmaf_4k_v0.6.1neg'],
+  ])('-m %s is short for %s', async (short, name) => {
+    const { stdout, code } = await anyvmaf([ref, dis, '-m', short, '--csv', '--no-preflight']);
+    expect(code).toBe(0);
+    expect(stdout).toBe((await anyvmaf([ref, dis, '-m', name, '--csv', '--no-preflight'])).stdout);
+  });
+
+  test('-o page.html writes the page of --html', async () => {
+    const [page, same] = [files.at('page.html'), files.at('same.html')];
+    const { code, stdout } = await anyvmaf([ref, dis, '-o', page]);
+    expect([code, stdout]).toEqual([0, `vmaf_v0.6.1: ${pairMean()}\n`]);
+    await anyvmaf([ref, dis, '--html', same]);
+    const [first, second] = [page, same].map((file) => readFileSync(file, 'utf8'));
+    expect(first).toMatch(/^<!doctype html>/);
+    expect(first?.length).toBeCloseTo(second?.length ?? 0, -3);
+  });
+
+  test.each(['csv', 'sub'])('--%s is byte for byte what the vmaf tool writes', async (format) => {
+    const { code, stdout } = await anyvmaf([ref, dis, ...PAIR_OPTIONS, `--${format}`]);
+    expect(code).toBe(0);
+    expect(stdout).toBe(fixture(`pair.${format}`));
+  });
+
+  test('-o writes XML unless told otherwise, and prints nothing', async () => {
+    const output = files.at('report');
+    expect(await anyvmaf([ref, dis, ...PAIR_OPTIONS, '-o', output])).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: '',
+    });
+    const frames = /<frames>[\s\S]*<\/frames>/;
+    const text = readFileSync(output, 'utf8');
+    expect(text).toMatch(/^<VMAF version="/);
+    expect(frames.exec(text)?.[0]).toBe(frames.exec(fixture('pair.xml'))?.[0]);
+  });
+
+  test('-o with --json writes a file that says the same as standard output', async () => {
+    const output = files.at('report.json');
+    const { code } = await anyvmaf([ref, dis, ...PAIR_OPTIONS, '--json', '--output', output]);
+    expect(code).toBe(0);
+    const written = JSON.parse(readFileSync(output, 'utf8'));
+    const printed = JSON.parse((await anyvmaf([ref, dis, ...PAIR_OPTIONS, '--json'])).stdout);
+    const dashed = JSON.parse((await anyvmaf([ref, dis, ...PAIR_OPTIONS, '--json', '-o', '-'])).stdout);
+    expect(written.frames).toEqual(JSON.parse(fixture('pair.json').replace('FPS', '0')).frames);
+    for (const other of [printed, dashed]) expect({ ...other, fps: 0 }).toEqual({ ...written, fps: 0 });
+  });
+
+  test('raw video and standard input give the same', async () => {
+    const raw = files.pair(['ref.yuv', 'dis.yuv'], 3);
+    const geometry = ['-w', '64', '-h', '48', '-p', '420', '-b', '8'];
+    const expected = `vmaf_v0.6.1: ${pairMean()}\n`;
+    expect((await anyvmaf([...raw, ...geometry])).stdout).toBe(expected);
+    expect((await anyvmaf(['-', dis], { input: readFileSync(ref) })).stdout).toBe(expected);
+    const { stdout } = await anyvmaf(['-', dis, '--json'], { input: readFileSync(ref) });
+    expect(JSON.parse(stdout).reference.name).toBe('standard input');
+    expect((await anyvmaf(['-r', raw[0], '-d-', ...geometry], { input: readFileSync(raw[1]) })).stdout).toBe(
+      expected,
+    );
+  });
+
+  test.each([['--threads', '0'], ['--threads', '2'], ['--quiet'], ['--subsample', '1'], ['--cpumask', '0']])(
+    '%s %s does not change the numbers',
+    async (...option) => {
+      const { stdout } = await anyvmaf([ref, dis, ...option]);
+      expect(stdout).toBe(`vmaf_v0.6.1: ${pairMean()}\n`);
+    },
+  );
+
+  test('Y4M is read by its header where the geometry given for raw video agrees with it', async () => {
+    expect(await anyvmaf([ref, dis, ...'-w 64 -h 48 -p 420 -b 8'.split(' ')])).toEqual({
+      code: 0,
+      stdout: `vmaf_v0.6.1: ${pairMean()}\n`,
+      stderr: '',
+    });
+  });
+
+  test('an option that is -0 is 0, of a model and of a feature', async () => {
+    const of = (weight: string) =>
+      anyvmaf([
+        ref,
+        dis,
+        ...['-m', `version=vmaf_v0.6.1:adm.adm_noise_weight=${weight}`],
+        ...['--feature', `adm=adm_noise_weight=${weight}`, '--csv'],
+      ]);
+    const zero = await of('0');
+    expect(zero.stdout).toContain(',integer_adm2_nw_0,');
+    expect(await of('-0')).toEqual({ ...zero, code: 0, stderr: '' });
+  });
+
+  test('features without models', async () => {
+    const { stdout } = await anyvmaf([ref, dis, '-n', '--feature', 'psnr=enable_chroma=false']);
+    expect(stdout).toMatch(/^psnr_y: \d+\.\d{6}\n$/);
+  });
+
+  test('frames can be skipped and counted', async () => {
+    const { stdout } = await anyvmaf([
+      ref,
+      dis,
+      '--frame_skip_ref=1',
+      '--frame_skip_d',
+      '1',
+      '--frame-cnt',
+      '1',
+      '--csv',
+    ]);
+    expect(stdout.split('\n')).toHaveLength(3);
+  });
+
+  test('a shorter video is scored to its end with a warning on standard error', async () => {
+    const [, short] = files.pair(['same.y4m', 'short.y4m'], 2);
+    const { code, stdout, stderr } = await anyvmaf([ref, short, '--quiet', '--json', '--no-preflight']);
+    expect(code).toBe(0);
+    const report = JSON.parse(stdout);
+    expect(report.frames).toHaveLength(2);
+    expect(report.warnings).toHaveLength(1);
+    expect(stderr).toBe(`anyvmaf: warning: ${report.warnings[0]}\n`);
+    expect((await anyvmaf([ref, short, '--quiet'])).stderr).toContain(stderr);
+  });
+
+  test('what is ignored is said, in the report too', async () => {
+    const { code, stdout, stderr } = await anyvmaf([ref, dis, '--cpumask', '-1', '--json']);
+    expect(code).toBe(0);
+    expect(stderr).toContain('--cpumask has no effect');
+    expect(JSON.parse(stdout).warnings[0]).toContain('--cpumask has no effect');
+  });
+
+  test('names with spaces, quotes, percent signs, dashes and letters of all scripts', async () => {
+    for (const name of ['it\'s 100% -="ü"= 影.y4m', '-w.y4m', '#?&.y4m']) {
+      files.put(name, readFileSync(ref));
+      const { stdout, stderr } = await anyvmaf(['--', name, 'dis.y4m'], { cwd: files.at('.') });
+      expect([name, stdout, stderr]).toEqual([name, `vmaf_v0.6.1: ${pairMean()}\n`, '']);
+    }
+  });
+});
+
+describe('the gate', () => {
+  test('is open at and above the limit', async () => {
+    expect((await anyvmaf([ref, dis, '--fail-under', '1'])).code).toBe(0);
+  });
+
+  test('closes below it, says which model, and the report is written all the same', async () => {
+    const output = files.at('gate.csv');
+    const { code, stdout, stderr } = await anyvmaf([ref, dis, '--fail-under', '99.5', '--csv', '-o', output]);
+    expect([code, stdout]).toEqual([3, '']);
+    expect(stderr).toBe(`anyvmaf: the mean of vmaf_v0.6.1 is ${pairMean()}, below --fail-under 99.5\n`);
+    expect(readFileSync(output, 'utf8')).toMatch(/^Frame,/);
+  });
+});
+
+describe('information', () => {
+  test('--version', async () => {
+    for (const option of ['--version', '-v', '--ver']) {
+      expect(await anyvmaf([option])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+    }
+  });
+
+  test('help by every name', async () => {
+    const { stdout: text, code } = await anyvmaf(['--help']);
+    expect(code).toBe(0);
+    expect(text).toMatch(/^Usage: anyvmaf /);
+    for (const args of [['help'], ['help', 'score'], ['score', '--help'], ['nonsense', '--help']]) {
+      expect((await anyvmaf(args)).stdout).toBe(text);
+    }
+    expect((await anyvmaf(['help', 'models'])).stdout).toBe((await anyvmaf(['models', '--help'])).stdout);
+    expectFailure(await anyvmaf(['help', 'featurs']), 1, 'did you mean features?');
+  });
+
+  test('models', async () => {
+    const plain = ['vmaf_v0.6.1', 'vmaf_v0.6.1neg', 'vmaf_4k_v0.6.1', 'vmaf_b_v0.6.3'];
+    const float = plain.map((name) => name.replace('vmaf_', 'vmaf_float_'));
+    const later = ['3d0h', '3d0h_2160', '5d0h', '1d5h_2160'].flatMap((view) => [view, `hfr_${view}`]);
+    const v1 = later.map((view) => `vmaf_v1.0.16_${view}`);
+    const names = [...plain, 'vmaf_4k_v0.6.1neg', ...float, ...v1];
+    const { stdout } = await anyvmaf(['models']);
+    for (const name of names) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
+    const list = JSON.parse((await anyvmaf(['models', '--json'])).stdout);
+    expect(list.map((model: { name: string }) => model.name).sort()).toEqual(names.sort());
+    const neg = await anyvmaf(['models', 'vmaf_v0.6.1neg']);
+    expect(neg.stdout).toContain('adm_enhn_gain_limit=1');
+    expect(await anyvmaf(['models', 'NEG'])).toEqual(neg);
+    expectFailure(await anyvmaf(['models', 'vmaf_v061']), 1, 'did you mean vmaf_v0.6.1?');
+    expectFailure(await anyvmaf(['models', 'a', 'b']), 1, 'one argument too many');
+  });
+
+  test('features', async () => {
+    const { stdout } = await anyvmaf(['features']);
+    for (const name of ['psnr', 'adm', 'motion', 'vif', 'float_ssim', 'ciede', 'cambi'])
+      expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
+    expect((await anyvmaf(['features', 'vif'])).stdout).toContain('vif_enhn_gain_limit=N');
+    expect((await anyvmaf(['features', 'float_vif'])).stdout).toMatch(
+      /vif_prescale_method=nearest\|bilinear\|/,
+    );
+    expect((await anyvmaf(['features', 'ciede'])).stdout).toContain('It has no options.');
+    expectFailure(await anyvmaf(['features', 'ssim']), 1, 'there are float_psnr, ');
+  });
+
+  test('a file with the name of a command is a video', async () => {
+    files.put('models', readFileSync(ref));
+    const { stdout } = await anyvmaf(['models', 'dis.y4m'], { cwd: files.at('.') });
+    expect(stdout).toBe(`vmaf_v0.6.1: ${pairMean()}\n`);
+  });
+
+  test('a folder with the name of a command is no video', async () => {
+    mkdirSync(files.at('features'));
+    const { code, stdout } = await anyvmaf(['features', 'vif'], { cwd: files.at('.') });
+    expect(code).toBe(0);
+    expect(stdout).toContain('vif_enhn_gain_limit=N');
+  });
+});
+
+describe('bad input', () => {
+  /** No report may be left or begun. */
+  const output = () => files.at('never.json');
+  async function refused(args: readonly string[], code: number, text: string | RegExp): Promise<void> {
+    const before = readdirSync(files.at('.'));
+    expectFailure(await anyvmaf([...args, '--json', '-o', output()]), code, text);
+    expect(readdirSync(files.at('.'))).toEqual(before);
+  }
+
+  test.each([
+    ['--crop-ref 99:99:0:0', '--crop-ref is "99:99:0:0", which goes beyond the picture of 64x48'],
+    ['--vf-dis movie=a.mkv', '--vf-dis names the filter "movie", which'],
+    ['--pix-fmt nv12', '--pix-fmt is "nv12", but it must be a planar format'],
+    ['--rate 25', '--rate is 25, but neither video is a sequence'],
+    ['--deinterlace', 'say so; pass --vf-ref bwdif=mode=send_frame, or pass --vf-dis bwdif=mode=send_frame.'],
+  ])('%s is refused by its flag', (option, text) => refused([ref, dis, ...option.split(' ')], 1, text));
+  test('missing', () => refused([ref, files.at('no such file.y4m')], 2, 'no such file.y4m'));
+  test('a folder', () => refused([files.at('.'), dis], 2, files.at('.')));
+  test('empty', () => refused([files.put('empty.y4m', ''), dis], 2, 'empty.y4m'));
+  test('empty raw', () =>
+    refused([files.put('empty.yuv', ''), dis, ...'-w 64 -h 48 -p 420 -b 8'.split(' ')], 2, 'empty.yuv'));
+  test('not a video', () =>
+    refused([files.put('notes.y4m', 'once upon a time\n'.repeat(99)), dis], 2, 'notes.y4m'));
+  test('ends within the header', () =>
+    refused([files.put('header.y4m', readFileSync(ref).subarray(0, 20)), dis], 2, 'header.y4m'));
+  test('header only', () => {
+    const header = readFileSync(ref).subarray(0, readFileSync(ref).indexOf(10) + 1);
+    return refused([files.put('none.y4m', header), dis], 2, 'none.y4m');
+  });
+  test('ends within a frame', async () => {
+    files.put('cut.y4m', readFileSync(dis));
+    truncateSync(files.at('cut.y4m'), readFileSync(dis).length - 100);
+    await refused([ref, files.at('cut.y4m')], 2, 'cut.y4m');
+  });
+  test('ends within a frame, through a pipe', async () => {
+    const { code, stdout, stderr } = await anyvmaf([ref, '-'], {
+      input: readFileSync(dis).subarray(0, -100),
+    });
+    expectFailure({ code, stdout, stderr }, 2, 'incomplete');
+  });
+  test('sizes differ', () => {
+    const [other] = files.pair(['small.y4m', 'small2.y4m'], 3, { width: 48 });
+    return refused([ref, other], 2, /64x48.*48x48|48x48.*64x48/);
+  });
+  test('bit depths differ', () => {
+    const [other] = files.pair(['deep.y4m', 'deep2.y4m'], 3, { bitDepth: 10 });
+    return refused([ref, other], 2, /8.*10|10.*8/);
+  });
+  test('geometry that does not divide the file', () => {
+    const raw = files.pair(['g.yuv', 'h.yuv'], 3);
+    return refused([...raw, ...'-w 66 -h 48 -p 420 -b 8'.split(' ')], 2, 'g.yuv');
+  });
+  test.each([
+    ['width', '-w 66 -h 48 -p 420 -b 8', '66x48 4:2:0 8 bit'],
+    ['height', '-w 64 -h 46 -p 420 -b 8', '64x46 4:2:0 8 bit'],
+    ['chroma', '-w 64 -h 48 -p 422 -b 8', '64x48 4:2:2 8 bit'],
+    ['bit depth', '-w 64 -h 48 -p 420 -b 10', '64x48 4:2:0 10 bit'],
+  ])('Y4M whose header has another %s than the geometry given for raw video', (_what, geometry, given) =>
+    refused(
+      [ref, dis, ...geometry.split(' ')],
+      2,
+      `anyvmaf: ${ref} is a Y4M file of 64x48 4:2:0 8 bit, but the format given for raw video is ${given}; ` +
+        'correct -w, -h, -p and -b, or leave them out when both videos are Y4M.\n',
+    ),
+  );
+  test('raw video without geometry', () => refused(files.pair(['x.yuv', 'y.yuv'], 1), 2, 'x.yuv'));
+  test('half a geometry', () => refused([ref, dis, '-w', '64'], 1, '-b/--bitdepth'));
+  test('tiny frames', () =>
+    refused(files.pair(['t.y4m', 'u.y4m'], 1, { width: 16, height: 16 }), 2, '16x16'));
+  test('more frames skipped than there are', () =>
+    refused([ref, dis, '--frame_skip_ref', '9'], 2, 'ref.y4m'));
+
+  test('unknown model', () => refused([ref, dis, '-m', 'version=vmaf_v9'], 2, 'vmaf_v9'));
+  test('model string without sense', () =>
+    refused([ref, dis, '-m', 'vmaf_v0.6.1:vmaf'], 1, 'vmaf_v0.6.1:vmaf'));
+  test('a model string with an empty name', () =>
+    refused(
+      [ref, dis, '-m', 'version=vmaf_v0.6.1:name='],
+      1,
+      'anyvmaf: Model string "version=vmaf_v0.6.1:name=" gives an empty name; leave name= out.\n',
+    ));
+  test('two models of one name', () =>
+    refused([ref, dis, '-m', 'version=vmaf_v0.6.1', '-m', 'version=vmaf_4k_v0.6.1'], 1, 'name='));
+  test('missing model file', () => refused([ref, dis, '-m', `path=${files.at('no.json')}`], 2, 'no.json'));
+  test.each([
+    ['text', 'hello'],
+    ['empty', ''],
+    ['other JSON', '{"a": [1, 2]}'],
+    ['half a model', '{"param_dict": {}, "model_dict": {"model": "svm_type nu_svr'],
+    ['bytes', new Uint8Array([0, 255, 1, 254])],
+  ])('a model file that is not one: %s', (_title, content) =>
+    refused([ref, dis, '-m', `path=${files.put('model.json', content)}`], 2, 'model.json'),
+  );
+  test('unknown feature', () => refused([ref, dis, '--feature', 'sharpness'], 2, 'sharpness'));
+  test("libvmaf's extractor without features", () =>
+    refused(
+      [ref, dis, '--feature', 'null'],
+      2,
+      /^anyvmaf: There is no feature extractor "null" \(in feature "null"\); there are float_psnr, [^\n]*, cambi\.\n$/,
+    ));
+  test('feature string without sense', () => refused([ref, dis, '--feature', 'psnr=x'], 1, 'psnr'));
+  test('unknown option of a feature', () => refused([ref, dis, '--feature', 'psnr=loud=true'], 2, 'loud'));
+  test('bad value of a feature option', () =>
+    refused([ref, dis, '--feature', 'vif=vif_enhn_gain_limit=0.5'], 2, 'vif_enhn_gain_limit'));
+  test('unknown option', () => refused([ref, dis, '--loud'], 1, 'unknown option --loud'));
+  test('bad value', () => refused([ref, dis, '--threads', 'many'], 1, '--threads is "many"'));
+  test('too many threads', () => refused([ref, dis, '--threads', '99999'], 1, '--threads is "99999"'));
+  test('standard input that is no video', async () => {
+    const { code, stdout, stderr } = await anyvmaf([ref, '-'], { input: Buffer.from('\0\0\0 ftypisom') });
+    expectFailure({ code, stdout, stderr }, 2, /^anyvmaf: standard input is not .* ffmpeg -i - -strict/);
+  });
+  test('an output that is one of the videos', async () => {
+    symlinkSync('dis.y4m', files.at('alias'));
+    expectFailure(await anyvmaf([ref, dis, '-o', files.at('alias')]), 1, 'is one of the videos');
+    expect(readFileSync(dis, 'latin1')).toMatch(/^YUV4MPEG2/);
+  });
+
+  test('an output that cannot be written, before any work', async () => {
+    const started = performance.now();
+    expectFailure(
+      await anyvmaf([ref, dis, '-o', files.at('no/such/report')]),
+      2,
+      'its folder does not exist',
+    );
+    expectFailure(await anyvmaf([ref, dis, '-o', files.at('.')]), 2, 'it is a folder');
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+
+  test.runIf(existsSync('/dev/full'))('a disk that is full at the end', async () => {
+    expectFailure(await anyvmaf([ref, dis, '-o', '/dev/full']), 2, 'the disk is full');
+    const { code, stderr } = await run('sh', [
+      '-c',
+      '"$0" "$@" > /dev/full',
+      process.execPath,
+      PROGRAM,
+      ref,
+      dis,
+      '--json',
+    ]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^anyvmaf: cannot write to standard output: [^\n]*\n$/);
+  });
+
+  test('an error that names a file with a line feed in it is still one line', async () => {
+    expectFailure(await anyvmaf([ref, 'a\nb\u001b[31m.y4m']), 2, 'a');
+  });
+});
+
+describe('endings', () => {
+  test('a closed pipe ends quietly', async () => {
+    const { code, stderr } = await new Promise<Outcome>((resolve) => {
+      const child = spawn(process.execPath, [PROGRAM, ref, dis, '--json']);
+      child.stdout.destroy();
+      let stderr = '';
+      child.stderr.setEncoding('utf8').on('data', (text) => {
+        stderr += text;
+      });
+      child.on('close', (code) => resolve({ code, stdout: '', stderr }));
+    });
+    expect({ code, stderr }).toEqual({ code: 141, stderr: '' });
+  });
+
+  test.each([
+    ['SIGINT', 130, 'interrupted'],
+    ['SIGTERM', 143, 'terminated'],
+  ] as const)('%s ends a run that waits for its input', async (signal, code, word) => {
+    const output = files.at('interrupted.json');
+    const outcome = await anyvmafProcess(['-', dis, '--json', '-o', output], {
+      meanwhile: (child) => {
+        child.stdin?.write(readFileSync(ref).subarray(0, -200), () =>
+          atRest(child.pid).then(() => child.kill(signal)),
+        );
+      },
+    });
+    expect(outcome).toEqual({ code, stdout: '', stderr: `anyvmaf: ${word}\n` });
+    expect(existsSync(output)).toBe(false);
+  });
+
+  test('an old Node.js gets a sentence', async () => {
+    const pretend = "Object.defineProperty(process.versions, 'node', { value: '18.20.4' })";
+    const outcome = await anyvmafProcess(['--help'], {
+      node: ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`],
+    });
+    expectFailure(outcome, 2, 'this is Node.js 18.20.4, but anyvmaf needs 20.19 or newer');
+  });
+});
+
+const script = ['/usr/bin/script', '/bin/script'].find((path) => existsSync(path));
+
+describe.skipIf(script === undefined || process.platform !== 'linux')(
+  'on a terminal (needs script of util-linux)',
+  () => {
+    /** Runs with a terminal on all three streams. */
+    const onTerminal = (command: string, env: Record<string, string> = {}) =>
+      run(script ?? '', ['-qec', command, '/dev/null'], {
+        env: { TERM: 'xterm', PAIR: `${ref} ${dis}`, ...env },
+      });
+    const program = `'${process.execPath}' '${PROGRAM}'`;
+
+    test('a progress bar comes and goes, then the summary', async () => {
+      const { code, stdout } = await onTerminal(`${program} $PAIR`);
+      expect(code).toBe(0);
+      expect(stdout).toContain('3/3 frames');
+      const afterBar = stdout.slice(stdout.lastIndexOf('\u001b[K') + 3);
+      expect(afterBar).not.toContain('3/3 frames');
+      expect(afterBar).toContain(pairMean());
+      expect(afterBar).toContain('\u001b[1m');
+    });
+
+    test('the result is the score and at most eight lines, and all of it on demand', async () => {
+      const result = (stdout: string) =>
+        stdout
+          .slice(stdout.lastIndexOf('\u001b[K') + 3)
+          .trim()
+          .split('\r\n');
+      const brief = result((await onTerminal(`${program} $PAIR -o '${files.at('brief.xml')}'`)).stdout);
+      expect(brief[0]).toContain(pairMean());
+      expect(brief.length).toBeLessThanOrEqual(9);
+      expect(brief.at(-1)).toBe(
+        `The report is in ${files.at('brief.xml')}; --features-table prints 1 remark and all that was measured`,
+      );
+      const all = result((await onTerminal(`${program} --features-table $PAIR`)).stdout).join('\n');
+      for (const part of ['integer_vif_scale3', 'Percentiles', 'Worst frames', 'What ran', pairMean()])
+        expect(all).toContain(part);
+      expect(brief.join('\n')).not.toContain('integer_vif_scale3');
+    });
+
+    test('NO_COLOR leaves the bar and takes the colours', async () => {
+      const { stdout } = await onTerminal(`${program} $PAIR`, { NO_COLOR: '1' });
+      expect(stdout).toContain('3/3 frames');
+      expect(stdout.replaceAll('\u001b[K', '')).not.toContain('\u001b');
+    });
+
+    test('--quiet gives the plain lines', async () => {
+      const { stdout } = await onTerminal(`${program} -q $PAIR`);
+      expect(stdout).toBe(`vmaf_v0.6.1: ${pairMean()}\r\n`);
+    });
+
+    test('a dumb terminal has no bar', async () => {
+      const { stdout } = await onTerminal(`${program} $PAIR`, { TERM: 'dumb' });
+      expect(stdout).not.toContain('\u001b');
+      expect(stdout).not.toContain('3/3 frames');
+    });
+
+    test('with -o the summary says where the report is', async () => {
+      const { stdout } = await onTerminal(`${program} $PAIR -o '${files.at('terminal.xml')}'`);
+      expect(stdout).toContain(`The report is in ${files.at('terminal.xml')}`);
+    });
+  },
+);

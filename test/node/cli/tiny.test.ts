@@ -1,0 +1,333 @@
+/**
+ * @module test/node/cli/tiny
+ * `anyvmaf features --parquet` and `anyvmaf tiny` as a user runs them: a table of several pairs read back by another
+ * reader, models evaluated on it, and what is said, with which exit code, when something is wrong.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parquetMetadata, parquetReadObjects } from 'hyparquet';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { anyvmaf, type Outcome, type Videos, videos } from '../../support/cli.js';
+import { linear } from '../../support/onnx.js';
+
+const FRAMES = 5;
+/** Keys whose split is known from the specification's vectors: test, test, train. */
+const KEYS = ['clip_0000', 'clip_0019', 'clip_0001'] as const;
+const CANONICAL = ['adm2', 'vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3', 'motion2'];
+
+let files: Videos;
+let wrote: Outcome;
+beforeAll(async () => {
+  files = videos();
+  const pairs = KEYS.map((key, i) =>
+    files.pair([`${key}-ref.y4m`, `${key}-dis.y4m`], FRAMES, { seed: 40 + i }),
+  );
+  const list = pairs.map(
+    ([reference, distorted], i) => `${reference},${distorted},${KEYS[i]},encode ${i},${60 + 10 * i}`,
+  );
+  files.put('pairs.csv', `reference,distorted,key,clip,mos\n${list.join('\n')}\n`);
+  files.put('good.onnx', linear([60, 10, 10, 5, 5, 0.5], 1));
+  files.put('odd.onnx', linear([1, 1], 0));
+  files.put('text.onnx', 'not a model');
+  wrote = await anyvmaf(
+    ['features', '--pairs', 'pairs.csv', '--parquet', 'table.parquet', '--teacher', 'vmaf_v0.6.1'].concat([
+      '--feature',
+      'psnr',
+      '--threads',
+      '1',
+      '--quiet',
+    ]),
+    { cwd: dirname(files.at('x')) },
+  );
+});
+afterAll(() => files[Symbol.dispose]());
+
+function run(...args: string[]): Promise<Outcome> {
+  return anyvmaf(args, { cwd: dirname(files.at('x')) });
+}
+
+/** One line without a stack, and nothing but it. */
+function expectComplaint({ code, stdout, stderr }: Outcome, exit: number, message: RegExp): void {
+  expect(stderr).toMatch(message);
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  expect(stderr).toMatch(/^anyvmaf: /);
+  expect(stderr).not.toMatch(/undefined|\[object|\bat .*:\d+:\d+/);
+  expect(stdout).toBe('');
+  expect(code).toBe(exit);
+}
+
+function tableOf(name: string): Promise<Record<string, unknown>[]> {
+  const bytes = readFileSync(files.at(name));
+  return parquetReadObjects({ file: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) });
+}
+
+describe('features --parquet', () => {
+  it('writes a row for every frame of every pair, with key, clip, opinion and teacher', async () => {
+    expect(wrote).toMatchObject({ code: 0, stderr: '' });
+    const rows = await tableOf('table.parquet');
+    expect(rows.map(({ key, clip, frame, mos }) => [key, clip, frame, mos])).toEqual(
+      KEYS.flatMap((key, i) =>
+        Array.from({ length: FRAMES }, (_, frame) => [key, `encode ${i}`, frame, 60 + 10 * i]),
+      ),
+    );
+  });
+
+  it('holds the values of a report, the canonical six first', async () => {
+    const rows = await tableOf('table.parquet');
+    const [key] = KEYS;
+    const args = [`${key}-ref.y4m`, `${key}-dis.y4m`, '--json', '--precision', 'max', '--feature', 'psnr'];
+    const { stdout } = await run(...args, '-o', '-', '--quiet', '-m', 'version=vmaf_v0.6.1');
+    const { frames } = JSON.parse(stdout) as { frames: { metrics: Record<string, number> }[] };
+    expect(frames).toHaveLength(FRAMES);
+    frames.forEach(({ metrics }, i) => {
+      const row = rows[i];
+      for (const name of CANONICAL) expect(row?.[name]).toBe(metrics[`integer_${name}`]);
+      expect(row?.psnr_y).toBe(metrics.psnr_y);
+      expect(row?.teacher).toBe(metrics.vmaf);
+    });
+  });
+
+  it('is flat, of plain types, and compressed as every reader can undo', () => {
+    const bytes = readFileSync(files.at('table.parquet'));
+    const metadata = parquetMetadata(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+    const [root, ...columns] = metadata.schema;
+    expect(root?.num_children).toBe(columns.length);
+    expect(columns.map(({ name }) => name)).toEqual([
+      'key',
+      'clip',
+      'frame',
+      'mos',
+      ...CANONICAL,
+      'psnr_y',
+      'psnr_cb',
+      'psnr_cr',
+      'teacher',
+    ]);
+    expect(columns.slice(0, 3).map(({ type }) => type)).toEqual(['BYTE_ARRAY', 'BYTE_ARRAY', 'INT32']);
+    expect(new Set(columns.slice(3).map(({ type }) => type))).toEqual(new Set(['DOUBLE']));
+    const codecs = metadata.row_groups.flatMap((group) =>
+      group.columns.map(({ meta_data }) => meta_data?.codec),
+    );
+    expect(new Set(codecs)).toEqual(new Set(['SNAPPY']));
+  });
+
+  it('takes the teacher as the opinion where there is none, and one key for all', async () => {
+    const [key] = KEYS;
+    const videos = [`${key}-ref.y4m`, `${key}-dis.y4m`, `${key}-ref.y4m`];
+    const rest = ['--teacher', 'vmaf_v0.6.1', '--key', 'one', '--quiet', '--json', '--frame_cnt', '2'];
+    const { code, stdout } = await run('features', ...videos, '--parquet', 'taught.parquet', ...rest);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ file: 'taught.parquet', rows: 4, pairs: 2 });
+    const rows = await tableOf('taught.parquet');
+    expect(rows.map((row) => row.key)).toEqual(['one', 'one', 'one', 'one']);
+    expect(new Set(rows.map(({ clip }) => clip)).size).toBe(2);
+    for (const { mos, teacher } of rows) expect(mos).toBe(teacher);
+  });
+
+  it('leaves no file behind when a pair fails, and says which', async () => {
+    const [key] = KEYS;
+    files.put('cut.y4m', readFileSync(files.at(`${key}-dis.y4m`)).subarray(0, 6000));
+    const pair = [`${key}-ref.y4m`, `${key}-dis.y4m`];
+    const table = ['--parquet', 'failed.parquet', '--quiet'];
+    expectComplaint(await run('features', ...pair, 'cut.y4m', ...table), 2, /cut\.y4m is incomplete/);
+    expectComplaint(await run('features', ...pair, 'none.y4m', ...table), 2, /none\.y4m: there is no such/);
+    expectComplaint(
+      await run('features', '--pairs', 'none.csv', ...table),
+      2,
+      /"none\.csv": there is no such/,
+    );
+    files.put('wrong.csv', 'ref,dis\na,b\n');
+    expectComplaint(await run('features', '--pairs', 'wrong.csv', ...table), 1, /first line of wrong\.csv/);
+    const nowhere = ['--parquet', join('nowhere', 'x.parquet'), '--quiet'];
+    expectComplaint(await run('features', ...pair, ...nowhere), 2, /cannot write .*folder does not exist/);
+    const teacher = ['--teacher', 'vmaf_v9'];
+    expectComplaint(await run('features', ...pair, ...table, ...teacher), 2, /vmaf_v9/);
+    expect(readdirSync(dirname(files.at('x'))).filter((name) => /failed|nowhere/.test(name))).toEqual([]);
+  });
+
+  it('keeps the table that was there when a run fails', async () => {
+    files.put('kept.parquet', 'the former one');
+    const [key] = KEYS;
+    const { code } = await run('features', `${key}-ref.y4m`, 'none.y4m', '--parquet', 'kept.parquet');
+    expect(code).toBe(2);
+    expect(readFileSync(files.at('kept.parquet'), 'utf8')).toBe('the former one');
+  });
+});
+
+describe('tiny eval and compare', () => {
+  const draws = ['--resamples', '50', '--json'];
+
+  it('evaluate on the split of the keys', async () => {
+    const { code, stdout } = await run('tiny', 'eval', 'good.onnx', 'table.parquet', ...draws);
+    expect(code).toBe(0);
+    const { per_key: perKey, left_out: leftOut, ...found } = JSON.parse(stdout);
+    expect(found).toMatchObject({ split: 'test', n: 2 * FRAMES, target: 'mos', columns: CANONICAL });
+    expect(perKey.map(({ key }: { key: string }) => key)).toEqual(KEYS.slice(0, 2));
+    expect(leftOut.other_split).toBe(FRAMES);
+  });
+
+  it('show figures with their intervals as text', async () => {
+    const { code, stdout } = await run('tiny', 'eval', 'good.onnx', 'table.parquet', '--split', 'all');
+    expect(code).toBe(0);
+    for (const word of ['PLCC', 'SROCC', 'KROCC', 'RMSE', 'clips', 'clip_0001'])
+      expect(stdout).toContain(word);
+  });
+
+  it('rank a shipped model above a poor one, by the teacher', async () => {
+    files.put('poor.onnx', linear([0, 0, 0, 0, 0, 1], 0));
+    const models = ['poor.onnx', 'fr_vmaf_v0.6.1'];
+    const args = ['--split', 'all', '--target', 'teacher', ...draws];
+    const { code, stdout } = await run('tiny', 'compare', ...models, 'table.parquet', ...args);
+    expect(code).toBe(0);
+    const { ranked, errors } = JSON.parse(stdout);
+    expect(ranked.map(({ model }: { model: string }) => model)).toEqual(models.toReversed());
+    expect(ranked[0].plcc).toBeGreaterThan(0.99);
+    expect(errors).toEqual([]);
+  });
+
+  it('go on without models that fail, and fail without any', async () => {
+    const some = await run(
+      'tiny',
+      'compare',
+      'good.onnx',
+      'text.onnx',
+      'table.parquet',
+      '--split',
+      'all',
+      ...draws,
+    );
+    expect(some.code).toBe(0);
+    expect(JSON.parse(some.stdout).errors).toEqual([
+      { model: 'text.onnx', error: expect.stringContaining('is not an ONNX model') },
+    ]);
+    expect(some.stderr).toMatch(/^anyvmaf: text\.onnx: .*\n$/);
+    const none = await run('tiny', 'compare', 'text.onnx', 'table.parquet', '--split', 'all');
+    expectComplaint(none, 2, /is not an ONNX model/);
+  });
+
+  it('say in one line what is wrong', async () => {
+    files.put('text.parquet', 'no table at all');
+    const table = 'table.parquet';
+    for (const [args, code, message] of [
+      [['eval', 'good.onnx'], 1, /needs a model and a table: anyvmaf tiny eval \[options\] MODEL FEATURES/],
+      [['compare', table], 1, /needs models and a table: anyvmaf tiny compare/],
+      [['eval', 'good.onnx', 'odd.onnx', table], 1, /takes one model, but 2 are given/],
+      [['eval', 'none.onnx', table, '--split', 'all'], 2, /none\.onnx/],
+      [['eval', 'good.onnx', 'none.parquet'], 2, /none\.parquet: there is no such file/],
+      [['eval', 'good.onnx', 'text.parquet'], 2, /is not a Parquet file/],
+      [['eval', 'odd.onnx', table, '--split', 'all'], 1, /takes 2 features/],
+      [['eval', 'good.onnx', table, '--split', 'val'], 1, /"val" of .* has 0 rows/],
+      [['eval', 'good.onnx', table, '--split', 'half'], 1, /half/],
+      [['eval', 'good.onnx', table, '--target', 'dmos'], 1, /no column "dmos"/],
+      [['eval', 'good.onnx', table, '--split', 'all', '--input-name', 'x'], 1, /no input "x"/],
+      [
+        ['eval', 'good.onnx', table, '--split', 'all', '--device', 'coreml'],
+        2,
+        /coreml of tiny models is not here/,
+      ],
+      [['eval', 'good.onnx', table, '--split', 'all', '--device', 'tpu'], 1, /tpu/],
+      [['eval', 'good.onnx', table, '--split', 'all', '--verify'], 2, /no registry lists it/],
+    ] as const)
+      expectComplaint(await run('tiny', ...args), code, message);
+  });
+});
+
+describe('tiny list, describe and devices', () => {
+  it('list the models that ship', async () => {
+    const { code, stdout } = await run('tiny', 'list', '--json');
+    expect(code).toBe(0);
+    const ids = JSON.parse(stdout).map(({ id }: { id: string }) => id);
+    const registry = JSON.parse(readFileSync('model/tiny/registry.json', 'utf8'));
+    expect(ids).toEqual(registry.models.map(({ id }: { id: string }) => id));
+    expect((await run('tiny', 'list')).stdout).toContain(ids[0]);
+  });
+
+  it('describe one of them, or a file', async () => {
+    const shipped = await run('tiny', 'describe', 'fr_vmaf_v0.6.1');
+    expect(shipped.code).toBe(0);
+    expect(shipped.stdout).toContain('(as registered)');
+    const own = await run('tiny', 'describe', 'good.onnx', '--json');
+    expect(JSON.parse(own.stdout)).toMatchObject({
+      kind: 'fr',
+      parameters: 7,
+      operators: { Gemm: 1 },
+      features: CANONICAL,
+      registry: null,
+    });
+  });
+
+  it('print the manifest of a model, whose digest the registry states', async () => {
+    const { code, stdout } = await run('tiny', 'manifest', 'fr_vmaf_v0.6.1');
+    expect(code).toBe(0);
+    const { models } = JSON.parse(readFileSync('model/tiny/registry.json', 'utf8'));
+    expect(createHash('sha256').update(stdout).digest('hex')).toBe(models[0].manifest_sha256);
+    expect(JSON.parse(stdout)).toMatchObject({
+      version: 1,
+      parts: [
+        { name: 'fr_vmaf_v0.6.1.json', role: 'sidecar' },
+        { name: 'fr_vmaf_v0.6.1.onnx', role: 'graph', sha256: models[0].sha256 },
+      ],
+    });
+  });
+
+  it('call no device here whose driver does not start', async () => {
+    const { stdout } = await anyvmaf(['tiny', 'devices', '--json'], {
+      env: { VK_ICD_FILENAMES: '/nowhere/none.json' },
+    });
+    const devices: { device: string; available: boolean }[] = JSON.parse(stdout);
+    expect(devices.filter(({ available }) => available).map(({ device }) => device)).not.toContain('webgpu');
+  });
+
+  it('leave nothing in the temporary folder, as onnxruntime-node does where it reports to its maker', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-quiet-'));
+    try {
+      for (const args of [
+        ['tiny', 'devices'],
+        ['tiny', 'eval', 'good.onnx', 'table.parquet', '--split', 'all'],
+      ])
+        expect(
+          (await anyvmaf(args, { env: { TMPDIR: folder }, cwd: dirname(files.at('good.onnx')) })).code,
+        ).toBe(0);
+      expect(readdirSync(folder)).toEqual([]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('tell of every device whether it is here, and of the others how to get them', async () => {
+    const { code, stdout } = await run('tiny', 'devices', '--json');
+    expect(code).toBe(0);
+    const devices: { device: string; available: boolean; how?: string }[] = JSON.parse(stdout);
+    expect(devices.map(({ device }) => device)).toEqual(
+      expect.arrayContaining(['cpu', 'cuda', 'openvino-npu', 'coreml-ane', 'rocm', 'webgpu', 'directml']),
+    );
+    for (const { available, how } of devices) expect(available || (how ?? '').length > 10).toBe(true);
+  });
+
+  it('help, each with its own page', async () => {
+    for (const action of ['eval', 'list']) {
+      const { code, stdout } = await run('tiny', action, '--help');
+      expect(code).toBe(0);
+      expect(stdout).toContain(`anyvmaf tiny ${action}`);
+    }
+  });
+
+  it('say in one line what is wrong', async () => {
+    for (const [args, code, message] of [
+      [[], 1, /needs to know what to do/],
+      [['lst'], 1, /did you mean list\?/],
+      [['list', 'all'], 1, /"all" is one argument too many/],
+      [['describe'], 1, /needs a model: anyvmaf tiny describe MODEL/],
+      [['describe', 'nosuch'], 2, /no tiny model "nosuch"/],
+      [['describe', 'text.onnx'], 2, /is not an ONNX model/],
+    ] as const)
+      expectComplaint(await run('tiny', ...args), code, message);
+  });
+});
+
+it('leaves nothing but what was asked for', () => {
+  expect(existsSync(files.at('table.parquet'))).toBe(true);
+  expect(readdirSync(dirname(files.at('x'))).filter((name) => /part|tmp|~/.test(name))).toEqual([]);
+});

@@ -1,0 +1,418 @@
+/**
+ * @module test/node/cli/urls
+ * Videos by URL as a user runs it: the same numbers as of files, parts without the rest, nothing that gives access in what is
+ * printed or written, and errors for what must not be fetched.
+ */
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { mergeShards, readShard, score } from '../../../src/index.js';
+import { anyvmaf, videos } from '../../support/cli.js';
+import { encode, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
+import { FileServer } from '../../support/file-server.js';
+import { comparable } from '../../support/shards.js';
+
+const files = videos();
+const SIGNED = '?X-Amz-Credential=ME&X-Amz-Signature=SECRET';
+
+let server: FileServer;
+beforeAll(async () => {
+  server = await FileServer.start();
+});
+afterAll(async () => {
+  files[Symbol.dispose]();
+  await server[Symbol.asyncDispose]();
+});
+beforeEach(() => {
+  server.behave = () => false;
+  server.requests.length = 0;
+  server.sent.clear();
+});
+
+const serve = (path: string, file: string) => server.add(path, readFileSync(file)) + SIGNED;
+
+/** The report of a run without what depends on names and time. */
+function numbers(path: string) {
+  const { pooled_metrics, frames, metrics } = JSON.parse(readFileSync(path, 'utf8'));
+  return { pooled_metrics, frames, metrics };
+}
+
+describe('videos by URL', () => {
+  const [reference, distorted] = files.pair(['r.y4m', 'd.y4m'], 30, { width: 160, height: 120 });
+  const [rawReference, rawDistorted] = files.pair(['r.yuv', 'd.yuv'], 30, { width: 160, height: 120 });
+  const RAW = ['-w', '160', '-h', '120', '-p', '420', '-b', '8'];
+
+  it('are scored as files are, Y4M and raw, and named without what gives access', async () => {
+    const [r, d] = [serve('/r.y4m', reference), serve('/d.y4m', distorted)];
+    const [remote, local, page] = [files.at('remote.json'), files.at('local.json'), files.at('page.html')];
+    const run = await anyvmaf([r, d, `--allow-url=${server.host}`, '-o', remote, '--html', page]);
+    expect(run, run.stderr).toMatchObject({ code: 0 });
+    expect((await anyvmaf([reference, distorted, '-o', local])).code).toBe(0);
+    expect(numbers(remote)).toEqual(numbers(local));
+    expect(JSON.parse(readFileSync(remote, 'utf8')).reference.name).toBe(`${server.url('/r.y4m')}?...`);
+    const written = readFileSync(remote, 'utf8') + readFileSync(page, 'utf8') + run.stdout + run.stderr;
+    expect(written).not.toMatch(/SECRET|Credential=ME/);
+    const raw = [serve('/r.yuv', rawReference), serve('/d.yuv', rawDistorted)];
+    const both = files.at('raw.json');
+    const rawRun = await anyvmaf([...raw, ...RAW, `--allow-url=${server.host}`, '-o', both, '--json']);
+    expect(rawRun, rawRun.stderr).toMatchObject({ code: 0 });
+    expect(numbers(both).pooled_metrics).toEqual(numbers(local).pooled_metrics);
+    // One of the two may be a file.
+    const half = files.at('half.json');
+    expect((await anyvmaf([reference, d, `--allow-url=${server.host}`, '-o', half])).code).toBe(0);
+    expect(numbers(half)).toEqual(numbers(local));
+  });
+
+  it('are refused unless asked for, and where they are not allowed', async () => {
+    const url = serve('/r.y4m', reference);
+    const refused: readonly (readonly [readonly string[], string])[] = [
+      [[], '--allow-url'],
+      [['--allow-url=example.com'], 'on a host that is not allowed'],
+      [['--allow-url=127.0.0.1'], 'on a host that is not allowed'],
+      [['--allow-url=http://127.0.0.1'], 'must be a host'],
+      [['--allow-url', `--allow-url=${server.host}`], 'with a host and without one'],
+    ];
+    for (const [args, why] of refused) {
+      const run = await anyvmaf([reference, url, ...args]);
+      expect(run).toMatchObject({ code: 1, stderr: expect.stringContaining(why) });
+      expect(run.stderr).not.toContain('SECRET');
+    }
+    expect(server.sent.size).toBe(0);
+    const unused = await anyvmaf(['--allow-url', 'some.name', reference, distorted]);
+    expect(unused).toMatchObject({ code: 1, stderr: expect.stringContaining('nothing here is a URL') });
+    // Without a host, files after it are files.
+    const free = await anyvmaf([
+      '--allow-url',
+      reference,
+      distorted,
+      '-n',
+      '--feature',
+      'psnr',
+      '-q',
+      '--json',
+    ]);
+    expect(free, free.stderr).toMatchObject({ code: 0 });
+  });
+
+  it('that fail leave no report, say why, and never how they are signed', async () => {
+    const [r, d] = [serve('/r.y4m', reference), serve('/d.y4m', distorted)];
+    server.behave = (request, response, file) => {
+      if (!request.url?.startsWith('/d') || request.headers.range?.startsWith('bytes=0-')) return false;
+      if (file) server.send(request, response, { ...file, etag: '"2"' });
+      return true;
+    };
+    const out = files.at('none.json');
+    const run = await anyvmaf([r, d, '--allow-url', server.host, '-o', out]);
+    expect(run).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('/d.y4m?... changed while it was read'),
+    });
+    expect(run.stderr).not.toContain('SECRET');
+    expect(() => readFileSync(out)).toThrow();
+  });
+
+  it('are inspected, aligned, and refused where a command does not read them', async () => {
+    const [r, d] = [serve('/r.y4m', reference), serve('/d.y4m', distorted)];
+    const inspected = await anyvmaf(['inspect', r, d, '--allow-url', server.host, '--json']);
+    expect(inspected, inspected.stderr).toMatchObject({ code: 0 });
+    expect(inspected.stdout).toContain('/r.y4m?...');
+    expect((await anyvmaf(['align', r, d, '--allow-url', server.host])).code).toBe(0);
+    const search = await anyvmaf(['search', r]);
+    expect(search.code).toBeGreaterThan(0);
+    expect(inspected.stdout + search.stdout + search.stderr).not.toContain('SECRET');
+  });
+
+  it('are jobs of a batch, known again however they are signed', async () => {
+    serve('/r.y4m', reference);
+    serve('/d.y4m', distorted);
+    const out = files.at('batch.jsonl');
+    const table = (query: string) =>
+      files.put(
+        'urls.csv',
+        `reference,distorted,feature\n${server.url('/r.y4m')}?${query},${server.url('/d.y4m')}?${query},psnr\n` +
+          `${server.url('/r.y4m')}?${query},${server.url('/none.y4m')}?${query},\nr.y4m,d.y4m,ciede\n`,
+      );
+    const run = await anyvmaf([
+      'batch',
+      table('X-Amz-Signature=SECRET1'),
+      '-o',
+      out,
+      `--allow-url=${server.host}`,
+    ]);
+    expect(run, run.stderr).toMatchObject({ code: 2, stdout: expect.stringContaining('3 jobs; 1 failed') });
+    expect(run.stderr).toContain('there is no such file');
+    const again = await anyvmaf([
+      'batch',
+      table('X-Amz-Signature=SECRET2'),
+      '-o',
+      out,
+      `--allow-url=${server.host}`,
+    ]);
+    expect(again.stdout).toContain('2 of them before');
+    server.files.set('/d.y4m', { bytes: readFileSync(distorted), etag: '"2"' });
+    const changed = await anyvmaf([
+      'batch',
+      table('X-Amz-Signature=SECRET2'),
+      '-o',
+      out,
+      `--allow-url=${server.host}`,
+    ]);
+    expect(changed.stdout).toContain('2 of them before');
+    const text = readFileSync(out, 'utf8') + run.stdout + run.stderr + again.stderr;
+    expect(text).not.toContain('SECRET');
+    const own = files.put(
+      'own.csv',
+      `reference,distorted,allow_url\nr.y4m,${server.url('/d.y4m')},${server.host}\n`,
+    );
+    expect(await anyvmaf(['batch', own, '-o', files.at('own.jsonl')])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('whoever runs a batch decides'),
+    });
+  });
+
+  it('take results by PUT; one that is not taken is kept here', async () => {
+    const pair = [reference, distorted, '-n', '--feature', 'psnr', '-q'];
+    const put = `${server.url('/out/report.json')}${SIGNED}`;
+    const run = await anyvmaf([
+      ...pair,
+      '-o',
+      put,
+      '--allow-url',
+      server.host,
+      '--html',
+      server.url('/page.html'),
+    ]);
+    expect(run, run.stderr).toMatchObject({ code: 0 });
+    const report = JSON.parse(server.put.get('/out/report.json')?.toString() ?? '');
+    expect(report.frames).toHaveLength(30);
+    expect(server.requests).toContain(`PUT /out/report.json${SIGNED}`);
+    expect(server.put.get('/page.html')?.toString()).not.toContain('SECRET');
+    const part = await anyvmaf([
+      ...pair,
+      '--shard',
+      '1/2',
+      '-o',
+      server.url('/part.json'),
+      '--allow-url',
+      server.host,
+    ]);
+    expect(part, part.stderr).toMatchObject({ code: 0 });
+    expect(JSON.parse(server.put.get('/part.json')?.toString() ?? '').format).toBe('anyvmaf-shard');
+
+    const cwd = files.at('here');
+    mkdirSync(cwd);
+    for (const [status, headers, why] of [
+      [403, {}, 'answered 403'],
+      [307, { location: 'http://169.254.169.254/' }, 'on a host that is not allowed'],
+      [301, { location: put }, 'answered 301, which a PUT does not follow'],
+    ] as const) {
+      server.behave = (request, response) => {
+        request.resume();
+        response.writeHead(status, headers).end();
+        return true;
+      };
+      const failed = await anyvmaf([...pair, '-o', put, '--allow-url', server.host], { cwd });
+      expect(failed).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
+      const kept = /the result is in (\S+)\./.exec(failed.stderr)?.[1] ?? '';
+      expect(JSON.parse(readFileSync(kept, 'utf8')).frames).toHaveLength(30);
+      expect(failed.stderr).not.toContain('SECRET');
+    }
+    expect(readdirSync(cwd).sort()).toEqual(['report-1.json', 'report-2.json', 'report.json']);
+    for (const args of [[], ['--allow-url'], ['--allow-url=example.com']])
+      expect((await anyvmaf([...pair, '-o', put, ...args], { cwd })).code).toBe(1);
+    const batch = ['batch', files.put('b.csv', 'reference,distorted\nr.y4m,d.y4m\n'), '-o', put];
+    expect(await anyvmaf([...batch, '--allow-url', server.host])).toMatchObject({ code: 1 });
+  });
+
+  it('hold parts that merge reads, each with its limits and checks', async () => {
+    const pair = [reference, distorted, '-n', '--feature', 'psnr', '-q', '--precision', 'max'];
+    const parts = [1, 2].map((number) => files.at(`m-${number}.json`));
+    for (const [i, part] of parts.entries())
+      expect((await anyvmaf([...pair, '--shard', `${i + 1}/2`, '-o', part])).code).toBe(0);
+    const [first, second] = parts.map((part, i) => serve(`/m-${i + 1}.json`, part));
+    const [merged, local] = [files.at('m-remote.json'), files.at('m-local.json')];
+    const allow = ['--allow-url', server.host, '--precision', 'max'];
+    // One of them may be a file; the report may go to a URL too.
+    const run = await anyvmaf(['merge', first ?? '', parts[1] ?? '', ...allow, '-o', merged]);
+    expect(run, run.stderr).toMatchObject({ code: 0 });
+    expect((await anyvmaf(['merge', ...parts, '--precision', 'max', '-o', local])).code).toBe(0);
+    expect(numbers(merged)).toEqual(numbers(local));
+    const there = server.url('/merged.json');
+    expect((await anyvmaf(['merge', first ?? '', second ?? '', ...allow, '-o', there])).code).toBe(0);
+    expect(JSON.parse(server.put.get('/merged.json')?.toString() ?? '').frames).toHaveLength(30);
+
+    const torn = server.add('/torn.json', readFileSync(parts[0] ?? '').subarray(0, 700));
+    const video = serve('/r.y4m', reference);
+    const refused: readonly (readonly [readonly string[], number, string])[] = [
+      [[first ?? ''], 1, 'on a host that is not allowed'],
+      [[first ?? '', '--allow-url=example.com'], 1, 'on a host that is not allowed'],
+      [[...parts, '--allow-url=example.com'], 1, 'nothing here is a URL'],
+      [[server.url('/none.json'), ...allow], 2, 'there is no such file'],
+      [[torn, ...allow], 2, 'cut off or damaged'],
+      [[video, ...allow], 2, 'is no JSON'],
+    ];
+    for (const [args, code, why] of refused) {
+      const failed = await anyvmaf(['merge', ...args, '-o', files.at('m-none.json')]);
+      expect(failed).toMatchObject({ code, stderr: expect.stringContaining(why) });
+      expect(failed.stderr).not.toContain('SECRET');
+    }
+    // What is too large is not fetched.
+    server.behave = (request, response) => {
+      const [, from = '0', to = '0'] = /(\d+)-(\d+)/.exec(request.headers.range ?? '') ?? [];
+      const piece = Buffer.alloc(Number(to) - Number(from) + 1);
+      response.writeHead(206, { 'content-range': `bytes ${from}-${to}/${500 * 1024 * 1024}`, etag: '"1"' });
+      response.end(piece);
+      return true;
+    };
+    server.requests.length = 0;
+    const large = await anyvmaf(['merge', first ?? '', ...allow]);
+    expect(large).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('has 524288000 bytes, more than'),
+    });
+    expect(server.requests).toHaveLength(1);
+    expect(() => readFileSync(files.at('m-none.json'))).toThrow('ENOENT');
+  });
+
+  it('in parts give what they give in one piece, and each part transfers little more than itself', {
+    timeout: 120_000,
+  }, async () => {
+    const [long, poor] = files.pair(['long.y4m', 'poor.y4m'], 400, { width: 320, height: 240 });
+    const [r, d] = [serve('/long.y4m', long), serve('/poor.y4m', poor)];
+    const size = readFileSync(long).length;
+    const parts: string[] = [];
+    for (let number = 1; number <= 10; number++) {
+      server.sent.clear();
+      const part = files.at(`part-${number}.json`);
+      const args = [
+        r,
+        d,
+        `--allow-url=${server.host}`,
+        '--shard',
+        `${number}/10`,
+        '-o',
+        part,
+        '-n',
+        '--feature',
+        'psnr',
+      ];
+      const run = await anyvmaf([...args, '--feature', 'motion']);
+      expect(run, run.stderr).toMatchObject({ code: 0 });
+      for (const path of ['/long.y4m', '/poor.y4m']) {
+        const share = (server.sent.get(path) ?? 0) / size;
+        // The last part also inspects the pair.
+        if (number < 10) expect(share, `part ${number}`).toBeLessThan(0.15);
+        expect(share).toBeGreaterThan(0.09);
+      }
+      parts.push(readFileSync(part, 'utf8'));
+    }
+    const merged = await mergeShards(await Promise.all(parts.map((text) => readShard(text))));
+    const whole = await score(
+      { reference: long, distorted: poor },
+      { models: [], features: ['psnr', 'motion'] },
+    );
+    expect(merged.frames).toEqual(whole.frames);
+    expect(merged.pooled_metrics).toEqual(whole.pooled_metrics);
+    expect(parts.join('')).not.toContain('SECRET');
+  });
+});
+
+describe.runIf(hasFfmpeg)(`encoded videos by URL (${needsFfmpeg})`, () => {
+  const noisy = (frames: number) => ({
+    frames,
+    extra: ['-vf', 'noise=alls=40:allf=t', '-movflags', '+faststart'],
+  });
+
+  it('are scored as files are, by every decoder', { timeout: 120_000 }, async () => {
+    const master = encode({ codec: 'h264', ...noisy(40) });
+    const cases = [
+      ['ffmpeg', encode({ codec: 'hevc', frames: 40 })],
+      ['ffmpeg', encode({ codec: 'vp9', frames: 40 })],
+      ['mediabunny', encode({ codec: 'h264', frames: 40 })],
+      ['wasm', encode({ codec: 'mpeg2', frames: 40 })],
+    ] as const;
+    const r = serve('/master.mp4', master);
+    for (const [decoder, file] of cases) {
+      const name = `/dis-${decoder}.${file.split('.').at(-1)}`;
+      const [remote, local] = [files.at('e-remote.json'), files.at('e-local.json')];
+      const args = ['-n', '--feature', 'psnr', '--decoder', decoder, '-q', '--json'];
+      const run = await anyvmaf([r, serve(name, file), ...args, `--allow-url=${server.host}`, '-o', remote]);
+      expect(run, run.stderr).toMatchObject({ code: 0 });
+      expect((await anyvmaf([master, file, ...args, '-o', local])).code).toBe(0);
+      expect(numbers(remote)).toEqual(numbers(local));
+      expect(JSON.parse(readFileSync(remote, 'utf8')).distorted.name).toBe(`${server.url(name)}?...`);
+      expect(readFileSync(remote, 'utf8')).not.toContain('SECRET');
+    }
+  });
+
+  it('in parts read their own, and merge to the whole', { timeout: 240_000 }, async () => {
+    const film = { size: '320x180', frames: 3000 };
+    const key = ['-g', '12', '-movflags', '+faststart'];
+    const master = encode({
+      codec: 'h264',
+      ...film,
+      extra: ['-vf', 'noise=alls=40:allf=t', '-qp', '24', ...key],
+    });
+    const url = serve('/big.mp4', master);
+    const size = readFileSync(master).length;
+    const poor = encode({ codec: 'h264', ...film, extra: key });
+    const args = ['-n', '--feature', 'psnr', `--allow-url=${server.host}`, '-q'];
+    for (const number of [5]) {
+      server.sent.clear();
+      const run = await anyvmaf([url, poor, ...args, '--shard', `${number}/10`, '-o', files.at('big.json')]);
+      expect(run, run.stderr).toMatchObject({ code: 0 });
+      const share = (server.sent.get('/big.mp4') ?? 0) / size;
+      expect(share, `part ${number} of ${size} bytes`).toBeLessThan(0.15);
+    }
+    const small = encode({ codec: 'h264', frames: 40 });
+    const other = encode({ codec: 'hevc', frames: 40 });
+    const request = { reference: small, distorted: other };
+    const options = { models: [], features: ['psnr'] };
+    const remote = { reference: serve('/small.mp4', small), distorted: serve('/other.mp4', other) };
+    const { inParts } = await import('../../support/shards.js');
+    const merged = await inParts(remote, 3, { ...options, allowUrl: [server.host] });
+    const whole = await score(request, options);
+    const unnamed = ({
+      reference: _,
+      distorted: __,
+      warnings: ___,
+      ...rest
+    }: ReturnType<typeof comparable>) => rest;
+    expect(unnamed(comparable(merged))).toEqual(unnamed(comparable(whole)));
+  });
+
+  it('that change, or that nobody sends on, are errors of fetching and not of the video', {
+    timeout: 120_000,
+  }, async () => {
+    const file = encode({ codec: 'h264', size: '640x360', ...noisy(200) });
+    const url = serve('/m.mp4', file);
+    const run = (how: (range: number) => 'ok' | 'changed' | 'gone') => {
+      server.behave = (request, response, found) => {
+        const state = how(Number(/=(\d+)/.exec(request.headers.range ?? '')?.[1]));
+        if (state === 'ok' || !found) return false;
+        if (state === 'gone') response.writeHead(404).end();
+        else server.send(request, response, { ...found, etag: '"2"' });
+        return true;
+      };
+      return anyvmaf([file, url, '-n', '--feature', 'psnr', `--allow-url=${server.host}`, '--allow-damaged']);
+    };
+    const size = readFileSync(file).length;
+    const changed = await run((at) => (at > size / 2 && at < size * 0.9 ? 'changed' : 'ok'));
+    expect(changed).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('m.mp4?... changed while it was read'),
+    });
+    const gone = await run((at) => (at > size / 2 && at < size * 0.9 ? 'gone' : 'ok'));
+    expect(gone).toMatchObject({ code: 2, stderr: expect.stringContaining('answered 404') });
+    expect(changed.stderr + gone.stderr).not.toMatch(/SECRET|damaged|127\.0\.0\.1:\d+\/[0-9a-f]{20}/);
+  });
+
+  it('that are playlists lead nowhere', async () => {
+    const secret = encode({ codec: 'h264', frames: 5 });
+    server.add('/inner.mp4', readFileSync(secret));
+    const list = `#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n${server.url('/inner.mp4')}\n#EXTINF:1,\nfile:${secret}\n#EXT-X-ENDLIST\n`;
+    const url = server.add('/list.m3u8', Buffer.from(list));
+    const run = await anyvmaf([secret, url, `--allow-url=${server.host}`]);
+    expect(run.code).toBe(2);
+    expect(server.sent.get('/inner.mp4')).toBeUndefined();
+  });
+});

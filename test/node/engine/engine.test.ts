@@ -1,0 +1,453 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { AnyvmafError } from '../../../src/core/errors.js';
+import type { ScoreOptions } from '../../../src/engine/contract/types.js';
+import { score } from '../../../src/index.js';
+import type { VideoInput } from '../../../src/media/types.js';
+import { y4mFile } from '../../../src/sample/files.js';
+import {
+  ALL_FEATURES,
+  file,
+  ownSource,
+  results,
+  SMALL,
+  SMALL_10,
+  scratchFolder,
+  streamOf,
+  y4mPair,
+} from '../../support/clips.js';
+
+const folder = scratchFolder();
+const FEATURES: ScoreOptions = { features: ALL_FEATURES, noPrediction: true };
+
+async function failure(run: Promise<unknown>): Promise<AnyvmafError> {
+  const error = await run.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof AnyvmafError) return error;
+  throw new Error(`expected an AnyvmafError, got ${String(error)}`);
+}
+
+describe('a chunked run equals a whole one', () => {
+  const frames = 23;
+  const pair = y4mPair(SMALL_10, frames);
+  const reference = file(folder, 'chunked-reference.y4m', pair.reference);
+  const distorted = file(folder, 'chunked-distorted.y4m', pair.distorted);
+  const whole = score({ reference, distorted }, { ...FEATURES, threads: 0 });
+
+  it('measures every frame, and motion has its history', async () => {
+    const report = await whole;
+    expect(report.frameCount).toBe(frames);
+    expect(report.frames.map(({ frameNum }) => frameNum)).toEqual(
+      Array.from({ length: frames }, (_, i) => i),
+    );
+    const sad = report.frames.map(({ metrics }) => metrics.VMAF_integer_feature_motion_sad_score);
+    // Only the first frame has no frame before it.
+    expect(sad.findIndex((value) => value !== 0)).toBe(1);
+    const wide = report.frames.map(({ metrics }) => metrics.VMAF_integer_feature_motion_sad_score_mffw_mma);
+    expect(wide.findIndex((value) => value !== 0)).toBe(2);
+  });
+
+  it.each([
+    { threads: 1 },
+    { threads: 1, chunkFrames: 1 },
+    { threads: 1, chunkFrames: 5 },
+    { threads: 2 },
+    { threads: 2, chunkFrames: 1 },
+    { threads: 2, chunkFrames: 3 },
+    { threads: 3, chunkFrames: 4 },
+    { threads: 4, chunkFrames: 100 },
+    { threads: 0, chunkFrames: 2 },
+  ])('with files, %o', async (how) => {
+    const report = await score({ reference, distorted }, { ...FEATURES, ...how });
+    expect(results(report)).toEqual(results(await whole));
+    // One chunk is one worker's.
+    expect(report.threads).toBe(how.chunkFrames === 100 ? 1 : how.threads);
+  });
+
+  it.each([
+    { threads: 0 },
+    { threads: 1 },
+    { threads: 2 },
+    { threads: 2, chunkFrames: 1 },
+    { threads: 3, chunkFrames: 3 },
+    { threads: 2, chunkFrames: 1000 },
+  ])('with streams, %o', async (how) => {
+    const streams = { reference: streamOf(pair.reference), distorted: streamOf(pair.distorted) };
+    const report = await score(streams, { ...FEATURES, ...how });
+    expect(results(report)).toEqual(results(await whole));
+    expect(report.reference.frameCount).toBe(frames);
+  });
+
+  const inputs: [string, () => [VideoInput, VideoInput]][] = [
+    ['bytes', () => [pair.reference, pair.distorted]],
+    ['blobs', () => [new Blob([pair.reference]), new Blob([pair.distorted])]],
+    ['file URLs', () => [pathToFileURL(reference), pathToFileURL(distorted)]],
+    [
+      'own sources',
+      () => [ownSource(pair.clip, 'reference', frames), ownSource(pair.clip, 'distorted', frames)],
+    ],
+    ['a file and a stream', () => [reference, streamOf(pair.distorted)]],
+  ];
+  it.each(inputs)('with %s, on two workers and in the calling thread', async (_, input) => {
+    for (const threads of [0, 2]) {
+      const [first, second] = input();
+      const report = await score({ reference: first, distorted: second }, { ...FEATURES, threads });
+      expect(results(report), `${threads} threads`).toEqual(results(await whole));
+    }
+  });
+
+  it('when one source is both videos and takes one call at a time', async () => {
+    let reading = 0;
+    const source = ownSource(pair.clip, 'reference', frames, {
+      seekable: true,
+      frameCount: frames,
+      onRead: async () => {
+        expect(reading++).toBe(0);
+        await new Promise((resolve) => setImmediate(resolve));
+        reading--;
+      },
+    });
+    for (const threads of [0, 2]) {
+      const report = await score({ reference: source, distorted: source }, { ...FEATURES, threads });
+      expect(report.pooled_metrics.psnr_y).toMatchObject({ min: 72, max: 72 });
+    }
+  });
+
+  it('with the portable twin of the core', async () => {
+    const report = await score(
+      { reference, distorted },
+      { ...FEATURES, threads: 2, implementation: 'portable' },
+    );
+    expect(results(report)).toEqual(results(await whole));
+    expect(report.implementation).toBe('portable');
+  });
+
+  it.each([0, 2])(
+    'lists the kept frames with subsample, their values unchanged, %i threads',
+    async (threads) => {
+      const full = (await whole).frames;
+      const report = await score({ reference, distorted }, { ...FEATURES, threads, subsample: 5 });
+      expect(report.frames).toEqual(full.filter(({ frameNum }) => frameNum % 5 === 0));
+      expect(report.frames.map(({ frameNum }) => frameNum)).toEqual([0, 5, 10, 15, 20]);
+      // psnr runs on every frame, so its aggregate is that of the whole run.
+      expect(report.aggregate_metrics).toEqual((await whole).aggregate_metrics);
+      expect(report.frameCount).toBe(frames);
+      expect(report.subsample).toBe(5);
+    },
+  );
+
+  it.each([
+    [0, undefined],
+    [2, 3],
+    [3, 1],
+  ])('with skipped frames and a limit equals cut files, %i threads', async (threads, chunkFrames) => {
+    const options = { ...FEATURES, threads, ...(chunkFrames && { chunkFrames }) };
+    const header = pair.reference.indexOf(0x0a) + 1;
+    const frame = (pair.reference.length - header) / frames;
+    const cut = (bytes: Uint8Array, from: number, to: number) =>
+      new Uint8Array([
+        ...bytes.subarray(0, header),
+        ...bytes.subarray(header + from * frame, header + to * frame),
+      ]);
+    const expected = await score(
+      { reference: cut(pair.reference, 4, 15), distorted: cut(pair.distorted, 1, 12) },
+      { ...FEATURES, threads: 0 },
+    );
+    const window = { skipReference: 4, skipDistorted: 1, frameCount: 11 };
+    for (const request of [
+      { reference, distorted },
+      { reference: streamOf(pair.reference), distorted: streamOf(pair.distorted) },
+    ]) {
+      const report = await score(request, { ...options, ...window });
+      expect(results(report)).toEqual(results(expected));
+      expect(report.reference.skipped).toBe(4);
+      expect(report.warnings).toEqual([]);
+    }
+  });
+});
+
+describe('lengths that differ', () => {
+  const long = y4mPair(SMALL, 9);
+  const short = y4mFile(long.clip, 'distorted', 6);
+  const reference = file(folder, 'nine.y4m', long.reference);
+  const distorted = file(folder, 'six.y4m', short);
+
+  it.each([0, 2])('score to the shorter one and say so, %i threads', async (threads) => {
+    const report = await score({ reference, distorted }, { ...FEATURES, threads });
+    expect(report.frameCount).toBe(6);
+    expect(report.reference.frameCount).toBe(9);
+    expect(report.warnings).toEqual([
+      `The reference ${reference} has 9 frames and the distorted ${distorted} has 6 frames; only the first 6 pairs ` +
+        'were scored.',
+    ]);
+  });
+
+  it.each([0, 2])('of streams, too, %i threads', async (threads) => {
+    const one = await score({ reference, distorted: streamOf(short) }, { ...FEATURES, threads });
+    expect(one.frameCount).toBe(6);
+    expect(one.distorted.frameCount).toBe(6);
+    expect(one.warnings).toEqual([
+      `The distorted ${one.distorted.name} ended after 6 frames, before the reference ${reference}; only the first 6 ` +
+        'pairs were scored.',
+    ]);
+    const other = await score(
+      { reference: short, distorted: streamOf(long.distorted) },
+      { ...FEATURES, threads },
+    );
+    expect(other.frameCount).toBe(6);
+    expect(other.warnings[0]).toMatch(/^The reference .* ended after 6 frames, before the distorted /);
+  });
+
+  it('are of no interest when fewer frames were asked for', async () => {
+    for (const frameCount of [5, 6]) {
+      const report = await score({ reference, distorted }, { ...FEATURES, frameCount });
+      expect(report.frameCount).toBe(frameCount);
+      expect(report.warnings).toEqual([]);
+    }
+  });
+
+  it('and skipping more than there is leaves nothing to score', async () => {
+    for (const input of [distorted, streamOf(short)]) {
+      const error = await failure(score({ reference, distorted: input }, { ...FEATURES, skipDistorted: 6 }));
+      expect(error.code).toBe('media');
+      expect(error.message).toMatch(/^There are no frames to score: distorted .* first 6/);
+    }
+  });
+});
+
+describe('workers', () => {
+  it.each([
+    ['files', (bytes: Uint8Array<ArrayBuffer>) => bytes, 3],
+    // Streams are handed out two pairs at a time.
+    ['one stream', streamOf, 2],
+  ])('are no more than there is work for: %s', async (_, input, workers) => {
+    const { reference, distorted } = y4mPair(SMALL, 3);
+    const files = [file(folder, 'three.y4m', reference), file(folder, 'three-more.y4m', distorted)] as const;
+    const request = input === streamOf ? ([files[0], streamOf(distorted)] as const) : files;
+    const run = { reference: request[0], distorted: request[1] };
+    const report = await score(run, { ...FEATURES, threads: 6 });
+    expect(report).toMatchObject({ frameCount: 3, threads: workers });
+  });
+});
+
+describe('truncated videos', () => {
+  const pair = y4mPair(SMALL, 6);
+  const cut = pair.distorted.slice(0, -100);
+  const distorted = file(folder, 'truncated.y4m', cut);
+
+  it.each([
+    ['files', () => distorted, 0],
+    ['files on workers', () => distorted, 2],
+    ['streams', () => streamOf(cut), 0],
+    ['streams on workers', () => streamOf(cut), 2],
+  ])('are errors that name the frame: %s', async (_, input, threads) => {
+    const seen: number[] = [];
+    const run = score(
+      { reference: pair.reference, distorted: input() },
+      { ...FEATURES, threads, onProgress: ({ framesDone }) => seen.push(framesDone) },
+    );
+    const error = await failure(run);
+    // Nobody was told of frames that there are not, nor twice of one.
+    expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b));
+    expect(seen.every((framesDone) => framesDone <= 5)).toBe(true);
+    expect(error.code).toBe('media');
+    expect(error.message).toMatch(/frame 5 of .* is incomplete/);
+  });
+
+  it.each([
+    ['a stream and a file', (whole: Uint8Array<ArrayBuffer>) => [streamOf(whole), distorted] as const],
+    ['a file and a stream', (whole: Uint8Array<ArrayBuffer>) => [whole, streamOf(cut)] as const],
+    ['two streams', (whole: Uint8Array<ArrayBuffer>) => [streamOf(whole), streamOf(cut)] as const],
+    ['two files', (whole: Uint8Array<ArrayBuffer>) => [whole, distorted] as const],
+  ])('are fine where the other ends before the incomplete frame: %s', async (_, input) => {
+    for (const threads of [0, 2]) {
+      // The distorted video has 5 whole frames and a part of another.
+      const [reference, second] = input(y4mFile(pair.clip, 'reference', 5));
+      const report = await score({ reference, distorted: second }, { ...FEATURES, threads });
+      expect(report.frameCount, `${threads} threads`).toBe(5);
+    }
+  });
+
+  it('are fine as far as they are whole', async () => {
+    const report = await score({ reference: pair.reference, distorted }, { ...FEATURES, frameCount: 5 });
+    expect(report.frameCount).toBe(5);
+  });
+
+  it('files that shrink during the run are errors from the worker that reads them', async () => {
+    const reference = file(folder, 'shrinks.y4m', pair.reference);
+    const run = score(
+      { reference, distorted: file(folder, 'whole.y4m', pair.distorted) },
+      {
+        ...FEATURES,
+        threads: 1,
+        chunkFrames: 1,
+        onFrame: () => writeFileSync(reference, pair.reference.subarray(0, 200)),
+      },
+    );
+    const error = await failure(run);
+    expect(error.code).toBe('media');
+    expect(error.message).toContain('shrinks.y4m');
+  });
+});
+
+describe('what is told on the way', () => {
+  const frames = 20;
+  const pair = y4mPair(SMALL, frames);
+
+  it.each([0, 2])('frames come in order and are those of the report, %i threads', async (threads) => {
+    const told: unknown[] = [];
+    const report = await score(pair, {
+      ...FEATURES,
+      threads,
+      chunkFrames: 2,
+      onFrame: (frame) => told.push(frame),
+    });
+    expect(told).toEqual(report.frames);
+    expect(told).toHaveLength(frames);
+  });
+
+  it.each([0, 2])('progress grows and ends at the total, %i threads', async (threads) => {
+    const told: { framesDone: number; framesTotal: number | null; secondsLeft: number | null }[] = [];
+    await score(pair, { ...FEATURES, threads, onProgress: (progress) => told.push(progress) });
+    expect(told.at(-1)).toMatchObject({ framesDone: frames, framesTotal: frames, secondsLeft: 0 });
+    const counts = told.map(({ framesDone }) => framesDone);
+    expect(counts).toEqual([...counts].sort((a, b) => a - b));
+  });
+
+  it('an error in the caller’s function ends the run with it', async () => {
+    for (const threads of [0, 2]) {
+      const mine = new Error('mine');
+      const run = score(pair, {
+        ...FEATURES,
+        threads,
+        onFrame: () => {
+          throw mine;
+        },
+      });
+      await expect(run).rejects.toBe(mine);
+    }
+  });
+});
+
+describe('a run without anything to measure', () => {
+  it('counts the pairs and lists nothing', async () => {
+    const pair = y4mPair(SMALL, 5);
+    for (const threads of [0, 2]) {
+      const report = await score(pair, { noPrediction: true, threads });
+      expect(report).toMatchObject({ frameCount: 5, frames: [], metrics: [], pooled_metrics: {} });
+    }
+  });
+
+  it('says so', async () => {
+    const pair = y4mPair(SMALL, 2);
+    for (const options of [{ models: [] }, { noPrediction: true }]) {
+      const { warnings } = await score(pair, options);
+      expect(warnings).toEqual([expect.stringMatching(/^Nothing was asked for: .*\.$/)]);
+    }
+    const features = await score(pair, { models: [], features: ['psnr'] });
+    expect(features.warnings).toEqual([]);
+  });
+});
+
+describe('options that cannot be used', () => {
+  it.each([
+    [{ threads: -1 }, 'threads is -1'],
+    [{ threads: 1.5 }, 'threads is 1.5'],
+    [{ threads: 1e9 }, 'threads is 1000000000'],
+    [{ chunkFrames: 0 }, 'chunkFrames is 0'],
+    [{ subsample: Number.NaN }, 'subsample is NaN'],
+    [{ frameCount: -3 }, 'frameCount is -3'],
+    [{ skipReference: 0.5 }, 'skipReference is 0.5'],
+    [{ skipDistorted: Number.POSITIVE_INFINITY }, 'skipDistorted is Infinity'],
+  ])('%o', async (options, start) => {
+    const error = await failure(score({ reference: 'a.y4m', distorted: 'b.y4m' }, options));
+    expect(error.code).toBe('usage');
+    expect(error.message.startsWith(`${start}, but it must be`), error.message).toBe(true);
+  });
+
+  it('values of the wrong type, which only JavaScript can pass', async () => {
+    const strange = { compat: 'libvmaf-9' } as unknown as ScoreOptions;
+    const error = await failure(score({ reference: 'a.y4m', distorted: 'b.y4m' }, strange));
+    expect(error.message).toBe('compat is "libvmaf-9", but it must be libvmaf-3.2 or libvmaf-3.0.');
+    const text = { features: 'psnr' } as unknown as ScoreOptions;
+    expect((await failure(score({ reference: 'a.y4m', distorted: 'b.y4m' }, text))).code).toBe('usage');
+  });
+
+  it.each<[unknown, string]>([
+    [null, 'options is null, but it must be an object.'],
+    ['threads', 'options is "threads", but it must be an object.'],
+    [{ theads: 2 }, 'There is no option "theads"; there are models, features, '],
+    [{ names: {} }, 'There is no option "names"; there are models, '],
+    [{ noPrediction: 'yes' }, 'noPrediction is "yes", but it must be true or false.'],
+    [{ models: '' }, 'models is "", but it must be an array of strings.'],
+    [{ models: null }, 'models is null, but it must be an array of strings.'],
+    [{ features: [1] }, 'features is an array of 1, but it must be an array of strings.'],
+    [{ threads: Object.create(null) }, 'threads is an object, but it must be a whole number'],
+    [{ onFrame: true }, 'onFrame is true, but it must be a function.'],
+    [{ onProgress: {} }, 'onProgress is an object, but it must be a function.'],
+    [{ signal: {} }, 'signal is an object, but it must be an AbortSignal.'],
+  ])('of the wrong kind, %j', async (options, start) => {
+    const error = await failure(
+      Reflect.apply(score, null, [{ reference: 'a.y4m', distorted: 'b.y4m' }, options]),
+    );
+    expect(error.code).toBe('usage');
+    expect(error.message.slice(0, start.length)).toBe(start);
+  });
+
+  it.each<[unknown[], string]>([
+    [[], 'score needs a request, but it is undefined; give an object with reference and distorted.'],
+    [['a.y4m', {}], 'score needs a request, but it is "a.y4m"; give an object with reference and distorted.'],
+    [[{ reference: 'a.y4m' }], 'The request has no distorted; give it two videos, reference and distorted.'],
+    [[{ distorted: 'a.y4m' }], 'The request has no reference; give it two videos, reference and distorted.'],
+    [
+      [{ reference: 'a', distorted: 'b', raw: true }],
+      'raw is the format of raw videos, but it is true; give an object with width, height, bitDepth and chroma.',
+    ],
+  ])('requests that are none, %j', async (args, message) => {
+    const error = await failure(Reflect.apply(score, null, args));
+    expect([error.code, error.message]).toEqual(['usage', message]);
+  });
+
+  it('a missing file is told before a missing model', async () => {
+    const error = await failure(
+      score({ reference: 'no-such.y4m', distorted: 'none.y4m' }, { models: ['version=no_such_model'] }),
+    );
+    expect(error.code).toBe('io');
+    expect(error.message).toContain('no-such.y4m');
+  });
+});
+
+describe('the range of scores', () => {
+  const pair = y4mPair(SMALL, 2);
+  const builtIn = new URL('../../../model/vmaf_v0.6.1.json', import.meta.url);
+
+  it('stands in the report where it is not 0 to 100', async () => {
+    const model = JSON.parse(readFileSync(builtIn, 'utf8'));
+    model.model_dict.score_clip = [0, 110];
+    const wide = file(folder, 'wide.json', new TextEncoder().encode(JSON.stringify(model)));
+    const report = await score(pair, {
+      models: ['version=vmaf_v0.6.1', `path=${wide}:name=wide`],
+      threads: 0,
+    });
+    expect(report.models.map(({ scoreRange }) => scoreRange)).toEqual([undefined, [0, 110]]);
+  });
+});
+
+describe('pictures below the smallest size', () => {
+  it.each(['vif', 'psnr'])('are refused, %s', async (feature) => {
+    const tiny = y4mPair({ width: 18, height: 16, bitDepth: 8, chroma: '420' }, 3);
+    const error = await failure(score(tiny, { noPrediction: true, features: [feature] }));
+    expect(error.code).toBe('media');
+    expect(error.message).toContain('18x16');
+  });
+
+  it('are scored from it on', async () => {
+    const tiny = y4mPair({ width: 17, height: 17, bitDepth: 8, chroma: '420' }, 3);
+    const report = await score(tiny, { features: ALL_FEATURES });
+    expect(report.frames).toHaveLength(3);
+    expect(report.warnings).toContainEqual(expect.stringContaining('only 17x17'));
+  });
+});

@@ -1,0 +1,187 @@
+/**
+ * @module test/node/engine/filters
+ * Filters that cannot be had are errors: what goes beyond the picture, needs another decoder, or contradicts.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ScoreOptions, score, scoreMany } from '../../../src/index.js';
+import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
+
+const raw = { width: 48, height: 36, bitDepth: 8, chroma: '420' } as const;
+const FRAME = (48 * 36 * 3) / 2;
+const bytes = new Uint8Array(2 * FRAME).map((_, i) => (i * 7) % 251);
+const stored = (options: ScoreOptions) =>
+  score({ reference: bytes, distorted: bytes, raw }, { threads: 0, ...options });
+
+describe('filters of stored video', () => {
+  it('are in the report, and worth nothing where both sides have them', async () => {
+    const area = '32:24:8:4';
+    const report = await stored({
+      cropReference: area,
+      cropDistorted: area,
+      pixelFormat: 'yuv420p10le',
+      preflight: false,
+      features: ['psnr'],
+    });
+    const said = ['cropped to 32x24 at 8,4 of 48x36', 'yuv420p to yuv420p10le, as asked'];
+    expect(report.pairing).toMatchObject({
+      ...{ width: 32, height: 24, bitDepth: 10 },
+      reference: { conversions: said },
+      distorted: { conversions: said },
+    });
+    expect(report.pooled_metrics.psnr_y).toMatchObject({ mean: 72 });
+  });
+
+  it.each<[string, ScoreOptions, RegExp]>([
+    [
+      'beyond the picture',
+      { cropReference: '40:40:0:0' },
+      /cropReference is "40:40:0:0", which goes beyond the picture of 48x36/,
+    ],
+    ['between samples of chroma', { cropDistorted: '20:20:3:0' }, /cropDistorted .* use even numbers/],
+    ['of nothing', { cropDistorted: '0:20' }, /WIDTH:HEIGHT/],
+    ['with words', { cropDistorted: 'iw:ih/2' }, /WIDTH:HEIGHT/],
+    ['twice', { crop: 'auto', cropReference: '20:20' }, /leave one of them out/],
+    ['of another kind', { crop: 'all' as 'auto' }, /crop is "all", but it must be auto/],
+    [
+      'that ffmpeg has, of raw video',
+      { vfDistorted: 'hflip' },
+      /the distorted is not encoded, but "hflip" are filters of ffmpeg/,
+    ],
+    [
+      'for another matrix, of raw video',
+      { matrix: 'bt709' },
+      /the matrix is converted by a filter of ffmpeg/,
+    ],
+    ['to fewer bits', { pixelFormat: 'yuv444p' }, /yuv420p becomes yuv444p by a filter of ffmpeg/],
+    ['to RGB', { pixelFormat: 'gbrp' }, /pixelFormat is "gbrp", but it must be a planar format/],
+    ['to a packed format', { pixelFormat: 'nv12' }, /pixelFormat is "nv12"/],
+    ['of fields, where there are none', { deinterlace: true }, /no video is marked as interlaced/],
+    ['that open files', { vfReference: 'movie=a.mkv' }, /vfReference names the filter "movie"/],
+    [
+      'to a range that is none',
+      { colorRange: 'tv' as 'full' },
+      /colorRange is "tv", but it must be limited or full/,
+    ],
+    [
+      'that are no text',
+      { vfReference: 5 as unknown as string },
+      /vfReference is 5, but it must be a string/,
+    ],
+  ])('refuses filters %s', async (_, options, message) => {
+    await expect(stored(options)).rejects.toThrow(message);
+  });
+
+  it('does not look for borders in the dark', async () => {
+    const dark = {
+      reference: new Uint8Array(FRAME).fill(16),
+      distorted: new Uint8Array(FRAME).fill(16),
+      raw,
+    };
+    await expect(score(dark, { crop: 'auto', threads: 0 })).rejects.toThrow(/too dark/);
+  });
+});
+
+describe.runIf(hasFfmpeg)(`filters of encoded video (${needsFfmpeg})`, () => {
+  let folder = '';
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'anyvmaf-filters-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const reference = () => encode({ codec: 'ffv1', frames: 8, size: '160x120' });
+  const distorted = () => encode({ codec: 'h264', frames: 8, size: '160x120', extra: ['-crf', '40'] });
+
+  it.each(['mediabunny', 'wasm'] as const)(
+    'are an error where %s decodes and ffmpeg has them',
+    async (decoder) => {
+      const pair = { reference: distorted(), distorted: distorted() };
+      const run = score(pair, { decoder, vfDistorted: 'hflip', threads: 0 });
+      await expect(run).rejects.toThrow(
+        `the distorted is decoded by ${decoder}, but "hflip" are filters of ffmpeg`,
+      );
+    },
+  );
+
+  it('say what ffmpeg says of their values', async () => {
+    const run = score(
+      { reference: reference(), distorted: distorted() },
+      { vfDistorted: 'crop=900:900', threads: 0 },
+    );
+    await expect(run).rejects.toThrow(/ffmpeg cannot filter .* by "crop=900:900": /);
+  });
+
+  it('never reach a shell or a file', async () => {
+    const marker = join(folder, 'made');
+    const values = [
+      `hflip;$(touch ${marker})`,
+      `hflip'\`touch ${marker}\``,
+      `metadata=print:file=${marker}`,
+      `hflip,-y ${marker}`,
+    ];
+    for (const vfDistorted of values) {
+      await expect(
+        score({ reference: reference(), distorted: distorted() }, { vfDistorted }),
+      ).rejects.toThrow(/vfDistorted/);
+    }
+    expect(() => rmSync(marker)).toThrow();
+  });
+
+  it('take less of somebody else', async () => {
+    const origin = { by: 'foreign' as const, folders: [encodeFolder()] };
+    const pair = { reference: reference(), distorted: distorted() };
+    await expect(score(pair, { origin, vfDistorted: 'nlmeans' })).rejects.toThrow(/not allowed here/);
+    const report = await score(pair, { origin, vfDistorted: 'hflip', vfReference: 'hflip', threads: 0 });
+    expect(report.pairing?.distorted.conversions).toContain("filtered by ffmpeg's hflip");
+  });
+
+  it('are those of each pair, where several share a reference', async () => {
+    const bars = ffmpeg(join(encodeFolder(), 'bars.mkv'), [
+      '-i',
+      distorted(),
+      '-vf',
+      'crop=160:80,pad=160:120:0:20',
+      '-c:v',
+      'ffv1',
+    ]);
+    const reports = await scoreMany(reference(), [distorted(), bars], {
+      crop: 'auto',
+      features: ['psnr'],
+      threads: 0,
+    });
+    expect(reports.map(({ pairing }) => pairing?.reference.conversions)).toEqual([
+      ['not cropped: no borders to cut off'],
+      ['not cropped: no borders to cut off'],
+    ]);
+    const cut = await scoreMany(reference(), [distorted(), bars], {
+      ...{ cropReference: '160:80', cropDistorted: '160:80', features: ['psnr'], threads: 0 },
+    });
+    const [a, b] = cut.map(({ pooled_metrics }) => pooled_metrics.psnr_y);
+    expect(a).toEqual(b);
+  });
+
+  it('give the same in parts as in one piece', async () => {
+    const api = await import('../../../src/index.js');
+    const options = { vfReference: 'crop=120:100', cropDistorted: '120:100', threads: 0 } as const;
+    const pair = { reference: reference(), distorted: distorted() };
+    const whole = await api.score(pair, options);
+    const parts = [];
+    for (const number of [1, 2, 3]) parts.push(await api.scoreShard(pair, { number, count: 3 }, options));
+    const merged = await api.mergeShards(parts);
+    expect(merged.frames).toEqual(whole.frames);
+  });
+
+  it('read Y4M by ffmpeg where these need it', async () => {
+    const y4m = join(folder, 'stored.y4m');
+    ffmpeg(y4m, ['-i', distorted(), '-pix_fmt', 'yuv420p']);
+    const report = await score(
+      { reference: y4m, distorted: y4m },
+      { vfReference: 'hflip', vfDistorted: 'hflip', threads: 0 },
+    );
+    expect(report.pairing?.reference).toMatchObject({
+      decoder: 'ffmpeg',
+      conversions: ["filtered by ffmpeg's hflip"],
+    });
+  });
+});

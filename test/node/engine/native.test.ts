@@ -1,0 +1,383 @@
+/**
+ * @module test/node/engine/native
+ * Scoring with an installed program that is scripted: what it is given, and every way in which it can fail. The program
+ * logs the mean luma of each frame, which is known of the frames made here.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  AnyvmafError,
+  describeNative,
+  type FrameSource,
+  listBackends,
+  probeBackend,
+  score,
+} from '../../../src/index.js';
+import { fakeVmaf, nativeFolders, processesWith } from '../../support/fake-vmaf.js';
+
+let home = '';
+let temporary = '';
+const { TMPDIR } = process.env;
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), 'anyvmaf-fake-'));
+  // Of one's own, so that what other tests have there does not count.
+  temporary = join(home, 'temporary');
+  mkdirSync(temporary);
+  process.env.TMPDIR = temporary;
+});
+afterAll(() => {
+  if (TMPDIR === undefined) delete process.env.TMPDIR;
+  else process.env.TMPDIR = TMPDIR;
+  rmSync(home, { recursive: true, force: true });
+});
+afterEach(async () => {
+  expect(nativeFolders(temporary)).toEqual([]);
+  // One that was told to end takes its time on a busy machine.
+  await expect.poll(() => processesWith(home), { timeout: 10_000 }).toEqual([]);
+});
+
+const FORMAT = { width: 48, height: 34, bitDepth: 8, chroma: '420' } as const;
+const FRAME = (48 * 34 * 3) / 2;
+
+/** Raw frames, each of one value. */
+function flat(...values: number[]): Uint8Array {
+  const bytes = new Uint8Array(values.length * FRAME);
+  for (const [n, value] of values.entries()) bytes.fill(value, n * FRAME, (n + 1) * FRAME);
+  return bytes;
+}
+
+const REFERENCE = [10, 20, 30, 40];
+const DISTORTED = [11, 22, 33, 44];
+const bytesRequest = { reference: flat(...REFERENCE), distorted: flat(...DISTORTED), raw: FORMAT };
+
+async function failure(work: Promise<unknown>): Promise<{ code: string; message: string }> {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof AnyvmafError)) throw error ?? new Error('it went well');
+  return { code: error.code, message: error.message };
+}
+
+function files(): { reference: string; distorted: string; raw: typeof FORMAT } {
+  const folder = join(home, "a 'hostile' na=me:, -r");
+  mkdirSync(folder, { recursive: true });
+  const [reference, distorted] = [join(folder, '-reference.yuv'), join(folder, 'distorted\n.yuv')];
+  writeFileSync(reference, bytesRequest.reference);
+  writeFileSync(distorted, bytesRequest.distorted);
+  return { reference, distorted, raw: FORMAT };
+}
+
+describe.skipIf(process.platform === 'win32')('a program that works', () => {
+  it('gets frames through pipes, both videos whole and in order', async () => {
+    const fake = fakeVmaf(home, 'good');
+    const report = await score(bytesRequest, { backend: 'native-cpu', vmafBin: fake.path });
+    expect(report.frames.map(({ metrics }) => metrics.vmaf)).toEqual(REFERENCE);
+    expect(report.frames.map(({ metrics }) => metrics.distorted_luma)).toEqual(DISTORTED);
+    expect(report.native).toEqual({
+      flavour: 'vmaf',
+      path: fake.path,
+      version: '3.2.0',
+      libvmaf: '3.2.0',
+      decimals: 6,
+      pooled: 'computed',
+      input: 'pipes',
+    });
+    expect([report.backend_requested, report.backend_used]).toEqual(['native-cpu', 'native-cpu']);
+    expect(report.implementation).toBe('vmaf 3.2.0');
+    expect(report.frameCount).toBe(4);
+    // (10 + 20 + 30 + 40) / 4
+    expect(report.pooled_metrics.vmaf?.mean).toBe(25);
+  });
+
+  it('reads stored files by itself, whatever they are called', async () => {
+    const fake = fakeVmaf(home, 'good');
+    const request = files();
+    const report = await score(request, { backend: 'native-cpu', vmafBin: fake.path, threads: 3 });
+    expect(report.native?.input).toBe('files');
+    expect(report.frames.map(({ metrics }) => metrics.vmaf)).toEqual(REFERENCE);
+    expect(fake.runs().at(-1)).toEqual([
+      ...['--reference', request.reference, '--distorted', request.distorted],
+      ...['--width', '48', '--height', '34', '--pixel_format', '420', '--bitdepth', '8'],
+      ...['--model', 'version=vmaf_v0.6.1:name=vmaf', '--threads', '3', '--frame_cnt', '4'],
+      ...['--gpumask', '4294967295', '--quiet', '--json', '--output', 'log.json'],
+    ]);
+  });
+
+  it('scores the frames that both have, and says which video ended first', async () => {
+    const fake = fakeVmaf(home, 'good');
+    const frames = (count: number, name: string): FrameSource => ({
+      info: { ...FORMAT, name, container: 'frames', frameCount: null, warnings: [] },
+      seekable: false,
+      async readFrame(index, into) {
+        if (index >= count) return false;
+        into.y.fill(index + 1);
+        return true;
+      },
+      close() {},
+    });
+    const request = { reference: frames(2, 'short'), distorted: frames(300, 'long') };
+    const report = await score(request, { backend: 'native-cpu', vmafBin: fake.path });
+    expect(report.frames.map(({ metrics }) => metrics.vmaf)).toEqual([1, 2]);
+    expect(report.frameCount).toBe(2);
+    expect(report.warnings.join()).toMatch(/reference short ended after 2 frames, before the distorted long/);
+  });
+
+  it('tells of every frame and of progress to the last', async () => {
+    const fake = fakeVmaf(home, 'good');
+    const told: number[] = [];
+    let done = 0;
+    await score(bytesRequest, {
+      backend: 'native-cpu',
+      vmafBin: fake.path,
+      onFrame: ({ metrics }) => told.push(metrics.vmaf ?? 0),
+      onProgress: ({ framesDone }) => {
+        done = framesDone;
+      },
+    });
+    expect(told).toEqual(REFERENCE);
+    expect(done).toBe(4);
+  });
+
+  it('gets a built-in model that it lacks as a file', async () => {
+    const fake = fakeVmaf(home, 'good');
+    const models = ['version=vmaf_4k_v0.6.1:name=uhd'];
+    const error = await failure(score(bytesRequest, { backend: 'native-cpu', vmafBin: fake.path, models }));
+    // The scripted program logs no other score than vmaf, so that the probe misses this one; but it got the file.
+    expect(error.message).toMatch(/no finite score "uhd"/);
+    expect(fake.runs().at(-1)?.join(' ')).toMatch(/--model path=model0\.json:name=uhd/);
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('the choice', () => {
+  it('takes a GPU that works for auto, and names it', async () => {
+    const fake = fakeVmaf(home, 'gpu');
+    const report = await score(bytesRequest, { backend: 'auto', vmafBin: fake.path });
+    expect([report.backend_requested, report.backend_used]).toEqual(['auto', 'cuda']);
+    const last = fake.runs().at(-1) ?? [];
+    expect(last.filter((arg) => arg.startsWith('--no_'))).toEqual(['--no_sycl', '--no_hip', '--no_metal']);
+  });
+
+  it('uses the exclusive option and full precision where the tool has them', async () => {
+    const fake = fakeVmaf(home, 'exclusive');
+    const report = await score(bytesRequest, { backend: 'hip', hipDevice: 1, vmafBin: fake.path });
+    expect(report.native?.decimals).toBeNull();
+    expect(fake.runs().at(-1)?.join(' ')).toMatch(/--backend hip --hip_device 1 --precision max/);
+  });
+
+  it('falls to the own core for auto alone, and says why', async () => {
+    const fake = fakeVmaf(home, 'gpu-broken');
+    const report = await score(bytesRequest, { backend: 'auto', vmafBin: fake.path, threads: 0 });
+    expect([report.backend_used, report.implementation]).toEqual(['cpu', 'simd128']);
+    expect(report.warnings.join()).toMatch(/cuda was not used: .*device initialisation/);
+  });
+
+  it('takes the own core for auto where no GPU is advertised, and never starts a run', async () => {
+    const fake = fakeVmaf(home, 'good-auto');
+    const report = await score(bytesRequest, { backend: 'auto', vmafBin: fake.path, threads: 0 });
+    expect(report.backend_used).toBe('cpu');
+    expect(fake.runs()).toEqual([]);
+  });
+
+  it('refuses what was asked for by name and is broken, with what there is instead', async () => {
+    const fake = fakeVmaf(home, 'gpu-broken');
+    const error = await failure(score(bytesRequest, { backend: 'cuda', vmafBin: fake.path }));
+    expect(error.code).toBe('backend');
+    expect(error.message).toMatch(/cuda does not work here: .*ended with status 100.*device initialisation/);
+    expect(error.message).toMatch(/Available: cpu \(this package's own core\), native-cpu/);
+  });
+
+  it('refuses a backend that the tool was not built with', async () => {
+    const fake = fakeVmaf(home, 'good');
+    const error = await failure(score(bytesRequest, { backend: 'metal', vmafBin: fake.path }));
+    expect(error.code).toBe('backend');
+    expect(error.message).toMatch(
+      /metal is not here: vmaf .* was built without it.*Install a vmaf built with Metal/,
+    );
+  });
+
+  it('refuses a run that the tool says it did on another backend', async () => {
+    const fake = fakeVmaf(home, 'liar');
+    const error = await failure(score(bytesRequest, { backend: 'cuda', vmafBin: fake.path }));
+    expect(error.message).toMatch(/ran on cpu instead of cuda/);
+  });
+
+  it.each([
+    [{ compat: 'libvmaf-3.0' }, /compat cannot be passed to the backend native-cpu/],
+    [{ implementation: 'portable' }, /implementation cannot be passed/],
+    [{ chunkFrames: 4 }, /chunkFrames cannot be passed/],
+    [{ syclDevice: 0 }, /syclDevice is 0, but the backend is native-cpu, not sycl/],
+    [{ vmafBin: '' }, /vmafBin is "", but it must be the path of a program/],
+    [{ backend: undefined }, /no native backend is asked for/],
+    [{ backend: 'gpu' }, /backend is "gpu", but it must be auto, cpu, wasm, native-cpu, cuda/],
+  ])('refuses %o', async (options, expected) => {
+    const all = { backend: 'native-cpu', vmafBin: 'vmaf', ...options } as Parameters<typeof score>[1];
+    const error = await failure(score(bytesRequest, all));
+    expect(error.code).toBe('usage');
+    expect(error.message).toMatch(expected);
+  });
+
+  it('refuses formats that the tool does not take, by name', async () => {
+    const fake = fakeVmaf(home, 'good');
+    const raw = { ...FORMAT, chroma: '400' } as const;
+    const error = await failure(
+      score({ ...bytesRequest, raw }, { backend: 'native-cpu', vmafBin: fake.path }),
+    );
+    expect(error.message).toMatch(/cannot score 48x34 4:0:0 8 bit: it takes video with chroma only/);
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('a program that fails', () => {
+  it.each([
+    ['hang-help', /did not answer within 5 s/],
+    ['crash-help', /ended with status \d+|was ended by SIGSEGV|neither vmaf/],
+    ['garbage', /is neither vmaf nor an ffmpeg/],
+    ['crash', /ended with status 139|SIGSEGV/],
+    ['flood', /ended with status 9/],
+    ['no-log', /ended well but wrote no log/],
+    ['garbage-log', /wrote a log that is not JSON/],
+    ['null-score', /gave no finite score "vmaf" for a grey frame/],
+  ])('is refused: %s', async (mode, expected) => {
+    const fake = fakeVmaf(home, mode);
+    const error = await failure(score(bytesRequest, { backend: 'native-cpu', vmafBin: fake.path }));
+    expect(error.code).toBe('backend');
+    expect(error.message).toMatch(expected);
+    expect(error.message).not.toMatch(/\n/);
+  });
+
+  it('is refused when it is not executable, a folder, or not there', async () => {
+    const plain = join(home, 'plain');
+    writeFileSync(plain, 'text');
+    for (const [path, expected] of [
+      [plain, /is not executable by this user/],
+      [home, /is not a file/],
+      [join(home, 'nowhere'), /does not exist/],
+    ] as const) {
+      const error = await failure(score(bytesRequest, { backend: 'native-cpu', vmafBin: path }));
+      expect(error.code).toBe('backend');
+      expect(error.message).toMatch(expected);
+    }
+  });
+
+  it('is refused when it logs fewer frames than it was given', async () => {
+    const fake = fakeVmaf(home, 'short');
+    const error = await failure(score(bytesRequest, { backend: 'native-cpu', vmafBin: fake.path }));
+    expect(error.message).toMatch(/scored 3 frames, but 4 were given to it/);
+  });
+
+  it('is told apart from its probe: it may crash on the videos alone', async () => {
+    const fake = fakeVmaf(home, 'late-crash');
+    const error = await failure(score(bytesRequest, { backend: 'native-cpu', vmafBin: fake.path }));
+    expect(error.message).toMatch(/ended with status 139|SIGSEGV/);
+  });
+
+  it('is ended with all its processes when the caller stops, and its reason is thrown', async () => {
+    const fake = fakeVmaf(home, 'late-hang');
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    const scoring = score(bytesRequest, {
+      backend: 'native-cpu',
+      vmafBin: fake.path,
+      signal: stop.signal,
+    });
+    scoring.catch(() => {});
+    // The probe is one run, the videos are the second.
+    while (fake.runs().length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+    stop.abort(reason);
+    await expect(scoring).rejects.toBe(reason);
+  });
+
+  it('passes on what reading a video throws, and ends', async () => {
+    const fake = fakeVmaf(home, 'good');
+    const source: FrameSource = {
+      info: { ...FORMAT, name: 'broken', container: 'frames', frameCount: null, warnings: [] },
+      seekable: false,
+      async readFrame(index) {
+        if (index < 3) return true;
+        throw new AnyvmafError('media', 'frame 3 is damaged.');
+      },
+      close() {},
+    };
+    const request = { reference: source, distorted: bytesRequest.distorted, raw: FORMAT };
+    const error = await failure(score(request, { backend: 'native-cpu', vmafBin: fake.path }));
+    expect(error).toEqual({ code: 'media', message: 'frame 3 is damaged.' });
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('what there is', () => {
+  it('lists what a tool was built with', async () => {
+    const list = await listBackends({ vmafBin: fakeVmaf(home, 'gpu').path });
+    const { cpu, cuda, sycl, hip, metal, native_cpu } = list;
+    expect({ cpu, cuda, sycl, hip, metal, native_cpu }).toEqual({
+      cpu: true,
+      cuda: true,
+      sycl: true,
+      hip: true,
+      metal: true,
+      native_cpu: true,
+    });
+  });
+
+  it('has the own core alone where nothing is installed, and says how to get the rest', async () => {
+    const list = await listBackends({ vmafBin: join(home, 'nowhere') });
+    expect([list.cpu, list.cuda, list.sycl, list.hip, list.metal, list.native_cpu]).toEqual([
+      true,
+      false,
+      false,
+      false,
+      false,
+      false,
+    ]);
+    // The package webgpu is installed for tests.
+    expect(list.details.filter(({ advice }) => advice === null).map(({ backend }) => backend)).toEqual([
+      'cpu',
+      'webgpu',
+      'hybrid',
+    ]);
+    expect(list.native.error).toMatch(/nowhere does not exist/);
+  });
+
+  it('describes the tool', async () => {
+    const { path } = fakeVmaf(home, 'gpu');
+    expect(await describeNative({ vmafBin: path })).toEqual({
+      binary_path: path,
+      version: '3.2.0',
+      build_flags: { cpu: true, cuda: true, sycl: true, hip: true, metal: true },
+      flavour: 'vmaf',
+      error: null,
+    });
+  });
+
+  it('answers what a probe found, whatever it is', async () => {
+    const works = await probeBackend('cuda', { vmafBin: fakeVmaf(home, 'gpu').path });
+    // The scripted score is the mean luma of the grey frame.
+    expect(works).toMatchObject({
+      backend: 'cuda',
+      compiled_in: true,
+      runtime_healthy: true,
+      score: 128,
+      error: null,
+    });
+    expect(works.latency_ms).toBeGreaterThan(0);
+    const broken = await probeBackend('cuda', { vmafBin: fakeVmaf(home, 'gpu-broken').path });
+    expect(broken).toMatchObject({ compiled_in: true, runtime_healthy: false, score: null });
+    const absent = await probeBackend('cuda', { vmafBin: fakeVmaf(home, 'good').path });
+    expect(absent).toMatchObject({ compiled_in: false, runtime_healthy: false, latency_ms: null });
+    const hung = await probeBackend('native-cpu', { vmafBin: fakeVmaf(home, 'hang').path, timeout: 300 });
+    expect(hung.error).toMatch(/did not answer within 0\.3 s and was ended/);
+  });
+
+  it('probes the own core with the score that libvmaf gives a grey frame', async () => {
+    // vmaf 3.2.0 prints 97.428043 for it.
+    const { runtime_healthy, score: found } = await probeBackend('cpu');
+    expect(runtime_healthy).toBe(true);
+    expect(found?.toFixed(6)).toBe('97.428043');
+  });
+
+  it('refuses other names', async () => {
+    const error = await failure(probeBackend('vulkan' as 'cuda'));
+    expect(error).toMatchObject({ code: 'usage' });
+  });
+});

@@ -1,0 +1,178 @@
+/**
+ * @module test/node/engine/pictures
+ * RGB, pictures with alpha, single pictures, and encoded video from pipes: compared by a stated conversion, as ffmpeg does it.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { createReadStream, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { score } from '../../../src/index.js';
+import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
+
+const FROM_RGB = 'scale=out_color_matrix=bt709:out_range=limited';
+const STATED = `by the matrix BT.709 in limited range (${FROM_RGB})`;
+
+describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
+  const file = (name: string, args: readonly string[]) => ffmpeg(join(encodeFolder(), name), args);
+  const png = () =>
+    file('still.png', ['-f', 'lavfi', '-i', 'testsrc2=s=192x128', '-frames:v', '1', '-pix_fmt', 'rgb24']);
+  const from = (name: string, ...args: string[]) => file(name, ['-i', png(), '-frames:v', '1', ...args]);
+  const y4m = (name: string, path: string, chain: string) =>
+    file(name, ['-i', path, '-vf', chain, '-strict', '-1', '-f', 'yuv4mpegpipe']);
+
+  it.each([
+    [
+      'jpeg',
+      () => from('still.jpg', '-q:v', '6'),
+      'scale=in_range=full:out_range=limited:in_color_matrix=bt601:out_color_matrix=bt709,format=yuv444p',
+      ['colour range full to limited', 'matrix bt601 to bt709'],
+    ],
+    [
+      'gif',
+      () => from('still.gif'),
+      `${FROM_RGB},format=yuv444p`,
+      [`bgra (RGB) to yuv444p ${STATED}`, 'alpha left out'],
+    ],
+    [
+      'png with alpha',
+      () => from('alpha.png', '-pix_fmt', 'rgba'),
+      `${FROM_RGB},format=yuv444p`,
+      [`rgba (RGB) to yuv444p ${STATED}`, 'alpha left out'],
+    ],
+    [
+      'gbrp',
+      () => from('rgb.mkv', '-c:v', 'ffv1', '-pix_fmt', 'gbrp10le'),
+      `${FROM_RGB},format=yuv444p10le`,
+      [`gbrp10le (RGB) to yuv444p10le ${STATED}`],
+    ],
+    [
+      'a palette',
+      () => from('palette.png', '-pix_fmt', 'pal8'),
+      `${FROM_RGB},format=yuv444p`,
+      [`pal8 (RGB) to yuv444p ${STATED}`],
+    ],
+  ])('compares %s with PNG by a conversion that the report states', async (name, make, chain, said) => {
+    const distorted = make();
+    const options = { threads: 0, features: ['psnr'], commonBitDepth: true, preflight: false } as const;
+    const report = await score({ reference: png(), distorted }, options);
+    expect(report.pairing?.reference.conversions[0]).toBe(`rgb24 (RGB) to yuv444p ${STATED}`);
+    expect(report.pairing?.distorted.conversions).toEqual(expect.arrayContaining(said));
+    const plain = {
+      reference: y4m('reference.y4m', png(), `${FROM_RGB},format=yuv444p`),
+      distorted: y4m(`${name.replaceAll(' ', '-')}.y4m`, distorted, chain),
+    };
+    const expected = await score(plain, options);
+    expect(report.frames[0]?.metrics).toEqual(expected.frames[0]?.metrics);
+    expect(report.frames.length).toBe(1);
+  });
+
+  it('compares a picture with itself as equal, and two kinds as alike', async () => {
+    const options = { threads: 0, features: ['psnr'] } as const;
+    const same = await score({ reference: png(), distorted: from('copy.png') }, options);
+    expect(same.pooled_metrics.psnr_cb).toMatchObject({ mean: 60 });
+    const webp = await score({ reference: png(), distorted: from('still.webp', '-quality', '95') }, options);
+    expect(webp.pooled_metrics.psnr_y).toHaveProperty('mean');
+    const { mean = 0 } = webp.pooled_metrics.psnr_y as { mean?: number };
+    expect(mean).toBeGreaterThan(30);
+  });
+
+  it('compares AVIF with PNG as the picture that ffmpeg decodes', async () => {
+    const made = ['-vf', `${FROM_RGB},format=yuv444p`, '-colorspace', 'bt709', '-color_range', 'tv'];
+    const distorted = from('still.avif', ...made, '-c:v', 'libaom-av1', '-still-picture', '1', '-crf', '45');
+    const options = { threads: 0, features: ['psnr'], preflight: false } as const;
+    const report = await score({ reference: png(), distorted }, options);
+    expect(report.pairing?.distorted).toMatchObject({
+      codec: 'av1',
+      pixelFormat: 'yuv444p',
+      conversions: [],
+    });
+    const plain = {
+      reference: y4m('avif-reference.y4m', png(), `${FROM_RGB},format=yuv444p`),
+      distorted: y4m('avif.y4m', distorted, 'null'),
+    };
+    const expected = await score(plain, options);
+    expect(report.frames).toEqual(expected.frames);
+    expect(report.frames.length).toBe(1);
+    expect(report.frames[0]?.metrics.psnr_y).toBeLessThan(60);
+  });
+
+  it('leaves alpha of video out, and says so', async () => {
+    const alpha = encode({ codec: 'ffv1', pixelFormat: 'yuva420p', frames: 3, size: '160x120' });
+    const report = await score({ reference: alpha, distorted: alpha }, { threads: 0 });
+    expect(report.pairing?.distorted).toMatchObject({
+      pixelFormat: 'yuva420p',
+      conversions: ['alpha left out'],
+    });
+  });
+});
+
+describe.runIf(hasFfmpeg)(`encoded video from pipes (${needsFfmpeg})`, () => {
+  let folder = '';
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'anyvmaf-pipes-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const video = () => encode({ codec: 'h264', frames: 12, size: '160x120', extension: 'mkv' });
+  const low = () =>
+    encode({ codec: 'h264', frames: 12, size: '160x120', extra: ['-crf', '44'], extension: 'mkv' });
+  const piped = (path: string) => Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array>;
+  const cut = (path: string, bytes: number) => new Blob([readFileSync(path).subarray(0, bytes)]).stream();
+
+  it('is decoded in order, with the values of a file', async () => {
+    const whole = await score({ reference: video(), distorted: low() }, { threads: 0 });
+    const report = await score({ reference: piped(video()), distorted: piped(low()) }, { threads: 0 });
+    expect(report.frames).toEqual(whole.frames);
+    // Both streams have one name.
+    expect(report.warnings).toEqual([
+      expect.stringMatching(
+        /^the stream was decoded in order while it came, by ffmpeg \S+; its frames are paired by number\.$/,
+      ),
+    ]);
+  });
+
+  it.skipIf(process.platform === 'win32')('is decoded in order from a FIFO', async () => {
+    const fifo = join(folder, 'live.mkv');
+    execFileSync('mkfifo', [fifo]);
+    const whole = await score({ reference: video(), distorted: low() }, { threads: 0 });
+    const writer = spawn('sh', ['-c', 'cat "$0" > "$1"', low(), fifo], { stdio: 'ignore' });
+    const ended = new Promise((resolve) => writer.once('close', resolve));
+    const report = await score({ reference: video(), distorted: fifo }, { threads: 0 });
+    expect(await ended).toBe(0);
+    expect(report.frames).toEqual(whole.frames);
+    expect(report.warnings).toEqual([expect.stringMatching(/live\.mkv was decoded in order while it came/)]);
+  });
+
+  it('is refused with what ffmpeg says where it is cut off', async () => {
+    const run = score({ reference: video(), distorted: cut(low(), 1500) }, { threads: 0 });
+    await expect(run).rejects.toThrow(
+      /^the stream is not encoded video that ffmpeg can decode in order: it says .*; give encoded video as a file/,
+    );
+  });
+
+  it('is refused where it is RGB, for which a conversion is to be stated', async () => {
+    const rgb = encode({ codec: 'ffv1', pixelFormat: 'gbrp', frames: 3, size: '160x120' });
+    await expect(score({ reference: video(), distorted: piped(rgb) }, { threads: 0 })).rejects.toThrow(/RGB/);
+  });
+
+  it('is refused without a decoder', async () => {
+    const run = score({ reference: video(), distorted: piped(low()) }, { threads: 0, decoder: 'mediabunny' });
+    await expect(run).rejects.toThrow(/is not a Y4M file but a Matroska or WebM file/);
+  });
+
+  it('ends with the run, however much is still to come', async () => {
+    const report = await score(
+      { reference: piped(video()), distorted: piped(low()) },
+      { threads: 0, frameCount: 2 },
+    );
+    expect(report.frames.length).toBe(2);
+    const stop = new AbortController();
+    const endless = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(readFileSync(low()).subarray(0, 2000)),
+    });
+    const run = score({ reference: video(), distorted: endless }, { threads: 0, signal: stop.signal });
+    setTimeout(() => stop.abort(new Error('enough')), 300);
+    await expect(run).rejects.toThrow('enough');
+  });
+});

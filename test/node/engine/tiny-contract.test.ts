@@ -1,0 +1,380 @@
+/**
+ * @module test/node/engine/tiny-contract
+ * Models as other trainers export them for the reference's contract: types, shapes, versions, names and orders of
+ * tensors, subgraphs, and 8-bit siblings beside the models that they were made of.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DatasetWriter } from '../../../src/evaluate/table/write.js';
+import { evaluateModel, type Report, score, type TinyModelOptions } from '../../../src/index.js';
+import { toHalves } from '../../../src/tiny/half.js';
+import { manifestOf } from '../../../src/tiny/manifest.js';
+import { floats, graph, longs, model, node, port, TYPE, tensor } from '../../support/onnx.js';
+import { seeded } from '../../support/random.js';
+import { sha256 } from '../../support/tiny.js';
+
+const FORMAT = { width: 48, height: 32, bitDepth: 8, chroma: '420' } as const;
+const FRAMES = 3;
+const random = seeded(11);
+const reference = random.bytes((FRAMES * FORMAT.width * FORMAT.height * 3) / 2);
+const distorted = reference.map((value, i) => (i % 5 === 0 ? value >> 1 : value));
+
+const FEATURES = ['adm2', 'vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3', 'motion2'];
+/** Powers of two, which half floats hold without loss. */
+const WEIGHTS = [32, 16, 8, 4, 2, 0.25];
+const OFFSET = 7;
+
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'anyvmaf-contract-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Writes a model, and a sidecar; its path. */
+function save(name: string, onnx: Uint8Array, sidecar?: object): string {
+  const path = join(folder, `${name}.onnx`);
+  writeFileSync(path, onnx);
+  if (sidecar) writeFileSync(join(folder, `${name}.json`), JSON.stringify(sidecar));
+  return path;
+}
+
+function run(...tiny: TinyModelOptions[]): Promise<Report> {
+  return score({ reference, distorted, raw: FORMAT }, { models: [], threads: 0, tiny });
+}
+
+/** What the linear model gives for a frame. */
+function expected(metrics: Readonly<Record<string, number>>): number {
+  return FEATURES.reduce(
+    (sum, name, i) => sum + (WEIGHTS[i] ?? 0) * (metrics[`integer_${name}`] ?? Number.NaN),
+    OFFSET,
+  );
+}
+
+/** The linear model, from `x` of any number of rows to `y`, with nodes behind it. */
+function linearParts(more: readonly (readonly number[])[] = [], output = port('y', ['N', 1])) {
+  return {
+    nodes: [node('Gemm', ['x', 'w', 'b'], ['y']), ...more],
+    initializers: [floats('w', [6, 1], WEIGHTS), floats('b', [1], [OFFSET])],
+    inputs: [port('x', ['N', 6])],
+    outputs: [output],
+  };
+}
+
+async function expectLinear(onnx: Uint8Array, digits = 4, plus = 0): Promise<void> {
+  const { frames } = await run({ model: save('linear', onnx) });
+  expect(frames).toHaveLength(FRAMES);
+  for (const { metrics } of frames)
+    expect(metrics.vmaf_tiny_model).toBeCloseTo(expected(metrics) + plus, digits);
+}
+
+describe('a model of features', () => {
+  it.each([
+    [13, 7],
+    [15, 8],
+    [17, 8],
+    [18, 8],
+    [19, 9],
+    [21, 10],
+  ])('runs in operators of version %i, file version %i', async (opset, ir) => {
+    await expectLinear(model(linearParts(), opset, ir));
+  });
+
+  it.each<[shape: string, axes: number[] | null, dims: (number | string)[] | null]>([
+    ['[]', [0, 1], []],
+    ['[1]', [1], [1]],
+    ['[N]', [1], ['N']],
+    ['[N, 1]', null, ['N', 1]],
+    ['[1, 1]', null, [1, 1]],
+    ['not stated', null, null],
+  ])('gives one number a frame in the shape %s', async (_shape, axes, dims) => {
+    // Only a graph of one row can end without a dimension.
+    const rows = dims?.includes('N') || dims === null ? 'N' : 1;
+    const output = axes ? 'z' : 'y';
+    const squeeze = axes
+      ? [
+          node('Constant', [], ['axes'], { value: { tensor: longs('', [axes.length], axes) } }),
+          node('Squeeze', ['y', 'axes'], ['z']),
+        ]
+      : [];
+    const parts = linearParts(squeeze, port(output, dims));
+    await expectLinear(model({ ...parts, inputs: [port('x', [rows, 6])] }));
+  });
+
+  it('has weights and tensors of half, single or double precision', async () => {
+    const half = (values: readonly number[]) => toHalves(Float32Array.from(values));
+    const ends = (type: number) => ({
+      inputs: [port('x', ['N', 6], type)],
+      outputs: [port('y', ['N', 1], type)],
+    });
+    const halves = [
+      tensor('w', TYPE.float16, [6, 1], half(WEIGHTS)),
+      tensor('b', TYPE.float16, [1], half([OFFSET])),
+    ];
+    // Features have eleven bits then, and so has the sum, which lies below 128.
+    await expectLinear(model({ ...linearParts(), initializers: halves, ...ends(TYPE.float16) }), 0);
+    const doubles = [
+      tensor('w', TYPE.double, [6, 1], Float64Array.from(WEIGHTS)),
+      tensor('b', TYPE.double, [1], Float64Array.of(OFFSET)),
+    ];
+    await expectLinear(model({ ...linearParts(), initializers: doubles, ...ends(TYPE.double) }));
+    const { nodes, initializers, ...rest } = linearParts();
+    const stored = [tensor('w16', TYPE.float16, [6, 1], half(WEIGHTS)), ...initializers.slice(1)];
+    const cast = node('Cast', ['w16'], ['w'], { to: { int: TYPE.float } });
+    await expectLinear(model({ ...rest, nodes: [cast, ...nodes], initializers: stored }));
+  });
+
+  it('may list its weights among its inputs, as early exporters did', async () => {
+    const parts = linearParts();
+    const listed = [...parts.inputs, port('w', [6, 1]), port('b', [1])];
+    await expectLinear(model({ ...parts, inputs: listed }, 13, 3));
+  });
+
+  it('may have a Loop and an If within the limits', async () => {
+    const scalar = (name: string) => port(name, [], TYPE.bool);
+    const body = graph({
+      nodes: [node('Identity', ['go'], ['going']), node('Add', ['sum', 'one'], ['next'])],
+      inputs: [port('i', [], TYPE.int64), scalar('go'), port('sum', ['N', 1])],
+      outputs: [scalar('going'), port('next', ['N', 1])],
+    });
+    const parts = linearParts(
+      [node('Loop', ['rounds', 'yes', 'y'], ['z'], { body: { graph: body } })],
+      port('z', ['N', 1]),
+    );
+    const constants = [
+      tensor('rounds', TYPE.int64, [], BigInt64Array.of(5n)),
+      tensor('yes', TYPE.bool, [], Uint8Array.of(1)),
+      floats('one', [1, 1], [1]),
+    ];
+    await expectLinear(model({ ...parts, initializers: [...parts.initializers, ...constants] }), 4, 5);
+    const branch = (operator: string) =>
+      graph({ nodes: [node(operator, ['y'], ['r'])], outputs: [port('r', ['N', 1])] });
+    const chosen = linearParts(
+      [
+        node('If', ['yes'], ['z'], {
+          then_branch: { graph: branch('Identity') },
+          else_branch: { graph: branch('Neg') },
+        }),
+      ],
+      port('z', ['N', 1]),
+    );
+    await expectLinear(model({ ...chosen, initializers: [...chosen.initializers, ...constants.slice(1)] }));
+  });
+
+  it('finds its features by their name behind a codec block', async () => {
+    const onnx = model({
+      nodes: [
+        node('Gemm', ['features', 'w', 'b'], ['y']),
+        node('MatMul', ['codec', 'v'], ['c']),
+        node('Add', ['y', 'c'], ['score']),
+      ],
+      // 100 for the first encoder, 200 for the second, 10 for the preset, 1 for the rate factor.
+      initializers: [...linearParts().initializers, floats('v', [4, 1], [100, 200, 10, 1])],
+      inputs: [port('codec', ['N', 4]), port('features', ['N', 6])],
+      outputs: [port('score', ['N', 1])],
+    });
+    const sidecar = { name: 'codec', encoder_vocab: ['libx264', 'libx265'], feature_order: FEATURES };
+    const path = save('codec', onnx, sidecar);
+    const { frames } = await run({ model: path, codec: 'hevc', preset: 'veryslow', crf: 21 });
+    for (const { metrics } of frames)
+      expect(metrics.codec).toBeCloseTo(expected(metrics) + 200 + (10 * 8) / 9 + 21 / 63, 3);
+  });
+});
+
+describe('a model of two pictures', () => {
+  /** The mean of a less that of b. */
+  const difference = (a: string, b: string) =>
+    model({
+      nodes: [
+        node('Sub', [a, b], ['d']),
+        node('ReduceMean', ['d'], ['score'], { axes: { ints: [0, 1, 2, 3] }, keepdims: { int: 0 } }),
+      ],
+      inputs: [b, a].map((name) => port(name, [1, 1, 'H', 'W'])),
+      outputs: [port('score', [])],
+    });
+  const luma = (video: Uint8Array) => {
+    const size = FORMAT.width * FORMAT.height;
+    return video.subarray(0, size).reduce((sum, value) => sum + value, 0) / size / 255;
+  };
+
+  it('tells them apart by their names, in whatever order the graph has them', async () => {
+    const wanted = luma(reference) - luma(distorted);
+    const names = [
+      ['ref', 'dist'],
+      ['reference', 'distorted'],
+      ['ref', 'x'],
+      ['x', 'dis'],
+    ] as const;
+    for (const [a, b] of names) {
+      const { frames } = await run({ model: save('pair', difference(a, b)) });
+      expect(frames[0]?.metrics.vmaf_tiny_model).toBeCloseTo(wanted, 5);
+    }
+  });
+
+  it('takes them as its sidecar says before all', async () => {
+    const path = save('said', difference('ref', 'dist'), { name: 'said', reference_input: 'dist' });
+    const { frames } = await run({ model: path });
+    expect(frames[0]?.metrics.said).toBeCloseTo(luma(distorted) - luma(reference), 5);
+  });
+});
+
+describe('an 8-bit sibling', () => {
+  const weights = Float32Array.from([40, 12, 9, 6, 3, 0.5]);
+  const step = 40 / 127;
+  const small = Int8Array.from(weights, (value) => Math.round(value / step));
+  const full = model({
+    nodes: [node('MatMul', ['features', 'w'], ['score'])],
+    initializers: [floats('w', [6, 1], [...weights])],
+    inputs: [port('features', ['N', 6])],
+    outputs: [port('score', ['N', 1])],
+  });
+  /** Weights of 8 bit; activations quantised as they come. */
+  const dynamic = model({
+    nodes: [
+      node('DynamicQuantizeLinear', ['features'], ['q', 'q_scale', 'q_zero']),
+      node('MatMulInteger', ['q', 'w', 'q_zero', 'w_zero'], ['product']),
+      node('Cast', ['product'], ['product_f'], { to: { int: TYPE.float } }),
+      node('Mul', ['q_scale', 'w_scale'], ['scale']),
+      node('Mul', ['product_f', 'scale'], ['score']),
+    ],
+    initializers: [
+      tensor('w', TYPE.int8, [6, 1], small),
+      tensor('w_zero', TYPE.int8, [], Int8Array.of(0)),
+      floats('w_scale', [], [step]),
+    ],
+    inputs: [port('features', ['N', 6])],
+    outputs: [port('score', ['N', 1])],
+  });
+  /** Weights and activations of 8 bit, with pairs of quantising and dequantising operators. */
+  const qdq = model({
+    nodes: [
+      node('QuantizeLinear', ['features', 'x_scale', 'x_zero'], ['q']),
+      node('DequantizeLinear', ['q', 'x_scale', 'x_zero'], ['x']),
+      node('DequantizeLinear', ['w', 'w_scale', 'w_zero'], ['weights']),
+      node('MatMul', ['x', 'weights'], ['score']),
+    ],
+    initializers: [
+      // Steps of 1/64, from 0 to 4.
+      floats('x_scale', [], [1 / 64]),
+      tensor('x_zero', TYPE.uint8, [], Uint8Array.of(0)),
+      tensor('w', TYPE.int8, [6, 1], small),
+      floats('w_scale', [], [step]),
+      tensor('w_zero', TYPE.int8, [], Int8Array.of(0)),
+    ],
+    inputs: [port('features', ['N', 6])],
+    outputs: [port('score', ['N', 1])],
+  });
+
+  /** A folder with a registry, the model and its sibling. */
+  async function registered(
+    name: string,
+    mode: string,
+    sibling: Uint8Array | null,
+    digest?: string,
+  ): Promise<string> {
+    const place = join(folder, name);
+    mkdirSync(place, { recursive: true });
+    writeFileSync(join(place, 'm.onnx'), full);
+    if (sibling) writeFileSync(join(place, 'm.int8.onnx'), sibling);
+    const part = {
+      name: 'm.json',
+      bytes: Buffer.from(JSON.stringify({ name: 'm', feature_order: FEATURES })),
+    };
+    writeFileSync(join(place, 'm.json'), part.bytes);
+    const manifest = async (file: string, bytes: Uint8Array) =>
+      (await manifestOf({ bytes, external: [] }, file, part)).sha256;
+    const row = {
+      id: 'm',
+      kind: 'fr',
+      onnx: 'm.onnx',
+      sha256: sha256(full),
+      manifest_sha256: await manifest('m.onnx', full),
+      ...(sibling && { int8_manifest_sha256: await manifest('m.int8.onnx', sibling) }),
+      quant_mode: mode,
+      quant_accuracy_budget_plcc: 0.01,
+      ...((digest ?? sibling) && { int8_sha256: digest ?? sha256(sibling ?? full) }),
+    };
+    writeFileSync(join(place, 'registry.json'), JSON.stringify({ schema_version: 1, models: [row] }));
+    return join(place, 'm.onnx');
+  }
+
+  it('scores in place of the model, within what its steps lose', async () => {
+    // Features of these videos lie in 0..4 but for motion, which counts least.
+    for (const [mode, sibling] of [
+      ['dynamic', dynamic],
+      ['static', qdq],
+    ] as const) {
+      const path = await registered(mode, mode, sibling);
+      const { frames, tiny } = await run({ model: path });
+      expect(tiny?.[0]).toMatchObject({ file: 'm.int8.onnx', quantisation: mode, registered: true });
+      const plain = await run({ model: save(`plain_${mode}`, full, { name: 'plain' }) });
+      frames.forEach(({ metrics }, i) => {
+        const loss = Math.abs((metrics.m ?? Number.NaN) - (plain.frames[i]?.metrics.plain ?? Number.NaN));
+        const x = FEATURES.map((name) => metrics[`integer_${name}`] ?? Number.NaN);
+        // A dynamic step is a 255th of the range of the rows; a static one 1/64, and stops at 255 of them.
+        const activation = mode === 'dynamic' ? Math.max(...x) / 255 : 1 / 64;
+        const clipped = mode === 'dynamic' ? 0 : 0.5 * Math.max(0, (x[5] ?? 0) - 255 / 64);
+        const bound =
+          weights.reduce((sum, w) => sum + (w * activation) / 2, 0) +
+          x.reduce((sum, value) => sum + (value * step) / 2, 0) +
+          clipped;
+        expect(loss).toBeGreaterThan(0);
+        expect(loss).toBeLessThan(bound + 1e-3);
+      });
+    }
+  });
+
+  it('does not score where the model itself is asked for, and the report says which did', async () => {
+    const path = await registered('either', 'dynamic', dynamic);
+    for (const [precision, file, quantisation] of [
+      ['fp32', 'm.onnx', 'fp32'],
+      ['int8', 'm.int8.onnx', 'dynamic'],
+    ] as const) {
+      const { tiny } = await run({ model: path, precision });
+      expect(tiny?.[0]).toMatchObject({
+        precision_requested: precision,
+        file,
+        quantisation,
+        registered: true,
+        parts: expect.arrayContaining([expect.objectContaining({ name: 'm.json', role: 'sidecar' })]),
+      });
+    }
+  });
+
+  it('is refused with another digest or none, and missed aloud', async () => {
+    await expect(
+      run({ model: await registered('changed', 'dynamic', dynamic, sha256(qdq)) }),
+    ).rejects.toThrow(
+      /m\.int8\.onnx of the tiny model "m" has the SHA-256 [0-9a-f]{64}, but the registry says/,
+    );
+    const { tiny, warnings = [] } = await run({ model: await registered('missing', 'static', null) });
+    expect(tiny?.[0]).toMatchObject({ file: 'm.onnx', quantisation: 'fp32' });
+    expect(warnings.join(' ')).toContain('there is no m.int8.onnx; m.onnx runs');
+  });
+
+  it('agrees with a target as well as the model does, to the budget of the registry', async () => {
+    const writer = new DatasetWriter({ features: FEATURES, target: true, teacher: false });
+    const rows = seeded(3);
+    for (let frame = 0; frame < 400; frame++) {
+      const values = FEATURES.map(() => rows.next());
+      const metrics = Object.fromEntries(FEATURES.map((name, i) => [name, values[i] ?? 0]));
+      const mos = values.reduce((sum, value, i) => sum + value * (weights[i] ?? 0), 3 * rows.next());
+      writer.add({ key: `k${frame % 20}`, clip: 'c', frame, mos, metrics });
+    }
+    const table = join(folder, 'table.parquet');
+    writeFileSync(table, writer.end());
+    const of = async (path: string) => {
+      const { plcc, notes } = await evaluateModel(path, table, { split: 'all', resamples: 0 });
+      expect(notes).toEqual([]);
+      return plcc ?? Number.NaN;
+    };
+    const plain = await of(save('plain', full, { name: 'plain', feature_order: FEATURES }));
+    for (const [mode, sibling] of [
+      ['dynamic', dynamic],
+      ['static', qdq],
+    ] as const)
+      expect(plain - (await of(await registered(`budget_${mode}`, mode, sibling)))).toBeLessThanOrEqual(0.01);
+    expect(plain).toBeGreaterThan(0.99);
+  });
+});

@@ -1,0 +1,393 @@
+/**
+ * @module test/node/engine/tiny
+ * Tiny models in a run: what is measured for them, where their values stand, what is refused, and what a video without
+ * a reference gives.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  createScorer,
+  type FrameMetrics,
+  formatReport,
+  type Report,
+  type ScoreOptions,
+  score,
+  type TinyModelOptions,
+} from '../../../src/index.js';
+import { differenceOf, linear, meanOf, model, node, port } from '../../support/onnx.js';
+import { seeded } from '../../support/random.js';
+
+const FORMAT = { width: 32, height: 24, bitDepth: 8, chroma: '420' } as const;
+const FRAMES = 7;
+const LUMA = FORMAT.width * FORMAT.height;
+const FRAME = (LUMA * 3) / 2;
+const random = seeded(7);
+const reference = random.bytes(FRAMES * FRAME);
+const distorted = reference.map((value, i) => (i % 3 === 0 ? value >> 1 : value));
+
+let folder = '';
+const at = (name: string) => join(folder, name);
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'anyvmaf-tiny-'));
+  const files: Record<string, Uint8Array | object> = {
+    'plain.onnx': linear([1, 2, 3, 4, 5, 6], 7),
+    'one.onnx': linear([1, 2, 3, 4, 5, 6], 7, { rows: 1 }),
+    'one.json': { name: 'one_by_one' },
+    'scaled.onnx': linear([1, 1], 0),
+    'scaled.json': {
+      name: 'scaled',
+      feature_order: ['motion2', 'psnr_y'],
+      feature_mean: [1, 30],
+      feature_std: [2, 4],
+    },
+    'options.onnx': linear([1], 0),
+    'options.json': {
+      name: 'options',
+      features: ['VMAF_integer_feature_adm3_score'],
+      feature_opts_dicts: [{ adm_enhn_gain_limit: 1 }],
+    },
+    'codec.onnx': model({
+      nodes: [
+        node('ReduceSum', ['features'], ['a'], { keepdims: { int: 0 } }),
+        node('ReduceMax', ['codec'], ['b'], { axes: { ints: [1] }, keepdims: { int: 0 } }),
+        node('Add', ['a', 'b'], ['score']),
+      ],
+      inputs: [port('features', [1, 6]), port('codec', [1, 3])],
+      outputs: [port('score', [1])],
+    }),
+    'codec.json': { name: 'codec', encoder_vocab: ['libx264'] },
+    'mean.onnx': meanOf(['B', 1, 'H', 'W'], { factor: 255 }),
+    'mean.json': { name: 'luma_mean', kind: 'nr' },
+    'fixed.onnx': meanOf([1, 1, 6, 8], { factor: 255 }),
+    'pair.onnx': differenceOf(['B', 1, 'H', 'W']),
+    'pair.json': { name: 'pair' },
+    'nan.onnx': model({
+      nodes: [
+        node('ReduceMean', ['x'], ['m'], { keepdims: { int: 0 } }),
+        node('Neg', ['m'], ['n']),
+        node('Log', ['n'], ['y']),
+      ],
+      inputs: [port('x', [1, 1, 'H', 'W'])],
+      outputs: [port('y', [])],
+    }),
+    'filter.onnx': model({
+      nodes: [node('Relu', ['x'], ['y'])],
+      inputs: [port('x', [1, 1, 'H', 'W'])],
+      outputs: [port('y', [1, 1, 'H', 'W'])],
+    }),
+    'filter.json': { kind: 'filter' },
+    'map.onnx': model({
+      nodes: [node('Relu', ['x'], ['y'])],
+      inputs: [port('x', [1, 1, 'H', 'W'])],
+      outputs: [port('y', [1, 1, 'H', 'W'])],
+    }),
+    'wide.onnx': linear([1, 2, 3], 0),
+    'three.onnx': model({
+      nodes: [node('Relu', ['x'], ['y'])],
+      inputs: [port('x', [1, 3, 4])],
+      outputs: [port('y', [1, 3, 4])],
+    }),
+    'two.onnx': model({
+      nodes: [node('Identity', ['x'], ['a']), node('Neg', ['x'], ['b'])],
+      inputs: [port('x', ['N', 1])],
+      outputs: [port('a', ['N', 1]), port('b', ['N', 1])],
+    }),
+    'two.json': { name: 'two', features: ['vif_scale0'], output_names: ['a', 'b'] },
+    'named.onnx': linear([1], 0),
+    'named.json': { input_name: 'feature', features: ['adm2'] },
+    'unknown.onnx': linear([1], 0),
+    'unknown.json': { features: ['shot_count'] },
+  };
+  for (const [name, content] of Object.entries(files))
+    writeFileSync(at(name), content instanceof Uint8Array ? content : JSON.stringify(content));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function run(tiny: readonly TinyModelOptions[], options: ScoreOptions = {}): Promise<Report> {
+  return score({ reference, distorted, raw: FORMAT }, { models: [], threads: 0, ...options, tiny });
+}
+
+function alone(tiny: readonly TinyModelOptions[], options: ScoreOptions = {}): Promise<Report> {
+  return score({ distorted, raw: FORMAT }, { threads: 0, noReference: true, ...options, tiny });
+}
+
+const six = [
+  'integer_adm2',
+  'integer_vif_scale0',
+  'integer_vif_scale1',
+  'integer_vif_scale2',
+  'integer_vif_scale3',
+  'integer_motion2',
+];
+
+/** `7 + sum((i + 1) * x[i])` of the six features. */
+function weighted(metrics: FrameMetrics['metrics']): number {
+  return six.reduce((sum, name, i) => sum + (i + 1) * (metrics[name] ?? Number.NaN), 7);
+}
+
+/** The mean of a frame's luma. */
+function lumaMean(video: Uint8Array, frame: number): number {
+  return video.subarray(frame * FRAME, frame * FRAME + LUMA).reduce((sum, value) => sum + value, 0) / LUMA;
+}
+
+describe('a feature model', () => {
+  it('has its features measured without any VMAF model, and its value in every frame', async () => {
+    const report = await run([{ model: at('plain.onnx') }]);
+    expect(report.models).toEqual([]);
+    expect(report.frames).toHaveLength(FRAMES);
+    for (const { metrics } of report.frames)
+      expect(metrics.vmaf_tiny_model).toBeCloseTo(weighted(metrics), 4);
+    const values = report.frames.map(({ metrics }) => metrics.vmaf_tiny_model ?? Number.NaN);
+    const mean = values.reduce((sum, value) => sum + value, 0) / FRAMES;
+    expect(report.pooled_metrics.vmaf_tiny_model?.mean).toBeCloseTo(mean, 9);
+    expect(report.tiny).toEqual([
+      expect.objectContaining({
+        name: 'vmaf_tiny_model',
+        features: six,
+        device: 'cpu',
+        device_requested: 'auto',
+        kind: 'fr',
+      }),
+    ]);
+    expect(report.metrics.filter((name) => /psnr|cambi|vmaf$/.test(name))).toEqual([]);
+  });
+
+  it('goes row by row through a graph that takes one', async () => {
+    const report = await run([{ model: at('one.onnx') }, { model: at('plain.onnx') }]);
+    for (const { metrics } of report.frames)
+      expect(metrics.one_by_one).toBeCloseTo(metrics.vmaf_tiny_model ?? 0, 5);
+  });
+
+  it('stands beside VMAF in every format of the report', async () => {
+    const report = await run([{ model: at('plain.onnx') }], { models: ['version=vmaf_v0.6.1'] });
+    expect(report.metrics.slice(-2)).toEqual(['vmaf', 'vmaf_tiny_model']);
+    for (const format of ['json', 'xml', 'csv', 'ndjson'] as const)
+      expect(formatReport(report, format)).toContain('vmaf_tiny_model');
+    expect(JSON.parse(formatReport(report, 'json'))).toMatchObject({
+      tiny: [{ runtime: 'onnxruntime-node', registered: false }],
+    });
+  });
+
+  it('is given scaled features where the sidecar says so', async () => {
+    const { frames } = await run([{ model: at('scaled.onnx') }]);
+    for (const { metrics } of frames) {
+      const { integer_motion2: motion = 0, psnr_y: psnr = 0, scaled } = metrics;
+      expect(scaled).toBeCloseTo((motion - 1) / 2 + (psnr - 30) / 4, 4);
+    }
+  });
+
+  it('has extractor options of its own', async () => {
+    const { frames, tiny } = await run([{ model: at('options.onnx') }]);
+    expect(tiny?.[0]?.features).toEqual(['integer_adm3_egl_1']);
+    for (const { metrics } of frames) expect(metrics.options).toBeCloseTo(metrics.integer_adm3_egl_1 ?? 0, 6);
+  });
+
+  it('may give several values', async () => {
+    const { frames } = await run([{ model: at('two.onnx') }]);
+    for (const { metrics } of frames) expect(metrics.two_a).toBe(-(metrics.two_b ?? 0));
+  });
+
+  it('of an encoder is told which', async () => {
+    const asked = { model: at('codec.onnx'), codec: 'h264', preset: 'placebo', crf: 63 };
+    const { frames, tiny } = await run([asked]);
+    const [first] = frames;
+    const sum = six.reduce((total, name) => total + (first?.metrics[name] ?? 0), 0);
+    expect(first?.metrics.codec).toBeCloseTo(sum + 1, 4);
+    expect(tiny?.[0]).toMatchObject({ codec: 'h264', preset: 'placebo', crf: 63 });
+    await expect(run([{ model: at('codec.onnx') }])).rejects.toThrow('tiny_codec');
+    await expect(run([{ model: at('plain.onnx'), crf: 3 }])).rejects.toThrow('tiny_crf has no meaning');
+  });
+
+  it('is heard of while the video runs, frame by frame in order', async () => {
+    const told: number[] = [];
+    const report = await run([{ model: at('plain.onnx') }], {
+      onFrame: ({ frameNum, metrics }) => {
+        expect(metrics.vmaf_tiny_model).toBeCloseTo(weighted(metrics), 4);
+        told.push(frameNum);
+      },
+      onStart: ({ tiny, metrics }) => {
+        expect(told).toEqual([]);
+        expect(tiny?.[0]?.device).toBe('cpu');
+        expect(metrics).toContain('vmaf_tiny_model');
+      },
+    });
+    expect(told).toEqual(report.frames.map(({ frameNum }) => frameNum));
+  });
+});
+
+describe('a picture model', () => {
+  it('looks at the distorted video, not at the reference', async () => {
+    const { frames, tiny } = await run([{ model: at('mean.onnx') }]);
+    expect(tiny?.[0]).toMatchObject({ kind: 'nr', features: [] });
+    frames.forEach(({ metrics }, i) => {
+      expect(metrics.luma_mean).toBeCloseTo(lumaMean(distorted, i), 3);
+    });
+  });
+
+  it('of two pictures compares them', async () => {
+    const { frames } = await run([{ model: at('pair.onnx') }]);
+    const difference = (frame: number) => {
+      let sum = 0;
+      for (let i = frame * FRAME; i < frame * FRAME + LUMA; i++)
+        sum += Math.abs((reference[i] ?? 0) - (distorted[i] ?? 0));
+      return sum / LUMA / 255;
+    };
+    frames.forEach(({ metrics }, i) => {
+      expect(metrics.pair).toBeCloseTo(difference(i), 5);
+    });
+  });
+
+  it('gives the same on workers, in chunks and subsampled', async () => {
+    const wanted = [{ model: at('mean.onnx') }, { model: at('plain.onnx') }, { model: at('pair.onnx') }];
+    const whole = await run(wanted);
+    writeFileSync(at('ref.yuv'), reference);
+    writeFileSync(at('dis.yuv'), distorted);
+    const files = { reference: at('ref.yuv'), distorted: at('dis.yuv'), raw: FORMAT };
+    const onWorkers = await score(files, { models: [], threads: 2, chunkFrames: 2, tiny: wanted });
+    const fed = await run(wanted, { threads: 2 });
+    expect(onWorkers.frames).toEqual(whole.frames);
+    expect(fed.frames).toEqual(whole.frames);
+    expect(onWorkers.tiny).toEqual(whole.tiny);
+    const third = await run(wanted, { subsample: 3 });
+    expect(third.frames).toEqual(whole.frames.filter(({ frameNum }) => frameNum % 3 === 0));
+  });
+
+  it('of a fixed size needs to be told how to resize', async () => {
+    await expect(run([{ model: at('fixed.onnx') }])).rejects.toThrow(
+      'takes pictures of 8x6, but these are 32x24',
+    );
+    const { frames } = await run([{ model: at('fixed.onnx'), resize: 'bilinear' }]);
+    expect(frames[0]?.metrics.vmaf_tiny_model).toBeGreaterThan(0);
+  });
+
+  it('works on frames that are pushed', async () => {
+    const whole = await run([{ model: at('mean.onnx') }, { model: at('plain.onnx') }]);
+    for (const threads of [0, 1]) {
+      await using scorer = await createScorer(FORMAT, {
+        models: [],
+        threads,
+        tiny: [{ model: at('mean.onnx') }, { model: at('plain.onnx') }],
+      });
+      for (let frame = 0; frame < FRAMES; frame++) {
+        const planes = (video: Uint8Array) => ({ y: video.subarray(frame * FRAME, frame * FRAME + LUMA) });
+        await scorer.push(planes(reference), planes(distorted));
+      }
+      const report = await scorer.finish();
+      expect(report.frames).toEqual(whole.frames);
+      expect(report.tiny).toEqual(whole.tiny);
+    }
+  });
+});
+
+describe('without a reference', () => {
+  it('a no-reference model scores alike, and nothing else is measured', async () => {
+    const report = await alone([{ model: at('mean.onnx') }]);
+    expect(report.frames.map(({ metrics }) => Object.keys(metrics))).toEqual(
+      Array(FRAMES).fill(['luma_mean']),
+    );
+    const beside = await run([{ model: at('mean.onnx') }]);
+    expect(report.frames).toEqual(beside.frames);
+    expect(report).toMatchObject({ noReference: true, frameCount: FRAMES, warnings: [] });
+    expect(JSON.parse(formatReport(report, 'json'))).toMatchObject({ no_reference: true });
+    writeFileSync(at('dis.yuv'), distorted);
+    const file = await score(
+      { distorted: at('dis.yuv'), raw: FORMAT },
+      { threads: 2, noReference: true, tiny: [{ model: at('mean.onnx') }] },
+    );
+    expect(file.frames).toEqual(report.frames);
+  });
+
+  it('counts frames and leaves some out as ever', async () => {
+    const report = await alone([{ model: at('mean.onnx') }], { skipDistorted: 2, frameCount: 3 });
+    const all = await alone([{ model: at('mean.onnx') }]);
+    expect(report.frames.map(({ metrics }) => metrics)).toEqual(
+      all.frames.slice(2, 5).map(({ metrics }) => metrics),
+    );
+    const stream = new Blob([distorted]).stream();
+    const piped = await score(
+      { distorted: stream, raw: FORMAT },
+      { threads: 0, noReference: true, tiny: [{ model: at('mean.onnx') }] },
+    );
+    expect(piped.frames).toEqual(all.frames);
+    expect(piped.warnings).toEqual([]);
+  });
+
+  it('must be large enough for the engine', async () => {
+    const small = score(
+      { distorted: new Uint8Array(384), raw: { ...FORMAT, width: 16, height: 16 } },
+      { noReference: true, threads: 0, tiny: [{ model: at('mean.onnx') }] },
+    );
+    await expect(small).rejects.toThrow('the videos are 16x16, too small to be measured');
+  });
+
+  it('needs a model that does without', async () => {
+    await expect(score({ distorted, raw: FORMAT }, { noReference: true })).rejects.toThrow(
+      'needs a tiny model',
+    );
+    await expect(alone([{ model: at('plain.onnx') }])).rejects.toThrow('reads features (adm2, ');
+    await expect(alone([{ model: at('pair.onnx') }])).rejects.toThrow(
+      'compares pictures with those of a reference',
+    );
+    await expect(alone([{ model: at('mean.onnx') }], { features: ['psnr'] })).rejects.toThrow(
+      'exclude each other',
+    );
+    await expect(score({ distorted, raw: FORMAT }, {})).rejects.toThrow('The request has no reference');
+  });
+});
+
+describe('what is refused', () => {
+  it.each([
+    ['filter.onnx', 'it is a filter'],
+    ['map.onnx', 'gives 768 values as "y" for one frame'],
+    ['wide.onnx', 'takes 3 features, but no sidecar says which'],
+    ['three.onnx', 'has rank 3; features have rank 2'],
+    ['named.onnx', 'its sidecar names the input "feature", but the graph has "features"'],
+    ['unknown.onnx', 'reads the feature "shot_count", which no extractor gives'],
+    ['nan.onnx', 'gives NaN for frame 0, which is no score'],
+    ['absent.onnx', 'has no file absent.onnx'],
+  ])('%s', async (name, why) => {
+    await expect(run([{ model: at(name) }])).rejects.toThrow(why);
+    await expect(run([{ model: at(name) }], { threads: 1 })).rejects.toThrow(why);
+  });
+
+  it('is the same name twice, until one has another', async () => {
+    const twice = { model: at('plain.onnx') };
+    await expect(run([twice, twice])).rejects.toThrow('Two metrics would be called "vmaf_tiny_model"');
+    const { frames } = await run([twice, { ...twice, name: 'again' }]);
+    expect(frames[0]?.metrics.again).toBe(frames[0]?.metrics.vmaf_tiny_model);
+  });
+
+  it('is an option that is none, and a device that is not here', async () => {
+    const wrong = (options: object) => run([{ model: at('plain.onnx'), ...options }]);
+    await expect(wrong({ crf: 64 })).rejects.toThrow('tiny[0].crf is 64');
+    await expect(wrong({ resize: 'lanczos' })).rejects.toThrow('tiny[0].resize is "lanczos"');
+    await expect(wrong({ modell: 'x' })).rejects.toThrow('tiny[0] has no option "modell"');
+    await expect(wrong({ device: 'rocm' })).rejects.toThrow('The device rocm of tiny models is not here');
+    await expect(run([{ model: at('mean.onnx'), device: 'rocm' }], { threads: 1 })).rejects.toThrow('rocm');
+    await expect(wrong({ resize: 'bilinear' })).rejects.toThrow('tiny_resize has no meaning');
+  });
+
+  it('is a native backend, which has no tiny models', async () => {
+    await expect(run([{ model: at('plain.onnx') }], { backend: 'native-cpu' })).rejects.toThrow(
+      'tiny cannot be passed',
+    );
+  });
+});
+
+describe('a file of a few bytes that would take gigabytes', () => {
+  it('is refused before a session is made of it', async () => {
+    const model = fileURLToPath(new URL('../../fixtures/hostile/onnx-pad.onnx', import.meta.url));
+    const start = performance.now();
+    await expect(alone([{ model }])).rejects.toMatchObject({
+      code: 'model',
+      message: expect.stringMatching(
+        /refused for an input of 1x1x24x32: what its operator Pad "y" makes has \d+ elements/,
+      ),
+    });
+    expect(performance.now() - start).toBeLessThan(2000);
+  });
+});

@@ -1,0 +1,245 @@
+/**
+ * Requests that go the short way, and those that do not: clients see no difference, byte by byte.
+ */
+import { connect, createServer, type Socket } from 'node:net';
+import { describe, expect, it, vi } from 'vitest';
+import { Hub } from '../../../../src/mcp/live/hub.js';
+import { QuickWay } from '../../../../src/mcp/live/transports/quick.js';
+import { callOf, request, served } from '../../../support/mcp-live.js';
+
+const STATUS = callOf('vmaf.status');
+
+/** A server's port, and requests to it. */
+async function listening() {
+  const { server, push } = await served();
+  const { address } = await server.listen({ transport: 'sse', port: 0 });
+  const port = Number(new URL(address).port);
+  const post = (body: string, ...more: string[]) => {
+    const lines = [`Host: 127.0.0.1:${port}`, `Content-Length: ${body.length}`, ...more];
+    return `POST /mcp/sse HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`;
+  };
+  return { server, port, post, push };
+}
+
+/** Sends pieces, each in a packet of its own, and gives all that comes back until it is enough or the end. */
+async function say(socket: Socket, pieces: readonly string[], enough: (text: string) => boolean) {
+  let text = '';
+  const over = new Promise<string>((resolve) => {
+    const take = (chunk: Buffer) => {
+      text += chunk;
+      if (enough(text)) done();
+    };
+    const done = () => {
+      socket.off('data', take);
+      resolve(text);
+    };
+    socket.on('data', take).on('close', done).on('error', done);
+  });
+  socket.setNoDelay(true);
+  for (const piece of pieces) {
+    socket.write(piece);
+    if (pieces.length > 1) await new Promise((next) => setTimeout(next, 5));
+  }
+  return over;
+}
+
+const open = (port: number) => connect(port, '127.0.0.1').on('error', () => {});
+/** Ids of the answers, in their order. */
+const ids = (text: string) => [...text.matchAll(/"jsonrpc":"2\.0","id":(\d+)/g)].map(([, id]) => Number(id));
+
+describe('a plain request', () => {
+  it('is answered whatever packets it comes in, with the bytes that a client needs', async () => {
+    const { port, post } = await listening();
+    const text = post(STATUS);
+    for (const pieces of [
+      [text],
+      [text.slice(0, -9), text.slice(-9)],
+      [...text.slice(0, 20)].concat(text.slice(20)),
+    ]) {
+      const socket = open(port);
+      const answer = await say(socket, pieces, (all) => all.includes('"isError":false'));
+      const [head = '', body = ''] = answer.split('\r\n\r\n');
+      expect(head).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+      expect(head).toMatch(/\r\nContent-Type: application\/json\r\n/i);
+      expect(head).toMatch(/\r\nDate: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n/);
+      expect(Number(/\r\nContent-Length: (\d+)/i.exec(head)?.[1])).toBe(Buffer.byteLength(body));
+      expect(JSON.parse(body).id).toBe(1);
+      socket.destroy();
+    }
+  });
+
+  it('waits for its turn, and is answered after its client has closed its side', async () => {
+    const { port, post } = await listening();
+    const all = Array.from({ length: 40 }, (_, id) => post(callOf('vmaf.status', {}, id))).join('');
+    const socket = open(port);
+    const ended = new Promise((resolve) => socket.once('end', resolve));
+    const answers = say(socket, [all], () => false);
+    socket.end();
+    expect(ids(await answers)).toEqual(Array.from({ length: 40 }, (_, id) => id));
+    await ended;
+  });
+
+  it('may be followed by any other on its connection', async () => {
+    const { port, post } = await listening();
+    const get = `GET / HTTP/1.1\r\nHost: localhost:${port}\r\n\r\n`;
+    const chunked =
+      `POST /mcp/sse HTTP/1.1\r\nHost: localhost:${port}\r\nTransfer-Encoding: chunked\r\n\r\n` +
+      `${STATUS.length.toString(16)}\r\n${STATUS}\r\n0\r\n\r\n`;
+    const note = post('{"jsonrpc":"2.0","method":"notifications/initialized"}');
+    const socket = open(port);
+    const text = await say(
+      socket,
+      [post(STATUS), note, post(STATUS), get, chunked, post(STATUS, 'Connection: close')],
+      () => false,
+    );
+    expect(text.match(/HTTP\/1\.1 \d+/g)?.map((line) => line.slice(-3))).toEqual([
+      '200',
+      '204',
+      '200',
+      '200',
+      '200',
+      '200',
+    ]);
+    expect(text).toContain('"server":"vmaf-mcp"');
+    expect(ids(text)).toHaveLength(4);
+  });
+
+  it('is told to the streams like any other', async () => {
+    const { port, post } = await listening();
+    const stream = say(open(port), [`GET /mcp/sse HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`], (text) =>
+      text.includes('id: 2\n'),
+    );
+    const socket = open(port);
+    await say(socket, [post(request('ping', undefined, 71))], (text) => text.includes('71'));
+    await say(socket, [post(request('ping', undefined, 72), 'Connection: close')], (text) =>
+      text.includes('72'),
+    );
+    expect(await stream).toMatch(
+      /event: message\nid: 1\ndata: .*"id":71,.*event: message\nid: 2\ndata: .*"id":72,/s,
+    );
+  });
+
+  it.each([
+    ['a page of another origin', 'Origin: http://evil.example', '403'],
+    ['a second length', 'Content-Length: 3', '400'],
+    ['a length and chunks', 'Transfer-Encoding: chunked', '400'],
+    ['a line that is no header', 'garbage', '400'],
+    ['a folded line', ' folded', '400'],
+  ])('is refused with %s, also after one that was answered', async (_, line, status) => {
+    const { port, post } = await listening();
+    const socket = open(port);
+    await say(socket, [post(STATUS)], (text) => text.includes('"isError":false'));
+    const text = await say(socket, [post(STATUS, line)], (all) => all.includes('\r\n\r\n'));
+    expect(text.slice(9, 12)).toBe(status);
+    expect(text).not.toContain('"isError":false');
+    socket.destroy();
+  });
+
+  it('is not answered for another name of the host, or with too long a body', async () => {
+    const { port, post } = await listening();
+    const strange = post(STATUS).replace('127.0.0.1', 'evil.example');
+    expect(await say(open(port), [strange], (text) => text.includes('}'))).toMatch(/^HTTP\/1\.1 403 /);
+    const long = post('x'.repeat(70_000));
+    expect(await say(open(port), [long], (text) => text.includes('}'))).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  it('of a client that does not read ends in a dropped connection', async () => {
+    const { port, post } = await listening();
+    const socket = open(port);
+    socket.pause();
+    const many = post(request('tools/list')).repeat(50);
+    const gone = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    const more = () => {
+      if (socket.destroyed) return;
+      while (socket.write(many));
+      socket.once('drain', more);
+    };
+    socket.once('connect', more);
+    await gone;
+  });
+
+  it('half sent does not keep the server from ending', async () => {
+    const { server, port, post } = await listening();
+    const socket = open(port);
+    await say(socket, [post(STATUS)], (text) => text.includes('"isError":false'));
+    socket.write(post(STATUS).slice(0, -5));
+    const idle = open(port);
+    await new Promise((resolve) => idle.once('connect', resolve));
+    const gone = [socket, idle].map((one) => new Promise((resolve) => one.once('close', resolve)));
+    await server.close();
+    await Promise.all(gone);
+    await expect(
+      new Promise((resolve, reject) =>
+        connect(port, '127.0.0.1').once('connect', resolve).once('error', reject),
+      ),
+    ).rejects.toThrow(/ECONNREFUSED/);
+  });
+
+  it('gets the same answer as one that goes the long way', async () => {
+    const { port, post, push } = await listening();
+    await push(3);
+    const bodyOf = async (text: string) => {
+      const answer = await say(open(port), [text], (all) => all.includes('"isError":'));
+      return JSON.parse(answer.split('\r\n\r\n')[1] ?? '');
+    };
+    const score = callOf('vmaf.score', { frame: 1 });
+    await expect.poll(async () => (await bodyOf(post(score))).result.isError).toBe(false);
+    expect(await bodyOf(post(score, 'TE: trailers'))).toEqual(await bodyOf(post(score)));
+  });
+});
+
+describe('a connection', () => {
+  it.each([
+    ['says nothing', ''],
+    ['stays with half a request', 'POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{'],
+    ['is idle after its answer', 'POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}'],
+  ])('that %s is ended after its time', async (_, text) => {
+    const way = new QuickWay({
+      path: '/x',
+      allows: () => true,
+      answer: async (body) => body,
+      answered: () => {},
+      leave: (socket) => socket.destroy(new Error('nothing unusual was said')),
+      arrival: 200,
+      idle: 200,
+    });
+    const listener = createServer({ allowHalfOpen: true }, (socket) => way.take(socket));
+    await new Promise<void>((done) => listener.listen(0, '127.0.0.1', done));
+    const bound = listener.address();
+    const socket = open(typeof bound === 'object' && bound ? bound.port : 0);
+    const began = performance.now();
+    const answer = await say(socket, text === '' ? [] : [text], () => false);
+    expect(performance.now() - began).toBeGreaterThan(150);
+    expect(answer.includes('200 OK')).toBe(text.endsWith('{}'));
+    listener.close();
+  });
+});
+
+describe('the status', () => {
+  it('is made anew when anything has changed, and after 100 ms in any case', () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    try {
+      const hub = new Hub({ queueDepth: 1, folders: [], name: 'test' }, () => {});
+      hub.take({ kind: 'measurement', id: 0, name: 'main' });
+      hub.take({ kind: 'measurement', id: 1, name: 'other' });
+      const [main, other] = hub.measurements;
+      if (!main || !other) throw new Error('there are two measurements');
+      let made = 0;
+      const ask = (measurement = main) => hub.recent(measurement, () => String(++made));
+      expect([ask(), ask()]).toEqual(['1', '1']);
+      expect(ask(other)).toBe('2');
+      hub.take({ kind: 'pulse', id: 0, taken: 1, state: 'running' });
+      expect([ask(), ask()]).toEqual(['3', '3']);
+      vi.advanceTimersByTime(99);
+      expect(ask()).toBe('3');
+      vi.advanceTimersByTime(1);
+      expect(ask()).toBe('4');
+      void hub.command(main, { kind: 'pause' });
+      expect(ask()).toBe('5');
+      hub.take({ kind: 'answer', call: 0, result: {} });
+      expect(ask()).toBe('6');
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});

@@ -1,0 +1,420 @@
+/**
+ * The tools of the live server: what they say of a measurement, and how they steer it.
+ */
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Alarm, prepareRun, score } from '../../../../src/index.js';
+import { openEmbeddedServer } from '../../../../src/live/embedded.js';
+import { y4mFile, yuvFile } from '../../../../src/sample/files.js';
+import { makeSample } from '../../../../src/sample/generator.js';
+import {
+  callOf,
+  callTool,
+  pairOf,
+  post,
+  privateFolder,
+  request,
+  served,
+  THREAD,
+  TINY,
+} from '../../../support/mcp-live.js';
+
+const sse = { transport: 'sse', port: 0 } as const;
+
+describe('the live tools', () => {
+  it('say where a measurement stands and what it scored, as the report does at the end', async () => {
+    const { scorer, server, push } = await served();
+    const { address } = await server.listen(sse);
+    await push(30);
+    await expect.poll(async () => (await callTool(address, 'vmaf.status')).frames.measured).toBe(29);
+    const status = await callTool(address, 'vmaf.status');
+    expect(status).toMatchObject({
+      measurement: 'main',
+      state: 'running',
+      model: 'vmaf',
+      frames: { measured: 29, queued: 1, taken: 30, total: null },
+      backends: { vif: 'wasm', adm: 'wasm', motion: 'wasm' },
+      pressure: { commands: 0, depth: 64, share: 0 },
+    });
+    const report = await scorer.finish();
+    await expect.poll(async () => (await callTool(address, 'vmaf.status')).state).toBe('finished');
+    const { pooled } = await callTool(address, 'vmaf.score');
+    expect(pooled.vmaf).toMatchObject({
+      ...report.pooled_metrics.vmaf,
+      ...report.distribution.vmaf,
+      frames: 30,
+    });
+    const { frame } = await callTool(address, 'vmaf.score', { frame: 7 });
+    expect(frame.metrics).toEqual(report.frames[7]?.metrics);
+    const values = report.frames.map(({ metrics }) => metrics.vmaf ?? 0);
+    const last = await callTool(address, 'vmaf.score', { last_frames: 4 });
+    expect(last.range).toEqual({ first: 26, last: 29 });
+    expect(last.pooled.vmaf.mean).toBe(values.slice(26).reduce((sum, one) => sum + one, 0) / 4);
+    const { worst } = await callTool(address, 'vmaf.score', { worst: 1 });
+    expect(worst).toEqual([
+      { frame: values.indexOf(Math.min(...values)), metric: 'vmaf', value: Math.min(...values) },
+    ]);
+    expect(await callTool(address, 'vmaf.score', { frame: 99 })).toMatchObject({
+      isError: true,
+      error: 'usage',
+    });
+  });
+
+  it('pause and resume at a frame boundary, and stop with a report of what was taken', async () => {
+    const { scorer, server, push } = await served();
+    const { address } = await server.listen(sse);
+    await push(3);
+    expect(await callTool(address, 'vmaf.pause')).toMatchObject({ state: 'paused' });
+    let arrived = false;
+    const pushing = push(1).then(() => {
+      arrived = true;
+    });
+    expect((await callTool(address, 'vmaf.status')).state).toBe('paused');
+    expect(arrived).toBe(false);
+    expect(await callTool(address, 'vmaf.resume')).toMatchObject({ state: 'running' });
+    await pushing;
+    expect(await callTool(address, 'vmaf.stop')).toMatchObject({ state: 'stopping' });
+    expect(scorer.stopped).toBe(true);
+    await push(1);
+    expect((await scorer.finish()).frames).toHaveLength(4);
+  });
+
+  it('pool ranges and latest seconds, and say which part of them is kept', async () => {
+    const { scorer, server, push } = await served({ keepFrames: 10 });
+    const { address } = await server.listen(sse);
+    await push(40);
+    const { frames } = await scorer.finish();
+    const mean = (first: number, last: number) =>
+      frames.slice(first, last + 1).reduce((sum, { metrics }) => sum + (metrics.vmaf ?? 0), 0) /
+      (last + 1 - first);
+    const ask = (args: object) => callTool(address, 'vmaf.score', args);
+    await expect.poll(async () => (await ask({})).frames).toBe(40);
+    const { kept } =
+      /frames (?<kept>\d+) to 39 are here/.exec((await ask({ frame: 0 })).message)?.groups ?? {};
+    const oldest = Number(kept);
+    expect(oldest).toBeGreaterThan(0);
+    expect(oldest).toBeLessThanOrEqual(30);
+    const cases = [
+      [{ first: 0, last: 35 }, oldest, 35],
+      [{ first: 33 }, 33, 39],
+      [{ last_seconds: 0.2 }, 35, 39],
+      [{ last_seconds: 100 }, oldest, 39],
+    ] as const;
+    for (const [args, first, last] of cases) {
+      const { range, pooled } = await ask(args);
+      expect(range, JSON.stringify(args)).toEqual({ first, last });
+      expect(pooled.vmaf.frames).toBe(last + 1 - first);
+      expect(pooled.vmaf.mean).toBeCloseTo(mean(first, last), 10);
+    }
+    const whole = await ask({});
+    expect(whole.pooled.vmaf.frames).toBe(40);
+    expect(whole.pooled.vmaf.mean).toBeCloseTo(mean(0, 39), 10);
+  });
+
+  it('tell a pause from before the start, and let the run go on once nobody could resume it', async () => {
+    const folder = privateFolder();
+    const clip = makeSample(TINY, { seed: 8 });
+    const [reference, distorted] = (['reference', 'distorted'] as const).map((side) => {
+      const path = join(folder, `${side}.y4m`);
+      writeFileSync(path, y4mFile(clip, side, 5));
+      return path;
+    }) as [string, string];
+    const run = await prepareRun({ reference, distorted }, { threads: 0 });
+    const server = openEmbeddedServer(run, {}, THREAD);
+    const { address } = await server.listen(sse);
+    expect(await callTool(address, 'vmaf.pause')).toMatchObject({ state: 'paused', frame: 0 });
+    const report = run.start();
+    await expect.poll(async () => (await callTool(address, 'vmaf.status')).frames.total).toBe(5);
+    expect(await callTool(address, 'vmaf.status')).toMatchObject({
+      state: 'paused',
+      frames: { measured: 0 },
+    });
+    await server.close();
+    expect((await report).frames).toHaveLength(5);
+  });
+
+  it('are busy at once when the queue is full, although the measuring thread looks at nothing', async () => {
+    const { server, push } = await served({ queueDepth: 2, maxDrainPerFrame: 1 });
+    const { address } = await server.listen(sse);
+    await push(2);
+    // This thread, which measures, is blocked while another process asks twelve times and gets ten answers.
+    const script = `
+      let busy = 0;
+      for (let i = 0; i < 12; i++) {
+        fetch(${JSON.stringify(address)}, { method: 'POST', body: ${JSON.stringify(callOf('vmaf.resume'))} })
+          .then((response) => response.json())
+          .then(({ result }) => {
+            if (result.isError && JSON.parse(result.content[0].text).error === 'busy') busy++;
+            if (busy === 10) process.exit(0);
+          });
+      }`;
+    const { status } = spawnSync(process.execPath, ['-e', script], { timeout: 30_000 });
+    expect(status).toBe(0);
+    await expect
+      .poll(() => callTool(address, 'vmaf.resume'))
+      .toMatchObject({ isError: false, state: 'running' });
+  });
+
+  it('read while a frame keeps the measuring thread busy', async () => {
+    const { server, push } = await served();
+    const { address } = await server.listen(sse);
+    await push(4);
+    const script = `const r = await fetch(${JSON.stringify(address)}, { method: 'POST', body: ${JSON.stringify(request('tools/call', { name: 'vmaf.status', arguments: {} }))} }); console.log(await r.text())`;
+    // This thread, which measures, is blocked while another process asks.
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+      encoding: 'utf8',
+    });
+    expect(JSON.parse(stdout).result.isError).toBe(false);
+  });
+
+  it('raise alarms once, and say when they are over', async () => {
+    const alarms: Alarm[] = [];
+    const { scorer, server, push } = await served({
+      alarms: ['max<97 for 2f', 'p50(integer_adm2)>2'],
+      onAlarm: (alarm) => alarms.push(alarm),
+    });
+    const { address } = await server.listen(sse);
+    await push(6);
+    const [same] = await pairOf(0);
+    for (let i = 0; i < 8; i++) await scorer.push(same, same);
+    const { frames } = await scorer.finish();
+    const score = (frame: number) => frames[frame]?.metrics.vmaf ?? 0;
+    expect(alarms.map(({ raised }) => raised)).toEqual([true, false]);
+    expect(alarms[0]).toMatchObject({ rule: 'max<97 for 2f', metric: 'vmaf', frame: 1 });
+    expect(alarms[0]?.value).toBe(Math.max(score(0), score(1)));
+    expect(server.alarmsRaised).toBe(1);
+    await expect.poll(async () => (await callTool(address, 'vmaf.status')).alarms).toEqual(alarms);
+  });
+
+  it('refuse an alarm that could never come true', async () => {
+    await expect(served({ alarms: ['p5(psnr_y)<30'] })).rejects.toThrow(
+      /The alarm "p5\(psnr_y\)<30" is about "psnr_y", which this run does not measure; .* name one of .*vmaf/,
+    );
+  });
+
+  it.each(['onAlarm', 'onSecond'] as const)('fail the measurement when %s throws', async (name) => {
+    const callback = () => {
+      throw new Error('mine');
+    };
+    const { scorer, push } = await served({ alarms: ['max<101'], [name]: callback });
+    await expect(push(40)).rejects.toThrow('mine');
+    await expect(push(1)).rejects.toThrow('mine');
+    await expect(scorer.finish()).rejects.toThrow('mine');
+  });
+
+  it('name what is wrong with arguments as JSON-RPC errors', async () => {
+    const { server } = await served();
+    const { address } = await server.listen(sse);
+    const cases = [
+      ['vmaf.nope', {}, -32601, /no such tool; there are list_features, compute_vmaf/],
+      ['vmaf.score', { frame: -1 }, -32602, /frame is -1, but it must be a whole number from 0/],
+      ['vmaf.score', { nope: 1 }, -32602, /there is no argument "nope"/],
+      ['list_features', { a: 1 }, -32602, /there are none/],
+      ['compute_vmaf', { reference_path: 'a' }, -32602, /distorted_path is missing/],
+      ['compute_vmaf', { reference_path: 'a', distorted_path: 'b' }, -32602, /no folder is open/],
+    ] as const;
+    for (const [name, args, code, message] of cases) {
+      const { error } = await post(address, request('tools/call', { name, arguments: args }));
+      expect(error.code, name).toBe(code);
+      expect(error.message, name).toMatch(message);
+    }
+  });
+});
+
+describe('compute_vmaf', () => {
+  const clip = makeSample({ width: 64, height: 48, bitDepth: 10, chroma: '422' }, { seed: 5 });
+
+  it('scores stored pairs of an open folder, raw and with a header, as score does', async () => {
+    const folder = privateFolder();
+    const path = (name: string, bytes: Uint8Array) => {
+      writeFileSync(join(folder, name), bytes);
+      return join(folder, name);
+    };
+    const y4m = [path('r.y4m', y4mFile(clip, 'reference', 3)), path('d.y4m', y4mFile(clip, 'distorted', 3))];
+    const yuv = [path('r.yuv', yuvFile(clip, 'reference', 3)), path('d.yuv', yuvFile(clip, 'distorted', 3))];
+    const { server } = await served({ folders: [folder] });
+    const { address } = await server.listen(sse);
+    const report = await score({ reference: y4m[0] ?? '', distorted: y4m[1] ?? '' });
+    const expected = {
+      score: report.pooled_metrics.vmaf?.mean,
+      frames_scored: 3,
+      bitdepth: 10,
+      pool_method: 'mean',
+    };
+    const named = ([reference_path, distorted_path]: string[]) => ({ reference_path, distorted_path });
+    expect(await callTool(address, 'compute_vmaf', named(y4m))).toMatchObject({
+      ...expected,
+      ...named(y4m),
+      model_version: 'vmaf_v0.6.1',
+    });
+    const geometry = { width: 64, height: 48, bitdepth: 10, pixel_format: '422' };
+    expect(await callTool(address, 'compute_vmaf', { ...named(yuv), ...geometry })).toMatchObject(expected);
+    await expect(
+      callTool(address, 'compute_vmaf', { reference_path: '/etc/passwd', distorted_path: '/etc/passwd' }),
+    ).rejects.toThrow(
+      /-32602: compute_vmaf: .* is not under an allowed folder; start the server with --allow DIR, or folders in the API/,
+    );
+    await expect(
+      callTool(address, 'vmaf.request_model_swap', { model: 'path=/etc/passwd' }),
+    ).resolves.toMatchObject({
+      isError: true,
+      error: 'io',
+    });
+  });
+});
+
+describe('compute_vmaf of raw videos', () => {
+  it.each([
+    ['400', 8],
+    ['400', 16],
+    ['420', 8],
+    ['420', 12],
+    ['420', 16],
+    ['422', 8],
+    ['422', 14],
+    ['444', 10],
+    ['444', 16],
+  ] as const)('takes %s with %i bits', async (chroma, bitDepth) => {
+    const folder = privateFolder();
+    const clip = makeSample({ width: 64, height: 48, bitDepth, chroma }, { seed: 6 });
+    const [reference_path, distorted_path] = (['reference', 'distorted'] as const).map((side) => {
+      const path = join(folder, `${side}.yuv`);
+      writeFileSync(path, yuvFile(clip, side, 3));
+      return path;
+    }) as [string, string];
+    const { server } = await served({ folders: [folder] });
+    const { address } = await server.listen(sse);
+    const geometry = { width: 64, height: 48, bitdepth: bitDepth, pixel_format: chroma };
+    const raw = { width: 64, height: 48, bitDepth, chroma };
+    const report = await score({ reference: reference_path, distorted: distorted_path, raw }, { threads: 0 });
+    expect(
+      await callTool(address, 'compute_vmaf', { reference_path, distorted_path, ...geometry }),
+    ).toMatchObject({
+      isError: false,
+      score: report.pooled_metrics.vmaf?.mean,
+      frames_scored: 3,
+      bitdepth: bitDepth,
+    });
+  });
+
+  it.skipIf(spawnSync('ffmpeg', ['-version']).status !== 0)('takes encoded videos', async () => {
+    const folder = privateFolder();
+    const clip = makeSample({ width: 64, height: 64, bitDepth: 8, chroma: '420' }, { seed: 6 });
+    const reference_path = join(folder, 'reference.y4m');
+    const distorted_path = join(folder, 'distorted.mkv');
+    writeFileSync(reference_path, y4mFile(clip, 'reference', 4));
+    const encode = ['-v', 'error', '-i', reference_path, '-c:v', 'ffv1', distorted_path];
+    expect(spawnSync('ffmpeg', encode).status).toBe(0);
+    const { server } = await served({ folders: [folder] });
+    const { address } = await server.listen(sse);
+    const report = await score({ reference: reference_path, distorted: reference_path }, { threads: 0 });
+    expect(await callTool(address, 'compute_vmaf', { reference_path, distorted_path })).toMatchObject({
+      score: report.pooled_metrics.vmaf?.mean,
+      frames_scored: 4,
+    });
+  });
+});
+
+describe('compute_vmaf under way', () => {
+  it('is ended, and answered, when the server is closed', async () => {
+    const folder = privateFolder();
+    const path = join(folder, 'long.yuv');
+    // Far more than the thread is given to end.
+    const frame = Buffer.alloc(1280 * 720, 128);
+    for (let i = 0; i < 300; i++) appendFileSync(path, frame);
+    const { server } = await served({ folders: [folder] });
+    const { address } = await server.listen(sse);
+    const video = { reference_path: path, distorted_path: path };
+    const asked = post(
+      address,
+      callOf('compute_vmaf', { ...video, width: 1280, height: 720, pixel_format: '400' }),
+    );
+    // It is under way once another is refused.
+    await expect
+      .poll(async () => (await post(address, callOf('compute_vmaf', video))).error.message)
+      .toMatch(/busy/);
+    await server.close();
+    expect((await asked).error).toEqual({
+      code: -32603,
+      message: 'compute_vmaf: The server is being closed.',
+    });
+  });
+});
+
+describe('the report so far', () => {
+  it('is told of to subscribers when a measurement pauses and goes on', async () => {
+    const { server, push } = await served();
+    const { address } = await server.listen(sse);
+    const path = join(privateFolder(), 's');
+    await server.listen({ transport: 'unix', path });
+    await push(3);
+    let text = '';
+    const socket = connect(path).on('data', (chunk) => {
+      text += chunk;
+    });
+    socket.write(`${request('resources/subscribe', { uri: 'vmaf://measurement/main/report' })}\n`);
+    await expect.poll(() => text).toContain('"id":1,"result":{}');
+    // What was measured before may still be told.
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    for (const name of ['vmaf.pause', 'vmaf.resume']) {
+      text = '';
+      await callTool(address, name);
+      await expect.poll(() => text).toContain('resources/updated');
+    }
+    socket.destroy();
+  });
+
+  it('is told of to those who subscribed, at most twice a second', async () => {
+    const { server, push } = await served();
+    const path = join(privateFolder(), 's');
+    await server.listen({ transport: 'unix', path });
+    let text = '';
+    const socket = connect(path).on('data', (chunk) => {
+      text += chunk;
+    });
+    const uri = 'vmaf://measurement/main/report';
+    socket.write(`${request('resources/subscribe', { uri })}\n`);
+    await expect.poll(() => text).toContain('"id":1,"result":{}');
+    const told = () => text.split('\n').filter((line) => line.includes('resources/updated'));
+    const began = performance.now();
+    while (told().length < 3) {
+      await push(2);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    const seconds = (performance.now() - began) / 1000;
+    // The first comes at once, each further one half a second later.
+    expect(seconds).toBeGreaterThan(0.9);
+    expect(told().length).toBeLessThanOrEqual(1 + 2 * seconds + 0.2);
+    expect(JSON.parse(told()[0] ?? '')).toEqual({
+      jsonrpc: '2.0',
+      method: 'notifications/resources/updated',
+      params: { uri },
+    });
+    socket.write(`${request('resources/unsubscribe', { uri }, 2)}\n`);
+    await expect.poll(() => text).toContain('"id":2,"result":{}');
+    const before = told().length;
+    await push(5);
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(told().length).toBe(before);
+    socket.destroy();
+  });
+
+  it('is a resource whose subscribers hear of changes', async () => {
+    const { server, push } = await served();
+    const { address } = await server.listen(sse);
+    await push(5);
+    const { result } = await post(address, request('resources/list'));
+    expect(result.resources).toHaveLength(1);
+    const { uri } = result.resources[0];
+    await expect
+      .poll(async () => {
+        const read = await post(address, request('resources/read', { uri }));
+        return JSON.parse(read.result.contents[0].text).frames.length;
+      })
+      .toBe(4);
+    expect((await post(address, request('resources/read', { uri: 'vmaf://nope' }))).error.code).toBe(-32002);
+  });
+});

@@ -1,0 +1,539 @@
+/**
+ * The reference system's sample requests, by raw bytes over each transport, and both generations of the SDK's clients.
+ */
+import { type ChildProcess, type StdioOptions, spawn, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { Duplex, PassThrough } from 'node:stream';
+import { Client as Client2, StreamableHTTPClientTransport as Http2 } from '@modelcontextprotocol/client';
+import { StdioClientTransport as Stdio2 } from '@modelcontextprotocol/client/stdio';
+import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as Stdio1 } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { afterEach, describe, expect, it } from 'vitest';
+import { listExtractors } from '../../../../src/index.js';
+import { EventStreams } from '../../../../src/mcp/live/transports/streams.js';
+import { built } from '../../../support/built.js';
+import { callOf, post, privateFolder, request, served } from '../../../support/mcp-live.js';
+
+const sse = { transport: 'sse', port: 0 } as const;
+
+/** Sends bytes, and gives what comes back once there is enough of it. */
+function exchange(stream: Duplex, bytes: string, enough: (text: string) => boolean): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    stream.on('data', (chunk: Buffer) => {
+      text += chunk;
+      if (enough(text)) resolve(text);
+    });
+    stream.on('error', reject).on('close', () => resolve(text));
+    stream.write(bytes);
+  });
+}
+
+const lines = (count: number) => (text: string) => text.split('\n').length > count;
+
+const LIST = request('tools/list');
+const CALL = callOf('list_features', {}, 2);
+/** All requests that the reference document has samples of, or names. */
+const SAMPLES = [
+  LIST,
+  CALL,
+  request('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: {} }, 3),
+  request('resources/list', undefined, 4),
+];
+
+/** Checks what the reference document describes for each of its requests. */
+function checkSamples(answers: readonly string[]): void {
+  expect(answers.map((text) => JSON.parse(text).id)).toEqual([1, 2, 3, 4]);
+  const [list, call, hello, resources] = answers.map((text) => JSON.parse(text));
+  for (const { jsonrpc, error } of [list, call, hello, resources])
+    expect({ jsonrpc, error }).toEqual({ jsonrpc: '2.0', error: undefined });
+  expect(list.result.tools.slice(0, 2).map(({ name }: { name: string }) => name)).toEqual([
+    'list_features',
+    'compute_vmaf',
+  ]);
+  for (const tool of list.result.tools)
+    expect(tool).toMatchObject({ description: expect.any(String), inputSchema: { type: 'object' } });
+  expect(call.result.isError).toBe(false);
+  expect(call.result.content).toHaveLength(1);
+  const { features, count } = JSON.parse(call.result.content[0].text);
+  expect(features).toEqual(listExtractors().map(({ name }) => name));
+  expect(count).toBe(features.length);
+  expect(hello.result).toMatchObject({
+    protocolVersion: '2025-06-18',
+    serverInfo: { name: 'anyvmaf-live' },
+    capabilities: { tools: {}, resources: { subscribe: true } },
+  });
+  expect(resources.result.resources).toMatchObject([{ uri: 'vmaf://measurement/main/report' }]);
+}
+
+/** The same requests by a client of the SDK. */
+async function checkClient(client: Client1 | Client2): Promise<void> {
+  expect((await client.listTools()).tools.map(({ name }) => name).slice(0, 2)).toEqual([
+    'list_features',
+    'compute_vmaf',
+  ]);
+  const called = (await client.callTool({ name: 'list_features', arguments: {} })) as {
+    isError?: boolean;
+    content: { text: string }[];
+  };
+  expect(called.isError).toBe(false);
+  const { features, count } = JSON.parse(called.content[0]?.text ?? '');
+  expect(features).toEqual(listExtractors().map(({ name }) => name));
+  expect(count).toBe(features.length);
+  expect(client.getServerVersion()).toMatchObject({ name: 'anyvmaf-live' });
+  const { resources } = await client.listResources();
+  expect(resources).toMatchObject([{ uri: 'vmaf://measurement/main/report' }]);
+}
+
+/** Answers in the order of their ids: requests of a stream are answered as they are done. */
+function inOrder(answers: readonly string[]): string[] {
+  return [...answers].sort((a, b) => JSON.parse(a).id - JSON.parse(b).id);
+}
+
+describe('a Unix socket', () => {
+  it('answers the sample requests line by line, for its owner only, and goes with the server', async () => {
+    const { server } = await served();
+    const path = join(privateFolder(), 'sub', 'live.sock');
+    const { address } = await server.listen({ transport: 'unix', path });
+    expect(address).toBe(path);
+    expect(statSync(path).mode & 0o777).toBe(0o700);
+    expect(statSync(join(path, '..')).mode & 0o777).toBe(0o700);
+    const [first, ...others] = SAMPLES;
+    const answers = await exchange(connect(path), `${first}\r\n${others.join('\n')}\n`, lines(4));
+    checkSamples(inOrder(answers.trim().split('\n')));
+    await server.close();
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it('serves several clients at once, and answers errors as the reference does', async () => {
+    const { server } = await served();
+    const path = join(privateFolder(), 'live.sock');
+    await server.listen({ transport: 'unix', path });
+    const clients = Array.from({ length: 20 }, () => exchange(connect(path), `${LIST}\n`, lines(1)));
+    for (const text of await Promise.all(clients)) expect(JSON.parse(text).result.tools).toHaveLength(8);
+    const broken = ['nonsense', '[]', '{"id":4}', '{"id":5,"method":"nope"}', 'x'.repeat(70_000), LIST];
+    const answers = await exchange(connect(path), `${broken.join('\n')}\n`, lines(6));
+    const codes = answers
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).error?.code ?? 'ok');
+    expect(codes.sort()).toEqual([-32600, -32600, -32601, -32700, -32700, 'ok']);
+  });
+
+  it('replaces the socket of a dead process, and refuses that of a living one, files, and open folders', async () => {
+    const folder = privateFolder();
+    const path = join(folder, 'live.sock');
+    const script = `require('net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`;
+    await new Promise((done) => spawn(process.execPath, ['-e', script]).once('exit', done));
+    expect(existsSync(path)).toBe(true);
+    const { server } = await served();
+    await server.listen({ transport: 'unix', path });
+    await expect(server.listen({ transport: 'unix', path })).rejects.toThrow(
+      /Somebody listens at .* already/,
+    );
+    writeFileSync(join(folder, 'file'), '');
+    await expect(server.listen({ transport: 'unix', path: join(folder, 'file') })).rejects.toThrow(
+      /is no socket/,
+    );
+    mkdirSync(join(folder, 'open'), { mode: 0o755 });
+    await expect(server.listen({ transport: 'unix', path: join(folder, 'open', 's') })).rejects.toThrow(
+      /mode 0700/,
+    );
+    await expect(server.listen({ transport: 'unix', path: 'x'.repeat(200) })).rejects.toThrow(
+      /1 to 100 bytes/,
+    );
+  });
+});
+
+describe('a socket that several want', () => {
+  it('of a dead process goes to one of those that come at once', async () => {
+    for (let round = 0; round < 5; round++) {
+      const path = join(privateFolder(), 's');
+      const script = `require('net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`;
+      await new Promise((done) => spawn(process.execPath, ['-e', script]).once('exit', done));
+      const servers = [(await served()).server, (await served()).server, (await served()).server];
+      const outcomes = await Promise.allSettled(
+        servers.map((server) => server.listen({ transport: 'unix', path })),
+      );
+      expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
+      for (const outcome of outcomes)
+        if (outcome.status === 'rejected') expect(String(outcome.reason)).toMatch(/Somebody listens at/);
+      const answer = await exchange(connect(path), `${LIST}\n`, lines(1));
+      expect(JSON.parse(answer).id).toBe(1);
+      expect(readdirSync(join(path, '..'))).toEqual(['s']);
+    }
+  });
+
+  it('is left alone by a server whose own was replaced', async () => {
+    const path = join(privateFolder(), 's');
+    const [first, second] = [await served(), await served()];
+    await first.server.listen({ transport: 'unix', path });
+    rmSync(path);
+    await second.server.listen({ transport: 'unix', path });
+    await first.server.close();
+    const answer = await exchange(connect(path), `${LIST}\n`, lines(1));
+    expect(JSON.parse(answer).id).toBe(1);
+  });
+
+  it('answers a client that has ended its side', async () => {
+    const path = join(privateFolder(), 's');
+    const { server } = await served();
+    await server.listen({ transport: 'unix', path });
+    const client = connect({ path, allowHalfOpen: true });
+    const answer = exchange(client, '', () => false);
+    client.end(`${CALL}\n`);
+    expect(JSON.parse(await answer).id).toBe(2);
+  });
+
+  it('is refused in a folder that is a link', async () => {
+    const folder = privateFolder();
+    mkdirSync(join(folder, 'real'), { mode: 0o700 });
+    symlinkSync(join(folder, 'real'), join(folder, 'link'));
+    const { server } = await served();
+    await expect(server.listen({ transport: 'unix', path: join(folder, 'link', 's') })).rejects.toThrow(
+      /The folder ".*link" of the socket is a link; name the folder itself/,
+    );
+  });
+});
+
+describe('HTTP', () => {
+  it('answers the sample requests in place, tells the streams, and begins them with ready', async () => {
+    const { server } = await served();
+    const { address } = await server.listen(sse);
+    const { port, pathname } = new URL(address);
+    expect(pathname).toBe('/mcp/sse');
+    const head = `HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n`;
+    const socket = connect(Number(port), '127.0.0.1');
+    const stream = exchange(socket, '', (text) => text.includes('"id":4,'));
+    await exchange(socket, `GET ${pathname} ${head}\r\n`, (text) => text.includes('event: ready'));
+    const answers: string[] = [];
+    for (const body of SAMPLES) {
+      const bytes = `POST ${pathname} ${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+      const whole = (text: string) => {
+        const [before = '', after = ''] = text.split('\r\n\r\n');
+        return (
+          after.length >= Number(/\r\ncontent-length: (\d+)/i.exec(before)?.[1] ?? Number.POSITIVE_INFINITY)
+        );
+      };
+      const text = await exchange(connect(Number(port), '127.0.0.1'), bytes, whole);
+      expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+      answers.push(text.split('\r\n\r\n')[1] ?? '');
+    }
+    checkSamples(answers);
+    const text = await stream;
+    expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(text).toMatch(/content-type: text\/event-stream/i);
+    expect(text).toMatch(/: anyvmaf live\n\nevent: ready\ndata: \{"transport":"sse"/);
+    const told = [...text.matchAll(/event: message\nid: (\d+)\ndata: (.*)\n\n/g)];
+    expect(told.map(([, id]) => id)).toEqual(['1', '2', '3', '4']);
+    expect(told.map(([, , data]) => data)).toEqual(answers);
+    const notification = await fetch(address, { method: 'POST', body: '{"jsonrpc":"2.0","method":"x"}' });
+    expect(notification.status).toBe(204);
+    const about = await (await fetch(`http://127.0.0.1:${port}/`)).json();
+    expect(about).toMatchObject({ server: 'vmaf-mcp', transport: 'sse' });
+    expect((await fetch(`http://127.0.0.1:${port}/other`)).status).toBe(404);
+  });
+
+  it('goes on after the event that a client got last', async () => {
+    const { server } = await served();
+    const { address } = await server.listen(sse);
+    const { port, pathname } = new URL(address);
+    for (const id of [1, 2, 3]) await post(address, request('ping', undefined, `p${id}`));
+    const get = `GET ${pathname} HTTP/1.1\r\nHost: localhost:${port}\r\nLast-Event-ID: 1\r\n\r\n`;
+    const text = await exchange(connect(Number(port), '127.0.0.1'), get, (all) => all.includes('p3'));
+    expect(text).not.toContain('"p1"');
+    expect(text.indexOf('id: 2')).toBeGreaterThan(0);
+    expect(text.indexOf('id: 3')).toBeGreaterThan(text.indexOf('id: 2'));
+  });
+
+  it('keeps the latest 512 events for those who come back', async () => {
+    const { server } = await served();
+    const { address } = await server.listen(sse);
+    const { port, pathname } = new URL(address);
+    for (let i = 0; i < 520; i++) await post(address, request('ping', undefined, i));
+    const since = async (last: string) => {
+      const get = `GET ${pathname} HTTP/1.1\r\nHost: localhost:${port}\r\nLast-Event-ID: ${last}\r\n\r\n`;
+      const stream = exchange(connect(Number(port), '127.0.0.1'), get, (all) => all.includes('"last"'));
+      await expect
+        .poll(() => exchange(connect(Number(port), '127.0.0.1'), get, () => true))
+        .toContain('ready');
+      await post(address, request('ping', undefined, 'last'));
+      return [...(await stream).matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+    };
+    const all = await since('0');
+    expect(all).toHaveLength(513);
+    expect(all.slice(0, 2)).toEqual([9, 10]);
+    expect(all.at(-1)).toBe(521);
+    // What is no number of an event gets what happens from now on.
+    for (const last of ['-5', 'x', '1e2', '99999999999999999999'])
+      expect(await since(last), last).toHaveLength(1);
+  });
+
+  it('ends a session on request, and tells it of alarms and changes', async () => {
+    const { server, push } = await served({ alarms: ['max<101'] });
+    const { address } = await server.listen(sse);
+    const mcp = new URL('/mcp', address).href;
+    const send = (body: string, headers = {}) => fetch(mcp, { method: 'POST', body, headers });
+    const hello = await send(request('initialize', { protocolVersion: '2025-06-18' }));
+    const session = { 'mcp-session-id': hello.headers.get('mcp-session-id') ?? '' };
+    const stream = await fetch(mcp, { headers: session });
+    await send(request('resources/subscribe', { uri: 'vmaf://measurement/main/report' }), session);
+    let told = '';
+    const reading = (async () => {
+      for await (const chunk of stream.body ?? []) told += Buffer.from(chunk).toString();
+    })();
+    await push(30);
+    await expect.poll(() => told).toContain('notifications/resources/updated');
+    expect(told).toMatch(/"method":"notifications\/message","params":\{"level":"warning","logger":"main"/);
+    expect((await fetch(mcp, { method: 'DELETE', headers: session })).status).toBe(204);
+    await reading;
+    expect((await send(request('ping'), session)).status).toBe(404);
+    expect((await fetch(mcp)).status).toBe(405);
+  });
+
+  it('tells all that a client missed, however much, while more happens', async () => {
+    const streams = new EventStreams();
+    const [event, count] = ['x'.repeat(8000), 500];
+    for (let i = 0; i < count; i++) streams.send('message', event);
+    const web = createHttpServer((_, response) => {
+      streams.open(response, ': hello\n\n', '0');
+      streams.send('message', 'last');
+    });
+    await new Promise<void>((done) => web.listen(0, '127.0.0.1', done));
+    const { port } = web.address() as { port: number };
+    const text = await exchange(connect(port, '127.0.0.1'), 'GET / HTTP/1.1\r\nHost: a\r\n\r\n', (all) =>
+      all.includes('data: last'),
+    );
+    expect(text.match(/^id: /gm)).toHaveLength(count + 1);
+    streams.close();
+    web.closeAllConnections();
+    await new Promise((done) => web.close(done));
+  });
+
+  it('takes text and numbers as ids, and nothing as none', async () => {
+    const { server } = await served();
+    const { address } = await server.listen(sse);
+    const ping = (id: string) => fetch(address, { method: 'POST', body: `{"id":${id},"method":"ping"}` });
+    for (const id of ['1', '1.5', '"a"', '""'])
+      expect(await (await ping(id)).text()).toContain(`"id":${id},"result"`);
+    for (const id of ['{}', '[1]', 'true', '1e999'])
+      expect((await (await ping(id)).json()).error, id).toEqual({
+        code: -32600,
+        message: 'The id of a request is text or a number.',
+      });
+    expect((await ping('null')).status).toBe(204);
+  });
+
+  it('refuses other origins and names, and bodies that are too long', async () => {
+    const { server } = await served();
+    const { address } = await server.listen(sse);
+    const { port } = new URL(address);
+    const foreign = await fetch(address, {
+      method: 'POST',
+      body: LIST,
+      headers: { origin: 'http://evil.example' },
+    });
+    expect(foreign.status).toBe(403);
+    const own = await fetch(address, {
+      method: 'POST',
+      body: LIST,
+      headers: { origin: `http://127.0.0.1:${port}` },
+    });
+    expect(own.status).toBe(200);
+    const rebound = `POST /mcp/sse HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 2\r\n\r\n{}`;
+    const answer = await exchange(connect(Number(port), '127.0.0.1'), rebound, (text) => text.includes('}'));
+    expect(answer).toMatch(/^HTTP\/1\.1 403 /);
+    const long = await fetch(address, { method: 'POST', body: 'x'.repeat(100_000) });
+    expect(long.status).toBe(400);
+  });
+
+  it('refuses a port that is taken', async () => {
+    const other = createServer();
+    await new Promise<void>((done) => other.listen(0, '127.0.0.1', done));
+    const bound = other.address();
+    const { server } = await served();
+    const port = typeof bound === 'object' && bound ? bound.port : 0;
+    await expect(server.listen({ transport: 'sse', port })).rejects.toThrow(
+      /something else listens there already/,
+    );
+    other.close();
+  });
+
+  it.each([
+    ['1.x', Client1, Http1],
+    ['2.x', Client2, Http2],
+  ] as const)('serves the client %s of the SDK at /mcp', async (_, Client, Transport) => {
+    const { server, push } = await served();
+    const { address } = await server.listen(sse);
+    const client = new Client({ name: 'test', version: '1' });
+    const transport = new Transport(new URL('/mcp', address));
+    await client.connect(transport as never);
+    await push(4);
+    await checkClient(client);
+    const called = (await client.callTool({ name: 'vmaf.status', arguments: {} })) as {
+      content: { text: string }[];
+    };
+    expect(JSON.parse(called.content[0]?.text ?? '')).toMatchObject({ measurement: 'main' });
+    const { resources } = await client.listResources();
+    await client.subscribeResource({ uri: resources[0]?.uri ?? '' });
+    const read = await client.readResource({ uri: resources[0]?.uri ?? '' });
+    expect(read.contents).toHaveLength(1);
+    await client.close();
+  });
+});
+
+const PROGRAM = `
+  import { createEmbeddedServer, createScorer } from '${built('dist/bundle/js/index.js')}';
+  const scorer = await createScorer({ width: 64, height: 64, bitDepth: 8, chroma: '420' }, { threads: 0 });
+  const server = await createEmbeddedServer(scorer);
+  const [input, output] = (process.env.DESCRIPTORS ?? '3,4').split(',').map(Number);
+  try {
+    await server.listen({ transport: 'stdio', input, output });
+  } catch (error) {
+    console.log(error.message);
+    process.exit(2);
+  }
+  console.log('ready');
+  process.stdin.on('data', async (text) => {
+    console.log('host got ' + text);
+    await server.close();
+    await scorer.close();
+    process.stdin.destroy();
+  });
+`;
+
+describe('a pair of descriptors', () => {
+  const hosts: ChildProcess[] = [];
+  afterEach(() => {
+    for (const host of hosts.splice(0)) host.kill('SIGKILL');
+  });
+
+  /** A host whose server listens on descriptors 3 and 4, or others. */
+  async function host(descriptors = '3,4') {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', PROGRAM], {
+      stdio: ['pipe', 'pipe', 'inherit', 'pipe', 'pipe'],
+      env: { ...process.env, DESCRIPTORS: descriptors },
+    });
+    hosts.push(child);
+    const [, out, , input, output] = child.stdio;
+    await new Promise((done) => out?.once('data', done));
+    const stream = new PassThrough();
+    (output as Duplex).pipe(stream);
+    return { child, input: input as Duplex, output: stream };
+  }
+
+  it('answers the sample requests line by line, and leaves the standard streams to the host', async () => {
+    const { child, input, output } = await host();
+    const got = exchange(output, '', lines(4));
+    const bytes = `${SAMPLES.join('\n')}\n`;
+    for (const part of [bytes.slice(0, 70), bytes.slice(70)]) input.write(part);
+    checkSamples(inOrder((await got).trim().split('\n')));
+    const said = new Promise((done) => child.stdout?.once('data', (text) => done(String(text))));
+    const ended = new Promise((done) => child.once('exit', done));
+    child.stdin?.write('hello');
+    expect(await said).toBe('host got hello\n');
+    expect(await ended).toBe(0);
+  });
+
+  it('may be one socket, named twice', async () => {
+    // What a parent of Node hands over is a socket.
+    const { input } = await host('3,3');
+    checkSamples(inOrder((await exchange(input, `${SAMPLES.join('\n')}\n`, lines(4))).trim().split('\n')));
+  });
+
+  it('may be files, without a warning', async () => {
+    const cwd = privateFolder();
+    const answers = join(cwd, 'answers');
+    writeFileSync(join(cwd, 'requests'), `${SAMPLES.join('\n')}\n`);
+    const shell = `exec '${process.execPath}' --input-type=module -e "$PROGRAM" 3<requests 4>answers`;
+    const child = spawn('sh', ['-c', shell], { cwd, env: { ...process.env, PROGRAM } });
+    hosts.push(child);
+    let complaints = '';
+    child.stderr.on('data', (text) => {
+      complaints += text;
+    });
+    await expect.poll(() => existsSync(answers) && readFileSync(answers, 'utf8').split('\n')).toHaveLength(5);
+    const ended = new Promise((done) => child.once('close', done));
+    child.stdin.write('hello');
+    expect(await ended).toBe(0);
+    expect(complaints).toBe('');
+    checkSamples(inOrder(readFileSync(answers, 'utf8').trim().split('\n')));
+  });
+
+  it.skipIf(spawnSync('script', ['--version']).status !== 0)('may be a terminal', async () => {
+    const shell = `exec '${process.execPath}' --input-type=module -e "$PROGRAM" 3<&0 4>&1 0</dev/null`;
+    const env = { ...process.env, PROGRAM };
+    const child = spawn('script', ['-qefc', shell, '/dev/null'], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+    hosts.push(child);
+    const stream = Duplex.from({ readable: child.stdout, writable: child.stdin });
+    await exchange(stream, '', (text) => text.includes('ready'));
+    const text = await exchange(stream, `${request('ping', undefined, 7)}\n`, (all) =>
+      all.includes('"result"'),
+    );
+    expect(text).toContain('{"jsonrpc":"2.0","id":7,"result":{}}');
+  });
+
+  it.skipIf(process.platform !== 'linux')('is refused where nobody handed it over', async () => {
+    const said = (descriptors: string, stdio: StdioOptions, shell = '') => {
+      const env = { ...process.env, PROGRAM, DESCRIPTORS: descriptors };
+      const script = `exec '${process.execPath}' --input-type=module -e "$PROGRAM" ${shell}`;
+      const { status, stdout } = spawnSync('sh', ['-c', script], { stdio, env, encoding: 'utf8' });
+      expect(status, stdout).toBe(2);
+      return stdout;
+    };
+    const plain: StdioOptions = ['ignore', 'pipe', 'inherit'];
+    // What the runtime opened for itself, which it would not survive to lose: first a queue of events, later pipes.
+    for (const descriptors of ['3,4', '4,5', '5,6', '6,7'])
+      expect(said(descriptors, plain)).toMatch(/The descriptor \d is none that a caller handed over/);
+    expect(said('900,901', plain)).toMatch(/The descriptor 900 is not open; start the program with both/);
+    expect(said('3,4', plain, '3</ 4>/dev/null')).toMatch(
+      /The descriptor 3 is none that a caller handed over/,
+    );
+    expect(said('3,3', plain, '3</etc/hostname')).toMatch(/The descriptor 3 goes one way; give two/);
+    expect(said('1,2', plain)).toMatch(/1 is not a descriptor of the caller's/);
+  });
+
+  it.each([
+    ['1.x', Client1, Stdio1],
+    ['2.x', Client2, Stdio2],
+  ] as const)('serves the client %s of the SDK', async (_, Client, Transport) => {
+    const client = new Client({ name: 'test', version: '1' });
+    // Clients start programs on standard streams: a shell moves these to where the server listens.
+    const shell = `exec '${process.execPath}' --input-type=module -e "$PROGRAM" 3<&0 4>&1 0</dev/null 1>&2`;
+    const env = { PROGRAM, PATH: process.env.PATH ?? '' };
+    const transport = new Transport({ command: 'sh', args: ['-c', shell], env, stderr: 'ignore' });
+    await client.connect(transport as never);
+    await checkClient(client);
+    await client.close();
+  });
+
+  it('answers them behind Content-Length headers, told by the first bytes', async () => {
+    const { input, output } = await host();
+    const framed = (text: string) => `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
+    const got = exchange(output, '', (text) => SAMPLES.every((_, i) => text.includes(`"id":${i + 1},`)));
+    const bytes = SAMPLES.map(framed).join('');
+    for (const part of [bytes.slice(0, 5), bytes.slice(5, 40), bytes.slice(40)]) input.write(part);
+    const text = await got;
+    const messages: string[] = [];
+    for (let at = 0; at < text.length; ) {
+      const end = text.indexOf('\r\n\r\n', at);
+      const length = Number(/^Content-Length: (\d+)$/.exec(text.slice(at, end))?.[1]);
+      messages.push(text.slice(end + 4, end + 4 + length));
+      at = end + 4 + length;
+    }
+    checkSamples(inOrder(messages));
+  });
+});

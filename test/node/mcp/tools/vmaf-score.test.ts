@@ -1,0 +1,479 @@
+/**
+ * @module test/node/mcp/tools/vmaf-score
+ * `vmaf_score`: libvmaf's numbers for what was asked, every parameter's effect or refusal, and a small answer.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Report } from '../../../../src/index.js';
+import { DEFAULT_MODEL } from '../../../../src/mcp/scoring/parameters.js';
+import { vmafScore } from '../../../../src/mcp/tools/vmaf-score.js';
+import {
+  compareWithFixture,
+  type FixtureCase,
+  type FixtureRun,
+  readFixture,
+} from '../../../support/fixtures.js';
+import { compareWithGolden, goldenCases } from '../../../support/golden.js';
+import { call, copyModel, fakeContext, refused, videoFolder, writePair } from '../../../support/mcp-tools.js';
+import { linear, meanOf } from '../../../support/onnx.js';
+import { needsShared, sharedPath } from '../../../support/shared.js';
+
+/** The clip of three frames that models.json begins with, and what libvmaf gave for it. */
+function models(find: (run: FixtureRun) => boolean): { entry: FixtureCase; run: FixtureRun } {
+  for (const entry of readFixture('models')) {
+    for (const run of entry.runs) if (find(run)) return { entry, run };
+  }
+  throw new Error('no such fixture');
+}
+
+const { entry, run: severalModels } = models(({ models: texts = [] }) => texts.length === 4);
+const { clip } = entry;
+const geometry = { width: clip.width, height: clip.height, pixfmt: clip.chroma, bitdepth: clip.bitDepth };
+const raw = () => ({ ...writePair(clip, 'yuv'), ...geometry });
+const context = () => fakeContext(videoFolder());
+
+/** The document with every frame, to be held against libvmaf's values. */
+async function full(args: Readonly<Record<string, unknown>>): Promise<Report> {
+  return call<Report>(vmafScore, { ...raw(), detail: 'frames', precision: 'max', ...args }, context());
+}
+
+describe('vmaf_score', () => {
+  it("gives libvmaf's values for several models at once", async () => {
+    const report = await full({ models: severalModels.models });
+    expect(compareWithFixture(report, severalModels).wrong).toEqual([]);
+    expect(report).toMatchObject({ backend_requested: 'auto', backend_used: 'cpu', threads: 0 });
+  });
+
+  it.each(
+    readFixture('formats')
+      .filter(
+        ({ clip: { chroma, bitDepth, frames, width } }) =>
+          chroma !== '400' && [8, 10, 12, 16].includes(bitDepth) && frames > 1 && width < 400,
+      )
+      .map((one) => one),
+  )(
+    '$clip.width x $clip.height, $clip.bitDepth bit, $clip.chroma, $clip.content',
+    async ({ clip: one, runs: [run] }) => {
+      if (!run) throw new Error('a fixture without a run');
+      const { width, height, chroma: pixfmt, bitDepth: bitdepth } = one;
+      const args = { ...writePair(one, 'yuv'), width, height, pixfmt, bitdepth };
+      const report = await full({
+        ...args,
+        models: run.models,
+        ...(run.features && { feature: run.features }),
+      });
+      expect(compareWithFixture(report, run).wrong).toEqual([]);
+    },
+  );
+
+  it('passes viewing conditions on to the adm of the model and of the features', async () => {
+    const given = readFixture('options').flatMap((one) => one.runs.map((run) => ({ one, run })));
+    const found = given.find(
+      ({ run }) => run.features?.[0] === 'adm=adm_norm_view_dist=5:adm_ref_display_height=2160',
+    );
+    if (!found) throw new Error('no such fixture');
+    const { width, height, chroma: pixfmt, bitDepth: bitdepth } = found.one.clip;
+    const args = {
+      ...writePair(found.one.clip, 'yuv'),
+      width,
+      height,
+      pixfmt,
+      bitdepth,
+      view_distance: 5,
+      display_height: 2160,
+    };
+    const byModel = await full({ ...args });
+    expect(compareWithFixture(byModel, found.run).wrong).toEqual([]);
+    expect(byModel.models[0]?.features).toContain('integer_adm2_nvd_5_rdh_2160');
+    const byFeature = await full({ ...args, feature: ['adm=debug=true'], no_prediction: true });
+    expect(Object.keys(byFeature.pooled_metrics).filter((name) => /^integer_adm2/.test(name))).toEqual([
+      'integer_adm2_nvd_5_rdh_2160',
+    ]);
+  });
+
+  it('disables the clip and enables the transform', async () => {
+    const report = await full({ models: ['version=vmaf_v0.6.1:name=raw'], disable_clip: true });
+    expect(report.pooled_metrics.raw?.mean).toBe(mean(severalModels.metrics.raw));
+    const phone = await full({ models: ['version=vmaf_v0.6.1:name=phone'], enable_transform: true });
+    expect(phone.pooled_metrics.phone?.mean).toBe(mean(severalModels.metrics.phone));
+  });
+
+  it('subsamples, skips and limits frames', async () => {
+    const { entry: long, run } = models(({ subsample }) => subsample === 3);
+    const { width, height, chroma: pixfmt, bitDepth: bitdepth } = long.clip;
+    const args = { ...writePair(long.clip, 'yuv'), width, height, pixfmt, bitdepth };
+    const report = await full({ ...args, subsample: 3 });
+    expect(compareWithFixture(report, run).wrong).toEqual([]);
+    const part = await full({ ...args, frame_skip_ref: 1, frame_skip_dist: 2, frame_cnt: 3 });
+    expect(part.frames.map(({ frameNum }) => frameNum)).toEqual([0, 1, 2]);
+    expect([part.reference.skipped, part.distorted.skipped]).toEqual([1, 2]);
+  });
+
+  it('refuses raw video that ends within a frame, unless its own parameter allows it', async () => {
+    const { dis, ...rest } = raw();
+    const torn = join(videoFolder(), 'torn.yuv');
+    writeFileSync(torn, readFileSync(dis).subarray(0, -7));
+    const args = { ...rest, dis: torn, feature: ['psnr'], no_prediction: true };
+    expect(await refused(vmafScore, args, context())).toContain(
+      'pass allow_damaged to score the whole frames',
+    );
+    const { frame_count: frames } = await call<{ frame_count: number }>(
+      vmafScore,
+      { ...args, allow_damaged: true },
+      context(),
+    );
+    expect(frames).toBe(clip.frames - 1);
+  });
+
+  it('extracts without predicting', async () => {
+    const report = await full({ no_prediction: true, feature: ['psnr'] });
+    expect(Object.keys(report.pooled_metrics)).toEqual(
+      expect.arrayContaining(['psnr_y', 'integer_vif_scale0']),
+    );
+    expect(report.pooled_metrics.vmaf).toBeUndefined();
+  });
+
+  it('takes Y4M that agrees with the geometry, and says when it does not', async () => {
+    const pair = writePair(clip, 'y4m');
+    const report = await full({ ...pair, models: severalModels.models });
+    expect(compareWithFixture(report, severalModels).wrong).toEqual([]);
+    const sentence = await refused(vmafScore, { ...raw(), ...pair, width: clip.width + 2 }, context());
+    expect(sentence).toContain(`${clip.width}x${clip.height}`);
+    expect(sentence).toContain(`${clip.width + 2}x${clip.height}`);
+  });
+
+  it('takes model files under an allowed root, and no others', async () => {
+    const path = copyModel('vmaf_v0.6.1');
+    const report = await full({ models: [`path=${path}:name=raw:disable_clip`] });
+    expect(report.pooled_metrics.raw?.mean).toBe(mean(severalModels.metrics.raw));
+    expect(await refused(vmafScore, { ...raw(), model: 'path=/etc/passwd' }, context())).toContain(
+      '/etc/passwd',
+    );
+    expect(
+      await refused(vmafScore, { ...raw(), model: `version=vmaf_v0.6.1:path=/etc/passwd` }, context()),
+    ).toContain('/etc/passwd');
+    // As list_models names it.
+    const shipped = await full({ model: 'path=model/vmaf_v0.6.1.json:name=raw:disable_clip' });
+    expect(shipped.pooled_metrics.raw?.mean).toBe(mean(severalModels.metrics.raw));
+  });
+
+  it('asks for as many threads as it was told', async () => {
+    for (const [threads, weight] of [
+      [undefined, null],
+      [0, null],
+      [3, 3],
+    ] as const) {
+      const one = context();
+      await call(vmafScore, { ...raw(), threads }, one);
+      expect(one.ran).toEqual([['vmaf_score', weight]]);
+    }
+  });
+
+  it('tells how far it is, in pairs of frames', async () => {
+    const one = context();
+    await call(vmafScore, raw(), one);
+    expect(one.told.at(-1)).toMatchObject({ done: clip.frames, total: clip.frames });
+  });
+
+  it('ends with the reason of a signal', async () => {
+    const reason = new Error('enough');
+    await expect(vmafScore.call(raw(), fakeContext(videoFolder(), AbortSignal.abort(reason)))).rejects.toBe(
+      reason,
+    );
+  });
+});
+
+describe('the answer of vmaf_score', () => {
+  it('is small unless asked otherwise, with a link to the full report', async () => {
+    const one = context();
+    const { document, content } = await vmafScore.call(raw(), one);
+    const text = JSON.stringify(document);
+    expect(text.length).toBeLessThan(8000);
+    const answer = JSON.parse(text);
+    expect(answer.frames).toBeUndefined();
+    expect(answer).toMatchObject({
+      backend_requested: 'auto',
+      backend_used: 'cpu',
+      frame_count: clip.frames,
+      full_report: { uri: 'anyvmaf://results/1/report.json' },
+      worst_frames: { metric: 'vmaf', worse: 'low' },
+    });
+    expect(Object.keys(answer.distribution)).toEqual(['vmaf']);
+    expect(answer.summary).toContain('vmaf ');
+    expect(content).toEqual([
+      expect.objectContaining({ type: 'resource_link', uri: answer.full_report.uri }),
+    ]);
+    const report = JSON.parse(String(one.published[0]?.data));
+    expect(report.frames).toHaveLength(clip.frames);
+    expect(report.pooled_metrics).toEqual(answer.pooled_metrics);
+  });
+
+  it('has as many digits as were asked for', async () => {
+    const libvmaf = mean(severalModels.metrics.raw);
+    const args = { ...raw(), model: 'version=vmaf_v0.6.1:disable_clip:name=raw' };
+    for (const [precision, expected] of [
+      ['legacy', Number(libvmaf.toFixed(6))],
+      ['4', Number(libvmaf.toPrecision(4))],
+      ['max', libvmaf],
+      ['full', libvmaf],
+      ['17', libvmaf],
+    ] as const) {
+      const answer = await call(vmafScore, { ...args, precision }, context());
+      expect(answer.pooled_metrics?.raw?.mean, precision).toBe(expected);
+    }
+  });
+
+  it.each([
+    [{ output_fmt: 'xml' }, 'xml', /^<VMAF version=/],
+    [{ output_fmt: 'csv' }, 'csv', /^Frame,/],
+    [{ csv: true }, 'csv', /^Frame,/],
+    [{ csv: true, output_fmt: 'csv' }, 'csv', /^Frame,/],
+    [{ sub: true }, 'sub', /^\{0\}\{1\}/],
+  ])('is a text where %j is asked for', async (args, format, start) => {
+    const answer = await call(vmafScore, { ...raw(), backend: 'cpu', ...args }, context());
+    const { output, mismatched_model_warning: _, ...rest } = answer;
+    expect(output).toMatch(start);
+    expect(rest).toEqual({
+      format,
+      trust: { verdict: 'fine', codes: [] },
+      backend_requested: 'cpu',
+      backend_used: 'cpu',
+    });
+  });
+
+  it('names the lowest frame first', async () => {
+    const libvmaf = severalModels.metrics.raw ?? [];
+    const lowest = libvmaf.indexOf(Math.min(...libvmaf.map((value) => value ?? Number.NaN)));
+    const answer = await call(
+      vmafScore,
+      { ...raw(), model: 'version=vmaf_v0.6.1:disable_clip:name=raw', precision: 'max' },
+      context(),
+    );
+    expect(answer.worst_frames?.frames[0]).toEqual({ frame: lowest, value: libvmaf[lowest] });
+  });
+
+  it('warns of a model that is meant for other pictures', async () => {
+    const small = await call(vmafScore, { ...raw(), model: 'version=vmaf_4k_v0.6.1' }, context());
+    expect(small.mismatched_model_warning).toMatch(/vmaf_4k_v0\.6\.1 is meant for 4k .* 160x90, which is sd/);
+    const bare = await call(vmafScore, { ...raw(), no_prediction: true }, context());
+    expect(bare.mismatched_model_warning).toBeUndefined();
+    const hd = readFixture('formats').find((one) => one.clip.width === 1283);
+    if (!hd) throw new Error('no such fixture');
+    const { width, height, chroma: pixfmt, bitDepth: bitdepth } = hd.clip;
+    const fits = await call(
+      vmafScore,
+      { ...writePair(hd.clip, 'yuv'), width, height, pixfmt, bitdepth, model: DEFAULT_MODEL },
+      context(),
+    );
+    expect(fits.mismatched_model_warning).toBeUndefined();
+  });
+});
+
+describe('presets', () => {
+  const clip = {
+    content: 'sample',
+    width: 240,
+    height: 216,
+    bitDepth: 8,
+    chroma: '420',
+    frames: 1,
+    seed: 23,
+  } as const;
+
+  it.each([
+    [
+      { aom_ctc: 'v7.0' },
+      ['psnr_y', 'ciede2000', 'float_ssim', 'float_ms_ssim', 'psnr_hvs', 'cambi', 'vmaf', 'vmaf_neg'],
+      'vmaf_v0.6.1neg',
+    ],
+    [{ nflx_ctc: 'v1.0' }, ['psnr_y', 'float_ssim', 'cambi', 'vmaf', 'vmaf_neg'], 'vmaf_4k_v0.6.1neg'],
+  ])('%j scores with its models and features', async (preset, metrics, neg) => {
+    const { width, height } = clip;
+    const args = { ...writePair(clip, 'yuv'), width, height, pixfmt: '420', bitdepth: 8, ...preset };
+    const answer = await call(vmafScore, args, context());
+    expect(Object.keys(answer.pooled_metrics ?? {})).toEqual(expect.arrayContaining(metrics));
+    expect(JSON.stringify(answer)).toContain(neg);
+  });
+});
+
+describe('tiny models in vmaf_score', () => {
+  const write = (name: string, bytes: Uint8Array) => {
+    const path = join(videoFolder(), name);
+    writeFileSync(path, bytes);
+    return path;
+  };
+
+  it('score beside VMAF, on features that are measured for them', async () => {
+    const tiny_model = write('tiny.onnx', linear([1, 0, 0, 0, 0, 0], 0));
+    const report = await full({ tiny_model });
+    for (const { metrics } of report.frames) {
+      expect(metrics.vmaf_tiny_model).toBeCloseTo(metrics.integer_adm2 ?? 0, 5);
+      expect(metrics.vmaf).toBeGreaterThan(0);
+    }
+    expect(report.tiny).toMatchObject([{ name: 'vmaf_tiny_model', device: 'cpu' }]);
+  });
+
+  it('score the distorted video alone, without a reference', async () => {
+    const tiny_model = write('alone.onnx', meanOf(['B', 1, 'H', 'W'], { factor: 255 }));
+    const { ref: _, ...rest } = raw();
+    const args = { ...rest, tiny_model, no_reference: true };
+    const found = await call(vmafScore, args, context());
+    expect(found).toMatchObject({ no_reference: true, models: [] });
+    expect(Object.keys(found.pooled_metrics ?? {})).toEqual(['vmaf_tiny_model']);
+    expect(found.summary).toMatch(/^vmaf_tiny_model [\d.]+ on average/);
+  });
+});
+
+describe('what vmaf_score refuses', () => {
+  it.each([
+    [{ no_reference: true }, /^no_reference requires tiny_model; no classic NR scorer exists$/],
+    [{ no_reference: true, tiny_model: 'm.onnx' }, /m\.onnx is not allowed/],
+    [{ tiny_model: 'no-such-id' }, /There is no tiny model "no-such-id"; there are /],
+    [{ ref: undefined }, /^ref is missing; only with no_reference/],
+    [{ tiny_device: 'cuda' }, /^tiny_device is "cuda"/],
+    [{ tiny_device: 'cuda', dnn_ep: 'rocm' }, /tiny_device is cuda and dnn_ep is rocm/],
+    [{ dnn_ep: 'cpu' }, /^dnn_ep is "cpu"/],
+    [{ tiny_threads: 4 }, /^tiny_threads is 4/],
+    [{ tiny_fp16: true }, /^tiny_fp16 is true/],
+    [{ tiny_precision: 'fp32' }, /^tiny_precision is "fp32"/],
+    [{ tiny_model_verify: true }, /^tiny_model_verify is true/],
+    [{ tiny_codec: 'libx264' }, /^tiny_codec is "libx264"/],
+    [{ tiny_preset: 'slow' }, /^tiny_preset is "slow"/],
+    [{ tiny_crf: 20 }, /^tiny_crf is 20/],
+    [{ tiny_resize: 'bicubic' }, /^tiny_resize is "bicubic"/],
+    [{ aom_ctc: 'v6.0' }, /^The float_ms_ssim extractor needs pictures of at least 176x176/],
+    [{ nflx_ctc: 'v1.0' }, /^The cambi extractor needs pictures of at least 216/],
+    [{ aom_ctc: 'v1.0', model: 'version=vmaf_v0.6.1neg' }, /aom_ctc and model exclude each other/],
+    [{ nflx_ctc: 'v1.0', models: ['auto:name=x'] }, /nflx_ctc and models exclude each other/],
+    [{ aom_ctc: 'v1.0', enable_transform: true }, /aom_ctc and enable_transform exclude each other/],
+    [{ aom_ctc: 'v1.0', feature: ['psnr'] }, /aom_ctc and feature exclude each other/],
+    [{ nflx_ctc: 'v1.0', aom_ctc: 'v1.0' }, /aom_ctc and nflx_ctc exclude each other/],
+    [
+      { feature: ['cambi=heatmaps_path=maps'] },
+      /^heatmaps_path asks for files to be written on the machine of/,
+    ],
+    [{ model: 'version=vmaf_v0.6.1:cambi.heatmaps_path=maps' }, /^heatmaps_path asks for files/],
+    [{ target_width: 1920 }, /target of 1920x0, none/],
+    [{ target_height: 1080 }, /target of 0x1080/],
+    [{ target_scaling: 'lanczos' }, /0x0, lanczos/],
+    [{ cpumask: 1 }, /^cpumask is 1, but the built-in core has one instruction set/],
+    [{ sycl_device: 1 }, /^sycl_device is 1, but backend is auto/],
+    [{ hip_device: 1, backend: 'sycl' }, /^hip_device is 1, but backend is sycl/],
+    [{ metal_device: 2 }, /^metal_device is 2/],
+    [{ native_cpu: true }, /^native_cpu goes with backend cpu only/],
+    [{ csv: true, sub: true }, /csv and sub are both true/],
+    [{ csv: true, output_fmt: 'xml' }, /csv is true, but output_fmt is xml/],
+    [
+      { model: 'version=vmaf_v0.6.1neg', models: ['version=vmaf_v0.6.1'] },
+      /exclude each other; put all into models/,
+    ],
+    [
+      { model: 'version=vmaf_v9' },
+      /no built-in model "vmaf_v9"; did you mean vmaf_v0\.6\.1\? If not, there are vmaf_v0\.6\.1, /,
+    ],
+    [{ model: 'vmaf_v0.6.1:vmaf' }, /bad option string "vmaf"/],
+    [{ models: ['version=vmaf_v0.6.1', 'version=vmaf_v0.6.1neg'] }, /add name=NAME/],
+    [{ feature: ['sim'] }, /no feature extractor "sim"/],
+    [{ feature: ['psnr=nothing=1'] }, /no option "nothing"/],
+    [{ view_distance: 3, display_height: 100 }, /display/],
+    [{ frame_skip_ref: 99 }, /no frames to score/],
+  ])('%j', async (args, sentence) => {
+    expect(await refused(vmafScore, { ...raw(), ...args }, context())).toMatch(sentence);
+  });
+
+  it('files that are not there, or not allowed, before anything runs', async () => {
+    const one = context();
+    expect(await refused(vmafScore, { ...raw(), dis: '/dev/zero' }, one)).toContain('/dev/zero');
+    expect(await refused(vmafScore, { ...raw(), ref: `${videoFolder()}/none.yuv` }, one)).toContain(
+      'none.yuv',
+    );
+    expect(one.ran).toEqual([]);
+  });
+
+  it('values that the schema does not have', () => {
+    for (const args of [
+      { width: 0 },
+      { width: 1.5 },
+      { width: '160' },
+      { pixfmt: '400' },
+      { bitdepth: 9 },
+      { backend: 'vulkan' },
+      { precision: '18' },
+      { precision: 17 },
+      { subsample: 0 },
+      { frame_cnt: 0 },
+      { frame_skip_ref: -1 },
+      { view_distance: 2.9 },
+      { view_distance: 24.1 },
+      { tiny_crf: 64 },
+      { threads: -1 },
+      { models: [] },
+      { ref: '' },
+      { output_fmt: 'ndjson' },
+    ]) {
+      const { success } = vmafScore.inputSchema.safeParse({ ...raw(), ...args });
+      expect(success, JSON.stringify(args)).toBe(false);
+    }
+    for (const name of ['dis', 'width', 'height', 'pixfmt', 'bitdepth']) {
+      const { success } = vmafScore.inputSchema.safeParse({ ...raw(), [name]: undefined });
+      expect(success, name).toBe(false);
+    }
+  });
+
+  it('takes the defaults of what it does not have', async () => {
+    const args = {
+      tiny_device: 'auto',
+      dnn_ep: 'auto',
+      tiny_threads: 0,
+      tiny_fp16: false,
+      tiny_precision: 'auto',
+      tiny_resize: 'disabled',
+    };
+    const more = {
+      no_reference: false,
+      target_width: 0,
+      target_height: 0,
+      target_scaling: 'none',
+      cpumask: 0,
+    };
+    const answer = await call(vmafScore, { ...raw(), ...args, ...more, sycl_device: 0 }, context());
+    expect(answer).toMatchObject({ backend_used: 'cpu', frame_count: clip.frames });
+  });
+
+  it('gpumask only means that auto does not look for a GPU', async () => {
+    const answer = await call(vmafScore, { ...raw(), gpumask: 1 }, context());
+    expect(answer).toMatchObject({ backend_requested: 'auto', backend_used: 'cpu' });
+  });
+});
+
+const shared = sharedPath('golden/features.json');
+
+describe.runIf(shared)(`the reference's example call on 10-bit clips (${needsShared})`, () => {
+  it.each(['m:vmaf_v0.6.1', 'm:vmaf_v0.6.1neg'])('%s', async (config) => {
+    const root = new URL('../../../../../shared', import.meta.url);
+    const found = goldenCases(root).find((one) => one.clip === 'src01_10b' && one.config === config);
+    if (!found) throw new Error('no such golden run');
+    const args = {
+      ref: found.request.reference,
+      dis: found.request.distorted,
+      width: 576,
+      height: 324,
+      pixfmt: '420',
+      bitdepth: 10,
+      backend: 'cpu',
+      model: found.options.models?.[0],
+      precision: 'max',
+      detail: 'frames',
+    };
+    const one = fakeContext(sharedPath('clips') ?? '');
+    const report = await call<Report>(vmafScore, args, one);
+    expect(compareWithGolden(report, found).wrong).toEqual([]);
+    expect(report).toMatchObject({ backend_requested: 'cpu', backend_used: 'cpu', frame_count: 3 });
+  });
+});
+
+function mean(values: readonly (number | null)[] | undefined): number {
+  const numbers = (values ?? []).map((value) => value ?? Number.NaN);
+  return numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
+}

@@ -1,0 +1,721 @@
+/** Frames, facts, ranges and failures of an installed ffmpeg (src/platform/node/ffmpeg). */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { storedFrameBytes } from '../../../src/core/frame.js';
+import type { DecodedSource, DecodeRequest } from '../../../src/media/decoder.js';
+import { createFfmpegDecoder } from '../../../src/platform/node/ffmpeg/decoder.js';
+import { hashFrames, hashPlanes, hashRaw, planesFor } from '../../support/decoded.js';
+import { type Encode, encode, ffmpeg, hasFfmpeg, needsFfmpeg, rawFrames } from '../../support/encode.js';
+import { failure } from '../../support/media.js';
+import { needsShared, sharedPath } from '../../support/shared.js';
+import { withoutPacket } from '../../support/transport-stream.js';
+
+const decoder = createFfmpegDecoder();
+let folder = '';
+const file = (name: string): string => join(folder, name);
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'anyvmaf-ffmpeg-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+async function open(path: string, request: DecodeRequest = {}): Promise<DecodedSource> {
+  return decoder.open(path, await decoder.probe(path), request);
+}
+
+/** Hashes of what ffmpeg itself writes as raw frames. */
+function expected(path: string, source: DecodedSource, options: readonly string[] = []): string[] {
+  return hashRaw(rawFrames(path, ['-fps_mode', 'passthrough', ...options]), storedFrameBytes(source.info));
+}
+
+/** A copy of a file with bytes changed from a fraction of its length on, or cut off there. */
+function harmed(path: string, at: number, how: 'corrupt' | 'cut'): string {
+  const bytes = readFileSync(path);
+  const from = Math.floor(bytes.length * at);
+  const copy = file(`${how}-${path.split('/').at(-1)}`);
+  for (let i = 0; i < 40; i++) bytes[from + i] = (bytes[from + i] ?? 0) ^ ((i * 37 + 11) & 255);
+  writeFileSync(copy, how === 'cut' ? bytes.subarray(0, from) : bytes);
+  return copy;
+}
+
+/** A process that was told to end, or has answered, takes its time on a busy machine. */
+const SOON = { timeout: 10_000 };
+
+/** Ids of the ffmpeg processes that this one has started and that still run. */
+function children(): number[] {
+  const args = ['-o', 'pid=,stat=,comm=', '--ppid', String(process.pid)];
+  const lines = spawnSync('ps', args, { encoding: 'utf8' }).stdout.trim().split('\n');
+  return lines.flatMap((line) => {
+    const [pid, state, command] = line.trim().split(/\s+/);
+    return /^ff(mpeg|probe)$/.test(command ?? '') && !state?.startsWith('Z') ? [Number(pid)] : [];
+  });
+}
+
+describe.runIf(hasFfmpeg)(`frames of ffmpeg (${needsFfmpeg})`, () => {
+  const codecs: readonly (readonly [Encode, bitDepth: number, chroma: string])[] = [
+    [{ codec: 'h264' }, 8, '420'],
+    [{ codec: 'h264', pixelFormat: 'yuv422p' }, 8, '422'],
+    [{ codec: 'h264', pixelFormat: 'yuv444p' }, 8, '444'],
+    [{ codec: 'h264', pixelFormat: 'yuvj420p' }, 8, '420'],
+    [{ codec: 'h264', pixelFormat: 'yuv420p10le' }, 10, '420'],
+    [{ codec: 'h264', pixelFormat: 'yuv422p10le' }, 10, '422'],
+    [{ codec: 'h264', pixelFormat: 'yuv444p10le' }, 10, '444'],
+    [{ codec: 'hevc' }, 8, '420'],
+    [{ codec: 'hevc', pixelFormat: 'yuv420p10le' }, 10, '420'],
+    [{ codec: 'hevc', pixelFormat: 'yuv422p12le' }, 12, '422'],
+    [{ codec: 'vp9' }, 8, '420'],
+    [{ codec: 'vp9', pixelFormat: 'yuv420p10le', extra: ['-profile:v', '2'] }, 10, '420'],
+    [{ codec: 'av1', frames: 10 }, 8, '420'],
+    [{ codec: 'av1', frames: 10, pixelFormat: 'yuv420p10le' }, 10, '420'],
+    [{ codec: 'mpeg2' }, 8, '420'],
+    [{ codec: 'prores', pixelFormat: 'yuv422p10le' }, 10, '422'],
+    [{ codec: 'mjpeg', pixelFormat: 'yuvj422p' }, 8, '422'],
+    [{ codec: 'ffv1', pixelFormat: 'yuv444p16le' }, 16, '444'],
+    [{ codec: 'ffv1', pixelFormat: 'gray12le' }, 12, '400'],
+  ];
+  it.each(codecs)("are the decoder's own planes: %o", async (request, bitDepth, chroma) => {
+    const path = encode(request);
+    const source = await open(path);
+    expect(source.info).toMatchObject({ width: 320, height: 240, bitDepth, chroma });
+    expect(source.facts.codec).toBe(request.codec === 'mpeg2' ? 'mpeg2video' : request.codec);
+    expect(source.decodedBy).toMatch(/^ffmpeg \d[\w.]* \(\w+\)$/);
+    const wanted = expected(path, source);
+    expect(wanted).toHaveLength(request.frames ?? 30);
+    expect(await hashFrames(source)).toEqual(wanted);
+  });
+
+  it.runIf(sharedPath('clips/Seeking_10_288_375.mp4'))(
+    `are scaled as ffmpeg scales by default (${needsShared})`,
+    async () => {
+      const path = sharedPath('clips/Seeking_10_288_375.mp4') ?? '';
+      const source = await open(path, { size: { width: 720, height: 480, filter: 'bicubic' } });
+      expect(source.info).toMatchObject({ width: 720, height: 480, frameCount: 150 });
+      expect(source.scaledBy).toBe('swscale bicubic');
+      const wanted = expected(path, source, ['-s', '720x480']);
+      expect(wanted).toHaveLength(150);
+      expect(await hashFrames(source)).toEqual(wanted);
+    },
+  );
+
+  const layouts: readonly (readonly [stored: string, planar: string, chroma: string, bitDepth: number])[] = [
+    ['nv12', 'yuv420p', '420', 8],
+    ['uyvy422', 'yuv422p', '422', 8],
+    ['yuv422p10be', 'yuv422p10le', '422', 10],
+    ['yuva444p10le', 'yuv444p10le', '444', 10],
+    ['gray10le', 'gray10le', '400', 10],
+  ];
+  it.each(layouts)('keep their samples when %s becomes %s', async (stored, planar, chroma, bitDepth) => {
+    const noise = [
+      '-f',
+      'lavfi',
+      '-i',
+      `nullsrc=size=64x48:rate=25,format=${planar},geq=lum='mod(X*7+Y*13+N*5,200)+16':cb='mod(X*3+Y+N,100)+60':cr='mod(X+Y*5,90)+70'`,
+    ];
+    const path = ffmpeg(file(`${stored}.nut`), [
+      ...noise,
+      '-frames:v',
+      '3',
+      '-pix_fmt',
+      stored,
+      '-c:v',
+      'rawvideo',
+    ]);
+    const source = await open(path);
+    expect(source.facts).toMatchObject({ pixelFormat: stored, chroma, bitDepth });
+    const wanted = expected(path, source, ['-pix_fmt', planar]);
+    expect(wanted).toHaveLength(3);
+    expect(new Set(wanted).size).toBe(3);
+    expect(await hashFrames(source)).toEqual(wanted);
+  });
+
+  it('repeat the chroma samples of 4:1:1 and 4:4:0, and say so', async () => {
+    for (const [stored, chroma, width] of [
+      ['yuv411p', '422', 16],
+      ['yuv440p', '444', 64],
+    ] as const) {
+      const path = file(`${stored}.nut`);
+      ffmpeg(path, [
+        '-f',
+        'lavfi',
+        '-i',
+        'testsrc2=size=64x48',
+        '-frames:v',
+        '1',
+        '-pix_fmt',
+        stored,
+        '-c:v',
+        'rawvideo',
+      ]);
+      const raw = rawFrames(path);
+      const source = await open(path);
+      expect(source.info.chroma).toBe(chroma);
+      expect(source.decodedBy).toContain('repeated');
+      const planes = planesFor(source.info);
+      expect(await source.readFrame(0, planes)).toBe(true);
+      await source.close();
+      expect(Buffer.from(planes.y).equals(raw.subarray(0, 64 * 48))).toBe(true);
+      const cb = raw.subarray(64 * 48);
+      const across = chroma === '422' ? 32 : 64;
+      const repeatX = across / width;
+      const repeatY = chroma === '422' ? 1 : 2;
+      const repeated = Uint8Array.from({ length: across * 48 }, (_, i) => {
+        const [x, y] = [i % across, Math.floor(i / across)];
+        return cb[Math.floor(y / repeatY) * width + Math.floor(x / repeatX)] ?? 0;
+      });
+      expect(planes.cb).toEqual(repeated);
+    }
+  });
+
+  it('come with chroma rounded down at odd sizes', async () => {
+    const path = encode({ codec: 'ffv1', size: '35x33', frames: 3, source: 'mandelbrot' });
+    const raw = rawFrames(path);
+    const source = await open(path);
+    const planes = planesFor(source.info);
+    expect([planes.y.length, planes.cb?.length]).toEqual([35 * 33, 17 * 16]);
+    for (let n = 0; n < 3; n++) {
+      expect(await source.readFrame(n, planes)).toBe(true);
+      const frame = raw.subarray(n * (35 * 33 + 2 * 18 * 17));
+      expect(Buffer.from(planes.y).equals(frame.subarray(0, 35 * 33))).toBe(true);
+      const cr = Array.from({ length: 16 }, (_, row) =>
+        frame.subarray(35 * 33 + 18 * 17 + row * 18).subarray(0, 17),
+      );
+      expect(Buffer.concat(cr).equals(Buffer.from(planes.cr ?? []))).toBe(true);
+    }
+    expect(await source.readFrame(3, planes)).toBe(false);
+    await source.close();
+  });
+
+  it('may be asked for luma only, skipped, but never twice', async () => {
+    const path = encode({ codec: 'h264' });
+    const source = await open(path);
+    const wanted = rawFrames(path);
+    const y = new Uint8Array(320 * 240);
+    for (const index of [3, 4, 11]) {
+      expect(await source.readFrame(index, { y })).toBe(true);
+      expect(Buffer.from(y).equals(wanted.subarray(index * 115200).subarray(0, y.length))).toBe(true);
+      expect(source.timestamp(index)).toBeCloseTo(index / 25, 9);
+    }
+    expect(() => source.readFrame(11, { y })).toThrow(/asked for after frame 11/);
+    expect(await source.readFrame(30, { y })).toBe(false);
+    expect(await source.readFrame(31, { y })).toBe(false);
+    await source.close();
+    await source.close();
+  });
+
+  it('are turned upright as players do, 4:2:2 by repeating chroma', async () => {
+    const straight = encode({ codec: 'h264', frames: 3 });
+    for (const [angle, clockwise, filter] of [
+      ['90', 270, 'transpose=cclock'],
+      ['270', 90, 'transpose=clock'],
+      ['180', 180, 'hflip,vflip'],
+    ] as const) {
+      const path = ffmpeg(file(`turned${angle}.mp4`), [
+        '-i',
+        straight,
+        '-c',
+        'copy',
+        '-metadata:s:v',
+        `rotate=${angle}`,
+      ]);
+      const source = await open(path);
+      const size = clockwise === 180 ? [320, 240] : [240, 320];
+      expect(source.facts.rotation).toBe(clockwise);
+      expect([source.facts.width, source.facts.height]).toEqual(size);
+      expect(source.decodedBy).toContain(`turned by ${clockwise} degrees`);
+      expect(await hashFrames(source)).toEqual(expected(straight, source, ['-vf', filter]));
+    }
+    const camera = encode({ codec: 'prores', pixelFormat: 'yuv422p10le', frames: 2 });
+    const turned = ffmpeg(file('turned.mov'), ['-i', camera, '-c', 'copy', '-metadata:s:v', 'rotate=90']);
+    const source = await open(turned);
+    expect(source.info).toMatchObject({ width: 240, height: 320, chroma: '444', bitDepth: 10 });
+    expect(source.decodedBy).toContain('each chroma sample of 4:2:2 twice');
+    const repeat = 'scale=flags=neighbor,format=yuv444p10le,transpose=cclock';
+    expect(await hashFrames(source)).toEqual(expected(camera, source, ['-vf', repeat]));
+  });
+});
+
+describe.runIf(hasFfmpeg)(`facts of ffprobe (${needsFfmpeg})`, () => {
+  it('are those that the encoder was told', async () => {
+    const extra = [
+      '-colorspace',
+      'bt2020nc',
+      '-color_primaries',
+      'bt2020',
+      '-color_trc',
+      'smpte2084',
+      '-color_range',
+      'tv',
+    ];
+    const path = encode({
+      codec: 'hevc',
+      pixelFormat: 'yuv420p10le',
+      frames: 12,
+      rate: '30000/1001',
+      extra: [...extra, '-aspect', '16:9'],
+    });
+    expect(await decoder.probe(path)).toMatchObject({
+      name: path,
+      container: 'mov,mp4,m4a,3gp,3g2,mj2',
+      codec: 'hevc',
+      profile: 'Main 10',
+      pixelFormat: 'yuv420p10le',
+      width: 320,
+      height: 240,
+      frameRate: { num: 30000, den: 1001 },
+      frameCount: 12,
+      rotation: 0,
+      colorRange: 'limited',
+      primaries: 'bt2020',
+      transfer: 'smpte2084',
+      matrix: 'bt2020nc',
+      sampleAspect: { num: 4, den: 3 },
+      fieldOrder: 'progressive',
+      fileSize: readFileSync(path).length,
+    });
+  });
+
+  it('tell interlaced video, by the field that is shown first', async () => {
+    const interlaced = (order: string) =>
+      encode({
+        codec: 'mpeg2',
+        size: '320x256',
+        extra: ['-vf', `setfield=${order}`, '-flags', '+ilme+ildct', '-top', order === 'tff' ? '1' : '0'],
+      });
+    expect((await decoder.probe(interlaced('tff'))).fieldOrder).toBe('top-first');
+    expect((await decoder.probe(interlaced('bff'))).fieldOrder).toBe('bottom-first');
+  });
+
+  it('pass over a cover picture', async () => {
+    const picture = ffmpeg(file('cover.jpg'), [
+      '-f',
+      'lavfi',
+      '-i',
+      'color=red:size=64x64',
+      '-frames:v',
+      '1',
+    ]);
+    const inputs = ['-i', picture, '-i', encode({ codec: 'h264' }), '-map', '0', '-map', '1'];
+    const path = ffmpeg(file('cover.mp4'), [...inputs, '-c', 'copy', '-disposition:v:0', 'attached_pic']);
+    expect(await decoder.probe(path)).toMatchObject({ codec: 'h264', width: 320 });
+    expect(await hashFrames(await open(path))).toHaveLength(30);
+  });
+
+  it('times: in order of presentation, from 0, without decoding', async () => {
+    const regular = await decoder.timestamps(encode({ codec: 'h264' }));
+    expect(Array.from(regular ?? [])).toEqual(
+      Array.from({ length: 30 }, (_, i) => expect.closeTo(i / 25, 9)),
+    );
+    const varied = ffmpeg(file('varied.mkv'), [
+      ...[
+        '-f',
+        'lavfi',
+        '-i',
+        'testsrc2=size=64x48:rate=25',
+        '-vf',
+        "select='not(eq(mod(n,5),3))'",
+        '-fps_mode',
+        'vfr',
+      ],
+      ...['-frames:v', '8', '-c:v', 'libx264'],
+    ]);
+    const times = [0, 0.04, 0.08, 0.16, 0.2, 0.24, 0.28, 0.36];
+    expect(Array.from((await decoder.timestamps(varied)) ?? [])).toEqual(
+      times.map((t) => expect.closeTo(t, 3)),
+    );
+    const source = await open(varied);
+    expect(await hashFrames(source)).toHaveLength(8);
+    expect(times.map((_, i) => source.timestamp(i))).toEqual(times.map((t) => expect.closeTo(t, 3)));
+    const bare = ffmpeg(file('bare.h264'), ['-i', encode({ codec: 'h264' }), '-c', 'copy']);
+    expect(await decoder.timestamps(bare)).toBeNull();
+    expect(await hashFrames(await open(bare))).toHaveLength(30);
+  });
+});
+
+describe.runIf(hasFfmpeg)(`ranges (${needsFfmpeg})`, () => {
+  const encodes: readonly Encode[] = [
+    { codec: 'h264', frames: 120, extra: ['-g', '20'] },
+    { codec: 'h264', frames: 120, extension: 'ts', extra: ['-g', '20'] },
+    { codec: 'h264', frames: 120, extension: 'h264', extra: ['-g', '20'] },
+    { codec: 'hevc', frames: 120, extra: ['-x265-params', 'log-level=error:keyint=24:open-gop=1:bframes=4'] },
+    { codec: 'vp9', frames: 120, extra: ['-g', '30'] },
+    { codec: 'mpeg2', frames: 120, extension: 'mpg' },
+    { codec: 'ffv1', frames: 120, rate: '30000/1001' },
+  ];
+  it.each(encodes)('by frame are the frames that a whole decode gives: %o', async (request) => {
+    const path = encode(request);
+    const whole = await hashFrames(await open(path));
+    expect(whole).toHaveLength(120);
+    for (const [start, end] of [
+      [0, 10],
+      [1, 3],
+      [59, 61],
+      [60, 80],
+      [61, 62],
+      [100, Number.POSITIVE_INFINITY],
+      [119, 200],
+    ] as const) {
+      const source = await open(path, { frames: { start, end } });
+      const last = Math.min(end, 120);
+      if (source.info.frameCount !== null)
+        expect(source.info.frameCount, `${start}-${end}`).toBe(last - start);
+      expect(await hashFrames(source), `${start}-${end}`).toEqual(whole.slice(start, last));
+      if (request.extension !== 'h264') {
+        const rate = request.rate ? 30000 / 1001 : 25;
+        expect(source.timestamp(0)).toBeCloseTo(start / rate, 2);
+      }
+    }
+    expect(await failure(() => open(path, { frames: { start: 120, end: 130 } }), 'usage')).toContain(
+      'nothing to score',
+    );
+  });
+
+  it.each(encodes)('by time begin with the first frame at or after the start: %o', async (request) => {
+    const path = encode(request);
+    const whole = await hashFrames(await open(path));
+    const rate = request.rate ? 30000 / 1001 : 25;
+    for (const [start, end] of [
+      [0, 0.5],
+      [1.0, 1.21],
+      [2.3999, 2.5],
+      [3.9, Number.POSITIVE_INFINITY],
+    ] as const) {
+      const inside = whole.filter((_, i) => i / rate >= start - 0.0006 && i / rate < end - 0.0006);
+      expect(await hashFrames(await open(path, { time: { start, end } })), `${start}-${end}`).toEqual(inside);
+    }
+    expect(await failure(() => open(path, { time: { start: 90, end: 95 } }), 'usage')).toContain(
+      'nothing to score',
+    );
+    expect(await failure(() => open(path, { time: { start: 2, end: 2 } }), 'usage')).toContain(
+      'nothing to score',
+    );
+  });
+});
+
+describe.runIf(hasFfmpeg)(`file names (${needsFfmpeg})`, () => {
+  const names = [
+    'a b.mp4',
+    '-y.mp4',
+    '-',
+    'it\'s "quoted".mp4',
+    '100% %d %03d %s.mp4',
+    'a:b.mp4',
+    'http:',
+    'concat:a|b.mp4',
+    'pipe:0',
+    'ü – 视频 🎬.mp4',
+    '[x]{y}$HOME;`z`*?.mp4',
+    'a\\b.mp4',
+  ];
+  it.each(names)('never mean anything else to ffmpeg: %s', async (name) => {
+    const path = file(name);
+    copyFileSync(encode({ codec: 'h264', frames: 5 }), path);
+    for (const input of [path, pathToFileURL(path)]) {
+      const facts = await decoder.probe(input);
+      expect(facts.name).toBe(String(input));
+      expect(await hashFrames(await decoder.open(input, facts, {}))).toHaveLength(5);
+      expect(await decoder.timestamps(input)).toHaveLength(5);
+    }
+  });
+
+  it('in the current folder are not taken for options, URLs or protocols either', async () => {
+    const before = process.cwd();
+    mkdirSync(file('here/http:'), { recursive: true });
+    process.chdir(file('here'));
+    try {
+      for (const name of ['-i', 'concat:x', 'data:,x', 'http://x.mp4']) {
+        copyFileSync(encode({ codec: 'h264', frames: 5 }), name);
+        expect((await decoder.probe(name)).frameCount).toBe(5);
+      }
+    } finally {
+      process.chdir(before);
+    }
+  });
+
+  it('that are URLs are refused unless allowed, and then only http and https', async () => {
+    expect(await failure(() => decoder.probe('https://example.invalid/a.mp4'), 'usage')).toContain(
+      'pass allowUrl',
+    );
+    expect(await failure(() => decoder.probe(new URL('http://example.invalid/a.mp4')), 'usage')).toContain(
+      'pass allowUrl',
+    );
+    const allowed = createFfmpegDecoder({ allowUrl: true });
+    for (const url of ['rtmp://example.invalid/a', 'subfile://x', 'ftp://example.invalid/a.mp4']) {
+      expect(await failure(() => allowed.probe(url), 'usage')).toContain('never opened');
+    }
+  });
+});
+
+describe.runIf(hasFfmpeg)(`bad input (${needsFfmpeg})`, () => {
+  it('that is no file', async () => {
+    expect(await failure(() => decoder.probe(file('missing.mp4')), 'io')).toContain('there is no such file');
+    expect(await failure(() => decoder.probe(folder), 'io')).toContain('it is a directory');
+    writeFileSync(file('empty.mp4'), '');
+    expect(await failure(() => decoder.probe(file('empty.mp4')), 'io')).toContain('is empty');
+    expect(await failure(() => decoder.probe('-'), 'usage')).toContain('give it as a file');
+    expect(await failure(() => decoder.probe(new Uint8Array(9)), 'usage')).toContain('give it as a file');
+  });
+
+  it('that is no video', async () => {
+    writeFileSync(file('text.mp4'), 'not a video at all\n'.repeat(500));
+    expect(await failure(() => decoder.probe(file('text.mp4')), 'media')).toBe(
+      `${file('text.mp4')} is not a video that ffmpeg knows: Invalid data found when processing input.`,
+    );
+    const audio = ffmpeg(file('audio.m4a'), ['-f', 'lavfi', '-t', '1', '-i', 'sine', '-c:a', 'aac']);
+    expect(await failure(() => decoder.probe(audio), 'media')).toBe(
+      `${audio} has no video track, only audio (aac).`,
+    );
+  });
+
+  it('that is encrypted', async () => {
+    const key = [
+      '-encryption_key',
+      '76a6c65c5ea762046bd749a2e632ccbb',
+      '-encryption_kid',
+      'a7e61c373e219033c21091fa607bf3b8',
+    ];
+    const scheme = ['-c', 'copy', '-encryption_scheme', 'cenc-aes-ctr', ...key];
+    const path = ffmpeg(file('encrypted.mp4'), ['-i', encode({ codec: 'h264' }), ...scheme]);
+    expect(await failure(() => decoder.probe(path), 'media')).toContain('is encrypted');
+  });
+
+  it('that is RGB of floating point, which has no luma', async () => {
+    const path = ffmpeg(file('float.exr'), [
+      ...['-f', 'lavfi', '-i', 'testsrc2=s=64x64', '-frames:v', '1', '-pix_fmt', 'gbrpf32le'],
+    ]);
+    const message = await failure(() => decoder.probe(path), 'media');
+    expect(message).toContain('RGB (gbrpf32le)');
+    expect(message).toContain('-pix_fmt yuv444p');
+  });
+
+  /** Encode, how it is harmed, and which frames at least come before. */
+  const harm: readonly (readonly [Encode, 'corrupt' | 'cut', atLeast: number, atMost: number])[] = [
+    [{ codec: 'h264', frames: 60 }, 'corrupt', 20, 40],
+    [{ codec: 'h264', frames: 60, extension: 'ts' }, 'corrupt', 20, 40],
+    [{ codec: 'h264', frames: 60, extra: ['-movflags', '+faststart'] }, 'cut', 20, 40],
+    [{ codec: 'hevc', frames: 60, extra: ['-x265-params', 'log-level=error:hash=1'] }, 'corrupt', 15, 45],
+    [{ codec: 'mpeg2', frames: 60 }, 'corrupt', 15, 45],
+    [{ codec: 'prores', pixelFormat: 'yuv422p10le', frames: 60 }, 'corrupt', 20, 40],
+    [{ codec: 'ffv1', frames: 60 }, 'corrupt', 20, 40],
+    [{ codec: 'ffv1', frames: 60 }, 'cut', 20, 40],
+    [{ codec: 'mjpeg', pixelFormat: 'yuvj420p', frames: 60 }, 'cut', 20, 40],
+    [{ codec: 'vp9', frames: 60 }, 'cut', 15, 45],
+  ];
+  it.each(harm)(
+    'that is damaged ends with an error, or there when that is allowed: %o %s',
+    async (request, how, atLeast, atMost) => {
+      const path = encode(request);
+      const whole = await hashFrames(await open(path));
+      const bad = harmed(path, 0.5, how);
+      const message = await failure(async () => hashFrames(await open(bad)), 'media');
+      expect(message).toMatch(/ is (damaged|cut off) at frame \d+, after \d\.\d{3} s \(.+\); .*allowDamaged/);
+      expect(message).toContain(bad);
+      const source = await open(bad, { allowDamaged: true });
+      const good = await hashFrames(source);
+      expect(good.length).toBeGreaterThanOrEqual(atLeast);
+      expect(good.length).toBeLessThanOrEqual(atMost);
+      expect(good).toEqual(whole.slice(0, good.length));
+      expect(source.damage).toContain(`at frame ${good.length}`);
+      expect(source.info.warnings).toEqual([source.damage]);
+    },
+  );
+
+  it('that is a recording begun between key frames starts with the first frame that can be decoded', async () => {
+    const path = encode({
+      codec: 'h264',
+      frames: 60,
+      extension: 'ts',
+      extra: ['-g', '25', '-preset', 'medium'],
+    });
+    const late = file('late.ts');
+    writeFileSync(late, readFileSync(path).subarray(100 * 188));
+    const whole = await hashFrames(await open(path));
+    const source = await open(late);
+    expect(source.info.warnings.join()).toMatch(/the first 0\.\d{3} s of .* starts between key frames/);
+    expect(await hashFrames(source)).toEqual(whole.slice(25));
+  });
+
+  it('that lacks a packet within a frame is not called whole, though the decoder says nothing', async () => {
+    const path = encode({ codec: 'h264', frames: 60, extension: 'ts', extra: ['-preset', 'veryfast'] });
+    const whole = await hashFrames(await open(path));
+    const lossy = file('lossy.ts');
+    writeFileSync(lossy, withoutPacket(readFileSync(path), 40));
+    const source = await open(lossy, { allowDamaged: true });
+    const found = await hashFrames(source);
+    expect(found).not.toEqual(whole);
+    expect(source.info.warnings.join()).toContain('Packets are missing in');
+    expect(source.info.warnings.join()).toContain('Frames next to the jump may be damaged');
+  });
+
+  it('that changes its size within', async () => {
+    const [a, b] = ['320x240', '160x120'].map((size) =>
+      readFileSync(encode({ codec: 'h264', size, extension: 'h264' })),
+    );
+    writeFileSync(file('change.h264'), Buffer.concat([a ?? '', b ?? ''] as Buffer[]));
+    const message = await failure(async () => hashFrames(await open(file('change.h264'))), 'media');
+    expect(message).toContain('changes from 320x240 yuv420p to 160x120 yuv420p at frame 30');
+  });
+});
+
+/** Frames come straight into their memory where that is possible, else piece by piece: nothing else may differ. */
+describe.runIf(hasFfmpeg).each([
+  ['directly', true],
+  ['piece by piece', false],
+])(`processes whose frames come %s (${needsFfmpeg})`, (_, direct) => {
+  const decoder = createFfmpegDecoder({ direct });
+  const open = async (path: string, request: DecodeRequest = {}) =>
+    decoder.open(path, await decoder.probe(path), request);
+  const long = (): string => encode({ codec: 'h264', frames: 300, size: '640x360' });
+
+  it('hand out every byte, also to a reader that dawdles', async () => {
+    // What comes at a time holds a part of a frame, or many.
+    for (const size of ['720x480', '16x8']) {
+      const path = encode({ codec: 'ffv1', frames: 40, size });
+      const source = await open(path);
+      const planes = planesFor(source.info);
+      const hashes: string[] = [];
+      while (await source.readFrame(hashes.length, planes)) {
+        hashes.push(hashPlanes(planes));
+        if (hashes.length % 8 === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      await source.close();
+      expect(hashes).toHaveLength(40);
+      expect(hashes).toEqual(expected(path, source));
+    }
+  });
+
+  it('end with the source, however far it was read', async () => {
+    const source = await open(long());
+    await source.readFrame(2, planesFor(source.info));
+    await expect.poll(children, SOON).toHaveLength(1);
+    await source.close();
+    await expect.poll(children, SOON).toHaveLength(0);
+    expect(await source.readFrame(3, planesFor(source.info))).toBe(false);
+  });
+
+  it('end when the signal aborts, and reading says why', async () => {
+    const stop = new AbortController();
+    const source = await open(long(), { signal: stop.signal });
+    const planes = planesFor(source.info);
+    await source.readFrame(0, planes);
+    const reading = (async () => {
+      for (let n = 1; n < 300; n++) {
+        await source.readFrame(n, planes);
+        if (n === 20) stop.abort(new Error('enough'));
+      }
+    })();
+    await expect(reading).rejects.toThrow('enough');
+    await source.close();
+    await expect.poll(children, SOON).toHaveLength(0);
+    await expect(open(long(), { signal: stop.signal })).rejects.toThrow('enough');
+    await expect(decoder.probe(long(), stop.signal)).rejects.toThrow('enough');
+    await expect(decoder.timestamps(encode({ codec: 'h264', frames: 31 }), stop.signal)).rejects.toThrow(
+      'enough',
+    );
+  });
+
+  it('that are killed make one clear error', async () => {
+    const source = await open(long());
+    const planes = planesFor(source.info);
+    await source.readFrame(0, planes);
+    for (const pid of children()) process.kill(pid, 'SIGKILL');
+    const message = await failure(async () => {
+      for (let n = 1; n < 300; n++) await source.readFrame(n, planes);
+    }, 'io');
+    expect(message).toMatch(/ffmpeg failed on .* at frame \d+, after .*: it was ended by SIGKILL/);
+    await source.close();
+  });
+
+  it('read a few frames ahead and then wait', async () => {
+    const source = await open(long());
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    const before = process.memoryUsage().arrayBuffers;
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(4 << 20);
+    await expect.poll(children, SOON).toHaveLength(1);
+    expect(await hashFrames(source)).toHaveLength(300);
+    await expect.poll(children, SOON).toHaveLength(0);
+  });
+
+  it('do not outlive this one, whether it exits or is killed', async () => {
+    writeFileSync(
+      file('leave.mjs'),
+      `import { createFfmpegDecoder } from ${JSON.stringify(join(process.cwd(), 'dist/platform/node/ffmpeg/decoder.js'))};
+      const decoder = createFfmpegDecoder({ direct: ${direct} });
+      const path = ${JSON.stringify(long())};
+      await decoder.open(path, await decoder.probe(path), {});
+      console.log('open');
+      if (process.argv[2] === 'exit') process.exit(3);
+      setInterval(() => {}, 1000);`,
+    );
+    for (const how of ['exit', 'SIGKILL', 'SIGTERM'] as const) {
+      const child = spawn(process.execPath, [file('leave.mjs'), how], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const exited = once(child, 'exit');
+      await once(child.stdout, 'data');
+      if (how !== 'exit') child.kill(how);
+      await exited;
+      const remaining = () =>
+        spawnSync('ps', ['-eo', 'args='], { encoding: 'utf8' }).stdout.includes(`file:${long()}`);
+      await vi.waitFor(() => expect(remaining(), how).toBe(false), { timeout: 3000 });
+    }
+  });
+});
+
+describe('availability', () => {
+  it.runIf(hasFfmpeg)(`names the version (${needsFfmpeg})`, async () => {
+    const found = await decoder.availability();
+    expect(found).toMatchObject({ id: 'ffmpeg', usable: true });
+    const { stdout } = spawnSync('ffmpeg', ['-version'], { encoding: 'utf8' });
+    expect(stdout).toContain(`ffmpeg version ${found.version}`);
+    expect(await decoder.availability()).toBe(found);
+  });
+
+  it('without ffmpeg says what to do', async () => {
+    vi.stubEnv('PATH', '/nowhere');
+    const found = await createFfmpegDecoder().availability();
+    expect(found.usable).toBe(false);
+    expect(found.reason).toMatch(/^ffmpeg is not on PATH; install ffmpeg .*ANYVMAF_FFMPEG/);
+    writeFileSync(file('clip.mp4'), 'x');
+    expect(await failure(() => decoder.probe(file('clip.mp4')), 'io')).toContain('ffprobe is not on PATH');
+    vi.stubEnv('ANYVMAF_FFMPEG', '/nowhere/else');
+    expect((await createFfmpegDecoder().availability()).reason).toContain(
+      '/nowhere/else (ANYVMAF_FFMPEG) does not exist',
+    );
+  });
+
+  it('notices programs that are something else', async () => {
+    writeFileSync(file('fake'), '#!/bin/sh\necho hello\n');
+    chmodSync(file('fake'), 0o755);
+    vi.stubEnv('ANYVMAF_FFMPEG', file('fake'));
+    const found = await createFfmpegDecoder().availability();
+    expect(found.usable).toBe(false);
+    expect(found.reason).toContain('did not say its version');
+  });
+
+  it.runIf(hasFfmpeg)(`follows ANYVMAF_FFMPEG (${needsFfmpeg})`, async () => {
+    const real = spawnSync('sh', ['-c', 'command -v ffmpeg'], { encoding: 'utf8' }).stdout.trim();
+    writeFileSync(file('wrapped'), `#!/bin/sh\necho ran >> '${file('wrapped.log')}'\nexec ${real} "$@"\n`);
+    chmodSync(file('wrapped'), 0o755);
+    vi.stubEnv('ANYVMAF_FFMPEG', file('wrapped'));
+    expect(await hashFrames(await open(encode({ codec: 'h264' })))).toHaveLength(30);
+    expect(readdirSync(folder)).toContain('wrapped.log');
+  });
+});

@@ -1,0 +1,318 @@
+/** Files, pipes, descriptors and standard input in Node (src/platform/node/files.ts). */
+import { execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  createWriteStream,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { VideoFormat } from '../../../src/core/frame.js';
+import { openVideo, reopen } from '../../../src/media/open.js';
+import { openPair } from '../../../src/media/pair.js';
+import type { FrameSource, RawVideoFormat, VideoInput } from '../../../src/media/types.js';
+import { nodeFiles } from '../../../src/platform/node/files.js';
+import { expectedPlanes, failure, rawVideo, readAll, y4mVideo } from '../../support/media.js';
+import { sharedPath } from '../../support/shared.js';
+
+const format: VideoFormat = { width: 64, height: 48, bitDepth: 8, chroma: '420' };
+const clip = y4mVideo(format, '420', 5);
+const open = (input: VideoInput, raw?: RawVideoFormat): Promise<FrameSource> =>
+  openVideo(input, { platform: nodeFiles, raw });
+
+let folder = '';
+const file = (name: string): string => join(folder, name);
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'anyvmaf-files-'));
+  writeFileSync(file('clip.y4m'), clip);
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('regular files', () => {
+  it('are read in any order, by path or file URL, and again in a worker', async () => {
+    for (const input of [file('clip.y4m'), pathToFileURL(file('clip.y4m'))]) {
+      const source = await open(input);
+      expect(source.info).toMatchObject({ ...format, frameCount: 5, name: String(input) });
+      if (!source.descriptor) throw new Error('no descriptor');
+      const again = reopen(structuredClone(source.descriptor), nodeFiles);
+      for (const i of [4, 0, 2]) {
+        expect(await readAll(source, i)).toEqual(expectedPlanes(format, i));
+        expect(await readAll(again, i)).toEqual(expectedPlanes(format, i));
+      }
+      expect(await readAll(source, 5)).toBeUndefined();
+      await source.close();
+      await source.close();
+      expect(await readAll(again, 1)).toEqual(expectedPlanes(format, 1));
+      await again.close();
+      expect(await failure(() => readAll(again, 1), 'usage')).toContain('after it was closed');
+    }
+  });
+
+  it('are read synchronously, straight into WebAssembly memory', async () => {
+    const memory = new WebAssembly.Memory({ initial: 1 });
+    const y = new Uint8Array(memory.buffer, 160, 64 * 48);
+    const source = await open(file('clip.y4m'));
+    expect(source.readFrame(3, { y })).toBe(true);
+    expect(y.slice()).toEqual(expectedPlanes(format, 3).y);
+    await source.close();
+  });
+
+  it('may be the reference and the distorted video at once', async () => {
+    const pair = await openPair(file('clip.y4m'), file('clip.y4m'), { platform: nodeFiles });
+    expect(await readAll(pair.reference, 1)).toEqual(await readAll(pair.distorted, 1));
+    await pair.reference.close();
+    expect(await readAll(pair.distorted, 2)).toEqual(expectedPlanes(format, 2));
+    await pair.distorted.close();
+  });
+
+  it('may have any name', async () => {
+    for (const name of ['a b.y4m', 'ü – 视频.mp4', "it's 100% #1?.y4m", '-', '[x]{y}$HOME;`z`']) {
+      writeFileSync(file(name), clip);
+      const source = await open(file(name));
+      expect(source.info.frameCount, name).toBe(5);
+      await source.close();
+    }
+  });
+
+  it('may shrink while they are read', async () => {
+    writeFileSync(file('shrinking.y4m'), clip);
+    const source = await open(file('shrinking.y4m'));
+    const header = clip.indexOf(10) + 1;
+    truncateSync(file('shrinking.y4m'), header + 2 * (4608 + 6) + 6 + 1000);
+    expect(await readAll(source, 1)).toEqual(expectedPlanes(format, 1));
+    expect(await failure(() => readAll(source, 2), 'media')).toContain('4608 bytes expected, 1000 found');
+    expect(await failure(() => readAll(source, 4), 'media')).toContain('4608 bytes expected, 0 found');
+    await source.close();
+  });
+
+  it('may be raw', async () => {
+    const raw: RawVideoFormat = { width: 35, height: 33, bitDepth: 10, chroma: '420' };
+    writeFileSync(file('odd.yuv'), rawVideo(raw, 3));
+    const source = await open(file('odd.yuv'), raw);
+    expect(source.info.frameCount).toBe(3);
+    expect(await readAll(source, 2)).toEqual(expectedPlanes(raw, 2));
+    await source.close();
+  });
+});
+
+describe('paths that give no video', () => {
+  it('are named with the reason', async () => {
+    const reasons: [string, string][] = [
+      [file('missing.y4m'), 'there is no such file'],
+      [file('clip.y4m/x'), process.platform === 'win32' ? 'no such file' : 'not a directory'],
+      [folder, 'it is a directory'],
+      ['x\0y', 'the path contains a zero character'],
+    ];
+    for (const [path, reason] of reasons) {
+      const message = await failure(() => open(path), 'io');
+      expect(message).toContain(reason);
+      expect(message).toContain(`cannot read ${path.replace('\0', '\\x00')}:`);
+    }
+    expect(await failure(() => open(''), 'io')).toContain('the path of a video is empty');
+  });
+
+  it('include empty files', async () => {
+    writeFileSync(file('empty'), '');
+    expect(await failure(() => open(file('empty')), 'io')).toContain('is empty');
+    expect(await failure(() => open(file('empty'), format), 'io')).toContain('is empty');
+  });
+
+  it.runIf(process.platform === 'linux')('include devices without content', async () => {
+    expect(await failure(() => open('/dev/null'), 'io')).toBe('/dev/null is empty.');
+  });
+
+  it.runIf(process.getuid?.() !== 0 && process.platform !== 'win32')('include unreadable files', async () => {
+    writeFileSync(file('locked'), clip);
+    chmodSync(file('locked'), 0);
+    expect(await failure(() => open(file('locked')), 'io')).toContain('permission denied');
+  });
+
+  it('include other URLs and descriptors that are not open', async () => {
+    expect(await failure(() => open(new URL('https://example.org/x.y4m')), 'usage')).toContain(
+      'not a file URL',
+    );
+    expect(await failure(() => open(12345), 'io')).toContain('cannot read file descriptor 12345');
+  });
+
+  it('include files that are gone when a worker opens them', async () => {
+    writeFileSync(file('gone.y4m'), clip);
+    const source = await open(file('gone.y4m'));
+    await source.close();
+    rmSync(file('gone.y4m'));
+    const { descriptor } = source;
+    if (!descriptor) throw new Error('no descriptor');
+    await failure(() => reopen(descriptor, nodeFiles), 'io');
+  });
+
+  it('leave no descriptor open', async () => {
+    mkdirSync(file('dir'), { recursive: true });
+    writeFileSync(file('text'), 'hello');
+    const before = openSync(file('text'), 'r');
+    for (let i = 0; i < 20; i++) await failure(() => open(file('text')), 'media');
+    // Descriptors are handed out lowest first: a leak would push the next one up.
+    expect(openSync(file('text'), 'r')).toBeLessThanOrEqual(before + 2);
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('pipes', () => {
+  const fifo = (name: string): string => {
+    execFileSync('mkfifo', [file(name)]);
+    return file(name);
+  };
+
+  it('are read in order, also when the writer comes late and is slow', async () => {
+    const path = fifo('late.fifo');
+    const opening = open(path);
+    await sleep(50);
+    const writer = createWriteStream(path);
+    const feeding = (async () => {
+      for (let at = 0; at < clip.length; at += 3000) {
+        writer.write(clip.subarray(at, at + 3000));
+        await sleep(2);
+      }
+      writer.end();
+    })();
+    const source = await opening;
+    expect(source.seekable).toBe(false);
+    for (let i = 0; i < 5; i++) expect(await readAll(source, i)).toEqual(expectedPlanes(format, i));
+    expect(await readAll(source, 5)).toBeUndefined();
+    await feeding;
+    await source.close();
+  });
+
+  it('can be closed while nothing arrives', async () => {
+    const path = fifo('silent.fifo');
+    const opening = open(path);
+    await sleep(20);
+    const writer = createWriteStream(path);
+    writer.on('error', () => {});
+    writer.write(clip.subarray(0, 5000));
+    const source = await opening;
+    expect(await readAll(source, 0)).toEqual(expectedPlanes(format, 0));
+    const pending = readAll(source, 1);
+    await source.close();
+    expect(await pending).toBeUndefined();
+    writer.destroy();
+  });
+
+  it('hold the producer back', async () => {
+    const path = fifo('endless.fifo');
+    // An endless raw video: only back-pressure keeps it from filling memory.
+    const producer = spawn('sh', ['-c', `exec cat /dev/zero > '${path}'`]);
+    const source = await open(path, format);
+    await sleep(100);
+    const before = process.memoryUsage.rss();
+    await sleep(200);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(50e6);
+    expect((await readAll(source, 100))?.y.every((sample) => sample === 0)).toBe(true);
+    await source.close();
+    await once(producer, 'exit');
+  });
+
+  it('may be descriptors', async () => {
+    const source = await open(openSync(file('clip.y4m'), 'r'));
+    expect(source.info).toMatchObject({ frameCount: null });
+    for (let i = 0; i < 5; i++) expect(await readAll(source, i)).toEqual(expectedPlanes(format, i));
+    expect(await readAll(source, 5)).toBeUndefined();
+    await source.close();
+  });
+});
+
+describe('standard input', () => {
+  // A program of its own, as this process's input is not ours to read.
+  const script = (): string => file('stdin.mjs');
+
+  beforeAll(async () => {
+    const root = fileURLToPath(new URL('../../..', import.meta.url));
+    await build({
+      stdin: {
+        resolveDir: root,
+        loader: 'ts',
+        contents: `
+          import { openVideo } from '../../platform/src/media/open.ts';
+          import { nodeFiles } from '../../platform/src/platform/node/files.ts';
+          import { createHash } from 'node:crypto';
+          try {
+            const source = await openVideo('-', { platform: nodeFiles });
+            const { width, height } = source.info;
+            const y = new Uint8Array(width * height);
+            const hash = createHash('sha256');
+            const stop = Number(process.argv[2] ?? Infinity);
+            let n = 0;
+            while (n < stop && (await source.readFrame(n, { y }))) { hash.update(y); n++; }
+            source.close();
+            console.log(source.info.name, n, hash.digest('hex'));
+          } catch (error) { console.log(error.code, error.message); }`,
+      },
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      outfile: script(),
+    });
+  });
+
+  const expected = (frames: number): string => {
+    const hash = createHash('sha256');
+    for (let i = 0; i < frames; i++) hash.update(expectedPlanes(format, i).y);
+    return `standard input ${frames} ${hash.digest('hex')}\n`;
+  };
+
+  it('is a pipe or a redirected file', () => {
+    expect(execFileSync(process.execPath, [script()], { input: clip }).toString()).toBe(expected(5));
+    const stdio = [openSync(file('clip.y4m'), 'r'), 'pipe', 'inherit'] as const;
+    expect(execFileSync(process.execPath, [script()], { stdio: [...stdio] }).toString()).toBe(expected(5));
+  });
+
+  it('may be empty', () => {
+    expect(execFileSync(process.execPath, [script()], { input: '' }).toString()).toBe(
+      'io standard input is empty.\n',
+    );
+  });
+
+  it('does not keep the process alive when it is closed before its end', async () => {
+    const child = spawn(process.execPath, [script(), '1'], { stdio: ['pipe', 'pipe', 'inherit'] });
+    child.stdin.on('error', () => {});
+    child.stdin.write(clip.subarray(0, 6000));
+    let output = '';
+    child.stdout.on('data', (data) => {
+      output += String(data);
+    });
+    await once(child, 'close');
+    expect(output).toBe(expected(1));
+  });
+});
+
+const reference = sharedPath('clips/src01_hrc00_576x324.yuv420p10le.yuv');
+
+describe.skipIf(reference === undefined)('a real clip (needs ../shared)', () => {
+  it('has the frames that stand in the file', async () => {
+    const raw: RawVideoFormat = { width: 576, height: 324, bitDepth: 10, chroma: '420' };
+    const source = await open(reference ?? '', raw);
+    const bytes = new Uint8Array(readFileSync(reference ?? ''));
+    expect(source.info.frameCount).toBe(3);
+    for (let i = 0; i < 3; i++) {
+      const frame = await readAll(source, i);
+      const at = i * 559872;
+      const planes = Buffer.concat([frame?.y ?? bytes, frame?.cb ?? bytes, frame?.cr ?? bytes]);
+      expect(planes.equals(bytes.subarray(at, at + 559872))).toBe(true);
+    }
+    await source.close();
+  });
+});
+
+function sleep(milliseconds: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, milliseconds));
+}

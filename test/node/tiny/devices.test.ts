@@ -1,0 +1,321 @@
+/**
+ * @module test/node/tiny/devices
+ * Devices are what the runtimes here say: an explicit one is taken or refused, and auto says what it passed over. OpenVINO
+ * is a stand-in that does as it is told.
+ */
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { TINY_DEVICES } from '../../../src/core/choices.js';
+import { AnyvmafError } from '../../../src/core/errors.js';
+import { browserTinyRuntimes } from '../../../src/platform/browser/tiny/runtimes.js';
+import { nodeTinyRuntimes } from '../../../src/platform/node/tiny/runtimes.js';
+import { nodeTinySignatures } from '../../../src/platform/node/tiny/signatures.js';
+import { tryProvider } from '../../../src/platform/node/tiny/try-provider.js';
+import { type DeviceOffer, openOn } from '../../../src/tiny/devices.js';
+import { checkOnnx } from '../../../src/tiny/onnx/check.js';
+import type { TinyModel, TinySession } from '../../../src/tiny/types.js';
+import { linear, model, node, port, TYPE } from '../../support/onnx.js';
+
+function read(bytes: Uint8Array): Pick<TinyModel, 'source' | 'program' | 'graph'> {
+  return { source: 'm.onnx', program: { bytes, external: [] }, graph: checkOnnx(bytes, 'm.onnx') };
+}
+
+const SUM = read(linear([1, 10], 0.5));
+const plain = { threads: 1, fp16: false } as const;
+const ROW = { features: { data: Float32Array.of(2, 3), dims: [1, 2] } };
+
+/** Imports what is installed, but for what a test replaces; `null` is not installed. */
+function loading(replaced: Readonly<Record<string, unknown>>) {
+  return (name: string): Promise<unknown> =>
+    name in replaced
+      ? replaced[name] === null
+        ? Promise.reject(new Error(`Cannot find package '${name}'`))
+        : Promise.resolve(replaced[name])
+      : import(name);
+}
+
+describe('runtimes of Node', () => {
+  it.each([
+    ['onnxruntime-node', {}],
+    ['onnxruntime-web', { 'onnxruntime-node': null }],
+  ])('run a model by %s', async (runtime, replaced) => {
+    const session = await nodeTinyRuntimes(loading(replaced)).open(SUM, { device: 'auto', ...plain });
+    expect(session).toMatchObject({ runtime, device: 'cpu' });
+    const several = await Promise.all([1, 2, 3].map(() => session.run(ROW)));
+    for (const { score } of several) expect(score).toEqual({ data: Float32Array.of(32.5), dims: [1, 1] });
+    await session.close();
+    await expect(session.run(ROW)).rejects.toThrow('is closed');
+  });
+
+  it('say so when there is none', async () => {
+    const none = nodeTinyRuntimes(
+      loading({ 'onnxruntime-node': null, 'onnxruntime-web': null, 'openvino-node': null }),
+    );
+    await expect(none.open(SUM, { device: 'auto', ...plain })).rejects.toThrow(
+      'Nothing here runs tiny models',
+    );
+    await expect(none.open(SUM, { device: 'cpu', ...plain })).rejects.toThrow('Here is none');
+  });
+
+  it('list every device, with how to get those that are not here', async () => {
+    const devices = await nodeTinyRuntimes().devices();
+    expect(devices.map(({ device }) => device)).toEqual(TINY_DEVICES);
+    for (const { available, how } of devices) if (!available) expect(how).toMatch(/^[A-Z].*\.$/);
+    expect(devices.find(({ device }) => device === 'rocm')).toMatchObject({ available: false });
+  });
+
+  it('list as here what was tried and works alone', async () => {
+    const ort = {
+      Tensor: class {},
+      InferenceSession: {},
+      listSupportedBackends: () => ['cpu', 'webgpu', 'coreml'].map((name) => ({ name, bundled: true })),
+    };
+    const tried: unknown[] = [];
+    const runtimes = nodeTinyRuntimes(
+      loading({ 'onnxruntime-node': ort, 'openvino-node': null }),
+      async (provider) => {
+        tried.push(provider);
+        return provider === 'webgpu' ? 'found no drivers' : null;
+      },
+    );
+    const listed = await runtimes.devices();
+    expect(listed.find(({ device }) => device === 'webgpu')).toEqual({
+      device: 'webgpu',
+      available: false,
+      runtime: 'onnxruntime-node',
+      how: expect.stringMatching(
+        /^Offered by onnxruntime-node, but it does not start: found no drivers\. It needs a GPU/,
+      ),
+    });
+    expect(listed.filter(({ available }) => available).map(({ device }) => device)).toEqual([
+      'cpu',
+      'coreml',
+      'coreml-ane',
+      'coreml-gpu',
+      'coreml-cpu',
+    ]);
+    await runtimes.devices();
+    expect(tried).toHaveLength(5);
+  });
+
+  it('are tried in a process of their own, which says why a driver does not start', async () => {
+    expect(await tryProvider('cpu')).toBeNull();
+    const none = process.env.VK_ICD_FILENAMES;
+    process.env.VK_ICD_FILENAMES = '/nowhere/none.json';
+    try {
+      expect(await tryProvider('webgpu')).toMatch(/^[^\n]{10,200}$/);
+    } finally {
+      if (none === undefined) delete process.env.VK_ICD_FILENAMES;
+      else process.env.VK_ICD_FILENAMES = none;
+    }
+  });
+
+  it.each([
+    ['int64', TYPE.int64, 0.5],
+    ['int32', 6, 2 ** 31],
+    ['uint8', TYPE.uint8, -1],
+    ['int8', TYPE.int8, 128],
+  ])('refuse numbers that an input of %s cannot hold, and round none', async (name, type, wrong) => {
+    const cast = read(
+      model({
+        nodes: [node('Cast', ['x'], ['y'], { to: { int: TYPE.float } })],
+        inputs: [port('x', ['N'], type)],
+        outputs: [port('y', ['N'])],
+      }),
+    );
+    const session = await nodeTinyRuntimes().open(cast, { device: 'cpu', ...plain });
+    const fed = (value: number) => session.run({ x: { data: Float32Array.of(7, value), dims: [2] } });
+    await expect(fed(wrong)).rejects.toThrow(
+      `The input "x" of the tiny model "m.onnx" takes whole numbers (${name}), but is given ${wrong};`,
+    );
+    await expect(fed(Number.NaN)).rejects.toThrow('is given NaN');
+    expect((await fed(100)).y?.data).toEqual(Float32Array.of(7, 100));
+    await session.close();
+  });
+
+  it('refuse a device that is not here, naming those that are', async () => {
+    const asked = nodeTinyRuntimes().open(SUM, { device: 'rocm', ...plain });
+    await expect(asked).rejects.toThrow(
+      /The device rocm of tiny models is not here: .* Here (is|are) .*cpu.*no other is taken/,
+    );
+    await expect(asked).rejects.toMatchObject({ code: 'backend' });
+  });
+
+  it('convert to tensors of half and of double precision and back', async () => {
+    for (const type of [TYPE.float16, TYPE.double]) {
+      const twice = read(
+        model({
+          nodes: [node('Add', ['x', 'x'], ['y'])],
+          inputs: [port('x', ['N'], type)],
+          outputs: [port('y', ['N'], type)],
+        }),
+      );
+      const session = await nodeTinyRuntimes().open(twice, { device: 'cpu', ...plain });
+      const { y } = await session.run({ x: { data: Float32Array.of(1.5, -3), dims: [2] } });
+      expect([...(y?.data ?? [])]).toEqual([3, -6]);
+      await session.close();
+    }
+  });
+
+  it('tell what the runtime makes of a graph that does not fit together', async () => {
+    const broken = read(
+      model({ nodes: [node('Relu', ['nowhere'], ['y'])], inputs: [], outputs: [port('y', [1])] }),
+    );
+    await expect(nodeTinyRuntimes().open(broken, { device: 'cpu', ...plain })).rejects.toThrow(
+      /"m.onnx" does not start on cpu \(onnxruntime-node: .*\)\. No other device is taken instead/,
+    );
+  });
+});
+
+/** openvino-node as far as it is used: it adds a row up. */
+function openVino(devices: readonly string[], calls: unknown[]) {
+  class Tensor {
+    constructor(
+      readonly type: unknown,
+      readonly shape: readonly number[],
+      readonly data: Float32Array | Uint16Array,
+    ) {}
+    getShape() {
+      return this.shape;
+    }
+  }
+  class Core {
+    getAvailableDevices = () => devices;
+    readModel = async (bytes: Uint8Array) => ({ bytes });
+    compileModel = async (_: unknown, device: string, options: object) => {
+      calls.push({ device, options });
+      if (device === 'NPU') throw new Error('no driver\nfor it');
+      return {
+        createInferRequest: () => ({
+          inferAsync: async ({ features }: Record<string, Tensor>) => ({
+            score: new Tensor(
+              'f32',
+              [1, 1],
+              Float32Array.of([...(features?.data ?? [])].reduce((a, b) => a + b)),
+            ),
+          }),
+        }),
+      };
+    };
+  }
+  return { default: { addon: { Core, Tensor, element: { f32: 'f32', f16: 'f16' } } } };
+}
+
+describe('OpenVINO', () => {
+  it('runs on the devices that it sees, in the precision asked for', async () => {
+    const calls: unknown[] = [];
+    const runtimes = nodeTinyRuntimes(loading({ 'openvino-node': openVino(['CPU', 'GPU.0'], calls) }));
+    const here = (await runtimes.devices()).filter(({ runtime }) => runtime === 'openvino-node');
+    expect(here.map(({ device }) => device)).toEqual(['openvino', 'openvino-cpu', 'openvino-gpu']);
+    const session = await runtimes.open(SUM, { device: 'openvino-gpu', threads: 3, fp16: true });
+    expect((await session.run(ROW)).score?.data).toEqual(Float32Array.of(5));
+    const cpu = await runtimes.open(SUM, { device: 'openvino-cpu', threads: 3, fp16: false });
+    expect(cpu).toMatchObject({ device: 'openvino-cpu', runtime: 'openvino-node' });
+    expect(calls).toEqual([
+      { device: 'GPU', options: { INFERENCE_PRECISION_HINT: 'f16' } },
+      { device: 'CPU', options: { INFERENCE_PRECISION_HINT: 'f32', INFERENCE_NUM_THREADS: 3 } },
+    ]);
+  });
+
+  it('that does not start a device is an error, not another device', async () => {
+    const runtimes = nodeTinyRuntimes(loading({ 'openvino-node': openVino(['CPU', 'NPU'], []) }));
+    await expect(runtimes.open(SUM, { device: 'openvino-npu', ...plain })).rejects.toThrow(
+      /does not start on openvino-npu \(openvino-node: no driver for it\)/,
+    );
+  });
+});
+
+describe('auto', () => {
+  const offer = (device: DeviceOffer['device'], fails: boolean): DeviceOffer => ({
+    device,
+    runtime: 'onnxruntime-node',
+    async open(_model, _options, notes): Promise<TinySession> {
+      if (fails) throw new AnyvmafError('backend', `${device} has no driver.`);
+      return { runtime: 'onnxruntime-node', device, notes, run: async () => ({}), close: async () => {} };
+    },
+  });
+
+  it('takes the first that starts, and says what it passed over', async () => {
+    const offers = [offer('cpu', false), offer('cuda', true), offer('coreml', false)];
+    const session = await openOn(SUM, { device: 'auto', ...plain }, offers, [
+      'cuda',
+      'rocm',
+      'coreml',
+      'cpu',
+    ]);
+    expect(session.device).toBe('coreml');
+    expect(session.notes).toEqual(['The device cuda was passed over: cuda has no driver.']);
+  });
+
+  it('passes over an adapter that is software, which is taken when it is asked for', async () => {
+    const software = { ...offer('webgpu', false), adapter: { name: 'google swiftshader', software: true } };
+    const offers = [software, offer('cpu', false)];
+    const session = await openOn(SUM, { device: 'auto', ...plain }, offers, ['webgpu', 'cpu']);
+    expect(session.device).toBe('cpu');
+    expect(session.notes).toEqual([
+      'The device webgpu was passed over: its adapter google swiftshader computes on the processor, slower than cpu.',
+    ]);
+    const asked = await openOn(SUM, { device: 'webgpu', ...plain }, offers, ['webgpu', 'cpu']);
+    expect(asked.device).toBe('webgpu');
+  });
+
+  it('is told when a GPU is not worth it', async () => {
+    const offers = [offer('cpu', false), offer('cuda', false)];
+    const session = await openOn(SUM, { device: 'auto', only: 'cpu', ...plain }, offers, ['cuda', 'cpu']);
+    expect(session.device).toBe('cpu');
+  });
+});
+
+describe('adapters of a browser', () => {
+  afterEach(() => vi.unstubAllGlobals());
+  const found = async (adapter: object | null) => {
+    vi.stubGlobal('navigator', { gpu: { requestAdapter: async () => adapter } });
+    const [device] = (await browserTinyRuntimes(() => undefined).devices()).filter(
+      (one) => one.device === 'webgpu',
+    );
+    return device;
+  };
+  const here = { device: 'webgpu', available: true, runtime: 'onnxruntime-web' };
+
+  it('have the name that they give, and are software where they say so', async () => {
+    expect(await found({ info: { vendor: 'nvidia', architecture: 'ampere', device: '' } })).toEqual({
+      ...here,
+      adapter: 'nvidia ampere',
+    });
+    const software = [
+      { info: { vendor: 'google', architecture: 'swiftshader' } },
+      { info: { vendor: 'mesa', description: 'llvmpipe (LLVM 15)' } },
+      { info: { vendor: 'microsoft', isFallbackAdapter: true } },
+      { isFallbackAdapter: true, info: { vendor: 'microsoft' } },
+    ];
+    for (const adapter of software) expect(await found(adapter)).toMatchObject({ ...here, software: true });
+    expect(await found({})).toEqual({ ...here, adapter: 'of no name' });
+    expect(await found(null)).toMatchObject({ available: false, runtime: null });
+  });
+});
+
+describe('signatures', () => {
+  it('fail closed', async () => {
+    const verify = (load: (name: string) => Promise<unknown>, bundle = '{}') =>
+      nodeTinySignatures(load).verify(Uint8Array.of(1), bundle, 'a.onnx', {
+        issuer: 'https://issuer.example',
+        identity: 'a@example.com',
+      });
+    await expect(verify(loading({ sigstore: null }))).rejects.toThrow(
+      'cannot be checked without the package sigstore',
+    );
+    await expect(verify(loading({ sigstore: {} }))).rejects.toThrow('cannot be checked');
+    await expect(verify(loading({}), 'no JSON')).rejects.toThrow('does not prove');
+    const refusing = { verify: async () => Promise.reject(new Error('wrong key')) };
+    await expect(verify(loading({ sigstore: refusing }))).rejects.toThrow(
+      'does not prove that it is what was signed (wrong key)',
+    );
+    const asked: unknown[] = [];
+    const agreeing = { verify: async (...args: unknown[]) => asked.push(args[2]) };
+    await expect(verify(loading({ sigstore: agreeing }))).resolves.toBeUndefined();
+    expect(asked).toEqual([
+      { certificateIssuer: 'https://issuer.example', certificateIdentityEmail: 'a@example.com' },
+    ]);
+    // The installed package, on a bundle that signs nothing.
+    await expect(verify(loading({}))).rejects.toThrow('does not prove');
+  });
+});

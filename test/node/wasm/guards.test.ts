@@ -1,0 +1,261 @@
+/**
+ * @module test/node/wasm/guards
+ * No metric writes beyond its memory: all of them run in a build of the module with guard zones behind every area
+ * (wasm/src/memory.h), portable C and SIMD128, at sizes around every vector and strip. Both give the same bits there too.
+ *
+ * A run takes part of the sizes; ANYVMAF_ALL_SIZES=1 takes all, in some minutes.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import type { VideoFormat } from '../../../src/core/frame.js';
+import { chromaSize } from '../../../src/core/frame.js';
+import type { CoreCall } from '../../../src/core/kernel.js';
+import { Core, type CoreContext, type CorePicture, type Implementation } from '../../../src/core/module.js';
+import { ADM, admStructs, admVariant } from '../../../src/metrics/adm.js';
+import { admCsf } from '../../../src/metrics/adm-csf.js';
+import { coreCalls, type Metric, type Variant } from '../../../src/metrics/metric.js';
+import { MOTION } from '../../../src/metrics/motion.js';
+import { PSNR } from '../../../src/metrics/psnr.js';
+import { VIF } from '../../../src/metrics/vif.js';
+import { callOf } from '../../support/metric.js';
+import { type SeededRandom, seeded } from '../../support/random.js';
+
+const SEED = Number(process.env.ANYVMAF_SEED ?? 20261122);
+const ALL = process.env.ANYVMAF_ALL_SIZES === '1';
+const COMPILER = existsSync('/usr/bin/emcc');
+
+type Size = readonly [number, number];
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
+
+const SMALL: readonly Size[] = range(17, 80).flatMap((w) => range(17, 80).map((h): Size => [w, h]));
+/**
+ * Widths where a vector, a strip of VIF (480), what ADM decouples (256) or gathers (512 coefficients of a region that leaves
+ * out a tenth) or a power of two ends; sides from 176 are for MS-SSIM, from 216 for CAMBI.
+ */
+const EDGES = [
+  ...range(95, 97),
+  ...range(127, 129),
+  ...range(159, 161),
+  ...range(175, 177),
+  ...range(191, 193),
+  ...range(215, 224),
+  ...range(239, 241),
+  ...range(255, 257),
+  ...range(319, 321),
+  ...range(383, 385),
+  ...range(471, 497),
+  ...range(511, 513),
+  ...range(636, 648),
+  ...range(767, 769),
+  ...range(959, 962),
+  ...range(1023, 1025),
+  ...range(1272, 1288),
+  ...range(1439, 1442),
+  ...range(2047, 2049),
+];
+/** Metrics that want more of a picture than a row of vectors: on large ones only these run. */
+const LARGE = /^(float_ms_ssim|cambi|speed|float_motion|motion)/;
+const isLarge = ([width, height]: Size): boolean => Math.min(width, height) > 100;
+const WIDE: readonly Size[] = EDGES.flatMap((w) => [18, 33, 219].map((h): Size => [w, h]));
+const TALL: readonly Size[] = [17, 18, 40, 219].flatMap((w) =>
+  [129, 257, 1025, 2049].map((h): Size => [w, h]),
+);
+
+/** The sizes that a run takes: of the small ones every width and height, and a few of the others. */
+function sizesOf(random: SeededRandom): readonly Size[] {
+  if (ALL) return [...SMALL, ...WIDE, ...TALL];
+  const few = (of: readonly Size[], n: number) => Array.from({ length: n }, () => random.pick(of));
+  const diagonal = range(17, 80).map((side, i): Size => [side, 17 + ((i * 27 + random.int(0, 3)) % 64)]);
+  const narrow = [19, 20, 23, 24].flatMap((h): Size[] => [
+    [17, h],
+    [18, h],
+  ]);
+  return [...diagonal, ...narrow, ...few(SMALL, 16), ...few(WIDE, 16), ...few(TALL, 3)];
+}
+
+/** Builds the module with guard zones. */
+function buildGuarded(): WebAssembly.Module {
+  const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-guards-'));
+  try {
+    const file = join(folder, 'guarded.wasm');
+    const script = fileURLToPath(new URL('../../../scripts/build-wasm.mjs', import.meta.url));
+    const { status, stderr } = spawnSync(process.execPath, [script, '--guards', file], { encoding: 'utf8' });
+    if (status !== 0) throw new Error(`the module with guard zones does not build: ${stderr}`);
+    return new WebAssembly.Module(readFileSync(file));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const csf = admCsf({ normViewDist: 3, refDisplayHeight: 1080, csfMode: 0, csfScale: 1, csfDiagScale: 1 });
+const variant = (gainLimit: number, aim: boolean) =>
+  admVariant(gainLimit, 0.03125, csf, { aim, scale0: true });
+const factors = csf.rf.flat();
+
+/** Metrics with options, in the order of wasm/include/anyvmaf.h. */
+const METRICS: readonly (readonly [string, ...number[]])[] = [
+  ['float_psnr'],
+  ['float_moment'],
+  ['float_ansnr'],
+  ['float_ssim', 1],
+  ['float_ssim', 2],
+  ['float_ms_ssim'],
+  ['float_motion', 5, 0, 0],
+  ['float_motion', 3, 1, 1],
+  ['float_vif', 100, 1, 1, 0, 2, 0],
+  ['float_vif', 1.2, 3.75, 0.6, 3, 2, 0],
+  ['float_vif', 100, 0.5, 1.7, 2, 2, 1],
+  ['float_adm', 100, 0.03125, 3, 0, 0, ...factors],
+  ['float_adm', 1, 0.03125, 2.5, 1, 0, ...factors],
+  ['psnr_hvs'],
+  ['ciede'],
+  ['cambi', 0, 0, 0, 0, 0, 65, 0.6, 0.019, 0, 2, 0, 0, 0],
+  ['cambi', 0, 0, 0, 0, 0, 127, 0.6, 0.019, 0.1, 5, 1, 0, 1],
+  ['speed_chroma', 1, 1, 0, 0.1, 0, 0, 0],
+  ['speed_chroma', 0.5, 2.5, 1, 0.1, 0, 3, 0],
+  ['speed_temporal', 1, 1, 0, 0.1, 0, 0, 1],
+];
+
+type Planes = readonly Uint8Array[];
+
+/** A picture of gradients, flat parts and noise. */
+function makePicture(random: SeededRandom, format: VideoFormat): Planes {
+  const chroma = chromaSize(format);
+  const top = 2 ** format.bitDepth - 1;
+  return [format, chroma, chroma].map(({ width, height }) => {
+    const samples = format.bitDepth > 8 ? new Uint16Array(width * height) : new Uint8Array(width * height);
+    const [slope, noise] = [random.next() * 3, random.pick([1, 8, 255])];
+    let state = random.int(1, 2 ** 31 - 1);
+    for (let i = 0; i < samples.length; i++) {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+      const level = ((i % width) * slope + ((state >>> 24) % noise)) % 256;
+      samples[i] = Math.min(top, Math.trunc((level * top) / 255));
+    }
+    return new Uint8Array(samples.buffer);
+  });
+}
+
+/** One size and format: its pictures in the module's memory, and every metric on them. */
+class Trial {
+  readonly #core: Core;
+  readonly #format: VideoFormat;
+  readonly #pictures: readonly CorePicture[];
+
+  constructor(core: Core, format: VideoFormat, random: SeededRandom) {
+    this.#core = core;
+    this.#format = format;
+    const sizes = [format, chromaSize(format), chromaSize(format)];
+    this.#pictures = [1, 2, 3, 4].map((serial) => ({
+      serial,
+      planes: makePicture(random, format).map((bytes, i) => {
+        const { width = 0, height = 0 } = sizes[i] ?? {};
+        const address = core.alloc(core.planeBytes(width, height, format.bitDepth));
+        new Uint8Array(core.memory.buffer, address, bytes.length).set(bytes);
+        return { address, width, height };
+      }),
+    }));
+  }
+
+  free(): void {
+    for (const { planes } of this.#pictures) for (const { address } of planes) this.#core.free(address);
+  }
+
+  /** What one implementation gives, metric by metric; faults go to `faults`. */
+  measure(implementation: Implementation, faults: string[]): Map<string, string> {
+    const { width, height, bitDepth } = this.#format;
+    const results = new Map<string, string>();
+    const context = this.#core.open(this.#format, implementation);
+    for (const [name, run] of this.#runs(context)) {
+      if (isLarge([width, height]) && !LARGE.test(name)) continue;
+      const about = `${name}, ${implementation}, ${width}x${height}, ${bitDepth} bit`;
+      try {
+        results.set(name, (run() ?? []).join());
+      } catch (error) {
+        faults.push(`${about}: ${error}`);
+      }
+      const broken = this.#broken();
+      if (broken !== '') faults.push(`${about}: ${broken}`);
+    }
+    context.close();
+    const broken = this.#broken();
+    if (broken !== '') faults.push(`closing ${width}x${height}: ${broken}`);
+    return results;
+  }
+
+  #broken(): string {
+    const at = this.#core.call('anyvmaf_guards_broken')() >>> 0;
+    if (at === 0) return '';
+    const bytes = new Uint8Array(this.#core.memory.buffer, at, 200);
+    return new TextDecoder().decode(bytes.subarray(0, bytes.indexOf(0)));
+  }
+
+  #runs(
+    context: CoreContext,
+  ): readonly (readonly [string, () => Float64Array | readonly number[] | undefined])[] {
+    const [reference, distorted, earlierReference, earlierDistorted] = this.#pictures as [
+      CorePicture,
+      CorePicture,
+      CorePicture,
+      CorePicture,
+    ];
+    const [r, d] = [reference, distorted].map(({ planes }) => planes[0]?.address ?? 0) as [number, number];
+    const { width, height, bitDepth } = this.#format;
+    const cells = (block: number, firstPitch: number) =>
+      [0, 1, 2, 3].reduce((sum, scale) => {
+        const pitch = Math.max(block, firstPitch << scale);
+        return sum + Math.ceil((width + 8) / pitch) * Math.ceil((height + 8) / pitch);
+      }, 0);
+    context.setFrames({
+      reference: [reference, earlierReference],
+      distorted: [distorted, earlierDistorted],
+    });
+    const run = (call: CoreCall) => context.run(call)?.slice() ?? [];
+    const of = (metric: Metric, ...variants: readonly Variant[]) =>
+      coreCalls(metric, variants, this.#format).flatMap((call) => [...run(call)]);
+    const gain = (limit: number) => ({ options: [limit], extent: [1] });
+    return [
+      ['vif', () => of(VIF, gain(100), gain(1), gain(1.1))],
+      ['adm', () => of(ADM, variant(100, true), variant(1, false), variant(1.2, true))],
+      ['motion', () => of(MOTION, { options: [1, 0], extent: [] })],
+      ['legacy motion', () => of(MOTION, { options: [1, 1], extent: [] })],
+      ['psnr', () => of(PSNR, { options: [], extent: [1] })],
+      ['map of vif', () => context.vifMap(r, d, 100, 4, cells(4, 1))],
+      ['map of adm', () => context.admMap(r, d, admStructs([variant(100, false)]), 8, cells(8, 2)).scores],
+      ...METRICS.filter(([metric]) => metric !== 'psnr_hvs' || bitDepth <= 12).map(
+        ([metric, ...options]) =>
+          [`${metric} ${options}`, () => run(callOf(metric, this.#format, options))] as const,
+      ),
+    ];
+  }
+}
+
+describe.skipIf(!COMPILER)('guard zones (skipped without emcc)', () => {
+  it(`stay whole at ${ALL ? 'all' : 'some'} sizes, and SIMD equals portable C (seed ${SEED})`, {
+    timeout: 3_600_000,
+  }, () => {
+    const random = seeded(SEED);
+    const module = buildGuarded();
+    let core = new Core(module);
+    const faults: string[] = [];
+    for (const [i, [width, height]] of sizesOf(random).entries()) {
+      // What is left of memory that grew would slow down the views.
+      if (i % 200 === 199) core = new Core(module);
+      for (const bitDepth of [8, random.pick([10, 12, 16])]) {
+        const chroma = random.pick(['420', '422', '444'] as const);
+        const trial = new Trial(core, { width, height, bitDepth, chroma }, random);
+        const portable = trial.measure('portable', faults);
+        for (const [name, values] of trial.measure('simd128', faults))
+          if (values !== portable.get(name))
+            faults.push(
+              `${name}, ${width}x${height}, ${bitDepth} bit: SIMD ${values}, C ${portable.get(name)}`,
+            );
+        trial.free();
+      }
+    }
+    expect(faults.slice(0, 20), `${faults.length} faults, seed ${SEED}`).toEqual([]);
+  });
+});

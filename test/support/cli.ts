@@ -1,0 +1,166 @@
+/**
+ * @module test/support/cli
+ * Runs the command line, in this process or as a process of its own, and makes small videos for it.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import type { Terminal } from '../../src/cli/terminal.js';
+import { sentence } from '../../src/core/printable.js';
+import { y4mFile, yuvFile } from '../../src/sample/files.js';
+import { makeSample, type SampleOptions } from '../../src/sample/generator.js';
+
+/** The built executable. */
+export const PROGRAM = fileURLToPath(new URL('../../dist/bundle/js/main.js', import.meta.url));
+
+/** What a run left behind. */
+export interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** How a command line runs in this process. */
+export interface RunOptions {
+  /** Fed to standard input, which is then closed; without it standard input is empty. */
+  readonly input?: Uint8Array;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** What both streams claim to be. Default: no terminal. */
+  readonly terminal?: Partial<Terminal>;
+}
+
+/** Runs in this process that change what they all share: one after the other. */
+let exclusive: Promise<unknown> = Promise.resolve();
+
+/**
+ * Runs `anyvmaf ARGS` to its end, in this process and from the sources. Signals, pipes, start-up and exit need
+ * {@link anyvmafProcess}.
+ */
+export async function anyvmaf(args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
+  const { input, env, cwd } = options;
+  if (!input && !env && !cwd) return runInProcess(args, options);
+  const before = exclusive;
+  const turn = before.then(() => surrounded(options, () => runInProcess(args, options)));
+  exclusive = turn.catch(() => {});
+  return turn;
+}
+
+async function runInProcess(args: readonly string[], { terminal = {} }: RunOptions): Promise<Outcome> {
+  const { runProgram } = await import('../../src/cli/program.js');
+  let [stdout, stderr] = ['', ''];
+  const draw = (text: string) => {
+    stderr += text;
+  };
+  const code = await runProgram(args, {
+    interactive: false,
+    canDraw: false,
+    colour: false,
+    errorColour: false,
+    columns: 80,
+    errorColumns: 80,
+    async print(text) {
+      stdout += text;
+    },
+    draw,
+    complain: (line) => draw(`anyvmaf: ${sentence(line)}\n`),
+    async flush() {},
+    ...terminal,
+  });
+  return { code, stdout, stderr };
+}
+
+/** Does `work` with the environment, folder and standard input of a run, and restores them. */
+async function surrounded<T>({ input, env = {}, cwd }: RunOptions, work: () => Promise<T>): Promise<T> {
+  const outer = { cwd: process.cwd(), stdin: Object.getOwnPropertyDescriptor(process, 'stdin') };
+  const changed = Object.keys(env).map((name) => [name, process.env[name]] as const);
+  Object.assign(process.env, env);
+  if (cwd !== undefined) process.chdir(cwd);
+  if (input) Object.defineProperty(process, 'stdin', { configurable: true, value: Readable.from([input]) });
+  try {
+    return await work();
+  } finally {
+    if (input && outer.stdin) Object.defineProperty(process, 'stdin', outer.stdin);
+    if (cwd !== undefined) process.chdir(outer.cwd);
+    for (const [name, value] of changed) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  }
+}
+
+/** How a process runs. */
+export interface ProcessOptions extends Omit<RunOptions, 'terminal'> {
+  /** Options for Node itself. */
+  readonly node?: readonly string[];
+  /** Called once the process runs. */
+  readonly meanwhile?: (child: ChildProcess) => void;
+}
+
+/** Runs the built `anyvmaf ARGS` in a process of its own. */
+export function anyvmafProcess(args: readonly string[], options: ProcessOptions = {}): Promise<Outcome> {
+  return run(process.execPath, [...(options.node ?? []), PROGRAM, ...args], options);
+}
+
+/** Runs a program to its end. */
+export function run(
+  program: string,
+  args: readonly string[],
+  options: ProcessOptions = {},
+): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const { NO_COLOR: _, ...env } = process.env;
+    const child = spawn(program, args, { env: { ...env, ...options.env }, cwd: options.cwd });
+    let [stdout, stderr] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      stdout += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text) => {
+      stderr += text;
+    });
+    child.on('error', reject).on('close', (code) => resolve({ code, stdout, stderr }));
+    child.stdin.on('error', () => {});
+    if (options.meanwhile) options.meanwhile(child);
+    else child.stdin.end(options.input);
+  });
+}
+
+/** A temporary folder with generated videos in it. */
+export interface Videos extends Disposable {
+  /** Path of a name in the folder. */
+  at(name: string): string;
+  /** Writes a file and gives its path. */
+  put(name: string, content: string | Uint8Array): string;
+  /** Writes a generated pair, Y4M or raw by the names' ends, and gives both paths. */
+  pair(names: readonly [string, string], frames: number, options?: PairOptions): [string, string];
+}
+
+export interface PairOptions extends SampleOptions {
+  readonly width?: number;
+  readonly height?: number;
+  readonly bitDepth?: number;
+}
+
+export function videos(): Videos {
+  const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-cli-'));
+  const at = (name: string) => join(folder, name);
+  const put = (name: string, content: string | Uint8Array) => {
+    writeFileSync(at(name), content);
+    return at(name);
+  };
+  return {
+    at,
+    put,
+    pair: ([reference, distorted], frames, options = {}) => {
+      const { width = 64, height = 48, bitDepth = 8 } = options;
+      const clip = makeSample({ width, height, bitDepth, chroma: '420' }, { seed: 61, ...options });
+      const file = (name: string, side: 'reference' | 'distorted') =>
+        put(name, (name.endsWith('.yuv') ? yuvFile : y4mFile)(clip, side, frames));
+      return [file(reference, 'reference'), file(distorted, 'distorted')];
+    },
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}

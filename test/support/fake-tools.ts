@@ -1,0 +1,111 @@
+/**
+ * @module test/support/fake-tools
+ * Tools made for tests of the server: one that answers, one that works until it is told to stop, one that fails.
+ */
+import * as z from 'zod/v4';
+import { AnyvmafError } from '../../src/core/errors.js';
+import { McpHost } from '../../src/mcp/host.js';
+import { defineTool, READ_ONLY, type Tool } from '../../src/mcp/tool.js';
+
+/** What the tools saw. */
+export const seen = { started: 0, stopped: 0 };
+
+const echo = defineTool({
+  name: 'echo',
+  title: 'Echo',
+  description: 'Says what it was told.',
+  inputSchema: z.object({
+    text: z.string().min(1).describe('What to say.'),
+    pixfmt: z.enum(['420', '422', '444']).default('420').describe('An enum.'),
+    bitdepth: z
+      .union([z.literal(8), z.literal(10)])
+      .default(8)
+      .describe('A choice of numbers.'),
+    width: z.int().min(1).optional().describe('A whole number.'),
+    models: z.array(z.string()).min(1).optional().describe('A list.'),
+  }),
+  outputSchema: z.looseObject({ text: z.string(), ratio: z.number().nullable() }),
+  annotations: READ_ONLY,
+  handler: async (input) => ({ document: { ...input, ratio: Number.NaN, bound: Number.POSITIVE_INFINITY } }),
+});
+
+const work = defineTool({
+  name: 'work',
+  title: 'Work',
+  description: 'Counts frames until it is told to stop.',
+  inputSchema: z.object({ frames: z.int().min(1).default(1e9).describe('When it is done.') }),
+  outputSchema: z.object({ frames: z.number(), threads: z.number() }),
+  annotations: READ_ONLY,
+  handler: ({ frames }, { signal, progress, pool }) =>
+    pool.run('work', null, async ({ threads }) => {
+      seen.started++;
+      try {
+        for (let done = 1; done <= frames; done++) {
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          signal.throwIfAborted();
+          progress({ done, total: frames, fps: 200 });
+        }
+        return { document: { frames, threads } };
+      } finally {
+        seen.stopped++;
+      }
+    }),
+});
+
+const fail = defineTool({
+  name: 'fail',
+  title: 'Fail',
+  description: 'Fails in the way that is asked for.',
+  inputSchema: z.object({ how: z.enum(['sentence', 'bug', 'shape']).describe('How.') }),
+  outputSchema: z.object({ never: z.string() }),
+  annotations: READ_ONLY,
+  handler: async ({ how }) => {
+    if (how === 'sentence') throw new AnyvmafError('media', 'The video is not one.');
+    if (how === 'bug') throw new TypeError('undefined is not\n   a function');
+    return { document: JSON.parse('{"never": 1}') };
+  },
+});
+
+const publish = defineTool({
+  name: 'publish',
+  title: 'Publish',
+  description: 'Publishes a report and a picture.',
+  inputSchema: z.object({}),
+  outputSchema: z.object({ path: z.string() }),
+  annotations: READ_ONLY,
+  handler: async (_input, { resources }) => {
+    const report = await resources.publish({
+      name: 'report.json',
+      mimeType: 'application/json',
+      description: 'A report.',
+      data: '{"frames":[]}',
+    });
+    const picture = await resources.publish({
+      name: 'frame.png',
+      mimeType: 'image/png',
+      data: new Uint8Array([137, 80, 78, 71]),
+    });
+    return {
+      document: { path: report.path },
+      content: [report.link, picture.link, { type: 'image', mimeType: 'image/png', data: 'iVBORw==' }],
+    };
+  },
+});
+
+const locate = defineTool({
+  name: 'locate',
+  title: 'Locate',
+  description: 'Says which file a path leads to.',
+  inputSchema: z.object({ path: z.string().describe('A path or an address.') }),
+  outputSchema: z.object({ path: z.string() }),
+  annotations: READ_ONLY,
+  handler: async ({ path }, { files }) => ({ document: { path: await files.resolveInput(path) } }),
+});
+
+/** The tools, in order. */
+const FAKE_TOOLS: readonly Tool[] = [echo, work, fail, publish, locate];
+
+/** A host with them; the test closes it. */
+export function fakeHost(env: Readonly<Record<string, string>> = {}, log: (line: string) => void = () => {}) {
+  return McpHost.open({ allow: [], env, cwd: process.cwd(), log, tools: FAKE_TOOLS });
+}

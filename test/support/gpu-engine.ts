@@ -1,0 +1,201 @@
+/**
+ * @module test/support/gpu-engine
+ * A GPU that is none: the core behind promises, with several pairs in flight, that can go away in the middle; and a platform
+ * whose workers run in this thread and have it.
+ */
+import type { CoreCall } from '../../src/core/kernel.js';
+import { wasmMeasurers } from '../../src/engine/backends/core/extractor.js';
+import type { AdapterFacts, GpuKind } from '../../src/engine/backends/gpu.js';
+import type { FrameSlot, Measurer } from '../../src/engine/backends/measurer.js';
+import type { ExtractionPlan } from '../../src/engine/backends/types.js';
+import type { Platform } from '../../src/engine/contract/platform.js';
+import { allocateFrame, copyPlanes, viewPlanes } from '../../src/engine/workers/frame-buffer.js';
+import type { FromWorker, WorkerHandle } from '../../src/engine/workers/protocol.js';
+import { createWorkerBody } from '../../src/engine/workers/worker-body.js';
+import { reopen } from '../../src/media/open.js';
+import { nodeFiles } from '../../src/platform/node/files.js';
+import { nodePlatform } from '../../src/platform/node/platform.js';
+
+export const CARD: AdapterFacts = {
+  vendor: 'acme',
+  architecture: 'anvil-3',
+  device: '',
+  description: 'Acme Anvil',
+  software: false,
+};
+
+/** What a fake GPU is like. */
+export interface FakeGpuOptions {
+  readonly adapter?: AdapterFacts;
+  /** There is none. */
+  readonly missing?: boolean;
+  /** Extractors that it has. */
+  readonly metrics?: readonly string[];
+  /** Extractors of them that the pictures are too large for. */
+  readonly tooLarge?: readonly string[];
+  /** Pairs after which its device is lost. */
+  readonly lostAfter?: number;
+  /** How it goes: pairs in flight fail, or never answer. */
+  readonly silent?: boolean;
+  /** Milliseconds per pair. */
+  readonly delay?: number;
+  /** Whether it keeps the frames of pairs in flight for others. */
+  readonly frames?: boolean;
+}
+
+/** What became of it. */
+export interface FakeGpuState {
+  opened: number;
+  closed: number;
+  measured: number;
+  most: number;
+}
+
+/** Opens fake GPUs, and counts what they do. */
+export class FakeGpus {
+  readonly state: FakeGpuState = { opened: 0, closed: 0, measured: 0, most: 0 };
+  readonly options: FakeGpuOptions;
+
+  constructor(options: FakeGpuOptions = {}) {
+    this.options = options;
+  }
+
+  readonly open = async (): Promise<GpuKind> => {
+    const { adapter = CARD, metrics = ['vif', 'adm', 'motion'], tooLarge = [] } = this.options;
+    const module = await nodePlatform.loadCore();
+    let lose: (reason: string) => void = () => {};
+    const lost = new Promise<string>((resolve) => {
+      lose = resolve;
+    });
+    const { state, options } = this;
+    if (options.missing) throw new Error('there is none');
+    state.opened++;
+    const limit = ({ metric }: CoreCall) =>
+      tooLarge.includes(metric) ? `${metric} needs more memory` : undefined;
+    return {
+      adapter,
+      lost,
+      limit,
+      problem: (call) => (metrics.includes(call.metric) ? limit(call) : 'there is no shader for it'),
+      open: async (plan) => new FakeMeasurer(module, plan, options, state, lose),
+      close() {
+        state.closed++;
+      },
+    };
+  };
+}
+
+class FakeMeasurer implements Measurer {
+  readonly #inner: Measurer;
+  readonly #plan: ExtractionPlan;
+  readonly #options: FakeGpuOptions;
+  readonly #state: FakeGpuState;
+  readonly #lose: (reason: string) => void;
+  readonly #kept: FrameSlot[] = [];
+  readonly slots = 3;
+  #inFlight = 0;
+  #dead = false;
+  frames?: (index: number) => FrameSlot | undefined;
+
+  constructor(
+    module: WebAssembly.Module,
+    plan: ExtractionPlan,
+    options: FakeGpuOptions,
+    state: FakeGpuState,
+    lose: (reason: string) => void,
+  ) {
+    this.#inner = wasmMeasurers(module, 'simd128').open(plan);
+    this.#plan = plan;
+    this.#options = options;
+    this.#state = state;
+    this.#lose = lose;
+    if (options.frames) this.frames = (index) => this.#kept.findLast((slot) => slot.index === index);
+  }
+
+  get layout() {
+    return this.#inner.layout;
+  }
+
+  slot(index: number): FrameSlot {
+    const room = () => viewPlanes(allocateFrame(this.#plan), this.#plan);
+    return { index, reference: room(), distorted: room() };
+  }
+
+  holds(index: number): boolean {
+    return this.#inner.holds(index);
+  }
+
+  keep(slot: FrameSlot): void {
+    this.#inner.keep(this.#copy(slot));
+    this.#kept.push(slot);
+    if (this.#kept.length > 7) this.#kept.shift();
+  }
+
+  #copy(slot: FrameSlot): FrameSlot {
+    const own = this.#inner.slot(slot.index);
+    copyPlanes(slot.reference, own.reference);
+    copyPlanes(slot.distorted, own.distorted);
+    return own;
+  }
+
+  heatmaps = () => [];
+  close = () => this.#inner.close();
+
+  async measure(slot: FrameSlot, record: Float64Array, spatial: boolean): Promise<void> {
+    const { lostAfter = Number.POSITIVE_INFINITY, silent, delay = 1 } = this.#options;
+    this.#kept.push(slot);
+    this.#state.most = Math.max(this.#state.most, ++this.#inFlight);
+    const values = new Float64Array(record.length);
+    if (!this.#dead) this.#inner.measure(this.#copy(slot), values, spatial);
+    await new Promise((resolve) => setTimeout(resolve, delay + (slot.index % 3 === 0 ? 5 : 0)));
+    if (this.#state.measured >= lostAfter) this.#die();
+    if (this.#dead) {
+      if (silent) return new Promise(() => {});
+      throw new Error('the device is gone');
+    }
+    record.set(values);
+    this.#state.measured++;
+    this.#inFlight--;
+  }
+
+  #die(): void {
+    if (this.#dead) return;
+    this.#dead = true;
+    this.#lose('the device is gone');
+  }
+}
+
+/** A worker in this thread. */
+function localWorker(openGpu: () => Promise<GpuKind>): WorkerHandle {
+  let listener: (message: FromWorker) => void = () => {};
+  let ended = false;
+  const take = createWorkerBody({
+    post: (message) => setImmediate(() => ended || listener(message)),
+    reopen: (descriptor) => reopen(descriptor, nodeFiles),
+    runtimes: async () => (await nodePlatform.tiny()).runtimes,
+    measurers: wasmMeasurers,
+    openGpu,
+  });
+  return {
+    post(message, transfer) {
+      const sent = message.kind === 'start' ? message : structuredClone(message, transfer && { transfer });
+      setImmediate(() => take(sent));
+    },
+    listen: (onMessage) => {
+      listener = onMessage;
+    },
+    terminate: async () => {
+      ended = true;
+    },
+  };
+}
+
+/** Node with a GPU. */
+export function platformWith(gpus: Pick<FakeGpus, 'open'>, parallelism = 2): Platform {
+  return {
+    ...nodePlatform,
+    parallelism,
+    gpu: { here: true, driver: true, advice: 'plug one in', open: gpus.open },
+    startWorker: () => localWorker(gpus.open),
+  };
+}

@@ -1,0 +1,218 @@
+/**
+ * @module test/support/mcp-clients
+ * The built server, spoken to as hosts do: with the client of either generation of the official SDK, over standard
+ * input and output or over HTTP.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client as Client2, StreamableHTTPClientTransport as Http2 } from '@modelcontextprotocol/client';
+import { StdioClientTransport as Stdio2 } from '@modelcontextprotocol/client/stdio';
+import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as Stdio1 } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { built } from './built.js';
+
+/** Generation of the SDK and transport. */
+export interface Way {
+  readonly generation: 1 | 2;
+  readonly transport: 'stdio' | 'http';
+}
+
+/** All four ways. */
+export const WAYS: readonly Way[] = [
+  { generation: 1, transport: 'stdio' },
+  { generation: 1, transport: 'http' },
+  { generation: 2, transport: 'stdio' },
+  { generation: 2, transport: 'http' },
+];
+
+/** A progress notification. */
+export interface ProgressNotice {
+  readonly progress: number;
+  readonly total?: number | undefined;
+  readonly message?: string | undefined;
+}
+
+/** An item of a result. */
+export interface Item {
+  readonly type: string;
+  readonly text?: string;
+  readonly uri?: string;
+  readonly name?: string;
+  readonly mimeType?: string;
+}
+
+/** A tool's answer. */
+export interface Answer {
+  readonly content: readonly Item[];
+  readonly structuredContent?: Readonly<Record<string, unknown>>;
+  readonly isError?: boolean;
+}
+
+/** How to call. */
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  readonly onprogress?: (notice: ProgressNotice) => void;
+}
+
+/** One client of either generation. */
+export interface Session {
+  /** The protocol the two sides agreed on. */
+  readonly protocol: string | undefined;
+  listTools(): Promise<readonly unknown[]>;
+  call(name: string, args: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<Answer>;
+  /** Text or base64 of a resource. */
+  read(uri: string): Promise<string>;
+  listResources(): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+/** A server process and a client that is connected to it. */
+export interface Connection extends Session {
+  /** The server. */
+  readonly pid: number;
+  /** The only folder for temporary files that the server has. */
+  readonly scratch: string;
+  /** Ends client and server; resolves with what the server left in `scratch`. */
+  end(): Promise<readonly string[]>;
+}
+
+/** How to start the server. */
+export interface StartOptions {
+  /** Its working directory. */
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const SERVER = () => built('dist/bundle/js/main.js');
+
+/** Starts a server and connects a client. */
+export async function connect(way: Way, { cwd, env = {} }: StartOptions): Promise<Connection> {
+  const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-e2e-')));
+  const variables = { PATH: process.env.PATH ?? '', TMPDIR: scratch, TEMP: scratch, ...env };
+  const started =
+    way.transport === 'stdio'
+      ? await overStdio(way.generation, cwd, variables)
+      : await overHttp(way.generation, cwd, variables);
+  return {
+    ...started.session,
+    pid: started.pid,
+    scratch,
+    async end() {
+      await started.session.close();
+      await started.stop();
+      const left = readdirSync(scratch);
+      rmSync(scratch, { recursive: true, force: true });
+      return left;
+    },
+  };
+}
+
+interface Started {
+  readonly session: Session;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+async function overStdio(generation: 1 | 2, cwd: string, env: Record<string, string>): Promise<Started> {
+  const transport = new (generation === 1 ? Stdio1 : Stdio2)({
+    command: process.execPath,
+    args: [SERVER(), 'mcp'],
+    cwd,
+    env,
+    stderr: 'ignore',
+  });
+  const session = await openSession(generation, transport);
+  const pid = transport.pid ?? 0;
+  return { session, pid, stop: () => gone(pid) };
+}
+
+/** A server that listens, its address, and its end. */
+export async function startHttp(
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+  args: readonly string[] = ['--http', '127.0.0.1:0'],
+): Promise<{ readonly child: ChildProcess; readonly url: string; stop(): Promise<void> }> {
+  const child = spawn(process.execPath, [SERVER(), 'mcp', ...args], {
+    cwd,
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  let told = '';
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stderr.on('data', (chunk: Buffer) => {
+      told += chunk;
+      const found = /listening at (http:\S+\/mcp)/.exec(told)?.[1];
+      if (found) resolve(found);
+    });
+    void ended.then(() => reject(new Error(`the server ended: ${told}`)));
+  });
+  return {
+    child,
+    url,
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+async function overHttp(generation: 1 | 2, cwd: string, env: Record<string, string>): Promise<Started> {
+  const { child, url, stop } = await startHttp(cwd, env);
+  const transport = generation === 1 ? new Http1(new URL(url)) : new Http2(new URL(url));
+  return { session: await openSession(generation, transport), pid: child.pid ?? 0, stop };
+}
+
+/** Connects a client over a transport of its own generation. */
+async function openSession(generation: 1 | 2, transport: Stdio1 | Stdio2 | Http1 | Http2): Promise<Session> {
+  return generation === 1 ? openFirst(transport as Stdio1 | Http1) : openSecond(transport as Stdio2 | Http2);
+}
+
+async function openFirst(transport: Stdio1 | Http1): Promise<Session> {
+  const client = new Client1({ name: 'e2e', version: '1' });
+  // The first generation's own types do not fit exactOptionalPropertyTypes.
+  await client.connect(transport as Parameters<typeof client.connect>[0]);
+  return {
+    protocol: transport instanceof Http1 ? transport.protocolVersion : undefined,
+    listTools: async () => (await client.listTools()).tools,
+    call: async (name, args, options = {}) =>
+      (await client.callTool({ name, arguments: args }, undefined, options)) as unknown as Answer,
+    read: async (uri) => textOf((await client.readResource({ uri })).contents),
+    listResources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
+    close: () => client.close(),
+  };
+}
+
+async function openSecond(transport: Stdio2 | Http2): Promise<Session> {
+  const client = new Client2({ name: 'e2e', version: '2' }, { versionNegotiation: { mode: 'auto' } });
+  await client.connect(transport);
+  return {
+    protocol: client.getNegotiatedProtocolVersion(),
+    listTools: async () => (await client.listTools()).tools,
+    call: async (name, args, options = {}) =>
+      (await client.callTool({ name, arguments: args }, options)) as unknown as Answer,
+    read: async (uri) => textOf((await client.readResource({ uri })).contents),
+    listResources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
+    close: () => client.close(),
+  };
+}
+
+function textOf([first]: readonly ({ readonly text: string } | { readonly blob: string })[]): string {
+  if (first === undefined) throw new Error('the resource has no contents');
+  return 'text' in first ? first.text : first.blob;
+}
+
+/** Resolves when there is no process of this id any more. */
+async function gone(pid: number): Promise<void> {
+  for (;;) {
+    try {
+      process.kill(pid, 0);
+    } catch {
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * @module test/support/mcp-live
+ * A scorer with its server, for tests: the thread is the built one.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, afterEach } from 'vitest';
+import {
+  createScorer,
+  type EmbeddedServer,
+  type EmbeddedServerOptions,
+  type Scorer,
+} from '../../src/index.js';
+import { openEmbeddedServer } from '../../src/live/embedded.js';
+import { sampleSource } from '../../src/sample/files.js';
+import { makeSample } from '../../src/sample/generator.js';
+import { built } from './built.js';
+
+/** The built script of the server's thread. */
+export const THREAD = pathToFileURL(built('dist/bundle/js/live-thread.js'));
+
+export const TINY = { width: 64, height: 64, bitDepth: 8, chroma: '420' } as const;
+const clip = makeSample(TINY, { seed: 3 });
+/** Frames that the clip repeats. */
+const PERIOD = 12;
+
+const open: { readonly scorer: Scorer; readonly server: EmbeddedServer }[] = [];
+
+afterEach(async () => {
+  for (const { scorer, server } of open.splice(0)) {
+    await scorer.close();
+    await server.close();
+  }
+});
+
+/** A pair of frames of the generated clip. */
+export async function pairOf(index: number): Promise<[{ y: Uint8Array }, { y: Uint8Array }]> {
+  const read = async (side: 'reference' | 'distorted') => {
+    const planes = { y: new Uint8Array(TINY.width * TINY.height) };
+    await sampleSource(clip, side, PERIOD).readFrame(index % PERIOD, planes);
+    return planes;
+  };
+  return [await read('reference'), await read('distorted')];
+}
+
+/** A scorer and its server; both are closed after the test. */
+export async function served(options: EmbeddedServerOptions = {}, threads = 0) {
+  const scorer = await createScorer(TINY, { threads });
+  let server: EmbeddedServer;
+  try {
+    server = openEmbeddedServer(scorer, options, THREAD);
+  } catch (error) {
+    await scorer.close();
+    throw error;
+  }
+  open.push({ scorer, server });
+  const push = async (count: number) => {
+    for (let i = 0; i < count; i++) await scorer.push(...(await pairOf(scorer.pushed)));
+  };
+  return { scorer, server, push };
+}
+
+const folders: string[] = [];
+
+afterAll(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A folder of its own, gone after the tests of the file. */
+export function privateFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-live-'));
+  folders.push(folder);
+  return folder;
+}
+
+/** A request as JSON-RPC has it. */
+export function request(method: string, params?: object, id: number | string = 1): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, method, ...(params && { params }) });
+}
+
+/** A call of a tool. */
+export function callOf(name: string, args: object = {}, id: number | string = 1): string {
+  return request('tools/call', { name, arguments: args }, id);
+}
+
+/** Posts a request, and gives the answer. */
+export async function post(address: string, body: string) {
+  const response = await fetch(address, { method: 'POST', body });
+  return JSON.parse(await response.text());
+}
+
+/** Calls a tool over HTTP, and gives what it answers as an object. */
+export async function callTool(address: string, name: string, args: object = {}) {
+  const { result, error } = await post(address, callOf(name, args));
+  if (error) throw new Error(`${error.code}: ${error.message}`);
+  return { isError: result.isError, ...JSON.parse(result.content[0].text) };
+}

@@ -1,0 +1,146 @@
+/**
+ * @module test/support/mcp-tools
+ * Tools called in process, without a server: a context that records what a handler does, and videos to call them with.
+ */
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { afterAll, expect } from 'vitest';
+import { AnyvmafError } from '../../src/core/errors.js';
+import type { Publication, ToolContext, ToolProgress } from '../../src/mcp/context.js';
+import type { ScoreDocument } from '../../src/mcp/scoring/documents.js';
+import type { Tool } from '../../src/mcp/tool.js';
+import { y4mFile, yuvFile } from '../../src/sample/files.js';
+import { type FixtureClip, fixtureClip } from './fixtures.js';
+
+/** A context and what a handler did with it. */
+export interface FakeContext extends ToolContext {
+  readonly told: ToolProgress[];
+  readonly published: Publication[];
+  /** Label and weight of every task on the pool. */
+  readonly ran: (readonly [string, number | null])[];
+  /** Paths that were asked for. */
+  readonly asked: string[];
+}
+
+/** @param root files outside of it are refused */
+export function fakeContext(root: string, signal: AbortSignal = new AbortController().signal): FakeContext {
+  const told: ToolProgress[] = [];
+  const published: Publication[] = [];
+  const ran: (readonly [string, number | null])[] = [];
+  const asked: string[] = [];
+  const resolve = async (path: string): Promise<string> => {
+    asked.push(path);
+    if (relative(root, path).startsWith('..')) throw new AnyvmafError('io', `${path} is not allowed.`);
+    try {
+      return realpathSync(path);
+    } catch {
+      throw new AnyvmafError('io', `${path} does not exist.`);
+    }
+  };
+  return {
+    signal,
+    told,
+    published,
+    ran,
+    asked,
+    progress: (report) => told.push(report),
+    files: {
+      origin: { by: 'foreign', folders: [existsSync(root) ? realpathSync(root) : root] },
+      sizeOf: (path) => statSync(path).size,
+      resolveInput: resolve,
+      resolveOutput: resolve,
+    },
+    pool: {
+      run: (label, weight, task) => {
+        ran.push([label, weight]);
+        return task({ threads: 1 });
+      },
+    },
+    resources: {
+      publish: async (publication) => {
+        published.push(publication);
+        const { name, mimeType } = publication;
+        const uri = `anyvmaf://results/${published.length}/${name}`;
+        return { uri, path: `/results/${name}`, link: { type: 'resource_link', uri, name, mimeType } };
+      },
+    },
+    log: () => {},
+  };
+}
+
+/**
+ * The document that a call answers, checked against the tool's own schema, as it leaves the server: without what JSON
+ * cannot say.
+ */
+export async function call<Document = ScoreDocument>(
+  tool: Tool,
+  args: Readonly<Record<string, unknown>>,
+  context: ToolContext,
+): Promise<Document> {
+  const { document } = await tool.call(args, context);
+  const told: unknown = JSON.parse(JSON.stringify(document));
+  // Clients check answers against the schema, which forbids what it does not name.
+  expect(tool.outputSchema.parse(told)).toEqual(told);
+  return told as Document;
+}
+
+/** The sentence that a call is refused with. */
+export async function refused(
+  tool: Tool,
+  args: Readonly<Record<string, unknown>>,
+  context: ToolContext,
+): Promise<string> {
+  try {
+    await tool.call(args, context);
+  } catch (error) {
+    if (error instanceof AnyvmafError) return error.message;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+let folder: string | undefined;
+
+afterAll(() => {
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  folder = undefined;
+});
+
+/** A folder for the videos of a test file; removed after its tests. */
+export function videoFolder(): string {
+  folder ??= realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-tools-')));
+  return folder;
+}
+
+/** Writes a generated pair; its paths. */
+export function writePair(
+  clip: FixtureClip,
+  extension: 'y4m' | 'yuv',
+): { readonly ref: string; readonly dis: string } {
+  const pair = fixtureClip(clip);
+  const write = extension === 'y4m' ? y4mFile : yuvFile;
+  const stem = `${clip.content}${clip.seed ?? 0}-${clip.frames}-${clip.width}x${clip.height}-${clip.bitDepth}-${clip.chroma}`;
+  const place = (side: string) => join(videoFolder(), `${stem}.${side}.${extension}`);
+  const [ref, dis] = [place('ref'), place('dis')];
+  // Generated once: it takes longer than to score it.
+  if (existsSync(dis)) return { ref, dis };
+  writeFileSync(ref, write(pair, 'reference', clip.frames));
+  writeFileSync(dis, write(pair, 'distorted', clip.frames));
+  return { ref, dis };
+}
+
+/** A model file of the package among the allowed files. */
+export function copyModel(name: string): string {
+  const to = join(videoFolder(), 'custom.json');
+  copyFileSync(new URL(`../../model/${name}.json`, import.meta.url), to);
+  return to;
+}

@@ -1,0 +1,141 @@
+/**
+ * @module test/support/report
+ * Reports to write and summarise, put together by hand.
+ */
+import type {
+  FrameMetrics,
+  MetricDistribution,
+  PooledMetric,
+  Report,
+  ReportModel,
+} from '../../src/report/types.js';
+
+/** A report with everything at its plainest, and what the test is about in its place. */
+export function report(parts: Partial<Report> = {}): Report {
+  const input = {
+    container: 'yuv',
+    width: 576,
+    height: 324,
+    bitDepth: 10,
+    chroma: '420',
+    frameCount: 2,
+    skipped: 0,
+  } as const;
+  return {
+    version: '9.9.9',
+    fps: 14.02,
+    frames: [],
+    pooled_metrics: {},
+    aggregate_metrics: {},
+    reference: { ...input, name: 'ref.yuv' },
+    distorted: { ...input, name: 'dis.yuv' },
+    models: [],
+    metrics: [],
+    distribution: {},
+    compat: 'libvmaf-3.2',
+    backend_requested: 'wasm',
+    backend_used: 'wasm',
+    implementation: 'simd128',
+    threads: 1,
+    subsample: 1,
+    frameCount: parts.frames?.length ?? 0,
+    warnings: [],
+    ...parts,
+  };
+}
+
+/** A pairing frame by frame, with what is known of the distorted file. */
+export function paired(distorted: {
+  readonly codec?: string;
+  readonly bitrate?: number;
+  readonly fileSize?: number;
+}): NonNullable<Report['pairing']> {
+  const side = {
+    decoder: 'mediabunny',
+    decodedBy: 'a decoder',
+    bitDepth: 8,
+    chroma: '420',
+    width: 1920,
+    height: 1080,
+    conversions: [],
+  } as const;
+  const none = { count: 0, frames: [] };
+  return {
+    reference: side,
+    distorted: { ...side, ...distorted },
+    width: 1920,
+    height: 1080,
+    bitDepth: 8,
+    chroma: '420',
+    scale: 'bicubic',
+    frames: {
+      policy: 'number',
+      offset: 0,
+      offsetRequested: 0,
+      pairs: 250,
+      missing: none,
+      repeated: none,
+      dropped: none,
+    },
+  };
+}
+
+/** The default model. */
+export const vmafModel: ReportModel = {
+  name: 'vmaf',
+  source: 'vmaf_v0.6.1',
+  features: ['integer_adm2', 'integer_motion2', 'integer_vif_scale0'],
+  options: { disableClip: false, enableTransform: false },
+};
+
+/** A collection with libvmaf's keys. */
+export const collectionModel: ReportModel = {
+  ...vmafModel,
+  source: 'vmaf_b_v0.6.3',
+  collection: {
+    members: 20,
+    bagging: 'vmaf_bagging',
+    stddev: 'vmaf_stddev',
+    ciLow: 'vmaf_ci_p95_lo',
+    ciHigh: 'vmaf_ci_p95_hi',
+  },
+};
+
+export function pooled(min: number, max: number, mean: number, harmonic_mean: number): PooledMetric {
+  return { min, max, mean, harmonic_mean };
+}
+
+export function spread(value: number): MetricDistribution {
+  const v = value;
+  return {
+    percentiles: { p1: v, p5: v, p10: v, p25: v, p50: v, p75: v, p90: v, p95: v, p99: v },
+    stddev: 0,
+  };
+}
+
+/** Frames numbered from 0 with one metric. */
+export function frames(metric: string, values: readonly number[]): FrameMetrics[] {
+  return values.map((value, frameNum) => ({ frameNum, metrics: { [metric]: value } }));
+}
+
+/** The two-frame run that specification C.3 to C.5 print in every format. */
+export const printed: Report = report({
+  metrics: ['psnr_y', 'psnr_cb', 'psnr_cr', 'ciede2000'],
+  frames: [
+    {
+      frameNum: 0,
+      metrics: { psnr_y: 34.786288, psnr_cb: 39.255496, psnr_cr: 41.375212, ciede2000: 35.736006 },
+    },
+    {
+      frameNum: 1,
+      metrics: { psnr_y: 31.908737, psnr_cb: 39.00693, psnr_cr: 41.281935, ciede2000: 34.083841 },
+    },
+  ],
+  pooled_metrics: {
+    psnr_y: pooled(31.908737, 34.786288, 33.347512, 33.287244),
+    psnr_cb: pooled(39.00693, 39.255496, 39.131213, 39.130828),
+    psnr_cr: pooled(41.281935, 41.375212, 41.328574, 41.328522),
+    ciede2000: pooled(34.083841, 35.736006, 34.909924, 34.89092),
+  },
+  aggregate_metrics: { apsnr_y: 33.113422, apsnr_cb: 39.129435, apsnr_cr: 41.328323 },
+});

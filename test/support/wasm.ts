@@ -1,0 +1,99 @@
+/**
+ * @module test/support/wasm
+ * Calls the functions of the core's table by themselves, portable C and SIMD128, and compares what they give; see
+ * wasm/src/dsp.h for their contracts.
+ */
+import { readFileSync } from 'node:fs';
+import { expect } from 'vitest';
+
+/** Seed of all random input; ANYVMAF_SEED sets another. */
+export const SEED = Number(process.env.ANYVMAF_SEED ?? 20261121);
+/** Widths with every remainder of every vector length, and some beyond a strip. */
+export const WIDTHS = [...Array.from({ length: 70 }, (_, i) => i + 1), 131, 255, 256, 257, 511, 640, 1021];
+/** Bit depths. */
+export const DEPTHS = [8, 9, 10, 12, 14, 15, 16] as const;
+
+/** The functions of AnyvmafDsp in its order. */
+const FUNCTIONS = readTable(new URL('../../wasm/src/dsp.h', import.meta.url));
+
+function readTable(header: URL): readonly string[] {
+  const text = readFileSync(header, 'utf8').replace(/\/\*[\s\S]*?\*\//g, '');
+  const [, body = ''] = /typedef struct AnyvmafDsp \{([\s\S]*?)\} AnyvmafDsp;/.exec(text) ?? [];
+  return [...body.matchAll(/\(\*(\w+)\)\(/g)].map(([, name = '']) => name);
+}
+
+/** A function of the module. */
+export type Callable = (...args: number[]) => unknown;
+
+const url = new URL('../../wasm/anyvmaf.wasm', import.meta.url);
+const { exports } = new WebAssembly.Instance(new WebAssembly.Module(readFileSync(url)), {
+  env: { emscripten_notify_memory_growth: () => {} },
+});
+
+function callable(value: unknown, name: string): Callable {
+  if (typeof value !== 'function') throw new Error(`the module exports no function ${name}`);
+  return (...args) => value(...args);
+}
+/** An exported function of the module. */
+export const native = (name: string): Callable => callable(exports[name], name);
+
+function memoryAndTable(): { memory: WebAssembly.Memory; table: WebAssembly.Table } {
+  const { memory: exported, __indirect_function_table: table } = exports;
+  if (!(exported instanceof WebAssembly.Memory) || !(table instanceof WebAssembly.Table)) {
+    throw new Error('the module exports no memory or no table');
+  }
+  return { memory: exported, table };
+}
+const { memory, table } = memoryAndTable();
+
+export { memory };
+
+native('_initialize')();
+
+/** A bump allocator over one block: every case starts afresh. Blocks lie apart so that overruns of vectors meet air. */
+const ARENA_BYTES = 48 << 20;
+const arena = Number(native('anyvmaf_alloc')(ARENA_BYTES));
+let used = 0;
+export function take(bytes: number): number {
+  const at = arena + used;
+  used += (bytes + 15 + 256) & ~15;
+  if (used > ARENA_BYTES) throw new Error('the test arena is too small');
+  return at;
+}
+type Samples = Uint8Array | Uint16Array | Int16Array | Int32Array | Float32Array;
+
+/** Copies samples into the module. */
+export function put(samples: Samples, front = 0): number {
+  const at = take(samples.byteLength + 2 * front) + front;
+  new Uint8Array(memory.buffer, at, samples.byteLength).set(
+    new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength),
+  );
+  return at;
+}
+/** Copies addresses or other words into the module. */
+export const pointers = (list: readonly number[]): number => put(Int32Array.from(list));
+/** What stands at an address, as 32-bit integers: also the bits of floats. */
+export const words = (at: number, n: number): number[] => [...new Int32Array(memory.buffer, at, n)];
+/** The same as 16-bit integers. */
+export const halves = (at: number, n: number): number[] => [...new Int16Array(memory.buffer, at, n)];
+/** The same as 64-bit integers: also the bits of doubles. */
+export const longs = (at: number, n: number): bigint[] => [...new BigInt64Array(memory.buffer, at, n)];
+
+const columns = [0, 1].map((implementation) => {
+  const at = Number(native('anyvmaf_dsp')(implementation));
+  const entries = new Uint32Array(memory.buffer, at, FUNCTIONS.length);
+  return new Map(FUNCTIONS.map((name, i) => [name, callable(table.get(entries[i] ?? 0), name)]));
+});
+
+/** Runs both twins of a function and expects what `run` reads to be equal. */
+export function compare(name: string, about: string, run: (twin: Callable) => unknown): void {
+  const start = used;
+  const [portable, simd] = columns.map((column) => {
+    used = start;
+    const twin = column.get(name);
+    if (!twin) throw new Error(`no ${name} in the table`);
+    return run(twin);
+  });
+  used = 0;
+  expect(simd, `${name} ${about}, seed ${SEED}`).toEqual(portable);
+}

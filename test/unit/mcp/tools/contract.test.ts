@@ -1,0 +1,205 @@
+/**
+ * @module test/unit/mcp/tools/contract
+ * Names, enums, ranges and defaults of the reference's parameters, word for word, and what every tool must have.
+ */
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod/v4';
+import type { Tool } from '../../../../src/mcp/tool.js';
+import { TOOLS } from '../../../../src/mcp/tools/index.js';
+
+/** The reference's tools that are here, in its order. */
+const REFERENCE = [
+  'vmaf_score',
+  'list_models',
+  'list_backends',
+  'run_benchmark',
+  'eval_model_on_split',
+  'compare_models',
+  'describe_worst_frames',
+  'probe_backend',
+  'vmaf_version',
+  'vmaf_score_encoded',
+  'list_extractors',
+  'describe_model',
+];
+
+const EP = [
+  'auto',
+  'cpu',
+  'cuda',
+  'openvino',
+  'openvino-npu',
+  'openvino-cpu',
+  'openvino-gpu',
+  'coreml',
+  'coreml-ane',
+  'coreml-gpu',
+  'coreml-cpu',
+  'rocm',
+  // Ours, after the reference's.
+  'tensorrt',
+  'webgpu',
+  'directml',
+];
+const whole = (minimum: number) => ({ type: 'integer', minimum });
+const flag = { type: 'boolean', default: false };
+
+/** What both scoring tools have in the reference. */
+const SCORING = {
+  model: { type: 'string', default: 'version=vmaf_v0.6.1' },
+  disable_clip: flag,
+  enable_transform: flag,
+  // webgpu and hybrid are ours, after the reference's.
+  backend: { enum: ['auto', 'cpu', 'cuda', 'sycl', 'hip', 'metal', 'webgpu', 'hybrid'], default: 'auto' },
+  feature: { type: 'array', items: { type: 'string' } },
+  aom_ctc: { enum: ['v1.0', 'v2.0', 'v3.0', 'v4.0', 'v5.0', 'v6.0', 'v7.0'] },
+  nflx_ctc: { type: 'string', enum: ['v1.0'] },
+  tiny_model: { type: 'string' },
+  tiny_device: { enum: EP, default: 'auto' },
+  dnn_ep: { enum: EP },
+  tiny_threads: whole(0),
+  tiny_fp16: flag,
+  tiny_model_verify: flag,
+  tiny_codec: { type: 'string' },
+  tiny_preset: { type: 'string' },
+  tiny_crf: { type: 'integer', minimum: 0, maximum: 63 },
+  tiny_resize: { enum: ['bilinear', 'nearest', 'bicubic', 'disabled'], default: 'disabled' },
+  no_reference: flag,
+  no_prediction: flag,
+  threads: whole(0),
+  frame_cnt: whole(1),
+  frame_skip_ref: whole(0),
+  frame_skip_dist: whole(0),
+  cpumask: whole(0),
+  gpumask: whole(0),
+  sycl_device: whole(0),
+  hip_device: whole(0),
+  metal_device: whole(0),
+  subsample: { ...whole(1), default: 1 },
+  precision: { type: 'string', default: 'legacy' },
+  output_fmt: { enum: ['json', 'xml', 'csv', 'sub'], default: 'json' },
+  csv: flag,
+  sub: flag,
+  view_distance: { type: 'number', minimum: 3, maximum: 24 },
+  display_height: whole(1),
+  target_width: { ...whole(0), default: 0 },
+  target_height: { ...whole(0), default: 0 },
+  target_scaling: { enum: ['none', 'bilinear', 'bicubic', 'lanczos'], default: 'none' },
+};
+
+function toolNamed(name: string): Tool {
+  const tool = TOOLS.find((one) => one.name === name);
+  if (!tool) throw new Error(`there is no tool ${name}`);
+  return tool;
+}
+
+const schema = (name: string) => z.toJSONSchema(toolNamed(name).inputSchema, { io: 'input' });
+
+describe('the reference', () => {
+  it('has its tools here, in its order, before ours', () => {
+    expect(TOOLS.map(({ name }) => name)).toEqual([
+      ...REFERENCE,
+      'compare_encodes',
+      'inspect_pair',
+      'find_alignment',
+      'explain_score',
+      'find_quality',
+      'run_compare',
+      'run_ladder',
+      'run_tune_per_shot',
+      'list_videos',
+      'score_batch',
+    ]);
+  });
+
+  it('has its parameters in vmaf_score', () => {
+    const { properties, required } = schema('vmaf_score');
+    expect(properties).toMatchObject({
+      ref: { type: 'string' },
+      dis: { type: 'string' },
+      width: whole(1),
+      height: whole(1),
+      pixfmt: { enum: ['420', '422', '444'] },
+      // An enum of numbers, which some hosts refuse, is not needed: the server takes 8, 10, 12 and 16 only.
+      bitdepth: { ...whole(8), maximum: 16 },
+      ...SCORING,
+    });
+    // ref may be left out with no_reference, and is asked for otherwise.
+    expect(required).toEqual(['dis', 'width', 'height', 'pixfmt', 'bitdepth']);
+  });
+
+  it('has the bit depths of raw video, and no others', () => {
+    const { inputSchema } = toolNamed('vmaf_score');
+    const pair = { ref: 'a', dis: 'b', width: 64, height: 64, pixfmt: '420' };
+    const taken = Array.from({ length: 20 }, (_, bitdepth) => bitdepth).filter(
+      (bitdepth) => inputSchema.safeParse({ ...pair, bitdepth }).success,
+    );
+    expect(taken).toEqual([8, 10, 12, 16]);
+    const refused = inputSchema.safeParse({ ...pair, bitdepth: 14 });
+    expect(refused.error?.issues[0]?.message).toContain('8, 10, 12 or 16');
+  });
+
+  it('has its parameters in vmaf_score_encoded', () => {
+    const { properties, required } = schema('vmaf_score_encoded');
+    expect(properties).toMatchObject({
+      reference_encoded: { type: 'string' },
+      distorted_encoded: { type: 'string' },
+      ...SCORING,
+    });
+    expect(required).toEqual(['distorted_encoded']);
+  });
+
+  it('has its parameters in the others', () => {
+    for (const name of ['list_models', 'list_backends', 'vmaf_version', 'list_extractors']) {
+      expect(schema(name).properties, name).toEqual({});
+    }
+    expect(schema('probe_backend')).toMatchObject({
+      properties: { backend: { enum: ['cpu', 'cuda', 'sycl', 'hip', 'metal', 'webgpu', 'hybrid'] } },
+      required: ['backend'],
+    });
+    expect(schema('describe_model')).toMatchObject({
+      properties: { name: { type: 'string' } },
+      required: ['name'],
+    });
+    const split = {
+      features: { type: 'string' },
+      split: { enum: ['train', 'val', 'test', 'all'], default: 'test' },
+      input_name: { type: 'string', default: 'features' },
+    };
+    expect(schema('eval_model_on_split')).toMatchObject({
+      properties: { model: { type: 'string' }, ...split },
+      required: ['model', 'features'],
+    });
+    expect(schema('compare_models')).toMatchObject({
+      properties: { models: { type: 'array', minItems: 1 }, ...split },
+      required: ['models', 'features'],
+    });
+  });
+});
+
+describe('every tool', () => {
+  it.each(TOOLS.map((tool) => [tool.name, tool] as const))(
+    '%s is described, down to its parameters',
+    (name, tool) => {
+      expect(name).toMatch(/^[a-z_]{3,64}$/);
+      expect(tool.title.length).toBeGreaterThan(3);
+      expect(tool.description.length).toBeGreaterThan(80);
+      for (const [parameter, part] of Object.entries(schema(name).properties ?? {})) {
+        const description = typeof part === 'object' ? part.description : undefined;
+        expect(description, `${name} ${parameter}`).toMatch(/\S{3}/);
+      }
+      expect(typeof tool.annotations.readOnlyHint).toBe('boolean');
+      expect(typeof tool.annotations.openWorldHint).toBe('boolean');
+    },
+  );
+
+  it.each(TOOLS.map((tool) => [tool.name, tool] as const))(
+    '%s has a result that clients of 2025 can check',
+    (_, tool) => {
+      const text = JSON.stringify(z.toJSONSchema(tool.outputSchema, { io: 'output' }));
+      // They read draft 7, to which tuples by prefixItems are unknown.
+      expect(text).not.toContain('prefixItems');
+      expect(text).toMatch(/"type":"object"/);
+    },
+  );
+});

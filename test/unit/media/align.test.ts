@@ -1,0 +1,236 @@
+/**
+ * @module test/unit/media/align
+ * The offset between two videos: found where the pictures tell, doubted where they do not.
+ */
+import { describe, expect, it } from 'vitest';
+import { align, thumbnail } from '../../../src/media/align.js';
+import { type Content, moving, repeating, still, type Treatment, video } from '../../support/align.js';
+import { failure } from '../../support/media.js';
+
+const EVERY_TENTH = Array.from({ length: 11 }, (_, k) => 10 * k - 50);
+
+/** Distorted frame 0 shows the reference's frame `offset`. */
+function shifted(seed: number, offset: number, treatment: Treatment = {}) {
+  const content = moving(seed);
+  return [
+    video(content, { from: Math.max(0, -offset) }),
+    video(content, { from: Math.max(0, offset), ...treatment }),
+  ] as const;
+}
+
+describe('align finds the offset of moving content', () => {
+  it.each(EVERY_TENTH)('shifted by %i frames', async (offset) => {
+    const result = await align(...shifted(offset + 70, offset, { quantiser: 16, noise: 3 }));
+    expect(result).toMatchObject({ offset, ambiguous: false, reason: 'clear' });
+    expect(result.confidence).toBeGreaterThanOrEqual(0.9);
+    expect(result.candidates).toHaveLength(1);
+  });
+
+  it.each<[string, Treatment]>([
+    ['of another size', { width: 89, height: 61 }],
+    ['of 10 bit', { bitDepth: 10 }],
+    ['of 16 bit', { bitDepth: 16 }],
+    ['darker and of less contrast', { gain: 0.7, bias: 25 }],
+    ['with another tone curve', { gamma: 1.8 }],
+    ['coarsely quantised', { quantiser: 60 }],
+    ['noisy', { noise: 25 }],
+  ])('%s', async (_, treatment) => {
+    const result = await align(...shifted(5, 7, treatment));
+    expect(result).toMatchObject({ offset: 7, ambiguous: false });
+  });
+
+  it('means by its sign that distorted frame i shows reference frame i + offset', async () => {
+    const content = moving(3);
+    const result = await align(video(content), video(content, { from: 12 }));
+    expect(result.offset).toBe(12);
+    expect(result.explanation).toContain('Distorted frame 0 shows reference frame 12');
+  });
+
+  it('counts from the frames it is told to start at', async () => {
+    const content = moving(3);
+    const result = await align(video(content), video(content), { start: { reference: 10, distorted: 4 } });
+    expect(result.offset).toBe(-6);
+  });
+
+  it('knows that the distorted video has half the frame rate', async () => {
+    const content = moving(8);
+    const half = video(content, { from: 9, frames: 80, order: (index) => 2 * index });
+    const result = await align(video(content, { frames: 200 }), half, { rateRatio: 2 });
+    expect(result).toMatchObject({ offset: 9, ambiguous: false });
+  });
+
+  it('finds the offset of one picture in forty', async () => {
+    const content = moving(8);
+    const few: Content = (index, x, y) => content(40 * index + 3, x, y);
+    const result = await align(video(content, { frames: 400 }), video(few, { frames: 9 }), { rateRatio: 40 });
+    expect(result).toMatchObject({ offset: 3, ambiguous: false, match: { reference: 3, distorted: 0 } });
+  });
+
+  it('sees a fade of a still picture', async () => {
+    const picture = still(4);
+    const fade = (index: number, x: number, y: number) =>
+      16 + (picture(0, x, y) - 16) * Math.min(1, index / 60);
+    const result = await align(video(fade), video(fade, { from: 8, quantiser: 4 }));
+    expect(result).toMatchObject({ offset: 8, ambiguous: false });
+  });
+
+  it('sees a single cut between still pictures', async () => {
+    const [first, second] = [still(4), still(9)];
+    const cut = (index: number, x: number, y: number) => (index < 70 ? first : second)(0, x, y);
+    const result = await align(video(cut), video(cut, { from: 20, quantiser: 8, noise: 4 }));
+    expect(result).toMatchObject({ offset: 20, ambiguous: false });
+  });
+
+  it('works on clips shorter than the window', async () => {
+    const content = moving(2);
+    const result = await align(video(content, { frames: 30 }), video(content, { from: 5, frames: 20 }));
+    expect(result).toMatchObject({ offset: 5, ambiguous: false, compared: 20 });
+  });
+
+  it('measures what happened to contrast and brightness', async () => {
+    const { levels, similarity } = await align(...shifted(5, 0, { gain: 0.8, bias: 20 }));
+    expect(levels.gain).toBeCloseTo(0.8, 2);
+    expect(levels.bias).toBeCloseTo(20, 0);
+    expect(similarity).toBeGreaterThan(0.99);
+  });
+
+  it('counts repeated pictures', async () => {
+    // Every fifth picture again, as when 20 frames a second are shown as 25.
+    const order = (index: number) => index - Math.floor(index / 5);
+    const content = moving(6);
+    const result = await align(video(content), video(content, { order }), { window: 10, maxFrames: 40 });
+    expect(result.repeated.reference).toBe(0);
+    expect(result.repeated.distorted).toBeGreaterThan(3);
+  });
+});
+
+describe('align doubts', () => {
+  it.each([0, 17, -30])('still content, whatever the shift (%i), and stays at 0', async (offset) => {
+    const content = still(5);
+    const result = await align(video(content), video(content, { from: 100 + offset, noise: 2 }));
+    expect(result).toMatchObject({ ambiguous: true, reason: 'static', offset: 0 });
+    expect(result.confidence).toBeLessThan(0.1);
+  });
+
+  it('stays at the assumed offset where the pictures do not tell', async () => {
+    const content = still(5);
+    expect((await align(video(content), video(content), { assumed: -4 })).offset).toBe(-4);
+  });
+
+  it.each([6, 13, 25])('content that repeats every %i frames, and names the offsets', async (period) => {
+    const content = repeating(7, period);
+    const result = await align(video(content), video(content, { from: 2, quantiser: 8 }));
+    expect(result).toMatchObject({ ambiguous: true, reason: 'repetitive' });
+    const offsets = result.candidates.map((candidate) => candidate.offset);
+    expect(offsets).toContain(2);
+    for (const offset of offsets) expect((offset - 2) % period).toBeCloseTo(0, 9);
+  });
+
+  it('steady motion of which parts are shown late, be the delays spread evenly or exponentially', async () => {
+    const wave = (index: number, x: number, y: number) => 128 + 60 * Math.sin(5 * x + 3 * y + 0.004 * index);
+    for (const spread of [(u: number) => 12 * u, (u: number) => -4 * Math.log(1 - u)]) {
+      const delay = (x: number, y: number) =>
+        spread(((Math.floor(x * 16) * 7 + Math.floor(y * 9) * 13) % 16) / 16);
+      const late = (index: number, x: number, y: number) => wave(index - delay(x, y), x, y);
+      const found = await align(video(wave), video(late));
+      if (!found.ambiguous) expect(found.offset).toBe(0);
+    }
+  });
+
+  it.each([2, 5, 8])('motion of which each part is refreshed every %i frames only', async (period) => {
+    const wave = (index: number, x: number, y: number) => 128 + 60 * Math.sin(5 * x + 3 * y + 0.02 * index);
+    for (const content of [wave, moving(5)]) {
+      const stale = (index: number, x: number, y: number) =>
+        content(index - ((index + Math.floor(x * 16) * 7 + Math.floor(y * 9) * 13) % period), x, y);
+      const found = await align(video(content), video(stale, { from: period }));
+      if (!found.ambiguous) expect(found.offset).toBe(period);
+    }
+  });
+
+  it('an offset beyond the window', async () => {
+    const result = await align(...shifted(5, 12), { window: 10 });
+    expect(result).toMatchObject({ ambiguous: true, reason: 'edge' });
+    expect((await align(...shifted(5, 12), { window: 12 })).offset).toBe(12);
+  });
+
+  it.each([11, 12, 13, 14, 15])('videos of different things (seed %i)', async (seed) => {
+    const result = await align(video(moving(seed)), video(moving(seed + 100)));
+    expect(result.ambiguous).toBe(true);
+    expect(result.confidence).toBeLessThan(0.5);
+  });
+
+  it.each([1, 2, 3])('clips of %i frames', async (frames) => {
+    const content = moving(1);
+    const result = await align(video(content, { frames }), video(content, { frames }), { assumed: 1 });
+    expect(result).toMatchObject({ offset: 1, confidence: 0, reason: 'short', compared: 0 });
+  });
+});
+
+describe('align refuses', () => {
+  it.each([
+    [{ window: 0 }, 'window is 0'],
+    [{ window: 2.5 }, 'window is 2.5'],
+    [{ maxFrames: 7 }, 'maxFrames is 7'],
+    [{ rateRatio: 0 }, 'rateRatio is 0'],
+    [{ rateRatio: Number.POSITIVE_INFINITY }, 'rateRatio is Infinity'],
+    [{ assumed: 0.5 }, 'assumed is 0.5'],
+    [{ start: { reference: -1, distorted: 0 } }, 'start.reference is -1'],
+  ])('%o', async (options, text) => {
+    const clip = video(still(1), { frames: 5 });
+    expect(await failure(() => align(clip, clip, options), 'usage')).toContain(text);
+  });
+
+  it('to go on when told to stop', async () => {
+    const stop = new AbortController();
+    stop.abort(new Error('enough'));
+    const clip = video(moving(1));
+    await expect(align(clip, clip, { signal: stop.signal })).rejects.toThrow('enough');
+  });
+});
+
+describe('align reads', () => {
+  it('frames in ascending order, each once, and no further than needed', async () => {
+    const read: number[] = [];
+    const source = video(moving(1), { frames: 1000 });
+    const spy = {
+      info: source.info,
+      readFrame(index: number, into: { readonly y: Uint8Array }) {
+        read.push(index);
+        return source.readFrame(index, into);
+      },
+    };
+    await align(spy, video(moving(1), { frames: 1000 }));
+    expect(read).toEqual(Array.from({ length: 100 }, (_, k) => k));
+  });
+});
+
+describe('thumbnail', () => {
+  it('averages the boxes of a small picture exactly', () => {
+    const luma = Uint8Array.from([0, 4, 100, 200, 8, 12, 100, 200]);
+    expect([...thumbnail(luma, { width: 4, height: 2, bitDepth: 8 }, 2, 1)]).toEqual([6, 150]);
+  });
+
+  it('gives 8-bit levels whatever the depth', () => {
+    const luma = Uint8Array.from([0x00, 0x02, 0xff, 0x03]); // 512 and 1023 of 10 bit
+    expect([...thumbnail(luma, { width: 2, height: 1, bitDepth: 10 }, 2, 1)]).toEqual([128, 255.75]);
+  });
+
+  it('looks at both fields of an interlaced picture', () => {
+    for (const height of [480, 576, 720, 1080, 2160]) {
+      const luma = new Uint8Array(64 * height).map((_, at) => (Math.floor(at / 64) % 2 === 0 ? 0 : 200));
+      const thumb = thumbnail(luma, { width: 64, height, bitDepth: 8 }, 64, 36);
+      for (const value of thumb) expect(Math.abs(value - 100), `height ${height}`).toBeLessThan(60);
+    }
+  });
+
+  it('is the same for a gradient in any size', () => {
+    const gradient = (width: number) =>
+      Uint8Array.from({ length: width }, (_, x) => (200 * (x + 0.5)) / width);
+    for (const width of [200, 640, 1919]) {
+      const thumb = thumbnail(gradient(width), { width, height: 1, bitDepth: 8 }, 8, 1);
+      thumb.forEach((value, k) => {
+        expect(Math.abs(value - 200 * ((k + 0.5) / 8))).toBeLessThan(1.5);
+      });
+    }
+  });
+});

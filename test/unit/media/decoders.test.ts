@@ -1,0 +1,246 @@
+/** Which decoder is taken, and what is said when none is left (src/media/decoders.ts). */
+import { describe, expect, it } from 'vitest';
+import { AnyvmafError } from '../../../src/core/errors.js';
+import type { Decoder, DecoderId, TrackFacts } from '../../../src/media/decoder.js';
+import { chooseDecoder, openDecoded } from '../../../src/media/decoders.js';
+import type { EncodedInput } from '../../../src/media/open.js';
+import { failure } from '../../support/media.js';
+
+const facts = { name: 'clip.mp4', codec: 'av1' } as TrackFacts;
+const clip: EncodedInput = {
+  kind: 'encoded',
+  name: 'clip.mp4',
+  input: 'clip.mp4',
+  looksLike: 'an MP4 or MOV file',
+};
+
+/** A decoder that can run, cannot, or refuses. */
+function decoder(
+  id: DecoderId,
+  how: 'works' | 'absent' | 'refuses' | 'breaks' | 'missing',
+): Decoder & { asked: string[] } {
+  const asked: string[] = [];
+  return {
+    id,
+    asked,
+    async availability() {
+      asked.push('availability');
+      return how === 'absent'
+        ? { id, usable: false, reason: `${id} is not installed; install it.` }
+        : { id, usable: true };
+    },
+    async probe() {
+      asked.push('probe');
+      if (how === 'refuses') throw new AnyvmafError('media', `clip.mp4 is av1, which ${id} does not know.`);
+      if (how === 'missing')
+        throw new AnyvmafError('io', 'clip.mp4 cannot be opened: there is no such file.');
+      return facts;
+    },
+    timestamps: async () => null,
+    async open() {
+      asked.push('open');
+      if (how === 'breaks') throw new AnyvmafError('media', `${id} gives RGB only.`);
+      return { decodedBy: id } as Awaited<ReturnType<Decoder['open']>>;
+    },
+  };
+}
+
+/** A decoder that can run once what it needs is fetched. */
+function fetchable(fetch: () => void = () => {}): Decoder & { asked: string[] } {
+  const base = decoder('wasm', 'works');
+  let here = false;
+  return {
+    ...base,
+    async availability() {
+      return here ? { id: 'wasm', usable: true } : { id: 'wasm', usable: false, reason: 'it is not here.' };
+    },
+    async obtain() {
+      base.asked.push('obtain');
+      fetch();
+      here = true;
+    },
+  };
+}
+
+describe('what a decoder needs', () => {
+  const refusing = (code: 'backend' | 'usage') =>
+    fetchable(() => {
+      const hints = [{ purpose: 'install', part: 'decoder', packages: 'core@1' }] as const;
+      throw new AnyvmafError(code, 'the package core is not here', { hints });
+    });
+
+  it('is fetched when no other decoder is left', async () => {
+    const decoders = [decoder('ffmpeg', 'absent'), decoder('mediabunny', 'refuses'), fetchable()];
+    expect((await chooseDecoder(clip, { choice: 'auto', decoders })).decoder.id).toBe('wasm');
+    const opened = {
+      input: 'clip.mp4',
+      decoder: decoder('mediabunny', 'breaks'),
+      facts,
+      others: [fetchable()],
+    };
+    expect(await openDecoded(opened, {})).toMatchObject({ decodedBy: 'wasm' });
+  });
+
+  it('is not, where another one works or it would be in vain', async () => {
+    const wasm = fetchable();
+    await chooseDecoder(clip, { choice: 'auto', decoders: [decoder('mediabunny', 'works'), wasm] });
+    const decoders = [decoder('ffmpeg', 'refuses'), wasm];
+    expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders }), 'media')).toBe(
+      'clip.mp4 is av1, which ffmpeg does not know.',
+    );
+    const broken = { input: 'clip.mp4', decoder: decoder('ffmpeg', 'breaks'), facts, others: [wasm] };
+    expect(await failure(() => openDecoded(broken, {}), 'media')).toContain('ffmpeg gives RGB only');
+    expect(wasm.asked).toEqual([]);
+  });
+
+  it('is named with what to do where it may not or cannot be fetched', async () => {
+    const decoders = [decoder('ffmpeg', 'absent'), refusing('backend')];
+    expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders }), 'media')).toBe(
+      'clip.mp4 is an MP4 or MOV file, and there is no decoder for it (ffmpeg: ffmpeg is not installed; install it; ' +
+        'wasm: the package core is not here); run npm install core@1, or install ffmpeg, or convert the video first: ' +
+        'ffmpeg -i clip.mp4 -strict -1 OUTPUT.y4m.',
+    );
+    const after = [decoder('mediabunny', 'refuses'), refusing('backend')];
+    expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders: after }), 'media')).toBe(
+      'clip.mp4 is av1, which mediabunny does not know (tried mediabunny; wasm: the package core is not here); run npm ' +
+        'install core@1.',
+    );
+    const { looksLike: _, ...unknown } = clip;
+    expect(await failure(() => chooseDecoder(unknown, { choice: 'auto', decoders }), 'media')).toContain(
+      'run npm install core@1, or if it is raw YUV',
+    );
+    const wrong = [refusing('usage')];
+    expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders: wrong }), 'usage')).toContain(
+      'the package core is not here',
+    );
+  });
+});
+
+describe('choosing a decoder', () => {
+  it('takes the first that can run, and asks no further', async () => {
+    const decoders = [decoder('ffmpeg', 'absent'), decoder('mediabunny', 'works'), decoder('wasm', 'works')];
+    const video = await chooseDecoder(clip, { choice: 'auto', decoders });
+    expect(video.decoder.id).toBe('mediabunny');
+    expect(decoders[2]?.asked).toEqual([]);
+  });
+
+  it('asks about the file while it waits for the word that a decoder can run, where that one allows it', async () => {
+    for (const usable of [true, false]) {
+      const steps: string[] = [];
+      const early: Decoder = {
+        ...decoder('ffmpeg', 'works'),
+        probesAtOnce: true,
+        async availability() {
+          await expect.poll(() => steps).toEqual(['probe']);
+          return { id: 'ffmpeg', usable, ...(!usable && { reason: 'it is broken.' }) };
+        },
+        probe: (_, signal) =>
+          new Promise((resolve, reject) => {
+            steps.push('probe');
+            if (usable) resolve(facts);
+            signal?.addEventListener('abort', () => {
+              steps.push('stopped');
+              reject(signal.reason);
+            });
+          }),
+      };
+      const next = decoder('wasm', 'works');
+      const video = await chooseDecoder(clip, { choice: 'auto', decoders: [early, next] });
+      expect(video.decoder.id).toBe(usable ? 'ffmpeg' : 'wasm');
+      expect(steps).toEqual(usable ? ['probe'] : ['probe', 'stopped']);
+    }
+  });
+
+  it('leaves nothing behind when it is given up meanwhile', async () => {
+    const stop = new AbortController();
+    let over = false;
+    const early: Decoder = {
+      ...decoder('ffmpeg', 'works'),
+      probesAtOnce: true,
+      async availability() {
+        stop.abort(new Error('enough'));
+        return { id: 'ffmpeg', usable: true };
+      },
+      async probe(_, signal) {
+        await expect.poll(() => signal?.aborted).toBe(true);
+        over = true;
+        throw signal?.reason;
+      },
+    };
+    const { signal } = stop;
+    await expect(chooseDecoder(clip, { choice: 'auto', decoders: [early], signal })).rejects.toThrow(
+      'enough',
+    );
+    expect(over).toBe(true);
+  });
+
+  it('takes the one asked for, and no other', async () => {
+    const decoders = [decoder('ffmpeg', 'works'), decoder('wasm', 'works')];
+    expect((await chooseDecoder(clip, { choice: 'wasm', decoders })).decoder.id).toBe('wasm');
+    expect(await failure(() => chooseDecoder(clip, { choice: 'mediabunny', decoders }), 'usage')).toBe(
+      'there is no decoder "mediabunny" here; there are auto, ffmpeg, wasm, none.',
+    );
+    expect(decoders[0]?.asked).toEqual([]);
+  });
+
+  it('goes on to the next where one does not know the codec', async () => {
+    const decoders = [decoder('ffmpeg', 'refuses'), decoder('wasm', 'works')];
+    expect((await chooseDecoder(clip, { choice: 'auto', decoders })).decoder.id).toBe('wasm');
+  });
+
+  it('names those tried, what they said, and what to install', async () => {
+    const decoders = [
+      decoder('ffmpeg', 'absent'),
+      decoder('mediabunny', 'absent'),
+      decoder('wasm', 'refuses'),
+    ];
+    expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders }), 'media')).toBe(
+      'clip.mp4 is av1, which wasm does not know (tried wasm; ffmpeg: ffmpeg is not installed; install it; ' +
+        'mediabunny: mediabunny is not installed; install it).',
+    );
+    const all = [decoder('ffmpeg', 'refuses'), decoder('wasm', 'refuses')];
+    expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders: all }), 'media')).toBe(
+      'clip.mp4 is av1, which ffmpeg does not know (wasm could not decode it either).',
+    );
+    const other = decoder('wasm', 'refuses');
+    const probe = () => Promise.reject(new AnyvmafError('media', 'clip.mp4 has no picture.'));
+    const apart = [decoder('ffmpeg', 'refuses'), { ...other, probe }];
+    expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders: apart }), 'media')).toBe(
+      'clip.mp4 is av1, which ffmpeg does not know (wasm: clip.mp4 has no picture).',
+    );
+    const installed = [decoder('ffmpeg', 'refuses'), decoder('mediabunny', 'absent')];
+    expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders: installed }), 'media')).toBe(
+      'clip.mp4 is av1, which ffmpeg does not know.',
+    );
+    const { looksLike: _, ...unknown } = clip;
+    expect(
+      await failure(() => chooseDecoder(unknown, { choice: 'ffmpeg', decoders: all }), 'media'),
+    ).toContain(
+      '; if it is raw YUV, give its width, height, pixel format and bit depth: width, height, chroma and bitDepth of raw.',
+    );
+    const none = decoders.slice(0, 2);
+    const message = await failure(() => chooseDecoder(clip, { choice: 'auto', decoders: none }), 'media');
+    expect(message).toMatch(/^clip\.mp4 is an MP4 or MOV file, and there is no decoder for it \(ffmpeg: /);
+    expect(message).toContain('ffmpeg -i clip.mp4 -strict -1 OUTPUT.y4m');
+  });
+
+  it('says without a decoder what would be needed', async () => {
+    expect(await failure(() => chooseDecoder(clip, { choice: 'none', decoders: [] }), 'media')).toContain(
+      "and without a decoder only Y4M and raw YUV can be read; leave out decoder: 'none', or convert",
+    );
+  });
+
+  it('stops at failures that no decoder can help', async () => {
+    const decoders = [decoder('ffmpeg', 'missing'), decoder('wasm', 'works')];
+    await failure(() => chooseDecoder(clip, { choice: 'auto', decoders }), 'io');
+    expect(decoders[1]?.asked).toEqual([]);
+  });
+
+  it('turns to another where the chosen one cannot open what it knows', async () => {
+    const decoders = [decoder('mediabunny', 'breaks'), decoder('wasm', 'works')];
+    const video = await chooseDecoder(clip, { choice: 'auto', decoders });
+    expect((await openDecoded(video, {})).decodedBy).toBe('wasm');
+    const alone = await chooseDecoder(clip, { choice: 'mediabunny', decoders });
+    expect(await failure(() => openDecoded(alone, {}), 'media')).toBe('mediabunny gives RGB only.');
+  });
+});

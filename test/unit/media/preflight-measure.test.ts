@@ -1,0 +1,211 @@
+/**
+ * @module test/unit/media/preflight-measure
+ * What preflight measures: sharpness, black borders and frame times.
+ */
+import { describe, expect, it } from 'vitest';
+import {
+  analyseTimestamps,
+  findBorders,
+  LumaMeter,
+  measureEncoded,
+  measureLuma,
+  sharpness,
+  spreadFrames,
+} from '../../../src/media/preflight.js';
+import { sampleSource } from '../../../src/sample/files.js';
+import { makeSample } from '../../../src/sample/generator.js';
+import { moving, video } from '../../support/align.js';
+import { seeded } from '../../support/random.js';
+
+/** Luma with a value for each place, rows packed. */
+function picture(width: number, height: number, value: (x: number, y: number) => number, bitDepth = 8) {
+  const bytes = bitDepth > 8 ? 2 : 1;
+  const luma = new Uint8Array(width * height * bytes);
+  for (let at = 0; at < width * height; at++) {
+    const sample = value(at % width, Math.floor(at / width));
+    luma[at * bytes] = sample & 255;
+    if (bytes === 2) luma[at * bytes + 1] = sample >> 8;
+  }
+  return { luma, format: { width, height, bitDepth } };
+}
+
+describe('sharpness', () => {
+  it('is the mean absolute Laplacian, a quarter of it, over the standard deviation', () => {
+    // Columns 0, 100, 0, 100 …: every Laplacian is 4 * sample - (2 * other + 2 * sample) = 200; deviation 50.
+    const { luma, format } = picture(102, 9, (x) => 100 * (x & 1));
+    expect(sharpness(luma, format)).toBeCloseTo(200 / 4 / 50, 12);
+  });
+
+  it('does not depend on brightness, contrast or bit depth', () => {
+    const random = seeded(3);
+    const noise = Array.from({ length: 90 * 60 }, () => random.int(20, 120));
+    const at = (x: number, y: number) => noise[y * 90 + x] ?? 0;
+    const plain = picture(90, 60, at);
+    const graded = picture(90, 60, (x, y) => 2 * at(x, y) + 10);
+    const deep = picture(90, 60, (x, y) => 16 * at(x, y), 12);
+    const value = sharpness(plain.luma, plain.format);
+    expect(value).not.toBeNull();
+    expect(sharpness(graded.luma, graded.format)).toBeCloseTo(value ?? 0, 12);
+    expect(sharpness(deep.luma, deep.format)).toBeCloseTo(value ?? 0, 12);
+  });
+
+  it.each([1, 2, 3])('falls with every pass of blur (%i)', (blur) => {
+    const format = { width: 160, height: 90, bitDepth: 8, chroma: '400' } as const;
+    const luma = (passes: number) => {
+      const clip = makeSample(format, { distortion: { blur: passes } });
+      return new Uint8Array(clip.frame('distorted', 0)[0]?.samples ?? []);
+    };
+    const sharper = sharpness(luma(blur - 1), format) ?? 0;
+    expect(sharpness(luma(blur), format)).toBeLessThan(0.95 * sharper);
+  });
+
+  it('is null of pictures without contrast, and of tiny ones', () => {
+    const flat = picture(64, 64, (x) => 100 + (x & 1));
+    expect(sharpness(flat.luma, flat.format)).toBeNull();
+    const tiny = picture(2, 64, (x) => 100 * x);
+    expect(sharpness(tiny.luma, tiny.format)).toBeNull();
+  });
+});
+
+describe('findBorders', () => {
+  const inside = (left: number, top: number, right: number, bottom: number, black: number, depth = 8) =>
+    picture(
+      120,
+      80,
+      (x, y) =>
+        x < left || y < top || x >= 120 - right || y >= 80 - bottom
+          ? black * 2 ** (depth - 8)
+          : (90 + ((7 * x + 13 * y) % 60)) * 2 ** (depth - 8),
+      depth,
+    );
+
+  it.each([
+    [0, 0, 0, 0],
+    [0, 10, 0, 9],
+    [15, 0, 16, 0],
+    [3, 4, 5, 6],
+  ])('finds left %i, top %i, right %i, bottom %i', (left, top, right, bottom) => {
+    for (const depth of [8, 10]) {
+      const { luma, format } = inside(left, top, right, bottom, 16, depth);
+      const borders = { left, top, right, bottom };
+      expect(findBorders(luma, format, 'limited')).toEqual({ certain: borders, possible: borders });
+    }
+  });
+
+  it('tells black from dark by the range', () => {
+    const { luma, format } = inside(0, 10, 0, 10, 16);
+    expect(findBorders(luma, format, 'full')?.certain.top).toBe(0);
+    expect(findBorders(luma, format, 'full')?.possible.top).toBe(10);
+  });
+
+  it('forgives specks', () => {
+    const { luma, format } = inside(0, 10, 0, 10, 16);
+    luma[5 * 120 + 60] = 200;
+    expect(findBorders(luma, format, 'limited')?.certain.top).toBe(10);
+  });
+
+  it('does not judge dark frames', () => {
+    const night = picture(64, 64, (x) => 16 + (x % 40));
+    expect(findBorders(night.luma, night.format, 'limited')).toBeNull();
+    const black = picture(64, 64, () => 16);
+    expect(findBorders(black.luma, black.format, 'limited')).toBeNull();
+  });
+});
+
+describe('LumaMeter', () => {
+  it('counts as border what is black in all frames that tell', () => {
+    const frame = (top: number) =>
+      picture(64, 64, (x, y) => (y < top ? 16 : 100 + ((5 * x + 3 * y) % 90))).luma;
+    const meter = new LumaMeter({ width: 64, height: 64, bitDepth: 8 });
+    meter.add(0, frame(20));
+    meter.add(10, frame(8));
+    meter.add(20, picture(64, 64, () => 16).luma);
+    const { frames, sharpness: sharp, borders } = meter.result;
+    expect(frames).toEqual([0, 10, 20]);
+    expect(sharp[2]).toBeNull();
+    expect(borders?.certain).toEqual({ left: 0, top: 8, right: 0, bottom: 0 });
+  });
+});
+
+describe('measuring', () => {
+  it('spreads frames over the video', () => {
+    expect(spreadFrames(100)).toEqual([10, 30, 50, 70, 90]);
+    expect(spreadFrames(3)).toEqual([0, 1, 2]);
+    expect(spreadFrames(0)).toEqual([]);
+    expect(spreadFrames(null, 3)).toEqual([0, 24, 48]);
+  });
+
+  it('reads luma of a source, and stops where it ends', async () => {
+    const format = { width: 96, height: 64, bitDepth: 10, chroma: '420' } as const;
+    const source = sampleSource(makeSample(format), 'reference', 30);
+    const { frames, sharpness: sharp } = await measureLuma(source, [0, 20, 40]);
+    expect(frames).toEqual([0, 20]);
+    expect(sharp.every((value) => value !== null && value > 0)).toBe(true);
+  });
+
+  it('opens an encoded video at each time, and closes it', async () => {
+    const asked: unknown[] = [];
+    let open = 0;
+    const source = video(moving(1), { frames: 10 });
+    const result = await measureEncoded(
+      async ({ time }) => {
+        asked.push(time?.start);
+        open++;
+        return {
+          info: { ...source.info, name: 'a', container: 'frames', warnings: [] },
+          seekable: false,
+          readFrame: source.readFrame,
+          close: () => {
+            open--;
+          },
+        };
+      },
+      { frameRate: { num: 50, den: 1 } },
+      [1, 4],
+    );
+    expect(asked).toEqual([1, 4]);
+    expect(open).toBe(0);
+    expect(result.frames).toEqual([50, 200]);
+  });
+});
+
+describe('analyseTimestamps', () => {
+  const at = (frames: readonly number[], rate: number) =>
+    Float64Array.from(frames, (k) => Math.round((1000 * k) / rate) / 1000);
+  const count = (length: number) => Array.from({ length }, (_, k) => k);
+
+  it.each([24000 / 1001, 25, 30000 / 1001, 50, 60, 120, 240])(
+    'calls %f frames a second, in whole milliseconds, constant',
+    (rate) => {
+      expect(analyseTimestamps(at(count(500), rate))).toMatchObject({
+        variable: false,
+        gaps: [],
+        doubled: [],
+      });
+    },
+  );
+
+  it('finds missing frames', () => {
+    const frames = count(300).filter((k) => ![10, 50, 51, 52].includes(k));
+    // Frame 9 comes before the first gap; one frame fewer is before the second.
+    expect(analyseTimestamps(at(frames, 30))?.gaps).toEqual([
+      { after: 9, frames: 1 },
+      { after: 48, frames: 3 },
+    ]);
+  });
+
+  it('finds doubled frames', () => {
+    const frames = [...count(100), ...count(100).map((k) => 100 + k)];
+    frames.splice(40, 0, 39);
+    expect(analyseTimestamps(at(frames, 25))).toMatchObject({ variable: false, doubled: [40] });
+  });
+
+  it('calls a mix of 24 and 30 frames a second variable', () => {
+    const times = [...count(50).map((k) => k / 24), ...count(70).map((k) => 50 / 24 + k / 30)];
+    expect(analyseTimestamps(Float64Array.from(times))?.variable).toBe(true);
+  });
+
+  it('says nothing of fewer than three frames', () => {
+    expect(analyseTimestamps(Float64Array.of(0, 0.04))).toBeUndefined();
+  });
+});

@@ -1,0 +1,381 @@
+/** Reading frames from every kind of input (src/media/open.ts, random.ts, sequential.ts, planes.ts). */
+import { describe, expect, it } from 'vitest';
+import type { VideoFormat } from '../../../src/core/frame.js';
+import { MediaError } from '../../../src/media/errors.js';
+import { openVideo, reopen } from '../../../src/media/open.js';
+import type { FrameSource, RawVideoFormat, VideoInput } from '../../../src/media/types.js';
+import {
+  ascii,
+  blankPlanes,
+  concat,
+  expectedPlanes,
+  failure,
+  noFiles,
+  plane,
+  rawVideo,
+  readAll,
+  streamOf,
+  y4mVideo,
+} from '../../support/media.js';
+
+const open = (input: VideoInput, raw?: RawVideoFormat, name?: string): Promise<FrameSource> =>
+  openVideo(input, { platform: noFiles, raw, name });
+
+/** The same bytes as every kind of input that needs no file system. */
+const KINDS: readonly [string, (bytes: Uint8Array<ArrayBuffer>) => VideoInput][] = [
+  ['bytes', (bytes) => bytes],
+  [
+    'shared bytes',
+    (bytes) => {
+      const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
+      shared.set(bytes);
+      return shared;
+    },
+  ],
+  ['a Blob', (bytes) => new Blob([bytes])],
+  ['a File', (bytes) => new File([bytes], 'clip.y4m')],
+  ['a stream in one chunk', (bytes) => streamOf(bytes, () => bytes.length)],
+  ['a stream byte by byte', (bytes) => streamOf(bytes, () => 1)],
+  ['a stream in chunks of 1000', (bytes) => streamOf(bytes, () => 1000)],
+];
+
+type TaggedFormat = readonly [VideoFormat, string];
+
+const PLAIN: TaggedFormat = [{ width: 20, height: 18, bitDepth: 8, chroma: '420' }, '420jpeg'];
+
+const FORMATS: readonly TaggedFormat[] = [
+  PLAIN,
+  [{ width: 20, height: 18, bitDepth: 10, chroma: '420' }, '420p10'],
+  [{ width: 20, height: 18, bitDepth: 16, chroma: '422' }, '422p16'],
+  [{ width: 20, height: 18, bitDepth: 12, chroma: '444' }, '444p12'],
+  [{ width: 20, height: 18, bitDepth: 8, chroma: '400' }, 'mono'],
+  // Odd sizes: files round chroma up, the planes handed out round it down.
+  [{ width: 21, height: 19, bitDepth: 8, chroma: '420' }, '420'],
+  [{ width: 20, height: 19, bitDepth: 8, chroma: '420' }, '420'],
+  [{ width: 21, height: 18, bitDepth: 10, chroma: '420' }, '420p10'],
+  [{ width: 21, height: 19, bitDepth: 12, chroma: '422' }, '422p12'],
+  [{ width: 21, height: 19, bitDepth: 8, chroma: '444' }, '444'],
+  [{ width: 1, height: 1, bitDepth: 8, chroma: '420' }, '420'],
+];
+
+describe.each(KINDS)('from %s', (_, wrap) => {
+  it.each(FORMATS)('reads Y4M: %j as C%s', async (format, tag) => {
+    const source = await open(wrap(y4mVideo(format, tag, 3)));
+    expect(source.info).toMatchObject({ ...format, container: 'y4m' });
+    for (let i = 0; i < 3; i++) expect(await readAll(source, i)).toEqual(expectedPlanes(format, i));
+    expect(await readAll(source, 3)).toBeUndefined();
+    await source.close();
+  });
+
+  it.each(FORMATS)('reads raw video: %j', async (format) => {
+    const source = await open(wrap(rawVideo(format, 2)), format);
+    expect(source.info).toMatchObject({ ...format, container: 'yuv' });
+    for (let i = 0; i < 2; i++) expect(await readAll(source, i)).toEqual(expectedPlanes(format, i));
+    expect(await readAll(source, 2)).toBeUndefined();
+    await source.close();
+  });
+
+  it('skips the planes that are not asked for', async () => {
+    for (const [format, tag] of FORMATS) {
+      const source = await open(wrap(y4mVideo(format, tag, 3)));
+      const expected = [0, 1, 2].map((i) => expectedPlanes(format, i));
+      const { y, cb, cr } = blankPlanes(format);
+      expect(await source.readFrame(0, { y })).toBe(true);
+      expect(y).toEqual(expected[0]?.y);
+      expect(await source.readFrame(1, { y, cr })).toBe(true);
+      expect([y, cr]).toEqual([expected[1]?.y, expected[1]?.cr]);
+      expect(await source.readFrame(2, { y, cb })).toBe(true);
+      expect([y, cb]).toEqual([expected[2]?.y, expected[2]?.cb]);
+    }
+  });
+
+  it('can leave out frames going forward', async () => {
+    const [format, tag] = PLAIN;
+    const source = await open(wrap(y4mVideo(format, tag, 6)));
+    for (const i of [1, 4]) expect(await readAll(source, i)).toEqual(expectedPlanes(format, i));
+    expect(await readAll(source, 9)).toBeUndefined();
+  });
+
+  it('reads frames whose headers carry parameters, all the same or not', async () => {
+    const format: VideoFormat = { width: 18, height: 17, bitDepth: 8, chroma: '420' };
+    const headers = [
+      () => 'FRAME Ip\n',
+      (i: number) => (i === 2 ? 'FRAME Xa=b\n' : 'FRAME\n'),
+      (i: number) => `FRAME ${'x'.repeat(i * 19)}\n`,
+      (i: number) => (i === 4 ? 'FRAME I?\n' : 'FRAME\n'),
+    ];
+    for (const header of headers) {
+      const source = await open(wrap(y4mVideo(format, '420', 5, header)));
+      if (source.seekable) expect(source.info.frameCount).toBe(5);
+      for (let i = 0; i < 5; i++) expect(await readAll(source, i)).toEqual(expectedPlanes(format, i));
+      expect(await readAll(source, 5)).toBeUndefined();
+    }
+  });
+
+  it('skips the alpha plane of 444alpha', async () => {
+    const format: VideoFormat = { width: 18, height: 17, bitDepth: 8, chroma: '444' };
+    const frame = (i: number) => {
+      const { y, cb, cr } = expectedPlanes(format, i);
+      return concat(ascii('FRAME\n'), y, cb, cr, plane(18, 17, 8, 99));
+    };
+    const bytes = concat(ascii('YUV4MPEG2 W18 H17 F25:1 Ip C444alpha\n'), frame(0), frame(1));
+    const source = await open(wrap(bytes));
+    for (let i = 0; i < 2; i++) expect(await readAll(source, i)).toEqual(expectedPlanes(format, i));
+    expect(await readAll(source, 2)).toBeUndefined();
+  });
+
+  it('reports the frame in which a Y4M file ends, after giving the frames before it', async () => {
+    // 20x18 4:2:0: 540 bytes a frame. The last of three frames keeps 0..539 bytes of them, then parts of its
+    // header.
+    const [format, tag] = PLAIN;
+    const whole = y4mVideo(format, tag, 3);
+    for (const [missing, found] of [
+      [1, 539],
+      [200, 340],
+      [540, 0],
+      [541, 0],
+      [545, 0],
+    ] as const) {
+      const source = await open(wrap(whole.slice(0, whole.length - missing)), undefined, 'x.y4m');
+      expect(await readAll(source, 1)).toEqual(expectedPlanes(format, 1));
+      const error = await thrown(() => readAll(source, 2));
+      expect(error).toBeInstanceOf(MediaError);
+      expect(error).toMatchObject({
+        code: 'media',
+        reason: 'incomplete',
+        frame: 2,
+        message: `frame 2 of x.y4m is incomplete: 540 bytes expected, ${found} found; the video is truncated.`,
+      });
+      if (source.seekable) {
+        expect(source.info.frameCount).toBe(2);
+        expect(source.info.incompleteFrame).toEqual({ index: 2, expectedBytes: 540, foundBytes: found });
+        expect(await readAll(source, 3)).toBeUndefined();
+      }
+    }
+  });
+
+  it('says which geometry left a raw file with a partial frame', async () => {
+    const format: RawVideoFormat = { width: 20, height: 18, bitDepth: 8, chroma: '420' };
+    const source = await open(wrap(rawVideo(format, 3).slice(0, 1100)), format, 'x.yuv');
+    expect(await readAll(source, 1)).toEqual(expectedPlanes(format, 1));
+    expect(await failure(() => readAll(source, 2), 'media')).toBe(
+      'frame 2 of x.yuv is incomplete: 540 bytes expected, 20 found; 1100 bytes hold 2 whole frames of ' +
+        '20x18 4:2:0 8 bit (540 bytes each), so that the video is truncated or its format another; check ' +
+        'width, height, chroma and bitDepth of raw.',
+    );
+  });
+
+  it('says where a raw file of odd size has whole frames with chroma rounded down', async () => {
+    // 21x19: luma 399; chroma 11x10 rounded up, 10x9 rounded down: 619 or 579 bytes a frame.
+    const format: RawVideoFormat = { width: 21, height: 19, bitDepth: 8, chroma: '420' };
+    const sentence =
+      'bytes are N with chroma rounded down to 10x9, as the vmaf tool of libvmaf 3.2 reads odd sizes; here chroma is ' +
+      'rounded up, as ffmpeg writes it: write the file with ffmpeg, or crop both videos to an even size.';
+    const source = await open(wrap(new Uint8Array(3 * 579)), format, 'x.yuv');
+    expect(await failure(() => readAll(source, 2), 'media')).toContain(
+      `619 bytes expected, 499 found; 1737 ${sentence.replace('N', '3 whole frames')}`,
+    );
+    expect(await failure(() => open(new Uint8Array(579), format, 'x.yuv'), 'media')).toContain(
+      `(619 bytes); 579 ${sentence.replace('N', '1 whole frame')}`,
+    );
+    const other = await open(wrap(new Uint8Array(3 * 579 + 1)), format, 'x.yuv');
+    expect(await failure(() => readAll(other, 2), 'media')).toContain(
+      'check width, height, chroma and bitDepth of raw',
+    );
+  });
+
+  it('counts a single whole frame in the singular', async () => {
+    const format: RawVideoFormat = { width: 20, height: 18, bitDepth: 8, chroma: '420' };
+    const source = await open(rawVideo(format, 2).slice(0, 560), format, 'x.yuv');
+    expect(await failure(() => readAll(source, 1), 'media')).toContain(
+      '560 bytes hold 1 whole frame of 20x18',
+    );
+  });
+
+  it('reports lost framing with its place', async () => {
+    const [format, tag] = PLAIN;
+    // One byte too many in frame 1 moves frame 2 away from where it should be.
+    const header = 'YUV4MPEG2 W20 H18 F25:1 Ip A1:1 C420jpeg\n';
+    const whole = y4mVideo(format, tag, 4);
+    const cut = header.length + 2 * 546;
+    const bytes = concat(whole.subarray(0, cut), ascii('?'), whole.subarray(cut));
+    const message = await failure(async () => {
+      const source = await open(wrap(bytes), undefined, 'x.y4m');
+      for (let i = 0; i < 4; i++) await readAll(source, i);
+    }, 'media');
+    expect(message).toContain(
+      `frame 2 of x.y4m should begin with "FRAME" at byte ${cut}, but "?FRAM" stands there`,
+    );
+  });
+
+  it('ends at a few stray bytes after the last frame', async () => {
+    const [format, tag] = PLAIN;
+    const source = await open(wrap(concat(y4mVideo(format, tag, 2), ascii('\n\n'))));
+    expect(await readAll(source, 1)).toEqual(expectedPlanes(format, 1));
+    expect(await readAll(source, 2)).toBeUndefined();
+    if (source.seekable) expect(source.info.warnings.join()).toContain('2 bytes after its last frame');
+  });
+
+  it('ends at what was appended to a file, with a warning, and not where frames go on behind a damaged header', async () => {
+    const [format, tag] = PLAIN;
+    const whole = y4mVideo(format, tag, 2);
+    const junk = ascii('appended by something that is not a video');
+    const source = await open(concat(whole, junk), undefined, 'x.y4m');
+    expect(source.info.frameCount).toBe(2);
+    expect(await readAll(source, 1)).toEqual(expectedPlanes(format, 1));
+    expect(await readAll(source, 2)).toBeUndefined();
+    expect(source.info.warnings).toEqual([
+      `x.y4m has ${junk.length} bytes after its last frame, which were ignored.`,
+    ]);
+    for (const [what, rest] of [
+      ['a frame begins in it', concat(junk, ascii('FRAME\n'))],
+      ['it has the size of a frame', new Uint8Array(546)],
+    ] as const) {
+      const message = await failure(() => open(concat(whole, rest), undefined, 'x.y4m'), 'media');
+      expect(message, what).toContain('frame 2 of x.y4m should begin with "FRAME"');
+    }
+    const header = ascii('YUV4MPEG2 W20 H18 F25:1 Ip\n');
+    expect(await failure(() => open(concat(header, junk), undefined, 'x.y4m'), 'media')).toContain(
+      'frame 0 of x.y4m',
+    );
+  });
+
+  it('refuses planes of a wrong size', async () => {
+    const [format, tag] = PLAIN;
+    const source = await open(wrap(y4mVideo(format, tag, 1)));
+    const message = await failure(() => source.readFrame(0, { y: new Uint8Array(359) }), 'usage');
+    expect(message).toContain('the luma plane has 359 bytes, but this format needs 360');
+  });
+});
+
+describe('random access', () => {
+  const format: VideoFormat = { width: 19, height: 17, bitDepth: 8, chroma: '420' };
+
+  it('knows its frame count and reads in any order, from copies that another thread opened too', async () => {
+    for (const header of [() => 'FRAME\n', (i: number) => `FRAME${' '.repeat(i)}\n`]) {
+      for (const wrap of [KINDS[0]?.[1], KINDS[1]?.[1], KINDS[2]?.[1]]) {
+        const source = await open(wrap?.(y4mVideo(format, '420', 7, header)) ?? '');
+        expect(source.seekable).toBe(true);
+        expect(source.info.frameCount).toBe(7);
+        if (!source.descriptor) throw new Error('no descriptor');
+        const again = reopen(structuredClone(source.descriptor), noFiles);
+        expect(again.info).toEqual(source.info);
+        for (const i of [6, 0, 3, 3]) {
+          expect(await readAll(source, i)).toEqual(expectedPlanes(format, i));
+          expect(await readAll(again, i)).toEqual(expectedPlanes(format, i));
+        }
+      }
+    }
+  });
+
+  it('verifies the header of every frame it reads', async () => {
+    const bytes = y4mVideo(format, '420', 40);
+    const source = await open(bytes, undefined, 'x.y4m');
+    // Damage that opening cannot have seen.
+    const headerBytes = bytes.indexOf(10) + 1;
+    const frameBytes = 19 * 17 + 2 * 10 * 9 + 6;
+    bytes[headerBytes + 22 * frameBytes] = 0;
+    expect(await readAll(source, 21)).toEqual(expectedPlanes(format, 21));
+    expect(await thrown(() => readAll(source, 22))).toMatchObject({ reason: 'damaged', frame: 22 });
+  });
+
+  it('finds frames by their headers without reading samples when their lengths differ', async () => {
+    // 30 frames of 180000 bytes.
+    const bytes = y4mVideo({ ...format, width: 400, height: 300 }, '420', 30, (i) =>
+      i === 29 ? 'FRAME x\n' : 'FRAME\n',
+    );
+    let read = 0;
+    const blob = new Blob([bytes]);
+    const slice = blob.slice.bind(blob);
+    blob.slice = (start, end, type) => {
+      read += (end ?? 0) - (start ?? 0);
+      return slice(start, end, type);
+    };
+    const source = await open(blob);
+    expect(source.info.frameCount).toBe(30);
+    expect(read).toBeLessThan(40 * 100);
+  });
+});
+
+describe('streams', () => {
+  const format: VideoFormat = { width: 64, height: 64, bitDepth: 8, chroma: '420' };
+
+  it('do not know their frame count and cannot go back', async () => {
+    const source = await open(streamOf(y4mVideo(format, '420', 3), () => 999));
+    expect(source.seekable).toBe(false);
+    expect(source.descriptor).toBeUndefined();
+    expect(source.info.frameCount).toBeNull();
+    await readAll(source, 1);
+    expect(await failure(() => readAll(source, 0), 'usage')).toContain('read in order');
+  });
+
+  it('read no further than the frame that was asked for, one chunk apart', async () => {
+    const bytes = y4mVideo(format, '420', 50);
+    let given = 0;
+    const chunk = 512;
+    const stream = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          controller.enqueue(bytes.slice(given, given + chunk));
+          given += chunk;
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const source = await open(stream);
+    await readAll(source, 0);
+    expect(given).toBeLessThanOrEqual(bytes.indexOf(10) + 1 + 6150 + chunk);
+    await source.close();
+  });
+
+  it('cancel the producer when closed, and then end', async () => {
+    let cancelled = false;
+    const stream = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(y4mVideo(format, '420', 1));
+      },
+      cancel() {
+        cancelled = true;
+      },
+    });
+    const source = await open(stream);
+    expect(await readAll(source, 0)).toBeDefined();
+    const pending = readAll(source, 1);
+    await source.close();
+    await source.close();
+    expect(await pending).toBeUndefined();
+    expect(cancelled).toBe(true);
+  });
+
+  it('turn a failure of the producer into an error that names it', async () => {
+    const stream = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        controller.error(new Error('the line\nwent dead'));
+      },
+    });
+    expect(await failure(() => open(stream, undefined, 'net'), 'io')).toBe(
+      'reading net failed: the line\\x0awent dead.',
+    );
+  });
+
+  it('must be free and yield bytes', async () => {
+    const locked = streamOf(y4mVideo(format, '420', 1), () => 10);
+    locked.getReader();
+    expect(await failure(() => open(locked), 'usage')).toContain('locked');
+    const text = new ReadableStream({
+      start(controller) {
+        controller.enqueue('YUV4MPEG2');
+      },
+    });
+    expect(await failure(() => open(text), 'usage')).toContain('Uint8Array chunks, not string');
+  });
+});
+
+async function thrown(run: () => Promise<unknown>): Promise<unknown> {
+  try {
+    await run();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was thrown');
+}

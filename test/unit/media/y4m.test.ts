@@ -1,0 +1,176 @@
+/** Y4M headers and frame headers (src/media/y4m.ts). */
+import { describe, expect, it } from 'vitest';
+import { badFrameHeader, isY4m, parseFrameHeader, parseY4mHeader } from '../../../src/media/y4m.js';
+import { ascii, failure } from '../../support/media.js';
+
+const parse = (header: string) => parseY4mHeader(ascii(header), 'x.y4m');
+const withTag = (tag: string) => parse(`YUV4MPEG2 W64 H32 F25:1 Ip C${tag}\n`);
+
+describe('stream header', () => {
+  it('gives size, rates and format of a typical header', () => {
+    const header = parse(
+      'YUV4MPEG2 W1920 H1080 F30000:1001 Ip A1:1 C420jpeg XYSCSS=420JPEG XCOLORRANGE=LIMITED\n',
+    );
+    expect(header.format).toEqual({ width: 1920, height: 1080, bitDepth: 8, chroma: '420' });
+    expect(header.headerBytes).toBe(86);
+    expect(header.frameBytes).toBe(3110400);
+    expect(header.details).toEqual({
+      frameRate: { num: 30000, den: 1001 },
+      sampleAspect: { num: 1, den: 1 },
+      colorRange: 'limited',
+      warnings: [],
+    });
+  });
+
+  it.each([
+    // Bytes of a 64x32 frame: luma 2048 samples, chroma 2 x 512, 2 x 1024 or 2 x 2048.
+    ['420', '420', 8, 3072],
+    ['420jpeg', '420', 8, 3072],
+    ['420mpeg2', '420', 8, 3072],
+    ['420paldv', '420', 8, 3072],
+    ['422', '422', 8, 4096],
+    ['444', '444', 8, 6144],
+    ['444alpha', '444', 8, 8192],
+    ['mono', '400', 8, 2048],
+    ['420p9', '420', 9, 6144],
+    ['420p10', '420', 10, 6144],
+    ['420p12', '420', 12, 6144],
+    ['420p14', '420', 14, 6144],
+    ['420p16', '420', 16, 6144],
+    ['422p10', '422', 10, 8192],
+    ['422p12', '422', 12, 8192],
+    ['422p16', '422', 16, 8192],
+    ['444p10', '444', 10, 12288],
+    ['444p12', '444', 12, 12288],
+    ['444p16', '444', 16, 12288],
+    ['mono9', '400', 9, 4096],
+    ['mono10', '400', 10, 4096],
+    ['mono12', '400', 12, 4096],
+    ['mono16', '400', 16, 4096],
+  ])('reads C%s as %s at %i bit', (tag, chroma, bitDepth, bytes) => {
+    const { format, frameBytes } = withTag(tag);
+    expect(format).toEqual({ width: 64, height: 32, chroma, bitDepth });
+    expect(frameBytes).toBe(bytes);
+  });
+
+  it('takes 4:2:0 for granted without a chroma tag', () => {
+    expect(parse('YUV4MPEG2 W64 H32 F25:1 Ip\n').format).toMatchObject({ chroma: '420', bitDepth: 8 });
+  });
+
+  it('refuses 4:1:1 with the command that converts it', async () => {
+    expect(await failure(() => withTag('411'), 'media')).toContain('ffmpeg -i x.y4m -pix_fmt yuv422p');
+  });
+
+  it.each(['420p8', '420p17', '420p1', '440', 'mono8', '444p10alpha', '420P10', ''])(
+    'does not know C%s',
+    async (tag) => {
+      expect(await failure(() => withTag(tag), 'media')).toContain(`unknown chroma tag "C${tag}"`);
+    },
+  );
+
+  it.each([
+    ['no width', 'YUV4MPEG2 H32 F25:1 Ip\n', 'no width (tag W)'],
+    ['no height', 'YUV4MPEG2 W64 F25:1 Ip\n', 'no height (tag H)'],
+    ['no frame rate', 'YUV4MPEG2 W64 H32 Ip\n', 'no frame rate (tag F)'],
+    ['a zero width', 'YUV4MPEG2 W0 H32 F25:1 Ip\n', 'width 0 is not a whole number from 1 to 16384'],
+    ['a negative height', 'YUV4MPEG2 W64 H-32 F25:1 Ip\n', 'height as "-32"'],
+    ['a fraction', 'YUV4MPEG2 W64.5 H32 F25:1 Ip\n', 'width as "64.5"'],
+    ['not a number', 'YUV4MPEG2 WNaN H32 F25:1 Ip\n', 'width as "NaN"'],
+    ['a huge side', 'YUV4MPEG2 W16385 H32 F25:1 Ip\n', 'width 16385 is not'],
+    ['a gigantic side', `YUV4MPEG2 W64 H${'9'.repeat(100)} F25:1 Ip\n`, 'height 1e+100 is not'],
+    ['a rate without denominator', 'YUV4MPEG2 W64 H32 F25 Ip\n', 'frame rate as "25"'],
+    ['a bad aspect ratio', 'YUV4MPEG2 W64 H32 F25:1 Ip A1\n', 'sample aspect ratio as "1"'],
+    ['nothing but magic', 'YUV4MPEG2\n', 'no width'],
+    ['control characters', 'YUV4MPEG2 W6\x1b[2J4 H32 F25:1\n', 'width as "6\\x1b[2J4"'],
+  ])('refuses a header with %s', async (_, header, message) => {
+    expect(await failure(() => parse(header), 'media')).toContain(message);
+  });
+
+  it('names a line end of another system', async () => {
+    for (const header of ['W64 H32 F25:1 Ip C420jpeg', 'H32 F25:1 Ip W64', 'W64 H32 F25:1 Ip']) {
+      const message = await failure(() => parse(`YUV4MPEG2 ${header}\r\n`), 'media');
+      expect(message).toContain('ends in a carriage return and a line feed');
+    }
+    expect(parse('YUV4MPEG2 W64 H32 F25:1 Ip XYSCSS=420JPEG\r\n').headerBytes).toBe(43);
+  });
+
+  it('accepts the largest side and unknown rates, aspect ratios and tags', () => {
+    const header = parse('YUV4MPEG2  W16384 H1  F0:0 Ip A0:0 Z9 Xanything C420\n');
+    expect(header.format).toMatchObject({ width: 16384, height: 1 });
+    expect(header.details).toEqual({ warnings: [] });
+  });
+
+  it('lets the last of a repeated tag count', () => {
+    expect(parse('YUV4MPEG2 W64 W48 H32 F25:1 Ip\n').format.width).toBe(48);
+  });
+
+  it.each(['It', 'Ib', 'Im'])('refuses interlaced video (%s)', async (tag) => {
+    expect(await failure(() => parse(`YUV4MPEG2 W64 H32 F25:1 ${tag}\n`), 'media')).toContain('interlaced');
+  });
+
+  it.each(['', ' I?', ' I'])('takes video as progressive with a warning when it says "%s"', (tag) => {
+    const { warnings } = parse(`YUV4MPEG2 W64 H32 F25:1${tag}\n`).details;
+    expect(warnings).toEqual(['x.y4m does not say whether it is interlaced; it was taken as progressive.']);
+  });
+
+  it('refuses unknown interlacing letters', async () => {
+    expect(await failure(() => parse('YUV4MPEG2 W64 H32 F25:1 Ix\n'), 'media')).toContain('"Ix"');
+  });
+
+  it('warns of another version and reads on', () => {
+    expect(parse('YUV4MPEG3 W64 H32 F25:1 Ip\n').details.warnings.join()).toContain('"YUV4MPEG3"');
+  });
+
+  it('tells a truncated header from one without an end', async () => {
+    expect(await failure(() => parse('YUV4MPEG2 W64 H3'), 'media')).toContain(
+      'ends within its Y4M header, after 16 bytes',
+    );
+    const overlong = `YUV4MPEG2 W64 H32 F25:1 Ip X${'a'.repeat(300)}\n`;
+    expect(await failure(() => parse(overlong), 'media')).toContain('no end within 256 bytes');
+  });
+
+  it('accepts a header of 255 bytes before the newline and not one more', async () => {
+    const fill = (n: number) => 'YUV4MPEG2 W64 H32 F25:1 Ip X'.padEnd(n, 'a');
+    expect(parse(`${fill(255)}\n`).headerBytes).toBe(256);
+    await failure(() => parse(`${fill(256)}\n`), 'media');
+  });
+});
+
+describe('magic', () => {
+  it.each([
+    ['YUV4MPEG2 W1', true],
+    ['YUV4', true],
+    ['', false],
+    ['YUV5MPEG2', false],
+    ['yuv4mpeg2', false],
+  ])('%j is Y4M: %s', (text, expected) => {
+    expect(isY4m(ascii(text))).toBe(expected);
+  });
+});
+
+describe('frame header', () => {
+  it.each([
+    ['FRAME\n....', 6],
+    ['FRAME Ip\n...', 9],
+    // Whatever the sixth byte is, the line ends at the newline.
+    ['FRAMEX\n', 7],
+    [`FRAME ${'a'.repeat(78)}\n`, 85],
+    [`FRAME ${'a'.repeat(79)}\n`, 'overlong'],
+    ['FRAME abc', 'incomplete'],
+    ['FRA', 'incomplete'],
+    ['FRAME', 'incomplete'],
+    ['', 'end'],
+    ['\n\n', 'end'],
+    ['FRAMF\n', 'lost'],
+    ['\0FRAME\n', 'lost'],
+  ])('%j gives %s', (text, expected) => {
+    expect(parseFrameHeader(ascii(text).subarray(0, 85))).toBe(expected);
+  });
+
+  it('is reported with its frame, its place and what stands there', () => {
+    const { message } = badFrameHeader('lost', 'x.y4m', 7, 1234, ascii('\0abcdef'));
+    expect(message).toContain(
+      'frame 7 of x.y4m should begin with "FRAME" at byte 1234, but "\\x00abcd" stands there',
+    );
+  });
+});

@@ -1,0 +1,298 @@
+/**
+ * @module test/unit/parsing/parser
+ * A worker that parses foreign bytes is ended when it gets nowhere, and only then.
+ */
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { AnyvmafError } from '../../../src/core/errors.js';
+import { bytesReader } from '../../../src/media/readers.js';
+import { Parser } from '../../../src/parsing/parser.js';
+import type { FromParser, ParserWorker, ToParser, WorkerDeath } from '../../../src/parsing/protocol.js';
+import { type Monitor, serveParser } from '../../../src/parsing/serve.js';
+
+interface Calls {
+  work(argument: number): number;
+}
+
+const BLAME = { code: 'media', subject: 'a.mkv cannot be read' } as const;
+
+/** A worker whose messages the test writes. */
+class FakeWorker implements ParserWorker {
+  readonly posted: ToParser[] = [];
+  terminated = 0;
+  large = false;
+  /** Of the processor, in milliseconds, and waited for it. */
+  usedTime: number | undefined;
+  waited = 0;
+  say: (message: FromParser) => void = () => {};
+  die: (how: WorkerDeath) => void = () => {};
+
+  isTooLarge(): boolean {
+    return this.large;
+  }
+  processorTime(): number | undefined {
+    return this.usedTime;
+  }
+  waitedTime(): number {
+    return this.waited;
+  }
+  post(message: ToParser): void {
+    this.posted.push(message);
+  }
+  listen(onMessage: (message: FromParser) => void, onDeath: (how: WorkerDeath) => void): void {
+    this.say = onMessage;
+    this.die = onDeath;
+  }
+  terminate(): void {
+    this.terminated++;
+  }
+}
+
+/** A call under way, in a worker that may be silent for a second. */
+function callUnderWay(signal?: AbortSignal) {
+  const worker = new FakeWorker();
+  const parser = new Parser<Calls>(worker, null);
+  const outcome = parser.call('work', 1, { signal }).then(String, (error: unknown) => error);
+  worker.say({ kind: 'ready' });
+  worker.say({ kind: 'patience', silence: 1000, blame: BLAME });
+  return { worker, parser, outcome };
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('a parser', () => {
+  it('ends a worker that shows no sign of life, and blames what it read', async () => {
+    const { worker, parser, outcome } = callUnderWay();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(worker.terminated).toBe(0);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(worker.terminated).toBe(1);
+    const error = await outcome;
+    expect(error).toBeInstanceOf(AnyvmafError);
+    expect(error).toMatchObject({
+      code: 'media',
+      message: expect.stringMatching(
+        /^a\.mkv cannot be read: reading it got nowhere for 1\.1 s and was ended; [^\n]*$/,
+      ),
+    });
+    expect(parser.ended).toBe(true);
+    await expect(parser.call('work', 2)).rejects.toBe(error);
+  });
+
+  it('gives a worker that other programs keep from the processor four times as long', async () => {
+    const { worker, outcome } = callUnderWay();
+    worker.usedTime = 0;
+    await vi.advanceTimersByTimeAsync(4000);
+    expect(worker.terminated).toBe(0);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(worker.terminated).toBe(1);
+    expect(await outcome).toMatchObject({ code: 'media', message: expect.stringContaining('for 4.1 s') });
+  });
+
+  it('ends a worker that works in silence as soon as one whose time cannot be told', async () => {
+    const { worker } = callUnderWay();
+    worker.usedTime = 0;
+    for (let beat = 0; beat < 10; beat++) {
+      await vi.advanceTimersByTimeAsync(100);
+      worker.usedTime += 100;
+    }
+    expect(worker.terminated).toBe(0);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(worker.terminated).toBe(1);
+  });
+
+  it('holds against a file what its worker worked, not what it waited for a processor', async () => {
+    const { worker, outcome } = callUnderWay();
+    worker.usedTime = 0;
+    const beat = async () => {
+      await vi.advanceTimersByTimeAsync(100);
+      // A good third of a processor.
+      worker.usedTime = (worker.usedTime ?? 0) + 35;
+    };
+    for (let i = 0; i < 23; i++) await beat();
+    expect(worker.terminated).toBe(0);
+    for (let i = 0; i < 3; i++) await beat();
+    expect(worker.terminated).toBe(1);
+    expect(await outcome).toMatchObject({ message: expect.stringContaining('got nowhere for 1.0 s') });
+  });
+
+  it('gives a worker all the time that it is known to wait for a processor, and ends it when it has worked', async () => {
+    const { worker, outcome } = callUnderWay();
+    worker.usedTime = 0;
+    const beat = async () => {
+      await vi.advanceTimersByTimeAsync(100);
+      // A tenth of a processor.
+      worker.usedTime = (worker.usedTime ?? 0) + 10;
+      worker.waited += 90;
+    };
+    for (let i = 0; i < 80; i++) await beat();
+    expect(worker.terminated).toBe(0);
+    for (let i = 0; i < 5; i++) await beat();
+    expect(worker.terminated).toBe(1);
+    expect(await outcome).toMatchObject({ message: expect.stringContaining('got nowhere for 1.0 s') });
+  });
+
+  it('gives a worker that gets to few signs of life the time for as many as others', async () => {
+    const { worker, outcome } = callUnderWay();
+    const beat = async () => {
+      await vi.advanceTimersByTimeAsync(300);
+      worker.say({ kind: 'alive', progress: 0, waiting: false });
+    };
+    for (let i = 0; i < 100; i++) await beat();
+    expect(worker.terminated).toBe(0);
+    for (let i = 0; i < 2; i++) await beat();
+    expect(worker.terminated).toBe(1);
+    expect(await outcome).toMatchObject({ message: expect.stringContaining('nowhere for 10.0 s') });
+  });
+
+  it('ends a worker that makes no progress after four times as long, however few signs of life it gives', async () => {
+    const { worker } = callUnderWay();
+    for (let i = 0; i < 44; i++) {
+      await vi.advanceTimersByTimeAsync(900);
+      worker.say({ kind: 'alive', progress: 0, waiting: false });
+    }
+    expect(worker.terminated).toBe(0);
+    await vi.advanceTimersByTimeAsync(900);
+    expect(worker.terminated).toBe(1);
+  });
+
+  it('leaves a worker alone that lives and makes progress, however long it takes', async () => {
+    const { worker, outcome } = callUnderWay();
+    for (let progress = 1; progress <= 300; progress++) {
+      await vi.advanceTimersByTimeAsync(900);
+      worker.say({ kind: 'alive', progress, waiting: false });
+    }
+    worker.say({ kind: 'answer', id: 0, value: 7 });
+    expect(await outcome).toBe('7');
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(worker.terminated).toBe(0);
+  });
+
+  it('ends a worker that lives without progress, unless it waits for bytes', async () => {
+    const { worker, outcome } = callUnderWay();
+    for (let i = 0; i < 300; i++) {
+      await vi.advanceTimersByTimeAsync(100);
+      worker.say({ kind: 'alive', progress: 0, waiting: true });
+    }
+    expect(worker.terminated).toBe(0);
+    for (let i = 0; i < 102; i++) {
+      await vi.advanceTimersByTimeAsync(100);
+      worker.say({ kind: 'alive', progress: 0, waiting: false });
+    }
+    expect(worker.terminated).toBe(1);
+    expect(await outcome).toMatchObject({
+      code: 'media',
+      message: expect.stringContaining('nowhere for 10.0 s'),
+    });
+  });
+
+  it('does not hold against the worker that the caller itself was busy', async () => {
+    const { worker } = callUnderWay();
+    // A thread that was busy for a minute finds its timer due once.
+    vi.setSystemTime(Date.now() + 60_000);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(worker.terminated).toBe(0);
+  });
+
+  it('ends the worker when the caller aborts, with the reason', async () => {
+    const controller = new AbortController();
+    const { worker, outcome } = callUnderWay(controller.signal);
+    const reason = new AnyvmafError('aborted', 'enough');
+    controller.abort(reason);
+    expect(await outcome).toBe(reason);
+    expect(worker.terminated).toBe(1);
+  });
+
+  it('says so when a file fills the memory or ends the worker', async () => {
+    const full = callUnderWay();
+    full.worker.die({ outOfMemory: true, how: 'its process ended with SIGABRT.' });
+    expect(await full.outcome).toMatchObject({
+      code: 'media',
+      message: expect.stringContaining('takes more memory'),
+    });
+    const large = callUnderWay();
+    large.worker.large = true;
+    await vi.advanceTimersByTimeAsync(100);
+    expect(await large.outcome).toMatchObject({
+      code: 'media',
+      message: expect.stringContaining('takes more memory'),
+    });
+    expect(large.worker.terminated).toBe(1);
+    const crashed = callUnderWay();
+    crashed.worker.die({ outOfMemory: false, how: 'its process ended with SIGSEGV.' });
+    expect(await crashed.outcome).toMatchObject({
+      message: 'a.mkv cannot be read: its process ended with SIGSEGV.',
+    });
+  });
+});
+
+describe('a served function', () => {
+  it('reads what was lent through its caller, and gives signs of life while it runs', async () => {
+    const said: FromParser[] = [];
+    const take = serveParser(
+      (message) => said.push(message),
+      async (_task: null, watched: Monitor) => ({
+        async work() {
+          const bytes = new Uint8Array(4);
+          const got = await watched.input(10).read(8, [bytes]);
+          watched.progress();
+          return [got, ...bytes];
+        },
+      }),
+    );
+    take({ kind: 'begin', task: null });
+    take({ kind: 'call', id: 5, name: 'work', argument: null });
+    await vi.advanceTimersByTimeAsync(350);
+    expect(said[0]).toEqual({ kind: 'ready' });
+    expect(said[1]).toEqual({ kind: 'read', id: 0, position: 8, length: 4 });
+    expect(said.at(-1)).toEqual({ kind: 'alive', progress: 0, waiting: true });
+    take({ kind: 'bytes', id: 0, bytes: Uint8Array.of(8, 9).buffer });
+    await vi.advanceTimersByTimeAsync(1);
+    expect(said.at(-1)).toEqual({ kind: 'answer', id: 5, value: [2, 8, 9, 0, 0] });
+    const count = said.length;
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(said).toHaveLength(count);
+  });
+
+  it('gives signs of life from work that lets no timer in, as it gets on, ten a second', async () => {
+    const said: FromParser[] = [];
+    const take = serveParser(
+      (message) => said.push(message),
+      async (_task: null, watched: Monitor) => ({
+        async work(steps: number) {
+          for (let step = 0; step < steps; step++) {
+            // A hundred steps a second, without a turn of the event loop.
+            vi.setSystemTime(Date.now() + 10);
+            now += 10;
+            watched.progress();
+          }
+          return steps;
+        },
+      }),
+    );
+    let now = performance.now();
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+    take({ kind: 'begin', task: null });
+    take({ kind: 'call', id: 1, name: 'work', argument: 95 });
+    await vi.advanceTimersByTimeAsync(1);
+    clock.mockRestore();
+    const signs = said.filter(({ kind }) => kind === 'alive');
+    expect(signs).toEqual(
+      [10, 20, 30, 40, 50, 60, 70, 80, 90].map((progress) => ({ kind: 'alive', progress, waiting: false })),
+    );
+    expect(said.at(-1)).toEqual({ kind: 'answer', id: 1, value: 95 });
+  });
+
+  it('gets the bytes that the caller lends, and no more than there are', async () => {
+    const worker = new FakeWorker();
+    const parser = new Parser<Calls>(worker, null);
+    parser.lend(bytesReader(Uint8Array.of(1, 2, 3)));
+    worker.say({ kind: 'read', id: 3, position: 2, length: 1e12 });
+    await vi.advanceTimersByTimeAsync(1);
+    expect(worker.posted.at(-1)).toEqual({ kind: 'bytes', id: 3, bytes: Uint8Array.of(3).buffer });
+  });
+});

@@ -1,0 +1,389 @@
+/**
+ * @module test/unit/queue/steps
+ * The steps of jobs, done twice, late, cut off or in another order: what is complete is checked, the first result counts,
+ * and sweeps repair what was lost.
+ */
+import { describe, expect, it } from 'vitest';
+import { AnyvmafError } from '../../../src/core/errors.js';
+import { taskId } from '../../../src/queue/payload.js';
+import { runTask, type Scorer, type TaskEnd, type TaskTools } from '../../../src/queue/run-task.js';
+import { type EndedJob, followJobs, type SubmitTools } from '../../../src/queue/submit.js';
+import { sweep } from '../../../src/queue/sweep.js';
+import type { JobStore, Stored, Task } from '../../../src/queue/types.js';
+import { MemoryQueue, MemoryStore, testJob } from '../../support/memory-queue.js';
+import { seeded } from '../../support/random.js';
+
+const never = new AbortController().signal;
+
+/** A fleet in memory whose scorer writes which parts it merged. */
+function fleet(count: number, changes: Partial<Scorer> = {}) {
+  const queue = new MemoryQueue();
+  const store = new MemoryStore();
+  const discarded: string[] = [];
+  const measured: number[] = [];
+  const tools: TaskTools = {
+    queue,
+    store,
+    files: {
+      discard: async (_, stored) => {
+        discarded.push(JSON.stringify(stored));
+      },
+      clear: async () => {},
+    },
+    scorer: {
+      pair: async () => ({ count }),
+      part: async (_, number) => {
+        measured.push(number);
+        return { text: `part ${number}` };
+      },
+      merge: async (_, parts) => ({
+        line: {
+          text: [...parts]
+            .sort(([a], [b]) => a - b)
+            .map(([, part]) => (part as { text: string }).text)
+            .join(),
+        },
+      }),
+      ...changes,
+    },
+  };
+  /** What may pass is tried again. */
+  const run = async (task: Task, attempts = 3): Promise<TaskEnd> => {
+    try {
+      const ended = await runTask(task, tools, never);
+      queue.end(task);
+      return ended;
+    } catch (error) {
+      if (attempts <= 1 || !(error instanceof AnyvmafError) || error.code !== 'io') throw error;
+      return run(task, attempts - 1);
+    }
+  };
+  const runAll = async () => {
+    for (let task = queue.take(); task; task = queue.take()) await run(task);
+  };
+  return { queue, store, tools, run, runAll, discarded, measured };
+}
+
+const job = testJob(1);
+const pair: Task = { kind: 'pair', job };
+const part = (number: number, count = 3): Task => ({ kind: 'part', job, number, count });
+const merged = { kind: 'scored', line: { text: 'part 1,part 2,part 3' } };
+
+describe('a cut pair', () => {
+  it('is merged by whoever ends last, in whatever order', async () => {
+    const { next: random } = seeded(4);
+    for (let round = 0; round < 20; round++) {
+      const { run, store, queue } = fleet(3);
+      await queue.add([pair]);
+      await run(queue.take() as Task);
+      const parts = [1, 2, 3].map((number) => ({ number, at: random() })).sort((a, b) => a.at - b.at);
+      const ends = [];
+      for (const { number } of parts) ends.push((await run(part(number))).settled);
+      expect(ends).toEqual([undefined, undefined, job.key]);
+      expect(store.settled.get(job.key)).toEqual(merged);
+      expect(store.known.size + store.open.size).toBe(0);
+    }
+  });
+
+  it('does not measure what is there, after a worker died between its part and the merge', async () => {
+    const { run, store, measured } = fleet(3);
+    await store.cut(job, 3);
+    for (const number of [1, 2, 3]) await store.putPart(job.key, number, { text: `part ${number}` });
+    await run(part(3));
+    expect(measured).toEqual([]);
+    expect(store.settled.get(job.key)).toEqual(merged);
+  });
+
+  it('takes the first of two results of one part, and drops the late one', async () => {
+    const late = fleet(3, { part: async (_, number) => ({ text: `late ${number}` }) });
+    const { run, store, tools } = fleet(3);
+    await run(pair);
+    await run(part(2));
+    const end = await runTask(
+      part(2),
+      { ...tools, scorer: late.tools.scorer, store: afterwards(store) },
+      never,
+    );
+    expect(end).toEqual({});
+    await run(part(1));
+    await run(part(3));
+    expect(store.settled.get(job.key)).toEqual(merged);
+    // Later still: the job has ended.
+    expect(await runTask(part(1), { ...tools, store: afterwards(store) }, never)).toEqual({});
+    expect(store.known.size).toBe(0);
+  });
+
+  /** As a worker sees it that looked before the others had ended. */
+  function afterwards(store: MemoryStore): JobStore {
+    return new Proxy(store, {
+      get: (target, name: keyof JobStore) =>
+        name === 'begin' ? async () => ({ settled: false, part: false }) : target[name].bind(target),
+    });
+  }
+
+  it('measures parts again whose files are gone, and gives up if they are always', async () => {
+    let losses = 1;
+    const { runAll, store, measured, queue } = fleet(3, {
+      merge: async () => (losses-- > 0 ? { lost: [2] } : { line: { text: 'merged' } }),
+    });
+    await queue.add([pair]);
+    await runAll();
+    expect(measured).toEqual([1, 2, 3, 2]);
+    expect(store.settled.get(job.key)).toMatchObject({ line: { text: 'merged' } });
+
+    const always = fleet(3, { merge: async () => ({ lost: [1, 2] }) });
+    await always.queue.add([pair]);
+    await expect(always.runAll()).rejects.toThrow(/2 of 3 parts cannot be read.*--results DIR/);
+  });
+
+  it('begins anew if all that was known of it is gone', async () => {
+    const { runAll, run, store, queue } = fleet(3);
+    await run(part(2));
+    expect(queue.ids).toEqual([taskId(pair)]);
+    await runAll();
+    expect(store.settled.get(job.key)).toEqual(merged);
+  });
+
+  it('is cut once, however many workers look at it', async () => {
+    const { run, store, tools } = fleet(3);
+    await run(pair);
+    const other = { ...tools.scorer, pair: async () => ({ count: 5 }) };
+    await runTask(pair, { ...tools, scorer: other, store: afterwards(store) }, never);
+    expect(store.known.get(job.key)?.count).toBe(3);
+    expect(await runTask(part(1, 5), tools, never)).toEqual({});
+    expect(store.known.get(job.key)?.parts.size).toBe(0);
+  });
+
+  it('says why parts do not belong together', async () => {
+    const refusal = new AnyvmafError('mismatch', 'the parts are of other files.');
+    const { runAll, queue, store } = fleet(2, { merge: () => Promise.reject(refusal) });
+    await queue.add([pair]);
+    await expect(runAll()).rejects.toBe(refusal);
+    expect(store.settled.size).toBe(0);
+  });
+});
+
+describe('a sweep', () => {
+  const looks = (tools: TaskTools, dead: readonly { taskId: string; task: Task; reason: string }[] = []) =>
+    sweep({
+      queue: tools.queue,
+      store: tools.store,
+      files: { ...tools.files, jobs: async () => [] },
+      dead: async () => dead.map((one) => ({ ...one, attempts: 1 })),
+    });
+
+  it('has a merge done that was never begun', async () => {
+    const { tools, store, queue, runAll, measured } = fleet(3);
+    await store.cut(job, 3);
+    for (const number of [1, 2, 3]) await store.putPart(job.key, number, { text: `part ${number}` });
+    expect(await looks(tools)).toMatchObject({ merges: 1, resumed: 0 });
+    expect(queue.ids).toEqual([`${job.key}-merge`]);
+    await runAll();
+    expect(measured).toEqual([]);
+    expect(store.settled.get(job.key)).toEqual(merged);
+    expect(await looks(tools)).toMatchObject({ merges: 0, resumed: 0 });
+  });
+
+  it('has lost parts measured, and leaves those alone that wait', async () => {
+    const { tools, store, queue, run, runAll, measured } = fleet(3);
+    await queue.add([pair]);
+    await run(queue.take() as Task);
+    expect(await looks(tools)).toMatchObject({ merges: 0, resumed: 0 });
+    await run(queue.take() as Task);
+    for (const id of queue.ids) queue.lose(id);
+    expect(await looks(tools)).toMatchObject({ resumed: 1 });
+    await runAll();
+    expect(measured.sort()).toEqual([1, 2, 3]);
+    expect(store.settled.get(job.key)).toEqual(merged);
+  });
+
+  it('tells of a task whose workers all died', async () => {
+    const { tools, store } = fleet(3);
+    const reason = 'job stalled more than allowable limit';
+    const dead = [{ taskId: taskId(part(2)), task: part(2), reason }];
+    expect(await looks(tools, dead)).toMatchObject({ failed: 1 });
+    expect(store.settled.get(job.key)).toMatchObject({
+      kind: 'failed',
+      code: 'internal',
+      message: expect.stringContaining('each worker'),
+    });
+    expect(await looks(tools, dead)).toMatchObject({ failed: 0 });
+  });
+});
+
+describe('following', () => {
+  const jobs = Array.from({ length: 7 }, (_, i) => testJob(i + 1));
+
+  /** A submitter to whom nobody says anything, whose clock a test moves. */
+  function submitter(queue: MemoryQueue, store: MemoryStore, meanwhile: () => Promise<void>) {
+    let now = 0;
+    const tools: SubmitTools = {
+      queue,
+      store,
+      listen: async () => async () => {},
+      retry: async (failed) => {
+        await store.reopen(
+          failed.map(({ key }) => key),
+          false,
+        );
+        await queue.add(failed.map((one) => ({ kind: 'pair', job: one })));
+      },
+      clock: {
+        now: () => now,
+        wait: async (milliseconds) => {
+          now += milliseconds;
+          await meanwhile();
+        },
+      },
+    };
+    return tools;
+  }
+
+  async function all(ended: AsyncIterable<EndedJob>): Promise<readonly number[]> {
+    const lines: number[] = [];
+    for await (const { job: one } of ended) lines.push(one.line);
+    return lines.sort();
+  }
+
+  const follow = (tools: SubmitTools, retryFailed = false, signal = never) =>
+    followJobs(jobs, tools, { retryFailed, signal });
+
+  it('yields each job once although no message arrives', async () => {
+    const { queue, store, runAll } = fleet(3);
+    expect(await all(follow(submitter(queue, store, runAll)))).toEqual([2, 3, 4, 5, 6, 7, 8]);
+    expect([...store.settled.values()].every(({ kind }) => kind === 'taken')).toBe(true);
+  });
+
+  it('submits again what Redis lost, and follows what is there', async () => {
+    const { queue, store, runAll, measured } = fleet(3);
+    let looks = 0;
+    const tools = submitter(queue, store, async () => {
+      if (looks++ === 0) for (const id of queue.ids.slice(0, 5)) queue.lose(id);
+      else await runAll();
+    });
+    expect(await all(follow(tools))).toHaveLength(7);
+    expect(measured).toHaveLength(21);
+  });
+
+  it('goes on where another process ended: an outcome is forgotten once it is on the disk', async () => {
+    const { queue, store, runAll, measured } = fleet(3);
+    const tools = submitter(queue, store, runAll);
+    const first = follow(tools);
+    await first.next();
+    await first.next();
+    // Killed between the two: the second outcome was given, and not asked for again.
+    await first.return();
+    expect([...store.settled.values()].filter(({ kind }) => kind === 'taken')).toHaveLength(1);
+    const open = jobs.filter(({ key }) => store.settled.get(key)?.kind !== 'taken');
+    expect(await all(followJobs(open, tools, { retryFailed: false, signal: never }))).toHaveLength(6);
+    expect(measured).toHaveLength(21);
+  });
+
+  it('scores again what another file of results has', async () => {
+    const { queue, store, runAll } = fleet(3);
+    const tools = submitter(queue, store, runAll);
+    await all(follow(tools));
+    expect(await all(follow(tools))).toHaveLength(7);
+  });
+
+  it('leaves a failed job alone until it is to be tried again', async () => {
+    let broken = true;
+    const { queue, store, runAll } = fleet(3, {
+      pair: async ({ line }) => {
+        if (broken && line === 4) throw new AnyvmafError('media', 'it is no video.');
+        return { line: { text: `line ${line}` } };
+      },
+    });
+    const work = async () => {
+      try {
+        await runAll();
+      } catch {
+        await store.settle(testJob(3).key, { kind: 'failed', code: 'media', message: 'it is no video.' });
+        queue.lose(taskId({ kind: 'pair', job: testJob(3) }));
+        await runAll();
+      }
+    };
+    const tools = submitter(queue, store, work);
+    const failures: unknown[] = [];
+    for await (const { outcome } of follow(tools))
+      if (outcome.kind === 'failed') failures.push(outcome.message);
+    expect(failures).toEqual(['it is no video.']);
+    broken = false;
+    for await (const { outcome, job: one } of followJobs([testJob(3)], tools, {
+      retryFailed: false,
+      signal: never,
+    }))
+      expect([one.line, outcome.kind]).toEqual([4, 'failed']);
+    for await (const { outcome } of followJobs([testJob(3)], tools, { retryFailed: true, signal: never }))
+      expect(outcome).toEqual({ kind: 'scored', line: { text: 'line 4' } });
+  });
+
+  it('stops when it is told to, and leaves the jobs in the queue', async () => {
+    const { queue, store } = fleet(3);
+    const stop = new AbortController();
+    const tools = submitter(queue, store, async () => stop.abort(new Error('stopped')));
+    await expect(all(follow(tools, false, stop.signal))).rejects.toThrow('stopped');
+    expect(queue.ids).toHaveLength(7);
+  });
+});
+
+describe('random faults', () => {
+  it('lose and double nothing', async () => {
+    for (let seed = 1; seed <= 40; seed++) {
+      const { next: random } = seeded(seed);
+      const written = new Map<string, number>();
+      const world = fleet(1 + Math.floor(random() * 6));
+      const { queue, store, tools } = world;
+      const faulty: TaskTools = {
+        ...tools,
+        scorer: { ...tools.scorer, part: maybe(tools.scorer.part), merge: maybe(tools.scorer.merge) },
+      };
+      function maybe<A extends unknown[], R>(work: (...args: A) => Promise<R>): (...args: A) => Promise<R> {
+        return async (...args) => {
+          if (random() < 0.15) throw new Error('killed');
+          return work(...args);
+        };
+      }
+      const step = async () => {
+        for (let i = 0; i < 30; i++) {
+          const task = queue.take();
+          if (!task) break;
+          const killed = await runTask(task, faulty, never).then(
+            () => false,
+            () => true,
+          );
+          // A killed worker's task comes back, is done twice, or is forgotten by Redis.
+          const fate = random();
+          queue.end(task);
+          if (killed ? fate < 0.8 : fate < 0.1) await queue.add([task]);
+        }
+        const some: Stored = { text: 'late' };
+        const [key] = [...store.known.keys()];
+        if (key && random() < 0.1) await store.putPart(`${key.slice(0, -1)}f`, 1, some);
+        await sweep({ ...tools, files: { ...tools.files, jobs: async () => [] }, dead: async () => [] });
+      };
+      let now = 0;
+      const jobs = Array.from({ length: 10 }, (_, i) => testJob(i + 1));
+      const ended = followJobs(
+        jobs,
+        {
+          queue,
+          store,
+          listen: async () => async () => {},
+          retry: async () => {},
+          clock: {
+            now: () => now,
+            wait: async (milliseconds) => {
+              now += milliseconds;
+              await step();
+            },
+          },
+        },
+        { retryFailed: false, signal: never },
+      );
+      for await (const { job: one } of ended) written.set(one.key, (written.get(one.key) ?? 0) + 1);
+      expect([...written.values()], `seed ${seed}`).toEqual(jobs.map(() => 1));
+      expect(store.open.size, `seed ${seed}`).toBe(0);
+    }
+  });
+});

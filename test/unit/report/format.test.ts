@@ -1,0 +1,194 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { formatFixed, formatGeneral } from '../../../src/core/printf.js';
+import { formatLegacy, jsonNumber, parsePrecision, textNumber } from '../../../src/report/format.js';
+import { seeded } from '../../support/random.js';
+
+/** The double with these 64 bits. */
+function fromBits(bits: bigint): number {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setBigUint64(0, bits);
+  return view.getFloat64(0);
+}
+
+/** `%.Nf` in integers: the double is mantissa * 2^exponent, scaled by 10^N and rounded half to even. */
+function exactFixed(value: number, decimals: number): string {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, value);
+  const bits = view.getBigUint64(0);
+  const biased = Number((bits >> 52n) & 0x7ffn);
+  const mantissa = (bits & 0xfffffffffffffn) | (biased > 0 ? 1n << 52n : 0n);
+  const exponent = Math.max(biased, 1) - 1075;
+  let scaled = mantissa * 10n ** BigInt(decimals);
+  if (exponent >= 0) {
+    scaled <<= BigInt(exponent);
+  } else {
+    const half = 1n << BigInt(-exponent - 1);
+    const rest = scaled & ((half << 1n) - 1n);
+    scaled >>= BigInt(-exponent);
+    if (rest > half || (rest === half && (scaled & 1n) === 1n)) scaled += 1n;
+  }
+  const digits = scaled.toString().padStart(decimals + 1, '0');
+  const point = digits.length - decimals;
+  const sign = bits >> 63n === 1n ? '-' : '';
+  return sign + digits.slice(0, point) + (decimals > 0 ? `.${digits.slice(point)}` : '');
+}
+
+describe('printf of the C library', () => {
+  // Written once by a C program with glibc: bits, C.1's rule, then %.0f %.2f %.1g %.6g %.15g %.17g.
+  const vectors: [string, string, string, string, string, string, string, string][] = JSON.parse(
+    readFileSync(new URL('../../fixtures/printf.json', import.meta.url), 'utf8'),
+  );
+
+  it('is met on constants, dyadic fractions, scores and random bits', () => {
+    expect(vectors.length).toBeGreaterThan(300);
+    for (const [bits, legacy, f0, f2, g1, g6, g15, g17] of vectors) {
+      const value = fromBits(BigInt(`0x${bits}`));
+      expect(
+        [
+          formatLegacy(value),
+          formatFixed(value, 0),
+          formatFixed(value, 2),
+          formatGeneral(value, 1),
+          formatGeneral(value, 6),
+          formatGeneral(value, 15),
+          formatGeneral(value, 17),
+        ],
+        `${value} (0x${bits})`,
+      ).toEqual([legacy, f0, f2, g1, g6, g15, g17]);
+    }
+  });
+
+  it('is met by %.Nf on random doubles, against integer arithmetic', () => {
+    const random = seeded(32_000_001);
+    for (let i = 0; i < 20_000; i++) {
+      // Half of them with few fraction bits, where ties are frequent.
+      const value =
+        i % 2 === 0
+          ? random.int(-1e6, 1e6) / 2 ** random.int(0, 20)
+          : fromBits(BigInt(random.int(0, 2 ** 31)) << 33n);
+      if (!Number.isFinite(value)) continue;
+      const decimals = random.int(0, 17);
+      expect(formatFixed(value, decimals), `seed ${random.seed}: %.${decimals}f of ${value}`).toBe(
+        exactFixed(value, decimals),
+      );
+    }
+  });
+
+  it('is met by %.Ng on ties of every number of digits', () => {
+    const random = seeded(32_000_002);
+    for (let i = 0; i < 20_000; i++) {
+      const digits = random.int(1, 15);
+      const value = random.int(1, 1e6) / 2 ** random.int(0, 12);
+      // What %.Ng keeps of a number below 10^digits is %.Nf with the decimals left over.
+      const decimals = digits - String(Math.floor(value)).length;
+      if (value < 1 || decimals < 0) continue;
+      const text = exactFixed(value, decimals);
+      // 99.6 with two digits rounds to 1e+02, another layout.
+      if (Number(text) >= 10 ** digits) continue;
+      const expected = text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+      expect(formatGeneral(value, digits), `seed ${random.seed}: %.${digits}g of ${value}`).toBe(expected);
+    }
+  });
+});
+
+describe('formatFixed', () => {
+  it.each([
+    [0.0078125, 6, '0.007812'],
+    [0.0234375, 6, '0.023438'],
+    [-0.0078125, 6, '-0.007812'],
+    [2.5, 0, '2'],
+    [3.5, 0, '4'],
+    [0.5, 0, '0'],
+    [-0.5, 0, '-0'],
+    [-0, 6, '-0.000000'],
+    [-1e-9, 6, '-0.000000'],
+    [0.125, 2, '0.12'],
+    [0.375, 2, '0.38'],
+    [1.005, 2, '1.00'],
+    [1e22, 6, '10000000000000000000000.000000'],
+    [5e-324, 2, '0.00'],
+    [Number.POSITIVE_INFINITY, 2, 'inf'],
+    [Number.NEGATIVE_INFINITY, 2, '-inf'],
+    [Number.NaN, 2, '-nan'],
+  ])('%d with %d decimals is %s', (value, decimals, text) => {
+    expect(formatFixed(value, decimals)).toBe(text);
+  });
+});
+
+describe('formatLegacy', () => {
+  it.each([
+    [0.25, '0.250000'],
+    [1.0000002530090364, '1.0000002530090364'],
+    [3, '3.000000'],
+    [0, '0.000000'],
+    [-0, '-0.000000'],
+    [60, '60.000000'],
+    [1e-6, '0.000001'],
+    [9.9e-7, '0.0000009900000000'],
+    [-5e-8, '-0.0000000500000000'],
+  ])('%d is %s', (value, text) => {
+    expect(formatLegacy(value)).toBe(text);
+  });
+});
+
+describe('formatGeneral', () => {
+  it.each([
+    [100, 17, '100'],
+    [0.1, 17, '0.10000000000000001'],
+    [0.0001, 6, '0.0001'],
+    [0.00001, 6, '1e-05'],
+    [123456789, 6, '1.23457e+08'],
+    [999999.5, 6, '1e+06'],
+    [9.5, 1, '1e+01'],
+    [8.5, 1, '8'],
+    [85, 1, '8e+01'],
+    [95, 1, '1e+02'],
+    [0.5, 1, '0.5'],
+    [1e100, 3, '1e+100'],
+    [-0, 6, '-0'],
+  ])('%d with %d digits is %s', (value, digits, text) => {
+    expect(formatGeneral(value, digits)).toBe(text);
+  });
+
+  it('gives every double back at 17 digits', () => {
+    const random = seeded(32_000_003);
+    for (let i = 0; i < 5000; i++) {
+      const value = random.next() * 100 + random.next() * 2 ** -32;
+      expect(Number(formatGeneral(value, 17)), `seed ${random.seed}`).toBe(value);
+    }
+  });
+});
+
+describe('precision settings', () => {
+  it('reads names and digits', () => {
+    expect(['legacy', 'max', 'full', '1', '17'].map(parsePrecision)).toEqual(['legacy', 'max', 'max', 1, 17]);
+  });
+
+  it.each(['', '0', '18', '-1', '+5', '6.0', '1e1', ' 6', 'LEGACY', '0x6'])('refuses %j', (text) => {
+    expect(() => parsePrecision(text)).toThrow(
+      `Precision "${text}" is not one of legacy, max, full or a whole number`,
+    );
+  });
+
+  it('refuses numbers out of range at run time too', () => {
+    for (const precision of [0, 18, 2.5, Number.NaN])
+      expect(() => textNumber(precision)).toThrow(/^Precision "/);
+  });
+
+  it('chooses the notation', () => {
+    const value = 82.56422654900535;
+    expect(textNumber('legacy')(value)).toBe('82.564227');
+    expect(textNumber(4)(value)).toBe('82.56');
+    expect(textNumber('max')(value)).toBe(textNumber(17)(value));
+  });
+
+  it('writes null for what JSON cannot hold', () => {
+    for (const precision of ['legacy', 'max', 6] as const) {
+      const number = jsonNumber(precision);
+      expect([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY].map(number)).toEqual(
+        Array(3).fill('null'),
+      );
+    }
+  });
+});

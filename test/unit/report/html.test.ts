@@ -1,0 +1,400 @@
+import { describe, expect, it } from 'vitest';
+import { AnyvmafError } from '../../../src/core/errors.js';
+import { buildReport } from '../../../src/report/build.js';
+import { writeHtml } from '../../../src/report/html.js';
+import type { Report } from '../../../src/report/types.js';
+import { formatHtml } from '../../../src/report/write.js';
+import { paired, report, vmafModel } from '../../support/report.js';
+
+const HOSTILE = `a"><script>alert(1)</script><img src='http://evil.example/x' onerror=alert(1)> {{}} \${1} .mp4`;
+
+/** A report of vmaf scores. */
+function scored(values: ArrayLike<number>, parts: Partial<Report> = {}): Report {
+  const { frames, pooled_metrics, aggregate_metrics, metrics, distribution, ...facts } = report();
+  return buildReport({
+    ...facts,
+    frameNumbers: Array.from(values, (_, i) => i),
+    series: [
+      { name: 'integer_adm2', values: Float64Array.from(values, (value) => value / 100) },
+      { name: 'vmaf', values: Float64Array.from(values) },
+    ],
+    models: [vmafModel],
+    frameCount: values.length,
+    ...parts,
+  });
+}
+
+const text = (...args: Parameters<typeof writeHtml>) => [...writeHtml(...args)].join('');
+
+it('comes as one string through the public API too', async () => {
+  const [one, other] = [scored([80, 90]), scored([70, 60])];
+  expect(await formatHtml(one, { written: 'today' })).toBe(text(one, { written: 'today' }));
+  expect(await formatHtml([one, other])).toBe(text([one, other]));
+  await expect(formatHtml([])).rejects.toThrow('at least one report');
+});
+
+describe('pictures of worst frames', () => {
+  const jpeg = (last: number) => new Uint8Array([0xff, 0xd8, 0xff, last]);
+  const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47]);
+
+  it('are embedded beside the frames that they are of', () => {
+    const pictures = [{ report: 0, frame: 2, reference: jpeg(1), distorted: jpeg(2), map: png }];
+    const page = text(scored([80, 90, 40]), { pictures });
+    const [, row = ''] = /data-frame="2"(.*?)<\/button>/s.exec(page) ?? [];
+    expect(row.match(/src="[^"]*"/g)).toEqual([
+      'src="data:image/jpeg;base64,/9j/AQ=="',
+      'src="data:image/jpeg;base64,/9j/Ag=="',
+      'src="data:image/png;base64,iVBORw=="',
+    ]);
+    expect(page.match(/<img/g)).toHaveLength(3);
+  });
+
+  it.each([
+    [
+      { reference: new Uint8Array([60, 115, 118, 103]), distorted: png },
+      'the reference picture of frame 2 is no JPEG',
+    ],
+    [{ reference: png, distorted: 'data:' as never }, 'must be the bytes'],
+    [{ reference: png, distorted: new Uint8Array(2 ** 21) }, 'make it smaller'],
+  ])('are refused where they are no small pictures: %#', (files, why) => {
+    const make = () => text(scored([80, 90, 40]), { pictures: [{ report: 0, frame: 2, ...files }] });
+    expect(make).toThrow(AnyvmafError);
+    expect(make).toThrow(why);
+    expect(() => text(scored([80]), { pictures: 5 as never })).toThrow('options.pictures must be a list');
+  });
+});
+
+describe('the page of one report', () => {
+  const page = text(scored([80, 90, 40]), { command: "anyvmaf 'a b' c", written: 'today' });
+
+  it('is a document that loads nothing', () => {
+    expect(page).toMatch(/^<!doctype html>\n<html lang="en">/);
+    expect(page).toMatch(/<\/html>\n$/);
+    expect(page).not.toMatch(/\b(src|href)=|@import|url\(|https?:/i);
+    expect(page).toContain(`default-src 'none'`);
+  });
+
+  it('has the score, pooled values, percentiles, worst frames and the command', () => {
+    expect(page).toContain('70.00<sup>VMAF</sup>');
+    expect(page).toContain('<td>70.0000</td>');
+    expect(page).toMatch(/data-frame="2"/);
+    expect(page).toContain('anyvmaf &#39;a b&#39; c');
+    expect(page).toContain('today');
+  });
+
+  it('has a drawing that needs no script', () => {
+    expect(page).toMatch(/<svg [^>]*><path d="M0 /);
+  });
+
+  it('has its values as data that JSON reads', () => {
+    const data = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(page)?.[1] ?? '';
+    const { runs } = JSON.parse(data);
+    expect(runs).toHaveLength(1);
+    expect(Object.keys(runs[0].metrics)).toEqual(['vmaf', 'integer_adm2']);
+    expect(runs[0].frames).toEqual({ first: 0, step: 1, count: 3 });
+  });
+});
+
+it('escapes names, warnings, findings, models and metrics, wherever they stand', () => {
+  const base = scored([80, 90]);
+  const hostile: Report = {
+    ...base,
+    version: HOSTILE,
+    reference: { ...base.reference, name: HOSTILE, container: HOSTILE },
+    distorted: { ...base.distorted, name: `${HOSTILE}2` },
+    models: [{ ...vmafModel, source: HOSTILE, chosen: HOSTILE }],
+    warnings: [HOSTILE],
+    preflight: [
+      {
+        code: 'size',
+        severity: 'warning',
+        message: HOSTILE,
+        reference: HOSTILE,
+        distorted: HOSTILE,
+        fix: HOSTILE,
+      },
+    ],
+    metrics: [...base.metrics, HOSTILE],
+    frames: base.frames.map((frame) => ({ ...frame, metrics: { ...frame.metrics, [HOSTILE]: 1 } })),
+    backend_used: HOSTILE,
+    implementation: HOSTILE,
+  };
+  for (const reports of [hostile, [hostile, { ...hostile, distorted: base.distorted }]]) {
+    const page = text(reports, { command: HOSTILE, written: HOSTILE });
+    expect(page).not.toContain('<script>alert');
+    expect(page).not.toContain('<img');
+    // The style, the data and the script; nothing else opens or ends one.
+    expect(page.match(/<script\b/g)).toHaveLength(2);
+    expect(page.match(/<\/script\b/g)).toHaveLength(2);
+  }
+});
+
+it('compares several encodes, told apart by as much of their names as it takes', () => {
+  const named = (name: string) => {
+    const one = scored([80, 90]);
+    return { ...one, distorted: { ...one.distorted, name } };
+  };
+  const page = text([named('/a/x.mp4'), named('/a/y.mp4')]);
+  expect(page).toContain('2 encodes of');
+  expect(page).toContain('<span title="/a/y.mp4">y.mp4</span>');
+  const same = text([named('/a/x.mp4'), named('/b/x.mp4')]);
+  expect(same).toContain('<span title="/b/x.mp4">/b/x.mp4</span>');
+});
+
+describe('a model whose scores go beyond 100', () => {
+  const wide = { ...vmafModel, source: 'vmaf_v1.0.16_3d0h_2160', scoreRange: [0, 110] } as const;
+
+  it('is shown on its own range', () => {
+    const page = text(scored([99, 108, 105], { models: [wide] }));
+    expect(page).toContain('by vmaf_v1.0.16_3d0h_2160, from 0 to 110.');
+    // The mean of 104 is 94.55 % of the way, 100 is 90.91 % of it.
+    expect(page).toContain('<span class="dot" style="left:94.55%"></span>');
+    expect(page).toContain('<span class="tick" style="left:90.91%">100</span>');
+    expect(text([scored([99], { models: [wide] }), scored([108], { models: [wide] })])).toContain(
+      '0 to 110, the bar',
+    );
+  });
+
+  it('has no range when it was told not to clip', () => {
+    const unclipped = { ...wide, options: { disableClip: true, enableTransform: false } };
+    const page = text(scored([99, 117], { models: [unclipped] }));
+    expect(page).toContain('not clipped to a range');
+    expect(page).toContain('<span class="tick" style="left:85.47%">100</span>');
+  });
+});
+
+describe('quality over bit rate', () => {
+  /** 50 frames of two seconds at a bit rate. */
+  const sized = (kilobits: number, level: number): Report => {
+    const one = scored(new Float64Array(50).fill(level));
+    const frameRate = { num: 25, den: 1 };
+    const parts = { name: `${kilobits}.mp4`, frameRate, frameCount: 50, fileSize: 250 * kilobits };
+    return { ...one, distorted: { ...one.distorted, ...parts } };
+  };
+
+  it('has a point for each encode, bit rates by their logarithm', () => {
+    const page = text([sized(2000, 90), sized(500, 70)]);
+    // 6 % of the span are free on either side: 6 of 112 parts from the left and from the right.
+    expect(page).toContain('left:5.36%');
+    expect(page).toContain('left:94.64%');
+    // 1000 is half way.
+    expect(page).toContain('<i class="gx" style="left:50%">');
+    expect(page).toContain('title="2000.mp4: VMAF 90.00 at 2.00 Mb/s"');
+    expect(page).toContain('bit rate in kb/s');
+    expect(page).toMatch(/class="tag left" style="[^"]*">2000\.mp4</);
+    expect(page).toMatch(/class="tag[^"]*" style="[^"]*">500\.mp4</);
+  });
+
+  it('has no point for an encode whose score cannot be trusted', () => {
+    const offset = { code: 'offset', severity: 'error', message: 'Other moments.' } as const;
+    const three = [sized(2000, 90), { ...sized(1000, 10), preflight: [offset] }, sized(500, 70)];
+    const page = text(three);
+    expect(page).not.toContain('title="1000.mp4: VMAF');
+    expect(page).toContain('title="500.mp4: VMAF 70.00');
+    // One that is only doubtful has one.
+    const warned = { ...offset, code: 'levels', severity: 'warning' } as const;
+    expect(text([...three.slice(0, 1), { ...sized(1000, 10), preflight: [warned] }])).toContain(
+      'title="1000.mp4: VMAF',
+    );
+  });
+
+  it('has BD-rate between codecs where the numbers compare', () => {
+    const coded = (codec: string, kilobits: number, level: number, parts: Partial<Report> = {}) => ({
+      ...sized(kilobits, level),
+      pairing: paired({ codec, bitrate: 1000 * kilobits, fileSize: 250 * kilobits }),
+      ...parts,
+    });
+    const qualities = [60, 70, 80, 90];
+    const curve = (codec: string, factor: number) =>
+      qualities.map((level, i) => coded(codec, factor * 500 * 2 ** i, level));
+    // Three quarters of the rate at every quality: 25 % less, and a third more the other way round.
+    const page = text([...curve('h264', 1), ...curve('av1', 0.75)]);
+    expect(page).toContain('BD-rate between codecs');
+    const rows = [...page.matchAll(/<tr><th scope="row">(av1|h264)<\/th>(.*?)<\/tr>/g)].map(
+      ([, codec, cells = '']) => [codec, ...[...cells.matchAll(/>([^<]*)<\/td>/g)].map(([, cell]) => cell)],
+    );
+    expect(rows).toEqual([
+      ['av1', '–', '−25.0 %'],
+      ['h264', '+33.3 %', '–'],
+    ]);
+    expect(page).not.toContain('From fewer than four');
+    expect(text([...curve('h264', 1), ...curve('av1', 0.75).slice(1)])).toContain(
+      'From fewer than four encodes: av1.',
+    );
+    // A wrong pair is in no curve; nothing is stated of other models.
+    const wrong = { preflight: [{ code: 'offset', severity: 'error', message: 'Other moments.' } as const] };
+    expect(
+      text([...curve('h264', 1), coded('av1', 300, 60, wrong), coded('av1', 900, 80, wrong)]),
+    ).not.toContain('BD-rate');
+    // It is named, and keeps nothing from being stated of the others.
+    const short = coded('av1', 900, 99, {
+      ...wrong,
+      reference: { ...scored([1]).reference, name: 'other.y4m' },
+    });
+    const mixed = text([...curve('h264', 1), ...curve('av1', 0.75), short]);
+    expect(mixed).toMatch(/Left out, as its score cannot be trusted: \S/);
+    expect(mixed).toContain('−25.0 %');
+    expect(page).not.toContain('Left out');
+    const others = curve('av1', 0.75).map((one) => ({
+      ...one,
+      models: [{ ...vmafModel, source: 'other.json' }],
+    }));
+    expect(text([...curve('h264', 1), ...others])).not.toContain('BD-rate');
+  });
+
+  it('takes two encodes with a bit rate', () => {
+    expect(text([sized(2000, 90), scored([70])])).not.toContain('over bit rate');
+    expect(text([sized(2000, 90), sized(2000, 80)])).toContain('over bit rate');
+  });
+});
+
+it('has a column for each further metric that was asked for', () => {
+  const one = scored([80, 90]);
+  const extended = (name: string, value: number): Report => ({
+    ...one,
+    distorted: { ...one.distorted, name },
+    metrics: [...one.metrics, 'psnr_y'],
+    frames: one.frames.map((frame) => ({ ...frame, metrics: { ...frame.metrics, psnr_y: value } })),
+    pooled_metrics: {
+      ...one.pooled_metrics,
+      psnr_y: { min: value, max: value, mean: value, harmonic_mean: value },
+    },
+  });
+  const page = text([extended('a.mp4', 31.5), extended('b.mp4', 33.25)]);
+  expect(page).toContain('<span class="num" title="psnr_y">PSNR</span>');
+  expect(page).toContain('<div class="num" data-label="PSNR">33.25</div>');
+  expect(text([one, one])).not.toContain('data-label="PSNR"');
+});
+
+it('says a cause once, with the encodes that share it, and folds all that was found', () => {
+  const offset = { code: 'offset', severity: 'error', message: 'Other moments are compared.' } as const;
+  const info = { code: 'bit-depth', severity: 'info', message: 'Depths differ.' } as const;
+  const named = (name: string) => {
+    const one = scored([80, 90], { preflight: [offset, info] });
+    return { ...one, distorted: { ...one.distorted, name } };
+  };
+  const page = text([named('a.mp4'), named('b.mp4')]);
+  expect(page.match(/class="flaw-note"/g)).toHaveLength(1);
+  expect(page).toMatch(/class="flaw-note"[^>]*>a\.mp4, b\.mp4: <b>do not trust this score:/);
+  expect(page).toContain('<details open class="found"><summary>What was found: 2 things</summary>');
+  expect(text(scored([80, 90], { preflight: [info] }))).toContain('What was found: 1 thing<');
+  expect(text(scored([80, 90], { preflight: [] }))).not.toContain('What was found');
+});
+
+it('has a page for features only, for one frame and for values that are not finite', () => {
+  expect(text(scored([80, 90], { models: [] }))).toContain('frame by frame');
+  expect(text(scored([80]))).toContain('80.00<sup>');
+  expect(text(scored([Number.NaN, Number.NaN]))).toContain('</html>');
+  expect(text(report())).toContain('</html>');
+});
+
+it('of 200,000 frames takes less than 40 bytes a frame for twelve metrics', () => {
+  const count = 200_000;
+  const { frames, pooled_metrics, aggregate_metrics, metrics, distribution, ...facts } = report();
+  const values = Float64Array.from({ length: count }, (_, i) => 50 + 40 * Math.sin(i));
+  const long = buildReport({
+    ...facts,
+    models: [vmafModel],
+    frameNumbers: Array.from({ length: count }, (_, i) => i),
+    series: ['vmaf', ...'abcdefghijk'].map((name) => ({ name, values })),
+    frameCount: count,
+  });
+  let size = 0;
+  for (const piece of writeHtml(long)) size += piece.length;
+  expect(size).toBeLessThan(40 * count);
+});
+
+it('refuses to be empty', () => {
+  expect(() => text([])).toThrow(AnyvmafError);
+});
+
+describe('encodes that begin on different frames of the reference', () => {
+  const rate = { num: 25, den: 1 };
+  const dip = Array.from({ length: 200 }, (_, i) => (i === 100 ? 20 : 90));
+  const from = (skipped: number, name: string) => {
+    const { reference, distorted } = report();
+    return scored(dip.slice(skipped), {
+      reference: { ...reference, frameRate: rate, frameCount: 200, skipped },
+      distorted: { ...distorted, name },
+    });
+  };
+  const page = text([from(0, 'whole.mp4'), from(12, 'late.mp4')]);
+
+  it('stand on one axis, that of the reference', () => {
+    const data = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(page)?.[1] ?? '';
+    const { skipped, apart, runs } = JSON.parse(data);
+    expect({ skipped, apart }).toEqual({ skipped: 0, apart: true });
+    expect(runs.map(({ frames }: { frames: unknown }) => frames)).toEqual([
+      { first: 0, step: 1, count: 200 },
+      { first: 12, step: 1, count: 188 },
+    ]);
+  });
+
+  it('have their dips at one place of the drawing that needs no script', () => {
+    const [whole = '', late = ''] = [
+      ...page.matchAll(/<path d="(M[^"]+)" fill="none" stroke="var\(--e[01],var\(--s[01]\)\)"/g),
+    ].map(([, path]) => path ?? '');
+    // The lowest point, by its distance from the top.
+    const lowest = (path: string) =>
+      [...path.matchAll(/([\d.]+) ([\d.]+)/g)]
+        .map(([, x, y]) => [Number(x), Number(y)] as const)
+        .reduce((low, point) => (point[1] > low[1] ? point : low))[0];
+    // 900 columns for 199 steps: frame 100.
+    expect(lowest(whole)).toBeCloseTo((100 * 900) / 199, 1);
+    expect(lowest(late)).toBeCloseTo(lowest(whole), 1);
+    expect(Number(/^M([\d.]+)/.exec(late)?.[1])).toBeCloseTo((12 * 900) / 199, 1);
+  });
+
+  it('have their worst frames by the numbers and times of the reference', () => {
+    const worst = [
+      ...page.matchAll(/data-frame="(\d+)"[^>]*><span>(\d+)<\/span><span class="soft">([^<]*)</g),
+    ];
+    const dips = worst.filter(([, place]) => place === '100').map(([, , number, time]) => [number, time]);
+    expect(dips).toEqual([
+      ['100', '0:04.00'],
+      ['100', '0:04.00'],
+    ]);
+  });
+
+  it('say each what was skipped, and the head says it of none', () => {
+    const head = /<p class="files">([^<]*)</.exec(page)?.[1];
+    expect(head).not.toContain('skipped');
+    expect([...page.matchAll(/skipped at the start: ([^<]*)</g)].map(([, what]) => what)).toEqual([
+      'none',
+      '12 of reference',
+    ]);
+  });
+
+  it('are numbered by pair, as in their logs, where they begin together', () => {
+    const together = text([from(12, 'a.mp4'), from(12, 'b.mp4')]);
+    expect(together).toContain('"skipped":12,"apart":false');
+    expect(together).toContain('data-frame="88"');
+    expect(together).toContain('>0:04.00<');
+  });
+});
+
+describe('a score that cannot be trusted', () => {
+  const offset = {
+    code: 'offset',
+    severity: 'warning',
+    message: 'Other moments.',
+    fix: '--offset 12',
+  } as const;
+  const wrong = scored([10, 20], { preflight: [offset] });
+
+  it('is marked in title and headline, with the cause below, and has no word of viewers', () => {
+    const page = text(wrong);
+    expect(page).toMatch(/<title>vmaf 15\.00 × ·/);
+    expect(page).toMatch(/15\.00<span class="flaw"[^>]* aria-label="untrusted"[^>]*>×<\/span>/);
+    expect(page).toMatch(
+      /class="flaw-note"[^>]*><b>do not trust this score:<\/b> \[offset\] Other moments\. \(fix:/,
+    );
+    expect(page).not.toContain('class="word"');
+  });
+
+  it('is marked in its row among several, and named below', () => {
+    const page = text([wrong, scored([80, 90])]);
+    expect(page.match(/<span class="flaw"/g)).toHaveLength(1);
+    expect(page).toMatch(/class="flaw-note"[^>]*>[^<]+: <b>do not trust this score/);
+  });
+});

@@ -1,0 +1,325 @@
+/**
+ * @module test/unit/report/read
+ * Saved reports are read back as they were written, and broken ones are refused with the place where they break.
+ */
+import { describe, expect, test } from 'vitest';
+import { buildReport } from '../../../src/report/build.js';
+import type { Fields, Kind } from '../../../src/report/kinds.js';
+import { isReport, readReport } from '../../../src/report/read.js';
+import { inputs, models, outcome, preparation, run } from '../../../src/report/schema.js';
+import type { Report } from '../../../src/report/types.js';
+import { formatReport, type ReportFormat } from '../../../src/report/write.js';
+import { collectionModel, printed, report, vmafModel } from '../../support/report.js';
+
+const side = {
+  decoder: 'mediabunny',
+  decodedBy: 'mediabunny 1.0 & WebCodecs',
+  codec: 'h264',
+  pixelFormat: 'yuv420p',
+  bitrate: 1234567,
+  fileSize: 99,
+  duration: 1.5,
+  width: 640,
+  height: 360,
+  bitDepth: 8,
+  chroma: '420',
+  frameRate: { num: 30000, den: 1001 },
+  scaledBy: 'own bicubic',
+  conversions: ['8 to 10 bit by a shift of 2'],
+} as const;
+
+const {
+  frames: _,
+  pooled_metrics: __,
+  aggregate_metrics: ___,
+  distribution: ____,
+  metrics: _____,
+  ...facts
+} = report();
+
+/** Everything that a report can say. */
+const full: Report = buildReport({
+  ...facts,
+  reference: { ...facts.reference, name: 'a <"&\'> b.yuv', frameRate: { num: 24, den: 1 }, frameCount: null },
+  pairing: {
+    reference: side,
+    distorted: { ...side, conversions: [] },
+    width: 576,
+    height: 324,
+    bitDepth: 10,
+    chroma: '422',
+    scale: 'lanczos',
+    range: { unit: 'seconds', start: 0.5, end: 2 },
+    frames: {
+      policy: 'nearest',
+      offset: -2,
+      offsetRequested: 'auto',
+      offsetConfidence: 0.93,
+      pairs: 3,
+      missing: { count: 1, frames: [7] },
+      repeated: { count: 0, frames: [] },
+      dropped: { count: 60, frames: [1, 2, 3] },
+    },
+  },
+  preflight: [
+    {
+      code: 'levels',
+      severity: 'warning',
+      message: 'It is <b>darker</b>.',
+      reference: 16,
+      distorted: null,
+      fix: '--x',
+    },
+    { code: 'hdr', severity: 'info', message: 'So & so.' },
+  ],
+  models: [
+    { ...vmafModel, chosen: 'by size' },
+    { ...collectionModel, name: 'b' },
+    { ...vmafModel, name: 'wide', scoreRange: [0, 110] },
+  ],
+  frameNumbers: [0, 2, 4],
+  series: [
+    { name: 'vmaf', values: Float64Array.of(90.123456, 1e-7, 100) },
+    { name: 'psnr_y', values: Float64Array.of(40, Number.NaN, 41) },
+    { name: '__proto__', values: Float64Array.of(1, 2, 3) },
+  ],
+  aggregates: { apsnr_y: 40.5 },
+  subsample: 2,
+  frameCount: 6,
+  warnings: ['First <thing>.', 'Second & third.'],
+});
+
+/** A value of a kind, with every key that it may have; the last word of a choice, which no default is. */
+function exampleOf(kind: Kind<unknown> & { readonly fields?: Fields }): unknown {
+  const { type, values, item, fields } = kind;
+  if (fields) return valuesOf(fields);
+  if (item) return [exampleOf(item), exampleOf(item)];
+  if (values) return values.at(-1);
+  if (type === 'fraction') return { num: 24000, den: 1001 };
+  if (type === 'bounds') return [-1, 110];
+  if (type === 'flag' || type === 'set') return true;
+  return type === 'text' || type === 'scalar' ? 'auto' : 7;
+}
+
+function valuesOf(fields: Fields): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([name, kind]) => [name, exampleOf(kind)]));
+}
+
+describe('what was written is read back', () => {
+  test.each(['json', 'ndjson'] as const)('%s: every key of the schema', (format) => {
+    const keys = [inputs, preparation, models, run, outcome].map(({ fields }) => valuesOf(fields));
+    const { version, fps } = report();
+    const original = Object.assign({ ...printed, version, fps }, ...keys);
+    const text = formatReport(original, format);
+    const { format: _f, computed: _c, notes: _n, ...read } = readReport(text);
+    expect(read).toEqual(original);
+    expect(formatReport(read as Report, format)).toBe(text);
+  });
+
+  test('the direction of a tiny model is that of most, unless the file says otherwise', () => {
+    const [tiny] = valuesOf(models.fields).tiny as NonNullable<Report['tiny']>;
+    for (const better of ['higher', 'lower'] as const) {
+      const text = formatReport({ ...full, tiny: tiny ? [{ ...tiny, better }] : [] }, 'json');
+      expect(text.includes('"better"')).toBe(better === 'lower');
+      expect(readReport(text).tiny?.[0]?.better).toBe(better);
+    }
+  });
+
+  test.each(['json', 'ndjson'] as const)('%s says all that the report does', (format) => {
+    const read = readReport(formatReport(full, format, { precision: 'max' }));
+    expect(isReport(read)).toBe(true);
+    expect({ ...read, format: undefined, computed: undefined, notes: undefined }).toEqual({ ...full });
+    expect(read).toMatchObject({ format, computed: [], notes: [] });
+  });
+
+  test.each(['json', 'ndjson', 'xml', 'csv', 'sub'] as const)(
+    '%s of a report read is the file it was read from',
+    (format) => {
+      for (const original of [printed, full]) {
+        if (original === full && format === 'csv') continue; // a value is missing
+        const text = formatReport(original, format);
+        const read = readReport(text);
+        expect(formatReport({ ...original, ...strip(read) }, format)).toBe(text);
+      }
+    },
+  );
+
+  test('XML has the models, inputs and warnings', () => {
+    const read = readReport(formatReport(full, 'xml', { precision: 'max' }));
+    expect(isReport(read)).toBe(true);
+    const { frameRate } = full.reference;
+    expect(read.reference).toEqual({ ...full.reference, frameRate });
+    expect(
+      read.models?.map(({ name, features, options, collection }) => [name, features, options, collection]),
+    ).toEqual(
+      full.models.map(({ name, features, options, collection }) => [name, features, options, collection]),
+    );
+    expect(read.warnings).toEqual(full.warnings);
+    expect(read.distribution).toEqual(full.distribution);
+    expect(read.frames).toEqual(full.frames);
+  });
+
+  function strip({ format: _f, computed: _c, notes: _n, ...rest }: ReturnType<typeof readReport>) {
+    return rest;
+  }
+});
+
+/** Specification C.3 to C.5: what libvmaf printed for two frames. */
+const LIBVMAF: Readonly<Record<Exclude<ReportFormat, 'ndjson'>, string>> = {
+  xml: `<VMAF version="f85a8536">
+  <params qualityWidth="576" qualityHeight="324" />
+  <fyi fps="14.38" />
+  <frames>
+    <frame frameNum="0" psnr_y="34.786288" ciede2000="35.736006" />
+    <frame frameNum="1" psnr_y="31.908737" ciede2000="34.083841" />
+  </frames>
+  <pooled_metrics>
+    <metric name="psnr_y" min="31.908737" max="34.786288" mean="33.347512" harmonic_mean="33.287244" />
+    <metric name="ciede2000" min="34.083841" max="35.736006" mean="34.909924" harmonic_mean="34.890920" />
+  </pooled_metrics>
+  <aggregate_metrics apsnr_y="33.113422" />
+</VMAF>
+`,
+  json: `{ "version": "f85a8536", "fps": 14.02,
+  "frames": [
+    { "frameNum": 0, "metrics": { "psnr_y": 34.786288, "ciede2000": 35.736006 } },
+    { "frameNum": 1, "metrics": { "psnr_y": 31.908737, "ciede2000": 34.083841 } }
+  ],
+  "pooled_metrics": {
+    "psnr_y": { "min": 31.908737, "max": 34.786288, "mean": 33.347512, "harmonic_mean": 33.287244 },
+    "ciede2000": { "min": 34.083841, "max": 35.736006, "mean": 34.909924, "harmonic_mean": 34.890920 }
+  },
+  "aggregate_metrics": { "apsnr_y": 33.113422 } }
+`,
+  csv: 'Frame,psnr_y,ciede2000,\n0,34.786288,35.736006,\n1,31.908737,34.083841,\n',
+  sub: '{0}{1}frame: 0|psnr_y: 34.786288|ciede2000: 35.736006|\n{1}{2}frame: 1|psnr_y: 31.908737|ciede2000: 34.083841|\n',
+};
+
+describe("libvmaf's logs", () => {
+  test.each(Object.entries(LIBVMAF))('%s: frames as in the file', (format, text) => {
+    const read = readReport(text);
+    expect(read.format).toBe(format);
+    expect(read.metrics).toEqual(['psnr_y', 'ciede2000']);
+    expect(read.frames).toEqual([
+      { frameNum: 0, metrics: { psnr_y: 34.786288, ciede2000: 35.736006 } },
+      { frameNum: 1, metrics: { psnr_y: 31.908737, ciede2000: 34.083841 } },
+    ]);
+    expect(isReport(read)).toBe(false);
+    expect(read.reference).toBeUndefined();
+    expect(read.models).toBeUndefined();
+  });
+
+  test.each(['xml', 'json'] as const)(
+    '%s: pooled values as in the file, percentiles computed and said to be',
+    (format) => {
+      const read = readReport(LIBVMAF[format]);
+      expect(read.pooled_metrics.psnr_y).toEqual({
+        min: 31.908737,
+        max: 34.786288,
+        mean: 33.347512,
+        harmonic_mean: 33.287244,
+      });
+      expect(read.aggregate_metrics).toEqual({ apsnr_y: 33.113422 });
+      expect(read.version).toBe('f85a8536');
+      expect(read.computed).toEqual(['distribution']);
+      // Halfway between the two.
+      expect(read.distribution.psnr_y?.percentiles.p50).toBeCloseTo((34.786288 + 31.908737) / 2, 12);
+    },
+  );
+
+  test('CSV has no pooled values: they are computed and said to be', () => {
+    const read = readReport(LIBVMAF.csv);
+    expect(read.computed).toEqual(['pooled_metrics', 'distribution']);
+    expect(read.pooled_metrics.psnr_y).toMatchObject({ min: 31.908737, max: 34.786288 });
+    expect(read.version).toBeUndefined();
+  });
+
+  test('a byte order mark, Windows line ends and blanks around make no difference', () => {
+    for (const text of Object.values(LIBVMAF))
+      expect(readReport(`\uFEFF${text.replaceAll('\n', '\r\n')}`).frames).toEqual(readReport(text).frames);
+  });
+
+  test('values that are not finite', () => {
+    expect(readReport('Frame,a,b,\n0,inf,-nan,\n').frames[0]?.metrics).toEqual({
+      a: Infinity,
+      b: Number.NaN,
+    });
+    expect(readReport('{"frames":[{"frameNum":0,"metrics":{"a":null}}]}').frames[0]?.metrics.a).toBeNaN();
+    // As libvmaf wrote it before 2.1: no JSON.
+    expect(
+      readReport('{"fps": inf,"frames":[{"frameNum":0,"metrics":{"a": -nan, "b": 1}}]}').frames[0]?.metrics.b,
+    ).toBe(1);
+  });
+
+  test('text that libvmaf did not escape', () => {
+    const read = readReport('<VMAF version="x"><frames><frame frameNum="3" a&b="1" /></frames></VMAF>');
+    expect(read.frames).toEqual([{ frameNum: 3, metrics: { 'a&b': 1 } }]);
+  });
+});
+
+describe('what is not whole', () => {
+  test('a CSV row that lacks a value is left out and told of', () => {
+    const read = readReport('Frame,a,b,\n0,1,2,\n1,3,\n2,5,6,\n');
+    expect(read.frames.map(({ frameNum }) => frameNum)).toEqual([0, 2]);
+    expect(read.notes).toEqual([expect.stringMatching(/^Line 3 has 1 values for 2 metrics/)]);
+  });
+
+  test('a line that is cut off is left out and told of', () => {
+    expect(readReport('Frame,a,b,\n0,1,2,\n1,3,4').notes).toEqual(['Line 3 is cut off and was left out.']);
+    const whole = formatReport(printed, 'ndjson');
+    const cut = readReport(whole.slice(0, whole.indexOf('"frameNum":1') + 20));
+    expect(cut.frames.map(({ frameNum }) => frameNum)).toEqual([0]);
+    expect(cut.notes).toEqual(['Line 3 is cut off and was left out.', expect.stringMatching(/no summary/)]);
+    expect(cut.metrics).toEqual(printed.metrics);
+    expect(cut.computed).toEqual(['pooled_metrics', 'distribution']);
+  });
+
+  test('NDJSON of a run that goes on is read up to its last line', () => {
+    const lines = formatReport(printed, 'ndjson').split('\n');
+    const read = readReport(`${lines.slice(0, 2).join('\n')}\n`);
+    expect(read.frames).toHaveLength(1);
+    expect(read.reference?.name).toBe('ref.yuv');
+    expect(isReport(read)).toBe(false);
+  });
+
+  test('frames in another order are put in order; the same frame twice is refused', () => {
+    expect(readReport('Frame,a,\n2,1,\n0,2,\n').frames.map(({ frameNum }) => frameNum)).toEqual([0, 2]);
+    expect(() => readReport('Frame,a,\n2,1,\n2,2,\n')).toThrow('frame 2 comes twice');
+  });
+});
+
+describe('what is broken is refused with its place', () => {
+  test.each([
+    ['', 'r.json is no report: it is empty'],
+    ['hello', 'r.json, line 1, column 1: expected a report, found "hello"'],
+    ['[1]', 'its JSON is a list'],
+    ['{"a":1}', 'its JSON has no list "frames"'],
+    ['<html><body>', 'it is an HTML page'],
+    [
+      '{\n  "frames": [\n    {"frameNum": 0 "metrics": {}}\n]}',
+      'line 3, column 20: expected "," or "}", found ""metrics": {}}"',
+    ],
+    ['{"frames": [', 'line 1, column 13: expected a value, the file ends here'],
+    ['{"frames": [01]}', 'column 14: expected "," or "]", found "1]}"'],
+    ['{"frames": [1,]}', 'column 15: expected a value, found "]}"'],
+    ['{"frames": ["a\\x"]}', 'column 13: expected a value'],
+    ['{"frames": []} x', 'column 16: expected the end, found "x"'],
+    ['{"frames": [{"frameNum": 0, "metrics": {"a": "1"}}]}', 'frames[0] has no number for "a"'],
+    ['{"frames": [{"frameNum": -1, "metrics": {}}]}', 'frames[0] has no frame number'],
+    [
+      '<VMAF>\n <frames>\n  <frame frameNum="0" a="x" />',
+      'line 3, column 3: expected a number as a, not "x"',
+    ],
+    ['<VMAF>\n <frames>\n  <frame frameNum="0" a="1"', 'line 3, column 3: expected an element'],
+    ['<VMAF>\n <frames>\n  <frame frameNum="0" a="1" />\n', 'expected </frames>, the file ends here'],
+    ['<VMAF>\n</frames>', 'line 2, column 1: expected no </frames>'],
+    ['<VMAF></VMAF>', 'its XML has no element <frames>'],
+    ['Frame,a,\n0,1,2,\n', 'line 2, column 1: expected 1 values, not 2'],
+    ['Frame,a,b,\n0,1,x,\n', 'line 2, column 5: expected a number for b, found "x,"'],
+    ['Frame,a,\nx,1,\n', 'line 2, column 1: expected a frame number'],
+    ['{0}{1}frame: 0|a: 1|\n{1}frame', 'line 2, column 1: expected {N}{N+1}frame: N|'],
+    ['{0}{1}frame: 0|a: 1|b|', 'line 1, column 21: expected a metric and its number, found "b|"'],
+  ])('%j', (text, message) => {
+    expect(() => readReport(text, 'r.json')).toThrow(message);
+  });
+});

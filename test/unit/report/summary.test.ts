@@ -1,0 +1,305 @@
+import { describe, expect, it } from 'vitest';
+import type { FindingCode } from '../../../src/media/preflight/types.js';
+import { brief, unsaid } from '../../../src/report/brief.js';
+import { buildReport, type ReportParts } from '../../../src/report/build.js';
+import { summarize } from '../../../src/report/summary.js';
+import { columns } from '../../../src/report/terminal.js';
+import type { Report, ReportModel } from '../../../src/report/types.js';
+import { collectionModel, report, vmafModel } from '../../support/report.js';
+
+const y4m = {
+  name: 'ref.y4m',
+  container: 'y4m',
+  width: 1920,
+  height: 1080,
+  bitDepth: 8,
+  chroma: '420',
+  frameCount: 100,
+  skipped: 0,
+  frameRate: { num: 25, den: 1 },
+} as const;
+
+function run(series: Record<string, readonly number[]>, overrides: Partial<ReportParts> = {}): Report {
+  const { frames, pooled_metrics, aggregate_metrics, metrics, distribution, ...facts } = report();
+  const count = Math.max(...Object.values(series).map((values) => values.length));
+  return buildReport({
+    ...facts,
+    reference: y4m,
+    distorted: { ...y4m, name: 'dis.y4m', skipped: 2 },
+    frameNumbers: Array.from({ length: count }, (_, i) => i),
+    series: Object.entries(series).map(([name, values]) => ({ name, values: Float64Array.from(values) })),
+    frameCount: count,
+    ...overrides,
+  });
+}
+
+/** 100 frames at 90, with two dips. */
+const scores = Array.from({ length: 100 }, (_, i) => (i === 40 ? 50 : i === 41 ? 51 : i === 90 ? 60 : 90));
+
+describe('summarize', () => {
+  it('shows inputs, scores, pooled values, percentiles, worst frames and what ran', () => {
+    const text = summarize(
+      run(
+        { integer_adm2: scores.map((x) => x / 100), vmaf: scores },
+        { models: [vmafModel], fps: 35.126, threads: 2, warnings: ['Something to know.'] },
+      ),
+    );
+    expect(text).toBe(`reference  1920x1080  4:2:0  8 bit  25 fps  100 frames             ref.y4m
+distorted  1920x1080  4:2:0  8 bit  25 fps  100 frames, 2 skipped  dis.y4m
+
+Score
+  vmaf  88.910000 !  good  vmaf_v0.6.1
+  ! read the warnings before you believe this score: Something to know.
+  In words: an average viewer's vote, 1080p screen, three screen heights away.
+
+Pooled over 100 frames      min     mean  harmonic      max  stddev
+  vmaf                  50.0000  88.9100   88.1928  90.0000  6.2468
+  integer_adm2           0.5000   0.8891    0.8866   0.9000  0.0625
+
+Percentiles      1 %      5 %     10 %   median
+  vmaf       50.9900  90.0000  90.0000  90.0000
+
+Worst frames by vmaf, at least 25 frames (1 s) apart
+  frame     time    value
+     40  0:01.60  50.0000
+     90  0:03.60  60.0000
+      0  0:00.00  90.0000
+     65  0:02.60  90.0000
+
+What ran
+  frames      100 pairs, 35.13 fps
+  backend     wasm, simd128, 2 workers
+  arithmetic  libvmaf-3.2
+  model       vmaf = vmaf_v0.6.1: integer_adm2, integer_motion2,
+              integer_vif_scale0
+  anyvmaf     9.9.9
+
+Warning
+  ! Something to know.
+`);
+  });
+
+  it('shows the confidence interval of a collection, not the scores of its members', () => {
+    const text = summarize(
+      run(
+        {
+          vmaf: [80, 82],
+          vmaf_0001: [1, 2],
+          vmaf_0020: [3, 4],
+          vmaf_bagging: [80.79002, 80.79002],
+          vmaf_stddev: [1.622961, 1.622961],
+          vmaf_ci_p95_lo: [78.34105, 78.34105],
+          vmaf_ci_p95_hi: [83.653128, 83.653128],
+        },
+        { models: [collectionModel] },
+      ),
+    );
+    expect(text).toContain(`
+  vmaf  81.000000  good  vmaf_b_v0.6.3
+    bagging 80.790020, ci.p95: [78.341050, 83.653128], stddev: 1.622961
+    (20 bootstrap models, whose own scores are not listed here)
+`);
+    expect(text).not.toContain('vmaf_0001');
+    expect(text).not.toContain('vmaf_0020');
+    expect(text).toMatch(/^Percentiles.*\n {2}vmaf .*\n {2}vmaf_bagging /m);
+  });
+
+  it('without a model ranks frames by a feature that has a direction', () => {
+    const text = summarize(run({ psnr_y: [30, 40], mse_y: [65, 7] }, { aggregates: { apsnr_y: 32.6 } }));
+    expect(text).not.toContain('Score');
+    expect(text).toContain('\nWorst frames by psnr_y, ');
+    expect(text).toMatch(/^Percentiles.*\n {2}psnr_y /m);
+    expect(text).toContain('\nWhole run\n  apsnr_y  32.600000\n');
+  });
+
+  it('without a model or such a feature leaves percentiles and worst frames out', () => {
+    const text = summarize(run({ integer_motion2: [0, 1] }));
+    expect(text).toContain('integer_motion2');
+    expect(text).not.toMatch(/Percentiles|Worst/);
+  });
+
+  it('writes scores at the precision asked for', () => {
+    expect(summarize(run({ vmaf: [1 / 3] }, { models: [vmafModel] }), { precision: 'max' })).toContain(
+      'vmaf  0.33333333333333331  ',
+    );
+  });
+
+  it('says what differs from the ordinary', () => {
+    const text = summarize(
+      run(
+        { vmaf: [50, Number.NaN] },
+        {
+          models: [{ ...vmafModel, options: { disableClip: true, enableTransform: true } }],
+          subsample: 3,
+          threads: 0,
+          backend_requested: 'auto',
+          fps: Number.POSITIVE_INFINITY,
+          distorted: { ...y4m, frameCount: null, chroma: '400' },
+        },
+      ),
+    );
+    expect(text).toContain('frames      2 pairs, one in 3 scored\n');
+    expect(text).toContain('wasm (asked for: auto), simd128, the calling thread\n');
+    expect(text).toContain('vmaf = vmaf_v0.6.1, disable_clip, enable_transform: integer_adm2');
+    expect(text).toContain('luma only');
+    expect(text).toContain('frames not counted');
+    expect(text).toContain('\n  vmaf  not predicted  vmaf_v0.6.1\n');
+    expect(text).toMatch(/\n {2}vmaf +incomplete\n/);
+  });
+
+  it.each([64, 80, 120])('fits %i columns, and every line of a table is equally long', (width) => {
+    const names = [
+      'VMAF_integer_feature_motion_sad_score',
+      'integer_adm2_csf_2_dlmw_0.7_egl_1_min_0.5_nw_0.02',
+    ];
+    const text = summarize(
+      run(Object.fromEntries([['vmaf', scores], ...names.map((name) => [name, scores])]), {
+        models: [{ ...vmafModel, features: names }],
+        reference: { ...y4m, name: `/a/${'long/'.repeat(40)}ref.y4m` },
+        distorted: { ...y4m, name: `/映像/${'長い'.repeat(40)}/dis.y4m` },
+        warnings: ['word '.repeat(60).trim()],
+      }),
+      { width },
+    );
+    for (const line of text.split('\n')) expect(columns(line), line).toBeLessThanOrEqual(width);
+    expect(text).toContain('ref.y4m');
+    expect(text).toContain('dis.y4m');
+    const table = text.slice(text.indexOf('Pooled over')).split('\n\n')[0]?.split('\n').slice(-4) ?? [];
+    expect(new Set(table.map(columns)).size).toBe(1);
+  });
+
+  it('has colour only when asked, and the same text under it', () => {
+    const sample = run({ vmaf: scores }, { models: [vmafModel], warnings: ['Careful.'] });
+    const plain = summarize(sample);
+    const coloured = summarize(sample, { color: true });
+    expect(plain).not.toContain('\u001b');
+    expect(coloured).toContain('\u001b[1m');
+    const stripped = coloured.replaceAll(new RegExp(`${'\u001b'}\\[\\d+m`, 'g'), '');
+    expect(stripped.replaceAll(/ +$/gm, '')).toBe(plain);
+  });
+
+  it('lets no control character of a file name reach the terminal', () => {
+    const text = summarize(run({ vmaf: [1] }, { reference: { ...y4m, name: 'a\u001b[2Jb\nc\u202ed.y4m' } }));
+    expect(text).toContain('a\\x1b[2Jb\\x0ac\\u202ed.y4m');
+  });
+});
+
+const about = (code: FindingCode, message: string) => ({ code, severity: 'warning' as const, message });
+
+describe('a report in brief', () => {
+  const lines = (report: Report, width = 80) => brief(report, { width }).trimEnd().split('\n');
+  const pair = {
+    reference: { ...y4m, name: '/a/ref.y4m' },
+    distorted: { ...y4m, name: '/b/dis.y4m', skipped: 2 },
+  };
+
+  it('says the score, what was compared, the doubt and the worst moment', () => {
+    const warnings = ['Something to know.', 'And something else.'];
+    const one = run(
+      { integer_adm2: scores, psnr_y: scores, vmaf: scores },
+      { models: [vmafModel], warnings, ...pair },
+    );
+    expect(lines(one)).toEqual([
+      '  vmaf  88.910000 !  good  vmaf_v0.6.1',
+      '  dis.y4m against ref.y4m',
+      '  Compared at 1920×1080, reference frames 0 to 99.',
+      '  psnr_y 88.9100',
+      '  ! doubtful: Something to know.',
+      '  Worst: 0:01.60, frame 40, vmaf 50.0000',
+    ]);
+    // What is left to say, whoever prints the lines counts.
+    expect(unsaid([one])).toBe(1);
+    expect(unsaid([run({ vmaf: scores }, { models: [vmafModel], ...pair })])).toBe(0);
+  });
+
+  it('never cuts off what resolves the doubt', () => {
+    const preflight = [
+      { ...about('offset', 'long '.repeat(80)), fix: '--offset 12' },
+      about('duration', 'The lengths differ.'),
+    ];
+    for (const width of [60, 80]) {
+      const text = lines(
+        run({ psnr_y: scores, vmaf: scores }, { models: [vmafModel], preflight, ...pair }),
+        width,
+      );
+      expect(text.slice(4)).toEqual([
+        expect.stringMatching(/^ {2}× do not trust this score: long /),
+        expect.stringMatching(/ …$/),
+        '    fix: --offset 12',
+        expect.stringMatching(/^ {2}Worst:/),
+      ]);
+      for (const line of text) expect(columns(line), line).toBeLessThanOrEqual(width);
+    }
+  });
+
+  it('has seven lines beside the scores at most, whatever there is to say', () => {
+    const features = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`feature_${i}`, scores]));
+    const preflight = Array.from({ length: 20 }, (_, i) => ({
+      code: 'offset' as const,
+      severity: 'error' as const,
+      message: `Reason ${i} is ${'long '.repeat(60)}.`,
+    }));
+    for (const width of [60, 80, 200]) {
+      const long = run(
+        { ...features, vmaf: scores },
+        {
+          models: [vmafModel],
+          preflight,
+          reference: { ...y4m, name: `/映像/${'長い'.repeat(90)}.y4m` },
+        },
+      );
+      const [score, ...others] = lines(long, width);
+      expect(score).toContain('88.910000 ×');
+      expect(others.length).toBeLessThanOrEqual(7);
+      for (const line of others) expect(columns(line), line).toBeLessThanOrEqual(width);
+    }
+  });
+
+  it('lists means where no model was asked for, and a line for each that was', () => {
+    expect(lines(run({ psnr_y: [30, 40], mse_y: [65, 7] }, pair))).toEqual([
+      '  psnr_y 35.0000',
+      '  mse_y 36.0000',
+      '  dis.y4m against ref.y4m',
+      '  Compared at 1920×1080, reference frames 0 to 1.',
+      '  Worst: 0:00.00, frame 0, psnr_y 30.0000',
+    ]);
+    const models = ['a', 'b', 'c'].map((name) => ({ ...vmafModel, name, source: `${name}.json` }));
+    const several = lines(run({ a: [1], b: [2], c: [3] }, { models, ...pair }));
+    expect(several.slice(0, 4).map((line) => line.trim().split(' ')[0])).toEqual(['a', 'b', 'c', 'dis.y4m']);
+  });
+});
+
+describe('the word for a score', () => {
+  const line = (score: number, model: Partial<ReportModel> = {}, width = 1920) =>
+    summarize(
+      run(
+        { vmaf: [score] },
+        { models: [{ ...vmafModel, ...model }], reference: { ...y4m, width, height: 1 } },
+      ),
+    ).match(/^ {2}vmaf .*$/m)?.[0];
+
+  it.each([
+    [100, 'excellent'],
+    [90, 'excellent'],
+    [89.9, 'good'],
+    [70, 'good'],
+    [69.9, 'fair'],
+    [49, 'poor'],
+    [20, 'bad'],
+    [0, 'bad'],
+  ])('%d is %s', (score, word) => {
+    expect(line(score)).toMatch(new RegExp(`  ${word}  vmaf_v0\\.6\\.1$`));
+  });
+
+  it('is not said of other pictures, models or settings', () => {
+    const wordless = /[0-9] {2}\S+$/;
+    expect(line(95, {}, 640)).toMatch(wordless);
+    expect(line(95, {}, 3840)).toMatch(wordless);
+    expect(line(95, { source: 'vmaf_4k_v0.6.1' }, 1920)).toMatch(wordless);
+    expect(line(95, { source: 'vmaf_4k_v0.6.1' }, 3840)).toContain('  excellent  ');
+    expect(line(95, { source: 'vmaf_v0.6.1neg' })).toMatch(wordless);
+    expect(line(95, { source: 'my.json' })).toMatch(wordless);
+    expect(line(95, { features: ['integer_vif_scale0_egl_1'] })).toMatch(wordless);
+    expect(line(95, { options: { disableClip: false, enableTransform: true } })).toMatch(wordless);
+  });
+});

@@ -1,0 +1,471 @@
+import { describe, expect, it } from 'vitest';
+import { formatReport, type ReportFormat, writeReport } from '../../../src/report/write.js';
+import { collectionModel, pooled, printed, report, spread, vmafModel } from '../../support/report.js';
+
+const FORMATS: readonly ReportFormat[] = ['xml', 'json', 'csv', 'sub', 'ndjson'];
+
+/** libvmaf's part of a log: all before the first of our own keys. */
+function theirs(text: string, ours: string): string {
+  const at = text.indexOf(ours);
+  expect(at).toBeGreaterThan(0);
+  return text.slice(0, at);
+}
+
+describe('xml', () => {
+  it('is what libvmaf writes (specification C.3)', () => {
+    const text = formatReport({ ...printed, fps: 14.38 }, 'xml');
+    expect(theirs(text, '  <anyvmaf ')).toBe(`<VMAF version="9.9.9">
+  <params qualityWidth="576" qualityHeight="324" />
+  <fyi fps="14.38" />
+  <frames>
+    <frame frameNum="0" psnr_y="34.786288" psnr_cb="39.255496" psnr_cr="41.375212" ciede2000="35.736006" />
+    <frame frameNum="1" psnr_y="31.908737" psnr_cb="39.006930" psnr_cr="41.281935" ciede2000="34.083841" />
+  </frames>
+  <pooled_metrics>
+    <metric name="psnr_y" min="31.908737" max="34.786288" mean="33.347512" harmonic_mean="33.287244" />
+    <metric name="psnr_cb" min="39.006930" max="39.255496" mean="39.131213" harmonic_mean="39.130828" />
+    <metric name="psnr_cr" min="41.281935" max="41.375212" mean="41.328574" harmonic_mean="41.328522" />
+    <metric name="ciede2000" min="34.083841" max="35.736006" mean="34.909924" harmonic_mean="34.890920" />
+  </pooled_metrics>
+  <aggregate_metrics apsnr_y="33.113422" apsnr_cb="39.129435" apsnr_cr="41.328323" />
+`);
+    expect(text.endsWith('  </anyvmaf>\n</VMAF>\n')).toBe(true);
+  });
+
+  it('of a run without frames has no size and no values (C.6)', () => {
+    const text = formatReport(report({ fps: Number.NaN }), 'xml');
+    expect(theirs(text, '  <anyvmaf ')).toBe(`<VMAF version="9.9.9">
+  <params qualityWidth="0" qualityHeight="0" />
+  <fyi fps="-nan" />
+  <frames>
+  </frames>
+  <pooled_metrics>
+  </pooled_metrics>
+  <aggregate_metrics />
+`);
+  });
+
+  it('of frames without features has the size and an infinite fps (C.6)', () => {
+    const text = formatReport(report({ fps: Number.POSITIVE_INFINITY, frameCount: 2 }), 'xml');
+    expect(text).toContain('qualityWidth="576" qualityHeight="324" />\n  <fyi fps="inf" />\n');
+  });
+
+  it('skips missing values and leaves their metric without pooled values', () => {
+    const text = formatReport(
+      report({
+        metrics: ['a', 'b'],
+        frames: [
+          { frameNum: 0, metrics: { b: 2 } },
+          { frameNum: 5, metrics: { a: Number.POSITIVE_INFINITY, b: Number.NaN } },
+        ],
+        pooled_metrics: { a: {}, b: pooled(2, 2, Number.NaN, Number.NEGATIVE_INFINITY) },
+      }),
+      'xml',
+    );
+    expect(text).toContain(`
+    <frame frameNum="0" b="2.000000" />
+    <frame frameNum="5" a="inf" b="-nan" />
+  </frames>
+  <pooled_metrics>
+    <metric name="a" />
+    <metric name="b" min="2.000000" max="2.000000" mean="-nan" harmonic_mean="-inf" />
+`);
+  });
+
+  it('says the rest in an element of ours, escaped', () => {
+    const text = formatReport(
+      report({
+        metrics: ['vmaf'],
+        models: [collectionModel],
+        distribution: { vmaf: spread(80) },
+        reference: {
+          ...report().reference,
+          name: 'a<"b">&\n\u0001.yuv',
+          frameRate: { num: 30000, den: 1001 },
+        },
+        distorted: { ...report().distorted, frameCount: null },
+        warnings: ['1 < 2.'],
+      }),
+      'xml',
+    );
+    expect(
+      text.slice(text.indexOf('  <anyvmaf ')),
+    ).toBe(`  <anyvmaf compat="libvmaf-3.2" backend_requested="wasm" \
+backend_used="wasm" implementation="simd128" threads="1" subsample="1" frame_count="0">
+    <reference name="a&lt;&quot;b&quot;&gt;&amp;&#10;\uFFFD.yuv" container="yuv" width="576" height="324" bit_depth="10" \
+chroma="420" frame_rate="30000/1001" frame_count="2" skipped="0" />
+    <distorted name="dis.yuv" container="yuv" width="576" height="324" bit_depth="10" chroma="420" skipped="0" />
+    <model name="vmaf" source="vmaf_b_v0.6.3" features="integer_adm2 integer_motion2 integer_vif_scale0" \
+disable_clip="false" enable_transform="false" members="20" bagging="vmaf_bagging" stddev="vmaf_stddev" \
+ci_p95_lo="vmaf_ci_p95_lo" ci_p95_hi="vmaf_ci_p95_hi" />
+    <distribution metric="vmaf" p1="80.000000" p5="80.000000" p10="80.000000" p25="80.000000" p50="80.000000" \
+p75="80.000000" p90="80.000000" p95="80.000000" p99="80.000000" stddev="0.000000" />
+    <warning>1 &lt; 2.</warning>
+  </anyvmaf>
+</VMAF>
+`);
+  });
+});
+
+describe('json', () => {
+  it('is what libvmaf writes (specification C.4)', () => {
+    expect(theirs(formatReport(printed, 'json'), ',\n  "reference"')).toBe(`{
+  "version": "9.9.9",
+  "fps": 14.02,
+  "frames": [
+    {
+      "frameNum": 0,
+      "metrics": {
+        "psnr_y": 34.786288,
+        "psnr_cb": 39.255496,
+        "psnr_cr": 41.375212,
+        "ciede2000": 35.736006
+      }
+    },
+    {
+      "frameNum": 1,
+      "metrics": {
+        "psnr_y": 31.908737,
+        "psnr_cb": 39.006930,
+        "psnr_cr": 41.281935,
+        "ciede2000": 34.083841
+      }
+    }
+  ],
+  "pooled_metrics": {
+    "psnr_y": {
+      "min": 31.908737,
+      "max": 34.786288,
+      "mean": 33.347512,
+      "harmonic_mean": 33.287244
+    },
+    "psnr_cb": {
+      "min": 39.006930,
+      "max": 39.255496,
+      "mean": 39.131213,
+      "harmonic_mean": 39.130828
+    },
+    "psnr_cr": {
+      "min": 41.281935,
+      "max": 41.375212,
+      "mean": 41.328574,
+      "harmonic_mean": 41.328522
+    },
+    "ciede2000": {
+      "min": 34.083841,
+      "max": 35.736006,
+      "mean": 34.909924,
+      "harmonic_mean": 34.890920
+    }
+  },
+  "aggregate_metrics": {
+    "apsnr_y": 33.113422,
+    "apsnr_cb": 39.129435,
+    "apsnr_cr": 41.328323
+  }`);
+  });
+
+  it('of a run without frames keeps its empty lists on two lines (C.6)', () => {
+    expect(theirs(formatReport(report({ fps: Number.NaN }), 'json'), ',\n  "reference"')).toBe(`{
+  "version": "9.9.9",
+  "fps": null,
+  "frames": [
+  ],
+  "pooled_metrics": {
+  },
+  "aggregate_metrics": {
+  }`);
+  });
+
+  it('ends the line after a null, skips missing values, leaves failed pooling empty', () => {
+    const text = formatReport(
+      report({
+        metrics: ['a', 'b', 'c'],
+        frames: [{ frameNum: 3, metrics: { a: Number.NaN, c: Number.NEGATIVE_INFINITY } }],
+        pooled_metrics: { a: pooled(1, Number.POSITIVE_INFINITY, Number.NaN, 1), b: {}, c: {} },
+        aggregate_metrics: { d: Number.POSITIVE_INFINITY },
+      }),
+      'json',
+    );
+    expect(text).toContain(`
+      "frameNum": 3,
+      "metrics": {
+        "a": null,
+        "c": null
+      }
+    }
+  ],
+  "pooled_metrics": {
+    "a": {
+      "min": 1.000000,
+      "max": null,
+      "mean": null,
+      "harmonic_mean": 1.000000
+    },
+    "b": {
+    },
+    "c": {
+    }
+  },
+  "aggregate_metrics": {
+    "d": null
+  },
+`);
+  });
+
+  it('says the rest under keys of ours', () => {
+    const text = formatReport(
+      report({
+        metrics: ['vmaf'],
+        models: [collectionModel, { ...vmafModel, name: 'x' }],
+        distribution: { vmaf: spread(80.5) },
+        reference: { ...report().reference, name: 'a"b.yuv', frameRate: { num: 25, den: 1 } },
+        distorted: { ...report().distorted, frameCount: null, skipped: 3 },
+        warnings: ['Short.'],
+      }),
+      'json',
+    );
+    const { version, fps, frames, pooled_metrics, aggregate_metrics, ...ours } = JSON.parse(text);
+    expect(Object.keys(ours)).toEqual([
+      'reference',
+      'distorted',
+      'models',
+      'distribution',
+      'compat',
+      'backend_requested',
+      'backend_used',
+      'implementation',
+      'threads',
+      'subsample',
+      'frame_count',
+      'warnings',
+      'trust',
+    ]);
+    const input = { container: 'yuv', width: 576, height: 324, bit_depth: 10, chroma: '420' };
+    expect(ours.reference).toEqual({
+      ...input,
+      name: 'a"b.yuv',
+      frame_rate: '25/1',
+      frame_count: 2,
+      skipped: 0,
+    });
+    expect(ours.distorted).toEqual({ ...input, name: 'dis.yuv', frame_count: null, skipped: 3 });
+    const model = {
+      name: 'vmaf',
+      source: 'vmaf_b_v0.6.3',
+      features: ['integer_adm2', 'integer_motion2', 'integer_vif_scale0'],
+      options: { disable_clip: false, enable_transform: false },
+    };
+    const collection = {
+      members: 20,
+      bagging: 'vmaf_bagging',
+      stddev: 'vmaf_stddev',
+      ci_p95_lo: 'vmaf_ci_p95_lo',
+      ci_p95_hi: 'vmaf_ci_p95_hi',
+    };
+    expect(ours.models).toEqual([
+      { ...model, collection },
+      { ...model, name: 'x', source: 'vmaf_v0.6.1' },
+    ]);
+    expect(ours.distribution).toEqual({ vmaf: spread(80.5) });
+    expect(ours.warnings).toEqual(['Short.']);
+    expect(text.endsWith('\n}\n')).toBe(true);
+    expect(text).toContain('\n      "percentiles": {\n        "p1": 80.500000,\n');
+  });
+
+  it('keeps the order and values of metrics named like numbers and like members of every object', () => {
+    const names = ['b', '1', '__proto__', 'a', '0'];
+    const values = Object.fromEntries(names.map((name, i) => [name, i]));
+    const text = formatReport(
+      report({ metrics: [...names, 'constructor'], frames: [{ frameNum: 0, metrics: values }] }),
+      'json',
+    );
+    expect(text).toContain(
+      '"b": 0.000000,\n        "1": 1.000000,\n        "__proto__": 2.000000,\n        "a": 3.000000,\n        "0": 4.000000\n      }',
+    );
+    expect(text).toContain('"__proto__": {\n    },');
+  });
+});
+
+describe('csv', () => {
+  it('is what libvmaf writes (specification C.5)', () => {
+    expect(formatReport(printed, 'csv')).toBe(`Frame,psnr_y,psnr_cb,psnr_cr,ciede2000,
+0,34.786288,39.255496,41.375212,35.736006,
+1,31.908737,39.006930,41.281935,34.083841,
+`);
+  });
+
+  it('of a run without frames is a header (C.6)', () => {
+    expect(formatReport(report(), 'csv')).toBe('Frame,\n');
+  });
+
+  it('skips missing values as libvmaf does', () => {
+    const gap = report({
+      metrics: ['a', 'b'],
+      frames: [{ frameNum: 4, metrics: { b: Number.POSITIVE_INFINITY } }],
+    });
+    expect(formatReport(gap, 'csv')).toBe('Frame,a,b,\n4,inf,\n');
+  });
+});
+
+describe('sub', () => {
+  it('is what libvmaf writes (specification C.5)', () => {
+    expect(formatReport(printed, 'sub')).toBe(
+      `{0}{1}frame: 0|psnr_y: 34.786288|psnr_cb: 39.255496|psnr_cr: 41.375212|ciede2000: 35.736006|
+{1}{2}frame: 1|psnr_y: 31.908737|psnr_cb: 39.006930|psnr_cr: 41.281935|ciede2000: 34.083841|
+`,
+    );
+  });
+
+  it('of a run without frames is empty (C.6)', () => {
+    expect(formatReport(report(), 'sub')).toBe('');
+  });
+});
+
+describe('ndjson', () => {
+  it('is a header, the frames and a summary, one object per line', () => {
+    const text = formatReport({ ...printed, warnings: ['A.\nB.'] }, 'ndjson');
+    expect(text.endsWith('}\n')).toBe(true);
+    const lines = text.trimEnd().split('\n');
+    const [header, first, second, summary] = lines.map((line) => JSON.parse(line));
+    expect(lines).toHaveLength(4);
+    expect(header).toMatchObject({
+      type: 'header',
+      version: '9.9.9',
+      metrics: printed.metrics,
+      subsample: 1,
+    });
+    expect(first).toEqual({ type: 'frame', ...printed.frames[0] });
+    expect(second).toEqual({ type: 'frame', ...printed.frames[1] });
+    expect(summary).toMatchObject({
+      type: 'summary',
+      fps: 14.02,
+      pooled_metrics: printed.pooled_metrics,
+      aggregate_metrics: printed.aggregate_metrics,
+      frame_count: 2,
+      warnings: ['A.\nB.'],
+    });
+    expect(lines[1]).toContain('"psnr_cb":39.255496');
+  });
+});
+
+describe('what was done to the frames, and what was found', () => {
+  const side = {
+    decoder: 'ffmpeg',
+    decodedBy: 'ffmpeg 5.1 (h264)',
+    codec: 'h264',
+    pixelFormat: 'yuv420p',
+    fileSize: 1234,
+    width: 640,
+    height: 360,
+    bitDepth: 8,
+    chroma: '420',
+    frameRate: { num: 25, den: 1 },
+    conversions: [],
+  } as const;
+  const none = { count: 0, frames: [] };
+  const paired = report({
+    ...printed,
+    pairing: {
+      reference: side,
+      distorted: { ...side, scaledBy: 'swscale bicubic', conversions: ['8 to 10 bit', 'a < b'] },
+      width: 640,
+      height: 360,
+      bitDepth: 10,
+      chroma: '420',
+      scale: 'bicubic',
+      range: { unit: 'frames', start: 5 },
+      frames: {
+        policy: 'nearest',
+        offset: 2,
+        offsetRequested: 'auto',
+        pairs: 2,
+        missing: none,
+        repeated: { count: 3, frames: [1, 2, 3] },
+        dropped: none,
+      },
+    },
+    preflight: [
+      {
+        code: 'size',
+        severity: 'warning',
+        message: 'A & "B".',
+        reference: '640x360',
+        distorted: null,
+        fix: '--scale none',
+      },
+    ],
+  });
+
+  it('stands in XML within our own element', () => {
+    const [theirs = '', own = ''] = formatReport(paired, 'xml').split('  <anyvmaf ');
+    expect(theirs).toBe(formatReport(printed, 'xml').split('  <anyvmaf ')[0]);
+    expect(own).toContain(
+      '    <pairing width="640" height="360" bit_depth="10" chroma="420" scale="bicubic" range_unit="frames" ' +
+        'range_start="5" policy="nearest" offset="2" offset_requested="auto" pairs="2" missing="0" repeated="3" ' +
+        'dropped="0">\n',
+    );
+    expect(own).toContain(
+      'frame_rate="25/1" scaled_by="swscale bicubic" conversions="8 to 10 bit; a &lt; b" />\n    </pairing>\n',
+    );
+    expect(own).toContain(
+      '    <finding code="size" severity="warning" reference="640x360" fix="--scale none">A &amp; &quot;B&quot;.</finding>\n',
+    );
+  });
+
+  it('stands in the summary of NDJSON, as it is known at the end only', () => {
+    const lines = formatReport(paired, 'ndjson').trimEnd().split('\n');
+    const [header, summary] = [lines[0], lines.at(-1)].map((line) => JSON.parse(line ?? ''));
+    expect(Object.keys(header)).not.toContain('pairing');
+    const json = JSON.parse(formatReport(paired, 'json'));
+    expect(summary).toMatchObject({ pairing: json.pairing, preflight: json.preflight });
+  });
+});
+
+describe('every format', () => {
+  const value = 82.56422654900535;
+  const one = report({
+    metrics: ['vmaf'],
+    frames: [{ frameNum: 0, metrics: { vmaf: value } }],
+    pooled_metrics: { vmaf: pooled(value, value, value, value) },
+  });
+
+  it.each(FORMATS)('%s carries the precision asked for', (format) => {
+    expect(formatReport(one, format)).toContain('82.564227');
+    expect(formatReport(one, format, { precision: 3 })).toMatch(/82\.6[^0-9]/);
+    // 17 significant digits of that double, from a C library.
+    expect(formatReport(one, format, { precision: 17 })).toContain('82.564226549005355');
+    expect(formatReport(one, format, { precision: 'max' })).toContain('82.564226549005355');
+  });
+
+  it('writes fps with two decimals whatever the precision', () => {
+    expect(formatReport({ ...one, fps: 100.125 }, 'json', { precision: 'max' })).toContain('"fps": 100.12,');
+    expect(formatReport({ ...one, fps: 7 }, 'xml', { precision: 2 })).toContain('<fyi fps="7.00" />');
+  });
+
+  it.each(FORMATS)('%s of a long run comes in pieces, quickly', (format) => {
+    const metrics = Array.from({ length: 20 }, (_, i) => `m${i}`);
+    const frames = Array.from({ length: 10_000 }, (_, frameNum) => ({
+      frameNum,
+      metrics: Object.fromEntries(metrics.map((name, i) => [name, Math.sqrt(frameNum + i)])),
+    }));
+    const long = report({ metrics, frames });
+    const start = performance.now();
+    const pieces = [...writeReport(long, format, { precision: 'max' })];
+    // Measured at 0.1 to 0.2 s; the bound only catches a change of kind.
+    expect(performance.now() - start).toBeLessThan(3000);
+    expect(pieces.length).toBeGreaterThan(10);
+    expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThan(1 << 17);
+    expect(pieces.join('')).toBe(formatReport(long, format, { precision: 'max' }));
+  });
+});
+
+describe('a format that there is not', () => {
+  it.each(['yaml', '', 'toString', undefined])('is refused: %s', (format) => {
+    const named = format === undefined ? 'undefined' : `"${format}"`;
+    const message = `There is no report format ${named}; there are xml, json, csv, sub, ndjson.`;
+    const refusal = expect.objectContaining({ code: 'usage', message });
+    expect(() => Reflect.apply(formatReport, null, [printed, format])).toThrow(refusal);
+    expect(() => [...Reflect.apply(writeReport, null, [printed, format])]).toThrow(refusal);
+  });
+});

@@ -1,0 +1,109 @@
+/**
+ * @module test/unit/sample/generator
+ * Generated content has the sizes and ranges that its format asks for. That it never changes is held by the digests
+ * beside libvmaf's values in test/fixtures.
+ */
+import { describe, expect, it } from 'vitest';
+import type { ChromaFormat, VideoFormat } from '../../../src/core/frame.js';
+import { sampleBytes, sampleSource, y4mFile, y4mHeader, yuvFile } from '../../../src/sample/files.js';
+import { makeSample } from '../../../src/sample/generator.js';
+import { makeTestImage } from '../../../src/sample/test-image.js';
+
+const SMALL: VideoFormat = { width: 64, height: 64, bitDepth: 8, chroma: '420' };
+
+function luma(clip: ReturnType<typeof makeSample>, side: 'reference' | 'distorted', index: number) {
+  const plane = clip.frame(side, index)[0];
+  if (plane === undefined) throw new Error('a frame without luma');
+  return { ...plane, samples: Array.from<number>(plane.samples) };
+}
+
+function sum(values: Iterable<number>): number {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
+}
+
+describe('test image T', () => {
+  it('has the 8-bit rows and sums of the specification', () => {
+    const reference = luma(makeTestImage(SMALL), 'reference', 0).samples;
+    const distorted = luma(makeTestImage(SMALL), 'distorted', 0).samples;
+    expect(reference.slice(0, 8)).toEqual([0, 7, 14, 21, 28, 35, 42, 49]);
+    expect(distorted.slice(0, 8)).toEqual([0, 14, 19, 24, 29, 43, 48, 53]);
+    const place = 37 * 64 + 10;
+    expect(reference.slice(place, place + 8)).toEqual([189, 186, 198, 194, 175, 171, 183, 180]);
+    expect(distorted.slice(place, place + 8)).toEqual([186, 188, 199, 186, 172, 174, 186, 172]);
+    expect([sum(reference), sum(distorted)]).toEqual([583382, 583568]);
+  });
+
+  it('has the 10-bit row and sums of the specification at frame 1', () => {
+    const clip = makeTestImage({ ...SMALL, bitDepth: 10 });
+    const reference = luma(clip, 'reference', 1).samples;
+    expect(reference.slice(0, 8)).toEqual([69, 98, 127, 152, 181, 210, 239, 264]);
+    expect([sum(reference), sum(luma(clip, 'distorted', 1).samples)]).toEqual([2342544, 2341804]);
+  });
+});
+
+describe('sample pairs', () => {
+  it('do not depend on the order in which frames are asked for', () => {
+    const forward = makeSample(SMALL, { cut: 2 });
+    const backward = makeSample(SMALL, { cut: 2 });
+    const last = luma(backward, 'distorted', 3).samples;
+    for (let index = 0; index < 3; index++) forward.frame('reference', index);
+    expect(luma(forward, 'distorted', 3).samples).toEqual(last);
+  });
+
+  it('stay within the range of every bit depth', () => {
+    for (const bitDepth of [8, 9, 10, 12, 16]) {
+      const clip = makeSample({ ...SMALL, bitDepth }, { distortion: { noise: 64, brightness: 100 } });
+      const highest = luma(clip, 'distorted', 0).samples.reduce((most, value) => Math.max(most, value), 0);
+      expect(highest).toBe(2 ** bitDepth - 1); // such a brightness saturates, and nothing goes beyond
+    }
+  });
+
+  it('are equal on both sides when nothing distorts them', () => {
+    const clip = makeSample(SMALL, { distortion: {} });
+    expect(clip.frame('distorted', 4)).toEqual(clip.frame('reference', 4));
+  });
+
+  it('move from frame to frame and change altogether at the cut', () => {
+    const clip = makeSample(SMALL, { cut: 2 });
+    const difference = (a: number, b: number) => {
+      const before = luma(clip, 'reference', a).samples;
+      return luma(clip, 'reference', b).samples.reduce((s, v, i) => s + Math.abs(v - (before[i] ?? 0)), 0);
+    };
+    expect(difference(0, 1)).toBeGreaterThan(0);
+    expect(difference(1, 2)).toBeGreaterThan(2 * difference(0, 1));
+  });
+});
+
+describe('files', () => {
+  it.each<[ChromaFormat, number, number, string]>([
+    ['420', 8, 35 * 33 + 2 * 18 * 17, '420jpeg'],
+    ['422', 10, 2 * (35 * 33 + 2 * 18 * 33), '422p10'],
+    ['444', 12, 2 * 3 * 35 * 33, '444p12'],
+    ['400', 8, 35 * 33, 'mono'],
+  ])('store %s at %i bit with rounded-up chroma: %i bytes a frame', (chroma, bitDepth, frameBytes, tag) => {
+    const clip = makeSample({ width: 35, height: 33, bitDepth, chroma });
+    expect(yuvFile(clip, 'reference', 2).length).toBe(2 * frameBytes);
+    const header = y4mHeader(clip.format);
+    expect(header).toBe(`YUV4MPEG2 W35 H33 F25:1 Ip A1:1 C${tag}\n`);
+    expect(y4mFile(clip, 'reference', 2).length).toBe(header.length + 2 * (6 + frameBytes));
+  });
+
+  it('give frames from memory the rounded-down top left part of the chroma', async () => {
+    const clip = makeSample({ width: 35, height: 33, bitDepth: 10, chroma: '420' });
+    const planes = {
+      y: new Uint8Array(2 * 35 * 33),
+      cb: new Uint8Array(2 * 17 * 16),
+      cr: new Uint8Array(2 * 17 * 16),
+    };
+    const source = sampleSource(clip, 'reference', 1);
+    expect(await source.readFrame(0, planes)).toBe(true);
+    expect(await source.readFrame(1, planes)).toBe(false);
+    const stored = clip.frame('reference', 0)[1];
+    if (stored === undefined) throw new Error('a frame without chroma');
+    expect(stored.width).toBe(18);
+    const lastRow = 2 * 18 * 15;
+    expect(planes.cb.slice(2 * 17 * 15)).toEqual(sampleBytes(stored).slice(lastRow, lastRow + 2 * 17));
+  });
+});

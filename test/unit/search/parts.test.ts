@@ -1,0 +1,312 @@
+import { describe, expect, it } from 'vitest';
+import { storedFrameBytes } from '../../../src/core/frame.js';
+import { parseEncoder } from '../../../src/search/encoder-text.js';
+import { encoderArguments, parameterOf } from '../../../src/search/encoders.js';
+import { estimate } from '../../../src/search/estimate.js';
+import type { EncoderFacts } from '../../../src/search/host.js';
+import { chooseSamples, type Sample } from '../../../src/search/samples.js';
+import { parseTarget, statisticOf } from '../../../src/search/targets.js';
+import { seeded } from '../../support/random.js';
+
+const encoder = (name: string, options: Record<string, string>): EncoderFacts => ({
+  name,
+  version: 'ffmpeg 5.1.9',
+  options: new Map(Object.entries(options)),
+  pixelFormats: ['yuv420p'],
+});
+const X264 = encoder('libx264', { crf: 'float', qp: 'int', preset: 'string', 'x264-params': 'dictionary' });
+
+describe('a target', () => {
+  it.each([
+    ['95', { atLeast: 95 }],
+    ['p5>=90', { statistic: 'p5', atLeast: 90 }],
+    ['worst_second >= 80.5', { statistic: 'worst_second', atLeast: 80.5 }],
+    ['psnr_y:min>=38', { metric: 'psnr_y', statistic: 'min', atLeast: 38 }],
+  ])('%s is read', (text, target) => expect(parseTarget(text)).toEqual(target));
+
+  it.each(['', 'p5', 'p6>=90', 'good>=1', '95 or so', '>=95', 'a:b:mean>=1', 'NaN'])(
+    '%s is refused',
+    (text) => expect(() => parseTarget(text)).toThrow(/must be a number such as 95/),
+  );
+
+  it('takes the worst second within a run of frames, not across runs', () => {
+    const values = [10, 90, 90, 90, 90, 20];
+    expect(statisticOf(values, 'worst_second', 2)).toBe(50);
+    // Seconds 90 20 and 10 90 of two runs that begin at 0 and 4.
+    expect(statisticOf([90, 90, 90, 20, 10, 90], 'worst_second', 2, [0, 4])).toBe(50);
+    expect(statisticOf([90, 90, 90, 20, 10, 90], 'worst_second', 2)).toBe(15);
+  });
+});
+
+describe('the parameter of an encoder', () => {
+  it('is its scale of constant quality, in steps that it tells apart', () => {
+    const { name, grid, args } = parameterOf(X264, undefined, undefined);
+    expect(name).toBe('crf');
+    expect(grid.values.slice(0, 3)).toEqual([0, 0.5, 1]);
+    expect(grid.values.at(-1)).toBe(51);
+    expect(grid.values[grid.start]).toBe(24);
+    expect(args(23.5)).toEqual(['-crf', '23.5']);
+  });
+
+  it('has whole steps where ffmpeg takes whole numbers', () => {
+    const whole = parameterOf(encoder('libsvtav1', { crf: 'int' }), undefined, undefined);
+    expect(whole.grid.values.slice(0, 2)).toEqual([1, 2]);
+    const fine = parameterOf(encoder('libsvtav1', { crf: 'float' }), undefined, undefined);
+    expect(fine.grid.values.slice(0, 2)).toEqual([1, 1.25]);
+  });
+
+  it('is the bit rate of an encoder without such a scale, from high to low', () => {
+    const { name, grid } = parameterOf(encoder('mpeg2video', {}), undefined, { min: 1e6, max: 2e6 });
+    expect(name).toBe('bitrate');
+    expect(grid.values[0]).toBe(2e6);
+    expect(grid.values.at(-1)).toBeGreaterThanOrEqual(1e6);
+    expect(grid.values.at(-1)).toBeLessThan(1.06e6);
+  });
+
+  it('goes by the range and the step that are asked for', () => {
+    const { grid } = parameterOf(X264, 'qp', { min: 20, max: 26, step: 2 });
+    expect(grid.values).toEqual([20, 22, 24, 26]);
+    expect(() => parameterOf(X264, undefined, { min: 20, max: 90 })).toThrow(/goes from 0 to 51/);
+    expect(() => parameterOf(X264, 'cq', undefined)).toThrow(/has no parameter cq/);
+  });
+});
+
+describe('options of an encoder', () => {
+  it('become arguments of ffmpeg, one by one', () => {
+    expect(encoderArguments(X264, { preset: 'slow', g: '240' })).toEqual(['-preset', 'slow', '-g', '240']);
+  });
+
+  it.each([
+    [{ i: 'other.mp4' }, /has no option "i"/],
+    [{ f: 'tee' }, /has no option "f"/],
+    [{ crf: '20' }, /not for a search/],
+    [{ passlogfile: 'x' }, /not for a search/],
+    [{ preset: '../x' }, /names a file/],
+    [{ 'x264-params': 'stats=x' }, /names a file/],
+    [{ 'x264-params': 'keyint=50:qpfile=q' }, /names a file/],
+    [{ presett: 'slow' }, /did you mean preset/],
+  ])('%j is refused', (options, message) => expect(() => encoderArguments(X264, options)).toThrow(message));
+});
+
+describe('an encoder as people write it', () => {
+  it.each([
+    ['libx264', { encoder: 'libx264', encoderOptions: {} }],
+    [
+      'libx264:preset=slow:tune=film',
+      { encoder: 'libx264', encoderOptions: { preset: 'slow', tune: 'film' } },
+    ],
+    ['libx265:x265-params=a=b', { encoder: 'libx265', encoderOptions: { 'x265-params': 'a=b' } }],
+  ])('%s is read', (text, encoder) => expect(parseEncoder(text)).toEqual(encoder));
+
+  it.each(['', ':preset=slow', 'libx264:', 'libx264:slow', 'libx264:=slow'])('%j is refused', (text) =>
+    expect(() => parseEncoder(text)).toThrow(/must be ffmpeg's name of one/),
+  );
+});
+
+describe('samples of a video', () => {
+  const video = (frames: number, perSecond: number) => ({
+    times: Float64Array.from({ length: frames }, (_, i) => i / perSecond),
+    sizes: Float64Array.from({ length: frames }, (_, i) => 1000 + ((i * 7919) % 4000)),
+  });
+  const encoded = (samples: readonly Sample[]) => samples.reduce((sum, one) => sum + one.encoded.count, 0);
+
+  it('lie in order, one in each part, within the video, with frames around them', () => {
+    const samples = chooseSamples(video(4500, 25)) ?? [];
+    expect(samples).toHaveLength(69);
+    samples.forEach(({ scored, encoded }, part) => {
+      expect([12, 13]).toContain(scored.count);
+      expect(scored.first).toBeGreaterThanOrEqual(Math.floor((part * 4500) / 69));
+      expect(scored.first + scored.count).toBeLessThanOrEqual(Math.floor(((part + 1) * 4500) / 69));
+      const end = Math.min(4500, scored.first + scored.count + 6);
+      expect(encoded).toEqual({ first: Math.max(0, end - 32), count: Math.min(end, 32) });
+    });
+  });
+
+  it('take each shot for as much as its length', () => {
+    const cuts = [30, 90, 400, 1000, 1010, 2500, 4480];
+    const { motion, texture } = flat(4500);
+    const samples = chooseSamples({ ...video(4500, 25), activity: { cuts, motion, texture } }) ?? [];
+    const share = samples.reduce((sum, one) => sum + one.scored.count, 0) / 4500;
+    expect(share).toBeGreaterThan(0.17);
+    [0, ...cuts].forEach((cut, shot) => {
+      const end = cuts[shot] ?? 4500;
+      const own = samples.filter((one) => one.shot === shot);
+      const scored = own.reduce((sum, one) => sum + one.scored.count, 0);
+      expect(Math.abs(scored - share * (end - cut))).toBeLessThanOrEqual(1.5);
+      for (const { scored: run } of own) {
+        expect(run.first).toBeGreaterThanOrEqual(cut);
+        expect(run.first + run.count).toBeLessThanOrEqual(end);
+      }
+    });
+  });
+
+  it('move as much as the whole does, and follow cuts as often', () => {
+    const { next } = seeded(7);
+    const { texture } = flat(4500);
+    const cuts = Array.from({ length: 44 }, (_, i) => 100 * (i + 1));
+    const motion = texture.map((_, i) => 3 + 2 * Math.sin(i / 17) + next());
+    const settled = (at: number) => Math.exp(-(at % 100) / 8);
+    const samples = chooseSamples({ ...video(4500, 25), activity: { cuts, motion, texture } }) ?? [];
+    const frames = samples.flatMap(({ scored: { first, count } }) =>
+      Array.from({ length: count }, (_, i) => first + i),
+    );
+    const mean = (of: (at: number) => number, at: readonly number[]) =>
+      at.reduce((sum, one) => sum + of(one), 0) / at.length;
+    const all = Array.from({ length: 4500 }, (_, i) => i);
+    expect(Math.abs(mean((at) => motion[at] ?? 0, frames) - mean((at) => motion[at] ?? 0, all))).toBeLessThan(
+      0.03,
+    );
+    expect(Math.abs(mean(settled, frames) - mean(settled, all))).toBeLessThan(0.01);
+  });
+
+  it('are spread over the whole where there are more shots than samples', () => {
+    const cuts = Array.from({ length: 749 }, (_, i) => 20 * (i + 1));
+    const samples = chooseSamples({ ...video(15_000, 25), activity: { cuts, ...flat(15_000) } }) ?? [];
+    expect(encoded(samples)).toBeLessThanOrEqual(4000);
+    expect(samples.length).toBeGreaterThanOrEqual(115);
+  });
+
+  it('are as long as what is measured needs in a row', () => {
+    const samples = chooseSamples({ ...video(9000, 25), least: 1 }) ?? [];
+    expect(samples.length).toBeGreaterThanOrEqual(24);
+    for (const { scored } of samples) expect(scored.count).toBeGreaterThanOrEqual(25);
+  });
+
+  it('cost on average what the whole costs', () => {
+    const { times } = video(4500, 25);
+    // Scenes of 7 seconds, the dearer the later.
+    const sizes = Float64Array.from(times, (time) => 1000 * (1 + Math.floor(time / 7)));
+    const samples = chooseSamples({ times, sizes }) ?? [];
+    const mean = (values: Float64Array) => values.reduce((sum, one) => sum + one, 0) / values.length;
+    const sampled = samples.map(({ scored: { first, count } }) => mean(sizes.subarray(first, first + count)));
+    expect(Math.abs(mean(Float64Array.from(sampled)) / mean(sizes) - 1)).toBeLessThan(0.02);
+  });
+
+  it('are none where half the video holds too few, and no frame is asked for twice', () => {
+    expect(chooseSamples(video(500, 25))).toBeNull();
+    expect(chooseSamples(video(1, 25))).toBeNull();
+    expect(chooseSamples(video(0, 25))).toBeNull();
+    const samples = chooseSamples(video(1500, 25)) ?? [];
+    expect(samples.length).toBeGreaterThanOrEqual(24);
+    expect(encoded(samples)).toBeLessThanOrEqual(750);
+    samples.slice(1).forEach(({ scored }, i) => {
+      const before = (samples[i] as Sample).scored;
+      expect(scored.first).toBeGreaterThanOrEqual(before.first + before.count);
+    });
+  });
+
+  it('stay below the most frames and bytes that are allowed', () => {
+    expect(encoded(chooseSamples(video(100_000, 60)) ?? [])).toBeLessThanOrEqual(4000);
+    const track = { width: 3840, height: 2160, bitDepth: 10, chroma: '420' } as const;
+    const large = chooseSamples({ ...video(100_000, 25), track }) ?? [];
+    expect(large.length).toBeGreaterThanOrEqual(2);
+    expect(encoded(large) * storedFrameBytes(track)).toBeLessThanOrEqual(6e9);
+  });
+});
+
+describe('an estimate from samples', () => {
+  it('of one run is that run, and nothing is uncertain', () => {
+    expect(estimate([[90, 92]], 'mean', 25)).toEqual({
+      value: 91,
+      interval95: [91, 91],
+      interval99: [91, 91],
+    });
+  });
+
+  it('has an interval by hand: two samples of means 90 and 94', () => {
+    // Neighbours differ by 4: variance 16 / (2 * 1 * 2); all values by 2: surroundings (0.055 * 2) ** 2; one degree of freedom.
+    const error = Math.sqrt(4 + 0.0121);
+    const { value, interval95, interval99 } = estimate([[90], [94]], 'mean', 25);
+    expect(value).toBe(92);
+    expect(interval95[1]).toBeCloseTo(92 + error * 12.706, 9);
+    expect(interval99[0]).toBeCloseTo(92 - error * 63.657, 9);
+  });
+
+  it('holds the whole video’s mean in the 99 % interval of nearly all of 400 videos that drift', () => {
+    let state = 99;
+    const next = () => {
+      state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
+      return state / 0x7fffffff;
+    };
+    let inside = 0;
+    for (let round = 0; round < 400; round++) {
+      const [drift, wave] = [20 * next() - 10, 6 * next()];
+      const all = Array.from(
+        { length: 4500 },
+        (_, i) => 85 + (drift * i) / 4500 + wave * Math.sin(i / 90 + round) + 2 * (next() - 0.5),
+      );
+      const parts = 12;
+      const samples = Array.from({ length: parts }, (_, part) => {
+        const start = Math.floor((part * 4500) / parts + next() * (4500 / parts - 50));
+        return all.slice(start, start + 50);
+      });
+      const { interval99 } = estimate(samples, 'mean', 25);
+      const mean = all.reduce((sum, one) => sum + one, 0) / all.length;
+      if (mean >= interval99[0] && mean <= interval99[1]) inside++;
+    }
+    expect(inside).toBeGreaterThanOrEqual(394);
+  });
+
+  it('covers the whole as often as it says on videos of scenes, with intervals that are of use', () => {
+    const { next } = seeded(20261123);
+    const outcomes = Array.from({ length: 200 }, () => {
+      const { facts, activity, scores } = scenes(next);
+      const samples = chooseSamples({ ...facts, activity }) ?? [];
+      const values = samples.map(({ scored: { first, count } }) => scores.slice(first, first + count));
+      const { value, interval95, interval99 } = estimate(values, 'mean', 25, {
+        frames: scores.length,
+        shots: samples.map(({ shot }) => shot),
+      });
+      const mean = scores.reduce((sum, one) => sum + one, 0) / scores.length;
+      const holds = ([low, high]: readonly [number, number]) => mean >= low && mean <= high;
+      const half = (interval99[1] - interval99[0]) / 2;
+      return { error: Math.abs(value - mean), in95: holds(interval95), in99: holds(interval99), half };
+    });
+    const sorted = (of: (one: (typeof outcomes)[number]) => number) => outcomes.map(of).sort((a, b) => a - b);
+    expect(outcomes.filter(({ in95 }) => in95).length).toBeGreaterThanOrEqual(190);
+    expect(outcomes.filter(({ in99 }) => in99).length).toBeGreaterThanOrEqual(198);
+    expect(sorted(({ error }) => error)[180]).toBeLessThan(0.5);
+    // Scenes differ by 4 points: six times as much as the interval is wide.
+    expect(sorted(({ half }) => half)[100]).toBeLessThan(1.4);
+  });
+
+  it('is surer of one percentile or the other, as the samples are', () => {
+    const even = Array.from({ length: 30 }, (_, i) => [90, 90.2, 89.8, 90 + (i % 3) / 10]);
+    const uneven = even.map((values, i) => values.map((one) => one - (i % 5 === 0 ? 20 : 0)));
+    const width = (samples: readonly (readonly number[])[]) => {
+      const { value, interval99 } = estimate(samples, 'p10', 25);
+      expect(interval99[0]).toBeLessThanOrEqual(value);
+      return interval99[1] - interval99[0];
+    };
+    expect(width(even)).toBeLessThan(1.5);
+    expect(width(uneven)).toBeGreaterThan(width(even));
+  });
+});
+
+function flat(frames: number): { readonly motion: number[]; readonly texture: number[] } {
+  const same = Array.from({ length: frames }, () => 1);
+  return { motion: same, texture: same };
+}
+
+/** A video of 3 minutes: scenes of 1 to 10 seconds whose quality differs by 4 points, and frames by 1. */
+function scenes(next: () => number) {
+  const gauss = () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
+  const scores: number[] = [];
+  const sizes: number[] = [];
+  const cuts: number[] = [];
+  const motion: number[] = [];
+  while (scores.length < 4500) {
+    const frames = Math.min(4500 - scores.length, Math.round(25 + 225 * next()));
+    if (scores.length > 0) cuts.push(scores.length);
+    const level = 88 + 4 * gauss();
+    const cost = Math.exp(8 - (level - 88) / 8 + 0.5 * gauss());
+    for (let i = 0; i < frames; i++) {
+      scores.push(Math.min(100, level + gauss() + Math.sin(i / 4)));
+      sizes.push(cost * (i % 8 === 0 ? 3 : 1));
+      motion.push(1 + next());
+    }
+  }
+  const times = Float64Array.from(scores, (_, i) => i / 25);
+  const activity = { cuts, motion, texture: motion.map(() => 3) };
+  return { scores, activity, facts: { times, sizes: Float64Array.from(sizes) } };
+}

@@ -1,0 +1,418 @@
+/**
+ * @module test/unit/wasm/maps
+ * Maps of VIF and ADM: their cells are integers that add up to what the frame's features are made of, exactly.
+ */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { Core, compileCore, type Implementation } from '../../../src/core/module.js';
+import { WasmMapMaker } from '../../../src/engine/backends/core/quality-maps.js';
+import { ADM, admStructs, admVariant } from '../../../src/metrics/adm.js';
+import { admCsf } from '../../../src/metrics/adm-csf.js';
+import { coreCalls, type Metric, type Variant } from '../../../src/metrics/metric.js';
+import { VIF } from '../../../src/metrics/vif.js';
+import { makeTestImage } from '../../../src/sample/test-image.js';
+import { type SeededRandom, seeded } from '../../support/random.js';
+
+const SEED = Number(process.env.ANYVMAF_SEED ?? 20261121);
+const core = await compileCore(readFileSync(new URL('../../../wasm/anyvmaf.wasm', import.meta.url)));
+
+const CSF = admCsf({ normViewDist: 3, refDisplayHeight: 1080, csfMode: 0, csfScale: 1, csfDiagScale: 1 });
+const variant = (gainLimit: number) => admVariant(gainLimit, 0.03125, CSF, { aim: false, scale0: true });
+
+interface Planes {
+  readonly width: number;
+  readonly height: number;
+  readonly bitDepth: number;
+  readonly reference: Uint8Array;
+  readonly distorted: Uint8Array;
+}
+
+function bytesOf(samples: Uint8Array | Uint16Array): Uint8Array {
+  return new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
+}
+
+/** Cells of all scales, counted by hand: what a scale has, over the side of its cells, rounded up. */
+function countCells({ width, height }: Planes, block: number, metric: 'vif' | 'adm'): number[] {
+  return [0, 1, 2, 3].map((scale) => {
+    const pitch = metric === 'vif' ? 2 ** scale : 2 ** (scale + 1);
+    const round = metric === 'vif' ? Math.floor : Math.ceil;
+    const side = Math.max(1, block / pitch);
+    return Math.ceil(round(width / pitch) / side) * Math.ceil(round(height / pitch) / side);
+  });
+}
+
+/** Maps of a pair, and its features as the frame's own functions give them. */
+function measure(planes: Planes, block: number, gainLimit: number, implementation: Implementation) {
+  const { width, height, bitDepth } = planes;
+  const instance = new Core(core);
+  const context = instance.open({ width, height, bitDepth, chroma: '400' }, implementation);
+  const [reference, distorted] = [planes.reference, planes.distorted].map((plane) => {
+    const at = instance.alloc(instance.planeBytes(width, height, bitDepth));
+    new Uint8Array(instance.memory.buffer, at, plane.length).set(plane);
+    return at;
+  });
+  const at = [reference ?? 0, distorted ?? 0] as const;
+  const picture = (i: 0 | 1) => [{ serial: 1 + i, planes: [{ address: at[i], width, height }] }];
+  context.setFrames({ reference: picture(0), distorted: picture(1) });
+  const frame = (metric: Metric, of: Variant) =>
+    coreCalls(metric, [of], { width, height, bitDepth, chroma: '400' }).flatMap((call) => [
+      ...(context.run(call) ?? []),
+    ]);
+  const counts = { vif: countCells(planes, block, 'vif'), adm: countCells(planes, block, 'adm') };
+  const all = (n: readonly number[]) => n.reduce((a, b) => a + b, 0);
+  const vif = context.vifMap(...at, gainLimit, block, all(counts.vif));
+  const adm = context.admMap(...at, admStructs([variant(gainLimit)]), block, all(counts.adm));
+  return {
+    vif: sumsByScale(vif, counts.vif, 4),
+    adm: sumsByScale(adm.cells, counts.adm, 6),
+    cells: { vif, adm: adm.cells },
+    admScores: [...adm.scores],
+    frameVif: frame(VIF, { options: [gainLimit], extent: [1] }),
+    frameAdm: frame(ADM, variant(gainLimit)).slice(0, 8),
+  };
+}
+
+/** Exact sums of each scale's cells. */
+function sumsByScale(cells: Float64Array, counts: readonly number[], fields: number): number[][] {
+  let next = 0;
+  return counts.map((count) => {
+    const sums = Array.from({ length: fields }, (_, k) => {
+      let sum = 0n;
+      for (let i = 0; i < count; i++) sum += BigInt(cells[next + i * fields + k] ?? Number.NaN);
+      return Number(sum);
+    });
+    next += count * fields;
+    return sums;
+  });
+}
+
+/** Accumulators and band terms of libvmaf's portable code for a generated image: specification, 10.5 to 10.8. */
+const VECTORS = [
+  {
+    width: 64,
+    height: 64,
+    bitDepth: 10,
+    vif: [
+      [34886810, 75894816, 0, 0],
+      [15146769, 18057785, 0, 0],
+      [4001917, 4500528, 0, 0],
+      [1033805, 1148170, 0, 0],
+    ],
+    num: [
+      [821030815200377, 9268414077996, 469230893925],
+      [13678935667853, 14189280337114, 1100508345273],
+      [21043616866506, 10544888934647, 836296080609],
+      [136621990277201, 40673790374845, 995435337679],
+    ],
+    den: [
+      [916426467923, 863252264070, 317748951785],
+      [72658599879428, 66184172581642, 76180917322557],
+      [74231081415170, 37858816239980, 20814279401469],
+      [182909886352075, 57633582961845, 5005939077050],
+    ],
+    numTerms: [
+      [5.17248106, 3.41318679, 2.97908854],
+      [6.46391773, 6.52084827, 3.83025694],
+      [14.7405519, 11.9673223, 5.86026287],
+      [32.4786949, 21.9505806, 6.93628454],
+    ],
+    denTerms: [
+      [5.54238892, 5.49034691, 3.53247166],
+      [7.04319715, 6.8835001, 4.19747925],
+      [15.5007324, 12.6378126, 6.50290632],
+      [32.9465332, 22.6729317, 7.43662977],
+    ],
+  },
+  {
+    width: 64,
+    height: 64,
+    bitDepth: 16,
+    vif: [
+      [34908822, 75916873, 0, 0],
+      [15154665, 18065826, 0, 0],
+      [4003909, 4502489, 0, 0],
+      [1034301, 1148637, 0, 0],
+    ],
+    num: [
+      [820538500563766, 9172773519642, 447091979013],
+      [13672164678860, 14185651300188, 1099910027314],
+      [21052277717335, 10567290524295, 837451753368],
+      [137091666608259, 40958846905251, 1008769843353],
+    ],
+    den: [
+      [916037408712, 862961713515, 317518852145],
+      [72647675209916, 66179516063359, 76101201679342],
+      [74261016066063, 37957173519859, 20838700710834],
+      [183521955645540, 58014513192134, 5075781363555],
+    ],
+    numTerms: [
+      [5.17202759, 3.41143084, 2.97789502],
+      [6.46315289, 6.52044821, 3.82989454],
+      [14.7424011, 11.9748993, 5.86238098],
+      [32.5149612, 21.9998913, 6.96359062],
+    ],
+    denTerms: [
+      [5.54201555, 5.49005699, 3.53232002],
+      [7.04293633, 6.88338184, 4.19665289],
+      [15.5026464, 12.6476574, 6.50495577],
+      [32.982357, 22.7210312, 7.467381],
+    ],
+  },
+  {
+    width: 61,
+    height: 47,
+    bitDepth: 8,
+    vif: [
+      [23166193, 52063746, 0, 0],
+      [9952909, 11780963, 0, 0],
+      [2515048, 2783457, 0, 0],
+      [567520, 607326, 0, 0],
+    ],
+    num: [
+      [548068422240554, 6507314324235, 318325542134],
+      [9853057516055, 16287188807999, 801216829304],
+      [17573056874338, 7564246253234, 592435570040],
+      [70741829273331, 7895696588698, 647176180778],
+    ],
+    den: [
+      [627401861525, 643415926325, 225764460257],
+      [52989962177884, 73184807009071, 54196943516456],
+      [60039469621063, 28310902836691, 14294727939338],
+      [93453093303290, 11732775105019, 3098674735856],
+    ],
+    numTerms: [
+      [4.62998056, 3.09997177, 2.71339464],
+      [5.89221001, 6.64986753, 3.53776836],
+      [13.8393192, 10.7297106, 5.24565792],
+      [26.1643505, 12.9713354, 6.0424633],
+    ],
+    denTerms: [
+      [4.97276402, 4.99237967, 3.20821261],
+      [6.43084812, 6.96411324, 3.85179138],
+      [14.4131098, 11.4721069, 5.77047825],
+      [26.4253635, 13.5919704, 6.38251495],
+    ],
+  },
+  {
+    width: 61,
+    height: 47,
+    bitDepth: 12,
+    vif: [
+      [23168594, 52066173, 0, 0],
+      [9952875, 11781084, 0, 0],
+      [2515262, 2783478, 0, 0],
+      [567560, 607326, 0, 0],
+    ],
+    num: [
+      [551040577308662, 6741966922726, 321621981794],
+      [9846996986617, 16337887800407, 800709108762],
+      [17570304626459, 7570679795042, 591986569935],
+      [70742111952751, 7895276974385, 647409948643],
+    ],
+    den: [
+      [627949946812, 642591128738, 225558966685],
+      [52972797733605, 73373512916570, 54186643707719],
+      [60031545338602, 28334242820344, 14287958441176],
+      [93452195283972, 11731443051911, 3099980660497],
+    ],
+    numTerms: [
+      [4.63355732, 3.10534334, 2.71362042],
+      [5.89135838, 6.65495872, 3.53738832],
+      [13.8386564, 10.7324276, 5.24462128],
+      [26.1643848, 12.9711189, 6.04310417],
+    ],
+    denTerms: [
+      [4.97344112, 4.99137735, 3.20804238],
+      [6.43034172, 6.96860123, 3.85165739],
+      [14.4125261, 11.4749441, 5.76974821],
+      [26.4252815, 13.5914841, 6.38331032],
+    ],
+  },
+] as const;
+
+/** The image that the specification's vectors are about. */
+function testImage(width: number, height: number, bitDepth: number): Planes {
+  const clip = makeTestImage({ width, height, bitDepth, chroma: '400' });
+  const [reference, distorted] = (['reference', 'distorted'] as const).map((side) =>
+    bytesOf(clip.frame(side, 0)[0]?.samples ?? new Uint8Array()),
+  );
+  return {
+    width,
+    height,
+    bitDepth,
+    reference: reference ?? new Uint8Array(),
+    distorted: distorted ?? new Uint8Array(),
+  };
+}
+
+describe('sums of cells', () => {
+  for (const vector of VECTORS) {
+    const { width, height, bitDepth } = vector;
+    for (const block of [1, 4, 16, 256]) {
+      it(`are libvmaf's accumulators: ${width}x${height} ${bitDepth} bit, blocks of ${block}`, () => {
+        const { vif, adm } = measure(testImage(width, height, bitDepth), block, 100, 'simd128');
+        expect(vif).toEqual(
+          vector.vif.map(([numLog, denLog, flatVariance, flat]) => [numLog, denLog, flatVariance, flat]),
+        );
+        expect(adm).toEqual(vector.num.map((num, scale) => [...num, ...(vector.den[scale] ?? [])]));
+      });
+    }
+  }
+});
+
+const KINDS = ['noise', 'binary', 'smooth', 'flat', 'stripes'] as const;
+
+/** A pair of planes of any kind, near each other or not. */
+function randomPair(random: SeededRandom): Planes & { about: string } {
+  const [width, height] = [random.int(17, 90), random.int(17, 70)];
+  const bitDepth = random.int(8, 16);
+  const kind = random.pick(KINDS);
+  const top = 2 ** bitDepth - 1;
+  const amount = random.pick([0, 1, 4, 40, 255]) * 2 ** (bitDepth - 8);
+  const level = random.int(0, top);
+  const reference = bitDepth > 8 ? new Uint16Array(width * height) : new Uint8Array(width * height);
+  for (let i = 0; i < reference.length; i++) {
+    const [x, y] = [i % width, Math.floor(i / width)];
+    if (kind === 'noise') reference[i] = random.int(0, top);
+    else if (kind === 'binary') reference[i] = random.int(0, 1) * top;
+    else if (kind === 'smooth') reference[i] = Math.round((top / 2) * (1 + Math.sin(x / 5 + y / 9)));
+    else if (kind === 'flat') reference[i] = level;
+    else reference[i] = ((x >> 1) + y) & 1 ? top : 0;
+  }
+  const gain = random.pick([1, 1, 0.7, 1.3]);
+  const distorted = reference.map((v) =>
+    Math.max(0, Math.min(top, Math.round(v * gain) + random.int(-amount, amount))),
+  );
+  return {
+    width,
+    height,
+    bitDepth,
+    reference: bytesOf(reference),
+    distorted: bytesOf(distorted),
+    about: `${width}x${height} ${bitDepth} bit ${kind} gain ${gain} noise ${amount}`,
+  };
+}
+
+describe(`maps of random pairs (seed ${SEED})`, () => {
+  it("give back the frame's features to the last bit, of any size, depth, block and gain limit", () => {
+    const random = seeded(SEED);
+    for (let i = 0; i < 60; i++) {
+      const planes = randomPair(random);
+      const block = random.pick([1, 2, 4, 8, 16, 32, 64, 256]);
+      const gain = random.pick([1, 1.2, 100]);
+      const implementation = random.pick(['simd128', 'portable'] as const);
+      const about = `${planes.about}, block ${block}, gain limit ${gain}, ${implementation}, seed ${SEED}`;
+      const found = measure(planes, block, gain, implementation);
+      const scores = [
+        ...found.vif.map(([numLog = 0, , flatVariance = 0, flat = 0]) =>
+          Math.fround(numLog / 2048 + (flat - flatVariance / 16384 / 65025)),
+        ),
+        ...found.vif.map(([, denLog = 0, , flat = 0]) => Math.fround(denLog / 2048 + flat)),
+      ];
+      expect(scores, about).toEqual([...found.frameVif]);
+      expect(found.admScores, about).toEqual(found.frameAdm);
+    }
+  });
+
+  it('are the same whichever twin of the functions runs', () => {
+    const random = seeded(SEED + 1);
+    for (let i = 0; i < 12; i++) {
+      const planes = randomPair(random);
+      const [simd, portable] = (['simd128', 'portable'] as const).map(
+        (twin) => measure(planes, 8, 100, twin).cells,
+      );
+      expect(simd, `${planes.about}, seed ${SEED}`).toEqual(portable);
+    }
+  });
+
+  it('of small cells are parts of those of large ones', () => {
+    const planes = randomPair(seeded(SEED + 2));
+    const { width, height, bitDepth } = planes;
+    const cells = (blockSize: number) =>
+      new WasmMapMaker(
+        core,
+        { width, height, bitDepth, chroma: '400' },
+        { blockSize, enhnGainLimit: 100 },
+      ).measure(planes.reference, planes.distorted);
+    const [small, large] = [cells(16), cells(32)];
+    for (const [scale, map] of large.vif.entries()) {
+      const parts = small.vif[scale];
+      map.sums.denLog.forEach((sum, i) => {
+        const [x, y] = [2 * (i % map.width), 2 * Math.floor(i / map.width)];
+        let inside = 0;
+        for (const [dx, dy] of [
+          [0, 0],
+          [1, 0],
+          [0, 1],
+          [1, 1],
+        ] as const)
+          if (parts && x + dx < parts.width && y + dy < parts.height)
+            inside += parts.sums.denLog[(y + dy) * parts.width + x + dx] ?? 0;
+        expect(inside, `scale ${scale} cell ${i}, ${planes.about}, seed ${SEED}`).toBe(sum);
+      });
+    }
+  });
+});
+
+describe('cubes of ADM', () => {
+  for (const vector of VECTORS) {
+    const { width, height, bitDepth } = vector;
+    it(`have the unit of which libvmaf takes the root: ${width}x${height} ${bitDepth} bit`, () => {
+      const planes = testImage(width, height, bitDepth);
+      const format = { width, height, bitDepth, chroma: '400' } as const;
+      const { adm } = new WasmMapMaker(core, format, { blockSize: 16, enhnGainLimit: 100 }).measure(
+        planes.reference,
+        planes.distorted,
+      );
+      const sum = (cubes: Float64Array) => cubes.reduce((a, b) => a + b, 0);
+      const margin = (n: number) => Math.trunc(Math.max(0, n * 0.1 - 0.5));
+      adm.forEach(({ bands }, scale) => {
+        const [w, h] = [Math.ceil(width / 2 ** (scale + 1)), Math.ceil(height / 2 ** (scale + 1))];
+        const noise = Math.cbrt((w - 2 * margin(w)) * (h - 2 * margin(h)) * 0.03125);
+        bands.forEach(({ num, den, denWeight }, band) => {
+          const about = `scale ${scale} band ${band}`;
+          expect(Math.cbrt(sum(num)) + noise, about).toBeCloseTo(vector.numTerms[scale]?.[band] ?? 0, 5);
+          expect(Math.cbrt(sum(den) * denWeight) + noise, about).toBeCloseTo(
+            vector.denTerms[scale]?.[band] ?? 0,
+            5,
+          );
+        });
+      });
+    });
+  }
+});
+
+it('says where: what is changed in one corner is lost in that corner', () => {
+  const random = seeded(SEED + 3);
+  const [width, height] = [128, 96];
+  const reference = random.bytes(width * height);
+  const distorted = reference.slice();
+  for (let y = 16; y < 48; y++) distorted.fill(128, y * width + 16, y * width + 48);
+  const maker = new WasmMapMaker(
+    core,
+    { width, height, bitDepth: 8, chroma: '400' },
+    { blockSize: 16, enhnGainLimit: 100 },
+  );
+  const { vif, adm } = maker.measure(reference, distorted);
+  for (const { num, den, width: columns, blockSize, scale } of vif) {
+    den.forEach((whole, i) => {
+      // Statistics look as far as 8 pixels at the finest scale and twice as far at each coarser one.
+      const [x, y] = [(i % columns) * blockSize, Math.floor(i / columns) * blockSize];
+      if (x >= 64 + 16 * scale || y >= 64 + 16 * scale)
+        expect(num[i], `scale ${scale} at ${x}, ${y}`).toBeCloseTo(whole, 2);
+    });
+    const at = Math.floor(32 / blockSize) * (columns + 1);
+    expect(num[at]).toBeLessThan(0.9 * (den[at] ?? 0));
+  }
+  const [finest] = adm;
+  // Cells (1, 1) to (2, 2) are the flat part.
+  const kept = finest?.bands[0].num[2 * finest.width + 2] ?? 0;
+  const there = (finest?.bands[0].den[2 * finest.width + 2] ?? 0) * (finest?.bands[0].denWeight ?? 0);
+  expect(kept).toBeLessThan(0.5 * there);
+});
+
+it('refuses blocks that are no power of two up to 256', () => {
+  const planes = testImage(64, 64, 8);
+  for (const block of [0, 3, 512])
+    expect(() => measure(planes, block, 100, 'simd128')).toThrow('refused map of vif');
+});

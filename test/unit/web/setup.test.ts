@@ -1,0 +1,406 @@
+/**
+ * @module test/unit/web/setup
+ * What the page makes of file names and sizes, links, findings and failures.
+ */
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { AnyvmafError } from '../../../src/core/errors.js';
+import type { Remedy } from '../../../src/core/hint.js';
+import type { Hint, OptionHint } from '../../../src/media/preflight/types.js';
+import { loadModels } from '../../../src/models/load.js';
+import type { ModelStore } from '../../../src/models/types.js';
+import { failureOf } from '../../../web/src/engine/calls.js';
+import { type ChosenFile, DEFAULT_SETTINGS, Session } from '../../../web/src/session.js';
+import { formatBytes, formatTime } from '../../../web/src/setup/facts.js';
+import { absentModel, failureWords, kindOfFailure } from '../../../web/src/setup/failure-kind.js';
+import { kindOf } from '../../../web/src/setup/files.js';
+import { applyFix, fixOf, formatRange, parseRange } from '../../../web/src/setup/fixes.js';
+import { fromHash, toHash } from '../../../web/src/setup/link.js';
+import { MODEL_KEYS, MODELS, summary, withModel } from '../../../web/src/setup/models.js';
+import { runOptions } from '../../../web/src/setup/options.js';
+import { Speed, Stopwatch, sumProgress } from '../../../web/src/setup/progress.js';
+import { formatInName, frameBytes, guessRaw } from '../../../web/src/setup/raw-guess.js';
+import { runKey } from '../../../web/src/setup/score.js';
+
+const bytes = (text: string) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+
+describe('the kind of a file', () => {
+  it('is told by content before the name', () => {
+    expect(kindOf('clip.yuv', bytes('YUV4MPEG2 W640 '))).toBe('y4m');
+    expect(kindOf('clip.y4m', bytes('\0\0\0\x18ftypisom'))).toBe('encoded');
+    expect(kindOf('clip.YUV', bytes('\x10\x10\x10'))).toBe('raw');
+    expect(kindOf('clip', bytes('\x10\x10\x10'))).toBe('encoded');
+  });
+});
+
+describe('what a name says', () => {
+  it.each([
+    ['park_1920x1080_50fps.yuv', { width: 1920, height: 1080 }],
+    ['src01_hrc00_576x324.yuv420p10le.yuv', { width: 576, height: 324, bitDepth: 10, chroma: '420' }],
+    ['foreman_352_288_30.yuv', { width: 352, height: 288 }],
+    ['akiyo_cif.yuv', { width: 352, height: 288 }],
+    ['carphone_qcif.yuv', { width: 176, height: 144 }],
+    ['Crowd_1080p50_422_10bit.yuv', { width: 1920, height: 1080, bitDepth: 10, chroma: '422' }],
+    ['city-2160p-yuv444p12le.yuv', { width: 3840, height: 2160, bitDepth: 12, chroma: '444' }],
+    ['a_1280X720_8b_4:2:0.yuv', { width: 1280, height: 720, bitDepth: 8, chroma: '420' }],
+    [
+      'Bosphorus_1920x1080_120fps_420_8bit_YUV.yuv',
+      { width: 1920, height: 1080, bitDepth: 8, chroma: '420' },
+    ],
+    ['luma_640x360_gray.yuv', { width: 640, height: 360, chroma: '400' }],
+    ['cam_1920x1080_p010.yuv', { width: 1920, height: 1080, bitDepth: 10, packed: 'p010' }],
+    ['shot_2024-06-01.yuv', {}],
+    ['clip.yuv', {}],
+  ])('%s', (name, said) => {
+    expect(formatInName(name)).toEqual(said);
+  });
+});
+
+describe('frames of raw files', () => {
+  it.each([
+    [{ width: 1920, height: 1080, bitDepth: 8, chroma: '420' }, 3_110_400],
+    [{ width: 1920, height: 1080, bitDepth: 10, chroma: '422' }, 8_294_400],
+    [{ width: 5, height: 3, bitDepth: 8, chroma: '420' }, 15 + 2 * 2],
+    [{ width: 5, height: 3, bitDepth: 12, chroma: '422' }, 2 * (15 + 2 * 6)],
+    [{ width: 5, height: 3, bitDepth: 8, chroma: '444' }, 45],
+    [{ width: 5, height: 3, bitDepth: 16, chroma: '400' }, 30],
+  ] as const)('take %o: %i bytes', (format, size) => {
+    expect(frameBytes(format)).toBe(size);
+  });
+});
+
+describe('guessing raw video', () => {
+  const cif = 352 * 288 * 1.5;
+
+  it('takes the size from the name and the depth from what divides', () => {
+    const size = 640 * 360 * 1.5 * 2 * 7;
+    expect(guessRaw([{ name: 'a_640x360.yuv', size: size * 2 }]).format.bitDepth).toBe(8);
+    // An odd number of 8-bit frames cannot be 10 bit.
+    expect(guessRaw([{ name: 'a_640x360.yuv', size: 640 * 360 * 1.5 * 7 }])).toEqual({
+      format: { width: 640, height: 360, bitDepth: 8, chroma: '420' },
+      from: 'name',
+    });
+    // 4:2:2 in 8 bit: a whole number of its frames, not of 4:2:0's.
+    expect(guessRaw([{ name: 'a_640x360.yuv', size: 640 * 360 * 2 * 5 }]).format.chroma).toBe('422');
+  });
+
+  it('finds a usual size of which all files are whole frames', () => {
+    expect(
+      guessRaw([
+        { name: 'a.yuv', size: cif * 31 },
+        { name: 'b.yuv', size: cif * 29 },
+      ]),
+    ).toEqual({ format: { width: 352, height: 288, bitDepth: 8, chroma: '420' }, from: 'size' });
+  });
+
+  it('lets one name speak for the other file', () => {
+    const guess = guessRaw([
+      { name: 'decoded.yuv', size: 96 * 64 * 1.5 * 3 },
+      { name: 'ref_96x64.yuv', size: 96 * 64 * 1.5 * 4 },
+    ]);
+    expect(guess).toEqual({ format: { width: 96, height: 64, bitDepth: 8, chroma: '420' }, from: 'name' });
+  });
+
+  it('admits that it does not know', () => {
+    expect(guessRaw([{ name: 'a.yuv', size: 12_347 }]).from).toBe('none');
+  });
+});
+
+describe('ranges', () => {
+  it.each([
+    ['0-250', { unit: 'frames', start: 0, end: 250 }],
+    ['100-', { unit: 'frames', start: 100 }],
+    ['1.5s-10s', { unit: 'seconds', start: 1.5, end: 10 }],
+    ['2s-', { unit: 'seconds', start: 2 }],
+    [' 3-4s ', { unit: 'seconds', start: 3, end: 4 }],
+  ])('%s', (typed, range) => {
+    expect(parseRange(typed)).toEqual(range);
+  });
+  it.each(['', 'all', '5', '10-5', '1.5-3', '-5', '3s-3s'])('refuses %o', (typed) => {
+    expect(parseRange(typed)).toBeUndefined();
+  });
+  it('are written as they are read', () => {
+    for (const typed of ['0-250', '100-', '1.5s-10s', '2s-'])
+      expect(formatRange(parseRange(typed) ?? null)).toBe(typed);
+  });
+});
+
+describe('the settings link', () => {
+  it('names no model of another host', () => {
+    const models = (...names: string[]) =>
+      fromHash(`#${new URLSearchParams(names.map((name) => ['model', name]))}`).settings.models;
+    expect(models('path=mine.json', 'path=/models/mine.json:name=mine')).toEqual([
+      'path=mine.json',
+      'path=/models/mine.json:name=mine',
+    ]);
+    const foreign = [
+      '//evil.example/m',
+      '\\\\evil.example/m',
+      '/\\evil.example/m',
+      '/\t/evil.example/m',
+      '//[',
+    ];
+    for (const path of foreign) expect(models(`path=${path}`), path).toEqual(DEFAULT_SETTINGS.models);
+    expect(models(`name=x:path=${foreign[0]}`, MODELS.neg)).toEqual([MODELS.neg]);
+  });
+
+  it('is empty where everything is as the page comes', () => {
+    expect(toHash({ settings: DEFAULT_SETTINGS, raw: null, guess: false, ownTiny: false })).toBe('');
+    expect(fromHash('')).toEqual({ settings: DEFAULT_SETTINGS, raw: null, guess: false, ownTiny: false });
+  });
+
+  it('restores everything but the decoder', () => {
+    const settings = {
+      models: [MODELS.phone, MODELS.neg],
+      features: ['psnr=enable_apsnr=true', 'motion'],
+      scale: 'lanczos',
+      scaleTo: { width: 3840, height: 2160 },
+      frameRatePolicy: 'strict',
+      offset: -12,
+      range: { unit: 'seconds', start: 1.5, end: 10 },
+      subsample: 5,
+      threads: 3,
+      allowDamaged: true,
+      decoder: 'wasm',
+    } as const;
+    const raw = { width: 352, height: 288, bitDepth: 10, chroma: '422' } as const;
+    const tiny = { guess: true, ownTiny: true };
+    expect(fromHash(`#${toHash({ settings, raw, ...tiny })}`)).toEqual({
+      settings: { ...settings, decoder: 'mediabunny' },
+      raw,
+      ...tiny,
+    });
+    const auto = { settings: { ...settings, offset: 'auto' as const }, raw, ...tiny };
+    expect(fromHash(toHash(auto)).settings.offset).toBe('auto');
+    const alone = { settings: { ...DEFAULT_SETTINGS, models: [] }, raw: null, ...tiny };
+    expect(fromHash(toHash(alone))).toEqual(alone);
+  });
+
+  it.each([
+    '#scale=nearest&offset=soon&range=9-3&subsample=0&threads=1e9&raw=axb,8,420&scale-to=big&rate=no&model=&feature=&tiny=&tiny=/etc/passwd',
+    '#%zz=1&=&&',
+    '#raw=352x288,7,420',
+    '#raw=0x288,8,420&scale-to=1920x0',
+    '#raw=352x99999,8,420&scale-to=16385x16',
+  ])('takes what it cannot read as unsaid: %s', (hash) => {
+    expect(fromHash(hash)).toEqual({ settings: DEFAULT_SETTINGS, raw: null, guess: false, ownTiny: false });
+  });
+});
+
+describe('options of a run', () => {
+  it('say nothing of what is at its default', () => {
+    expect(runOptions(DEFAULT_SETTINGS, null)).toEqual({
+      models: ['version=vmaf_v0.6.1'],
+      decoder: 'mediabunny',
+    });
+  });
+});
+
+describe('models', () => {
+  it('that share a name stand for each other', () => {
+    expect(withModel([MODELS.hd, MODELS.neg], 'auto', true)).toEqual([MODELS.auto, MODELS.neg]);
+    expect(withModel([MODELS.auto], 'hd', true)).toEqual([MODELS.hd]);
+    expect(withModel([MODELS.hd], 'hd', false)).toEqual([]);
+  });
+  it('that the list does not offer stay', () => {
+    expect(withModel(['path=mine.json', MODELS.hd], 'uhd', true)).toEqual([
+      MODELS.hd,
+      MODELS.uhd,
+      'path=mine.json',
+    ]);
+  });
+  it('are named in one line with what is not as usual', () => {
+    expect(summary({ ...DEFAULT_SETTINGS, features: ['psnr'], offset: 'auto', subsample: 4 })).toEqual([
+      'VMAF + PSNR',
+      'whole video',
+      'offset detected',
+      'every 4th frame',
+    ]);
+    expect(summary({ ...DEFAULT_SETTINGS, models: [] })[0]).toBe('metrics only');
+  });
+});
+
+describe('what a finding advises', () => {
+  const finding = (hint: Hint) => ({ code: 'offset', severity: 'warning', message: '', hint }) as const;
+  it.each<[OptionHint['option'], OptionHint['value'], object]>([
+    ['offset', 12, { offset: 12 }],
+    ['offset', 'auto', { offset: 'auto' }],
+    ['scale', 'bicubic', { scale: 'bicubic' }],
+    ['scaleTo', { width: 1920, height: 1080 }, { scaleTo: { width: 1920, height: 1080 } }],
+    ['frameRatePolicy', 'nearest', { frameRatePolicy: 'nearest' }],
+    ['range', { unit: 'frames', start: 0, end: 90 }, { range: { unit: 'frames', start: 0, end: 90 } }],
+    ['model', 'auto', { models: ['auto'] }],
+  ])('%s %j', (option, value, change) => {
+    const hint = { purpose: 'fix', option, value } as Hint;
+    expect(fixOf(finding(hint))).toEqual({ kind: 'settings', change });
+  });
+  it('cannot be done by the page where files are to be prepared, or only searched', () => {
+    expect(fixOf(finding({ purpose: 'prepare', commands: [] }))).toBeUndefined();
+    expect(fixOf(finding({ purpose: 'fix', option: 'window', value: 500 }))).toBeUndefined();
+  });
+});
+
+describe('a session', () => {
+  /** Of one reference and two encodes. */
+  function chosen() {
+    const file = (name: string, id: number): ChosenFile => ({
+      id,
+      file: new File([name], name),
+      kind: 'y4m',
+    });
+    const session = new Session();
+    const [reference, first, second] = [file('ref', 1), file('a', 2), file('b', 3)] as const;
+    session.reference.value = reference;
+    session.distorted.value = [first, second];
+    return { session, reference, first, second };
+  }
+  it('swaps the reference with the encode that looks like one, in its place', () => {
+    const { session, reference, first, second } = chosen();
+    applyFix(session, { kind: 'swap' }, second.file);
+    expect([session.reference.value, session.distorted.value]).toEqual([second, [first, reference]]);
+    applyFix(session, { kind: 'swap' }, undefined);
+    expect([session.reference.value, session.distorted.value]).toEqual([first, [second, reference]]);
+    applyFix(session, { kind: 'swap' }, new File([], 'of another session'));
+    expect(session.reference.value).toBe(first);
+  });
+
+  it('is another one for another tiny model, of the same name too', () => {
+    const { session } = chosen();
+    const pick = () => ({ model: 'my.onnx', files: { 'my.onnx': new File([], 'my.onnx') }, resizes: false });
+    session.tiny.value = [pick()];
+    const before = runKey(session);
+    session.tiny.value = [...session.tiny.value];
+    expect(runKey(session)).toBe(before);
+    session.tiny.value = [pick()];
+    expect(runKey(session)).not.toBe(before);
+  });
+});
+
+describe('failures', () => {
+  const kind = (code?: string, name = 'Error', hints: readonly Remedy[] = []) =>
+    kindOfFailure({ message: '', name, code, objections: [{ message: '', hints }] }, DEFAULT_SETTINGS);
+  it('are told apart by their data', () => {
+    expect(kind('media', 'Error', [{ purpose: 'fix', option: 'decoder', value: 'wasm' }])).toBe(
+      'undecodable',
+    );
+    expect(kind('media')).toBe('media');
+    expect(kind('mismatch')).toBe('differs');
+    expect(kind('resource')).toBe('memory');
+    expect(kind('internal')).toBe('died');
+    expect(kind(undefined, 'NotReadableError')).toBe('io');
+    expect(kind()).toBe('other');
+    expect(kind('model')).toBe('model');
+  });
+
+  it('are of memory only where the browser or the library says so', () => {
+    const thrown = (error: Error) => kindOfFailure(failureOf(error), DEFAULT_SETTINGS);
+    for (const message of [
+      'Array buffer allocation failed',
+      'WebAssembly.Memory(): could not allocate memory',
+      'WebAssembly.Instance(): Out of memory: Cannot allocate Wasm memory for new instance',
+      'Out of memory',
+    ]) {
+      expect(thrown(new RangeError(message))).toBe('memory');
+      expect(thrown(new AnyvmafError('internal', message))).toBe('memory');
+      expect(thrown(new AnyvmafError('media', message))).toBe('media');
+    }
+    expect(thrown(new RangeError('Maximum call stack size exceeded'))).toBe('other');
+    expect(thrown(new RangeError('Invalid array length'))).toBe('other');
+    expect(thrown(new AnyvmafError('internal', 'there is no pair 7'))).toBe('died');
+  });
+
+  it('advise what the page has, not what programs have', () => {
+    // As it crosses the border of a worker.
+    const words = (message: string, hints: readonly Remedy[]) =>
+      failureWords(structuredClone(failureOf(new AnyvmafError('media', message, { hints }))));
+    expect(words('a.yuv is in no container', [{ purpose: 'declare', option: 'raw' }])).toBe(
+      'a.yuv is in no container.',
+    );
+    expect(
+      words('a.mp4 is cut off at frame 27', [
+        'get the file again',
+        { purpose: 'fix', option: 'allowDamaged', value: true, aim: 'to score what comes before' },
+      ]),
+    ).toBe('a.mp4 is cut off at frame 27; get the file again.');
+    const refused = new AnyvmafError('mismatch', 'it is larger; pass scale.', {
+      objections: [
+        { message: 'It is larger.', hints: [{ purpose: 'fix', option: 'scale', value: 'bicubic' }] },
+        { message: 'It is slower.' },
+      ],
+    });
+    expect(failureWords(structuredClone(failureOf(refused)))).toBe('It is larger. It is slower.');
+    expect(words('what is fine stays.', [])).toBe('what is fine stays.');
+  });
+
+  it('name the model that has to be pulled', async () => {
+    const store: ModelStore = {
+      readBuiltIn: (name) => readFile(new URL(`../../../model/${name}`, import.meta.url), 'utf8'),
+      readFile: () => Promise.reject(new Error('not asked for')),
+    };
+    const offered = MODEL_KEYS.filter((key) => key.startsWith('v1')).map((key) => MODELS[key]);
+    // All that there are of VMAF v1, each under a name of its own.
+    expect(offered.map((model) => /^version=(.*):name=/.exec(model)?.[1]).sort()).toEqual(
+      ['', 'hfr_'].flatMap((rate) =>
+        ['1d5h_2160', '3d0h', '3d0h_2160', '5d0h'].map((seen) => `vmaf_v1.0.16_${rate}${seen}`),
+      ),
+    );
+    expect(new Set(offered.map((model) => /:name=(.*)/.exec(model)?.[1])).size).toBe(offered.length);
+    for (const model of offered) {
+      const failure = failureOf(await loadModels([model], store).catch((error: unknown) => error));
+      expect(kindOfFailure(failure, DEFAULT_SETTINGS)).toBe('absent');
+      expect(`version=${absentModel(failure)}`).toBe(model.replace(/:name=.*/, ''));
+    }
+  });
+});
+
+describe('progress of several encodes', () => {
+  const at = (framesDone: number, framesTotal: number | null) => ({
+    framesDone,
+    framesTotal,
+    fps: 1,
+    secondsLeft: 1,
+  });
+  it('is the sum', () => {
+    expect(sumProgress([at(10, 100), at(20, 50)])).toEqual({ done: 30, total: 150 });
+  });
+  it('has no total until all are known', () => {
+    expect(sumProgress([at(10, 100), null])).toEqual({ done: 10, total: null });
+    expect(sumProgress([at(10, null)])).toEqual({ done: 10, total: null });
+  });
+  it('has a speed once some frames took some time, whatever came before the first', () => {
+    const speed = new Speed();
+    expect(speed.at(0, 5)).toBeUndefined();
+    expect(speed.at(1, 9)).toBeUndefined();
+    expect(speed.at(20, 9.9)).toBeUndefined();
+    expect(speed.at(41, 11)).toBe(20);
+    expect(speed.at(41, 13)).toBe(10);
+  });
+  it('is timed without the pauses', () => {
+    const watch = new Stopwatch();
+    watch.run(true, 1000);
+    watch.run(true, 2000);
+    watch.run(false, 3000);
+    watch.run(false, 60_000);
+    watch.run(true, 100_000);
+    expect(watch.seconds(101_500)).toBe(3.5);
+  });
+});
+
+describe('quantities in words', () => {
+  it.each([
+    [999, '999 B'],
+    [1000, '1.0 kB'],
+    [51_840_958, '51.8 MB'],
+    [400_000_000, '400 MB'],
+    [2_500_000_000, '2.5 GB'],
+  ])('%i bytes', (size, said) => {
+    expect(formatBytes(size)).toBe(said);
+  });
+  it.each([
+    [5, '0:05'],
+    [59.6, '1:00'],
+    [3723, '1:02:03'],
+  ])('%d seconds', (seconds, said) => {
+    expect(formatTime(seconds)).toBe(said);
+  });
+});
