@@ -44,6 +44,7 @@ const project = (name: string, ...globalSetup: string[]): TestProjectConfigurati
 });
 
 const BUILD = 'test/support/build-once.ts';
+const PAGE = 'test/support/browser-setup.ts';
 
 export default defineConfig({
   resolve: {
@@ -60,9 +61,11 @@ export default defineConfig({
     projects: [
       project('unit'),
       project('node', BUILD),
-      project('browser', BUILD, 'test/support/browser-setup.ts'),
+      project('browser', BUILD, PAGE),
       project('gpu', BUILD),
       project('package', BUILD),
+      // Whole files that only `npm run test:exhaustive` runs.
+      ...(process.env.ANYVMAF_EXHAUSTIVE === '1' ? [project('exhaustive', BUILD, PAGE)] : []),
     ],
     // Files share their process and its modules: a test restores what it changes.
     isolate: false,

@@ -2,15 +2,17 @@
  * @module scripts/build-wasm
  * Builds wasm/anyvmaf.wasm from wasm/src with the toolchain pinned in emsdk.lock; the same sources give the same bytes.
  *
- *   node scripts/build-wasm.mjs [--out FILE | --guards FILE] [--check]
+ *   node scripts/build-wasm.mjs [--out FILE | --guards FILE] [--check | --sources]
  *
  * --out FILE     writes to FILE instead of wasm/anyvmaf.wasm
  * --guards FILE  writes a module for tests, with guard zones around its memory areas (wasm/src/memory.h)
  * --check        builds into a temporary folder and compares with the committed file
+ * --sources      compares digests only: fails if sources or module changed since the last build; needs no toolchain
  *
  * Exit codes: 0 done, 1 failed or different bytes, 2 the pinned toolchain is not installed.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -20,6 +22,8 @@ import { gzipSync } from 'node:zlib';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const COMMITTED = join(ROOT, 'wasm/anyvmaf.wasm');
+/** Digests of the committed module and of what it was built from. */
+const DIGESTS = join(ROOT, 'wasm/anyvmaf.wasm.json');
 
 /** Budget of the module, bytes. */
 const MAX_BYTES = 300_000;
@@ -132,6 +136,34 @@ function reportSize(file) {
   }
 }
 
+/** The text of DIGESTS for the files as they are. */
+function digests() {
+  const sha256 = (...contents) => {
+    const hash = createHash('sha256');
+    for (const content of contents) hash.update(content);
+    return hash.digest('hex');
+  };
+  const sources = ['wasm/src', 'wasm/include']
+    .flatMap((folder) => readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`))
+    .sort()
+    .concat('emsdk.lock');
+  const inputs = sources.flatMap((name) => [name, readFileSync(join(ROOT, name))]);
+  return `${JSON.stringify(
+    {
+      sources: sha256(JSON.stringify([FLAGS, TABLE_EXPORTS]), ...inputs),
+      module: sha256(readFileSync(COMMITTED)),
+    },
+    null,
+    2,
+  )}\n`;
+}
+
+function checkSources() {
+  if (!existsSync(DIGESTS) || readFileSync(DIGESTS, 'utf8') !== digests()) {
+    throw new Error('wasm/anyvmaf.wasm was not built from these sources; run `npm run build:wasm`.');
+  }
+}
+
 function check() {
   const scratch = mkdtempSync(join(tmpdir(), 'anyvmaf-check-'));
   try {
@@ -150,11 +182,18 @@ function check() {
 }
 
 const { values } = parseArgs({
-  options: { out: { type: 'string' }, guards: { type: 'string' }, check: { type: 'boolean' } },
+  options: {
+    out: { type: 'string' },
+    guards: { type: 'string' },
+    check: { type: 'boolean' },
+    sources: { type: 'boolean' },
+  },
 });
 try {
-  checkToolchain();
-  if (values.check) {
+  if (!values.sources) checkToolchain();
+  if (values.sources) {
+    checkSources();
+  } else if (values.check) {
     check();
   } else if (values.guards !== undefined) {
     build(resolve(values.guards), GUARDS);
@@ -162,6 +201,7 @@ try {
     const out = values.out === undefined ? COMMITTED : resolve(values.out);
     build(out);
     reportSize(out);
+    if (out === COMMITTED) writeFileSync(DIGESTS, digests());
   }
 } catch (error) {
   console.error(error.message);

@@ -134,7 +134,7 @@ function main() {
   const registry = `${JSON.stringify(describe(texts), null, 2)}\n`;
   if (values.check) {
     if (readFileSync(join(FOLDER, 'registry.json'), 'utf8') !== registry) {
-      throw new ModelsError('models/registry.json is stale; run npm run models.');
+      throw new ModelsError('models/registry.json is stale; run npm run generate.');
     }
     checkLicence();
     console.log(`model/: ${MODELS.length} models and the registry are as they should be.`);

@@ -1,6 +1,6 @@
 /**
  * @module scripts/generate-mcp-docs
- * `npm run mcp:docs`: writes docs/mcp-tools.md and test/fixtures/mcp-tools.json, the list that clients see, from the
+ * `npm run generate`: writes docs/mcp-tools.md and test/fixtures/mcp-tools.json, the list that clients see, from the
  * schemas of the tools.
  *
  *   node scripts/generate-mcp-docs.mjs --check    fails if a file does not match the schemas
@@ -92,7 +92,7 @@ const overview = table(
 
 const page = `# MCP tools
 
-<!-- Made by \`npm run mcp:docs\` from the schemas in src/mcp/tools; do not edit. -->
+<!-- Made by \`npm run generate\` from the schemas in src/mcp/tools; do not edit. -->
 
 Every tool answers with one JSON document, as text and as \`structuredContent\`; pictures and links to full reports follow
 it. Errors have \`isError: true\` and the text \`{"error": "<sentence>"}\`. Numbers that are not finite are \`null\`.
@@ -112,7 +112,7 @@ const stale = Object.entries(files).filter(([file, text]) => {
   return !existsSync(path) || readFileSync(path, 'utf8') !== text;
 });
 if (process.argv.includes('--check')) {
-  for (const [file] of stale) console.error(`${file} is stale; run \`npm run mcp:docs\``);
+  for (const [file] of stale) console.error(`${file} is stale; run \`npm run generate\``);
   process.exitCode = stale.length > 0 ? 1 : 0;
 } else {
   for (const [file, text] of stale) writeFileSync(join(ROOT, file), text);

@@ -1,6 +1,6 @@
 /**
  * @module scripts/generate-metrics-docs
- * `npm run metrics:docs`: writes docs/metrics.md from the extractors themselves: descriptions, options, features, and the
+ * `npm run generate`: writes docs/metrics.md from the extractors themselves: descriptions, options, features, and the
  * sizes and depths that each accepts when tried.
  *
  *   node scripts/generate-metrics-docs.mjs --check    fails if the page does not match the code
@@ -103,7 +103,7 @@ const overview = table(
 
 const page = `# Metrics
 
-<!-- Made by \`npm run metrics:docs\` from src/metrics/extractors; do not edit. -->
+<!-- Made by \`npm run generate\` from src/metrics/extractors; do not edit. -->
 
 \`--feature NAME\` or \`--feature NAME=OPTION=VALUE:OPTION=VALUE\` reports the features of an extractor, with or without models;
 so does \`features\` of the API and \`feature\` of the MCP tools. Extractors, options and names are those of libvmaf 3.2.0.
@@ -121,7 +121,7 @@ ${extractors.map(section).join('\n\n')}
 const path = join(ROOT, PAGE);
 const stale = !existsSync(path) || readFileSync(path, 'utf8') !== page;
 if (process.argv.includes('--check')) {
-  if (stale) console.error(`${PAGE} is stale; run \`npm run metrics:docs\``);
+  if (stale) console.error(`${PAGE} is stale; run \`npm run generate\``);
   process.exitCode = stale ? 1 : 0;
 } else {
   if (stale) writeFileSync(path, page);

@@ -1,11 +1,15 @@
 /**
  * @module scripts/test
- * `npm test`: every check of the project in one run. Installs the tools of the checks if it can, lists skipped checks, and
- * ends with a line `N passed, N failed`.
+ * `npm test`: every check that guards a user's trust. `npm run test:exhaustive`: all cases of each of them too, and what takes
+ * long. Says what it installs before it does, lists what it skipped and how to enable it, and ends with a line
+ * `N passed, N failed, N skipped`. docs/testing.md describes both.
  *
- *   node scripts/test.mjs [NAME...]    only the checks whose names contain one of these words
+ *   node scripts/test.mjs [--exhaustive] [NAME... | FILE...]
+ *
+ * NAME  runs only the checks whose names contain one of these words
+ * FILE  runs only these test files or folders
  */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -15,79 +19,94 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** Debian packages, each with a program that shows that it is installed. */
 const DEBIAN = [
-  { program: '/usr/bin/emcc', name: 'emscripten', use: 'rebuilding the WebAssembly module' },
-  { program: '/usr/bin/ffmpeg', name: 'ffmpeg', use: 'comparing with a native libvmaf on encoded video' },
-  { program: '/usr/bin/chromium', name: 'chromium', use: 'scoring in a browser' },
-  { program: '/usr/bin/redis-server', name: 'redis-server', use: 'scoring by workers of a queue' },
+  { program: '/usr/bin/ffmpeg', name: 'ffmpeg', use: 'tests of encoded video' },
+  { program: '/usr/bin/chromium', name: 'chromium', use: 'tests in a browser and of shaders' },
+  { program: '/usr/bin/redis-server', name: 'redis-server', use: 'tests of the queue' },
+  { program: '/usr/bin/emcc', name: 'emscripten', use: 'tests of memory bounds in C' },
 ];
 
 /** Exit status of a check that cannot run here. */
 const SKIPPED = 2;
 
+const exhaustive = process.argv.includes('--exhaustive');
+const wanted = process.argv.slice(2).filter((word) => word !== '--exhaustive');
+const files = wanted.filter((word) => existsSync(join(ROOT, word)));
+const names = wanted.filter((word) => !files.includes(word));
+
+const environment = { ...process.env, ...(exhaustive && { ANYVMAF_EXHAUSTIVE: '1' }) };
+
 function run(command, args, options = {}) {
-  return spawnSync(command, args, { cwd: ROOT, stdio: 'inherit', ...options }).status ?? 1;
+  return spawnSync(command, args, { cwd: ROOT, stdio: 'inherit', env: environment, ...options }).status ?? 1;
 }
 
-/** A tool of node_modules. npx would ask the registry for a missing one. */
-function tool(name, args, options) {
-  return run(join(ROOT, 'node_modules/.bin', name), args, options);
+/** Runs a command beside others; resolves with its exit status and what it printed. */
+function start(command, args) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: ROOT, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text) => {
+        output += text;
+      });
+    }
+    child.on('error', (error) => resolve({ status: 1, output: `${error.message}\n` }));
+    child.on('close', (status) => resolve({ status: status ?? 1, output }));
+  });
 }
+
+/** A program of node_modules; npx would ask the registry for a missing one. */
+const tool = (name) => join(ROOT, 'node_modules/.bin', name);
 
 function installNodeModules() {
-  if (existsSync(join(ROOT, 'node_modules/.bin/vitest'))) return;
-  console.log('node_modules is missing: npm ci');
+  if (existsSync(tool('vitest'))) return;
+  console.log('node_modules is missing; running npm ci');
   if (run('npm', ['ci', '--no-audit', '--no-fund']) !== 0) process.exit(1);
 }
 
+/** Installs missing Debian packages as root or with sudo that asks no password; otherwise says how to. */
 function installDebianPackages() {
   const missing = DEBIAN.filter(({ program }) => !existsSync(program));
   if (missing.length === 0) return;
-  const names = missing.map(({ name }) => name);
-  const asRoot = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
-  const mayInstall =
+  const packages = missing.map(({ name }) => name);
+  const sudo = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
+  const may =
+    process.env.ANYVMAF_TEST_INSTALL !== 'no' &&
     existsSync('/usr/bin/apt-get') &&
-    (asRoot.length === 0 || run('sudo', ['-n', 'true'], { stdio: 'ignore' }) === 0);
-  if (mayInstall) {
-    console.log(`installing ${names.join(', ')} with apt-get`);
-    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+    (sudo.length === 0 || run('sudo', ['-n', 'true'], { stdio: 'ignore' }) === 0);
+  if (may) {
+    console.log(`installing ${packages.join(', ')} with apt-get; ANYVMAF_TEST_INSTALL=no prevents that`);
     const apt = (...args) => {
-      const [command, ...rest] = [...asRoot, 'apt-get', '-qq', ...args];
+      const [command, ...rest] = [...sudo, 'apt-get', '-qq', ...args];
+      const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
       return run(command, rest, { stdio: ['ignore', 'ignore', 'inherit'], env });
     };
     apt('update');
-    apt('install', '-y', '--no-install-recommends', ...names);
+    apt('install', '-y', '--no-install-recommends', ...packages);
   }
-  for (const { program, name, use } of missing) {
-    if (!existsSync(program)) console.log(`${name} is not installed and cannot be: ${use} will be skipped`);
+  const absent = missing.filter(({ program }) => !existsSync(program));
+  for (const { name, use } of absent) console.log(`${name} is not installed: skipping ${use}`);
+  if (absent.length > 0) {
+    const list = absent.map(({ name }) => name).join(' ');
+    console.log(`to enable them: sudo apt-get install -y --no-install-recommends ${list}`);
   }
 }
 
-/** Builds the page once for all tests that open it; where that fails, each builds it and says why. */
-function buildPage(folder) {
-  const env = { ...process.env, NODE_ENV: 'production' };
-  const args = ['build', '--config', 'web/vite.config.ts', '--outDir', folder, '--logLevel', 'error'];
-  return tool('vite', args, { env }) === 0 ? folder : undefined;
-}
-
-/** Runs vitest and counts its tests. */
-function unitTests() {
+/** Runs Vitest and counts its tests. */
+function tests(...args) {
   const scratch = mkdtempSync(join(tmpdir(), 'anyvmaf-test-'));
   try {
     const file = join(scratch, 'results.json');
-    const page = buildPage(join(scratch, 'page'));
-    const status = tool(
-      'vitest',
-      ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${file}`],
-      { env: { ...process.env, ...(page !== undefined && { ANYVMAF_TEST_PAGE: page }) } },
-    );
+    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
+    const status = run(tool('vitest'), ['run', ...reporters, ...args]);
     if (!existsSync(file)) return { passed: 0, failed: 1, skipped: 0 };
     const result = JSON.parse(readFileSync(file, 'utf8'));
-    // The titles say why.
+    // Titles give the reasons.
     for (const { assertionResults } of result.testResults) {
       for (const { status: verdict, fullName } of assertionResults) {
         if (verdict !== 'passed' && verdict !== 'failed') console.log(`skipped: ${fullName}`);
       }
     }
+    reportLongest(result.testResults);
     const skipped = result.numPendingTests + result.numTodoTests;
     // A file that does not load, or an error outside tests, must fail the run although no test fails.
     const failed = Math.max(result.numFailedTests, status === 0 ? 0 : 1);
@@ -97,8 +116,22 @@ function unitTests() {
   }
 }
 
-/** One check by exit status. */
-function check(status) {
+/** Prints the files that took longest. */
+function reportLongest(results) {
+  if (results.length < 20) return;
+  const times = results.map(({ name, startTime, endTime }) => ({
+    name,
+    seconds: (endTime - startTime) / 1000,
+  }));
+  times.sort((a, b) => b.seconds - a.seconds);
+  console.log('longest files:');
+  for (const { name, seconds } of times.slice(0, 10)) {
+    console.log(`${seconds.toFixed(1).padStart(7)} s  ${name.slice(ROOT.length + 1)}`);
+  }
+}
+
+/** Counts a check by its exit status. */
+function verdict(status) {
   return {
     passed: status === 0 ? 1 : 0,
     failed: status === 0 || status === SKIPPED ? 0 : 1,
@@ -106,56 +139,68 @@ function check(status) {
   };
 }
 
-/** A check that is one tool of node_modules. */
-const passes =
-  (name, ...args) =>
-  () =>
-    check(tool(name, args) === 0 ? 0 : 1);
+const node = (...args) => [process.execPath, ...args];
 
-/** Every check, in order: later ones use the builds of earlier ones. */
-const CHECKS = [
-  ['build', () => check(run('npm', ['run', '--silent', 'build']) === 0 ? 0 : 1)],
-  ['types', passes('tsc', '-p', 'tsconfig.json', '--noEmit')],
-  ['types of the page', passes('tsc', '-p', 'web', '--noEmit')],
-  ['lint', passes('biome', 'check', '--error-on-warnings', '.')],
-  ['unused code', passes('knip', '--no-progress')],
-  ['package', passes('publint', '--strict', '--pack', 'npm')],
-  // The module and the worker scripts have no types.
-  [
-    'types of the package',
-    passes(
-      'attw',
-      ...['--pack', '.', '--profile', 'esm-only', '--exclude-entrypoints', 'anyvmaf.wasm'],
-      ...['browser-worker.js', 'browser-ffmpeg-worker.js', 'browser-parser-worker.js'],
-    ),
+/** Checks by command, which run side by side. The package's module and worker scripts have no types. */
+const CHECKS = {
+  types: [tool('tsc'), '-p', 'tsconfig.json', '--noEmit'],
+  'types of the page': [tool('tsc'), '-p', 'web', '--noEmit'],
+  lint: [tool('biome'), 'check', '--error-on-warnings', '.'],
+  'unused code': [tool('knip'), '--no-progress'],
+  package: [tool('publint'), '--strict', '--pack', 'npm'],
+  'types of the package': [
+    ...[tool('attw'), '--pack', '.', '--profile', 'esm-only', '--exclude-entrypoints', 'anyvmaf.wasm'],
+    ...['browser-worker.js', 'browser-ffmpeg-worker.js', 'browser-parser-worker.js'],
   ],
-  ['installation', () => check(run('node', ['scripts/installation.mjs']))],
-  ['models', () => check(run('node', ['scripts/extract-models.mjs', '--check']))],
-  ['tool reference', () => check(run('node', ['scripts/generate-mcp-docs.mjs', '--check']))],
-  ['protocol conformance', () => check(run('node', ['scripts/mcp-conformance.mjs']))],
-  ['metric reference', () => check(run('node', ['scripts/generate-metrics-docs.mjs', '--check']))],
-  ['wasm is reproducible', () => check(run('node', ['scripts/build-wasm.mjs', '--check']))],
-  ['unit tests', unitTests],
-];
+  installation: node('scripts/installation.mjs'),
+  'generated files': node('scripts/generate.mjs', '--check'),
+  'protocol conformance': node('scripts/mcp-conformance.mjs'),
+};
 
-const wanted = process.argv.slice(2);
-installNodeModules();
-installDebianPackages();
+const EXHAUSTIVE_CHECKS = {
+  'wasm is reproducible': node('scripts/build-wasm.mjs', '--check'),
+};
+
 const totals = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
-for (const [name, action] of CHECKS) {
-  if (wanted.length > 0 && !wanted.some((word) => name.includes(word))) continue;
-  console.log(`\n--- ${name}`);
-  const started = performance.now();
-  const result = action();
+
+function count(name, result, started) {
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  const verdict = result.failed > 0 ? 'FAILED' : result.passed > 0 ? 'ok' : 'SKIPPED';
-  console.log(`${name}: ${verdict}, ${seconds} s`);
+  const word = result.failed > 0 ? 'FAILED' : result.passed > 0 ? 'ok' : 'SKIPPED';
+  console.log(`--- ${name}: ${word}, ${seconds} s`);
   if (result.failed > 0) failures.push(name);
   for (const key of Object.keys(totals)) totals[key] += result[key];
 }
+
+const isWanted = (name) => names.length === 0 || names.some((word) => name.includes(word));
+
+/** Two checks at a time. */
+async function runChecks(checks) {
+  const left = Object.entries(checks).filter(([name]) => isWanted(name));
+  const worker = async () => {
+    for (let next = left.shift(); next; next = left.shift()) {
+      const [name, [command, ...args]] = next;
+      const started = performance.now();
+      const { status, output } = await start(command, args);
+      if (status !== 0) console.log(output);
+      count(name, verdict(status), started);
+    }
+  };
+  await Promise.all([worker(), worker()]);
+}
+
+installNodeModules();
+installDebianPackages();
+if (files.length === 0) {
+  const started = performance.now();
+  count('build', verdict(run('npm', ['run', '--silent', 'build'])), started);
+  await runChecks(exhaustive ? { ...CHECKS, ...EXHAUSTIVE_CHECKS } : CHECKS);
+}
+if (files.length > 0 || isWanted('tests')) {
+  const started = performance.now();
+  count('tests', tests(...files), started);
+}
 console.log('');
 if (failures.length > 0) console.log(`failed: ${failures.join(', ')}`);
-if (totals.skipped > 0) console.log(`${totals.skipped} skipped, for the reasons above`);
-console.log(`${totals.passed} passed, ${totals.failed} failed`);
+console.log(`${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`);
 process.exitCode = totals.failed > 0 ? 1 : 0;

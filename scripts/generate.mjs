@@ -1,0 +1,35 @@
+/**
+ * @module scripts/generate
+ * `npm run generate`: writes everything in the repository that is made from something else, from a fresh build.
+ *
+ *   node scripts/generate.mjs [--check]
+ *
+ * --check  writes nothing; fails and names what is stale. Uses the build that is there.
+ *
+ * The WebAssembly module is built only if its sources changed, because that needs the toolchain of emsdk.lock.
+ */
+import { spawnSync } from 'node:child_process';
+import { ROOT } from './lib/project.mjs';
+
+const check = process.argv.includes('--check');
+
+const run = (script, ...args) =>
+  spawnSync(process.execPath, [`scripts/${script}.mjs`, ...args], { cwd: ROOT, stdio: 'inherit' }).status ===
+  0;
+
+const option = check ? ['--check'] : [];
+const steps = {
+  'wasm/anyvmaf.wasm': () => run('build-wasm', '--sources') || (!check && run('build-wasm')),
+  'model/': () => run('extract-models', ...option),
+  'docs/metrics.md': () => run('generate-metrics-docs', ...option),
+  'docs/mcp-tools.md, test/fixtures/mcp-tools.json': () => run('generate-mcp-docs', ...option),
+};
+
+if (!check && spawnSync('npm', ['run', '--silent', 'build'], { cwd: ROOT, stdio: 'inherit' }).status !== 0) {
+  process.exit(1);
+}
+const failed = Object.keys(steps).filter((name) => !steps[name]());
+if (failed.length > 0) {
+  console.error(`${check ? 'stale; run `npm run generate`' : 'not written'}: ${failed.join('; ')}`);
+  process.exitCode = 1;
+}
