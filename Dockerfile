@@ -6,15 +6,6 @@ RUN npm ci --ignore-scripts
 COPY . .
 RUN npm run build && npm pack --ignore-scripts --pack-destination /package
 
-# For development: what `npm test` needs. docker build --target dev -t anyvmaf-dev .
-FROM node:22-bookworm-slim AS dev
-RUN apt-get update \
-  && apt-get install --no-install-recommends --yes chromium emscripten ffmpeg git redis-server \
-  && rm -rf /var/lib/apt/lists/*
-ENV ANYVMAF_TEST_INSTALL=no
-USER node
-CMD ["bash"]
-
 FROM node:22-bookworm-slim
 RUN apt-get update \
   && apt-get install --no-install-recommends --yes ffmpeg \

@@ -40,7 +40,13 @@ const builtScripts: Plugin = {
 /** A project per kind of test, in the folder of its name; see docs/testing.md. */
 const project = (name: string, ...globalSetup: string[]): TestProjectConfiguration => ({
   extends: true,
-  test: { name, include: [`test/${name}/**/*.test.ts`], globalSetup },
+  test: {
+    name,
+    include: [`test/${name}/**/*.test.ts`],
+    globalSetup,
+    // Elsewhere files share their process and its modules: a test restores what it changes.
+    isolate: name === 'node',
+  },
 });
 
 const BUILD = 'test/support/build-once.ts';
@@ -67,8 +73,6 @@ export default defineConfig({
       // Whole files that only `npm run test:exhaustive` runs.
       ...(process.env.ANYVMAF_EXHAUSTIVE === '1' ? [project('exhaustive', BUILD, PAGE)] : []),
     ],
-    // Files share their process and its modules: a test restores what it changes.
-    isolate: false,
     pool: 'forks',
     maxWorkers: 2,
     // Of one file after another; only a test's own defects make it wait for so long.

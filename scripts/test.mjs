@@ -39,10 +39,14 @@ function run(command, args, options = {}) {
   return spawnSync(command, args, { cwd: ROOT, stdio: 'inherit', env: environment, ...options }).status ?? 1;
 }
 
-/** Runs a command beside others; resolves with its exit status and what it printed. */
-function start(command, args) {
+/** Checks that pack the package: without scripts, which would build it again under the other checks. */
+const PACKING = ['package', 'types of the package'];
+
+/** Runs a check beside others; resolves with its exit status and what it printed. */
+function start(name, command, args) {
+  const env = { ...environment, ...(PACKING.includes(name) && { npm_config_ignore_scripts: 'true' }) };
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: ROOT, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(command, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text) => {
@@ -181,7 +185,7 @@ async function runChecks(checks) {
     for (let next = left.shift(); next; next = left.shift()) {
       const [name, [command, ...args]] = next;
       const started = performance.now();
-      const { status, output } = await start(command, args);
+      const { status, output } = await start(name, command, args);
       if (status !== 0) console.log(output);
       count(name, verdict(status), started);
     }

@@ -78,6 +78,9 @@ function caughtBy({ file, rooms }) {
   return found ?? (values['rooms-only'] ? undefined : firstFailure());
 }
 
+// Leaving by a signal takes the fault out again.
+process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
+
 const results = [];
 for (const [i, fault] of FAULTS.entries()) {
   if (only && !only.includes(i + 1)) continue;
@@ -86,7 +89,6 @@ for (const [i, fault] of FAULTS.entries()) {
   if (original.split(fault.from).length !== 2) throw new Error(`fault ${i + 1} does not fit ${fault.file}`);
   const restore = () => writeFileSync(path, original);
   process.once('exit', restore);
-  process.once('SIGINT', () => process.exit(130));
   writeFileSync(
     path,
     original.replace(fault.from, () => fault.to),

@@ -4,8 +4,10 @@
  */
 import type { Origin } from '../core/origin.js';
 import type { Platform } from '../engine/contract/platform.js';
+import type { ScoreOptions } from '../engine/contract/types.js';
 import type { TrackFacts } from '../media/decoder.js';
 import type { FrameSource, VideoInput } from '../media/types.js';
+import type { Report } from '../report/types.js';
 
 /** A platform on which encoders may run. */
 export interface SearchPlatform extends Platform {
@@ -158,6 +160,11 @@ export interface PointStore {
   clear(): Promise<number>;
 }
 
+/** What a search takes from a report. */
+export interface EncodeScores extends Pick<Report, 'frames'> {
+  readonly models: readonly { readonly name: string }[];
+}
+
 /** A machine that encodes. */
 export interface EncodingHost {
   /** @throws {AnyvmafError} `usage` for an encoder that ffmpeg does not have, with those of that kind that it has */
@@ -180,4 +187,6 @@ export interface EncodingHost {
   openFolder(limit: number): Promise<EncodingFolder>;
   /** @param folder where to keep points; default: the user's cache */
   points(folder?: string): PointStore;
+  /** Scores encodes that this host made, a value per frame of the reference. Absent: the engine scores them. */
+  score?(reference: VideoInput, distorted: VideoInput, options: ScoreOptions): Promise<EncodeScores>;
 }

@@ -4,11 +4,11 @@
  */
 import { AnyvmafError } from '../core/errors.js';
 import { counted, shown } from '../core/printable.js';
+import type { ScoreOptions } from '../engine/contract/types.js';
 import { scorePair } from '../engine/score.js';
 import type { VideoInput } from '../media/types.js';
-import type { Report } from '../report/types.js';
 import type { SampleValues } from './estimate.js';
-import type { EncodeResult } from './host.js';
+import type { EncodeResult, EncodeScores } from './host.js';
 import { type Material, wholeSource } from './material.js';
 import { type KnownPoint, KnownPoints, keyOf, type Measured, pooledOf } from './points.js';
 import type { Session } from './session.js';
@@ -136,10 +136,12 @@ export class Probe {
     return keep === undefined ? ENCODE_FILE : `${keep}-${value}.mkv`;
   }
 
-  async #score(reference: VideoInput, name: string): Promise<Report> {
+  async #score(reference: VideoInput, name: string): Promise<EncodeScores> {
     const { encoded } = this.#task.material;
-    const path = this.#session.folder.path(name);
-    if (!encoded || typeof reference !== 'string') return scoreEncode(this.#session, reference, path);
+    const { folder, host } = this.#session;
+    const path = folder.path(name);
+    if (!encoded || typeof reference !== 'string' || host.score)
+      return scoreEncode(this.#session, reference, path);
     const distorted = await surroundedEncode(this.#session, reference, encoded, name);
     try {
       return await scoreEncode(this.#session, reference, distorted);
@@ -232,25 +234,22 @@ export class Probe {
 
 /** Scores what was made of a reference, all frames of it. */
 export function scoreEncode(
-  { platform, options, signal }: Session,
+  { platform, host, options, signal }: Session,
   reference: VideoInput,
   distorted: VideoInput,
-): Promise<Report> {
+): Promise<EncodeScores> {
   const { models, features, threads } = options;
-  return scorePair(
-    platform,
-    { reference, distorted },
-    {
-      ...(models && { models }),
-      ...(features && { features }),
-      ...(threads !== undefined && { threads }),
-      // What was made from the reference needs no inspection, and may have another depth on purpose.
-      preflight: false,
-      commonBitDepth: true,
-      decoder: 'ffmpeg',
-      signal,
-    },
-  );
+  const how: ScoreOptions = {
+    ...(models && { models }),
+    ...(features && { features }),
+    ...(threads !== undefined && { threads }),
+    // What was made from the reference needs no inspection, and may have another depth on purpose.
+    preflight: false,
+    commonBitDepth: true,
+    decoder: 'ffmpeg',
+    signal,
+  };
+  return host.score?.(reference, distorted, how) ?? scorePair(platform, { reference, distorted }, how);
 }
 
 /**
@@ -259,7 +258,7 @@ export function scoreEncode(
  */
 export function measuredOf(
   { options }: Session,
-  report: Report,
+  report: EncodeScores,
   runs: Material['scored'],
   needed: readonly string[],
 ): Record<string, SampleValues> {
@@ -277,7 +276,7 @@ export function samplesOf(point: Measured, metric: string): SampleValues {
 
 /** Values of scored frames, sample by sample. @throws {AnyvmafError} `feature` for a metric that the report does not have */
 function valuesOf(
-  { frames }: Report,
+  { frames }: EncodeScores,
   runs: Material['scored'],
   metrics: readonly string[],
 ): Record<string, SampleValues> {

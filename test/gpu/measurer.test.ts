@@ -1,6 +1,7 @@
 /**
  * @module test/gpu/measurer
- * The GPU as a measurer: pairs in flight, what it looks back to, its loss, its limits and its memory.
+ * The GPU as a measurer: pairs in flight, what it looks back to, its loss, its limits, and what it allocates for large
+ * pictures, counted on a device that only keeps books.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { GpuLostError } from '../../src/engine/backends/webgpu/device.js';
@@ -27,6 +28,12 @@ describe.skipIf(noGpu)('a measurer on the GPU', () => {
 
   it('says what it runs on', () => {
     expect(kind.adapter).toMatchObject({ vendor: 'google', architecture: 'swiftshader', software: true });
+  });
+
+  it('needs no limits that not every WebGPU device has', async () => {
+    const { limits } = (await kind.open(luma)).device;
+    expect(limits.maxComputeInvocationsPerWorkgroup).toBeGreaterThanOrEqual(256);
+    expect(limits.maxStorageBuffersPerShaderStage).toBeGreaterThanOrEqual(8);
   });
 
   it('looks back across starts of chunks, and gives nothing where it holds no earlier pair', async () => {
@@ -148,5 +155,65 @@ describe.skipIf(noGpu)('a GPU that is not for a call', () => {
   it('is refused where there is none', async () => {
     const none = { requestAdapter: async () => null } as unknown as GPU;
     await expect(openWebgpu(none)).rejects.toMatchObject({ code: 'backend' });
+  });
+});
+
+const MB = 1e6;
+/** `GPUBufferUsage` of what shaders bind. */
+const BOUND = 0x40 | 0x80;
+
+/** A GPU that takes everything and does nothing. */
+function bookkeeper() {
+  const buffers: { size: number; usage: number; destroyed: boolean }[] = [];
+  const asked: GPUDeviceDescriptor[] = [];
+  const nothing = () => {};
+  const device = {
+    limits: { maxStorageBufferBindingSize: 128 * 2 ** 20, maxBufferSize: 256 * 2 ** 20 },
+    lost: new Promise(nothing),
+    queue: { writeBuffer: nothing },
+    ...{ addEventListener: nothing, destroy: nothing, pushErrorScope: nothing },
+    popErrorScope: async () => null,
+    createShaderModule: () => ({ getCompilationInfo: async () => ({ messages: [] }) }),
+    createComputePipelineAsync: async () => ({ getBindGroupLayout: nothing }),
+    createBindGroup: () => ({}),
+    createBuffer({ size, usage }: GPUBufferDescriptor) {
+      const book = { size, usage, destroyed: false };
+      buffers.push(book);
+      const destroy = () => {
+        book.destroyed = true;
+      };
+      return { size, usage, destroy, unmap: nothing, getMappedRange: () => new ArrayBuffer(size) };
+    },
+  };
+  const adapter = {
+    info: { vendor: '', architecture: '', device: '', description: '', isFallbackAdapter: false },
+    features: new Set(),
+    limits: { maxStorageBufferBindingSize: 2 ** 31, maxBufferSize: 2 ** 31 },
+    async requestDevice(descriptor: GPUDeviceDescriptor) {
+      asked.push(descriptor);
+      return device;
+    },
+  };
+  return { gpu: { requestAdapter: async () => adapter } as unknown as GPU, buffers, asked };
+}
+
+describe('memory of the default model at 3840x2160', () => {
+  it.each([
+    [8, 119],
+    [10, 169],
+  ])('is far below 400 MB: for %i bit %i MB, as docs/backends.md says', async (bitDepth, expected) => {
+    const { gpu, buffers, asked } = bookkeeper();
+    const kind = await openWebgpu(gpu);
+    const measurer = await kind.open(
+      planOf(['adm', 'motion', 'vif'], format(3840, 2160, bitDepth)).extraction,
+    );
+    const bytes = buffers.reduce((sum, { size }) => sum + size, 0);
+    expect(Math.round(bytes / MB)).toBe(expected);
+    // What every WebGPU device binds is enough.
+    const bound = buffers.filter(({ usage }) => (usage & BOUND) !== 0).map(({ size }) => size);
+    expect(Math.max(...bound)).toBeLessThan(128 * 2 ** 20);
+    expect(asked).toMatchObject([{ requiredLimits: {} }]);
+    measurer.close();
+    expect(buffers.filter(({ destroyed }) => !destroyed)).toEqual([]);
   });
 });

@@ -5,11 +5,11 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import WIDE from '../../src/engine/backends/webgpu/wide.wgsl';
-import { noGpu, softwareDevice } from '../support/gpu.js';
+import { noGpu, runWgsl, softwareDevice } from '../support/gpu.js';
 import { seeded } from '../support/random.js';
-import { runWgsl } from '../support/run-wgsl.js';
+import { tier } from '../support/tier.js';
 
-const CASES = 8192;
+const CASES = tier(2048, 8192);
 const random = seeded(Number(process.env.ANYVMAF_SEED ?? 20261122));
 
 const low = (v: bigint, bits: number) => BigInt.asUintN(bits, v);
@@ -61,174 +61,94 @@ function decompose(v: number): [bigint, number] {
 
 /** A mantissa of 53 bits, by preference a short one: such products and quotients are exact or ties. */
 const mantissa53 = () => normal(number(random.pick([8, 27, 31, 53])) || 1n, 0, 53)[0];
-const whole = (mantissa: bigint): number => Number(mantissa);
 
+/** A function with what it is given: a vec4u `a` and `b`. */
 interface Case {
   readonly name: string;
-  /** What the shader writes, a vec4u, of the vec4u a and b. */
+  /** Gives a vec4u. */
   readonly code: string;
   readonly a: () => bigint;
-  readonly b?: () => bigint;
+  readonly b: () => bigint;
   readonly expected: (a: bigint, b: bigint) => bigint;
 }
 
+const of =
+  (result: (call: string) => string) =>
+  (
+    name: string,
+    args: string,
+    [a, b = () => 0n]: readonly [() => bigint, (() => bigint)?],
+    expected: Case['expected'],
+  ): Case => ({ name, code: result(`${name}(${args})`), a, b, expected });
+
+const boolean = of((call) => `vec4u(u32(${call}), 0u, 0u, 0u)`);
+const u32 = boolean;
+const u64 = of((call) => `vec4u(${call}, 0u, 0u)`);
+const u96 = of((call) => `vec4u(${call}, 0u)`);
+const u128 = of((call) => call);
+const float53 = of((call) => `words_53(${call})`);
+const float24 = of((call) => `words_24(${call})`);
+
 const word = () => number(32);
 const long = () => number(64);
-const count = (most: number) => () => BigInt(random.int(0, most));
-const A = 'a.xy';
-const pad2 = (expression: string) => `vec4u(${expression}, 0u, 0u)`;
-const pad1 = (expression: string) => `vec4u(${expression}, 0u, 0u, 0u)`;
-const floatWords = (expression: string) => `words_53(${expression})`;
+const longer = () => number(128);
+const shift = () => BigInt(random.int(0, 63));
+const exponent = (from: number, to: number) => () => low(BigInt(random.int(from, to)), 32);
+const exponentOf = (b: bigint) => Number(signed(b, 32));
+const rounding = (b: bigint) => (1n << b) >> 1n;
 
 const FUNCTIONS: readonly Case[] = [
-  { name: 'mul_32', code: pad2('mul_32(a.x, b.x)'), a: word, b: word, expected: (a, b) => a * b },
-  {
-    name: 'mul_32_signed',
-    code: pad2('mul_32_signed(i32(a.x), i32(b.x))'),
-    a: word,
-    b: word,
-    expected: (a, b) => low(signed(a, 32) * signed(b, 32), 64),
-  },
-  { name: 'add_64', code: pad2(`add_64(${A}, b.xy)`), a: long, b: long, expected: (a, b) => low(a + b, 64) },
-  { name: 'sub_64', code: pad2(`sub_64(${A}, b.xy)`), a: long, b: long, expected: (a, b) => low(a - b, 64) },
-  { name: 'negate_64', code: pad2(`negate_64(${A})`), a: long, expected: (a) => low(-a, 64) },
-  {
-    name: 'abs_64',
-    code: pad2(`abs_64(${A})`),
-    a: long,
-    expected: (a) => (signed(a, 64) < 0n ? low(-a, 64) : a),
-  },
-  { name: 'extend_64', code: pad2('extend_64(i32(a.x))'), a: word, expected: (a) => low(signed(a, 32), 64) },
-  {
-    name: 'negative_64',
-    code: pad1(`u32(negative_64(${A}))`),
-    a: long,
-    expected: (a) => flag(signed(a, 64) < 0n),
-  },
-  {
-    name: 'less_64',
-    code: pad1(`u32(less_64(${A}, b.xy))`),
-    a: long,
-    b: long,
-    expected: (a, b) => flag(a < b),
-  },
-  {
-    name: 'less_64_signed',
-    code: pad1(`u32(less_64_signed(${A}, b.xy))`),
-    a: long,
-    b: long,
-    expected: (a, b) => flag(signed(a, 64) < signed(b, 64)),
-  },
-  {
-    name: 'shl_64',
-    code: pad2(`shl_64(${A}, b.x)`),
-    a: long,
-    b: count(63),
-    expected: (a, b) => low(a << b, 64),
-  },
-  { name: 'shr_64', code: pad2(`shr_64(${A}, b.x)`), a: long, b: count(63), expected: (a, b) => a >> b },
-  {
-    name: 'shr_64_signed',
-    code: pad2(`shr_64_signed(${A}, b.x)`),
-    a: long,
-    b: count(63),
-    expected: (a, b) => low(signed(a, 64) >> b, 64),
-  },
-  {
-    name: 'round_shr_64',
-    code: pad2(`round_shr_64(${A}, b.x)`),
-    a: long,
-    b: count(63),
-    expected: (a, b) => low(a + ((1n << b) >> 1n), 64) >> b,
-  },
-  {
-    name: 'round_shr_64_signed',
-    code: pad2(`round_shr_64_signed(${A}, b.x)`),
-    a: long,
-    b: count(63),
-    expected: (a, b) => low(signed(a + ((1n << b) >> 1n), 64) >> b, 64),
-  },
-  {
-    name: 'round_shr_even_64',
-    code: pad2(`round_shr_even_64(${A}, b.x)`),
-    a: long,
-    b: count(63),
-    expected: (a, b) => nearestEven(a, Number(b)),
-  },
-  {
-    name: 'mul_64_32',
-    code: `vec4u(mul_64_32(${A}, b.x), 0u)`,
-    a: long,
-    b: word,
-    expected: (a, b) => a * b,
-  },
-  { name: 'mul_64', code: `mul_64(${A}, b.xy)`, a: long, b: long, expected: (a, b) => a * b },
-  {
-    name: 'mul_64_low',
-    code: pad2(`mul_64_low(${A}, b.xy)`),
-    a: long,
-    b: long,
-    expected: (a, b) => low(a * b, 64),
-  },
-  { name: 'bits_32', code: pad1('bits_32(a.x)'), a: word, expected: (a) => BigInt(lengthOf(a)) },
-  { name: 'bits_64', code: pad1(`bits_64(${A})`), a: long, expected: (a) => BigInt(lengthOf(a)) },
-  { name: 'bits_128', code: pad1('bits_128(a)'), a: () => number(128), expected: (a) => BigInt(lengthOf(a)) },
-  {
-    name: 'sub_128',
-    code: 'sub_128(a, b)',
-    a: () => number(128),
-    b: () => number(128),
-    expected: (a, b) => low(a - b, 128),
-  },
-  {
-    name: 'shl_128',
-    code: 'shl_128(a, b.x)',
-    a: () => number(128),
-    b: count(127),
-    expected: (a, b) => low(a << b, 128),
-  },
-  {
-    name: 'round_53',
-    code: floatWords('round_53(a, i32(b.x))'),
-    a: () => number(random.pick([53, 54, 64, 96, 128])),
-    b: () => low(BigInt(random.int(-900, 900)), 32),
-    expected: (a, b) => parts(normal(a, Number(signed(b, 32)), 53), 64),
-  },
-  {
-    name: 'round_24',
-    code: `words_24(round_24(${A}, i32(b.x)))`,
-    a: () => number(random.pick([24, 25, 32, 64])),
-    b: () => low(BigInt(random.int(-900, 900)), 32),
-    expected: (a, b) => parts(normal(a, Number(signed(b, 32)), 24), 32),
-  },
-  {
-    name: 'less_53',
-    code: pad1('u32(less_53(round_53(a, 0), round_53(b, 0)))'),
-    a: () => number(random.pick([2, 60, 128])),
-    b: () => number(random.pick([2, 60, 128])),
-    expected: (a, b) => flag(Number(a) < Number(b)),
-  },
-  {
-    name: 'trunc_53',
-    code: pad2(`trunc_53(Float53(${A}, i32(b.x)))`),
-    a: mantissa53,
-    b: () => low(BigInt(random.int(-130, 11)), 32),
-    expected: (a, b) => BigInt(Math.trunc(whole(a) * 2 ** Number(signed(b, 32)))),
-  },
-  {
-    name: 'mul_53',
-    code: floatWords(`mul_53(Float53(${A}, 3), Float53(b.xy, -7))`),
-    a: mantissa53,
-    b: mantissa53,
-    expected: (a, b) => parts(decompose(whole(a) * 8 * (whole(b) / 128)), 64),
-  },
-  {
-    name: 'div_53',
-    code: floatWords(`div_53(Float53(${A}, 3), Float53(b.xy, -7))`),
-    a: mantissa53,
-    b: mantissa53,
-    expected: (a, b) => parts(decompose((whole(a) * 8) / (whole(b) / 128)), 64),
-  },
+  u64('mul_32', 'a.x, b.x', [word, word], (a, b) => a * b),
+  u64('mul_32_signed', 'i32(a.x), i32(b.x)', [word, word], (a, b) => low(signed(a, 32) * signed(b, 32), 64)),
+  u64('add_64', 'a.xy, b.xy', [long, long], (a, b) => low(a + b, 64)),
+  u64('sub_64', 'a.xy, b.xy', [long, long], (a, b) => low(a - b, 64)),
+  u64('negate_64', 'a.xy', [long], (a) => low(-a, 64)),
+  u64('abs_64', 'a.xy', [long], (a) => (signed(a, 64) < 0n ? low(-a, 64) : a)),
+  u64('extend_64', 'i32(a.x)', [word], (a) => low(signed(a, 32), 64)),
+  boolean('negative_64', 'a.xy', [long], (a) => flag(signed(a, 64) < 0n)),
+  boolean('less_64', 'a.xy, b.xy', [long, long], (a, b) => flag(a < b)),
+  boolean('less_64_signed', 'a.xy, b.xy', [long, long], (a, b) => flag(signed(a, 64) < signed(b, 64))),
+  u64('shl_64', 'a.xy, b.x', [long, shift], (a, b) => low(a << b, 64)),
+  u64('shr_64', 'a.xy, b.x', [long, shift], (a, b) => a >> b),
+  u64('shr_64_signed', 'a.xy, b.x', [long, shift], (a, b) => low(signed(a, 64) >> b, 64)),
+  u64('round_shr_64', 'a.xy, b.x', [long, shift], (a, b) => low(a + rounding(b), 64) >> b),
+  u64('round_shr_64_signed', 'a.xy, b.x', [long, shift], (a, b) => low(signed(a + rounding(b), 64) >> b, 64)),
+  u64('round_shr_even_64', 'a.xy, b.x', [long, shift], (a, b) => nearestEven(a, Number(b))),
+  u96('mul_64_32', 'a.xy, b.x', [long, word], (a, b) => a * b),
+  u128('mul_64', 'a.xy, b.xy', [long, long], (a, b) => a * b),
+  u64('mul_64_low', 'a.xy, b.xy', [long, long], (a, b) => low(a * b, 64)),
+  u32('bits_32', 'a.x', [word], (a) => BigInt(lengthOf(a))),
+  u32('bits_64', 'a.xy', [long], (a) => BigInt(lengthOf(a))),
+  u32('bits_128', 'a', [longer], (a) => BigInt(lengthOf(a))),
+  u128('sub_128', 'a, b', [longer, longer], (a, b) => low(a - b, 128)),
+  u128('shl_128', 'a, b.x', [longer, () => BigInt(random.int(0, 127))], (a, b) => low(a << b, 128)),
+  float53(
+    'round_53',
+    'a, i32(b.x)',
+    [() => number(random.pick([53, 54, 64, 96, 128])), exponent(-900, 900)],
+    (a, b) => parts(normal(a, exponentOf(b), 53), 64),
+  ),
+  float24(
+    'round_24',
+    'a.xy, i32(b.x)',
+    [() => number(random.pick([24, 25, 32, 64])), exponent(-900, 900)],
+    (a, b) => parts(normal(a, exponentOf(b), 24), 32),
+  ),
+  boolean(
+    'less_53',
+    'round_53(a, 0), round_53(b, 0)',
+    [() => number(random.pick([2, 60, 128])), () => number(random.pick([2, 60, 128]))],
+    (a, b) => flag(Number(a) < Number(b)),
+  ),
+  u64('trunc_53', 'Float53(a.xy, i32(b.x))', [mantissa53, exponent(-130, 11)], (a, b) =>
+    BigInt(Math.trunc(Number(a) * 2 ** exponentOf(b))),
+  ),
+  float53('mul_53', 'Float53(a.xy, 3), Float53(b.xy, -7)', [mantissa53, mantissa53], (a, b) =>
+    parts(decompose(Number(a) * 8 * (Number(b) / 128)), 64),
+  ),
+  float53('div_53', 'Float53(a.xy, 3), Float53(b.xy, -7)', [mantissa53, mantissa53], (a, b) =>
+    parts(decompose((Number(a) * 8) / (Number(b) / 128)), 64),
+  ),
 ];
 
 const HARNESS = `
@@ -274,29 +194,17 @@ describe.skipIf(noGpu)('wide integers in shaders', () => {
   }
 
   it.each(FUNCTIONS)('$name equals BigInt', async (each) => {
-    const a = Array.from({ length: CASES }, each.a);
-    const b = Array.from({ length: CASES }, each.b ?? (() => 0n));
-    await check(each, a, b);
+    await check(each, Array.from({ length: CASES }, each.a), Array.from({ length: CASES }, each.b));
   });
 
   it('div_64_32 gives quotient and remainder of quotients below 2^32', async () => {
-    const pairs = Array.from({ length: CASES }, () => {
-      const divisor = number(31) || 1n;
-      const quotient = word();
+    const divisors = Array.from({ length: CASES }, () => number(31) || 1n);
+    const dividends = divisors.map((divisor) => {
       const rest = random.pick([0n, divisor - 1n, number(31) % divisor]);
-      return [quotient * divisor + rest, divisor] as const;
+      return word() * divisor + rest;
     });
-    const division: Case = {
-      name: 'div_64_32',
-      code: pad2('div_64_32(a.xy, b.x)'),
-      a: long,
-      expected: (a, b) => a / b + ((a % b) << 32n),
-    };
-    await check(
-      division,
-      pairs.map(([a]) => a),
-      pairs.map(([, b]) => b),
-    );
+    const division = u64('div_64_32', 'a.xy, b.x', [long], (a, b) => a / b + ((a % b) << 32n));
+    await check(division, dividends, divisors);
   });
 
   it('a table of cases covers every function of the file', () => {

@@ -1,12 +1,14 @@
 /**
  * @module test/package/architecture
- * The rules of the house that a reader relies on: who may import whom, what stays free of any platform, and that every
- * file says what it is for.
+ * The rules of the house that a reader relies on: who may import whom, what stays free of any platform, which words stand
+ * where, regular expressions that take linear time, unit tests that start nothing, scripts that load what is built.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseSync } from 'vite';
 import { describe, expect, it } from 'vitest';
-import { root } from '../support/built.js';
+import { built, root } from '../support/built.js';
 
 /** Which parts a part may import from, types included. Everybody may use `core`. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -74,10 +76,24 @@ const ISOMORPHIC =
 /** What decoders of several platforms share. */
 const SHARED_PLATFORM = /^platform\/(ffmpeg|ffmpeg-wasm|mediabunny)\//;
 
-const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts'))
-  .sort()
-  .map((file) => ({ file, text: readFileSync(join(root, 'src', file), 'utf8') }));
+interface Source {
+  readonly file: string;
+  readonly text: string;
+}
+
+/** Files of a folder of the repository, with paths within it. */
+function filesOf(folder: string, ext = '.ts'): Source[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith(ext))
+    .sort()
+    .map((file) => ({ file, text: readFileSync(join(root, folder, file), 'utf8') }));
+}
+
+const sources = filesOf('src');
+/** Those of the page too, with paths within the repository. */
+const allSources = ['src', 'web/src'].flatMap((folder) =>
+  filesOf(folder).map(({ file, text }) => ({ file: `${folder}/${file}`, text })),
+);
 
 /** The part of the house that a file belongs to: its folder, or its own name at the top. */
 function partOf(file: string): string {
@@ -85,7 +101,7 @@ function partOf(file: string): string {
 }
 
 /** Files that a file imports, types included; `lazy` also those that it loads on demand. */
-function imports({ file, text }: { file: string; text: string }, lazy = true): string[] {
+function imports({ file, text }: Source, lazy = true): string[] {
   const found = text.matchAll(/^(?:import|export)\s[^'";]*?\s*from\s+'(\.[^']+)'|\bimport\('(\.[^']+)'\)/gm);
   return [...found].flatMap(([, fixed, loaded]) => {
     const name = fixed ?? (lazy ? loaded : undefined);
@@ -160,5 +176,275 @@ describe('the house', () => {
       })
       .map(({ file }) => file);
     expect(wrong).toEqual([]);
+  });
+});
+
+// What stands below the doors says as data what resolves it, and nothing reads a message to learn more of an error.
+
+const BELOW =
+  /^src\/(core|metrics|models|media|pictures|engine|tiny|evaluate|report|parsing|platform|files|index|public)\b/;
+
+/** Command lines that we start ourselves. */
+const COMMAND_LINES = [
+  'src/engine/backends/native/vmaf-command.ts',
+  'src/platform/node/parser-process.ts',
+  'src/platform/node/tiny/try-provider.ts',
+];
+
+/** Flags of npm and Node.js, which every door has in common, and strings that are one argument or property of CSS. */
+const FOREIGN = /npm install [^)]*|NODE_OPTIONS=\S+|(['"`])--[a-z-]+\1/g;
+
+/** In a string; CSS has properties of this shape, each before a colon or in brackets. */
+const FLAG = /['"`](?:.*[^\w(-])?--[a-z][a-z_-]*(?![\w-]*[:$])/;
+const COMMAND =
+  /['"`].*\banyvmaf (align|backends|bench|doctor|features|heatmap|inspect|mcp|models|score|setup|tiny)\b/;
+const VARIABLE = /['"`].*\b(VMAF_BIN|ANYVMAF_[A-Z]+)\b/;
+
+const READ =
+  /\.message\b[^;]*\.(replace|replaceAll|match|matchAll|search|split)\(\s*\/|\/[a-z]*\.(test|exec)\([^)]*\.message\b/;
+
+function lines(pattern: RegExp, files: (file: string) => boolean): string[] {
+  return allSources
+    .filter(({ file }) => files(file))
+    .flatMap(({ file, text }) =>
+      text
+        .replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+        .replace(FOREIGN, '')
+        .split('\n')
+        .filter((line) => pattern.test(line))
+        .map((line) => `${file}: ${line.trim()}`),
+    );
+}
+
+describe('below the doors', () => {
+  it('no string names a flag', () => {
+    expect(lines(FLAG, (file) => BELOW.test(file) && !COMMAND_LINES.includes(file))).toEqual([]);
+  });
+  it('no string names a command', () => {
+    expect(lines(COMMAND, (file) => BELOW.test(file))).toEqual([]);
+  });
+  it('no string names a variable of the environment, but where Node reads it', () => {
+    expect(lines(VARIABLE, (file) => BELOW.test(file) && !file.startsWith('src/platform/node/'))).toEqual([]);
+  });
+  it('would be caught', () => {
+    for (const text of ["'pass --scale bicubic'", '`; pass --allow-url, or`', "'--offset 12'"])
+      expect(text).toMatch(FLAG);
+    expect("  'run anyvmaf models pull x'").toMatch(COMMAND);
+    expect("/a/i.test(failure.message) && error.message.replace(/\\.$/, '')").toMatch(READ);
+  });
+});
+
+describe('everywhere', () => {
+  it('no regular expression is applied to a message', () => {
+    expect(lines(READ, () => true)).toEqual([]);
+  });
+});
+
+// Text from outside meets most regular expressions, so none may take time that grows faster than the text.
+
+const LENGTH = 30_000;
+
+/** Milliseconds of processor time: a linear one takes less than 3, a quadratic one a second. */
+const MOST = 100;
+
+/** What may stand in for a class of characters. */
+const ALPHABET = [...'aAfx019 \t\n\r.,:;-+_"\'/\\=<>|{}[]()#!&e\0\u2028'];
+
+interface Found {
+  readonly where: string;
+  readonly pattern: RegExp;
+}
+
+/** Every literal of a file, also those within templates. */
+function literals({ file, text }: Source): Found[] {
+  const found: Found[] = [];
+  const walk = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    for (const [key, value] of Object.entries(node)) {
+      if (key === 'regex') {
+        const { pattern, flags } = value as { pattern: string; flags: string };
+        found.push({ where: `${file}: /${pattern}/${flags}`, pattern: new RegExp(pattern, flags) });
+      } else walk(value);
+    }
+  };
+  walk(parseSync(file, text).program);
+  return found;
+}
+
+const PIECES = [...ALPHABET, '0.', ' =', 'a=', '""', ': ', 'a b', '1:', '--', '[a]'];
+
+/** Texts that repeat a character or a word of the pattern, and stop short of what it wants. */
+function* texts({ source }: RegExp): Generator<string> {
+  const words = source.split(/[^A-Za-z0-9 <>!:;=&"'-]+/).filter((word) => word.length > 1);
+  for (const piece of new Set([...PIECES, ...words])) {
+    const long = piece.repeat(Math.ceil(LENGTH / piece.length));
+    for (const start of ['', '<a ', '[']) for (const end of ['\u0001', 'x!']) yield start + long + end;
+  }
+}
+
+/** Milliseconds of processor time, which other programs of a busy machine hardly change. */
+function time(pattern: RegExp, text: string): number {
+  const start = process.cpuUsage();
+  pattern.lastIndex = 0;
+  if (pattern.global) text.replace(pattern, '');
+  else pattern.exec(text);
+  return process.cpuUsage(start).user / 1000;
+}
+
+/** The first text that takes too long, told by its start; what else the process does gets further tries. */
+function slowText(pattern: RegExp): string | undefined {
+  for (const text of texts(pattern))
+    if ([0, 1, 2].every(() => time(pattern, text) > MOST)) return JSON.stringify(text.slice(0, 12));
+  return undefined;
+}
+
+describe('the regular expressions of the sources', () => {
+  const all = allSources.flatMap(literals);
+
+  it('are all found', () => {
+    expect(all.length).toBeGreaterThan(200);
+  });
+
+  it('take time that grows no faster than the text', () => {
+    const unbounded = all.filter(({ pattern }) => /[*+]|\{\d+,\}/.test(pattern.source));
+    const slow = unbounded.flatMap(({ where, pattern }) => {
+      const text = slowText(pattern);
+      return text === undefined ? [] : [`${where} on ${text}...`];
+    });
+    expect(slow).toEqual([]);
+  }, 120_000);
+});
+
+/** What unit tests do without: processes, sockets, threads and temporary files. */
+const STARTING =
+  /^node:(child_process|cluster|dgram|http|http2|https|net|tls|worker_threads)#|^node:[\w/]+#mkdtemp/;
+
+type Syntax = Readonly<Record<string, unknown>> & { readonly type: string };
+
+/** Names in a piece of code, and whether each is used as soon as it is loaded: types and properties aside. */
+function* namesIn(code: unknown, atOnce = true): Generator<readonly [name: string, atOnce: boolean]> {
+  if (typeof code !== 'object' || code === null) return;
+  const { type = '', name } = code as Syntax;
+  if (type === 'Identifier') yield [String(name), atOnce];
+  if (/^TS(?!As|Satisfies|NonNull)/.test(type)) return;
+  const later = /Function|MethodDefinition/.test(type);
+  for (const [key, part] of Object.entries(code))
+    if (key !== 'property' && key !== 'key') yield* namesIn(part, atOnce && !later);
+}
+
+/**
+ * What names of tests and of test/support lead to, each as `module#name`; `module#*` is what happens when it is loaded. All
+ * that a test declares counts for that.
+ */
+class Uses {
+  readonly #edges = new Map<string, Set<string>>();
+
+  /** The way from a name to something forbidden. */
+  way(key: string, seen = new Set<string>()): string | undefined {
+    if (STARTING.test(key)) return key;
+    if (seen.has(key) || !key.startsWith('test/')) return undefined;
+    seen.add(key);
+    this.#read(key.slice(0, key.indexOf('#')));
+    for (const next of this.#edges.get(key) ?? []) {
+      const way = this.way(next, seen);
+      if (way) return `${key} > ${way}`;
+    }
+    return undefined;
+  }
+
+  #read(path: string): void {
+    const loading = this.#edgesOf(`${path}#*`);
+    if (loading.size > 0) return;
+    loading.add(`${path}#*`);
+    const keys = new Map<string, string>();
+    const statements = parseSync(path, readFileSync(join(root, path), 'utf8')).program
+      .body as unknown as Syntax[];
+    for (const { type, importKind, source, specifiers, ...rest } of statements) {
+      if (type === 'ImportDeclaration') {
+        if (importKind === 'type') continue;
+        const from = String((source as Syntax).value);
+        const module = from.startsWith('.')
+          ? normalize(join(dirname(path), from)).replace(/\.js$/, '.ts')
+          : from;
+        // A module that starts something only on request may be loaded.
+        if (module.startsWith('test/') || path.startsWith('test/unit/')) loading.add(`${module}#*`);
+        for (const { local, imported } of specifiers as Syntax[])
+          keys.set(
+            String((local as Syntax).name),
+            `${module}#${(imported as Syntax | undefined)?.name ?? '*'}`,
+          );
+      } else for (const name of declared(rest)) keys.set(name, `${path}#${name}`);
+    }
+    for (const statement of statements.filter(({ type }) => type !== 'ImportDeclaration')) {
+      for (const [name, atOnce] of namesIn(statement)) {
+        const key = keys.get(name);
+        if (!key) continue;
+        for (const owner of declared(statement)) this.#edgesOf(`${path}#${owner}`).add(key);
+        if (atOnce || path.startsWith('test/unit/')) loading.add(key);
+      }
+    }
+  }
+
+  #edgesOf(key: string): Set<string> {
+    const edges = this.#edges.get(key) ?? new Set<string>();
+    this.#edges.set(key, edges);
+    return edges;
+  }
+}
+
+/** Names that a statement declares. */
+function declared(statement: Readonly<Record<string, unknown>>): string[] {
+  const { declarations, id } = (statement.declaration ?? statement) as Partial<Syntax>;
+  const ids = Array.isArray(declarations) ? declarations.map((one: Syntax) => one.id) : [id];
+  return ids.flatMap((each) => [...namesIn(each)].map(([name]) => name));
+}
+
+describe('unit tests', () => {
+  const uses = new Uses();
+
+  it('start no processes, sockets or threads and make no temporary files, not through test/support either', () => {
+    const ways = filesOf('test/unit').flatMap(({ file }) => uses.way(`test/unit/${file}#*`) ?? []);
+    expect(ways).toEqual([]);
+  });
+
+  it('would be caught', () => {
+    expect(uses.way('test/support/cli.ts#videos')).toMatch(/#mkdtempSync$/);
+    expect(uses.way('test/support/cli.ts#anyvmafProcess')).toBe(
+      'test/support/cli.ts#anyvmafProcess > test/support/cli.ts#run > node:child_process#spawn',
+    );
+    expect(uses.way('test/support/encode.ts#*')).toMatch(/#spawnSync$/);
+    expect(uses.way('test/support/clips.ts#y4mPair')).toBeUndefined();
+  });
+});
+
+/** Modules by `loadBuilt` or its like, with the names that are taken out of each. */
+function loaded(text: string): { path: string; names: string[] }[] {
+  const calls = text.matchAll(/(?:const\s+\{([^}]*)\}\s*=\s*await\s+)?\bload(?:Built)?\(\s*'([^']+\.js)'/g);
+  return [...calls].map(([, taken = '', path = '']) => ({
+    path,
+    names: taken.split(',').flatMap((name) => name.split(':')[0]?.trim() || []),
+  }));
+}
+
+describe('scripts', () => {
+  it('load modules that are built, and names that they export', async () => {
+    built('dist/index.js');
+    const missing: string[] = [];
+    let seen = 0;
+    for (const { file, text } of ['scripts', 'training'].flatMap((folder) => filesOf(folder, '.mjs'))) {
+      for (const { path, names } of loaded(text)) {
+        const module = join(root, 'dist', path);
+        seen++;
+        if (!existsSync(module)) missing.push(`${file}: ${path}`);
+        else if (names.length > 0) {
+          const exported: object = await import(pathToFileURL(module).href);
+          missing.push(
+            ...names.filter((name) => !(name in exported)).map((name) => `${file}: ${path} ${name}`),
+          );
+        }
+      }
+    }
+    expect(missing).toEqual([]);
+    expect(seen).toBeGreaterThan(30);
   });
 });

@@ -1,7 +1,7 @@
 /**
  * @module test/package/docs
- * The documentation as a product: every page is in the index, commands that pages show are understood, links lead
- * somewhere from the package as well, and an encoding engineer's morning runs as it is written.
+ * The documentation as a product: the README shows code of the examples, every page is in the index, links lead somewhere
+ * from the package as well, commands that pages show are understood, and an encoding engineer's morning runs as written.
  */
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -35,6 +35,25 @@ describe('the index', () => {
     const linked = [...read('docs/index.md').matchAll(/\]\(([^)#]+)/g)].map(([, link = '']) => link);
     expect(docs.filter((name) => name !== 'index.md' && !linked.includes(name))).toEqual([]);
     expect(linked.filter((link) => !existsSync(join(root, 'docs', link)))).toEqual([]);
+  });
+});
+
+describe('README.md', () => {
+  it('shows code of the examples as it stands', () => {
+    const examples = readdirSync(join(root, 'docs/examples')).map((name) => read(`docs/examples/${name}`));
+    const blocks = [...read('README.md').matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code);
+    expect(blocks.length).toBeGreaterThan(0);
+    for (const block of blocks) expect(examples).toContain(block);
+  });
+});
+
+describe.each(['README.md', 'CONTRIBUTING.md', ...docs.map((name) => `docs/${name}`)])('%s', (page) => {
+  it('links to files that exist, and names npm scripts that exist', () => {
+    const links = [...read(page).matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g)].map(([, link = '']) => link);
+    expect(links.filter((link) => !existsSync(join(root, dirname(page), link)))).toEqual([]);
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    const names = [...read(page).matchAll(/npm run ([\w:-]+)/g)].map(([, name = '']) => name);
+    expect(names.filter((name) => !(name in scripts))).toEqual([]);
   });
 });
 

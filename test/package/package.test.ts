@@ -1,8 +1,9 @@
 /**
  * @module test/package/package
- * What an installation gets: small, complete, with the dependencies it names, and working in an empty folder.
+ * What an installation gets: small, complete, with the dependencies it names, working in an empty folder, with declarations
+ * for the oldest TypeScript that docs/api.md names, and loading the live server only for runs that ask for it.
  */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -11,10 +12,11 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build, type Metafile, type OutputFile } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -22,8 +24,11 @@ import { version } from '../../src/core/version.js';
 import { y4mFile } from '../../src/sample/files.js';
 import { agrees } from '../support/agreement.js';
 import { built, root } from '../support/built.js';
+import { anyvmafProcess, type Videos, videos } from '../support/cli.js';
 import { fixtureClip, readFixture } from '../support/fixtures.js';
+import { npm, packed } from '../support/packed.js';
 import { needsShared, sharedPath } from '../support/shared.js';
+import { tier } from '../support/tier.js';
 
 interface PackageJson {
   readonly version: string;
@@ -60,26 +65,19 @@ const SERVER: readonly string[] = [
 /** What reads and writes tables of features; nothing but evaluate/table may load it. */
 const TABLES: readonly string[] = ['hyparquet', 'hyparquet-writer'];
 
+const OLDEST = 'typescript-5.7';
+
 /** Bytes, gzipped, of the JavaScript that a page loads before it asks for anything; the rest comes when it is needed. */
 const BUNDLE_BUDGET = 40_000;
 
 /** The packed tarball installed into an empty project. */
 let home = '';
-let packed: { filename: string; size: number; files: { path: string; mode: number }[] };
-const installed = () => join(home, 'project/node_modules/anyvmaf');
+const project = () => join(home, 'project');
+const installed = () => join(project(), 'node_modules/anyvmaf');
 
-function npm(args: readonly string[], cwd: string): string {
-  // Without the variables that `npm test` itself sets for its scripts.
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
-  return execFileSync('npm', args, { cwd, env: { ...env, HOME: home }, encoding: 'utf8', stdio: 'pipe' });
-}
-
-function bin(args: readonly string[]): string {
-  return execFileSync(join(home, 'project/node_modules/.bin/anyvmaf'), args, {
-    cwd: join(home, 'project'),
-    encoding: 'utf8',
-    stdio: 'pipe',
-  });
+function bin(args: readonly string[], input = ''): string {
+  const options = { cwd: project(), encoding: 'utf8', input } as const;
+  return execFileSync(join(project(), 'node_modules/.bin/anyvmaf'), args, options);
 }
 
 /** Folders in node_modules of everything that an installation brings along. */
@@ -95,16 +93,13 @@ function runtimePackages(): string[] {
 }
 
 beforeAll(() => {
-  built('dist/bundle/js/index.js');
   home = mkdtempSync(join(tmpdir(), 'anyvmaf-package-'));
-  const project = join(home, 'project');
-  mkdirSync(project);
-  packed = JSON.parse(npm(['pack', '--json', '--ignore-scripts', '--pack-destination', home], root))[0];
-  writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }');
+  mkdirSync(project());
+  writeFileSync(join(project(), 'package.json'), '{ "private": true, "type": "module" }');
   // There is no network here: what the package needs lies where npm would put it.
   for (const folder of runtimePackages())
-    cpSync(join(root, folder), join(project, folder), { recursive: true });
-  npm(['install', '--offline', '--no-audit', '--no-fund', join(home, packed.filename)], project);
+    cpSync(join(root, folder), join(project(), folder), { recursive: true });
+  npm(['install', '--offline', '--no-audit', '--no-fund', packed().path], project(), home);
 }, 120_000);
 
 afterAll(() => rmSync(home, { recursive: true, force: true }), 120_000);
@@ -125,8 +120,8 @@ describe('the manifest', () => {
 
 describe('the packed tarball', () => {
   it('holds nothing that the sources no longer give', () => {
-    const stale = packed.files
-      .map(({ path }) => path)
+    const stale = packed()
+      .files.map(({ path }) => path)
       .filter(
         (path) =>
           path.endsWith('.d.ts') && !existsSync(join(root, path.replace(/^dist(.*)\.d\.ts$/, 'src$1.ts'))),
@@ -135,15 +130,15 @@ describe('the packed tarball', () => {
   });
 
   it('stays below 1 MB', () => {
-    console.log(`packed: ${packed.size} bytes, ${packed.files.length} files`);
-    expect(packed.size).toBeLessThan(1_000_000);
+    console.log(`packed: ${packed().size} bytes, ${packed().files.length} files`);
+    expect(packed().size).toBeLessThan(1_000_000);
   });
 
   it('holds every file that exports and bin name', () => {
     const targets = Object.values(manifest.exports).flatMap((target) =>
       typeof target === 'string' ? [target] : Object.values(target),
     );
-    const paths = new Set(packed.files.map(({ path }) => path));
+    const paths = new Set(packed().files.map(({ path }) => path));
     for (const target of [...targets, ...Object.values(manifest.bin)]) {
       const path = target.replace(/^\.\//, '');
       // A pattern stands for files of a folder.
@@ -155,7 +150,7 @@ describe('the packed tarball', () => {
   });
 
   it('holds the models, the module, the licence and the notices, and no sources or tests', () => {
-    const paths = packed.files.map(({ path }) => path);
+    const paths = packed().files.map(({ path }) => path);
     for (const name of [
       'vmaf_v0.6.1',
       'vmaf_v0.6.1neg',
@@ -258,7 +253,7 @@ describe('an installation in an empty project', () => {
     if (entry === undefined || run?.models === undefined) throw new Error('formats.json has no first case');
     const clip = fixtureClip(entry.clip);
     for (const side of ['reference', 'distorted'] as const) {
-      writeFileSync(join(home, 'project', `${side}.y4m`), y4mFile(clip, side, entry.clip.frames));
+      writeFileSync(join(project(), `${side}.y4m`), y4mFile(clip, side, entry.clip.frames));
     }
     const models = run.models.flatMap((model) => ['--model', model]);
     const report = JSON.parse(
@@ -285,12 +280,7 @@ describe('an installation in an empty project', () => {
       { id: 2, method: 'tools/list' },
     ];
     const input = messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join('');
-    const output = execFileSync(join(home, 'project/node_modules/.bin/anyvmaf'), ['mcp'], {
-      cwd: join(home, 'project'),
-      encoding: 'utf8',
-      input,
-    });
-    const [, list] = output
+    const [, list] = bin(['mcp'], input)
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
@@ -305,10 +295,8 @@ describe('an installation in an empty project', () => {
       const wasm = readFileSync(fileURLToPath(import.meta.resolve('anyvmaf/anyvmaf.wasm')));
       console.log(JSON.stringify({ version, wasm: WebAssembly.validate(wasm), models: (await listModels()).length }));
     `;
-    const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
-      cwd: join(home, 'project'),
-      encoding: 'utf8',
-    });
+    const node = ['--input-type=module', '-e', script];
+    const output = execFileSync(process.execPath, node, { cwd: project(), encoding: 'utf8' });
     expect(JSON.parse(output)).toEqual({ version: manifest.version, wasm: true, models: 17 });
   });
 
@@ -325,5 +313,101 @@ describe('an installation in an empty project', () => {
       expect(agrees('vmaf', scores[i], value), `frame ${i}: ${scores[i]}`).toBe(true);
     });
     expect(agrees('vmaf', report.pooled_metrics.vmaf.mean, 82.56422654900535)).toBe(true);
+  });
+});
+
+describe(`the declarations under TypeScript ${readVersion()}`, () => {
+  const PROGRAM = `
+import { configure, createScorer, score, type FrameSource, type Report } from 'anyvmaf';
+const report: Report = await score({ reference: 'a.y4m', distorted: new Uint8Array(8) });
+const mean: number | undefined = report.pooled_metrics.vmaf?.mean;
+configure({ wasm: new Uint8Array(8) });
+await using scorer = await createScorer({ width: 64, height: 64, bitDepth: 8, chroma: '420' });
+export type Source = FrameSource;
+console.log(mean, scorer);
+`;
+  let folder = '';
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'anyvmaf-types-'));
+    mkdirSync(join(folder, 'node_modules/@types'), { recursive: true });
+    symlinkSync(root.replace(/\/$/, ''), join(folder, 'node_modules/anyvmaf'));
+    for (const name of ['@types/node', 'undici-types'])
+      symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+    writeFileSync(join(folder, 'program.ts'), PROGRAM);
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it.each(tier([''], ['', ',dom']))(
+    'are whole with lib es2022,esnext.disposable%s',
+    (dom) => {
+      const options = [
+        ...['--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext', '--types', 'node'],
+        ...['--preserveSymlinks', '--lib', `es2022,esnext.disposable${dom}`, 'program.ts'],
+      ];
+      const compiler = join(root, 'node_modules', OLDEST, 'bin/tsc');
+      const { stdout } = spawnSync(process.execPath, [compiler, ...options], {
+        cwd: folder,
+        encoding: 'utf8',
+      });
+      expect(stdout).toBe('');
+    },
+    120_000,
+  );
+
+  it('are of the version that docs/api.md names', () => {
+    expect(readFileSync(join(root, 'docs/api.md'), 'utf8')).toContain(`TypeScript ${readVersion()} or newer`);
+  });
+});
+
+function readVersion(): string {
+  const { version } = JSON.parse(
+    readFileSync(join(root, 'node_modules', OLDEST, 'package.json'), 'utf8'),
+  ) as { readonly version: string };
+  return version.split('.').slice(0, 2).join('.');
+}
+
+describe('the live server', () => {
+  /** Texts of the server, its thread, its links and what steers; each stands in one built file. */
+  const MARKS = [
+    'anyvmaf-live',
+    'Live quality',
+    'event: ready',
+    'it must be a statistic',
+    'There is no model ${',
+  ];
+  let files: Videos;
+  beforeAll(() => {
+    files = videos();
+  });
+  afterAll(() => files[Symbol.dispose]());
+
+  /** Built files that a run loads, in all its threads. */
+  async function loadedBy(pair: readonly string[], args: readonly string[]): Promise<ReadonlySet<string>> {
+    const coverage = mkdtempSync(files.at('loaded-'));
+    const { code, stderr } = await anyvmafProcess([...pair, ...args], {
+      env: { NODE_V8_COVERAGE: coverage },
+    });
+    expect(code, stderr).toBe(0);
+    const scripts = readdirSync(coverage).flatMap(
+      (name): { url: string }[] => JSON.parse(readFileSync(join(coverage, name), 'utf8')).result,
+    );
+    return new Set(scripts.flatMap(({ url }) => (url.includes('/dist/') ? [basename(url)] : [])));
+  }
+
+  it('is loaded only when it is asked for', async () => {
+    const bundle = join(built('dist/bundle/js/main.js'), '..');
+    const own = readdirSync(bundle).filter((name) => {
+      const text = name.endsWith('.js') ? readFileSync(join(bundle, name), 'utf8') : '';
+      return MARKS.some((mark) => text.includes(mark));
+    });
+    expect(own.length).toBeGreaterThanOrEqual(4);
+    const pair = files.pair(['reference.y4m', 'distorted.y4m'], 3);
+    const plain = await loadedBy(pair, []);
+    expect(plain.size).toBeGreaterThan(20);
+    expect(own.filter((name) => plain.has(name))).toEqual([]);
+    const live = await loadedBy(pair, ['--live', 'sse:0', '--alarm', 'p5<1']);
+    expect(own.filter((name) => live.has(name)).length).toBeGreaterThanOrEqual(3);
   });
 });

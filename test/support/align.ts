@@ -6,7 +6,11 @@ import type { LumaReader } from '../../src/media/align.js';
 import { seeded } from './random.js';
 
 /** Luma of frame `index` at (x, y), 0..255. */
-export type Content = (index: number, x: number, y: number) => number;
+export interface Content {
+  (index: number, x: number, y: number): number;
+  /** The first frame that shows the same as a frame. Default: itself. */
+  readonly shows?: (index: number) => number;
+}
 
 /** Discs and waves that move at different speeds and never come back. */
 export function moving(seed: number): Content {
@@ -33,14 +37,32 @@ export function moving(seed: number): Content {
 
 /** The same picture for ever. */
 export function still(seed: number): Content {
-  const content = moving(seed);
-  return (_, x, y) => content(0, x, y);
+  return repeating(seed, 1);
 }
 
 /** The same `period` pictures over and over. */
 export function repeating(seed: number, period: number): Content {
   const content = moving(seed);
-  return (index, x, y) => content(index % period, x, y);
+  const shows = (index: number) => index % period;
+  return Object.assign((index: number, x: number, y: number) => content(shows(index), x, y), { shows });
+}
+
+/** Pictures of a content by size and frame: videos of one content draw each once. */
+const drawn = new WeakMap<Content, Map<string, Float64Array>>();
+
+function draw(content: Content, index: number, width: number, height: number): Float64Array {
+  const pictures = drawn.get(content) ?? new Map<string, Float64Array>();
+  drawn.set(content, pictures);
+  const shown = content.shows?.(index) ?? index;
+  const key = `${width}x${height} ${shown}`;
+  const before = pictures.get(key);
+  if (before) return before;
+  const picture = new Float64Array(width * height);
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++)
+      picture[y * width + x] = content(shown, (x + 0.5) / width, (y + 0.5) / height);
+  pictures.set(key, picture);
+  return picture;
 }
 
 /** What happens to a video. */
@@ -67,8 +89,8 @@ export interface Treatment {
 /** A video of some content. */
 export function video(content: Content, treatment: Treatment = {}): LumaReader {
   const {
-    width = 128,
-    height = 72,
+    width = 64,
+    height = 36,
     bitDepth = 8,
     from = 0,
     frames = 160,
@@ -82,17 +104,16 @@ export function video(content: Content, treatment: Treatment = {}): LumaReader {
     readFrame(index, { y: into }) {
       if (index >= frames) return false;
       const random = seeded(seed * 4099 + index);
-      for (let y = 0; y < height; y++) {
-        for (let x = 0; x < width; x++) {
-          let value = content(from + order(index), (x + 0.5) / width, (y + 0.5) / height);
-          value = 255 * (Math.max(0, value) / 255) ** gamma * gain + bias;
-          value += noise * (2 * random.next() - 1);
-          if (quantiser > 0) value = quantiser * Math.round(value / quantiser);
-          const sample = Math.max(0, Math.min(255 * unit, Math.round(value * unit)));
-          const at = y * width + x;
-          if (bitDepth === 8) into[at] = sample;
-          else into.set([sample & 255, sample >> 8], 2 * at);
-        }
+      const picture = draw(content, from + order(index), width, height);
+      for (let at = 0; at < picture.length; at++) {
+        let value = Math.max(0, picture[at] ?? 0);
+        if (gamma !== 1) value = 255 * (value / 255) ** gamma;
+        value = value * gain + bias;
+        if (noise > 0) value += noise * (2 * random.next() - 1);
+        if (quantiser > 0) value = quantiser * Math.round(value / quantiser);
+        const sample = Math.max(0, Math.min(255 * unit, Math.round(value * unit)));
+        if (bitDepth === 8) into[at] = sample;
+        else into.set([sample & 255, sample >> 8], 2 * at);
       }
       return true;
     },

@@ -3,8 +3,7 @@
  * Debian's Chromium: one for all tests of the `browser` project, others for tests that need a graphics adapter.
  */
 import { existsSync } from 'node:fs';
-import { type Browser, type BrowserServer, chromium } from 'playwright-core';
-import { inject } from 'vitest';
+import { type Browser, chromium } from 'playwright-core';
 
 const CHROMIUM = '/usr/bin/chromium';
 
@@ -30,20 +29,12 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 
-/** Starts a Chromium that other processes connect to. */
-export function launchChromiumServer(): Promise<BrowserServer> {
-  return chromium.launchServer({
-    executablePath: CHROMIUM,
-    args: [...ARGUMENTS, '--disable-gpu'],
-    timeout: PATIENCE,
-  });
-}
-
 let shared: Promise<Browser> | undefined;
 
-/** The Chromium of the global setup, connected to once a process. Close contexts, not the browser. */
+/** The Chromium of all files of this process, which ends with it. Close contexts, not the browser. */
 export function sharedChromium(): Promise<Browser> {
-  shared ??= chromium.connect(inject('chromium'));
+  // Not one that processes connect to: such a browser gets copies of files, and none that is moved or grows.
+  shared ??= launchChromium(['--disable-gpu']);
   return shared;
 }
 

@@ -8,7 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
 import type { Terminal } from '../../src/cli/terminal.js';
+import { AnyvmafError } from '../../src/core/errors.js';
 import { sentence } from '../../src/core/printable.js';
 import { y4mFile, yuvFile } from '../../src/sample/files.js';
 import { makeSample, type SampleOptions } from '../../src/sample/generator.js';
@@ -49,13 +51,20 @@ export async function anyvmaf(args: readonly string[], options: RunOptions = {})
   return turn;
 }
 
-async function runInProcess(args: readonly string[], { terminal = {} }: RunOptions): Promise<Outcome> {
+async function runInProcess(args: readonly string[], { terminal }: RunOptions): Promise<Outcome> {
   const { runProgram } = await import('../../src/cli/program.js');
-  let [stdout, stderr] = ['', ''];
+  const recorder = recordingTerminal(terminal);
+  const code = await runProgram(args, recorder.terminal);
+  return { code, ...recorder.said };
+}
+
+/** A terminal that keeps what it is told: no terminal, unless `claims` says otherwise. */
+export function recordingTerminal(claims: Partial<Terminal> = {}) {
+  const said = { stdout: '', stderr: '' };
   const draw = (text: string) => {
-    stderr += text;
+    said.stderr += text;
   };
-  const code = await runProgram(args, {
+  const terminal: Terminal = {
     interactive: false,
     canDraw: false,
     colour: false,
@@ -63,14 +72,14 @@ async function runInProcess(args: readonly string[], { terminal = {} }: RunOptio
     columns: 80,
     errorColumns: 80,
     async print(text) {
-      stdout += text;
+      said.stdout += text;
     },
     draw,
     complain: (line) => draw(`anyvmaf: ${sentence(line)}\n`),
     async flush() {},
-    ...terminal,
-  });
-  return { code, stdout, stderr };
+    ...claims,
+  };
+  return { terminal, said };
 }
 
 /** Does `work` with the environment, folder and standard input of a run, and restores them. */
@@ -90,6 +99,29 @@ async function surrounded<T>({ input, env = {}, cwd }: RunOptions, work: () => P
       else process.env[name] = value;
     }
   }
+}
+
+/** Asserts that a run failed as it should: one line, no stack, nothing on standard output. */
+export function expectFailure(
+  { code, stdout, stderr }: Outcome,
+  expectedCode: number,
+  text: string | RegExp,
+): void {
+  expect(stderr).toMatch(text);
+  expect(stderr).toMatch(/^anyvmaf: [^\n]*[^\n ]\n$/);
+  expect(stderr).not.toMatch(/undefined|\[object|\bat .*:\d+:\d+|node:internal/);
+  expect({ code, stdout }).toEqual({ code: expectedCode, stdout: '' });
+}
+
+/** The message of the usage error that `action` throws. @throws {Error} if it throws none */
+export function usageError(action: () => unknown): string {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof AnyvmafError && error.code === 'usage') return error.message;
+    throw error;
+  }
+  throw new Error('it was accepted');
 }
 
 /** How a process runs. */

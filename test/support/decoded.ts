@@ -1,19 +1,15 @@
 /**
  * @module test/support/decoded
- * Reads decoded sources to their end and fingerprints every plane.
+ * Reads decoded sources to their end and fingerprints every plane, to be held against what ffmpeg decodes.
  */
 import { createHash } from 'node:crypto';
-import type { FramePlanes, VideoFormat } from '../../src/core/frame.js';
-import { chromaSize, lumaBytes, sampleBytes } from '../../src/core/frame.js';
-import type { FrameSource } from '../../src/media/types.js';
-
-/** Room for all planes of a frame. */
-export function planesFor(format: VideoFormat): FramePlanes {
-  const { width, height } = chromaSize(format);
-  const chroma = width * height * sampleBytes(format.bitDepth);
-  const y = new Uint8Array(lumaBytes(format));
-  return chroma === 0 ? { y } : { y, cb: new Uint8Array(chroma), cr: new Uint8Array(chroma) };
-}
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { FramePlanes } from '../../src/core/frame.js';
+import type { DecodedSource, DecodeRequest, Decoder, TrackFacts } from '../../src/media/decoder.js';
+import type { FrameSource, VideoInput } from '../../src/media/types.js';
+import { encodeFolder, ffmpeg } from './encode.js';
+import { planesFor } from './media.js';
 
 /** A fingerprint of a frame's planes one after another. */
 export function hashPlanes({ y, cb, cr }: FramePlanes): string {
@@ -35,9 +31,51 @@ export async function hashFrames(source: FrameSource): Promise<string[]> {
   return hashes;
 }
 
-/** The same of raw frames as ffmpeg writes them; sizes must be even where chroma is subsampled. */
-export function hashRaw(raw: Uint8Array, frameBytes: number): string[] {
-  return Array.from({ length: Math.floor(raw.length / frameBytes) }, (_, i) =>
-    hashPlanes({ y: raw.subarray(i * frameBytes, (i + 1) * frameBytes) }),
-  );
+/**
+ * The same of the frames that ffmpeg itself decodes, once per machine.
+ * @param options of ffmpeg behind the input, such as filters
+ */
+export function ffmpegHashes(path: string, options: readonly string[] = []): string[] {
+  const name = createHash('sha256')
+    .update(JSON.stringify([path, options]))
+    .digest('hex')
+    .slice(0, 8);
+  const output = ['-fps_mode', 'passthrough', ...options, '-f', 'framehash', '-hash', 'sha256'];
+  const list = ffmpeg(join(encodeFolder(), `${basename(path)}-${name}.framehash`), [
+    ...['-i', path, '-map', '0:V:0', ...output],
+  ]);
+  const lines = readFileSync(list, 'latin1').split('\n');
+  return lines.flatMap((line) => /^0,.*, *(\w{16})\w{48}$/.exec(line)?.[1] ?? []);
+}
+
+/** Everything that a decoder gave for a file. */
+export interface Decoded {
+  readonly facts: TrackFacts;
+  readonly source: DecodedSource;
+  /** Of each frame's planes, Y, Cb, Cr one after another. */
+  readonly hashes: readonly string[];
+  readonly times: readonly (number | undefined)[];
+}
+
+/** Decodes all of a request. @param known what the decoder has found out about the input before */
+export async function decodeAll(
+  decoder: Decoder,
+  input: VideoInput,
+  request: DecodeRequest = {},
+  known?: TrackFacts,
+): Promise<Decoded> {
+  const facts = known ?? (await decoder.probe(input));
+  const source = await decoder.open(input, facts, request);
+  try {
+    const planes = planesFor(source.info);
+    const hashes: string[] = [];
+    const times: (number | undefined)[] = [];
+    while (await source.readFrame(hashes.length, planes)) {
+      times.push(source.timestamp(hashes.length));
+      hashes.push(hashPlanes(planes));
+    }
+    return { facts, source, hashes, times };
+  } finally {
+    await source.close();
+  }
 }

@@ -61,12 +61,15 @@ export const needsFfmpeg = 'needs ffmpeg';
 /** Encodes made on this machine by this ffmpeg, named by {@link keyOf} their commands. */
 const CACHE = join(root, 'node_modules/.cache/anyvmaf-encodes', digest(version.stdout ?? ''));
 
+/** As it is before a test gives itself a temporary folder of its own. */
+const TEMPORARY = tmpdir();
+
 let folder: string | undefined;
 
 /** A folder for the files of this process, removed when it ends. */
 export function encodeFolder(): string {
   if (folder === undefined) {
-    const made = mkdtempSync(join(tmpdir(), 'anyvmaf-encode-'));
+    const made = mkdtempSync(join(TEMPORARY, 'anyvmaf-encode-'));
     process.once('exit', () => rmSync(made, { recursive: true, force: true }));
     folder = made;
   }

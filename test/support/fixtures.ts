@@ -55,8 +55,26 @@ export function readFixture(name: string): readonly FixtureCase[] {
   return (JSON.parse(readFileSync(path, 'utf8')) as { cases: readonly FixtureCase[] }).cases;
 }
 
+/** The clip that was asked for last, whose frames are made once. */
+let latest: { readonly key: string; readonly pair: SampleClip } | undefined;
+
 /** The pair that a fixture describes. */
 export function fixtureClip(clip: FixtureClip): SampleClip {
+  const key = JSON.stringify(clip);
+  if (latest?.key === key) return latest.pair;
+  const made = generate(clip);
+  const frames = new Map<string, ReturnType<SampleClip['frame']>>();
+  const frame: SampleClip['frame'] = (side, index) => {
+    const name = `${side} ${index}`;
+    const found = frames.get(name) ?? made.frame(side, index);
+    frames.set(name, found);
+    return found;
+  };
+  latest = { key, pair: { ...made, frame } };
+  return latest.pair;
+}
+
+function generate(clip: FixtureClip): SampleClip {
   if (clip.content === 'sample') return makeSample(clip, clip);
   return clip.content === 'bowl' ? bowl(clip) : makeTestImage(clip, clip.content);
 }

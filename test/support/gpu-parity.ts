@@ -3,6 +3,7 @@
  * Compares records that a GPU makes with those of the WebAssembly core, double by double.
  */
 import { readFileSync } from 'node:fs';
+import type { Implementation } from '../../src/core/module.js';
 import { wasmMeasurers } from '../../src/engine/backends/core/extractor.js';
 import type { FrameSlot, Measurer } from '../../src/engine/backends/measurer.js';
 import type { ExtractionPlan } from '../../src/engine/backends/types.js';
@@ -10,10 +11,7 @@ import type { WebgpuKind } from '../../src/engine/backends/webgpu/open.js';
 import { format as formatOf, type Picture, picture } from './metric.js';
 import { type SeededRandom, seeded } from './random.js';
 
-const core = wasmMeasurers(
-  new WebAssembly.Module(readFileSync(new URL('../../wasm/anyvmaf.wasm', import.meta.url))),
-  'simd128',
-);
+const wasm = new WebAssembly.Module(readFileSync(new URL('../../wasm/anyvmaf.wasm', import.meta.url)));
 
 /** A frame pair. */
 export interface FramePair {
@@ -40,6 +38,10 @@ const FILLS: Readonly<Record<string, Fill>> = {
     const [every, down] = [random.int(2, 9), random.int(0, 1) === 1];
     return (x, y) => ((down ? y : x) % every === 0 ? top : 0);
   },
+  corners: (random, top) => {
+    const [across, down] = [random.int(1, 4), random.int(1, 4)];
+    return (x, y) => (x < across && y < down ? top : 0);
+  },
   checkerboard: (random, top) => {
     const phase = random.int(0, 1);
     return (x, y) => ((x + y + phase) % 2 === 0 ? top : 0);
@@ -56,9 +58,12 @@ const FILLS: Readonly<Record<string, Fill>> = {
 /** Names of what pictures can be filled with. */
 export const FILL_NAMES: readonly string[] = Object.keys(FILLS);
 
+/** How the distorted picture of a pair follows from the reference; half gives quotients that are integers. */
+const RELATIONS = ['other', 'near', 'same', 'half'] as const;
+
 /**
- * Pairs of a fill. The distorted picture of a natural one is near it; that of `mixed`, which takes another fill for each
- * picture, sometimes is, or is the same.
+ * Pairs of a fill, one of each relation in turn; the distorted picture of a natural one is near it. `mixed` draws the
+ * relation of each pair and the fill of each picture.
  */
 export function pairsOf(plan: ExtractionPlan, fill: string, seed: number, count = 4): FramePair[] {
   const { width, height, bitDepth, chroma } = plan.format;
@@ -67,13 +72,20 @@ export function pairsOf(plan: ExtractionPlan, fill: string, seed: number, count 
   const top = 2 ** bitDepth - 1;
   const one = () =>
     picture(format, (FILLS[fill === 'mixed' ? random.pick(FILL_NAMES) : fill] as Fill)(random, top));
-  const near = (from: Picture): Picture =>
-    from.map((plane) => plane.map((v) => Math.max(0, Math.min(top, v + random.int(-top >> 4, top >> 4)))));
-  return Array.from({ length: count }, () => {
+  const near = (v: number) => Math.max(0, Math.min(top, v + random.int(-top >> 4, top >> 4)));
+  const relationOf = (i: number): (typeof RELATIONS)[number] => {
+    if (fill === 'natural') return 'near';
+    return fill === 'mixed' ? random.pick(RELATIONS) : (RELATIONS[i % RELATIONS.length] ?? 'other');
+  };
+  return Array.from({ length: count }, (_, i) => {
     const reference = one();
-    const relation = fill === 'mixed' ? random.pick(['near', 'same', 'other', 'other']) : fill;
-    if (relation === 'same') return { reference, distorted: reference };
-    return { reference, distorted: relation === 'near' || relation === 'natural' ? near(reference) : one() };
+    const distorted = {
+      other: one,
+      near: () => reference.map((plane) => plane.map(near)),
+      same: () => reference,
+      half: () => reference.map((plane) => plane.map((v) => v >> 1)),
+    }[relationOf(i)]();
+    return { reference, distorted };
   });
 }
 
@@ -126,8 +138,13 @@ export async function recordsOf(
 }
 
 /** The records that the WebAssembly core makes. */
-export async function coreRecords(plan: ExtractionPlan, pairs: readonly FramePair[], run: Run = {}) {
-  const measurer = core.open(plan);
+export async function coreRecords(
+  plan: ExtractionPlan,
+  pairs: readonly FramePair[],
+  run: Run = {},
+  implementation: Implementation = 'simd128',
+): Promise<Float64Array[]> {
+  const measurer = wasmMeasurers(wasm, implementation).open(plan);
   const records = await recordsOf(measurer, pairs, run);
   measurer.close();
   return records;
@@ -156,6 +173,7 @@ export async function disparity(
   plan: ExtractionPlan,
   pairs: readonly FramePair[],
   run: Run = {},
+  implementation: Implementation = 'simd128',
 ): Promise<string[]> {
   for (const call of plan.calls) {
     const problem = kind.problem(call, plan.format);
@@ -164,7 +182,7 @@ export async function disparity(
   const measurer = await kind.open(plan);
   try {
     const records = await recordsOf(measurer, pairs, run);
-    return differences(plan, records, await coreRecords(plan, pairs, run));
+    return differences(plan, records, await coreRecords(plan, pairs, run, implementation));
   } finally {
     measurer.close();
   }

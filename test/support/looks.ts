@@ -6,30 +6,37 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
+import { exhaustive, tier } from './tier.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Windows in which pages are looked at. */
-export const WINDOWS = [
-  [1440, 900],
-  [1280, 720],
-  [820, 1180],
-  [390, 844],
-] as const;
+const LARGE = [1440, 900] as const;
+const PHONE = [390, 844] as const;
 
-/**
- * Every violation that axe finds, whatever its impact, with the elements.
- * @param rules only these rules of axe
- */
-async function violations(page: Page, rules?: readonly string[]): Promise<string[]> {
+/** Windows and themes in which pages are looked at. */
+const LOOKS = tier(
+  [
+    { size: LARGE, kind: 'light' },
+    { size: PHONE, kind: 'dark' },
+  ] as const,
+  [LARGE, [1280, 720] as const, [820, 1180] as const, PHONE].flatMap((size) =>
+    (['light', 'dark'] as const).map((kind) => ({ size, kind })),
+  ),
+);
+
+/** The window that a page is opened in to be looked at. */
+export const FIRST = { width: LARGE[0], height: LARGE[1] } as const;
+
+/** Every violation that axe finds, whatever its impact, with the elements. */
+export async function violations(page: Page): Promise<string[]> {
   // Through the protocol, which the page's content security policy does not concern.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(AXE);
-  const found = await page.evaluate((only) => {
+  const found = await page.evaluate(() => {
     const { axe } = window as unknown as {
-      axe: { run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
     };
-    return axe.run(only ? { runOnly: [...only] } : {});
-  }, rules);
+    return axe.run();
+  });
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
@@ -169,34 +176,34 @@ function flaws(page: Page): Promise<string[]> {
   });
 }
 
-/** The rules of axe that depend on colours alone, of which the dark ones are others. */
-const COLOURS = ['color-contrast', 'link-in-text-block'];
-
 /** A look at a page. */
 interface Look {
   readonly width: number;
   readonly height: number;
-  readonly kind: 'light' | 'unfolded' | 'dark';
+  readonly kind: 'light' | 'dark' | 'unfolded';
 }
 
 interface Looking {
   /** Whether what is folded is looked at as well. */
   readonly unfolds?: boolean;
-  /** Has axe look in every window, light and dark, where two windows and one in the dark tell all but always. */
-  readonly thorough?: boolean;
   /** What else is wrong. */
   readonly also?: (page: Page) => Promise<readonly string[]>;
   /** Called at each look. */
   readonly seen?: (look: Look) => Promise<void>;
 }
 
-/** Looks at a page in all windows, light and dark. @returns what is wrong, by window */
-export async function lookAround(page: Page, looking: Looking): Promise<Record<string, readonly string[]>> {
-  const { unfolds = false, thorough = false, also = async () => [], seen = async () => {} } = looking;
+/**
+ * Looks at a page on a large screen and on a dark phone, in an exhaustive run in all windows, light and dark.
+ * @returns what is wrong, by window
+ */
+export async function lookAround(
+  page: Page,
+  looking: Looking = {},
+): Promise<Record<string, readonly string[]>> {
+  const { unfolds = false, also = async () => [], seen = async () => {} } = looking;
   const wrong: Record<string, readonly string[]> = {};
-  for (const [width, height] of WINDOWS) {
-    const wide = thorough || width === 1440;
-    const outer = wide || width === 390;
+  for (const { size, kind } of LOOKS) {
+    const [width, height] = size;
     const look = async (kind: Look['kind'], find: () => Promise<readonly string[]>) => {
       await drawn(page);
       await seen({ width, height, kind });
@@ -204,20 +211,17 @@ export async function lookAround(page: Page, looking: Looking): Promise<Record<s
       if (all.length > 0) wrong[`${width}x${height}, ${kind}`] = all;
     };
     await page.setViewportSize({ width, height });
-    await page.emulateMedia({ colorScheme: 'light' });
-    await look('light', async () => [
+    await page.emulateMedia({ colorScheme: kind });
+    // What is unfolded contains the rest: axe need not look twice.
+    await look(kind, async () => [
       ...(await flaws(page)),
-      ...(outer ? await violations(page) : []),
       ...(await also(page)),
+      ...(unfolds && !exhaustive ? [] : await violations(page)),
     ]);
-    if (unfolds && outer) {
-      const fold = await unfold(page);
-      await look('unfolded', async () => [...(await flaws(page)), ...(wide ? await violations(page) : [])]);
-      await fold();
-    }
-    if (!wide) continue;
-    await page.emulateMedia({ colorScheme: 'dark' });
-    await look('dark', () => violations(page, thorough ? undefined : COLOURS));
+    if (!unfolds) continue;
+    const fold = await unfold(page);
+    await look('unfolded', async () => [...(await flaws(page)), ...(await violations(page))]);
+    await fold();
   }
   await page.emulateMedia({ colorScheme: 'light' });
   return wrong;

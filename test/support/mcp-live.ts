@@ -45,8 +45,8 @@ export async function pairOf(index: number): Promise<[{ y: Uint8Array }, { y: Ui
   return [await read('reference'), await read('distorted')];
 }
 
-/** A scorer and its server; both are closed after the test. */
-export async function served(options: EmbeddedServerOptions = {}, threads = 0) {
+/** A scorer and its server, which the caller closes. */
+export async function openServed(options: EmbeddedServerOptions = {}, threads = 0) {
   const scorer = await createScorer(TINY, { threads });
   let server: EmbeddedServer;
   try {
@@ -55,11 +55,25 @@ export async function served(options: EmbeddedServerOptions = {}, threads = 0) {
     await scorer.close();
     throw error;
   }
-  open.push({ scorer, server });
   const push = async (count: number) => {
     for (let i = 0; i < count; i++) await scorer.push(...(await pairOf(scorer.pushed)));
   };
   return { scorer, server, push };
+}
+
+/** A scorer and its server; both are closed after the test. */
+export async function served(options: EmbeddedServerOptions = {}, threads = 0) {
+  const opened = await openServed(options, threads);
+  open.push(opened);
+  return opened;
+}
+
+/** The same, with a server that listens for HTTP. */
+export async function listening(options: EmbeddedServerOptions = {}) {
+  const opened = await served(options);
+  const { address } = await opened.server.listen({ transport: 'sse', port: 0 });
+  const { port, pathname } = new URL(address);
+  return { ...opened, address, port: Number(port), pathname };
 }
 
 const folders: string[] = [];

@@ -2,6 +2,7 @@
  * @module test/support/mcp-tools
  * Tools called in process, without a server: a context that records what a handler does, and videos to call them with.
  */
+import { createHash } from 'node:crypto';
 import {
   copyFileSync,
   existsSync,
@@ -13,7 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { AnyvmafError } from '../../src/core/errors.js';
 import type { Publication, ToolContext, ToolProgress } from '../../src/mcp/context.js';
 import type { ScoreDocument } from '../../src/mcp/scoring/documents.js';
@@ -108,16 +109,18 @@ export async function refused(
   throw new Error('nothing was refused');
 }
 
+/** As it is before a test gives itself a temporary folder of its own. */
+const TEMPORARY = tmpdir();
+
 let folder: string | undefined;
 
-afterAll(() => {
-  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-  folder = undefined;
-});
-
-/** A folder for the videos of a test file; removed after its tests. */
+/** A folder for the videos of this process, removed when it ends. */
 export function videoFolder(): string {
-  folder ??= realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-tools-')));
+  if (folder === undefined) {
+    const made = realpathSync(mkdtempSync(join(TEMPORARY, 'anyvmaf-tools-')));
+    process.once('exit', () => rmSync(made, { recursive: true, force: true }));
+    folder = made;
+  }
   return folder;
 }
 
@@ -128,7 +131,8 @@ export function writePair(
 ): { readonly ref: string; readonly dis: string } {
   const pair = fixtureClip(clip);
   const write = extension === 'y4m' ? y4mFile : yuvFile;
-  const stem = `${clip.content}${clip.seed ?? 0}-${clip.frames}-${clip.width}x${clip.height}-${clip.bitDepth}-${clip.chroma}`;
+  const key = createHash('sha256').update(JSON.stringify(clip)).digest('hex').slice(0, 12);
+  const stem = `${clip.content}-${clip.width}x${clip.height}-${key}`;
   const place = (side: string) => join(videoFolder(), `${stem}.${side}.${extension}`);
   const [ref, dis] = [place('ref'), place('dis')];
   // Generated once: it takes longer than to score it.

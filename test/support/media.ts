@@ -4,9 +4,23 @@
  */
 import { expect } from 'vitest';
 import { AnyvmafError, type ErrorCode } from '../../src/core/errors.js';
-import type { FramePlanes, VideoFormat } from '../../src/core/frame.js';
+import {
+  chromaSize,
+  type FramePlanes,
+  lumaBytes,
+  sampleBytes,
+  type VideoFormat,
+} from '../../src/core/frame.js';
 import type { FilePlatform } from '../../src/media/platform.js';
 import type { FrameSource } from '../../src/media/types.js';
+
+/** Room for all planes of a frame. */
+export function planesFor(format: VideoFormat): FramePlanes {
+  const { width, height } = chromaSize(format);
+  const chroma = width * height * sampleBytes(format.bitDepth);
+  const y = new Uint8Array(lumaBytes(format));
+  return chroma === 0 ? { y } : { y, cb: new Uint8Array(chroma), cr: new Uint8Array(chroma) };
+}
 
 /** A platform without files, for inputs that need none. */
 export const noFiles: FilePlatform = {

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { AnyvmafError, type ErrorCode } from '../../src/core/errors.js';
 import type { ModelStore } from '../../src/models/types.js';
 
-const FOLDER = new URL('../../model', import.meta.url);
+const FOLDER = new URL('../../model/', import.meta.url);
 
 /** Reads built-ins from the model folder, and paths from `files`. */
 export function modelStore(files: Readonly<Record<string, string>> = {}): ModelStore {

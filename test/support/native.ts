@@ -26,14 +26,6 @@ function ffprobePackage(): string | undefined {
   }
 }
 
-/** Runs ffmpeg quietly. */
-export function ffmpeg(args: readonly string[], cwd: string): void {
-  execFileSync(FFMPEG, ['-v', 'error', '-nostdin', '-y', ...args], {
-    cwd,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-}
-
 /** Whether this ffmpeg has an encoder. */
 export function hasEncoder(name: string): boolean {
   const { stdout } = spawnSync(FFMPEG, ['-v', 'quiet', '-h', `encoder=${name}`], { encoding: 'utf8' });

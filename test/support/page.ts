@@ -2,15 +2,28 @@
  * @module test/support/page
  * The page as it ships, for tests in a browser: served from a subfolder and opened in contexts of the shared Chromium.
  */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { extname, join, normalize, sep } from 'node:path';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { inject } from 'vitest';
+import { basename, extname, join, normalize, sep } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, inject, vi } from 'vitest';
+import type { FrameMetrics, Report } from '../../src/report/types.js';
 import { root } from './built.js';
-import { PATIENCE, sharedChromium } from './chromium.js';
+import { PATIENCE, PATIENT, sharedChromium } from './chromium.js';
+import { encodeFolder } from './encode.js';
+import { exhaustive } from './tier.js';
+
+declare global {
+  interface Window {
+    /** Reports as the engine's worker sent them. */
+    reports: Report[];
+    workers: Worker[];
+  }
+}
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -49,7 +62,7 @@ export interface ServedPage {
  * Serves the page that the global setup built. Call `close` when done.
  * @param copy serves a copy, for tests that change files
  */
-export async function servePage({ copy = false } = {}): Promise<ServedPage> {
+async function servePage({ copy = false } = {}): Promise<ServedPage> {
   const built = inject('page');
   const folder = copy ? await mkdtemp(join(tmpdir(), 'anyvmaf-page-')) : built;
   if (copy) await cp(built, folder, { recursive: true });
@@ -111,30 +124,194 @@ export interface View {
   readonly touch?: boolean;
   /** What follows `#`. */
   readonly hash?: string;
+  /** Runs the service worker, which keeps all of the page for use without a network. */
+  readonly keeps?: boolean;
+  /** Stays open for the tests after this one. */
+  readonly stays?: boolean;
+  /** Errors in the console that the test provokes. */
+  readonly provokes?: RegExp;
 }
 
-/** Opens the page in a fresh profile, and collects what it complains of. */
-export async function openPage(
-  { newContext, url }: ServedPage,
-  { width = 1280, height = 860, dark = false, touch = false, hash = '' }: View = {},
-): Promise<{ readonly page: Page; readonly complaints: string[] }> {
-  const context = await newContext({
-    viewport: { width, height },
-    colorScheme: dark ? 'dark' : 'light',
-    reducedMotion: 'reduce',
-    hasTouch: touch,
-  });
-  context.setDefaultTimeout(PATIENCE);
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on('pageerror', (error) => complaints.push(String(error)));
-  page.on('console', (message) => {
-    if (message.type() === 'error') complaints.push(message.text());
-  });
-  await page.goto(hash ? `${url}#${hash}` : url);
-  await page.waitForSelector('.slot');
-  return { page, complaints };
+/** Remembers workers and what they report: frames in batches, then what is left of the report. */
+function listen(): void {
+  window.reports = [];
+  window.workers = [];
+  const Plain = window.Worker;
+  window.Worker = class extends Plain {
+    constructor(url: string | URL, options?: WorkerOptions) {
+      super(url, options);
+      window.workers.push(this);
+      const frames = new Map<string, FrameMetrics[]>();
+      this.addEventListener('message', ({ data }) => {
+        const { kind, index: of, report, encodes = [] } = data?.event ?? {};
+        // A run that was given up has no part in the next one.
+        const key = (index: number) => `${data?.call} ${index}`;
+        for (const [index, { frames: batch }] of encodes.entries())
+          frames.set(key(index), [...(frames.get(key(index)) ?? []), ...batch]);
+        if (kind === 'report') window.reports.push({ ...report, frames: frames.get(key(of)) ?? [] });
+      });
+    }
+  };
 }
+
+/** The reports that the engine sent to a page. */
+export const reportsOf = (page: Page): Promise<Report[]> => page.evaluate(() => window.reports);
+
+/** The page, for the tests of a file. */
+export interface Pages {
+  readonly served: ServedPage;
+  /** Opens the page in a fresh profile, which is closed after the test. */
+  open(view?: View): Promise<Page>;
+}
+
+/**
+ * Serves the page to the tests of a `describe`. A test fails if a page of it threw or wrote an error into the console, and the
+ * last one if a profile is left open.
+ */
+export function pages(options: { readonly copy?: boolean } = {}): Pages {
+  vi.setConfig(PATIENT);
+  let served: ServedPage | undefined;
+  let opened: { readonly context: BrowserContext; readonly stays: boolean; readonly complaints: string[] }[] =
+    [];
+  const of = (): ServedPage => {
+    if (!served) throw new Error('The page is served once tests run.');
+    return served;
+  };
+  beforeAll(async () => {
+    served = await servePage(options);
+  });
+  afterEach(async () => {
+    const complaints = opened.flatMap((one) => one.complaints.splice(0));
+    await Promise.all(opened.filter(({ stays }) => !stays).map(({ context }) => context.close()));
+    opened = opened.filter(({ stays }) => stays);
+    expect(complaints).toEqual([]);
+  });
+  afterAll(async () => {
+    await served?.close();
+    expect(served?.browser.contexts()).toEqual([]);
+  });
+  return {
+    get served() {
+      return of();
+    },
+    async open(view = {}) {
+      const { width = 1280, height = 860, dark = false, touch = false, hash = '' } = view;
+      const { keeps = false, stays = false, provokes } = view;
+      const context = await of().newContext({
+        viewport: { width, height },
+        colorScheme: dark ? 'dark' : 'light',
+        reducedMotion: 'reduce',
+        hasTouch: touch,
+        serviceWorkers: keeps ? 'allow' : 'block',
+      });
+      const complaints: string[] = [];
+      opened.push({ context, stays, complaints });
+      context.setDefaultTimeout(PATIENCE);
+      await context.addInitScript(listen);
+      const page = await context.newPage();
+      page.on('pageerror', (error) => complaints.push(String(error)));
+      page.on('console', (message) => {
+        if (message.type() === 'error' && !provokes?.test(message.text())) complaints.push(message.text());
+      });
+      await page.goto(hash ? `${of().url}#${hash}` : of().url);
+      await page.waitForSelector('.slot');
+      return page;
+    },
+  };
+}
+
+/** Writes a file that tests hand in. @returns its path */
+export function write(name: string, content: string | Uint8Array): string {
+  const path = join(encodeFolder(), name);
+  writeFileSync(path, content);
+  return path;
+}
+
+/** A file of that name that is no video. */
+export const junk = (name: string): string => write(name, 'This is no video. '.repeat(40));
+
+/** Waits until what can be said of the chosen files before a run is said. */
+export const checked = (page: Page): Promise<void> =>
+  page.locator('#findings:not(:has(.waiting)) .findings-body > *').first().waitFor();
+
+/** Chooses files and waits until they are checked. */
+export async function choose(page: Page, reference: string, ...distorted: string[]): Promise<void> {
+  await page.setInputFiles('#pick-reference', reference);
+  await page.setInputFiles('#pick-distorted', distorted);
+  await checked(page);
+}
+
+/** Settings under which a run lasts long enough to be held up. */
+export const SLOW = 'feature=ciede&threads=1';
+
+/** Begins a run. */
+export const start = (page: Page): Promise<void> => page.locator('button.primary').click();
+
+/** Waits for the end of a run. */
+export const done = (page: Page): Promise<void> =>
+  page.getByText(/^Done in/).waitFor({ timeout: 3 * PATIENCE });
+
+/** Scores the chosen files, until all is on show. */
+export async function score(page: Page): Promise<void> {
+  await start(page);
+  await done(page);
+  await settled(page);
+}
+
+/** What an element says, polled for: results are drawn a little later than they come. */
+export function says(locator: Locator): ReturnType<typeof expect.poll> {
+  return expect.poll(() => locator.textContent());
+}
+
+/** What a page offers as a download once `press` was done. */
+export async function download(
+  page: Page,
+  press: () => Promise<void>,
+): Promise<{ name: string; bytes: Buffer }> {
+  const [file] = await Promise.all([page.waitForEvent('download'), press()]);
+  return { name: file.suggestedFilename(), bytes: await buffer(await file.createReadStream()) };
+}
+
+/** The file that a button saves. */
+export async function saved(page: Page, button: string): Promise<{ name: string; text: string }> {
+  const press = () => page.getByRole('button', { name: button, exact: true }).click();
+  const { name, bytes } = await download(page, press);
+  return { name, text: bytes.toString() };
+}
+
+/** Presses Tab until something is focused whose text, label or title is like `name`. */
+export async function tabTo(page: Page, name: RegExp): Promise<void> {
+  for (let n = 0; n < 80; n++) {
+    if ((await focused(page)).some((one) => name.test(one))) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`Tab does not lead to ${name}.`);
+}
+
+/** Drops files as a hand does: in, over, let go. */
+export async function drop(page: Page, onto: string, paths: readonly string[]): Promise<void> {
+  const given = paths.map((path) => ({
+    name: basename(path),
+    base64: readFileSync(path).toString('base64'),
+  }));
+  const transfer = await page.evaluateHandle((given) => {
+    const transfer = new DataTransfer();
+    for (const { name, base64 } of given) {
+      const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+      transfer.items.add(new File([bytes], name));
+    }
+    return transfer;
+  }, given);
+  for (const type of ['dragenter', 'dragover', 'drop'])
+    await page.dispatchEvent(onto, type, { dataTransfer: transfer });
+}
+
+/** Text and title of what is focused. */
+export const focused = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const at = document.activeElement;
+    return [at?.textContent?.trim(), at?.getAttribute('title')].map((name) => name ?? '');
+  });
 
 /** Waits until everything that is to come of a run, or of saved reports, is on show. */
 export async function settled(page: Page): Promise<void> {
@@ -164,8 +341,9 @@ export async function pinch(page: Page, from: Fingers, to: Fingers): Promise<voi
   await session.detach();
 }
 
-/** Keeps a picture for a person to look at. */
+/** Keeps a picture for a person to look at, in the exhaustive run. */
 export async function screenshot(page: Page, name: string): Promise<void> {
+  if (!exhaustive) return;
   const folder = join(root, 'test-artifacts');
   await mkdir(folder, { recursive: true });
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });

@@ -22,6 +22,8 @@ export interface TestRedis extends AsyncDisposable {
   /** Address for --queue. */
   readonly url: string;
   readonly client: Redis;
+  /** Kills the server and starts it again with what it had. */
+  restart(): Promise<void>;
 }
 
 /** @param args further arguments of the server */
@@ -29,8 +31,12 @@ export async function startRedis(args: readonly string[] = []): Promise<TestRedi
   const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-redis-'));
   const socket = join(folder, 'redis.sock');
   const own = ['--port', '0', '--unixsocket', socket, '--dir', folder, '--appendonly', 'yes', '--save', ''];
-  const child = spawn(SERVER, [...own, ...args], { stdio: 'ignore' });
-  for (let i = 0; i < 400 && !existsSync(socket); i++) await sleep(25);
+  const start = async () => {
+    const started = spawn(SERVER, [...own, ...args], { stdio: 'ignore' });
+    while (!existsSync(socket) && started.exitCode === null) await sleep(25);
+    return started;
+  };
+  let child = await start();
   const client = new Redis(socket);
   // Servers with a password refuse it.
   client.on('error', () => {});
@@ -38,6 +44,11 @@ export async function startRedis(args: readonly string[] = []): Promise<TestRedi
     folder,
     url: `redis+unix://${socket}`,
     client,
+    restart: async () => {
+      await ended(child, 'SIGKILL');
+      rmSync(socket, { force: true });
+      child = await start();
+    },
     [Symbol.asyncDispose]: async () => {
       client.disconnect();
       await ended(child, 'SIGKILL');

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const root = new URL('../../../shared', import.meta.url);
+const root = new URL('../../../shared/', import.meta.url);
 
 /** Absolute path of `relative` inside ../shared, or `undefined` where it does not exist. */
 export function sharedPath(relative: string): string | undefined {

@@ -1,14 +1,20 @@
 /**
- * The examples of docs/api.md run, and the page shows them as they are.
+ * @module test/node/api/examples
+ * The examples of docs/api.md run, the page shows them as they are, and a run of the built package leaves nothing behind
+ * in its process.
  */
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { yuvFile } from '../../../src/sample/files.js';
-import { file, scratchFolder, y4mPair } from '../../support/clips.js';
+import { built } from '../../support/built.js';
+import { run as runProgram } from '../../support/cli.js';
+import { file, SMALL, scratchFolder, y4mPair } from '../../support/clips.js';
 import { ffmpeg, hasFfmpeg } from '../../support/encode.js';
+import { tier } from '../../support/tier.js';
 
-const examples = new URL('../../../docs/examples', import.meta.url);
+const examples = new URL('../../../docs/examples/', import.meta.url);
 const names = readdirSync(examples)
   .filter((name) => name.endsWith('.ts'))
   .map((name) => name.replace('.ts', ''));
@@ -152,5 +158,123 @@ describe('docs/api.md', () => {
 
   it('shows no other code', () => {
     expect(page.match(/```ts\n/g)).toHaveLength(names.length);
+  });
+});
+
+const small = scratchFolder();
+const { reference, distorted } = y4mPair(SMALL, 12);
+file(small, 'reference.y4m', reference);
+file(small, 'distorted.y4m', distorted);
+file(small, 'damaged.y4m', distorted.slice(0, -10));
+
+const API = `import * as api from ${JSON.stringify(built('dist/bundle/js/index.js'))};\n`;
+
+/** Runs a module that has `api`; its last line of output is JSON. */
+function run(code: string, ...flags: string[]): unknown {
+  const script = `${API}${code}`;
+  const { stdout, stderr, status, signal } = spawnSync(
+    process.execPath,
+    [...flags, '--input-type=module', '-e', script],
+    { cwd: small, encoding: 'utf8', timeout: 50_000 },
+  );
+  expect({ stderr, status, signal }).toEqual({ stderr: '', status: 0, signal: null });
+  return JSON.parse(stdout.trim().split('\n').at(-1) ?? 'null');
+}
+
+/** Runs by what becomes of them. */
+const RUNS = {
+  'went well': 'api.score(files, { threads })',
+  'was of bytes':
+    'api.score({ reference: readFileSync("reference.y4m"), distorted: "distorted.y4m" }, { threads })',
+  failed: 'api.score({ reference: "reference.y4m", distorted: "damaged.y4m" }, { threads })',
+  'failed in the middle':
+    'api.score({ reference: stream("reference.y4m"), distorted: stream("damaged.y4m") }, { threads })',
+  'was aborted': 'api.score(files, { threads, signal: AbortSignal.timeout(10) })',
+  'was of a scorer that was finished': 'scorer(threads, (one) => one.finish())',
+  'was of a scorer that was closed': 'scorer(threads, (one) => one.close())',
+};
+
+describe('after a run the process holds nothing and ends by itself', () => {
+  it.each([0, 2])('however the run went, with %i threads', (threads) => {
+    const result = run(`
+      import { createReadStream, readdirSync, readFileSync } from 'node:fs';
+      import { Readable } from 'node:stream';
+      const held = () => JSON.stringify([
+        process.getActiveResourcesInfo().filter((kind) => !/^(TTYWrap|PipeWrap|TickObject|Immediate|CloseReq)$/.test(kind)),
+        process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0,
+      ]);
+      const settle = () => new Promise((resolve) => setTimeout(resolve, 20));
+      const files = { reference: 'reference.y4m', distorted: 'distorted.y4m' };
+      const stream = (name) => Readable.toWeb(createReadStream(name));
+      const scorer = async (threads, end) => {
+        const one = await api.createScorer({ width: 98, height: 54, bitDepth: 8, chroma: '420' }, { threads });
+        const frame = { y: new Uint8Array(98 * 54) };
+        await one.push(frame, frame);
+        await end(one);
+      };
+      const threads = ${threads};
+      // Once to load what stays loaded.
+      await api.score(files, { threads: 2 });
+      await settle();
+      const before = held();
+      const after = {};
+      const runs = { ${Object.entries(RUNS).map(([name, code]) => `${JSON.stringify(name)}: () => ${code}`)} };
+      for (const [name, go] of Object.entries(runs)) {
+        await go().catch(() => {});
+        // Closing takes a moment; what is never closed stays.
+        for (let i = 0; i < 100 && held() !== before; i++) await settle();
+        after[name] = held();
+      }
+      console.log(JSON.stringify([before, after]));
+    `);
+    const [before, after] = result as [string, Record<string, string>];
+    expect(after).toEqual(Object.fromEntries(Object.keys(RUNS).map((name) => [name, before])));
+  });
+
+  it('even when it was aborted while standard input is silent', async () => {
+    const run = `api.score({ reference: '-', distorted: 'distorted.y4m' }, { signal: AbortSignal.timeout(50) })`;
+    const code = `${API}console.log(await ${run}.catch(({ name }) => name));`;
+    // Its standard input is left open.
+    const args = ['--input-type=module', '-e', code];
+    const ended = await runProgram(process.execPath, args, { cwd: small, meanwhile: () => {} });
+    expect(ended).toEqual({ code: 0, stdout: 'TimeoutError\n', stderr: '' });
+  });
+});
+
+describe('memory', () => {
+  const FRAMES = tier(3000, 6000);
+
+  it.each([0, 2])('does not grow with the number of frames, %i threads', (threads) => {
+    const result = run(
+      `
+      const [width, height, frames] = [64, 48, ${FRAMES}];
+      const source = (name, frames, onRead) => ({
+        info: { name, container: 'frames', width, height, bitDepth: 8, chroma: '420', frameCount: null, warnings: [] },
+        seekable: false,
+        readFrame(index, { y }) {
+          if (index >= frames) return false;
+          onRead(index);
+          y.fill(index);
+          return true;
+        },
+        close() {},
+      });
+      const samples = [];
+      const sample = (index) => {
+        if ((index + 1) % (frames / 6) !== 0) return;
+        gc();
+        const { heapUsed, arrayBuffers } = process.memoryUsage();
+        samples.push(heapUsed + arrayBuffers);
+      };
+      await api.score({ reference: source('a', frames, sample), distorted: source('b', frames, () => {}) }, { threads: ${threads} });
+      console.log(JSON.stringify(samples));
+      `,
+      '--expose-gc',
+    );
+    const samples = result as number[];
+    expect(samples).toHaveLength(6);
+    const perFrame = ((samples.at(-1) ?? 0) - (samples[1] ?? 0)) / ((FRAMES * 4) / 6);
+    // A frame's 15 values, doubled where an array grows; a frame itself has 6144 bytes.
+    expect(perFrame).toBeLessThan(400);
   });
 });

@@ -1,4 +1,5 @@
 /**
+ * @module test/node/cli/live
  * The command line's options of watching a run.
  */
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -27,17 +28,8 @@ const run = (...args: string[]) => anyvmaf([...PAIR, ...args], { cwd: folder });
 
 describe('--window and --alarm', () => {
   it('keep the last frames, tell every second, and exit with a status of their own', async () => {
-    const { code, stderr } = await run(
-      '--window',
-      '2s',
-      '--alarm',
-      'max<101 for 2s',
-      '--json',
-      '-o',
-      'w.json',
-      '--precision',
-      'max',
-    );
+    const alarm = ['--window', '2s', '--alarm', 'max<101 for 2s'];
+    const { code, stderr } = await run(...alarm, '--json', '-o', 'w.json', '--precision', 'max');
     expect(code).toBe(4);
     expect(stderr).toMatch(/2 s, frame 49: vmaf \d+\.\d\d, lowest \d+\.\d\d/);
     expect(stderr.match(/alarm: max<101 for 2s; vmaf is at [\d.]+ up to frame 49/g)).toHaveLength(1);

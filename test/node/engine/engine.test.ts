@@ -1,7 +1,12 @@
+/**
+ * @module test/node/engine/engine
+ * Runs of one pair: however they are cut into chunks, handed to workers and read, they give the same values; and what ends,
+ * warns or refuses them.
+ */
+
 import { readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { AnyvmafError } from '../../../src/core/errors.js';
 import type { ScoreOptions } from '../../../src/engine/contract/types.js';
 import { score } from '../../../src/index.js';
 import type { VideoInput } from '../../../src/media/types.js';
@@ -17,18 +22,12 @@ import {
   streamOf,
   y4mPair,
 } from '../../support/clips.js';
+import { videoFormat } from '../../support/finish.js';
+import { failure } from '../../support/media.js';
+import { tier } from '../../support/tier.js';
 
 const folder = scratchFolder();
 const FEATURES: ScoreOptions = { features: ALL_FEATURES, noPrediction: true };
-
-async function failure(run: Promise<unknown>): Promise<AnyvmafError> {
-  const error = await run.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (error instanceof AnyvmafError) return error;
-  throw new Error(`expected an AnyvmafError, got ${String(error)}`);
-}
 
 describe('a chunked run equals a whole one', () => {
   const frames = 23;
@@ -50,31 +49,22 @@ describe('a chunked run equals a whole one', () => {
     expect(wide.findIndex((value) => value !== 0)).toBe(2);
   });
 
-  it.each([
-    { threads: 1 },
-    { threads: 1, chunkFrames: 1 },
-    { threads: 1, chunkFrames: 5 },
-    { threads: 2 },
-    { threads: 2, chunkFrames: 1 },
-    { threads: 2, chunkFrames: 3 },
-    { threads: 3, chunkFrames: 4 },
-    { threads: 4, chunkFrames: 100 },
-    { threads: 0, chunkFrames: 2 },
-  ])('with files, %o', async (how) => {
+  /** Threads and frames per chunk. */
+  type Cut = readonly [threads: number, chunkFrames?: number | undefined];
+  const cuts = ([threads, chunkFrames]: Cut) =>
+    chunkFrames === undefined ? { threads } : { threads, chunkFrames };
+  const fileCuts: readonly Cut[] = [[1], [2, 3], [4, 100], [0, 2]];
+  const moreFileCuts: readonly Cut[] = [[1, 1], [1, 5], [2], [2, 1], [3, 4]];
+
+  it.each(tier(fileCuts, [...fileCuts, ...moreFileCuts]).map(cuts))('with files, %o', async (how) => {
     const report = await score({ reference, distorted }, { ...FEATURES, ...how });
     expect(results(report)).toEqual(results(await whole));
     // One chunk is one worker's.
     expect(report.threads).toBe(how.chunkFrames === 100 ? 1 : how.threads);
   });
 
-  it.each([
-    { threads: 0 },
-    { threads: 1 },
-    { threads: 2 },
-    { threads: 2, chunkFrames: 1 },
-    { threads: 3, chunkFrames: 3 },
-    { threads: 2, chunkFrames: 1000 },
-  ])('with streams, %o', async (how) => {
+  const streamCuts: readonly Cut[] = [[0], [2], [2, 1], [2, 1000]];
+  it.each(tier(streamCuts, [...streamCuts, [1], [3, 3]]).map(cuts))('with streams, %o', async (how) => {
     const streams = { reference: streamOf(pair.reference), distorted: streamOf(pair.distorted) };
     const report = await score(streams, { ...FEATURES, ...how });
     expect(results(report)).toEqual(results(await whole));
@@ -91,8 +81,9 @@ describe('a chunked run equals a whole one', () => {
     ],
     ['a file and a stream', () => [reference, streamOf(pair.distorted)]],
   ];
-  it.each(inputs)('with %s, on two workers and in the calling thread', async (_, input) => {
-    for (const threads of [0, 2]) {
+  it.each(inputs)('with %s, on two workers and in the calling thread', async (name, input) => {
+    const some = name === 'own sources' ? [0, 2] : [2];
+    for (const threads of tier(some, [0, 2])) {
       const [first, second] = input();
       const report = await score({ reference: first, distorted: second }, { ...FEATURES, threads });
       expect(results(report), `${threads} threads`).toEqual(results(await whole));
@@ -139,34 +130,33 @@ describe('a chunked run equals a whole one', () => {
     },
   );
 
-  it.each([
-    [0, undefined],
-    [2, 3],
-    [3, 1],
-  ])('with skipped frames and a limit equals cut files, %i threads', async (threads, chunkFrames) => {
-    const options = { ...FEATURES, threads, ...(chunkFrames && { chunkFrames }) };
-    const header = pair.reference.indexOf(0x0a) + 1;
-    const frame = (pair.reference.length - header) / frames;
-    const cut = (bytes: Uint8Array, from: number, to: number) =>
-      new Uint8Array([
-        ...bytes.subarray(0, header),
-        ...bytes.subarray(header + from * frame, header + to * frame),
-      ]);
-    const expected = await score(
-      { reference: cut(pair.reference, 4, 15), distorted: cut(pair.distorted, 1, 12) },
-      { ...FEATURES, threads: 0 },
-    );
-    const window = { skipReference: 4, skipDistorted: 1, frameCount: 11 };
-    for (const request of [
-      { reference, distorted },
-      { reference: streamOf(pair.reference), distorted: streamOf(pair.distorted) },
-    ]) {
-      const report = await score(request, { ...options, ...window });
-      expect(results(report)).toEqual(results(expected));
-      expect(report.reference.skipped).toBe(4);
-      expect(report.warnings).toEqual([]);
-    }
-  });
+  it.each(tier<readonly Cut[]>([[0], [2, 3]], [[0], [2, 3], [3, 1]]).map(cuts))(
+    'with skipped frames and a limit equals cut files, %o',
+    async (how) => {
+      const options = { ...FEATURES, ...how };
+      const header = pair.reference.indexOf(0x0a) + 1;
+      const frame = (pair.reference.length - header) / frames;
+      const cut = (bytes: Uint8Array, from: number, to: number) =>
+        new Uint8Array([
+          ...bytes.subarray(0, header),
+          ...bytes.subarray(header + from * frame, header + to * frame),
+        ]);
+      const expected = await score(
+        { reference: cut(pair.reference, 4, 15), distorted: cut(pair.distorted, 1, 12) },
+        { ...FEATURES, threads: 0 },
+      );
+      const window = { skipReference: 4, skipDistorted: 1, frameCount: 11 };
+      for (const request of [
+        { reference, distorted },
+        { reference: streamOf(pair.reference), distorted: streamOf(pair.distorted) },
+      ]) {
+        const report = await score(request, { ...options, ...window });
+        expect(results(report)).toEqual(results(expected));
+        expect(report.reference.skipped).toBe(4);
+        expect(report.warnings).toEqual([]);
+      }
+    },
+  );
 });
 
 describe('lengths that differ', () => {
@@ -211,9 +201,8 @@ describe('lengths that differ', () => {
 
   it('and skipping more than there is leaves nothing to score', async () => {
     for (const input of [distorted, streamOf(short)]) {
-      const error = await failure(score({ reference, distorted: input }, { ...FEATURES, skipDistorted: 6 }));
-      expect(error.code).toBe('media');
-      expect(error.message).toMatch(/^There are no frames to score: distorted .* first 6/);
+      const run = () => score({ reference, distorted: input }, { ...FEATURES, skipDistorted: 6 });
+      expect(await failure(run, 'media')).toMatch(/^There are no frames to score: distorted .* first 6/);
     }
   });
 });
@@ -249,12 +238,10 @@ describe('truncated videos', () => {
       { reference: pair.reference, distorted: input() },
       { ...FEATURES, threads, onProgress: ({ framesDone }) => seen.push(framesDone) },
     );
-    const error = await failure(run);
+    expect(await failure(() => run, 'media')).toMatch(/frame 5 of .* is incomplete/);
     // Nobody was told of frames that there are not, nor twice of one.
     expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b));
     expect(seen.every((framesDone) => framesDone <= 5)).toBe(true);
-    expect(error.code).toBe('media');
-    expect(error.message).toMatch(/frame 5 of .* is incomplete/);
   });
 
   it.each([
@@ -287,9 +274,7 @@ describe('truncated videos', () => {
         onFrame: () => writeFileSync(reference, pair.reference.subarray(0, 200)),
       },
     );
-    const error = await failure(run);
-    expect(error.code).toBe('media');
-    expect(error.message).toContain('shrinks.y4m');
+    expect(await failure(() => run, 'media')).toContain('shrinks.y4m');
   });
 });
 
@@ -353,30 +338,19 @@ describe('a run without anything to measure', () => {
 });
 
 describe('options that cannot be used', () => {
-  it.each([
-    [{ threads: -1 }, 'threads is -1'],
-    [{ threads: 1.5 }, 'threads is 1.5'],
-    [{ threads: 1e9 }, 'threads is 1000000000'],
-    [{ chunkFrames: 0 }, 'chunkFrames is 0'],
-    [{ subsample: Number.NaN }, 'subsample is NaN'],
-    [{ frameCount: -3 }, 'frameCount is -3'],
-    [{ skipReference: 0.5 }, 'skipReference is 0.5'],
-    [{ skipDistorted: Number.POSITIVE_INFINITY }, 'skipDistorted is Infinity'],
-  ])('%o', async (options, start) => {
-    const error = await failure(score({ reference: 'a.y4m', distorted: 'b.y4m' }, options));
-    expect(error.code).toBe('usage');
-    expect(error.message.startsWith(`${start}, but it must be`), error.message).toBe(true);
-  });
-
-  it('values of the wrong type, which only JavaScript can pass', async () => {
-    const strange = { compat: 'libvmaf-9' } as unknown as ScoreOptions;
-    const error = await failure(score({ reference: 'a.y4m', distorted: 'b.y4m' }, strange));
-    expect(error.message).toBe('compat is "libvmaf-9", but it must be libvmaf-3.2 or libvmaf-3.0.');
-    const text = { features: 'psnr' } as unknown as ScoreOptions;
-    expect((await failure(score({ reference: 'a.y4m', distorted: 'b.y4m' }, text))).code).toBe('usage');
-  });
+  const names = { reference: 'a.y4m', distorted: 'b.y4m' };
 
   it.each<[unknown, string]>([
+    [{ threads: -1 }, 'threads is -1, but it must be'],
+    [{ threads: 1.5 }, 'threads is 1.5, but it must be'],
+    [{ threads: 1e9 }, 'threads is 1000000000, but it must be'],
+    [{ chunkFrames: 0 }, 'chunkFrames is 0, but it must be'],
+    [{ subsample: Number.NaN }, 'subsample is NaN, but it must be'],
+    [{ frameCount: -3 }, 'frameCount is -3, but it must be'],
+    [{ skipReference: 0.5 }, 'skipReference is 0.5, but it must be'],
+    [{ skipDistorted: Number.POSITIVE_INFINITY }, 'skipDistorted is Infinity, but it must be'],
+    [{ compat: 'libvmaf-9' }, 'compat is "libvmaf-9", but it must be libvmaf-3.2 or libvmaf-3.0.'],
+    [{ features: 'psnr' }, 'features is "psnr", but it must be an array of strings.'],
     [null, 'options is null, but it must be an object.'],
     ['threads', 'options is "threads", but it must be an object.'],
     [{ theads: 2 }, 'There is no option "theads"; there are models, features, '],
@@ -389,12 +363,9 @@ describe('options that cannot be used', () => {
     [{ onFrame: true }, 'onFrame is true, but it must be a function.'],
     [{ onProgress: {} }, 'onProgress is an object, but it must be a function.'],
     [{ signal: {} }, 'signal is an object, but it must be an AbortSignal.'],
-  ])('of the wrong kind, %j', async (options, start) => {
-    const error = await failure(
-      Reflect.apply(score, null, [{ reference: 'a.y4m', distorted: 'b.y4m' }, options]),
-    );
-    expect(error.code).toBe('usage');
-    expect(error.message.slice(0, start.length)).toBe(start);
+  ])('%j', async (options, start) => {
+    const message = await failure(() => Reflect.apply(score, null, [names, options]), 'usage');
+    expect(message.slice(0, start.length)).toBe(start);
   });
 
   it.each<[unknown[], string]>([
@@ -407,16 +378,13 @@ describe('options that cannot be used', () => {
       'raw is the format of raw videos, but it is true; give an object with width, height, bitDepth and chroma.',
     ],
   ])('requests that are none, %j', async (args, message) => {
-    const error = await failure(Reflect.apply(score, null, args));
-    expect([error.code, error.message]).toEqual(['usage', message]);
+    expect(await failure(() => Reflect.apply(score, null, args), 'usage')).toBe(message);
   });
 
   it('a missing file is told before a missing model', async () => {
-    const error = await failure(
-      score({ reference: 'no-such.y4m', distorted: 'none.y4m' }, { models: ['version=no_such_model'] }),
-    );
-    expect(error.code).toBe('io');
-    expect(error.message).toContain('no-such.y4m');
+    const absent = { reference: 'no-such.y4m', distorted: 'none.y4m' };
+    const run = () => score(absent, { models: ['version=no_such_model'] });
+    expect(await failure(run, 'io')).toContain('no-such.y4m');
   });
 });
 
@@ -439,9 +407,8 @@ describe('the range of scores', () => {
 describe('pictures below the smallest size', () => {
   it.each(['vif', 'psnr'])('are refused, %s', async (feature) => {
     const tiny = y4mPair({ width: 18, height: 16, bitDepth: 8, chroma: '420' }, 3);
-    const error = await failure(score(tiny, { noPrediction: true, features: [feature] }));
-    expect(error.code).toBe('media');
-    expect(error.message).toContain('18x16');
+    const run = () => score(tiny, { noPrediction: true, features: [feature] });
+    expect(await failure(run, 'media')).toContain('18x16');
   });
 
   it('are scored from it on', async () => {
@@ -449,5 +416,42 @@ describe('pictures below the smallest size', () => {
     const report = await score(tiny, { features: ALL_FEATURES });
     expect(report.frames).toHaveLength(3);
     expect(report.warnings).toContainEqual(expect.stringContaining('only 17x17'));
+  });
+});
+
+describe('a run in pieces', () => {
+  const frames = 9;
+  const pair = y4mPair(videoFormat(176, 112), frames);
+  const folder = scratchFolder();
+  const reference = file(folder, 'reference.y4m', pair.reference);
+  const distorted = file(folder, 'distorted.y4m', pair.distorted);
+  const features = [
+    'float_motion=motion_add_uv=true',
+    'speed_temporal',
+    'speed_temporal=speed_use_ref_diff=true',
+    'float_ssim',
+  ];
+  const whole = score({ reference, distorted }, { features, noPrediction: true, threads: 0 });
+
+  it.each([
+    { threads: 0, chunkFrames: 2 },
+    { threads: 2, chunkFrames: 1 },
+    { threads: 2, chunkFrames: 3 },
+  ])('equals a whole one: files, %o', async (how) => {
+    const report = await score({ reference, distorted }, { features, noPrediction: true, ...how });
+    expect(results(report)).toEqual(results(await whole));
+  });
+
+  it('equals a whole one: streams sent to two workers', async () => {
+    const streams = { reference: streamOf(pair.reference), distorted: streamOf(pair.distorted) };
+    const report = await score(streams, { features, noPrediction: true, threads: 2, chunkFrames: 1 });
+    expect(results(report)).toEqual(results(await whole));
+  });
+
+  it('measures what looks back on frames that subsampling leaves out', async () => {
+    const how = { features, noPrediction: true, threads: 0, subsample: 3 };
+    const report = await score({ reference, distorted }, how);
+    const all = (await whole).frames.filter(({ frameNum }) => frameNum % 3 === 0);
+    expect(report.frames).toEqual(all);
   });
 });

@@ -19,6 +19,7 @@ import {
 } from '../../../src/index.js';
 import { differenceOf, linear, meanOf, model, node, port } from '../../support/onnx.js';
 import { seeded } from '../../support/random.js';
+import { exhaustive } from '../../support/tier.js';
 
 const FORMAT = { width: 32, height: 24, bitDepth: 8, chroma: '420' } as const;
 const FRAMES = 7;
@@ -351,7 +352,8 @@ describe('what is refused', () => {
     ['absent.onnx', 'has no file absent.onnx'],
   ])('%s', async (name, why) => {
     await expect(run([{ model: at(name) }])).rejects.toThrow(why);
-    await expect(run([{ model: at(name) }], { threads: 1 })).rejects.toThrow(why);
+    if (name === 'nan.onnx' || exhaustive)
+      await expect(run([{ model: at(name) }], { threads: 1 })).rejects.toThrow(why);
   });
 
   it('is the same name twice, until one has another', async () => {
@@ -381,13 +383,11 @@ describe('what is refused', () => {
 describe('a file of a few bytes that would take gigabytes', () => {
   it('is refused before a session is made of it', async () => {
     const model = fileURLToPath(new URL('../../fixtures/hostile/onnx-pad.onnx', import.meta.url));
-    const start = performance.now();
     await expect(alone([{ model }])).rejects.toMatchObject({
       code: 'model',
       message: expect.stringMatching(
         /refused for an input of 1x1x24x32: what its operator Pad "y" makes has \d+ elements/,
       ),
     });
-    expect(performance.now() - start).toBeLessThan(2000);
   });
 });

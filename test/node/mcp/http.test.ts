@@ -1,26 +1,40 @@
 /**
  * @module test/node/mcp/http
- * The server over HTTP: who is let in, what is no request, and how calls end when a client or the server goes.
+ * The server over HTTP: who is let in, what is no request, sessions that know nothing of each other, and how calls end when
+ * a client or the server goes.
  */
-import { request } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
+import { readdirSync } from 'node:fs';
+import { connect } from 'node:net';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { McpHost } from '../../../src/mcp/host.js';
 import { type HttpOptions, type RunningHttp, serveHttp } from '../../../src/mcp/http.js';
 import { fakeHost, seen } from '../../support/fake-tools.js';
 
-let running: { http: RunningHttp; host: McpHost }[] = [];
+let running: RunningHttp[] = [];
+let clients: Client[] = [];
 
-async function start(options: Partial<HttpOptions> = {}): Promise<RunningHttp & { readonly host: McpHost }> {
-  const host = await fakeHost();
+interface Started extends RunningHttp {
+  readonly host: McpHost;
+  readonly port: number;
+  readonly log: readonly string[];
+}
+
+async function start(options: Partial<HttpOptions> = {}): Promise<Started> {
+  const log: string[] = [];
+  const host = await fakeHost({}, (line) => log.push(line));
   const address = { host: '127.0.0.1', port: 0 };
   const http = await serveHttp(host, { address, token: undefined, origins: [], ...options });
-  running.push({ http, host });
-  return { ...http, host };
+  running.push(http);
+  return { ...http, host, port: Number(new URL(http.url).port), log };
 }
 
 afterEach(async () => {
-  for (const { http } of running) await http.close();
+  for (const client of clients) await client.close();
+  for (const http of running) await http.close();
   running = [];
+  clients = [];
 });
 
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
@@ -37,6 +51,11 @@ function post(url: string, body: unknown, headers: Record<string, string> = {}, 
 const rpc = (id: number, method: string, params: object = {}) => ({ jsonrpc: '2.0', id, method, params });
 const call = (id: number, name: string, args: object = {}, meta: object = {}) =>
   rpc(id, 'tools/call', { name, arguments: args, _meta: meta });
+const cancel = (requestId: number) => ({
+  jsonrpc: '2.0',
+  method: 'notifications/cancelled',
+  params: { requestId },
+});
 const INITIALIZE = rpc(0, 'initialize', {
   protocolVersion: '2025-06-18',
   capabilities: {},
@@ -67,6 +86,58 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
+async function join(url: string): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  clients.push(client);
+  return client;
+}
+
+/** What the server sends on a connection of its own until it closes it, and after how many milliseconds it does. */
+function exchange(port: number, ...pieces: readonly (string | number)[]): Promise<[string, number]> {
+  return new Promise((resolve) => {
+    const begun = performance.now();
+    const socket = connect(port, '127.0.0.1');
+    let heard = '';
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      heard += text;
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => resolve([heard, performance.now() - begun]));
+    const send = async () => {
+      for (const piece of pieces) {
+        if (socket.destroyed) return;
+        if (typeof piece === 'string') socket.write(piece);
+        else await new Promise((done) => setTimeout(done, piece));
+      }
+    };
+    void send();
+  });
+}
+
+const status = (text: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1]);
+const HEAD = 'Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n';
+/** A byte every half a second. */
+const DRIBBLE = Array.from({ length: 60 }, () => ['1', 500]).flat();
+
+/** Requests that never arrive whole; they wait beside the other tests. */
+let dribbled: Promise<(readonly [string, number])[]>;
+let slow: RunningHttp;
+
+beforeAll(async () => {
+  const address = { host: '127.0.0.1', port: 0 };
+  slow = await serveHttp(await fakeHost(), { address, token: undefined, origins: [] });
+  const port = Number(new URL(slow.url).port);
+  const head = `POST /mcp HTTP/1.1\r\nHost: localhost\r\n${HEAD}`;
+  dribbled = Promise.all([
+    exchange(port, `${head}Content-Length: 100000\r\n\r\n`, ...DRIBBLE),
+    exchange(port, `${head}X: `, ...DRIBBLE),
+    exchange(port),
+  ]);
+});
+
+afterAll(() => slow.close());
+
 describe('requests', () => {
   it('are answered in a session and, of clients that have none, one by one', async () => {
     const { url } = await start();
@@ -83,10 +154,7 @@ describe('requests', () => {
 
   it('that are none have an error', async () => {
     const { url } = await start();
-    expect((await post(url, 'garbage')).status).toBe(400);
-    expect((await post(url, '')).status).toBe(400);
-    expect((await post(url, 'null')).status).toBe(400);
-    expect((await post(url, [])).status).toBe(400);
+    for (const body of ['garbage', '', 'null', []]) expect((await post(url, body)).status).toBe(400);
     expect((await post(url, call(1, 'echo'), { 'content-type': 'text/plain' })).status).toBe(415);
     expect((await post(url.replace('/mcp', '/other'), INITIALIZE)).status).toBe(404);
     expect((await fetch(url)).status).toBe(405);
@@ -114,20 +182,9 @@ describe('health', () => {
 
 describe('the door', () => {
   it('is shut to other names of this machine, as rebinding attacks use', async () => {
-    const { url } = await start();
-    const status = await new Promise((resolve, reject) => {
-      const asked = request(
-        url,
-        { method: 'POST', headers: { ...HEADERS, host: 'evil.example.org' } },
-        (response) => {
-          response.resume();
-          resolve(response.statusCode);
-        },
-      );
-      asked.on('error', reject);
-      asked.end(JSON.stringify(INITIALIZE));
-    });
-    expect(status).toBe(403);
+    const { port } = await start();
+    const [heard] = await exchange(port, `POST /mcp HTTP/1.1\r\nHost: evil.example.org\r\n${HEAD}\r\n`);
+    expect(status(heard)).toBe(403);
   });
 
   it('is shut to pages, except of the origins that were named', async () => {
@@ -160,8 +217,7 @@ describe('the door', () => {
   });
 
   it('cannot be had twice', async () => {
-    const { url } = await start();
-    const port = Number(new URL(url).port);
+    const { port } = await start();
     const again = start({ address: { host: '127.0.0.1', port } });
     await expect(again).rejects.toThrow('something else listens there already');
   });
@@ -207,8 +263,7 @@ describe('calls', () => {
     const hangUp = new AbortController();
     const asked = post(url, call(1, 'work'), headers, hangUp.signal);
     await until(() => seen.started > before.started);
-    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
-    expect((await post(url, cancelled, headers)).status).toBe(202);
+    expect((await post(url, cancel(1), headers)).status).toBe(202);
     await until(() => seen.stopped > before.stopped);
     await until(() => host.calls === 0);
     hangUp.abort();
@@ -221,8 +276,8 @@ describe('calls', () => {
     const before = { ...seen };
     const asked = post(url, call(1, 'work', { frames: 40 }), mine);
     await until(() => seen.started > before.started);
-    await post(url, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }, theirs);
-    await post(url, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
+    await post(url, cancel(1), theirs);
+    await post(url, cancel(1));
     expect(await messages(await asked)).toMatchObject([{ result: { structuredContent: { frames: 40 } } }]);
   });
 
@@ -251,3 +306,159 @@ describe('calls', () => {
     expect(seen.stopped).toBe(seen.started);
   });
 });
+
+describe('a request', () => {
+  it.each([
+    ['a user name that hides the host', '/mcp', 'Host: 127.0.0.1@evil.com'],
+    ['two ports', '/mcp', 'Host: localhost:9101:1'],
+    ['a port that is none', '/mcp', 'Host: localhost:http'],
+    ['no host', '/mcp', 'Host:'],
+    ['two hosts', '/mcp', 'Host: localhost\r\nHost: evil.com'],
+    ['a host with a path', '/mcp', 'Host: localhost/evil'],
+    ['a star for its target', '*', 'Host: localhost'],
+    ['a user name in its target', 'http://a@localhost/mcp', 'Host: localhost'],
+    ['another scheme in its target', 'file:///etc/passwd', 'Host: localhost'],
+    ['a target that is no path', 'mcp', 'Host: localhost'],
+    ['a broken address of six', '/mcp', 'Host: [::1'],
+  ])('is refused with 400 and leaves no trace in the log: %s', async (_what, target, host) => {
+    const { port, log } = await start();
+    for (const method of ['GET', 'POST', 'OPTIONS']) {
+      const [heard] = await exchange(
+        port,
+        `${method} ${target} HTTP/1.1\r\n${host}\r\n${HEAD}Content-Length: 2\r\nConnection: close\r\n\r\n{}`,
+      );
+      expect(status(heard), `${method}: ${heard}`).toBe(400);
+    }
+    expect(log).toEqual([]);
+  });
+
+  it('with a method that has no form is refused', async () => {
+    const { port } = await start();
+    for (const method of ['TRACE', 'PROPFIND']) {
+      const [heard] = await exchange(port, `${method} /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+      expect(status(heard)).toBe(400);
+    }
+  });
+
+  it('with a whole address for its target is answered when the host is this one, and only then', async () => {
+    const { port } = await start();
+    const ask = (address: string) =>
+      exchange(port, `GET ${address}/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+    const [heard] = await ask(`http://127.0.0.1:${port}`);
+    expect(status(heard)).toBe(200);
+    const [refused] = await ask('http://evil.example.org');
+    expect(status(refused)).toBe(403);
+  });
+
+  it('from a page of the server itself is answered, from another port of this machine refused', async () => {
+    const { url, port } = await start();
+    const ask = (origin: string) => fetch(url.replace('/mcp', '/health'), { headers: { origin } });
+    for (const name of ['127.0.0.1', 'localhost', '[::1]'])
+      expect((await ask(`http://${name}:${port}`)).status).toBe(200);
+    expect((await ask(`http://localhost:${port === 1 ? 2 : 1}`)).status).toBe(403);
+  });
+
+  it('that dribbles in is ended after ten seconds, headers and body', async () => {
+    for (const [heard, time] of await dribbled) {
+      expect(time).toBeGreaterThan(8000);
+      if (heard !== '') expect(status(heard)).toBe(408);
+    }
+  });
+});
+
+describe('a session', () => {
+  it('has its stream ended with the call that it cancels', async () => {
+    const { url, host } = await start();
+    const client = await join(url);
+    const descriptors = () => (process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0);
+    const headers = { 'mcp-session-id': sessionOf(client) };
+    const cycle = async (id: number) => {
+      const before = seen.started;
+      const asked = await post(url, call(id, 'work'), headers);
+      expect(asked.status).toBe(200);
+      await until(() => seen.started > before);
+      expect((await post(url, cancel(id), headers)).status).toBe(202);
+      // Without its end this would wait for ever.
+      expect(await asked.text()).not.toContain('result');
+    };
+    await cycle(100);
+    const before = descriptors();
+    for (let id = 101; id <= 110; id++) await cycle(id);
+    await until(() => host.calls === 0);
+    expect(descriptors()).toBeLessThan(before + 5);
+    // And an id may be used again.
+    await cycle(101);
+  });
+
+  it('keeps the answer of one call when it cancels another that came in the same body', async () => {
+    const { url } = await start();
+    const client = await join(url);
+    const headers = { 'mcp-session-id': sessionOf(client) };
+    const before = seen.started;
+    const both = [call(1, 'work', { frames: 1e9 }), call(2, 'work', { frames: 30 })];
+    const asked = await post(url, both, headers);
+    await until(() => seen.started > before + 1);
+    await post(url, cancel(1), headers);
+    const text = await asked.text();
+    expect(text).toContain('"id":2');
+    expect(text).not.toContain('"id":1,');
+  });
+
+  it('may open its event stream again at once after hanging up', async () => {
+    const { url } = await start();
+    const client = await join(url);
+    const headers = { accept: 'text/event-stream', 'mcp-session-id': sessionOf(client) };
+    // The client's own stream has to go first.
+    await client.transport?.close?.();
+    clients = [];
+    for (let i = 0; i < 5; i++) {
+      const hangUp = new AbortController();
+      let stream = await fetch(url, { headers, signal: hangUp.signal });
+      // What the server learns of a hang-up takes a moment to arrive, far less than a keep-alive message.
+      for (const begun = performance.now(); stream.status === 409; ) {
+        expect(performance.now() - begun).toBeLessThan(2000);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        stream = await fetch(url, { headers, signal: hangUp.signal });
+      }
+      expect(stream.status).toBe(200);
+      hangUp.abort();
+    }
+  });
+
+  it('neither lists nor reads nor uses the results of another', async () => {
+    const { url } = await start();
+    const [mine, theirs] = [await join(url), await join(url)];
+    await mine.callTool({ name: 'publish', arguments: {} });
+    const { resources } = await mine.listResources();
+    expect(resources.map(({ name }) => name)).toEqual(['samples', 'frame.png', 'report.json']);
+    const [, , report] = resources;
+    const uri = report?.uri ?? '';
+    expect((await mine.readResource({ uri })).contents).toMatchObject([{ text: '{"frames":[]}' }]);
+    expect((await theirs.listResources()).resources.map(({ name }) => name)).toEqual(['samples']);
+    await expect(theirs.readResource({ uri })).rejects.toThrow('There is no resource');
+    const used = await theirs.callTool({ name: 'locate', arguments: { path: uri } });
+    expect(used).toMatchObject({ isError: true });
+    expect(JSON.stringify(used.content)).toContain('no result');
+    expect(await mine.callTool({ name: 'locate', arguments: { path: uri } })).not.toHaveProperty('isError');
+    // Clients without sessions cannot be told apart: they read what they know the address of, and see no list.
+    const ask = async (method: string, params: object) => (await post(url, rpc(1, method, params))).text();
+    expect(await ask('resources/read', { uri })).toContain('There is no resource');
+    const published = await ask('tools/call', { name: 'publish', arguments: {} });
+    const own = /anyvmaf:\/\/results\/[^"]*report\.json/.exec(published)?.[0] ?? '';
+    expect(await ask('resources/list', {})).not.toContain('report.json');
+    expect(await ask('resources/read', { uri: own })).toContain('frames');
+  });
+
+  it('is told of wrong parameters in a sentence', async () => {
+    const { url } = await start();
+    const answer = await (await post(url, rpc(1, 'initialize'))).text();
+    expect(answer).toContain('"code":-32602');
+    expect(answer).toContain('\\"params.protocolVersion\\" is missing; it must be a string');
+  });
+});
+
+function sessionOf(client: Client): string {
+  const { transport } = client;
+  if (!(transport instanceof StreamableHTTPClientTransport)) throw new Error('not over HTTP');
+  return transport.sessionId ?? '';
+}

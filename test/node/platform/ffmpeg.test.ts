@@ -1,4 +1,7 @@
-/** Frames, facts, ranges and failures of an installed ffmpeg (src/platform/node/ffmpeg). */
+/**
+ * @module test/node/platform/ffmpeg
+ * What only an installed ffmpeg does: layouts, facts, names of files, bad input, and its processes (src/platform/node/ffmpeg).
+ */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -6,7 +9,6 @@ import {
   copyFileSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -15,14 +17,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { storedFrameBytes } from '../../../src/core/frame.js';
 import type { DecodedSource, DecodeRequest } from '../../../src/media/decoder.js';
+import { delivery } from '../../../src/media/delivery.js';
+import { parseProbe } from '../../../src/media/facts.js';
+import { accessOf } from '../../../src/platform/ffmpeg/access.js';
+import { decodeArgs, probeArgs } from '../../../src/platform/ffmpeg/commands.js';
 import { createFfmpegDecoder } from '../../../src/platform/node/ffmpeg/decoder.js';
-import { hashFrames, hashPlanes, hashRaw, planesFor } from '../../support/decoded.js';
-import { type Encode, encode, ffmpeg, hasFfmpeg, needsFfmpeg, rawFrames } from '../../support/encode.js';
-import { failure } from '../../support/media.js';
-import { needsShared, sharedPath } from '../../support/shared.js';
-import { withoutPacket } from '../../support/transport-stream.js';
+import { ffmpegHashes, hashFrames, hashPlanes } from '../../support/decoded.js';
+import { encode, ffmpeg, hasFfmpeg, needsFfmpeg, rawFrames } from '../../support/encode.js';
+import { failure, planesFor } from '../../support/media.js';
+import { tier } from '../../support/tier.js';
 
 const decoder = createFfmpegDecoder();
 let folder = '';
@@ -40,20 +44,9 @@ async function open(path: string, request: DecodeRequest = {}): Promise<DecodedS
   return decoder.open(path, await decoder.probe(path), request);
 }
 
-/** Hashes of what ffmpeg itself writes as raw frames. */
-function expected(path: string, source: DecodedSource, options: readonly string[] = []): string[] {
-  return hashRaw(rawFrames(path, ['-fps_mode', 'passthrough', ...options]), storedFrameBytes(source.info));
-}
-
-/** A copy of a file with bytes changed from a fraction of its length on, or cut off there. */
-function harmed(path: string, at: number, how: 'corrupt' | 'cut'): string {
-  const bytes = readFileSync(path);
-  const from = Math.floor(bytes.length * at);
-  const copy = file(`${how}-${path.split('/').at(-1)}`);
-  for (let i = 0; i < 40; i++) bytes[from + i] = (bytes[from + i] ?? 0) ^ ((i * 37 + 11) & 255);
-  writeFileSync(copy, how === 'cut' ? bytes.subarray(0, from) : bytes);
-  return copy;
-}
+/** Makes a file of one of ffmpeg's sources. @param args a command line without spaces within its words */
+const made = (name: string, source: string, args: string): string =>
+  ffmpeg(file(name), ['-f', 'lavfi', '-i', source, ...args.split(' ')]);
 
 /** A process that was told to end, or has answered, takes its time on a busy machine. */
 const SOON = { timeout: 10_000 };
@@ -69,100 +62,38 @@ function children(): number[] {
 }
 
 describe.runIf(hasFfmpeg)(`frames of ffmpeg (${needsFfmpeg})`, () => {
-  const codecs: readonly (readonly [Encode, bitDepth: number, chroma: string])[] = [
-    [{ codec: 'h264' }, 8, '420'],
-    [{ codec: 'h264', pixelFormat: 'yuv422p' }, 8, '422'],
-    [{ codec: 'h264', pixelFormat: 'yuv444p' }, 8, '444'],
-    [{ codec: 'h264', pixelFormat: 'yuvj420p' }, 8, '420'],
-    [{ codec: 'h264', pixelFormat: 'yuv420p10le' }, 10, '420'],
-    [{ codec: 'h264', pixelFormat: 'yuv422p10le' }, 10, '422'],
-    [{ codec: 'h264', pixelFormat: 'yuv444p10le' }, 10, '444'],
-    [{ codec: 'hevc' }, 8, '420'],
-    [{ codec: 'hevc', pixelFormat: 'yuv420p10le' }, 10, '420'],
-    [{ codec: 'hevc', pixelFormat: 'yuv422p12le' }, 12, '422'],
-    [{ codec: 'vp9' }, 8, '420'],
-    [{ codec: 'vp9', pixelFormat: 'yuv420p10le', extra: ['-profile:v', '2'] }, 10, '420'],
-    [{ codec: 'av1', frames: 10 }, 8, '420'],
-    [{ codec: 'av1', frames: 10, pixelFormat: 'yuv420p10le' }, 10, '420'],
-    [{ codec: 'mpeg2' }, 8, '420'],
-    [{ codec: 'prores', pixelFormat: 'yuv422p10le' }, 10, '422'],
-    [{ codec: 'mjpeg', pixelFormat: 'yuvj422p' }, 8, '422'],
-    [{ codec: 'ffv1', pixelFormat: 'yuv444p16le' }, 16, '444'],
-    [{ codec: 'ffv1', pixelFormat: 'gray12le' }, 12, '400'],
+  const layouts: readonly (readonly [stored: string, planar: string, chroma: string, bitDepth: number])[] = [
+    ['nv12', 'yuv420p', '420', 8],
+    ['yuv422p10be', 'yuv422p10le', '422', 10],
+    ['gray10le', 'gray10le', '400', 10],
+    ['uyvy422', 'yuv422p', '422', 8],
+    ['yuva444p10le', 'yuv444p10le', '444', 10],
   ];
-  it.each(codecs)("are the decoder's own planes: %o", async (request, bitDepth, chroma) => {
-    const path = encode(request);
-    const source = await open(path);
-    expect(source.info).toMatchObject({ width: 320, height: 240, bitDepth, chroma });
-    expect(source.facts.codec).toBe(request.codec === 'mpeg2' ? 'mpeg2video' : request.codec);
-    expect(source.decodedBy).toMatch(/^ffmpeg \d[\w.]* \(\w+\)$/);
-    const wanted = expected(path, source);
-    expect(wanted).toHaveLength(request.frames ?? 30);
-    expect(await hashFrames(source)).toEqual(wanted);
-  });
-
-  it.runIf(sharedPath('clips/Seeking_10_288_375.mp4'))(
-    `are scaled as ffmpeg scales by default (${needsShared})`,
-    async () => {
-      const path = sharedPath('clips/Seeking_10_288_375.mp4') ?? '';
-      const source = await open(path, { size: { width: 720, height: 480, filter: 'bicubic' } });
-      expect(source.info).toMatchObject({ width: 720, height: 480, frameCount: 150 });
-      expect(source.scaledBy).toBe('swscale bicubic');
-      const wanted = expected(path, source, ['-s', '720x480']);
-      expect(wanted).toHaveLength(150);
+  it.each(tier(layouts.slice(0, 3), layouts))(
+    'keep their samples when %s becomes %s',
+    async (stored, planar, chroma, bitDepth) => {
+      const noise = "geq=lum='mod(X*7+Y*13+N*5,200)+16':cb='mod(X*3+Y+N,100)+60':cr='mod(X+Y*5,90)+70'";
+      const pictures = `nullsrc=size=64x48:rate=25,format=${planar},${noise}`;
+      const path = made(`${stored}.nut`, pictures, `-frames:v 3 -pix_fmt ${stored} -c:v rawvideo`);
+      const source = await open(path);
+      expect(source.facts).toMatchObject({ pixelFormat: stored, chroma, bitDepth });
+      const wanted = ffmpegHashes(path, ['-pix_fmt', planar]);
+      expect(wanted).toHaveLength(3);
+      expect(new Set(wanted).size).toBe(3);
       expect(await hashFrames(source)).toEqual(wanted);
     },
   );
-
-  const layouts: readonly (readonly [stored: string, planar: string, chroma: string, bitDepth: number])[] = [
-    ['nv12', 'yuv420p', '420', 8],
-    ['uyvy422', 'yuv422p', '422', 8],
-    ['yuv422p10be', 'yuv422p10le', '422', 10],
-    ['yuva444p10le', 'yuv444p10le', '444', 10],
-    ['gray10le', 'gray10le', '400', 10],
-  ];
-  it.each(layouts)('keep their samples when %s becomes %s', async (stored, planar, chroma, bitDepth) => {
-    const noise = [
-      '-f',
-      'lavfi',
-      '-i',
-      `nullsrc=size=64x48:rate=25,format=${planar},geq=lum='mod(X*7+Y*13+N*5,200)+16':cb='mod(X*3+Y+N,100)+60':cr='mod(X+Y*5,90)+70'`,
-    ];
-    const path = ffmpeg(file(`${stored}.nut`), [
-      ...noise,
-      '-frames:v',
-      '3',
-      '-pix_fmt',
-      stored,
-      '-c:v',
-      'rawvideo',
-    ]);
-    const source = await open(path);
-    expect(source.facts).toMatchObject({ pixelFormat: stored, chroma, bitDepth });
-    const wanted = expected(path, source, ['-pix_fmt', planar]);
-    expect(wanted).toHaveLength(3);
-    expect(new Set(wanted).size).toBe(3);
-    expect(await hashFrames(source)).toEqual(wanted);
-  });
 
   it('repeat the chroma samples of 4:1:1 and 4:4:0, and say so', async () => {
     for (const [stored, chroma, width] of [
       ['yuv411p', '422', 16],
       ['yuv440p', '444', 64],
     ] as const) {
-      const path = file(`${stored}.nut`);
-      ffmpeg(path, [
-        '-f',
-        'lavfi',
-        '-i',
+      const path = made(
+        `${stored}.nut`,
         'testsrc2=size=64x48',
-        '-frames:v',
-        '1',
-        '-pix_fmt',
-        stored,
-        '-c:v',
-        'rawvideo',
-      ]);
+        `-frames:v 1 -pix_fmt ${stored} -c:v rawvideo`,
+      );
       const raw = rawFrames(path);
       const source = await open(path);
       expect(source.info.chroma).toBe(chroma);
@@ -219,56 +150,26 @@ describe.runIf(hasFfmpeg)(`frames of ffmpeg (${needsFfmpeg})`, () => {
     await source.close();
   });
 
-  it('are turned upright as players do, 4:2:2 by repeating chroma', async () => {
-    const straight = encode({ codec: 'h264', frames: 3 });
-    for (const [angle, clockwise, filter] of [
-      ['90', 270, 'transpose=cclock'],
-      ['270', 90, 'transpose=clock'],
-      ['180', 180, 'hflip,vflip'],
-    ] as const) {
-      const path = ffmpeg(file(`turned${angle}.mp4`), [
-        '-i',
-        straight,
-        '-c',
-        'copy',
-        '-metadata:s:v',
-        `rotate=${angle}`,
-      ]);
-      const source = await open(path);
-      const size = clockwise === 180 ? [320, 240] : [240, 320];
-      expect(source.facts.rotation).toBe(clockwise);
-      expect([source.facts.width, source.facts.height]).toEqual(size);
-      expect(source.decodedBy).toContain(`turned by ${clockwise} degrees`);
-      expect(await hashFrames(source)).toEqual(expected(straight, source, ['-vf', filter]));
-    }
+  it('are turned upright in 4:2:2 by repeating chroma', async () => {
     const camera = encode({ codec: 'prores', pixelFormat: 'yuv422p10le', frames: 2 });
     const turned = ffmpeg(file('turned.mov'), ['-i', camera, '-c', 'copy', '-metadata:s:v', 'rotate=90']);
     const source = await open(turned);
     expect(source.info).toMatchObject({ width: 240, height: 320, chroma: '444', bitDepth: 10 });
     expect(source.decodedBy).toContain('each chroma sample of 4:2:2 twice');
     const repeat = 'scale=flags=neighbor,format=yuv444p10le,transpose=cclock';
-    expect(await hashFrames(source)).toEqual(expected(camera, source, ['-vf', repeat]));
+    expect(await hashFrames(source)).toEqual(ffmpegHashes(camera, ['-vf', repeat]));
   });
 });
 
 describe.runIf(hasFfmpeg)(`facts of ffprobe (${needsFfmpeg})`, () => {
   it('are those that the encoder was told', async () => {
-    const extra = [
-      '-colorspace',
-      'bt2020nc',
-      '-color_primaries',
-      'bt2020',
-      '-color_trc',
-      'smpte2084',
-      '-color_range',
-      'tv',
-    ];
+    const colours = '-colorspace bt2020nc -color_primaries bt2020 -color_trc smpte2084 -color_range tv';
     const path = encode({
       codec: 'hevc',
       pixelFormat: 'yuv420p10le',
       frames: 12,
       rate: '30000/1001',
-      extra: [...extra, '-aspect', '16:9'],
+      extra: [...colours.split(' '), '-aspect', '16:9'],
     });
     expect(await decoder.probe(path)).toMatchObject({
       name: path,
@@ -303,14 +204,7 @@ describe.runIf(hasFfmpeg)(`facts of ffprobe (${needsFfmpeg})`, () => {
   });
 
   it('pass over a cover picture', async () => {
-    const picture = ffmpeg(file('cover.jpg'), [
-      '-f',
-      'lavfi',
-      '-i',
-      'color=red:size=64x64',
-      '-frames:v',
-      '1',
-    ]);
+    const picture = made('cover.jpg', 'color=red:size=64x64', '-frames:v 1');
     const inputs = ['-i', picture, '-i', encode({ codec: 'h264' }), '-map', '0', '-map', '1'];
     const path = ffmpeg(file('cover.mp4'), [...inputs, '-c', 'copy', '-disposition:v:0', 'attached_pic']);
     expect(await decoder.probe(path)).toMatchObject({ codec: 'h264', width: 320 });
@@ -322,19 +216,8 @@ describe.runIf(hasFfmpeg)(`facts of ffprobe (${needsFfmpeg})`, () => {
     expect(Array.from(regular ?? [])).toEqual(
       Array.from({ length: 30 }, (_, i) => expect.closeTo(i / 25, 9)),
     );
-    const varied = ffmpeg(file('varied.mkv'), [
-      ...[
-        '-f',
-        'lavfi',
-        '-i',
-        'testsrc2=size=64x48:rate=25',
-        '-vf',
-        "select='not(eq(mod(n,5),3))'",
-        '-fps_mode',
-        'vfr',
-      ],
-      ...['-frames:v', '8', '-c:v', 'libx264'],
-    ]);
+    const select = "-vf select='not(eq(mod(n,5),3))' -fps_mode vfr -frames:v 8 -c:v libx264";
+    const varied = made('varied.mkv', 'testsrc2=size=64x48:rate=25', select);
     const times = [0, 0.04, 0.08, 0.16, 0.2, 0.24, 0.28, 0.36];
     expect(Array.from((await decoder.timestamps(varied)) ?? [])).toEqual(
       times.map((t) => expect.closeTo(t, 3)),
@@ -348,90 +231,40 @@ describe.runIf(hasFfmpeg)(`facts of ffprobe (${needsFfmpeg})`, () => {
   });
 });
 
-describe.runIf(hasFfmpeg)(`ranges (${needsFfmpeg})`, () => {
-  const encodes: readonly Encode[] = [
-    { codec: 'h264', frames: 120, extra: ['-g', '20'] },
-    { codec: 'h264', frames: 120, extension: 'ts', extra: ['-g', '20'] },
-    { codec: 'h264', frames: 120, extension: 'h264', extra: ['-g', '20'] },
-    { codec: 'hevc', frames: 120, extra: ['-x265-params', 'log-level=error:keyint=24:open-gop=1:bframes=4'] },
-    { codec: 'vp9', frames: 120, extra: ['-g', '30'] },
-    { codec: 'mpeg2', frames: 120, extension: 'mpg' },
-    { codec: 'ffv1', frames: 120, rate: '30000/1001' },
-  ];
-  it.each(encodes)('by frame are the frames that a whole decode gives: %o', async (request) => {
-    const path = encode(request);
-    const whole = await hashFrames(await open(path));
-    expect(whole).toHaveLength(120);
-    for (const [start, end] of [
-      [0, 10],
-      [1, 3],
-      [59, 61],
-      [60, 80],
-      [61, 62],
-      [100, Number.POSITIVE_INFINITY],
-      [119, 200],
-    ] as const) {
-      const source = await open(path, { frames: { start, end } });
-      const last = Math.min(end, 120);
-      if (source.info.frameCount !== null)
-        expect(source.info.frameCount, `${start}-${end}`).toBe(last - start);
-      expect(await hashFrames(source), `${start}-${end}`).toEqual(whole.slice(start, last));
-      if (request.extension !== 'h264') {
-        const rate = request.rate ? 30000 / 1001 : 25;
-        expect(source.timestamp(0)).toBeCloseTo(start / rate, 2);
-      }
-    }
-    expect(await failure(() => open(path, { frames: { start: 120, end: 130 } }), 'usage')).toContain(
-      'nothing to score',
-    );
-  });
-
-  it.each(encodes)('by time begin with the first frame at or after the start: %o', async (request) => {
-    const path = encode(request);
-    const whole = await hashFrames(await open(path));
-    const rate = request.rate ? 30000 / 1001 : 25;
-    for (const [start, end] of [
-      [0, 0.5],
-      [1.0, 1.21],
-      [2.3999, 2.5],
-      [3.9, Number.POSITIVE_INFINITY],
-    ] as const) {
-      const inside = whole.filter((_, i) => i / rate >= start - 0.0006 && i / rate < end - 0.0006);
-      expect(await hashFrames(await open(path, { time: { start, end } })), `${start}-${end}`).toEqual(inside);
-    }
-    expect(await failure(() => open(path, { time: { start: 90, end: 95 } }), 'usage')).toContain(
-      'nothing to score',
-    );
-    expect(await failure(() => open(path, { time: { start: 2, end: 2 } }), 'usage')).toContain(
-      'nothing to score',
-    );
+describe.runIf(hasFfmpeg)(`a part that ends before its file (${needsFfmpeg})`, () => {
+  it('is not decoded to the end of the file when nobody stops it', () => {
+    const path = encode({ codec: 'h264', frames: 150 });
+    const source = { url: `file:${path}`, access: accessOf({ by: 'foreign' }, false, false) };
+    const probed = spawnSync('ffprobe', probeArgs(source), { encoding: 'utf8' });
+    const { facts } = parseProbe(JSON.parse(probed.stdout), path);
+    const planes = delivery(facts.pixelFormat, facts.rotation, path);
+    const args = decodeArgs(source, facts, planes, {}, { fromTime: 0.2, untilTime: 0.5 }, '5.1');
+    const { status, stdout, stderr } = spawnSync('ffmpeg', args, { maxBuffer: 2 ** 28 });
+    expect(status).toBe(0);
+    const rate = (facts.frameRate?.num ?? 0) / (facts.frameRate?.den ?? 1);
+    expect(stdout.length).toBe(Math.round(0.3 * rate) * facts.width * facts.height * 1.5);
+    const decoded = stderr.toString().match(/\] n: *\d+ /g)?.length ?? 0;
+    // One second more is allowed for times that are rounded.
+    expect(decoded).toBeGreaterThan(0.5 * rate);
+    expect(decoded).toBeLessThan(2 * rate);
   });
 });
 
 describe.runIf(hasFfmpeg)(`file names (${needsFfmpeg})`, () => {
+  // biome-ignore format: a list of words
   const names = [
-    'a b.mp4',
-    '-y.mp4',
-    '-',
-    'it\'s "quoted".mp4',
-    '100% %d %03d %s.mp4',
-    'a:b.mp4',
-    'http:',
-    'concat:a|b.mp4',
-    'pipe:0',
-    'ü – 视频 🎬.mp4',
-    '[x]{y}$HOME;`z`*?.mp4',
-    'a\\b.mp4',
+    '-', 'it\'s "100% %d %03d %s".mp4', 'concat:a|b.mp4', '[x]{y}$HOME;`z`*?.mp4', 'a\\b.mp4', 'http:',
+    '-y.mp4', 'a b.mp4', 'a:b.mp4', 'pipe:0', 'ü – 视频 🎬.mp4',
   ];
-  it.each(names)('never mean anything else to ffmpeg: %s', async (name) => {
+  it.each(tier(names.slice(0, 3), names))('never mean anything else to ffmpeg: %s', async (name) => {
     const path = file(name);
     copyFileSync(encode({ codec: 'h264', frames: 5 }), path);
     for (const input of [path, pathToFileURL(path)]) {
       const facts = await decoder.probe(input);
       expect(facts.name).toBe(String(input));
       expect(await hashFrames(await decoder.open(input, facts, {}))).toHaveLength(5);
-      expect(await decoder.timestamps(input)).toHaveLength(5);
     }
+    expect(await decoder.timestamps(path)).toHaveLength(5);
   });
 
   it('in the current folder are not taken for options, URLs or protocols either', async () => {
@@ -463,104 +296,38 @@ describe.runIf(hasFfmpeg)(`file names (${needsFfmpeg})`, () => {
 });
 
 describe.runIf(hasFfmpeg)(`bad input (${needsFfmpeg})`, () => {
-  it('that is no file', async () => {
-    expect(await failure(() => decoder.probe(file('missing.mp4')), 'io')).toContain('there is no such file');
-    expect(await failure(() => decoder.probe(folder), 'io')).toContain('it is a directory');
-    writeFileSync(file('empty.mp4'), '');
-    expect(await failure(() => decoder.probe(file('empty.mp4')), 'io')).toContain('is empty');
-    expect(await failure(() => decoder.probe('-'), 'usage')).toContain('give it as a file');
-    expect(await failure(() => decoder.probe(new Uint8Array(9)), 'usage')).toContain('give it as a file');
-  });
-
-  it('that is no video', async () => {
+  it('that is no file, or no video', async () => {
+    for (const input of [new Uint8Array(9), '-'])
+      expect(await failure(() => decoder.probe(input), 'usage')).toContain('give it as a file');
     writeFileSync(file('text.mp4'), 'not a video at all\n'.repeat(500));
     expect(await failure(() => decoder.probe(file('text.mp4')), 'media')).toBe(
       `${file('text.mp4')} is not a video that ffmpeg knows: Invalid data found when processing input.`,
     );
-    const audio = ffmpeg(file('audio.m4a'), ['-f', 'lavfi', '-t', '1', '-i', 'sine', '-c:a', 'aac']);
-    expect(await failure(() => decoder.probe(audio), 'media')).toBe(
-      `${audio} has no video track, only audio (aac).`,
-    );
   });
 
   it('that is encrypted', async () => {
-    const key = [
-      '-encryption_key',
-      '76a6c65c5ea762046bd749a2e632ccbb',
-      '-encryption_kid',
-      'a7e61c373e219033c21091fa607bf3b8',
-    ];
-    const scheme = ['-c', 'copy', '-encryption_scheme', 'cenc-aes-ctr', ...key];
+    const key =
+      '-encryption_key 76a6c65c5ea762046bd749a2e632ccbb -encryption_kid a7e61c373e219033c21091fa607bf3b8';
+    const scheme = ['-c', 'copy', '-encryption_scheme', 'cenc-aes-ctr', ...key.split(' ')];
     const path = ffmpeg(file('encrypted.mp4'), ['-i', encode({ codec: 'h264' }), ...scheme]);
     expect(await failure(() => decoder.probe(path), 'media')).toContain('is encrypted');
   });
 
   it('that is RGB of floating point, which has no luma', async () => {
-    const path = ffmpeg(file('float.exr'), [
-      ...['-f', 'lavfi', '-i', 'testsrc2=s=64x64', '-frames:v', '1', '-pix_fmt', 'gbrpf32le'],
-    ]);
+    const path = made('float.exr', 'testsrc2=s=64x64', '-frames:v 1 -pix_fmt gbrpf32le');
     const message = await failure(() => decoder.probe(path), 'media');
     expect(message).toContain('RGB (gbrpf32le)');
     expect(message).toContain('-pix_fmt yuv444p');
   });
 
-  /** Encode, how it is harmed, and which frames at least come before. */
-  const harm: readonly (readonly [Encode, 'corrupt' | 'cut', atLeast: number, atMost: number])[] = [
-    [{ codec: 'h264', frames: 60 }, 'corrupt', 20, 40],
-    [{ codec: 'h264', frames: 60, extension: 'ts' }, 'corrupt', 20, 40],
-    [{ codec: 'h264', frames: 60, extra: ['-movflags', '+faststart'] }, 'cut', 20, 40],
-    [{ codec: 'hevc', frames: 60, extra: ['-x265-params', 'log-level=error:hash=1'] }, 'corrupt', 15, 45],
-    [{ codec: 'mpeg2', frames: 60 }, 'corrupt', 15, 45],
-    [{ codec: 'prores', pixelFormat: 'yuv422p10le', frames: 60 }, 'corrupt', 20, 40],
-    [{ codec: 'ffv1', frames: 60 }, 'corrupt', 20, 40],
-    [{ codec: 'ffv1', frames: 60 }, 'cut', 20, 40],
-    [{ codec: 'mjpeg', pixelFormat: 'yuvj420p', frames: 60 }, 'cut', 20, 40],
-    [{ codec: 'vp9', frames: 60 }, 'cut', 15, 45],
-  ];
-  it.each(harm)(
-    'that is damaged ends with an error, or there when that is allowed: %o %s',
-    async (request, how, atLeast, atMost) => {
-      const path = encode(request);
-      const whole = await hashFrames(await open(path));
-      const bad = harmed(path, 0.5, how);
-      const message = await failure(async () => hashFrames(await open(bad)), 'media');
-      expect(message).toMatch(/ is (damaged|cut off) at frame \d+, after \d\.\d{3} s \(.+\); .*allowDamaged/);
-      expect(message).toContain(bad);
-      const source = await open(bad, { allowDamaged: true });
-      const good = await hashFrames(source);
-      expect(good.length).toBeGreaterThanOrEqual(atLeast);
-      expect(good.length).toBeLessThanOrEqual(atMost);
-      expect(good).toEqual(whole.slice(0, good.length));
-      expect(source.damage).toContain(`at frame ${good.length}`);
-      expect(source.info.warnings).toEqual([source.damage]);
-    },
-  );
-
   it('that is a recording begun between key frames starts with the first frame that can be decoded', async () => {
-    const path = encode({
-      codec: 'h264',
-      frames: 60,
-      extension: 'ts',
-      extra: ['-g', '25', '-preset', 'medium'],
-    });
+    const extra = ['-g', '25', '-preset', 'medium'];
+    const path = encode({ codec: 'h264', frames: 60, extension: 'ts', extra });
     const late = file('late.ts');
     writeFileSync(late, readFileSync(path).subarray(100 * 188));
-    const whole = await hashFrames(await open(path));
     const source = await open(late);
     expect(source.info.warnings.join()).toMatch(/the first 0\.\d{3} s of .* starts between key frames/);
-    expect(await hashFrames(source)).toEqual(whole.slice(25));
-  });
-
-  it('that lacks a packet within a frame is not called whole, though the decoder says nothing', async () => {
-    const path = encode({ codec: 'h264', frames: 60, extension: 'ts', extra: ['-preset', 'veryfast'] });
-    const whole = await hashFrames(await open(path));
-    const lossy = file('lossy.ts');
-    writeFileSync(lossy, withoutPacket(readFileSync(path), 40));
-    const source = await open(lossy, { allowDamaged: true });
-    const found = await hashFrames(source);
-    expect(found).not.toEqual(whole);
-    expect(source.info.warnings.join()).toContain('Packets are missing in');
-    expect(source.info.warnings.join()).toContain('Frames next to the jump may be damaged');
+    expect(await hashFrames(source)).toEqual(ffmpegHashes(path).slice(25));
   });
 
   it('that changes its size within', async () => {
@@ -572,6 +339,9 @@ describe.runIf(hasFfmpeg)(`bad input (${needsFfmpeg})`, () => {
     expect(message).toContain('changes from 320x240 yuv420p to 160x120 yuv420p at frame 30');
   });
 });
+
+/** Ways in which a process ends. */
+const ENDS = ['exit', 'SIGKILL', 'SIGTERM'] as const;
 
 /** Frames come straight into their memory where that is possible, else piece by piece: nothing else may differ. */
 describe.runIf(hasFfmpeg).each([
@@ -596,7 +366,7 @@ describe.runIf(hasFfmpeg).each([
       }
       await source.close();
       expect(hashes).toHaveLength(40);
-      expect(hashes).toEqual(expected(path, source));
+      expect(hashes).toEqual(ffmpegHashes(path));
     }
   });
 
@@ -664,7 +434,10 @@ describe.runIf(hasFfmpeg).each([
       if (process.argv[2] === 'exit') process.exit(3);
       setInterval(() => {}, 1000);`,
     );
-    for (const how of ['exit', 'SIGKILL', 'SIGTERM'] as const) {
+    for (const how of tier<readonly (typeof ENDS)[number][]>(
+      ENDS.filter((end) => (end === 'SIGTERM') !== direct),
+      ENDS,
+    )) {
       const child = spawn(process.execPath, [file('leave.mjs'), how], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
@@ -716,6 +489,6 @@ describe('availability', () => {
     chmodSync(file('wrapped'), 0o755);
     vi.stubEnv('ANYVMAF_FFMPEG', file('wrapped'));
     expect(await hashFrames(await open(encode({ codec: 'h264' })))).toHaveLength(30);
-    expect(readdirSync(folder)).toContain('wrapped.log');
+    expect(readFileSync(file('wrapped.log'), 'utf8')).toContain('ran');
   });
 });

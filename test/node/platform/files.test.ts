@@ -1,4 +1,9 @@
-/** Files, pipes, descriptors and standard input in Node (src/platform/node/files.ts). */
+/**
+ * @module test/node/platform/files
+ * Files, pipes, descriptors and standard input in Node (src/platform/node/files.ts), and frames that are looked for without
+ * reading them: the same answers and errors as reading their luma, from a few bytes.
+ */
+
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -21,9 +26,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { openVideo, reopen } from '../../../src/media/open.js';
 import { openPair } from '../../../src/media/pair.js';
+import { RandomAccessSource } from '../../../src/media/random.js';
+import { blobReader, bytesReader } from '../../../src/media/readers.js';
 import type { FrameSource, RawVideoFormat, VideoInput } from '../../../src/media/types.js';
 import { nodeFiles } from '../../../src/platform/node/files.js';
-import { expectedPlanes, failure, rawVideo, readAll, y4mVideo } from '../../support/media.js';
+import {
+  blankPlanes,
+  expectedPlanes,
+  failure,
+  noFiles,
+  rawVideo,
+  readAll,
+  y4mVideo,
+} from '../../support/media.js';
 import { sharedPath } from '../../support/shared.js';
 
 const format: VideoFormat = { width: 64, height: 48, bitDepth: 8, chroma: '420' };
@@ -33,6 +48,10 @@ const open = (input: VideoInput, raw?: RawVideoFormat): Promise<FrameSource> =>
 
 let folder = '';
 const file = (name: string): string => join(folder, name);
+const put = (name: string, bytes: Uint8Array): string => {
+  writeFileSync(file(name), bytes);
+  return file(name);
+};
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'anyvmaf-files-'));
@@ -242,8 +261,8 @@ describe('standard input', () => {
         resolveDir: root,
         loader: 'ts',
         contents: `
-          import { openVideo } from '../../platform/src/media/open.ts';
-          import { nodeFiles } from '../../platform/src/platform/node/files.ts';
+          import { openVideo } from './src/media/open.ts';
+          import { nodeFiles } from './src/platform/node/files.ts';
           import { createHash } from 'node:crypto';
           try {
             const source = await openVideo('-', { platform: nodeFiles });
@@ -316,3 +335,104 @@ describe.skipIf(reference === undefined)('a real clip (needs ../shared)', () => 
 function sleep(milliseconds: number): Promise<void> {
   return new Promise((done) => setTimeout(done, milliseconds));
 }
+
+const FORMAT: VideoFormat = { width: 20, height: 18, bitDepth: 8, chroma: '420' };
+const LUMA = 20 * 18;
+
+/** What a source says of a frame: whether it is there, or the message of its error. */
+async function answer(ask: () => Promise<boolean> | boolean): Promise<boolean | string> {
+  try {
+    return await ask();
+  } catch {
+    return failure(ask, 'media');
+  }
+}
+
+function look(source: FrameSource, index: number): Promise<boolean> | boolean {
+  if (!source.checkFrame) throw new Error('files, Blobs and bytes can be looked into');
+  return source.checkFrame(index);
+}
+
+/** Asserts that both ways of asking agree on every frame and beyond. */
+async function agree(source: FrameSource, frames: number): Promise<(boolean | string)[]> {
+  const answers: (boolean | string)[] = [];
+  for (let i = 0; i < frames + 2; i++) {
+    const { y } = blankPlanes(source.info);
+    const read = await answer(() => source.readFrame(i, { y }));
+    expect(await answer(() => look(source, i)), `frame ${i}`).toEqual(read);
+    answers.push(read);
+  }
+  return answers;
+}
+
+describe('a frame that is looked for', () => {
+  const plain = y4mVideo(FORMAT, '420', 3);
+  const varied = y4mVideo(FORMAT, '420', 3, (i) => `FRAME${' Xa'.repeat(i)}\n`);
+  const raw = rawVideo(FORMAT, 3);
+
+  it.each([
+    ['equal headers', plain],
+    ['headers of their own lengths', varied],
+  ])('is there as reading says: Y4M, %s', async (_, bytes) => {
+    for (const input of [bytes, new Blob([bytes]), put('whole.y4m', bytes)]) {
+      const platform = typeof input === 'string' ? nodeFiles : noFiles;
+      const source = await openVideo(input, { platform });
+      expect(await agree(source, 3)).toEqual([true, true, true, false, false]);
+      await source.close();
+    }
+  });
+
+  it('is there as reading says: raw', async () => {
+    const source = await openVideo(raw, { platform: noFiles, raw: FORMAT });
+    expect(await agree(source, 3)).toEqual([true, true, true, false, false]);
+  });
+
+  it('is refused as reading refuses it where the video ends within it', async () => {
+    for (const cut of [1, 100, LUMA / 2 + 1, LUMA]) {
+      const source = await openVideo(plain.slice(0, -cut), { platform: noFiles });
+      expect((await agree(source, 3))[2], `${cut} bytes`).toMatch(/^frame 2 of .* is incomplete/);
+    }
+  });
+
+  it('is refused as reading refuses it where another thing stands in its place', async () => {
+    const damaged = plain.slice();
+    // The probes of so short a write see every header; only what changes after it was opened goes unseen.
+    const source = await openVideo(damaged, { platform: noFiles });
+    damaged.set([0x58], damaged.length - 2 * (6 + (3 * LUMA) / 2));
+    const answers = await agree(source, 3);
+    expect(answers[0]).toBe(true);
+    expect(answers[1]).toMatch(/frame 1 of/);
+  });
+
+  it('is refused as reading its luma refuses it where the write became shorter', async () => {
+    const frame = 6 + (3 * LUMA) / 2;
+    for (const left of [0, 3, 6, 7, 5 + LUMA, 6 + LUMA, 7 + LUMA]) {
+      const path = put(`shrinks-${left}.y4m`, plain);
+      const source = await openVideo(path, { platform: nodeFiles });
+      truncateSync(path, plain.length - frame + left);
+      const answers = await agree(source, 3);
+      expect(answers.slice(0, 2)).toEqual([true, true]);
+      if (left >= 6 + LUMA) expect(answers[2], `${left} bytes`).toBe(true);
+      else expect(answers[2], `${left} bytes`).toMatch(/^frame 2 of .* is incomplete/);
+      await source.close();
+    }
+  });
+
+  it.each(['bytes', 'a Blob'])('costs a few bytes of %s', async (kind) => {
+    let asked = 0;
+    const { info, descriptor } = await openVideo(plain, { platform: noFiles });
+    if (descriptor?.kind !== 'bytes') throw new Error('bytes have a descriptor');
+    const reader = kind === 'bytes' ? bytesReader(plain) : blobReader(new Blob([plain]), 'blob');
+    const counting = {
+      size: reader.size,
+      read(position: number, parts: readonly Uint8Array[]) {
+        for (const part of parts) asked += part.length;
+        return reader.read(position, parts);
+      },
+      close() {},
+    };
+    const source = new RandomAccessSource(counting, info, descriptor.layout);
+    for (let i = 0; i < 3; i++) expect(await source.checkFrame(i)).toBe(true);
+    expect(asked).toBe(3 * (6 + 1));
+  });
+});

@@ -3,22 +3,21 @@
  * Two recordings in one transport stream, whose clock begins anew in the middle: through every decoder and door, each
  * frame counts, and the place is told.
  */
-import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { inspect, type ScoreOptions, score } from '../../../src/index.js';
 import type { Decoder } from '../../../src/media/decoder.js';
 import { createFfmpegDecoder } from '../../../src/platform/node/ffmpeg/decoder.js';
 import { nodeWasmDecoder } from '../../../src/platform/node/wasm-decoder.js';
 import { built } from '../../support/built.js';
-import { decodeAll } from '../../support/decoding.js';
+import { anyvmaf } from '../../support/cli.js';
+import { decodeAll } from '../../support/decoded.js';
 import { encode, encodeFolder, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { joined } from '../../support/transport-stream.js';
 
-const wasm = nodeWasmDecoder({
-  worker: () => new URL('../../../dist/bundle/js/node-ffmpeg-worker.js', import.meta.url),
-});
+const wasm = nodeWasmDecoder({ worker: () => pathToFileURL(built('dist/bundle/js/node-ffmpeg-worker.js')) });
 const decoders: readonly Decoder[] = [createFfmpegDecoder({ origin: { by: 'user' } }), wasm];
 const hasWasm = (await wasm.availability()).usable;
 
@@ -61,14 +60,6 @@ const MESSAGE =
   'Time stamps go back, as where recordings are joined: of reference after 40 of 70 frames (1.600 s), of distorted ' +
   'after 40 of 70 frames (1.600 s); all frames are used, as if the clock had gone on.';
 
-/** The command line. @param path `PATH` */
-function run(args: readonly string[], path = process.env.PATH ?? '') {
-  return spawnSync(process.execPath, [built('dist/bundle/js/main.js'), ...args], {
-    encoding: 'utf8',
-    env: { PATH: path },
-  });
-}
-
 describe.runIf(hasFfmpeg && hasWasm)(`joined recordings (${needsFfmpeg} and @ffmpeg/core)`, () => {
   it.each(decoders)('give all their frames, at times that go on: $id', async (decoder) => {
     const [first, second] = parts(34);
@@ -104,39 +95,38 @@ describe.runIf(hasFfmpeg && hasWasm)(`joined recordings (${needsFfmpeg} and @ffm
 
   it.each(['ffmpeg', 'wasm'])('are scored alike on the command line: %s', async (decoder) => {
     const args = [recording(10), recording(34), '--decoder', decoder, '--no_prediction', '--feature', 'psnr'];
-    const { status, stdout, stderr } = run([...args, '--json', '--output', '-']);
-    expect(status, stderr).toBe(0);
+    const { code, stdout, stderr } = await anyvmaf([...args, '--json', '--output', '-']);
+    expect(code, stderr).toBe(0);
     expect(stderr).toContain(MESSAGE);
     const { frames } = JSON.parse(stdout) as { frames: { metrics: { psnr_y: number } }[] };
     const each = await expected();
     expect(frames).toHaveLength(70);
     for (const [n, { metrics }] of frames.entries()) expect(metrics.psnr_y).toBeCloseTo(each[n] ?? 0, 5);
-    const silent = run([...args, '--no-preflight', '--json', '--output', '-']);
+    const silent = await anyvmaf([...args, '--no-preflight', '--json', '--output', '-']);
     expect(silent.stderr).toContain(MESSAGE);
   });
 
   it.each(['ffmpeg', 'wasm'])('are told of by inspect, and refused under --strict: %s', async (decoder) => {
     const args = ['inspect', recording(10), recording(34), '--decoder', decoder, '--json'];
-    const plain = run(args);
-    expect(plain.status, plain.stderr).toBe(0);
+    const plain = await anyvmaf(args);
+    expect(plain.code, plain.stderr).toBe(0);
     const { preflight } = JSON.parse(plain.stdout) as { preflight: { code: string; message: string }[] };
     expect(preflight.find(({ code }) => code === 'clock-set-back')?.message).toBe(MESSAGE);
-    expect(run([...args, '--strict']).status).toBe(2);
+    expect((await anyvmaf([...args, '--strict'])).code).toBe(2);
   });
 
-  it('are refused by mediabunny, which would mix their frames', () => {
-    const { status, stdout, stderr } = run([recording(10), recording(34), '--decoder', 'mediabunny']);
-    expect(status).toBe(2);
+  it('are refused by mediabunny, which would mix their frames', async () => {
+    const pair = [recording(10), recording(34)];
+    const { code, stdout, stderr } = await anyvmaf([...pair, '--decoder', 'mediabunny']);
+    expect(code).toBe(2);
     expect(stdout).not.toMatch(/\d\d\.\d/);
     expect(stderr).toMatch(/the time stamps of .*joined-10\.ts go back after 40 frames, as where recordings/);
   });
 
-  it('are decoded by what is left where mediabunny gives up', () => {
-    const { status, stdout, stderr } = run(
-      [recording(10), recording(34), '--json', '--output', '-'],
-      '/nowhere',
-    );
-    expect(status, stderr).toBe(0);
+  it('are decoded by what is left where mediabunny gives up', async () => {
+    const args = [recording(10), recording(34), '--json', '--output', '-'];
+    const { code, stdout, stderr } = await anyvmaf(args, { env: { PATH: '/nowhere' } });
+    expect(code, stderr).toBe(0);
     expect((JSON.parse(stdout) as { frames: unknown[] }).frames).toHaveLength(70);
   });
 

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { SCORE_OPTIONS, type ScoreSettings, scoreSettings } from '../../../src/cli/commands/score-options.js';
 import { optionLabel } from '../../../src/cli/options.js';
-import { AnyvmafError } from '../../../src/core/errors.js';
+import { usageError } from '../../support/cli.js';
 
 function settings(...args: string[]): ScoreSettings {
   const result = scoreSettings(args);
@@ -14,15 +14,7 @@ function settings(...args: string[]): ScoreSettings {
   return result;
 }
 
-function complaint(...args: string[]): string {
-  try {
-    scoreSettings(args);
-  } catch (error) {
-    if (error instanceof AnyvmafError && error.code === 'usage') return error.message;
-    throw error;
-  }
-  throw new Error('it was accepted');
-}
+const complaint = (...args: string[]) => usageError(() => scoreSettings(args));
 
 describe('a command line for the vmaf tool', () => {
   test('means the same', () => {

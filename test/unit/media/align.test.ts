@@ -1,26 +1,41 @@
 /**
  * @module test/unit/media/align
- * The offset between two videos: found where the pictures tell, doubted where they do not.
+ * The offset between two videos, and frames lost or doubled in their middle: found where the pictures tell, doubted where
+ * they do not.
  */
+
 import { describe, expect, it } from 'vitest';
+import { RecordedThumbs } from '../../../src/media/align/recorded.js';
+import { PAIR_BYTES, SIGNATURE_BYTES, Signer } from '../../../src/media/align/signature.js';
+import { type Displacement, SlipDetector } from '../../../src/media/align/slips.js';
 import { align, thumbnail } from '../../../src/media/align.js';
+import type { FrameSource } from '../../../src/media/types.js';
 import { type Content, moving, repeating, still, type Treatment, video } from '../../support/align.js';
 import { failure } from '../../support/media.js';
+import { tier } from '../../support/tier.js';
 
-const EVERY_TENTH = Array.from({ length: 11 }, (_, k) => 10 * k - 50);
+const OFFSETS = tier(
+  [-50, -10, 0, 30, 50],
+  Array.from({ length: 11 }, (_, k) => 10 * k - 50),
+);
+
+/** Pictures that are larger than thumbnails. */
+const LARGE = { width: 128, height: 72 };
 
 /** Distorted frame 0 shows the reference's frame `offset`. */
-function shifted(seed: number, offset: number, treatment: Treatment = {}) {
+function shifted(seed: number, offset: number, treatment: Treatment = {}, size: Treatment = {}) {
   const content = moving(seed);
   return [
-    video(content, { from: Math.max(0, -offset) }),
-    video(content, { from: Math.max(0, offset), ...treatment }),
+    video(content, { from: Math.max(0, -offset), ...size }),
+    video(content, { from: Math.max(0, offset), ...size, ...treatment }),
   ] as const;
 }
 
 describe('align finds the offset of moving content', () => {
-  it.each(EVERY_TENTH)('shifted by %i frames', async (offset) => {
-    const result = await align(...shifted(offset + 70, offset, { quantiser: 16, noise: 3 }));
+  it.each(OFFSETS)('shifted by %i frames', async (offset) => {
+    const result = await align(
+      ...shifted(offset + 70, offset, { quantiser: 16, noise: 3 }, tier<Treatment>({}, LARGE)),
+    );
     expect(result).toMatchObject({ offset, ambiguous: false, reason: 'clear' });
     expect(result.confidence).toBeGreaterThanOrEqual(0.9);
     expect(result.candidates).toHaveLength(1);
@@ -70,7 +85,7 @@ describe('align finds the offset of moving content', () => {
     const picture = still(4);
     const fade = (index: number, x: number, y: number) =>
       16 + (picture(0, x, y) - 16) * Math.min(1, index / 60);
-    const result = await align(video(fade), video(fade, { from: 8, quantiser: 4 }));
+    const result = await align(video(fade, LARGE), video(fade, { ...LARGE, from: 8, quantiser: 4 }));
     expect(result).toMatchObject({ offset: 8, ambiguous: false });
   });
 
@@ -105,26 +120,32 @@ describe('align finds the offset of moving content', () => {
 });
 
 describe('align doubts', () => {
-  it.each([0, 17, -30])('still content, whatever the shift (%i), and stays at 0', async (offset) => {
-    const content = still(5);
-    const result = await align(video(content), video(content, { from: 100 + offset, noise: 2 }));
-    expect(result).toMatchObject({ ambiguous: true, reason: 'static', offset: 0 });
-    expect(result.confidence).toBeLessThan(0.1);
-  });
+  it.each(tier([17], [0, 17, -30]))(
+    'still content, whatever the shift (%i), and stays at 0',
+    async (offset) => {
+      const content = still(5);
+      const result = await align(video(content), video(content, { from: 100 + offset, noise: 2 }));
+      expect(result).toMatchObject({ ambiguous: true, reason: 'static', offset: 0 });
+      expect(result.confidence).toBeLessThan(0.1);
+    },
+  );
 
   it('stays at the assumed offset where the pictures do not tell', async () => {
     const content = still(5);
     expect((await align(video(content), video(content), { assumed: -4 })).offset).toBe(-4);
   });
 
-  it.each([6, 13, 25])('content that repeats every %i frames, and names the offsets', async (period) => {
-    const content = repeating(7, period);
-    const result = await align(video(content), video(content, { from: 2, quantiser: 8 }));
-    expect(result).toMatchObject({ ambiguous: true, reason: 'repetitive' });
-    const offsets = result.candidates.map((candidate) => candidate.offset);
-    expect(offsets).toContain(2);
-    for (const offset of offsets) expect((offset - 2) % period).toBeCloseTo(0, 9);
-  });
+  it.each(tier([6, 25], [6, 13, 25]))(
+    'content that repeats every %i frames, and names the offsets',
+    async (period) => {
+      const content = repeating(7, period);
+      const result = await align(video(content), video(content, { from: 2, quantiser: 8 }));
+      expect(result).toMatchObject({ ambiguous: true, reason: 'repetitive' });
+      const offsets = result.candidates.map((candidate) => candidate.offset);
+      expect(offsets).toContain(2);
+      for (const offset of offsets) expect((offset - 2) % period).toBeCloseTo(0, 9);
+    },
+  );
 
   it('steady motion of which parts are shown late, be the delays spread evenly or exponentially', async () => {
     const wave = (index: number, x: number, y: number) => 128 + 60 * Math.sin(5 * x + 3 * y + 0.004 * index);
@@ -137,15 +158,18 @@ describe('align doubts', () => {
     }
   });
 
-  it.each([2, 5, 8])('motion of which each part is refreshed every %i frames only', async (period) => {
-    const wave = (index: number, x: number, y: number) => 128 + 60 * Math.sin(5 * x + 3 * y + 0.02 * index);
-    for (const content of [wave, moving(5)]) {
-      const stale = (index: number, x: number, y: number) =>
-        content(index - ((index + Math.floor(x * 16) * 7 + Math.floor(y * 9) * 13) % period), x, y);
-      const found = await align(video(content), video(stale, { from: period }));
-      if (!found.ambiguous) expect(found.offset).toBe(period);
-    }
-  });
+  it.each(tier([2, 8], [2, 5, 8]))(
+    'motion of which each part is refreshed every %i frames only',
+    async (period) => {
+      const wave = (index: number, x: number, y: number) => 128 + 60 * Math.sin(5 * x + 3 * y + 0.02 * index);
+      for (const content of [wave, moving(5)]) {
+        const stale = (index: number, x: number, y: number) =>
+          content(index - ((index + Math.floor(x * 16) * 7 + Math.floor(y * 9) * 13) % period), x, y);
+        const found = await align(video(content), video(stale, { from: period }));
+        if (!found.ambiguous) expect(found.offset).toBe(period);
+      }
+    },
+  );
 
   it('an offset beyond the window', async () => {
     const result = await align(...shifted(5, 12), { window: 10 });
@@ -153,7 +177,7 @@ describe('align doubts', () => {
     expect((await align(...shifted(5, 12), { window: 12 })).offset).toBe(12);
   });
 
-  it.each([11, 12, 13, 14, 15])('videos of different things (seed %i)', async (seed) => {
+  it.each(tier([11, 14], [11, 12, 13, 14, 15]))('videos of different things (seed %i)', async (seed) => {
     const result = await align(video(moving(seed)), video(moving(seed + 100)));
     expect(result.ambiguous).toBe(true);
     expect(result.confidence).toBeLessThan(0.5);
@@ -232,5 +256,214 @@ describe('thumbnail', () => {
         expect(Math.abs(value - 200 * ((k + 0.5) / 8))).toBeLessThan(1.5);
       });
     }
+  });
+});
+
+/** A watched of flat frames, each as bright as its number; keeps account of how it is read. */
+function watched(frames: number) {
+  const log = { opened: [] as [number, number][], read: [] as number[], open: 0 };
+  const thumbs = new RecordedThumbs(async (first, end) => {
+    log.opened.push([first, end]);
+    log.open++;
+    let next = first;
+    const source: FrameSource = {
+      info: {
+        name: 'v',
+        container: 'frames',
+        width: 128,
+        height: 72,
+        bitDepth: 8,
+        chroma: '420',
+        frameCount: null,
+        warnings: [],
+      },
+      seekable: false,
+      async readFrame(index, { y }) {
+        await new Promise((resolve) => setImmediate(resolve));
+        expect(first + index).toBe(next);
+        if (next >= Math.min(frames, end)) return false;
+        log.read.push(next);
+        y.fill(next++);
+        return true;
+      },
+      close() {
+        log.open--;
+      },
+    };
+    return { source, start: 0 };
+  });
+  return { thumbs, log };
+}
+
+/** Reads so many more, as their numbers. */
+async function take(reader: ReturnType<RecordedThumbs['reader']>, frames: number): Promise<number[]> {
+  const found: number[] = [];
+  await reader.readTo(frames, (thumb) => found.push(Math.round(thumb[100] ?? -1)));
+  return found;
+}
+const upTo = (first: number, end: number) => Array.from({ length: end - first }, (_, n) => first + n);
+
+describe('recorded thumbnails', () => {
+  it('are read once, however many ask at the same time', async () => {
+    const { thumbs, log } = watched(50);
+    const readers = [thumbs.reader(40), thumbs.reader(40)];
+    expect(await Promise.all(readers.map((reader) => take(reader, 20)))).toEqual([upTo(0, 20), upTo(0, 20)]);
+    expect(await take(readers[0] as (typeof readers)[0], 30)).toEqual(upTo(20, 30));
+    for (const reader of readers) await reader.close();
+    expect(log).toEqual({ opened: [[0, 40]], read: upTo(0, 30), open: 0 });
+  });
+
+  it('go on where they stopped, for one who comes later or wants more', async () => {
+    const { thumbs, log } = watched(50);
+    const first = thumbs.reader(10);
+    expect(await take(first, 10)).toEqual(upTo(0, 10));
+    const more = thumbs.reader(25);
+    expect(await take(more, 12)).toEqual(upTo(0, 12));
+    await Promise.all([first.close(), more.close()]);
+    expect(log.open).toBe(0);
+    const late = thumbs.reader(100);
+    expect(await take(late, 60)).toEqual(upTo(0, 50));
+    expect(late.ended).toBe(true);
+    await late.close();
+    expect(log).toEqual({
+      opened: [
+        [0, 10],
+        [10, 25],
+        [12, 100],
+      ],
+      read: upTo(0, 50),
+      open: 0,
+    });
+  });
+
+  it('tell everybody who asks of a failure', async () => {
+    const thumbs = new RecordedThumbs(() => Promise.reject(new Error('cannot be opened')));
+    for (const reader of [thumbs.reader(10), thumbs.reader(10)]) {
+      await expect(take(reader, 5)).rejects.toThrow('cannot be opened');
+      await reader.close();
+    }
+  });
+});
+
+const SIZE = { width: 64, height: 36 };
+
+/** What is found in two videos. */
+function watchBoth(reference: Content, distorted: Content, treatment: Treatment, frames = 160): Displacement {
+  const readers = [
+    video(reference, { ...SIZE, frames }),
+    video(distorted, { ...SIZE, frames, ...treatment }),
+  ];
+  const signer = new Signer({ ...SIZE, bitDepth: 8 });
+  const slips = new SlipDetector();
+  const y = new Uint8Array(SIZE.width * SIZE.height);
+  for (let n = 0; n < frames; n++) {
+    const pair = new Uint8Array(PAIR_BYTES);
+    for (const [i, reader] of readers.entries()) {
+      reader.readFrame(n, { y });
+      signer.sign(y, pair, i * SIGNATURE_BYTES);
+    }
+    slips.add(pair);
+  }
+  return slips.finish();
+}
+
+/** The same of some content and what became of it. */
+function watch(content: Content, treatment: Treatment, frames?: number): Displacement {
+  return watchBoth(content, content, treatment, frames);
+}
+
+const lost = (first: number, count: number) => (n: number) => (n < first ? n : n + count);
+const doubled = (first: number, count: number) => (n: number) =>
+  n <= first ? n : Math.max(first, n - count);
+const coarse: Treatment = { quantiser: 16, noise: 3 };
+/** Seeds of content. */
+const SEEDS = tier([1, 5], [1, 2, 3, 5, 8]);
+
+describe('a watch over all frames finds', () => {
+  it.each(SEEDS)('frames that were lost, and how many: seed %i', (seed) => {
+    for (const count of tier([1, 60], [1, 2, 10, 60])) {
+      const { slips } = watch(moving(seed), { ...coarse, order: lost(60, count) });
+      expect(slips, `${count} lost`).toEqual([{ frame: 60, by: count, ahead: count }]);
+    }
+  });
+
+  it.each(SEEDS)('frames that were doubled, and how many: seed %i', (seed) => {
+    for (const count of tier([1, 12], [1, 2, 12])) {
+      const { slips } = watch(moving(seed), { ...coarse, order: doubled(60, count) });
+      expect(slips, `${count} doubled`).toHaveLength(1);
+      expect(slips[0]).toMatchObject({ by: -count, ahead: -count });
+      expect(Math.abs((slips[0]?.frame ?? 0) - 61)).toBeLessThanOrEqual(count);
+    }
+  });
+
+  it('one slip after another, and the return', () => {
+    const order = (n: number) => (n < 50 ? n : n < 90 ? n + 5 : n < 120 ? n - 3 : n);
+    const { slips } = watch(moving(4), { ...coarse, order });
+    expect(slips).toEqual([
+      { frame: 50, by: 5, ahead: 5 },
+      { frame: 90, by: -8, ahead: -3 },
+      { frame: 120, by: 3, ahead: 0 },
+    ]);
+  });
+
+  const LATE = tier(700, 2400);
+  it('a slip late in a long video, with the memory of a short one', () => {
+    const { slips } = watch(moving(6), { ...coarse, order: lost(LATE, 7) }, LATE + 200);
+    expect(slips).toEqual([{ frame: LATE, by: 7, ahead: 7 }]);
+  }, 60_000);
+
+  it('a picture that stands still while the reference moves on', () => {
+    const { slips, freezes } = watch(moving(7), { order: (n) => (n > 60 && n <= 70 ? 60 : n) });
+    expect(freezes).toEqual([{ frame: 61, frames: 10 }]);
+    expect(slips).toEqual([]);
+  });
+
+  it('a slip that only a cut shows', () => {
+    const scenes = [still(1), still(2)];
+    const cut: Content = (n, x, y) => (n < 80 ? scenes[0] : scenes[1])?.(0, x, y) ?? 0;
+    // Where the second scene stands still too, nothing says that it is late for good.
+    expect(watch(cut, { ...coarse, order: lost(60, 10) }).slips.length).toBeLessThanOrEqual(1);
+  });
+});
+
+/** Pictures that stand still, by seed. */
+const SCENES = new Map([0, 1, 2, 3, 4, 5, 6, 8].map((seed) => [seed, still(seed)]));
+const scene = (seed: number): Content => SCENES.get(seed) ?? still(seed);
+
+describe('a watch over all frames finds nothing', () => {
+  const nothing = { slips: [], freezes: [] };
+
+  it.each<[string, Content, Treatment]>([
+    ['moving content, coarsely quantised', moving(1), { quantiser: 60 }],
+    ['moving content under noise', moving(2), { noise: 25 }],
+    ['moving content, darker, of another tone curve', moving(3), { gain: 0.7, bias: 20, gamma: 1.6 }],
+    ['content that stands still', still(4), { noise: 4 }],
+    ['content that stands still, of which frames are lost', still(4), { noise: 4, order: lost(60, 10) }],
+    ['content that repeats itself, a period of which is lost', repeating(5, 12), { order: lost(60, 12) }],
+    [
+      'a fade of a still picture',
+      (n, x, y) => 16 + (scene(6)(0, x, y) - 16) * Math.min(1, n / 100),
+      { quantiser: 8, noise: 2 },
+    ],
+    ['a black video', () => 16, { noise: 1 }],
+    ['flashes', (n, x, y) => (n % 40 === 7 ? 235 : scene(8)(0, x, y)), { quantiser: 8 }],
+    [
+      'cuts between still pictures',
+      (n, x, y) => scene(Math.floor(n / 25))(0, x, y),
+      { quantiser: 16, noise: 3 },
+    ],
+  ])('in %s', (_, content, treatment) => {
+    expect(watch(content, treatment)).toEqual(nothing);
+  });
+
+  it('in a video that shows something else', () => {
+    expect(watchBoth(moving(9), moving(77), {}).slips).toEqual([]);
+  });
+
+  it('where an encoder leaves parts of the picture as they were', () => {
+    const content = moving(10);
+    // Every second column of blocks shows what was there up to three frames before.
+    const late: Content = (n, x, y) => content(Math.floor(x * 16) % 2 === 0 ? n - (n % 4) : n, x, y);
+    expect(watchBoth(content, late, {})).toEqual(nothing);
   });
 });

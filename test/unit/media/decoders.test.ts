@@ -1,10 +1,18 @@
-/** Which decoder is taken, and what is said when none is left (src/media/decoders.ts). */
+/**
+ * @module test/unit/media/decoders
+ * Which decoder is taken, what is said when none is left (src/media/decoders.ts), and how mediabunny's samples become planes.
+ */
+
+import type { VideoSample } from 'mediabunny';
 import { describe, expect, it } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import type { Decoder, DecoderId, TrackFacts } from '../../../src/media/decoder.js';
 import { chooseDecoder, openDecoded } from '../../../src/media/decoders.js';
 import type { EncodedInput } from '../../../src/media/open.js';
-import { failure } from '../../support/media.js';
+import { keepQueuesShort } from '../../../src/platform/browser/decode-queue.js';
+import { SampleCopier, samplePixelFormat } from '../../../src/platform/mediabunny/samples.js';
+import { rate } from '../../../src/platform/mediabunny/track.js';
+import { failure, planesFor } from '../../support/media.js';
 
 const facts = { name: 'clip.mp4', codec: 'av1' } as TrackFacts;
 const clip: EncodedInput = {
@@ -243,4 +251,95 @@ describe('choosing a decoder', () => {
     const alone = await chooseDecoder(clip, { choice: 'mediabunny', decoders });
     expect(await failure(() => openDecoded(alone, {}), 'media')).toBe('mediabunny gives RGB only.');
   });
+});
+
+describe('samples', () => {
+  it('are luma and chroma in layouts that ffmpeg names', () => {
+    expect(samplePixelFormat('I420')).toBe('yuv420p');
+    expect(samplePixelFormat('I422P10')).toBe('yuv422p10le');
+    expect(samplePixelFormat('I444AP12')).toBe('yuva444p12le');
+    expect(samplePixelFormat('NV12')).toBe('nv12');
+    for (const format of ['RGBA', 'BGRX', null]) expect(samplePixelFormat(format)).toBeUndefined();
+  });
+
+  /** A decoded picture in memory, with space between its rows. */
+  function picture(format: string, bytes: readonly number[], layout: readonly PlaneLayout[]): VideoSample {
+    const copy = {
+      format,
+      allocationSize: () => bytes.length,
+      copyTo: async (into: Uint8Array) => {
+        into.set(bytes);
+        return layout;
+      },
+    };
+    return copy as unknown as VideoSample;
+  }
+
+  it('are taken out of rows with space between them, and of interleaved chroma', async () => {
+    const format = { width: 4, height: 2, bitDepth: 8, chroma: '420' } as const;
+    const copier = new SampleCopier(format, { rotation: 0, flip: false });
+    const planes = planesFor(format);
+    const rows = [1, 2, 3, 4, 0, 5, 6, 7, 8, 0];
+    const layout = [
+      { offset: 0, stride: 5 },
+      { offset: 10, stride: 4 },
+    ];
+    await copier.copy(picture('NV12', [...rows, 11, 21, 12, 22], layout), planes);
+    expect(planes).toEqual({
+      y: Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8),
+      cb: Uint8Array.of(11, 12),
+      cr: Uint8Array.of(21, 22),
+    });
+  });
+
+  // 1 2 3
+  // 4 5 6 as stored.
+  it.each([
+    { rotation: 90, flip: false, upright: [4, 1, 5, 2, 6, 3] },
+    { rotation: 180, flip: false, upright: [6, 5, 4, 3, 2, 1] },
+    { rotation: 270, flip: false, upright: [3, 6, 2, 5, 1, 4] },
+    { rotation: 0, flip: true, upright: [3, 2, 1, 6, 5, 4] },
+    { rotation: 90, flip: true, upright: [1, 4, 2, 5, 3, 6] },
+  ] as const)('are turned by $rotation degrees, mirrored: $flip', async ({ rotation, flip, upright }) => {
+    const turned = rotation === 90 || rotation === 270;
+    const size = turned ? { width: 2, height: 3 } : { width: 3, height: 2 };
+    for (const bitDepth of [8, 10]) {
+      const format = { ...size, bitDepth, chroma: '400' } as const;
+      const copier = new SampleCopier(format, { rotation, flip });
+      const bytes = [1, 2, 3, 4, 5, 6].flatMap((value) => (bitDepth === 8 ? [value] : [value, 3]));
+      const y = planesFor(format).y;
+      await copier.copy(picture('I420', bytes, [{ offset: 0, stride: bytes.length / 2 }]), { y });
+      expect([...y]).toEqual(upright.flatMap((value) => (bitDepth === 8 ? [value] : [value, 3])));
+    }
+  });
+
+  it('come at the rate that is meant', () => {
+    expect(rate(25)).toEqual({ num: 25, den: 1 });
+    expect(rate(29.9700299)).toEqual({ num: 30000, den: 1001 });
+    expect(rate(23.976)).toEqual({ num: 24000, den: 1001 });
+    expect(rate(12.5)).toEqual({ num: 25, den: 2 });
+    expect(rate(17.123)).toEqual({ num: 17123, den: 1000 });
+    expect(rate(0)).toBeUndefined();
+  });
+});
+
+it('queues of decoders stay short', () => {
+  let waiting = 0;
+  const Plain = class {
+    static readonly isConfigSupported = () => 'as before';
+    get decodeQueueSize(): number {
+      return waiting;
+    }
+  };
+  const scope = { VideoDecoder: Plain as unknown as typeof VideoDecoder };
+  keepQueuesShort(scope);
+  const decoder = new scope.VideoDecoder({ output() {}, error() {} });
+  const sizes = [0, 1, 8, 9, 40].map((size) => {
+    waiting = size;
+    return decoder.decodeQueueSize;
+  });
+  expect(sizes.slice(0, 3)).toEqual([0, 1, 8]);
+  // mediabunny lets 40 wait.
+  for (const size of sizes.slice(3)) expect(size).toBeGreaterThan(40);
+  expect(scope.VideoDecoder.isConfigSupported({ codec: 'vp8' })).toBe('as before');
 });

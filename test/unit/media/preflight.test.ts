@@ -135,11 +135,11 @@ describe('preflight', () => {
 
 interface Case {
   readonly what: string;
+  readonly code: FindingCode;
+  readonly severity: 'error' | 'warning' | 'info';
   readonly reference?: Partial<SideFacts>;
   readonly distorted?: Partial<SideFacts>;
   readonly context?: PreflightContext;
-  readonly code: FindingCode;
-  readonly severity: 'error' | 'warning' | 'info';
   readonly says?: string;
   readonly values?: readonly [unknown, unknown];
   readonly fix?: string | undefined;
@@ -147,440 +147,332 @@ interface Case {
   readonly command?: string;
 }
 
+const cases =
+  (severity: Case['severity']) =>
+  (what: string, code: FindingCode, more: Omit<Case, 'what' | 'code' | 'severity'>): Case => ({
+    what,
+    code,
+    severity,
+    ...more,
+  });
+const [error, warning, info] = [cases('error'), cases('warning'), cases('info')];
+
 const NO_SIZE = { width: 1280, height: 720 };
 
 const CASES: readonly Case[] = [
-  {
-    what: 'another size that nobody spoke of',
+  warning('another size that nobody spoke of', 'size', {
     distorted: NO_SIZE,
-    ...{
-      code: 'size',
-      severity: 'warning',
-      values: ['1920x1080', '1280x720'],
-      fix: 'to accept, pass --scale bicubic',
-    },
+    values: ['1920x1080', '1280x720'],
+    fix: 'to accept, pass --scale bicubic',
     says: 'Distorted is 1280x720 but reference is 1920x1080; the distorted video is scaled to 1920x1080 (bicubic)',
-  },
-  {
-    what: 'another size that is to be scaled with a filter of choice',
-    ...{
-      distorted: NO_SIZE,
-      context: { scale: 'lanczos' },
-      code: 'size',
-      severity: 'info',
-      says: '(lanczos)',
-    },
-  },
-  {
-    what: 'another size that is not to be scaled',
-    ...{ distorted: NO_SIZE, context: { scale: 'none' }, code: 'size', severity: 'error' },
+  }),
+  info('another size that is to be scaled with a filter of choice', 'size', {
+    distorted: NO_SIZE,
+    context: { scale: 'lanczos' },
+    says: '(lanczos)',
+  }),
+  error('another size that is not to be scaled', 'size', {
+    distorted: NO_SIZE,
+    context: { scale: 'none' },
     fix: '--scale bicubic',
-  },
-  {
-    what: 'the reference scaled on request',
-    ...{ distorted: NO_SIZE, context: { comparedSize: NO_SIZE }, code: 'size', severity: 'info' },
+  }),
+  info('the reference scaled on request', 'size', {
+    distorted: NO_SIZE,
+    context: { comparedSize: NO_SIZE },
     says: 'the reference is scaled to 1280x720',
-  },
-  {
-    what: 'labels of sample aspect that contradict each other',
+  }),
+  warning('labels of sample aspect that contradict each other', 'sample-aspect', {
     reference: { sampleAspect: { num: 1, den: 1 } },
     distorted: { sampleAspect: { num: 4, den: 3 } },
-    ...{
-      code: 'sample-aspect',
-      severity: 'warning',
-      values: ['1', '4/3'],
-      fix: '--vf-dis setsar=1',
-      command: 'ffmpeg -i encode.mp4 -vf setsar=1 -an -c:v ffv1 encode-prepared.mkv',
-    },
-  },
-  {
-    what: 'anamorphic video of the same shape',
+    values: ['1', '4/3'],
+    fix: '--vf-dis setsar=1',
+    command: 'ffmpeg -i encode.mp4 -vf setsar=1 -an -c:v ffv1 encode-prepared.mkv',
+  }),
+  info('anamorphic video of the same shape', 'sample-aspect', {
     distorted: { width: 1440, sampleAspect: { num: 4, den: 3 } },
     context: { scale: 'bicubic' },
-    ...{ code: 'sample-aspect', severity: 'info', values: [null, '4/3'] },
-  },
-  {
-    what: 'a picture of another shape',
+    values: [null, '4/3'],
+  }),
+  warning('a picture of another shape', 'display-aspect', {
     reference: { width: 720, height: 480 },
     distorted: { width: 384, height: 288 },
     context: { scale: 'bicubic', models: [], alignment: ALIGNED },
-    // 720/480 over 384/288 is 1.125.
-    ...{
-      code: 'display-aspect',
-      severity: 'warning',
-      values: [1.5, 1.333],
-      fix: '--vf-dis setsar=9/8',
-      command: 'ffmpeg -i encode.mp4 -vf setsar=9/8 -an -c:v ffv1 encode-prepared.mkv',
-    },
-  },
-  {
-    what: 'a picture to be turned',
-    ...{ distorted: { rotation: 90 }, code: 'rotation', severity: 'info', values: [0, 90] },
-  },
-  {
-    what: 'a picture to be cropped',
+    values: [1.5, 1.333],
+    fix: '--vf-dis setsar=9/8',
+    command: 'ffmpeg -i encode.mp4 -vf setsar=9/8 -an -c:v ffv1 encode-prepared.mkv',
+  }),
+  info('a picture to be turned', 'rotation', { distorted: { rotation: 90 }, values: [0, 90] }),
+  info('a picture to be cropped', 'crop', {
     reference: { crop: { left: 0, top: 4, right: 0, bottom: 4 } },
-    ...{ code: 'crop', severity: 'info', values: ['left 0, top 4, right 0, bottom 4', null] },
-  },
-  {
-    what: 'bars in the distorted video only',
+    values: ['left 0, top 4, right 0, bottom 4', null],
+  }),
+  warning('bars in the distorted video only', 'black-borders', {
     reference: { measured: measured([0.1]) },
     distorted: { measured: measured([0.1], 140, 139) },
-    ...{
-      code: 'black-borders',
-      severity: 'warning',
-      fix: '--crop-dis 1920:800:0:140',
-      command: 'ffmpeg -i encode.mp4 -vf crop=1920:800:0:140 -an -c:v ffv1 encode-prepared.mkv',
-    },
+    fix: '--crop-dis 1920:800:0:140',
+    command: 'ffmpeg -i encode.mp4 -vf crop=1920:800:0:140 -an -c:v ffv1 encode-prepared.mkv',
     says: 'Distorted 1920x1080 has black borders (top 140, bottom 139) where reference has picture',
-  },
-  {
-    what: 'bars in the reference only',
+  }),
+  warning('bars in the reference only', 'black-borders', {
     reference: { measured: measured([0.1], 140, 140) },
     distorted: { measured: measured([0.1]) },
-    ...{
-      code: 'black-borders',
-      severity: 'warning',
-      fix: '--crop-ref 1920:800:0:140',
-      command: 'ffmpeg -i master.mov -vf crop=1920:800:0:140 -an -c:v ffv1 master-prepared.mkv',
-    },
+    fix: '--crop-ref 1920:800:0:140',
+    command: 'ffmpeg -i master.mov -vf crop=1920:800:0:140 -an -c:v ffv1 master-prepared.mkv',
     says: 'Reference 1920x1080 has black borders',
-  },
-  {
-    what: 'bars that hide a part of the picture, which the other shows too',
+  }),
+  warning('bars that hide a part of the picture, which the other shows too', 'black-borders', {
     reference: { measured: { ...measured([0.1]), squares: [RAMP] } },
     distorted: { measured: { ...measured([0.1], 140, 139), squares: [RAMP.map(hiddenBehindBars)] } },
-    ...{
-      code: 'black-borders',
-      severity: 'warning',
-      fix: '--crop-dis 1920:800:0:140 --crop-ref 1920:800:0:140',
-      command:
-        'ffmpeg -i encode.mp4 -vf crop=1920:800:0:140 -an -c:v ffv1 encode-distorted-prepared.mkv && ' +
-        'ffmpeg -i master.mov -vf crop=1920:800:0:140 -an -c:v ffv1 master-reference-prepared.mkv',
-    },
-  },
-  {
-    what: 'bars around a smaller copy of the picture',
+    fix: '--crop-dis 1920:800:0:140 --crop-ref 1920:800:0:140',
+    command:
+      'ffmpeg -i encode.mp4 -vf crop=1920:800:0:140 -an -c:v ffv1 encode-distorted-prepared.mkv && ' +
+      'ffmpeg -i master.mov -vf crop=1920:800:0:140 -an -c:v ffv1 master-reference-prepared.mkv',
+  }),
+  warning('bars around a smaller copy of the picture', 'black-borders', {
     reference: { measured: { ...measured([0.1]), squares: [RAMP] } },
     distorted: { measured: { ...measured([0.1], 140, 139), squares: [RAMP.map(squeezedBetweenBars)] } },
-    ...{ code: 'black-borders', severity: 'warning', fix: '--crop-dis 1920:800:0:140' },
-  },
-  {
-    what: 'the same bars in both',
+    fix: '--crop-dis 1920:800:0:140',
+  }),
+  info('the same bars in both', 'black-borders', {
     reference: { measured: measured([0.1], 140, 140) },
     distorted: { measured: measured([0.1], 140, 140) },
-    ...{ code: 'black-borders', severity: 'info', says: 'over 26 % of the picture' },
-  },
-  {
-    what: 'a clock that is set back in both',
+    says: 'over 26 % of the picture',
+  }),
+  warning('a clock that is set back in both', 'clock-set-back', {
     reference: { frameCount: 4, timestamps: Float64Array.of(0, 0.04, 0.08, 0.12), setBacks: [0.08] },
     distorted: { frameCount: 4, timestamps: Float64Array.of(0, 0.04, 0.08, 0.12), setBacks: [0.04, 0.12] },
-    ...{ code: 'clock-set-back', severity: 'warning', values: [1, 2] },
+    values: [1, 2],
     says: 'of reference after 2 of 4 frames (0.080 s), of distorted after 1, 3 of 4 frames (0.040 s, 0.120 s); all',
-  },
-  {
-    what: 'another rate',
+  }),
+  warning('another rate', 'frame-rate', {
     distorted: { frameRate: { num: 30, den: 1 }, frameCount: 300 },
-    ...{
-      code: 'frame-rate',
-      severity: 'warning',
-      values: ['25', '30'],
-      fix: 'to accept, pass --frame-rate-policy nearest',
-    },
-  },
-  {
-    what: 'a rate that differs by a thousandth',
+    values: ['25', '30'],
+    fix: 'to accept, pass --frame-rate-policy nearest',
+  }),
+  warning('a rate that differs by a thousandth', 'frame-rate', {
     reference: { frameRate: { num: 24, den: 1 } },
     distorted: { frameRate: { num: 24000, den: 1001 } },
-    ...{ code: 'frame-rate', severity: 'warning', values: ['24', '24000/1001'] },
-  },
-  {
-    what: 'another rate where frames must go one by one',
+    values: ['24', '24000/1001'],
+  }),
+  error('another rate where frames must go one by one', 'frame-rate', {
     distorted: { frameRate: { num: 30, den: 1 }, frameCount: 300 },
     context: { frameRatePolicy: 'strict' },
-    ...{ code: 'frame-rate', severity: 'error', fix: '--frame-rate-policy nearest' },
-  },
-  {
-    what: 'another rate where the nearest frame is asked for',
+    fix: '--frame-rate-policy nearest',
+  }),
+  info('another rate where the nearest frame is asked for', 'frame-rate', {
     distorted: { frameRate: { num: 30, den: 1 }, frameCount: 300 },
-    ...{ context: { frameRatePolicy: 'nearest' }, code: 'frame-rate', severity: 'info' },
-  },
-  {
-    what: 'fewer frames',
+    context: { frameRatePolicy: 'nearest' },
+  }),
+  warning('fewer frames', 'frame-count', {
     distorted: { frameCount: 248, duration: 9.92 },
-    ...{ code: 'frame-count', severity: 'warning', values: [250, 248], fix: '--offset auto' },
+    values: [250, 248],
+    fix: '--offset auto',
     says: '248 pairs can be compared',
-  },
-  {
-    what: 'an average rate as a number',
+  }),
+  warning('an average rate as a number', 'frame-rate', {
     distorted: { frameRate: { num: 136, den: 5 }, frameCount: 272 },
-    ...{ code: 'frame-rate', severity: 'warning', says: '27.2 frames per second' },
-  },
-  {
-    what: 'fewer frames, explained by an offset',
+    says: '27.2 frames per second',
+  }),
+  info('fewer frames, explained by an offset', 'frame-count', {
     distorted: { frameCount: 248, duration: 9.92 },
-    ...{ context: { offset: 2 }, code: 'frame-count', severity: 'info', says: '248 pairs' },
-  },
-  {
-    what: 'another duration where frames are not counted',
+    context: { offset: 2 },
+    says: '248 pairs',
+  }),
+  warning('another duration where frames are not counted', 'duration', {
     distorted: { frameCount: null, duration: 8 },
-    ...{ code: 'duration', severity: 'warning', values: [10, 8], fix: 'to accept, pass --range 0s-8s' },
-  },
-  {
-    what: 'a variable rate',
+    values: [10, 8],
+    fix: 'to accept, pass --range 0s-8s',
+  }),
+  warning('a variable rate', 'variable-frame-rate', {
     reference: { timestamps: times(250, 25) },
-    distorted: {
-      timestamps: Float64Array.from({ length: 250 }, (_, k) => 0.04 * k + 0.014 * Math.sin(k)),
-    },
-    ...{ code: 'variable-frame-rate', severity: 'warning', values: [false, true] },
+    distorted: { timestamps: Float64Array.from({ length: 250 }, (_, k) => 0.04 * k + 0.014 * Math.sin(k)) },
+    values: [false, true],
     fix: 'to accept, pass --frame-rate-policy nearest',
-  },
-  {
-    what: 'missing frames',
+  }),
+  warning('missing frames', 'missing-frames', {
     reference: { timestamps: times(250, 25) },
     distorted: { timestamps: times(250, 25, [100, 101, 200]), frameCount: 247 },
     context: { partial: true },
-    ...{ code: 'missing-frames', severity: 'warning', values: [0, 3] },
+    values: [0, 3],
     says: 'Distorted lacks 3 frames after frame 99, 197',
-  },
-  {
-    what: 'pictures shown twice',
+  }),
+  warning('pictures shown twice', 'duplicate-frames', {
     context: { alignment: { ...ALIGNED, repeated: { reference: 0, distorted: 12 } } },
-    ...{ code: 'duplicate-frames', severity: 'warning', values: [0, 12] },
+    values: [0, 12],
     says: 'Distorted shows the same picture again in 12 frames',
-  },
-  {
-    what: 'times that stand still',
+  }),
+  warning('times that stand still', 'duplicate-frames', {
     reference: { timestamps: times(250, 25) },
-    distorted: {
-      timestamps: Float64Array.from([...times(249, 25), 3.0004]).sort(),
-    },
-    ...{ code: 'duplicate-frames', severity: 'warning', values: [0, 1] },
-  },
-  {
-    what: 'interlaced video',
+    distorted: { timestamps: Float64Array.from([...times(249, 25), 3.0004]).sort() },
+    values: [0, 1],
+  }),
+  warning('interlaced video', 'interlaced', {
     reference: { fieldOrder: 'top-first' },
-    ...{ code: 'interlaced', severity: 'warning', values: ['top-first', 'progressive'] },
+    values: ['top-first', 'progressive'],
     fix: '--deinterlace',
     command: 'ffmpeg -i master.mov -vf bwdif=send_frame -an -c:v ffv1 master-prepared.mkv',
-  },
-  {
-    what: 'a better offset',
+  }),
+  warning('a better offset', 'offset', {
     context: { alignment: { ...ALIGNED, offset: 3, candidates: [{ offset: 3, similarity: 0.99 }] } },
-    ...{ code: 'offset', severity: 'warning', values: [3, 0], fix: '--offset 3' },
+    values: [3, 0],
+    fix: '--offset 3',
     says: 'reference frame 3 is what distorted frame 0 shows',
-  },
-  {
-    what: 'a better offset than the one asked for',
+  }),
+  warning('a better offset than the one asked for', 'offset', {
     context: {
       offset: 3,
       alignment: { ...ALIGNED, offset: -2, candidates: [{ offset: -2, similarity: 0.99 }] },
     },
-    ...{ code: 'offset', severity: 'warning', values: [0, 2], fix: '--offset -2' },
-  },
-  {
-    what: 'an offset outside of what was searched',
+    values: [0, 2],
+    fix: '--offset -2',
+  }),
+  warning('an offset outside of what was searched', 'offset', {
     context: { alignment: { ...ALIGNED, offset: 50, candidates: [], ambiguous: true, reason: 'edge' } },
-    ...{ code: 'offset', severity: 'warning', fix: '--offset auto --window 500' },
-  },
-  {
-    what: 'content that does not tell',
+    fix: '--offset auto --window 500',
+  }),
+  info('content that does not tell', 'offset-unclear', {
     context: { alignment: { ...ALIGNED, ambiguous: true, reason: 'static', confidence: 0.01 } },
-    ...{ code: 'offset-unclear', severity: 'info' },
-  },
-  {
-    what: 'videos of different things',
+  }),
+  warning('videos of different things', 'unrelated', {
     context: {
       alignment: { ...ALIGNED, ambiguous: true, reason: 'unrelated', confidence: 0, similarity: 0.2 },
     },
-    ...{ code: 'unrelated', severity: 'warning' },
-  },
-  {
-    what: 'videos of different things whose offset was searched as far as is useful',
+  }),
+  warning('videos of different things whose offset was searched as far as is useful', 'unrelated', {
     context: {
       offsetSearched: true,
       alignment: { ...ALIGNED, ambiguous: true, reason: 'unrelated', confidence: 0, similarity: 0.2 },
     },
-    ...{
-      code: 'unrelated',
-      severity: 'warning',
-      fix: undefined,
-      says: 'The offset was searched and not found',
-    },
-  },
-  {
-    what: 'videos of different things whose offset was searched nearby',
+    fix: undefined,
+    says: 'The offset was searched and not found',
+  }),
+  warning('videos of different things whose offset was searched nearby', 'unrelated', {
     context: {
       ...{ offsetSearched: true, offsetWindow: 25 },
       alignment: { ...ALIGNED, ambiguous: true, reason: 'unrelated', confidence: 0, similarity: 0.2 },
     },
-    ...{ code: 'unrelated', severity: 'warning', fix: '--offset auto --window 500' },
-  },
-  {
-    what: 'another bit depth',
-    ...{ reference: { bitDepth: 10 }, code: 'bit-depth', severity: 'info', values: [10, 8] },
-  },
-  {
-    what: 'another chroma format',
+    fix: '--offset auto --window 500',
+  }),
+  info('another bit depth', 'bit-depth', { reference: { bitDepth: 10 }, values: [10, 8] }),
+  info('another chroma format', 'chroma-format', {
     reference: { chroma: '422' },
-    ...{ code: 'chroma-format', severity: 'info', values: ['4:2:2', '4:2:0'] },
-  },
-  {
-    what: 'another range',
+    values: ['4:2:2', '4:2:0'],
+  }),
+  warning('another range', 'color-range', {
     reference: { colorRange: 'limited' },
     distorted: { colorRange: 'full' },
-    ...{ code: 'color-range', severity: 'warning', values: ['limited', 'full'] },
+    values: ['limited', 'full'],
     fix: '--color-range limited',
     command:
       'ffmpeg -i encode.mp4 -vf scale=in_range=full:out_range=limited -color_range tv -an -c:v ffv1 encode-prepared.mkv',
-  },
-  {
-    what: 'limited range expanded to full, and labelled',
+  }),
+  warning('limited range expanded to full, and labelled', 'color-range', {
     distorted: { colorRange: 'full' },
     context: { alignment: { ...ALIGNED, levels: { gain: 1.1644, bias: -18.63 } } },
-    // Measured with ffmpeg's own conversion: 99.95 as stored, 88.42 once converted back.
-    ...{ code: 'color-range', severity: 'warning', says: 'the score is too high' },
-  },
-  {
-    what: 'full range reduced to limited, and labelled',
+    says: 'the score is too high',
+  }),
+  warning('full range reduced to limited, and labelled', 'color-range', {
     reference: { colorRange: 'full' },
     context: { alignment: { ...ALIGNED, levels: { gain: 0.8588, bias: 16 } } },
-    // 61.27 as stored, 85.82 once converted back.
-    ...{ code: 'color-range', severity: 'warning', says: 'the score is too low' },
-  },
-  {
-    what: 'another label of the same samples',
+    says: 'the score is too low',
+  }),
+  warning('another label of the same samples', 'color-range', {
     distorted: { colorRange: 'full' },
     context: { alignment: ALIGNED },
-    ...{ code: 'color-range', severity: 'warning', says: 'the score is that of the samples' },
+    says: 'the score is that of the samples',
     fix: 'ffmpeg -i encode.mp4 -c copy -bsf:v h264_metadata=video_full_range_flag=0 encode-prepared.mp4',
-  },
-  {
-    what: 'limited range expanded to full, unlabelled',
-    // 16..235 to 0..255: gain 255/219 = 1.1644, bias -16 * 1.1644 = -18.63.
+  }),
+  // 16..235 to 0..255: gain 255/219 = 1.1644, bias -16 * 1.1644 = -18.63.
+  warning('limited range expanded to full, unlabelled', 'levels', {
     context: { alignment: { ...ALIGNED, levels: { gain: 1.1644, bias: -18.63 } } },
-    ...{
-      code: 'levels',
-      severity: 'warning',
-      fix: '--vf-dis scale=in_range=full:out_range=limited',
-      command:
-        'ffmpeg -i encode.mp4 -vf scale=in_range=full:out_range=limited -color_range tv -an -c:v ffv1 encode-prepared.mkv',
-    },
+    fix: '--vf-dis scale=in_range=full:out_range=limited',
+    command:
+      'ffmpeg -i encode.mp4 -vf scale=in_range=full:out_range=limited -color_range tv -an -c:v ffv1 encode-prepared.mkv',
     says: 'limited range was expanded to full',
-  },
-  {
-    what: 'full range reduced to limited, unlabelled',
+  }),
+  warning('full range reduced to limited, unlabelled', 'levels', {
     context: { alignment: { ...ALIGNED, levels: { gain: 0.8588, bias: 16 } } },
-    ...{
-      code: 'levels',
-      severity: 'warning',
-      fix: '--vf-dis scale=in_range=limited:out_range=full',
-      command:
-        'ffmpeg -i encode.mp4 -vf scale=in_range=limited:out_range=full -color_range pc -an -c:v ffv1 encode-prepared.mkv',
-    },
+    fix: '--vf-dis scale=in_range=limited:out_range=full',
+    command:
+      'ffmpeg -i encode.mp4 -vf scale=in_range=limited:out_range=full -color_range pc -an -c:v ffv1 encode-prepared.mkv',
     says: 'full range was reduced to limited',
-  },
-  {
-    what: 'a brighter picture',
+  }),
+  warning('a brighter picture', 'levels', {
     context: { alignment: { ...ALIGNED, levels: { gain: 1, bias: 9 } } },
-    ...{ code: 'levels', severity: 'warning', says: '9 levels brighter' },
-  },
-  {
-    what: 'other primaries',
+    says: '9 levels brighter',
+  }),
+  warning('other primaries', 'primaries', {
     reference: { primaries: 'bt2020' },
     distorted: { primaries: 'bt709' },
-    ...{
-      code: 'primaries',
-      severity: 'warning',
-      values: ['bt2020', 'bt709'],
-      fix: '--vf-dis zscale=p=bt2020',
-      command: 'ffmpeg -i encode.mp4 -vf zscale=p=bt2020 -an -c:v ffv1 encode-prepared.mkv',
-    },
-  },
-  {
-    what: 'another matrix',
+    values: ['bt2020', 'bt709'],
+    fix: '--vf-dis zscale=p=bt2020',
+    command: 'ffmpeg -i encode.mp4 -vf zscale=p=bt2020 -an -c:v ffv1 encode-prepared.mkv',
+  }),
+  warning('another matrix', 'matrix', {
     reference: { matrix: 'bt709' },
     distorted: { matrix: 'smpte170m' },
-    ...{ code: 'matrix', severity: 'warning', values: ['bt709', 'smpte170m'] },
-  },
-  {
-    what: 'a matrix beside a picture of standard definition that states none',
+    values: ['bt709', 'smpte170m'],
+  }),
+  warning('a matrix beside a picture of standard definition that states none', 'matrix', {
     reference: { width: 720, height: 480 },
     distorted: { width: 720, height: 480, matrix: 'bt709' },
     context: { models: [] },
-    ...{
-      code: 'matrix',
-      severity: 'warning',
-      values: [null, 'bt709'],
-      says: 'videos of its size are usually in smpte170m',
-      fix: '--matrix bt601',
-      command: 'ffmpeg -i encode.mp4 -vf zscale=m=smpte170m -an -c:v ffv1 encode-prepared.mkv',
-    },
-  },
-  {
-    what: 'another transfer function',
+    values: [null, 'bt709'],
+    says: 'videos of its size are usually in smpte170m',
+    fix: '--matrix bt601',
+    command: 'ffmpeg -i encode.mp4 -vf zscale=m=smpte170m -an -c:v ffv1 encode-prepared.mkv',
+  }),
+  warning('another transfer function', 'transfer', {
     reference: { transfer: 'bt709' },
     distorted: { transfer: 'linear' },
-    ...{ code: 'transfer', severity: 'warning', values: ['bt709', 'linear'] },
-  },
-  {
-    what: 'high dynamic range',
+    values: ['bt709', 'linear'],
+  }),
+  warning('high dynamic range', 'hdr', {
     reference: { transfer: 'smpte2084' },
     distorted: { transfer: 'smpte2084' },
-    ...{ code: 'hdr', severity: 'warning', values: ['PQ', 'PQ'] },
+    values: ['PQ', 'PQ'],
     says: 'vmaf_v0.6.1 was trained on standard dynamic range only',
-  },
-  {
-    what: 'high dynamic range as broadcast',
+  }),
+  warning('high dynamic range as broadcast', 'hdr', {
     reference: { transfer: 'arib-std-b67' },
     distorted: { transfer: 'arib-std-b67' },
-    ...{ code: 'hdr', severity: 'warning', values: ['HLG', 'HLG'] },
-  },
-  {
-    what: 'a reference of less rate and less sharpness',
+    values: ['HLG', 'HLG'],
+  }),
+  warning('a reference of less rate and less sharpness', 'swapped', {
     reference: { bitrate: 1_000_000, measured: measured([0.08, 0.08]) },
     distorted: { bitrate: 9_000_000, measured: measured([0.1, 0.1]) },
-    ...{ code: 'swapped', severity: 'warning', values: ['master.mov', 'encode.mp4'] },
+    values: ['master.mov', 'encode.mp4'],
     says: "the reference has only 1000 kbit/s against 9000 kbit/s, the reference's frames have 0.8 times the sharpness",
-  },
-  {
-    what: 'a much blurrier reference of which nothing else is known',
+  }),
+  warning('a much blurrier reference of which nothing else is known', 'swapped', {
     reference: { bitrate: null, measured: measured([0.05, 0.06]) },
     distorted: { bitrate: null, measured: measured([0.1, 0.1]) },
-    ...{ code: 'swapped', severity: 'warning' },
-  },
-  {
-    what: 'a delivery codec as reference of a master',
+  }),
+  warning('a delivery codec as reference of a master', 'swapped', {
     reference: { bitrate: 5_000_000 },
     distorted: { bitrate: 90_000_000, codec: 'prores' },
-    ...{
-      code: 'swapped',
-      severity: 'warning',
-      says: 'the reference is h264 but the distorted video is prores',
-    },
-  },
-  {
-    what: 'an HD model on 2160p',
+    says: 'the reference is h264 but the distorted video is prores',
+  }),
+  warning('an HD model on 2160p', 'model-size', {
     reference: { width: 3840, height: 2160 },
     distorted: { width: 3840, height: 2160 },
-    ...{ code: 'model-size', severity: 'warning', fix: '--model auto', says: 'vmaf_v0.6.1 is for 1080p' },
-  },
-  {
-    what: 'a 4k model on small video',
+    fix: '--model auto',
+    says: 'vmaf_v0.6.1 is for 1080p',
+  }),
+  warning('a 4k model on small video', 'model-size', {
     context: { models: [{ name: 'vmaf_4k_v0.6.1' }] },
-    ...{ code: 'model-size', severity: 'warning', fix: '--model auto', says: 'only 1920x1080 is compared' },
-  },
-  {
-    what: 'small video as if it were a whole screen',
+    fix: '--model auto',
+    says: 'only 1920x1080 is compared',
+  }),
+  info('small video as if it were a whole screen', 'viewing-distance', {
     reference: { width: 640, height: 360 },
     distorted: { width: 640, height: 360 },
-    ...{ code: 'viewing-distance', severity: 'info', fix: '--scale-to 1920x1080' },
-  },
-  {
-    what: 'a viewer nearer than the model assumes',
+    fix: '--scale-to 1920x1080',
+  }),
+  warning('a viewer nearer than the model assumes', 'viewing-distance', {
     context: { viewingDistance: 1.5 },
-    ...{ code: 'viewing-distance', severity: 'warning', fix: '--model version=vmaf_4k_v0.6.1' },
-  },
+    fix: '--model version=vmaf_4k_v0.6.1',
+  }),
 ];
 
 describe('preflight finds', () => {

@@ -1,8 +1,15 @@
-/** Reading frames from every kind of input (src/media/open.ts, random.ts, sequential.ts, planes.ts). */
+/**
+ * @module test/unit/media/sources
+ * Reading frames from every kind of input, and bytes in blocks (src/media/open.ts, random.ts, sequential.ts, planes.ts,
+ * block-reader.ts).
+ */
+
 import { describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
+import { BlockReader } from '../../../src/media/block-reader.js';
 import { MediaError } from '../../../src/media/errors.js';
 import { openVideo, reopen } from '../../../src/media/open.js';
+import { bytesReader } from '../../../src/media/readers.js';
 import type { FrameSource, RawVideoFormat, VideoInput } from '../../../src/media/types.js';
 import {
   ascii,
@@ -17,6 +24,8 @@ import {
   streamOf,
   y4mVideo,
 } from '../../support/media.js';
+import { seeded } from '../../support/random.js';
+import { tier } from '../../support/tier.js';
 
 const open = (input: VideoInput, raw?: RawVideoFormat, name?: string): Promise<FrameSource> =>
   openVideo(input, { platform: noFiles, raw, name });
@@ -379,3 +388,33 @@ async function thrown(run: () => Promise<unknown>): Promise<unknown> {
   }
   throw new Error('nothing was thrown');
 }
+
+const content = Uint8Array.from({ length: 1000 }, (_, i) => (i * 89 + (i >> 3)) & 255);
+
+describe('a reader of blocks', () => {
+  it('fills parts anywhere with what is there, and no more at the end', async () => {
+    const random = seeded(tier(20261125, Date.now()));
+    const plain = bytesReader(content);
+    const blocks = new BlockReader(bytesReader(content), { bytes: 64, kept: 3 });
+    for (let i = 0; i < tier(100, 500); i++) {
+      const position = random.int(0, 1050);
+      const lengths = [random.int(0, 200), random.int(0, 200)];
+      const parts = () => lengths.map((length) => new Uint8Array(length));
+      const [wanted, got] = [parts(), parts()];
+      const count = await blocks.read(position, got);
+      expect(count, `seed ${random.seed}, ${position}: ${lengths}`).toBe(await plain.read(position, wanted));
+      expect(got).toEqual(wanted);
+    }
+  });
+
+  it('reads each block once while it is kept', async () => {
+    const fetched: number[] = [];
+    const blocks = new BlockReader(bytesReader(content), { bytes: 100, kept: 2 }, (block) =>
+      fetched.push(block),
+    );
+    const read = (position: number) => blocks.read(position, [new Uint8Array(10)]);
+    for (const position of [0, 50, 95, 0, 150, 250, 10]) await read(position);
+    // 95 reaches into the second; the third puts out the first, which was used before the second.
+    expect(fetched).toEqual([0, 1, 2, 0]);
+  });
+});

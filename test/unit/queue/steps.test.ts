@@ -12,6 +12,7 @@ import { sweep } from '../../../src/queue/sweep.js';
 import type { JobStore, Stored, Task } from '../../../src/queue/types.js';
 import { MemoryQueue, MemoryStore, testJob } from '../../support/memory-queue.js';
 import { seeded } from '../../support/random.js';
+import { tier } from '../../support/tier.js';
 
 const never = new AbortController().signal;
 
@@ -72,7 +73,7 @@ const merged = { kind: 'scored', line: { text: 'part 1,part 2,part 3' } };
 describe('a cut pair', () => {
   it('is merged by whoever ends last, in whatever order', async () => {
     const { next: random } = seeded(4);
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < tier(8, 20); round++) {
       const { run, store, queue } = fleet(3);
       await queue.add([pair]);
       await run(queue.take() as Task);
@@ -329,7 +330,7 @@ describe('following', () => {
 
 describe('random faults', () => {
   it('lose and double nothing', async () => {
-    for (let seed = 1; seed <= 40; seed++) {
+    for (let seed = 1; seed <= tier(15, 40); seed++) {
       const { next: random } = seeded(seed);
       const written = new Map<string, number>();
       const world = fleet(1 + Math.floor(random() * 6));

@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { type BdOptions, bdQuality, bdRate, type RatePoint } from '../../../src/report/bd-rate.js';
+import { tier } from '../../support/tier.js';
 
 const INTERPOLATIONS = ['pchip', 'akima', 'cubic'] as const;
 type Interpolation = (typeof INTERPOLATIONS)[number];
@@ -73,7 +74,7 @@ describe('bdRate and bdQuality', () => {
       seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
       return seed / 2 ** 32;
     };
-    for (let round = 0; round < 12; round++) {
+    for (let round = 0; round < tier(4, 12); round++) {
       const curve = (): RatePoint[] => {
         let [kbps, quality] = [100 + 200 * random(), 20 + 20 * random()];
         return Array.from({ length: 4 + Math.floor(3 * random()) }, () => {

@@ -1,8 +1,13 @@
+/**
+ * @module test/unit/report/format
+ * Numbers as the C library prints them, against glibc and integer arithmetic.
+ */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { formatFixed, formatGeneral } from '../../../src/core/printf.js';
 import { formatLegacy, jsonNumber, parsePrecision, textNumber } from '../../../src/report/format.js';
 import { seeded } from '../../support/random.js';
+import { tier } from '../../support/tier.js';
 
 /** The double with these 64 bits. */
 function fromBits(bits: bigint): number {
@@ -61,7 +66,7 @@ describe('printf of the C library', () => {
 
   it('is met by %.Nf on random doubles, against integer arithmetic', () => {
     const random = seeded(32_000_001);
-    for (let i = 0; i < 20_000; i++) {
+    for (let i = 0; i < tier(4000, 20_000); i++) {
       // Half of them with few fraction bits, where ties are frequent.
       const value =
         i % 2 === 0
@@ -77,7 +82,7 @@ describe('printf of the C library', () => {
 
   it('is met by %.Ng on ties of every number of digits', () => {
     const random = seeded(32_000_002);
-    for (let i = 0; i < 20_000; i++) {
+    for (let i = 0; i < tier(4000, 20_000); i++) {
       const digits = random.int(1, 15);
       const value = random.int(1, 1e6) / 2 ** random.int(0, 12);
       // What %.Ng keeps of a number below 10^digits is %.Nf with the decimals left over.
@@ -153,7 +158,7 @@ describe('formatGeneral', () => {
 
   it('gives every double back at 17 digits', () => {
     const random = seeded(32_000_003);
-    for (let i = 0; i < 5000; i++) {
+    for (let i = 0; i < tier(2000, 5000); i++) {
       const value = random.next() * 100 + random.next() * 2 ** -32;
       expect(Number(formatGeneral(value, 17)), `seed ${random.seed}`).toBe(value);
     }

@@ -1,10 +1,20 @@
+/**
+ * @module test/unit/report/html
+ * The report as a page: its parts, what is escaped, how frames are packed, and how lines are drawn.
+ */
 import { describe, expect, it } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { buildReport } from '../../../src/report/build.js';
+import { escapeHtml, html, raw, scriptJson } from '../../../src/report/html/markup.js';
+import { type PackedMetric, packFrames, packMetric } from '../../../src/report/html/pack.js';
 import { writeHtml } from '../../../src/report/html.js';
-import type { Report } from '../../../src/report/types.js';
+import type { FrameMetrics, Report } from '../../../src/report/types.js';
+import { histogram } from '../../../src/report/view/distribution.js';
+import { extentOf, roundStep, ticks } from '../../../src/report/view/scales.js';
+import { linePath } from '../../../src/report/view/thin.js';
 import { formatHtml } from '../../../src/report/write.js';
-import { paired, report, vmafModel } from '../../support/report.js';
+import { frames, paired, report, vmafModel } from '../../support/report.js';
+import { tier } from '../../support/tier.js';
 
 const HOSTILE = `a"><script>alert(1)</script><img src='http://evil.example/x' onerror=alert(1)> {{}} \${1} .mp4`;
 
@@ -288,8 +298,8 @@ it('has a page for features only, for one frame and for values that are not fini
   expect(text(report())).toContain('</html>');
 });
 
-it('of 200,000 frames takes less than 40 bytes a frame for twelve metrics', () => {
-  const count = 200_000;
+it('of very many frames takes less than 40 bytes a frame for twelve metrics', () => {
+  const count = tier(60_000, 200_000);
   const { frames, pooled_metrics, aggregate_metrics, metrics, distribution, ...facts } = report();
   const values = Float64Array.from({ length: count }, (_, i) => 50 + 40 * Math.sin(i));
   const long = buildReport({
@@ -396,5 +406,173 @@ describe('a score that cannot be trusted', () => {
     const page = text([wrong, scored([80, 90])]);
     expect(page.match(/<span class="flaw"/g)).toHaveLength(1);
     expect(page).toMatch(/class="flaw-note"[^>]*>[^<]+: <b>do not trust this score/);
+  });
+});
+
+describe('markup', () => {
+  describe('html', () => {
+    it('escapes every value, in content and in attributes', () => {
+      const hostile = `"><img src=x onerror='alert(1)'>&amp;`;
+      expect(html`<b title="${hostile}">${hostile}</b>`.text).toBe(
+        '<b title="&quot;&gt;&lt;img src=x onerror=&#39;alert(1)&#39;&gt;&amp;amp;">' +
+          '&quot;&gt;&lt;img src=x onerror=&#39;alert(1)&#39;&gt;&amp;amp;</b>',
+      );
+    });
+
+    it('takes markup, numbers and lists as they are, and leaves out what is false or undefined', () => {
+      expect(html`${html`<i>${1}</i>`}${[raw('<hr>'), 'a', undefined]}${false}${0}`.text).toBe(
+        '<i>1</i><hr>a0',
+      );
+    });
+
+    it('shows control and direction characters as their codes', () => {
+      expect(html`${'a\u0000b\u001bc\u202ed'}`.text).toBe('a\\x00b\\x1bc\\u202ed');
+    });
+  });
+
+  it('escapeHtml replaces lone surrogates, which UTF-8 cannot hold', () => {
+    expect(escapeHtml('a\ud800b')).toBe('a\uFFFDb');
+    expect(escapeHtml('😀')).toBe('😀');
+  });
+
+  it('scriptJson cannot end the script element and reads back as it was', () => {
+    const value = { name: '</script><!--<script>\u2028&' };
+    const { text } = scriptJson(value);
+    expect(text).not.toMatch(/[<>&\u2028]/);
+    expect(JSON.parse(text)).toEqual(value);
+  });
+});
+
+describe('packed frames', () => {
+  /** Written from the description of the form, not from the page's script. */
+  function unpack({ low, high, bytes, data }: PackedMetric): number[] {
+    const codes = Buffer.from(data, 'base64');
+    const top = 2 ** (8 * bytes) - 2;
+    return Array.from({ length: codes.length / bytes }, (_, i) => {
+      const code = codes.readUIntBE(i * bytes, bytes);
+      return code > top ? Number.NaN : low + (code * (high - low)) / top;
+    });
+  }
+
+  describe('packMetric', () => {
+    it('keeps values of a short run to a ten millionth of their range', () => {
+      const values = Array.from({ length: 5000 }, (_, i) => 50 + 50 * Math.sin(i * i));
+      const packed = packMetric(frames('vmaf', values), 'vmaf');
+      expect(packed.bytes).toBe(3);
+      const error = Math.max(...unpack(packed).map((value, i) => Math.abs(value - (values[i] ?? 0))));
+      expect(error).toBeLessThan(100 * 1e-7);
+    });
+
+    it('takes two bytes a value where there are very many', () => {
+      const values = Array.from({ length: 60_000 }, (_, i) => Math.sin(i));
+      const packed = packMetric(frames('x', values), 'x');
+      expect(packed.data).toHaveLength(160_000);
+      const error = Math.max(...unpack(packed).map((value, i) => Math.abs(value - (values[i] ?? 0))));
+      expect(error).toBeLessThan(2e-5);
+    });
+
+    it('keeps gaps, and what is not finite is one', () => {
+      const list: FrameMetrics[] = [
+        ...frames('x', [1, Number.NaN, Number.POSITIVE_INFINITY]),
+        { frameNum: 3, metrics: {} },
+        { frameNum: 4, metrics: { x: 3 } },
+      ];
+      expect(unpack(packMetric(list, 'x'))).toEqual([1, Number.NaN, Number.NaN, Number.NaN, 3]);
+    });
+
+    it('keeps a constant and an empty series', () => {
+      expect(unpack(packMetric(frames('x', [7, 7]), 'x'))).toEqual([7, 7]);
+      expect(unpack(packMetric([], 'x'))).toEqual([]);
+    });
+  });
+
+  describe('packFrames', () => {
+    const numbered = (numbers: number[]) => numbers.map((frameNum) => ({ frameNum, metrics: {} }));
+
+    it('states evenly spaced numbers by first, step and count', () => {
+      expect(packFrames(numbered([10, 15, 20]))).toEqual({ first: 10, step: 5, count: 3 });
+      expect(packFrames(numbered([4]))).toEqual({ first: 4, step: 1, count: 1 });
+      expect(packFrames([])).toEqual({ first: 0, step: 1, count: 0 });
+    });
+
+    it('states others by their distances', () => {
+      expect(packFrames(numbered([0, 1, 5]))).toEqual({ gaps: [1, 1, 4] });
+    });
+  });
+});
+
+describe('shapes', () => {
+  const points = (path: string) =>
+    [...path.matchAll(/[ML]([\d.]+) ([\d.]+)/g)].map(([, x, y]) => [Number(x), Number(y)]);
+
+  describe('linePath', () => {
+    /** A value at each frame from 0 on. */
+    const line = (values: ArrayLike<number>) => ({ frames: Array.from(values, (_, i) => i), values });
+
+    it('goes through every value where there is room', () => {
+      expect(linePath(line([0, 10, 5]), [0, 2], { low: 0, high: 10 }, 100, 50)).toBe('M0 50L50 0L100 25');
+    });
+
+    it('loses no dip of one frame among 200,000, and stays short', () => {
+      const values = new Float64Array(200_000).fill(90);
+      values[123_457] = 3;
+      const path = linePath(line(values), [0, 199_999], { low: 0, high: 100 }, 900, 100);
+      const lowest = points(path).filter(([, y]) => y === 97);
+      expect(lowest).toEqual([[555.5, 97]]);
+      expect(path.length).toBeLessThan(20_000);
+    });
+
+    it('lifts the pen over gaps', () => {
+      expect(linePath(line([1, Number.NaN, 1]), [0, 2], { low: 0, high: 1 }, 10, 10)).toBe('M0 0M10 0');
+    });
+  });
+
+  describe('histogram', () => {
+    it('counts in bins with round edges, the greatest value in the last', () => {
+      const { low, high, step, counts } = histogram(
+        [80.2, 81, 81.9, 100, Number.NaN],
+        { low: 80.2, high: 100 },
+        20,
+      );
+      expect([low, high, step]).toEqual([80, 100, 1]);
+      expect([counts[0], counts[1], counts[19]]).toEqual([1, 2, 1]);
+      expect(counts.reduce((a, b) => a + b)).toBe(4);
+    });
+
+    it('counts values of which the span is more than a number can be', () => {
+      const { counts } = histogram([-1e308, 0, 0, 1e308], { low: -1e308, high: 1e308 }, 42);
+      expect(counts.length).toBeLessThan(100);
+      expect(counts.filter((count) => count > 0)).toEqual([1, 2, 1]);
+      expect(ticks(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, 6)).toEqual([]);
+    });
+
+    it('has one bin for a single value', () => {
+      const { counts } = histogram([5, 5], { low: 5, high: 5 }, 40);
+      expect(counts.reduce((a, b) => a + b)).toBe(2);
+    });
+  });
+
+  it('extentOf leaves out what is not finite', () => {
+    expect(
+      extentOf([
+        [1, Number.NaN],
+        [-2, Number.POSITIVE_INFINITY],
+      ]),
+    ).toEqual({ low: -2, high: 1 });
+    expect(extentOf([[Number.NaN]])).toBeUndefined();
+  });
+
+  it.each([
+    [10, 5, 2],
+    [100, 3, 50],
+    [0.9, 10, 0.1],
+    [0.07, 4, 0.02],
+  ])('a span of %f in at most %i parts has steps of %f', (span, parts, step) => {
+    expect(roundStep(span, parts)).toBeCloseTo(step, 12);
+  });
+
+  it('ticks are multiples of a round step within the range', () => {
+    expect(ticks(41, 99, 6)).toEqual([50, 60, 70, 80, 90]);
+    expect(ticks(0, 0.3, 3)).toEqual([0, 0.1, 0.2, 0.3]);
   });
 });

@@ -1,7 +1,16 @@
+/**
+ * @module test/unit/report/pool
+ * Frames put together: pooled values and distributions, reports from series, the worst frames, and where the name of a mean
+ * stands in a chart.
+ */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { percentile } from '../../../src/core/percentile.js';
+import { buildReport, type ReportParts } from '../../../src/report/build.js';
 import { distribution, pool } from '../../../src/report/pool.js';
+import { placeName } from '../../../src/report/view/chart-moments.js';
+import { frameGap, ranking, worstFrames } from '../../../src/report/worst.js';
+import { frames, report, vmafModel } from '../../support/report.js';
 import { needsShared, sharedPath } from '../../support/shared.js';
 
 describe('pool', () => {
@@ -129,5 +138,279 @@ describe('percentile', () => {
     expect(percentile(sorted, 97.5)).toBeCloseTo(88.525, 12);
     expect(percentile(sorted, 0)).toBe(70);
     expect(percentile(sorted, 100)).toBe(89);
+  });
+});
+
+describe('reports', () => {
+  function parts(overrides: Partial<ReportParts>): ReportParts {
+    const { frames, pooled_metrics, aggregate_metrics, metrics, distribution, ...facts } = report();
+    return { ...facts, frameNumbers: [], series: [], ...overrides };
+  }
+
+  describe('buildReport', () => {
+    it('turns series into frames, pooled values and distributions, in the order of the series', () => {
+      const built = buildReport(
+        parts({
+          frameNumbers: [0, 5],
+          series: [
+            { name: 'zeta', values: Float64Array.of(1, 3) },
+            { name: 'alpha', values: Float64Array.of(4, 4) },
+          ],
+          aggregates: { apsnr_y: 33 },
+          frameCount: 10,
+          subsample: 5,
+        }),
+      );
+      expect(built.metrics).toEqual(['zeta', 'alpha']);
+      expect(built.frames).toEqual([
+        { frameNum: 0, metrics: { zeta: 1, alpha: 4 } },
+        { frameNum: 5, metrics: { zeta: 3, alpha: 4 } },
+      ]);
+      expect(Object.keys(built.frames[0]?.metrics ?? {})).toEqual(['zeta', 'alpha']);
+      // 2 / (1/2 + 1/4) - 1 = 5/3.
+      expect(built.pooled_metrics.zeta).toEqual({ min: 1, max: 3, mean: 2, harmonic_mean: 2 / 0.75 - 1 });
+      expect(built.distribution.zeta?.percentiles.p50).toBe(2);
+      expect(built.distribution.zeta?.stddev).toBe(1);
+      expect(built.aggregate_metrics).toEqual({ apsnr_y: 33 });
+      expect(built).toMatchObject({ frameCount: 10, subsample: 5, compat: 'libvmaf-3.2' });
+    });
+
+    it('takes NaN as missing, and leaves such a metric without pooled values', () => {
+      const built = buildReport(
+        parts({ frameNumbers: [0, 1], series: [{ name: 'a', values: Float64Array.of(Number.NaN, 2) }] }),
+      );
+      expect(built.frames).toEqual([{ frameNum: 1, metrics: { a: 2 } }]);
+      expect(built.pooled_metrics).toEqual({ a: {} });
+      expect(built.distribution).toEqual({});
+    });
+
+    it('takes NaN as a value where a mask says so', () => {
+      const built = buildReport(
+        parts({
+          frameNumbers: [0, 1],
+          series: [{ name: 'a', values: Float64Array.of(Number.NaN, 2), present: Uint8Array.of(1, 1) }],
+        }),
+      );
+      expect(built.frames[0]).toEqual({ frameNum: 0, metrics: { a: Number.NaN } });
+      expect(built.pooled_metrics.a).toMatchObject({ mean: Number.NaN });
+    });
+
+    it('leaves out what a mask hides', () => {
+      const built = buildReport(
+        parts({
+          frameNumbers: [0, 1],
+          series: [{ name: 'a', values: Float64Array.of(1, 2), present: Uint8Array.of(1, 0) }],
+        }),
+      );
+      expect(built.frames).toEqual([{ frameNum: 0, metrics: { a: 1 } }]);
+      expect(built.pooled_metrics).toEqual({ a: {} });
+    });
+
+    it('of no frames is empty, yet names its metrics', () => {
+      const built = buildReport(parts({ series: [{ name: 'a', values: new Float64Array(0) }] }));
+      expect(built).toMatchObject({
+        frames: [],
+        metrics: ['a'],
+        pooled_metrics: { a: {} },
+        distribution: {},
+      });
+    });
+
+    it('keeps a model named __proto__', () => {
+      const built = buildReport(
+        parts({ frameNumbers: [0], series: [{ name: '__proto__', values: Float64Array.of(9) }] }),
+      );
+      expect(Object.entries(built.frames[0]?.metrics ?? {})).toEqual([['__proto__', 9]]);
+      expect(Object.keys(built.pooled_metrics)).toEqual(['__proto__']);
+    });
+
+    it('refuses a series of another length than the list of frames', () => {
+      const series = [{ name: 'a', values: Float64Array.of(1, 2, 3) }];
+      expect(() => buildReport(parts({ frameNumbers: [0], series }))).toThrow(
+        'Metric a has 3 values for 1 frames',
+      );
+    });
+  });
+});
+
+describe('worst frames', () => {
+  describe('worstFrames', () => {
+    const low = { metric: 'vmaf', worse: 'low' } as const;
+
+    it('lists the lowest frames and passes over neighbours of those it took', () => {
+      const values = Array.from({ length: 60 }, (_, i) => 90 + i / 100);
+      values[20] = 40;
+      values[21] = 41;
+      values[29] = 42;
+      values[30] = 50;
+      values[55] = 45;
+      const run = report({ frames: frames('vmaf', values) });
+      expect(worstFrames(run, low, 4)).toEqual([
+        { frameNum: 20, value: 40 },
+        { frameNum: 55, value: 45 },
+        { frameNum: 30, value: 50 },
+        { frameNum: 0, value: 90 },
+      ]);
+      expect(worstFrames(run, low, 3, 1).map((frame) => frame.frameNum)).toEqual([20, 21, 29]);
+    });
+
+    it('takes the earlier of equal frames', () => {
+      const run = report({ frames: frames('vmaf', [5, 5, 5]) });
+      expect(worstFrames(run, low, 2, 1).map((frame) => frame.frameNum)).toEqual([0, 1]);
+    });
+
+    it('measures distance in frame numbers, also with subsampling', () => {
+      const run = report({
+        frames: [0, 5, 10].map((frameNum) => ({ frameNum, metrics: { vmaf: frameNum } })),
+      });
+      expect(worstFrames(run, low, 5, 10).map((frame) => frame.frameNum)).toEqual([0, 10]);
+    });
+
+    it('ranks the highest first where high is bad, and passes over missing values', () => {
+      const run = report({
+        frames: [
+          { frameNum: 0, metrics: { cambi: 1 } },
+          { frameNum: 1, metrics: {} },
+          { frameNum: 2, metrics: { cambi: Number.POSITIVE_INFINITY } },
+          { frameNum: 3, metrics: { cambi: Number.NaN } },
+        ],
+      });
+      const worst = worstFrames(run, { metric: 'cambi', worse: 'high' }, 5, 1);
+      expect(worst.map((frame) => frame.frameNum)).toEqual([2, 0]);
+    });
+  });
+
+  describe('frameGap', () => {
+    it('is a second, or ten frames where the rate is not known', () => {
+      const at = (num: number, den: number) =>
+        frameGap(report({ reference: { ...report().reference, frameRate: { num, den } } }));
+      expect(frameGap(report())).toBe(10);
+      expect(at(30000, 1001)).toBe(30);
+      expect(at(1, 5)).toBe(1);
+      expect(at(25, 0)).toBe(10);
+    });
+  });
+
+  describe('ranking', () => {
+    it('is by the first model that was predicted', () => {
+      expect(ranking(report({ models: [vmafModel], metrics: ['psnr_y', 'vmaf'] }))).toEqual({
+        metric: 'vmaf',
+        worse: 'low',
+      });
+      expect(ranking(report({ models: [vmafModel], metrics: ['psnr_y'] }))?.metric).toBe('psnr_y');
+    });
+
+    it.each([
+      [['mse_y', 'psnr_y'], { metric: 'mse_y', worse: 'high' }],
+      [['integer_vif_num', 'integer_vif_scale0'], { metric: 'integer_vif_scale0', worse: 'low' }],
+      [['integer_aim'], { metric: 'integer_aim', worse: 'high' }],
+      [['float_moment_ref1st', 'float_anpsnr'], { metric: 'float_anpsnr', worse: 'low' }],
+      [['ciede2000'], { metric: 'ciede2000', worse: 'low' }],
+      [['psnr_hvs_cb'], { metric: 'psnr_hvs_cb', worse: 'low' }],
+      [['float_ms_ssim'], { metric: 'float_ms_ssim', worse: 'low' }],
+      [['motion2', 'adm2'], { metric: 'adm2', worse: 'low' }],
+      [['vif_scale0_egl_1'], { metric: 'vif_scale0_egl_1', worse: 'low' }],
+      [['cambi_source', 'cambi_full_reference'], { metric: 'cambi_full_reference', worse: 'high' }],
+      [['cambi_hrs_1080'], { metric: 'cambi_hrs_1080', worse: 'high' }],
+      [['speed_chroma_uv'], { metric: 'speed_chroma_uv', worse: 'high' }],
+      [['integer_motion2', 'VMAF_integer_feature_motion_sad_score'], undefined],
+    ])('of features %j is %j', (metrics, expected) => {
+      expect(ranking(report({ metrics }))).toEqual(expected);
+    });
+  });
+});
+
+describe('charts', () => {
+  const SIZE = { width: 600, height: 200 };
+  const WIDE = 80;
+
+  /** A line through all of the width. */
+  const line = (y: (x: number) => number) =>
+    Array.from({ length: 121 }, (_, i) => ({ x: 5 * i, y: y(5 * i) }));
+
+  /** Whether the name lies on the line. */
+  function covers(place: { x: number; y: number }, drawn: readonly { x: number; y: number }[]): boolean {
+    return drawn.some(
+      ({ x, y }) => x >= place.x - WIDE && x <= place.x && y >= place.y - 8 && y <= place.y + 8,
+    );
+  }
+
+  describe('the name of a mean', () => {
+    it('stands at the right above it where nothing is', () => {
+      expect(placeName(SIZE, 100, WIDE, [])).toEqual({ x: 600, y: 90 });
+      expect(
+        placeName(
+          SIZE,
+          100,
+          WIDE,
+          line(() => 150),
+        ),
+      ).toEqual({ x: 600, y: 90 });
+    });
+
+    it('stands below it where the line is above, or where there is no room', () => {
+      expect(
+        placeName(
+          SIZE,
+          100,
+          WIDE,
+          line(() => 90),
+        ),
+      ).toEqual({ x: 600, y: 111 });
+      expect(placeName(SIZE, 5, WIDE, [])).toEqual({ x: 600, y: 16 });
+    });
+
+    it('goes to the left of what crosses both sides', () => {
+      // High on the left, and to and fro at the right.
+      const drawn = line((x) => (x < 300 ? 20 : 100 + 60 * Math.sin(x / 9)));
+      const place = placeName(SIZE, 100, WIDE, drawn);
+      expect(place.x).toBeLessThan(320);
+      expect(covers(place, drawn)).toBe(false);
+    });
+
+    it('stands just beyond what crosses both sides everywhere', () => {
+      const drawn = line((x) => 100 + 22 * Math.sin(x / 9));
+      const place = placeName(SIZE, 100, WIDE, drawn);
+      expect(place.x).toBe(600);
+      expect(place.y).toBeLessThan(78);
+      expect(place.y).toBeGreaterThan(52);
+      expect(covers(place, drawn)).toBe(false);
+      // Near the top there is room below only.
+      const low = placeName(
+        SIZE,
+        25,
+        WIDE,
+        line((x) => 25 + 22 * Math.sin(x / 9)),
+      );
+      expect(low.y).toBeGreaterThan(47);
+    });
+
+    it('does not stand between two points that a line joins through it', () => {
+      const steep = [
+        { x: 0, y: 20 },
+        { x: 560, y: 20 },
+        { x: 570, y: 180 },
+        { x: 600, y: 180 },
+      ];
+      const place = placeName(SIZE, 100, WIDE, steep);
+      expect(place.x).toBeLessThan(560);
+    });
+
+    it('leaves gaps out, and stays inside whatever is drawn', () => {
+      expect(
+        placeName(
+          SIZE,
+          100,
+          WIDE,
+          line(() => Number.NaN),
+        ),
+      ).toEqual({ x: 600, y: 90 });
+      const full = line((x) => ((x / 5) % 2 === 0 ? 0 : 200));
+      expect(placeName(SIZE, 100, WIDE, full)).toEqual({ x: 600, y: 90 });
+      for (const width of [10, 79, 80, 81]) {
+        const { x } = placeName({ width, height: 200 }, 100, WIDE, full);
+        expect(x).toBe(width);
+      }
+    });
   });
 });

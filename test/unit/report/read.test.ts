@@ -1,15 +1,19 @@
 /**
  * @module test/unit/report/read
- * Saved reports are read back as they were written, and broken ones are refused with the place where they break.
+ * Reports that are read back: what was written, logs of libvmaf, what is cut off or broken, and files made to stop the reader.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
+import { AnyvmafError } from '../../../src/core/errors.js';
+import { ranking, summarize } from '../../../src/public.js';
 import { buildReport } from '../../../src/report/build.js';
 import type { Fields, Kind } from '../../../src/report/kinds.js';
 import { isReport, readReport } from '../../../src/report/read.js';
 import { inputs, models, outcome, preparation, run } from '../../../src/report/schema.js';
 import type { Report } from '../../../src/report/types.js';
 import { formatReport, type ReportFormat } from '../../../src/report/write.js';
+import { cpuTime } from '../../support/cpu-time.js';
 import { collectionModel, printed, report, vmafModel } from '../../support/report.js';
+import { tier } from '../../support/tier.js';
 
 const side = {
   decoder: 'mediabunny',
@@ -321,5 +325,81 @@ describe('what is broken is refused with its place', () => {
     ['{0}{1}frame: 0|a: 1|b|', 'line 1, column 21: expected a metric and its number, found "b|"'],
   ])('%j', (text, message) => {
     expect(() => readReport(text, 'r.json')).toThrow(message);
+  });
+});
+
+describe('hostile files', () => {
+  /** Milliseconds of processor time; what goes back over the text takes minutes. */
+  const MOST = 5000;
+
+  function timed<T>(work: () => T): { result: T | undefined; error: unknown } {
+    let result: T | undefined;
+    let error: unknown;
+    const took = cpuTime(() => {
+      try {
+        result = work();
+      } catch (thrown) {
+        error = thrown;
+      }
+    });
+    expect(took).toBeLessThan(MOST);
+    return { result, error };
+  }
+
+  function refusal(text: string): string {
+    const { error } = timed(() => readReport(text, 'x'));
+    expect(error).toBeInstanceOf(AnyvmafError);
+    return (error as AnyvmafError).message;
+  }
+
+  const DIGITS = `${'1'.repeat(400_000)}x`;
+
+  describe('a report', () => {
+    it.each([
+      ['CSV', `Frame,psnr_y,\n0,${DIGITS},\n`],
+      ['SUB', `{0}{1}frame: 0|psnr_y: ${DIGITS}|\n`],
+      ['XML', `<VMAF><frames><frame frameNum="0" psnr_y="${DIGITS}"/></frames></VMAF>`],
+      ['XML frame number', `<VMAF><frames><frame frameNum="${DIGITS}"/></frames></VMAF>`],
+    ])('of %s with a number of 400,000 digits that is none is refused at once', (_, text) => {
+      expect(refusal(text).length).toBeLessThan(500);
+    });
+
+    it('reads a number of 400,000 digits', () => {
+      const { result } = timed(() => readReport(`Frame,psnr_y,\n0,0.${'3'.repeat(400_000)},\n`));
+      expect(result?.frames[0]?.metrics.psnr_y).toBe(1 / 3);
+    });
+
+    it.each([
+      ['elements 20,000 deep', '<a>'.repeat(20_000), 'at most 32 deep'],
+      ['a name of 2 MB', `<VMAF ${'a'.repeat(2_000_000)}`, 'expected an element'],
+      ['attributes without end', `<VMAF ${'a = '.repeat(500_000)}`, 'expected an element'],
+      ['an open comment', `<VMAF>${'<!-- '.repeat(500_000)}`, 'expected what ends with -->'],
+    ])('of XML with %s is refused at once', (_, text, why) => {
+      expect(refusal(text)).toContain(why);
+    });
+
+    it('of XML reads megabytes of text between elements', () => {
+      const text = `<VMAF>${'text '.repeat(tier(1, 4) << 20)}<frames><frame frameNum="0" a="1"/></frames></VMAF>`;
+      expect(timed(() => readReport(text)).result?.frames).toHaveLength(1);
+    });
+
+    it('of JSON with a string of megabytes is told where it breaks', () => {
+      expect(refusal(`{"frames": "${'a'.repeat(tier(4, 20) << 20)}" x`)).toContain('expected "," or "}"');
+    });
+
+    it('of XML takes no name of an object’s own members for an entity', () => {
+      const { warnings } = readReport(
+        '<VMAF><frames/><anyvmaf><warning>&constructor; &amp;</warning></anyvmaf></VMAF>',
+      );
+      expect(warnings).toEqual(['&constructor; &']);
+    });
+
+    it('with metrics named as members of objects is read, ranked and refused like the rest', () => {
+      const read = readReport('Frame,__proto__,constructor,psnr_y,\n0,1,2,30,\n');
+      expect(Object.keys(read.frames[0]?.metrics ?? {})).toEqual(['__proto__', 'constructor', 'psnr_y']);
+      expect(ranking(read)).toEqual({ metric: 'psnr_y', worse: 'low' });
+      expect(() => summarize(read as never)).toThrow('report has no models, warnings, reference, distorted');
+      expect(formatReport(read as never, 'csv')).toContain('30.000000');
+    });
   });
 });

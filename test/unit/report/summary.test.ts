@@ -1,3 +1,7 @@
+/**
+ * @module test/unit/report/summary
+ * What is printed of one report: in full, in brief, and the word for a score.
+ */
 import { describe, expect, it } from 'vitest';
 import type { FindingCode } from '../../../src/media/preflight/types.js';
 import { brief, unsaid } from '../../../src/report/brief.js';

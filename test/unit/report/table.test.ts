@@ -1,63 +1,73 @@
-import { describe, expect, it } from 'vitest';
-import type { FindingCode } from '../../../src/media/preflight/types.js';
+/**
+ * @module test/unit/report/table
+ * Tables of several encodes, and what they and single reports say of trust.
+ */
+import { describe, expect, it, test } from 'vitest';
+import type { Finding, FindingCode, Severity } from '../../../src/media/preflight/types.js';
 import { buildReport } from '../../../src/report/build.js';
+import { remarks } from '../../../src/report/findings.js';
+import { flawsOf } from '../../../src/report/flaws.js';
+import { summarize } from '../../../src/report/summary.js';
 import { encodesTable, writeTableCsv } from '../../../src/report/table.js';
 import { columns } from '../../../src/report/terminal.js';
+import { causeText, flawOf, trustOf } from '../../../src/report/trust.js';
 import type { Report } from '../../../src/report/types.js';
-import { paired, report, vmafModel } from '../../support/report.js';
+import { formatReport } from '../../../src/report/write.js';
+import { frames, paired, pooled, report, vmafModel } from '../../support/report.js';
 
-const side = {
-  decoder: 'ffmpeg',
-  width: 64,
-  height: 48,
-  bitDepth: 8,
-  chroma: '420',
-  conversions: [],
-} as const;
-const none = { count: 0, frames: [] };
+describe('tables', () => {
+  const side = {
+    decoder: 'ffmpeg',
+    width: 64,
+    height: 48,
+    bitDepth: 8,
+    chroma: '420',
+    conversions: [],
+  } as const;
+  const none = { count: 0, frames: [] };
 
-function encode(
-  name: string,
-  values: readonly number[],
-  bitrate?: number,
-  parts: Partial<Report> = {},
-): Report {
-  const { frames, pooled_metrics, aggregate_metrics, metrics, distribution, ...facts } = report();
-  return buildReport({
-    ...facts,
-    distorted: { ...facts.distorted, name },
-    frameNumbers: values.map((_, i) => i),
-    series: [{ name: 'vmaf', values: Float64Array.from(values) }],
-    models: [vmafModel],
-    frameCount: values.length,
-    ...(bitrate !== undefined && {
-      pairing: {
-        reference: side,
-        distorted: { ...side, bitrate, fileSize: bitrate / 8 },
-        ...{ width: 64, height: 48, bitDepth: 8, chroma: '420', scale: 'bicubic' },
-        frames: {
-          policy: 'nearest',
-          offset: 0,
-          offsetRequested: 0,
-          pairs: 2,
-          missing: none,
-          repeated: none,
-          dropped: none,
-        },
-      } as const,
-    }),
-    ...parts,
-  });
-}
+  function encode(
+    name: string,
+    values: readonly number[],
+    bitrate?: number,
+    parts: Partial<Report> = {},
+  ): Report {
+    const { frames, pooled_metrics, aggregate_metrics, metrics, distribution, ...facts } = report();
+    return buildReport({
+      ...facts,
+      distorted: { ...facts.distorted, name },
+      frameNumbers: values.map((_, i) => i),
+      series: [{ name: 'vmaf', values: Float64Array.from(values) }],
+      models: [vmafModel],
+      frameCount: values.length,
+      ...(bitrate !== undefined && {
+        pairing: {
+          reference: side,
+          distorted: { ...side, bitrate, fileSize: bitrate / 8 },
+          ...{ width: 64, height: 48, bitDepth: 8, chroma: '420', scale: 'bicubic' },
+          frames: {
+            policy: 'nearest',
+            offset: 0,
+            offsetRequested: 0,
+            pairs: 2,
+            missing: none,
+            repeated: none,
+            dropped: none,
+          },
+        } as const,
+      }),
+      ...parts,
+    });
+  }
 
-describe('encodesTable', () => {
-  it('has score, worst percent, bit rate and size of every encode, in order, in 80 columns', () => {
-    const text = encodesTable([
-      encode('out/a.mp4', [90, 92], 1_840_000),
-      encode('out/b.mp4', [70, 71.5], 812_345),
-      encode('out/c.mp4', [95, 95]),
-    ]);
-    expect(text).toBe(`reference  ref.yuv  576x324  4:2:0  10 bit  2 frames
+  describe('encodesTable', () => {
+    it('has score, worst percent, bit rate and size of every encode, in order, in 80 columns', () => {
+      const text = encodesTable([
+        encode('out/a.mp4', [90, 92], 1_840_000),
+        encode('out/b.mp4', [70, 71.5], 812_345),
+        encode('out/c.mp4', [95, 95]),
+      ]);
+      expect(text).toBe(`reference  ref.yuv  576x324  4:2:0  10 bit  2 frames
 
 distorted       vmaf  worst 1 %   bit rate    size
 a.mp4      91.000000      90.02  1.84 Mb/s  230 kB
@@ -66,104 +76,303 @@ c.mp4      95.000000      95.00          -       -
 
 2 frames each  vmaf_v0.6.1
 `);
+    });
+
+    it('names files whole where their last part is the same', () => {
+      const text = encodesTable([encode('a/x.mp4', [90]), encode('b/x.mp4', [90])]);
+      expect(text).toContain('\na/x.mp4 ');
+      expect(text).toContain('\nb/x.mp4 ');
+    });
+
+    it('says once what is true of all, and names those of which it is not', () => {
+      const finding = {
+        code: 'size',
+        severity: 'warning',
+        message: 'Sizes differ.',
+        fix: '--scale none',
+      } as const;
+      const text = encodesTable([
+        encode('a.mp4', [90], 1, { preflight: [finding], warnings: ['It is short.'] }),
+        encode('b.mp4', [90], 1, { preflight: [finding] }),
+      ]);
+      expect(text).toContain(
+        'Preflight\n  ! Sizes differ.\n    [size]  fix: --scale none\n  ! a.mp4: It is short.\n',
+      );
+      expect(
+        encodesTable([encode('a.mp4', [90], 1, { preflight: [finding] })], { notes: 'none' }),
+      ).not.toContain('Sizes');
+    });
+
+    it('says for each marked encode what resolves its root cause, in five lines at most', () => {
+      const flawed = (name: string, code: FindingCode, fix: string) =>
+        encode(name, [50], 1e6, {
+          preflight: [
+            { code, severity: 'warning' as const, message: `${name} has a flaw. `.repeat(9).trim(), fix },
+          ],
+        });
+      const causes = (reports: Report[]) =>
+        encodesTable(reports, { notes: 'causes' }).split('\n\n')[2]?.split('\n') ?? [];
+      const [fine, late] = [encode('fine.mp4', [90], 1e6), flawed('late.mp4', 'offset', '--offset auto')];
+      const one = causes([fine, late]);
+      expect(one).toHaveLength(5);
+      expect(one[0]).toMatch(/^ {2}× late\.mp4: do not trust this score: late\.mp4 has a flaw\. /);
+      expect(one.at(-1)).toBe('    fix: --offset auto');
+      // The gravest first; encodes with one cause share a line.
+      const two = [flawed('bars.mp4', 'black-borders', '--crop-dis 1:2:3:4'), late, { ...late }];
+      expect(causes(two)).toEqual([
+        '  × late.mp4, late.mp4: do not trust this score [offset]; fix: --offset auto',
+        '  ! bars.mp4: doubtful [black-borders]; fix: --crop-dis 1:2:3:4',
+      ]);
+      const many = Array.from({ length: 11 }, (_, i) => flawed(`${i}.mp4`, 'offset', `--offset ${i}`));
+      expect(causes(many)).toHaveLength(5);
+      expect(causes(many).at(-1)).toBe('  and 7 more that are marked above');
+      expect(causes(many.slice(0, 5)).at(-1)).toContain('4.mp4');
+    });
+
+    it('keeps to the width with long and hostile names', () => {
+      const text = encodesTable([encode(`${'long '.repeat(60)}\u001b[31m.mp4`, [90], 1e6)], { width: 80 });
+      for (const line of text.split('\n')) expect(columns(line)).toBeLessThanOrEqual(80);
+      expect(text).not.toContain('\u001b');
+    });
   });
 
-  it('names files whole where their last part is the same', () => {
-    const text = encodesTable([encode('a/x.mp4', [90]), encode('b/x.mp4', [90])]);
-    expect(text).toContain('\na/x.mp4 ');
-    expect(text).toContain('\nb/x.mp4 ');
-  });
+  describe('writeTableCsv', () => {
+    it('has one record each, with names quoted where they must be', () => {
+      const text = [
+        ...writeTableCsv([encode('a, "b".mp4', [90, 92], 1_840_000), encode('c.mp4', [50, 50])]),
+      ].join('');
+      expect(text).toBe(
+        'reference,distorted,vmaf_mean,vmaf_harmonic_mean,vmaf_min,vmaf_p1,vmaf_p5,codec,kbps,offset,frames,bitrate,size,trust,trust_codes\n' +
+          'ref.yuv,"a, ""b"".mp4",91.000000,90.989130,90.000000,90.020000,90.100000,,1840,0,2,1840000,230000,fine,\n' +
+          'ref.yuv,c.mp4,50.000000,50.000000,50.000000,50.000000,50.000000,,,,2,,,fine,\n',
+      );
+    });
 
-  it('says once what is true of all, and names those of which it is not', () => {
-    const finding = {
-      code: 'size',
-      severity: 'warning',
-      message: 'Sizes differ.',
-      fix: '--scale none',
-    } as const;
-    const text = encodesTable([
-      encode('a.mp4', [90], 1, { preflight: [finding], warnings: ['It is short.'] }),
-      encode('b.mp4', [90], 1, { preflight: [finding] }),
-    ]);
-    expect(text).toContain(
-      'Preflight\n  ! Sizes differ.\n    [size]  fix: --scale none\n  ! a.mp4: It is short.\n',
-    );
-    expect(
-      encodesTable([encode('a.mp4', [90], 1, { preflight: [finding] })], { notes: 'none' }),
-    ).not.toContain('Sizes');
-  });
-
-  it('says for each marked encode what resolves its root cause, in five lines at most', () => {
-    const flawed = (name: string, code: FindingCode, fix: string) =>
-      encode(name, [50], 1e6, {
-        preflight: [
-          { code, severity: 'warning' as const, message: `${name} has a flaw. `.repeat(9).trim(), fix },
+    it('has codec, rate and offset, and every metric that was asked for, but not what scores are made of', () => {
+      const pairing = paired({ codec: 'av1', bitrate: 812_345, fileSize: 1000 });
+      const wide = encode('wide.mp4', [90, 92], undefined, {
+        pairing: { ...pairing, frames: { ...pairing.frames, offset: -12 } },
+      });
+      const values = (...list: number[]) => Float64Array.from(list);
+      const scored = buildReport({
+        ...wide,
+        frameNumbers: [0, 1],
+        series: [
+          { name: 'vmaf', values: values(90, 92) },
+          { name: 'integer_adm2', values: values(0.9, 0.9) },
+          { name: 'VMAF_integer_feature_motion2_score', values: values(0, 1) },
+          { name: 'psnr_y', values: values(30, 40) },
+          { name: 'cambi', values: values(1, 3) },
         ],
       });
-    const causes = (reports: Report[]) =>
-      encodesTable(reports, { notes: 'causes' }).split('\n\n')[2]?.split('\n') ?? [];
-    const [fine, late] = [encode('fine.mp4', [90], 1e6), flawed('late.mp4', 'offset', '--offset auto')];
-    const one = causes([fine, late]);
-    expect(one).toHaveLength(5);
-    expect(one[0]).toMatch(/^ {2}× late\.mp4: do not trust this score: late\.mp4 has a flaw\. /);
-    expect(one.at(-1)).toBe('    fix: --offset auto');
-    // The gravest first; encodes with one cause share a line.
-    const two = [flawed('bars.mp4', 'black-borders', '--crop-dis 1:2:3:4'), late, { ...late }];
-    expect(causes(two)).toEqual([
-      '  × late.mp4, late.mp4: do not trust this score [offset]; fix: --offset auto',
-      '  ! bars.mp4: doubtful [black-borders]; fix: --crop-dis 1:2:3:4',
-    ]);
-    const many = Array.from({ length: 11 }, (_, i) => flawed(`${i}.mp4`, 'offset', `--offset ${i}`));
-    expect(causes(many)).toHaveLength(5);
-    expect(causes(many).at(-1)).toBe('  and 7 more that are marked above');
-    expect(causes(many.slice(0, 5)).at(-1)).toContain('4.mp4');
-  });
-
-  it('keeps to the width with long and hostile names', () => {
-    const text = encodesTable([encode(`${'long '.repeat(60)}\u001b[31m.mp4`, [90], 1e6)], { width: 80 });
-    for (const line of text.split('\n')) expect(columns(line)).toBeLessThanOrEqual(80);
-    expect(text).not.toContain('\u001b');
+      const [head = '', row = ''] = [...writeTableCsv([scored, encode('narrow.mp4', [1, 2])])].map((text) =>
+        text.trimEnd(),
+      );
+      const names = head.split(',');
+      const means = names.filter((name) => name.endsWith('_mean') && !name.endsWith('harmonic_mean'));
+      expect(means).toEqual(['vmaf_mean', 'psnr_y_mean', 'cambi_mean']);
+      const cell = (name: string) => row.split(',')[names.indexOf(name)];
+      expect(['codec', 'kbps', 'offset', 'psnr_y_mean', 'psnr_y_min', 'cambi_mean'].map(cell)).toEqual([
+        ...['av1', '812.345', '-12', '35.000000', '30.000000', '2.000000'],
+      ]);
+    });
   });
 });
 
-describe('writeTableCsv', () => {
-  it('has one record each, with names quoted where they must be', () => {
-    const text = [
-      ...writeTableCsv([encode('a, "b".mp4', [90, 92], 1_840_000), encode('c.mp4', [50, 50])]),
-    ].join('');
-    expect(text).toBe(
-      'reference,distorted,vmaf_mean,vmaf_harmonic_mean,vmaf_min,vmaf_p1,vmaf_p5,codec,kbps,offset,frames,bitrate,size,trust,trust_codes\n' +
-        'ref.yuv,"a, ""b"".mp4",91.000000,90.989130,90.000000,90.020000,90.100000,,1840,0,2,1840000,230000,fine,\n' +
-        'ref.yuv,c.mp4,50.000000,50.000000,50.000000,50.000000,50.000000,,,,2,,,fine,\n',
+describe('trust', () => {
+  const finding = (code: FindingCode, severity: Severity, fix?: string): Finding => ({
+    code,
+    severity,
+    message: `About ${code}.`,
+    ...(fix !== undefined && { fix }),
+  });
+  const OFFSET = finding('offset', 'warning', '--offset 12');
+
+  function encode(name: string, value: number, preflight: readonly Finding[] = [], warnings: string[] = []) {
+    const base = report({
+      models: [vmafModel],
+      metrics: ['vmaf'],
+      frames: frames('vmaf', [value]),
+      pooled_metrics: { vmaf: pooled(value, value, value, value) },
+      preflight,
+      warnings,
+    });
+    return { ...base, distorted: { ...base.distorted, name } } satisfies Report;
+  }
+
+  describe('the verdict', () => {
+    test('is fine where nothing, or only something worth knowing, was found', () => {
+      expect(trustOf({})).toEqual({ verdict: 'fine', codes: [] });
+      expect(trustOf({ preflight: [finding('offset-unclear', 'info')], warnings: [] })).toEqual({
+        verdict: 'fine',
+        codes: [],
+      });
+    });
+
+    test('is doubtful with a warning, of preflight or of the run', () => {
+      expect(
+        trustOf({
+          preflight: [finding('levels', 'warning', '--x'), finding('size', 'warning')],
+          warnings: [],
+        }),
+      ).toEqual({ verdict: 'doubtful', codes: ['levels', 'size'], cause: 'About levels.', fix: '--x' });
+      expect(trustOf({ warnings: ['It ends early.'] })).toEqual({
+        verdict: 'doubtful',
+        codes: [],
+        cause: 'It ends early.',
+      });
+    });
+
+    test('counts a warning that repeats a finding once, by the finding', () => {
+      const same = { preflight: [finding('size', 'info')], warnings: ['About size.'] };
+      expect(trustOf(same).verdict).toBe('fine');
+    });
+
+    test('is untrusted with an error of any code, and by its codes alone', () => {
+      const { verdict, codes } = trustOf({
+        preflight: [finding('duration', 'warning'), finding('interlaced', 'error')],
+      });
+      expect({ verdict, codes }).toEqual({ verdict: 'untrusted', codes: ['interlaced'] });
+    });
+
+    test.each(['offset', 'unrelated', 'swapped'] as const)(
+      'is untrusted where preflight warns of %s',
+      (code) => {
+        expect(trustOf({ preflight: [finding(code, 'warning')] })).toMatchObject({
+          verdict: 'untrusted',
+          codes: [code],
+        });
+      },
     );
+
+    test('names first what the other findings follow from', () => {
+      const preflight = [
+        finding('swapped', 'warning'),
+        finding('frame-count', 'warning'),
+        OFFSET,
+        finding('unrelated', 'warning'),
+      ];
+      expect(trustOf({ preflight })).toMatchObject({
+        codes: ['unrelated', 'offset', 'swapped'],
+        cause: 'About unrelated.',
+      });
+      expect(remarks([{ preflight, warnings: [] }]).map(({ code }) => code)).toEqual([
+        'swapped',
+        'offset',
+        'unrelated',
+        'frame-count',
+      ]);
+    });
   });
 
-  it('has codec, rate and offset, and every metric that was asked for, but not what scores are made of', () => {
-    const pairing = paired({ codec: 'av1', bitrate: 812_345, fileSize: 1000 });
-    const wide = encode('wide.mp4', [90, 92], undefined, {
-      pairing: { ...pairing, frames: { ...pairing.frames, offset: -12 } },
+  describe('the root cause', () => {
+    test('of pictures that look unrelated is their frame, where that is known to differ and can be mended', () => {
+      const unrelated = finding('unrelated', 'warning', '--offset auto');
+      const turned = finding('display-aspect', 'warning', '--vf-dis transpose=cclock');
+      expect(trustOf({ preflight: [unrelated, finding('size', 'warning'), turned] })).toMatchObject({
+        verdict: 'untrusted',
+        codes: ['display-aspect', 'unrelated'],
+        fix: '--vf-dis transpose=cclock',
+      });
+      // Not where nothing mends it, nor where frames are known to be displaced.
+      const { fix: _, ...unmended } = turned;
+      expect(trustOf({ preflight: [unrelated, unmended] }).codes).toEqual(['unrelated']);
+      expect(trustOf({ preflight: [OFFSET, turned] }).codes).toEqual(['offset']);
     });
-    const values = (...list: number[]) => Float64Array.from(list);
-    const scored = buildReport({
-      ...wide,
-      frameNumbers: [0, 1],
-      series: [
-        { name: 'vmaf', values: values(90, 92) },
-        { name: 'integer_adm2', values: values(0.9, 0.9) },
-        { name: 'VMAF_integer_feature_motion2_score', values: values(0, 1) },
-        { name: 'psnr_y', values: values(30, 40) },
-        { name: 'cambi', values: values(1, 3) },
-      ],
+
+    test('says what resolves it, and never calls it a fix to accept it', () => {
+      const size: Finding = {
+        ...finding('size', 'warning', 'to accept, pass --scale bicubic'),
+        hint: { purpose: 'accept', option: 'scale', value: 'bicubic' },
+      };
+      expect(causeText(flawOf({ preflight: [size] }))).toBe(
+        '[size] About size. (to accept, pass --scale bicubic)',
+      );
+      expect(causeText(flawOf({ preflight: [OFFSET] }))).toBe('[offset] About offset. (fix: --offset 12)');
+      expect(causeText(flawOf({ warnings: ['It ends early.'] }))).toBe('It ends early.');
     });
-    const [head = '', row = ''] = [...writeTableCsv([scored, encode('narrow.mp4', [1, 2])])].map((text) =>
-      text.trimEnd(),
-    );
-    const names = head.split(',');
-    const means = names.filter((name) => name.endsWith('_mean') && !name.endsWith('harmonic_mean'));
-    expect(means).toEqual(['vmaf_mean', 'psnr_y_mean', 'cambi_mean']);
-    const cell = (name: string) => row.split(',')[names.indexOf(name)];
-    expect(['codec', 'kbps', 'offset', 'psnr_y_mean', 'psnr_y_min', 'cambi_mean'].map(cell)).toEqual([
-      ...['av1', '812.345', '-12', '35.000000', '30.000000', '2.000000'],
-    ]);
+
+    test('is said once of all reports that have the same flaw, with the finding at its root', () => {
+      const other: Finding = { ...OFFSET, fix: '--offset 5' };
+      const flaws = flawsOf([{ preflight: [OFFSET] }, {}, { preflight: [other] }, { preflight: [OFFSET] }]);
+      expect(flaws.map(({ of, root }) => [of, root])).toEqual([
+        [[0, 3], OFFSET],
+        [[2], other],
+      ]);
+      expect(flawOf({ warnings: ['It ends early.'] }).root).toBeUndefined();
+    });
+  });
+
+  describe('where the number is read', () => {
+    const wrong = encode('wrong.mp4', 17, [finding('duration', 'warning'), OFFSET]);
+    const doubtful = encode('doubtful.mp4', 80, [finding('size', 'warning')]);
+    const fine = encode('fine.mp4', 70);
+
+    test('the summary marks the score, names the cause in the next line, and gives no word of viewers', () => {
+      const lines = summarize(wrong).split('\n');
+      const at = lines.indexOf('Score');
+      expect(lines[at + 1]).toBe('  vmaf  17.000000 ×  vmaf_v0.6.1');
+      expect(lines[at + 2]).toBe('  × do not trust this score: [offset] About offset. (fix: --offset 12)');
+      expect(lines[at + 3]).toBe('');
+      expect(summarize(doubtful)).toContain('80.000000 !');
+      expect(summarize(fine)).not.toMatch(/[×!]/);
+    });
+
+    test('a run of features alone names the cause too', () => {
+      const { models: _, ...features } = wrong;
+      expect(summarize({ ...features, models: [] })).toContain('× do not trust this score: [offset]');
+    });
+
+    test('the table marks the row, says what the mark means, and calls no such row the best', () => {
+      const best = encode('best.mp4', 99, [OFFSET]);
+      const text = encodesTable([best, doubtful, fine], { color: true, notes: 'none' });
+      expect(text).toContain('99.000000 ×');
+      expect(text).toContain('80.000000 !');
+      expect(text).toContain('70.000000  ');
+      expect(text).toContain('× best.mp4: do not trust this score [offset]');
+      expect(text).toContain('! doubtful.mp4: read the warnings before you believe this score [size]');
+      const bold = (name: string) => `\u001b[1m${name}`;
+      expect(text).toContain(bold('doubtful.mp4'));
+      expect(text).not.toContain(bold('best.mp4'));
+      for (const line of encodesTable([best, doubtful, fine]).split('\n'))
+        expect(line.length).toBeLessThan(81);
+    });
+
+    test('the CSV of several encodes has a column for the verdict and one for its codes', () => {
+      const failed = {
+        version: '1',
+        reference: 'ref.yuv',
+        distorted: 'x',
+        code: 'media',
+        message: 'No.',
+      } as const;
+      const [head = '', ...rows] = [...writeTableCsv([wrong, fine, failed])].map((row) => row.trimEnd());
+      const [trust, codes] = ['trust', 'trust_codes'].map((name) => head.split(',').indexOf(name));
+      expect(rows.map((row) => row.split(',')[trust ?? -1])).toEqual(['untrusted', 'fine', '']);
+      expect(rows.map((row) => row.split(',')[codes ?? -1])).toEqual(['offset', '', '']);
+    });
+
+    test('JSON and the last line of NDJSON have it as data, after all else', () => {
+      const expected = {
+        verdict: 'untrusted',
+        codes: ['offset'],
+        cause: 'About offset.',
+        fix: '--offset 12',
+      };
+      const json = JSON.parse(formatReport(wrong, 'json'));
+      expect(json.trust).toEqual(expected);
+      expect(Object.keys(json).at(-1)).toBe('trust');
+      expect(JSON.parse(formatReport(wrong, 'ndjson').trimEnd().split('\n').at(-1) ?? '').trust).toEqual(
+        expected,
+      );
+    });
+
+    test("libvmaf's CSV and subtitles of one pair stay as they are", () => {
+      for (const format of ['csv', 'sub'] as const) {
+        expect(formatReport(wrong, format)).toBe(
+          formatReport({ ...wrong, preflight: [], warnings: [] }, format),
+        );
+      }
+    });
   });
 });

@@ -1,3 +1,7 @@
+/**
+ * @module test/unit/search/parts
+ * What a search is made of: targets, parameters and options of encoders, samples, and estimates from them.
+ */
 import { describe, expect, it } from 'vitest';
 import { storedFrameBytes } from '../../../src/core/frame.js';
 import { parseEncoder } from '../../../src/search/encoder-text.js';
@@ -223,11 +227,7 @@ describe('an estimate from samples', () => {
   });
 
   it('holds the whole video’s mean in the 99 % interval of nearly all of 400 videos that drift', () => {
-    let state = 99;
-    const next = () => {
-      state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
-      return state / 0x7fffffff;
-    };
+    const { next } = seeded(99);
     let inside = 0;
     for (let round = 0; round < 400; round++) {
       const [drift, wave] = [20 * next() - 10, 6 * next()];

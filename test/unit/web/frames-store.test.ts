@@ -28,10 +28,12 @@ interface Asked extends FramesCall {
   give(...frames: number[]): void;
   take(pair: ShownPair): void;
   end(error?: Error): Promise<void>;
+  /** Gives all that was asked for, the wanted frame first, and ends. */
+  all(): Promise<void>;
 }
 
 /** A store whose engine is the test. */
-function storeOf(budget: number) {
+function storeOf(budget = 100 * BYTES) {
   const asked: Asked[] = [];
   const open = new Set<string>();
   const ready: number[] = [];
@@ -66,19 +68,20 @@ function storeOf(budget: number) {
     (call, { signal, onEvent }) =>
       new Promise((resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason));
-        asked.push({
-          ...call,
-          signal,
-          take: onEvent,
-          give: (...frames) => {
-            for (const frame of frames) onEvent(pair(frame));
-          },
-          end: (error) => {
-            if (error) reject(error);
-            else resolve();
-            return new Promise((done) => setTimeout(done, 0));
-          },
-        });
+        const give = (...frames: number[]) => {
+          for (const frame of frames) onEvent(pair(frame));
+        };
+        const end = (error?: Error) => {
+          if (error) reject(error);
+          else resolve();
+          return new Promise<void>((done) => setTimeout(done, 0));
+        };
+        const all = () => {
+          const { first, from, to } = call;
+          give(first, ...numbers(from, to).filter((frame) => frame !== first));
+          return end();
+        };
+        asked.push({ ...call, signal, take: onEvent, give, end, all });
       }),
     { ready: (shown) => ready.push(shown.index), failed: (error) => failed.push(error) },
     budget,
@@ -97,7 +100,7 @@ const numbers = (from: number, to: number) => Array.from({ length: to - from + 1
 
 describe('pictures of frames', () => {
   it('come with their neighbours, the wanted one first', () => {
-    const { store, last, ready } = storeOf(100 * BYTES);
+    const { store, last, ready } = storeOf();
     store.want(source('a'), 50);
     const { first, from, to } = last();
     expect({ first, from, to }).toEqual({ first: 50, from: 48, to: 53 });
@@ -107,13 +110,11 @@ describe('pictures of frames', () => {
   });
 
   it('are fetched ahead while one is looked at, so that a step finds the next one there', async () => {
-    const { store, asked, last, ready } = storeOf(100 * BYTES);
+    const { store, asked, last, ready } = storeOf();
     store.want(source('a'), 50);
-    last().give(50, 48, 49, 51, 52, 53);
-    await last().end();
+    await last().all();
     expect([last().from, last().to]).toEqual([54, 60]);
-    last().give(...numbers(54, 60));
-    await last().end();
+    await last().all();
     const calls = asked.length;
     for (let frame = 51; frame <= 56; frame++) store.want(source('a'), frame);
     expect(ready).toEqual([50, 51, 52, 53, 54, 55, 56]);
@@ -123,27 +124,24 @@ describe('pictures of frames', () => {
   });
 
   it('are fetched backwards for who goes backwards', async () => {
-    const { store, last } = storeOf(100 * BYTES);
+    const { store, last } = storeOf();
     store.want(source('a'), 50);
-    last().give(50, 48, 49, 51, 52, 53);
-    await last().end();
-    last().give(...numbers(54, 60));
-    await last().end();
+    await last().all();
+    await last().all();
     store.want(source('a'), 49);
     expect([last().from, last().to]).toEqual([39, 47]);
   });
 
   it('end where the video ends', async () => {
-    const { store, asked, last } = storeOf(100 * BYTES);
+    const { store, asked, last } = storeOf();
     store.want(source('a', 3), 1);
     expect([last().from, last().to]).toEqual([0, 2]);
-    last().give(1, 0, 2);
-    await last().end();
+    await last().all();
     expect(asked).toHaveLength(1);
   });
 
   it('are not waited for any more when others are wanted', () => {
-    const { store, asked, last, open, ready } = storeOf(100 * BYTES);
+    const { store, asked, last, open, ready } = storeOf();
     store.want(source('a'), 50);
     store.want(source('a'), 500);
     const [stale] = asked;
@@ -156,7 +154,7 @@ describe('pictures of frames', () => {
   });
 
   it('do not arrive while none is wanted', () => {
-    const { store, last, ready, open } = storeOf(100 * BYTES);
+    const { store, last, ready, open } = storeOf();
     store.want(source('a'), 50);
     const call = last();
     store.rest();
@@ -168,7 +166,7 @@ describe('pictures of frames', () => {
   });
 
   it('keep coming when what is under way leads to the frame', () => {
-    const { store, asked, last, ready } = storeOf(100 * BYTES);
+    const { store, asked, last, ready } = storeOf();
     store.want(source('a'), 50);
     store.want(source('a'), 52);
     expect(asked).toHaveLength(1);
@@ -177,7 +175,7 @@ describe('pictures of frames', () => {
   });
 
   it('of two encodes are not mistaken for each other', () => {
-    const { store, last, ready } = storeOf(100 * BYTES);
+    const { store, last, ready } = storeOf();
     store.want(source('a'), 50);
     last().give(50);
     store.want(source('b'), 50);
@@ -216,7 +214,7 @@ describe('pictures of frames', () => {
   }
 
   it('that cannot be had are said to be so, but only those that are wanted', async () => {
-    const { store, last, failed } = storeOf(100 * BYTES);
+    const { store, last, failed } = storeOf();
     store.want(source('a'), 50);
     last().give(50);
     await last().end(new Error('a neighbour is damaged'));
@@ -233,7 +231,7 @@ describe('pictures of a film', () => {
     Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, i) => from + i * step);
 
   it('come at the steps at which they are shown, a few ahead', async () => {
-    const { store, asked, last, ready } = storeOf(100 * BYTES);
+    const { store, asked, last, ready } = storeOf();
     store.want(source('a'), 10, 4);
     expect(frames(last())).toEqual([10, 14, 18, 22]);
     last().give(10, 14, 18, 22);
@@ -246,7 +244,7 @@ describe('pictures of a film', () => {
   });
 
   it('never lie before what was asked for, at whatever steps they are shown', async () => {
-    const { store, asked, last } = storeOf(100 * BYTES);
+    const { store, asked, last } = storeOf();
     let reached = -1;
     let at = 0;
     for (const step of [1, 5, 8, 2, 1, 7, 3, 3, 1]) {
@@ -267,7 +265,7 @@ describe('pictures of a film', () => {
   });
 
   it('are those that come first: there, under way, or the one that is due', () => {
-    const { store, last } = storeOf(100 * BYTES);
+    const { store, last } = storeOf();
     expect(store.upcoming(source('a'), 7)).toBe(7);
     store.want(source('a'), 10, 4);
     expect(store.upcoming(source('a'), 11)).toBe(14);
@@ -279,7 +277,7 @@ describe('pictures of a film', () => {
   });
 
   it('may be rough, and are replaced when it stops', async () => {
-    const { store, asked, last, ready, give } = storeOf(100 * BYTES);
+    const { store, asked, last, ready, give } = storeOf();
     store.want(source('a'), 10, 1);
     give(last(), 10, true);
     expect(ready).toEqual([10]);
@@ -298,7 +296,7 @@ describe('pictures of a film', () => {
   });
 
   it('end with the film', () => {
-    const { store, last } = storeOf(100 * BYTES);
+    const { store, last } = storeOf();
     store.want(source('a', 20), 15, 3);
     expect(frames(last())).toEqual([15, 18]);
   });
@@ -306,14 +304,12 @@ describe('pictures of a film', () => {
 
 describe('a jump', () => {
   it('does not wait for the frames before it, which who steps back gets', async () => {
-    const { store, last } = storeOf(100 * BYTES);
+    const { store, last } = storeOf();
     store.want(source('a'), 500);
-    last().give(500, 498, 499, 501, 502, 503);
-    await last().end();
+    await last().all();
     store.want(source('a'), 90);
     expect([last().from, last().first, last().to]).toEqual([90, 90, 93]);
-    last().give(90, 91, 92, 93);
-    await last().end();
+    await last().all();
     store.want(source('a'), 89);
     expect([last().from, last().first]).toEqual([79, 89]);
   });

@@ -1,21 +1,35 @@
 /**
  * @module test/unit/web/results
- * What the page's charts and tables are made of: columns that grow, their statistics, how lines are thinned, and words.
+ * What the charts and tables of results are made of: columns that grow and their statistics, thinned lines, words; and what
+ * compares many encodes: colours, which metrics stand by themselves, order of rows, axes, BD-rate.
  */
+
 import { describe, expect, it } from 'vitest';
+import { bdRate } from '../../../src/report/bd-rate.js';
 import { pool } from '../../../src/report/pool.js';
+import { comparedWith, curvesOf, signed } from '../../../src/report/view/bd.js';
+import { type Encode, EncodeList, type Facts } from '../../../src/report/view/encodes.js';
 import {
   bitrateText,
+  codecColour,
+  encodeColours,
+  logTicks,
+  type RatePoint,
   scoreText,
   shortName,
   shortText,
   sizeText,
+  spreadKind,
   thinned,
   ticks,
   timeText,
 } from '../../../src/report/view.js';
 import { Columns } from '../../../web/src/results/columns.js';
+import { nextSorting, sorted } from '../../../web/src/results/encode-table.js';
+import { DEFAULT_SETTINGS } from '../../../web/src/session.js';
+import { summary, typedMetrics, withMetric } from '../../../web/src/setup/models.js';
 import { seeded } from '../../support/random.js';
+import { paired, vmafModel } from '../../support/report.js';
 
 function columnsOf(values: ArrayLike<number>, step = 1): Columns {
   const columns = new Columns();
@@ -138,5 +152,183 @@ describe('words', () => {
   it('ticks are round and within the range', () => {
     expect(ticks(22.3, 23.1, 6)).toEqual([22.4, 22.6, 22.8, 23]);
     expect(ticks(0, 100, 5)).toEqual([0, 20, 40, 60, 80, 100]);
+  });
+});
+
+function encodes(...list: readonly (readonly [codec: string | undefined, bitrate: number])[]): Encode[] {
+  return list.map(([codec, bitrate], index) => ({
+    index,
+    name: `${index}`,
+    facts: codec === undefined ? {} : { pairing: paired({ codec, bitrate }) },
+    count: 1,
+    metrics: ['vmaf'],
+    skipped: 0,
+    fileSize: undefined,
+  }));
+}
+
+class List extends EncodeList<Encode> {
+  constructor(readonly list: readonly Encode[]) {
+    super();
+  }
+  pooled(): undefined {
+    return undefined;
+  }
+}
+
+describe('colours of encodes', () => {
+  it('are hues by number while a codec says nothing', () => {
+    const few = encodes(['h264', 1], ['h264', 2], ['h264', 3]);
+    expect(encodeColours(few)).toEqual(['var(--s0)', 'var(--s1)', 'var(--s2)']);
+    const unknown = encodes([undefined, 1], [undefined, 2], [undefined, 3], [undefined, 4], [undefined, 5]);
+    expect(new Set(encodeColours(unknown)).size).toBe(5);
+    expect(codecColour(few, 'h264')).toBe('var(--faint)');
+  });
+
+  it('are one hue a codec, and a shade the darker the higher its rate', () => {
+    const list = encodes(['h264', 900], ['vp9', 400], ['h264', 100], ['h264', 500], ['vp9', 800]);
+    const colours = encodeColours(list);
+    expect(colours.map((colour) => /--s(\d)/.exec(colour)?.[1])).toEqual(['0', '1', '0', '0', '1']);
+    expect(colours).toEqual([
+      'color-mix(in srgb, var(--s0) 55%, var(--ink))',
+      'color-mix(in srgb, var(--s1) 58%, var(--card))',
+      'color-mix(in srgb, var(--s0) 58%, var(--card))',
+      'var(--s0)',
+      'color-mix(in srgb, var(--s1) 55%, var(--ink))',
+    ]);
+    expect([codecColour(list, 'h264'), codecColour(list, 'vp9')]).toEqual(['var(--s0)', 'var(--s1)']);
+  });
+
+  it('tell more encodes of one codec apart than there are hues', () => {
+    const rates = Array.from({ length: 11 }, (_, i) => ['h264', 100 * (i + 1)] as const);
+    expect(new Set(encodeColours(encodes(...rates))).size).toBe(11);
+  });
+});
+
+describe('metrics that were asked for', () => {
+  const list = (metrics: readonly string[], facts: Facts = { models: [vmafModel] }) =>
+    new List([{ ...(encodes([undefined, 1])[0] as Encode), metrics, facts }]);
+  it('are all but what scores are made of', () => {
+    const inner = [
+      ...['integer_adm2', 'integer_adm_scale3', 'integer_aim', 'integer_vif_scale0', 'integer_motion3'],
+      ...['VMAF_integer_feature_motion2_score', 'float_vif_scale1', 'speed_chroma_u', 'float_moment_ref1st'],
+    ];
+    const asked = [
+      'psnr_y',
+      'psnr_hvs',
+      'float_ssim',
+      'float_ms_ssim',
+      'cambi',
+      'ciede2000',
+      'vmaf_neg',
+      'my_own',
+    ];
+    const both = list([...inner, ...asked, 'vmaf']);
+    expect(both.asked).toEqual(['vmaf', ...asked]);
+    expect(both.inner).toEqual(inner);
+  });
+
+  it('do not include the spread of a bootstrap score', () => {
+    const collection = {
+      members: 20,
+      bagging: 'b_bagging',
+      stddev: 'b_stddev',
+      ciLow: 'b_lo',
+      ciHigh: 'b_hi',
+    };
+    const models = [{ ...vmafModel, name: 'b', collection }];
+    expect(list(['b', 'b_bagging', 'b_stddev', 'psnr_y'], { models }).asked).toEqual(['b', 'psnr_y']);
+  });
+});
+
+describe('rows', () => {
+  it('are sorted by numbers or names, those without a value last either way', () => {
+    expect(sorted([3, undefined, 1, 2], false)).toEqual([2, 3, 0, 1]);
+    expect(sorted([3, undefined, 1, 2], true)).toEqual([0, 3, 2, 1]);
+    expect(sorted(['crf10', 'crf9', 'crf9'], false)).toEqual([1, 2, 0]);
+  });
+  it('go from the better end to the other, and back to their own order', () => {
+    const first = nextSorting(null, 2, true);
+    expect(first).toEqual({ column: 2, down: true });
+    const second = nextSorting(first, 2, true);
+    expect(second).toEqual({ column: 2, down: false });
+    expect(nextSorting(second, 2, true)).toBeNull();
+    expect(nextSorting(second, 1, false)).toEqual({ column: 1, down: false });
+  });
+});
+
+describe('logarithmic axes', () => {
+  it.each([
+    [40, 3000, 8, [50, 100, 200, 500, 1000, 2000]],
+    [40, 3000, 4, [100, 300, 1000, 3000]],
+    [0.9, 1.1, 6, [0.9, 0.95, 1, 1.05, 1.1]],
+    [3, 40, 4, [5, 10, 20]],
+  ])('from %d to %d with %d marks', (low, high, parts, expected) => {
+    expect(logTicks(low, high, parts)).toEqual(expected);
+  });
+});
+
+describe('distributions', () => {
+  it('are cumulative above three encodes', () => {
+    expect([1, 3, 4, 11].map(spreadKind)).toEqual(['histogram', 'histogram', 'cumulative', 'cumulative']);
+  });
+});
+
+describe('BD-rate between codecs', () => {
+  const point = (codec: string | undefined, rate: number, quality: number): RatePoint => ({
+    index: 0,
+    name: '',
+    codec,
+    rate,
+    quality,
+  });
+  const points = [
+    point('h264', 1e6, 70),
+    point('vp9', 0.5e6, 70),
+    point('av1', 1e6, 5),
+    point('h264', 4e6, 90),
+    point('vp9', 2e6, 90),
+    point('flat', 1e6, 80),
+    point('flat', 2e6, 80),
+    point('av1', 2e6, 10),
+    point(undefined, 1e6, 50),
+    point(undefined, 2e6, 60),
+  ];
+  it('takes codecs with two qualities at least', () => {
+    expect(curvesOf(points).map(({ codec }) => codec)).toEqual(['h264', 'vp9', 'av1']);
+  });
+  it('is what the public function says, or why there is none', () => {
+    const [h264, vp9, av1] = curvesOf(points) as [never, never, never];
+    const kbps = (codec: string) =>
+      points
+        .filter((one) => one.codec === codec)
+        .map(({ rate, quality }) => ({ kbps: rate / 1000, quality }));
+    const compared = comparedWith(h264, vp9);
+    expect(compared).toEqual({ result: bdRate(kbps('h264'), kbps('vp9')) });
+    // Half the rate at every quality.
+    expect('result' in compared && signed(compared.result.value)).toBe('−50.0 %');
+    expect(comparedWith(h264, av1)).toEqual({
+      refused: expect.stringContaining('share no range of quality'),
+    });
+  });
+  it.each([
+    [12.34, '+12.3 %'],
+    [-0.04, '0.0 %'],
+    [1234.5, '+1235 %'],
+  ])('is written with its sign: %d', (value, text) => {
+    expect(signed(value)).toBe(text);
+  });
+});
+
+describe('metrics with a box', () => {
+  it('stand before those that were typed', () => {
+    const typed = ['psnr=enable_mse=true', 'float_ssim'];
+    expect(withMetric(typed, 'cambi', true)).toEqual(['float_ssim', 'cambi', 'psnr=enable_mse=true']);
+    expect(withMetric(typed, 'float_ssim', false)).toEqual(['psnr=enable_mse=true']);
+    expect(typedMetrics(typed)).toEqual(['psnr=enable_mse=true']);
+  });
+  it('are named in the summary', () => {
+    const features = ['float_ms_ssim', 'ciede', 'psnr_hvs'];
+    expect(summary({ ...DEFAULT_SETTINGS, features })[0]).toBe('VMAF + MS-SSIM + CIEDE2000 + PSNR_HVS');
   });
 });

@@ -52,14 +52,16 @@ interface Stream {
 export class PairReader {
   readonly #request: ScoreRequest;
   readonly #options: ExtractOptions;
+  readonly #extract: typeof extractFrames;
   readonly #kept = new ByteCache<number, FramePair>(KEPT, 2);
   #stream: Stream | undefined;
   /** The last read; reads are serialized because there is one decoder. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(request: ScoreRequest, options: ExtractOptions) {
+  constructor(request: ScoreRequest, options: ExtractOptions, extract = extractFrames) {
     this.#request = request;
     this.#options = options;
+    this.#extract = extract;
   }
 
   /**
@@ -109,7 +111,7 @@ export class PairReader {
   #open(): Stream {
     const asked = new Asked();
     const stop = new AbortController();
-    const pairs = extractFrames(this.#request, asked, { ...this.#options, signal: stop.signal });
+    const pairs = this.#extract(this.#request, asked, { ...this.#options, signal: stop.signal });
     return { asked, pairs, stop, next: Number.POSITIVE_INFINITY };
   }
 

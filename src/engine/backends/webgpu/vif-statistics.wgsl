@@ -52,6 +52,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
   let outputs = LANES - 2u * level.reach;
   let left = group.x * outputs;
   let top = (group.y + level.first_row) * ROWS;
+  if (lane < SUMS) {
+    atomicStore(&totals[lane], 0u);
+  }
   filter_column(lane, mirror(i32(left + lane) - i32(level.reach), level.width), top);
   workgroupBarrier();
 

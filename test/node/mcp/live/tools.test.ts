@@ -2,7 +2,7 @@
  * The tools of the live server: what they say of a measurement, and how they steer it.
  */
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, writeFileSync } from 'node:fs';
+import { truncateSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -10,9 +10,11 @@ import { type Alarm, prepareRun, score } from '../../../../src/index.js';
 import { openEmbeddedServer } from '../../../../src/live/embedded.js';
 import { y4mFile, yuvFile } from '../../../../src/sample/files.js';
 import { makeSample } from '../../../../src/sample/generator.js';
+import { ffmpeg, hasFfmpeg, needsFfmpeg } from '../../../support/encode.js';
 import {
   callOf,
   callTool,
+  listening,
   pairOf,
   post,
   privateFolder,
@@ -21,13 +23,13 @@ import {
   THREAD,
   TINY,
 } from '../../../support/mcp-live.js';
+import { tier } from '../../../support/tier.js';
 
 const sse = { transport: 'sse', port: 0 } as const;
 
 describe('the live tools', () => {
   it('say where a measurement stands and what it scored, as the report does at the end', async () => {
-    const { scorer, server, push } = await served();
-    const { address } = await server.listen(sse);
+    const { scorer, push, address } = await listening();
     await push(30);
     await expect.poll(async () => (await callTool(address, 'vmaf.status')).frames.measured).toBe(29);
     const status = await callTool(address, 'vmaf.status');
@@ -64,8 +66,7 @@ describe('the live tools', () => {
   });
 
   it('pause and resume at a frame boundary, and stop with a report of what was taken', async () => {
-    const { scorer, server, push } = await served();
-    const { address } = await server.listen(sse);
+    const { scorer, push, address } = await listening();
     await push(3);
     expect(await callTool(address, 'vmaf.pause')).toMatchObject({ state: 'paused' });
     let arrived = false;
@@ -83,8 +84,7 @@ describe('the live tools', () => {
   });
 
   it('pool ranges and latest seconds, and say which part of them is kept', async () => {
-    const { scorer, server, push } = await served({ keepFrames: 10 });
-    const { address } = await server.listen(sse);
+    const { scorer, push, address } = await listening({ keepFrames: 10 });
     await push(40);
     const { frames } = await scorer.finish();
     const mean = (first: number, last: number) =>
@@ -137,8 +137,7 @@ describe('the live tools', () => {
   });
 
   it('are busy at once when the queue is full, although the measuring thread looks at nothing', async () => {
-    const { server, push } = await served({ queueDepth: 2, maxDrainPerFrame: 1 });
-    const { address } = await server.listen(sse);
+    const { push, address } = await listening({ queueDepth: 2, maxDrainPerFrame: 1 });
     await push(2);
     // This thread, which measures, is blocked while another process asks twelve times and gets ten answers.
     const script = `
@@ -159,8 +158,7 @@ describe('the live tools', () => {
   });
 
   it('read while a frame keeps the measuring thread busy', async () => {
-    const { server, push } = await served();
-    const { address } = await server.listen(sse);
+    const { push, address } = await listening();
     await push(4);
     const script = `const r = await fetch(${JSON.stringify(address)}, { method: 'POST', body: ${JSON.stringify(request('tools/call', { name: 'vmaf.status', arguments: {} }))} }); console.log(await r.text())`;
     // This thread, which measures, is blocked while another process asks.
@@ -172,11 +170,10 @@ describe('the live tools', () => {
 
   it('raise alarms once, and say when they are over', async () => {
     const alarms: Alarm[] = [];
-    const { scorer, server, push } = await served({
+    const { scorer, server, push, address } = await listening({
       alarms: ['max<97 for 2f', 'p50(integer_adm2)>2'],
       onAlarm: (alarm) => alarms.push(alarm),
     });
-    const { address } = await server.listen(sse);
     await push(6);
     const [same] = await pairOf(0);
     for (let i = 0; i < 8; i++) await scorer.push(same, same);
@@ -206,8 +203,7 @@ describe('the live tools', () => {
   });
 
   it('name what is wrong with arguments as JSON-RPC errors', async () => {
-    const { server } = await served();
-    const { address } = await server.listen(sse);
+    const { address } = await listening();
     const cases = [
       ['vmaf.nope', {}, -32601, /no such tool; there are list_features, compute_vmaf/],
       ['vmaf.score', { frame: -1 }, -32602, /frame is -1, but it must be a whole number from 0/],
@@ -235,8 +231,7 @@ describe('compute_vmaf', () => {
     };
     const y4m = [path('r.y4m', y4mFile(clip, 'reference', 3)), path('d.y4m', y4mFile(clip, 'distorted', 3))];
     const yuv = [path('r.yuv', yuvFile(clip, 'reference', 3)), path('d.yuv', yuvFile(clip, 'distorted', 3))];
-    const { server } = await served({ folders: [folder] });
-    const { address } = await server.listen(sse);
+    const { address } = await listening({ folders: [folder] });
     const report = await score({ reference: y4m[0] ?? '', distorted: y4m[1] ?? '' });
     const expected = {
       score: report.pooled_metrics.vmaf?.mean,
@@ -267,49 +262,51 @@ describe('compute_vmaf', () => {
 });
 
 describe('compute_vmaf of raw videos', () => {
-  it.each([
-    ['400', 8],
-    ['400', 16],
-    ['420', 8],
-    ['420', 12],
-    ['420', 16],
-    ['422', 8],
-    ['422', 14],
-    ['444', 10],
-    ['444', 16],
-  ] as const)('takes %s with %i bits', async (chroma, bitDepth) => {
+  const formats = tier<readonly (readonly ['400' | '420' | '422' | '444', number])[]>(
+    [
+      ['400', 16],
+      ['420', 8],
+      ['422', 14],
+      ['444', 10],
+    ],
+    [8, 10, 12, 14, 16].flatMap((bits) => (['400', '420', '422', '444'] as const).map((one) => [one, bits])),
+  );
+
+  it('takes every chroma format and bit depth', async () => {
     const folder = privateFolder();
-    const clip = makeSample({ width: 64, height: 48, bitDepth, chroma }, { seed: 6 });
-    const [reference_path, distorted_path] = (['reference', 'distorted'] as const).map((side) => {
-      const path = join(folder, `${side}.yuv`);
-      writeFileSync(path, yuvFile(clip, side, 3));
-      return path;
-    }) as [string, string];
-    const { server } = await served({ folders: [folder] });
-    const { address } = await server.listen(sse);
-    const geometry = { width: 64, height: 48, bitdepth: bitDepth, pixel_format: chroma };
-    const raw = { width: 64, height: 48, bitDepth, chroma };
-    const report = await score({ reference: reference_path, distorted: distorted_path, raw }, { threads: 0 });
-    expect(
-      await callTool(address, 'compute_vmaf', { reference_path, distorted_path, ...geometry }),
-    ).toMatchObject({
-      isError: false,
-      score: report.pooled_metrics.vmaf?.mean,
-      frames_scored: 3,
-      bitdepth: bitDepth,
-    });
+    const { address } = await listening({ folders: [folder] });
+    for (const [chroma, bitDepth] of formats) {
+      const raw = { width: 64, height: 48, bitDepth, chroma };
+      const clip = makeSample(raw, { seed: 6 });
+      const [reference_path, distorted_path] = (['reference', 'distorted'] as const).map((side) => {
+        const path = join(folder, `${side}-${chroma}-${bitDepth}.yuv`);
+        writeFileSync(path, yuvFile(clip, side, 3));
+        return path;
+      }) as [string, string];
+      const report = await score(
+        { reference: reference_path, distorted: distorted_path, raw },
+        { threads: 0 },
+      );
+      const geometry = { width: 64, height: 48, bitdepth: bitDepth, pixel_format: chroma };
+      expect(
+        await callTool(address, 'compute_vmaf', { reference_path, distorted_path, ...geometry }),
+        `${chroma}, ${bitDepth} bits`,
+      ).toMatchObject({
+        isError: false,
+        score: report.pooled_metrics.vmaf?.mean,
+        frames_scored: 3,
+        bitdepth: bitDepth,
+      });
+    }
   });
 
-  it.skipIf(spawnSync('ffmpeg', ['-version']).status !== 0)('takes encoded videos', async () => {
+  it.skipIf(!hasFfmpeg)(`takes encoded videos (${needsFfmpeg})`, async () => {
     const folder = privateFolder();
     const clip = makeSample({ width: 64, height: 64, bitDepth: 8, chroma: '420' }, { seed: 6 });
     const reference_path = join(folder, 'reference.y4m');
-    const distorted_path = join(folder, 'distorted.mkv');
     writeFileSync(reference_path, y4mFile(clip, 'reference', 4));
-    const encode = ['-v', 'error', '-i', reference_path, '-c:v', 'ffv1', distorted_path];
-    expect(spawnSync('ffmpeg', encode).status).toBe(0);
-    const { server } = await served({ folders: [folder] });
-    const { address } = await server.listen(sse);
+    const distorted_path = ffmpeg(join(folder, 'distorted.mkv'), ['-i', reference_path, '-c:v', 'ffv1']);
+    const { address } = await listening({ folders: [folder] });
     const report = await score({ reference: reference_path, distorted: reference_path }, { threads: 0 });
     expect(await callTool(address, 'compute_vmaf', { reference_path, distorted_path })).toMatchObject({
       score: report.pooled_metrics.vmaf?.mean,
@@ -321,12 +318,11 @@ describe('compute_vmaf of raw videos', () => {
 describe('compute_vmaf under way', () => {
   it('is ended, and answered, when the server is closed', async () => {
     const folder = privateFolder();
+    // Far more frames than the thread is given to end, and no bytes on the disk.
     const path = join(folder, 'long.yuv');
-    // Far more than the thread is given to end.
-    const frame = Buffer.alloc(1280 * 720, 128);
-    for (let i = 0; i < 300; i++) appendFileSync(path, frame);
-    const { server } = await served({ folders: [folder] });
-    const { address } = await server.listen(sse);
+    writeFileSync(path, '');
+    truncateSync(path, 300 * 1280 * 720);
+    const { server, address } = await listening({ folders: [folder] });
     const video = { reference_path: path, distorted_path: path };
     const asked = post(
       address,
@@ -346,8 +342,7 @@ describe('compute_vmaf under way', () => {
 
 describe('the report so far', () => {
   it('is told of to subscribers when a measurement pauses and goes on', async () => {
-    const { server, push } = await served();
-    const { address } = await server.listen(sse);
+    const { server, push, address } = await listening();
     const path = join(privateFolder(), 's');
     await server.listen({ transport: 'unix', path });
     await push(3);
@@ -403,8 +398,7 @@ describe('the report so far', () => {
   });
 
   it('is a resource whose subscribers hear of changes', async () => {
-    const { server, push } = await served();
-    const { address } = await server.listen(sse);
+    const { address, push } = await listening();
     await push(5);
     const { result } = await post(address, request('resources/list'));
     expect(result.resources).toHaveLength(1);

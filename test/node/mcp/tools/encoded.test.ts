@@ -2,11 +2,15 @@
  * @module test/node/mcp/tools/encoded
  * The tools for videos of any kind: scoring, comparing, inspecting and aligning files as they come.
  */
-import { statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Comparison } from '../../../../src/mcp/scoring/comparison.js';
-import { rank } from '../../../../src/mcp/scoring/comparison.js';
+import { fitting, MOST_TOKENS } from '../../../../src/mcp/large-results.js';
+import { type Comparison, rank } from '../../../../src/mcp/scoring/comparison.js';
+import type { ScoreDocument } from '../../../../src/mcp/scoring/documents.js';
+import { tokensOf } from '../../../../src/mcp/tokens.js';
+import type { Tool } from '../../../../src/mcp/tool.js';
 import { compareEncodesTool } from '../../../../src/mcp/tools/compare-encodes.js';
 import { explainScoreTool } from '../../../../src/mcp/tools/explain-score.js';
 import { findAlignmentTool } from '../../../../src/mcp/tools/find-alignment.js';
@@ -18,42 +22,60 @@ import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../../s
 import { type FixtureClip, readFixture } from '../../../support/fixtures.js';
 import { call, fakeContext, refused, videoFolder, writePair } from '../../../support/mcp-tools.js';
 
-const context = () => fakeContext(videoFolder());
-const encoded = () => fakeContext(encodeFolder());
+interface Batch {
+  readonly summary: string;
+  readonly failed: number;
+  readonly pairs: readonly {
+    readonly distorted: string;
+    readonly mean?: number;
+    readonly error?: string;
+    readonly target?: unknown;
+  }[];
+}
+interface Inspection {
+  readonly findings: readonly { readonly code: string; readonly fix?: string }[];
+}
+type Args = Readonly<Record<string, unknown>>;
+
+/** Generated videos and encodes lie there. */
+const context = () => fakeContext(tmpdir());
+const refuse = (tool: Tool, args: Args) => refused(tool, args, context());
+const ask = <Document = Record<string, unknown>>(tool: Tool, args: Args, given = context()) =>
+  call<Document>(tool, args, given);
+const compare = (args: Args, given = context()) => call<Comparison>(compareEncodesTool, args, given);
+
+/** Scores so far: several tests ask for the same. */
+const scores = new Map<string, Promise<ScoreDocument>>();
+
+function score(reference_encoded: string, distorted_encoded: string, more: Args = {}) {
+  const args = { reference_encoded, distorted_encoded, ...more };
+  const key = JSON.stringify(args);
+  const made = scores.get(key) ?? call(vmafScoreEncoded, args, context());
+  scores.set(key, made);
+  return made;
+}
 
 const [first] = readFixture('models');
 const run = first?.runs.find(({ models = [] }) => models.length === 4);
 if (!first || !run) throw new Error('no such fixture');
 const { clip } = first;
+/** Of each frame, as libvmaf gave it. */
+const libvmaf = (run.metrics.raw ?? []).map((value) => value ?? Number.NaN);
+const libvmafMean = libvmaf.reduce((sum, value) => sum + value, 0) / libvmaf.length;
+const UNCLIPPED = { model: 'version=vmaf_v0.6.1:disable_clip:name=raw', precision: 'max' };
 
 describe('score_batch', () => {
+  const { ref, dis } = writePair(clip, 'y4m');
+
   it('answers a row per pair in their order, with the numbers of vmaf_score, and the table as a resource', async () => {
-    const { ref, dis } = writePair(clip, 'y4m');
     const used = context();
     const missing = join(videoFolder(), 'missing.y4m');
-    const pairs = [
-      { reference: ref, distorted: dis },
-      { reference: ref, distorted: missing },
-      { reference: '/etc/passwd', distorted: dis },
-      { reference: ref, distorted: ref },
-      { reference: 'https://example.com/a.mp4?sig=SECRET', distorted: dis },
-    ];
-    const answer = await call(
-      scoreBatchTool,
-      {
-        references: pairs.map(({ reference }) => reference),
-        distorted: pairs.map((one) => one.distorted),
-        precision: 'max',
-      },
-      used,
-    );
-    const single = await call(
-      vmafScoreEncoded,
-      { reference_encoded: ref, distorted_encoded: dis, precision: 'max' },
-      context(),
-    );
-    const rows = answer.pairs as { distorted: string; mean?: number; error?: string }[];
-    expect(rows.map(({ distorted }) => distorted)).toEqual(pairs.map(({ distorted }) => distorted));
+    const references = [ref, ref, '/etc/passwd', ref, 'https://example.com/a.mp4?sig=SECRET'];
+    const distorted = [dis, missing, dis, ref, dis];
+    const answer = await ask<Batch>(scoreBatchTool, { references, distorted, precision: 'max' }, used);
+    const single = await score(ref, dis, { precision: 'max' });
+    const rows = answer.pairs;
+    expect(rows.map((row) => row.distorted)).toEqual(distorted);
     expect(rows[0]).toMatchObject({ mean: single.pooled_metrics?.vmaf?.mean });
     expect(rows[1]?.error).toContain('missing.y4m');
     expect(rows[2]?.error).toContain('not allowed');
@@ -63,329 +85,267 @@ describe('score_batch', () => {
     expect(used.published).toMatchObject([{ name: 'batch.csv', mimeType: 'text/csv' }]);
     expect(String(used.published[0]?.data).trimEnd().split('\n')).toHaveLength(6);
     expect(used.told.at(-1)).toMatchObject({ total: 1000 });
-    expect(used.told.map(({ done }) => done)).toEqual(
-      [...used.told.map(({ done }) => done)].sort((a, b) => a - b),
-    );
+    const steps = used.told.map(({ done }) => done);
+    expect(steps).toEqual([...steps].sort((a, b) => a - b));
   });
 
   it('fails where no pair can be scored, ends when it is cancelled, and takes 64 pairs', async () => {
-    const { ref, dis } = writePair(clip, 'y4m');
-    const bad = { reference: ref, distorted: join(videoFolder(), 'none.y4m') };
-    expect(
-      await refused(
-        scoreBatchTool,
-        { references: [ref], distorted: [bad.distorted, bad.distorted] },
-        context(),
-      ),
-    ).toContain('none.y4m');
+    const missing = join(videoFolder(), 'none.y4m');
+    const references = [ref];
+    expect(await refuse(scoreBatchTool, { references, distorted: [missing, missing] })).toContain('none.y4m');
     const uneven = { references: [ref, ref], distorted: [dis, dis, dis] };
-    expect(await refused(scoreBatchTool, uneven, context())).toContain(
-      'one reference for all, or one for each',
-    );
-    const stop = new AbortController();
-    stop.abort(new Error('cancelled'));
-    const cancelled = fakeContext(videoFolder(), stop.signal);
-    await expect(call(scoreBatchTool, { references: [ref], distorted: [dis] }, cancelled)).rejects.toThrow();
-    const many = Array.from({ length: 65 }, () => dis);
-    expect(scoreBatchTool.inputSchema.safeParse({ references: [ref], distorted: many }).success).toBe(false);
-    expect(
-      scoreBatchTool.inputSchema.safeParse({ references: [ref], distorted: many.slice(1) }).success,
-    ).toBe(true);
-    expect(scoreBatchTool.inputSchema.safeParse({ references: [ref], distorted: [] }).success).toBe(false);
+    expect(await refuse(scoreBatchTool, uneven)).toContain('one reference for all, or one for each');
+    const cancelled = fakeContext(videoFolder(), AbortSignal.abort(new Error('cancelled')));
+    await expect(call(scoreBatchTool, { references, distorted: [dis] }, cancelled)).rejects.toThrow();
+    for (const [count, taken] of [
+      [0, false],
+      [64, true],
+      [65, false],
+    ] as const) {
+      const distorted = Array.from({ length: count }, () => dis);
+      expect(scoreBatchTool.inputSchema.safeParse({ references, distorted }).success).toBe(taken);
+    }
   });
 });
 
 describe('vmaf_score_encoded', () => {
   it("gives libvmaf's score of Y4M files, and the paths as they were given", async () => {
     const { ref, dis } = writePair(clip, 'y4m');
-    const answer = await call(
-      vmafScoreEncoded,
-      {
-        reference_encoded: ref,
-        distorted_encoded: dis,
-        model: 'version=vmaf_v0.6.1:disable_clip:name=raw',
-        precision: 'max',
-      },
-      context(),
-    );
+    const answer = await score(ref, dis, UNCLIPPED);
     expect(answer).toMatchObject({ reference_encoded: ref, distorted_encoded: dis, backend_used: 'cpu' });
-    const values = (run.metrics.raw ?? []).map((value) => value ?? Number.NaN);
-    expect(answer.pooled_metrics?.raw?.mean).toBe(
-      values.reduce((sum, value) => sum + value, 0) / values.length,
-    );
+    expect(answer.pooled_metrics?.raw?.mean).toBe(libvmafMean);
   });
 
   it('refuses stored videos of two sizes unless a filter is named, and what later features need', async () => {
-    const small = writePair(clip, 'y4m');
     const other: FixtureClip = { ...clip, width: 128, height: 72 };
-    const large = writePair(other, 'y4m');
-    const args = { reference_encoded: small.ref, distorted_encoded: large.dis };
-    const sentence = await refused(vmafScoreEncoded, args, context());
-    expect(sentence).toContain('160x90');
-    expect(sentence).toContain('128x72');
-    const scaled = await call(vmafScoreEncoded, { ...args, scale: 'bicubic' }, context());
-    expect(scaled).toMatchObject({ pairing: { width: 160, height: 90, scale: 'bicubic' } });
-    const smaller = await call(vmafScoreEncoded, { ...args, scale_to: '96x54' }, context());
-    expect(smaller).toMatchObject({ pairing: { width: 96, height: 54 } });
-    expect(await refused(vmafScoreEncoded, { ...args, no_reference: true }, context())).toBe(
+    const [{ ref }, { dis }] = [writePair(clip, 'y4m'), writePair(other, 'y4m')];
+    const refusal = (more: Args = {}) =>
+      refuse(vmafScoreEncoded, { reference_encoded: ref, distorted_encoded: dis, ...more });
+    expect(await refusal()).toMatch(/160x90.*128x72|128x72.*160x90/);
+    expect(await score(ref, dis, { scale: 'bicubic' })).toMatchObject({
+      pairing: { width: 160, height: 90, scale: 'bicubic' },
+    });
+    expect(await score(ref, dis, { scale_to: '96x54' })).toMatchObject({
+      pairing: { width: 96, height: 54 },
+    });
+    expect(await refusal({ no_reference: true })).toBe(
       'no_reference requires tiny_model; no classic NR scorer exists',
     );
-    expect(
-      await refused(vmafScoreEncoded, { ...args, aom_ctc: 'v1.0', feature: ['psnr'] }, context()),
-    ).toContain('aom_ctc and feature exclude each other');
+    expect(await refusal({ aom_ctc: 'v1.0', feature: ['psnr'] })).toContain(
+      'aom_ctc and feature exclude each other',
+    );
   });
 
-  it('takes every pairing parameter', () => {
-    const parse = (args: object) =>
-      vmafScoreEncoded.inputSchema.safeParse({ reference_encoded: 'a', distorted_encoded: 'b', ...args })
-        .success;
-    expect(parse({ scale_to: 'dis', offset: 'auto', range: { unit: 'seconds', start: 1, end: 2.5 } })).toBe(
-      true,
-    );
-    expect(parse({ offset: -3, frame_rate_policy: 'strict', decoder: 'ffmpeg', allow_damaged: true })).toBe(
-      true,
-    );
-    for (const wrong of [
-      { scale_to: '0x10' },
-      { offset: 0.5 },
-      { range: { start: -1 } },
-      { range: { from: 1 } },
-      { decoder: 'none' },
-      { scale: 'nearest' },
-    ]) {
-      expect(parse(wrong), JSON.stringify(wrong)).toBe(false);
-    }
+  it.each([
+    [{ scale_to: 'dis', offset: 'auto', range: { unit: 'seconds', start: 1, end: 2.5 } }, true],
+    [{ offset: -3, frame_rate_policy: 'strict', decoder: 'ffmpeg', allow_damaged: true }, true],
+    [{ scale_to: '0x10' }, false],
+    [{ offset: 0.5 }, false],
+    [{ range: { start: -1 } }, false],
+    [{ range: { from: 1 } }, false],
+    [{ decoder: 'none' }, false],
+    [{ scale: 'nearest' }, false],
+  ])('of the pairing parameters %j: taken is %s', (args, taken) => {
+    const whole = { reference_encoded: 'a', distorted_encoded: 'b', ...args };
+    expect(vmafScoreEncoded.inputSchema.safeParse(whole).success).toBe(taken);
+  });
+
+  it('answers a caller who asks for every frame of a long video with an outline that fits its schema', async () => {
+    const long: FixtureClip = {
+      content: 'T',
+      width: 32,
+      height: 32,
+      bitDepth: 8,
+      chroma: '420',
+      frames: 600,
+    };
+    const { ref, dis } = writePair(long, 'y4m');
+    const used = context();
+    const args = { reference_encoded: ref, distorted_encoded: dis, detail: 'frames', preflight: false };
+    const outcome = await vmafScoreEncoded.call(args, used);
+    const { document } = await fitting('vmaf_score_encoded', outcome, used.resources);
+    expect(document).toMatchObject({ frame_count: 600, full_result: { uri: expect.any(String) } });
+    const text = JSON.stringify(document);
+    expect(vmafScoreEncoded.outputSchema.safeParse(JSON.parse(text)).success).toBe(true);
+    expect(tokensOf(text)).toBeLessThanOrEqual(MOST_TOKENS);
   });
 });
 
-describe.runIf(hasFfmpeg)(`encoded files (${needsFfmpeg})`, () => {
-  const master = () => encode({ codec: 'ffv1', frames: 20, size: '192x108' });
-  const rough = () => encode({ codec: 'h264', frames: 20, size: '192x108', extra: ['-crf', '45'] });
-  const fine = () => encode({ codec: 'h264', frames: 20, size: '192x108', extra: ['-crf', '20'] });
-  const small = () => encode({ codec: 'h264', frames: 20, size: '96x54', extra: ['-crf', '30'] });
+describe.skipIf(!hasFfmpeg)(`encoded files (${needsFfmpeg})`, () => {
+  const h264 = (crf: number, size = '192x108') =>
+    encode({ codec: 'h264', frames: 12, size, extra: ['-crf', String(crf)] });
+  /** What a video decodes to, as Y4M: reading it starts no decoder. */
+  const stored = (path: string) => ffmpeg(path.replace(/\.\w+$/, '.y4m'), ['-i', path, '-strict', '-1']);
+  const master = () => encode({ codec: 'ffv1', frames: 12, size: '192x108' });
+  const reference = () => stored(master());
+  const rough = () => stored(h264(45));
+  const fine = () => stored(h264(20));
+  const small = () => h264(30, '96x54');
 
   it('score as the Y4M files that ffmpeg makes of them', async () => {
-    const raw = (path: string) => ffmpeg(path.replace(/\.\w+$/, '.y4m'), ['-i', path, '-strict', '-1']);
-    const args = { precision: 'max' };
-    const direct = await call(
-      vmafScoreEncoded,
-      { reference_encoded: master(), distorted_encoded: rough(), ...args },
-      encoded(),
-    );
-    const stored = await call(
-      vmafScoreEncoded,
-      { reference_encoded: raw(master()), distorted_encoded: raw(rough()), ...args },
-      encoded(),
-    );
-    expect(direct.pooled_metrics).toEqual(stored.pooled_metrics);
-    expect(direct).toMatchObject({ pairing: { distorted: { codec: 'h264' }, frames: { pairs: 20 } } });
+    const direct = await score(master(), h264(45), { precision: 'max' });
+    const decoded = await score(reference(), rough(), { precision: 'max' });
+    expect(direct.pooled_metrics).toEqual(decoded.pooled_metrics);
+    expect(direct).toMatchObject({ pairing: { distorted: { codec: 'h264' }, frames: { pairs: 12 } } });
     expect(direct.preflight?.map(({ severity }) => severity)).not.toContain('error');
   });
 
   it('are scaled to the reference, which preflight says', async () => {
-    const answer = await call(
-      vmafScoreEncoded,
-      { reference_encoded: master(), distorted_encoded: small() },
-      encoded(),
-    );
+    const answer = await score(reference(), small(), { precision: 'max' });
     expect(answer).toMatchObject({
       pairing: { width: 192, height: 108, distorted: { width: 96, height: 54 } },
     });
     expect(answer.preflight?.map(({ code }) => code)).toContain('size');
-    const strict = { reference_encoded: master(), distorted_encoded: small(), strict: true };
-    const refusal = await refused(vmafScoreEncoded, strict, encoded());
-    expect(refusal).toContain('96x54');
-    expect(refusal).toContain('To accept, pass scale: "bicubic".');
-    const unscaled = await refused(
-      vmafScoreEncoded,
-      { ...strict, strict: false, preflight: false, scale: 'none' },
-      encoded(),
-    );
+    const pair = { reference_encoded: reference(), distorted_encoded: small() };
+    const strict = await refuse(vmafScoreEncoded, { ...pair, strict: true });
+    expect(strict).toContain('96x54');
+    expect(strict).toContain('To accept, pass scale: "bicubic".');
+    const unscaled = await refuse(vmafScoreEncoded, { ...pair, preflight: false, scale: 'none' });
     expect(unscaled).toMatch(/scaling is off\. Pass scale: "bicubic"\.$/);
-    expect(refusal + unscaled).not.toMatch(/(^|\s)--\w/);
+    expect(strict + unscaled).not.toMatch(/(^|\s)--\w/);
   });
 
   it('are not for vmaf_score, which says where they belong', async () => {
-    const args = { ref: master(), dis: rough(), width: 192, height: 108, pixfmt: '420', bitdepth: 8 };
-    expect(await refused(vmafScore, args, encoded())).toContain('vmaf_score_encoded');
+    const args = { ref: master(), dis: h264(45), width: 192, height: 108, pixfmt: '420', bitdepth: 8 };
+    expect(await refuse(vmafScore, args)).toContain('vmaf_score_encoded');
   });
 
   it('stand side by side in compare_encodes, best first, with what they cost', async () => {
-    const one = encoded();
+    const one = context();
     const distorted = [rough(), fine(), small()];
-    const answer = await call<Comparison>(
-      compareEncodesTool,
-      { reference: master(), distorted, precision: 'max' },
-      one,
-    );
+    const answer = await compare({ reference: reference(), distorted, precision: 'max' }, one);
     expect(answer.encodes.map(({ rank: place }) => place)).toEqual([1, 2, 3]);
     expect(answer.encodes[0]?.distorted).toBe(fine());
     for (const row of answer.encodes) {
       expect(row.size_bytes).toBe(statSync(row.distorted).size);
-      expect(row.frames).toBe(20);
-      const alone = await call(
-        vmafScoreEncoded,
-        { reference_encoded: master(), distorted_encoded: row.distorted, precision: 'max' },
-        encoded(),
-      );
+      expect(row.frames).toBe(12);
+      const alone = await score(reference(), row.distorted, { precision: 'max' });
       expect(row.mean).toBe(alone.pooled_metrics?.vmaf?.mean);
       expect(row.p1).toBe(alone.distribution?.vmaf?.percentiles.p1);
     }
     expect(one.ran).toEqual([['compare_encodes', null]]);
-    expect(one.told.at(-1)).toMatchObject({ done: 60, total: 60 });
+    expect(one.told.at(-1)).toMatchObject({ done: 36, total: 36 });
   });
 
   it('are filtered by every tool that compares them, as preflight advises', async () => {
-    const boxed = ffmpeg(join(encodeFolder(), 'boxed.mkv'), [
-      ...['-i', rough(), '-vf', 'pad=192:140:0:16', '-c:v', 'ffv1'],
-    ]);
-    const pair = { reference: master(), distorted: boxed };
-    const { findings } = await call<{ findings: { code: string; fix?: string }[] }>(
-      inspectPairTool,
-      pair,
-      encoded(),
-    );
-    const advice = 'filters: {"crop_distorted":"192:108:0:16"}';
+    const box = ['-i', rough(), '-vf', 'pad=192:140:0:16', '-c:v', 'ffv1'];
+    const boxed = ffmpeg(join(encodeFolder(), 'boxed.mkv'), box);
+    const pair = { reference: reference(), distorted: boxed };
+    const { findings } = await ask<Inspection>(inspectPairTool, pair);
     const fixes = findings.map(({ fix = '' }) => fix.replaceAll('": "', '":"'));
-    expect(fixes.some((fix) => fix.includes(advice))).toBe(true);
+    expect(fixes).toContainEqual(expect.stringContaining('filters: {"crop_distorted":"192:108:0:16"}'));
     const filters = { crop_distorted: '192:108:0:16' };
     for (const [wrong, said] of [
       [{ vf_distorted: 'movie=a.mkv' }, /^vf_distorted names the filter "movie"/],
       [{ crop_reference: '999:999' }, /^crop_reference is "999:999", which goes beyond/],
     ] as const)
-      expect(await refused(inspectPairTool, { ...pair, filters: wrong }, encoded())).toMatch(said);
-    const inspected = await call<{ findings: { code: string }[] }>(
-      inspectPairTool,
-      { ...pair, filters },
-      encoded(),
-    );
+      expect(await refuse(inspectPairTool, { ...pair, filters: wrong })).toMatch(said);
+    const inspected = await ask<Inspection>(inspectPairTool, { ...pair, filters });
     expect(inspected.findings.map(({ code }) => code)).not.toContain('borders');
-    const plain = await call(
-      vmafScoreEncoded,
-      { reference_encoded: master(), distorted_encoded: rough() },
-      encoded(),
-    );
-    const mean = plain.pooled_metrics?.vmaf?.mean;
+    const mean = (await score(reference(), rough())).pooled_metrics?.vmaf?.mean;
     expect(mean).toEqual(expect.any(Number));
-    const compared = await call<Comparison>(
-      compareEncodesTool,
-      { reference: master(), distorted: [boxed], filters },
-      encoded(),
-    );
+    const compared = await compare({ ...pair, distorted: [boxed], filters });
     expect(compared.encodes[0]?.mean).toBe(mean);
-    const table = await call<{ pairs: { mean?: number }[] }>(
-      scoreBatchTool,
-      { references: [master()], distorted: [boxed], filters },
-      encoded(),
-    );
-    expect(table.pairs[0]?.mean).toBe(mean);
-    const explained = await call<Record<string, unknown>>(explainScoreTool, { ...pair, filters }, encoded());
-    const apart = await call<Record<string, unknown>>(
-      explainScoreTool,
-      { reference: master(), distorted: rough() },
-      encoded(),
-    );
-    expect(explained.explanation).toEqual(apart.explanation);
+    const batch = { references: [reference()], distorted: [boxed], filters };
+    expect((await ask<Batch>(scoreBatchTool, batch)).pairs[0]?.mean).toBe(mean);
+    const { explanation } = await ask(explainScoreTool, { ...pair, filters });
+    const plain = await ask(explainScoreTool, { ...pair, distorted: rough() });
+    expect(explanation).toEqual(plain.explanation);
   });
 
   it('are compared without those that cannot be scored, which are named', async () => {
     const broken = join(encodeFolder(), 'broken.mp4');
     writeFileSync(broken, 'not a video');
     const missing = join(encodeFolder(), 'missing.mp4');
-    const one = encoded();
-    const answer = await call<Comparison>(
-      compareEncodesTool,
-      { reference: master(), distorted: [missing, fine(), broken, rough()] },
-      one,
-    );
+    const one = context();
+    const args = { reference: reference(), distorted: [missing, fine(), broken, rough()] };
+    const answer = await compare(args, one);
     expect(answer.encodes.map(({ distorted }) => distorted)).toEqual([fine(), rough()]);
     expect(answer.errors).toEqual([
       { distorted: missing, error: expect.stringContaining('missing.mp4') },
       { distorted: broken, error: expect.stringContaining('broken.mp4 is not a video') },
     ]);
     expect(answer.summary).toContain(`${missing}, ${broken} could not be scored`);
-    expect(one.told.at(-1)).toMatchObject({ done: 40, total: 40 });
-    const none = { reference: master(), distorted: [missing, broken] };
-    expect(await refused(compareEncodesTool, none, encoded())).toMatch(
+    expect(one.told.at(-1)).toMatchObject({ done: 24 });
+    expect(await refuse(compareEncodesTool, { ...args, distorted: [missing, broken] })).toMatch(
       /None of the 2 encodes .*missing.mp4.*broken.mp4/,
     );
     const all = { reference: broken, distorted: [fine(), rough()] };
-    expect(await refused(compareEncodesTool, all, encoded())).toMatch(/^[^:]*broken.mp4 is not a video/);
+    expect(await refuse(compareEncodesTool, all)).toMatch(/^[^:]*broken.mp4 is not a video/);
   });
 
   it('are inspected without being scored', async () => {
-    const answer = await call<Record<string, unknown>>(
-      inspectPairTool,
-      { reference: master(), distorted: small() },
-      encoded(),
-    );
+    const answer = await ask(inspectPairTool, { reference: master(), distorted: small() });
+    const size_bytes = statSync(small()).size;
     expect(answer).toMatchObject({
       comparable: true,
       reference: { width: 192, height: 108, codec: 'ffv1' },
-      distorted: {
-        width: 96,
-        height: 54,
-        codec: 'h264',
-        frame_count: 20,
-        size_bytes: statSync(small()).size,
-      },
+      distorted: { width: 96, height: 54, codec: 'h264', frame_count: 12, size_bytes },
       alignment: { offset: 0 },
     });
-    expect(answer.findings).toEqual(
-      expect.arrayContaining([
-        expect.objectContaining({ code: 'size', fix: 'to accept, pass scale: "bicubic"' }),
-      ]),
-    );
+    const advice = { code: 'size', fix: 'to accept, pass scale: "bicubic"' };
+    expect(answer.findings).toContainEqual(expect.objectContaining(advice));
   });
 
   it('are aligned: frames that were cut off the start are found', async () => {
-    const source = encode({ codec: 'ffv1', frames: 60, size: '192x108', source: 'mandelbrot' });
-    const cut = ffmpeg(source.replace(/\.\w+$/, '.cut.mkv'), [
+    const film = stored(encode({ codec: 'ffv1', frames: 60, size: '192x108', source: 'mandelbrot' }));
+    const cut = ffmpeg(film.replace('.y4m', '.cut.y4m'), [
       '-i',
-      source,
+      film,
       '-vf',
-      'trim=start_frame=7',
-      '-c:v',
-      'ffv1',
+      'trim=start_frame=7,setpts=PTS-STARTPTS',
     ]);
-    const answer = await call<Record<string, unknown>>(
-      findAlignmentTool,
-      { reference: source, distorted: cut, window: 20 },
-      encoded(),
-    );
+    const answer = await ask(findAlignmentTool, { reference: film, distorted: cut, window: 20 });
     expect(answer).toMatchObject({ offset: 7, ambiguous: false, reason: 'clear' });
+  });
+
+  describe('that show different moments', () => {
+    const ref = () => encode({ codec: 'h264', size: '192x128', frames: 40, extra: ['-crf', '4'] });
+    const late = () => {
+      const trim = ['-i', ref(), '-vf', 'trim=start_frame=7,setpts=PTS-STARTPTS', '-crf', '4'];
+      return ffmpeg(join(encodeFolder(), 'moments.mp4'), trim);
+    };
+
+    it('are the first thing that the summary of a score says, and data beside it', async () => {
+      const answer = await score(ref(), late());
+      expect(answer.trust).toMatchObject({ verdict: 'untrusted', codes: ['offset'] });
+      expect(answer.summary).toMatch(
+        /^Do not trust this score \(offset\): The pictures do not belong together/,
+      );
+      const aligned = await score(ref(), late(), { offset: 7 });
+      expect(aligned.trust?.verdict).not.toBe('untrusted');
+      // Seconds are those of the reference.
+      const [worst] = aligned.worst_frames?.frames ?? [];
+      expect(worst?.seconds).toBeCloseTo(((worst?.frame ?? 0) + 7) / 25, 3);
+    });
+
+    it('are named in a comparison, where they are not the best of those with a right score', async () => {
+      const answer = await compare({ reference: ref(), distorted: [late(), ref()] });
+      expect(answer.encodes.map(({ trust }) => trust.verdict === 'untrusted')).toEqual([false, true]);
+      expect(answer.summary).toContain(`Do not trust the score of ${late()} (offset): `);
+    });
   });
 });
 
 describe('raw video in the tools that take every kind', () => {
   it('needs its whole geometry', async () => {
     const { ref, dis } = writePair(clip, 'yuv');
-    const args = { reference: ref, distorted: dis, width: 160, height: 90 };
-    expect(await refused(inspectPairTool, args, context())).toMatch(/lacks pixfmt, bitdepth/);
-    const whole = { ...args, pixfmt: '420', bitdepth: 8 };
-    expect(await call(inspectPairTool, whole, context())).toMatchObject({
+    const part = { reference: ref, distorted: dis, width: 160, height: 90 };
+    expect(await refuse(inspectPairTool, part)).toMatch(/lacks pixfmt, bitdepth/);
+    const whole = { ...part, pixfmt: '420', bitdepth: 8 };
+    expect(await ask(inspectPairTool, whole)).toMatchObject({
       comparable: true,
       reference: { width: 160, height: 90, container: 'yuv', frame_count: 3 },
     });
-    expect(await call(findAlignmentTool, whole, context())).toMatchObject({
+    expect(await ask(findAlignmentTool, whole)).toMatchObject({
       reason: 'short',
       candidates: expect.anything(),
     });
-    const { encodes } = await call<Comparison>(
-      compareEncodesTool,
-      {
-        ...whole,
-        distorted: [dis, ref],
-        precision: 'max',
-        model: 'version=vmaf_v0.6.1:disable_clip:name=raw',
-      },
-      context(),
-    );
-    const values = (run.metrics.raw ?? []).map((value) => value ?? Number.NaN);
+    const { encodes } = await compare({ ...whole, distorted: [dis, ref], ...UNCLIPPED });
     expect(encodes.map(({ distorted }) => distorted)).toEqual([ref, dis]);
     expect(encodes[1]).toMatchObject({
-      mean: values.reduce((sum, value) => sum + value, 0) / values.length,
-      min: Math.min(...values),
+      mean: libvmafMean,
+      min: Math.min(...libvmaf),
       dominated_by: ref,
       size_bytes: statSync(dis).size,
       bitrate: null,
@@ -393,97 +353,88 @@ describe('raw video in the tools that take every kind', () => {
   });
 });
 
-describe.skipIf(!hasFfmpeg)(
-  `a pair that shows different moments${hasFfmpeg ? '' : `: ${needsFfmpeg}`}`,
-  () => {
-    const ref = () => encode({ codec: 'h264', size: '192x128', frames: 40, extra: ['-crf', '4'] });
-    const late = () =>
-      ffmpeg(join(encodeFolder(), 'moments.mp4'), [
-        '-i',
-        ref(),
-        '-vf',
-        'trim=start_frame=7,setpts=PTS-STARTPTS',
-        '-crf',
-        '4',
-      ]);
-
-    it('is the first thing that the summary of a score says, and is data beside it', async () => {
-      const pair = { reference_encoded: ref(), distorted_encoded: late() };
-      const answer = await call(vmafScoreEncoded, pair, encoded());
-      expect(answer.trust).toMatchObject({ verdict: 'untrusted', codes: ['offset'] });
-      expect(answer.summary).toMatch(
-        /^Do not trust this score \(offset\): The pictures do not belong together/,
-      );
-      const aligned = await call(vmafScoreEncoded, { ...pair, offset: 7 }, encoded());
-      expect(aligned.trust?.verdict).not.toBe('untrusted');
-      // Seconds are those of the reference.
-      const [worst] = aligned.worst_frames?.frames ?? [];
-      expect(worst?.seconds).toBeCloseTo(((worst?.frame ?? 0) + 7) / 25, 3);
-    });
-
-    it('is named in a comparison, where it is not the best of those with a right score', async () => {
-      const answer = (await call(
-        compareEncodesTool,
-        { reference: ref(), distorted: [late(), ref()] },
-        encoded(),
-      )) as Comparison;
-      expect(answer.encodes.map(({ trust }) => trust.verdict === 'untrusted')).toEqual([false, true]);
-      expect(answer.summary).toContain(`Do not trust the score of ${late()} (offset): `);
-    });
-  },
-);
-
 describe('ranking', () => {
-  const row = (
-    distorted: string,
-    mean: number | null,
-    size_bytes: number | null,
-    verdict: 'fine' | 'untrusted' = 'fine',
-  ) => ({
-    distorted,
-    mean,
-    size_bytes,
-    harmonic_mean: null,
-    min: null,
-    p1: null,
-    p5: null,
-    bitrate: null,
-    width: 1,
-    height: 1,
-    frames: 1,
-    codec: null,
-    worst_frame: null,
-    trust: { verdict, codes: [] },
-    preflight: [],
+  type Verdict = 'fine' | 'untrusted';
+  const row = (distorted: string, mean: number | null, size_bytes: number, verdict: Verdict = 'fine') => ({
+    ...{ distorted, mean, size_bytes, trust: { verdict, codes: [] } },
+    ...{ harmonic_mean: null, min: null, p1: null, p5: null, bitrate: null, codec: null, worst_frame: null },
+    ...{ width: 1, height: 1, frames: 1, preflight: [] },
   });
 
-  it('is by score, then size, and names for each the best that leaves it without a use', () => {
-    const rows = rank([
-      row('a', 90, 500),
-      row('b', 95, 900),
-      row('c', 90, 400),
-      row('d', 80, 450),
-      row('e', null, 10),
-    ]);
-    expect(rows.map(({ distorted, dominated_by: by }) => [distorted, by])).toEqual([
-      ['b', null],
-      ['c', null],
-      ['a', 'c'],
-      ['d', 'c'],
-      ['e', null],
-    ]);
+  it.each([
+    [
+      'is by score, then size, and names for each the best that leaves it without a use',
+      [row('a', 90, 500), row('b', 95, 900), row('c', 90, 400), row('d', 80, 450), row('e', null, 10)],
+      { b: null, c: null, a: 'c', d: 'c', e: null },
+    ],
+    [
+      'puts a score that cannot be trusted last, and lets it speak against no other',
+      [row('a', 99, 100, 'untrusted'), row('b', 90, 900), row('c', 80, 950)],
+      { b: null, c: 'b', a: null },
+    ],
+    [
+      'lets two of the same score and size both stand',
+      [row('a', 90, 5), row('b', 90, 5)],
+      { a: null, b: null },
+    ],
+  ] as const)('%s', (_, rows, ranked) => {
+    const found = rank([...rows]).map(({ distorted, dominated_by: by }) => [distorted, by]);
+    expect(found).toEqual(Object.entries(ranked));
+  });
+});
+
+describe('a verdict on what was to be reached', () => {
+  const small = { content: 'sample', width: 64, height: 48, bitDepth: 8, chroma: '420', frames: 6 } as const;
+  const { ref, dis } = writePair({ ...small, seed: 62 }, 'y4m');
+  const same = `${ref}.same.y4m`;
+  const SYNTAX = 'vmaf.p5>=80';
+
+  it('is given with a score', async () => {
+    const reached = await score(ref, dis, { target: 'vmaf.p5>=1, psnr_y.mean>=1' });
+    expect(reached.target).toMatchObject({
+      verdict: 'reached',
+      checks: [
+        { value_of: 'vmaf.p5', must_be: '>=1', reached: true },
+        { value_of: 'psnr_y.mean', found: reached.pooled_metrics?.psnr_y?.mean },
+      ],
+    });
+    const missed = await score(ref, dis, { target: '99' });
+    expect(missed.target).toMatchObject({
+      verdict: 'missed',
+      checks: [{ value_of: 'vmaf.mean', must_be: '>=99', reached: false }],
+    });
+    expect(missed.summary).toMatch(/^Target missed: vmaf\.mean>=99 missed \(\d+\.\d\d\)\. vmaf /);
+    const unknown = await score(ref, dis, { target: 'nothing.p5>=1' });
+    expect(unknown.target?.checks[0]).toMatchObject({
+      found: null,
+      reached: false,
+      note: expect.stringContaining('not measured'),
+    });
+    const bad = { reference_encoded: ref, distorted_encoded: dis, target: 'good' };
+    expect(await refuse(vmafScoreEncoded, bad)).toContain(SYNTAX);
+    const swapped = await score(dis, ref, { target: '1' });
+    if (swapped.trust?.verdict === 'untrusted') expect(swapped.target?.verdict).toBe('untrusted');
   });
 
-  it('puts a score that cannot be trusted last, and lets it speak against no other', () => {
-    const rows = rank([row('a', 99, 100, 'untrusted'), row('b', 90, 900), row('c', 80, 950)]);
-    expect(rows.map(({ distorted, dominated_by: by }) => [distorted, by])).toEqual([
-      ['b', null],
-      ['c', 'b'],
-      ['a', null],
+  it('is given with every encode of a comparison and of a table', async () => {
+    copyFileSync(ref, same);
+    const distorted = [dis, same];
+    const args = { reference: ref, distorted };
+    const compared = await compare({ ...args, target: 'psnr_y.min>=55, p5>=90' });
+    expect(compared.summary.startsWith(`${same} reaches the target. 2 encodes; the best is`)).toBe(true);
+    expect(compared.encodes).toMatchObject([
+      { distorted: same, target: { verdict: 'reached', checks: [{ found: 60 }, { must_be: '>=90' }] } },
+      { distorted: dis, target: { verdict: 'missed', checks: [{ value_of: 'psnr_y.min' }, {}] } },
     ]);
-  });
-
-  it('lets two of the same score and size both stand', () => {
-    expect(rank([row('a', 90, 5), row('b', 90, 5)]).map(({ dominated_by: by }) => by)).toEqual([null, null]);
+    const both = await compare({ ...args, target: '1' });
+    expect(both.summary).toMatch(/^All reach the target\. The smallest that does is /);
+    const table = await ask<Batch>(scoreBatchTool, { references: [ref], distorted, target: '99.9' });
+    expect(table.summary).toMatch(/^None reaches the target\. 2 pairs scored\./);
+    expect(table.pairs.map(({ target }) => target)).toMatchObject([
+      { verdict: 'missed' },
+      { verdict: 'missed', checks: [{ value_of: 'vmaf.mean', must_be: '>=99.9' }] },
+    ]);
+    expect((await compare(args)).encodes[0]).not.toHaveProperty('target');
+    expect(await refuse(compareEncodesTool, { ...args, target: 'good' })).toContain(SYNTAX);
   });
 });

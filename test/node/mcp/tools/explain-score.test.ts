@@ -2,11 +2,12 @@
  * @module test/node/mcp/tools/explain-score
  * `explain_score`: shares of a loss that add up, from libvmaf's features, and what they say of known damage.
  */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type FeatureModel, openModel } from '../../../../src/index.js';
 import { Attribution } from '../../../../src/mcp/scoring/attribution.js';
 import { explainScoreTool } from '../../../../src/mcp/tools/explain-score.js';
-import { type FixtureClip, readFixture } from '../../../support/fixtures.js';
+import { type FixtureCase, type FixtureClip, readFixture } from '../../../support/fixtures.js';
 import { call, fakeContext, refused, videoFolder, writePair } from '../../../support/mcp-tools.js';
 
 const context = () => fakeContext(videoFolder());
@@ -116,6 +117,16 @@ describe('attribution', () => {
 describe('explain_score', () => {
   const formats = readFixture('formats');
 
+  const still = { content: 'T', width: 64, height: 64, bitDepth: 8, chroma: '420', frames: 3 } as const;
+
+  /** What libvmaf gave for a distortion. */
+  function fixture(distortion: object): FixtureCase {
+    const text = JSON.stringify(distortion);
+    const found = formats.find(({ clip }) => JSON.stringify(clip.distortion) === text);
+    if (!found) throw new Error('no such fixture');
+    return found;
+  }
+
   /** The explanation of a fixture's pair. */
   async function explain(clip: FixtureClip, more: object = {}): Promise<Explanation> {
     const { ref, dis } = writePair(clip, 'y4m');
@@ -125,13 +136,9 @@ describe('explain_score', () => {
   it.each([{ blur: 3 }, { quantiser: 30 }, { noise: 12 }])(
     "starts from libvmaf's score of %j and adds up",
     async (distortion) => {
-      const found = formats.find(
-        ({ clip }) => JSON.stringify(clip.distortion) === JSON.stringify(distortion),
-      );
-      const run = found?.runs[0];
-      if (!found || !run) throw new Error('no such fixture');
+      const found = fixture(distortion);
       const answer = await explain(found.clip);
-      const libvmaf = (run.metrics.vmaf ?? []).map((value) => value ?? Number.NaN);
+      const libvmaf = (found.runs[0]?.metrics.vmaf ?? []).map((value) => value ?? Number.NaN);
       expect(answer.score).toBeCloseTo(sum(libvmaf) / libvmaf.length, 6);
       expect(answer.frames).toBe(libvmaf.length);
       expect(answer.frames_explained).toBe(libvmaf.length);
@@ -148,9 +155,9 @@ describe('explain_score', () => {
   );
 
   it('has nothing to explain in a perfect copy, down to the model', async () => {
-    const still = readFixture('models').find(({ clip }) => JSON.stringify(clip.distortion) === '{}');
-    if (!still) throw new Error('no such fixture');
-    const { ref } = writePair(still.clip, 'y4m');
+    const same = readFixture('models').find(({ clip }) => JSON.stringify(clip.distortion) === '{}');
+    if (!same) throw new Error('no such fixture');
+    const { ref } = writePair(same.clip, 'y4m');
     const answer = await call<Explanation>(explainScoreTool, { reference: ref, distorted: ref }, context());
     // In fixed point a copy's features are 1 only to about a millionth.
     expect(answer.loss).toBeCloseTo(0, 3);
@@ -163,40 +170,22 @@ describe('explain_score', () => {
   });
 
   it('finds the damaged moment', async () => {
-    const clip: FixtureClip = {
-      content: 'sample',
-      width: 96,
-      height: 72,
-      bitDepth: 8,
-      chroma: '420',
-      frames: 60,
-      seed: 3,
-      distortion: { blur: 2 },
-    };
+    const size = { width: 96, height: 72, bitDepth: 8, chroma: '420' } as const;
+    const clip: FixtureClip = { content: 'sample', ...size, frames: 60, seed: 3, distortion: { blur: 2 } };
     const { ref, dis } = writePair(clip, 'y4m');
-    const { readFileSync, writeFileSync } = await import('node:fs');
     // A good video in which one second, frames 25 to 49 at 25 frames a second, is the blurred one's.
     const spliced = `${dis}.spliced.y4m`;
     const [good, bad] = [readFileSync(ref), readFileSync(dis)];
     const header = good.indexOf('\n') + 1;
     const frame = (good.length - header) / clip.frames;
     const cut = (n: number) => header + n * frame;
-    writeFileSync(
-      spliced,
-      Buffer.concat([good.subarray(0, cut(25)), bad.subarray(cut(25), cut(50)), good.subarray(cut(50))]),
-    );
+    const parts = [good.subarray(0, cut(25)), bad.subarray(cut(25), cut(50)), good.subarray(cut(50))];
+    writeFileSync(spliced, Buffer.concat(parts));
     const one = context();
-    const answer = await call<Explanation>(
-      explainScoreTool,
-      { reference: ref, distorted: spliced, segments: 1 },
-      one,
-    );
+    const args = { reference: ref, distorted: spliced, segments: 1 };
+    const answer = await call<Explanation>(explainScoreTool, args, one);
     expect(answer.segments).toHaveLength(1);
-    expect(answer.segments[0]).toMatchObject({
-      first_frame: 25,
-      last_frame: 49,
-      start_seconds: 1,
-    });
+    expect(answer.segments[0]).toMatchObject({ first_frame: 25, last_frame: 49, start_seconds: 1 });
     expect(answer.segments[0]?.share_of_loss).toBeCloseTo(1, 4);
     expect(answer.worst_frames).toHaveLength(1);
     expect(answer.worst_frames[0]?.frame).toBeGreaterThanOrEqual(25);
@@ -205,17 +194,10 @@ describe('explain_score', () => {
   });
 
   it('tells blur, which takes detail away, from coarse quantisation, which alters structures', async () => {
-    const of = async (distortion: object) => {
-      const found = formats.find(
-        ({ clip }) => JSON.stringify(clip.distortion) === JSON.stringify(distortion),
-      );
-      if (!found) throw new Error('no such fixture');
-      return explain(found.clip);
-    };
-    const blurred = await of({ blur: 3 });
+    const blurred = await explain(fixture({ blur: 3 }).clip);
     expect(blurred.features[0]?.feature).toBe('integer_adm2');
     expect(blurred.features[0]?.share).toBeGreaterThan(0.8);
-    const quantised = await of({ quantiser: 30 });
+    const quantised = await explain(fixture({ quantiser: 30 }).clip);
     const coarse = quantised.scales.slice(2).map(({ vif_points: points }) => points);
     expect(sum(coarse)).toBeGreaterThan(quantised.loss / 2);
   });
@@ -231,19 +213,13 @@ describe('explain_score', () => {
   });
 
   it('does not choose the model itself', async () => {
-    const { ref, dis } = writePair(
-      { content: 'T', width: 64, height: 64, bitDepth: 8, chroma: '420', frames: 3 },
-      'y4m',
-    );
+    const { ref, dis } = writePair(still, 'y4m');
     const args = { reference: ref, distorted: dis, model: 'auto' };
     expect(await refused(explainScoreTool, args, context())).toMatch(/^model is auto, but/);
   });
 
   it('stops between frames when told to', async () => {
-    const { ref, dis } = writePair(
-      { content: 'T', width: 64, height: 64, bitDepth: 8, chroma: '420', frames: 3 },
-      'y4m',
-    );
+    const { ref, dis } = writePair(still, 'y4m');
     const reason = new Error('enough');
     const aborted = fakeContext(videoFolder(), AbortSignal.abort(reason));
     await expect(explainScoreTool.call({ reference: ref, distorted: dis }, aborted)).rejects.toBe(reason);

@@ -1,24 +1,45 @@
 /**
  * @module test/node/mcp/tools/facts
- * The tools that score nothing: models, extractors, backends, versions, and the two that are not there yet.
+ * The tools that score no videos: models, extractors, backends, versions, lists of videos, and evaluations of models.
  */
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
-import { listExtractors, version } from '../../../../src/index.js';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type Evaluation, listExtractors, version } from '../../../../src/index.js';
+import type { Tool } from '../../../../src/mcp/tool.js';
 import { compareModels } from '../../../../src/mcp/tools/compare-models.js';
 import { describeModelTool } from '../../../../src/mcp/tools/describe-model.js';
 import { evalModelOnSplit } from '../../../../src/mcp/tools/eval-model-on-split.js';
 import { listBackendsTool } from '../../../../src/mcp/tools/list-backends.js';
 import { listExtractorsTool } from '../../../../src/mcp/tools/list-extractors.js';
 import { listModelsTool } from '../../../../src/mcp/tools/list-models.js';
+import { listVideosTool } from '../../../../src/mcp/tools/list-videos.js';
 import { probeBackendTool } from '../../../../src/mcp/tools/probe-backend.js';
 import { vmafVersion } from '../../../../src/mcp/tools/vmaf-version.js';
+import { y4mFile } from '../../../../src/sample/files.js';
+import { makeSample } from '../../../../src/sample/generator.js';
 import { root } from '../../../support/built.js';
 import { noGpu, SWIFTSHADER } from '../../../support/gpu.js';
 import { call, copyModel, fakeContext, refused, videoFolder } from '../../../support/mcp-tools.js';
+import { linear } from '../../../support/onnx.js';
+import { parquet } from '../../../support/tables.js';
 
 const context = () => fakeContext(videoFolder());
+const ask = <Document = Record<string, unknown>>(tool: Tool, args: Readonly<Record<string, unknown>> = {}) =>
+  call<Document>(tool, args, context());
+const model = (name: string) => ask<Described>(describeModelTool, { name });
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
 
 interface Models {
   readonly models: readonly {
@@ -28,29 +49,24 @@ interface Models {
     readonly availability: string;
     readonly pull_with?: string;
   }[];
+  readonly tiny_models: readonly { readonly id: string; readonly kind: string }[];
 }
 
 describe('list_models', () => {
   it('lists the model files of the package with their sizes, the default first, and nothing else', async () => {
-    const { models } = await call<Models>(listModelsTool, {}, context());
+    const { models } = await ask<Models>(listModelsTool);
+    const v1 = ['1d5h_2160', '3d0h', '3d0h_2160', '5d0h'];
     expect(models.map(({ name }) => name).sort()).toEqual([
-      'vmaf_4k_v0.6.1',
-      'vmaf_4k_v0.6.1neg',
-      'vmaf_b_v0.6.3',
-      'vmaf_float_4k_v0.6.1',
-      'vmaf_float_b_v0.6.3',
-      'vmaf_float_v0.6.1',
-      'vmaf_float_v0.6.1neg',
-      'vmaf_v0.6.1',
-      'vmaf_v0.6.1neg',
-      'vmaf_v1.0.16_1d5h_2160',
-      'vmaf_v1.0.16_3d0h',
-      'vmaf_v1.0.16_3d0h_2160',
-      'vmaf_v1.0.16_5d0h',
-      'vmaf_v1.0.16_hfr_1d5h_2160',
-      'vmaf_v1.0.16_hfr_3d0h',
-      'vmaf_v1.0.16_hfr_3d0h_2160',
-      'vmaf_v1.0.16_hfr_5d0h',
+      ...['vmaf_4k_v0.6.1', 'vmaf_4k_v0.6.1neg', 'vmaf_b_v0.6.3', 'vmaf_float_4k_v0.6.1'],
+      ...[
+        'vmaf_float_b_v0.6.3',
+        'vmaf_float_v0.6.1',
+        'vmaf_float_v0.6.1neg',
+        'vmaf_v0.6.1',
+        'vmaf_v0.6.1neg',
+      ],
+      ...v1.map((view) => `vmaf_v1.0.16_${view}`),
+      ...v1.map((view) => `vmaf_v1.0.16_hfr_${view}`),
     ]);
     expect(models[0]).toMatchObject({
       name: 'vmaf_v0.6.1',
@@ -75,7 +91,7 @@ describe('describe_model', () => {
   );
 
   it.each(['vmaf_v0.6.1', 'vmaf_v0.6.1.json', 'model/vmaf_v0.6.1.json'])('knows %s', async (name) => {
-    expect(await call<Described>(describeModelTool, { name }, context())).toMatchObject({
+    expect(await model(name)).toMatchObject({
       name: 'vmaf_v0.6.1',
       path: 'model/vmaf_v0.6.1.json',
       format: 'json',
@@ -89,41 +105,31 @@ describe('describe_model', () => {
   });
 
   it('describes every model that list_models lists', async () => {
-    const { models } = await call<Models>(listModelsTool, {}, context());
-    for (const { name, path, size_bytes } of models) {
-      expect(await call<Described>(describeModelTool, { name }, context())).toMatchObject({
-        name,
-        path,
-        size_bytes,
-      });
-    }
+    const { models } = await ask<Models>(listModelsTool);
+    for (const { name, path, size_bytes } of models)
+      expect(await model(name)).toMatchObject({ name, path, size_bytes });
   });
 
   it('describes every tiny model that list_models lists, by id, file and path', async () => {
-    const { tiny_models: tiny } = await call<{ tiny_models: { id: string; kind: string }[] }>(
-      listModelsTool,
-      {},
-      context(),
-    );
+    const { tiny_models: tiny } = await ask<Models>(listModelsTool);
     const registry: { models: { id: string; onnx: string; sha256: string }[] } = JSON.parse(
       readFileSync(join(root, 'model/tiny/registry.json'), 'utf8'),
     );
     expect(tiny.length).toBe(registry.models.length);
     for (const { id, kind } of tiny) {
       const { onnx = '', sha256 } = registry.models.find((entry) => entry.id === id) ?? {};
-      const described = await call<Described>(describeModelTool, { name: id }, context());
+      const described = await model(id);
       expect(described).toMatchObject({
         ...{ name: id, kind, path: `model/tiny/${onnx}`, format: 'onnx', model_type: null, sha256 },
         size_bytes: statSync(join(root, 'model/tiny', onnx)).size,
         score_with: `tiny_model: "${id}"`,
       });
-      for (const name of [onnx, `model/tiny/${onnx}`])
-        expect(await call(describeModelTool, { name }, context())).toEqual(described);
+      for (const name of [onnx, `model/tiny/${onnx}`]) expect(await model(name)).toEqual(described);
     }
-    const regressor = await call<Described>(describeModelTool, { name: 'fr_vmaf_v0.6.1' }, context());
+    const regressor = await model('fr_vmaf_v0.6.1');
     const { feature_order } = JSON.parse(readFileSync(join(root, 'model/tiny/fr_vmaf_v0.6.1.json'), 'utf8'));
     expect(regressor.feature_names).toEqual(feature_order);
-    const estimate = await call<Described>(describeModelTool, { name: 'nr_vmaf_v0.6.1' }, context());
+    const estimate = await model('nr_vmaf_v0.6.1');
     expect(estimate).toMatchObject({ kind: 'nr', feature_names: null, experimental: expect.any(String) });
   });
 
@@ -131,17 +137,16 @@ describe('describe_model', () => {
     vi.stubEnv('ANYVMAF_CACHE', join(videoFolder(), 'no-cache'));
     const name = 'vmaf_v1.0.16_3d0h';
     const absent = { availability: 'to be pulled', pull_with: `anyvmaf models pull ${name}` };
-    const { models } = await call<Models>(listModelsTool, {}, context());
+    const { models } = await ask<Models>(listModelsTool);
     expect(models.find((model) => model.name === name)).toMatchObject(absent);
-    const described = await call<Described>(describeModelTool, { name }, context());
+    const described = await model(name);
     expect(described).toMatchObject({ ...absent, model_type: null });
     expect(described.feature_names).toHaveLength(4);
-    vi.unstubAllEnvs();
   });
 
   it('reads a model file under an allowed root', async () => {
     const path = copyModel('vmaf_b_v0.6.3');
-    expect(await call<Described>(describeModelTool, { name: path }, context())).toMatchObject({
+    expect(await model(path)).toMatchObject({
       name: 'custom',
       path,
       model_type: 'BOOTSTRAP_LIBSVMNUSVR',
@@ -153,7 +158,7 @@ describe('describe_model', () => {
   it('knows of pkl and onnx files that they are there', async () => {
     const path = join(videoFolder(), 'tiny.onnx');
     writeFileSync(path, 'abc');
-    expect(await call<Described>(describeModelTool, { name: path }, context())).toEqual({
+    expect(await model(path)).toEqual({
       name: 'tiny',
       path,
       format: 'onnx',
@@ -168,9 +173,9 @@ describe('describe_model', () => {
     expect(await of('foo')).toBe("model 'foo' not found; run list_models to see available models.");
     expect(await of('vmaf_v0.6')).toContain("'vmaf_v0.6' not found");
     expect(await of('/etc/model.json')).toContain('/etc/model.json');
-    const path = join(videoFolder(), 'broken.json');
+    const path = join(videoFolder(), 'damaged.json');
     writeFileSync(path, '{');
-    expect(await of(path)).toContain('broken.json');
+    expect(await of(path)).toContain('damaged.json');
     const colon = join(videoFolder(), 'a:b.json');
     writeFileSync(colon, '{}');
     expect(await of(colon)).toContain('colon');
@@ -179,9 +184,9 @@ describe('describe_model', () => {
 
 describe('list_extractors', () => {
   it('lists extractors with the file that holds their arithmetic, options and features', async () => {
-    const { extractors } = await call<{
+    const { extractors } = await ask<{
       readonly extractors: readonly { name: string; backend: string; source: string; features: string[] }[];
-    }>(listExtractorsTool, {}, context());
+    }>(listExtractorsTool);
     expect(extractors.map(({ name }) => name)).toEqual(listExtractors().map(({ name }) => name));
     expect(extractors).toHaveLength(17);
     for (const { source, backend } of extractors) {
@@ -205,19 +210,19 @@ describe('list_extractors', () => {
 
 describe('backends', () => {
   it('list_backends has five flags, and the core is always there', async () => {
-    const answer = await call<Record<string, unknown>>(listBackendsTool, {}, context());
+    const answer = await ask(listBackendsTool);
     const flags = Object.entries(answer).filter(([, value]) => typeof value === 'boolean');
     expect(flags.map(([name]) => name).sort()).toEqual(['cpu', 'cuda', 'hip', 'metal', 'sycl']);
     expect(answer.cpu).toBe(true);
   });
 
   it('probe_backend scores on the core, and a backend that is not there is an answer', async () => {
-    const core = await call<Record<string, unknown>>(probeBackendTool, { backend: 'cpu' }, context());
+    const core = await ask(probeBackendTool, { backend: 'cpu' });
     expect(core).toMatchObject({ backend: 'cpu', compiled_in: true, runtime_healthy: true, error: null });
     // A still grey copy: motion 0, adm2 and vif 1.
     expect(core.score).toBeCloseTo(97.428043, 6);
     expect(core.latency_ms).toBeGreaterThan(0);
-    const metal = await call<Record<string, unknown>>(probeBackendTool, { backend: 'metal' }, context());
+    const metal = await ask(probeBackendTool, { backend: 'metal' });
     expect(metal).toMatchObject({
       backend: 'metal',
       runtime_healthy: false,
@@ -228,7 +233,7 @@ describe('backends', () => {
   });
 
   it('vmaf_version has the keys of the reference, and the version of the core', async () => {
-    const answer = await call<Record<string, unknown>>(vmafVersion, {}, context());
+    const answer = await ask(vmafVersion);
     expect(Object.keys(answer).sort()).toEqual(['binary_path', 'build_flags', 'engine', 'error', 'version']);
     expect(answer.engine).toEqual({ name: 'anyvmaf', version, libvmaf: '3.2.0' });
     expect(answer.build_flags).toMatchObject({ cpu: true });
@@ -237,22 +242,144 @@ describe('backends', () => {
   });
 });
 
-describe('the evaluation tools', () => {
-  it('have the defaults of the reference, and want at least one model', () => {
-    const args = { features: 'f.parquet' };
-    expect(evalModelOnSplit.inputSchema.parse({ ...args, model: 'm.onnx' })).toMatchObject({
-      split: 'test',
-      input_name: 'features',
-    });
-    expect(compareModels.inputSchema.safeParse({ ...args, models: [] }).success).toBe(false);
+describe.skipIf(noGpu)('a GPU, here the software adapter', () => {
+  it('is probed by scoring on it', async () => {
+    vi.stubEnv('VK_ICD_FILENAMES', SWIFTSHADER);
+    const health = await ask(probeBackendTool, { backend: 'webgpu' });
+    expect(health).toMatchObject({ backend: 'webgpu', runtime_healthy: true, adapter: { software: true } });
+    expect(health.score).toBeCloseTo(97.428043, 6);
   });
 });
 
-describe.skipIf(noGpu)('a GPU, here the software adapter', () => {
-  it('is probed by scoring on it', async () => {
-    process.env.VK_ICD_FILENAMES = SWIFTSHADER;
-    const health = await call<Record<string, unknown>>(probeBackendTool, { backend: 'webgpu' }, context());
-    expect(health).toMatchObject({ backend: 'webgpu', runtime_healthy: true, adapter: { software: true } });
-    expect(health.score).toBeCloseTo(97.428043, 6);
+type Told = Evaluation & { readonly keys: number | null };
+
+const put = (name: string, content: Uint8Array | string) => {
+  writeFileSync(join(videoFolder(), name), content);
+  return join(videoFolder(), name);
+};
+
+const SIX = ['adm2', 'vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3', 'motion2'];
+const features = put(
+  'features.parquet',
+  parquet({
+    key: ['clip_0000', 'clip_0000', 'clip_0019', 'clip_0019', 'clip_0001'],
+    mos: [1, 2, 3, 4, 9],
+    ...Object.fromEntries(SIX.map((name, i) => [name, i === 0 ? [1, 3, 2, 4, 0] : [0, 0, 0, 0, 0]])),
+  }),
+);
+const good = put('good.onnx', linear([1, 0, 0, 0, 0, 0], 0));
+const worse = put('worse.onnx', linear([-1, 0, 0, 0, 0, 0], 0));
+const constant = put('constant.onnx', linear([0, 0, 0, 0, 0, 0], 1));
+const broken = put('broken.onnx', 'broken');
+
+describe('eval_model_on_split', () => {
+  it('tells the figures of the split test by default', async () => {
+    const given = context();
+    const told = await call<Told>(evalModelOnSplit, { model: good, features }, given);
+    expect(told).toMatchObject({
+      model: good,
+      features,
+      split: 'test',
+      n: 4,
+      plcc: 0.8,
+      srocc: 0.8,
+      krocc: 4 / 6,
+      rmse: Math.sqrt(0.5),
+      columns: SIX,
+      keys: 2,
+      left_out: { other_split: 1 },
+      bootstrap: { unit: 'key', units: 2 },
+    });
+    expect(told.notes.join(' ')).toMatch(/rest on 2 keys only/);
+    expect([...given.asked].sort()).toEqual([features, good]);
+    expect(given.ran).toEqual([['eval_model_on_split', 1]]);
+  });
+
+  it('says what is not defined as null', async () => {
+    const told = await ask<Told>(evalModelOnSplit, { model: constant, features, split: 'all' });
+    expect(told).toMatchObject({ n: 5, plcc: null, srocc: null, krocc: null, intervals: { plcc: null } });
+    expect(told.notes.join(' ')).toMatch(/All predictions are 1/);
+  });
+
+  it.each([
+    [{ split: 'val' }, /split "val".*0 rows, but at least 2.*1 of train, 4 of test/],
+    [{ features: '/etc/passwd' }, /not allowed/],
+    [{ model: '/etc/m.onnx' }, /not allowed/],
+    [{ input_name: 'x' }, /no input "x"; it has "features"/],
+    [{ features: broken }, /not a Parquet file/],
+  ])('refuses %j with a sentence', async (args, sentence) => {
+    expect(await refused(evalModelOnSplit, { model: good, features, ...args }, context())).toMatch(sentence);
+  });
+
+  it('has the defaults of the reference', () => {
+    expect(evalModelOnSplit.inputSchema.parse({ features: 'f.parquet', model: 'm.onnx' })).toMatchObject({
+      split: 'test',
+      input_name: 'features',
+    });
+  });
+});
+
+describe('compare_models', () => {
+  it('ranks what works and lists what fails in the order of the call', async () => {
+    const models = [join(videoFolder(), 'absent.onnx'), worse, broken, good, '/etc/m.onnx', constant];
+    const told = await ask<{ ranked: Told[]; errors: { model: string; error: string }[] }>(compareModels, {
+      models,
+      features,
+    });
+    expect(told.ranked.map(({ model, plcc, n }) => [model, plcc, n])).toEqual([
+      [good, 0.8, 4],
+      [worse, -0.8, 4],
+      [constant, null, 4],
+    ]);
+    expect(told.errors.map(({ model }) => model)).toEqual([models[0], broken, '/etc/m.onnx']);
+    expect(told.errors[1]?.error).toMatch(/not an ONNX model/);
+    expect(compareModels.inputSchema.safeParse({ features, models: [] }).success).toBe(false);
+  });
+});
+
+describe('list_videos', () => {
+  interface Listed {
+    readonly folders: string[];
+    readonly videos: Record<string, unknown>[];
+    readonly left_out: number;
+  }
+
+  it('lists what is in the allowed folders, the newest first, and nothing that a link leads to', async () => {
+    const root = join(videoFolder(), 'listed');
+    const outside = join(videoFolder(), 'outside-listed');
+    for (const folder of [join(root, 'deep/er'), join(root, '.hidden'), outside])
+      mkdirSync(folder, { recursive: true });
+    const clip = makeSample({ width: 64, height: 48, bitDepth: 10, chroma: '420' }, { seed: 3 });
+    const bytes = y4mFile(clip, 'reference', 4);
+    const put = (path: string, at: number, content: Uint8Array | string = bytes) => {
+      writeFileSync(path, content);
+      utimesSync(path, at, at);
+      return path;
+    };
+    const old = put(join(root, 'old.y4m'), 1e9);
+    const fresh = put(join(root, 'deep/er/FRESH.Y4M'), 1.5e9);
+    const raw = put(join(root, 'raw.yuv'), 1.4e9, 'abc');
+    const broken = put(join(root, 'broken.mp4'), 1.3e9, 'not a video');
+    put(join(root, '.hidden/secret.y4m'), 1e9);
+    put(join(root, 'notes.txt'), 1e9, 'text');
+    const secret = put(join(outside, 'secret.y4m'), 1.6e9);
+    symlinkSync(secret, join(root, 'link.y4m'));
+    symlinkSync(outside, join(root, 'linked'));
+    const listed = await call<Listed>(listVideosTool, {}, fakeContext(root));
+    expect(listed).toMatchObject({ folders: [root], left_out: 0, complete: true });
+    expect(listed.videos.map(({ path }) => path)).toEqual([fresh, raw, broken, old]);
+    expect(listed.videos[0]).toMatchObject({
+      ...{ container: 'y4m', width: 64, height: 48, bit_depth: 10, frames: 4, bytes: bytes.length },
+      ...{ frame_rate: expect.any(Number), seconds: expect.any(Number) },
+    });
+    expect(listed.videos[1]).toMatchObject({
+      note: expect.stringContaining('width, height, pixfmt and bitdepth'),
+    });
+    expect(listed.videos[2]?.note).toMatch(/broken\.mp4/);
+    expect(listed.videos[2]?.note).not.toMatch(/ --\w/);
+    const some = await call<Listed>(listVideosTool, { contains: 'fresh', details: false }, fakeContext(root));
+    expect(some.videos).toEqual([{ path: fresh, bytes: bytes.length, modified: '2017-07-14T02:40:00.000Z' }]);
+    const few = await call<Listed>(listVideosTool, { limit: 1, details: false }, fakeContext(root));
+    expect([few.videos.length, few.left_out]).toEqual([1, 3]);
   });
 });

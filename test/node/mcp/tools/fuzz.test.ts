@@ -17,6 +17,7 @@ import { vmafScoreEncoded } from '../../../../src/mcp/tools/vmaf-score-encoded.j
 import type { FixtureClip } from '../../../support/fixtures.js';
 import { fakeContext, videoFolder, writePair } from '../../../support/mcp-tools.js';
 import { type SeededRandom, seeded } from '../../../support/random.js';
+import { tier } from '../../../support/tier.js';
 
 const CLIP: FixtureClip = { content: 'T', width: 64, height: 64, bitDepth: 8, chroma: '420', frames: 3 };
 
@@ -39,70 +40,32 @@ function sound(): Record<string, unknown> {
   };
 }
 
-const STRINGS = [
-  '',
-  'auto',
-  'none',
-  '\0',
-  '../../etc/passwd',
-  '/dev/zero',
-  ':',
-  '=',
-  'version=',
-  'version=vmaf_v0.6.1:name=__proto__',
-  'version=vmaf_v0.6.1:name=',
+const STRINGS: readonly string[] = [
+  ...['', 'auto', 'none', '\0', ':', '=', '__proto__', '0x0', '99999x99999', 'a'.repeat(5000), '\u{1f3ac}'],
+  ...['../../etc/passwd', '/dev/zero', 'path=', 'path=/etc/passwd:version=vmaf_v0.6.1', 'version='],
+  ...['version=vmaf_v0.6.1:name=__proto__', 'version=vmaf_v0.6.1:name=', 'adm=', 'psnr=enable_mse=true'],
   'version=vmaf_v0.6.1:adm.adm_norm_view_dist=x',
-  'path=',
-  'path=/etc/passwd:version=vmaf_v0.6.1',
-  'psnr=enable_mse=true',
-  'adm=',
-  '__proto__',
-  '0x0',
-  '99999x99999',
-  'a'.repeat(5000),
-  '\u{1f3ac}',
-] as const;
+];
 
-const NUMBERS = [
-  0,
-  -1,
-  1,
-  2,
-  3,
-  1.5,
-  64,
-  1e9,
-  2 ** 31,
-  2 ** 32,
-  2 ** 53,
-  -0,
-  1e308,
-  Number.NaN,
-  Number.POSITIVE_INFINITY,
+const NUMBERS: readonly number[] = [
+  ...[0, -1, 1, 2, 3, 1.5, 64, 1e9, 2 ** 31, 2 ** 32, 2 ** 53, -0, 1e308],
+  ...[Number.NaN, Number.POSITIVE_INFINITY],
 ];
 
 function anything(random: SeededRandom, depth = 0): unknown {
-  switch (random.int(0, depth > 2 ? 4 : 6)) {
-    case 0:
-      return random.pick(STRINGS);
-    case 1:
-      return random.pick(NUMBERS);
-    case 2:
-      return random.pick([true, false]);
-    case 3:
-      return null;
-    case 4:
-      return undefined;
-    case 5:
-      return Array.from({ length: random.int(0, 3) }, () => anything(random, depth + 1));
-    default:
-      return Object.fromEntries(
-        Array.from({ length: random.int(0, 3) }, () => [
-          random.pick(['unit', 'start', 'end', 'constructor', 'x']),
-          anything(random, depth + 1),
-        ]),
-      );
-  }
+  const length = random.int(0, 3);
+  const inner = () => anything(random, depth + 1);
+  const key = () => random.pick(['unit', 'start', 'end', 'constructor', 'x']);
+  const kinds: readonly (() => unknown)[] = [
+    () => random.pick(STRINGS),
+    () => random.pick(NUMBERS),
+    () => random.pick([true, false]),
+    () => null,
+    () => undefined,
+    () => Array.from({ length }, inner),
+    () => Object.fromEntries(Array.from({ length }, () => [key(), inner()])),
+  ];
+  return random.pick(kinds.slice(0, depth > 2 ? 5 : 7))();
 }
 
 /** A value that a parameter's schema is likely to take. */
@@ -151,7 +114,7 @@ describe('arguments of all kinds', () => {
     const random = seeded(seed);
     let answered = 0;
     let refusals = 0;
-    for (let i = 0; i < 60; i++) {
+    for (let i = 0; i < tier(25, 60); i++) {
       const args = mutated(tool, random);
       const told = `seed ${seed}, call ${i}: ${JSON.stringify(args)?.slice(0, 400)}`;
       try {

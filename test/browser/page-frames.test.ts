@@ -1,0 +1,616 @@
+/**
+ * @module test/browser/page-frames
+ * The page's frame viewer in headless Chromium: the samples it shows are those of the library, in every view, with several
+ * encodes, zoomed, played and saved; keys, fingers and focus lead where they should. Tests of one pair share its page.
+ */
+import { createHash } from 'node:crypto';
+import { copyFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { extractFrames, type FramePair, qualityMaps, type RgbImage } from 'anyvmaf';
+import { decode } from 'fast-png';
+import type { ElementHandle, Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { y4mFrame, y4mHeader } from '../../src/sample/files.js';
+import { makeSample } from '../../src/sample/generator.js';
+import { noChromium } from '../support/chromium.js';
+import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
+import {
+  choose,
+  download,
+  type Fingers,
+  pages,
+  pinch,
+  says,
+  score,
+  screenshot,
+  start,
+  type View,
+  write,
+} from '../support/page.js';
+import { exhaustive } from '../support/tier.js';
+
+const absent = noChromium || (hasFfmpeg ? '' : ` (${needsFfmpeg})`);
+
+/** Frames of clips, five a second, more than are fetched ahead of a film; and the one that is looked at most. */
+const FRAMES = 24;
+const FRAME = 7;
+
+interface Pair {
+  readonly reference: string;
+  readonly distorted: string;
+}
+
+const TAGGED = ['-colorspace', 'smpte170m', '-color_trc', 'smpte170m', '-color_primaries', 'smpte170m'];
+
+/** A video of moving shapes. */
+const h264 = (crf: number, size = '320x240', tags: readonly string[] = TAGGED) =>
+  encode({ codec: 'h264', frames: FRAMES, size, rate: 5, extra: ['-crf', String(crf), ...tags] });
+
+/** As Y4M of 10 bits, the encode blurred. */
+function y4m(size = '320x240', frames = FRAMES): Pair {
+  const raw = (name: string, filter: string) =>
+    ffmpeg(join(encodeFolder(), `${size}-${name}`), [
+      ...['-f', 'lavfi', '-i', `testsrc2=size=${size}:rate=25`, '-frames:v', String(frames), '-vf', filter],
+      ...['-pix_fmt', 'yuv420p10le', '-strict', '-1', '-f', 'yuv4mpegpipe'],
+    ]);
+  return { reference: raw('reference.y4m', 'null'), distorted: raw('distorted.y4m', 'gblur=2') };
+}
+
+/** A video with more noise in every frame than in the one before. */
+function worsening(): Pair {
+  const format = { width: 320, height: 180, bitDepth: 8, chroma: '420' } as const;
+  const side = (side: 'reference' | 'distorted') => {
+    const frames = Array.from({ length: 75 }, (_, i) =>
+      y4mFrame(makeSample(format, { distortion: { noise: 1 + i / 4 } }), side, i),
+    );
+    return write(`worsening-${side}.y4m`, Buffer.concat([Buffer.from(y4mHeader(format)), ...frames]));
+  };
+  return { reference: side('reference'), distorted: side('distorted') };
+}
+
+async function inNode({ reference, distorted }: Pair, index: number): Promise<FramePair> {
+  for await (const pair of extractFrames({ reference, distorted }, [index])) return pair;
+  throw new Error(`frame ${index} did not come`);
+}
+
+type Layer = 'reference' | 'distorted' | 'difference' | 'map';
+
+/** Samples of a canvas, red, green and blue of each. */
+function samples(page: Page, layer: Layer): Promise<number[]> {
+  return page.locator(`.frames-${layer} canvas`).evaluate((canvas: HTMLCanvasElement) => {
+    const { data } = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height) ?? {};
+    return data ? [...data].filter((_, i) => i % 4 < 3) : [];
+  });
+}
+
+/** SHA-256 of a canvas's samples; all of them are opaque. */
+function hash(page: Page, layer: Layer): Promise<string> {
+  return page.locator(`.frames-${layer} canvas`).evaluate(async (canvas: HTMLCanvasElement) => {
+    const image = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height);
+    const digest = await crypto.subtle.digest('SHA-256', image?.data ?? new Uint8Array());
+    return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  });
+}
+
+/** The same of an image of the library. */
+function hashOf({ data, width, height }: RgbImage): string {
+  const rgba = new Uint8Array(4 * width * height).fill(255);
+  for (let i = 0; i < width * height; i++) rgba.set(data.subarray(3 * i, 3 * i + 3), 4 * i);
+  return createHash('sha256').update(rgba).digest('hex');
+}
+
+/** Expects both pictures on show to be those of a pair, sample by sample. */
+async function expectShown(page: Page, pair: FramePair): Promise<void> {
+  expect(await hash(page, 'reference')).toBe(hashOf(pair.reference.image()));
+  expect(await hash(page, 'distorted')).toBe(hashOf(pair.distorted.image()));
+}
+
+/** Red, green and blue of a picture. */
+function rgbOf(png: Uint8Array): number[] {
+  const { data, channels } = decode(png);
+  return [...data].filter((_, i) => i % channels < 3);
+}
+
+/** Mean difference of samples. */
+function distance(there: readonly number[], here: ArrayLike<number>): number {
+  expect(there.length).toBe(here.length);
+  return there.reduce((sum, value, i) => sum + Math.abs(value - (here[i] ?? 0)), 0) / here.length;
+}
+
+/** Where a canvas lies on the screen, and how large a sample is. */
+function placement(page: Page, layer: Layer) {
+  return page.locator(`.frames-${layer} canvas`).evaluate((canvas: HTMLCanvasElement) => {
+    const pane = canvas.closest('.frames-pane')?.getBoundingClientRect();
+    const box = canvas.getBoundingClientRect();
+    if (!pane) throw new Error('there is no pane');
+    return {
+      x: Math.round(box.left - pane.left),
+      y: Math.round(box.top - pane.top),
+      scale: box.width / canvas.width,
+      sharp: canvas.style.imageRendering === 'pixelated',
+    };
+  });
+}
+
+const zoomOf = (page: Page) => page.locator('.frames-zoom').textContent();
+const boxOf = async (page: Page, selector: string, which: 'first' | 'last' = 'first') =>
+  (await page.locator(selector)[which]().boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+
+/** Waits until the pictures are where they were last asked to be. */
+const placed = (page: Page): Promise<void> => page.locator('.frames-stage:not([data-placing])').waitFor();
+
+const shown = (page: Page, frame: number): Promise<void> =>
+  page.locator(`dialog[data-frame="${frame}"]:not([data-busy])`).waitFor();
+
+/** Waits for what is computed of a frame. */
+const made = (page: Page, layer: 'difference' | 'map', frame = FRAME): Promise<void> =>
+  page.locator(`dialog[data-made="${layer} ${frame}"]`).waitFor();
+
+async function close(page: Page): Promise<void> {
+  if ((await page.locator('dialog[open]').count()) === 0) return;
+  await page.keyboard.press('Escape');
+  await page.locator('dialog[open]').waitFor({ state: 'detached' });
+}
+
+/** Opens the viewer anew at the worst moment of an encode, then goes to a frame. */
+async function show(page: Page, frame = FRAME, encoded = 0): Promise<void> {
+  await close(page);
+  const list = page.locator('.moments ol').nth(encoded);
+  await list.locator('button').first().click();
+  await page.locator(`dialog[open][data-frame][data-encode="${encoded}"]`).waitFor();
+  await page.getByLabel('Frame number').fill(String(frame));
+  await page.getByLabel('Frame number').press('Enter');
+  await shown(page, frame);
+  await page.locator('.frames-stage').focus();
+  // Views and zoom outlive the dialog.
+  await page.keyboard.press('1');
+  await page.keyboard.press('f');
+}
+
+/** Whether an element has the focus, as soon as the dialog that took it is closed. */
+const hasFocus = (element: ElementHandle<Node>) => () =>
+  element.evaluate((node) => document.activeElement === node);
+
+describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
+  const site = pages();
+
+  /** Scores videos on a fresh page. */
+  async function scored(reference: string, distorted: readonly string[], view: View = {}): Promise<Page> {
+    const page = await site.open(view);
+    await choose(page, reference, ...distorted);
+    await score(page);
+    return page;
+  }
+
+  describe('of two encodes in H.264 that says its colours', () => {
+    const pairs = () => {
+      const [reference, worse, better] = [h264(12), h264(34), h264(24)];
+      return { worse: { reference, distorted: worse }, better: { reference, distorted: better } };
+    };
+    let page: Page;
+    beforeAll(async () => {
+      const { worse, better } = pairs();
+      page = await scored(worse.reference, [worse.distorted, better.distorted], { stays: true });
+    });
+
+    it('compares them at one frame and place, with the very samples that the library gives in Node', async () => {
+      const { worse, better } = pairs();
+      // The first list is that of the first encode, and so on.
+      await show(page, FRAME, 1);
+      const select = page.getByRole('combobox', { name: 'Encode' }).and(page.locator('dialog select'));
+      expect(await select.inputValue()).toBe('1');
+      await page.keyboard.press('z');
+      await expect.poll(() => zoomOf(page)).toBe('1:1');
+      await page.keyboard.press('Shift+ArrowRight');
+      await placed(page);
+      const before = await placement(page, 'distorted');
+      const second = await inNode(better, FRAME);
+      await expectShown(page, second);
+      await page.keyboard.press('e');
+      await page.locator(`dialog[data-encode="0"][data-frame="${FRAME}"]:not([data-busy])`).waitFor();
+      const first = await inNode(worse, FRAME);
+      await expectShown(page, first);
+      await placed(page);
+      expect(await placement(page, 'distorted')).toEqual(before);
+      await page.keyboard.press('4');
+      await made(page, 'difference');
+      expect(await hash(page, 'difference')).toBe(hashOf(first.difference().image));
+      await select.selectOption('1');
+      await page.locator(`dialog[data-encode="1"][data-made="difference ${FRAME}"]`).waitFor();
+      expect(await hash(page, 'difference')).toBe(hashOf(second.difference().image));
+      await says(page.locator('.frames-meta')).toContain(basename(better.distorted));
+    });
+
+    it('shows one encode against another, and saves the pictures sample by sample', async () => {
+      const { worse, better } = pairs();
+      await show(page);
+      const save = async (name: string) => {
+        await page.getByText('Save PNG').click();
+        const button = page.locator('.frames-saves').getByRole('button', { name, exact: true });
+        return download(page, () => button.click());
+      };
+      const label = basename(better.distorted);
+      await page.getByRole('combobox', { name: 'Against' }).selectOption({ label });
+      await page.locator(`dialog[data-against="1"][data-frame="${FRAME}"]:not([data-busy])`).waitFor();
+      const both = await inNode({ reference: better.distorted, distorted: worse.distorted }, FRAME);
+      await expectShown(page, both);
+      const badges = await page.locator('.frames-badge').allTextContents();
+      expect(badges).toEqual([label, basename(worse.distorted)]);
+      await page.keyboard.press('4');
+      await made(page, 'difference');
+      const difference = await save('Difference');
+      expect(difference.name).toBe(`${basename(worse.distorted, '.mp4')}.frame-${FRAME}.difference.png`);
+      expect(rgbOf(difference.bytes)).toEqual([...both.difference().image.data]);
+      await page.keyboard.press('b');
+      await page.locator(`dialog[data-against=""][data-made="difference ${FRAME}"]`).waitFor();
+      await page.keyboard.press('1');
+      const encoded = await save(basename(worse.distorted));
+      expect(rgbOf(encoded.bytes)).toEqual([...both.distorted.image().data]);
+    });
+
+    it('goes through frames and worst moments by key, with the score of each', async () => {
+      await show(page, 5);
+      await page.keyboard.press('ArrowRight');
+      await shown(page, 6);
+      await page.keyboard.press('ArrowLeft');
+      await page.keyboard.press('ArrowLeft');
+      await shown(page, 4);
+      await page.keyboard.press('End');
+      await shown(page, FRAMES - 1);
+      await page.keyboard.press('ArrowRight');
+      expect(await page.locator('dialog').getAttribute('data-frame')).toBe(String(FRAMES - 1));
+      const moment = async (key: string) => {
+        const number = page.locator('.frames input[type=number]');
+        const before = await number.inputValue();
+        await page.keyboard.press(key);
+        await expect.poll(() => number.inputValue()).not.toBe(before);
+        const frame = Number(await number.inputValue());
+        await shown(page, frame);
+        return { frame, score: Number(await page.locator('.frames-score strong').textContent()) };
+      };
+      // From the end that is not the worst moment.
+      const listed = await page.locator('.moments ol').first().locator('.when').first().textContent();
+      await page.keyboard.press(/frame 0$/.test(listed ?? '') ? 'End' : 'Home');
+      await shown(page, /frame 0$/.test(listed ?? '') ? FRAMES - 1 : 0);
+      const worst = await moment('w');
+      expect(listed).toContain(`frame ${worst.frame}`);
+      const second = await moment('n');
+      expect(Math.abs(second.frame - worst.frame)).toBeGreaterThan(1);
+      expect(second.score).toBeGreaterThanOrEqual(worst.score);
+    });
+
+    it('gives the focus back to the moment or the chart that opened it, by key and by pointer', async () => {
+      await close(page);
+      const opener = await page.locator('.moments button').nth(1).elementHandle();
+      const chart = page.getByRole('slider', { name: /of every frame/ });
+      const slider = await chart.elementHandle();
+      if (!opener || !slider) throw new Error('there is no second moment, or no chart');
+      await opener.press('Enter');
+      await page.locator('dialog[open][data-frame]').waitFor();
+      await page.keyboard.press('End');
+      await shown(page, FRAMES - 1);
+      await page.keyboard.press('Escape');
+      await page.locator('dialog:not([open])').waitFor({ state: 'attached' });
+      await expect.poll(hasFocus(opener)).toBe(true);
+
+      await chart.focus();
+      await page.keyboard.press('Home');
+      await page.keyboard.press('Enter');
+      await page.locator('dialog[open][data-frame="0"]').waitFor();
+      await page.keyboard.press('Escape');
+      await expect.poll(hasFocus(slider)).toBe(true);
+      await page.locator('.plot.large .marks').click();
+      await page.locator('dialog[open]:not([data-frame="0"])').waitFor();
+      await page.keyboard.press('Escape');
+      await expect.poll(hasFocus(slider)).toBe(true);
+      // And from there it goes on by key.
+      await page.keyboard.press('End');
+      await expect.poll(() => chart.getAttribute('aria-valuenow')).toBe(String(FRAMES - 1));
+    });
+
+    it('keeps zoom and place the same in both pictures, sample by sample', async () => {
+      await show(page);
+      for (const zoom of [1, 2, 4]) {
+        await page.keyboard.press('z');
+        await expect.poll(() => zoomOf(page)).toBe(`${zoom}:1`);
+        await placed(page);
+        const reference = await placement(page, 'reference');
+        expect(await placement(page, 'distorted')).toEqual(reference);
+        expect(reference.scale).toBeCloseTo(zoom, 9);
+        expect(reference.sharp).toBe(true);
+      }
+      const before = await placement(page, 'reference');
+      await page.keyboard.press('Shift+ArrowRight');
+      await placed(page);
+      const panned = await placement(page, 'reference');
+      expect(before.x - panned.x).toBe(80);
+      expect(await placement(page, 'distorted')).toEqual(panned);
+      const box = await boxOf(page, '.frames-pane', 'last');
+      const [x, y] = [box.x + 100, box.y + 100];
+      await page.mouse.move(x, y);
+      await page.mouse.down();
+      await page.mouse.move(x + 30, y - 20, { steps: 3 });
+      await page.mouse.up();
+      await placed(page);
+      const dragged = await placement(page, 'distorted');
+      expect([dragged.x - panned.x, dragged.y - panned.y]).toEqual([30, -20]);
+      await page.mouse.wheel(0, -200);
+      await expect.poll(async () => (await placement(page, 'reference')).scale).toBeGreaterThan(4);
+      await placed(page);
+      expect(await placement(page, 'reference')).toEqual(await placement(page, 'distorted'));
+    });
+
+    it('moves the border of the split by pointer and by key', async () => {
+      await show(page);
+      await page.keyboard.press('2');
+      const slider = page.getByRole('slider', { name: 'Border between reference and distorted' });
+      await slider.focus();
+      await page.keyboard.press('Home');
+      await expect.poll(() => slider.getAttribute('aria-valuetext')).toBe('0 % reference');
+      await page.keyboard.press('ArrowRight');
+      await expect.poll(() => slider.getAttribute('aria-valuenow')).toBe('2');
+      const stage = await boxOf(page, '.frames-stage');
+      const middle = stage.y + stage.height / 2;
+      await page.mouse.move(stage.x + 0.02 * stage.width, middle);
+      await page.mouse.down();
+      await page.mouse.move(stage.x + 0.75 * stage.width, middle, { steps: 4 });
+      await page.mouse.up();
+      await expect.poll(() => slider.getAttribute('aria-valuenow')).toBe('75');
+    });
+
+    it('does not flicker by itself for those who want less motion', async () => {
+      await show(page);
+      await page.keyboard.press('3');
+      const badge = page.locator('.frames-badge').first();
+      // Longer than the pause between two pictures.
+      await page.waitForTimeout(900);
+      expect(await badge.textContent()).toBe(basename(pairs().worse.distorted));
+      await page.keyboard.press('Space');
+      await says(badge).toBe('Reference');
+      expect(await page.getByRole('button', { name: 'Hold' }).count()).toBe(0);
+    });
+
+    it('plays and pauses, fills the screen, and changes what is said together with the picture', async () => {
+      await show(page, 0);
+      const dialog = page.locator('dialog');
+      // Whatever is said of a frame is said of the one on show.
+      await page.evaluate(() => {
+        const dialog = document.querySelector('dialog');
+        const wrong: string[] = [];
+        new MutationObserver(() => {
+          const said = /\d+/.exec(dialog?.querySelector('h2')?.textContent ?? '')?.[0];
+          if (said !== dialog?.dataset.frame) wrong.push(`${said} ${dialog?.dataset.frame}`);
+        }).observe(document.body, { subtree: true, childList: true, characterData: true });
+        Object.assign(window, { wrong });
+      });
+      await page.keyboard.press('k');
+      await page.locator('dialog[data-playing]').waitFor();
+      await expect.poll(async () => Number(await dialog.getAttribute('data-frame'))).toBeGreaterThan(1);
+      await page.keyboard.press('k');
+      await page.locator('dialog:not([data-playing])').waitFor();
+      // What it stops at is exact.
+      await page.locator('dialog:not([data-rough]):not([data-busy])').waitFor();
+      const stopped = Number(await dialog.getAttribute('data-frame'));
+      await expectShown(page, await inNode(pairs().worse, stopped));
+      await page.getByRole('button', { name: 'Play', exact: true }).click();
+      await shown(page, FRAMES - 1);
+      await page.locator('dialog:not([data-playing])').waitFor();
+      expect(await page.evaluate(() => (window as unknown as { wrong: string[] }).wrong)).toEqual([]);
+      await page.locator('.frames-stage').focus();
+      await page.keyboard.press('x');
+      const full = () => page.evaluate(() => document.fullscreenElement?.className);
+      await expect.poll(full).toBe('frames-theatre');
+      await page.keyboard.press('Home');
+      await shown(page, 0);
+      await page.keyboard.press('x');
+      await expect.poll(full).toBeUndefined();
+    });
+
+    it('plays in colours that are nearly exact, and saves exact pictures while it plays', async () => {
+      const { worse } = pairs();
+      await show(page, 0);
+      // A film shows its pictures too shortly to look at: keeps one.
+      await page.evaluate(() => {
+        const dialog = document.querySelector('dialog');
+        const kept: { frame: number; data: Record<string, number[]> }[] = [];
+        new MutationObserver((_, observer) => {
+          if (!dialog?.hasAttribute('data-rough') || Number(dialog.dataset.frame) < 3) return;
+          const data = ['reference', 'distorted'].map((name) => {
+            const canvas = document.querySelector<HTMLCanvasElement>(`.frames-${name} canvas`);
+            const image = canvas?.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height);
+            return [name, [...(image?.data ?? [])].filter((_, i) => i % 4 < 3)];
+          });
+          kept.push({ frame: Number(dialog.dataset.frame), data: Object.fromEntries(data) });
+          observer.disconnect();
+        }).observe(document.body, { subtree: true, attributeFilter: ['data-frame', 'data-rough'] });
+        Object.assign(window, { kept });
+      });
+      await page.keyboard.press('k');
+      const kept = await page.waitForFunction(() => (window as unknown as { kept: unknown[] }).kept[0]);
+      const { name, bytes } = await download(page, () => page.keyboard.press('s'));
+      await page.locator('dialog:not([data-playing]):not([data-rough])').waitFor();
+      const frame = Number(/frame-(\d+)\.encode\.png$/.exec(name)?.[1]);
+      expect(await page.locator('dialog').getAttribute('data-frame')).toBe(String(frame));
+      expect(rgbOf(bytes)).toEqual([...(await inNode(worse, frame)).distorted.image().data]);
+      const rough = (await kept.jsonValue()) as { frame: number; data: Record<string, number[]> };
+      const pair = await inNode(worse, rough.frame);
+      for (const role of ['reference', 'distorted'] as const)
+        expect(distance(rough.data[role] ?? [], pair[role].image().data)).toBeLessThan(4);
+    });
+  });
+
+  describe('of 10-bit Y4M on a screen that is touched', () => {
+    let page: Page;
+    let moved = '';
+    beforeAll(async () => {
+      const { reference, distorted } = y4m();
+      moved = join(encodeFolder(), 'moved.y4m');
+      copyFileSync(distorted, moved);
+      page = await scored(reference, [distorted, moved], { touch: true, stays: true });
+    });
+
+    it('shows the very samples that the library gives in Node, at 1:1 on the screen too', async () => {
+      const expected = await inNode(y4m(), FRAME);
+      await show(page);
+      await expectShown(page, expected);
+      await page.keyboard.press('z');
+      await expect.poll(() => zoomOf(page)).toBe('1:1');
+      await placed(page);
+      const at = await placement(page, 'distorted');
+      const pane = await boxOf(page, '.frames-pane', 'last');
+      const clip = { x: pane.x + at.x + 40, y: pane.y + at.y + 60, width: 64, height: 48 };
+      const screen = rgbOf(await page.screenshot({ clip }));
+      const { data } = expected.distorted.image();
+      const wanted: number[] = [];
+      for (let y = 60; y < 108; y++) wanted.push(...data.subarray(3 * (320 * y + 40), 3 * (320 * y + 104)));
+      expect(screen).toEqual(wanted);
+      await page.keyboard.press('4');
+      await made(page, 'difference');
+      expect(await hash(page, 'difference')).toBe(hashOf(expected.difference().image));
+    });
+
+    it('colours the map by the losses that the library measures', async () => {
+      await show(page);
+      await page.keyboard.press('5');
+      await made(page, 'map');
+      const expected = await (async () => {
+        for await (const maps of qualityMaps(y4m(), [FRAME])) return maps.lost('both');
+        throw new Error(`frame ${FRAME} did not come`);
+      })();
+      const { width, values, total } = expected;
+      const size = await page
+        .locator('.frames-map canvas')
+        .evaluate((canvas: HTMLCanvasElement) => [canvas.width, canvas.height]);
+      expect(size).toEqual([width, expected.height]);
+      await says(page.locator('.frames-summary')).toContain(`The frame loses ${total.toFixed(2)} of 1.`);
+      // The square that loses most is the lightest, and the loss under the pointer is said.
+      const most = values.indexOf(Math.max(...values));
+      const rgb = await samples(page, 'map');
+      const lightness = Array.from(values, (_, i) => (rgb[3 * i] ?? 0) + (rgb[3 * i + 1] ?? 0));
+      expect(lightness[most]).toBe(Math.max(...lightness));
+      await placed(page);
+      const at = await placement(page, 'distorted');
+      const pane = await boxOf(page, '.frames-pane');
+      const [column, row] = [most % width, Math.floor(most / width)];
+      await page.mouse.move(
+        pane.x + at.x + (16 * column + 8) * at.scale,
+        pane.y + at.y + (16 * row + 8) * at.scale,
+      );
+      const density = ((values[most] ?? 0) * 320 * 240) / (16 * 16);
+      await says(page.locator('.frames-readout')).toContain(`loss here ${density.toFixed(2)}`);
+    });
+
+    it('zooms by two fingers, about the place between them', async () => {
+      await show(page);
+      await page.keyboard.press('z');
+      await expect.poll(() => zoomOf(page)).toBe('1:1');
+      await placed(page);
+      const before = await placement(page, 'reference');
+      const pane = await boxOf(page, '.frames-pane');
+      const [x, y] = [pane.x + pane.width / 2, pane.y + pane.height / 2];
+      const apart = (by: number): Fingers => [
+        [x - by, y],
+        [x + by, y],
+      ];
+      await pinch(page, apart(40), apart(120));
+      await expect.poll(async () => (await placement(page, 'reference')).scale).toBeCloseTo(3, 1);
+      await placed(page);
+      const after = await placement(page, 'reference');
+      // The sample between the fingers stays there.
+      const [middleX, middleY] = [pane.width / 2, pane.height / 2];
+      expect((middleX - after.x) / after.scale).toBeCloseTo((middleX - before.x) / before.scale, -0.5);
+      expect((middleY - after.y) / after.scale).toBeCloseTo((middleY - before.y) / before.scale, -0.5);
+      expect(await placement(page, 'distorted')).toEqual(after);
+      await pinch(page, apart(120), apart(60));
+      await expect.poll(async () => (await placement(page, 'reference')).scale).toBeCloseTo(1.5, 1);
+      // The page itself is as large as before.
+      expect(await page.evaluate(() => visualViewport?.scale)).toBe(1);
+    });
+
+    it('says which file cannot be read any more', async () => {
+      await close(page);
+      write('moved.y4m', 'something else');
+      await page.locator('.moments ol').nth(1).locator('button').first().click();
+      await page.locator('.frames-message').filter({ hasText: 'moved.y4m cannot be read again' }).waitFor();
+    });
+  });
+
+  it('shows H.264 that does not say its colours, and of half the size as near as filters are', async () => {
+    const [reference, same, half] = [
+      h264(12, '320x240', []),
+      h264(34, '320x240', []),
+      h264(34, '160x120', []),
+    ];
+    const page = await scored(reference, [same, half]);
+    await show(page);
+    await expectShown(page, await inNode({ reference, distorted: same }, FRAME));
+    await show(page, FRAME, 1);
+    const expected = await inNode({ reference, distorted: half }, FRAME);
+    expect(await hash(page, 'reference')).toBe(hashOf(expected.reference.image()));
+    // Node scales with ffmpeg, the page with the library's filter of the same kind.
+    const { data } = expected.distorted.image();
+    expect(distance(await samples(page, 'distorted'), data)).toBeLessThan(1);
+  });
+
+  it('gives the focus to the moment nearest in time when the one that opened it is no longer among the worst', async () => {
+    const { reference, distorted } = worsening();
+    // Slowly, for there to be time to look at what is worst so far.
+    const page = await site.open({ hash: 'feature=cambi&threads=1' });
+    await choose(page, reference, distorted);
+    await page.evaluate(() => {
+      const observer = new MutationObserver(() => {
+        if (!/\d+ of \d+ frames/.test(document.querySelector('.figures')?.textContent ?? '')) return;
+        observer.disconnect();
+        document.querySelector<HTMLButtonElement>('.busy-line button')?.click();
+      });
+      observer.observe(document.body, { subtree: true, childList: true, characterData: true });
+    });
+    await start(page);
+    await page.locator('.moments[aria-busy=true] button').first().click();
+    await page.locator('dialog[open][data-frame]').waitFor();
+    const opened = Number(await page.locator('dialog').getAttribute('data-frame'));
+    // The button is behind the dialog, so that no hand could press it.
+    await page.evaluate(() => document.querySelector<HTMLButtonElement>('.busy-line button')?.click());
+    await page.locator('.moments:not([aria-busy])').waitFor({ state: 'attached' });
+    await page.keyboard.press('Escape');
+    const frames = await page
+      .locator('.moments .when')
+      .evaluateAll((all) => all.map(({ textContent }) => Number(/frame (\d+)/.exec(textContent ?? '')?.[1])));
+    // Each frame is worse than the one before: what was worst then is hardly among the worst now.
+    const nearest = frames.toSorted((a, b) => Math.abs(a - opened) - Math.abs(b - opened))[0];
+    await expect
+      .poll(() => page.evaluate(() => document.activeElement?.querySelector('.when')?.textContent))
+      .toContain(`frame ${nearest}`);
+  });
+
+  it('shows samples that are not square as wide as they are', async () => {
+    const wide = (crf: string) =>
+      encode({ codec: 'h264', frames: 6, size: '160x120', extra: ['-crf', crf, '-vf', 'setsar=4/3'] });
+    const page = await scored(wide('12'), [wide('38')]);
+    await show(page, 3);
+    await placed(page);
+    const { width, height } = await boxOf(page, '.frames-reference canvas');
+    expect(width / height).toBeCloseTo(16 / 9, 2);
+  });
+
+  if (exhaustive)
+    it('shows a 4K picture, every sample of it', async () => {
+      const pair = y4m('3840x2160', 2);
+      const page = await scored(pair.reference, [pair.distorted]);
+      await show(page, 1);
+      const expected = await inNode(pair, 1);
+      await expectShown(page, expected);
+      await placed(page);
+      const whole = await placement(page, 'reference');
+      const pane = await boxOf(page, '.frames-pane');
+      // All of it, as large as the pane holds it.
+      expect(3840 * whole.scale).toBeLessThanOrEqual(pane.width + 1);
+      expect(2160 * whole.scale).toBeLessThanOrEqual(pane.height + 1);
+      await page.keyboard.press('z');
+      await expect.poll(() => zoomOf(page)).toBe('1:1');
+      await page.keyboard.press('4');
+      await made(page, 'difference', 1);
+      expect(await hash(page, 'difference')).toBe(hashOf(expected.difference().image));
+      await screenshot(page, 'frames-4k-difference');
+    });
+});

@@ -1,0 +1,450 @@
+/**
+ * @module test/browser/page-many
+ * Many encodes in the page, in headless Chromium: colours, sorting, what stands out, BD-rate and files of the comparison; results
+ * of runs that grow, the metrics that were asked for, from their boxes to their columns, and the sample.
+ */
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { score as scoreInNode, scoreMany } from '../../src/index.js';
+import { bdRate } from '../../src/report/bd-rate.js';
+import { writeTableCsv } from '../../src/report/table.js';
+import type { Report } from '../../src/report/types.js';
+import { formatReport } from '../../src/report/write.js';
+import { y4mFile } from '../../src/sample/files.js';
+import { makeSample, type SampleOptions } from '../../src/sample/generator.js';
+import { noChromium } from '../support/chromium.js';
+import { violations } from '../support/looks.js';
+import {
+  checked,
+  choose,
+  done,
+  pages,
+  saved,
+  says,
+  score,
+  screenshot,
+  settled,
+  start,
+  type View,
+  write,
+} from '../support/page.js';
+import { paired, report as plain } from '../support/report.js';
+import {
+  chart,
+  fileOf,
+  made,
+  meanOf,
+  middle,
+  openReports,
+  scores,
+  slider,
+} from '../support/saved-reports.js';
+import { exhaustive, tier } from '../support/tier.js';
+
+/** An encode of ten seconds. */
+function coded(name: string, codec: string, bitrate: number, level: number): Report {
+  const values = Float64Array.from({ length: 250 }, (_, i) => level + Math.sin(i / 7) - (i === 100 ? 9 : 0));
+  return made(name, values, {
+    pairing: paired({ codec, bitrate, fileSize: Math.round(bitrate * 1.25) }),
+    preflight: plain().preflight,
+    series: [
+      { name: 'integer_adm2', values: values.map((value) => value / 100) },
+      { name: 'psnr_y', values: values.map((value) => value / 3) },
+      { name: 'vmaf', values },
+    ],
+  });
+}
+
+/** Four encodes of h264, four of vp9 at 0.6 of the rate, and three of av1, less good than either. */
+const ELEVEN = [
+  ...[60, 75, 86, 94].map((level, i) => coded(`h264-${i}.mp4`, 'h264', 400_000 * 2 ** i, level)),
+  ...[60, 75, 86, 94].map((level, i) => coded(`vp9-${i}.webm`, 'vp9', 240_000 * 2 ** i, level)),
+  ...[20, 30, 40].map((level, i) => coded(`av1-${i}.mp4`, 'av1', 100_000 * 2 ** i, level)),
+];
+
+describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
+  const site = pages();
+  const opened = (reports: readonly Report[], view?: View) => openReports(site, reports, view);
+
+  describe('of eleven encodes', () => {
+    let page: Page;
+    beforeAll(async () => {
+      page = await opened(ELEVEN, { width: 1440, height: 900, stays: true });
+    });
+
+    it('stand on four screens, with the worst moments of the encode that is picked', async () => {
+      await page.locator('.bd table').waitFor();
+      await page.locator('.features.asked canvas').first().waitFor({ state: 'attached' });
+      expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(4 * 900);
+      const lists = page.locator('.moments ol:visible');
+      const label = () => lists.evaluateAll((all) => all.map((list) => list.getAttribute('aria-label')));
+      expect(await label()).toEqual(['h264-0.mp4']);
+      const chip = page
+        .getByRole('group', { name: 'Worst moments of' })
+        .getByRole('button', { name: 'av1-2.mp4' });
+      await chip.focus();
+      await page.keyboard.press('Enter');
+      await expect.poll(label).toEqual(['av1-2.mp4']);
+      expect(await chip.getAttribute('aria-pressed')).toBe('true');
+      expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('av1-2.mp4');
+      expect(await lists.locator('b').first().textContent()).toBe((40 + Math.sin(100 / 7) - 9).toFixed(2));
+    });
+
+    it('have colours by codec and shades by rate, and one stands out while a pointer is on it', async () => {
+      const legend = page.locator('.legend button');
+      await expect.poll(() => legend.count()).toBe(11);
+      const colours = await page
+        .locator('.legend .swatch')
+        .evaluateAll((list) => list.map((swatch) => getComputedStyle(swatch).backgroundColor));
+      expect(new Set(colours).size).toBe(11);
+      await chart(page).locator('canvas').scrollIntoViewIfNeeded();
+      await expect.poll(() => chart(page).getAttribute('data-last')).toBe('249');
+      /** How much colour there is on the chart: faded lines are nearly the ground's. */
+      const ink = () =>
+        chart(page)
+          .locator('canvas')
+          .evaluate((canvas: HTMLCanvasElement) => {
+            const { data = [] } =
+              canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height) ?? {};
+            let sum = 0;
+            for (let i = 3; i < data.length; i += 4) sum += data[i] ?? 0;
+            return sum;
+          });
+      const before = await ink();
+      await legend.nth(1).hover();
+      await expect.poll(ink).toBeLessThan(0.6 * before);
+      await page.mouse.move(2, 2);
+      await expect.poll(ink).toBe(before);
+      // By keyboard too.
+      await legend.nth(2).focus();
+      await expect.poll(ink).toBeLessThan(0.6 * before);
+      expect(await page.getByRole('button', { name: 'Cumulative' }).getAttribute('aria-pressed')).toBe(
+        'true',
+      );
+    });
+
+    it('have BD-rates between codecs as the public function states them, and names that lie on nothing', async () => {
+      const table = page.getByRole('table', { name: 'BD-rate between codecs' });
+      const curve = (codec: string) =>
+        ELEVEN.filter(({ pairing }) => pairing?.distorted.codec === codec).map((report) => ({
+          kbps: (report.pairing?.distorted.bitrate ?? 0) / 1000,
+          quality: meanOf(report),
+        }));
+      expect(bdRate(curve('h264'), curve('vp9')).value).toBeCloseTo(-40, 6);
+      const heads = await table.locator('thead th').allTextContents();
+      const cell = (codec: string) =>
+        table
+          .locator('tbody tr')
+          .filter({ hasText: codec })
+          .locator('td')
+          .nth(heads.indexOf('against h264') - 1);
+      expect(await cell('vp9').textContent()).toBe('−40.0 %');
+      expect(await cell('av1').textContent()).toBe('none');
+      await page.getByText('their encodes do not overlap').first().waitFor();
+      // No name lies on another, or on a number of the axis.
+      const marks = page.locator('.plot.rates .marks');
+      const boxes = await marks
+        .locator('.tag')
+        .evaluateAll((tags) => tags.map((tag) => tag.getBoundingClientRect().toJSON()));
+      expect(boxes.length).toBeGreaterThan(3);
+      const left = await marks.evaluate((area) => area.getBoundingClientRect().left);
+      for (const [i, a] of boxes.entries()) {
+        expect(a.left).toBeGreaterThanOrEqual(left);
+        for (const b of boxes.slice(i + 1))
+          expect(a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top).toBe(true);
+      }
+    });
+  });
+
+  it('sorts the table by any column, says so, and saves it as the command line writes it', async () => {
+    const four = ELEVEN.slice(2, 6);
+    const page = await opened(four);
+    const names = () => page.locator('table.encodes tbody .open').allTextContents();
+    const own = ['h264-2.mp4', 'h264-3.mp4', 'vp9-0.webm', 'vp9-1.webm'];
+    const rising = ['vp9-0.webm', 'vp9-1.webm', 'h264-2.mp4', 'h264-3.mp4'];
+    await expect.poll(names).toEqual(own);
+    const head = page.getByRole('columnheader', { name: 'VMAF' });
+    await head.getByRole('button').click();
+    await expect.poll(names).toEqual(['h264-3.mp4', 'h264-2.mp4', 'vp9-1.webm', 'vp9-0.webm']);
+    expect(await head.getAttribute('aria-sort')).toBe('descending');
+    await head.getByRole('button').focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(names).toEqual(rising);
+    await page.keyboard.press('Enter');
+    await expect.poll(names).toEqual(own);
+    await page.getByRole('columnheader', { name: 'bit rate' }).getByRole('button').click();
+    await expect.poll(names).toEqual(rising);
+    // A metric that was asked for has a column; what the score is made of has none.
+    const heads = await page.locator('table.encodes thead th:not(.track-cell)').allTextContents();
+    expect(heads.map((text) => text.replace(/[▲▼]/, ''))).toEqual([
+      ...['encode', 'VMAF', 'worst 1 %', 'PSNR', 'bit rate', 'size'],
+    ]);
+
+    expect(await saved(page, 'Download Comparison CSV')).toEqual({
+      name: 'comparison.vmaf.csv',
+      text: [...writeTableCsv(four)].join(''),
+    });
+    await page.getByLabel('Full precision').check();
+    const csv = await saved(page, 'Download Comparison CSV');
+    expect(csv.text).toBe([...writeTableCsv(four, 'max')].join(''));
+    const json = await saved(page, 'Download Comparison JSON');
+    expect(json.name).toBe('comparison.vmaf.json');
+    expect((JSON.parse(json.text) as Report[]).map((report) => meanOf(report))).toEqual(
+      four.map((report) => meanOf(report)),
+    );
+    const [first] = four;
+    if (!first) throw new Error('there is no report');
+    expect((await saved(page, 'Download JSON')).text).toBe(formatReport(first, 'json', { precision: 'max' }));
+  });
+
+  it.each(
+    tier(
+      [['phone', 6, { width: 390, height: 844, dark: true }]] as const,
+      [
+        ['wide', 11, { width: 1920, height: 1080, dark: true }],
+        ['tablet', 6, { width: 820, height: 1180 }],
+        ['phone', 6, { width: 390, height: 844 }],
+      ] as const,
+    ),
+  )('have nothing that axe finds, and fit into the window: %s, %d encodes', async (name, count, view) => {
+    const page = await opened(ELEVEN.slice(0, count), view);
+    await page.locator('.bd table').waitFor();
+    for (const summary of await page.locator('#results .card > details > summary').all())
+      await summary.click();
+    expect(await violations(page)).toEqual([]);
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect(over).toBeLessThanOrEqual(0);
+    await screenshot(page, `web-many-${name}`);
+  });
+
+  describe('of a run', () => {
+    const y4m = (
+      name: string,
+      side: 'reference' | 'distorted',
+      frames: number,
+      sample: SampleOptions = {},
+    ) => {
+      const format = { width: 256, height: 224, bitDepth: 8, chroma: '420' } as const;
+      return write(name, y4mFile(makeSample(format, { seed: 4, ...sample }), side, frames));
+    };
+
+    it('grow while it scores, without being built anew, and the frame that is clicked opens', async () => {
+      const page = await site.open();
+      await choose(page, y4m('growing-ref.y4m', 'reference', 90), y4m('growing.y4m', 'distorted', 90));
+      await start(page);
+      const canvas = chart(page).locator('canvas');
+      await canvas.waitFor();
+      await canvas.evaluate((element) => element.setAttribute('data-first', 'yes'));
+      await done(page);
+      await settled(page);
+      await says(page.locator('.tiles')).toContain('90');
+      expect(await canvas.getAttribute('data-first')).toBe('yes');
+      // Charts out of sight are drawn when they come into it.
+      await chart(page).scrollIntoViewIfNeeded();
+      await expect.poll(() => chart(page).getAttribute('data-last')).toBe('89');
+      await slider(page).focus();
+      await page.keyboard.press('Home');
+      await page.keyboard.press('Enter');
+      await page.locator('dialog[open]').waitFor();
+    });
+
+    const COUNT = tier(4, 20);
+    it(`of ${COUNT} encodes have the numbers of Node, which are saved with every digit`, async () => {
+      const reference = y4m('many-ref.y4m', 'reference', 4);
+      const encodes = Array.from({ length: COUNT }, (_, i) =>
+        y4m(`many-${i}.y4m`, 'distorted', 4, { distortion: { blur: i % 4, quantiser: 4 + 3 * i } }),
+      );
+      const page = await site.open();
+      await choose(page, reference, ...encodes);
+      await score(page);
+      await page.getByLabel('Full precision').check();
+      const { text } = await saved(page, 'Download Comparison JSON');
+      const there = await scoreMany(reference, encodes, { threads: 0 });
+      const found = JSON.parse(text) as Report[];
+      expect(found).toHaveLength(COUNT);
+      for (const [i, report] of there.entries()) {
+        // As the command line writes it with --precision max.
+        const written: Report = JSON.parse(formatReport(report, 'json', { precision: 'max' }));
+        expect(found[i]?.frames).toEqual(written.frames);
+        expect(found[i]?.pooled_metrics).toEqual(written.pooled_metrics);
+        expect(found[i]?.distribution).toEqual(written.distribution);
+      }
+      expect(new Set(found.map((report) => meanOf(report))).size).toBeGreaterThan(COUNT / 2);
+    });
+
+    it('have each metric with a box as a column, a curve and in the choice of the chart', async () => {
+      const reference = y4m('boxes-ref.y4m', 'reference', 3);
+      const encodes = [
+        y4m('boxes-a.y4m', 'distorted', 3),
+        y4m('boxes-b.y4m', 'distorted', 3, { distortion: { blur: 3, quantiser: 30 } }),
+      ] as const;
+      const page = await site.open();
+      await choose(page, reference, ...encodes);
+      await page.getByText('Settings', { exact: true }).click();
+      // The model last: what is found about it moves the boxes.
+      for (const name of ['PSNR luma', 'SSIM structure', 'MS-SSIM', 'CAMBI', 'CIEDE2000', 'VMAF NEG'])
+        await page.getByLabel(name, { exact: false }).first().check();
+      await score(page);
+      const there = await scoreInNode(
+        { reference, distorted: encodes[1] },
+        {
+          threads: 0,
+          models: ['version=vmaf_v0.6.1', 'version=vmaf_v0.6.1neg:name=vmaf_neg'],
+          features: ['psnr', 'float_ssim', 'float_ms_ssim', 'cambi', 'ciede'],
+        },
+      );
+      const cells = page.locator('table.encodes tbody tr').nth(1).locator('td[data-label]');
+      const shown = Object.fromEntries(
+        await cells.evaluateAll((all) =>
+          all.map((cell) => [cell.getAttribute('data-label'), cell.textContent]),
+        ),
+      );
+      expect(shown['VMAF NEG']).toBe(meanOf(there, 'vmaf_neg').toFixed(2));
+      for (const [label, metric, digits] of [
+        ['PSNR', 'psnr_y', 2],
+        ['SSIM', 'float_ssim', 4],
+        ['MS-SSIM', 'float_ms_ssim', 4],
+        ['CIEDE2000', 'ciede2000', 2],
+      ] as const)
+        expect(Number(shown[label]), label).toBeCloseTo(meanOf(there, metric), digits);
+      expect(shown.CAMBI).toBeDefined();
+      // Curves of these are there at once, those of inner features on demand, in words.
+      await page.locator('.features.asked canvas').first().waitFor();
+      const asked = await page.locator('.features.asked .label > span:first-child').allTextContents();
+      expect(asked).toEqual(
+        expect.arrayContaining(['VMAF NEG', 'PSNR', 'SSIM', 'MS-SSIM', 'CAMBI', 'CIEDE2000']),
+      );
+      const inner = page.getByTitle('Show integer_adm2 in the large chart');
+      expect(await inner.isVisible()).toBe(false);
+      await page.locator('.inner > summary').click();
+      await inner.waitFor();
+      expect(await page.locator('.inner .meaning').allTextContents()).toContain(
+        'contrast of edges and texture that is left',
+      );
+      await page.getByLabel('Metric').selectOption('ciede2000');
+      await page.getByRole('slider', { name: 'CIEDE2000 of every frame' }).waitFor();
+      // A row opens its encode's worst frame in the viewer.
+      await page.getByRole('button', { name: 'boxes-b.y4m', exact: true }).first().click();
+      await page.locator('dialog[open]').waitFor();
+    });
+
+    it('leave a settings box under the pointer while pairs are checked again', async () => {
+      const encodes = ['a', 'b'].map((n) => y4m(`still-${n}.y4m`, 'distorted', 6));
+      const page = await site.open({ width: 1280, height: 720 });
+      await choose(page, y4m('still-ref.y4m', 'reference', 6), ...encodes);
+      await page.getByText('Settings', { exact: true }).click();
+      const box = page.getByLabel('VMAF NEG', { exact: false }).first();
+      await box.hover();
+      const place = await box.boundingBox();
+      // Every height that the findings take, and every place of the box, frame by frame.
+      await page.evaluate(() => {
+        const seen = { tops: new Set<number>(), texts: new Set<string>() };
+        const look = () => {
+          const input = document.querySelector('[id$="model-neg"], [id*="model-"][id*="neg"]');
+          seen.tops.add(Math.round(input?.getBoundingClientRect().top ?? 0));
+          seen.texts.add(document.querySelector('.findings-body')?.textContent ?? '');
+          document.body.dataset.seen = JSON.stringify([[...seen.tops], [...seen.texts]]);
+          requestAnimationFrame(look);
+        };
+        look();
+      });
+      // Another model: both pairs are checked again.
+      await page.mouse.click((place?.x ?? 0) + 8, (place?.y ?? 0) + 8);
+      await page.locator('#findings .waiting').waitFor();
+      await checked(page);
+      await page.evaluate(
+        () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+      );
+      const seen = (await page.locator('body').getAttribute('data-seen')) ?? '[]';
+      const [tops, texts]: [number[], string[]] = JSON.parse(seen);
+      expect(texts.length).toBeGreaterThan(1);
+      // Scrolling is by whole pixels, once for each change.
+      expect(Math.max(...tops) - Math.min(...tops)).toBeLessThanOrEqual(2);
+      expect(await box.isChecked()).toBe(true);
+    });
+
+    it('of the sample come at one click, and say what measured', async () => {
+      const page = await site.open({ width: 1440, height: 900 });
+      const offer = page.getByRole('button', { name: 'Try it with a sample' });
+      await offer.click();
+      await done(page);
+      await settled(page);
+      expect(await page.locator('#result-heading').textContent()).toContain('sample-encode.y4m');
+      const value = Number.parseFloat((await page.locator('.score').textContent()) ?? '');
+      expect(value).toBeGreaterThan(30);
+      expect(value).toBeLessThan(95);
+      expect(await page.locator('.flaw, .flaw-note').count()).toBe(0);
+      // The second that is worse than the rest is found.
+      const first = await page.locator('.moments .when').first().textContent();
+      const frame = Number(/frame (\d+)/.exec(first ?? '')?.[1]);
+      expect(frame).toBeGreaterThanOrEqual(34);
+      expect(frame).toBeLessThan(46);
+      expect(await offer.isVisible()).toBe(false);
+      await page.locator('.moments .shot canvas').nth(3).waitFor();
+      expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(2 * 900);
+      await page.locator('#results .details > summary').click();
+      const run = page.locator('#results .details .run > div').filter({ hasText: 'What measured' });
+      expect(await run.textContent()).toContain('the processor, WebAssembly (simd128)');
+      expect(await run.locator('dt').allTextContents()).toEqual(['metrics', 'threads']);
+      await screenshot(page, 'page-sample');
+    });
+  });
+
+  if (exhaustive)
+    it('hold the page up for no more than 50 ms of work at a time: 20,000 frames of four encodes', async () => {
+      const reports = [95, 88, 76, 60].map((level, i) => made(`long${i}.mp4`, scores(level, 20_000)));
+      // Beside other tests the same work takes longer, for caches are shared: the least of some turns is its own.
+      let longest = Number.POSITIVE_INFINITY;
+      for (let turn = 0; turn < 3 && longest >= 50; turn++) {
+        const tasks = await tasksOf(reports.map(fileOf));
+        expect(tasks.filter((time) => time > 1).length).toBeGreaterThan(20);
+        longest = Math.min(longest, Math.max(...tasks));
+      }
+      // Time of the thread itself: what else runs on the machine does not count.
+      expect(longest).toBeLessThan(50);
+    });
+
+  /** Milliseconds of work of each task while reports are opened, looked at and scrolled through. */
+  async function tasksOf(files: readonly string[]): Promise<number[]> {
+    const { browser } = site.served;
+    const page = await site.open();
+    await page.waitForLoadState('networkidle');
+    await browser.startTracing(page, { categories: ['toplevel', 'disabled-by-default-devtools.timeline'] });
+    await page.setInputFiles('#pick-reports', files);
+    await page.getByText('4 encodes of master.mov').waitFor();
+    await settled(page);
+    await page.locator('.moments button').nth(11).waitFor();
+    const { x, y } = await middle(page);
+    for (let i = 0; i < 6; i++) await page.mouse.wheel(0, -120);
+    for (let i = 0; i < 10; i++) await page.mouse.move(x + 20 * i, y);
+    await page.locator('.legend button').first().click();
+    await page.locator('.inner > summary').click();
+    await page.locator('.inner .features').scrollIntoViewIfNeeded();
+    await page.locator('.inner .features canvas').first().waitFor();
+    const trace: { traceEvents: TraceEvent[] } = JSON.parse((await browser.stopTracing()).toString());
+    await page.context().close();
+    return mainTasks(trace.traceEvents);
+  }
+});
+
+interface TraceEvent {
+  readonly name: string;
+  readonly ph: string;
+  readonly pid: number;
+  readonly tid: number;
+  /** Microseconds that the thread ran. */
+  readonly tdur?: number;
+  readonly args: { readonly name?: string };
+}
+
+/** Milliseconds of every task of pages' main threads. */
+function mainTasks(events: readonly TraceEvent[]): number[] {
+  const main = new Set(
+    events
+      .filter(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain')
+      .map(({ pid, tid }) => `${pid} ${tid}`),
+  );
+  return events
+    .filter(({ name, ph, pid, tid }) => ph === 'X' && /RunTask/.test(name) && main.has(`${pid} ${tid}`))
+    .map(({ tdur = 0 }) => tdur / 1000);
+}

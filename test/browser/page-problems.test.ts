@@ -1,0 +1,448 @@
+/**
+ * @module test/browser/page-problems
+ * What the built page says where something is missing or wrong: files that differ or cannot be decoded, an engine that died,
+ * models that are not there, links with what no link holds, no network, no server. And tiny models and models of VMAF v1, which
+ * are fetched when asked for.
+ */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { score as scoreInNode } from '../../src/index.js';
+import { y4mFile } from '../../src/sample/files.js';
+import { makeSample } from '../../src/sample/generator.js';
+import { noChromium } from '../support/chromium.js';
+import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
+import { violations } from '../support/looks.js';
+import { linear, meanOf } from '../support/onnx.js';
+import {
+  checked,
+  choose,
+  done,
+  junk,
+  pages,
+  pauseSoon,
+  reportsOf,
+  SLOW,
+  says,
+  score,
+  screenshot,
+  start,
+  write,
+} from '../support/page.js';
+import { needsShared, sharedPath } from '../support/shared.js';
+
+/** What the page fetches only when it is used, and then keeps: FFmpeg, onnxruntime and the tiny models. */
+const LARGE = /^ffmpeg\/|^ort\/|^assets\/[nf]r_vmaf_/;
+
+describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
+  const site = pages();
+  const files = { reference: '', distorted: '' };
+
+  beforeAll(() => {
+    const clip = makeSample({ width: 160, height: 90, bitDepth: 8, chroma: '420' }, { cut: 5 });
+    for (const side of ['reference', 'distorted'] as const)
+      files[side] = write(`${side}.y4m`, y4mFile(clip, side, 9));
+  });
+
+  describe('says what is wrong', () => {
+    it('with videos that differ, and mends it by a button', async () => {
+      const half = makeSample({ width: 80, height: 46, bitDepth: 8, chroma: '420' });
+      const small = write('small.y4m', y4mFile(half, 'distorted', 9));
+      const page = await site.open();
+      await choose(page, files.reference, small);
+      const finding = page
+        .locator('.finding, .failure')
+        .filter({ hasText: '80x46' })
+        .filter({ hasText: '160x90' });
+      await finding.first().waitFor();
+      expect(await violations(page)).toEqual([]);
+      await page
+        .getByRole('button', { name: /^Scale/ })
+        .first()
+        .click();
+      await page.waitForSelector('#findings .waiting', { state: 'detached' });
+      await checked(page);
+      await start(page);
+      await done(page);
+      const [report] = await reportsOf(page);
+      const pair = { reference: files.reference, distorted: small };
+      expect(report?.frames).toEqual((await scoreInNode(pair, { threads: 0, scale: 'bicubic' })).frames);
+    });
+
+    it('with an empty file', async () => {
+      const page = await site.open();
+      await page.setInputFiles('#pick-reference', write('empty.mp4', ''));
+      await page.getByText('empty.mp4 is empty').waitFor();
+    });
+
+    it('with one bad file among several, told beside what comes of the others', async () => {
+      const [bad, worse] = [junk('bad.mp4'), junk('worse.mp4')] as const;
+      const page = await site.open();
+      await choose(page, files.reference, bad, files.distorted);
+      await score(page);
+      await page.locator('.runner .failure', { hasText: 'bad.mp4' }).waitFor();
+      expect(await page.locator('.runner .failure').count()).toBe(1);
+      const [report, ...further] = await reportsOf(page);
+      expect(further).toEqual([]);
+      expect(report?.frames).toEqual((await scoreInNode(files, { threads: 0 })).frames);
+      const results = page.locator('#results');
+      await results.getByText('distorted.y4m').first().waitFor();
+      expect(await results.textContent()).not.toContain('not finished');
+      // The failed file is among the failures and nowhere in the results.
+      expect(await results.textContent()).not.toContain('bad.mp4');
+      expect(await page.locator('table.encodes').count()).toBe(0);
+
+      // Where none is left, nothing can be scored, and the reason stands beside the button.
+      await page.getByRole('button', { name: 'Change' }).click();
+      await page.getByRole('button', { name: 'Remove distorted.y4m' }).click();
+      await page.setInputFiles('#pick-distorted', worse);
+      const again = page.getByRole('button', { name: 'Score again' });
+      await expect.poll(() => again.isDisabled()).toBe(true);
+      expect(await page.locator('#run-hint').textContent()).toMatch(
+        /^Nothing can be scored yet\. .*(bad|worse)\.mp4/,
+      );
+      await page.getByRole('button', { name: 'Remove bad.mp4' }).click();
+      await page.setInputFiles('#pick-distorted', files.distorted);
+      await expect.poll(() => again.isDisabled()).toBe(false);
+    });
+
+    it.runIf(hasFfmpeg)(
+      `with a codec that the browser lacks, and loads ffmpeg.wasm when asked to (${needsFfmpeg})`,
+      async () => {
+        const encoded = encode({ codec: 'mpeg2', frames: 8 });
+        const plain = ffmpeg(join(encodeFolder(), 'plain.y4m'), [
+          ...['-f', 'lavfi', '-i', 'testsrc2=size=320x240:rate=25', '-frames:v', '8', '-pix_fmt', 'yuv420p'],
+        ]);
+        const page = await site.open();
+        const { asked } = site.served;
+        asked.length = 0;
+        await choose(page, plain, encoded);
+        await page.getByText('This browser cannot decode the video').waitFor();
+        await page.getByText('32 MB (10 MB compressed)').waitFor();
+        expect(asked.filter((path) => path.startsWith('ffmpeg/'))).toEqual([]);
+        await page.getByRole('button', { name: 'Load ffmpeg.wasm (32 MB) and use it' }).click();
+        await page.waitForSelector('#findings .fine, #findings .finding', { timeout: 180_000 });
+        expect(asked.some((path) => path.startsWith('ffmpeg/'))).toBe(true);
+        await start(page);
+        await done(page);
+        const [report] = await reportsOf(page);
+        const there = await scoreInNode({ reference: plain, distorted: encoded }, { threads: 0 });
+        expect(report?.frames).toEqual(there.frames);
+        expect(report?.pairing?.distorted.decoder).toBe('wasm');
+      },
+    );
+
+    it('with an engine that died of memory, and tries again with one thread', async () => {
+      const format = { width: 320, height: 180, bitDepth: 8, chroma: '420' } as const;
+      const clip = makeSample(format, { seed: 5 });
+      const long = (side: 'reference' | 'distorted') => write(`long-${side}.y4m`, y4mFile(clip, side, 90));
+      const page = await site.open({ hash: SLOW.replace('threads=1', 'threads=2') });
+      await choose(page, long('reference'), long('distorted'));
+      await pauseSoon(page);
+      await start(page);
+      await page.locator('.figures').filter({ hasText: 'Paused' }).waitFor();
+      await page.evaluate(() =>
+        window.workers[0]?.dispatchEvent(
+          new ErrorEvent('error', { message: 'Uncaught RangeError: Out of memory' }),
+        ),
+      );
+      await page.locator('.runner .failure', { hasText: 'The browser ran out of memory' }).waitFor();
+      expect(await violations(page)).toEqual([]);
+      await screenshot(page, 'page-memory');
+      await page.getByRole('button', { name: 'Try with one thread' }).click();
+      await done(page);
+      const [report] = await reportsOf(page);
+      expect(report?.frames.length).toBe(90);
+      expect(report?.threads).toBe(1);
+    });
+
+    it('with a model that does not exist', async () => {
+      const page = await site.open({ hash: 'model=version=vmaf_v9' });
+      await choose(page, files.reference, files.distorted);
+      await start(page);
+      await page.locator('.runner .failure').filter({ hasText: 'vmaf_v9' }).waitFor();
+    });
+  });
+
+  describe('a link', () => {
+    it('restores tiny models: ticks the page’s own, and asks for a file that no link holds', async () => {
+      const page = await site.open({ hash: 'tiny=nr_vmaf_v0.6.1&tiny=own&model=none' });
+      await choose(page, files.reference, files.distorted);
+      await page.getByText('Settings', { exact: true }).click();
+      expect(await page.locator('#tiny-nr').isChecked()).toBe(true);
+      await page.locator('#tiny-said', { hasText: 'choose it here' }).waitFor();
+      expect(await page.locator('.ticks input:checked').count()).toBe(0);
+      await page.getByRole('button', { name: 'Reset' }).click();
+      expect(await page.locator('#tiny-nr').isChecked()).toBe(false);
+    });
+
+    it('unfolds models that few need where one of them is asked for', async () => {
+      const page = await site.open({ hash: 'model=version=vmaf_v1.0.16_hfr_5d0h:name=vmaf_v1_hfr_phone' });
+      await choose(page, files.reference, files.distorted);
+      await page.getByText('Settings', { exact: true }).click();
+      const box = page.getByLabel('VMAF v1 HFR Phone');
+      await box.waitFor();
+      expect(await box.isChecked()).toBe(true);
+      await says(page.locator('.settings .state')).toMatch(/^VMAF v1 HFR Phone/);
+    });
+
+    it('restores the settings, and is copied with them', async () => {
+      const page = await site.open({ hash: 'offset=-3&range=2s-4s&model=auto&raw=352x288,8,420' });
+      const state = page.locator('.settings .state');
+      await says(state).toBe('By size · range 2s-4s · offset -3');
+      await page.getByRole('button', { name: 'Copy link' }).click();
+      await page
+        .getByText(/^Link copied$|^The browser did not allow copying/)
+        .first()
+        .waitFor();
+      const url = new URL(await page.evaluate(() => location.href));
+      expect(new URLSearchParams(url.hash.slice(1)).get('offset')).toBe('-3');
+      expect(url.search).toBe('');
+    });
+  });
+
+  describe('tiny models', () => {
+    const FRAMES = 6;
+    const videos = { reference: '', distorted: '' };
+    beforeAll(() => {
+      const clip = makeSample({ width: 160, height: 96, bitDepth: 8, chroma: '420' }, { seed: 9 });
+      for (const side of ['reference', 'distorted'] as const)
+        videos[side] = write(`tiny-${side}.y4m`, y4mFile(clip, side, FRAMES));
+    });
+
+    const said = (page: Page, words: string) => page.locator('#tiny-said', { hasText: words }).waitFor();
+    const pick = (page: Page, ...paths: string[]) => page.setInputFiles('#pick-tiny', paths);
+
+    it('the one that comes with it scores a video by itself, with the numbers of Node', async () => {
+      const page = await site.open({ keeps: true });
+      // Settings come with the first file.
+      await page.setInputFiles('#pick-distorted', videos.distorted);
+      await page.locator('.settings > summary').click();
+      await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+      expect(await page.getByRole('button', { name: 'Score', exact: true }).isDisabled()).toBe(true);
+      await page.locator('#tiny-nr').check();
+      await start(page);
+      await done(page);
+      const [report] = await reportsOf(page);
+      expect(report?.tiny?.[0]).toMatchObject({ source: 'nr_vmaf_v0.6.1', registered: true, kind: 'nr' });
+      const there = await scoreInNode(
+        { distorted: videos.distorted },
+        { noReference: true, threads: 0, tiny: [{ model: 'nr_vmaf_v0.6.1' }] },
+      );
+      expect(report?.frames).toHaveLength(FRAMES);
+      const [name = ''] = there.tiny?.[0]?.metrics ?? [];
+      for (const [i, { metrics }] of there.frames.entries()) {
+        expect(Object.keys(report?.frames[i]?.metrics ?? {})).toEqual([name]);
+        expect(report?.frames[i]?.metrics[name]).toBeCloseTo(metrics[name] ?? Number.NaN, 2);
+      }
+      await page.locator('#results').getByText(name).first().waitFor();
+      // On which device it ran stands among how it was run.
+      const device = page.locator('dd', { hasText: 'onnxruntime-web' });
+      await device.first().waitFor({ state: 'attached' });
+      expect(await device.allTextContents()).toEqual([
+        expect.stringMatching(/^the (processor|GPU)\b.*, onnxruntime-web, .*asked for: auto$/),
+      ]);
+      expect(await page.locator('dt', { hasText: 'tiny_nr' }).count()).toBe(1);
+      // From now on it works offline.
+      const kept = await page.evaluate(async () => {
+        const runtime = ['ort/ort.bundle.min.js', 'ort/ort-wasm-simd-threaded.jsep.wasm'];
+        return Promise.all(runtime.map(async (name) => (await caches.match(name))?.status));
+      });
+      expect(kept).toEqual([200, 200]);
+    });
+
+    it('from files are refused with the reason, and score beside VMAF where they are good', async () => {
+      const sum = write('sum.onnx', linear([10, 0, 0, 0, 0, 1], 2));
+      const sidecar = write('own.json', JSON.stringify({ name: 'own_mean', kind: 'nr' }));
+      const mean = write('own.onnx', meanOf([1, 1, 48, 80], { factor: 100 }));
+      const page = await site.open();
+      await page.setInputFiles('#pick-distorted', videos.distorted);
+      await page.locator('.settings > summary').click();
+      await pick(page, write('text.onnx', 'not a model'));
+      await said(page, '"text.onnx" is not an ONNX model');
+      await pick(page, sidecar);
+      await said(page, 'Choose an .onnx file, with its .json sidecar');
+      await pick(page, sum);
+      await said(page, 'scores from 6 features of the pair; it needs the reference.');
+      await start(page);
+      await page
+        .getByText(/reads features .* cannot score without one/)
+        .first()
+        .waitFor();
+      await page.getByRole('button', { name: 'Remove', exact: true }).click();
+      await said(page, 'no reference is needed');
+      await page.getByText('Choose the reference').first().waitFor();
+
+      // A sidecar that does not fit its model.
+      await page.setInputFiles('#pick-reference', videos.reference);
+      await pick(page, sum, write('sum.json', JSON.stringify({ feature_order: ['adm2'] })));
+      await said(page, 'scores from one feature');
+      await start(page);
+      await page.getByText('takes 6 features, but its sidecar lists 1 (adm2)').first().waitFor();
+      await page.getByRole('button', { name: 'Remove', exact: true }).click();
+
+      // One whose pictures are resized to what it takes.
+      await pick(page, mean, sidecar);
+      await said(page, 'own_mean scores the distorted picture alone.');
+      await start(page);
+      await done(page);
+      const report = (await reportsOf(page)).at(-1);
+      expect(report?.tiny?.[0]).toMatchObject({ name: 'own_mean', file: 'own.onnx', resize: 'bilinear' });
+      const there = await scoreInNode(videos, { threads: 0, tiny: [{ model: mean, resize: 'bilinear' }] });
+      expect(report?.frames).toHaveLength(FRAMES);
+      for (const [i, { metrics }] of there.frames.entries()) {
+        expect(report?.frames[i]?.metrics.vmaf).toBe(metrics.vmaf);
+        expect(report?.frames[i]?.metrics.own_mean).toBeCloseTo(metrics.own_mean ?? Number.NaN, 3);
+      }
+    });
+  });
+
+  it('says how to serve it where it is opened as a file', async () => {
+    const page = await (await site.served.newContext()).newPage();
+    await page.goto(pathToFileURL(join(site.served.folder, 'index.html')).href);
+    await page.getByRole('heading', { name: 'This page needs a server' }).waitFor();
+    expect(await page.locator('pre code').textContent()).toBe(
+      `python3 -m http.server 8000 --bind 127.0.0.1 --directory '${site.served.folder}/'`,
+    );
+    expect(await violations(page)).toEqual([]);
+    await screenshot(page, 'page-file');
+    await page.context().close();
+  });
+});
+
+const NAME = 'vmaf_v1.0.16_3d0h';
+const AT = `mirror/Netflix/vmaf/v3.2.0/model/vmaf_v1.0.16/${NAME}.json`;
+const model = sharedPath(`models/vmaf_v1.0.16/${NAME}.json`);
+
+describe.skipIf(noChromium)(`what the page fetches and keeps${noChromium}`, () => {
+  const site = pages({ copy: true });
+  const videos = { reference: '', distorted: '' };
+
+  beforeAll(() => {
+    const clip = makeSample({ width: 320, height: 240, bitDepth: 10, chroma: '420' }, { seed: 5 });
+    for (const side of ['reference', 'distorted'] as const)
+      videos[side] = write(`ten-bit-${side}.y4m`, y4mFile(clip, side, 3));
+    const { folder } = site.served;
+    const index = join(folder, 'index.html');
+    const named = '<meta name="anyvmaf-models-from" content="./mirror"></head>';
+    writeFileSync(index, readFileSync(index, 'utf8').replace('</head>', named));
+    mkdirSync(dirname(join(folder, AT)), { recursive: true });
+  });
+
+  const fetchIt = (page: Page) => page.getByRole('button', { name: 'Fetch it (15 kB) and score' });
+
+  /** Addresses of all that the page keeps, but for fetched models. */
+  const kept = (page: Page) =>
+    page.evaluate(async () => {
+      const requests = [];
+      for (const name of await caches.keys())
+        if (name !== 'anyvmaf-models') requests.push(...(await (await caches.open(name)).keys()));
+      return requests.map(({ url }) => url.slice(document.baseURI.length));
+    });
+
+  /** Chooses the videos, and ticks a model in place of the usual one. */
+  async function chooseModel(page: Page, model: string): Promise<void> {
+    await page.setInputFiles('#pick-reference', videos.reference);
+    await page.setInputFiles('#pick-distorted', videos.distorted);
+    await page.getByText('Settings', { exact: true }).click();
+    await page.getByLabel('VMAF HD television, vmaf_v0.6.1').uncheck();
+    await page.getByLabel(model).check();
+  }
+
+  it('fetches a model only when asked to, and does not keep what is something else', async () => {
+    writeFileSync(join(site.served.folder, AT), '{}');
+    site.served.asked.length = 0;
+    const page = await site.open();
+    await chooseModel(page, 'VMAF v1 HD television');
+    await start(page);
+    const failure = page.locator('.runner .failure');
+    await failure.filter({ hasText: 'has to be fetched first' }).waitFor();
+    await failure.filter({ hasText: `${NAME} is not part of the page` }).waitFor();
+    expect(site.served.asked).not.toContain(AT);
+    await fetchIt(page).click();
+    await failure.filter({ hasText: /has the sha256 44136fa.*, not e4cf8c.* so it was not kept/ }).waitFor();
+    expect(site.served.asked).toContain(AT);
+    const models = await page.evaluate(
+      async () => (await (await caches.open('anyvmaf-models')).keys()).length,
+    );
+    expect(models).toBe(0);
+  });
+
+  it('says what else went wrong with a model, and can be asked again', async () => {
+    // Nobody has put this one on the server.
+    const page = await site.open({ provokes: /404/ });
+    await chooseModel(page, 'VMAF v1 Phone');
+    await start(page);
+    await fetchIt(page).click();
+    await page.locator('.runner .failure').filter({ hasText: 'the server answered 404' }).waitFor();
+    await expect.poll(() => fetchIt(page).isEnabled()).toBe(true);
+  });
+
+  it.skipIf(model === undefined)(
+    `scores with a fetched model as in Node, and without a network from then on (${needsShared})`,
+    async () => {
+      writeFileSync(join(site.served.folder, AT), readFileSync(model ?? ''));
+      const page = await site.open({ keeps: true });
+      await chooseModel(page, 'VMAF v1 HD television');
+      await start(page);
+      await fetchIt(page).click();
+      await done(page);
+      const there = await scoreInNode(videos, { models: [`path=${model}:name=vmaf_v1`], threads: 0 });
+      const mean = (there.pooled_metrics.vmaf_v1?.mean ?? 0).toFixed(2);
+      const shown = page.locator('.score');
+      await says(shown).toContain(mean);
+      // What the page itself needs is kept too, once files were chosen.
+      await expect.poll(async () => (await kept(page)).some((url) => url.endsWith('.wasm'))).toBe(true);
+      await expect.poll(async () => (await kept(page)).some((url) => url.startsWith('model/'))).toBe(true);
+      await page.context().setOffline(true);
+      await page.reload();
+      await page.waitForSelector('.slot');
+      await chooseModel(page, 'VMAF v1 HD television');
+      await start(page);
+      await done(page);
+      await says(shown).toContain(mean);
+    },
+  );
+
+  // The last one: from here on the server is gone.
+  it('works without a network after a first visit, scoring and every view included, and says what does not', async () => {
+    const { served } = site;
+    served.asked.length = 0;
+    const page = await site.open({ keeps: true });
+    await page.evaluate(() => navigator.serviceWorker.ready);
+    const needed = readdirSync(served.folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(served.folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
+      .filter((name) => /^(assets|model)\//.test(name) && !LARGE.test(name));
+    // The first screen first, then quietly the rest; no file was chosen.
+    await expect.poll(async () => (await kept(page)).includes('')).toBe(true);
+    await expect.poll(() => kept(page)).toEqual(expect.arrayContaining(needed));
+    await page.getByText('It works offline.').waitFor();
+    const note = page.locator('.offline-note');
+    expect(await note.isVisible()).toBe(false);
+    // A build takes the place of an older one: not of fetched models, nor of the page in another folder.
+    const early = await (await served.newContext()).newPage();
+    await early.goto(`${served.url}licences.txt`);
+    const others = ['anyvmaf-models', 'anyvmaf-page /another/folder/ 0123'];
+    const old = 'anyvmaf-page /some/folder/ 0123';
+    await early.evaluate((names) => Promise.all(names.map((name) => caches.open(name))), [...others, old]);
+    await early.goto(served.url);
+    const names = () => early.evaluate(() => caches.keys());
+    await expect.poll(async () => (await names()).includes(old)).toBe(false);
+    expect(await names()).toEqual(expect.arrayContaining(others));
+    await early.context().close();
+    await page.context().setOffline(true);
+    await served.unplug();
+    await page.reload();
+    await page.waitForSelector('.slot');
+    await says(note).toContain('ffmpeg.wasm for formats that the browser cannot');
+    expect(await note.isVisible()).toBe(true);
+    await choose(page, videos.reference, videos.distorted);
+    await score(page);
+    await page.locator('.moments:not([aria-busy]) button').first().click();
+    await page.locator('dialog[open][data-frame]').waitFor();
+    expect(served.asked.filter((path) => LARGE.test(path))).toEqual([]);
+  });
+});

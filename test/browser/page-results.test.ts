@@ -1,0 +1,424 @@
+/**
+ * @module test/browser/page-results
+ * The page's results in headless Chromium: saved reports and ladders opened and saved again, the chart by pointer and keyboard,
+ * two encodes compared, scores that cannot be trusted, and what is printed.
+ */
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { formatEncodingResult } from '../../src/index.js';
+import type { Report } from '../../src/report/types.js';
+import { formatReport } from '../../src/report/write.js';
+import { noChromium } from '../support/chromium.js';
+import { LADDER } from '../support/encoding-results.js';
+import { violations } from '../support/looks.js';
+import { pages, saved, says, screenshot, settled, type View, write } from '../support/page.js';
+import { vmafModel } from '../support/report.js';
+import {
+  chart,
+  fileOf,
+  made,
+  meanOf,
+  middle,
+  openReports,
+  scores,
+  slider,
+} from '../support/saved-reports.js';
+
+/** Of 500 frames. */
+const of500 = (name: string, level: number, parts: Parameters<typeof made>[2] = {}) =>
+  made(name, scores(level, 500), parts);
+
+/** Of 20 seconds at a bit rate. */
+function sized(name: string, level: number, kilobits: number): Report {
+  const { distorted } = of500(name, level);
+  return of500(name, level, { distorted: { ...distorted, fileSize: kilobits * 2500 } });
+}
+
+/** The frames of `high.mp4` but for the first ones, which its encode lacks and the run skipped. */
+function late(skipped: number): Report {
+  const whole = of500('high.mp4', 90);
+  const frames = whole.frames.slice(skipped).map(({ metrics }, frameNum) => ({ frameNum, metrics }));
+  return {
+    ...whole,
+    frames,
+    frameCount: frames.length,
+    reference: { ...whole.reference, skipped },
+    distorted: { ...whole.distorted, name: 'late.mp4' },
+  };
+}
+
+describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
+  const site = pages();
+  const high = of500('high.mp4', 90);
+  const low = of500('low.mp4', 60);
+
+  const opened = (reports: readonly Report[], view?: View) => openReports(site, reports, view);
+  const told = (page: Page) => slider(page).getAttribute('aria-valuetext');
+  const all = (page: Page) => page.getByRole('button', { name: 'All', exact: true });
+
+  describe('of one encode', () => {
+    let page: Page;
+    beforeAll(async () => {
+      page = await opened([high], { stays: true });
+    });
+
+    it('are its score, what it means and where it is worst', async () => {
+      await says(page.locator('.score')).toContain(meanOf(high).toFixed(2));
+      await says(page.locator('.answer .pill')).toBe('good');
+      await says(page.locator('.tiles')).toContain((high.distribution.vmaf?.percentiles.p1 ?? 0).toFixed(2));
+      await says(page.locator('.finding')).toContain('Levels differ.');
+      // The dip at 200, once, and the single frame at 400.
+      const moments = await page.locator('.moments .when').allTextContents();
+      expect(moments.slice(0, 2)).toEqual(['0:08.00frame 200', '0:16.00frame 400']);
+      await says(page.locator('.moments button').first()).toMatch(/VIF|ADM/);
+    });
+
+    it('are zoomed by drag and wheel, and read out where the pointer is', async () => {
+      const { x, y, width } = await middle(page);
+      const tip = () => chart(page).locator('.tip').textContent();
+      await page.mouse.move(x, y);
+      // The middle of 0 to 499 is between two frames.
+      await expect.poll(tip).toMatch(/frame (249|250) /);
+      await page.mouse.move(x - width / 4, y);
+      await page.mouse.down();
+      await page.mouse.move(x, y, { steps: 6 });
+      await page.mouse.up();
+      await expect.poll(() => all(page).isDisabled()).toBe(false);
+      await page.mouse.move(x, y);
+      // A quarter to a half of it: the middle is three eighths.
+      await expect.poll(tip).toMatch(/frame 18[678] /);
+      await all(page).click();
+      await page.mouse.move(x, y);
+      await page.mouse.wheel(0, -120);
+      await expect.poll(() => all(page).isDisabled()).toBe(false);
+      for (let i = 0; i < 4; i++) await page.mouse.wheel(0, 240);
+      await expect.poll(() => all(page).isDisabled()).toBe(true);
+    });
+
+    it('are read where the chart is now, before it is drawn anew', async () => {
+      await middle(page);
+      const read = await page.evaluate(() => {
+        const plot = document.querySelector<HTMLElement>('.plot.large');
+        const marks = plot?.querySelector('.marks');
+        if (!plot || !marks) throw new Error('there is no chart');
+        plot.style.width = '300px';
+        const { left, width, top } = marks.getBoundingClientRect();
+        plot.dispatchEvent(new PointerEvent('pointermove', { clientX: left + width / 2, clientY: top + 9 }));
+        plot.style.width = '';
+        return Number(plot.closest('.slider')?.getAttribute('aria-valuenow'));
+      });
+      expect(Math.abs(read - 249.5)).toBeLessThan(1);
+    });
+
+    it('have every frame as a table, and the features on demand in the large chart', async () => {
+      await page.getByText('All frames as a table').click();
+      await page.getByLabel('Go to frame').fill('200');
+      await page.getByLabel('Go to frame').press('Enter');
+      const row = page.locator('.data tbody tr').first();
+      await says(row.locator('th')).toBe('200');
+      await says(row).toContain((high.frames[200]?.metrics.vmaf ?? 0).toFixed(4));
+      await page.locator('.inner > summary').click();
+      await page.getByTitle('Show integer_adm2 in the large chart').click();
+      await expect.poll(() => slider(page).getAttribute('aria-label')).toBe('integer_adm2 of every frame');
+      await page.getByLabel('Metric').selectOption('vmaf');
+      await expect.poll(() => slider(page).getAttribute('aria-label')).toBe('VMAF of every frame');
+    });
+
+    it('stay on show when a broken file is opened, which is told where it breaks', async () => {
+      await page.setInputFiles(
+        '#pick-reports',
+        write('broken.json', formatReport(low, 'json').slice(0, 5000)),
+      );
+      const alert = page.getByRole('alert');
+      await alert.filter({ hasText: 'broken.json, line' }).waitFor();
+      await says(page.locator('#result-heading')).toBe('high.mp4');
+      await page.setInputFiles('#pick-reports', write('letter.txt', 'Dear reader'));
+      await alert.filter({ hasText: 'letter.txt, line 1, column 1: expected a report' }).waitFor();
+    });
+  });
+
+  /** Moves the chart away from below a pointer that rests, and back. @returns whether the browser told of that */
+  const pushAway = (page: Page) =>
+    page.evaluate(() => {
+      const plot = document.querySelector('.plot.large');
+      const card = plot?.closest('section');
+      if (!plot || !card) throw new Error('there is no chart');
+      return new Promise<boolean>((resolve) => {
+        let moves = 0;
+        // Again and again: a browser that is busy tells of some changes only.
+        const moving = setInterval(() => {
+          card.style.marginTop = `${900 + moves++}px`;
+          if (moves > 200) end(false);
+        }, 100);
+        const end = (is: boolean) => {
+          clearInterval(moving);
+          card.style.marginTop = '';
+          resolve(is);
+        };
+        plot.addEventListener('pointerleave', () => end(true), { once: true });
+      });
+    });
+
+  it('keeps what keys point at while the page moves under a pointer that rests', async () => {
+    const page = await opened([high]);
+    const { x, y } = await middle(page);
+    await page.mouse.move(x, y);
+    await expect.poll(() => told(page)).toMatch(/^frame (249|250) /);
+    await slider(page).focus();
+    await page.keyboard.press('Home');
+    await expect(pushAway(page)).resolves.toBe(true);
+    expect(await told(page)).toMatch(/^frame 0 /);
+    await page.mouse.move(x + 1, y);
+    await expect.poll(() => told(page)).toMatch(/^frame 2[45]\d /);
+    // The pointer may have come to rest there before there was a chart.
+    const fresh = await site.open();
+    await fresh.mouse.move(x, y);
+    await fresh.setInputFiles('#pick-reports', fileOf(high));
+    await settled(fresh);
+    await slider(fresh).focus();
+    await fresh.keyboard.press('Home');
+    await expect(pushAway(fresh)).resolves.toBe(true);
+    expect(await told(fresh)).toMatch(/^frame 0 /);
+  });
+
+  describe('of two encodes', () => {
+    let page: Page;
+    beforeAll(async () => {
+      page = await opened([high, low], { stays: true });
+    });
+
+    it('are saved byte for byte as they were opened, and as a page', async () => {
+      for (const format of ['json', 'csv', 'xml', 'sub', 'ndjson'] as const) {
+        const file = await saved(page, `Download ${format.toUpperCase()}`);
+        expect(file).toEqual({ name: `high.vmaf.${format}`, text: formatReport(high, format) });
+      }
+      const html = await saved(page, 'HTML report');
+      expect(html.name).toBe('comparison.vmaf.html');
+      expect(html.text).toContain('2 encodes of master.mov');
+    });
+
+    it('are told by keys in the chart, which moves and zooms', async () => {
+      await slider(page).focus();
+      await page.keyboard.press('Home');
+      const value = (report: Report, frame: number) => (report.frames[frame]?.metrics.vmaf ?? 0).toFixed(2);
+      await expect
+        .poll(() => told(page))
+        .toBe(`frame 0 · 0:00.00, high.mp4 ${value(high, 0)}, low.mp4 ${value(low, 0)}`);
+      await page.keyboard.press('Shift+ArrowRight');
+      await page.keyboard.press('ArrowLeft');
+      await page.keyboard.press('ArrowDown');
+      await expect
+        .poll(() => told(page))
+        .toBe(`frame 9 · 0:00.36, low.mp4 ${value(low, 9)}, high.mp4 ${value(high, 9)}`);
+      await page.keyboard.press('End');
+      await expect.poll(() => slider(page).getAttribute('aria-valuenow')).toBe('499');
+      await expect.poll(() => all(page).isDisabled()).toBe(true);
+      await page.keyboard.press('+');
+      await expect.poll(() => all(page).isDisabled()).toBe(false);
+      await page.keyboard.press('0');
+      await expect.poll(() => all(page).isDisabled()).toBe(true);
+    });
+
+    it('have the best of each column marked, and lines that can be hidden', async () => {
+      await says(page.locator('#result-heading')).toBe('2 encodes of master.mov');
+      const best = page.locator('.encodes td.best');
+      await expect.poll(() => best.count()).toBe(2);
+      await says(best.first()).toContain(meanOf(high).toFixed(2));
+      const legend = page.locator('.legend button');
+      const pressed = () =>
+        legend.evaluateAll((buttons) => buttons.map((button) => button.getAttribute('aria-pressed')));
+      await legend.first().click({ modifiers: ['Shift'] });
+      await expect.poll(pressed).toEqual(['false', 'true']);
+      // The last line stays.
+      await legend.last().click({ modifiers: ['Shift'] });
+      await expect.poll(pressed).toEqual(['false', 'true']);
+      // A click shows one alone, and another all of them.
+      await legend.first().click();
+      await expect.poll(pressed).toEqual(['true', 'false']);
+      await legend.first().click();
+      await expect.poll(pressed).toEqual(['true', 'true']);
+      await screenshot(page, 'web-results-two');
+    });
+  });
+
+  it('draws quality over bit rate, says what is pointed at, and has it as a table', async () => {
+    const reports = [
+      sized('a.mp4', 90, 4000),
+      sized('b.mp4', 60, 500),
+      of500('c.mp4', 80),
+      sized('d.mp4', 80, 2000),
+    ];
+    const page = await opened(reports);
+    const rates = page.locator('.plot.rates');
+    await page.getByRole('heading', { name: 'VMAF over bit rate' }).waitFor();
+    await expect.poll(() => rates.locator('.dot').count()).toBe(3);
+    await rates.locator('.marks').hover();
+    const area = await rates.locator('.marks').boundingBox();
+    const dots = await Promise.all((await rates.locator('.dot').all()).map((dot) => dot.boundingBox()));
+    const across = dots.map((box) => ((box?.x ?? 0) + 7 - (area?.x ?? 0)) / (area?.width ?? 1));
+    // By the logarithm of the bit rate, with 6 % of the span free on either side.
+    for (const [i, rate] of [500, 2000, 4000].entries())
+      expect(across[i]).toBeCloseTo((Math.log(rate / 500) / Math.log(8) + 0.06) / 1.12, 2);
+    const [first] = dots;
+    await page.mouse.move((first?.x ?? 0) + 10, (first?.y ?? 0) + 4);
+    await says(rates.locator('.tip')).toBe(`b.mp4VMAF${meanOf(reports[1]).toFixed(2)}bit rate500 kb/s`);
+    await page.getByText('Quality and bit rate as a table').click();
+    const rows = page.getByRole('table', { name: 'VMAF and bit rate' }).locator('tbody tr');
+    const written = ['500 kb/s', '2.00 Mb/s', '4.00 Mb/s'];
+    await expect
+      .poll(() => rows.allTextContents())
+      .toEqual(
+        [reports[1], reports[3], reports[0]].map(
+          (report, i) => `${report?.distorted.name}${written[i]}${meanOf(report).toFixed(2)}`,
+        ),
+      );
+  });
+
+  it('marks no best among encodes that do not compare, and draws no rates of fewer than two', async () => {
+    const neg = of500('neg.mp4', 80, { models: [{ ...vmafModel, source: 'vmaf_v0.6.1neg' }] });
+    const page = await opened([sized('a.mp4', 90, 4000), neg]);
+    await says(page.locator('.headline .note')).toContain('different models');
+    expect(await page.locator('.encodes td.best').count()).toBe(0);
+    expect(await page.getByRole('heading', { name: 'over bit rate' }).count()).toBe(0);
+  });
+
+  it('shows scores of a model that goes beyond 100 on its own range', async () => {
+    const wide = { ...vmafModel, source: 'vmaf_v1.0.16_3d0h_2160', scoreRange: [0, 110] } as const;
+    const page = await opened([of500('wide.mp4', 104, { models: [wide] })]);
+    await says(page.locator('.answer')).toContain('by vmaf_v1.0.16_3d0h_2160, from 0 to 110.');
+    const ticks = page.locator('.scale .tick');
+    await expect.poll(() => ticks.allTextContents()).toEqual(['0', '20', '40', '60', '80', '100']);
+    // 100 of 110.
+    await expect.poll(() => ticks.last().evaluate(({ style }) => style.left)).toBe('90.91%');
+  });
+
+  it('puts encodes that begin apart on the axis of the reference, and counts pairs where they begin together', async () => {
+    const page = await opened([high, late(12)]);
+    // The dip of both is at frame 200 of the reference, 8 s from its start.
+    const firsts = page.locator('.moments ol li:first-child .when');
+    const skipped = page.locator('.encodes .skipped');
+    await expect
+      .poll(() => firsts.allTextContents())
+      .toEqual(['0:08.00reference frame 200', '0:08.00reference frame 200']);
+    await slider(page).focus();
+    await page.keyboard.press('Home');
+    for (let step = 0; step < 20; step++) await page.keyboard.press('Shift+ArrowRight');
+    const dip = (high.frames[200]?.metrics.vmaf ?? 0).toFixed(2);
+    await expect
+      .poll(() => told(page))
+      .toBe(`reference frame 200 · 0:08.00, high.mp4 ${dip}, late.mp4 ${dip}`);
+    // Both dots stand on the same point.
+    const dots = await chart(page)
+      .locator('.marks .dot')
+      .evaluateAll((list: HTMLElement[]) => list.map(({ style }) => [style.left, style.top]));
+    expect(dots).toHaveLength(2);
+    expect(dots[0]).toEqual(dots[1]);
+    expect(await skipped.allTextContents()).toEqual([
+      'skipped at the start: none',
+      'skipped at the start: 12 of reference',
+    ]);
+    const together = [late(12), { ...late(12), distorted: low.distorted }];
+    await page.setInputFiles('#pick-reports', together.map(fileOf));
+    await expect.poll(() => firsts.allTextContents()).toEqual(['0:08.00frame 188', '0:08.00frame 188']);
+    expect(await skipped.count()).toBe(0);
+  });
+
+  it('marks a score that cannot be trusted, names the cause, and never calls it the best', async () => {
+    const offset = { code: 'offset', severity: 'warning', message: 'Other moments.' } as const;
+    const levels = { code: 'levels', severity: 'warning', message: 'Levels differ.' } as const;
+    const wrong = of500('wrong.mp4', 95, { preflight: [levels, offset] });
+    const page = await opened([wrong]);
+    await says(page.locator('.score .flaw')).toBe('×');
+    await says(page.locator('.flaw-note')).toBe('Do not trust this score: [offset] Other moments.');
+    expect(await page.locator('.answer .pill').count()).toBe(0);
+    await says(page.locator('.finding').first()).toContain('Other moments.');
+
+    const several = [wrong, of500('fine.mp4', 80, { preflight: [] }), low];
+    await page.setInputFiles('#pick-reports', several.map(fileOf));
+    const rows = page.locator('table.encodes tbody tr');
+    await says(rows.nth(0).locator('.flaw')).toBe('×');
+    await says(rows.nth(2).locator('.flaw')).toBe('!');
+    expect(await rows.nth(1).locator('.flaw').count()).toBe(0);
+    expect(await rows.nth(0).locator('td.main.best').count()).toBe(0);
+    await expect.poll(() => rows.nth(1).locator('td.main.best').count()).toBe(1);
+    expect(await page.locator('.flaw-note').allTextContents()).toEqual([
+      'wrong.mp4: Do not trust this score: [offset] Other moments.',
+      'low.mp4: Read the warnings before you believe this score: [levels] Levels differ.',
+    ]);
+    await screenshot(page, 'results-untrusted-row');
+  });
+
+  it('opens libvmaf’s CSV, says what it lacks, and invents nothing', async () => {
+    const page = await site.open();
+    await page.setInputFiles('#pick-reports', write('log.csv', formatReport(high, 'csv')));
+    await settled(page);
+    await says(page.locator('.score')).toContain(meanOf(high).toFixed(2));
+    const origin = page.locator('.origin');
+    await says(origin).toContain('computed here from the values of its frames');
+    await says(origin).toContain('The file does not say: which videos were compared, the models');
+    expect(await page.locator('.answer .pill').count()).toBe(0);
+    await expect.poll(() => page.getByRole('button', { name: 'Download JSON' }).isDisabled()).toBe(true);
+  });
+
+  it('opens the result of a ladder as curves, rungs and points', async () => {
+    const path = write('ladder.json', await formatEncodingResult(LADDER, 'json'));
+    const page = await site.open({ width: 1280, height: 720 });
+    await page.setInputFiles('#pick-reports', path);
+    const shown = page.locator('#curves');
+    await says(shown.locator('h1')).toBe('1 rung for a.mkv with libx264');
+    expect(await shown.locator('.plot .ring').count()).toBe(1);
+    expect(await violations(page)).toEqual([]);
+    await screenshot(page, 'page-ladder');
+    write('ladder.json', JSON.stringify({ ...LADDER, hull: 5 }));
+    await page.setInputFiles('#pick-reports', path);
+    await says(page.getByRole('alert').first()).toContain('hull is not a list');
+    await shown.getByRole('button', { name: 'Close' }).click();
+    expect(await shown.isVisible()).toBe(false);
+  });
+
+  it('prints all of it in colours for paper, and is on the screen what it was', async () => {
+    const page = await opened([sized('high.mp4', 90, 4000), sized('low.mp4', 60, 900)], { dark: true });
+    await chart(page).scrollIntoViewIfNeeded();
+    await expect.poll(() => chart(page).getAttribute('data-last')).toBe('499');
+    const width = () =>
+      chart(page)
+        .locator('canvas')
+        .evaluate((canvas) => canvas.clientWidth);
+    const onScreen = await width();
+    await page.evaluate(() => {
+      // After the page's own doing, which was there before.
+      addEventListener('beforeprint', () => {
+        const charts = [...document.querySelectorAll('.plot')].map((plot) => {
+          const canvas = plot.querySelector('canvas');
+          const room = plot.clientWidth;
+          // Bit rates are a drawing of elements.
+          if (!canvas)
+            return { drawn: plot.querySelector('svg path') !== null, room, wide: plot.scrollWidth };
+          const pixels = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data;
+          return { drawn: pixels?.some((value) => value > 0) ?? false, room, wide: canvas.clientWidth };
+        });
+        const { theme } = document.documentElement.dataset;
+        document.body.dataset.printed = JSON.stringify({ charts, theme });
+      });
+    });
+    await page.pdf({ format: 'A4' });
+    const printed: { charts: { drawn: boolean; room: number; wide?: number }[]; theme: string } = JSON.parse(
+      (await page.locator('body').getAttribute('data-printed')) ?? '',
+    );
+    expect(printed.theme).toBe('light');
+    // Bit rates, the large chart and its map, two features.
+    expect(printed.charts.map(({ drawn }) => drawn)).toEqual([true, true, true, true, true]);
+    for (const { room, wide } of printed.charts) {
+      expect(room).toBeLessThanOrEqual(700);
+      expect(wide).toBe(room);
+    }
+    expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
+    await expect.poll(width).toBe(onScreen);
+
+    await page.setViewportSize({ width: 718, height: 1000 });
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
+    expect(await page.getByRole('button', { name: 'Open a saved report' }).isVisible()).toBe(false);
+  });
+});

@@ -1,0 +1,498 @@
+/**
+ * @module test/browser/page
+ * The built page in Chromium, from an empty first screen to a result: under a strict content security policy, in a subfolder,
+ * by pointer, by drop and by keyboard, with the numbers of Node. A run pauses, resumes and is cancelled; the result is in view,
+ * says what mends a wrong pair, and has pictures.
+ */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { extractFrames, type FramePair } from 'anyvmaf';
+import type { Locator, Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { ScoreOptions, ScoreRequest } from '../../src/engine/contract/types.js';
+import { score as scoreInNode } from '../../src/index.js';
+import type { Report } from '../../src/report/types.js';
+import { y4mFile, y4mFrame, y4mHeader, yuvFile } from '../../src/sample/files.js';
+import { makeSample } from '../../src/sample/generator.js';
+import { guessRaw } from '../../web/src/setup/raw-guess.js';
+import { noChromium } from '../support/chromium.js';
+import { encode, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
+import { violations } from '../support/looks.js';
+import {
+  checked,
+  choose,
+  done,
+  download,
+  drop,
+  focused,
+  pages,
+  pauseSoon,
+  reportsOf,
+  SLOW,
+  saved,
+  says,
+  score,
+  screenshot,
+  settled,
+  start,
+  tabTo,
+  write,
+} from '../support/page.js';
+
+const FORMAT = { width: 160, height: 90, bitDepth: 8, chroma: '420' } as const;
+const LONG = 90;
+
+/** What does not depend on the machine. */
+function essence(report: Report | undefined): Partial<Report> | undefined {
+  if (!report) return undefined;
+  const { frames, pooled_metrics, aggregate_metrics, distribution, metrics, models, frameCount, warnings } =
+    report;
+  return { frames, pooled_metrics, aggregate_metrics, distribution, metrics, models, frameCount, warnings };
+}
+
+/** In the page: families, sizes, weights and styles of all text that is laid out. */
+function fontsInUse(): string[] {
+  const withText = [...document.querySelectorAll('body *')].filter(
+    (element) =>
+      element.getClientRects().length > 0 &&
+      // Of a run that is held up, when the cores are free.
+      !element.matches('.figures b') &&
+      [...element.childNodes].some((node) => node instanceof Text && node.data.trim() !== ''),
+  );
+  return withText.map((element) => {
+    const { fontFamily, fontSize, fontWeight, fontStyle } = getComputedStyle(element);
+    return `${fontStyle} ${fontWeight} ${fontSize} ${fontFamily}`;
+  });
+}
+
+describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
+  const site = pages();
+  const clip = makeSample(FORMAT, { cut: 5 });
+  const files = { reference: '', distorted: '' };
+  const long = { reference: '', distorted: '' };
+
+  beforeAll(() => {
+    const slow = makeSample({ ...FORMAT, width: 320, height: 180 }, { seed: 5 });
+    for (const side of ['reference', 'distorted'] as const) {
+      files[side] = write(`${side}.y4m`, y4mFile(clip, side, 9));
+      long[side] = write(`long-${side}.y4m`, y4mFile(slow, side, LONG));
+    }
+  });
+
+  /** Expects the only report of a page to be that of Node. */
+  async function expectNodesReport(
+    page: Page,
+    request: ScoreRequest,
+    options: ScoreOptions = {},
+  ): Promise<void> {
+    const reports = await reportsOf(page);
+    expect(reports).toHaveLength(1);
+    const there = await scoreInNode(request, { threads: 0, ...options });
+    expect(essence(reports[0])).toEqual(essence(there));
+  }
+
+  describe('empty', () => {
+    it('asks for nothing but itself, and little of that; its foot leads to all licences', async () => {
+      site.served.asked.length = 0;
+      // Chromium looks for an icon beside the text of the licences.
+      const page = await site.open({ provokes: /404/ });
+      await page.waitForLoadState('networkidle');
+      const paths = [...new Set(site.served.asked)];
+      expect(paths.filter((path) => /\.wasm$|worker|model\/|ffmpeg/.test(path))).toEqual([]);
+      const sizes = paths.map(
+        (path) => gzipSync(readFileSync(join(site.served.folder, path || 'index.html'))).length,
+      );
+      expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(90_000);
+
+      await page.getByRole('link', { name: 'Licences and sources' }).click();
+      await page.waitForURL(/licences\.txt$/);
+      const shown = (await page.textContent('body')) ?? '';
+      for (const part of [
+        'BSD-2-Clause Plus Patent License',
+        'Copyright (c) 2016-2020 Netflix, Inc.',
+        'Copyright (c) 2017 Google LLC',
+        'Mozilla Public License Version 2.0',
+        'GNU GENERAL PUBLIC LICENSE',
+        'https://github.com/ffmpegwasm/ffmpeg.wasm',
+        'https://github.com/Vanilagy/mediabunny',
+      ])
+        expect(shown).toContain(part);
+    });
+
+    it('holds the engine, the runtime of tiny models and ffmpeg, and each of them once', () => {
+      const names = readdirSync(site.served.folder, { recursive: true, encoding: 'utf8' });
+      const modules = names.filter((name) => name.endsWith('.wasm')).map((name) => basename(name));
+      expect(modules.map((name) => name.replace(/[-.].*/, '')).sort()).toEqual(['anyvmaf', 'ffmpeg', 'ort']);
+    });
+
+    it.each([
+      ['light', ['as the system', 'light'], 'dark'],
+      ['dark', ['as the system'], 'light'],
+    ])(
+      'has the theme of the system, %s, and keeps another one that is chosen',
+      async (own, presses, chosen) => {
+        const page = await site.open({ dark: own === 'dark' });
+        const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+        await expect.poll(theme).toBe(own);
+        for (const name of presses) await page.getByRole('button', { name: `Theme: ${name}` }).click();
+        await expect.poll(theme).toBe(chosen);
+        await page.reload();
+        await page.getByRole('button', { name: `Theme: ${chosen}` }).waitFor();
+        await expect.poll(theme).toBe(chosen);
+      },
+    );
+  });
+
+  describe('scores', () => {
+    it('Y4M as Node does, to the last bit', async () => {
+      const page = await site.open();
+      await choose(page, files.reference, files.distorted);
+      await start(page);
+      await done(page);
+      await expectNodesReport(page, files);
+    });
+
+    it('raw YUV as Node does: the geometry is guessed from the name, and refused where it leaves bytes over', async () => {
+      const raw = { width: 96, height: 64, bitDepth: 10, chroma: '422' } as const;
+      const ten = makeSample(raw, { seed: 3 });
+      const pair = {
+        reference: write('ref_96x64_422_10bit.yuv', yuvFile(ten, 'reference', 5)),
+        distorted: write('dis_96x64_422_10bit.yuv', yuvFile(ten, 'distorted', 5)),
+      };
+      const page = await site.open();
+      await choose(page, pair.reference, pair.distorted);
+      await expect.poll(() => page.inputValue('#raw-width')).toBe('96');
+      await expect.poll(() => page.inputValue('#raw-depth')).toBe('10');
+      await expect.poll(() => page.inputValue('#raw-chroma')).toBe('422');
+      const checks = page.locator('.checks');
+      await says(checks).toContain('dis_96x64_422_10bit.yuv: 5 frames');
+      expect(await violations(page)).toEqual([]);
+      await page.fill('#raw-width', '100');
+      await says(checks).toContain('bytes left over');
+      await page.fill('#raw-width', '96');
+      await says(checks).toContain('dis_96x64_422_10bit.yuv: 5 frames');
+      await checked(page);
+      await start(page);
+      await done(page);
+      await expectNodesReport(page, { ...pair, raw });
+    });
+
+    it('raw YUV whose size fits another geometry, corrected by its pictures, as Node does', async () => {
+      const raw = { width: 720, height: 480, bitDepth: 8, chroma: '420' } as const;
+      const frames = makeSample(raw, { seed: 7 });
+      const pair = {
+        reference: write('master.yuv', yuvFile(frames, 'reference', 6)),
+        distorted: write('encode.yuv', yuvFile(frames, 'distorted', 6)),
+      };
+      const facts = Object.values(pair).map((path) => ({ name: basename(path), size: statSync(path).size }));
+      // Six frames are as long as one of 1080p.
+      expect(guessRaw(facts)).toEqual({ format: { ...raw, width: 1920, height: 1080 }, from: 'size' });
+      const page = await site.open();
+      await page.setInputFiles('#pick-reference', pair.reference);
+      await expect.poll(() => page.inputValue('#raw-width')).toBe('1920');
+      await page.setInputFiles('#pick-distorted', pair.distorted);
+      await expect.poll(() => page.inputValue('#raw-width')).toBe('720');
+      expect(await page.inputValue('#raw-height')).toBe('480');
+      await page.locator('.checks').filter({ hasText: 'encode.yuv: 6 frames' }).waitFor();
+      await page.waitForSelector('#findings .fine, #findings .finding');
+      expect(await page.textContent('#findings')).not.toContain('neighbouring rows');
+      await start(page);
+      await done(page);
+      await expectNodesReport(page, { ...pair, raw });
+    });
+
+    it('several models, a metric, a range and every other frame, all told to the library', async () => {
+      const page = await site.open();
+      await choose(page, files.reference, files.distorted);
+      await page.getByText('Settings', { exact: true }).click();
+      await page.getByLabel('VMAF NEG').check();
+      await page.getByLabel('PSNR luma').check();
+      await page.fill('#setting-range', '1-8');
+      await page.fill('#setting-subsample', '2');
+      await page.fill('#setting-threads', '2');
+      await page.locator('#setting-threads').blur();
+      expect(await violations(page)).toEqual([]);
+      await screenshot(page, 'page-settings');
+      await checked(page);
+      await start(page);
+      await done(page);
+      await expectNodesReport(page, files, {
+        models: ['version=vmaf_v0.6.1', 'version=vmaf_v0.6.1neg:name=vmaf_neg'],
+        features: ['psnr'],
+        range: { unit: 'frames', start: 1, end: 8 },
+        subsample: 2,
+      });
+    });
+
+    it.runIf(hasFfmpeg)(`H.264 in MP4 as Node does (${needsFfmpeg})`, async () => {
+      const h264 = (crf: string) => encode({ codec: 'h264', frames: 8, extra: ['-crf', crf] });
+      const [reference, distorted] = [h264('12'), h264('38')];
+      const page = await site.open();
+      await choose(page, reference, distorted);
+      await start(page);
+      await done(page);
+      const there = await scoreInNode({ reference, distorted }, { threads: 0 });
+      const [report] = await reportsOf(page);
+      expect(report?.frames).toEqual(there.frames);
+      expect(report?.pooled_metrics).toEqual(there.pooled_metrics);
+      expect(report?.pairing?.distorted.decoder).toBe('mediabunny');
+    });
+
+    it('encodes dropped together with their reference; an empty file among them is refused', async () => {
+      const page = await site.open();
+      await drop(page, 'body', [files.distorted, write('nothing.mp4', ''), files.reference]);
+      await page.locator('.slot-error', { hasText: 'nothing.mp4 is empty (0 bytes)' }).waitFor();
+      expect(await page.locator('.slot-reference .file-name').textContent()).toBe('reference.y4m');
+      expect(await page.locator('.slot-distorted .file-name').allTextContents()).toEqual(['distorted.y4m']);
+      await drop(page, '.slot-distorted', [files.reference]);
+      await page.locator('.slot-distorted .file-name', { hasText: 'reference.y4m' }).waitFor();
+      await start(page);
+      await done(page);
+      const scores = (await reportsOf(page)).map(({ distorted, pooled_metrics }) => [
+        distorted.name,
+        pooled_metrics.vmaf?.mean,
+      ]);
+      const mean = async (distorted: string) =>
+        (await scoreInNode({ reference: files.reference, distorted }, { threads: 0 })).pooled_metrics.vmaf
+          ?.mean;
+      expect(Object.fromEntries(scores)).toEqual({
+        'distorted.y4m': await mean(files.distorted),
+        'reference.y4m': await mean(files.reference),
+      });
+    });
+  });
+
+  describe('a run', () => {
+    it('rehearses what shows the results with every font of them, pauses, goes on and ends with all frames', async () => {
+      const page = await site.open({ hash: SLOW });
+      const height = () => page.evaluate(() => document.documentElement.scrollHeight);
+      await choose(page, long.reference, long.distorted);
+      const rehearsal = page.locator('.rehearsal');
+      await rehearsal.locator('canvas').first().waitFor({ state: 'attached' });
+      // It cannot be seen, focused or read out, and takes no room.
+      expect(await rehearsal.locator('canvas').first().isVisible()).toBe(false);
+      expect(await rehearsal.evaluate((element) => element.matches('[inert][aria-hidden=true]'))).toBe(true);
+      const during = await height();
+      const known = new Set<string>();
+      while ((await rehearsal.count()) > 0)
+        for (const font of await page.evaluate(fontsInUse)) known.add(font);
+      expect(await height()).toBe(during);
+
+      await pauseSoon(page);
+      await start(page);
+      const figures = page.locator('.figures');
+      await figures.filter({ hasText: 'Paused' }).waitFor();
+      await page.locator('.headline .score').waitFor();
+      expect(await rehearsal.count()).toBe(0);
+      expect(await page.locator('#chart-heading').count()).toBe(1);
+      // The browser waits for each new font.
+      expect((await page.evaluate(fontsInUse)).filter((font) => !known.has(font))).toEqual([]);
+      // Frames in hand are finished, then nothing moves.
+      let before = '';
+      await expect
+        .poll(
+          async () => {
+            const now = (await figures.textContent()) ?? '';
+            const still = now === before;
+            before = now;
+            return still;
+          },
+          { interval: 1500, timeout: 90_000 },
+        )
+        .toBe(true);
+      expect(before).not.toContain(`${LONG} of`);
+      expect(await reportsOf(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Resume' }).click();
+      await done(page);
+      const [report] = await reportsOf(page);
+      expect(report?.frames.length).toBe(LONG);
+    });
+
+    it('ends the rehearsal; it is cancelled, and another one can start', async () => {
+      const page = await site.open({ width: 390, height: 844, dark: true, hash: SLOW });
+      await choose(page, long.reference, long.distorted);
+      await page.waitForSelector('.rehearsal', { state: 'attached' });
+      await pauseSoon(page);
+      const left = await page.evaluate(() => {
+        document.querySelector<HTMLButtonElement>('button.primary')?.click();
+        return document.querySelectorAll('.rehearsal').length;
+      });
+      expect(left).toBe(0);
+      await page.locator('.figures').filter({ hasText: 'Paused' }).waitFor();
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await page.getByText(/^Cancelled/).waitFor();
+      expect(await reportsOf(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Remove long-distorted.y4m' }).click();
+      await page.getByRole('button', { name: 'Remove long-reference.y4m' }).click();
+      await choose(page, files.reference, files.distorted);
+      await page.getByRole('button', { name: 'Score again' }).click();
+      await done(page);
+      expect(await reportsOf(page)).toHaveLength(1);
+    });
+  });
+
+  describe('the result', () => {
+    const shots = makeSample(FORMAT, { seed: 9, cut: 20 });
+    const y4m = (name: string, side: 'reference' | 'distorted', frames = 12) =>
+      write(name, y4mFile(shots, side, frames));
+
+    it('folds the setup into a line, and has the table of five encodes in view at 1280x720', async () => {
+      const encodes = [1, 2, 3, 4, 5].map((n) => y4m(`encode-${n}.y4m`, 'distorted'));
+      const page = await site.open({ width: 1280, height: 720 });
+      await choose(page, y4m('master.y4m', 'reference'), ...encodes);
+      // From far below, as who changed a setting there.
+      await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+      await score(page);
+      expect(await page.evaluate(() => scrollY)).toBe(0);
+      expect(await page.locator('.setup').isVisible()).toBe(false);
+      expect(await page.locator('.setup-line').textContent()).toContain('master.y4m → 5 encodes');
+      const last = await page.locator('table.encodes tbody tr').nth(4).boundingBox();
+      expect((last?.y ?? 0) + (last?.height ?? 0)).toBeLessThanOrEqual(720);
+      expect(
+        await page.locator('.plot.large').evaluate((plot) => plot.getBoundingClientRect().top),
+      ).toBeGreaterThan(0);
+      await screenshot(page, 'stage-five');
+
+      await page.getByRole('button', { name: 'Change' }).click();
+      await page.getByRole('button', { name: 'Remove encode-5.y4m' }).waitFor();
+      expect(await page.locator('.setup-line').isVisible()).toBe(false);
+      expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Add another');
+      // Other files need the setup again, wherever they were dropped.
+      await score(page);
+      expect(await page.locator('.setup').isVisible()).toBe(false);
+      await page.setInputFiles('#pick-distorted', y4m('encode-6.y4m', 'distorted'));
+      await page.getByRole('button', { name: 'Remove encode-6.y4m' }).waitFor();
+    });
+
+    it('says a wrong pair on its number, mends it and scores again, and marks what no longer fits', async () => {
+      // Ten frames late, which its scene cut tells.
+      const frames = Array.from({ length: 50 }, (_, n) => y4mFrame(shots, 'distorted', n + 10));
+      const late = write('late.y4m', Buffer.concat([Buffer.from(y4mHeader(FORMAT)), ...frames]));
+      const page = await site.open();
+      await choose(page, y4m('whole.y4m', 'reference', 60), late);
+      await score(page);
+      const badge = page.locator('.answer .badge');
+      expect(await badge.textContent()).toBe('wrong pair');
+      expect(await page.locator('.flaw-note').count()).toBe(1);
+      expect(await page.locator('.flaw-note').textContent()).toContain('[offset');
+      // The number does not stand at full weight, and what follows from the cause is folded.
+      const weight = await page.locator('.score').evaluate((element) => getComputedStyle(element).fontWeight);
+      expect(weight).toBe('400');
+      expect(await page.locator('.found').evaluate((details: HTMLDetailsElement) => details.open)).toBe(
+        false,
+      );
+      await page.getByRole('button', { name: 'Fix and score again' }).click();
+      await says(badge).not.toBe('wrong pair');
+      await done(page);
+      await settled(page);
+      const compared = page.locator('.compared');
+      await says(compared).toBe('Compared at 160×90, reference frames 10 to 59, offset 10.');
+
+      const outdated = page.locator('.outdated');
+      const set = async (id: string, value: string) => {
+        await page.fill(id, value);
+        await page.locator(id).blur();
+      };
+      expect(await outdated.count()).toBe(0);
+      await page.getByRole('button', { name: 'Change' }).click();
+      await page.getByText('Settings', { exact: true }).click();
+      // More threads give the same numbers.
+      await set('#setting-threads', '2');
+      expect(await outdated.count()).toBe(0);
+      await set('#setting-subsample', '2');
+      await outdated.filter({ hasText: 'other files or settings' }).waitFor();
+      await set('#setting-subsample', '1');
+      await outdated.waitFor({ state: 'detached' });
+      await set('#setting-subsample', '2');
+      await page.getByRole('button', { name: 'Score again' }).click();
+      await outdated.waitFor({ state: 'detached' });
+      await says(compared).toContain('one of 2');
+    });
+
+    it('is reached by keyboard alone, from the files to a saved picture of the worst frame of another encode', async () => {
+      const encodes = ['keys-a', 'keys-b'].map((name) => y4m(`${name}.y4m`, 'distorted'));
+      const page = await site.open({ width: 1280, height: 720 });
+      // Chromium would show its own dialog while nobody listens.
+      page.on('filechooser', () => {});
+      const pick = async (name: RegExp, chosen: string | string[]) => {
+        await tabTo(page, name);
+        const chooser = page.waitForEvent('filechooser');
+        await page.keyboard.press('Enter');
+        await (await chooser).setFiles(chosen);
+      };
+      await pick(/^Choose a file$/, y4m('keys-ref.y4m', 'reference'));
+      await page.locator('.slot-reference .file-name').waitFor();
+      await pick(/^Choose files$/, encodes);
+      await checked(page);
+      await tabTo(page, /^Score$/);
+      await page.keyboard.press('Enter');
+      await done(page);
+      await settled(page);
+      await tabTo(page, /^Look at the worst frame of keys-a\.y4m$/);
+      const opener = await focused(page);
+      await page.keyboard.press('Enter');
+      const dialog = page.locator('dialog[open]');
+      await page.locator('dialog[open][data-encode="0"]').waitFor();
+      await page.keyboard.press('e');
+      await page.locator('dialog[open][data-encode="1"]').waitFor();
+      const frame = await dialog.getAttribute('data-frame');
+      const { name } = await download(page, () => page.keyboard.press('s'));
+      expect(name).toBe(`keys-b.frame-${frame}.encode.png`);
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      expect(await focused(page)).toEqual(opener);
+    });
+
+    it('shows files and worst moments as pictures, opens the viewer from them, and takes them into the report', async () => {
+      const pair = {
+        reference: y4m('pictured.y4m', 'reference'),
+        distorted: y4m('pictured-encode.y4m', 'distorted'),
+      };
+      const page = await site.open();
+      await choose(page, pair.reference, pair.distorted);
+      const first = await firstPair(pair);
+      for (const side of ['reference', 'distorted'] as const) {
+        const thumb = page.locator(`.slot-${side} .file-thumb canvas:not([hidden])`);
+        await thumb.waitFor();
+        expect(await pixels(thumb)).toEqual([...first[side].image({ maxSide: 192 }).data]);
+        // What lies below must not move under a pointer: the row is as high as before it had its picture.
+        const heights = await thumb.evaluate((canvas: HTMLElement) => {
+          const height = () => canvas.closest('.file')?.getBoundingClientRect().height;
+          const pictured = height();
+          canvas.hidden = true;
+          const empty = height();
+          canvas.hidden = false;
+          return [pictured, empty];
+        });
+        expect(heights[0]).toBe(heights[1]);
+      }
+      await score(page);
+      const pictures = page.locator('.moments button').first().locator('.shot canvas');
+      await expect.poll(() => pictures.count()).toBe(3);
+      const [reference, distorted, map] = await Promise.all([0, 1, 2].map((i) => pixels(pictures.nth(i))));
+      expect(reference).not.toEqual(distorted);
+      // Grey where nothing is lost, coloured elsewhere.
+      expect(map?.some((_, i) => i % 3 === 0 && map[i] !== map[i + 2])).toBe(true);
+      const { text } = await saved(page, 'HTML report');
+      const moments = await page.locator('.moments button').count();
+      expect(text.match(/<img alt="" src="data:image\/jpeg;base64,/g)).toHaveLength(3 * moments);
+      await page.locator('.moments .shots').first().click();
+      await page.locator('dialog[open][data-frame]').waitFor();
+      await screenshot(page, 'stage-pictures');
+    });
+  });
+});
+
+async function firstPair(request: { reference: string; distorted: string }): Promise<FramePair> {
+  for await (const pair of extractFrames(request, [0])) return pair;
+  throw new Error('there is no frame');
+}
+
+/** Red, green and blue of every pixel of a canvas. */
+function pixels(canvas: Locator): Promise<number[]> {
+  return canvas.evaluate((element: HTMLCanvasElement) => {
+    const { data } = element.getContext('2d')?.getImageData(0, 0, element.width, element.height) ?? {};
+    return data ? [...data].filter((_, i) => i % 4 < 3) : [];
+  });
+}

@@ -1,0 +1,475 @@
+/**
+ * @module test/browser/report-pages
+ * The pages that the library writes and serves, in Chromium: the HTML report draws, answers, loads nothing and never runs what
+ * a file is called; the dashboard of a running measurement draws what the stream tells, and screen readers can read it.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { encode as encodePng } from 'fast-png';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createScorer } from '../../src/index.js';
+import { buildReport } from '../../src/report/build.js';
+import { type HtmlOptions, writeHtml } from '../../src/report/html.js';
+import type { Report } from '../../src/report/types.js';
+import { worstFrames } from '../../src/report/worst.js';
+import { noChromium, PATIENCE, PATIENT, sharedChromium } from '../support/chromium.js';
+import { lookAround, violations } from '../support/looks.js';
+import { callTool, pairOf, served, TINY } from '../support/mcp-live.js';
+import { paired, report, vmafModel } from '../support/report.js';
+import { exhaustive } from '../support/tier.js';
+
+vi.setConfig(PATIENT);
+
+const HOSTILE = `"><script>window.hacked=1</script><img src=x onerror="window.hacked=1">.mp4`;
+
+/** 500 frames at 90 with a dip to 20 in frame 300, and another of one frame in 444. */
+const scores = Float64Array.from({ length: 500 }, (_, i) =>
+  i === 444 ? 40 : 90 - 70 * Math.exp(-((i - 300) ** 2) / 40),
+);
+
+function run(name: string, values = scores): Report {
+  const { frames, pooled_metrics, aggregate_metrics, metrics, distribution, ...facts } = report();
+  const rate = { num: 25, den: 1 };
+  return buildReport({
+    ...facts,
+    reference: { ...facts.reference, frameRate: rate },
+    distorted: { ...facts.distorted, name, frameRate: rate },
+    frameNumbers: Array.from(values, (_, i) => i),
+    series: [
+      { name: 'integer_adm2', values: values.map((value) => value / 100) },
+      { name: 'vmaf', values },
+    ],
+    models: [vmafModel],
+    frameCount: values.length,
+  });
+}
+
+/** The pixel column of the large chart in which the line of an encode is drawn lowest. */
+function lowestColumn(page: Page, encode: number): Promise<number> {
+  return page
+    .locator('.chart.big canvas')
+    .first()
+    .evaluate((canvas: HTMLCanvasElement, name) => {
+      const pen = canvas.getContext('2d');
+      if (!pen) return -1;
+      const { data, width } = pen.getImageData(0, 0, canvas.width, canvas.height);
+      pen.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+      const wanted = [1, 3, 5].map((at) => Number.parseInt(String(pen.fillStyle).slice(at, at + 2), 16));
+      let last = -1;
+      for (let i = 0; i < data.length; i += 4)
+        if (wanted.every((level, channel) => data[i + channel] === level)) last = i / 4;
+      return last % width;
+    }, `--s${encode}`);
+}
+
+/** What is drawn below the lines: the marks of the frame axis. */
+function axisPixels(page: Page): Promise<string> {
+  return page
+    .locator('.chart.big canvas')
+    .first()
+    .evaluate((canvas: HTMLCanvasElement) => {
+      const pixels =
+        canvas.getContext('2d')?.getImageData(0, canvas.height - 20, canvas.width, 20).data ?? [];
+      return Array.from(pixels, (value) => (value > 0 ? 1 : 0)).join('');
+    });
+}
+
+/** The same without its first 12 frames, scored with an offset. */
+function late(name: string): Report {
+  const whole = run(name, scores.slice(12));
+  return { ...whole, reference: { ...whole.reference, skipped: 12 } };
+}
+
+/** Pages of a test, and what they complain of. */
+const contexts: BrowserContext[] = [];
+const complaints: string[] = [];
+
+/** Opens a page in a profile that is closed after the test. */
+async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await (await sharedChromium()).newContext(options);
+  contexts.push(context);
+  context.setDefaultTimeout(PATIENCE);
+  const page = await context.newPage();
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  return page;
+}
+
+function closesPages(): void {
+  afterEach(async () => {
+    await Promise.all(contexts.splice(0).map((context) => context.close()));
+    expect(complaints.splice(0)).toEqual([]);
+  });
+}
+
+describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
+  let folder = '';
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'anyvmaf-html-'));
+  });
+  closesPages();
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** Opens a page of reports, which may ask for nothing. */
+  async function open(
+    reports: Report | Report[],
+    options: BrowserContextOptions = {},
+    shown: HtmlOptions = {},
+  ): Promise<Page> {
+    const file = join(folder, 'report.html');
+    writeFileSync(file, [...writeHtml(reports, { command: HOSTILE, ...shown })].join(''));
+    const page = await newPage({ viewport: { width: 1100, height: 900 }, ...options });
+    const { href } = pathToFileURL(file);
+    page.on('request', (request) => {
+      if (request.url() !== href) complaints.push(`asked for ${request.url()}`);
+    });
+    await page.goto(href);
+    return page;
+  }
+
+  /** How many pixels of a chart differ from transparent. */
+  const inked = (page: Page, selector: string) =>
+    page
+      .locator(`${selector} canvas`)
+      .first()
+      .evaluate((canvas: HTMLCanvasElement) => {
+        const pixels = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data ?? [];
+        let count = 0;
+        for (let i = 3; i < pixels.length; i += 4) if (pixels[i] !== 0) count++;
+        return count;
+      });
+
+  it('draws every chart and loads nothing, whatever files are called', async () => {
+    const page = await open([run(HOSTILE), run('b.mp4')]);
+    await expect.poll(() => inked(page, '.chart.big')).toBeGreaterThan(1000);
+    // What the score is made of is folded until somebody asks.
+    expect(await page.locator('.chart.tiny').first().isVisible()).toBe(false);
+    await page.getByText('All features').click();
+    await expect.poll(() => inked(page, '.chart.tiny')).toBeGreaterThan(200);
+    expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
+    expect(await page.locator('.legend button').first().textContent()).toBe(HOSTILE.replace(/^.*\//, ''));
+  });
+
+  it('tells frame, time and value under the pointer', async () => {
+    const page = await open(run('a.mp4'));
+    const chart = page.locator('.chart.big');
+    await expect.poll(() => inked(page, '.chart.big')).toBeGreaterThan(1000);
+    const box = await chart.boundingBox();
+    if (!box) throw new Error('no chart');
+    // The plot begins 40 px from the left and ends 4 px from the right.
+    await page.mouse.move(box.x + 40 + ((box.width - 44) * 300) / 499, box.y + 100);
+    const tip = await page.locator('.tip').textContent();
+    expect(tip).toContain('frame 300');
+    expect(tip).toContain('0:12.00');
+    expect(tip).toContain('20.00');
+    expect(await page.locator('.feature .now').first().textContent()).toBe('0.2000');
+  });
+
+  it('puts the same content of encodes that begin apart in the same place', async () => {
+    const page = await open([run('whole.mp4'), late('late.mp4')]);
+    await expect.poll(() => inked(page, '.chart.big')).toBeGreaterThan(1000);
+    // The axis is that of the reference: the dip of both is at its frame 300, 12 s from its start.
+    for (const list of await page.locator('.worst').all()) {
+      await list.locator('button').first().click();
+      await expect
+        .poll(() => page.locator('.tip').textContent())
+        .toContain('reference frame 300  ·  0:12.00');
+      const values = await page.locator('.tip b').allTextContents();
+      expect(values).toEqual(['20.00', '20.00']);
+    }
+    await page.getByRole('button', { name: 'All' }).click();
+    await page.mouse.move(0, 0);
+    const lowest: number[] = [];
+    for (const other of [1, 0]) {
+      const toggle = page.locator(`.legend [data-run="${other}"]`);
+      await toggle.click();
+      await page.evaluate(
+        () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+      );
+      lowest.push(await lowestColumn(page, 1 - other));
+      await toggle.click();
+    }
+    const [whole = -1, cut = -1] = lowest;
+    expect(whole).toBeGreaterThan(0);
+    expect(Math.abs(whole - cut)).toBeLessThanOrEqual(1);
+  });
+
+  it('zooms by dragging and by a worst frame, and back', async () => {
+    const page = await open(run('a.mp4'));
+    const all = page.getByRole('button', { name: 'All' });
+    await expect.poll(() => inked(page, '.chart.big')).toBeGreaterThan(1000);
+    expect(await all.isDisabled()).toBe(true);
+    const labels = await axisPixels(page);
+    const box = await page.locator('.chart.big').boundingBox();
+    if (!box) throw new Error('no chart');
+    await page.mouse.move(box.x + 200, box.y + 100);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 400, box.y + 100, { steps: 5 });
+    await page.mouse.up();
+    await expect.poll(() => all.isDisabled()).toBe(false);
+    await expect.poll(() => axisPixels(page)).not.toBe(labels);
+    await page.locator('.chart.big').dblclick();
+    await expect.poll(() => all.isDisabled()).toBe(true);
+    await expect.poll(() => axisPixels(page)).toBe(labels);
+
+    await page.locator('.worst button').first().click();
+    await expect.poll(() => page.locator('.tip').textContent()).toContain('frame 300');
+    await all.click();
+    await expect.poll(() => all.isDisabled()).toBe(true);
+  });
+
+  it('moves from frame to frame by keys', async () => {
+    const page = await open(run('a.mp4'));
+    await page.locator('.chart.big').focus();
+    await page.keyboard.press('ArrowRight');
+    const first = Number(/frame (\d+)/.exec((await page.locator('.tip').textContent()) ?? '')?.[1]);
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Shift+ArrowLeft');
+    expect(await page.locator('.tip').textContent()).toContain(`frame ${first - 9}`);
+  });
+
+  it.each([
+    ['light', 360],
+    ['dark', 360],
+    ['light', 1400],
+  ] as const)('is not wider than its %s screen of %i px', async (colorScheme, width) => {
+    const page = await open([run('a.mp4'), run(`${'long'.repeat(60)}.mp4`)], {
+      colorScheme,
+      viewport: { width, height: 800 },
+    });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    expect(background).toBe(colorScheme === 'dark' ? 'rgb(17, 19, 24)' : 'rgb(245, 245, 242)');
+  });
+
+  /** With all metrics of the default model, on full HD, in a codec at a bit rate. */
+  function whole(name: string, codec: string, bitrate: number, level: number, parts: Partial<Report> = {}) {
+    const values = scores.map((value) => Math.max(0, value - 90 + level));
+    const { frames, pooled_metrics, aggregate_metrics, metrics, distribution, ...facts } = run(name, values);
+    const names = [
+      ...[
+        'adm2',
+        'aim',
+        'adm3',
+        'adm_scale0',
+        'adm_scale1',
+        'adm_scale2',
+        'adm_scale3',
+        'motion2',
+        'motion3',
+      ],
+      ...['vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3', 'feature_motion_sad'],
+    ];
+    return buildReport({
+      ...facts,
+      pairing: paired({ codec, bitrate, fileSize: bitrate * 2.5 }),
+      preflight: [],
+      frameNumbers: Array.from(values, (_, i) => i),
+      series: [
+        ...names.map((metric, i) => ({
+          name: `integer_${metric}`,
+          values: values.map((value) => value / (100 + 20 * i)),
+        })),
+        { name: 'vmaf', values },
+      ],
+      ...parts,
+    });
+  }
+
+  /** With as many further metrics as have columns. */
+  function measured(name: string, bitrate: number) {
+    const { frames, pooled_metrics, aggregate_metrics, metrics, distribution, ...facts } = run(name);
+    const series = ['vmaf', 'psnr_y', 'float_ssim', 'float_ms_ssim', 'cambi', 'ciede2000', 'psnr_hvs'].map(
+      (metric) => ({ name: metric, values: scores }),
+    );
+    return buildReport({
+      ...facts,
+      ...{ pairing: paired({ codec: 'h264', bitrate }), preflight: [], series, models: [vmafModel] },
+      ...{ frameNumbers: Array.from(scores, (_, i) => i), frameCount: scores.length },
+    });
+  }
+
+  /** Small pictures of all moments that the page lists. */
+  function pictured(one: Report, encodes = 1): HtmlOptions {
+    const picture = encodePng({
+      width: 192,
+      height: 108,
+      channels: 3,
+      data: Uint8Array.from({ length: 192 * 108 * 3 }, (_, i) => (i >> 5) & 255),
+    });
+    const files = { reference: picture, distorted: picture, map: picture };
+    const moments = worstFrames(one, { metric: 'vmaf', worse: 'low' }, 9);
+    return {
+      pictures: Array.from({ length: encodes }, (_, report) =>
+        moments.map(({ frameNum }) => ({ report, frame: frameNum, ...files })),
+      ).flat(),
+    };
+  }
+
+  const eleven = Array.from({ length: 11 }, (_, i) =>
+    whole(`encode-${i}.mp4`, i < 6 ? 'h264' : 'vp9', 400_000 * 1.6 ** (i % 6), 60 + 6 * (i % 6)),
+  );
+  const offset = { code: 'offset', severity: 'error', message: 'Other moments are compared.' } as const;
+  const levels = { code: 'levels', severity: 'warning', message: 'Levels differ.' } as const;
+  const lone = whole('a.mp4', 'h264', 2e6, 90);
+  const bad = { distorted: '/b/bad.mp4', message: '/b/bad.mp4 is no video.' };
+
+  const wrongPair = whole('w.mp4', 'h264', 2e6, 20, { preflight: [levels, offset] });
+  const LOOKS: [name: string, reports: Report[], shown: HtmlOptions, screens?: number][] = [
+    ['one encode', [lone], pictured(lone), 2],
+    ['eleven encodes', eleven, pictured(lone, 11), 4],
+    ['a wrong pair and a failed file', [wrongPair, ...eleven.slice(0, 1)], { failed: [bad] }],
+  ];
+  if (exhaustive)
+    LOOKS.push(
+      ['five encodes', eleven.slice(0, 5), pictured(lone, 5), 3],
+      ['two encodes with many metrics', [1, 2].map((i) => measured(`${i}.mp4`, 1e6 * i)), {}, 3],
+      ['a wrong pair', [wrongPair], {}, 2],
+      ['a failed file', eleven.slice(0, 2), { failed: [bad] }],
+    );
+
+  it.each(LOOKS)('axe finds nothing, and all of it fits: %s', async (_name, reports, shown, screens) => {
+    const page = await open(reports, { reducedMotion: 'reduce' }, shown);
+    const wrong = await lookAround(page, {
+      unfolds: true,
+      async seen({ width, height, kind }) {
+        if (screens === undefined || width !== 1440 || kind === 'unfolded') return;
+        const tall = await page.evaluate(() => document.documentElement.scrollHeight);
+        expect(tall).toBeLessThanOrEqual(screens * height);
+      },
+    });
+    expect(wrong).toEqual({});
+  });
+
+  it.each([820, 1280, 390])('has room for names beside many metrics at %i px', async (width) => {
+    const reports = [1, 2].map((i) => measured(`encode-${i}.mp4`, 1e6 * i));
+    const page = await open(reports, { viewport: { width, height: 900 } });
+    const names = page.locator('.encode .name span:last-child');
+    for (const name of await names.all())
+      expect(
+        await name.evaluate((one) => [one.scrollWidth <= one.clientWidth, one.clientWidth > 60]),
+      ).toEqual([true, true]);
+    expect(await names.count()).toBe(2);
+  });
+
+  it('keeps the pictures of a moment, and its numbers, in a column of their own', async () => {
+    const dips = Float64Array.from({ length: 500 }, (_, i) => (i % 100 === 50 ? 20 + i / 100 : 90));
+    const one = run('a.mp4', dips);
+    for (const [reports, width] of [
+      [[one], 1440],
+      [Array.from({ length: 6 }, (_, i) => run(`${i}.mp4`, dips)), 1440],
+      [[one], 820],
+    ] as const) {
+      const page = await open([...reports], { viewport: { width, height: 900 } }, pictured(one, 6));
+      const rows = page.locator('.worst button');
+      const boxes = await rows.evaluateAll((buttons) =>
+        buttons.map((button) => {
+          const parts = [...button.querySelectorAll('img, b, .soft')].map((part) =>
+            part.getBoundingClientRect(),
+          );
+          const [left, right] = [
+            Math.min(...parts.map((part) => part.left)),
+            Math.max(...parts.map((part) => part.right)),
+          ];
+          const card = button.closest('section')?.getBoundingClientRect();
+          return { left, right, top: button.getBoundingClientRect().top, within: (card?.right ?? 0) - 20 };
+        }),
+      );
+      expect(boxes.length).toBeGreaterThanOrEqual(5);
+      for (const box of boxes) expect(box.right).toBeLessThanOrEqual(box.within);
+      const beside = boxes.flatMap((a, i) => {
+        const b = boxes[i + 1];
+        return b && b.top === a.top ? [b.left - a.right] : [];
+      });
+      expect(beside.length).toBeGreaterThan(0);
+      expect(Math.min(...beside)).toBeGreaterThanOrEqual(20);
+    }
+  });
+
+  it('without script shows a still chart, the tables, and no dead buttons', async () => {
+    const page = await open(run('a.mp4'), { javaScriptEnabled: false });
+    expect(await page.locator('.still svg path').isVisible()).toBe(true);
+    expect(await page.locator('.chart.big').isVisible()).toBe(false);
+    expect(await page.locator('.tool').first().isVisible()).toBe(false);
+    expect(await page.locator('table').last().isVisible()).toBe(true);
+  });
+
+  if (exhaustive)
+    it('of 200,000 frames is ready within two seconds', async () => {
+      const values = Float64Array.from({ length: 200_000 }, (_, i) => 50 + 40 * Math.sin(i / 999));
+      const page = await open(run('long.mp4', values));
+      const started = performance.now();
+      await expect.poll(() => inked(page, '.chart.big'), { interval: 20 }).toBeGreaterThan(1000);
+      expect(performance.now() - started).toBeLessThan(2000);
+    });
+});
+
+describe.skipIf(noChromium)(`the dashboard in Chromium${noChromium}`, () => {
+  closesPages();
+
+  it('shows the measurement as it goes on, in words that a screen reader finds', async () => {
+    const { scorer, server, push } = await served({ alarms: ['max<97 for 25f'] });
+    const { address } = await server.listen({ transport: 'sse', port: 0, dashboard: true });
+    const page = await newPage();
+    await push(30);
+    await page.goto(new URL('/', address).href);
+    const shown = (id: string) => page.locator(`#${id}`).textContent();
+    await expect.poll(() => shown('line')).toBe('connected');
+    await expect.poll(() => shown('frames')).toBe('29');
+    expect(await shown('state')).toBe('running');
+    expect(await shown('metric')).toBe('Mean of VMAF so far');
+    await callTool(address, 'vmaf.request_model_swap', { model: 'vmaf_v0.6.1:disable_clip:name=other' });
+    await push(80);
+    await expect.poll(() => shown('metric')).toBe('Mean of other so far');
+    await expect.poll(() => page.locator('#worst tr').count()).toBeGreaterThan(0);
+    await expect.poll(() => page.locator('#events').textContent()).toMatch(/other scores instead of VMAF/);
+    expect(await page.locator('#events').textContent()).toMatch(/alarm: max<97 for 25f/);
+    expect(await shown('notice')).toMatch(/^Alarm since 0:\d\d\.\d: max<97 for 25f$/);
+    const label = await page.getByRole('img').getAttribute('aria-label');
+    expect(label).toMatch(/^Score of each second: \d+ seconds, the last with mean \d/);
+    expect(await violations(page)).toEqual([]);
+    await page.locator('#chart').focus();
+    await page.keyboard.press('Home');
+    expect(await shown('second')).toMatch(/^0:00 to 0:01: mean \d+\.\d\d, lowest \d/);
+    await scorer.finish();
+    await expect.poll(() => shown('notice')).toBe('The measurement has ended.');
+    expect(await shown('line')).toBe('ended');
+  });
+
+  it('shows an alarm that began before it was opened, and each of several measurements to its end', async () => {
+    const { scorer, server, push } = await served({ name: 'one', alarms: ['max<101 for 25f'] });
+    const other = await createScorer(TINY, { threads: 0 });
+    server.add(other, 'two');
+    const { address } = await server.listen({ transport: 'sse', port: 0, dashboard: true });
+    await push(30);
+    const page = await newPage();
+    await page.goto(new URL('/', address).href);
+    const shown = (id: string) => page.locator(`#${id}`).textContent();
+    await expect.poll(() => shown('notice')).toBe('Alarm since 0:01.0: max<101 for 25f');
+    await scorer.finish();
+    await expect.poll(() => shown('notice')).toBe('The measurement has ended.');
+    expect(await shown('line')).toBe('connected');
+    await page.getByLabel('Measurement').selectOption('two');
+    expect(await shown('state')).toBe('running');
+    for (let i = 0; i < 10; i++) await other.push(...(await pairOf(i)));
+    await expect.poll(() => shown('frames')).toBe('9');
+    await other.close();
+    await expect
+      .poll(() => shown('notice'))
+      .toBe('The measurement has failed: The scorer was closed before its end.');
+    expect(await shown('line')).toBe('ended');
+  });
+
+  it('is there on request only', async () => {
+    const { server } = await served();
+    const { address } = await server.listen({ transport: 'sse', port: 0 });
+    const answer = await fetch(new URL('/', address), { headers: { accept: 'text/html' } });
+    expect(await answer.json()).toMatchObject({ dashboard: false });
+    expect((await fetch(new URL('/history', address))).status).toBe(404);
+  });
+});

@@ -1,0 +1,206 @@
+/**
+ * @module test/exhaustive/search-sources
+ * Searches of unusual sources with real encoders: each gives a right answer or a clear error. Needs ffmpeg.
+ */
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type SearchOptions, searchQuality } from '../../src/index.js';
+import { hasFfmpeg, needsFfmpeg } from '../support/encode.js';
+
+const FAST = { encoder: 'libx264', encoderOptions: { preset: 'ultrafast' } } as const;
+
+const run = (tool: string, args: readonly string[]) =>
+  execFileSync(tool, ['-v', 'error', ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+
+describe.skipIf(!hasFfmpeg)(`a search of an unusual source (${needsFfmpeg})`, () => {
+  let folder = '';
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'anyvmaf-test-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** Makes a source with ffmpeg's arguments after the input. */
+  const make = (name: string, args: readonly string[], graph = 'testsrc2=s=96x64:r=25') => {
+    const path = join(folder, name);
+    run('ffmpeg', ['-nostdin', '-y', '-f', 'lavfi', '-i', graph, ...args, path]);
+    return path;
+  };
+  const search = (source: string, options: Partial<SearchOptions> = {}) =>
+    searchQuality(source, {
+      ...FAST,
+      range: { min: 24, max: 24 },
+      targets: [{ atLeast: 50 }],
+      cache: false,
+      threads: 0,
+      ...options,
+    });
+  const facts = (path: string, entries: string) =>
+    run('ffprobe', [
+      '-select_streams',
+      'v',
+      '-count_packets',
+      '-show_entries',
+      entries,
+      '-of',
+      'csv=p=0',
+      path,
+    ])
+      .trim()
+      .replace(/,+$/, '');
+
+  it('of one frame is encoded whole', async () => {
+    const still = make('still.mkv', ['-frames:v', '1', '-c:v', 'ffv1']);
+    const { samples, final, predicted } = await search(still, { verify: true });
+    expect(samples).toBeNull();
+    expect(final?.pooled.vmaf?.mean).toBe(predicted.value);
+    expect(predicted.interval99).toEqual([predicted.value, predicted.value]);
+  });
+
+  it('that is a picture of RGB says what to convert', async () => {
+    const picture = make('still.png', ['-frames:v', '1']);
+    await expect(search(picture)).rejects.toMatchObject({ message: expect.stringMatching(/RGB.*convert/) });
+  });
+
+  it('of odd size is encoded where the encoder can, and refused in its words where not', async () => {
+    const full = make(
+      'odd444.mkv',
+      ['-frames:v', '6', '-pix_fmt', 'yuv444p', '-c:v', 'ffv1'],
+      'mandelbrot=s=97x65:r=25',
+    );
+    const output = join(folder, 'odd.mp4');
+    await search(full, { output });
+    expect(facts(output, 'stream=width,height,pix_fmt')).toBe('97,65,yuv444p');
+    const half = make(
+      'odd420.mkv',
+      ['-frames:v', '6', '-pix_fmt', 'yuv420p', '-c:v', 'ffv1'],
+      'mandelbrot=s=97x65:r=25',
+    );
+    await expect(search(half)).rejects.toMatchObject({
+      code: 'media',
+      message: expect.stringMatching(/libx264 could not encode .*odd420\.mkv.*divisible by 2/),
+    });
+  });
+
+  it('keeps depth and colour of 10 bit and HDR', async () => {
+    const colour = ['-color_primaries', 'bt2020', '-color_trc', 'smpte2084', '-colorspace', 'bt2020nc'];
+    const source = make('hdr.mp4', [
+      ...['-frames:v', '8', '-pix_fmt', 'yuv420p10le', '-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '4'],
+      ...colour,
+    ]);
+    const output = join(folder, 'hdr-out.mkv');
+    await search(source, { output });
+    expect(facts(output, 'stream=pix_fmt,color_space,color_transfer,color_primaries')).toBe(
+      'yuv420p10le,bt2020nc,smpte2084,bt2020',
+    );
+  });
+
+  it('keeps full range, in samples and in the whole, and scores it as such', {
+    timeout: 60_000,
+  }, async () => {
+    const args = ['-frames:v', '1500', '-vf', 'scale=out_range=full', '-color_range', 'pc'];
+    const source = make('full.mp4', [...args, '-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '6']);
+    const output = join(folder, 'full-out.mkv');
+    const { samples, predicted, final } = await search(source, { output });
+    expect(samples).not.toBeNull();
+    expect(facts(output, 'stream=color_range')).toBe('pc');
+    expect(final?.pooled.vmaf?.mean).toBeGreaterThan(85);
+    expect(Math.abs((final?.pooled.vmaf?.mean ?? 0) - predicted.value)).toBeLessThan(1);
+  });
+
+  it('keeps frames and times of a variable frame rate', async () => {
+    const uneven = "setpts='(N+0.4*mod(N,3)*gt(N,4))/25/TB'";
+    const args = ['-frames:v', '12', '-vf', uneven, '-vsync', 'vfr', '-c:v', 'ffv1'];
+    const source = make('uneven.mkv', args);
+    const output = join(folder, 'uneven-out.mkv');
+    await search(source, { output });
+    const times = (path: string) =>
+      facts(path, 'packet=pts_time')
+        .split(/[\s,]+/)
+        .map(Number)
+        .sort((a, b) => a - b);
+    expect(times(output)).toHaveLength(12);
+    times(output).forEach((time, i) => {
+      expect(Math.abs(time - (times(source)[i] as number))).toBeLessThan(0.002);
+    });
+  });
+
+  it('that is long is sampled frame for frame, and the samples predict the whole', async () => {
+    const args = ['-frames:v', '1500', '-c:v', 'libx264', '-preset', 'ultrafast', '-bf', '3'];
+    const long = make('long.mp4', args, 'mandelbrot=s=96x64:r=25');
+    const { samples, predicted, final } = await search(long, { range: { min: 34, max: 34 }, verify: true });
+    expect(samples?.length).toBeGreaterThanOrEqual(6);
+    const mean = final?.pooled.vmaf?.mean ?? Number.NaN;
+    expect(predicted.interval99[0]).toBeLessThanOrEqual(mean);
+    expect(predicted.interval99[1]).toBeGreaterThanOrEqual(mean);
+  });
+
+  it('that cannot be read twice is refused, and nothing waits for it', async () => {
+    const pipe = join(folder, 'pipe.mkv');
+    execFileSync('mkfifo', [pipe]);
+    await expect(search(pipe)).rejects.toMatchObject({ message: expect.stringMatching(/is a pipe/) });
+  });
+
+  it('writes an encode that is named without a folder where the command was started', async () => {
+    const source = make('named.mkv', ['-frames:v', '4', '-c:v', 'ffv1']);
+    const here = process.cwd();
+    process.chdir(folder);
+    try {
+      const { final } = await search(source, { output: 'named-out.mkv' });
+      expect(final?.file).toBe('named-out.mkv');
+      expect(existsSync(join(folder, 'named-out.mkv'))).toBe(true);
+    } finally {
+      process.chdir(here);
+    }
+  });
+
+  it('ends with an error where an encode outgrows the space allowed, and writes no file', async () => {
+    const source = make(
+      'noise.mkv',
+      ['-frames:v', '24', '-c:v', 'ffv1'],
+      'nullsrc=s=96x64:r=25,noise=alls=90:allf=t',
+    );
+    const output = join(folder, 'large.mkv');
+    const task = search(source, { range: { min: 0, max: 0 }, scratchBytes: 70_000, output });
+    await expect(task).rejects.toMatchObject({
+      code: 'io',
+      message: expect.stringMatching(/temporary files/),
+    });
+    expect(existsSync(output)).toBe(false);
+    expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([]);
+  });
+
+  it('finds a step beside a full grid on a curve that was bent on purpose, and says where it rises', {
+    timeout: 120_000,
+  }, async () => {
+    const source = make(
+      'bent.mkv',
+      ['-frames:v', '6', '-c:v', 'ffv1'],
+      'testsrc2=s=96x64:r=25,noise=alls=12:all_seed=5',
+    );
+    const tools = mkdtempSync(join(folder, 'tools-'));
+    // An ffmpeg whose encoder is worse at 27 and better at 31 than their neighbours.
+    const real = execFileSync('which', ['ffmpeg'], { encoding: 'utf8' }).trim();
+    const script = `#!/bin/bash\nargs=("$@")\nfor i in "\${!args[@]}"; do\n  if [[ "\${args[$i]}" == "-crf" ]]; then\n    case "\${args[$((i+1))]}" in\n      27) args[$((i+1))]=32 ;;\n      31) args[$((i+1))]=29 ;;\n    esac\n  fi\ndone\nexec ${real} "\${args[@]}"\n`;
+    writeFileSync(join(tools, 'ffmpeg'), script);
+    chmodSync(join(tools, 'ffmpeg'), 0o755);
+    const path = process.env.PATH;
+    process.env.PATH = `${tools}${delimiter}${path}`;
+    try {
+      const range = { min: 26, max: 33, step: 1 };
+      const grid = await search(source, { range, all: true });
+      expect(grid.notMonotone).toContain(28);
+      expect(grid.notMonotone).toContain(31);
+      const at31 = grid.points.find(({ value }) => value === 31)?.pooled.vmaf?.mean ?? Number.NaN;
+      // 29 and 31 hold, 27 and 30 do not.
+      const found = await search(source, { range, targets: [{ atLeast: at31 - 0.01 }] });
+      expect(found.shortfall).toBeNull();
+      expect(Math.abs(found.value - 31)).toBeLessThanOrEqual(1);
+      expect(found.encodes).toBeLessThanOrEqual(7);
+    } finally {
+      process.env.PATH = path;
+    }
+  });
+});

@@ -1,0 +1,319 @@
+/**
+ * @module test/gpu/device-runs
+ * Whole runs with a real device, the software adapter: on workers and in this thread, aborted, with limits that are too low,
+ * and with a device that goes away in the middle.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { GpuKind } from '../../src/engine/backends/gpu.js';
+import { openWebgpu } from '../../src/engine/backends/webgpu/open.js';
+import { paddedBytes } from '../../src/engine/backends/webgpu/pictures.js';
+import type { ScoreOptions, ScoreRequest } from '../../src/engine/contract/types.js';
+import { scorePair } from '../../src/engine/score.js';
+import { nodePlatform } from '../../src/platform/node/platform.js';
+import type { Report } from '../../src/report/types.js';
+import { anyvmafProcess } from '../support/cli.js';
+import { file, ownSource, SMALL_10, scratchFolder, y4mPair } from '../support/clips.js';
+import { noGpu, SWIFTSHADER, softwareGpu } from '../support/gpu.js';
+import { CARD, platformWith } from '../support/gpu-engine.js';
+import { tier } from '../support/tier.js';
+
+const FORMAT = { width: 480, height: 270, bitDepth: 8, chroma: '420' } as const;
+const FRAMES = 16;
+const folder = scratchFolder();
+const pair = y4mPair(FORMAT, FRAMES);
+const small = y4mPair(SMALL_10, 12);
+const stored = {
+  reference: file(folder, 'r.y4m', pair.reference),
+  distorted: file(folder, 'd.y4m', pair.distorted),
+};
+const storedSmall = {
+  reference: file(folder, 'r10.y4m', small.reference),
+  distorted: file(folder, 'd10.y4m', small.distorted),
+};
+/** 500 frames, which a run of unknown length is taken to have, would take the core seconds. */
+function long(ready?: Promise<void>): ScoreRequest {
+  // The core would be done with all before shaders are compiled.
+  const onRead = (index: number) => (index < 2 ? undefined : ready);
+  const source = (side: 'reference' | 'distorted') =>
+    ownSource(pair.clip, side, FRAMES, { frameCount: null, onRead });
+  return { reference: source('reference'), distorted: source('distorted') };
+}
+// A shader that is compiled soon, one whose buffers are larger, and much for the core.
+const options: ScoreOptions = { noPrediction: true, features: ['motion', 'adm', 'ciede'] };
+const core = await scorePair(nodePlatform, stored, { ...options, threads: 0 });
+
+/** Bytes that luma needs, which ADM needs more than. */
+const LUMA = paddedBytes(FORMAT, 8);
+
+interface Device {
+  /** Bytes of the largest buffer that it binds. */
+  readonly bytes?: number;
+  /** Pairs after which it is destroyed. */
+  readonly after?: number;
+  /** Workers that open it before any measures: one that comes when all pairs are taken is no thread of the run. */
+  readonly workers?: number;
+}
+
+/** The software adapter as a card. */
+function card({ bytes, after = Number.POSITIVE_INFINITY, workers = 1 }: Device) {
+  const opened: GPUDevice[] = [];
+  let isStaffed: () => void = () => {};
+  const staffed = new Promise<void>((resolve) => {
+    isStaffed = resolve;
+  });
+  let isReady: () => void = () => {};
+  const ready = new Promise<void>((resolve) => {
+    isReady = resolve;
+  });
+  const open = async (): Promise<GpuKind> => {
+    const limits = bytes === undefined ? {} : { maxStorageBufferBindingSize: bytes };
+    const kind = await openWebgpu(await softwareGpu(), { limits });
+    return {
+      adapter: CARD,
+      lost: kind.lost,
+      problem: (call, format) => kind.problem(call, format),
+      limit: (call, format) => kind.limit(call, format),
+      close: () => kind.close(),
+      async open(plan) {
+        const measurer = await kind.open(plan);
+        opened.push(measurer.device);
+        setTimeout(isReady, 50);
+        if (opened.length === workers) isStaffed();
+        const measure = measurer.measure.bind(measurer);
+        let pairs = 0;
+        measurer.measure = (...args) => {
+          const working = opened.length < workers ? staffed.then(() => measure(...args)) : measure(...args);
+          if (++pairs > after) measurer.device.destroy();
+          return working;
+        };
+        return measurer;
+      },
+    };
+  };
+  return { open, opened, ready };
+}
+
+const score = (
+  device: Pick<ReturnType<typeof card>, 'open'>,
+  more: ScoreOptions,
+  request: ScoreRequest = stored,
+) => scorePair(platformWith(device), request, { ...options, ...more });
+
+/** What does not depend on who measured. */
+const values = ({ frames, pooled_metrics, aggregate_metrics, frameCount }: Report) => ({
+  frames,
+  pooled_metrics,
+  aggregate_metrics,
+  frameCount,
+});
+
+/** Abandons a run at its first progress. */
+function abortEarly(): Pick<ScoreOptions, 'signal' | 'onProgress'> {
+  const stop = new AbortController();
+  return { signal: stop.signal, onProgress: () => stop.abort(new Error('enough')) };
+}
+
+describe.skipIf(noGpu)('a run on the software adapter', () => {
+  // Of the adapter as users have it only what compiles soonest.
+  const few: ScoreOptions = { noPrediction: true, features: ['psnr', 'float_ssim'] };
+  const run = (more: ScoreOptions) => scorePair(nodePlatform, storedSmall, { ...few, ...more });
+  const args = [
+    '-r',
+    storedSmall.reference,
+    '-d',
+    storedSmall.distorted,
+    '--no_prediction',
+    '--feature',
+    'psnr',
+  ];
+  const inThread: ScoreOptions = { backend: 'webgpu', threads: 0, features: ['motion', 'ciede'] };
+  const earlier = process.env.VK_ICD_FILENAMES;
+  beforeAll(() => {
+    process.env.VK_ICD_FILENAMES = SWIFTSHADER;
+  });
+  afterAll(() => {
+    if (earlier === undefined) delete process.env.VK_ICD_FILENAMES;
+    else process.env.VK_ICD_FILENAMES = earlier;
+  });
+
+  it.each(
+    tier(
+      [
+        ['webgpu', 0],
+        ['hybrid', 1],
+      ] as const,
+      [
+        ['webgpu', 0],
+        ['webgpu', 1],
+        ['hybrid', 1],
+      ] as const,
+    ),
+  )('gives what the core gives: %s with %i threads', async (backend, threads) => {
+    const expected = await run({ threads: 0 });
+    const report = await run({ backend, threads, chunkFrames: 3 });
+    expect(report.frames).toEqual(expected.frames);
+    expect(report.backend_used).toBe(backend);
+    const gpu = { backend: 'webgpu', extractors: ['psnr'], adapter: { software: true } };
+    expect(report.measurers?.[0]).toMatchObject(gpu);
+    expect(report.measurers?.at(-1)).toEqual({ backend: 'cpu', extractors: ['float_ssim'], frames: 12 });
+  });
+
+  it('is given up at once, and this process goes on, with a worker', async () => {
+    await expect(run({ backend: 'webgpu', threads: 1, ...abortEarly() })).rejects.toThrow('enough');
+  });
+
+  it('is given up at once, and this process goes on, in this thread', async () => {
+    const stopped = score(card({}), { ...inThread, ...abortEarly() }, storedSmall);
+    await expect(stopped).rejects.toThrow('enough');
+  });
+
+  it('ends with a clear error when the device is lost', async () => {
+    const running = score(card({ after: 4 }), inThread, storedSmall);
+    await expect(running).rejects.toMatchObject({
+      code: 'backend',
+      message: expect.stringMatching(/^The GPU (was lost|stopped)/),
+    });
+  });
+
+  it('lets the process of the command line end', async () => {
+    const { code, stderr } = await anyvmafProcess([...args, '--backend', 'webgpu'], {
+      env: { VK_ICD_FILENAMES: SWIFTSHADER },
+    });
+    expect([code, stderr]).toEqual([0, '']);
+  });
+
+  it.skipIf(process.platform !== 'linux')('is refused in a sentence without a driver', async () => {
+    const { code, stderr } = await anyvmafProcess([...args, '--backend', 'webgpu'], {
+      env: { VK_ICD_FILENAMES: '/nowhere.json' },
+    });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^anyvmaf: There is no GPU here that WebGPU can use/m);
+  });
+});
+
+describe.skipIf(noGpu)('a device whose limits are too low', () => {
+  it.each([LUMA, 1024])('is refused by name: %i bytes', async (bytes) => {
+    await expect(score(card({ bytes }), { backend: 'webgpu' })).rejects.toMatchObject({
+      code: 'backend',
+      message: expect.stringMatching(
+        /^The picture is too large for the GPU: \w+ of 480x270 4:2:0 8 bit needs a buffer of .*; use the backend hybrid/,
+      ),
+    });
+  });
+
+  it.each([
+    ['hybrid', stored],
+    ['auto', 'sent'],
+  ] as const)(
+    'leaves what is too large to the core of a run with the backend %s',
+    async (backend, request) => {
+      const device = card({ bytes: LUMA });
+      const pairs = request === 'sent' ? long(device.ready) : request;
+      const report = await score(device, { backend, threads: 1 }, pairs);
+      expect(values(report)).toEqual(values(core));
+      expect(report.measurers?.[0]).toMatchObject({ backend: 'webgpu', extractors: ['motion'] });
+      const why = /^The own core measured adm, not the GPU: adm of 480x270 .* needs a buffer of/;
+      expect(report.warnings.filter((text) => why.test(text))).toHaveLength(1);
+    },
+  );
+
+  it('is not used by the backend auto where all is too large', async () => {
+    const report = await score(card({ bytes: 1024 }), { backend: 'auto', threads: 1 }, long());
+    expect(values(report)).toEqual(values(core));
+    expect(report).toMatchObject({ backend_used: 'cpu' });
+    expect(report.measurers).toBeUndefined();
+  });
+
+  it('is refused by a hybrid run in which it would measure nothing', async () => {
+    await expect(score(card({ bytes: 1024 }), { backend: 'hybrid', threads: 1 })).rejects.toMatchObject({
+      code: 'backend',
+      message: expect.stringMatching(/^The GPU can measure nothing of what this run needs \(.*binds at most/),
+    });
+  });
+});
+
+describe.skipIf(noGpu)('a device that is destroyed in the middle', () => {
+  const LOST = /^The GPU stopped in the middle of the run, so the own core went on; the result is the same: /;
+  const features = ['motion', 'ciede'];
+  const plain = scorePair(nodePlatform, stored, { ...options, features, threads: 0 });
+
+  it.each([
+    ['hybrid', 0, stored],
+    ['hybrid', 3, stored],
+    ['hybrid', 3, 'sent'],
+    ['auto', 3, 'sent'],
+  ] as const)(
+    'changes nothing of a run with the backend %s: after %i pairs',
+    async (backend, after, request) => {
+      const device = card({ after });
+      const pairs = request === 'sent' ? long(device.ready) : request;
+      const report = await score(device, { backend, features, threads: 1 }, pairs);
+      expect(values(report)).toEqual(values(await plain));
+      expect(report.warnings.filter((text) => LOST.test(text))).toHaveLength(1);
+    },
+  );
+});
+
+describe.skipIf(noGpu)('the command line, whose device is destroyed in the middle', () => {
+  /** Destroys a thread's device after some submissions. */
+  const hook = `
+    import { globals } from '${import.meta.resolve('webgpu')}';
+    const { GPUAdapter, GPUQueue } = globals;
+    const { requestDevice } = GPUAdapter.prototype;
+    const { submit } = GPUQueue.prototype;
+    let device;
+    let submitted = 0;
+    GPUAdapter.prototype.requestDevice = async function (...args) {
+      device = await requestDevice.apply(this, args);
+      return device;
+    };
+    GPUQueue.prototype.submit = function (...args) {
+      submit.apply(this, args);
+      if (++submitted === 4) device.destroy();
+    };`;
+  const path = file(folder, 'hook.mjs', new TextEncoder().encode(hook));
+  const env = { VK_ICD_FILENAMES: SWIFTSHADER, NODE_OPTIONS: `--import ${path}` };
+  const args = ['-r', stored.reference, '-d', stored.distorted, '--no_prediction', '--feature', 'psnr', '-q'];
+
+  it('measures all with the core and ends, with the backend hybrid', async () => {
+    const report = join(folder, 'report.json');
+    const more = ['--feature', 'ciede', '--backend', 'hybrid', '--threads', '1', '--json', '-o', report];
+    const { code } = await anyvmafProcess([...args, ...more], { env });
+    expect(code).toBe(0);
+    const { frames, warnings } = JSON.parse(readFileSync(report, 'utf8'));
+    expect(frames).toHaveLength(FRAMES);
+    const core = await scorePair(nodePlatform, stored, {
+      ...options,
+      features: ['psnr', 'ciede'],
+      threads: 0,
+    });
+    for (const [i, { metrics }] of frames.entries()) {
+      expect(Object.keys(metrics).length).toBeGreaterThan(1);
+      for (const [name, value] of Object.entries(metrics))
+        expect(value, name).toBeCloseTo(core.frames[i]?.metrics[name] as number, 5);
+    }
+    expect(warnings).toContainEqual(expect.stringMatching(/^The GPU stopped in the middle of the run/));
+  });
+
+  it('ends with an error, with the backend webgpu', async () => {
+    const { code, stderr } = await anyvmafProcess([...args, '--backend', 'webgpu'], { env });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^anyvmaf: The GPU (was lost|stopped)/m);
+  });
+});
+
+describe.skipIf(noGpu)('several workers with a device each', () => {
+  it('give what the core gives', async () => {
+    const device = card({ workers: 3 });
+    const features = ['motion', 'ciede'];
+    const report = await score(device, { backend: 'webgpu', features, threads: 3, chunkFrames: 3 });
+    expect(values(report)).toEqual(
+      values(await scorePair(nodePlatform, stored, { ...options, features, threads: 0 })),
+    );
+    expect(device.opened).toHaveLength(3);
+    expect(report.threads).toBe(3);
+    expect(report.measurers?.[0]).toMatchObject({ extractors: ['motion'], frames: FRAMES });
+  });
+});

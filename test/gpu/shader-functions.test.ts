@@ -1,0 +1,387 @@
+/**
+ * @module test/gpu/shader-functions
+ * Functions of VIF's and ADM's shaders by themselves, on random and extreme input, against the definitions in doubles and
+ * integers: what a pixel of VIF explains, and the angle test and the restored coefficients of ADM (spec 4.5).
+ */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import ANGLE from '../../src/engine/backends/webgpu/adm-angle.wgsl';
+import DECOUPLE from '../../src/engine/backends/webgpu/adm-decouple.wgsl';
+import NARROW from '../../src/engine/backends/webgpu/adm-decouple-s0.wgsl';
+import WIDE_DECOUPLE from '../../src/engine/backends/webgpu/adm-decouple-s123.wgsl';
+import { powerOfThird } from '../../src/engine/backends/webgpu/adm-power.js';
+import SCALE from '../../src/engine/backends/webgpu/adm-scale.wgsl';
+import { admScales } from '../../src/engine/backends/webgpu/adm-scales.js';
+import { scaleUniform } from '../../src/engine/backends/webgpu/adm-uniform.js';
+import { limitsData } from '../../src/engine/backends/webgpu/vif.js';
+import PIXEL from '../../src/engine/backends/webgpu/vif-pixel.wgsl';
+import WIDE from '../../src/engine/backends/webgpu/wide.wgsl';
+import { noGpu, runWgsl, softwareDevice } from '../support/gpu.js';
+import { type SeededRandom, seeded } from '../support/random.js';
+import { exhaustive, tier } from '../support/tier.js';
+
+const SEED = Number(process.env.ANYVMAF_SEED ?? 20261122);
+
+let device: GPUDevice;
+beforeAll(async () => {
+  if (noGpu === undefined) device = await softwareDevice();
+});
+afterAll(() => device?.destroy());
+
+/** The first results that are not the expected ones, each after its case. */
+function wrong<T>(cases: readonly T[], found: ArrayLike<number>, expected: (each: T) => number): string[] {
+  return cases
+    .flatMap((each, i) => {
+      const right = expected(each);
+      return found[i] === right ? [] : [`${JSON.stringify(each, printed)}: ${found[i]} instead of ${right}`];
+    })
+    .slice(0, 10);
+}
+
+const printed = (_key: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
+
+describe.skipIf(noGpu)('a pixel of VIF', () => {
+  const random = seeded(SEED);
+  const NSQ = 131072;
+  /** Largest variance, about: that of black and white samples of 16 bits, and what rounding adds. */
+  const TOP = 2 ** 30 + 2 ** 16;
+  const LIMITS = [1, 1 + 2 ** -52, 1.05, 1.2, 2, 3.3333333, 4 - 2 ** -51, 7.3, 16, 89.99, 100];
+
+  /** s1, s2, s12, and which limit. */
+  type Case = readonly [number, number, number, number];
+
+  const HARNESS = `
+@group(0) @binding(0) var<storage, read> cases: array<vec4u>;
+@group(0) @binding(1) var<storage, read> gain_limits: array<Limit>;
+@group(0) @binding(2) var<storage, read_write> results: array<vec2u>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+  if (id.x < arrayLength(&results)) {
+    let v = cases[id.x];
+    let gain = gain_of(v.x, v.y, v.z);
+    results[id.x] = vec2u(gain.rest, limited(gain, gain_limits[v.w]));
+  }
+}`;
+
+  /** The part of the distorted variance that is not explained, and the explained part, as wasm/src/vif.c has them. */
+  function expected([s1, s2, s12, which]: Case): [number, number] {
+    const g = s12 / (s1 + 65536 * 1.0e-10);
+    const limited = Math.min(g, LIMITS[which] ?? 0);
+    return [Math.max(0, Math.trunc(s2 - g * s12)), Math.trunc(limited * limited * s1)];
+  }
+
+  /** Below `top`, small numbers as often as large ones. */
+  const spread = (from: number, top: number) => Math.floor(from * (top / from) ** random.next());
+  const near = (value: number) => Math.round(value) + random.int(-2, 2);
+
+  /** A case within what filtered samples can have: g^2 * s1 stays below 1.63e9. */
+  function bounded(s1: number, s2: number, s12: number): Case {
+    const variance = Math.min(TOP, Math.max(NSQ, s1));
+    const most = Math.floor(Math.sqrt(variance * 1.63e9));
+    const within = (v: number, top: number) => Math.max(1, Math.min(top, v));
+    return [variance, within(s2, TOP), within(s12, most), random.int(0, LIMITS.length - 1)];
+  }
+
+  const KINDS: readonly (() => Case)[] = [
+    // Any variances.
+    () => bounded(spread(NSQ, TOP), spread(1, TOP), spread(1, TOP)),
+    // A distorted variance next to the explained one.
+    () => {
+      const [s1, s12] = [spread(NSQ, TOP), spread(1, TOP)];
+      return bounded(s1, near((s12 * s12) / s1), s12);
+    },
+    // Quotients that are integers, or almost.
+    () => {
+      const [p, q] = [random.int(1, 9), random.int(1, 12)];
+      const unit = spread(Math.ceil(NSQ / (q * q)), Math.floor(TOP / (q * q)));
+      return bounded(unit * q * q, near(unit * p * p), unit * p * q + random.pick([0, 0, 0, 1, -1]));
+    },
+    // Squares that leave a small remainder.
+    () => {
+      const [root, times] = [random.int(362, 32768), random.int(1, 60)];
+      return bounded(root * root + random.int(-3, 3), spread(1, TOP), root * times);
+    },
+    // Gains at a limit.
+    () => {
+      const s1 = spread(NSQ, TOP);
+      return bounded(s1, spread(1, TOP), near(s1 * random.pick(LIMITS)));
+    },
+    // Hardly any covariance.
+    () => bounded(spread(NSQ, TOP), random.pick([1, 2, TOP]), random.int(1, 400)),
+  ];
+
+  /** Cases of every kind in which a shader gives other numbers than doubles. */
+  async function wrongOf(count: number, code: string): Promise<string[]> {
+    const cases = KINDS.flatMap((kind) => Array.from({ length: count }, kind));
+    const inputs = [Uint32Array.from(cases.flat()), limitsData(LIMITS)];
+    const results = await runWgsl(device, WIDE + code + HARNESS, inputs, 2 * cases.length, cases.length);
+    return [0, 1].flatMap((part) =>
+      wrong(
+        cases,
+        results.filter((_, i) => i % 2 === part),
+        (each) => expected(each)[part] ?? 0,
+      ),
+    );
+  }
+
+  it('equals doubles on random variances of every kind', async () => {
+    expect(await wrongOf(tier(10_000, 40_000), PIXEL), `seed ${SEED}`).toEqual([]);
+  });
+
+  it.runIf(exhaustive)(
+    'needs its margin: without it the numbers differ (only in the exhaustive run)',
+    async () => {
+      const changed = PIXEL.replace('const MARGIN = 3.8146973e-6', 'const MARGIN = 0.0');
+      expect(changed).not.toBe(PIXEL);
+      expect(await wrongOf(2000, changed)).not.toEqual([]);
+    },
+  );
+});
+
+describe('the angle test of ADM', () => {
+  const COS_SQUARED = 0xffec0a / 2 ** 24;
+
+  it('has the constant of the core', () => {
+    const header = readFileSync(new URL('../../wasm/src/adm.h', import.meta.url), 'utf8');
+    expect(/ADM_COS_1DEG_SQ 0x1\.(\w+)p-1f/.exec(header)?.[1]).toBe('ffd814');
+    expect(0x1ffd814 / 2 ** 25).toBe(COS_SQUARED);
+    expect(ANGLE).toContain('const COS_SQUARED = 0xffec0au;');
+  });
+
+  /** What it is given of two gradients: their product, and their squared lengths. */
+  type Products = readonly [dp: bigint, om: bigint, tm: bigint];
+
+  const HARNESS = `
+@group(0) @binding(0) var<storage, read> cases: array<vec2u>;
+@group(0) @binding(1) var<storage, read_write> found: array<u32>;
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  if (id.x < arrayLength(&found)) {
+    let i = 3u * id.x;
+    found[id.x] = u32(similar(cases[i], cases[i + 1u], cases[i + 2u]));
+  }
+}`;
+
+  /** An integer as binary32 rounds it once. */
+  function toFloat32(v: bigint): number {
+    const bits = v.toString(2).replace('-', '').length;
+    if (bits <= 24) return Number(v);
+    // What a double cannot hold becomes a lowest bit.
+    const shift = BigInt(Math.max(0, bits - 40));
+    const sticky = (v >> shift) << shift === v ? 0n : 1n;
+    return Math.fround(Number((v >> shift) | sticky) * 2 ** Number(shift));
+  }
+
+  function similar([dp, om, tm]: Products): number {
+    const x = toFloat32(dp) / 4096;
+    return Number(x >= 0 && x * x >= COS_SQUARED * (toFloat32(om) / 4096) * (toFloat32(tm) / 4096));
+  }
+
+  /** Expects the shader to agree. @returns the share of similar gradients */
+  async function check(cases: readonly Products[]): Promise<number> {
+    const words = new Uint32Array(new BigInt64Array(cases.flat()).buffer);
+    const found = await runWgsl(device, `${WIDE}\n${ANGLE}${HARNESS}`, [words], cases.length, cases.length);
+    expect(wrong(cases, found, similar), `seed ${SEED}`).toEqual([]);
+    return found.reduce((sum, one) => sum + one, 0) / cases.length;
+  }
+
+  /**
+   * Products whose two sides lie within 2^-52 of each other, found by factoring: the right side is below the square, above
+   * it by at most half a unit of 53 bits (which rounding takes away), and above it by more.
+   */
+  const ROUNDED = [
+    ...[12500498, 11529849, 13556991, 14406266, 13397486, 15495723, 12324772, 9308695, 16323049],
+    ...[15040224, 14743582, 15347509, 12424386, 11603551, 13307340, 12670422, 10216671, 15718281],
+    ...[14311388, 12389543, 16536383, 11565584, 8504331, 15733570, 13251343, 10882920, 16140116],
+    ...[14326307, 12704675, 16159847, 10542153, 8591455, 12939700, 16144312, 15779217, 16522887],
+    ...[12728820, 10707215, 15136730, 12136872, 11343599, 12989576, 11071233, 8479706, 14459174],
+    ...[12823691, 10763951, 15282228],
+  ];
+
+  it.skipIf(noGpu)('equals binary32 arithmetic around one degree, at all lengths', async () => {
+    const random = seeded(SEED);
+    // Random coefficients, then those a degree apart, within what the rounding to binary32 may turn round.
+    const cases = Array.from({ length: tier(20_000, 120_000) }, (_, i): Products => {
+      const most = 2 ** random.int(1, 30);
+      const [oh, ov] = [random.int(-most, most), random.int(-most, most)];
+      if (i % 8 === 0) return productsOf(oh, ov, random.int(-most, most), random.int(-most, most));
+      const off = random.pick([1e-2, 1e-4, 1e-5, 2e-6, 5e-7]) * (2 * random.next() - 1);
+      const turn = random.pick([1, -1]) * ((Math.PI / 180) * (1 + off));
+      const scale = 0.03 + random.next() * 1.2;
+      const [cos, sin] = [Math.cos(turn) * scale, Math.sin(turn) * scale];
+      return productsOf(oh, ov, Math.round(oh * cos - ov * sin), Math.round(oh * sin + ov * cos));
+    });
+    const share = await check(cases);
+    expect(share).toBeGreaterThan(0.25);
+    expect(share).toBeLessThan(0.75);
+  });
+
+  function productsOf(...coefficients: readonly [oh: number, ov: number, th: number, tv: number]): Products {
+    const [a, b, c, d] = coefficients.map(BigInt) as [bigint, bigint, bigint, bigint];
+    return [a * c + b * d, a * a + b * b, c * c + d * d];
+  }
+
+  it.skipIf(noGpu)('rounds the right side to 53 bits before it compares', async () => {
+    const random = seeded(SEED + 1);
+    const close = ROUNDED.flatMap((dp, i): Products[] => {
+      const [om = 0, tm = 0] = ROUNDED.slice(i + 1);
+      return i % 3 === 0 ? [[BigInt(dp), BigInt(om), BigInt(tm)]] : [];
+    });
+    expect((await check(close)) * close.length).toBe(12);
+    // Equal sides, and their neighbours.
+    const c = 0xffec0an;
+    const power = (most: number) => BigInt(random.int(0, most));
+    const around = Array.from({ length: 2000 }, (): Products => {
+      const [i, j, k] = [power(12), power(15), power(8)];
+      const [near, far] = [BigInt(random.int(-1, 1)), BigInt(random.int(-1, 1))];
+      return [((c + near) << i) << j, ((c + far) << (2n * i)) << k, 1n << (2n * j + 24n - k)];
+    });
+    const share = await check(around);
+    expect(share).toBeGreaterThan(0.05);
+    expect(share).toBeLessThan(0.95);
+  });
+
+  it.skipIf(noGpu)('takes gradients of no length for similar, and opposite ones never', async () => {
+    const edges = [0n, 1n, -1n, 2n ** 31n, -(2n ** 31n), 2n ** 62n, -(2n ** 62n)];
+    const lengths = [0n, 1n, 2n ** 31n, 2n ** 32n - 1n, 2n ** 62n, 2n ** 63n - 1n];
+    const cases = edges.flatMap((dp) =>
+      lengths.flatMap((om) => lengths.map((tm): Products => [om && tm ? dp : 0n, om, tm])),
+    );
+    await check(cases);
+  });
+});
+
+describe.skipIf(noGpu)('restored coefficients of ADM', () => {
+  /** Integers, which shaders multiply, and fractions, of which 2^-52 above 1 and 2^-47 below 64 are the hardest. */
+  const LIMITS = [1, 100, 1.2, 1 + 2 ** -52, 64 - 2 ** -47, 33.3, 99.99999, 7];
+
+  const HARNESS = `
+@group(0) @binding(0) var<storage, read> cases: array<vec4i>;
+@group(0) @binding(1) var<storage, read> limits: array<vec4u>;
+@group(0) @binding(2) var<storage, read_write> found: array<i32>;
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  if (id.x < arrayLength(&found)) {
+    let each = cases[id.x];
+    var variant: Variant;
+    let limit = limits[each.w];
+    variant.whole_limit = limit.x;
+    variant.limit_shift = limit.y;
+    variant.limit = limit.zw;
+    found[id.x] = restore(each.x, each.y, each.z != 0, variant);
+  }
+}`;
+
+  interface Case {
+    readonly o: number;
+    readonly t: number;
+    readonly similar: boolean;
+    /** Number of the limit. */
+    readonly limit: number;
+  }
+
+  /** Of coefficients: 16 at scale 0. */
+  type Bits = 16 | 32;
+
+  /** The gain in 15 bits: 1 where there is nothing to divide by. */
+  function gain(o: number, t: number, bits: Bits): bigint {
+    if (o === 0) return 32768n;
+    let m = BigInt(Math.abs(o));
+    let shift = 0n;
+    if (m >= 32768n && bits === 32) {
+      shift = BigInt(m.toString(2).length - 15);
+      m = (m + (1n << (shift - 1n))) >> shift;
+    }
+    const k = ((2n ** 30n / m) * BigInt(Math.sign(o)) * BigInt(t) + (1n << (14n + shift))) >> (15n + shift);
+    return k < 0n ? 0n : k > 32768n ? 32768n : k;
+  }
+
+  function restored({ o, t, similar, limit }: Case, bits: Bits): number {
+    const k = gain(o, t, bits);
+    const cut = (r: bigint) => Number(BigInt.asIntN(bits, r));
+    const r = cut((k * BigInt(o) + 16384n) >> 15n);
+    if (!similar || k === 0n || o === 0) return r;
+    const e = r * (LIMITS[limit] ?? Number.NaN);
+    const limited = o > 0 ? Math.min(e, t) : Math.max(e, t);
+    return cut(BigInt(Math.trunc(limited)));
+  }
+
+  /** Coefficients within 2^bits: of any length, near each other, or at the edges of what is computed differently. */
+  function drawCase(random: SeededRandom, bits: number): Case {
+    const most = 2 ** bits - 1;
+    const within = (v: number) => Math.max(-most - 1, Math.min(most, Math.round(v)));
+    const anywhere = () => random.pick([1, -1]) * random.int(0, 2 ** random.int(0, bits) - 1);
+    const edges = [0, 1, -1, 16384, 16385, -16384, 32767, 32768, most];
+    const o = random.int(0, 3) > 0 ? anywhere() : within(random.pick(edges));
+    const near = () => o * random.pick([1, 0.5, 1.2, 33.3, 99.99999, 1 + 2 ** -20]) + random.int(-2, 2);
+    const t = within(random.int(0, 2) > 0 ? near() : anywhere());
+    return { o, t, similar: random.int(0, 1) === 1, limit: random.int(0, LIMITS.length - 1) };
+  }
+
+  /** The members of a parameter set that hold its limit. */
+  function limitWords(gainLimit: number): number[] {
+    const [scale] = admScales({ width: 64, height: 64 });
+    if (!scale) throw new Error('there is no scale');
+    const factors = [0, 1, 2, 3].map(() => [0, 0] as const);
+    const set = { gainLimit, noiseWeight: 0, factors, fixed: factors, aim: true, scale0: true };
+    return [...scaleUniform(scale, 8, [set], { segments: 1, results: 0 }).subarray(30, 34)];
+  }
+
+  it.each([
+    ['scale 0', NARROW, 16, [15]],
+    ['scales 1 to 3', WIDE_DECOUPLE, 32, [16, 20, 31]],
+  ] as const)('equal the definition at %s', async (_, file, bits, lengths) => {
+    const random = seeded(SEED + bits);
+    const cases = Array.from({ length: tier(15_000, 60_000) }, () => drawCase(random, random.pick(lengths)));
+    const code = [SCALE, WIDE, ANGLE, DECOUPLE, file, HARNESS].join('\n');
+    const inputs = [
+      Uint32Array.from(cases.flatMap(({ o, t, similar, limit }) => [o, t, Number(similar), limit])),
+      Uint32Array.from(LIMITS.flatMap(limitWords)),
+    ];
+    const found = Int32Array.from(await runWgsl(device, code, inputs, cases.length, cases.length));
+    expect(
+      wrong(cases, found, (each) => restored(each, bits)),
+      `seed ${SEED}`,
+    ).toEqual([]);
+  });
+});
+
+describe('the power 1/3 in single precision', () => {
+  const bits = new Uint32Array(1);
+  const float = new Float32Array(bits.buffer);
+
+  it('has the bits of the C library over all exponents (integer-features.md 0.2)', () => {
+    let hash = 0xcbf29ce484222325n;
+    let values = 0;
+    for (let u = 0x30000000; u < 0x60000000; u += 8191, values++) {
+      bits[0] = u;
+      float[0] = powerOfThird(float[0] ?? 0);
+      for (let byte = 0; byte < 32; byte += 8)
+        hash = BigInt.asUintN(64, (hash ^ BigInt(((bits[0] ?? 0) >>> byte) & 255)) * 0x100000001b3n);
+    }
+    expect(values).toBe(98317);
+    expect(hash.toString(16)).toBe('7f9346bc518b3ab2');
+  });
+
+  it('has them where rounding the true power once gives another value', () => {
+    for (const [x, expected] of [
+      [6.161642862601013e-10, 0.0008509396575391293],
+      [8.521493510826872e-10, 0.0009480658336542547],
+      [1.5023017496673674e-8, 0.0024674725718796253],
+      [2.775002201360621e-7, 0.00652260472998023],
+    ] as const) {
+      expect(powerOfThird(x)).toBe(expected);
+      expect(Math.fround(x ** Math.fround(1 / 3))).not.toBe(expected);
+    }
+  });
+
+  it('takes 0, what lies below the normal numbers, and what has no power', () => {
+    expect(powerOfThird(0)).toBe(0);
+    expect(powerOfThird(2 ** -149)).toBeCloseTo(2 ** (-149 / 3), 19);
+    expect(powerOfThird(1)).toBe(1);
+    expect(powerOfThird(Infinity)).toBe(Infinity);
+    expect(powerOfThird(-1)).toBeNaN();
+    expect(powerOfThird(Number.NaN)).toBeNaN();
+  });
+});

@@ -1,0 +1,181 @@
+/**
+ * @module test/node/accuracy/libvmaf
+ * Every feature equals the double that libvmaf 3.2.0 gave for it, of generated clips in every format and with every option,
+ * and of real clips; and reports are what its tool writes, byte for byte. `npm run accuracy` makes the table.
+ */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { formatReport, listExtractors, type ReportFormat, score } from '../../../src/index.js';
+import { sampleSource } from '../../../src/sample/files.js';
+import {
+  clipDigest,
+  clipTitle,
+  compareWithFixture,
+  type FixtureClip,
+  type FixtureRequest,
+  fixtureClip,
+  readFixture,
+  requestTitle,
+} from '../../support/fixtures.js';
+import { compareWithGolden, type GoldenCase, goldenCases } from '../../support/golden.js';
+import { needsShared, sharedPath } from '../../support/shared.js';
+import { exhaustive } from '../../support/tier.js';
+
+function run(clip: FixtureClip, request: FixtureRequest, implementation?: 'portable') {
+  const { models, features, noPrediction, subsample, compat } = request;
+  const pair = fixtureClip(clip);
+  return score(
+    {
+      reference: sampleSource(pair, 'reference', clip.frames),
+      distorted: sampleSource(pair, 'distorted', clip.frames),
+    },
+    {
+      ...(models && { models }),
+      ...(features && { features }),
+      ...(noPrediction && { noPrediction }),
+      ...(subsample && { subsample }),
+      ...(compat && { compat }),
+      ...(implementation && { implementation }),
+      threads: 0,
+    },
+  );
+}
+
+const FIXTURES = ['formats', 'options', 'extremes', 'narrow', 'models', 'compat', 'float'];
+
+/** Luma samples of the clips of `formats` up to which `npm test` measures them; real clips stand for larger ones. */
+const MOST = 300_000;
+const isLarge = (name: string, { width, height, frames }: FixtureClip) =>
+  name === 'formats' && width * height * frames > MOST;
+
+for (const name of FIXTURES) {
+  describe(`libvmaf on generated clips: ${name}`, () => {
+    for (const { clip, digest, runs } of readFixture(name)) {
+      if (!exhaustive && isLarge(name, clip)) continue;
+      describe(clipTitle(clip), () => {
+        it('is the content that libvmaf measured', async () => {
+          expect(await clipDigest(clip)).toBe(digest);
+        });
+
+        it.each(runs.map((request) => [requestTitle(request), request] as const))(
+          '%s',
+          async (_, request) => {
+            const report = await run(clip, request);
+            expect(compareWithFixture(report, request).wrong).toEqual([]);
+            const { frameNums } = request;
+            if (frameNums) expect(report.frames.map(({ frameNum }) => frameNum)).toEqual(frameNums);
+          },
+        );
+
+        // The portable twins are slower: small pictures are enough for them.
+        it.runIf(clip.width * clip.height <= 10_000)('the portable functions agree', async () => {
+          for (const request of runs)
+            expect(compareWithFixture(await run(clip, request, 'portable'), request).wrong).toEqual([]);
+        });
+      });
+    }
+  });
+}
+
+describe('names and order of metrics', () => {
+  const small = readFixture('formats').filter(({ clip, runs }) => clip.width <= 100 && runs.length > 0);
+
+  it.each(small.map((entry) => [clipTitle(entry.clip), entry] as const))(
+    'are those of a single-threaded libvmaf run: %s',
+    async (_, { clip, runs: [request] }) => {
+      if (request === undefined) throw new Error('a case without a run');
+      const report = await run(clip, request);
+      expect(Object.keys(report.frames[0]?.metrics ?? {})).toEqual(Object.keys(request.metrics));
+    },
+  );
+
+  it('are compared on clips of the fixtures', () => expect(small.length).toBeGreaterThan(3));
+});
+
+const golden = sharedPath('golden/features.json');
+const cases = golden === undefined ? [] : goldenCases(new URL('../', pathToFileURL(golden)));
+
+/** Every configuration once, on the clips in turn, where motion needs several frames; two of them on every clip. */
+function onceEach(all: readonly GoldenCase[]): GoldenCase[] {
+  const configs = [...new Set(all.map(({ config }) => config))];
+  const everywhere = ['cambi', 'm:vmaf_v0.6.1'];
+  return configs.flatMap((config, i) => {
+    const fit = all.filter(({ clip, config: other }) => {
+      if (other !== config) return false;
+      if (everywhere.includes(config)) return true;
+      if (clip === 'dark_scene_1080p') return false;
+      return !/^m:|motion|temporal/.test(config) || clip.startsWith('src01');
+    });
+    return everywhere.includes(config) ? fit : fit.slice(i % fit.length, (i % fit.length) + 1);
+  });
+}
+
+describe.skipIf(golden === undefined)(`libvmaf 3.2.0 on real clips (${needsShared})`, () => {
+  it('covers all clips, every extractor and all seventeen models', () => {
+    const chosen = onceEach(cases);
+    expect(new Set(cases.map(({ clip }) => clip)).size).toBeGreaterThanOrEqual(6);
+    expect(new Set(chosen.map(({ clip }) => clip))).toEqual(new Set(cases.map(({ clip }) => clip)));
+    const configs = chosen.map(({ config }) => config);
+    expect(new Set(configs)).toEqual(new Set(cases.map(({ config }) => config)));
+    expect(new Set(configs.filter((config) => config.startsWith('m:'))).size).toBe(17);
+    const extractors = new Set(configs.map((config) => config.split('=')[0]));
+    for (const { name } of listExtractors()) expect(extractors).toContain(name);
+  });
+
+  it.each(exhaustive ? cases : onceEach(cases))('$clip: $config', async (entry) => {
+    const report = await score(entry.request, { ...entry.options, threads: 0 });
+    const { compared, wrong } = compareWithGolden(report, entry);
+    expect(compared).toBeGreaterThan(0);
+    expect(wrong).toEqual([]);
+  });
+});
+
+interface ReportCase extends FixtureRequest {
+  /** Files in test/fixtures/reports start with it. */
+  readonly name: string;
+  readonly clip: FixtureClip;
+  readonly formats: readonly ReportFormat[];
+}
+
+function read(path: string): string {
+  return readFileSync(fileURLToPath(new URL(`../../fixtures/${path}`, import.meta.url)), 'utf8');
+}
+
+const reports = JSON.parse(read('reports.json')) as { cases: readonly ReportCase[] };
+
+/** How our additions to a format begin and end: behind libvmaf's keys in JSON. */
+const OWN_KEYS: Readonly<Record<string, RegExp>> = {
+  json: /^$|^,\n {2}"/,
+  xml: /^$|^ {2}<anyvmaf [\s\S]+<\/anyvmaf>\n$/,
+  csv: /^$/,
+  sub: /^$/,
+};
+
+/** What must differ between two programs and two runs, the version and the fps, replaced by words. */
+function withoutRunFacts(text: string): string {
+  return text
+    .replace(/ version="[^"]*"/, ' version="VERSION"')
+    .replace(/"version": "[^"]*"/, '"version": "VERSION"')
+    .replace(/ fps="[^"]*"/, ' fps="FPS"')
+    .replace(/"fps": [^,]*,/, '"fps": FPS,');
+}
+
+describe.each(
+  reports.cases.map((entry) => [`${clipTitle(entry.clip)}: ${requestTitle(entry)}`, entry] as const),
+)('a report of %s', (_, entry) => {
+  const scored = run(entry.clip, entry);
+  scored.catch(() => {}); // reported by the tests that await it
+
+  it.each(entry.formats)("is libvmaf's as %s", async (format) => {
+    const expected = read(`reports/${entry.name}.${format}`);
+    const actual = withoutRunFacts(formatReport(await scored, format));
+    const end = { json: '\n}\n', xml: '</VMAF>\n' }[format as string] ?? '';
+    const shared = expected.slice(0, expected.length - end.length);
+    expect(actual.slice(0, shared.length)).toBe(shared);
+    expect(actual.endsWith(end)).toBe(true);
+    // Between the two stand our own keys, if any.
+    expect(actual.slice(shared.length, actual.length - end.length)).toMatch(OWN_KEYS[format] ?? /^$/);
+    if (format === 'json') expect(JSON.parse(actual.replace('FPS', '1'))).toBeTypeOf('object');
+  });
+});

@@ -1,0 +1,226 @@
+/**
+ * @module test/node/bench/bench
+ * The benchmark as it ships, on its smallest pair: equal twins, reports where they are asked for, nothing left behind.
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { chooseShapes, compareReports, type runBenchmark as RunBenchmark } from '../../../src/bench/run.js';
+import { benchData, benchOutput } from '../../../src/bench/table.js';
+import type { BenchProgress, BenchResult, BenchRun } from '../../../src/bench/types.js';
+import { type FrameMetrics, type Report, score } from '../../../src/index.js';
+import { sampleSource } from '../../../src/sample/files.js';
+import { makeSample } from '../../../src/sample/generator.js';
+import { built } from '../../support/built.js';
+import { anyvmaf } from '../../support/cli.js';
+import { report } from '../../support/report.js';
+
+const { runBenchmark }: { runBenchmark: typeof RunBenchmark } = await import(built('dist/bench/run.js'));
+
+const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-bench-test-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const SMALL = { shapes: ['576x324'], backends: ['cpu'], temporary: folder } as const;
+
+describe('the benchmark', () => {
+  it('gives the scores of the generated pair, the same with and without SIMD', async () => {
+    const told: BenchProgress[] = [];
+    const reports = join(folder, 'reports');
+    const result = await runBenchmark({ ...SMALL, reports, onProgress: (progress) => told.push(progress) });
+    const clip = makeSample({ width: 576, height: 324, bitDepth: 8, chroma: '420' }, { seed: 7 });
+    const expected = await score({
+      reference: sampleSource(clip, 'reference', 48),
+      distorted: sampleSource(clip, 'distorted', 48),
+    });
+    const [test] = result.tests;
+    expect(test?.shape).toEqual({ name: '576x324', width: 576, height: 324, frames: 48 });
+    expect(
+      test?.runs.map(({ backend, mean, maxDifference, identical, error }) => [
+        backend,
+        mean,
+        maxDifference,
+        identical,
+        error,
+      ]),
+    ).toEqual(
+      ['portable', 'cpu'].map((backend) => [backend, expected.pooled_metrics.vmaf?.mean, 0, true, null]),
+    );
+    for (const { seconds, fps } of test?.runs ?? []) expect((seconds ?? 0) * (fps ?? 0)).toBeCloseTo(48, 6);
+    expect(readdirSync(reports).sort()).toEqual(['576x324-cpu.json', '576x324-portable.json']);
+    expect(JSON.parse(readFileSync(join(reports, '576x324-cpu.json'), 'utf8')).frames).toHaveLength(48);
+    // Progress only ever rises, up to the end.
+    const done = told.map((progress) => progress.done);
+    expect(done).toEqual([...done].sort((a, b) => a - b));
+    expect(done.at(-1)).toBe(told.at(-1)?.total);
+    expect(readdirSync(folder)).toEqual(['reports']);
+  });
+
+  it.each(['making 576x324', '576x324 on portable'])('stops while %s and leaves nothing', async (stage) => {
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const before = readdirSync(folder);
+    await expect(
+      runBenchmark({
+        ...SMALL,
+        signal: controller.signal,
+        onProgress: ({ message }) => {
+          if (message === stage) controller.abort(reason);
+        },
+      }),
+    ).rejects.toBe(reason);
+    expect(readdirSync(folder)).toEqual(before);
+  });
+
+  it('says so when the videos cannot be made', async () => {
+    await expect(runBenchmark({ ...SMALL, temporary: join(folder, 'nowhere') })).rejects.toMatchObject({
+      code: 'io',
+    });
+  });
+});
+
+describe('anyvmaf bench', () => {
+  it('prints the tables, or JSON', async () => {
+    const args = ['bench', '--shape', '576x324', '--backend', 'cpu', '--json'];
+    const { code, stdout, stderr } = await anyvmaf(args, { env: { TMPDIR: folder } });
+    expect([code, stderr]).toEqual([0, '']);
+    const { tests, model } = JSON.parse(stdout);
+    expect(model).toBe('version=vmaf_v0.6.1');
+    expect(tests[0].runs).toMatchObject([
+      { backend: 'portable', max_difference: 0 },
+      { backend: 'cpu', max_difference: 0, identical: true },
+    ]);
+  });
+
+  it.each([
+    [['clip.y4m'], /takes no videos/],
+    [['--shape', '640x480'], /no benchmark of 640x480/],
+    [['--backend', 'vulkan'], /--backend is "vulkan", but it must be cpu, native-cpu/],
+    [['--threads', '0'], /--threads is "0"/],
+    [['--ful'], undefined],
+    [['--fast'], /unknown option --fast/],
+  ])('answers %j in a sentence', async (args, sentence) => {
+    const { code, stderr, stdout } = await anyvmaf(['bench', ...args, ...(sentence ? [] : ['--help'])]);
+    if (!sentence) expect([code, stdout.startsWith('Usage: anyvmaf bench')]).toEqual([0, true]);
+    else {
+      expect(code).toBe(1);
+      expect(stderr).toMatch(sentence);
+      expect(stderr.trim().split('\n')).toHaveLength(1);
+    }
+  });
+});
+
+function reportOf(frames: readonly FrameMetrics[]): Report {
+  return report({ frames });
+}
+
+const frame = (frameNum: number, vmaf: number, adm2 = 0.5): FrameMetrics => ({
+  frameNum,
+  metrics: { vmaf, adm2 },
+});
+
+describe('comparison', () => {
+  const portable = reportOf([frame(0, 80), frame(1, 70), frame(2, 60)]);
+
+  it('finds nothing between equal reports', () => {
+    expect(compareReports(portable, reportOf([...portable.frames]), 'vmaf')).toEqual({
+      maxDifference: 0,
+      maxDifferenceFrame: null,
+      identical: true,
+    });
+  });
+
+  it('names the frame with the largest difference, whatever its sign', () => {
+    const other = reportOf([frame(0, 80.25), frame(1, 69.5), frame(2, 60)]);
+    expect(compareReports(portable, other, 'vmaf')).toEqual({
+      maxDifference: 0.5,
+      maxDifferenceFrame: 1,
+      identical: false,
+    });
+  });
+
+  it('sees a feature that differs where the score does not', () => {
+    const other = reportOf([frame(0, 80), frame(1, 70, 0.5000000000000001), frame(2, 60)]);
+    expect(compareReports(portable, other, 'vmaf')).toMatchObject({ maxDifference: 0, identical: false });
+  });
+
+  it('compares only what both have, and is not identical where frames are missing', () => {
+    const other = reportOf([{ frameNum: 0, metrics: { vmaf: 80, more: 1 } }]);
+    expect(compareReports(portable, other, 'vmaf')).toMatchObject({ maxDifference: 0, identical: false });
+    expect(compareReports(portable, reportOf([]), 'vmaf')).toEqual({
+      maxDifference: null,
+      maxDifferenceFrame: null,
+      identical: false,
+    });
+  });
+});
+
+describe('shapes', () => {
+  it("are the reference's three, the largest shortened unless all is asked for", () => {
+    const of = (full: boolean) => chooseShapes(undefined, full).map(({ name, frames }) => [name, frames]);
+    expect(of(true)).toEqual([
+      ['576x324', 48],
+      ['1920x1080', 5],
+      ['3840x2160', 200],
+    ]);
+    expect(of(false).slice(0, 2)).toEqual(of(true).slice(0, 2));
+    expect(of(false)[2]?.[1]).toBeLessThan(200);
+  });
+
+  it('are refused by an unknown name', () => {
+    expect(() => chooseShapes(['640x480'], false)).toThrow(/no benchmark of 640x480; there are 576x324/);
+  });
+});
+
+describe('output', () => {
+  const good: BenchRun = {
+    backend: 'cpu',
+    mean: 77.1578961,
+    seconds: 0.57,
+    fps: 83.91,
+    maxDifference: 0,
+    maxDifferenceFrame: null,
+    identical: true,
+    error: null,
+  };
+  const result = (runs: readonly BenchRun[]): BenchResult => ({
+    tests: [{ shape: { name: '576x324', width: 576, height: 324, frames: 48 }, runs }],
+    skipped: [{ backend: 'cuda', reason: 'Install a vmaf with CUDA.' }],
+    machine: { cpu: 'CPU', cores: 2, platform: 'linux x64', node: '20.0.0' },
+    threads: 2,
+    model: 'version=vmaf_v0.6.1',
+  });
+
+  it('is a table per shape, with exit code 0 when all is well', () => {
+    const { exitCode, stdout, stderr } = benchOutput(result([{ ...good, backend: 'portable' }, good]));
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('Test 1: 576x324, 48 frames');
+    expect(stdout).toMatch(/^ {2}cpu +77\.157896 +0\.57 +83\.9 +none, in any metric$/m);
+    expect(stdout).toContain('SKIP cuda: Install a vmaf with CUDA.');
+  });
+
+  it('tells differences and failures, with exit code 1', () => {
+    const cuda: BenchRun = {
+      ...good,
+      backend: 'cuda',
+      maxDifference: 0.000123,
+      maxDifferenceFrame: 7,
+      identical: false,
+    };
+    expect(benchOutput(result([good, cuda]))).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(benchOutput(result([good, cuda])).stdout).toMatch(/1\.23e-4 in frame 7/);
+    const failed: BenchRun = { ...good, backend: 'hip', mean: null, error: 'vmaf crashed.' };
+    expect(benchOutput(result([good, failed]))).toMatchObject({
+      exitCode: 1,
+      stderr: '576x324 on hip: vmaf crashed.\n',
+    });
+    // The core with and without SIMD must be one.
+    expect(benchOutput(result([{ ...good, identical: false }])).exitCode).toBe(1);
+  });
+
+  it('is plain data as JSON', () => {
+    const data = benchData(result([good]));
+    expect(JSON.parse(JSON.stringify(data))).toEqual(data);
+    expect(data.tests[0]?.runs[0]).toMatchObject({ backend: 'cpu', max_difference: 0, identical: true });
+  });
+});

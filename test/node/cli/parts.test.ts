@@ -1,0 +1,485 @@
+/**
+ * @module test/node/cli/parts
+ * What a command needs beside the package: parts that `anyvmaf setup` fetches, models that `anyvmaf models pull` fetches,
+ * and backends. Commands that miss a part run from a package alone in a folder, beside which nothing is installed.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { commandLine } from '../../../src/cli/options.js';
+import { partsDoor } from '../../../src/cli/parts-door.js';
+import { PARTS } from '../../../src/parts/table.js';
+import { built, root } from '../../support/built.js';
+import {
+  anyvmaf,
+  type Outcome,
+  type ProcessOptions,
+  recordingTerminal,
+  run,
+  videos,
+} from '../../support/cli.js';
+import { fakeNpm } from '../../support/fake-npm.js';
+import { fakeVmaf } from '../../support/fake-vmaf.js';
+import { type StaticServer, serve } from '../../support/server.js';
+import { needsShared, sharedPath } from '../../support/shared.js';
+import { tier } from '../../support/tier.js';
+
+const folder = videos();
+const program = folder.at('alone/dist/bundle/js/main.js');
+const [reference, distorted] = folder.pair(['r.y4m', 'd.y4m'], 2, { width: 320, height: 240 });
+const film = folder.put('film.mp4', `\0\0\0\x20ftypisom${'\0'.repeat(64)}`);
+const TINY = [reference, distorted, '--tiny-model', 'fr_vmaf_v0.6.1', '--quiet'];
+
+beforeAll(() => {
+  for (const path of ['dist/bundle', 'wasm/anyvmaf.wasm', 'model', 'package.json'])
+    cpSync(built(path), folder.at(`alone/${path}`), { recursive: true });
+  // What a command needs that is no part.
+  mkdirSync(folder.at('alone/node_modules'));
+});
+afterAll(() => folder[Symbol.dispose]());
+
+/** A fresh cache, and an environment with it and without ffmpeg. */
+function fresh(npm = 'process.exit(1);', env: Readonly<Record<string, string>> = {}) {
+  const name = `c${Math.random().toString(36).slice(2)}`;
+  mkdirSync(folder.at(name));
+  const cache = folder.at(`${name}/cache`);
+  const none = folder.at('no-ffmpeg');
+  return {
+    cache,
+    left: () => (existsSync(join(cache, 'parts')) ? readdirSync(join(cache, 'parts')) : []),
+    at: (file: string) => folder.at(`${name}/${file}`),
+    env: {
+      ANYVMAF_CACHE: cache,
+      ANYVMAF_INSTALL: '',
+      ANYVMAF_FFMPEG: none,
+      ANYVMAF_FFPROBE: none,
+      PATH: fakeNpm(folder.at(name), npm),
+      ...env,
+    },
+  };
+}
+
+const start = (args: readonly string[], options: ProcessOptions): Promise<Outcome> =>
+  run(process.execPath, [program, ...args], options);
+
+describe('a command that misses a part', () => {
+  test('and has nobody to ask says what is missing, how large it is, and what to do', async () => {
+    const { env, left } = fresh();
+    const tiny = await start(TINY, { env });
+    expect(tiny).toMatchObject({ code: 2, stdout: '' });
+    expect(tiny.stderr).toMatch(
+      /^anyvmaf: the package onnxruntime-web 1\.30\.0 \(\d+\.\d MB to fetch\), which runs tiny models .*, is not installed; run 'anyvmaf setup tiny', or add --yes\.\n$/,
+    );
+    const gpu = await start([reference, distorted, '--backend', 'webgpu'], {
+      env: { ...env, VK_ICD_FILENAMES: '/nowhere.json' },
+    });
+    expect(gpu.stderr).toMatch(
+      /webgpu 0\.6\.2 .* is not installed; run 'anyvmaf setup webgpu', or add --yes/,
+    );
+    expect(left()).toEqual([]);
+  });
+
+  test('fetches nothing by ANYVMAF_INSTALL=never', async () => {
+    const asked = folder.at('asked');
+    const { env, left } = fresh(`writeFileSync(${JSON.stringify(asked)}, '');`, { ANYVMAF_INSTALL: 'never' });
+    const decoder = await start([film, film], { env });
+    expect(decoder).toMatchObject({ code: 2, stdout: '' });
+    expect(decoder.stderr).toMatch(
+      /^anyvmaf: .*film\.mp4 is an MP4 .* no decoder for it \(ffmpeg: .*; wasm: the package @ffmpeg\/core 0\.12\.10 \(\d+\.\d MB to fetch\), .* is not installed\); run 'anyvmaf setup decoder', or add --yes, or install ffmpeg, or convert the video first: ffmpeg -i .*\n$/,
+    );
+    expect([existsSync(asked), left()]).toEqual([false, []]);
+  });
+
+  test('does not, where it does not need it', async () => {
+    const { env, left } = fresh('process.exit(1);', { ANYVMAF_INSTALL: 'auto' });
+    expect(await start([reference, distorted, '--quiet'], { env })).toMatchObject({ code: 0, stderr: '' });
+    const missing = await start(['nothing.y4m', distorted, '--tiny-model', 'fr_vmaf_v0.6.1'], { env });
+    expect(missing.stderr).toContain('nothing.y4m');
+    expect(missing.stderr).not.toContain('onnxruntime');
+    expect(left()).toEqual([]);
+  });
+
+  const EVIL = `writeFileSync(join(folder, 'x.tgz'), 'evil');`;
+  const ways = [
+    ['--yes, also where the variable forbids', ['--yes'], { ANYVMAF_INSTALL: 'never' }],
+    ['ANYVMAF_INSTALL=auto', [], { ANYVMAF_INSTALL: 'auto' }],
+    ['--yes', ['--yes'], {}],
+  ] as const;
+
+  test.each([...tier(ways.slice(0, 1), [...ways])])(
+    'fetches by %s, and refuses what is not the pinned one',
+    async (_, args, set) => {
+      const { env, left } = fresh(EVIL, set);
+      const { code, stderr } = await start([...TINY, ...args], { env });
+      expect(code).toBe(2);
+      const [first, second] = stderr.split('\n');
+      expect(first).toMatch(/^anyvmaf: fetching onnxruntime-web 1\.30\.0 \(MIT, \d+\.\d MB\) with npm$/);
+      expect(second).toMatch(
+        /^anyvmaf: What npm gave for onnxruntime-web@1\.30\.0 has 4 bytes, not \d+, so it was not/,
+      );
+      expect(left()).toEqual([]);
+    },
+  );
+
+  test.each([...tier(ways.slice(1, 2), [...ways])])('fetches a decoder by %s', async (_, args, set) => {
+    const { env, left } = fresh(EVIL, set);
+    const { stderr } = await start([film, film, ...args], { env });
+    expect(stderr).toMatch(/wasm: What npm gave for @ffmpeg\/core@0\.12\.10 has 4 bytes/);
+    expect(left()).toEqual([]);
+  });
+
+  test.each([...tier([TINY], [TINY, [film, film]])])(
+    'refuses another word in ANYVMAF_INSTALL: %s',
+    async (...args) => {
+      const { env } = fresh('', { ANYVMAF_INSTALL: 'yes' });
+      const stderr = 'anyvmaf: ANYVMAF_INSTALL is "yes", but it must be auto or never.\n';
+      expect(await start(args, { env })).toMatchObject({ code: 1, stderr });
+    },
+  );
+
+  test('of an agent is told to its user, and never fetched unasked', async () => {
+    const { env } = fresh();
+    const messages = [
+      {
+        id: 1,
+        method: 'initialize',
+        params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'a', version: '1' } },
+      },
+      { method: 'notifications/initialized' },
+      {
+        id: 2,
+        method: 'tools/call',
+        params: {
+          name: 'vmaf_score_encoded',
+          arguments: { reference_encoded: film, distorted_encoded: film },
+        },
+      },
+    ];
+    // The server's own packages.
+    const modules = folder.at('alone/node_modules');
+    const packages = '@modelcontextprotocol @hono hono zod fast-png fflate iobuffer jpeg-js';
+    for (const name of packages.split(' '))
+      cpSync(join(root, 'node_modules', name), join(modules, name), { recursive: true });
+    const child = spawn(process.execPath, [program, 'mcp', '--allow', folder.at('.')], {
+      env: { ...process.env, ...env },
+    });
+    let said = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      said += text;
+    });
+    for (const message of messages) child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    await expect.poll(() => said.includes('"id":2')).toBe(true);
+    child.stdin.end();
+    await once(child, 'exit');
+    expect(said).toContain("run 'anyvmaf setup decoder'");
+    expect(said).not.toContain('--yes');
+  });
+});
+
+describe('a question on a terminal', () => {
+  test.each([
+    ...['n', '', 'nope', 'yesterday', undefined].map((answer) => [answer, false] as const),
+    ...['y', 'yes', ' YES '].map((answer) => [answer, true] as const),
+  ])('answered by %j is agreed to: %j', async (answer, agreed) => {
+    const cache = folder.at('asked-of');
+    const input = Readable.from(answer === undefined ? [] : [`${answer}\n`]);
+    const [own, { ANYVMAF_CACHE: before }] = [
+      Object.getOwnPropertyDescriptor(process, 'stdin') ?? {},
+      process.env,
+    ];
+    const value = Object.assign(input, { isTTY: true, unref: () => {} });
+    Object.defineProperty(process, 'stdin', { configurable: true, value });
+    process.env.ANYVMAF_CACHE = cache;
+    const { terminal, said } = recordingTerminal({ canDraw: true });
+    try {
+      const door = partsDoor(terminal, true);
+      expect(await door.ask?.(PARTS.tiny, new AbortController().signal)).toBe(agreed);
+    } finally {
+      Object.defineProperty(process, 'stdin', own);
+      if (before === undefined) delete process.env.ANYVMAF_CACHE;
+      else process.env.ANYVMAF_CACHE = before;
+    }
+    expect(said.stderr).toContain('onnxruntime-web 1.30.0 (MIT, ');
+    expect(said.stderr).toContain(`stay in ${join(cache, 'parts')}`);
+    expect(said.stderr.split('[y/N]')).toHaveLength(2);
+  });
+
+  const absent = existsSync('/usr/bin/script') ? '' : 'needs /usr/bin/script';
+
+  /** Runs a command on a terminal of its own, and types once it is asked. */
+  function typed(answer: string, env: Readonly<Record<string, string>>): Promise<Outcome> {
+    return run('script', ['-qec', commandLine(process.execPath, [program, ...TINY]), '/dev/null'], {
+      env: { ...env, TERM: 'xterm' },
+      meanwhile: (child) => {
+        child.stdout?.on('data', (text: string) => {
+          if (text.includes('[y/N]')) child.stdin?.write(answer);
+        });
+      },
+    });
+  }
+
+  test.skipIf(absent !== '')(`and a no fetch nothing (${absent})`, async () => {
+    const asked = folder.at('asked-terminal');
+    const { env, left } = fresh(`writeFileSync(${JSON.stringify(asked)}, '');`);
+    const { code, stdout } = await typed('nope\n', env);
+    expect(code).toBe(2);
+    expect(stdout).toContain('is not installed; run ');
+    expect(stdout.split('[y/N]')).toHaveLength(2);
+    expect([left(), existsSync(asked)]).toEqual([[], false]);
+  });
+
+  test.skipIf(absent !== '')(`ends by Ctrl-C (${absent})`, async () => {
+    const { env, left } = fresh();
+    expect((await typed('\u0003', env)).code).toBe(130);
+    expect(left()).toEqual([]);
+  });
+});
+
+describe('anyvmaf setup', () => {
+  test('lists what there is, where it would be, and how large', async () => {
+    const { env, cache } = fresh();
+    const { code, stdout } = await anyvmaf(['setup'], { env });
+    expect(code).toBe(0);
+    for (const name of ['decoder', 'tiny', 'webgpu'])
+      expect(stdout).toMatch(new RegExp(`^ {2}${name} `, 'm'));
+    const listed = JSON.parse((await start(['setup', '--json'], { env })).stdout);
+    expect(listed).toHaveLength(3);
+    expect(listed[0]).toEqual({
+      part: 'decoder',
+      use: PARTS.decoder.use,
+      packages: ['@ffmpeg/core@0.12.10'],
+      licences: ['GPL-2.0-or-later'],
+      download: PARTS.decoder.packages[0].packed,
+      size: PARTS.decoder.size,
+      installed: false,
+      own: false,
+      place: join(cache, 'parts/decoder@0.12.10'),
+    });
+  });
+
+  test('says which packages are installed beside anyvmaf, as here', async () => {
+    const { env } = fresh();
+    const { stdout } = await anyvmaf(['setup', '--json'], { env });
+    for (const state of JSON.parse(stdout)) expect(state).toMatchObject({ installed: false, own: true });
+    expect((await anyvmaf(['setup'], { env })).stdout.replace(/\s+/g, ' ')).toContain(
+      '(not needed: the package is',
+    );
+  });
+
+  test('says what it does not understand', async () => {
+    const { env } = fresh();
+    const wrong = (args: string[]) => anyvmaf(['setup', ...args], { env });
+    expect(await wrong(['tinny'])).toMatchObject({
+      code: 1,
+      stderr: 'anyvmaf: there is no part "tinny"; did you mean tiny?\n',
+    });
+    expect((await wrong(['x'])).stderr).toContain('the parts are decoder, tiny or webgpu');
+    expect((await wrong(['--all'])).code).toBe(1);
+    expect((await wrong(['--remove'])).stdout).toBe('nothing was there\n');
+    expect((await wrong(['--help'])).stdout).toContain('anyvmaf setup --remove [PART...]');
+  });
+
+  test('fails in one line without npm, without a network, and without a folder to write to', async () => {
+    const offline = fresh(
+      `console.error('npm error code ENOTFOUND\\nnpm error network request to the registry failed'); process.exit(1);`,
+    );
+    const failed = await anyvmaf(['setup', 'decoder'], { env: offline.env });
+    expect(failed.code).toBe(2);
+    expect(failed.stderr).toMatch(
+      /^anyvmaf: fetching .*\nanyvmaf: @ffmpeg\/core@0\.12\.10 cannot be fetched: npm says: network request to the registry failed; check the network .*\n$/,
+    );
+    folder.put('a-file', '');
+    const unwritable = await anyvmaf(['setup', 'tiny'], {
+      env: { ...offline.env, ANYVMAF_CACHE: folder.at('a-file') },
+    });
+    expect(unwritable).toMatchObject({ code: 2, stdout: '' });
+    expect(unwritable.stderr).toMatch(
+      /^anyvmaf: Nothing can be kept in .*name another folder with ANYVMAF_CACHE\.\n$/,
+    );
+    expect(offline.left()).toEqual([]);
+  });
+
+  test.each<NodeJS.Signals>(tier(['SIGINT'], ['SIGINT', 'SIGTERM']))(
+    'leaves nothing after %s in mid-fetch',
+    async (signal) => {
+      const { env, left, at } = fresh(
+        `writeFileSync(process.env.MARK, String(process.pid)); setInterval(() => {}, 1000);`,
+      );
+      const mark = at('npm-runs');
+      const ended = await start(['setup', 'tiny'], {
+        env: { ...env, MARK: mark },
+        meanwhile: async (child) => {
+          await expect.poll(() => existsSync(mark)).toBe(true);
+          expect(left()).toHaveLength(1);
+          child.kill(signal);
+        },
+      });
+      expect(ended.code).toBe(signal === 'SIGINT' ? 130 : 143);
+      expect(left()).toEqual([]);
+      const npm = Number(readFileSync(mark, 'utf8'));
+      await expect.poll(() => existsSync(`/proc/${npm}`)).toBe(false);
+    },
+  );
+
+  test('what a killed one left is no part, and the next one removes it', async () => {
+    const { env, left, at } = fresh(
+      `if (process.env.MARK) { writeFileSync(process.env.MARK, String(process.pid)); setInterval(() => {}, 1000); } else process.exit(1);`,
+    );
+    const mark = at('npm-runs');
+    const killed = await start(['setup', 'tiny'], {
+      env: { ...env, MARK: mark },
+      meanwhile: async (child) => {
+        await expect.poll(() => existsSync(mark)).toBe(true);
+        child.kill('SIGKILL');
+      },
+    });
+    expect(killed.code).toBe(null);
+    process.kill(Number(readFileSync(mark, 'utf8')), 'SIGKILL');
+    expect(left()).toEqual([expect.stringMatching(/^anyvmaf-part-/)]);
+    const listed = JSON.parse((await anyvmaf(['setup', '--json'], { env })).stdout);
+    expect(listed.map(({ installed }: { installed: boolean }) => installed)).toEqual([false, false, false]);
+    expect((await anyvmaf(['setup', 'tiny'], { env })).code).toBe(2);
+    expect(left()).toEqual([]);
+  });
+
+  test('refuses what a part is made of when the file list was tampered with', async () => {
+    const { env, cache } = fresh();
+    const place = join(cache, 'parts/tiny@1.30.0');
+    mkdirSync(place, { recursive: true });
+    for (const text of ['', '{}', '[]', 'null', '{"missing.js":3}', '{"files.json":1}']) {
+      writeFileSync(join(place, 'files.json'), text);
+      const [, tiny] = JSON.parse((await anyvmaf(['setup', '--json'], { env })).stdout);
+      expect(tiny, text).toMatchObject({ part: 'tiny', installed: false });
+    }
+    expect((await anyvmaf(['setup', '--remove', 'tiny'], { env })).stdout).toBe(`removed ${place}\n`);
+    expect(existsSync(place)).toBe(false);
+    rmSync(cache, { recursive: true });
+  });
+});
+
+const NAME = 'vmaf_v1.0.16_3d0h';
+const AT = `/Netflix/vmaf/v3.2.0/model/vmaf_v1.0.16/${NAME}.json`;
+const servers: StaticServer[] = [];
+const model = sharedPath(`models/vmaf_v1.0.16/${NAME}.json`);
+
+async function mirror(files: Readonly<Record<string, string | Uint8Array>>): Promise<string> {
+  mkdirSync(folder.at('served'), { recursive: true });
+  const server = await serve(folder.at('served'), files);
+  servers.push(server);
+  return server.origin;
+}
+
+const pull = (args: readonly string[], cache: string, from = '') =>
+  anyvmaf(['models', 'pull', ...args], {
+    env: { ANYVMAF_CACHE: folder.at(cache), ANYVMAF_MODELS_FROM: from },
+  });
+
+afterAll(async () => {
+  await Promise.all(servers.map((server) => server.stop()));
+});
+
+describe('anyvmaf models pull', () => {
+  test('fails in one line, and keeps nothing', async () => {
+    const origin = await mirror({ [AT]: '{}' });
+    const wrong = await pull([NAME], 'a', origin);
+    expect(wrong).toMatchObject({ code: 2, stdout: '' });
+    expect(wrong.stderr).toMatch(/^anyvmaf: What http:.* has the sha256 44136fa.*, not e4cf8c.*\n$/);
+    const absent = await pull(['vmaf_v1.0.16_5d0h', '--from', origin], 'a');
+    expect(absent.code).toBe(2);
+    expect(absent.stderr).toMatch(/the server answered 404/);
+    const list = await anyvmaf(['models', '--json'], { env: { ANYVMAF_CACHE: folder.at('a') } });
+    const states = JSON.parse(list.stdout).map((one: { availability: string }) => one.availability);
+    expect(states.filter((state: string) => state === 'to be pulled')).toHaveLength(8);
+  });
+
+  test('says what it needs', async () => {
+    expect(await pull([], 'a')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('no model is named'),
+    });
+    expect((await pull([NAME, 'all'], 'a')).stderr).toContain('"all" is one argument too many');
+    expect((await pull(['vmaf_v9'], 'a')).stderr).toContain('no built-in model "vmaf_v9"');
+    expect((await pull(['vmaf_v0.6.1'], 'a')).stdout).toBe(
+      'vmaf_v0.6.1 ships with the package; there is nothing to fetch\n',
+    );
+    expect((await pull(['--help'], 'a')).stdout).toContain('anyvmaf models pull [--from URL]');
+  });
+
+  test('a model that is not here is described, and asked for by the command that fetches it', async () => {
+    const env = { ANYVMAF_CACHE: folder.at('none') };
+    const described = await anyvmaf(['models', NAME], { env });
+    expect(described.stdout).toContain(`run 'anyvmaf models pull ${NAME}'`);
+    const scored = await anyvmaf([reference, distorted, '--frame_cnt', '1', '-m', `version=${NAME}`], {
+      env,
+    });
+    expect(scored.code).toBe(2);
+    expect(scored.stderr).toContain(`run 'anyvmaf models pull ${NAME}' once`);
+  });
+
+  test.skipIf(model === undefined)(`fetches once and scores offline then (${needsShared})`, async () => {
+    const origin = await mirror({ [AT]: new Uint8Array(readFileSync(model ?? '')) });
+    const place = folder.at(`kept/models/${NAME}.json`);
+    expect((await pull([NAME], 'kept', origin)).stdout).toBe(`${NAME}: fetched, ${place}\n`);
+    expect((await pull([NAME], 'kept', 'http://127.0.0.1:1')).stdout).toBe(
+      `${NAME}: already there, ${place}\n`,
+    );
+    const scored = await anyvmaf([reference, distorted, '--frame_cnt', '1', '-m', `version=${NAME}`], {
+      env: { ANYVMAF_CACHE: folder.at('kept') },
+    });
+    expect(scored.stdout).toMatch(/^vmaf_v1\.0\.16_3d0h: \d+\.\d{6}\n$/);
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('backends and doctor', () => {
+  test('list backends, and say how to get those that are not here', async () => {
+    const { path } = fakeVmaf(folder.at('.'), 'gpu');
+    const listed = await anyvmaf(['backends', '--vmaf-bin', path]);
+    expect([listed.code, listed.stderr]).toEqual([0, '']);
+    expect(listed.stdout).toContain(path);
+    const json = await anyvmaf(['backends', '--json', '--vmaf-bin', join(folder.at('.'), 'nowhere')]);
+    expect(JSON.parse(json.stdout)).toMatchObject({ cpu: true, cuda: false, native_cpu: false });
+    expect(json.stdout).toMatch(/Install a vmaf built with CUDA/);
+  });
+
+  test('examine the installation', async () => {
+    const { path } = fakeVmaf(folder.at('.'), 'gpu-broken');
+    const { code, stdout } = await anyvmaf(['doctor', '--json', '--vmaf-bin', path]);
+    expect(code).toBe(0);
+    const found = JSON.parse(stdout);
+    expect(found.node).toBe(process.versions.node);
+    const healthy = found.health.map((one: { backend: string; runtime_healthy: boolean }) => [
+      one.backend,
+      one.runtime_healthy,
+    ]);
+    expect(healthy).toEqual([
+      ['cpu', true],
+      ['native-cpu', true],
+      ['cuda', false],
+      ['sycl', false],
+      ['hip', false],
+      ['metal', false],
+      // Its package is installed for tests; whether there is a GPU is another matter.
+      ['webgpu', expect.any(Boolean)],
+    ]);
+    expect(found.decoders.map(({ id }: { id: string }) => id)).toEqual(['ffmpeg', 'mediabunny', 'wasm']);
+    const text = await anyvmaf(['doctor', '--vmaf-bin', path]);
+    expect(text.stdout).toMatch(/cuda +does not work: vmaf/);
+    expect(text.stdout).toMatch(/own core +WebAssembly with SIMD: works, scored a grey frame 97\.428043/);
+  });
+
+  test('refuse a backend that is not here, on one line', async () => {
+    const options = ['--backend', 'cuda', '--vmaf-bin', fakeVmaf(folder.at('.'), 'good').path];
+    const { code, stdout, stderr } = await anyvmaf([reference, distorted, ...options]);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^anyvmaf: The backend cuda is not here: .*\n$/);
+  });
+
+  test('refuse arguments', async () => {
+    const { code, stderr } = await anyvmaf(['doctor', 'please']);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/"please" is one argument too many/);
+  });
+});

@@ -1,0 +1,220 @@
+/**
+ * @module test/node/cli/pictures
+ * Pictures that the command line makes: those of `anyvmaf heatmap`, and those of the worst frames on the page of `--html`,
+ * which there are, what they show, how large they get, and what is said where there are none.
+ */
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { decode } from 'fast-png';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type PicturedEncode, pagePictures } from '../../../src/cli/page-pictures.js';
+import { extractFrames, formatHtml, type Report, score } from '../../../src/index.js';
+import { y4mFile } from '../../../src/sample/files.js';
+import { makeSample } from '../../../src/sample/generator.js';
+import { anyvmaf, type Videos, videos } from '../../support/cli.js';
+
+const FORMAT = { width: 256, height: 144, bitDepth: 8, chroma: '420' } as const;
+const FRAMES = 60;
+
+describe('anyvmaf heatmap', () => {
+  let files: Videos;
+  let pair: [string, string];
+  beforeAll(() => {
+    files = videos();
+    pair = files.pair(['r.y4m', 'd.y4m'], 4);
+  });
+  afterAll(() => files[Symbol.dispose]());
+  const heatmap = (output: string, ...options: string[]) =>
+    anyvmaf(['heatmap', ...pair, ...options, '-o', files.at(output)]);
+
+  test('draws the frames asked for into a folder that it makes', async () => {
+    const { code, stdout } = await heatmap('maps', '--frame', '3,1');
+    expect(code).toBe(0);
+    expect(readdirSync(files.at('maps')).sort()).toEqual(['heatmap_000001.png', 'heatmap_000003.png']);
+    expect(stdout).toMatch(/^frame 1: adm2 0\.\d{4}, vif 0\.\d{4} .*heatmap_000001\.png\nframe 3: /);
+    const picture = decode(readFileSync(files.at('maps/heatmap_000003.png')));
+    expect([picture.width, picture.height]).toEqual([64, 48 + 15]);
+  });
+
+  test('finds the worst frame by scoring and draws it into the file named', async () => {
+    const json = await anyvmaf([...pair, '--json', '-q', '--precision', 'max']);
+    const report: { frames: { frameNum: number; metrics: { vmaf: number } }[] } = JSON.parse(json.stdout);
+    const worst = report.frames.reduce((a, b) => (b.metrics.vmaf < a.metrics.vmaf ? b : a));
+    const { code, stdout } = await heatmap('lost.png');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(`frame ${worst.frameNum}: vmaf ${worst.metrics.vmaf.toFixed(2)}, adm2 `);
+    expect(decode(readFileSync(files.at('lost.png'))).width).toBe(64);
+  });
+
+  test('writes nothing when a frame is not there', async () => {
+    const { code, stderr } = await heatmap('none', '--frame', '0,7');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('frame 7 was asked for, but')]);
+    expect(existsSync(files.at('none'))).toBe(false);
+  });
+
+  test.each([
+    ['taken', 'it is no folder; name a folder or a .png file'],
+    ['none/lost.png', 'its folder does not exist'],
+  ])('refuses to write to %s, and leaves what is there', async (output, why) => {
+    const taken = files.put('taken', 'mine');
+    const { code, stderr } = await heatmap(output, '--frame', '0');
+    expect([code, stderr]).toEqual([2, expect.stringContaining(why)]);
+    expect(readFileSync(taken, 'utf8')).toBe('mine');
+  });
+});
+
+describe('pictures of the worst frames', () => {
+  let files: Videos;
+  let ref = '';
+  let dis = '';
+  let report: Report;
+  const never = new AbortController().signal;
+
+  beforeAll(async () => {
+    files = videos();
+    const clip = makeSample(FORMAT, { seed: 21, cut: 30 });
+    [ref, dis] = [files.at('pictured-ref.y4m'), files.at('pictured-dis.y4m')];
+    writeFileSync(ref, y4mFile(clip, 'reference', FRAMES));
+    writeFileSync(dis, y4mFile(clip, 'distorted', FRAMES));
+    report = await score({ reference: ref, distorted: dis }, { threads: 0 });
+  });
+
+  afterAll(() => files[Symbol.dispose]());
+
+  const encode = (over: Partial<PicturedEncode> = {}): PicturedEncode => ({
+    report,
+    reference: ref,
+    distorted: dis,
+    raw: undefined,
+    options: {},
+    ...over,
+  });
+
+  /** Frames and pictures of a page, in its order. */
+  const shotsOf = (page: string) =>
+    [...page.matchAll(/<button data-frame="(\d+)"[^>]*>(.*?)<\/button>/gs)].map(([, frame, row = '']) => ({
+      frame: Number(frame),
+      urls: [...row.matchAll(/src="data:image\/png;base64,([^"]+)"/g)].map(([, data = '']) => data),
+    }));
+
+  test('are of every moment that the page lists: both frames as they are decoded, and a map', async () => {
+    const page = files.at('pictured.html');
+    const { code, stderr } = await anyvmaf([ref, dis, '--html', page]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const shots = shotsOf(readFileSync(page, 'utf8'));
+    expect(shots.length).toBeGreaterThan(1);
+    const frames = shots.map(({ frame }) => frame).sort((a, b) => a - b);
+    for await (const pair of extractFrames({ reference: ref, distorted: dis }, frames)) {
+      const urls = shots.find(({ frame }) => frame === pair.index)?.urls ?? [];
+      expect(urls).toHaveLength(3);
+      const [reference, distorted] = await Promise.all([
+        pair.reference.png({ maxSide: 192 }),
+        pair.distorted.png({ maxSide: 192 }),
+      ]);
+      expect(urls[0]).toBe(Buffer.from(reference).toString('base64'));
+      expect(urls[1]).toBe(Buffer.from(distorted).toString('base64'));
+      expect(urls[2]).not.toBe(urls[1]);
+    }
+    // The same files give the same pictures.
+    await anyvmaf([ref, dis, '--html', page]);
+    expect(shotsOf(readFileSync(page, 'utf8'))).toEqual(shots);
+  });
+
+  test('are left out with --no-pictures, which needs a page', async () => {
+    const page = files.at('plain.html');
+    expect((await anyvmaf([ref, dis, '--html', page, '--no-pictures'])).code).toBe(0);
+    const text = readFileSync(page, 'utf8');
+    expect(text).toContain('<h2>Worst frames</h2>');
+    expect(text).not.toContain('<img');
+    const { code, stderr } = await anyvmaf([ref, dis, '--no-pictures']);
+    expect(code).toBe(1);
+    expect(stderr).toContain('--no-pictures leaves the pictures out of the page of --html');
+  });
+
+  test('of an offset are of the frames that were compared, without another search', async () => {
+    const shifted = await score({ reference: ref, distorted: dis }, { threads: 0, offset: 3 });
+    const { pictures } = await pagePictures(
+      [encode({ report: shifted, options: { offset: 'auto' } })],
+      never,
+    );
+    const [first] = pictures;
+    const pairs = extractFrames({ reference: ref, distorted: dis }, [first?.frame ?? 0], { offset: 3 });
+    for await (const pair of pairs)
+      expect(first?.distorted).toEqual(await pair.distorted.png({ maxSide: 192 }));
+  });
+
+  test('that cannot be made leave a sentence each, on the page too, and do not keep others away', async () => {
+    const gone = files.at('pictured-gone.y4m');
+    writeFileSync(gone, readFileSync(dis));
+    const other = await score({ reference: ref, distorted: gone }, { threads: 0 });
+    rmSync(gone);
+    const { pictures, lacking } = await pagePictures(
+      [encode({ report: other, distorted: gone }), encode(), encode({ distorted: '-' })],
+      never,
+    );
+    expect(new Set(pictures.map((one) => one.report))).toEqual(new Set([1]));
+    expect(lacking).toEqual([
+      expect.stringMatching(
+        /^There are no pictures of .*pictured-gone\.y4m: .*pictured-gone\.y4m: there is no such file\.$/,
+      ),
+      expect.stringMatching(/standard input cannot be read twice\.$/),
+    ]);
+    const page = await formatHtml([other, report, report], { pictures, picturesLacking: lacking });
+    expect(page).toContain('there is no such file.</p>');
+    await expect(formatHtml(report, { picturesLacking: [5] as never })).rejects.toThrow('list of sentences');
+    await expect(
+      formatHtml(report, { pictures: [{ ...pictures[0], aspect: Number.NaN }] as never }),
+    ).rejects.toThrow('pictures[0].aspect must be a number above 0');
+  });
+
+  test('of files that were cut short say so in one line', async () => {
+    const cut = files.at('pictured-cut.y4m');
+    const bytes = readFileSync(dis);
+    writeFileSync(cut, bytes.subarray(0, Math.floor(bytes.length / 20)));
+    const { pictures, lacking } = await pagePictures([encode({ distorted: cut })], never);
+    expect(pictures).toEqual([]);
+    expect(lacking).toHaveLength(1);
+    expect(lacking[0]).toMatch(/^There are no pictures of [^\n]+[.!?]$/);
+  });
+
+  test('never exceed their share of a page, the worst of every encode first', async () => {
+    // Noise does not compress: the largest that pictures get.
+    const noise = (name: string, seed: number) => {
+      let state = seed;
+      const size = 192 * 192 * 3;
+      const frame = () => {
+        const planes = new Uint8Array(size);
+        for (let i = 0; i < size; i++) {
+          state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+          planes[i] = state >>> 24;
+        }
+        return Buffer.concat([Buffer.from('FRAME\n'), planes]);
+      };
+      const path = files.at(name);
+      const head = Buffer.from('YUV4MPEG2 W192 H192 F1:1 Ip C444\n');
+      writeFileSync(path, Buffer.concat([head, ...Array.from({ length: 9 }, frame)]));
+      return path;
+    };
+    const [a, b] = [noise('noise-a.y4m', 1), noise('noise-b.y4m', 2)];
+    const noisy = await score({ reference: a, distorted: b }, { threads: 0, preflight: false });
+    const many = Array.from({ length: 12 }, () => encode({ report: noisy, reference: a, distorted: b }));
+    const { pictures, lacking } = await pagePictures(many, never);
+    const bytes = pictures.reduce(
+      (sum, one) => sum + one.reference.length + one.distorted.length + (one.map?.length ?? 0),
+      0,
+    );
+    expect(bytes).toBeLessThanOrEqual(3 * 2 ** 20);
+    // The worst of each encode, then the second of as many as there is room for: on a page of so many moments pictures are
+    // 144 pixels wide, and their samples of three bytes take 187 kB a moment at most.
+    const count = pictures.length;
+    expect(count).toBeGreaterThanOrEqual(16);
+    expect(pictures.map((one) => one.report)).toEqual(Array.from({ length: count }, (_, i) => i % 12));
+    expect(count).toBeLessThan(24);
+    expect(new DataView(pictures[0]?.reference.buffer ?? new ArrayBuffer(20)).getUint32(16)).toBe(144);
+    expect(bytes + bytes / count).toBeGreaterThan(3 * 2 ** 20);
+    expect(lacking).toEqual([`${24 - count} of 24 moments have no pictures: a page holds 3 MiB of them.`]);
+  });
+
+  test('stop when the run is aborted', async () => {
+    await expect(pagePictures([encode()], AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
+  });
+});

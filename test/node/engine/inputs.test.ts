@@ -1,0 +1,329 @@
+/**
+ * @module test/node/engine/inputs
+ * What a run reads of two stored videos, and what it says of them: samples beyond their depth, one file given twice, raw
+ * video of another geometry, and which of the two an error is about.
+ */
+
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { VideoFormat } from '../../../src/core/frame.js';
+import type { ScoreOptions } from '../../../src/engine/contract/types.js';
+import { scorePair } from '../../../src/engine/score.js';
+import { type AnyvmafError, createScorer, inspect, score } from '../../../src/index.js';
+import type { FrameSource } from '../../../src/media/types.js';
+import { nodePlatform } from '../../../src/platform/node/platform.js';
+import type { Report } from '../../../src/report/types.js';
+import { y4mFile, yuvFile } from '../../../src/sample/files.js';
+import { makeSample } from '../../../src/sample/generator.js';
+import {
+  file,
+  ownSource,
+  results,
+  SMALL,
+  SMALL_10,
+  scratchFolder,
+  streamOf,
+  y4mPair,
+} from '../../support/clips.js';
+import { failure } from '../../support/media.js';
+import { tier } from '../../support/tier.js';
+
+const folder = scratchFolder();
+const PSNR = { features: ['psnr'], noPrediction: true };
+
+describe('a run reads', () => {
+  const FRAMES = 7;
+  /** Large enough for every metric that is asked for. */
+  const FORMAT: VideoFormat = { ...SMALL, width: 216, height: 176 };
+  const pair = y4mPair(FORMAT, FRAMES);
+  const every = Array.from({ length: FRAMES }, (_, i) => i);
+
+  /** A side that can be asked for a frame without reading it, and the numbers of frames that were read. */
+  function watched(side: 'reference' | 'distorted') {
+    const read: number[] = [];
+    const plain = ownSource(pair.clip, side, FRAMES, {
+      seekable: true,
+      frameCount: FRAMES,
+      onRead: (index) => void read.push(index),
+    });
+    const source: FrameSource = { ...plain, checkFrame: (index) => index < FRAMES };
+    return { read, plain, source };
+  }
+
+  async function reads(options: ScoreOptions) {
+    const run = { noPrediction: true, threads: 0, ...options };
+    const [reference, distorted] = [watched('reference'), watched('distorted')];
+    const own = { reference: reference.source, distorted: distorted.source };
+    const report = await scorePair(nodePlatform, own, run);
+    const found = { reference: reference.read.slice(), distorted: distorted.read.slice() };
+    // Sources without that way are read.
+    const all = await scorePair(
+      nodePlatform,
+      { reference: reference.plain, distorted: distorted.plain },
+      run,
+    );
+    expect(distorted.read.length - found.distorted.length).toBe(FRAMES);
+    expect(results(report)).toEqual(results(all));
+    return found;
+  }
+
+  it.each([
+    ['motion', false],
+    ['motion=motion_five_frame_window=true', false],
+    ['float_motion', false],
+    ['psnr', true],
+    ['vif', true],
+    ['adm', true],
+    ['cambi', true],
+    ['speed_temporal', true],
+    ['speed_chroma', true],
+  ])('the reference for %s, and the distorted video: %s', async (feature, both) => {
+    expect(await reads({ features: [feature] })).toEqual({ reference: every, distorted: both ? every : [] });
+  });
+
+  it.each([
+    [['vif'], false, false],
+    [['adm', 'motion'], true, false],
+    [['psnr'], true, true],
+    [['speed_temporal'], true, true],
+  ])(
+    'of pairs that subsampling leaves out what works on every frame: %j',
+    async (features, first, second) => {
+      const listed = [0, 3, 6];
+      expect(await reads({ features, subsample: 3 })).toEqual({
+        reference: first ? every : listed,
+        distorted: second ? every : listed,
+      });
+    },
+  );
+
+  describe('nothing of a distorted video, which', () => {
+    const options = { noPrediction: true, features: ['motion'] };
+    const reference = file(folder, 'motion-r.y4m', pair.reference);
+    const frame = 6 + (3 * FORMAT.width * FORMAT.height) / 2;
+
+    it.each(tier([0, 2], [0, 1, 2]))(
+      'is refused where it is cut, and ends the run where it ends, %i threads',
+      async (threads) => {
+        for (const cut of [1, 500, frame - 7]) {
+          const distorted = file(folder, `cut-${cut}.y4m`, pair.distorted.slice(0, -cut));
+          const run = () => scorePair(nodePlatform, { reference, distorted }, { ...options, threads });
+          expect(await failure(run, 'media'), `${cut} bytes`).toMatch(/frame 6 of .* is incomplete/);
+        }
+        const distorted = file(folder, 'short.y4m', pair.distorted.slice(0, -2 * frame));
+        const report = await scorePair(nodePlatform, { reference, distorted }, { ...options, threads });
+        expect(report.frameCount).toBe(FRAMES - 2);
+      },
+    );
+
+    it('is refused where frames are not where they should be', async () => {
+      const damaged = pair.distorted.slice();
+      damaged.set([0x58], damaged.length - 3 * frame);
+      const distorted = file(folder, 'damaged.y4m', damaged);
+      const run = () => scorePair(nodePlatform, { reference, distorted }, { ...options, threads: 1 });
+      expect(await failure(run, 'media')).toMatch(/frame 4 of/);
+    });
+  });
+});
+
+describe('samples that need more bits than the video has', () => {
+  const { width, height } = SMALL_10;
+  const LUMA = width * height;
+  const CHROMA = (width >> 1) * (height >> 1);
+  const FRAME = LUMA + 2 * CHROMA;
+
+  /** Raw frames of 10 bits; `set` puts samples into them by their place in the file. */
+  function raw(set: Readonly<Record<number, number>> = {}, length = 6 * FRAME): Uint8Array<ArrayBuffer> {
+    const samples = Uint16Array.from({ length }, (_, i) => (i * 37) % 1024);
+    for (const [at, sample] of Object.entries(set)) samples[Number(at)] = sample;
+    return new Uint8Array(samples.buffer);
+  }
+
+  /** A frame to push, luma and chroma of one value each. */
+  const flat = (luma: number) => {
+    const chroma = new Uint16Array(CHROMA).fill(512);
+    return { y: new Uint16Array(LUMA).fill(luma), cb: chroma, cr: chroma };
+  };
+  const good = file(folder, 'good.yuv', raw());
+  const bad = raw({ [4 * FRAME + 999]: 4080, [5 * FRAME]: 5000 });
+  const badFile = file(folder, 'bad.yuv', bad);
+  const WARNING =
+    'Frame 4 of the distorted video has a luma sample of 4080, but 10 bits hold 0 to 1023, so its values mean nothing; ';
+  const told = ({ warnings }: Pick<Report, 'warnings'>) =>
+    warnings.filter((warning) => warning.includes('bits hold'));
+
+  it.each([
+    ['here', badFile, { threads: 0 }],
+    ['on workers, in chunks of two', badFile, { threads: 2, chunkFrames: 2 }],
+    ['in portable code', badFile, { threads: 0, implementation: 'portable' }],
+    ['of a stream', streamOf(bad), {}],
+  ] as const)('are told once, with the first frame that has one, measured %s', async (_, distorted, more) => {
+    const report = await score({ reference: good, distorted, raw: SMALL_10 }, { ...PSNR, ...more });
+    expect(told(report)).toEqual([expect.stringContaining(WARNING)]);
+  });
+
+  it('are told of both videos, and of chroma where it is read', async () => {
+    const distorted = raw({ [LUMA + 3]: 1024 });
+    const reference = raw({ [FRAME + LUMA + CHROMA]: 65_535 });
+    const request = { reference, distorted, raw: SMALL_10 };
+    expect(told(await score(request, { ...PSNR, threads: 0 }))).toEqual([
+      expect.stringMatching(/^Frame 0 of the distorted video has a Cb sample of 1024, /),
+      expect.stringMatching(/^Frame 1 of the reference video has a Cr sample of 65535, /),
+    ]);
+    const luma = { features: ['float_psnr'], noPrediction: true, threads: 0 };
+    expect(told(await score(request, luma))).toEqual([]);
+  });
+
+  it('are told by a scorer that is fed, and not looked for in a picture that no metric reads', async () => {
+    const push = async (feature: string, ...pairs: [number, number][]) => {
+      const scorer = await createScorer(SMALL_10, { ...PSNR, features: [feature], threads: 0 });
+      for (const [reference, distorted] of pairs) await scorer.push(flat(reference), flat(distorted));
+      return told(await scorer.finish());
+    };
+    expect(await push('psnr', [512, 512], [1024, 512])).toEqual([
+      expect.stringMatching(/^Frame 1 of the reference video has a luma sample of 1024, /),
+    ]);
+    // Motion is of the reference alone.
+    expect(await push('motion', [512, 1024])).toEqual([]);
+    expect(await push('motion', [1024, 512])).toEqual([expect.stringContaining('of the reference video')]);
+  });
+
+  it('do not exist at 8 and 16 bits, nor in a video that keeps its range', async () => {
+    const bytes = raw({ 0: 65_535 });
+    for (const bitDepth of [8, 16]) {
+      const format: VideoFormat = { ...SMALL_10, bitDepth };
+      expect(told(await score({ reference: bytes, distorted: bytes, raw: format }, PSNR))).toEqual([]);
+    }
+    expect(told(await score({ reference: good, distorted: good, raw: SMALL_10 }, PSNR))).toEqual([]);
+  });
+
+  it.each([
+    ['distorted', 'one of the last', { [216 * 32 - 2]: 1024 }, 'cambi', 'luma sample of 1024'],
+    ['reference', 'the first', { 0: 65_535 }, 'cambi=full_ref=true', 'luma sample of 65535'],
+  ])(
+    'of the %s video, %s, make CAMBI refuse, which has no value then',
+    async (side, _, set, feature, found) => {
+      // As long as CAMBI needs a side to be.
+      const wide = { ...SMALL_10, width: 216, height: 32 };
+      const frame = 1.5 * wide.width * wide.height;
+      const [within, beyond] = [raw({}, frame), raw(set, frame)];
+      const videos = { reference: within, distorted: within, [side]: beyond, raw: wide };
+      const scoring = () => score(videos, { features: [feature], noPrediction: true, threads: 0 });
+      expect(await failure(scoring, 'media')).toContain(
+        `The cambi extractor has no value here: the ${side} video has a ${found}, but 10 bits hold 0 to 1023; check`,
+      );
+    },
+  );
+});
+
+describe('a file that is compared with itself', () => {
+  const clip = makeSample({ width: 64, height: 64, bitDepth: 8, chroma: '420' }, { seed: 3 });
+  const bytes = y4mFile(clip, 'reference', 12);
+  const reference = file(folder, 'a.y4m', bytes);
+  const messageOf = (findings: Report['preflight'] = []) =>
+    findings.find(({ code }) => code === 'identical')?.message;
+
+  it('is warned of', async () => {
+    const { preflight } = await score({ reference, distorted: reference }, { ...PSNR, threads: 1 });
+    expect(messageOf(preflight)).toContain(`are the same file, ${reference}`);
+    expect(preflight?.find(({ code }) => code === 'identical')?.severity).toBe('warning');
+  });
+
+  it('is warned of under another name, but no other file of the same size is', async () => {
+    const copy = await inspect({ reference, distorted: file(folder, 'copy.y4m', bytes) });
+    expect(messageOf(copy.findings)).toContain('hold the same bytes');
+    const encode = file(folder, 'd.y4m', y4mFile(clip, 'distorted', 12));
+    expect(messageOf((await inspect({ reference, distorted: encode })).findings)).toBeUndefined();
+  });
+
+  it('is said to be so only as far as it was compared', async () => {
+    const large = new Uint8Array(4 << 20).map((_, i) => i % 251);
+    const raw = { width: 1024, height: 1024, bitDepth: 8, chroma: '400' } as const;
+    const found = async (other: Uint8Array) => {
+      const files = { reference: file(folder, 'l.yuv', large), distorted: file(folder, 'm.yuv', other), raw };
+      return messageOf((await inspect(files)).findings);
+    };
+    expect(await found(large)).toContain('at all 64 places that were compared');
+    // Between two of the places.
+    expect(await found(large.with(40_000, 0))).toContain('at all 64 places that were compared');
+    expect(await found(large.with(large.length - 1, 0))).toBeUndefined();
+  });
+});
+
+describe('raw video', () => {
+  const RAW = { width: 176, height: 144, bitDepth: 8, chroma: '420' } as const;
+  const clip = makeSample(RAW);
+  const [reference, distorted] = [yuvFile(clip, 'reference', 6), yuvFile(clip, 'distorted', 6)];
+  const cut = distorted.subarray(0, distorted.length - 1000);
+  const turned = { ...RAW, width: 144, height: 176 };
+
+  it('that ends within a frame is refused however few are asked for, with the option that takes it', async () => {
+    for (const options of [
+      {},
+      { frameCount: 2 },
+      { scale: 'bicubic' },
+      { range: { unit: 'frames', start: 0, end: 2 } },
+    ] as const) {
+      await expect(score({ reference, distorted: cut, raw: RAW }, options)).rejects.toThrow(
+        /frame 5 of .* is incomplete: 38016 bytes expected, 37016 found; .*; check .*, or pass allowDamaged/,
+      );
+    }
+  });
+
+  it('that ends within a frame is scored up to there when damage is allowed, with a warning', async () => {
+    const report = await score({ reference, distorted: cut, raw: RAW }, { allowDamaged: true });
+    expect(report.frameCount).toBe(5);
+    expect(report.warnings).toContainEqual(
+      expect.stringMatching(/ends within frame 5, of whose 38016 bytes 37016/),
+    );
+  });
+
+  it('of another geometry is refused, and the geometry that fits is named', async () => {
+    await expect(score({ reference, distorted, raw: turned })).rejects.toThrow(
+      /^Both videos cannot be 144x176 4:2:0 8 bit: .* Pass raw: \{ width: 176, height: 144, bitDepth: 8, chroma: '420' \}\.$/,
+    );
+    expect((await score({ reference, distorted, raw: turned }, { preflight: false })).frameCount).toBe(6);
+  });
+
+  it('of another geometry is an error of an inspection, whose hint resolves it', async () => {
+    const { findings } = await inspect({ reference, distorted, raw: turned });
+    expect(findings[0]).toMatchObject({
+      code: 'raw-geometry',
+      severity: 'error',
+      hint: { purpose: 'fix', option: 'raw', value: RAW },
+    });
+    const after = await inspect({ reference, distorted, raw: RAW });
+    expect(after.findings.map(({ code }) => code)).not.toContain('raw-geometry');
+  });
+});
+
+describe.each(['reference', 'distorted'] as const)('an error about the %s', (role) => {
+  const pair = y4mPair(SMALL, 6);
+  const whole = {
+    reference: file(folder, 'r.y4m', pair.reference),
+    distorted: file(folder, 'd6.y4m', pair.distorted),
+  };
+  const cut = pair[role].slice(0, -100);
+  const damaged = pair[role].slice();
+  damaged.fill(0x20, damaged.length / 2);
+  const failed = (input: string | ReadableStream<Uint8Array>) =>
+    score({ ...whole, [role]: input }, { ...PSNR, threads: 2 }).then(
+      () => expect.unreachable(),
+      ({ code, role: told }: AnyvmafError) => [code, told],
+    );
+
+  it.each<[string, string | ReadableStream<Uint8Array>]>([
+    ['io', join(folder, 'absent.y4m')],
+    ['media', file(folder, `${role}.bin`, new Uint8Array(4096).fill(7))],
+    ['media', file(folder, `${role}-cut.y4m`, cut)],
+    ['media', file(folder, `${role}-damaged.y4m`, damaged)],
+    ['media', new Blob([cut]).stream()],
+  ])('has its role: %s', async (code, input) => {
+    expect(await failed(input)).toEqual([code, role]);
+  });
+
+  it('unless it is about both', async () => {
+    const other = file(folder, 'other.y4m', y4mPair({ ...SMALL, width: 64 }, 6)[role]);
+    expect(await failed(other)).toEqual(['mismatch', undefined]);
+  });
+});

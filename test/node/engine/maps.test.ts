@@ -1,0 +1,427 @@
+/**
+ * @module test/node/engine/maps
+ * Where quality is lost in a picture: CAMBI's heatmaps, every byte of which can be worked out by hand, and maps whose losses
+ * add up to the features.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { decode } from 'fast-png';
+import { describe, expect, it } from 'vitest';
+import type { VideoFormat } from '../../../src/core/frame.js';
+import { makeDataset } from '../../../src/engine/dataset.js';
+import { scorePair } from '../../../src/engine/score.js';
+import {
+  createScorer,
+  extractFrames,
+  mapQuality,
+  type QualityMaps,
+  qualityMaps,
+  score,
+  scoreMany,
+} from '../../../src/index.js';
+import { nodePlatform } from '../../../src/platform/node/platform.js';
+import type { FrameMetrics } from '../../../src/report/types.js';
+import { y4mFile } from '../../../src/sample/files.js';
+import { makeSample, type SampleDistortion } from '../../../src/sample/generator.js';
+import { file, scratchFolder, streamOf } from '../../support/clips.js';
+import { goldenCases } from '../../support/golden.js';
+import { refusalOf, smallModel } from '../../support/models.js';
+import { seeded } from '../../support/random.js';
+import { needsShared, sharedPath } from '../../support/shared.js';
+import { exhaustive, tier } from '../../support/tier.js';
+
+const SIDE = 216;
+const format: VideoFormat = { width: SIDE, height: SIDE, bitDepth: 10, chroma: '400' };
+const FRAMES = 5;
+const BANDED = [0, 2, 3];
+
+/** Two flat halves four levels apart. The other frames are flat throughout. */
+function bands(): Uint8Array<ArrayBuffer> {
+  const samples = new Uint16Array(FRAMES * SIDE * SIDE).fill(512);
+  for (const frame of BANDED) {
+    for (let at = frame * SIDE * SIDE; at < (frame + 1) * SIDE * SIDE; at++)
+      if (at % SIDE >= SIDE / 2) samples[at] = 516;
+  }
+  return new Uint8Array(samples.buffer);
+}
+
+/**
+ * A banded frame at a scale: `first` of its `side` columns have the lower level. The window is 5x5: 65 * 432 / 375 / 16
+ * is 4, made odd. Its rows hold `a` samples of the level in the middle and `b` of the other, four levels away, where the
+ * contrast of n rows is 4 * na * nb / (na + nb); 4 * 25 / 4 is full scale.
+ */
+function heatmap(side: number, first: number): Uint16Array<ArrayBuffer> {
+  const pixels = new Uint16Array(side * side);
+  for (let y = 0; y < side; y++) {
+    const rows = Math.min(y + 2, side - 1) - Math.max(y - 2, 0) + 1;
+    for (const [x, a, b] of [
+      [first - 2, 4, 1],
+      [first - 1, 3, 2],
+      [first, 3, 2],
+      [first + 1, 4, 1],
+    ] as const) {
+      pixels[y * side + x] = Math.floor((65_535 / 25) * ((4 * rows * a * rows * b) / (rows * (a + b))));
+    }
+  }
+  return pixels;
+}
+
+/** Side of each scale, and how many of its columns come from the left half: every other one, from the first on. */
+const SCALES = [
+  [216, 108],
+  [108, 54],
+  [54, 27],
+  [27, 14],
+  [14, 7],
+] as const;
+
+const name = (scale: number, side: number) => `cambi_heatmap_scale_${scale}_${side}x${side}_16b.gray`;
+
+/** @param frames those that are not zero throughout, of as many as `count` */
+function expected(side: number, first: number, frames: readonly number[], count: number): Buffer {
+  const all = new Uint16Array(count * side * side);
+  for (const frame of frames) all.set(heatmap(side, first), frame * side * side);
+  return Buffer.from(all.buffer);
+}
+
+const folder = scratchFolder();
+const video = file(folder, 'bands.yuv', bands());
+const request = { reference: video, distorted: video, raw: format };
+const featureOf = (into: string, more = '') => `cambi=heatmaps_path=${into}${more}`;
+const only = (feature: string) => ({ features: [feature], noPrediction: true });
+
+describe('every byte', () => {
+  it.each([
+    ['in the calling thread', { threads: 0 }],
+    ['by workers that read for themselves', { threads: 3, chunkFrames: 1 }],
+    ['in the portable twin', { threads: 0, implementation: 'portable' }],
+  ] as const)('%s', async (how, options) => {
+    const into = join(folder, how, 'made', 'for it');
+    const report = await score(request, { ...only(featureOf(into)), ...options });
+    expect(readdirSync(into).sort()).toEqual(SCALES.map(([side], scale) => name(scale, side)));
+    for (const [scale, [side, first]] of SCALES.entries()) {
+      const written = readFileSync(join(into, name(scale, side)));
+      expect(written.equals(expected(side, first, BANDED, FRAMES)), `scale ${scale}`).toBe(true);
+    }
+    const plain = await score(request, only('cambi'));
+    expect(report.frames).toEqual(plain.frames);
+  });
+
+  it('of frames that the calling thread hands to workers', async () => {
+    const into = join(folder, 'handed');
+    const pair = { reference: streamOf(bands()), distorted: streamOf(bands()), raw: format };
+    await score(pair, { ...only(featureOf(into)), threads: 2 });
+    for (const [scale, [side, first]] of SCALES.entries()) {
+      const written = readFileSync(join(into, name(scale, side)));
+      expect(written.equals(expected(side, first, BANDED, FRAMES)), `scale ${scale}`).toBe(true);
+    }
+  });
+
+  it('with zeros for frames that subsampling leaves out, up to the last that it does not', async () => {
+    const into = join(folder, 'third');
+    await score(request, { ...only(featureOf(into)), threads: 0, subsample: 3 });
+    const written = readFileSync(join(into, name(0, SIDE)));
+    expect(written.equals(expected(SIDE, SIDE / 2, [0, 3], 4))).toBe(true);
+  });
+
+  it('over those of an earlier run, and of nothing else in the folder', async () => {
+    const into = join(folder, 'again');
+    mkdirSync(into);
+    writeFileSync(join(into, 'mine'), 'kept');
+    writeFileSync(join(into, name(0, SIDE)), new Uint8Array(9 * SIDE * SIDE * 2));
+    await score(request, { ...only(featureOf(into)), threads: 0, frameCount: 1 });
+    expect(readFileSync(join(into, name(0, SIDE))).equals(expected(SIDE, SIDE / 2, [0], 1))).toBe(true);
+    expect(readdirSync(into)).toHaveLength(SCALES.length + 1);
+    expect(readFileSync(join(into, 'mine'), 'utf8')).toBe('kept');
+  });
+});
+
+it('names files by the size of the encode, and halves the pictures in them once more with the speed-up', async () => {
+  const large: VideoFormat = { width: 1921, height: 1081, bitDepth: 8, chroma: '400' };
+  const flat = file(folder, 'large.yuv', new Uint8Array(1921 * 1081));
+  const into = join(folder, 'speed-up');
+  const pair = { reference: flat, distorted: flat, raw: large };
+  await score(pair, { ...only(featureOf(into, ':cambi_high_res_speedup=1080')), threads: 0 });
+  const sizes = readdirSync(into).map((entry) => [entry, readFileSync(join(into, entry)).length]);
+  expect(Object.fromEntries(sizes)).toEqual({
+    'cambi_heatmap_scale_0_1921x1081_16b.gray': 961 * 541 * 2,
+    'cambi_heatmap_scale_1_961x541_16b.gray': 481 * 271 * 2,
+    'cambi_heatmap_scale_2_481x271_16b.gray': 241 * 136 * 2,
+    'cambi_heatmap_scale_3_241x136_16b.gray': 121 * 68 * 2,
+    'cambi_heatmap_scale_4_121x68_16b.gray': 61 * 34 * 2,
+  });
+});
+
+it('gives each variant of the extractor its own folder, and refuses to share one', async () => {
+  const [one, other] = [join(folder, 'one'), join(folder, 'other')];
+  const features = [featureOf(one), featureOf(other, ':enc_width=200:enc_height=216')];
+  await score(request, { features, noPrediction: true, threads: 0, frameCount: 1 });
+  expect(readdirSync(one)).toContain('cambi_heatmap_scale_0_216x216_16b.gray');
+  expect(readdirSync(other)).toContain('cambi_heatmap_scale_0_200x216_16b.gray');
+  const shared = join(folder, 'shared');
+  const twice = [featureOf(shared), featureOf(`${shared}/../shared`, ':topk=0.3')];
+  expect(await refusalOf('feature', () => score(request, { features: twice, noPrediction: true }))).toMatch(
+    /^Two variants of the cambi extractor would write .*shared.*scale_0.*; give each a heatmaps_path of its own/,
+  );
+  expect(existsSync(shared)).toBe(false);
+});
+
+describe('leaves nothing behind', () => {
+  it('where the folder cannot be made', async () => {
+    const taken = file(folder, 'taken', new Uint8Array(3));
+    const run = () => score(request, only(featureOf(join(taken, 'maps'))));
+    expect(await refusalOf('io', run)).toMatch(
+      /^Heatmaps cannot be written into .*taken.maps: a part of its path is a file, not a folder; name another/,
+    );
+    expect(readFileSync(taken)).toHaveLength(3);
+  });
+
+  it('where something else has the name of a heatmap', async () => {
+    const into = join(folder, 'occupied');
+    mkdirSync(join(into, name(2, 54)), { recursive: true });
+    const run = () => score(request, only(featureOf(into)));
+    expect(await refusalOf('io', run)).toMatch(
+      /^Heatmaps cannot be written into .*occupied: something else has/,
+    );
+    expect(readdirSync(into)).toEqual([name(2, 54)]);
+  });
+
+  it.each([0, 2])('of a run that is given up, with %i workers', async (threads) => {
+    const into = join(folder, `given up ${threads}`, 'deep');
+    mkdirSync(join(into, '..'));
+    const stop = new AbortController();
+    const gate = () => {
+      if (existsSync(into)) stop.abort(new Error('enough'));
+      return undefined;
+    };
+    const run = score(request, {
+      ...only(featureOf(into)),
+      threads,
+      chunkFrames: 1,
+      gate,
+      signal: stop.signal,
+    });
+    await expect(run).rejects.toThrow('enough');
+    expect(readdirSync(join(into, '..'))).toEqual([]);
+  });
+});
+
+describe('is refused', () => {
+  const feature = featureOf('maps');
+
+  it('where there is no place to write, as in a browser', async () => {
+    const { heatmaps: _, ...elsewhere } = nodePlatform;
+    const run = () => scorePair(elsewhere, request, { ...only(feature), threads: 0 });
+    expect(await refusalOf('feature', run)).toMatch(
+      /^cambi is to write heatmaps into "maps", but there is no place for files here; leave out heatmaps_path/,
+    );
+  });
+
+  it('for pairs that are pushed, several videos, tables and installed programs', async () => {
+    expect(await refusalOf('feature', () => createScorer(format, only(feature)))).toMatch(
+      /no place for files here/,
+    );
+    expect(
+      await refusalOf('usage', () => scoreMany(video, [video, video], { ...only(feature), raw: format })),
+    ).toMatch(/^heatmaps_path names one folder, but there are 2 distorted videos/);
+    const table = makeDataset(nodePlatform, [request], { features: [feature] });
+    expect(await refusalOf('usage', () => table.next())).toMatch(
+      /^heatmaps_path goes with scoring a single pair/,
+    );
+    const native = () => score(request, { ...only(feature), backend: 'native-cpu' });
+    expect(await refusalOf('usage', native)).toMatch(
+      /^heatmaps_path cannot be passed to the backend native-cpu/,
+    );
+    expect(existsSync('maps')).toBe(false);
+  });
+
+  it('of a model file, which may not have files written, but not of its string', async () => {
+    const into = join(folder, 'by model');
+    const feature_names = ['Cambi_feature_cambi_score', 'VMAF_integer_feature_motion2_score'];
+    const own = smallModel({ feature_names });
+    const model = (dictionary: Record<string, unknown>, at: string) =>
+      file(
+        folder,
+        at,
+        Buffer.from(JSON.stringify({ ...own, model_dict: { ...own.model_dict, ...dictionary } })),
+      );
+    const sly = model({ feature_opts_dicts: [{ heatmaps_path: into }, {}] }, 'sly.json');
+    expect(await refusalOf('model', () => score(request, { models: [`path=${sly}`] }))).toMatch(
+      /^The model ".*sly\.json" sets heatmaps_path, but a model's file cannot have files written/,
+    );
+    expect(existsSync(into)).toBe(false);
+    const plain = model({}, 'plain.json');
+    await score(request, { models: [`path=${plain}:cambi.heatmaps_path=${into}`], threads: 0 });
+    expect(readdirSync(into)).toHaveLength(SCALES.length);
+  });
+});
+
+const SIZES = [
+  { width: 96, height: 64, bitDepth: 8 },
+  { width: 97, height: 61, bitDepth: 10 },
+  { width: 33, height: 130, bitDepth: 12 },
+] as const;
+
+function pairOf(format: (typeof SIZES)[number], distortion?: SampleDistortion) {
+  const clip = makeSample({ ...format, chroma: '420' }, { seed: 5, ...(distortion && { distortion }) });
+  return { reference: y4mFile(clip, 'reference', 3), distorted: y4mFile(clip, 'distorted', 3) };
+}
+
+async function mapsOf(...[pair, frames, options]: Parameters<typeof qualityMaps>): Promise<QualityMaps[]> {
+  const all: QualityMaps[] = [];
+  for await (const maps of qualityMaps(pair, frames, options)) all.push(maps);
+  return all;
+}
+
+const sum = (values: Float64Array) => values.reduce((a, b) => a + b, 0);
+
+/** What a map says of a frame must be what scoring says, and losses must add up to it. */
+function check(maps: QualityMaps, metrics: FrameMetrics['metrics'] | undefined): void {
+  for (const [name, value] of Object.entries(maps.features)) expect(value, name).toBe(metrics?.[name]);
+  for (const [name, all] of [
+    ['vif', maps.vif],
+    ['adm', maps.adm],
+  ] as const) {
+    for (const { scale, loss } of all)
+      expect(sum(loss), `${name} ${scale}`).toBeCloseTo(
+        1 - Number(metrics?.[`integer_${name}_scale${scale}`]),
+        6,
+      );
+  }
+}
+
+describe('qualityMaps', () => {
+  for (const [i, format] of SIZES.entries()) {
+    const blockSizes = [4, 16, 128];
+    for (const blockSize of tier(blockSizes.slice(i, i + 1), blockSizes)) {
+      it(`adds up to the features: ${format.width}x${format.height} ${format.bitDepth} bit by ${blockSize}`, async () => {
+        const pair = pairOf(format);
+        const report = await score(pair, { features: ['vif', 'adm'], noPrediction: true, threads: 0 });
+        const [first, last] = await mapsOf(pair, [2, 0], { blockSize });
+        expect([first?.index, last?.index]).toEqual([0, 2]);
+        for (const maps of [first, last]) if (maps) check(maps, report.frames[maps.index]?.metrics);
+      });
+    }
+  }
+
+  it('weighs the losses as vmaf_v0.6.1 weighs its features', async () => {
+    const [maps] = await mapsOf(pairOf(SIZES[1]), [1]);
+    const lost = (name: string) => 1 - Number(maps?.features[`integer_${name}`]);
+    // Slopes of the model file, and their sum.
+    const [adm, all] = [2.8098077502505414, 9.41725442612];
+    const slopes = [1.222763456258933, 1.5360318811084146, 1.7620864995501058, 2.08656468286432];
+    const vif = slopes.reduce((total, slope, scale) => total + slope * lost(`vif_scale${scale}`), 0);
+    expect(maps?.lost('adm').total).toBeCloseTo((adm * lost('adm2')) / all, 6);
+    expect(maps?.lost('vif').total).toBeCloseTo(vif / all, 6);
+    expect(maps?.lost().total).toBeCloseTo((vif + adm * lost('adm2')) / all, 6);
+    const [both, parts] = [maps?.lost().values, [maps?.lost('vif').values, maps?.lost('adm').values]];
+    both?.forEach((value, i) => {
+      expect(value).toBeCloseTo((parts[0]?.[i] ?? 0) + (parts[1]?.[i] ?? 0), 12);
+    });
+  });
+
+  it('loses nothing where both videos are the same', async () => {
+    const { reference } = pairOf(SIZES[0]);
+    const [maps] = await mapsOf({ reference, distorted: reference }, [0]);
+    for (const { loss } of maps?.vif ?? []) expect(Math.max(...loss)).toBeLessThan(1e-6);
+    // ADM's rounding leaves a little of identical frames.
+    expect(Math.abs(maps?.lost().total ?? 1)).toBeLessThan(1e-3);
+  });
+
+  it('counts enhancement as quality, or does not with a gain limit of 1', async () => {
+    const size = { width: 64, height: 48 };
+    const reference = seeded(3)
+      .bytes(size.width * size.height)
+      .map((v) => 64 + (v >> 1));
+    const pair = {
+      reference,
+      // A quarter more contrast.
+      distorted: reference.map((v) => Math.round(128 + 1.25 * (v - 128))),
+      raw: { ...size, bitDepth: 8, chroma: '400' as const },
+    };
+    const [plain] = await mapsOf(pair, [0]);
+    const [neg] = await mapsOf(pair, [0], { enhnGainLimit: 1 });
+    expect(plain?.features.integer_vif_scale0).toBeGreaterThan(1);
+    expect(plain?.lost('vif').total).toBeLessThan(0);
+    expect(neg?.lost('vif').total).toBeGreaterThan(0);
+  });
+
+  it('is the same for a pair that extractFrames gave', async () => {
+    const pair = pairOf(SIZES[0]);
+    const [maps] = await mapsOf(pair, [1], { blockSize: 8 });
+    for await (const frames of extractFrames(pair, [1])) {
+      const same = await mapQuality(frames, { blockSize: 8 });
+      expect(same.lost().values).toEqual(maps?.lost().values);
+    }
+  });
+
+  it('refuses what it cannot do', async () => {
+    const pair = pairOf(SIZES[0]);
+    await expect(mapsOf(pair, [0], { blockSize: 12 })).rejects.toThrow(
+      'blockSize is 12, but it must be 4, 8',
+    );
+    await expect(mapsOf(pair, [0], { enhnGainLimit: 0 })).rejects.toThrow('enhnGainLimit is 0, but');
+    await expect(mapsOf(pair, [3])).rejects.toThrow('only 3 frames in common');
+    const [maps] = await mapsOf(pair, [0]);
+    expect(() => maps?.render({ scale: 1 })).toThrow(
+      'scale is 1, but it must be 0, 1, 2 or 3, and goes with of',
+    );
+    expect(() => maps?.render({ full: 0 })).toThrow('full is 0, but it must be');
+  });
+});
+
+describe('render', () => {
+  it('draws a frame in its size with a legend below, or without, or smaller', async () => {
+    const [maps] = await mapsOf(pairOf(SIZES[0]), [0]);
+    const file = decode((await maps?.render().png()) ?? new Uint8Array());
+    expect([file.width, file.height, file.channels]).toEqual([96, 64 + 15, 3]);
+    const bare = maps?.render({ legend: false }).image;
+    expect([bare?.width, bare?.height, bare?.data.length]).toEqual([96, 64, 3 * 96 * 64]);
+    const small = maps?.render({ legend: false, maxSide: 48, of: 'adm', scale: 3 }).image;
+    expect([small?.width, small?.height]).toEqual([48, 32]);
+  });
+
+  it('is grey where nothing is lost and has colour where something is', async () => {
+    const { reference } = pairOf(SIZES[0]);
+    const [same] = await mapsOf({ reference, distorted: reference }, [0]);
+    const colourful = (maps: QualityMaps | undefined) => {
+      const data = maps?.render({ legend: false, full: 0.5 }).image.data ?? new Uint8Array();
+      let count = 0;
+      for (let i = 0; i < data.length; i += 3) {
+        const channels = [...data.subarray(i, i + 3)];
+        if (Math.max(...channels) - Math.min(...channels) > 24) count++;
+      }
+      return count / (data.length / 3);
+    };
+    expect(colourful(same)).toBe(0);
+    const [lossy] = await mapsOf(pairOf(SIZES[0], { blur: 4 }), [0]);
+    expect(colourful(lossy)).toBeGreaterThan(0.5);
+  });
+});
+
+const shared = sharedPath('golden/features.json');
+
+describe.runIf(shared)(`maps of real clips (${needsShared})`, () => {
+  const root = new URL('../../../../shared/', import.meta.url);
+  const cases = shared ? goldenCases(root).filter(({ config }) => config === 'm:vmaf_v0.6.1') : [];
+  it('are of clips in 8, 10, 12 and 16 bit', () => {
+    const depths = cases.map(({ request: { raw } }) => raw?.bitDepth);
+    expect(depths).toEqual(expect.arrayContaining([8, 10, 12, 16]));
+  });
+  const large = (clip: string) => clip.includes('1080p');
+  for (const { clip, request: pair, expected } of cases) {
+    if (large(clip) && !exhaustive) continue;
+    it(`add up to libvmaf's features: ${clip}`, async () => {
+      const [maps] = await mapsOf(pair, [0]);
+      const known = Object.entries(expected.features ?? {}).filter(
+        ([name]) => name in (maps?.features ?? {}),
+      );
+      expect(known.length).toBeGreaterThanOrEqual(5);
+      for (const [name, values] of known) expect(maps?.features[name], name).toBe(values[0]);
+      expect(1 - sum(maps?.vif[0]?.loss ?? new Float64Array())).toBeCloseTo(
+        Number(expected.features?.integer_vif_scale0?.[0]),
+        6,
+      );
+    });
+  }
+});

@@ -1,0 +1,338 @@
+/**
+ * @module test/node/engine/preflight
+ * What a run finds out about its pair while it scores it: frames lost in the middle, offsets, what pictures show; and that a
+ * defect of looking never ends a run.
+ */
+
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Platform } from '../../../src/engine/contract/platform.js';
+import { scorePair } from '../../../src/engine/score.js';
+import { formatReport, inspect, score, trustOf } from '../../../src/index.js';
+import { PassingThumbs } from '../../../src/media/align.js';
+import { LumaMeter } from '../../../src/media/preflight.js';
+import { nodePlatform } from '../../../src/platform/node/platform.js';
+import { readReport } from '../../../src/report/read.js';
+import { summarize } from '../../../src/report/summary.js';
+import { y4mFrame, y4mHeader } from '../../../src/sample/files.js';
+import { makeSample } from '../../../src/sample/generator.js';
+import { file, SMALL, scratchFolder, streamOf, y4mPair } from '../../support/clips.js';
+import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
+import { film } from '../../support/films.js';
+import { tier } from '../../support/tier.js';
+
+const QUICK = { noPrediction: true, features: ['psnr'] } as const;
+const FORMAT = { width: 128, height: 96, bitDepth: 8, chroma: '420' } as const;
+const FRAMES = 120;
+
+describe('frames lost in the middle', () => {
+  const clip = makeSample(FORMAT, { seed: 5 });
+  const video = (side: 'reference' | 'distorted', order: (n: number) => number) =>
+    Buffer.concat([
+      Buffer.from(y4mHeader(FORMAT)),
+      ...Array.from({ length: FRAMES }, (_, n) =>
+        Buffer.from(y4mFrame(clip, side, Math.min(FRAMES - 1, order(n)))),
+      ),
+    ]);
+  const folder = scratchFolder();
+  const reference = file(
+    folder,
+    'r.y4m',
+    video('reference', (n) => n),
+  );
+  const whole = file(
+    folder,
+    'whole.y4m',
+    video('distorted', (n) => n),
+  );
+  const lossy = video('distorted', (n) => (n < 60 ? n : n + 10));
+  const distorted = file(folder, 'd.y4m', lossy);
+  const slip = {
+    code: 'slip',
+    severity: 'error',
+    message: expect.stringContaining('From frame 60 on distorted runs 10 frames ahead of reference'),
+    places: [{ frame: 60, frames: 10 }],
+  };
+
+  it.each(tier([0, 2], [0, 1, 2]))('are told with %i workers that read files', async (threads) => {
+    const { preflight = [] } = await score({ reference, distorted }, { ...QUICK, threads });
+    expect(preflight).toContainEqual(expect.objectContaining(slip));
+    const good = await score({ reference, distorted: whole }, { ...QUICK, threads });
+    expect(good.preflight?.map(({ code }) => code)).not.toContain('slip');
+  });
+
+  it.each([0, 2])('are told with %i workers that are sent frames', async (threads) => {
+    const request = { reference, distorted: streamOf(Uint8Array.from(lossy)) };
+    const { preflight = [] } = await score(request, { ...QUICK, threads });
+    expect(preflight).toContainEqual(expect.objectContaining(slip));
+  });
+
+  it('do not change the values', async () => {
+    const [watched, not] = await Promise.all(
+      [true, false].map((preflight) => score({ reference, distorted }, { ...QUICK, preflight, threads: 1 })),
+    );
+    expect(watched?.frames).toEqual(not?.frames);
+    expect(not?.preflight).toBeUndefined();
+  });
+
+  it('stand in the report with their places, and near the score', async () => {
+    const report = await score({ reference, distorted }, { ...QUICK, threads: 1 });
+    const read = readReport(formatReport(report, 'json'));
+    expect(read.preflight).toContainEqual(expect.objectContaining({ code: 'slip', places: slip.places }));
+    expect(summarize(report)).toContain('From frame 60 on distorted runs');
+  });
+
+  it('refuse a pair that must be without objection', async () => {
+    const strict = score({ reference, distorted }, { ...QUICK, strict: true, threads: 1 });
+    await expect(strict).rejects.toThrow('From frame 60 on distorted runs 10 frames ahead');
+  });
+
+  it('are not looked for where only some frames are scored, which is said', async () => {
+    const { preflight = [] } = await score({ reference, distorted }, { ...QUICK, subsample: 2, threads: 1 });
+    const said = preflight.find(({ code }) => code === 'unwatched');
+    expect(said).toMatchObject({ severity: 'info' });
+    expect(said?.message).toContain('only one frame in 2 is scored');
+  });
+});
+
+describe('an offset that is searched', () => {
+  const folder = scratchFolder();
+  /** Scenes of a film, each moving. */
+  const scenes = [70, 50, 60, 60].map((frames, n) => ({
+    frames,
+    clip: makeSample(FORMAT, { seed: n + 21 }),
+  }));
+  const frames = scenes.flatMap(({ frames: count, clip }) =>
+    Array.from({ length: count }, (_, n) => ({ clip, n })),
+  );
+  const film = (side: 'reference' | 'distorted', from: number, still = false) =>
+    Buffer.concat([
+      Buffer.from(y4mHeader(FORMAT)),
+      ...frames
+        .slice(from)
+        .map(({ clip, n }) =>
+          Buffer.from(y4mFrame(still ? (scenes[0]?.clip ?? clip) : clip, side, still ? 0 : n)),
+        ),
+    ]);
+  const reference = file(folder, 'film.y4m', film('reference', 0));
+  const late = file(folder, 'late.y4m', film('distorted', 75));
+  const standing = file(folder, 'standing.y4m', film('reference', 0, true));
+  const standingToo = file(folder, 'standing-d.y4m', film('distorted', 75, true));
+
+  it('is found beyond the first window, by looking further', async () => {
+    const { pairing } = await score({ reference, distorted: late }, { ...QUICK, offset: 'auto' });
+    expect(pairing?.frames).toMatchObject({ offset: 75, offsetState: 'found' });
+  });
+
+  it('is not called found where the window that was asked for does not reach it', async () => {
+    const options = { ...QUICK, offset: 'auto', window: 50 } as const;
+    const report = await score({ reference, distorted: late }, options);
+    expect(report.pairing?.frames.offsetState).not.toBe('found');
+    // A wrong pair stays one: a search that found nothing is no reason to believe the score more.
+    expect(trustOf(report).verdict).toBe('untrusted');
+    const doubt = report.preflight?.find(({ code }) => code === trustOf(report).codes[0]);
+    expect(doubt).toMatchObject({ severity: 'warning', hint: { option: 'window', value: 500 } });
+    expect(doubt?.message).toContain(
+      `The offset was searched and not found; ${report.pairing?.frames.offset} is used`,
+    );
+    expect(summarize(report)).toMatch(/offset -?\d+ \((not found|ambiguous), a guess/);
+    await expect(score({ reference, distorted: late }, { ...options, strict: true })).rejects.toThrow(
+      'The offset was searched and not found',
+    );
+    const { warnings } = await score({ reference, distorted: late }, { ...options, preflight: false });
+    expect(warnings.join(' ')).toContain('The offset was searched and not found');
+  });
+
+  it('is not called found where nothing moves', async () => {
+    const report = await score({ reference: standing, distorted: standingToo }, { ...QUICK, offset: 'auto' });
+    expect(report.pairing?.frames).toMatchObject({ offset: 0, offsetState: 'ambiguous' });
+    const doubt = report.preflight?.find(({ code }) => code === 'offset-unclear');
+    expect(doubt).toMatchObject({ severity: 'warning', message: expect.stringContaining('0 is used') });
+  });
+
+  it('says how far to search only where it is searched', async () => {
+    await expect(inspect({ reference, distorted: late }, { window: 100 })).rejects.toThrow('window is 100');
+    await expect(score({ reference, distorted: late }, { offset: 'auto', window: 0 })).rejects.toThrow(
+      'window is 0',
+    );
+  });
+});
+
+describe.runIf(hasFfmpeg)(`pictures looked at in passing, ${needsFfmpeg}`, () => {
+  const master = () => encode({ codec: 'ffv1', source: 'mandelbrot', frames: 150, size: '160x120' });
+  const copy = (name: string, filter: string) =>
+    ffmpeg(join(encodeFolder(), name), [
+      ...['-i', `file:${master()}`, '-vf', filter],
+      ...['-c:v', 'libx264', '-preset', 'ultrafast', '-crf', '20'],
+    ]);
+
+  it.each([
+    ['late', 'trim=start_frame=6,setpts=PTS-STARTPTS', { offset: 'offset: 6' }],
+    ['barred', 'drawbox=w=iw:h=16:c=black:t=fill', { 'black-borders': undefined }],
+    ['barred and smaller', 'drawbox=w=iw:h=16:c=black:t=fill,scale=96:72', { 'black-borders': undefined }],
+    ['blurred', 'gblur=sigma=3', {}],
+  ] as const)('say what looking at them apart says: %s', async (name, filter, expected) => {
+    const request = { reference: master(), distorted: copy(`${name}.mp4`, filter) };
+    const { preflight = [] } = await score(request);
+    const told = (findings: typeof preflight) => findings.map(({ code, severity }) => `${severity} ${code}`);
+    expect(told(preflight)).toEqual(told((await inspect(request)).findings));
+    for (const [code, fix] of Object.entries(expected)) {
+      const found = preflight.find((finding) => finding.code === code);
+      expect(found, code).toBeDefined();
+      if (fix !== undefined) expect(found?.fix).toBe(fix);
+    }
+  });
+
+  it('counts offsets from the first frames of the files, whatever offset is in use', async () => {
+    const distorted = copy('later.mp4', 'trim=start_frame=6,setpts=PTS-STARTPTS');
+    const used = async (offset: number) => {
+      const { preflight = [] } = await score({ reference: master(), distorted }, { ...QUICK, offset });
+      return preflight.find(({ code }) => code === 'offset')?.fix;
+    };
+    expect(await used(2)).toBe('offset: 6');
+    expect(await used(-3)).toBe('offset: 6');
+    expect(await used(6)).toBeUndefined();
+  });
+
+  it('opens each video once, unless all warnings are to be known before', async () => {
+    const opened: unknown[] = [];
+    const platform: Platform = {
+      ...nodePlatform,
+      decoders: async (options) =>
+        (await nodePlatform.decoders(options)).map((decoder) => ({
+          id: decoder.id,
+          availability: () => decoder.availability(),
+          probe: (input, signal) => decoder.probe(input, signal),
+          timestamps: (input, signal) => decoder.timestamps(input, signal),
+          open(input, facts, request) {
+            opened.push(input);
+            return decoder.open(input, facts, request);
+          },
+        })),
+    };
+    const request = { reference: master(), distorted: copy('same.mp4', 'null') };
+    await scorePair(platform, request, QUICK);
+    expect(opened).toEqual([request.reference, request.distorted]);
+    await scorePair(platform, request, { ...QUICK, strict: true });
+    expect(opened.length).toBeGreaterThan(4);
+  });
+});
+
+describe('two stored videos of one format', () => {
+  const folder = scratchFolder();
+  const pair = y4mPair(SMALL, 4);
+  const reference = file(folder, 'r.y4m', pair.reference);
+  const distorted = file(folder, 'd.y4m', pair.distorted);
+
+  it('are compared by what they declare', async () => {
+    for (const threads of [0, 1]) {
+      const report = await score({ reference, distorted }, { models: ['version=vmaf_4k_v0.6.1'], threads });
+      expect(report.preflight?.find(({ code }) => code === 'model-size')).toMatchObject({
+        severity: 'warning',
+        fix: "models: ['auto']",
+      });
+      const off = await score({ reference, distorted }, { ...QUICK, preflight: false, threads });
+      expect(off.preflight).toBeUndefined();
+    }
+  });
+});
+
+afterEach(() => vi.restoreAllMocks());
+
+function broken(): never {
+  throw new TypeError('table is undefined');
+}
+
+describe.runIf(hasFfmpeg)(`a defect of preflight, ${needsFfmpeg}`, () => {
+  const request = () => ({
+    reference: encode({ codec: 'ffv1', source: 'mandelbrot', size: '160x96', frames: 30 }),
+    distorted: encode({ codec: 'h264', source: 'mandelbrot', size: '160x96', frames: 30 }),
+  });
+  const breaks = {
+    'in a frame that is looked at': () => vi.spyOn(LumaMeter.prototype, 'add').mockImplementation(broken),
+    'in a thumbnail': () => vi.spyOn(PassingThumbs.prototype, 'add').mockImplementation(broken),
+    'in the search': () => vi.spyOn(PassingThumbs.prototype, 'readTo').mockImplementation(broken),
+  };
+
+  it.each(Object.keys(breaks) as (keyof typeof breaks)[])(
+    'is told, and the pair scored: %s',
+    async (where) => {
+      const whole = await score(request(), QUICK);
+      breaks[where]();
+      const { preflight = [], frames } = await score(request(), QUICK);
+      expect(frames).toEqual(whole.frames);
+      expect(preflight[0]).toMatchObject({ code: 'unchecked', severity: 'warning' });
+      expect(preflight[0]?.message).toContain('Preflight could not look at the pictures');
+      expect(preflight[0]?.message).toContain('table is undefined.');
+    },
+  );
+
+  it('is a reason to refuse a pair that must be without objection', async () => {
+    breaks['in a frame that is looked at']();
+    await expect(score(request(), { ...QUICK, strict: true })).rejects.toThrow('table is undefined');
+  });
+});
+
+describe.runIf(hasFfmpeg)(`an offset of many seconds, ${needsFfmpeg}`, () => {
+  const moving = { source: 'testsrc2', frames: 640 };
+  const request = () => ({
+    reference: film({ parts: [moving] }),
+    distorted: film({ parts: [{ ...moving, filter: 'trim=start_frame=520,setpts=PTS-STARTPTS' }] }),
+  });
+  const codesOf = (findings: readonly { readonly code: string }[] = []) => findings.map(({ code }) => code);
+  it('is looked at like any other, before a run and in it', async () => {
+    const aligned = expect.not.arrayContaining(['offset']);
+    for (const [offset, expected] of [
+      [520, aligned],
+      [510, expect.arrayContaining(['offset'])],
+    ] as const) {
+      const { preflight } = await score(request(), { ...QUICK, offset });
+      const { findings } = await inspect(request(), { offset });
+      for (const codes of [codesOf(preflight), codesOf(findings)]) {
+        expect(codes).not.toContain('unchecked');
+        expect(codes).toEqual(expected);
+      }
+    }
+  });
+});
+
+describe.runIf(hasFfmpeg)(`videos of a single frame, ${needsFfmpeg}`, () => {
+  const first = (name: string, ...options: readonly string[]) =>
+    ffmpeg(join(encodeFolder(), name), [
+      ...['-f', 'lavfi', '-i', 'mandelbrot=s=320x240:r=25', '-frames:v', '1', '-pix_fmt', 'yuv420p'],
+      ...options,
+    ]);
+  const videos = {
+    Y4M: () => first('one.y4m'),
+    JPEG: () => first('one.jpg', '-strict', 'unofficial'),
+    WebP: () => first('one.webp', '-c:v', 'libwebp', '-quality', '40'),
+    MP4: () => first('one.mp4', '-c:v', 'libx264', '-crf', '30'),
+  };
+  type Name = keyof typeof videos;
+  it.each<[Name, Name]>([
+    ['Y4M', 'MP4'],
+    ['MP4', 'Y4M'],
+    ['MP4', 'JPEG'],
+    ['JPEG', 'WebP'],
+    ['Y4M', 'WebP'],
+  ])('are a pair: %s against %s', async (reference, distorted) => {
+    const { frameCount, models } = await score({
+      reference: videos[reference](),
+      distorted: videos[distorted](),
+    });
+    expect(frameCount).toBe(1);
+    expect(models).toHaveLength(1);
+  });
+
+  it('are a pair where Y4M goes by times', async () => {
+    const request = { reference: videos.Y4M(), distorted: videos.Y4M() };
+    expect((await score(request, { ...QUICK, frameRatePolicy: 'nearest' })).frameCount).toBe(1);
+  });
+
+  it('are refused with a reason where nothing is left to compare', async () => {
+    const request = { reference: videos.MP4(), distorted: videos.MP4() };
+    await expect(score(request, { ...QUICK, offset: 5 })).rejects.toThrow(
+      /no frames to score: .+check the offset/,
+    );
+  });
+});

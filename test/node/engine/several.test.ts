@@ -1,0 +1,447 @@
+/**
+ * @module test/node/engine/several
+ * Several videos at once: against one reference, which is decoded once and no further than needed, in batches, and as tables
+ * for training.
+ */
+
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { AnyvmafError } from '../../../src/core/errors.js';
+import { scoreJobs } from '../../../src/engine/batch.js';
+import type { Platform } from '../../../src/engine/contract/platform.js';
+import type { ScoreManyOptions, ScoreOptions } from '../../../src/engine/contract/types.js';
+import type { DatasetOptions, DatasetPair } from '../../../src/engine/dataset.js';
+import { scoreEach } from '../../../src/engine/score-many.js';
+import {
+  compareModels,
+  evaluateModel,
+  score,
+  scoreBatch,
+  scoreMany,
+  writeFeatures,
+} from '../../../src/index.js';
+import { nodePlatform } from '../../../src/platform/node/platform.js';
+import type { BatchJob, BatchOptions, BatchProgress, BatchResult } from '../../../src/public.js';
+import { y4mFile } from '../../../src/sample/files.js';
+import { makeSample } from '../../../src/sample/generator.js';
+import { file, results, SMALL, scratchFolder, streamOf, y4mPair } from '../../support/clips.js';
+import { type Decoding, watchedPlatform } from '../../support/decodings.js';
+import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
+import { failure } from '../../support/media.js';
+import { comparable } from '../../support/shards.js';
+import { tableOf } from '../../support/tables.js';
+import { tier } from '../../support/tier.js';
+
+/** Every plane counts, and nothing is hidden by a model. */
+const FEATURES: ScoreOptions = {
+  noPrediction: true,
+  features: ['vif', 'adm', 'motion', 'psnr'],
+  preflight: false,
+};
+
+/** A lossy copy. */
+function again(path: string, name: string, options: readonly string[] = []): string {
+  const encoder = ['-c:v', 'libx264', '-preset', 'ultrafast', '-crf', '34'];
+  return ffmpeg(join(encodeFolder(), name), ['-i', `file:${path}`, ...options, ...encoder]);
+}
+
+describe.runIf(hasFfmpeg)(`several against one reference, ${needsFfmpeg}`, () => {
+  const folder = scratchFolder();
+  const master = () => encode({ codec: 'ffv1', frames: 40 });
+  const copies = () => [
+    again(master(), 'copy.mp4'),
+    again(master(), 'quarter.mp4', ['-vf', 'scale=80:60']),
+    again(master(), 'short.mp4', ['-frames:v', '25']),
+  ];
+
+  it.each([false, true])(
+    'equal single runs, and decode the reference once (preflight: %s)',
+    async (looks) => {
+      const options = { ...FEATURES, preflight: looks };
+      const opened: unknown[] = [];
+      const platform: Platform = {
+        ...nodePlatform,
+        decoders: async (options) =>
+          (await nodePlatform.decoders(options)).map((decoder) => ({
+            id: decoder.id,
+            availability: () => decoder.availability(),
+            probe: (input, signal) => decoder.probe(input, signal),
+            timestamps: (input, signal) => decoder.timestamps(input, signal),
+            open(input, facts, request) {
+              opened.push(input);
+              return decoder.open(input, facts, request);
+            },
+          })),
+      };
+      const seen: number[] = [];
+      const reports = await scoreEach(platform, master(), [...copies(), master()], {
+        ...options,
+        onReport: (_, index) => seen.push(index),
+      });
+      expect(seen.sort()).toEqual([0, 1, 2, 3]);
+      // Once for all four, and once as the last distorted video.
+      expect(opened.filter((input) => input === master())).toHaveLength(2);
+      for (const [i, distorted] of copies().entries()) {
+        const alone = await score({ reference: master(), distorted }, options);
+        const together = reports[i];
+        expect(together?.warnings).toEqual(alone.warnings);
+        expect(together?.preflight).toEqual(alone.preflight);
+        expect(together && results(together)).toEqual(results(alone));
+      }
+    },
+  );
+
+  it('fail together, naming the one that is to blame', async () => {
+    const bad = file(folder, 'bad.mp4', new TextEncoder().encode('\0\0\0\x20ftypisom'));
+    expect(await failure(() => scoreMany(master(), [...copies(), bad], FEATURES), 'media')).toContain(
+      'bad.mp4',
+    );
+  });
+
+  it('go on without the ones that fail where somebody is told of them', async () => {
+    const bad = file(folder, 'bad.mp4', new TextEncoder().encode('\0\0\0\x20ftypisom'));
+    const told: [string, number][] = [];
+    const onFailure = (error: AnyvmafError, index: number) => told.push([error.message, index]);
+    const reports = await scoreMany(master(), [bad, ...copies()], { ...FEATURES, onFailure });
+    expect(told).toEqual([[expect.stringContaining('bad.mp4'), 0]]);
+    expect(reports.map(({ distorted }) => distorted.name)).toEqual(copies());
+    told.length = 0;
+    expect(await scoreMany(bad, copies(), { ...FEATURES, onFailure })).toEqual([]);
+    expect(told.map(([, index]) => index).sort()).toEqual([0, 1, 2]);
+    // What is wrong with all, and whoever stops them all, is not one's own failure.
+    told.length = 0;
+    expect(
+      await failure(() => scoreMany(master(), copies(), { onFailure, features: ['nonsense'] }), 'feature'),
+    ).toContain('nonsense');
+    const stop = new AbortController();
+    const running = scoreMany(master(), copies(), {
+      ...FEATURES,
+      onFailure,
+      signal: stop.signal,
+      onFrame: () => stop.abort(new Error('enough')),
+    });
+    await expect(running).rejects.toThrow('enough');
+    expect(told).toEqual([]);
+  });
+
+  it('stop when asked', async () => {
+    const stop = new AbortController();
+    const running = scoreMany(master(), copies(), {
+      ...FEATURES,
+      signal: stop.signal,
+      onFrame: () => stop.abort(new Error('enough')),
+    });
+    await expect(running).rejects.toThrow('enough');
+  });
+
+  it('refuse a reference that can be read only once', async () => {
+    const stream = streamOf(y4mPair(SMALL, 3).reference);
+    expect(await failure(() => scoreMany(stream, ['a.y4m', 'b.y4m']), 'usage')).toContain('only once');
+  });
+});
+
+const QUICK = { noPrediction: true, features: ['psnr'] } as const;
+
+/** Frames of the reference, more than a search of its first seconds reads. */
+const FRAMES = 420;
+
+/** Frames of a video that looking at its first seconds decodes at most. */
+const WINDOW = 300;
+
+describe.runIf(hasFfmpeg)(`decodings of one reference, ${needsFfmpeg}`, () => {
+  const master = () =>
+    encode({
+      codec: 'ffv1',
+      source: 'mandelbrot',
+      size: '96x64',
+      frames: FRAMES,
+      rate: 30,
+      extra: ['-g', '1'],
+    });
+  const copy = (name: string, ...options: string[]) =>
+    ffmpeg(join(encodeFolder(), name), [
+      ...['-i', `file:${master()}`, ...options],
+      ...['-c:v', 'libx264', '-preset', 'ultrafast', '-crf', '20', '-g', '15'],
+    ]);
+  const late = (frames: number) =>
+    copy(`late${frames}.mp4`, '-vf', `trim=start_frame=${frames},setpts=PTS-STARTPTS`);
+  const thinned = (every: number, rate: number) =>
+    copy(`rate${rate}.mp4`, '-vf', `select='not(mod(n,${every}))',setpts=N/${rate}/TB`, '-r', String(rate));
+  const smaller = () => copy('smaller.mp4', '-vf', 'scale=64:48');
+
+  // Encoding takes longer than a test may on a busy machine.
+  beforeAll(() => {
+    for (const make of [() => late(7), () => late(20), () => thinned(2, 15), () => thinned(3, 10), smaller])
+      make();
+    copy('a.mp4');
+    copy('b.mp4', '-vf', 'gblur=sigma=1');
+  }, 120_000);
+
+  const pairs = {
+    alike: () => [copy('a.mp4'), copy('b.mp4')],
+    late: () => [late(7), late(20), copy('a.mp4')],
+    rates: () => [thinned(2, 15), thinned(3, 10), copy('a.mp4')],
+    sizes: () => [smaller(), copy('a.mp4')],
+  };
+
+  /** Of the reference: decodings for the score and others, and how far the latter went. */
+  async function decodings(distorted: readonly string[], options: ScoreManyOptions) {
+    const { platform, opened } = watchedPlatform(nodePlatform);
+    const reports = await scoreEach(platform, master(), distorted, { ...QUICK, ...options });
+    const of = opened.filter(({ input }) => input === master());
+    const looks = of.filter(({ request }) => request.allowDamaged === true);
+    const seconds = ({ request }: Decoding) => (request.time?.end ?? 0) - (request.time?.start ?? 0);
+    return {
+      reports,
+      scored: of.filter((one) => !looks.includes(one)).map(({ frames }) => frames),
+      searches: looks.filter(({ request }) => request.frames).map(({ frames }) => frames),
+      glances: looks.filter(({ request }) => request.time).map(seconds),
+    };
+  }
+
+  const kinds = [
+    ['of other sizes', 'sizes', {}],
+    ['of other frame rates', 'rates', {}],
+    ['with an offset', 'alike', { offset: 3 }],
+    ['a part that is long', 'alike', { range: { unit: 'frames', start: 100, end: 300 } }],
+    ['of one kind', 'alike', {}],
+    ['of other frame rates, which is known', 'rates', { frameRatePolicy: 'nearest' }],
+  ] as const;
+  it.each(kinds.slice(0, tier(4, kinds.length)))('is one, and nothing else: %s', async (_, kind, options) => {
+    const { scored, searches, glances } = await decodings(pairs[kind](), options);
+    expect(scored).toHaveLength(1);
+    expect(searches).toEqual([]);
+    expect(glances).toEqual([]);
+  });
+
+  it.each([
+    ['warnings are to be known before', 'alike', { strict: true }, FRAMES],
+    ['the offsets are searched', 'late', { offset: 'auto' }, FRAMES],
+    ['both', 'alike', { strict: true, offset: 'auto' }, FRAMES],
+    ['few frames are scored', 'alike', { frameCount: 30 }, 30],
+    ['a short part is scored', 'rates', { range: { unit: 'frames', start: 200, end: 230 } }, 30],
+  ] as const)('is one beside a look at the first seconds: %s', async (_, kind, options, frames) => {
+    const { scored, searches, glances } = await decodings(pairs[kind](), options);
+    expect(scored).toEqual([frames]);
+    // One search for all pairs, and a few single frames.
+    expect(searches).toHaveLength(1);
+    expect(searches[0]).toBeLessThanOrEqual(WINDOW);
+    expect(glances.length).toBeLessThanOrEqual(3);
+    for (const length of glances) expect(length).toBeLessThan(0.1);
+  });
+
+  it('begins where the earliest pair does, and gives each what it has alone', async () => {
+    const options = { offset: 'auto' } as const;
+    const { reports, scored } = await decodings(pairs.late(), options);
+    expect(scored).toEqual([FRAMES]);
+    expect(reports.map(({ pairing }) => pairing?.frames.offset)).toEqual([7, 20, 0]);
+    expect(reports.map(({ frameCount }) => frameCount)).toEqual([FRAMES - 7, FRAMES - 20, FRAMES]);
+    for (const [i, distorted] of pairs.late().entries()) {
+      const alone = await score({ reference: master(), distorted }, { ...QUICK, ...options });
+      const together = reports[i];
+      expect(together && results(together)).toEqual(results(alone));
+      expect(together?.preflight).toEqual(alone.preflight);
+      expect(together?.warnings).toEqual(alone.warnings);
+    }
+  });
+
+  it('ends where the last pair does', async () => {
+    const options = { offset: 'auto', frameCount: 100 } as const;
+    const { reports, scored } = await decodings([late(7), late(20)], options);
+    expect(reports.map(({ frameCount }) => frameCount)).toEqual([100, 100]);
+    // From frame 7 to frame 119.
+    expect(scored).toEqual([113]);
+  });
+});
+
+const folder = scratchFolder();
+const videos = (seed: number) => {
+  const { reference, distorted } = y4mPair(SMALL, 4, seed);
+  return {
+    reference: file(folder, `${seed}-r.y4m`, reference),
+    distorted: file(folder, `${seed}-d.y4m`, distorted),
+  };
+};
+const [one, two] = [videos(1), videos(2)];
+
+async function all(jobs: readonly BatchJob[], options: BatchOptions = {}): Promise<readonly BatchResult[]> {
+  const results: BatchResult[] = [];
+  for await (const result of scoreBatch(jobs, { threads: 0, ...options })) results.push(result);
+  return results.sort((a, b) => a.index - b.index);
+}
+
+describe('a batch', () => {
+  it('scores each job as a run of its own does', async () => {
+    const jobs: readonly BatchJob[] = [
+      one,
+      { ...two, options: { features: ['psnr'], subsample: 2 } },
+      { ...one, distorted: two.distorted, options: { compat: 'libvmaf-3.0' } },
+      { ...one, options: { frameCount: 2 } },
+    ];
+    const results = await all(jobs);
+    expect(results.map(({ index }) => index)).toEqual([0, 1, 2, 3]);
+    for (const [i, { options, ...request }] of jobs.entries()) {
+      const alone = await score(request, { threads: 0, ...options });
+      expect(results[i]?.report && comparable(results[i].report)).toEqual(comparable(alone));
+    }
+  });
+
+  it('goes on when jobs fail, whatever their error', async () => {
+    const results = await all([
+      one,
+      { ...one, distorted: 'missing.y4m' },
+      { ...one, options: { models: ['version=none'] } },
+      { ...one, options: { features: ['none'] } },
+      { ...one, options: { features: [`cambi=heatmaps_path=${folder}`] } },
+      two,
+    ]);
+    expect(results.map(({ error }) => error?.code)).toEqual([
+      undefined,
+      'io',
+      'model',
+      'feature',
+      'usage',
+      undefined,
+    ]);
+  });
+
+  it('says how far all jobs are', async () => {
+    const seen: BatchProgress[] = [];
+    await all([one, two, { ...one, distorted: 'missing.y4m' }], {
+      onProgress: (progress) => seen.push(progress),
+    });
+    expect(seen.at(-1)).toMatchObject({
+      jobsDone: 3,
+      jobsFailed: 1,
+      jobsTotal: 3,
+      fraction: 1,
+      secondsLeft: 0,
+    });
+    const fractions = seen.map(({ fraction }) => fraction);
+    expect(fractions.every((value) => value >= 0 && value <= 1)).toBe(true);
+  });
+
+  it('ends with the reason of its signal, and when nobody wants more', async () => {
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    const running = (async () => {
+      for await (const _ of scoreBatch([one, two, one, two], { threads: 0, signal: stop.signal }))
+        stop.abort(reason);
+    })();
+    await expect(running).rejects.toBe(reason);
+    for await (const { report } of scoreBatch([one, { ...one, options: { subsample: 2 } }, two], {
+      threads: 0,
+    })) {
+      expect(report?.frameCount).toBe(4);
+      break;
+    }
+  });
+
+  it('refuses a wrong number of jobs at a time', async () => {
+    await expect(all([one], { together: 0 })).rejects.toThrow('together is 0');
+  });
+});
+
+describe.runIf(hasFfmpeg)(`a batch of encodes, ${needsFfmpeg}`, () => {
+  it('decodes the reference of several jobs once, whatever their options', async () => {
+    const master = encode({ codec: 'ffv1', source: 'mandelbrot', size: '96x64', frames: 20 });
+    const copy = (name: string) =>
+      ffmpeg(join(encodeFolder(), name), ['-i', `file:${master}`, '-c:v', 'libx264', '-preset', 'ultrafast']);
+    const { platform, opened } = watchedPlatform(nodePlatform);
+    const jobs = [
+      { reference: master, distorted: copy('a.mp4'), options: { features: ['psnr'] } },
+      { reference: master, distorted: copy('b.mp4'), options: { subsample: 2, features: ['ciede'] } },
+    ];
+    const results: BatchResult[] = [];
+    const options = { noPrediction: true, together: 4, preflight: false } as const;
+    for await (const result of scoreJobs(platform, jobs, options)) results.push(result);
+    expect(results.map(({ error }) => error)).toEqual([undefined, undefined]);
+    expect(opened.filter(({ input }) => input === master)).toHaveLength(1);
+  });
+});
+
+const sample = makeSample({ width: 64, height: 64, bitDepth: 8, chroma: '420' }, { seed: 62 });
+const reference = y4mFile(sample, 'reference', 5);
+const distorted = y4mFile(sample, 'distorted', 5);
+
+async function written(pairs: readonly DatasetPair[], options: DatasetOptions = {}) {
+  const pieces: Uint8Array[] = [];
+  const table = writeFeatures(pairs, { threads: 0, ...options });
+  for (let next = await table.next(); ; next = await table.next()) {
+    if (next.done)
+      return { summary: next.value, file: Uint8Array.from(pieces.flatMap((piece) => [...piece])) };
+    pieces.push(next.value);
+  }
+}
+
+describe('a table of videos', () => {
+  it("has every frame's features as scoring gives them, to the last bit", async () => {
+    const pair = { reference, distorted, key: 'sample', clip: 'one' };
+    const { file, summary } = await written([pair], { teacher: 'version=vmaf_v0.6.1', features: ['psnr'] });
+    const columns =
+      'key clip frame mos adm2 vif_scale0 vif_scale1 vif_scale2 vif_scale3 motion2 psnr_y psnr_cb psnr_cr teacher';
+    expect(summary).toMatchObject({ rows: 5, pairs: 1, columns: columns.split(' ') });
+    const { frames } = await score({ reference, distorted }, { threads: 0, features: ['psnr'] });
+    const table = await tableOf(file);
+    for (const [column, name] of [
+      ['adm2', 'integer_adm2'],
+      ['vif_scale0', 'integer_vif_scale0'],
+      ['vif_scale3', 'integer_vif_scale3'],
+      ['motion2', 'integer_motion2'],
+      ['psnr_y', 'psnr_y'],
+      ['teacher', 'vmaf'],
+      ['mos', 'vmaf'],
+    ] as const) {
+      expect([...(await table.numbers(column))], column).toEqual(frames.map(({ metrics }) => metrics[name]));
+    }
+    expect(await table.texts('key')).toEqual(Array(5).fill('sample'));
+  });
+
+  it('of several pairs has them one after the other, each with its opinion score', async () => {
+    const { file, summary } = await written([
+      { reference, distorted, key: 7, mos: 2.5 },
+      { reference, distorted: reference, key: 8, mos: 5 },
+    ]);
+    expect(summary.columns).not.toContain('teacher');
+    const table = await tableOf(file);
+    expect(await table.texts('key')).toEqual([...Array(5).fill('7'), ...Array(5).fill('8')]);
+    expect([...(await table.numbers('mos'))]).toEqual([...Array(5).fill(2.5), ...Array(5).fill(5)]);
+    expect([...(await table.numbers('frame'))]).toEqual([0, 1, 2, 3, 4, 0, 1, 2, 3, 4]);
+  });
+
+  it('keeps encodes of one name apart', async () => {
+    const { file } = await written([
+      { reference, distorted: new File([new Uint8Array(distorted)], 'a.y4m'), key: 'k' },
+      { reference, distorted: new File([new Uint8Array(distorted)], 'a.y4m'), key: 'k' },
+    ]);
+    expect(new Set(await (await tableOf(file)).texts('clip'))).toEqual(new Set(['a', 'a_2']));
+  });
+
+  it.each([
+    ['no pair', [], /no pair of videos/],
+    ['no key', [{ reference, distorted }], /key of pair 1 is missing/],
+    [
+      'mos of some',
+      [
+        { reference, distorted, key: 1, mos: 3 },
+        { reference, distorted, key: 1 },
+      ],
+      /Pair 2 has no mos/,
+    ],
+    ['mos that is none', [{ reference, distorted, key: 1, mos: Number.NaN }], /mos of pair 1 is NaN/],
+    ['a key between numbers', [{ reference, distorted, key: 1.5 }], /key of pair 1 is 1\.5/],
+  ] as const)('is refused of %s', async (_, pairs, message) => {
+    await expect(written(pairs)).rejects.toThrow(message);
+  });
+});
+
+describe('evaluation by the public API', () => {
+  it('says what is wrong with its options and files', async () => {
+    const bytes = new TextEncoder().encode('no table');
+    await expect(evaluateModel('m.onnx', bytes)).rejects.toThrow(/the table is not a Parquet file/);
+    await expect(evaluateModel('m.onnx', 'absent.parquet')).rejects.toThrow(/absent\.parquet/);
+    await expect(evaluateModel('m.onnx', bytes, { resamples: -1 })).rejects.toThrow(/resamples is -1/);
+    const wrong = { split: 'tets' } as unknown as Parameters<typeof evaluateModel>[2];
+    await expect(compareModels(['m.onnx'], bytes, wrong)).rejects.toThrow(/did you mean test/);
+  });
+});

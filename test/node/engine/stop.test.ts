@@ -1,0 +1,341 @@
+/**
+ * @module test/node/engine/stop
+ * How runs end early, aborted by the caller or by a worker that fails, and how a gate holds them up.
+ */
+
+import { describe, expect, it } from 'vitest';
+import { AnyvmafError } from '../../../src/core/errors.js';
+import type { Platform } from '../../../src/engine/contract/platform.js';
+import type { ScoreOptions, ScoreRequest } from '../../../src/engine/contract/types.js';
+import { scorePair } from '../../../src/engine/score.js';
+import type { WorkerHandle } from '../../../src/engine/workers/protocol.js';
+import { nodePlatform } from '../../../src/platform/node/platform.js';
+import { startNodeWorker } from '../../../src/platform/node/pool.js';
+import { ALL_FEATURES, file, ownSource, SMALL, scratchFolder, y4mPair } from '../../support/clips.js';
+import { tier } from '../../support/tier.js';
+
+const folder = scratchFolder();
+/** Large enough that a run takes seconds. */
+const pair = y4mPair({ width: 640, height: 360, bitDepth: 8, chroma: '420' }, 3);
+const endless = (side: 'reference' | 'distorted', onClose: () => void, seekable = false) => {
+  const source = ownSource(pair.clip, side, 3, { seekable, onClose });
+  return {
+    ...source,
+    readFrame: (_: number, into: Parameters<typeof source.readFrame>[1]) => source.readFrame(1, into),
+  };
+};
+const options: ScoreOptions = { noPrediction: true, features: ['vif', 'adm', 'motion'] };
+
+/** The real platform, which remembers what became of its workers. */
+function watched(
+  start: () => WorkerHandle = nodePlatform.startWorker,
+): Platform & { alive: number; started: number } {
+  const platform = {
+    ...nodePlatform,
+    alive: 0,
+    started: 0,
+    startWorker(): WorkerHandle {
+      const worker = start();
+      platform.alive++;
+      platform.started++;
+      let ended = false;
+      return {
+        ...worker,
+        async terminate() {
+          await worker.terminate();
+          if (!ended) platform.alive--;
+          ended = true;
+        },
+      };
+    },
+  };
+  return platform;
+}
+
+/** A real worker thread that runs other code than ours. */
+const rogue = (code: string) => () =>
+  startNodeWorker(
+    new URL(
+      `data:text/javascript,${encodeURIComponent(`import { parentPort } from 'node:worker_threads';parentPort.postMessage('loaded');${code}`)}`,
+    ),
+  );
+
+async function rejection(run: Promise<unknown>): Promise<unknown> {
+  return run.then(
+    () => expect.unreachable('the run did not fail'),
+    (reason: unknown) => reason,
+  );
+}
+
+describe('AbortSignal', () => {
+  it('that has fired already stops before anything is opened', async () => {
+    const reason = new Error('too late');
+    const run = scorePair(
+      nodePlatform,
+      { reference: 'none', distorted: 'none' },
+      { signal: AbortSignal.abort(reason) },
+    );
+    expect(await rejection(run)).toBe(reason);
+  });
+
+  it.each([0, 1, 2])(
+    'rejects with its reason, ends workers and closes both videos, %i threads',
+    async (threads) => {
+      const platform = watched();
+      const controller = new AbortController();
+      let closed = 0;
+      const request = {
+        reference: endless('reference', () => closed++),
+        distorted: endless('distorted', () => closed++),
+      };
+      let frames = 0;
+      const run = scorePair(platform, request, {
+        ...options,
+        threads,
+        signal: controller.signal,
+        onFrame: () => {
+          if (++frames >= 4) controller.abort('enough');
+        },
+      });
+      expect(await rejection(run)).toBe('enough');
+      expect(platform).toMatchObject({ started: threads, alive: 0 });
+      expect(closed).toBe(2);
+    },
+  );
+
+  it.each([0, 2])('lets a timer fire between frames, %i threads', async (threads) => {
+    const run = scorePair(
+      watched(),
+      { reference: endless('reference', () => {}), distorted: endless('distorted', () => {}) },
+      { ...options, threads, signal: AbortSignal.timeout(300) },
+    );
+    expect(await rejection(run)).toMatchObject({ name: 'TimeoutError' });
+  });
+
+  it('stops workers that read files by themselves', async () => {
+    const platform = watched();
+    const long = y4mPair({ width: 320, height: 180, bitDepth: 8, chroma: '420' }, 60);
+    const controller = new AbortController();
+    const run = scorePair(
+      platform,
+      { reference: file(folder, 'a.y4m', long.reference), distorted: file(folder, 'b.y4m', long.distorted) },
+      {
+        ...options,
+        threads: 2,
+        chunkFrames: 1,
+        signal: controller.signal,
+        onFrame: () => controller.abort(),
+      },
+    );
+    expect(await rejection(run)).toMatchObject({ name: 'AbortError' });
+    expect(platform).toMatchObject({ started: 2, alive: 0 });
+  });
+
+  it.each([0, 2])('does not wait for a video that has stalled, %i threads', async (threads) => {
+    const controller = new AbortController();
+    const stalled = ownSource(pair.clip, 'reference', 3, {
+      onRead: (index) => {
+        if (index < 1) return;
+        setTimeout(() => controller.abort('stalled'), 20);
+        return new Promise(() => {});
+      },
+    });
+    const platform = watched();
+    const run = scorePair(
+      platform,
+      { reference: stalled, distorted: ownSource(pair.clip, 'distorted', 3) },
+      { ...options, threads, signal: controller.signal },
+    );
+    expect(await rejection(run)).toBe('stalled');
+    expect(platform.alive).toBe(0);
+  });
+
+  it('does not wait for a video that never opens', async () => {
+    const silent = new ReadableStream<Uint8Array>();
+    const run = scorePair(
+      nodePlatform,
+      { reference: silent, distorted: pair.distorted },
+      { ...options, signal: AbortSignal.timeout(50) },
+    );
+    expect(await rejection(run)).toMatchObject({ name: 'TimeoutError' });
+  });
+
+  it('leaves no listener behind on a signal that goes on', async () => {
+    const { signal } = new AbortController();
+    let listeners = 0;
+    const add = signal.addEventListener.bind(signal);
+    const remove = signal.removeEventListener.bind(signal);
+    signal.addEventListener = (...args: Parameters<typeof add>) => {
+      listeners++;
+      add(...args);
+    };
+    signal.removeEventListener = (...args: Parameters<typeof remove>) => {
+      listeners--;
+      remove(...args);
+    };
+    await scorePair(nodePlatform, pair, { ...options, threads: 0, signal });
+    expect(listeners).toBe(0);
+  });
+});
+
+describe('a worker that fails', () => {
+  const files = {
+    reference: file(folder, 'c.y4m', pair.reference),
+    distorted: file(folder, 'd.y4m', pair.distorted),
+  };
+
+  it.each([
+    ['throws', 'throw new TypeError("broken")', /A worker died while measuring frames: broken\./],
+    ['exits', 'process.exit(7)', /A worker died while measuring frames: its thread ended with code 7\./],
+    [
+      'says so',
+      'parentPort.on("message", () => parentPort.postMessage({ kind: "failed", code: "internal", message: "No more." }))',
+      /^No more\.$/,
+    ],
+  ])('and %s ends the run with an error', async (_, code, message) => {
+    for (const request of tier([files], [files, pair])) {
+      let starts = 0;
+      // The other worker is a good one.
+      const platform = watched(() => (starts++ === 0 ? rogue(code)() : nodePlatform.startWorker()));
+      const error = await rejection(scorePair(platform, request, { ...options, threads: 2 }));
+      expect(error).toBeInstanceOf(AnyvmafError);
+      expect(error).toMatchObject({ code: 'internal', message: expect.stringMatching(message) });
+      expect(platform).toMatchObject({ started: 2, alive: 0 });
+    }
+  });
+
+  it('while the video has stalled is noticed all the same', async () => {
+    const platform = watched(
+      rogue('setTimeout(() => process.exit(1), 50); parentPort.on("message", () => {})'),
+    );
+    const never = ownSource(pair.clip, 'reference', 3, { onRead: () => new Promise(() => {}) });
+    const run = scorePair(
+      platform,
+      { reference: never, distorted: pair.distorted },
+      { ...options, threads: 1 },
+    );
+    expect(await rejection(run)).toMatchObject({ code: 'internal' });
+    expect(platform.alive).toBe(0);
+  });
+
+  it('to start leaves no other behind', async () => {
+    let starts = 0;
+    const platform = watched(() => {
+      if (starts++ === 2) throw new Error('no more threads');
+      return nodePlatform.startWorker();
+    });
+    const error = await rejection(scorePair(platform, files, { ...options, threads: 4 }));
+    expect(error).toMatchObject({ message: 'no more threads' });
+    expect(platform).toMatchObject({ started: 2, alive: 0 });
+  });
+
+  it('for want of its script says which it was', async () => {
+    const platform = watched(() => startNodeWorker(new URL('file:///nowhere/worker.js')));
+    const error = await rejection(scorePair(platform, files, { ...options, threads: 1 }));
+    expect(error).toMatchObject({ code: 'internal', message: expect.stringContaining('/nowhere/worker.js') });
+  });
+});
+
+const FRAMES = 12;
+const small = y4mPair(SMALL, FRAMES);
+const everything: ScoreOptions = { noPrediction: true, features: ALL_FEATURES };
+
+/** Lets `before` asks pass, then holds everyone up until it is opened. */
+function barrier(before: number) {
+  let open = () => {};
+  let asked = 0;
+  let reached = () => {};
+  const closed = new Promise<void>((resolve) => {
+    reached = resolve;
+  });
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return {
+    closed,
+    open,
+    gate() {
+      if (++asked <= before) return undefined;
+      reached();
+      return opened;
+    },
+  };
+}
+
+const moment = () => new Promise((resolve) => setTimeout(resolve, 60));
+
+describe('a gate', () => {
+  const files = (): ScoreRequest => ({
+    reference: file(folder, 'r.y4m', small.reference),
+    distorted: file(folder, 'd.y4m', small.distorted),
+  });
+  const sources = (reads: { count: number }): ScoreRequest => ({
+    reference: ownSource(small.clip, 'reference', FRAMES, { onRead: () => void reads.count++ }),
+    distorted: ownSource(small.clip, 'distorted', FRAMES),
+  });
+
+  it.each([0, 2])('holds reading up and changes no value, %i threads', async (threads) => {
+    const plain = await scorePair(nodePlatform, sources({ count: 0 }), { ...everything, threads });
+    const reads = { count: 0 };
+    const { gate, closed, open } = barrier(4);
+    const run = scorePair(nodePlatform, sources(reads), { ...everything, threads, gate });
+    await closed;
+    await moment();
+    const held = reads.count;
+    await moment();
+    expect(reads.count).toBe(held);
+    expect(held).toBeLessThan(FRAMES);
+    open();
+    expect((await run).frames).toEqual(plain.frames);
+    expect(reads.count).toBeGreaterThanOrEqual(FRAMES);
+  });
+
+  it('holds up workers that read for themselves, chunk by chunk', async () => {
+    const plain = await scorePair(nodePlatform, files(), { ...everything, threads: 0 });
+    const { gate, closed, open } = barrier(3);
+    let frames = 0;
+    const run = scorePair(nodePlatform, files(), {
+      ...everything,
+      threads: 2,
+      chunkFrames: 2,
+      gate,
+      onFrame: () => frames++,
+    });
+    await closed;
+    // Three chunks of two frames were let through; motion holds the last one back until its neighbour is known.
+    await expect.poll(() => frames).toBeGreaterThanOrEqual(5);
+    await moment();
+    expect(frames).toBeLessThanOrEqual(6);
+    open();
+    expect((await run).frames).toEqual(plain.frames);
+  });
+
+  it.each([0, 2])('can be left by a signal, %i threads', async (threads) => {
+    const stop = new AbortController();
+    const { gate, closed } = barrier(2);
+    const run = scorePair(nodePlatform, files(), {
+      ...everything,
+      threads,
+      chunkFrames: 1,
+      gate,
+      signal: stop.signal,
+    });
+    await closed;
+    stop.abort('enough');
+    await expect(run).rejects.toBe('enough');
+  });
+
+  it.each([0, 2])('that fails ends the run with what it failed with, %i threads', async (threads) => {
+    let asked = 0;
+    const gate = () => (++asked < 3 ? undefined : Promise.reject(new Error('closed for good')));
+    const run = scorePair(nodePlatform, files(), { ...everything, threads, chunkFrames: 1, gate });
+    await expect(run).rejects.toThrow('closed for good');
+  });
+
+  it('must be a function', async () => {
+    const gate = 'open' as unknown as () => undefined;
+    await expect(scorePair(nodePlatform, files(), { ...everything, gate })).rejects.toMatchObject({
+      code: 'usage',
+    });
+  });
+});

@@ -1,0 +1,237 @@
+/**
+ * @module test/node/engine/swap
+ * Models that change while a measurement runs: frames before and after equal runs with either model.
+ */
+
+import { beforeAll, describe, expect, it } from 'vitest';
+import { prepareRun } from '../../../src/engine/live/run.js';
+import { isSteerable, STEERED } from '../../../src/engine/live/steerable.js';
+import {
+  type Onlooker,
+  Steering,
+  type SwapOptions,
+  type SwapOutcome,
+} from '../../../src/engine/live/steering.js';
+import { createScorer, type Report, type ScoreOptions, score } from '../../../src/index.js';
+import { nodePlatform } from '../../../src/platform/node/platform.js';
+import { sampleSource } from '../../../src/sample/files.js';
+import { ownSource, SMALL, y4mPair } from '../../support/clips.js';
+import { seeded } from '../../support/random.js';
+import { tier } from '../../support/tier.js';
+
+/** More than a scorer takes ahead of what it measures: a change can be at a frame that comes. */
+const FRAMES = 320;
+/** Changes at random frames in each way of measuring. */
+const RUNS = tier(1, 50);
+const OLD = 'version=vmaf_v0.6.1';
+const NEG = 'version=vmaf_v0.6.1neg:name=neg';
+const FLAGGED = 'version=vmaf_v0.6.1:disable_clip:name=unclipped';
+
+const pair = y4mPair(SMALL, FRAMES);
+const random = seeded(tier(20_263, Date.now()));
+let expected: Report;
+
+beforeAll(async () => {
+  expected = await score(pair, { models: [OLD, NEG, FLAGGED], threads: 0 });
+});
+
+/** Asks for a change at the boundary of a frame, and says what came of it. */
+class Swapper implements Onlooker {
+  readonly steering = new Steering(this);
+  outcome: SwapOutcome | undefined;
+  refusal: unknown;
+  /** Resolves when there is an outcome or a refusal. */
+  readonly answered: Promise<void>;
+  #answer = () => {};
+  #model: Awaited<ReturnType<Steering['prepare']>> | undefined;
+
+  constructor(
+    readonly at: number,
+    readonly text: string,
+    readonly options: SwapOptions,
+  ) {
+    this.answered = new Promise((resolve) => {
+      this.#answer = resolve;
+    });
+  }
+
+  planned(): void {
+    this.steering.pause();
+    void this.steering.prepare(this.text).then((model) => {
+      this.#model = model;
+      this.steering.resume();
+    });
+  }
+
+  boundary(frame: number): void {
+    if (frame !== this.at || !this.#model) return;
+    try {
+      this.outcome = this.steering.swap(this.#model, this.options);
+    } catch (error) {
+      this.refusal = error;
+    }
+    this.#answer();
+  }
+
+  frame(): void {}
+  swapped(): void {}
+  ended(): void {}
+}
+
+async function runWith(swapper: Swapper, options: ScoreOptions, from: 'stored' | 'passing'): Promise<Report> {
+  const sides = { reference: pair.reference, distorted: pair.distorted };
+  const source = (side: 'reference' | 'distorted') => ownSource(pair.clip, side, FRAMES);
+  const request =
+    from === 'stored' ? sides : { reference: source('reference'), distorted: source('distorted') };
+  const run = prepareRun(nodePlatform, request, { models: [OLD], ...options });
+  if (!isSteerable(run)) throw new Error('a run can be steered');
+  run[STEERED](swapper.steering);
+  return run.start();
+}
+
+async function pushWith(swapper: Swapper, threads: number): Promise<Report> {
+  const scorer = await createScorer(SMALL, { models: [OLD], threads });
+  if (!isSteerable(scorer)) throw new Error('a scorer can be steered');
+  scorer[STEERED](swapper.steering);
+  const sources = (['reference', 'distorted'] as const).map((side) => sampleSource(pair.clip, side, FRAMES));
+  const planes = () => ({ y: new Uint8Array(SMALL.width * SMALL.height) });
+  for (let i = 0; i < FRAMES; i++) {
+    // A scorer takes pairs ahead of what it measures: those after the change must not be among them.
+    if (i === FRAMES / 2 && swapper.at < FRAMES / 4) await swapper.answered;
+    const [reference, distorted] = [planes(), planes()];
+    await sources[0]?.readFrame(i, reference);
+    await sources[1]?.readFrame(i, distorted);
+    await scorer.push(reference, distorted);
+  }
+  return scorer.finish();
+}
+
+/**
+ * Runs until a change comes in time. On a busy machine one worker can measure all other frames while the first ones wait for
+ * the other worker: the change is then refused, as it should be.
+ */
+async function inTime(run: (swapper: Swapper) => Promise<Report>, make: () => Swapper) {
+  for (let left = 5; ; left--) {
+    const swapper = make();
+    const report = await run(swapper);
+    if (left === 0 || !String(swapper.refusal).includes('is being measured already'))
+      return { swapper, report };
+  }
+}
+
+/** Compares every frame with the run that had all models. */
+function check(report: Report, { frame, to }: SwapOutcome): void {
+  expect(report.frames).toHaveLength(FRAMES);
+  for (const { frameNum, metrics } of report.frames) {
+    const all = expected.frames[frameNum]?.metrics ?? {};
+    const [has, lacks] = frameNum < frame ? ['vmaf', to] : [to, 'vmaf'];
+    expect(metrics[has], `${has} of frame ${frameNum}, changed at ${frame}, seed ${random.seed}`).toBe(
+      all[has],
+    );
+    expect(metrics[lacks], `${lacks} of frame ${frameNum}`).toBeUndefined();
+    for (const [name, value] of Object.entries(metrics)) expect(value, `${name} ${frameNum}`).toBe(all[name]);
+  }
+  expect(report.swaps).toEqual([{ frame, from: 'vmaf', to }]);
+  expect(report.models.map(({ name }) => name)).toEqual(['vmaf', to]);
+}
+
+describe('a change of the model', () => {
+  const cases = [
+    ['a run on 2 threads', (swapper: Swapper) => runWith(swapper, { threads: 2, chunkFrames: 3 }, 'stored')],
+    ['a run in the calling thread', (swapper: Swapper) => runWith(swapper, { threads: 0 }, 'stored')],
+    ['a run whose frames pass through', (swapper: Swapper) => runWith(swapper, { threads: 2 }, 'passing')],
+    ['a scorer without threads', (swapper: Swapper) => pushWith(swapper, 0)],
+    ['a scorer on 2 threads', (swapper: Swapper) => pushWith(swapper, 2)],
+  ] as const;
+
+  it.each(cases)('to one with the same features is exact at any frame, in %s', async (_, run) => {
+    for (let i = 0; i < RUNS; i++) {
+      const at = random.int(0, FRAMES - 1);
+      const swapper = new Swapper(at, FLAGGED, {});
+      const report = await run(swapper);
+      expect(swapper.refusal).toBeUndefined();
+      expect(swapper.outcome).toMatchObject({ frame: at, from: 'vmaf', to: 'unclipped', measuring: [] });
+      check(report, { frame: at, to: 'unclipped' } as SwapOutcome);
+    }
+  });
+
+  it('that could score no frame any more is refused, and the report is whole', async () => {
+    const swapper = new Swapper(FRAMES - 1, NEG, { measure: true });
+    const report = await runWith(swapper, { threads: 2, chunkFrames: 3 }, 'stored');
+    expect(swapper.outcome).toBeUndefined();
+    expect(swapper.refusal).toMatchObject({
+      code: 'usage',
+      message: `The last of the ${FRAMES} frames is being measured already; the new model would score no frame.`,
+    });
+    expect(report.swaps).toBeUndefined();
+    expect(report.frames).toHaveLength(FRAMES);
+    for (const { metrics } of report.frames) expect(metrics.vmaf).toBeDefined();
+  });
+
+  it.each(cases)(
+    'to one with further features is exact from the frame it names on, in %s',
+    async (_, run) => {
+      const at = random.int(0, 20);
+      const { swapper, report } = await inTime(run, () => new Swapper(at, NEG, { measure: true }));
+      expect(swapper.refusal).toBeUndefined();
+      const { outcome } = swapper;
+      if (!outcome) throw new Error('there is an outcome');
+      expect(outcome.frame).toBeGreaterThanOrEqual(at);
+      expect(outcome.frame).toBeLessThan(FRAMES);
+      expect(outcome.measuring).not.toEqual([]);
+      check(report, outcome);
+    },
+  );
+
+  it('that others follow at the same boundary is one change; to the model that scores it is refused', async () => {
+    const scorer = await createScorer(SMALL, { models: [OLD], threads: 0, keep: { frames: 4 } });
+    if (!isSteerable(scorer)) throw new Error('a scorer can be steered');
+    const swapper = new Swapper(-1, OLD, {});
+    scorer[STEERED](swapper.steering);
+    swapper.steering.resume();
+    const push = async (count: number) => {
+      for (let i = 0; i < count; i++) {
+        const planes = { y: new Uint8Array(SMALL.width * SMALL.height).fill(90 + scorer.pushed) };
+        await scorer.push(planes, planes);
+      }
+    };
+    const change = async (text: string) => {
+      const { steering } = swapper;
+      return steering.swap(await steering.prepare(text));
+    };
+    await push(6);
+    const { frame } = await change(FLAGGED);
+    await change('version=vmaf_v0.6.1:enable_transform:name=transformed');
+    await expect(change('version=vmaf_v0.6.1:enable_transform:name=transformed')).rejects.toThrow(
+      'The model "transformed" scores this run already.',
+    );
+    await expect(change('version=vmaf_v0.6.1:disable_clip:name=integer_adm2')).rejects.toThrow(
+      'The score "integer_adm2" of the new model has the name of a feature; give the model another with name=.',
+    );
+    await push(40);
+    const report = await scorer.finish();
+    expect(report.swaps).toEqual([{ frame, from: 'vmaf', to: 'transformed' }]);
+    expect(report.models.map(({ name }) => name)).toEqual(['vmaf', 'transformed']);
+    expect(report.metrics).not.toContain('unclipped');
+    // Every frame that is kept has the score, but not every frame that was pooled.
+    expect(report.frames.map(({ metrics }) => typeof metrics.transformed)).toEqual(
+      Array.from(report.frames, () => 'number'),
+    );
+    expect(report.pooled_metrics.transformed).toEqual({});
+    expect(report.distribution.transformed).toBeUndefined();
+    expect(report.pooled_metrics.integer_adm2).toHaveProperty('mean');
+  });
+
+  it('to one with further features is refused with what is missing, unless it is to be measured', async () => {
+    const swapper = new Swapper(5, NEG, {});
+    const report = await pushWith(swapper, 0);
+    expect(swapper.outcome).toBeUndefined();
+    expect(String(swapper.refusal)).toMatch(
+      /vmaf_v0\.6\.1neg.* needs what this run does not measure: .*measure: true/,
+    );
+    expect(report.swaps).toBeUndefined();
+    expect(report.frames.map(({ metrics }) => metrics.vmaf)).toEqual(
+      expected.frames.map(({ metrics }) => metrics.vmaf),
+    );
+  });
+});

@@ -1,0 +1,310 @@
+/**
+ * @module test/node/files/files
+ * Files of others, locks, and temporary files: nothing is opened, overwritten or removed that should not be.
+ */
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { BY_USER, type Origin } from '../../../src/core/origin.js';
+import { checkedStats, openAndCompare, openChecked } from '../../../src/files/checked-file.js';
+import { type FileLock, lockFile } from '../../../src/files/lock.js';
+import {
+  machineMark,
+  makeScratchFolder,
+  processMark,
+  removeScratch,
+  scratchBeside,
+  sweepScratch,
+  writeWhole,
+} from '../../../src/files/scratch.js';
+import { root } from '../../support/built.js';
+
+const home = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-checked-')));
+const at = (...parts: string[]) => join(home, ...parts);
+for (const folder of ['data', 'data/inner', 'database', 'outside']) mkdirSync(at(folder));
+for (const file of ['data/a', 'data/inner/b', 'database/c', 'outside/secret']) writeFileSync(at(file), file);
+symlinkSync(at('data/inner'), at('data/way-in'));
+symlinkSync(at('outside'), at('data/way-out'));
+symlinkSync(at('outside/secret'), at('data/link-out'));
+if (process.platform !== 'win32') execFileSync('mkfifo', [at('data/pipe'), at('outside/pipe')]);
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+const origin: Origin = { by: 'foreign', folders: [at('data')] };
+
+describe.each([
+  ['as this system does it', openChecked],
+  ['where descriptors cannot be asked', openAndCompare],
+])('a file that somebody else named, %s', (_, open) => {
+  it('is opened where it lies in a folder', () => {
+    for (const [name, content] of [
+      ['data/a', 'data/a'],
+      ['data/way-in/b', 'data/inner/b'],
+    ] as const) {
+      const fd = open(at(name), origin);
+      expect(readFileSync(fd, 'utf8')).toBe(content);
+      closeSync(fd);
+    }
+  });
+
+  it.each(['database/c', 'outside/secret', 'data/link-out', 'data/way-out/secret', 'data/../outside/secret'])(
+    'is refused where it lies elsewhere: %s',
+    (name) => expect(() => open(at(name), origin)).toThrow('leads out of the folders that may be read'),
+  );
+
+  it('is a regular file', () => {
+    expect(() => open(at('data/inner'), origin)).toThrow('EISDIR');
+    expect(() => open(at('data/none'), origin)).toThrow('ENOENT');
+  });
+
+  it.runIf(process.platform !== 'win32')('is no pipe, and none is waited for', () => {
+    expect(() => open(at('data/pipe'), origin)).toThrow('is not a regular file');
+    expect(() => open(at('data/way-out/pipe'), origin)).toThrow('leads out of the folders');
+  });
+
+  it('may lie anywhere where no folders are given', () => {
+    const fd = open(at('data/link-out'), { by: 'foreign' });
+    expect(readFileSync(fd, 'utf8')).toBe('outside/secret');
+    closeSync(fd);
+  });
+});
+
+describe('a file', () => {
+  it('that the user named is opened wherever it lies', () => {
+    const fd = openChecked(at('data/link-out'), BY_USER);
+    expect(readFileSync(fd, 'utf8')).toBe('outside/secret');
+    closeSync(fd);
+  });
+
+  it('has the facts of what its name leads to, if that is allowed', () => {
+    expect(checkedStats(at('data/way-in/b'), origin).size).toBe(12);
+    expect(() => checkedStats(at('data/link-out'), origin)).toThrow('leads out of the folders');
+  });
+});
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'anyvmaf-scratch-test-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const file = () => join(folder, 'results.jsonl');
+const locks = () => readdirSync(folder).filter((name) => name.endsWith('.lock'));
+
+/** Where a lock of this file would be that a process of that mark had. */
+async function lockOf(mark: string): Promise<string> {
+  const own = await lockFile(file());
+  const [name = ''] = locks();
+  await own.release();
+  return join(folder, name.replace(await processMark(), mark));
+}
+
+it('a file that this process has locked cannot be locked again, until it is released', async () => {
+  const lock = await lockFile(file());
+  lock.require();
+  await expect(lockFile(file())).rejects.toThrow('this process already writes it');
+  await lock.release();
+  await (await lockFile(file())).release();
+  expect(locks()).toEqual([]);
+});
+
+it('links are the file that they lead to, also one that is not there yet', async () => {
+  mkdirSync(join(folder, 'other'));
+  symlinkSync('../results.jsonl', join(folder, 'other', 'link'));
+  symlinkSync('other/link', join(folder, 'link'));
+  symlinkSync('.', join(folder, 'here'));
+  const names = [
+    file(),
+    join(folder, 'other', 'link'),
+    join(folder, 'link'),
+    join(folder, 'here', 'results.jsonl'),
+  ];
+  for (const there of [false, true]) {
+    if (there) writeFileSync(file(), '');
+    for (const name of names) {
+      const lock = await lockFile(name);
+      for (const other of names) await expect(lockFile(other)).rejects.toThrow('is locked');
+      await (await lockFile(join(folder, 'another'))).release();
+      await lock.release();
+    }
+  }
+});
+
+it('locks of dead processes are void: one that is gone, and one whose number another process has now', async () => {
+  const mark = await machineMark();
+  for (const dead of [`${mark}-${endedProcess()}-1`, `${mark}-${process.ppid}-1`]) {
+    writeFileSync(await lockOf(dead), '');
+    expect(locks()).toHaveLength(1);
+    const lock = await lockFile(file());
+    expect(locks()).toHaveLength(1);
+    await lock.release();
+  }
+});
+
+it('locks of other machines hold as long as they give signs of life', async () => {
+  const other = await lockOf('zzz-123-1');
+  writeFileSync(other, '');
+  await expect(lockFile(file())).rejects.toThrow(/process 123 of another machine or container writes it/);
+  const past = new Date(Date.now() - 3_600_000);
+  utimesSync(other, past, past);
+  await (await lockFile(file())).release();
+  expect(locks()).toEqual([]);
+});
+
+it('a lock that was lost is noticed', async () => {
+  const lock = await lockFile(file());
+  rmSync(join(folder, locks()[0] ?? ''));
+  expect(() => lock.require()).toThrow('is gone');
+  await lock.release();
+});
+
+it('of many that begin at once, at most one has it', async () => {
+  const results: (FileLock | undefined)[] = [];
+  // Within one process the second to come is refused at once, so that processes are needed for more.
+  await Promise.all(
+    Array.from({ length: 8 }, async () => results.push(await lockFile(file()).catch(() => undefined))),
+  );
+  const held = results.filter((lock) => lock !== undefined);
+  expect(held).toHaveLength(1);
+  await held[0]?.release();
+});
+
+it('a folder that does not let one be made is an error that says so', async () => {
+  await expect(lockFile(join(folder, 'none', 'results.jsonl'))).rejects.toThrow(/cannot lock/);
+});
+
+/** A folder in which nothing has been swept yet, as sweeping is once for each folder. */
+function fresh(name: string): string {
+  const path = join(folder, name);
+  mkdirSync(path);
+  return path;
+}
+
+/** The number of a process that has ended. */
+function endedProcess(): number {
+  const { pid } = spawnSync('true');
+  return pid;
+}
+
+/** The parts of a name: what it is for, the machine, the process, its start, and the rest. */
+async function parts(kind: 'mcp' | 'beside'): Promise<[string, string, string, string, string]> {
+  const made =
+    kind === 'mcp'
+      ? await makeScratchFolder('mcp', fresh('names'))
+      : await scratchBeside(join(fresh('names'), 'x'));
+  await removeScratch(made);
+  const [, prefix = '', machine = '', pid = '', start = '', rest = ''] =
+    /^(.*)-(\w+)-(\d+)-(\w+)-([\w.]+)$/.exec(basename(made)) ?? [];
+  expect(Number(pid)).toBe(process.pid);
+  return [prefix, machine, pid, start, rest];
+}
+
+it('a folder is readable by this user only, and goes when it is removed', async () => {
+  const path = await makeScratchFolder('mcp', folder);
+  expect(basename(path)).toMatch(/^anyvmaf-mcp-/);
+  expect(statSync(path).mode & 0o777).toBe(0o700);
+  writeFileSync(join(path, 'a'), 'x');
+  await removeScratch(path);
+  expect(existsSync(path)).toBe(false);
+});
+
+it('a folder that cannot be made is an error that says what to do', async () => {
+  await expect(makeScratchFolder('mcp', join(folder, 'none'))).rejects.toMatchObject({
+    code: 'io',
+    message: `No temporary folder can be made in "${join(folder, 'none')}": no folder can be made there; name another with TMPDIR.`,
+  });
+});
+
+it('folders of ended processes are removed, those of living ones stay', async () => {
+  const [prefix, machine, pid, start] = await parts('mcp');
+  const at = fresh('left');
+  const dead = [prefix, machine, endedProcess(), start, 'a'].join('-');
+  // The same number, but a process that started at another time: the number was given to another one.
+  const recycled = [prefix, machine, pid, `${start}1`, 'b'].join('-');
+  const living = [prefix, machine, pid, start, 'c'].join('-');
+  // A container or a machine that shares the folder has numbers of its own.
+  const elsewhere = [prefix, `${machine}0`, endedProcess(), start, 'd'].join('-');
+  const foreign = ['anyvmaf-other', 'anyvmaf-mcp-', 'anyvmaf-mcp-x-1-y', `${dead}.bak`];
+  for (const name of [dead, recycled, living, elsewhere, ...foreign]) {
+    mkdirSync(join(at, name));
+    writeFileSync(join(at, name, 'file'), 'x');
+  }
+  await sweepScratch(at);
+  const stays = process.platform === 'linux' ? [] : [recycled];
+  expect(readdirSync(at).sort()).toEqual([living, elsewhere, ...foreign, ...stays].sort());
+});
+
+it('half-written files of ended processes are removed when another is written there', async () => {
+  const [prefix, machine, , start, rest] = await parts('beside');
+  const at = fresh('left');
+  writeFileSync(join(at, [prefix, machine, endedProcess(), start, rest].join('-')), 'half');
+  writeFileSync(join(at, 'report.json'), 'old');
+  await writeWhole(join(at, 'report.json'), 'whole');
+  expect(readdirSync(at)).toEqual(['report.json']);
+  expect(readFileSync(join(at, 'report.json'), 'utf8')).toBe('whole');
+});
+
+it('symbolic links and things of another kind stay, and so does what links lead to', async () => {
+  const [prefix, machine, , start] = await parts('mcp');
+  const [at, outside] = [fresh('left'), fresh('outside')];
+  writeFileSync(join(outside, 'precious'), 'x');
+  const name = (suffix: string) => join(at, [prefix, machine, endedProcess(), start, suffix].join('-'));
+  const link = name('link');
+  symlinkSync(outside, link);
+  writeFileSync(name('file'), 'a folder has this name, no file');
+  const holder = name('holder');
+  mkdirSync(holder);
+  symlinkSync(outside, join(holder, 'inner'));
+  await sweepScratch(at);
+  expect(lstatSync(link).isSymbolicLink()).toBe(true);
+  expect(existsSync(holder)).toBe(false);
+  expect(readdirSync(at)).toHaveLength(2);
+  expect(readdirSync(outside)).toEqual(['precious']);
+});
+
+it.skipIf(process.getuid?.() !== 0)('what belongs to another user stays (needs root)', async () => {
+  const { chownSync } = await import('node:fs');
+  const [prefix, machine, , start] = await parts('mcp');
+  const at = fresh('left');
+  const theirs = join(at, [prefix, machine, endedProcess(), start, 'a'].join('-'));
+  mkdirSync(theirs);
+  chownSync(theirs, 65_534, 65_534);
+  await sweepScratch(at);
+  expect(existsSync(theirs)).toBe(true);
+});
+
+it('what a process has not removed goes when it exits, and stays for the next one when it is killed', async () => {
+  const script = (end: string) => `
+    const { makeScratchFolder } = await import(${JSON.stringify(pathToFileURL(join(root, 'dist/files/scratch.js')).href)});
+    await makeScratchFolder('native', process.argv[1]);
+    ${end}`;
+  const run = async (end: string) => {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script(end), folder]);
+    await once(child, 'exit');
+  };
+  await run('process.exit(3)');
+  expect(readdirSync(folder)).toEqual([]);
+  await run("process.kill(process.pid, 'SIGKILL'); await new Promise(() => {})");
+  expect(readdirSync(folder)).toHaveLength(1);
+  await run("process.kill(process.pid, 'SIGKILL'); await new Promise(() => {})");
+  expect(readdirSync(folder)).toHaveLength(1);
+  await sweepScratch(folder);
+  expect(readdirSync(folder)).toEqual([]);
+});

@@ -1,0 +1,217 @@
+/**
+ * @module test/node/mcp/clients
+ * The built MCP server with the clients of both generations of the official SDK over both transports: what hosts do.
+ */
+import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { root } from '../../support/built.js';
+import { type Connection, connect, type ProgressNotice, startHttp, WAYS } from '../../support/mcp-clients.js';
+import { seeded } from '../../support/random.js';
+import { tier } from '../../support/tier.js';
+
+const GEOMETRY = { width: 576, height: 324, pixfmt: '420', bitdepth: 8 };
+const SAMPLE = {
+  ref: 'anyvmaf://samples/reference_576x324.yuv',
+  dis: 'anyvmaf://samples/distorted_576x324.yuv',
+  ...GEOMETRY,
+};
+/** Frames of a video that takes far longer to score than any test waits. */
+const LONG = 6000;
+const FRAME_BYTES = (576 * 324 * 3) / 2;
+
+let folder = '';
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'anyvmaf-e2e-files-'));
+  // Holes: gigabytes that take no room.
+  for (const name of ['long_ref.yuv', 'long_dis.yuv']) {
+    writeFileSync(join(folder, name), '');
+    truncateSync(join(folder, name), LONG * FRAME_BYTES);
+  }
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const LONG_CALL = { ref: 'long_ref.yuv', dis: 'long_dis.yuv', ...GEOMETRY, backend: 'cpu' };
+
+/** Starts a call that would take minutes; resolves once it scores, with what will become of it. */
+async function startLong(
+  connection: Connection,
+  signal: AbortSignal,
+): Promise<{ outcome: Promise<unknown> }> {
+  let scores = () => {};
+  const scoring = new Promise<void>((resolve) => {
+    scores = resolve;
+  });
+  const options = { signal, onprogress: () => scores() };
+  const outcome = connection.call('vmaf_score', LONG_CALL, options).catch((error: unknown) => error);
+  await Promise.race([scoring, outcome]);
+  return { outcome };
+}
+
+describe.each(WAYS)('client of generation $generation over $transport', (way) => {
+  let connection: Connection;
+  beforeAll(async () => {
+    connection = await connect(way, { cwd: folder, env: { VMAF_MCP_MAX_CONCURRENT: '1' } });
+  });
+  // Servers end with their clients or their signal, and leave no file behind.
+  afterAll(async () => {
+    expect(await connection.end()).toEqual([]);
+  });
+
+  it('lists the tools that the reference page and the snapshot show', async () => {
+    expect(connection.protocol ?? '2025-11-25').toBe(way.generation === 1 ? '2025-11-25' : '2026-07-28');
+    const snapshot = JSON.parse(readFileSync(join(root, 'test/fixtures/mcp-tools.json'), 'utf8'));
+    expect(await connection.listTools(), 'npm run mcp:docs').toEqual(snapshot);
+  });
+
+  it('scores, tells progress, and reads the whole report behind the summary', async () => {
+    const told: ProgressNotice[] = [];
+    const onprogress = (notice: ProgressNotice) => told.push(notice);
+    const answer = await connection.call('vmaf_score', { ...SAMPLE, frame_cnt: 6 }, { onprogress });
+    expect(answer.isError, answer.content[0]?.text).toBeFalsy();
+    expect(JSON.parse(answer.content[0]?.text ?? '')).toEqual(answer.structuredContent);
+    expect(answer.structuredContent).toMatchObject({ backend_requested: 'auto', backend_used: 'cpu' });
+    expect(told.at(-1)).toMatchObject({ progress: 6, total: 6 });
+    for (const [i, { progress }] of told.entries())
+      expect(progress).toBeGreaterThan(told[i - 1]?.progress ?? -1);
+    const link = answer.content.find(({ type }) => type === 'resource_link');
+    const report = JSON.parse(await connection.read(link?.uri ?? ''));
+    expect(report.frames).toHaveLength(6);
+    expect(await connection.listResources()).toContain('anyvmaf://samples');
+    await expect(connection.read('anyvmaf://results/none/report.json')).rejects.toThrow(
+      'There is no resource',
+    );
+  });
+
+  it('fails in sentences that a model can act on', async () => {
+    const error = async (name: string, args: Record<string, unknown>) => {
+      const answer = await connection.call(name, args);
+      expect(answer.isError).toBe(true);
+      return JSON.parse(answer.content[0]?.text ?? '').error;
+    };
+    expect(await error('vmaf_score', { ...SAMPLE, width: 0 })).toBe('"width" is 0, but it must be 1 or more');
+    expect(await error('vmaf_score', { ...SAMPLE, referenc: 'a' })).toContain('has no parameter "referenc"');
+    expect(await error('vmaf_score', { ...SAMPLE, ref: '/etc/passwd' })).toContain(
+      'not under an allowed folder',
+    );
+    expect(await error('vmaf_score', { ...SAMPLE, ref: 'missing.yuv' })).toContain(
+      '"missing.yuv" does not exist',
+    );
+    await expect(connection.call('vmaf_scores', {})).rejects.toThrow('did you mean vmaf_score?');
+  });
+
+  it('cancels: the work stops and its place is free', async () => {
+    const cancel = new AbortController();
+    const { outcome } = await startLong(connection, cancel.signal);
+    // A light call answers beside it.
+    expect((await connection.call('list_models', {})).isError).toBeFalsy();
+    const waits: ProgressNotice[] = [];
+    const onprogress = (notice: ProgressNotice) => waits.push(notice);
+    const next = connection.call('vmaf_score', { ...SAMPLE, frame_cnt: 1 }, { onprogress });
+    await expect.poll(() => waits.length, { interval: 5 }).toBeGreaterThan(0);
+    expect(waits[0]?.message).toBe('vmaf_score waits for its turn: 1 running, next in line');
+    cancel.abort();
+    expect(await outcome).toBeInstanceOf(Error);
+    expect((await next).isError).toBeFalsy();
+  });
+
+  it('may vanish while a call runs: nothing is left of it', async () => {
+    const { outcome } = await startLong(connection, new AbortController().signal);
+    await connection.close();
+    expect(await outcome).toBeInstanceOf(Error);
+    // What runs and what it leaves is for afterAll to find.
+  });
+});
+
+describe('the server', () => {
+  let connection: Connection;
+  beforeAll(async () => {
+    connection = await connect({ generation: 1, transport: 'stdio' }, { cwd: folder });
+  });
+  afterAll(async () => {
+    expect(await connection.end()).toEqual([]);
+  });
+
+  it('answers calls of several kinds at once, far more than it has places', async () => {
+    const names = ['list_models', 'list_extractors', 'vmaf_score'];
+    const answers = await Promise.all(
+      Array.from({ length: tier(60, 200) }, (_, i) => {
+        const name = names[i % names.length] ?? '';
+        return connection.call(name, name === 'vmaf_score' ? { ...SAMPLE, frame_cnt: 1 } : {});
+      }),
+    );
+    expect(answers.filter(({ isError }) => isError)).toEqual([]);
+  });
+
+  /** Values that no parameter expects; most are long, wild or of another type. */
+  const ODD: readonly unknown[] = [
+    ...['', 'x'.repeat(5000), '../../etc/passwd', '/dev/zero', 'a\0b', 'version=nothing'],
+    ...[-1, 0, 1e308, 2 ** 53, 1.5, null, true, [], ['psnr', 'nothing=1'], {}, { a: { b: [] } }],
+    ...[SAMPLE.ref, SAMPLE.dis],
+  ];
+
+  it('has an answer for whatever arguments, and lives on', async () => {
+    const random = seeded(0x61726773);
+    const tools = JSON.parse(readFileSync(join(root, 'test/fixtures/mcp-tools.json'), 'utf8'));
+    for (let i = 0; i < tier(60, 300); i++) {
+      const { name, inputSchema } = random.pick<{ name: string; inputSchema: { properties?: object } }>(
+        tools,
+      );
+      // It takes minutes by design.
+      if (name === 'run_benchmark') continue;
+      const names = [...Object.keys(inputSchema.properties ?? {}), 'unknown', '__proto__'];
+      const args = Object.fromEntries(
+        Array.from({ length: random.int(0, 5) }, () => [random.pick(names), random.pick(ODD)] as const),
+      );
+      const base =
+        'ref' in (inputSchema.properties ?? {}) && random.int(0, 2) > 0 ? { ...SAMPLE, frame_cnt: 1 } : {};
+      const answer = await connection.call(name, { ...base, ...args });
+      const text = answer.content[0]?.text ?? '';
+      const seed = `seed ${random.seed}, call ${i}: ${name} ${JSON.stringify(args).slice(0, 500)}`;
+      if (answer.isError) {
+        const { error } = JSON.parse(text);
+        expect(error, seed).toMatch(/^[^\n]{5,2000}$/);
+        expect(error, seed).not.toMatch(/unexpectedly| {4}at |node:|does not fit its schema/);
+      } else expect(JSON.parse(text), seed).toEqual(answer.structuredContent);
+    }
+    expect((await connection.call('list_models', {})).isError).toBeFalsy();
+    expect(existsSync(join(folder, 'etc'))).toBe(false);
+  });
+});
+
+describe('the command', () => {
+  it('listens with the token of the environment and ends on SIGTERM', async () => {
+    const { child, url, stop } = await startHttp(folder, {
+      PATH: process.env.PATH ?? '',
+      ANYVMAF_MCP_TOKEN: 'secret',
+    });
+    const ask = (headers: Record<string, string>) =>
+      fetch(url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          ...headers,
+        },
+        body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
+      });
+    expect((await ask({})).status).toBe(401);
+    const answered = await ask({ authorization: 'Bearer secret' });
+    expect(answered.status).toBe(200);
+    expect(await answered.text()).toContain('vmaf_score');
+    expect(await (await fetch(url.replace('/mcp', '/health'))).json()).toEqual({ status: 'ok' });
+    await stop();
+    expect(child.exitCode).toBe(0);
+  });
+
+  it('does not listen for other machines without a token, or to allow what is no folder', async () => {
+    const refused = (args: readonly string[]) => startHttp(folder, { PATH: process.env.PATH ?? '' }, args);
+    await expect(refused(['--http', '0.0.0.0:0'])).rejects.toThrow(
+      'set a token with --token or ANYVMAF_MCP_TOKEN',
+    );
+    await expect(refused(['--allow', 'nothing'])).rejects.toThrow('--allow "nothing" is not a folder');
+  });
+});

@@ -1,0 +1,367 @@
+/**
+ * @module test/node/mcp/live/clients
+ * Requests that go the short way and those that do not, and hostile clients: others see no difference.
+ */
+
+import { existsSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createScorer, type EmbeddedServer } from '../../../../src/index.js';
+import { QuickWay } from '../../../../src/mcp/live/transports/quick.js';
+import {
+  callOf,
+  callTool,
+  listening,
+  openServed,
+  pairOf,
+  privateFolder,
+  request,
+  served,
+  TINY,
+} from '../../../support/mcp-live.js';
+import { tier } from '../../../support/tier.js';
+
+const STATUS = callOf('vmaf.status');
+
+/** The text of a request to a server at a port. */
+const postTo =
+  (port: number) =>
+  (body: string, ...more: string[]) => {
+    const lines = [`Host: 127.0.0.1:${port}`, `Content-Length: ${body.length}`, ...more];
+    return `POST /mcp/sse HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`;
+  };
+
+/** Sends pieces, each in a packet of its own, and gives all that comes back until it is enough or the end. */
+async function say(socket: Socket, pieces: readonly string[], enough: (text: string) => boolean) {
+  let text = '';
+  const over = new Promise<string>((resolve) => {
+    const take = (chunk: Buffer) => {
+      text += chunk;
+      if (enough(text)) done();
+    };
+    const done = () => {
+      socket.off('data', take);
+      resolve(text);
+    };
+    socket.on('data', take).on('close', done).on('error', done);
+  });
+  socket.setNoDelay(true);
+  for (const piece of pieces) {
+    socket.write(piece);
+    if (pieces.length > 1) await new Promise((next) => setTimeout(next, 5));
+  }
+  return over;
+}
+
+/** Opens a connection, which may be cut off by the other side. */
+function open(where: string | number): Socket {
+  const socket = typeof where === 'string' ? connect(where) : connect(where, '127.0.0.1');
+  return socket.on('error', () => {});
+}
+
+/** Ids of the answers, in their order. */
+const ids = (text: string) => [...text.matchAll(/"jsonrpc":"2\.0","id":(\d+)/g)].map(([, id]) => Number(id));
+
+describe('a plain request', () => {
+  let opened: Awaited<ReturnType<typeof openServed>>;
+  let port = 0;
+  let post = postTo(0);
+  beforeAll(async () => {
+    opened = await openServed();
+    const { address } = await opened.server.listen({ transport: 'sse', port: 0 });
+    port = Number(new URL(address).port);
+    post = postTo(port);
+  });
+  afterAll(async () => {
+    await opened.scorer.close();
+    await opened.server.close();
+  });
+
+  it('is answered whatever packets it comes in, with the bytes that a client needs', async () => {
+    const text = post(STATUS);
+    for (const pieces of [
+      [text],
+      [text.slice(0, -9), text.slice(-9)],
+      [...text.slice(0, 20)].concat(text.slice(20)),
+    ]) {
+      const socket = open(port);
+      const answer = await say(socket, pieces, (all) => all.includes('"isError":false'));
+      const [head = '', body = ''] = answer.split('\r\n\r\n');
+      expect(head).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+      expect(head).toMatch(/\r\nContent-Type: application\/json\r\n/i);
+      expect(head).toMatch(/\r\nDate: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n/);
+      expect(Number(/\r\nContent-Length: (\d+)/i.exec(head)?.[1])).toBe(Buffer.byteLength(body));
+      expect(JSON.parse(body).id).toBe(1);
+      socket.destroy();
+    }
+  });
+
+  it('waits for its turn, and is answered after its client has closed its side', async () => {
+    const all = Array.from({ length: 40 }, (_, id) => post(callOf('vmaf.status', {}, id))).join('');
+    const socket = open(port);
+    const ended = new Promise((resolve) => socket.once('end', resolve));
+    const answers = say(socket, [all], () => false);
+    socket.end();
+    expect(ids(await answers)).toEqual(Array.from({ length: 40 }, (_, id) => id));
+    await ended;
+  });
+
+  it('may be followed by any other on its connection', async () => {
+    const get = `GET / HTTP/1.1\r\nHost: localhost:${port}\r\n\r\n`;
+    const chunked =
+      `POST /mcp/sse HTTP/1.1\r\nHost: localhost:${port}\r\nTransfer-Encoding: chunked\r\n\r\n` +
+      `${STATUS.length.toString(16)}\r\n${STATUS}\r\n0\r\n\r\n`;
+    const note = post('{"jsonrpc":"2.0","method":"notifications/initialized"}');
+    const socket = open(port);
+    const text = await say(
+      socket,
+      [post(STATUS), note, post(STATUS), get, chunked, post(STATUS, 'Connection: close')],
+      () => false,
+    );
+    expect(text.match(/HTTP\/1\.1 \d+/g)?.map((line) => line.slice(-3))).toEqual([
+      '200',
+      '204',
+      '200',
+      '200',
+      '200',
+      '200',
+    ]);
+    expect(text).toContain('"server":"vmaf-mcp"');
+    expect(ids(text)).toHaveLength(4);
+  });
+
+  it('is told to the streams like any other', async () => {
+    const { port } = await listening();
+    const post = postTo(port);
+    const stream = say(open(port), [`GET /mcp/sse HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`], (text) =>
+      text.includes('id: 2\n'),
+    );
+    const socket = open(port);
+    await say(socket, [post(request('ping', undefined, 71))], (text) => text.includes('71'));
+    await say(socket, [post(request('ping', undefined, 72), 'Connection: close')], (text) =>
+      text.includes('72'),
+    );
+    expect(await stream).toMatch(
+      /event: message\nid: 1\ndata: .*"id":71,.*event: message\nid: 2\ndata: .*"id":72,/s,
+    );
+  });
+
+  it.each([
+    ['a page of another origin', 'Origin: http://evil.example', '403'],
+    ['a second length', 'Content-Length: 3', '400'],
+    ['a length and chunks', 'Transfer-Encoding: chunked', '400'],
+    ['a line that is no header', 'garbage', '400'],
+    ['a folded line', ' folded', '400'],
+  ])('is refused with %s, also after one that was answered', async (_, line, status) => {
+    const socket = open(port);
+    await say(socket, [post(STATUS)], (text) => text.includes('"isError":false'));
+    const text = await say(socket, [post(STATUS, line)], (all) => all.includes('\r\n\r\n'));
+    expect(text.slice(9, 12)).toBe(status);
+    expect(text).not.toContain('"isError":false');
+    socket.destroy();
+  });
+
+  it('is not answered for another name of the host, or with too long a body', async () => {
+    const strange = post(STATUS).replace('127.0.0.1', 'evil.example');
+    expect(await say(open(port), [strange], (text) => text.includes('}'))).toMatch(/^HTTP\/1\.1 403 /);
+    const long = post('x'.repeat(70_000));
+    expect(await say(open(port), [long], (text) => text.includes('}'))).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  it('of a client that does not read ends in a dropped connection', async () => {
+    const socket = open(port);
+    socket.pause();
+    const many = post(request('tools/list')).repeat(50);
+    const gone = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    const more = () => {
+      if (socket.destroyed) return;
+      while (socket.write(many));
+      socket.once('drain', more);
+    };
+    socket.once('connect', more);
+    await gone;
+  });
+
+  it('half sent does not keep the server from ending', async () => {
+    const { server, port } = await listening();
+    const post = postTo(port);
+    const socket = open(port);
+    await say(socket, [post(STATUS)], (text) => text.includes('"isError":false'));
+    socket.write(post(STATUS).slice(0, -5));
+    const idle = open(port);
+    await new Promise((resolve) => idle.once('connect', resolve));
+    const gone = [socket, idle].map((one) => new Promise((resolve) => one.once('close', resolve)));
+    await server.close();
+    await Promise.all(gone);
+    await expect(
+      new Promise((resolve, reject) =>
+        connect(port, '127.0.0.1').once('connect', resolve).once('error', reject),
+      ),
+    ).rejects.toThrow(/ECONNREFUSED/);
+  });
+
+  it('gets the same answer as one that goes the long way', async () => {
+    await opened.push(3);
+    const bodyOf = async (text: string) => {
+      const answer = await say(open(port), [text], (all) => all.includes('"isError":'));
+      return JSON.parse(answer.split('\r\n\r\n')[1] ?? '');
+    };
+    const score = callOf('vmaf.score', { frame: 1 });
+    await expect.poll(async () => (await bodyOf(post(score))).result.isError).toBe(false);
+    expect(await bodyOf(post(score, 'TE: trailers'))).toEqual(await bodyOf(post(score)));
+  });
+});
+
+describe('a connection', () => {
+  it.each([
+    ['says nothing', ''],
+    ['stays with half a request', 'POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{'],
+    ['is idle after its answer', 'POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}'],
+  ])('that %s is ended after its time', async (_, text) => {
+    const way = new QuickWay({
+      path: '/x',
+      allows: () => true,
+      answer: async (body) => body,
+      answered: () => {},
+      leave: (socket) => socket.destroy(new Error('nothing unusual was said')),
+      arrival: 200,
+      idle: 200,
+    });
+    const listener = createServer({ allowHalfOpen: true }, (socket) => way.take(socket));
+    await new Promise<void>((done) => listener.listen(0, '127.0.0.1', done));
+    const bound = listener.address();
+    const socket = open(typeof bound === 'object' && bound ? bound.port : 0);
+    const began = performance.now();
+    const answer = await say(socket, text === '' ? [] : [text], () => false);
+    expect(performance.now() - began).toBeGreaterThan(150);
+    expect(answer.includes('200 OK')).toBe(text.endsWith('{}'));
+    listener.close();
+  });
+});
+
+const FRAMES = tier(40, 150);
+
+/** Resolves when a connection is gone. */
+function gone(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    if (socket.destroyed) resolve();
+    else socket.once('close', () => resolve());
+  });
+}
+
+async function hangUps(where: string | number, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const socket = open(where);
+    // Only TCP knows a reset.
+    const leave = () => (typeof where === 'number' ? socket.resetAndDestroy() : socket.destroy());
+    if (i % 3 === 0) socket.destroy();
+    else socket.once('connect', () => (i % 3 === 1 ? leave() : socket.end(request('tools/list'))));
+    // A server is given a moment now and then, as the system's queue of connections is finite.
+    if (i % 20 === 19) await gone(socket.resume());
+  }
+}
+
+/** Asks and asks, and never reads: resolves when the server has hung up. */
+function neverReads(where: string, text: string): Promise<void> {
+  const socket = open(where);
+  socket.pause();
+  const ask = () => {
+    if (socket.destroyed) return;
+    while (socket.write(text));
+    socket.once('drain', ask);
+  };
+  socket.once('connect', ask);
+  // A paused socket sees no end, but writing fails once the other side is gone.
+  return gone(socket);
+}
+
+/** A stream of events that is never read: resolves when the server has hung up, although others ask on and on. */
+async function streamsUnread(port: number, address: string): Promise<void> {
+  const socket = open(port);
+  socket.write(`GET /mcp/sse HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);
+  await new Promise((resolve) => socket.once('data', resolve));
+  socket.pause();
+  const over = gone(socket);
+  let ended = false;
+  void over.then(() => {
+    ended = true;
+  });
+  while (!ended) {
+    await Promise.all(
+      Array.from({ length: 50 }, () =>
+        fetch(address, { method: 'POST', body: request('tools/list') }).then((r) => r.text()),
+      ),
+    );
+    // A paused socket sees no end, but writing fails once the other side is gone.
+    socket.write('x');
+  }
+}
+
+async function attack(server: EmbeddedServer, path: string): Promise<Socket[]> {
+  await server.listen({ transport: 'unix', path });
+  const { address } = await server.listen({ transport: 'sse', port: 0 });
+  const port = Number(new URL(address).port);
+  for (const where of [path, port]) await hangUps(where, tier(60, 500));
+  const left: Socket[] = [];
+  const garbage = Buffer.from(Array.from({ length: 4000 }, (_, i) => (i * 89 + (i >> 3)) & 255));
+  for (const where of [path, port]) {
+    left.push(open(where));
+    for (const bytes of [
+      garbage,
+      Buffer.from('POST /mcp/sse HTTP/1.1\r\nHost: 127.0'),
+      Buffer.from('{"jsonrpc":'),
+    ]) {
+      const socket = open(where);
+      socket.write(bytes);
+      left.push(socket.resume());
+    }
+  }
+  const long = open(path);
+  const answered = new Promise<string>((resolve) => long.on('data', (text) => resolve(String(text))));
+  long.write(`${'x'.repeat(5 << 20)}\n`);
+  expect(JSON.parse(await answered).error.code).toBe(-32700);
+  left.push(long);
+  await neverReads(path, `${request('tools/list')}\n`.repeat(100));
+  await streamsUnread(port, address);
+  const many = Array.from({ length: tier(30, 100) }, () => open(path));
+  await Promise.all(
+    many.map(
+      (socket) =>
+        new Promise((resolve) => {
+          socket.once('data', resolve);
+          socket.write(`${callOf('vmaf.status')}\n`);
+        }),
+    ),
+  );
+  expect((await callTool(address, 'vmaf.status')).state).toBe('running');
+  return [...left, ...many];
+}
+
+describe('hostile clients', () => {
+  it('change no number of the report, and are gone with the server', async () => {
+    const alone = await createScorer(TINY, { threads: 0 });
+    for (let i = 0; i < FRAMES; i++) await alone.push(...(await pairOf(i)));
+    const expected = await alone.finish();
+    const { scorer, server, push } = await served();
+    const path = join(privateFolder(), 'live.sock');
+    let attacking = true;
+    const attacked = attack(server, path).finally(() => {
+      attacking = false;
+    });
+    attacked.catch(() => {});
+    while (scorer.pushed < FRAMES) {
+      await push(1);
+      // Measuring goes on for as long as the attack does.
+      if (scorer.pushed > FRAMES / 2 && attacking) await new Promise((resolve) => setTimeout(resolve, 5));
+      if (scorer.pushed === FRAMES - 1) await attacked;
+    }
+    const sockets = await attacked;
+    const report = await scorer.finish();
+    expect(report.frames).toEqual(expected.frames);
+    expect(report.pooled_metrics).toEqual(expected.pooled_metrics);
+    await server.close();
+    await Promise.all(sockets.map((socket) => gone(socket.resume())));
+    expect(existsSync(path)).toBe(false);
+  });
+});

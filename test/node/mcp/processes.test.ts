@@ -1,0 +1,218 @@
+/**
+ * @module test/node/mcp/processes
+ * The built server as a process: it reads files without end and still answers, is cancelled and killed, asks an installed
+ * program once, and removes what a killed server left.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { built, root } from '../../support/built.js';
+import { fakeVmaf } from '../../support/fake-vmaf.js';
+import { linear } from '../../support/onnx.js';
+
+interface Message {
+  readonly id?: number;
+  readonly method?: string;
+  readonly result?: { readonly isError?: boolean; readonly content?: readonly { readonly text?: string }[] };
+}
+
+/** A server process, spoken to in lines. */
+class Server {
+  readonly child: ChildProcess;
+  readonly heard: Message[] = [];
+  #rest = '';
+
+  constructor(folder: string) {
+    this.child = spawn(process.execPath, [built('dist/bundle/js/main.js'), 'mcp', '--allow', folder], {
+      cwd: folder,
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      const lines = (this.#rest + text).split('\n');
+      this.#rest = lines.pop() ?? '';
+      this.heard.push(...lines.map((line): Message => JSON.parse(line)));
+    });
+    this.send({
+      id: 0,
+      method: 'initialize',
+      params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+    });
+    this.send({ method: 'notifications/initialized' });
+  }
+
+  send(message: object): void {
+    this.child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  }
+
+  call(id: number, name: string, args: object): void {
+    this.send({ id, method: 'tools/call', params: { name, arguments: args } });
+  }
+
+  async answer(id: number): Promise<Message> {
+    await expect.poll(() => this.heard.some((message) => message.id === id)).toBe(true);
+    return this.heard.find((message) => message.id === id) ?? {};
+  }
+
+  /** Numbers of its parser processes. */
+  parsers(): string[] {
+    const { pid } = this.child;
+    return readdirSync('/proc').filter((name) => {
+      try {
+        const parent = /\) \S (\d+) /.exec(readFileSync(`/proc/${name}/stat`, 'latin1'))?.[1];
+        return (
+          parent === String(pid) &&
+          readFileSync(`/proc/${name}/cmdline`, 'latin1').includes('node-parser-worker')
+        );
+      } catch {
+        return false;
+      }
+    });
+  }
+}
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'anyvmaf-processes-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const EVALUATION = { model: 'model.onnx', features: 'endless-run-1.parquet', split: 'all' };
+const VIDEO = 'endless-element-2.mkv';
+
+describe.skipIf(process.platform !== 'linux')(
+  'a server that reads a file without end (looks at /proc)',
+  () => {
+    let server: Server;
+    beforeEach(() => {
+      for (const name of ['endless-run-1.parquet', 'endless-element-2.mkv'])
+        copyFileSync(join(root, 'test/fixtures/hostile', name), join(folder, name));
+      writeFileSync(join(folder, 'model.onnx'), linear([1, 2, 0, 0, 0, 0], 0));
+      server = new Server(folder);
+    });
+    afterEach(() => server.child.kill('SIGKILL'));
+
+    it('refuses the file with every tool that takes one, and answers others meanwhile', async () => {
+      server.call(1, 'eval_model_on_split', EVALUATION);
+      await expect.poll(() => server.parsers().length).toBe(1);
+      server.call(2, 'list_models', {});
+      expect((await server.answer(2)).result?.isError ?? false).toBe(false);
+      expect(server.heard.some(({ id }) => id === 1)).toBe(false);
+      const byMediabunny = { decoder: 'mediabunny' };
+      server.call(10, 'inspect_pair', { reference: VIDEO, distorted: VIDEO, ...byMediabunny });
+      const pair = { reference_encoded: VIDEO, distorted_encoded: VIDEO };
+      server.call(11, 'vmaf_score_encoded', { ...pair, ...byMediabunny });
+      server.call(12, 'describe_worst_frames', { ref: VIDEO, dis: VIDEO });
+      for (const id of [1, 10, 11, 12]) {
+        const { result } = await server.answer(id);
+        expect(result?.isError).toBe(true);
+        const text = result?.content?.[0]?.text ?? '';
+        expect(text).toMatch(id === 12 ? /endless-element-2\.mkv/ : /reading it got nowhere for 1\./);
+        expect(text).not.toMatch(/\n\s+at /);
+      }
+      await expect.poll(() => server.parsers()).toEqual([]);
+    });
+
+    it('ends the reading when the call is cancelled, and with itself when it is told to end', async () => {
+      server.call(1, 'eval_model_on_split', EVALUATION);
+      await expect.poll(() => server.parsers().length).toBe(1);
+      server.send({ method: 'notifications/cancelled', params: { requestId: 1 } });
+      server.call(2, 'list_models', {});
+      await server.answer(2);
+      await expect.poll(() => server.parsers(), { interval: 20 }).toEqual([]);
+      expect(server.heard.some(({ id }) => id === 1)).toBe(false);
+      server.call(3, 'eval_model_on_split', EVALUATION);
+      await expect.poll(() => server.parsers().length).toBe(1);
+      const [parser = ''] = server.parsers();
+      const ended = new Promise((resolve) => server.child.once('exit', resolve));
+      server.child.kill('SIGTERM');
+      await ended;
+      await expect.poll(() => readdirSync('/proc').includes(parser)).toBe(false);
+    });
+
+    it('that is killed leaves no parser behind, though that hears nothing', async () => {
+      server.call(1, 'eval_model_on_split', EVALUATION);
+      await expect.poll(() => server.parsers().length).toBe(1);
+      const [parser = ''] = server.parsers();
+      // Deep in its loop.
+      await expect.poll(() => cpuTicks(parser)).toBeGreaterThan(30);
+      server.child.kill('SIGKILL');
+      await expect.poll(() => readdirSync('/proc').includes(parser)).toBe(false);
+    });
+  },
+);
+
+/** Hundredths of a second that a process has computed; no end to them once it is gone. */
+function cpuTicks(pid: string): number {
+  if (!existsSync(`/proc/${pid}/stat`)) return Number.POSITIVE_INFINITY;
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  return Number(stat.slice(stat.lastIndexOf(')')).split(' ')[12]);
+}
+
+let clients: Client[] = [];
+afterEach(async () => {
+  for (const client of clients) await client.close();
+  clients = [];
+});
+
+async function start(env: Readonly<Record<string, string>>): Promise<[Client, number]> {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [built('dist/bundle/js/main.js'), 'mcp', '--allow', folder],
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stderr: 'ignore',
+  });
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(transport);
+  clients.push(client);
+  return [client, transport.pid ?? 0];
+}
+
+describe.skipIf(process.platform === 'win32')('a server', () => {
+  it('that is cold and gets thirty calls at once asks the installed program once what it is', async () => {
+    const { path } = fakeVmaf(folder, 'good');
+    const [client] = await start({ VMAF_BIN: path, ANYVMAF_FFMPEG: join(folder, 'no-ffmpeg') });
+    const calls = Array.from({ length: 30 }, () => client.callTool({ name: 'vmaf_version', arguments: {} }));
+    for (const { structuredContent } of await Promise.all(calls))
+      expect(structuredContent).toMatchObject({ binary_path: path, version: '3.2.0', error: null });
+    const asked = readFileSync(join(folder, 'fake-good/runs'), 'utf8').trim().split('\n');
+    expect(asked).toEqual(['["--help"]', '["--version"]']);
+  });
+
+  it('that was killed leaves its folder to the next one, which removes it and not that of a living one', async () => {
+    const temporary = join(folder, 'tmp');
+    mkdirSync(temporary);
+    const open = async () => {
+      const [client, pid] = await start({ TMPDIR: temporary });
+      // The file is made, and then too big for a message.
+      await client.readResource({ uri: 'anyvmaf://samples/reference_576x324.yuv' }).catch(() => {});
+      return { client, pid };
+    };
+    const folders = () => readdirSync(temporary).filter((name) => name.startsWith('anyvmaf-mcp-'));
+    const living = await open();
+    const [kept = ''] = folders();
+    const killed = await open();
+    expect(folders()).toHaveLength(2);
+    process.kill(killed.pid, 'SIGKILL');
+    const gone = folders().find((name) => name !== kept) ?? '';
+    await expect.poll(() => existsSync(`/proc/${killed.pid}`)).toBe(false);
+    const next = await open();
+    await expect.poll(() => folders().includes(gone)).toBe(false);
+    expect(folders()).toContain(kept);
+    await next.client.close();
+    await living.client.close();
+    await expect.poll(folders).toEqual([]);
+  });
+});

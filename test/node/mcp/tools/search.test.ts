@@ -1,0 +1,235 @@
+/**
+ * @module test/node/mcp/tools/search
+ * The tools that search settings of encoders, as an agent calls them: answers, results as resources, progress, limits, and
+ * what they will not open. Curves of encoders are those of the fake host; one search runs real encoders.
+ */
+import { copyFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { readEncodingResult } from '../../../../src/index.js';
+import type { Tool } from '../../../../src/mcp/tool.js';
+import { findQualityTool } from '../../../../src/mcp/tools/find-quality.js';
+import { TOOLS } from '../../../../src/mcp/tools/index.js';
+import { runCompareTool } from '../../../../src/mcp/tools/run-compare.js';
+import { runLadderTool } from '../../../../src/mcp/tools/run-ladder.js';
+import { runTunePerShotTool } from '../../../../src/mcp/tools/run-tune-per-shot.js';
+import { file } from '../../../support/clips.js';
+import { encode, encodeFolder, hasFfmpeg, needsFfmpeg } from '../../../support/encode.js';
+import { type FakeHost, fakeEncoding } from '../../../support/encoding-host.js';
+import { call, fakeContext, refused, videoFolder } from '../../../support/mcp-tools.js';
+import { privateTmp } from '../../../support/private-tmp.js';
+
+const { leftovers } = privateTmp('anyvmaf-search-');
+const context = (signal?: AbortSignal) => fakeContext(videoFolder(), signal);
+const fast = { encoder_options: { preset: 'ultrafast' } };
+
+describe('tools that search settings', () => {
+  /** A file that is allowed; the host says what it shows. */
+  let source = '';
+  let host: FakeHost;
+  beforeAll(() => {
+    source = file(videoFolder(), 'film.mkv', new Uint8Array(16));
+  });
+  beforeEach(() => {
+    host = fakeEncoding({ shots: [{ frames: 12 }, { frames: 9 }] }).install();
+  });
+  afterEach(() => {
+    expect(host.folders).toBe(0);
+    host[Symbol.dispose]();
+    vi.restoreAllMocks();
+  });
+
+  describe('find_quality', () => {
+    const ask = () => ({ source, encoder: 'libx264', ...fast, range: { min: 24, max: 34 } });
+
+    it('answers a setting, the points it measured, and the command that makes the encode', async () => {
+      interface Answer {
+        readonly points: readonly { readonly value: number; readonly margin: number }[];
+        readonly value: number;
+        readonly command: readonly string[];
+        readonly encodes: number;
+      }
+      const asked = context();
+      const answer = await call<Answer>(findQualityTool, { ...ask(), targets: ['80', 'min>=60'] }, asked);
+      expect(answer).toMatchObject({
+        encoder: 'libx264',
+        parameter: 'crf',
+        shortfall: null,
+        sampled_frames: null,
+      });
+      const { points, value, command, encodes } = answer;
+      expect(points).toHaveLength(encodes);
+      expect(points.find((point) => point.value === value)?.margin).toBeGreaterThanOrEqual(0);
+      expect(command.slice(0, 3)).toEqual(['ffmpeg', '-i', source]);
+      expect(asked.told.map(({ message }) => message)).toContain(
+        `encoding at ${points[0]?.value} with libx264`,
+      );
+      expect(asked.ran).toEqual([['find_quality', null]]);
+    });
+
+    it('encodes and scores the whole if asked', async () => {
+      const answer = await call(findQualityTool, { ...ask(), targets: ['1'], verify: true }, context());
+      expect(answer).toMatchObject({ value: 34, final: { reached: true } });
+    });
+  });
+
+  describe('run_tune_per_shot', () => {
+    const ask = () => ({
+      src: source,
+      ...fast,
+      range: { min: 30, max: 32 },
+      min_seconds: 0.2,
+      target_vmaf: 10,
+    });
+
+    it('answers the shots with their settings, and a script as a resource', async () => {
+      interface Answer {
+        readonly shots: readonly { readonly first_frame: number; readonly frames: number }[];
+        readonly uri: string | null;
+        readonly summary: string;
+      }
+      const asked = context();
+      const answer = await call<Answer>(runTunePerShotTool, { ...ask(), format: 'shell' }, asked);
+      expect(answer).toMatchObject({ encoder: 'libx264', parameter: 'crf', goal: 'each', reached: true });
+      expect(answer.shots.map((shot) => [shot.first_frame, shot.frames])).toEqual([
+        [0, 12],
+        [12, 9],
+      ]);
+      expect(answer.summary).toContain('2 shots with libx264: every shot reaches vmaf mean of 10');
+      const [script] = asked.published;
+      expect(script?.name).toBe('encode-shots.sh');
+      expect(String(script?.data)).toMatch(/^#!\/bin\/sh\n/);
+      expect(answer.uri).toContain('encode-shots.sh');
+      expect(asked.told.map(({ message }) => message)).toContain('shot 2 of 2: encoding at 32');
+      expect(asked.ran).toEqual([['run_tune_per_shot', null]]);
+    });
+
+    it('leaves nothing behind when it is cancelled', async () => {
+      const stop = new AbortController();
+      const late = context(stop.signal);
+      late.progress = () => stop.abort();
+      await expect(call(runTunePerShotTool, ask(), late)).rejects.toThrow();
+      expect(host.folders).toBe(0);
+    });
+  });
+
+  describe('run_compare and run_ladder', () => {
+    it('answer rungs that were measured, and publish every point and a page', async () => {
+      const asked = context();
+      interface Answer {
+        readonly rungs: readonly { readonly vmaf: number; readonly height: number }[];
+        readonly command: readonly string[];
+      }
+      const ask = { src: source, encoder: 'libx264', ...fast, resolutions: ['176', '160x88'] };
+      const answer = await call<Answer>(runLadderTool, { ...ask, quality_tiers: 2 }, asked);
+      expect(answer.rungs).toHaveLength(2);
+      expect(answer.command.slice(0, 3)).toEqual(['ffmpeg', '-i', source]);
+      expect(answer).toMatchObject({
+        summary: expect.stringMatching(/^2 rungs with libx264 from /),
+        metric: 'vmaf',
+      });
+      expect(asked.published.map(({ name, mimeType }) => [name, mimeType])).toEqual([
+        ['ladder.json', 'application/json'],
+        ['ladder.html', 'text/html'],
+      ]);
+      const whole = await readEncodingResult(String(asked.published[0]?.data));
+      expect(whole.kind === 'ladder' && whole.rungs.map(({ quality }) => quality)).toEqual(
+        answer.rungs.map(({ vmaf }) => vmaf),
+      );
+      expect(asked.told.map(({ message }) => message)).toContainEqual(
+        expect.stringMatching(/^scoring at [\d.]+ with libx264, 160x88$/),
+      );
+    });
+
+    it('answer how presets differ', async () => {
+      const encoders = ['libx264:preset=ultrafast', 'libx264:preset=medium'];
+      const answer = await call(runCompareTool, { src: source, encoders, target_vmafs: [70] }, context());
+      expect(answer).toMatchObject({
+        summary: expect.stringMatching(/^libx264:preset=medium (needs|shares)/),
+        encoders: [{ at_targets: [{ target_vmaf: 70, reached: true }] }, { encoder: 'libx264' }],
+      });
+    });
+  });
+
+  describe('refuse in a sentence', () => {
+    const find = (more: object) => ({ source, encoder: 'libx264', ...fast, ...more });
+    const tune = (more: object) => ({ src: source, ...fast, min_seconds: 0.2, ...more });
+    const compare = (...encoders: string[]) => ({ src: source, encoders });
+    const rungs = (size: string) => ({ src: source, resolutions: [size] });
+    const outside = { src: '/etc/passwd' };
+
+    it.each<[tool: string, what: string, () => Args, sentence: string]>([
+      ['find_quality', 'an encoder', () => find({ encoder: 'x264' }), 'libx264'],
+      ['find_quality', 'a target', () => find({ targets: ['good'] }), 'p5>=90'],
+      ['find_quality', 'an option', () => find({ encoder_options: { f: 'tee' } }), 'no option "f"'],
+      ['find_quality', 'a file outside', () => find({ source: '/etc/passwd' }), 'not allowed'],
+      ['run_tune_per_shot', 'an encoder', () => tune({ encoder: 'x264' }), 'libx264'],
+      ['run_tune_per_shot', 'an option', () => tune({ encoder_options: { f: 'tee' } }), 'no option "f"'],
+      [
+        'run_tune_per_shot',
+        'lengths of shots',
+        () => tune({ min_seconds: 4, max_seconds_per_shot: 5 }),
+        'at least twice',
+      ],
+      ['run_tune_per_shot', 'a file outside', () => outside, 'not allowed'],
+      ['run_compare', 'an encoder', () => compare('libx264', 'x'), '"x"'],
+      ['run_compare', 'an option', () => compare('libx264', 'a:b'), 'libx264:preset=slow'],
+      ['run_ladder', 'a size above', () => rungs('4320'), '320x176'],
+      ['run_ladder', 'a size', () => rungs('HD'), 'such as 1280x720'],
+      ['run_ladder', 'a file outside', () => ({ ...outside, resolutions: ['48'] }), 'not allowed'],
+    ])('%s: %s', async (name, _, args, sentence) => {
+      expect(await refused(toolOf(name), args(), context())).toContain(sentence);
+    });
+
+    it.each<[tool: string, () => Args]>([
+      ['find_quality', () => find({})],
+      ['run_tune_per_shot', () => tune({})],
+      ['run_compare', () => compare('libx264', 'libx265')],
+      ['run_ladder', () => rungs('176')],
+    ])('%s: what takes longer than max_seconds', async (name, args) => {
+      const limit = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => AbortSignal.abort());
+      const sentence = await refused(toolOf(name), { ...args(), max_seconds: 7 }, context());
+      expect(sentence).toContain('max_seconds, 7');
+      expect(limit.mock.calls).toEqual([[7000]]);
+    });
+  });
+});
+
+describe.skipIf(!hasFfmpeg)(`tools that search settings with real encoders (${needsFfmpeg})`, () => {
+  const context = () => fakeContext(encodeFolder());
+  let source = '';
+  beforeAll(() => {
+    source = encode({ codec: 'ffv1', size: '96x64', frames: 4, source: 'mandelbrot' });
+  });
+
+  it('encode and score the whole within the folders that are allowed, and leave nothing behind', async () => {
+    const range = { min: 33, max: 34 };
+    const args = { source, encoder: 'libx264', ...fast, range, targets: ['1'], verify: true };
+    expect(await call(findQualityTool, args, context())).toMatchObject({
+      value: 34,
+      final: { reached: true },
+    });
+    expect(leftovers()).toEqual([]);
+  });
+
+  it.each([
+    ['find_quality', 'source', { encoder: 'libx264', ...fast }],
+    ['run_tune_per_shot', 'src', fast],
+  ])('open no playlist, whatever its name is: %s', async (name, parameter, more) => {
+    const inner = join(encodeFolder(), 'inner-film.mkv');
+    copyFileSync(source, inner);
+    const list = join(encodeFolder(), 'list-film.mp4');
+    writeFileSync(list, `ffconcat version 1.0\nfile '${inner}'\n`);
+    const sentence = await refused(toolOf(name), { [parameter]: list, ...more }, context());
+    expect(sentence).toMatch(/playlist|other files/);
+    expect(leftovers()).toEqual([]);
+  });
+});
+
+type Args = Readonly<Record<string, unknown>>;
+
+function toolOf(name: string): Tool {
+  const found = TOOLS.find((tool) => tool.name === name);
+  if (!found) throw new Error(`there is no tool ${name}`);
+  return found;
+}

@@ -1,0 +1,451 @@
+/**
+ * @module test/node/mcp/worst-frames
+ * `describe_worst_frames`: the lowest frames, apart from each other, with pictures that are those of the videos, facts and
+ * words; and nothing left when the call is cancelled. Describing models are stand-ins that say so.
+ */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { decode } from 'fast-png';
+import { decode as decodeJpeg } from 'jpeg-js';
+import { describe, expect, it } from 'vitest';
+import type { VideoFormat } from '../../../src/core/frame.js';
+import { type RgbImage, score } from '../../../src/index.js';
+import { checkPaths } from '../../../src/mcp/paths.js';
+import type { WorstFramesDocument } from '../../../src/mcp/pictures/documents.js';
+import { showWorstFrames, type WorstFramesParts } from '../../../src/mcp/pictures/worst.js';
+import { describeWorstFramesTool } from '../../../src/mcp/tools/describe-worst-frames.js';
+import { type Describer, findDescriber, type NoDescriber } from '../../../src/mcp/vision/describer.js';
+import { importVisionLibrary, VISION_PACKAGE } from '../../../src/mcp/vision/library.js';
+import { built } from '../../support/built.js';
+import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
+import { type FakeContext, fakeContext, refused, writePair } from '../../support/mcp-tools.js';
+import { needsShared, sharedPath } from '../../support/shared.js';
+import { tier } from '../../support/tier.js';
+import { SAID, type StandInOptions, standIn } from '../../support/vision-library.js';
+
+const script = pathToFileURL(built('dist/bundle/js/picture-worker.js'));
+const NONE: WorstFramesParts = { script, describer: async () => ({ modelId: null, hint: 'none here' }) };
+
+/** Base64 characters of pictures. */
+const characters = (images: readonly { readonly data: string }[]) =>
+  images.reduce((sum, { data }) => sum + data.length, 0);
+
+/** The largest difference between two pictures of RGB. */
+function worstDifference(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  expect(a.length).toBe(b.length);
+  let worst = 0;
+  for (let i = 0; i < a.length; i++) worst = Math.max(worst, Math.abs((a[i] ?? 0) - (b[i] ?? 0)));
+  return worst;
+}
+
+/** Calls as the server does, with the built thread. */
+async function show(
+  args: Readonly<Record<string, unknown>>,
+  context: FakeContext = fakeContext('/'),
+  parts: WorstFramesParts = NONE,
+) {
+  const input = await checkPaths(describeWorstFramesTool.inputSchema.parse(args), context.files);
+  const { document, content = [] } = await showWorstFrames(
+    input as Parameters<typeof showWorstFrames>[0],
+    context,
+    parts,
+  );
+  const checked = describeWorstFramesTool.outputSchema.parse(JSON.parse(JSON.stringify(document)));
+  const images = content.flatMap((item) => (item.type === 'image' ? [item] : []));
+  return { document: checked as unknown as WorstFramesDocument, images, content, context };
+}
+
+/** A generated pair, named by its length, Y4M unless another ending is asked for; made once. */
+function pair(frames: number, format: Partial<VideoFormat> = {}, extension: 'y4m' | 'yuv' = 'y4m') {
+  const cut = frames >> 1;
+  const size = { width: 160, height: 96, bitDepth: 8, chroma: '420' } as const;
+  return writePair({ content: 'sample', seed: 21, cut, frames, ...size, ...format }, extension);
+}
+
+/** Four frames that several tests look at, and what is said of two of them without pictures. */
+const four = () => pair(4);
+let saidOfFour: ReturnType<typeof show> | undefined;
+const facts = () => {
+  saidOfFour ??= show({ ...four(), n: 2, images: 'none' });
+  return saidOfFour;
+};
+
+const large = () => pair(5, { width: 480, height: 272 });
+
+describe('the frames', () => {
+  it('are the lowest, worst first, at least the distance apart', async () => {
+    const { ref, dis } = pair(30);
+    const report = await score({ reference: ref, distorted: dis }, { threads: 0 });
+    const { document } = await show({ ref, dis, n: 3, min_distance: 7 });
+    const scores = report.frames.map(({ frameNum, metrics }) => ({ frameNum, vmaf: metrics.vmaf ?? 0 }));
+    // By hand: the lowest of those that are left, three times.
+    const expected: number[] = [];
+    for (let k = 0; k < 3; k++) {
+      const left = scores.filter(({ frameNum }) =>
+        expected.every((taken) => Math.abs(taken - frameNum) >= 7),
+      );
+      expected.push(left.reduce((a, b) => (b.vmaf < a.vmaf ? b : a)).frameNum);
+    }
+    expect(document.frames.map(({ frame_index }) => frame_index)).toEqual(expected);
+    expect(document).toMatchObject({ min_distance: 7, frame_count: 30, metric: 'vmaf', backend_used: 'cpu' });
+    for (const { frame_index, vmaf, metrics } of document.frames) {
+      expect(vmaf).toBeCloseTo(scores[frame_index]?.vmaf ?? 0, 6);
+      expect(metrics.integer_adm2).toBeCloseTo(report.frames[frame_index]?.metrics.integer_adm2 ?? 0, 6);
+    }
+  });
+
+  it('are half a second apart by default, nearer where the video is too short', async () => {
+    const { ref, dis } = pair(9);
+    expect((await show({ ref, dis, n: 4, images: 'none' })).document).toMatchObject({ min_distance: 2 });
+    const one = await show({ ref, dis, n: 1, images: 'none' });
+    expect(one.document.frames).toHaveLength(1);
+    expect(one.document.min_distance).toBe(9);
+    // 25 frames a second.
+    expect((await show({ ...pair(30), n: 2, images: 'none' })).document.min_distance).toBe(13);
+  });
+
+  it('may be as many as there are, and no more', async () => {
+    const { ref, dis } = pair(3);
+    const { document } = await show({ ref, dis, n: 32, images: 'none' });
+    expect(document.frames.map(({ frame_index }) => frame_index).sort()).toEqual([0, 1, 2]);
+  });
+});
+
+describe('the pictures', () => {
+  it('are the frames, in full size as files, and small in the answer', async () => {
+    const { ref, dis } = four();
+    const { document, images, context } = await show({ ref, dis, n: 1, image_max_side: 80 });
+    const [frame] = document.frames;
+    const names = context.published.map(({ name }) => name);
+    const number = String(frame?.frame_index).padStart(6, '0');
+    expect(names).toEqual(
+      ['reference', 'distorted', 'difference', 'map'].map((kind) => `frame_${number}_${kind}.png`),
+    );
+    for (const { data, mimeType, name } of context.published) {
+      expect(mimeType).toBe('image/png');
+      const made = decode(data as Uint8Array);
+      // The map has its legend below it.
+      expect(made).toMatchObject({ width: 160, channels: 3 });
+      if (name.endsWith('_map.png')) expect(made.height).toBeGreaterThan(96);
+      else expect(made.height).toBe(96);
+    }
+    const sizes = images.map(({ data }) => decode(Buffer.from(data, 'base64')));
+    for (const size of sizes.slice(0, 3)) expect(size).toMatchObject({ width: 80, height: 48 });
+    expect(frame?.png).toBe(frame?.files.distorted.path);
+    expect(frame?.files).toMatchObject({
+      reference: { content: 1 },
+      distorted: { content: 2 },
+      difference: { content: 3 },
+      map: { content: 4 },
+    });
+  });
+
+  it('stay within what a message holds, however many', async () => {
+    const n = tier(12, 32);
+    const { images } = await show({ ...pair(n), n });
+    expect(images).toHaveLength(4 * n);
+    expect(characters(images)).toBeLessThan(6 << 20);
+  });
+
+  it('of five large frames take less than 700 kB together, and are still worth looking at', async () => {
+    const { images } = await show({ ...large(), min_distance: 1 });
+    const jpegs = images.filter(({ mimeType }) => mimeType === 'image/jpeg');
+    const sides = jpegs.map(({ data }) => decodeJpeg(Buffer.from(data, 'base64'), { useTArray: true }).width);
+    expect(images).toHaveLength(20);
+    expect(characters(images)).toBeLessThan(700_000);
+    expect(jpegs.length).toBeGreaterThan(0);
+    expect(Math.min(...sides)).toBeGreaterThanOrEqual(160);
+  });
+
+  it('of large frames may take more or less if asked', async () => {
+    const size = async (images_kb: number) => {
+      const { images } = await show({ ...large(), n: 2, min_distance: 1, images_kb });
+      expect(images).toHaveLength(8);
+      return characters(images);
+    };
+    expect(await size(60)).toBeLessThan(60_000);
+    expect(await size(1500)).toBeGreaterThan(100_000);
+  });
+
+  it('can be left out of the answer', async () => {
+    const { ref, dis } = four();
+    const only = await show({ ref, dis, n: 2, images: 'distorted' });
+    expect(only.images).toHaveLength(2);
+    expect(
+      only.document.frames.map(({ files }) => [files.reference.content, files.distorted.content]),
+    ).toEqual([
+      [null, 1],
+      [null, 2],
+    ]);
+    const none = await facts();
+    expect(none.content).toEqual([]);
+    expect(none.context.published).toHaveLength(8);
+  });
+
+  const depths = [
+    [10, '422'],
+    [16, '444'],
+    [8, '422'],
+    [12, '420'],
+  ] as const;
+  it.each(depths.slice(0, tier(2, 4)))('come from raw YUV of %i bit, %s', async (bitdepth, pixfmt) => {
+    const { ref, dis } = pair(3, { bitDepth: bitdepth, chroma: pixfmt }, 'yuv');
+    const eight = pair(3, { chroma: pixfmt });
+    const geometry = { width: 160, height: 96, pixfmt, bitdepth };
+    const { context } = await show({ ref, dis, ...geometry, n: 1, min_distance: 1 });
+    const plain = await show({ ...eight, n: 3, min_distance: 1 });
+    // The same content in 8 bit has the same colours, but for rounding.
+    const reference = context.published[0];
+    const same = plain.context.published.find(({ name }) => name === reference?.name);
+    const [a, b] = [reference, same].map((made) => decode(made?.data as Uint8Array).data);
+    expect(worstDifference(a ?? [], b ?? [])).toBeLessThanOrEqual(4);
+  });
+});
+
+describe('the words', () => {
+  it('are those of the measured facts, with the hint, where there is no model', async () => {
+    const { document } = await facts();
+    const [frame] = document.frames;
+    expect(document).toMatchObject({ model_id: null, hint: 'none here' });
+    expect(frame?.description).toMatch(/ \(VLM unavailable: none here\)$/);
+    expect(frame?.summary).toMatch(/^Frame \d+, at [\d.]+ s, has vmaf \d+\.\d\d/);
+    // Blurred once, quantised in steps of 10, noisy by 2 levels.
+    expect(frame?.facts.blur.level).not.toBe('none');
+    expect(frame?.difference.mean).toBeGreaterThan(1);
+  });
+
+  it('are those of a model where there is one', async () => {
+    const { ref, dis } = four();
+    const used = standIn();
+    const context = fakeContext('/');
+    const { document } = await show({ ref, dis, n: 2, images: 'none' }, context, {
+      script,
+      describer: (onProgress) => findDescriber({ library: async () => used.library, onProgress }),
+    });
+    expect(document.model_id).toBe('HuggingFaceTB/SmolVLM-Instruct');
+    expect(document.hint).toBeNull();
+    for (const { description } of document.frames) expect(description).toBe(`${SAID} 160x96.`);
+    expect(used.questions[0]).toContain(`VMAF score of ${document.frames[0]?.vmaf.toFixed(1)}`);
+    expect(context.told.map(({ message }) => message)).toContain(
+      `describing frame ${document.frames[0]?.frame_index} with HuggingFaceTB/SmolVLM-Instruct`,
+    );
+  });
+
+  it('fall back to the facts for a frame on which the model fails, and only for that', async () => {
+    const { ref, dis } = four();
+    let calls = 0;
+    const used = standIn({
+      onGenerate: () => {
+        if (++calls === 1) throw new Error('out of\nmemory');
+      },
+    });
+    const { document } = await show({ ref, dis, n: 2, images: 'none' }, fakeContext('/'), {
+      script,
+      describer: () => findDescriber({ library: async () => used.library }),
+    });
+    expect(document.frames[0]?.description).toMatch(/SmolVLM-Instruct failed: out of memory\)$/);
+    expect(document.frames[1]?.description).toBe(`${SAID} 160x96.`);
+  });
+
+  it('are not asked for where describe is false', async () => {
+    const { ref, dis } = four();
+    const parts = { script, describer: () => Promise.reject(new Error('asked')) };
+    const { document } = await show(
+      { ref, dis, n: 1, describe: false, images: 'none' },
+      fakeContext('/'),
+      parts,
+    );
+    expect(document).toMatchObject({ model_id: null, hint: 'describe is false' });
+  });
+});
+
+describe('what cannot be done', () => {
+  it('is said in a sentence', async () => {
+    const { ref, dis } = pair(4, {}, 'yuv');
+    const say = (args: Readonly<Record<string, unknown>>, root = '/') =>
+      refused(describeWorstFramesTool, { ref, dis, ...args }, fakeContext(root));
+    expect(await say({ width: 160, height: 96 })).toMatch(/pixfmt and bitdepth are missing/);
+    expect(
+      await say({ width: 160, height: 96, pixfmt: '420', bitdepth: 8, model: 'version=nothing' }),
+    ).toMatch(/nothing/);
+    expect(await say({}, '/nowhere')).toMatch(/not allowed/);
+  });
+
+  it('n and the distance have bounds', () => {
+    for (const wrong of [{ n: 0 }, { n: 33 }, { n: 2.5 }, { min_distance: 0 }, { image_max_side: 63 }]) {
+      expect(describeWorstFramesTool.inputSchema.safeParse({ ref: 'a', dis: 'b', ...wrong }).success).toBe(
+        false,
+      );
+    }
+  });
+});
+
+describe.runIf(hasFfmpeg)(`encoded video (${needsFfmpeg} with zscale)`, () => {
+  it('is decoded for the frames alone, in its own colours', async () => {
+    const colours = ['-colorspace', 'bt709', '-color_range', 'tv'];
+    const extra = ['-g', '25', '-qp', '20', ...colours];
+    const ref = encode({ codec: 'h264', frames: 60, extra });
+    const dis = encode({ codec: 'h264', frames: 60, extra: ['-g', '25', '-qp', '45', ...colours] });
+    const { document, context } = await show({ ref, dis, n: 2 });
+    const [frame] = document.frames;
+    expect(frame?.reference).toMatchObject({
+      matrix: 'bt709',
+      range: 'limited',
+      seconds: (frame?.frame_index ?? 0) / 25,
+    });
+    // The same frame as zimg converts it, which knows where chroma samples lie; swscale does not look.
+    const convert = 'zscale=matrixin=709:rangein=limited:matrix=gbr:range=full:filter=bilinear,format=gbrp';
+    const pick = ['-vf', `select=eq(n\\,${frame?.frame_index}),${convert}`];
+    const args = ['-i', ref, ...pick, '-frames:v', '1', '-pix_fmt', 'rgb24', '-f', 'rawvideo'];
+    const expected = readFileSync(ffmpeg(join(encodeFolder(), 'converted.rgb'), args));
+    expect(expected.length).toBe(320 * 240 * 3);
+    const shown = decode(context.published[0]?.data as Uint8Array).data;
+    expect(worstDifference(expected, shown)).toBeLessThanOrEqual(1);
+  });
+
+  it('is shown as filters leave it', async () => {
+    const ref = encode({ codec: 'h264', frames: 6 });
+    const boxed = ffmpeg(ref.replace(/\.mp4$/, '.boxed.mkv'), [
+      ...['-i', ref, '-vf', 'boxblur=2,pad=320:280:0:20', '-c:v', 'ffv1'],
+    ]);
+    const filters = { crop_distorted: '320:240:0:20' };
+    const { document, context } = await show({ ref, dis: boxed, n: 1, filters });
+    const side = (name: string) => {
+      const found = context.published.find((one) => one.name.includes(name));
+      const { width, height } = decode(found?.data as Uint8Array);
+      return [width, height];
+    };
+    for (const name of ['reference', 'distorted']) expect(side(name)).toEqual([320, 240]);
+    const report = await score(
+      { reference: ref, distorted: boxed },
+      { threads: 0, cropDistorted: '320:240:0:20' },
+    );
+    expect(document.mean).toBeCloseTo(report.pooled_metrics.vmaf?.mean ?? Number.NaN, 5);
+  });
+
+  it('leaves no thread and no decoder when the call is cancelled', async () => {
+    const ref = encode({ codec: 'h264', frames: 60, extra: ['-g', '60'] });
+    const controller = new AbortController();
+    const reason = new Error('cancelled');
+    const context = fakeContext('/', controller.signal);
+    const { progress } = context;
+    Object.assign(context, {
+      progress: (told: Parameters<typeof progress>[0]) => {
+        if (/^took .*\(1 of 5\)$/.test(told.message ?? '')) controller.abort(reason);
+        progress(told);
+      },
+    });
+    await expect(show({ ref, dis: ref, n: 5 }, context)).rejects.toBe(reason);
+    await expect.poll(() => spawnSync('pgrep', ['-f', encodeFolder()], { encoding: 'utf8' }).stdout).toBe('');
+    expect(context.published).toEqual([]);
+  });
+});
+
+const clip = (side: 0 | 1) => sharedPath(`clips/src01_hrc0${side}_576x324.yuv420p10le.yuv`);
+
+describe.runIf(clip(0))(`the reference's pair in 10 bit (${needsShared})`, () => {
+  it('shows a frame of it', async () => {
+    const geometry = { width: 576, height: 324, pixfmt: '420', bitdepth: 10 };
+    const { document } = await show({ ref: clip(0), dis: clip(1), ...geometry, n: 1 });
+    expect(document.frames).toHaveLength(1);
+    // Film grain that the encoder took away.
+    expect(document.frames[0]?.facts.noise.value).toBeLessThan(-1);
+    expect(document.frames[0]?.summary).toContain('smoothed away');
+  });
+});
+
+const IMAGE: RgbImage = { width: 6, height: 4, data: new Uint8Array(72) };
+const SMOL = 'HuggingFaceTB/SmolVLM-Instruct';
+const MOONDREAM = 'Xenova/moondream2';
+const going = () => new AbortController().signal;
+
+async function found(options: StandInOptions = {}) {
+  const used = standIn(options);
+  const messages: string[] = [];
+  const describer = await findDescriber({
+    library: async () => used.library,
+    onProgress: (message) => messages.push(message),
+  });
+  return { used, messages, describer };
+}
+
+function able(describer: Describer | NoDescriber): Describer {
+  if (describer.modelId === null) throw new Error(describer.hint);
+  return describer;
+}
+
+describe('the chain', () => {
+  it('asks SmolVLM first, through its chat template', async () => {
+    const { used, describer, messages } = await found();
+    expect(describer.modelId).toBe(SMOL);
+    expect(used.loaded).toEqual([SMOL]);
+    expect(messages).toEqual([`fetching ${SMOL}: weights 42 %`]);
+    // The prompt, which comes back before the answer, is cut off, and space is tidied.
+    expect(await able(describer).describe(IMAGE, 'What is wrong?', going())).toBe(`${SAID} 6x4.`);
+    expect(used.questions).toHaveLength(1);
+    expect(JSON.parse(used.questions[0] ?? '')).toEqual([
+      { role: 'user', content: [{ type: 'image' }, { type: 'text', text: 'What is wrong?' }] },
+    ]);
+  });
+
+  it('asks Moondream2 where SmolVLM does not load, as question and answer', async () => {
+    const { used, describer } = await found({ broken: { [SMOL]: 'fetch failed' } });
+    expect(describer.modelId).toBe('vikhyatk/moondream2');
+    expect(used.loaded).toEqual([MOONDREAM]);
+    expect(await able(describer).describe(IMAGE, 'What is wrong?', going())).toBe(`${SAID} 6x4.`);
+    expect(used.questions).toEqual(['<image>\n\nQuestion: What is wrong?\n\nAnswer:']);
+  });
+
+  it('says why, where none loads', async () => {
+    const { describer } = await found({ broken: { [SMOL]: 'fetch\nfailed', [MOONDREAM]: 'no space left' } });
+    expect(describer).toEqual({
+      modelId: null,
+      hint: `no model loads (${SMOL}: fetch failed; vikhyatk/moondream2: no space left)`,
+    });
+  });
+
+  it('says what to install where the package is missing', async () => {
+    // As Node says it of a package that is not there.
+    const missing = Object.assign(new Error(`Cannot find package '${VISION_PACKAGE}' imported from here`), {
+      code: 'ERR_MODULE_NOT_FOUND',
+    });
+    const describer = await findDescriber({ library: () => Promise.reject(missing) });
+    expect(describer).toEqual({
+      modelId: null,
+      hint: 'install with npm install @huggingface/transformers, then restart the server',
+    });
+  });
+
+  it('does not tell to install a package that is there but broken', async () => {
+    const broken = Object.assign(new Error("Cannot find package 'sharp'"), { code: 'ERR_MODULE_NOT_FOUND' });
+    const describer = await findDescriber({ library: () => Promise.reject(broken) });
+    expect(describer).toMatchObject({ hint: expect.stringMatching(/does not load: .*sharp/) });
+  });
+
+  it('finds the package that is installed, or none', async () => {
+    const outcome = await importVisionLibrary().then(
+      (library) => typeof library.RawImage,
+      (error: unknown) => (error instanceof Error ? error.message : ''),
+    );
+    expect(outcome).toMatch(/^function$|huggingface/);
+  });
+});
+
+describe('an answer that nobody waits for', () => {
+  it('is interrupted, and the signal says why', async () => {
+    const controller = new AbortController();
+    const reason = new Error('cancelled');
+    const { used, describer } = await found({
+      // A model that never ends, unless it looks at its criteria.
+      onGenerate: () => {
+        controller.abort(reason);
+        return new Promise(() => {});
+      },
+    });
+    await expect(able(describer).describe(IMAGE, 'What?', controller.signal)).rejects.toBe(reason);
+    expect(used.interrupted).toBe(1);
+    await expect(able(describer).describe(IMAGE, 'What?', controller.signal)).rejects.toBe(reason);
+  });
+});

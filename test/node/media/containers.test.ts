@@ -1,0 +1,253 @@
+/**
+ * @module test/node/media/containers
+ * Files that end before their container does, made by hand box by box and by ffmpeg in every container; and times that are read
+ * from an index, which are those that ffprobe reads with all the pictures.
+ */
+
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { findCutOff } from '../../../src/media/cut-off.js';
+import { readIndexedTimes } from '../../../src/media/mp4-times.js';
+import { bytesReader } from '../../../src/media/readers.js';
+import { PacketTimes } from '../../../src/platform/ffmpeg/packet-times.js';
+import { type Encode, encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
+import { ascii, concat } from '../../support/media.js';
+import { seeded } from '../../support/random.js';
+import { tier } from '../../support/tier.js';
+
+const cutOff = (bytes: Uint8Array): Promise<string | undefined> => findCutOff(bytesReader(bytes));
+const zeros = (length: number): Uint8Array => new Uint8Array(length);
+
+/** Big endian. */
+function number(value: number, bytes: number): Uint8Array {
+  return Uint8Array.from({ length: bytes }, (_, i) => Math.floor(value / 256 ** (bytes - 1 - i)) % 256);
+}
+
+const box = (type: string, body: Uint8Array, length = 8 + body.length): Uint8Array =>
+  concat(number(length, 4), ascii(type), body);
+
+describe('MP4', () => {
+  const start = box('ftyp', ascii('isom'));
+
+  it.each<[string, Uint8Array, string | undefined]>([
+    ['whole', concat(start, box('moov', zeros(40)), box('mdat', zeros(100))), undefined],
+    [
+      'with less in a box than it says',
+      concat(start, box('moov', zeros(40)), box('mdat', zeros(100), 300)),
+      'the mdat box should have 300 bytes, of which 108 are there',
+    ],
+    [
+      'with a size of 64 bits',
+      concat(start, number(1, 4), ascii('mdat'), number(2 ** 33, 8), zeros(100)),
+      'the mdat box should have 8589934592 bytes, of which 116 are there',
+    ],
+    ['with a last box up to the end of the file', concat(start, box('mdat', zeros(100), 0)), undefined],
+    ['with something else behind it', concat(start, box('mdat', zeros(100)), zeros(20)), undefined],
+    [
+      'that ends between two fragments of its index',
+      concat(
+        start,
+        // Version 0: reference, time scale, earliest time, offset of the first; then two fragments of 60 bytes.
+        box(
+          'sidx',
+          concat(
+            zeros(20),
+            number(0, 4).subarray(0, 2),
+            number(2, 2),
+            ...[60, 60].map((n) => concat(number(n, 4), zeros(8))),
+          ),
+        ),
+        box('moof', zeros(52)),
+      ),
+      'its index names 188 bytes, of which 128 are there',
+    ],
+  ])('%s', async (_, bytes, expected) => {
+    expect(await cutOff(bytes)).toBe(expected);
+  });
+});
+
+describe('Matroska', () => {
+  const head = concat(number(0x1a45dfa3, 4), Uint8Array.of(0x84), zeros(4));
+  const UNKNOWN = Uint8Array.of(0x01, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff);
+  const segment = (size: Uint8Array, ...body: Uint8Array[]) =>
+    concat(head, number(0x18538067, 4), size, ...body);
+  const element = (id: number, length: number, there = length) =>
+    concat(number(id, id > 0xff ? 4 : 1), Uint8Array.of(0x40, length), zeros(there));
+  const cluster = (size: Uint8Array, ...body: Uint8Array[]) => concat(number(0x1f43b675, 4), size, ...body);
+
+  it.each<[string, Uint8Array, string | undefined]>([
+    ['whole', segment(Uint8Array.of(0x8a), element(0xec, 7)), undefined],
+    [
+      'shorter than its segment',
+      segment(Uint8Array.of(0xe4), element(0xec, 7)),
+      'its segment should have 100 bytes, of which 10 are there',
+    ],
+    ['live, whole', segment(UNKNOWN, cluster(UNKNOWN, element(0xe7, 1), element(0xa3, 50))), undefined],
+    [
+      'live, cut within a block',
+      segment(UNKNOWN, cluster(UNKNOWN, element(0xe7, 1), element(0xa3, 50, 20))),
+      'its last element should have 50 bytes, of which 20 are there',
+    ],
+    [
+      'live, cut within a cluster between two blocks',
+      segment(UNKNOWN, cluster(Uint8Array.of(0xe4), element(0xe7, 1), element(0xa3, 50))),
+      'its last cluster should have 100 bytes, of which 57 are there',
+    ],
+    ['with an element of no known kind', segment(UNKNOWN, element(0x99, 50, 20)), undefined],
+  ])('%s', async (_, bytes, expected) => {
+    expect(await cutOff(bytes)).toBe(expected);
+  });
+});
+
+describe('others', () => {
+  const transport = (count: number, length = 188, sync = 0) => {
+    const bytes = zeros(count * length);
+    for (let i = 0; i < count; i++) bytes[i * length + sync] = 0x47;
+    return bytes;
+  };
+  const chunk = (size: number, there: number) => {
+    const bytes = concat(ascii('RIFF'), number(size, 4).reverse(), ascii('AVI '), zeros(there));
+    return bytes;
+  };
+  const page = (body: number, there: number) =>
+    concat(ascii('OggS'), zeros(22), Uint8Array.of(1, body), zeros(there));
+
+  it.each<[string, Uint8Array, string | undefined]>([
+    ['a transport stream', transport(5), undefined],
+    [
+      'a transport stream cut within a packet',
+      transport(5).subarray(0, 5 * 188 - 100),
+      'its last packet should have 188 bytes, of which 88 are there',
+    ],
+    [
+      'a transport stream with more behind its packets',
+      concat(zeros(0), transport(4), zeros(188), zeros(9)),
+      undefined,
+    ],
+    [
+      'M2TS',
+      transport(5, 192, 4).subarray(0, 5 * 192 - 1),
+      'its last packet should have 192 bytes, of which 191 are there',
+    ],
+    ['AVI', concat(chunk(104, 100), chunk(54, 50)), undefined],
+    ['AVI whose size was never written', chunk(0, 100), undefined],
+    [
+      'AVI, cut in its second chunk',
+      concat(chunk(104, 100), chunk(54, 40)),
+      'the RIFF chunk should have 54 bytes, of which 44 are there',
+    ],
+    ['Ogg', concat(page(80, 80), page(90, 90)), undefined],
+    [
+      'Ogg, cut in its last page',
+      concat(page(80, 80), page(90, 20)),
+      'its last page should have 118 bytes, of which 48 are there',
+    ],
+    ['text', ascii('once upon a time'.repeat(40)), undefined],
+    ['nothing', zeros(0), undefined],
+  ])('%s', async (_, bytes, expected) => {
+    expect(await cutOff(bytes)).toBe(expected);
+  });
+});
+
+describe.runIf(hasFfmpeg)(`what ffmpeg writes (${needsFfmpeg})`, () => {
+  const folder = encodeFolder();
+  const whole = () => encode({ codec: 'h264', frames: 60, extension: 'mkv' });
+  const copies: readonly [string, readonly string[]][] = [
+    ['mp4', []],
+    ['mov', ['-movflags', '+faststart']],
+    ['mp4', ['-movflags', 'frag_keyframe+empty_moov']],
+    ['mp4', ['-movflags', 'frag_keyframe+empty_moov+default_base_moof+global_sidx']],
+    ['mkv', []],
+    ['mkv', ['-live', '1']],
+    ['ts', []],
+    ['m2ts', ['-mpegts_m2ts_mode', '1']],
+    ['avi', ['-bsf:v', 'h264_mp4toannexb']],
+  ];
+
+  it.each(copies)('as %s %j is whole, and half of it is not', async (extension, options) => {
+    const name = `${options.join('').replace(/\W/g, '')}whole.${extension}`;
+    const path = ffmpeg(join(folder, name), ['-i', whole(), '-c', 'copy', ...options]);
+    const bytes = new Uint8Array(readFileSync(path));
+    expect(await cutOff(bytes)).toBeUndefined();
+    expect(await cutOff(bytes.subarray(0, (bytes.length >> 1) | 1))).toMatch(
+      / bytes, of which \d+ are there$/,
+    );
+  });
+
+  it('to a pipe, which cannot go back to write sizes', async () => {
+    const path = join(folder, 'piped.mkv');
+    const { execFileSync } = await import('node:child_process');
+    const bytes = execFileSync('ffmpeg', ['-v', 'error', '-i', whole(), '-c', 'copy', '-f', 'matroska', '-']);
+    writeFileSync(path, bytes);
+    expect(await cutOff(new Uint8Array(bytes))).toBeUndefined();
+  });
+});
+
+function probed(path: string) {
+  const packets = new PacketTimes();
+  const args = ['-v', 'error', '-select_streams', 'V:0', '-of', 'compact', '-show_entries'];
+  const entries = 'packet=pts,dts,flags:stream=has_b_frames,time_base';
+  for (const line of execFileSync('ffprobe', [...args, entries, path], { encoding: 'utf8' }).split('\n'))
+    packets.take(line);
+  return packets.finish();
+}
+
+async function indexed(path: string) {
+  const index = await readIndexedTimes(bytesReader(readFileSync(path)));
+  if (!index) return undefined;
+  const packets = new PacketTimes();
+  packets.takeIndex(index);
+  return packets.finish();
+}
+
+const UNEVEN = "setpts='N*0.04/TB+floor(N/3)*0.01/TB'";
+const MADE: readonly (readonly [string, Encode])[] = [
+  ['H.264 with B-frames', { codec: 'h264' }],
+  ['HEVC', { codec: 'hevc', frames: 40 }],
+  ['a rate of 30000/1001', { codec: 'h264', rate: '30000/1001', frames: 77 }],
+  ['uneven times', { codec: 'h264', extra: ['-vf', UNEVEN, '-fps_mode', 'vfr'] }],
+  ['a late start', { codec: 'h264', extra: ['-output_ts_offset', '1.5'] }],
+  ['H.264 in a MOV', { codec: 'h264', extension: 'mov' }],
+  ['AV1 in MP4', { codec: 'av1', extension: 'mp4', frames: 8 }],
+  ['its index in front', { codec: 'h264', extra: ['-movflags', '+faststart'] }],
+];
+
+describe.runIf(hasFfmpeg)(`times of an index (${needsFfmpeg})`, () => {
+  it.each(tier(MADE.slice(0, 5), MADE))('%s', async (_, options) => {
+    const path = encode(options);
+    const found = await indexed(path);
+    expect(found).toBeDefined();
+    expect(found).toEqual(probed(path));
+  });
+
+  it('of fragments, other containers and edits that leave out frames are not given', async () => {
+    const whole = encode({ codec: 'h264', frames: 60 });
+    const at = (name: string) => `${encodeFolder()}/${name}`;
+    const others = [
+      ffmpeg(at('fragments.mp4'), ['-i', whole, '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov']),
+      ffmpeg(at('cut.mp4'), ['-ss', '0.5', '-i', whole, '-c', 'copy']),
+      ffmpeg(at('other.mkv'), ['-i', whole, '-c', 'copy']),
+      ffmpeg(at('other.ts'), ['-i', whole, '-c', 'copy']),
+    ];
+    for (const path of others) {
+      const found = await indexed(path);
+      if (found) expect(found).toEqual(probed(path));
+      else expect(found).toBeUndefined();
+    }
+    expect(await indexed(others[0] ?? '')).toBeUndefined();
+    expect(await indexed(others[2] ?? '')).toBeUndefined();
+  });
+
+  it('that is damaged ends, and takes no memory', { timeout: 60_000 }, async () => {
+    const bytes = readFileSync(encode({ codec: 'h264', extra: ['-movflags', '+faststart'] }));
+    const random = seeded(18);
+    for (let i = 0; i < tier(300, 2000); i++) {
+      const copy = Uint8Array.from(bytes);
+      for (let n = random.int(1, 6); n > 0; n--) copy[random.int(24, 1500)] = random.int(0, 255);
+      const found = await readIndexedTimes(bytesReader(copy.subarray(0, random.int(100, copy.length))));
+      expect(found?.pts.length ?? 0).toBeLessThan(1 << 27);
+    }
+  });
+});

@@ -1,0 +1,199 @@
+/**
+ * @module test/node/media/encodes
+ * Real encodes: their offset from the master, what preflight sees in them, and resizing held against swscale.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { align, type LumaReader } from '../../../src/media/align.js';
+import type { ScaleFilter } from '../../../src/media/decoder.js';
+import { samplesOf } from '../../../src/media/pairing/convert.js';
+import { Resampler } from '../../../src/media/pairing/resample.js';
+import { measureLuma, preflight, type SideFacts } from '../../../src/media/preflight.js';
+import { encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg, rawFrames } from '../../support/encode.js';
+import { seeded } from '../../support/random.js';
+import { needsShared, sharedPath } from '../../support/shared.js';
+import { tier } from '../../support/tier.js';
+
+type Luma = LumaReader & { readonly facts: SideFacts };
+const decoded = new Map<string, Luma>();
+
+/** Luma of a file as ffmpeg decodes it, from memory. */
+function luma(path: string, width: number, height: number): Luma {
+  const before = decoded.get(path);
+  if (before) return before;
+  const bytes = rawFrames(path, ['-vf', 'extractplanes=y']);
+  const size = width * height;
+  const info = { width, height, bitDepth: 8, chroma: '400', frameCount: bytes.length / size } as const;
+  const reader: Luma = {
+    info,
+    facts: { ...info, name: path },
+    readFrame(index, { y }) {
+      if (index >= info.frameCount) return false;
+      y.set(bytes.subarray(index * size, (index + 1) * size));
+      return true;
+    },
+  };
+  decoded.set(path, reader);
+  return reader;
+}
+
+const X264 = '-c:v libx264 -preset veryfast -threads 1';
+const TREATMENTS: Readonly<Record<string, string>> = {
+  'x264 at CRF 45': `${X264} -crf 45`,
+  'darker, flatter, x264 at CRF 32': `-vf lutyuv=y=val*0.8+25 ${X264} -crf 32`,
+  'x264 at CRF 23': `${X264} -crf 23`,
+  'MPEG-2 at 300 kbit/s': '-c:v mpeg2video -b:v 300k -threads 1',
+};
+
+const names = Object.keys(TREATMENTS);
+
+/** An encode of a clip, and the clip. */
+function pair(clip: string, width: number, height: number, treatment: string) {
+  const name = Buffer.from(treatment).toString('base64url').slice(-40);
+  const path = `${encodeFolder()}/align-${width}x${height}-${name}.mkv`;
+  ffmpeg(path, ['-i', `file:${clip}`, '-pix_fmt', 'yuv420p', ...treatment.split(' ')]);
+  return [luma(clip, width, height), luma(path, width, height)] as const;
+}
+
+/** 160 frames of one of ffmpeg's sources. */
+function master(name: string, source: string): string {
+  const lossless = '-frames:v 160 -c:v ffv1 -pix_fmt yuv420p'.split(' ');
+  return ffmpeg(`${encodeFolder()}/align-${name}.mkv`, ['-f', 'lavfi', '-i', source, ...lossless]);
+}
+const clip = () => master('master', 'testsrc2=size=320x180:rate=25');
+
+const SHIFTS = tier([-50, 31], [-50, -23, -1, 0, 2, 31, 50]);
+
+/** Shifts a pair by leaving out frames at the start of one of the two. */
+const shift = (offset: number) => ({
+  start: { reference: Math.max(0, -offset), distorted: Math.max(0, offset) },
+});
+
+async function findsShifts([reference, distorted]: readonly [Luma, Luma]): Promise<void> {
+  for (const offset of SHIFTS)
+    expect(await align(reference, distorted, shift(offset))).toMatchObject({ offset, ambiguous: false });
+}
+
+describe.runIf(hasFfmpeg)(`encodes of synthetic video (${needsFfmpeg})`, () => {
+  it.each(tier(names.slice(0, 2), names))('are found in step with their master: %s', (name) =>
+    findsShifts(pair(clip(), 320, 180, TREATMENTS[name] ?? '')),
+  );
+
+  it.each([
+    ['colours', 'gradients=s=320x180:r=25:seed=13:speed=0.01:n=2'],
+    ['grey', 'gradients=s=320x180:r=25:seed=3:speed=0.01:n=2:c0=0x606060:c1=0x646464'],
+  ])('are doubted where slow gradients encoded in real time show the past: %s', async (name, source) => {
+    const realtime = '-c:v libvpx-vp9 -deadline realtime -cpu-used 8 -crf 45 -b:v 0';
+    const [reference, distorted] = pair(
+      master(name, source),
+      320,
+      180,
+      `${realtime} -metadata title=${name}`,
+    );
+    for (const offset of SHIFTS) {
+      const found = await align(reference, distorted, shift(offset));
+      if (!found.ambiguous) expect(found.offset).toBe(offset);
+      expect(found.reason).not.toBe('unrelated');
+    }
+  });
+
+  const measured = async (side: Luma) => ({ ...side.facts, measured: await measureLuma(side) });
+
+  it('are told from their masters', async () => {
+    const [master, encode] = await Promise.all(pair(clip(), 320, 180, `${X264} -crf 40`).map(measured));
+    if (!master || !encode) throw new Error('nothing was measured');
+    const codes = (a: SideFacts, b: SideFacts) => preflight(a, b).map(({ code }) => code);
+    expect(codes(master, encode)).not.toContain('swapped');
+    expect(codes(encode, master)).toContain('swapped');
+  });
+
+  it('show bars that were added, and where to cut', async () => {
+    const bars = `-vf crop=320:140,pad=320:180:0:20 ${X264} -crf 28 -pix_fmt yuv420p`;
+    const path = ffmpeg(`${encodeFolder()}/align-bars.mkv`, ['-i', clip(), ...bars.split(' ')]);
+    const sides = [await measured(luma(clip(), 320, 180)), await measured(luma(path, 320, 180))] as const;
+    const found = preflight(...sides).find(({ code }) => code === 'black-borders');
+    expect(found?.severity).toBe('warning');
+    // The bars hide a part of the picture, which is cut off the other video as well.
+    const commands = found?.fix?.split(' && ') ?? [];
+    expect(commands).toHaveLength(2);
+    expect(commands[0]).toMatch(/^ffmpeg -i \S+align-bars.mkv -vf crop=320:140:0:20 .* align-bars-\S+.mkv$/);
+    expect(commands[1]).toMatch(/^ffmpeg -i \S+align-master.mkv -vf crop=320:140:0:20 .*-reference-\S+.mkv$/);
+  });
+
+  it('show limited range expanded to full', async () => {
+    const expanded = `-vf lutyuv=y=clip((val-16)*255/219\\,0\\,255) ${X264} -crf 20`;
+    const [master, encode] = pair(clip(), 320, 180, expanded);
+    const findings = preflight(master.facts, encode.facts, { alignment: await align(master, encode) });
+    expect(findings.find(({ code }) => code === 'levels')?.message).toContain('expanded to full');
+  });
+});
+
+const natural = sharedPath('clips/Seeking_30_480_1050.mp4');
+
+describe.runIf(hasFfmpeg && natural)(`encodes of natural video (${needsFfmpeg}, ${needsShared})`, () => {
+  it.each(tier([], names))('are found in step with their master: %s', (name) =>
+    findsShifts(pair(natural ?? '', 720, 480, TREATMENTS[name] ?? '')),
+  );
+
+  it('are in step where they were published so', async () => {
+    const low = sharedPath('clips/Seeking_10_288_375.mp4') ?? '';
+    const result = await align(luma(natural ?? '', 720, 480), luma(low, 384, 288));
+    expect(result).toMatchObject({ offset: 0, ambiguous: false });
+  });
+});
+
+/** A plane of noise: every value, no smoothness to hide behind. */
+function noise(length: number, bitDepth: number): Uint8Array {
+  const random = seeded(5);
+  const bytes = new Uint8Array(bitDepth > 8 ? 2 * length : length);
+  const samples = samplesOf(bytes, bitDepth);
+  for (let i = 0; i < length; i++) samples[i] = random.int(0, 2 ** bitDepth - 1);
+  return bytes;
+}
+
+/** Frames of one plane or of three, scaled by ffmpeg. */
+function swscale(bytes: Uint8Array, format: string, from: string, to: string, filter: ScaleFilter) {
+  const name = `${encodeFolder()}/noise-${format}-${from}`;
+  writeFileSync(`${name}.raw`, bytes);
+  const scale = `scale=${to.replace('x', ':')}:flags=${filter}`;
+  const raw = ['-f', 'rawvideo', '-pix_fmt', format];
+  const args = [...raw, '-s', from, '-i', `${name}.raw`, '-vf', scale, ...raw];
+  return new Uint8Array(readFileSync(ffmpeg(`${name}-${to}-${filter}.out`, args)));
+}
+
+// swscale's results differ between processors; these are those of x86-64.
+const equals = `the resampler equals swscale on x86 (${needsFfmpeg})`;
+describe.runIf(hasFfmpeg && process.arch === 'x64')(equals, () => {
+  const sizes = ['64x48 150x130', '150x130 64x48', '101x57 160x90', '96x64 96x128', '96x64 200x64'];
+  sizes.push('300x200 40x30', '40x30 333x222');
+  const filters = ['bilinear', 'bicubic', 'lanczos'] as const;
+  const all = filters.flatMap((filter) =>
+    [8, 10, 12, 14, 16].flatMap((bitDepth) => sizes.map((size) => [filter, bitDepth, size] as const)),
+  );
+  // Every filter with every depth and every size, two sizes to each depth.
+  const few = all.filter((_, i) => [0, 1].includes((i - 2 * Math.floor(i / 7) + 700) % 7));
+
+  it.each(tier(few, all))('%s, %i bit, %s', (filter, bitDepth, size) => {
+    const [from = '', to = ''] = size.split(' ');
+    const [w = 0, h = 0] = from.split('x').map(Number);
+    const [tw = 0, th = 0] = to.split('x').map(Number);
+    const bytes = noise(w * h, bitDepth);
+    const format = bitDepth === 8 ? 'gray' : `gray${bitDepth}le`;
+    const found = samplesOf(new Uint8Array(tw * th * (bitDepth > 8 ? 2 : 1)), bitDepth);
+    const resampler = new Resampler({ width: w, height: h }, { width: tw, height: th }, bitDepth, filter);
+    resampler.resize(samplesOf(bytes, bitDepth), found);
+    expect(found).toEqual(samplesOf(swscale(bytes, format, from, to, filter), bitDepth));
+  });
+
+  it('in chroma of half the rows as well', () => {
+    const bytes = noise(96 * 64 * 1.5, 8);
+    const expected = swscale(bytes, 'yuv420p', '96x64', '160x100', 'bicubic').subarray(160 * 100);
+    const found = new Uint8Array(80 * 50);
+    const [from, to] = [
+      { width: 48, height: 32 },
+      { width: 80, height: 50 },
+    ];
+    new Resampler(from, to, 8, 'bicubic', true).resize(bytes.subarray(96 * 64, 96 * 64 + 48 * 32), found);
+    expect(found).toEqual(expected.subarray(0, 80 * 50));
+  });
+});

@@ -1,0 +1,421 @@
+/**
+ * @module test/node/platform/decoders
+ * The three decoders in Node, an installed ffmpeg, mediabunny over libavcodec and ffmpeg.wasm: the same frames, times and
+ * errors, held against what ffmpeg itself writes.
+ */
+import { openAsBlob, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it, vi } from 'vitest';
+import type { ErrorCode } from '../../../src/core/errors.js';
+import type { DecodeRequest, Decoder } from '../../../src/media/decoder.js';
+import { createFfmpegDecoder } from '../../../src/platform/node/ffmpeg/decoder.js';
+import { nodeMediabunnyDecoder } from '../../../src/platform/node/mediabunny-decoder.js';
+import { nodeWasmDecoder } from '../../../src/platform/node/wasm-decoder.js';
+import { built } from '../../support/built.js';
+import { anyvmaf } from '../../support/cli.js';
+import { SAMPLES, type Sample, titleOf } from '../../support/codec-samples.js';
+import { decodeAll, ffmpegHashes } from '../../support/decoded.js';
+import { type Encode, encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
+import { failure, planesFor } from '../../support/media.js';
+import { seeded } from '../../support/random.js';
+import { tier } from '../../support/tier.js';
+import { withoutPacket } from '../../support/transport-stream.js';
+
+type Id = 'ffmpeg' | 'mediabunny' | 'wasm';
+
+const script = (name: string) => () => pathToFileURL(built(`dist/bundle/js/${name}`));
+const DECODERS: Readonly<Record<Id, Decoder>> = {
+  ffmpeg: createFfmpegDecoder(),
+  mediabunny: nodeMediabunnyDecoder({ parser: script('node-parser-worker.js') }),
+  wasm: nodeWasmDecoder({ worker: script('node-ffmpeg-worker.js') }),
+};
+const NEEDS: Readonly<Record<Id, string>> = {
+  ffmpeg: needsFfmpeg,
+  mediabunny: `${needsFfmpeg}, mediabunny and @mediabunny/server`,
+  wasm: `${needsFfmpeg} and @ffmpeg/core`,
+};
+const usable = new Map<Id, boolean>();
+for (const [id, decoder] of Object.entries(DECODERS) as [Id, Decoder][])
+  usable.set(id, hasFfmpeg && (await decoder.availability()).usable);
+
+/** Describes what each of some decoders does, where it is installed. */
+function describeDecoders(ids: readonly Id[], tests: (decoder: Decoder, id: Id) => void): void {
+  for (const id of ids) {
+    const title = usable.get(id) ? `the decoder ${id}` : `the decoder ${id} (${NEEDS[id]})`;
+    describe.skipIf(!usable.get(id))(title, () => tests(DECODERS[id], id));
+  }
+}
+
+const ALL: readonly Id[] = ['ffmpeg', 'mediabunny', 'wasm'];
+
+/** Codecs that a decoder refuses. */
+const UNKNOWN: Readonly<Record<Id, readonly string[]>> = {
+  ffmpeg: [],
+  mediabunny: ['mpeg2video', 'prores', 'mjpeg', 'ffv1'],
+  wasm: ['av1'],
+};
+const DECODED_BY: Readonly<Record<Id, string>> = {
+  ffmpeg: '^ffmpeg \\d[\\w.]* \\(\\w+\\)$',
+  mediabunny: '^mediabunny with libavcodec \\(CODEC\\)$',
+  wasm: '^ffmpeg\\.wasm 5\\.1\\.4 \\(CODEC\\)$',
+};
+
+const more = (codec: string, encode: Encode): Sample => ({ codec, encode: { frames: 10, ...encode } });
+/** Depths and layouts beyond those of every decoder. */
+const FFMPEG_SAMPLES: readonly Sample[] = [
+  more('h264', { codec: 'h264', pixelFormat: 'yuvj420p' }),
+  more('hevc', { codec: 'hevc', pixelFormat: 'yuv422p12le' }),
+  more('av1', { codec: 'av1', pixelFormat: 'yuv420p10le' }),
+  more('ffv1', { codec: 'ffv1', pixelFormat: 'yuv444p16le' }),
+  more('ffv1', { codec: 'ffv1', pixelFormat: 'gray12le' }),
+];
+
+/** What `npm test` decodes with ffmpeg and in WebAssembly, where each costs processes or a start: each codec and layout. */
+const FEW_SAMPLES: Readonly<Record<Id, RegExp>> = {
+  ffmpeg:
+    /^(h264 yuv4(20p|22p10le|44p)$|hevc yuv4.*10le|vp9 yuv420p$|av1 yuv420p$|mpeg2|prores yuv444|mjpeg yuvj420p|ffv1 (yuv444p16|gray))/,
+  mediabunny: /^/,
+  wasm: /^(h264 yuv420p in ts|hevc yuv420p10le|vp9 yuv420p$|prores yuv444|mjpeg yuvj420p|ffv1 yuv444p$|mpeg2)/,
+};
+
+/** Bits and chroma that a name of ffmpeg's states. */
+function layout(pixelFormat: string): { readonly bitDepth: number; readonly chroma: string } {
+  const bits = /(\d+)le$/.exec(pixelFormat)?.[1];
+  return { bitDepth: Number(bits ?? 8), chroma: /4\d\d/.exec(pixelFormat)?.[0] ?? '400' };
+}
+
+/** 50 frames with key frames at 0, 12, 24...; B-frames between. */
+const clip = (): string => encode({ codec: 'h264', frames: 50, extra: ['-g', '12'] });
+const small = (...extra: readonly string[]): string =>
+  encode({ codec: 'h264', frames: 50, size: '64x48', extra: ['-g', '12', ...extra] });
+
+/** Writes a file. */
+function put(name: string, content: string | Uint8Array): string {
+  const path = join(encodeFolder(), name);
+  writeFileSync(path, content);
+  return path;
+}
+
+/** A copy of a file with noise behind a fraction of it, or cut off there. */
+function harmed(path: string, at: number, how: 'noise' | 'cut'): string {
+  const bytes = readFileSync(path);
+  const from = Math.floor(bytes.length * at);
+  if (how === 'noise') bytes.set(seeded(4).bytes(Math.min(6000, bytes.length - from)), from);
+  return put(`${how}-${basename(path)}`, how === 'cut' ? bytes.subarray(0, from) : bytes);
+}
+
+describeDecoders(ALL, (decoder, id) => {
+  const samples = id === 'ffmpeg' ? [...SAMPLES, ...FFMPEG_SAMPLES] : SAMPLES;
+  const decodable = samples.filter(({ codec }) => !UNKNOWN[id].includes(codec));
+  const few = decodable.filter((sample) => FEW_SAMPLES[id].test(titleOf(sample)));
+  const decoded = tier(few, decodable);
+
+  it.each(decoded.map((sample) => ({ title: titleOf(sample), sample })))(
+    'gives the planes that ffmpeg gives: $title',
+    async ({ sample: { codec, encode: request, decoded: stored } }) => {
+      const path = encode(request);
+      const pixelFormat = stored ?? request.pixelFormat ?? 'yuv420p';
+      const { facts, source, hashes } = await decodeAll(decoder, path);
+      const size = { width: 320, height: 240, frameRate: { num: 25, den: 1 } };
+      expect(facts).toMatchObject({ codec, pixelFormat, rotation: 0, ...size, ...layout(pixelFormat) });
+      expect(source.info).toMatchObject({ width: 320, height: 240, ...layout(pixelFormat) });
+      expect(source.decodedBy).toMatch(new RegExp(DECODED_BY[id].replace('CODEC', codec)));
+      expect(hashes).toHaveLength(request.frames ?? 0);
+      expect(hashes).toEqual(ffmpegHashes(path));
+    },
+  );
+
+  const refused = samples.filter(({ codec }) => UNKNOWN[id].includes(codec));
+  it.each(refused.map((sample) => ({ title: titleOf(sample), sample })))(
+    'says that it cannot decode $title, and what can',
+    async ({ sample }) => {
+      const message = await failure(() => decoder.probe(encode(sample.encode)), 'media');
+      expect(message).toContain('install ffmpeg');
+      if (id === 'wasm') expect(message).toContain('is av1, which ffmpeg.wasm cannot decode; install ffmpeg');
+    },
+  );
+
+  it.each([
+    [90, 270, 'transpose=cclock'],
+    [180, 180, 'hflip,vflip'],
+    [270, 90, 'transpose=clock'],
+  ] as const)('turns pictures upright as players do: %i degrees', async (degrees, clockwise, filter) => {
+    const turn = ['-i', clip(), '-c', 'copy', '-metadata:s:v', `rotate=${degrees}`];
+    const path = ffmpeg(join(encodeFolder(), `turned-${degrees}.mp4`), turn);
+    const { facts, source, hashes } = await decodeAll(decoder, path, { frames: { start: 0, end: 3 } });
+    const [width, height] = degrees === 180 ? [320, 240] : [240, 320];
+    expect(facts).toMatchObject({ rotation: clockwise, width, height });
+    expect(source.decodedBy).toContain(`turned by ${clockwise} degrees`);
+    expect(hashes).toEqual(ffmpegHashes(clip(), ['-vf', filter, '-frames:v', '3']));
+  });
+
+  it('knows the times of all frames without decoding, and of each frame once it is read', async () => {
+    const extra = ['-output_ts_offset', '3'];
+    const path = encode({ codec: 'h264', frames: 50, rate: '30000/1001', extra });
+    const times = await decoder.timestamps(path);
+    const { times: read, facts } = await decodeAll(decoder, path);
+    expect(facts.frameRate).toEqual({ num: 30000, den: 1001 });
+    const wanted = Array.from({ length: 50 }, (_, i) => expect.closeTo((i * 1001) / 30000, 4));
+    expect([...(times ?? [])]).toEqual(wanted);
+    expect(read).toEqual(wanted);
+  });
+
+  it.each<[string, ErrorCode, () => Parameters<Decoder['probe']>[0]]>([
+    ['is not a video', 'media', () => put('text.mp4', 'hello')],
+    ['is empty', 'io', () => put('empty.mp4', '')],
+    ['no such file', 'io', () => join(encodeFolder(), 'none.mp4')],
+    ['it is a directory', 'io', encodeFolder],
+    ['give it as a file', 'usage', () => new ReadableStream<Uint8Array>()],
+  ])('refuses what is no video: %s', async (says, code, input) => {
+    expect(await failure(() => decoder.probe(input()), code)).toContain(says);
+  });
+
+  it('says of sound alone that there is no video track', async () => {
+    const tone = ['-f', 'lavfi', '-i', 'sine=d=1', '-c:a', 'aac'];
+    const audio = ffmpeg(join(encodeFolder(), 'audio.m4a'), tone);
+    const message = `${audio} has no video track, only audio (aac).`;
+    const found = await failure(() => decoder.probe(audio), 'media');
+    if (id === 'wasm') expect(found).toContain('no video track');
+    else expect(found).toBe(message);
+    if (id !== 'mediabunny') return;
+    // There it does not list what it does not know.
+    const stream = ffmpeg(join(encodeFolder(), 'audio.ts'), tone);
+    expect(await failure(() => decoder.probe(stream), 'media')).toContain(
+      'has no video track, or none of a codec that mediabunny knows; install ffmpeg',
+    );
+  });
+
+  it('stops when it is aborted or closed', async () => {
+    const facts = await decoder.probe(clip());
+    const planes = planesFor(facts);
+    const control = new AbortController();
+    const source = await decoder.open(clip(), facts, { signal: control.signal });
+    expect(await source.readFrame(0, planes)).toBe(true);
+    control.abort(new Error('enough'));
+    await expect((async () => source.readFrame(1, planes))()).rejects.toThrow('enough');
+    await source.close();
+    await expect(decoder.probe(small(), AbortSignal.abort(new Error('early')))).rejects.toThrow('early');
+
+    const other = await decoder.open(clip(), facts, {});
+    const read = other.readFrame(30, planes);
+    // mediabunny's decoder is not to be closed while it reads.
+    if (id === 'mediabunny') await read;
+    await other.close();
+    if (id !== 'mediabunny') expect(await read).toBe(false);
+    expect(await other.readFrame(31, planes)).toBe(false);
+  });
+});
+
+const X265_GROUPS = 'log-level=error:keyint=24:open-gop=1:bframes=4';
+/** Long clips with key frames now and then, whose parts are decoded. */
+const LONG: readonly (readonly [Encode, readonly Id[]])[] = [
+  [{ codec: 'h264', frames: 120, extra: ['-g', '20'] }, ALL],
+  [{ codec: 'h264', frames: 120, extension: 'ts', extra: ['-g', '20'] }, ['ffmpeg']],
+  [{ codec: 'h264', frames: 120, extension: 'h264', extra: ['-g', '20'] }, ['ffmpeg']],
+  [{ codec: 'hevc', frames: 120, extra: ['-x265-params', X265_GROUPS] }, ['ffmpeg']],
+  [{ codec: 'vp9', frames: 120, extra: ['-g', '30'] }, ALL],
+  [{ codec: 'ffv1', frames: 120, rate: '30000/1001' }, ['ffmpeg', 'wasm']],
+  [{ codec: 'mpeg2', frames: 120, extension: 'mpg' }, ['ffmpeg']],
+];
+const END = Number.POSITIVE_INFINITY;
+type Range = readonly [start: number, end: number];
+const FEW: readonly Range[] = [
+  [61, 63],
+  [100, END],
+];
+const FRAMES = tier(FEW, [...FEW, [0, 10], [1, 3], [59, 61], [60, 80], [119, 200]]);
+const TIMES = tier<readonly Range[]>(
+  [[2.3999, 2.5]],
+  [
+    [0, 0.5],
+    [1, 1.21],
+    [2.3999, 2.5],
+    [3.9, END],
+  ],
+);
+
+describeDecoders(ALL, (decoder, id) => {
+  const clips = LONG.filter(([, ids]) => ids.includes(id)).map(([request]) => request);
+  const chosen = tier(clips.slice(0, id === 'ffmpeg' ? 4 : 1), clips);
+  const rateOf = (request: Encode) => (request.rate === undefined ? 25 : 30000 / 1001);
+
+  it.each(chosen)(
+    'gives the frames from one number to another that a whole decode gives: %o',
+    async (request) => {
+      const path = encode(request);
+      const whole = ffmpegHashes(path);
+      expect(whole).toHaveLength(120);
+      const facts = await decoder.probe(path);
+      for (const [start, end] of FRAMES) {
+        const { source, hashes, times } = await decodeAll(decoder, path, { frames: { start, end } }, facts);
+        const last = Math.min(end, 120);
+        const { frameCount } = source.info;
+        if (frameCount !== null) expect(frameCount, `${start}-${end}`).toBe(last - start);
+        expect(hashes, `${start}-${end}`).toEqual(whole.slice(start, last));
+        if (request.extension !== 'h264')
+          times.forEach((time, i) => {
+            expect(time).toBeCloseTo((start + i) / rateOf(request), 2);
+          });
+      }
+    },
+  );
+
+  it.each(chosen)('gives the frames from the first at or after a time: %o', async (request) => {
+    const path = encode(request);
+    for (const [start, end] of TIMES) {
+      const { hashes } = await decodeAll(decoder, path, { time: { start, end } });
+      const inside = ffmpegHashes(path).filter((_, i) => {
+        const time = i / rateOf(request);
+        return time >= start - 0.0006 && time < end - 0.0006;
+      });
+      expect(hashes, `${start}-${end}`).toEqual(inside);
+    }
+  });
+
+  it('scales as ffmpeg does by default, or not at all', async () => {
+    const size = { width: 480, height: 270, filter: 'bicubic' } as const;
+    const { source, hashes } = await decodeAll(decoder, small(), { size, frames: { start: 0, end: 5 } });
+    const scaled = id === 'ffmpeg';
+    expect(source.scaledBy).toBe(scaled ? 'swscale bicubic' : undefined);
+    expect(source.info).toMatchObject(scaled ? { width: 480, height: 270 } : { width: 64, height: 48 });
+    expect(hashes).toEqual(ffmpegHashes(small(), [...(scaled ? ['-s', '480x270'] : []), '-frames:v', '5']));
+  });
+});
+
+describeDecoders(ALL, (decoder, id) => {
+  const X265 = ['-x265-params', 'log-level=error:hash=1'];
+  /** Encode, how it is harmed, and which frames at least and at most come before. */
+  type Harm = readonly [Encode, 'noise' | 'cut', atLeast: number, atMost: number, ids: readonly Id[]];
+  const first: readonly Harm[] = [
+    [{ codec: 'h264', frames: 60 }, 'noise', 15, 40, ALL],
+    [
+      { codec: 'h264', frames: 60, extra: ['-movflags', '+faststart'] },
+      'cut',
+      20,
+      40,
+      ['ffmpeg', 'mediabunny'],
+    ],
+    [{ codec: 'vp9', frames: 60 }, 'cut', 15, 45, ['wasm']],
+    [{ codec: 'h264', frames: 60, extension: 'ts' }, 'noise', 20, 40, ['ffmpeg']],
+  ];
+  const others: readonly Harm[] = [
+    [{ codec: 'vp9', frames: 60 }, 'cut', 15, 45, ['ffmpeg']],
+    [{ codec: 'ffv1', frames: 60 }, 'noise', 20, 40, ['ffmpeg']],
+    [{ codec: 'hevc', frames: 60, extra: X265 }, 'noise', 15, 45, ['ffmpeg']],
+    [{ codec: 'mpeg2', frames: 60 }, 'noise', 15, 45, ['ffmpeg']],
+    [{ codec: 'prores', pixelFormat: 'yuv422p10le', frames: 60 }, 'noise', 20, 40, ['ffmpeg']],
+    [{ codec: 'ffv1', frames: 60 }, 'cut', 20, 40, ['ffmpeg']],
+    [{ codec: 'mjpeg', pixelFormat: 'yuvj420p', frames: 60 }, 'cut', 20, 40, ['ffmpeg']],
+  ];
+  const harms = tier(first, [...first, ...others]).filter(([, , , , ids]) => ids.includes(id));
+  it.each(harms)(
+    'ends damaged video with an error, or there if allowed: %o %s',
+    async (request, how, least, most) => {
+      const bad = harmed(encode(request), 0.5, how);
+      const message = await failure(() => decodeAll(decoder, bad), 'media');
+      expect(message).toMatch(/ is (damaged|cut off) at frame \d+, after \d\.\d{3} s \(.+\); .*allowDamaged/);
+      expect(message).toContain(bad);
+      if (how === 'cut' && request.codec !== 'h264') expect(message).toContain('is cut off at frame');
+      const { source, hashes } = await decodeAll(decoder, bad, { allowDamaged: true });
+      expect(hashes.length).toBeGreaterThanOrEqual(least);
+      expect(hashes.length).toBeLessThanOrEqual(most);
+      expect(hashes).toEqual(ffmpegHashes(encode(request)).slice(0, hashes.length));
+      expect(source.damage).toContain(`at frame ${hashes.length}`);
+      expect(source.damage).toContain(`the ${hashes.length} frames before it are used`);
+      expect(source.info.warnings).toEqual([source.damage]);
+    },
+  );
+});
+
+describeDecoders(['ffmpeg', 'wasm'], (decoder, id) => {
+  it('reports where packets of a recording are missing', async () => {
+    const path = encode({ codec: 'h264', frames: 60, extension: 'ts', extra: ['-preset', 'veryfast'] });
+    const lossy = put('lossy.ts', withoutPacket(readFileSync(path), 40));
+    const { source, hashes } = await decodeAll(decoder, lossy, { allowDamaged: true });
+    expect(hashes).not.toEqual(ffmpegHashes(path));
+    expect(source.info.warnings.join()).toContain('Packets are missing in');
+    expect(source.info.warnings.join()).toContain('Frames next to the jump may be damaged');
+  });
+
+  it.each<[DecodeRequest, ErrorCode, string]>([
+    [{ frames: { start: 120, end: 130 } }, 'usage', 'frames from 120 on'],
+    [{ frames: { start: 3, end: 3 } }, 'usage', 'frames 3 to 3'],
+    [{ time: { start: 90, end: 95 } }, 'media', 'no frame'],
+  ])('refuses a part in which there is no frame: %o', async (request, code, says) => {
+    const run = () => decodeAll(decoder, encode(LONG[0]?.[0] ?? { codec: 'h264' }), request);
+    if (id === 'wasm') expect(await failure(run, code)).toContain(says);
+    else expect(await failure(run, 'usage')).toContain('nothing to score');
+  });
+});
+
+describeDecoders(['mediabunny', 'wasm'], (decoder) => {
+  it('reads Blobs and bytes as it reads files', async () => {
+    for (const input of [await openAsBlob(small()), new Uint8Array(readFileSync(small()))])
+      expect((await decodeAll(decoder, input)).hashes).toEqual(ffmpegHashes(small()));
+  });
+});
+
+describeDecoders(['mediabunny'], (decoder) => {
+  it('goes through the index of a file once, where the file cannot change', async () => {
+    const blob = await openAsBlob(clip());
+    const read = vi.spyOn(blob, 'slice');
+    const [facts, times] = [await decoder.probe(blob), await decoder.timestamps(blob)];
+    expect(times).toHaveLength(50);
+    const reads = read.mock.calls.length;
+    expect(reads).toBeGreaterThan(0);
+    const expected = [...(times ?? [])];
+    // Whoever has the times may do with them what they like.
+    times?.fill(7);
+    expect(await decoder.probe(blob)).toEqual(facts);
+    expect([...((await decoder.timestamps(blob)) ?? [])]).toEqual(expected);
+    expect(read).toHaveBeenCalledTimes(reads);
+  });
+
+  it('opens a file again without going through it again, where it cannot change', async () => {
+    const [path, other] = [small(), small('-crf', '40')];
+    const [blob, second] = [await openAsBlob(path), await openAsBlob(other)];
+    // Ahead: a thread that has nothing to do for two seconds is gone with what it has open.
+    const [all, others] = [ffmpegHashes(path), ffmpegHashes(other)];
+    expect(all).not.toEqual(others);
+    const read = vi.spyOn(blob, 'slice');
+    const facts = await decoder.probe(blob);
+    await decoder.probe(second);
+    const part = async (from: Blob, start: number) =>
+      (await decodeAll(decoder, from, { frames: { start, end: start + 3 } })).hashes;
+    // To and fro, and between two files.
+    const parts = async () => {
+      for (const start of [40, 7, 30]) {
+        expect(await part(blob, start)).toEqual(all.slice(start, start + 3));
+        expect(await part(second, start)).toEqual(others.slice(start, start + 3));
+      }
+    };
+    await parts();
+    // Both files are open in threads now: a part reads its frames at most, and no index.
+    read.mockClear();
+    await parts();
+    expect(read.mock.calls.length).toBeLessThanOrEqual(3);
+    // One that is closed in the midst of a group leaves nothing of it to the next.
+    const source = await decoder.open(blob, facts, { frames: { start: 20, end: 50 } });
+    await source.readFrame(0, planesFor(source.info));
+    await source.close();
+    expect(await part(blob, 3)).toEqual(all.slice(3, 6));
+  });
+
+  it('goes on after a file that broke', async () => {
+    const whole = readFileSync(small());
+    const broken = new Blob([whole.fill(0x55, whole.length >> 1)]);
+    for (let i = 0; i < 2; i++) await expect(decodeAll(decoder, broken)).rejects.toThrow();
+    expect((await decodeAll(decoder, await openAsBlob(small()))).hashes).toEqual(ffmpegHashes(small()));
+  });
+});
+
+describeDecoders(['wasm'], () => {
+  it('decodes for the command line where nothing is on PATH', async () => {
+    const pair = [small(), encode({ codec: 'mpeg2', size: '64x48', frames: 50 })];
+    const args = [...pair, '--decoder', 'wasm', '--json', '--output', '-'];
+    const { code, stdout, stderr } = await anyvmaf(args, { env: { PATH: '' } });
+    expect(stderr).not.toContain('Error');
+    expect(code, `${stdout}${stderr}`).toBe(0);
+  });
+});

@@ -1,0 +1,318 @@
+/**
+ * @module test/node/remote/remote
+ * Files behind URLs: the bytes that were asked for and few others, and a clear error for every server that does not do right.
+ */
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { AllowedHosts } from '../../../src/remote/allowed-hosts.js';
+import { RemoteFile } from '../../../src/remote/remote-file.js';
+import type { Patience } from '../../../src/remote/request.js';
+import { RemoteStore } from '../../../src/remote/store.js';
+import { FileServer } from '../../support/file-server.js';
+import { seeded } from '../../support/random.js';
+
+const patience: Patience = { answer: 400, stall: 300, pause: 5, tries: 3 };
+const content = new Uint8Array(1_000_000);
+const random = seeded(7);
+for (let i = 0; i < content.length; i++) content[i] = random.int(0, 255);
+
+let server: FileServer;
+let other: FileServer;
+beforeAll(async () => {
+  [server, other] = [await FileServer.start(), await FileServer.start()];
+  server.keeps = true;
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await other[Symbol.asyncDispose]();
+});
+beforeEach(() => {
+  server.behave = () => false;
+  server.sent.clear();
+  server.requests.length = 0;
+});
+
+const open = (url: string, hosts: readonly string[] = [server.host]) =>
+  RemoteFile.open(url, new AllowedHosts(hosts), { patience });
+
+async function bytesAt(file: RemoteFile, from: number, length: number): Promise<Uint8Array> {
+  const into = new Uint8Array(length);
+  return into.subarray(0, await file.reader().read(from, [into]));
+}
+
+/** The message of the error of reading from a place; the URL is signed, and no message may say how. */
+async function refusal(url: string, from = 500_000, hosts?: readonly string[]): Promise<string> {
+  try {
+    await bytesAt(await open(`${url}?X-Amz-Signature=secret`, hosts), from, 1000);
+  } catch (error) {
+    const text = error instanceof Error ? error.message : '';
+    expect(text).not.toContain('secret');
+    return text;
+  }
+  return 'none';
+}
+
+describe('reading', () => {
+  it('gives the bytes of any place, in any parts', async () => {
+    const file = await open(server.add('/a', content));
+    expect(file.size).toBe(content.length);
+    for (let i = 0; i < 60; i++) {
+      const from = random.int(0, content.length);
+      const sizes = Array.from({ length: random.int(1, 4) }, () => random.int(0, 90_000));
+      const parts = sizes.map((size) => new Uint8Array(size));
+      const got = await file.reader().read(from, parts);
+      const wanted = content.subarray(from, from + sizes.reduce((sum, size) => sum + size));
+      expect(got).toBe(wanted.length);
+      expect(Buffer.compare(Buffer.concat(parts).subarray(0, got), wanted)).toBe(0);
+    }
+    expect(file.transferred).toBeLessThanOrEqual(content.length);
+    expect(server.sent.get('/a')).toBe(file.transferred);
+  });
+
+  it('transfers little more than is read, and nothing twice', async () => {
+    const file = await open(server.add('/b', content));
+    const reader = file.reader();
+    for (let at = 200_000; at < 300_000; at += 10_000) await reader.read(at, [new Uint8Array(10_000)]);
+    await new Promise((wake) => setTimeout(wake, 50));
+    expect(server.sent.get('/b')).toBeLessThan(100_000 + 4 * 16_384);
+    await bytesAt(file, 200_000, 100_000);
+    expect(server.sent.get('/b')).toBeLessThan(100_000 + 4 * 16_384);
+  });
+
+  it('goes on where a connection breaks, and waits for a server that is busy', async () => {
+    const url = server.add('/c', content);
+    let answers = 0;
+    server.behave = (request, response, file) => {
+      answers++;
+      if (answers % 3 === 1) return false;
+      if (answers % 3 === 2) response.writeHead(503, { 'retry-after': '0' }).end();
+      else if (file) server.send(request, response, file, 5000);
+      return true;
+    };
+    const file = await open(url);
+    expect(Buffer.compare(await bytesAt(file, 300_000, 100_000), content.subarray(300_000, 400_000))).toBe(0);
+  });
+
+  it('takes smaller parts than it asked for, if the server says so', async () => {
+    const url = server.add('/small', content);
+    server.behave = (request, response, file) => {
+      const [, from = 0, to = 0] = /(\d+)-(\d+)/.exec(request.headers.range ?? '') ?? [];
+      request.headers.range = `bytes=${from}-${Math.min(Number(to), Number(from) + 8191)}`;
+      if (file) server.send(request, response, file);
+      return true;
+    };
+    expect(Buffer.compare(await bytesAt(await open(url), 5, 200_000), content.subarray(5, 200_005))).toBe(0);
+  });
+
+  it('keeps the query and the credentials of the URL, for its own host only', async () => {
+    const seen: (string | undefined)[] = [];
+    server.behave = (request, response) => {
+      seen.push(request.url, request.headers.authorization);
+      response.writeHead(302, { location: `http://127.0.0.1:${other.port}/a?token=2` }).end();
+      return true;
+    };
+    other.behave = (request) => {
+      seen.push(request.url, request.headers.authorization);
+      return false;
+    };
+    other.add('/a', content);
+    const url = `http://me:pass@127.0.0.1:${server.port}/a?X-Amz-Signature=s%2Fx`;
+    const file = await open(url, [server.host, other.host]);
+    expect(seen).toEqual(['/a?X-Amz-Signature=s%2Fx', `Basic ${btoa('me:pass')}`, '/a?token=2', undefined]);
+    expect(file.name).toBe(`http://127.0.0.1:${server.port}/a?...`);
+    other.behave = () => false;
+  });
+});
+
+describe('servers that do not do right', () => {
+  const file = (path: string) => server.add(path, content);
+
+  it('ignore ranges', async () => {
+    server.behave = (_, response) => {
+      response.writeHead(200, { 'content-length': content.length }).end(content);
+      return true;
+    };
+    expect(await refusal(file('/r'))).toContain('ignores range requests and sends the whole file');
+  });
+
+  it('truncate', async () => {
+    const url = file('/t');
+    server.behave = (request, response, found) => {
+      if (!found || request.headers.range?.startsWith('bytes=0-')) return false;
+      server.send(request, response, found, 0);
+      return true;
+    };
+    expect(await refusal(url)).toMatch(/ends the connection after 0 of 16384 bytes \(3 tries\)/);
+  });
+
+  it('stall: before the answer, and within it', async () => {
+    const url = file('/s');
+    server.behave = (request) => !request.headers.range?.startsWith('bytes=0-');
+    expect(await refusal(url)).toContain('no answer within 0.4 s (3 tries)');
+    server.behave = (request, response) => {
+      if (request.headers.range?.startsWith('bytes=0-')) return false;
+      const [, part = ''] = /=(.*)/.exec(request.headers.range ?? '') ?? [];
+      response.writeHead(206, {
+        'content-range': `bytes ${part}/1000000`,
+        etag: '"1"',
+      });
+      response.write('x');
+      return true;
+    };
+    expect(await refusal(url)).toMatch(/the server stalls: nothing came for 0\.3 s \(3 tries\)/);
+  });
+
+  it('redirect inward, in circles, to nowhere and to what is no URL', async () => {
+    const inward = [
+      `http://127.0.0.1:${other.port}/a`,
+      `http://localhost:${server.port}/a`,
+      'http://169.254.169.254/latest/meta-data/',
+      `http://[::ffff:127.0.0.1]:${other.port}/a`,
+      `http://2130706433:${other.port}/a`,
+      'https://example.com/a',
+    ];
+    for (const location of inward) {
+      server.behave = (_, response) => {
+        response.writeHead(302, { location }).end();
+        return true;
+      };
+      expect(await refusal(file('/i'))).toMatch(/\?\.\.\. leads to .*, on a host that is not allowed/);
+    }
+    for (const [location, why] of [
+      ['/again', 'it leads on and on, after 5 redirects too'],
+      ['file:///etc/passwd', 'never opened'],
+      ['http://', 'which is no URL'],
+    ] as const) {
+      server.behave = (_, response) => {
+        response.writeHead(307, { location }).end();
+        return true;
+      };
+      expect(await refusal(file('/l'))).toContain(why);
+    }
+    expect(other.requests).toEqual([expect.stringContaining('/a?token=2')]);
+  });
+
+  it('redirect later only', async () => {
+    const url = file('/later');
+    server.behave = (request, response) => {
+      if (request.headers.range?.startsWith('bytes=0-')) return false;
+      response.writeHead(302, { location: `http://127.0.0.1:${other.port}/a` }).end();
+      return true;
+    };
+    expect(await refusal(url)).toContain('on a host that is not allowed');
+  });
+
+  it('change the file meanwhile: its ETag, its date, its length', async () => {
+    const states = [
+      [{ bytes: content, etag: '"1"' }, { bytes: content, etag: '"2"' }, 'its ETag was "1" and is "2"'],
+      [{ bytes: content, etag: '"1"' }, { bytes: content }, 'its ETag was "1" and is missing'],
+      [
+        { bytes: content, modified: 'Mon, 01 Jan 2024 00:00:00 GMT' },
+        { bytes: content, modified: 'Tue, 02 Jan 2024 00:00:00 GMT' },
+        'it was last modified Mon, 01 Jan 2024 00:00:00 GMT, now Tue',
+      ],
+      [{ bytes: content }, { bytes: content.subarray(0, 900_000) }, 'it had 1000000 bytes and has 900000'],
+      [{ bytes: content }, { bytes: content.subarray(0, 400_000) }, 'it has no byte 491520 any more'],
+    ] as const;
+    for (const [before, after, why] of states) {
+      server.files.set('/x', before);
+      const opened = await open(`${server.url('/x')}?sig=secret`);
+      server.files.set('/x', after);
+      await expect(bytesAt(opened, 500_000, 10)).rejects.toThrow(`/x?... changed while it was read: ${why}`);
+      // It stays so, even where the file is as it was.
+      server.files.set('/x', before);
+      await expect(bytesAt(opened, 0, 10)).rejects.toThrow('changed while it was read');
+    }
+  });
+
+  it('answer with something else', async () => {
+    const answers: readonly (readonly [number, Record<string, string>, string])[] = [
+      [403, {}, 'answered 403 (forbidden; a signed URL may have expired)'],
+      [404, {}, 'answered 404 (there is no such file)'],
+      [204, {}, 'answered 204'],
+      [500, {}, 'answered 500 (3 tries)'],
+      [206, {}, 'does not say which part'],
+      [206, { 'content-range': 'bytes 0-9/*' }, 'does not say which part'],
+      [206, { 'content-range': 'bytes 5-20/1000000' }, 'the server sends bytes 5-20/1000000 where'],
+      [206, { 'content-range': 'bytes 0-99999/1000000' }, 'where bytes 0-16383 were asked for'],
+      [206, { 'content-range': 'bytes 0-16383/1000000', 'content-encoding': 'gzip' }, 'compressed (gzip)'],
+      [416, { 'content-range': 'bytes */0' }, 'it is empty'],
+    ];
+    for (const [status, headers, why] of answers) {
+      server.behave = (_, response) => {
+        response.writeHead(status, headers).end('some text');
+        return true;
+      };
+      expect(await refusal(file('/e'))).toContain(why);
+    }
+    server.behave = (_, response) => {
+      response.writeHead(206, { 'content-range': 'bytes 0-16383/1000000' }).end(content.subarray(0, 20_000));
+      return true;
+    };
+    expect(await refusal(file('/e'))).toContain('sends more than it was asked for');
+  });
+
+  it('are not there, speak no HTTP, or are not who they say', async () => {
+    expect(await refusal('http://127.0.0.1:9/a', 0, ['127.0.0.1:9'])).toMatch(/ECONNREFUSED.*\(3 tries\)/);
+    expect(await refusal('http://nowhere.invalid/a', 0, ['nowhere.invalid'])).toMatch(
+      /host is not known|EAI_AGAIN/,
+    );
+    const noise = createServer((socket) => socket.on('error', () => {}).end('no HTTP at all\r\n\r\n'));
+    await new Promise<void>((resolve) => noise.listen(0, '127.0.0.1', resolve));
+    const { port } = noise.address() as { port: number };
+    expect(await refusal(`http://127.0.0.1:${port}/a`, 0, [`127.0.0.1:${port}`])).toContain(
+      'could not be fetched',
+    );
+    noise.close();
+  });
+
+  it('are reached by a name that leads to this machine only if it is named', async () => {
+    const url = `http://localhost:${server.port}/n`;
+    server.add('/n', content);
+    expect(await refusal(url, 0, [server.host])).toContain('on a host that is not allowed');
+    expect(await refusal(url, 0, [`localhost:${server.port}`])).toBe('none');
+  });
+});
+
+const store = (path = '/scores') => new RemoteStore(server.url(path), [server.host], patience);
+
+describe('a store behind a URL', () => {
+  it('keeps files by name below its path, with its query', async () => {
+    const signed = store('/scores/?sig=SECRET');
+    await signed.put('a/b.json', Buffer.from('hello'));
+    expect(server.requests).toEqual(['PUT /scores/a/b.json?sig=SECRET']);
+    expect((await store('/scores').get('a/b.json', 5))?.toString()).toBe('hello');
+    await signed.remove('a/b.json');
+    expect(server.files.has('/scores/a/b.json')).toBe(false);
+  });
+
+  it('lacks what is not there, and what has another size', async () => {
+    server.add('/scores/b.json', Buffer.from('hello'));
+    expect(await store().get('none.json', 5)).toBeUndefined();
+    expect(await store().get('b.json', 6)).toBeUndefined();
+  });
+
+  it('does not take a server in trouble for a file that is lost', async () => {
+    server.add('/scores/b.json', Buffer.from('hello'));
+    server.behave = (_, response) => {
+      response.writeHead(503).end();
+      return true;
+    };
+    await expect(store().get('b.json', 5)).rejects.toThrow('answered 503 (3 tries)');
+    await expect(store().put('c.json', Buffer.from('x'))).rejects.toThrow('answered 503 (3 tries)');
+    await store().remove('b.json');
+    expect(server.files.has('/scores/b.json')).toBe(true);
+  });
+
+  it('follows the rules of hosts, redirects too', async () => {
+    expect(() => new RemoteStore(server.url('/'), [])).toThrow('not allowed');
+    expect(() => new RemoteStore('file:///tmp', [server.host])).toThrow('never opened');
+    server.behave = (_, response) => {
+      response.writeHead(307, { location: 'http://169.254.169.254/latest' }).end();
+      return true;
+    };
+    await expect(store().get('b.json', 5)).rejects.toThrow('on a host that is not allowed');
+    await expect(store().put('b.json', Buffer.from('x'))).rejects.toThrow('on a host that is not allowed');
+    await store().remove('b.json');
+  });
+});

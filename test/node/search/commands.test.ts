@@ -1,0 +1,124 @@
+/**
+ * @module test/node/search/commands
+ * The commands `search`, `ladder`, `compare-encoders` and `shots` on recorded curves: tables, result files, exit codes and what they
+ * refuse.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { anyvmaf, type Videos, videos } from '../../support/cli.js';
+import { type FakeHost, fakeEncoding } from '../../support/encoding-host.js';
+
+const X264 = ['--encoder', 'libx264', '--encoder-arg', 'preset=ultrafast'];
+
+describe('commands that encode', () => {
+  let folder: Videos;
+  let host: FakeHost;
+  let source = '';
+  beforeAll(() => {
+    folder = videos();
+    source = folder.put('film.mkv', 'the host knows its frames');
+    host = fakeEncoding({ shots: [{ frames: 12 }, { frames: 9 }, { frames: 11 }] }).install();
+  });
+  afterAll(() => {
+    host[Symbol.dispose]();
+    folder[Symbol.dispose]();
+  });
+
+  /** Wrong commands, and what each is told. */
+  const refuse = async (cases: readonly (readonly [args: readonly string[], message: RegExp])[]) => {
+    for (const [args, message] of cases) {
+      const { code, stderr } = await anyvmaf(args);
+      expect({ args, code, stderr }).toEqual({ args, code: 1, stderr: expect.stringMatching(message) });
+    }
+  };
+
+  it('search: a table as it goes, an answer, JSON, and exit codes', async () => {
+    const args = ['search', source, ...X264, '--cache', 'none'];
+    const found = await anyvmaf([...args, '--target', '85', '--range', '20..40']);
+    expect(found.code, found.stderr).toBe(0);
+    expect(found.stdout).toMatch(/^libx264 crf [\d.]+ gives vmaf mean of at least 85\.\n/);
+    expect(found.stdout).toMatch(
+      /\nffmpeg -i \S+ -c:v libx264 -crf [\d.]+ -preset ultrafast -pix_fmt yuv420p encode\.mkv\n$/,
+    );
+    expect(found.stderr).toMatch(/^ +crf +vmaf +kb\/s\n +\d/);
+    const file = folder.at('result.json');
+    const missed = await anyvmaf([...args, '--target', '100.5', '--range', '30..31', '--json', '-o', file]);
+    expect(missed.code).toBe(3);
+    const result = JSON.parse(missed.stdout);
+    expect(result).toEqual(JSON.parse(readFileSync(file, 'utf8')));
+    expect(result).toMatchObject({ parameter: 'crf', shortfall: { reason: 'target' }, encodes: 1 });
+    await refuse([
+      [['search'], /takes one source/],
+      [['search', source], /needs an encoder/],
+      [[...args, '--target', 'best'], /must be a number such as 95/],
+      [[...args, '--range', '40-20'], /must be a range such as 18\.\.40/],
+      [[...args, '--max-size', 'big'], /must be a share such as 60%/],
+      [[...args, '--encoder-arg', 'slow'], /must be NAME=VALUE/],
+    ]);
+  });
+
+  it('ladder: rungs, points as they come, and files by the end of their names', async () => {
+    const files = ['l.json', 'l.csv', 'l.html'].map((name) => folder.at(name));
+    const curve = ['--sizes', '176,160x88', '--range', '14..38:8', '--rungs', '2'];
+    const args = ['ladder', source, ...X264, ...curve, '--cache', folder.at('points')];
+    const built = await anyvmaf([...args, ...files.flatMap((file) => ['-o', file])]);
+    expect(built.code, built.stderr).toBe(0);
+    expect(built.stdout).toMatch(/^Rungs\n.*Where each size takes over\n.*\nffmpeg -i /s);
+    expect(built.stderr).toMatch(/^size +value +quality +kb\/s\n320x176 +14 /);
+    expect(files.map((file) => existsSync(file))).toEqual([true, true, true]);
+    expect([...host.stores.keys()]).toContain(folder.at('points'));
+    const none = await anyvmaf([...args, '-o', folder.at('l.pdf')]);
+    expect(none).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('must end in .json') });
+    expect(readdirSync(folder.at('.'))).not.toContain('l.pdf');
+    await refuse([
+      [['ladder', source, '--encoder', 'libx264'], /needs sizes/],
+      [['ladder', source, '--sizes', '96'], /needs an encoder/],
+      [['ladder', '--sizes', '96'], /takes one source, but none was given/],
+      [['ladder', source, '--sizes', 'big'], /must be heights or sizes/],
+      [['ladder', source, '--by', 'a:b:c'], /must be a statistic, a metric, or both/],
+    ]);
+  });
+
+  it('compare-encoders: a table of all points', async () => {
+    const pair = ['--encoder', 'libx264:preset=ultrafast', '--encoder', 'libx264:preset=medium'];
+    const both = await anyvmaf([
+      'compare-encoders',
+      source,
+      ...pair,
+      '--target',
+      '60',
+      '--csv',
+      '--cache',
+      'none',
+    ]);
+    expect(both.code, both.stderr).toBe(0);
+    expect(both.stdout).toMatch(/^name,encoder,parameter,value,.*\nlibx264 preset=ultrafast,libx264,crf,/);
+    expect(both.stdout).toContain('\nlibx264 preset=medium,libx264,crf,');
+    await refuse([
+      [['compare-encoders', source, '--encoder', 'libx264'], /needs two encoders or more/],
+      [['compare-encoders', source, '--encoder', 'libx264:fast'], /such as libx264:preset=slow/],
+    ]);
+  });
+
+  it('shots: a list, or with an encoder a setting for each, a table and exit codes', async () => {
+    const listed = await anyvmaf(['shots', source, '--min-length', '0.2']);
+    expect(listed).toMatchObject({ code: 0, stderr: '' });
+    expect(listed.stdout).toMatch(/\n +2 +12 +9 +0:00\.48 .* cut \(0\.\d\d\)\n/);
+    expect(listed.stdout).toMatch(/\n3 shots, 32 frames at 25 per second\.\n$/);
+    const args = ['shots', source, ...X264, '--cache', 'none', '--min-length', '0.2', '--range', '34..34'];
+    const tuned = await anyvmaf([...args, '--target', '10']);
+    expect(tuned.code, tuned.stderr).toBe(0);
+    expect(tuned.stdout).toMatch(/^ shot +first +frames +time +crf +vmaf +kb\/s\n +1 +0 +12 +0:00\.00 +34/);
+    expect(tuned.stdout).toContain('\nEvery shot reaches vmaf mean of at least 10.\n');
+    const missed = await anyvmaf([...args, '--target', '100.5', '--csv']);
+    expect(missed.code).toBe(3);
+    expect(missed.stdout).toMatch(/^shot,first_frame,frames,start,seconds,begins,crf,bytes,kbps,vmaf_mean,/);
+    expect(missed.stdout.trim().split('\n')).toHaveLength(4);
+    await refuse([
+      [['shots'], /takes one source/],
+      [['shots', source, '--target', '90'], /needs an encoder/],
+      [['shots', source, '--format', 'xml'], /json, csv or shell/],
+      [['shots', source, '--goal', 'all', '--encoder', 'libx264'], /each or whole/],
+    ]);
+  });
+});

@@ -1,0 +1,393 @@
+/**
+ * @module test/node/search/encodes
+ * Real encoders: one search, one ladder and one tuning of shots from source to file, what the installed ffmpeg makes of unusual
+ * sources, and what a killed search leaves. Needs ffmpeg. Everything else about searches runs on recorded curves, see
+ * test/support/encoding-host.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BY_USER } from '../../../src/core/origin.js';
+import { buildLadder, searchQuality, tuneShots } from '../../../src/index.js';
+import { nodeEncoding } from '../../../src/platform/node/encoding/host.js';
+import type { EncodeRequest, EncodingFolder, SourceFacts } from '../../../src/search/host.js';
+import { anyvmaf, anyvmafProcess } from '../../support/cli.js';
+import { encode, ffmpeg, hasFfmpeg, needsFfmpeg, rawFrames } from '../../support/encode.js';
+import { counters, type FilmPart, film } from '../../support/films.js';
+import { privateTmp } from '../../support/private-tmp.js';
+
+const FAST = { encoder: 'libx264', encoderOptions: { preset: 'ultrafast' }, threads: 0 } as const;
+const COLOUR = '-color_primaries bt2020 -color_trc smpte2084 -colorspace bt2020nc -color_range tv'.split(' ');
+
+/** Three shots of 12, 9 and 11 frames. */
+const PARTS: readonly FilmPart[] = [
+  { source: 'testsrc2', frames: 12 },
+  { source: 'mandelbrot', frames: 9, filter: 'noise=alls=12:all_seed=5' },
+  { source: 'smptehdbars', frames: 11 },
+];
+/** Presentation times that are not even, also across cuts. */
+const UNEVEN = { filter: 'setpts=(N+floor(N/3)+floor(N/7))/25/TB', extra: ['-vsync', 'vfr'] };
+
+/** Whether this ffmpeg can give packets new times in another time base, which joining needs: 5.1 and later. */
+const joins =
+  hasFfmpeg &&
+  spawnSync('ffmpeg', ['-hide_banner', '-h', 'bsf=setts'], { encoding: 'utf8' }).stdout.includes('time_base');
+
+const { leftovers } = privateTmp('anyvmaf-search-');
+const counting = (frames: number) => Array.from({ length: frames }, (_, i) => i);
+
+function probe(file: string, entries: string): string {
+  const args = ['-v', 'error', '-show_entries', entries, '-of', 'compact', file];
+  return execFileSync('ffprobe', args, { encoding: 'utf8' });
+}
+
+/** Presentation times of the video's packets, in milliseconds from the first. */
+function times(file: string): readonly number[] {
+  const args = [
+    '-v',
+    'error',
+    '-select_streams',
+    'V:0',
+    '-show_entries',
+    'packet=pts_time',
+    '-of',
+    'csv=p=0',
+  ];
+  const lines = execFileSync('ffprobe', [...args, file], { encoding: 'utf8' })
+    .trim()
+    .split('\n');
+  const all = lines.map(Number.parseFloat).sort((a, b) => a - b);
+  return all.map((time) => Math.round((time - (all[0] as number)) * 1000));
+}
+
+describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
+  let folder = '';
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'anyvmaf-test-'));
+  });
+  afterAll(() => {
+    rmSync(folder, { recursive: true, force: true });
+    expect(leftovers()).toEqual([]);
+  });
+  const hidden = () => readdirSync(folder).filter((name) => name.startsWith('.'));
+
+  it('find a quality, write the encode, and keep points for the next search', async () => {
+    const source = encode({ codec: 'ffv1', size: '96x64', frames: 8, source: 'mandelbrot' });
+    const output = join(folder, 'out.mp4');
+    const options = { ...FAST, cache: join(folder, 'points'), targets: [{ atLeast: 80 }] };
+    const { final, value, predicted, version, points } = await searchQuality(source, { ...options, output });
+    expect(version).toMatch(/^ffmpeg \S+, libavcodec \S+, libx264 \d+/);
+    expect(final).toMatchObject({ file: output, reached: true });
+    // Nothing was sampled, so that the prediction is the thing itself.
+    expect(final?.pooled.vmaf?.mean).toBe(predicted.value);
+    expect(points.find((point) => point.value === value)?.bytes).toBeGreaterThan(0);
+    expect(probe(output, 'stream=codec_name,width,height')).toContain('codec_name=h264|width=96|height=64');
+    expect(await searchQuality(source, options)).toMatchObject({ value, encodes: 0 });
+    expect(hidden()).toEqual([]);
+  });
+
+  it('build a ladder whose command encodes every rung for DASH and HLS', async () => {
+    const source = encode({ codec: 'ffv1', size: '160x96', frames: 6, source: 'mandelbrot' });
+    const { curves, rungs, command } = await buildLadder(source, {
+      ...FAST,
+      ...{ sizes: [96, { width: 80, height: 48 }], range: { min: 14, max: 38, step: 24 } },
+      ...{ rungs: 2, between: { min: 1, max: 100 }, cache: false },
+    });
+    const [large, small] = curves.map((curve) => curve.points[0]);
+    expect(small?.kbps).toBeLessThan(large?.kbps ?? 0);
+    // Smaller pictures are scored at the size of the source.
+    expect(small?.quality).toBeLessThan(large?.quality ?? 0);
+    const [program = '', ...args] = command;
+    execFileSync(program, ['-v', 'error', ...args], { cwd: folder, stdio: 'pipe' });
+    const manifest = readFileSync(join(folder, 'ladder.mpd'), 'utf8');
+    for (const { width, height } of rungs) expect(manifest).toContain(`width="${width}" height="${height}"`);
+    expect(manifest.match(/<Representation /g)).toHaveLength(rungs.length);
+    expect(existsSync(join(folder, 'master.m3u8'))).toBe(true);
+  });
+
+  it.skipIf(!joins)(
+    'tune shots and join them frame by frame, as the script does with ffmpeg alone',
+    async () => {
+      const sound = ['-f', 'lavfi', '-i', 'sine=duration=1.28'];
+      const kept = ['-map', '0:a', '-c:a', 'aac', ...COLOUR, ...UNEVEN.extra];
+      const look = {
+        parts: PARTS,
+        counted: true,
+        filter: `${UNEVEN.filter},setsar=4/3`,
+        pixelFormat: 'yuv420p10le',
+      };
+      const source = film({ ...look, inputs: sound, extra: kept });
+      expect(new Set(times(source).map((time, i, all) => time - (all[i - 1] ?? 0))).size).toBeGreaterThan(2);
+      const output = join(folder, 'joined.mp4');
+      const encoderOptions = { ...FAST.encoderOptions, bf: '2' };
+      const options = {
+        ...FAST,
+        encoderOptions,
+        cache: false,
+        minSeconds: 0.2,
+        targets: [{ atLeast: 60 }],
+      } as const;
+      const tuned = await tuneShots(source, { ...options, range: { min: 30, max: 34, step: 4 }, output });
+      expect(tuned.shots.map(({ first, count }) => [first, count])).toEqual([
+        [0, 12],
+        [12, 9],
+        [21, 11],
+      ]);
+      expect(counters(output)).toEqual(counting(32));
+      expect(times(output)).toEqual(times(source));
+      expect(tuned.final?.difference).toEqual({ within: 0, edges: 0 });
+      expect(tuned.final?.pooled.vmaf?.mean).toBeCloseTo(tuned.pooled.vmaf?.mean ?? Number.NaN, 9);
+      const facts = probe(
+        output,
+        'stream=codec_name,pix_fmt,color_space,color_transfer,color_primaries,sample_aspect_ratio',
+      );
+      for (const fact of ['h264', 'aac', 'yuv420p10le', 'bt2020', 'smpte2084', 'bt2020nc', '4:3'])
+        expect(facts).toContain(fact);
+      expect(hidden()).toEqual([]);
+
+      const script = join(folder, 'make.sh');
+      const even = film({
+        parts: PARTS,
+        counted: true,
+        inputs: sound,
+        extra: ['-map', '0:a', '-c:a', 'aac'],
+      });
+      const args = [
+        'shots',
+        even,
+        '--encoder',
+        'libx264',
+        '--encoder-arg',
+        'preset=ultrafast',
+        '--cache',
+        'none',
+      ];
+      const made = await anyvmaf([
+        ...args,
+        '--min-length',
+        '0.2',
+        '--range',
+        '34..34',
+        '--target',
+        '10',
+        '-o',
+        script,
+      ]);
+      expect(made.code, made.stderr).toBe(0);
+      const scripted = join(folder, 'by script.mkv');
+      execFileSync('sh', [script, scripted], { stdio: 'pipe' });
+      expect(counters(scripted)).toEqual(counting(32));
+      expect(probe(scripted, 'stream=codec_name')).toMatch(/h264[\s\S]*aac/);
+    },
+  );
+
+  it('are stopped by a kill, whose files the next search removes', async () => {
+    const tmp = mkdtempSync(join(folder, 'tmp-'));
+    const source = encode({ codec: 'ffv1', size: '96x64', frames: 8, source: 'mandelbrot' });
+    const args = ['search', source, '--encoder', 'libx264', '--cache', 'none', '-q'];
+    const env = { TMPDIR: tmp };
+    const { code } = await anyvmafProcess([...args, '--encoder-arg', 'preset=veryslow'], {
+      env,
+      meanwhile: async (child) => {
+        const made = () => readdirSync(tmp).some((name) => name.startsWith('anyvmaf-search-'));
+        while (!made() && child.exitCode === null) await sleep(5);
+        child.kill('SIGKILL');
+      },
+    });
+    expect(code).toBeNull();
+    expect(await anyvmaf([...args, '--range', '30..30', '--target', '1'], { env })).toMatchObject({
+      code: 0,
+    });
+    expect(readdirSync(tmp)).toEqual([]);
+    expect(execFileSync('ps', ['-eo', 'args='], { encoding: 'utf8' })).not.toContain(tmp);
+  });
+});
+
+describe.skipIf(!hasFfmpeg)(`the installed ffmpeg as an encoding host (${needsFfmpeg})`, () => {
+  const host = nodeEncoding(BY_USER);
+  let folder = '';
+  let scratch: EncodingFolder;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'anyvmaf-test-'));
+    scratch = await host.openFolder(1e8);
+  });
+  afterAll(async () => {
+    await scratch.close();
+    rmSync(folder, { recursive: true, force: true });
+    expect(leftovers()).toEqual([]);
+  });
+
+  /** Makes a source of a few frames, or finds the one made before. */
+  const make = (name: string, args: readonly string[], graph = 'testsrc2=s=96x64:r=25') =>
+    ffmpeg(join(folder, name), ['-f', 'lavfi', '-i', graph, '-frames:v', '6', ...args]);
+  const request = (input: string, output: string, other: Partial<EncodeRequest> = {}): EncodeRequest => ({
+    ...{ input, isSource: true, encoder: 'libx264', version: '5.1.9', output, pixelFormat: 'yuv420p' },
+    args: ['-crf', '24', '-preset', 'ultrafast'],
+    ...other,
+  });
+  /** Encodes a whole source into a file of the user's. */
+  const whole = async (source: string, name: string, other: Partial<EncodeRequest> = {}) => {
+    const output = join(folder, name);
+    await scratch.encode(request(source, output, { whole: true, ...other }));
+    return output;
+  };
+  const lossless = ['-c:v', 'ffv1'];
+
+  it('knows an encoder, its options and formats, and names others where it does not', async () => {
+    const { options, pixelFormats, version } = await host.encoder('libx264');
+    expect([options.get('crf'), options.get('preset')]).toEqual(['float', 'string']);
+    expect(pixelFormats).toContain('yuv420p10le');
+    expect(version).toMatch(/^ffmpeg \S+, libavcodec \S+, libx264 \d+/);
+    await expect(host.encoder('libx265x')).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringMatching(/no video encoder "libx265x".*did you mean libx265/),
+    });
+    await expect(host.encoder('a b; rm')).rejects.toThrow(/no video encoder/);
+  });
+
+  it('encodes odd sizes where the encoder can, and refuses them in its words where not', async () => {
+    const graph = 'mandelbrot=s=97x65:r=25';
+    const full = make('odd444.mkv', ['-pix_fmt', 'yuv444p', ...lossless], graph);
+    const odd = await whole(full, 'odd.mp4', { pixelFormat: 'yuv444p' });
+    expect(probe(odd, 'stream=width,height,pix_fmt')).toContain('width=97|height=65|pix_fmt=yuv444p');
+    const half = make('odd420.mkv', ['-pix_fmt', 'yuv420p', ...lossless], graph);
+    await expect(whole(half, 'half.mkv')).rejects.toMatchObject({
+      code: 'media',
+      message: expect.stringMatching(/libx264 could not encode .*odd420\.mkv.*divisible by 2/),
+    });
+    expect(readdirSync(folder).filter((name) => name.startsWith('.') || name === 'half.mkv')).toEqual([]);
+  });
+
+  it('reads the facts of a source: frames, uneven times, key frames, and what it cannot encode', async () => {
+    const late = "setpts='(N+gt(N,3))/25/TB'";
+    const source = make('uneven.mkv', ['-vf', late, '-vsync', 'vfr', ...lossless, '-g', '3']);
+    const facts = await host.source(source);
+    const wanted = [0, 40, 80, 120, 200, 240];
+    expect([...facts.times].map((time) => Math.round(time * 1000))).toEqual(wanted);
+    expect(facts.keys).toEqual([0, 3]);
+    expect(facts.sizes.every((size) => size > 0)).toBe(true);
+    expect(times(await whole(source, 'uneven-out.mkv'))).toEqual(wanted);
+    await expect(host.source(make('still.png', ['-frames:v', '1']))).rejects.toThrow(/RGB.*convert/);
+    const pipe = join(folder, 'pipe.mkv');
+    execFileSync('mkfifo', [pipe]);
+    await expect(host.source(pipe)).rejects.toThrow(/is a pipe/);
+  });
+
+  it('keeps full range in samples and in the whole', async () => {
+    const args = [
+      '-vf',
+      'scale=out_range=full',
+      '-color_range',
+      'pc',
+      '-c:v',
+      'libx264',
+      '-bf',
+      '2',
+      '-qp',
+      '6',
+    ];
+    const source = make('full.mp4', args);
+    expect(probe(await whole(source, 'full-out.mkv', { fullRange: true }), 'stream=color_range')).toContain(
+      '=pc',
+    );
+    const facts = await host.source(source);
+    const runs = [
+      { first: 4, count: 2 },
+      { first: 0, count: 2 },
+    ];
+    await scratch.cut(source, facts, runs, 'cut.y4m');
+    expect(readFileSync(scratch.path('cut.y4m'), 'latin1')).toMatch(
+      /^YUV4MPEG2 [^\n]* XCOLORRANGE=FULL\nFRAME\n/,
+    );
+    // Frame for frame, though the source predicts from frames that follow.
+    const [size, head] = [(96 * 64 * 3) / 2, 'FRAME\n'.length];
+    const shown = rawFrames(source);
+    const stored = readFileSync(scratch.path('cut.y4m')).subarray(-4 * (size + head));
+    for (const [i, frame] of [4, 5, 0, 1].entries()) {
+      const at = i * (size + head) + head;
+      expect(stored.subarray(at, at + size).equals(shown.subarray(frame * size, (frame + 1) * size))).toBe(
+        true,
+      );
+    }
+    const cut = request(scratch.path('cut.y4m'), 'cut.mkv', {
+      isSource: false,
+      fullRange: true,
+      colour: facts.track,
+    });
+    const { sizes, seconds } = await scratch.encode({ ...cut, keys: [0, 2], frames: { first: 1, count: 3 } });
+    expect([sizes.length, seconds > 0]).toEqual([3, true]);
+    expect(probe(scratch.path('cut.mkv'), 'stream=color_range')).toContain('=pc');
+    await scratch.remove('cut.mkv');
+    expect(existsSync(scratch.path('cut.mkv'))).toBe(false);
+  });
+
+  it('ends with an error where files outgrow the space allowed, or the encoder refuses', async () => {
+    const source = make('noise.mkv', lossless, 'nullsrc=s=96x64:r=25,noise=alls=90:allf=t');
+    const facts = await host.source(source);
+    const small = await host.openFolder(70_000);
+    const best = request(source, 'best.mkv', { args: ['-crf', '0'] });
+    await expect(small.encode(best)).rejects.toMatchObject({
+      code: 'io',
+      message: expect.stringMatching(/temporary files/),
+    });
+    expect(readdirSync(small.root)).toEqual([]);
+    const cut = small.cut(source, facts, [{ first: 0, count: 9 }], 'a.y4m');
+    await expect(cut).rejects.toMatchObject({
+      code: 'io',
+      message: expect.stringMatching(/temporary files/),
+    });
+    await small.close();
+    expect(existsSync(small.root)).toBe(false);
+    await expect(
+      scratch.encode(request(source, 'x.mkv', { args: ['-preset', 'nonesuch'] })),
+    ).rejects.toMatchObject({ code: 'media', message: expect.stringMatching(/could not encode/) });
+    const stop = new AbortController();
+    const stopped = scratch.encode(request(source, 'y.mkv', { signal: stop.signal }));
+    stop.abort();
+    await expect(stopped).rejects.toMatchObject({ name: 'AbortError' });
+  });
+
+  it('never writes over its source, nor where it cannot, and a bare name where it was started', async () => {
+    const source = make('named.mkv', lossless);
+    const copy = join(folder, 'copy.mkv');
+    copyFileSync(source, copy);
+    await expect(whole(copy, 'copy.mkv')).rejects.toThrow('is the source');
+    await expect(scratch.checkOutput(copy, copy)).rejects.toMatchObject({ code: 'usage' });
+    expect(readFileSync(copy).equals(readFileSync(source))).toBe(true);
+    await expect(scratch.checkOutput(source, '/nonexistent/x.txt')).rejects.toThrow(/must end in \.mp4/);
+    await expect(scratch.checkOutput(source, '/nonexistent/x.mkv')).rejects.toMatchObject({
+      code: 'io',
+      message: expect.stringMatching(/cannot write \/nonexistent\/x\.mkv: /),
+    });
+    const here = process.cwd();
+    process.chdir(folder);
+    try {
+      await scratch.encode(request(source, 'bare.mkv', { whole: true }));
+      expect(existsSync(join(folder, 'bare.mkv'))).toBe(true);
+    } finally {
+      process.chdir(here);
+    }
+  });
+
+  it.skipIf(!joins)('joins segments, and leaves no file where its check throws', async () => {
+    const source = make('joined.mkv', lossless);
+    const facts: SourceFacts = await host.source(source);
+    const segments = [
+      { name: 's1.mkv', frames: { first: 0, count: 2 } },
+      { name: 's2.mkv', frames: { first: 2, count: 4 } },
+    ];
+    for (const { name, frames } of segments) await scratch.encode(request(source, name, { frames }));
+    const output = join(folder, 'whole.mkv');
+    const task = { segments, source, facts, output };
+    const refusing = scratch.join({ ...task, check: () => Promise.reject(new Error('another picture')) });
+    await expect(refusing).rejects.toThrow('another picture');
+    const short = scratch.join({ ...task, segments: segments.slice(0, 1), check: async () => {} });
+    await expect(short).rejects.toMatchObject({ code: 'media' });
+    expect(readdirSync(folder).filter((name) => name.startsWith('.') || name === 'whole.mkv')).toEqual([]);
+    expect((await scratch.join({ ...task, check: async () => {} })).sizes).toHaveLength(6);
+    expect(times(output)).toEqual(counting(6).map((i) => 40 * i));
+  });
+});

@@ -1,0 +1,78 @@
+/**
+ * @module test/support/saved-reports
+ * Saved reports for the page: made from series of scores, without scoring anything.
+ */
+import type { Locator, Page } from 'playwright-core';
+import { buildReport } from '../../src/report/build.js';
+import type { Report } from '../../src/report/types.js';
+import { formatReport } from '../../src/report/write.js';
+import { type Pages, settled, type View, write } from './page.js';
+import { report as plain, vmafModel } from './report.js';
+
+/** Scores around a level, with a dip to a tenth of it at 40 % and a smaller one of one frame at 80 %. */
+export function scores(level: number, length: number): Float64Array {
+  return Float64Array.from({ length }, (_, i) => {
+    const dip = 0.9 * level * Math.exp(-((i - Math.round(length * 0.4)) ** 2) / 60);
+    return level + 2 * Math.sin(i / 9) - (i === Math.round(length * 0.8) ? level / 3 : dip);
+  });
+}
+
+/** A saved report of full HD at 25 frames a second. */
+export function made(
+  name: string,
+  values: Float64Array,
+  parts: Partial<Parameters<typeof buildReport>[0]> = {},
+): Report {
+  const { frames, pooled_metrics, aggregate_metrics, metrics, distribution, ...facts } = plain();
+  const frameRate = { num: 25, den: 1 };
+  const input = { ...facts.reference, width: 1920, height: 1080, frameCount: values.length, frameRate };
+  return buildReport({
+    ...facts,
+    reference: { ...input, name: 'master.mov' },
+    distorted: { ...input, name },
+    models: [vmafModel],
+    frameNumbers: Array.from(values, (_, i) => i),
+    series: [
+      { name: 'integer_adm2', values: values.map((value) => value / 100) },
+      { name: 'integer_vif_scale0', values: values.map((value) => value / 120) },
+      { name: 'vmaf', values },
+    ],
+    preflight: [
+      { code: 'levels', severity: 'warning', message: 'Levels differ.', reference: 16, distorted: 0 },
+    ],
+    frameCount: values.length,
+    ...parts,
+  });
+}
+
+/** The mean of a metric. */
+export const meanOf = (report: Report | undefined, metric = 'vmaf'): number =>
+  report?.pooled_metrics[metric]?.mean ?? Number.NaN;
+
+/** The file of a report, with every digit. */
+export const fileOf = (report: Report): string =>
+  write(`${report.distorted.name}.json`, formatReport(report, 'json', { precision: 'max' }));
+
+/** A page with saved reports opened. */
+export async function openReports(site: Pages, reports: readonly Report[], view: View = {}): Promise<Page> {
+  const page = await site.open(view);
+  await page.setInputFiles('#pick-reports', reports.map(fileOf));
+  await settled(page);
+  return page;
+}
+
+/** The chart of all frames. */
+export const chart = (page: Page): Locator => page.locator('.plot.large');
+
+/** What is focused to move over that chart by keys. */
+export const slider = (page: Page): Locator => page.getByRole('slider', { name: /of every frame/ });
+
+/** Waits until the chart of all frames shows them, and points at its middle once it stays where it is. */
+export async function middle(page: Page): Promise<{ x: number; y: number; width: number }> {
+  await page.locator('.plot.large[data-last]:not([data-last="0"])').waitFor();
+  const marks = chart(page).locator('.marks');
+  await marks.hover();
+  const box = await marks.boundingBox();
+  if (!box) throw new Error('is not to be seen');
+  return { x: box.x + box.width / 2, y: box.y + box.height / 2, width: box.width };
+}

@@ -1,0 +1,456 @@
+/**
+ * @module test/unit/cli/command-options
+ * What command lines ask for beyond plain scoring: pairing, tiny models, backends, tables of features, batches, heatmaps,
+ * and the MCP server.
+ */
+import { describe, expect, it } from 'vitest';
+import { jobsOf, tableLines } from '../../../src/cli/batch/table.js';
+import { batchSettings } from '../../../src/cli/commands/batch-options.js';
+import {
+  featuresSettings,
+  parsePairs,
+  type TableSettings,
+} from '../../../src/cli/commands/features-table-options.js';
+import { heatmapSettings } from '../../../src/cli/commands/heatmap.js';
+import { readMcpArguments } from '../../../src/cli/commands/mcp.js';
+import { scoreSettings } from '../../../src/cli/commands/score-options.js';
+import { usageError } from '../../support/cli.js';
+
+function settings(line: string) {
+  const found = scoreSettings(line.split(' '));
+  if (typeof found === 'string') throw new Error(`it asked for ${found}`);
+  return found;
+}
+
+/** Options of scoring a pair. */
+const options = (line: string) => settings(`a.y4m b.y4m ${line}`.trimEnd()).options;
+
+describe('pairing', () => {
+  /** Of one option, whose value may hold spaces. */
+  const complaint = (option: string) => usageError(() => scoreSettings(['a', 'b', option]));
+
+  it('takes all options together', () => {
+    const line =
+      '--decoder ffmpeg --scale lanczos --scale-to 1280x720 --frame-rate-policy strict --offset -3 --range 10-20 ' +
+      '--strict --allow-damaged --allow-url --model auto';
+    expect(options(line)).toEqual({
+      decoder: 'ffmpeg',
+      scale: 'lanczos',
+      scaleTo: { width: 1280, height: 720 },
+      frameRatePolicy: 'strict',
+      offset: -3,
+      range: { unit: 'frames', start: 10, end: 20 },
+      strict: true,
+      allowDamaged: true,
+      allowUrl: true,
+      models: ['auto'],
+    });
+  });
+
+  it('leaves the defaults to the engine', () => {
+    expect(options('')).toEqual({});
+  });
+
+  it.each([
+    ['240-480', { unit: 'frames', start: 240, end: 480 }],
+    ['240-', { unit: 'frames', start: 240 }],
+    ['-480', { unit: 'frames', start: 0, end: 480 }],
+    [' 1 - 2 ', { unit: 'frames', start: 1, end: 2 }],
+    ['1:30-2:00', { unit: 'seconds', start: 90, end: 120 }],
+    ['1:02:03.5-', { unit: 'seconds', start: 3723.5 }],
+    ['10s-12.5s', { unit: 'seconds', start: 10, end: 12.5 }],
+    ['10-12.5s', { unit: 'seconds', start: 10, end: 12.5 }],
+    ['0.5-1', { unit: 'seconds', start: 0.5, end: 1 }],
+    ['-0:10', { unit: 'seconds', start: 0, end: 10 }],
+  ])('--range %s', (text, range) => {
+    for (const args of [[`--range=${text}`], ['--range', text]]) {
+      const found = scoreSettings(['a', 'b', ...args]);
+      expect(typeof found === 'string' ? found : found.options).toEqual({ range });
+    }
+  });
+
+  it.each([
+    ['0', 0],
+    ['12', 12],
+    ['+12', 12],
+    ['-12', -12],
+    ['auto', 'auto'],
+  ])('--offset %s', (text, offset) => {
+    expect(options(`--offset ${text}`)).toEqual({ offset });
+  });
+
+  it.each([
+    ['ref', 'ref'],
+    ['dis', 'dis'],
+    ['1920X1080', { width: 1920, height: 1080 }],
+  ])('--scale-to %s', (text, scaleTo) => {
+    expect(options(`--scale-to ${text}`)).toEqual({ scaleTo });
+  });
+
+  const badRanges = [
+    '',
+    '-',
+    '10',
+    '10-20-30',
+    'a-b',
+    '1:60-2:00',
+    '1e3-2e3',
+    '10 s-20',
+    '-1--5',
+    '1:2:3:4-',
+  ];
+  const badOffsets = ['1.5', 'five', '', '--3', '1s'];
+  const badSizes = ['1080p', '0x100', '1920x', 'reference', ''];
+  it.each<[string, string]>([
+    ...badRanges.map((text): [string, string] => [`--range=${text}`, `--range is "${text}"`]),
+    ...['5-5', '9-3', '1:00-30s'].map((text): [string, string] => [
+      `--range=${text}`,
+      'must come after its start',
+    ]),
+    ...badOffsets.map((text): [string, string] => [`--offset=${text}`, 'must be a whole number of frames']),
+    ...badSizes.map((text): [string, string] => [
+      `--scale-to=${text}`,
+      'ref, dis or a size such as 1920x1080',
+    ]),
+    ['--decoder=ffmepg', 'did you mean ffmpeg?'],
+    ['--scale=bicubik', 'did you mean bicubic?'],
+    ['--frame-rate-policy=lax', 'must be strict or nearest'],
+  ])('refuses %s', (option, message) => {
+    expect(complaint(option)).toContain(message);
+  });
+
+  it('refuses options that contradict each other', () => {
+    expect(() => options('--strict --no-preflight')).toThrow('leave out one');
+  });
+});
+
+describe('backends', () => {
+  it('are chosen with their program and devices', () => {
+    expect(options('--backend hip --vmaf-bin ./vmaf --hip_device 2 --gpumask 0x3')).toMatchObject({
+      backend: 'hip',
+      vmafBin: './vmaf',
+      hipDevice: 2,
+      gpumask: 3,
+    });
+  });
+
+  it('get masks if they are native, wherever the mask stands', () => {
+    const own = settings('r d --cpumask 1');
+    expect([own.options.cpumask, own.ignored]).toEqual([
+      undefined,
+      ['--cpumask has no effect: the same arithmetic runs on every machine.'],
+    ]);
+    const native = settings('r d --cpumask 1 --backend native-cpu');
+    expect([native.options.cpumask, native.ignored]).toEqual([1, []]);
+  });
+
+  it('are refused by other names', () => {
+    expect(() => options('--backend vulkan')).toThrow(/--backend .*"vulkan"/);
+    expect(() => options('--backend auto --vmaf-bin=')).toThrow(/--vmaf-bin .*is empty/);
+  });
+});
+
+describe('tiny models', () => {
+  const tiny = (line: string) => options(line).tiny;
+
+  it('take every option in both spellings', () => {
+    const model = {
+      model: 'm.onnx',
+      device: 'cuda',
+      threads: 2,
+      fp16: true,
+      precision: 'fp32',
+      verify: true,
+      codec: 'h264',
+      preset: 'slow',
+      crf: 30,
+      resize: 'bicubic',
+    };
+    const dashes =
+      '--tiny-model m.onnx --tiny-device cuda --tiny-threads 2 --tiny-fp16 --tiny-precision fp32 --tiny-model-verify ' +
+      '--tiny-codec h264 --tiny-preset slow --tiny-crf 30 --tiny-resize bicubic';
+    expect(tiny(dashes)).toEqual([model]);
+    expect(tiny(dashes.replaceAll(/(?<=--\S*)-(?=\w)/g, '_').replace('____', '--'))).toEqual([model]);
+    expect(tiny('--tiny_model m.onnx --dnn_ep cuda')).toEqual([{ model: 'm.onnx', device: 'cuda' }]);
+    expect(tiny('--tiny-crf 99 --tiny-model m')).toEqual([{ model: 'm', crf: 63 }]);
+  });
+
+  it('may be several, each with the options after it', () => {
+    expect(
+      tiny('--tiny-threads 3 --tiny-model a --tiny-resize nearest --tiny-model b --tiny-threads 1'),
+    ).toEqual([
+      { model: 'a', threads: 3, resize: 'nearest' },
+      { model: 'b', threads: 1 },
+    ]);
+  });
+
+  it.each([
+    ['--tiny-device cpu --dnn-ep cuda --tiny-model m', 'two names of one option'],
+    ['--tiny-codec h264', '--tiny-codec is about a tiny model, but none is given'],
+    ['--tiny-model m --tiny-device gpu', '--tiny-device'],
+    ['--tiny-model m --tiny-precision int4', '--tiny-precision'],
+    ['--tiny-model=', 'is empty'],
+  ])('are refused: %s', (line, message) => {
+    expect(() => options(line)).toThrow(message);
+  });
+
+  it('score one video by itself', () => {
+    const alone = settings('--no-reference b.y4m --tiny-model m');
+    expect(alone).toMatchObject({
+      distorted: ['b.y4m'],
+      options: { noReference: true, tiny: [{ model: 'm' }] },
+    });
+    expect(alone.reference).toBeUndefined();
+    const named = settings('--no_reference -r a.y4m -d b.y4m --tiny-model m -m version=vmaf_v0.6.1');
+    expect(named.options.models).toBeUndefined();
+    expect(named.ignored).toEqual([
+      'The reference a.y4m was not read: --no-reference scores without one.',
+      '--model has no effect with --no-reference: version=vmaf_v0.6.1 compare with a reference.',
+    ]);
+    expect(() => settings('--no-reference a.y4m b.y4m --tiny-model m')).toThrow('one argument too many');
+    expect(() => settings('--no-reference --tiny-model m')).toThrow('no video given');
+  });
+});
+
+it('--no still abbreviates the option of the vmaf tool', () => {
+  expect(options('--no').noPrediction).toBe(true);
+});
+
+describe('features', () => {
+  function table(line: string): TableSettings {
+    const found = featuresSettings(line.split(' '));
+    if (found.kind !== 'table') throw new Error(`it asked for ${found.kind}`);
+    return found;
+  }
+
+  it('lists without --parquet, whatever the name', () => {
+    expect(featuresSettings([])).toEqual({ kind: 'list', args: [] });
+    expect(featuresSettings(['psnr', '--json'])).toEqual({ kind: 'list', args: ['psnr', '--json'] });
+    expect(featuresSettings(['--help'])).toEqual({ kind: 'help' });
+  });
+
+  it('measures with it: the reference, then distorted videos', () => {
+    expect(table('ref.y4m a.mp4 b.mp4 --parquet out.parquet')).toMatchObject({
+      output: 'out.parquet',
+      pairs: [
+        { reference: 'ref.y4m', distorted: 'a.mp4' },
+        { reference: 'ref.y4m', distorted: 'b.mp4' },
+      ],
+    });
+  });
+
+  it('takes key and mos once for all, or once for each', () => {
+    expect(table('--parquet o r a b --key K --mos 3.5 --mos 4').pairs).toMatchObject([
+      { key: 'K', mos: 3.5 },
+      { key: 'K', mos: 4 },
+    ]);
+  });
+
+  it('takes a teacher by name or as a model string, and further features', () => {
+    const line = '--parquet o r a --teacher vmaf_v0.6.1 --feature psnr --feature cambi --subsample 5';
+    expect(table(line).options).toEqual({
+      teacher: 'version=vmaf_v0.6.1',
+      features: ['psnr', 'cambi'],
+      subsample: 5,
+    });
+    expect(table('--parquet o r a --teacher path=m.json').options.teacher).toBe('path=m.json');
+  });
+
+  it.each([
+    ['ref.y4m dis.y4m', /"dis\.y4m".*--parquet FILE to measure/],
+    ['--key a', /--key belongs to a table.*--parquet FILE/],
+    ['--parquet o r', /only one video given, "r"/],
+    ['--parquet o --pairs l r', /r does not go with --pairs/],
+    ['--parquet o --pairs l --mos 3', /--mos does not go with --pairs/],
+    [
+      '--parquet o r a b c --mos 1 --mos 2',
+      /--mos is given 2 times, but there are 3 distorted videos; give it once, or once for each/,
+    ],
+  ])('refuses %s', (line, message) => {
+    expect(usageError(() => featuresSettings(line.split(' ')))).toMatch(message);
+  });
+
+  it('takes a list, and the format of raw videos in it', () => {
+    expect(table('--parquet o --pairs l -w 8 -h 6 -p 420 -b 8').pairs).toEqual({
+      list: 'l',
+      raw: { width: 8, height: 6, chroma: '420', bitDepth: 8 },
+    });
+  });
+
+  const pairs = (text: string) => parsePairs(text, 'list.csv', (path) => `/at/${path}`, undefined);
+
+  it('reads a list as CSV with names in any order; paths start where it is', () => {
+    expect(pairs('mos,reference,distorted,key\n3.5,r.y4m,"a, ""b"".mp4",k\r\n4,r.y4m,c.mp4,\n\n')).toEqual([
+      { reference: '/at/r.y4m', distorted: '/at/a, "b".mp4', key: 'k', clip: undefined, mos: 3.5 },
+      { reference: '/at/r.y4m', distorted: '/at/c.mp4', key: undefined, clip: undefined, mos: 4 },
+    ]);
+  });
+
+  it.each([
+    ['', /must name the columns reference and distorted/],
+    ['reference,distorted,dmos\n', /but it has "dmos"/],
+    ['reference\nr\n', /must name the columns/],
+    ['reference,distorted\n', /names no pair/],
+    ['reference,distorted\nr\n', /line 2 of list\.csv has 1 fields, but the first line names 2/],
+    ['reference,distorted\nr,\n', /line 2 of list\.csv names no distorted video/],
+    ['reference,distorted,mos\nr,d,good\n', /mos in line 2 of list\.csv is "good"/],
+    ['reference,distorted\n"r,d\n', /line 2 of list\.csv is not CSV: check its quotation marks/],
+  ])('refuses the list %j', (text, message) => {
+    expect(usageError(() => pairs(text))).toMatch(message);
+  });
+});
+
+describe('the table of a batch', () => {
+  const jobs = (text: string, name: string, common: Parameters<typeof jobsOf>[1] = []) =>
+    jobsOf(tableLines(text, name), common, name, (path) => (path === '-' ? path : `/media/${path}`));
+
+  it('is CSV with an option of scoring per column', () => {
+    const text =
+      'reference,distorted,subsample,model,no-prediction,fail_under\n' +
+      'a.mov,"b, c.mp4",2,path=m.json,,93.5\n\na.mov,d.mp4,,,yes,\n';
+    const [first, second] = jobs(text, 'jobs.csv');
+    expect(first?.line).toBe(2);
+    expect(first?.settings).toMatchObject({
+      reference: '/media/a.mov',
+      distorted: ['/media/b, c.mp4'],
+      options: { subsample: 2, models: ['path=m.json'] },
+      failUnder: 93.5,
+    });
+    expect(second?.line).toBe(4);
+    expect(second?.settings).toMatchObject({ options: { noPrediction: true } });
+    expect(second?.settings.options.subsample).toBeUndefined();
+  });
+
+  it('is JSON lines, where a list repeats an option', () => {
+    const text =
+      '{"reference":"a.mov","distorted":"b.mp4","feature":["psnr","ciede"],"offset":-3,"strict":true}\n' +
+      '{"reference":"a.mov","distorted":"c.mp4","strict":false,"range":null}\n';
+    const [first, second] = jobs(text, 'jobs.jsonl');
+    expect(first?.settings.options).toEqual({ features: ['psnr', 'ciede'], offset: -3, strict: true });
+    expect(second?.settings.options).toEqual({});
+  });
+
+  it('has options that replace those of all lines', () => {
+    const common = [
+      { name: 'model', values: ['version=vmaf_v0.6.1'] },
+      { name: 'subsample', values: ['5'] },
+    ];
+    const [first, second] = jobs('reference,distorted,model\na,b,auto\na,c,\n', 'jobs.csv', common);
+    expect(first?.settings.options).toEqual({ models: ['auto'], subsample: 5 });
+    expect(second?.settings.options).toEqual({ models: ['version=vmaf_v0.6.1'], subsample: 5 });
+  });
+
+  it.each([
+    ['jobs.csv', 'reference,distorted\n', 'has no jobs'],
+    ['jobs.csv', 'reference,distorted\na,b,c\n', 'line 2 of jobs.csv has 3 fields'],
+    ['jobs.csv', 'reference,distorted,modle\na,b,c\n', 'did you mean model?'],
+    ['jobs.csv', 'reference,distorted,html\na,b,c\n', '"html", which is no option of a pair'],
+    ['jobs.csv', 'reference,distorted,shard\na,b,1/2\n', 'no option of a pair'],
+    ['jobs.csv', 'reference,distorted,subsample\na,b,x\n', 'line 2 of jobs.csv: --subsample'],
+    ['jobs.csv', 'reference\na\n', 'names no distorted video'],
+    ['jobs.csv', 'distorted\na\n', 'line 2 of jobs.csv: '],
+    ['jobs.csv', 'reference,distorted,strict\na,b,maybe\n', 'must be true or false'],
+    ['jobs.csv', 'reference,distorted\n-,b\n', 'standard input'],
+    ['jobs.jsonl', 'reference,distorted\na,b\n', 'line 1 of jobs.jsonl is not JSON'],
+    ['jobs.jsonl', '[1]\n', 'must be an object'],
+    ['jobs.jsonl', '{"distorted":5}\n', 'must be the name of a file'],
+    ['jobs.jsonl', '{"reference":"a","distorted":"b","model":{}}\n', 'must be a text or a number'],
+  ])('is refused: %s %j', (name, text, why) => {
+    expect(() => jobs(text, name)).toThrow(why);
+  });
+
+  it('stands beside options of the batch and of all jobs', () => {
+    const line = 'jobs.csv --out r.jsonl --frames -m auto --feature=psnr --together 3 -n';
+    expect(batchSettings(line.split(' '))).toMatchObject({
+      sources: ['jobs.csv'],
+      output: 'r.jsonl',
+      frames: true,
+      together: 3,
+      common: [
+        { name: 'model', values: ['auto'] },
+        { name: 'feature', values: ['psnr'] },
+        { name: 'no_prediction', values: [] },
+      ],
+    });
+  });
+
+  it.each([
+    [[], 'no jobs are named'],
+    [['jobs.csv'], 'name one: -o results.jsonl'],
+    [['jobs.csv', '-o', 'r', '-r', 'x'], 'a table names them'],
+    [['folder', '-o', 'r'], 'need a rule for their reference'],
+    [['folder', '-o', 'r', '-r', 'x', '--match', '('], 'a regular expression'],
+    [['jobs.csv', '-o', 'r', '--together', '0'], 'from 1 to 64'],
+    [['jobs.csv', '-o', 'r', '--json'], 'unknown option'],
+  ])('does not go with %j', (args, why) => {
+    expect(() => batchSettings(args)).toThrow(why);
+  });
+});
+
+describe('heatmaps', () => {
+  const heatmap = (line: string) => heatmapSettings(`r.mp4 d.mp4 ${line}`.trimEnd().split(' '));
+
+  it('are of the worst frame, or of frames that are named', () => {
+    expect(heatmap('')).toMatchObject({ frames: 1, of: 'both', output: '.' });
+    expect(heatmap('--worst 5 --offset -3')).toMatchObject({ frames: 5, options: { offset: -3 } });
+    expect(heatmap('--frame 9,0x2 --frame=2 --scale-of vif --block 8 --neg')).toMatchObject({
+      frames: [2, 9],
+      of: 'vif',
+      options: { blockSize: 8, enhnGainLimit: 1 },
+    });
+    expect(heatmap('--help')).toBe('help');
+  });
+
+  it.each([
+    ['--frame x', '--frame is "x", but it must be the number of a frame such as 12'],
+    ['--frame -1', '--frame is "-1", but it must be'],
+    ['--worst 0', '--worst is "0", but it must be from 1 to 100 frames'],
+    ['--frame 1 --worst 2', 'leave one of them out'],
+    ['--scale-of psnr', '--scale-of is "psnr", but it must be both, vif or adm'],
+    ['--block 12', '--block is "12", but it must be 4, 8'],
+    ['--frame 1,2 -o x.png', '2 frames do not go into the one file "x.png"'],
+  ])('are refused with %s', (line, message) => {
+    expect(() => heatmap(line)).toThrow(message);
+  });
+});
+
+describe('the MCP server', () => {
+  const NOTHING = {
+    allow: [],
+    http: undefined,
+    token: undefined,
+    origins: [],
+    vmafBin: undefined,
+    help: false,
+  };
+
+  it.each([
+    [[], {}],
+    [['--allow', '/a', '--allow=/b'], { allow: ['/a', '/b'] }],
+    [['/a', '/b'], { allow: ['/a', '/b'] }],
+    [['--http'], { http: '' }],
+    [['--http', '--allow', '/a'], { http: '', allow: ['/a'] }],
+    [['--http', '9000'], { http: '9000' }],
+    [['--http=9000', '/a'], { http: '9000', allow: ['/a'] }],
+    [
+      ['--allow', '/a', '--http', '0.0.0.0:80', '--token', 't'],
+      { allow: ['/a'], http: '0.0.0.0:80', token: 't' },
+    ],
+    [['--http', '--cors', 'http://a', '--cors', '*'], { http: '', origins: ['http://a', '*'] }],
+    [['--vmaf-bin', '/usr/bin/vmaf'], { vmafBin: '/usr/bin/vmaf' }],
+    [['--help'], { help: true }],
+  ])('takes %j', (args, wanted) => {
+    expect(readMcpArguments(args)).toEqual({ ...NOTHING, ...wanted });
+  });
+
+  it.each([
+    [['--alow', '/a'], 'unknown option --alow; did you mean --allow?'],
+    [['--allow'], 'option --allow needs a value'],
+    [['--token', 't'], '--token and --cors are for --http, which was not given'],
+    [['--cors', '*'], '--token and --cors are for --http, which was not given'],
+    [['--http', '--token', ''], 'give --token once, with a token that is not empty'],
+    [['--http', '1', '--http', '2'], 'give --http once'],
+  ])('refuses %j', (args, sentence) => {
+    expect(() => readMcpArguments(args)).toThrow(sentence);
+  });
+});

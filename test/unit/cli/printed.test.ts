@@ -1,0 +1,413 @@
+/**
+ * @module test/unit/cli/printed
+ * What the command line prints: help, plain lines, results of several encodes, the progress bar, and what it says and
+ * with which code it ends when something fails.
+ */
+import { describe, expect, test } from 'vitest';
+import { COMMANDS } from '../../../src/cli/command.js';
+import { complainOfFailures } from '../../../src/cli/complaints.js';
+import { ClosedPipe, EXIT, exitCodeOf, Interrupted, messageOf } from '../../../src/cli/exit.js';
+import { findingsInFlags } from '../../../src/cli/flags.js';
+import { helpWidth, renderHelp, twoColumns } from '../../../src/cli/help.js';
+import { modelsBelow, objection, plainResult } from '../../../src/cli/plain-result.js';
+import { chooseCommand } from '../../../src/cli/program.js';
+import { progressBar, progressSum } from '../../../src/cli/progress-bar.js';
+import { plainResults, writeReports } from '../../../src/cli/score-many.js';
+import { AnyvmafError, type ErrorCode } from '../../../src/core/errors.js';
+import { limitError } from '../../../src/core/system-limits.js';
+import type { Progress } from '../../../src/engine/contract/types.js';
+import { sentenceOf } from '../../../src/mcp/results.js';
+import { vf } from '../../../src/media/preflight/text.js';
+import type { Finding, Hint } from '../../../src/media/preflight/types.js';
+import type { PooledMetric, Report, ReportModel } from '../../../src/report/types.js';
+import { recordingTerminal } from '../../support/cli.js';
+import { frames, pooled, report, vmafModel } from '../../support/report.js';
+
+/** A terminal that remembers what was drawn and complained of, piece by piece, and whose width can change. */
+function fakeTerminal() {
+  const drawn: string[] = [];
+  const said: string[] = [];
+  const size = { columns: 80 };
+  const { terminal } = recordingTerminal({
+    interactive: true,
+    canDraw: true,
+    draw: (text) => drawn.push(text),
+    complain: (line) => said.push(line),
+  });
+  Object.defineProperty(terminal, 'errorColumns', { get: () => size.columns });
+  return { terminal, drawn, said, size };
+}
+
+describe.each(COMMANDS.map((entry) => [entry.name, entry] as const))('help of %s', (_name, entry) => {
+  test('fits the columns', async () => {
+    const { page } = await entry.load();
+    const unbreakable = 57; // the longest example or option string, which is kept whole
+    for (const width of [80, 60, 40]) {
+      const most = width === 80 ? 80 : Math.max(width, unbreakable);
+      expect(
+        renderHelp(page, width)
+          .split('\n')
+          .filter((line) => line.length > most),
+      ).toEqual([]);
+    }
+  });
+
+  test('names every option once', async () => {
+    const { page } = await entry.load();
+    const text = renderHelp(page, 80);
+    for (const option of page.options.filter(({ group }) => group !== undefined)) {
+      const heads = text.match(new RegExp(`^ {2}(-.,| {3}) --${option.name}(?![\\w-])`, 'gm'));
+      expect(heads, option.name).toHaveLength(1);
+    }
+  });
+});
+
+describe('help', () => {
+  test('of scoring says where models and features are listed, and every exit code', async () => {
+    const text = renderHelp((await COMMANDS[0].load()).page, 80).replace(/\s+/g, ' ');
+    expect(text).toContain("'anyvmaf models' lists");
+    expect(text).toContain("'anyvmaf features' lists");
+    const listed = text.slice(text.indexOf('Exit codes:'));
+    for (const code of Object.values(EXIT)) expect(listed).toMatch(new RegExp(` ${code} [a-z]`));
+  });
+
+  test('is at most 80 and at least 40 columns wide', () => {
+    expect([200, 80, 66, 10].map(helpWidth)).toEqual([80, 80, 66, 40]);
+  });
+
+  test('wraps the right column, and gives a long left text a line of its own', () => {
+    const rows = [
+      ['-a', 'one two three four'],
+      ['--quite-a-long-option', 'five'],
+    ] as const;
+    expect(twoColumns(rows, 24)).toBe('  -a  one two three four\n  --quite-a-long-option\n      five');
+  });
+});
+
+test.each([
+  [['a', 'b'], [], 'score', ['a', 'b']],
+  [[], [], 'score', []],
+  [['--json', 'models'], [], 'score', ['--json', 'models']],
+  [['models', '--json'], [], 'models', ['--json']],
+  [['score', 'a', 'b'], [], 'score', ['a', 'b']],
+  // A file of that name is a video.
+  [['models', 'b'], ['models'], 'score', ['models', 'b']],
+])('%j where %j are files is the command %s', (args, existing: string[], name, rest) => {
+  const [entry, others] = chooseCommand(args, (path) => existing.includes(path));
+  expect([entry.name, others]).toEqual([name, rest]);
+});
+
+describe('what findings advise as flags', () => {
+  const finding = (code: Finding['code'], hint: Hint): Finding => ({
+    ...{ code, severity: 'warning', message: `About ${code}.`, hint },
+  });
+  const late = finding('offset', { purpose: 'fix', option: 'offset', value: 12 });
+  const turned = finding('display-aspect', {
+    ...{ purpose: 'prepare', commands: [], instead: [vf('distorted', 'transpose=cclock')] },
+  });
+  const scaled = finding('size', { purpose: 'accept', option: 'scale', value: 'bicubic' });
+  const fixes = (ofAll?: (one: Finding) => boolean) =>
+    findingsInFlags([late, turned, scaled], ofAll).map(({ fix }) => fix);
+
+  test('mends a pair', () => {
+    expect(fixes()).toEqual(['--offset 12', '--vf-dis transpose=cclock', 'to accept, pass --scale bicubic']);
+  });
+
+  test('of one encode among several displaces no other', () => {
+    expect(fixes(() => false)).toEqual([
+      '--offset auto',
+      'score it alone with --vf-dis transpose=cclock',
+      'to accept, pass --scale bicubic',
+    ]);
+    expect(fixes((one) => one.code === 'offset')[0]).toBe('--offset 12');
+  });
+});
+
+describe('plain lines of a run', () => {
+  const model = (name: string, source: string): ReportModel => ({ ...vmafModel, name, source, features: [] });
+  const same = (mean: number): PooledMetric => pooled(mean, mean, mean, mean);
+  const run = (means: Record<string, number | null>, models: readonly ReportModel[]): Report => ({
+    ...report(),
+    models,
+    metrics: Object.keys(means),
+    pooled_metrics: Object.fromEntries(
+      Object.entries(means).map(([name, mean]) => [name, mean === null ? {} : same(mean)]),
+    ),
+  });
+
+  test('name the model, not its score', () => {
+    const models = [model('vmaf', 'vmaf_v0.6.1'), model('mine', '/models/my.json')];
+    const text = plainResult(run({ integer_adm2: 0.9, vmaf: 82.56422654900535, mine: 3 }, models), 'legacy');
+    expect(text).toBe('vmaf_v0.6.1: 82.564227\n/models/my.json: 3.000000\n');
+  });
+
+  test('heed the precision', () => {
+    expect(plainResult(run({ vmaf: 82.56422654900535 }, [model('vmaf', 'vmaf_v0.6.1')]), 17)).toBe(
+      'vmaf_v0.6.1: 82.564226549005355\n', // C's %.17g
+    );
+  });
+
+  test('add the confidence interval of a collection as the vmaf tool does', () => {
+    const names = { bagging: 'x_bagging', stddev: 'x_stddev', ciLow: 'x_lo', ciHigh: 'x_hi' };
+    const collection = { ...model('x', 'vmaf_b_v0.6.3'), collection: { members: 20, ...names } };
+    const means = { x: 81.5, x_bagging: 80.79002, x_stddev: 1.622961, x_lo: 78.34105, x_hi: 83.653128 };
+    expect(plainResult(run(means, [collection]), 'legacy')).toBe(
+      'vmaf_b_v0.6.3: 81.500000\n' +
+        'vmaf_b_v0.6.3: 80.790020, ci.p95: [78.341050, 83.653128], stddev: 1.622961\n',
+    );
+  });
+
+  test('are the means of every metric without models', () => {
+    expect(plainResult(run({ psnr_y: 34.5, psnr_cb: null }, []), 'legacy')).toBe(
+      'psnr_y: 34.500000\npsnr_cb: -nan\n',
+    );
+  });
+
+  test('the gate opens at the limit and not below; no mean does not pass', () => {
+    const models = [model('a', 'A'), model('b', 'B'), model('c', 'C')];
+    const below = modelsBelow(run({ a: 90, b: 89.999999, c: null }, models), 90);
+    expect(below.map(({ model: { source } }) => source)).toEqual(['B', 'C']);
+  });
+
+  test('an objection to a score fails the gate for a wrong pair only, and not where that is accepted', () => {
+    const warned = (code: 'offset' | 'size') => ({
+      preflight: [{ code, severity: 'warning', message: 'About\nit.' }] as const,
+      warnings: [],
+    });
+    expect(objection({ warnings: [] }, '', false)).toBeUndefined();
+    expect(objection(warned('offset'), ' for b.mp4', false)).toEqual({
+      message:
+        '--fail-under fails because the score for b.mp4 cannot be trusted: [offset] About\\x0ait; ' +
+        '--accept-untrusted judges it all the same',
+      fails: true,
+    });
+    expect(objection(warned('offset'), '', true)?.fails).toBe(false);
+    expect(objection(warned('size'), '', false)).toEqual({
+      message: '--fail-under judges a score that is doubtful: [size] About\\x0ait.',
+      fails: false,
+    });
+  });
+});
+
+describe('results of several encodes', () => {
+  const encode = (name: string, value: number) => {
+    const base = report({
+      models: [vmafModel],
+      metrics: ['vmaf'],
+      frames: frames('vmaf', [value]),
+      pooled_metrics: { vmaf: pooled(value, value, value, value) },
+    });
+    return { ...base, distorted: { ...base.distorted, name } };
+  };
+  const [first, second] = [encode('a.mp4', 90), encode('b.mp4', 80)];
+  const failed = {
+    version: '1.2.3',
+    reference: 'r.mov',
+    distorted: 'x.mp4',
+    code: 'media',
+    message: 'x.mp4 is not a "video".',
+  } as const;
+  type Format = 'json' | 'csv' | 'ndjson';
+  const whole = (format: Format) => [...writeReports([first, second], format, 'legacy')].join('');
+  const written = (format: Format) => [...writeReports([first, failed, second], format, 'legacy')].join('');
+  const named = (text: string) =>
+    JSON.parse(text).map((one: { distorted: { name: string } }) => one.distorted.name);
+  const types = (text: string) =>
+    text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).type);
+
+  test('are an array of whole reports in JSON, with a record of what failed in its place', () => {
+    expect(named(whole('json'))).toEqual(['a.mp4', 'b.mp4']);
+    expect(JSON.parse(whole('json'))[1].pooled_metrics.vmaf.mean).toBe(80);
+    expect(named(written('json'))).toEqual(['a.mp4', 'x.mp4', 'b.mp4']);
+    expect(JSON.parse(written('json'))[1]).toEqual({
+      version: '1.2.3',
+      reference: { name: 'r.mov' },
+      distorted: { name: 'x.mp4' },
+      error: { code: 'media', message: 'x.mp4 is not a "video".' },
+    });
+  });
+
+  test('follow each other in JSON lines, each report begun by its header', () => {
+    const one = ['header', 'frame', 'summary'];
+    expect(types(whole('ndjson'))).toEqual([...one, ...one]);
+    expect(types(written('ndjson'))).toEqual([...one, 'failure', ...one]);
+  });
+
+  test('are rows of CSV, with a column more where one says why it has no values', () => {
+    const [head = '', ...rows] = whole('csv').trimEnd().split('\n');
+    expect(rows).toHaveLength(2);
+    const lines = written('csv').trimEnd().split('\n');
+    expect(lines[0]).toMatch(/,size,trust,trust_codes,error$/);
+    expect(lines[1]).toMatch(/^[^,]*,a\.mp4,.*,$/);
+    const columns = head.split(',').length;
+    expect(lines[2]).toBe(`r.mov,x.mp4${','.repeat(columns - 1)}"x.mp4 is not a ""video""."`);
+    expect(lines).toHaveLength(4);
+  });
+
+  test('name the file in plain lines', () => {
+    expect(plainResults([first, second], 'legacy')).toBe(
+      'a.mp4: vmaf_v0.6.1: 90.000000\nb.mp4: vmaf_v0.6.1: 80.000000\n',
+    );
+  });
+
+  test('complain once for each reason, which names it', () => {
+    const { terminal, said } = fakeTerminal();
+    const other = { ...failed, distorted: 'in/y.mp4', message: 'Too small.' };
+    complainOfFailures([failed, other, { ...other, distorted: 'z.mp4' }], 4, terminal);
+    expect(said).toEqual([
+      'x.mp4 is not a "video".',
+      'y.mp4, z.mp4: Too small.',
+      '3 of 4 encodes could not be scored: x.mp4, y.mp4, z.mp4',
+    ]);
+    said.length = 0;
+    complainOfFailures([other, { ...other, distorted: 'z.mp4' }], 2, terminal);
+    expect(said).toEqual(['Too small.']);
+  });
+});
+
+describe('progress', () => {
+  const half = { framesDone: 50, framesTotal: 100, fps: 25, secondsLeft: 2 };
+  const one = { framesDone: 1, framesTotal: 10, fps: 5, secondsLeft: 2 };
+  const other = { framesDone: 2, framesTotal: 20, fps: 6, secondsLeft: 3 };
+
+  test('of several runs adds up once all totals are known', () => {
+    const seen: Progress[] = [];
+    const show = progressSum(2, (progress) => seen.push(progress));
+    show(one, 0);
+    show(other, 1);
+    expect(seen).toEqual([
+      { framesDone: 1, framesTotal: null, fps: 5, secondsLeft: null },
+      { framesDone: 3, framesTotal: 30, fps: 11, secondsLeft: 3 },
+    ]);
+  });
+
+  test('of runs that fail is left out of the sum', () => {
+    const seen: Progress[] = [];
+    const show = progressSum(3, (progress) => seen.push(progress));
+    show(null, 2);
+    show(one, 0);
+    show(other, 1);
+    show(null, 1);
+    expect(seen.map(({ framesDone, framesTotal }) => [framesDone, framesTotal])).toEqual([
+      [1, null],
+      [3, 30],
+      [1, 10],
+    ]);
+  });
+
+  test.each([200, 80, 60, 40, 25, 12, 4, 1])(
+    'never wraps at %d columns, not even with ^C after it',
+    (columns) => {
+      const { terminal, drawn, size } = fakeTerminal();
+      size.columns = columns;
+      progressBar(terminal).show(half);
+      const line = drawn.join('').replace('\r\u001b[K', '');
+      expect(line.length + 2).toBeLessThan(Math.max(columns, 3));
+      expect(line).not.toContain('\n');
+    },
+  );
+
+  test('takes the width of the moment at every redraw', () => {
+    const { terminal, drawn, size } = fakeTerminal();
+    const bar = progressBar(terminal);
+    bar.show(half);
+    size.columns = 30;
+    bar.show(half);
+    expect(drawn[0]?.length).toBeGreaterThan(60);
+    expect(drawn[1]?.length).toBeLessThan(34);
+  });
+
+  test('is erased once, and only when it was shown', () => {
+    const { terminal, drawn } = fakeTerminal();
+    const bar = progressBar(terminal);
+    bar.clear();
+    expect(drawn).toEqual([]);
+    bar.show(half);
+    bar.clear();
+    bar.clear();
+    expect(drawn).toHaveLength(2);
+    expect(drawn[1]).toBe('\r\u001b[K');
+  });
+
+  test('is preceded by words that fit the line, steer no terminal, and are taken away', () => {
+    const { terminal, drawn, size } = fakeTerminal();
+    size.columns = 30;
+    const bar = progressBar(terminal);
+    bar.say(`reading ${'long '.repeat(20)}\u001b[31m\n.mp4`);
+    const line = (drawn[0] ?? '').replace('\r\u001b[K', '');
+    expect(line).toMatch(/^reading long.*…/);
+    expect(line.length).toBeLessThanOrEqual(27);
+    expect(line).not.toMatch(/\p{Cc}/u);
+    bar.clear();
+    expect(drawn.at(-1)).toBe('\r\u001b[K');
+  });
+});
+
+describe('errors', () => {
+  test.each<[ErrorCode, number]>([
+    ['usage', 1],
+    ['io', 2],
+    ['media', 2],
+    ['mismatch', 2],
+    ['model', 2],
+    ['feature', 2],
+    ['internal', 70],
+    ['aborted', 130],
+  ])('of kind %s end with %d', (code, expected) => {
+    expect(exitCodeOf(new AnyvmafError(code, 'so'))).toBe(expected);
+  });
+
+  test('of signals end as shells report them', () => {
+    expect(exitCodeOf(new Interrupted('SIGINT'))).toBe(130);
+    expect(exitCodeOf(new Interrupted('SIGTERM'))).toBe(143);
+  });
+
+  test('of a closed pipe are no reason to talk', () => {
+    expect(exitCodeOf(new ClosedPipe())).toBe(141);
+    expect(messageOf(new ClosedPipe())).toBeUndefined();
+  });
+
+  test('that are not ours are defects, and say so', () => {
+    expect(exitCodeOf(new TypeError('x is undefined'))).toBe(70);
+    expect(exitCodeOf('thrown text')).toBe(70);
+    expect(messageOf(new TypeError('x is undefined'))).toContain(
+      'a defect of anyvmaf itself, please report it: x is',
+    );
+  });
+
+  test('are one line that cannot steer the terminal', () => {
+    expect(messageOf(new AnyvmafError('io', 'no file "a\r\n  b\u001b[2J"\n'))).toBe(
+      'no file "a\\x0d\\x0a  b\\x1b[2J"',
+    );
+  });
+
+  const withCode = (code: string, message: string) => Object.assign(new Error(message), { code });
+
+  test.each([
+    [withCode('EMFILE', 'EMFILE: too many open files, open "/x.js"'), /^Too many files are open.*ulimit -n/],
+    [withCode('ENFILE', 'ENFILE: file table overflow'), /^The system has too many files open/],
+    [withCode('ENOMEM', 'spawn ENOMEM'), /^Memory ran out/],
+    [withCode('EAGAIN', 'spawn ffmpeg EAGAIN'), /^The system starts no more processes/],
+    [withCode('ERR_WORKER_INIT_FAILED', 'Worker initialization failure: EMFILE'), /^Too many files/],
+    [withCode('ERR_WORKER_INIT_FAILED', 'Worker initialization failure: EAGAIN'), /no more processes/],
+    [new RangeError('Array buffer allocation failed'), /^Memory ran out/],
+    [new RangeError('WebAssembly.Instance(): Out of memory: Cannot allocate Wasm memory'), /^Memory ran/],
+  ])('of a limit of the system are no defects: %s', (cause, sentence) => {
+    expect(messageOf(cause)).toMatch(sentence);
+    expect(exitCodeOf(cause)).toBe(2);
+    expect(sentenceOf(cause)).toMatch(sentence);
+    expect(limitError(cause)).toMatchObject({ code: 'resource', cause });
+  });
+
+  test.each([
+    new TypeError('x is undefined'),
+    withCode('ENOENT', 'no such file'),
+    new AnyvmafError('io', 'cannot read EMFILE'),
+    undefined,
+  ])('of another kind stay what they are: %s', (cause) => {
+    expect(limitError(cause)).toBeUndefined();
+  });
+});

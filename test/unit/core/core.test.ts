@@ -1,0 +1,256 @@
+/**
+ * @module test/unit/core/core
+ * What everything rests on: aborts, logarithms as libm has them, words that were meant, printable messages, and traps of the
+ * WebAssembly core.
+ */
+
+import { readFileSync } from 'node:fs';
+import { describe, expect, it, test, vi } from 'vitest';
+import { onAbort, unlessAborted } from '../../../src/core/abort.js';
+import type { Compat } from '../../../src/core/choices.js';
+import { AnyvmafError } from '../../../src/core/errors.js';
+import { log10 } from '../../../src/core/log10.js';
+import { Core, compileCore } from '../../../src/core/module.js';
+import { nearest } from '../../../src/core/nearest.js';
+import { magnitude, wholeNumber } from '../../../src/core/numbers.js';
+import { printable, quoted, shown, showValue } from '../../../src/core/printable.js';
+import { parseFeature } from '../../../src/metrics/options.js';
+import { parseModelString } from '../../../src/models/grammar.js';
+import { cpuTime } from '../../support/cpu-time.js';
+import { planOf } from '../../support/finish.js';
+import { fnv1aOfDoubles } from '../../support/fnv.js';
+
+describe('aborts', () => {
+  describe('onAbort', () => {
+    it('calls once, with the reason', () => {
+      const controller = new AbortController();
+      const stop = vi.fn();
+      onAbort(controller.signal, stop);
+      controller.abort('enough');
+      expect(stop.mock.calls).toEqual([['enough']]);
+    });
+
+    it('calls at once if the signal has aborted', () => {
+      const stop = vi.fn();
+      onAbort(AbortSignal.abort('before'), stop);
+      expect(stop.mock.calls).toEqual([['before']]);
+    });
+
+    it('calls no more once it is told to forget', () => {
+      const controller = new AbortController();
+      const stop = vi.fn();
+      onAbort(controller.signal, stop)();
+      controller.abort();
+      expect(stop).not.toHaveBeenCalled();
+    });
+  });
+
+  describe('unlessAborted', () => {
+    it('settles as the work does', async () => {
+      const { signal } = new AbortController();
+      expect(await unlessAborted(signal, Promise.resolve(7))).toBe(7);
+      await expect(unlessAborted(signal, Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+    });
+
+    it.each([undefined, 'while it waits'])(
+      'rejects with the reason of a signal that aborts %s',
+      async (when) => {
+        const controller = new AbortController();
+        if (when === undefined) controller.abort('enough');
+        const waiting = unlessAborted(controller.signal, new Promise(() => {}));
+        controller.abort('enough');
+        await expect(waiting).rejects.toBe('enough');
+      },
+    );
+  });
+});
+
+describe('logarithms', () => {
+  describe('log10', () => {
+    it.each([
+      [2, 0.3010299956639812],
+      [3, 0.47712125471966244],
+      [10, 1],
+      [0.5, -0.3010299956639812],
+      [0.7, -0.15490195998574319],
+      [1e-16, -16],
+      [65025, 4.81308036086791],
+      [65025 / 7.25, 3.9527423542969164],
+      [1046529 / 33.3333, 4.4968729564386818],
+      // Next to 1, where a polynomial of its own is used, and at the ends of the table.
+      [1.05, 0.021189299069938092],
+      [0.97, -0.01322826573375516],
+      [1.0000000000000002, 9.6432746655328696e-17],
+      [1.375, 0.13830269816628143],
+      [0.6875, -0.16272729749769974],
+      [65535 * 65535, 9.6329466075304993],
+      [1e300, 300],
+      [3e-310, -309.52287874528037],
+    ])('of %d', (x, expected) => {
+      expect(log10(x)).toBe(expected);
+    });
+
+    it('of 0.731, 1.462, ... 20000 values', () => {
+      const results = Float64Array.from({ length: 20000 }, (_, i) => log10((i + 1) * 0.731));
+      expect(fnv1aOfDoubles(results)).toBe('efbec87946b4cce7');
+    });
+
+    it('of what has no logarithm', () => {
+      expect(log10(0)).toBe(Number.NEGATIVE_INFINITY);
+      expect(log10(-1)).toBeNaN();
+      expect(log10(Number.POSITIVE_INFINITY)).toBe(Number.POSITIVE_INFINITY);
+      expect(log10(Number.NaN)).toBeNaN();
+    });
+  });
+});
+
+describe('the nearest word', () => {
+  const WORDS = [
+    'vmaf_v0.6.1',
+    'vmaf_4k_v0.6.1',
+    'vmaf_b_v0.6.3',
+    'psnr',
+    'motion',
+    'reference_encoded',
+    'no_reference',
+  ];
+
+  test.each([
+    ['vmaf_v061', 'vmaf_v0.6.1'],
+    ['vmaf_4k_v0.6.1neg', 'vmaf_4k_v0.6.1'],
+    ['PSNR', 'psnr'],
+    ['pnsr', 'psnr'],
+    ['moton', 'motion'],
+    ['reference', 'reference_encoded'],
+    ['vmaf', undefined],
+    ['ssim', undefined],
+    ['', undefined],
+    ['p', undefined],
+  ])('%j -> %j', (typed, meant) => {
+    expect(nearest(typed, WORDS)).toBe(meant);
+  });
+});
+
+describe('messages', () => {
+  function thrown(work: () => unknown): string {
+    try {
+      work();
+    } catch (error) {
+      if (error instanceof AnyvmafError) return error.message;
+      throw error;
+    }
+    throw new Error('nothing was thrown');
+  }
+
+  describe('text from outside', () => {
+    it('shows what is hidden in it as codes', () => {
+      expect(printable('a\n\u001b[2J\u0085\u2028\u202e\u{e0041}\ud800é😀')).toBe(
+        'a\\x0a\\x1b[2J\\x85\\u2028\\u202e\\u{e0041}\\ud800é😀',
+      );
+    });
+
+    it('is cut to its ends and tells its length, never within a character', () => {
+      expect(shown('ab'.repeat(40_000), 9)).toBe('ababab…bab (80,000 characters)');
+      expect(shown('😀'.repeat(10), 5)).toBe('😀😀… (20 characters)');
+      // Escapes count as what they are.
+      expect(shown('\u2028'.repeat(100)).length).toBeLessThan(230);
+      expect(quoted('\ud800'.repeat(150)).length).toBeLessThan(230);
+      expect(shown('a\nb')).toBe('a\\x0ab');
+      expect(quoted('"'.repeat(300)).length).toBeLessThan(450);
+    });
+
+    it('of any type is told in a few words', () => {
+      const values = [undefined, null, 5n, Symbol('x'), () => {}, [1], {}, new Uint8Array(3)];
+      expect(values.map((value) => showValue(value)).join('; ')).toBe(
+        'undefined; null; 5n; a symbol; a function; an array of 1; an object; 3 bytes',
+      );
+    });
+  });
+
+  describe('an error', () => {
+    it('is one printable line of bounded length, and so is its cause', () => {
+      const cause = new Error(`bad\n\u001b[31m${'x'.repeat(1e6)}`);
+      const error = new AnyvmafError('io', `cannot read\n\u202e${'y'.repeat(1e6)}`, { cause });
+      for (const { message } of [error, error.cause as Error]) {
+        expect(message).toMatch(/^[\x20-\x7e…]+$/);
+        expect(message.length).toBeLessThan(3200);
+      }
+    });
+
+    it.each([
+      ['feature name', () => parseFeature('a'.repeat(3_900_000))],
+      ['option', () => parseFeature(`psnr=${'a'.repeat(3000)}=1`)],
+      ['number', () => parseFeature(`cambi=window_size=${'1'.repeat(7000)}x`)],
+      ['model string', () => parseModelString('version=x:'.repeat(100_000))],
+      ['model name', () => parseModelString(`version=x:name=${'n'.repeat(3000)}`)],
+    ])('about an endless %s comes at once and is short', (_, work) => {
+      expect(cpuTime(() => expect(thrown(work).length).toBeLessThan(1200))).toBeLessThan(2000);
+    });
+
+    it('refuses __proto__ as an option as it does any other that there is not', () => {
+      expect(thrown(() => parseFeature('psnr=__proto__=1'))).toContain('has no option "__proto__"');
+    });
+  });
+
+  describe('numbers', () => {
+    it('are decimal or hexadecimal, and nothing else', () => {
+      const texts = ['1', '1.', '.5', '1e3', '1.5E-2', '0x1F', '', '.', '1e', '0x', 'e5', '1 ', '1x', '--1'];
+      expect(texts.map(magnitude)).toEqual([1, 1, 0.5, 1000, 0.015, 31, ...Array(8).fill(undefined)]);
+    });
+
+    it('of frames are whole and exact', () => {
+      expect(['0', '007', '9007199254740991', '9007199254740992', '', '1.', '-1'].map(wholeNumber)).toEqual([
+        0,
+        7,
+        9007199254740991,
+        ...Array(4).fill(undefined),
+      ]);
+    });
+  });
+});
+
+const module = await compileCore(readFileSync(new URL('../../../wasm/anyvmaf.wasm', import.meta.url)));
+
+describe('the core', () => {
+  const FORMAT = { width: 18, height: 20, bitDepth: 8, chroma: '400' } as const;
+
+  /** An address behind the end of the module's memory: whoever reads there traps. */
+  const NOWHERE = 0xffff_0000;
+
+  function failureOf(run: () => unknown): unknown {
+    try {
+      return run();
+    } catch (error) {
+      return error;
+    }
+  }
+
+  describe('a trap of the core', () => {
+    const context = new Core(module).open(FORMAT, 'simd128');
+
+    const picture = { serial: 1, planes: [{ address: NOWHERE, width: 18, height: 20 }] };
+    const of = (feature: string, compat?: Compat) => {
+      const [call] = planOf([feature], FORMAT, compat).extraction.calls;
+      if (!call) throw new Error(`${feature} calls nothing`);
+      context.setFrames({ reference: [picture, picture], distorted: [{ ...picture, serial: 2 }] });
+      return context.run(call);
+    };
+
+    it.each([
+      ['vif', () => of('vif')],
+      ['motion', () => of('motion')],
+      ['motion', () => of('motion', 'libvmaf-3.0')],
+      ['psnr', () => of('psnr')],
+      ['map of vif', () => context.vifMap(NOWHERE, NOWHERE, 100, 16, 16)],
+      ['float_psnr', () => of('float_psnr')],
+    ])('becomes an internal error that names %s, the size, and asks for a report', (metric, run) => {
+      const error = failureOf(run);
+      expect(error).toBeInstanceOf(AnyvmafError);
+      expect(error).toMatchObject({ code: 'internal' });
+      expect(String(error)).toContain(
+        `failed on ${metric} of 18x20 pictures of 8 bits (memory access out of bounds)`,
+      );
+      expect(String(error)).toContain('please report it');
+    });
+  });
+});

@@ -1,0 +1,251 @@
+/**
+ * @module test/unit/engine/measurers
+ * One plan on one measurer or several, with several pairs in flight: the same records, bit for bit; and samples above their
+ * range, wherever a file with a wrong bit depth has them.
+ */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { CoreCall } from '../../../src/core/kernel.js';
+import { compileCore } from '../../../src/core/module.js';
+import { CompositeMeasurer } from '../../../src/engine/backends/composite.js';
+import { wasmMeasurers } from '../../../src/engine/backends/core/extractor.js';
+import { canExceed, findExcess, readExcess } from '../../../src/engine/backends/excess.js';
+import type { FrameSlot, Measurer } from '../../../src/engine/backends/measurer.js';
+import { type RecordLayout, recordLayout } from '../../../src/engine/backends/types.js';
+import { splitPlan } from '../../../src/engine/plan/split.js';
+import { PairMeasurer } from '../../../src/engine/workers/measure.js';
+import { planOf } from '../../support/finish.js';
+import { seeded } from '../../support/random.js';
+import { tier } from '../../support/tier.js';
+
+const core = await compileCore(readFileSync(new URL('../../../wasm/anyvmaf.wasm', import.meta.url)));
+const wasm = wasmMeasurers(core, 'simd128');
+const FRAMES = 9;
+const SUBSAMPLE = 2;
+
+const FEATURES = [
+  ...['vif', 'vif=vif_enhn_gain_limit=1', 'adm', 'motion', 'motion=motion_five_frame_window=true'],
+  ...['psnr', 'float_ssim=enable_lcs=true', 'float_psnr'],
+];
+const PLAN = planOf(FEATURES, { width: 64, height: 48, bitDepth: 10, chroma: '420' }).extraction;
+
+/** Writes noise of ten bits; chroma of the distorted frame 3 has a sample beyond them. */
+function write({ index, reference, distorted }: FrameSlot): void {
+  [reference, distorted].forEach((planes, role) => {
+    [planes.y, planes.cb, planes.cr].forEach((plane, i) => {
+      if (!plane) return;
+      const noise = seeded(100 * index + 10 * role + i).bytes(plane.length);
+      plane.set(noise.map((value, byte) => (byte & 1 ? value & 3 : value)));
+    });
+  });
+  if (index === 3 && distorted.cr) distorted.cr[distorted.cr.length - 1] = 0x7f;
+}
+
+/** Records of all pairs, one after another. */
+async function measureAll(measurer: Measurer): Promise<Float64Array[]> {
+  const pairs = new PairMeasurer(measurer, SUBSAMPLE);
+  const records = Array.from({ length: FRAMES }, () => new Float64Array(measurer.layout.length));
+  for (const [index, record] of records.entries()) {
+    const slot = measurer.slot(index);
+    write(slot);
+    await pairs.measure(slot, record);
+  }
+  await pairs.settle();
+  measurer.close();
+  return records;
+}
+
+const bits = (records: readonly (Float64Array | undefined)[]) =>
+  records.map((record) => record && Buffer.from(record.buffer, record.byteOffset, record.byteLength));
+
+const whole = await measureAll(wasm.open(PLAN));
+
+/** A measurer with three slots whose pairs are done out of order. */
+class SlowMeasurer implements Measurer {
+  readonly #inner: Measurer;
+  readonly layout: RecordLayout;
+  readonly slots = 3;
+  most = 0;
+  #inFlight = 0;
+
+  /** @param delay milliseconds that a pair takes */
+  constructor(
+    plan = PLAN,
+    readonly delay = (index: number): number => (index % 3 === 0 ? 10 : 1),
+  ) {
+    this.#inner = wasm.open(plan);
+    this.layout = this.#inner.layout;
+  }
+
+  slot = (index: number) => this.#inner.slot(index);
+  holds = (index: number) => this.#inner.holds(index);
+  keep = (slot: FrameSlot) => this.#inner.keep(slot);
+  heatmaps = () => [];
+  close = () => this.#inner.close();
+
+  async measure(slot: FrameSlot, record: Float64Array, spatial: boolean): Promise<void> {
+    this.most = Math.max(this.most, ++this.#inFlight);
+    const early = new Float64Array(record.length);
+    this.#inner.measure(slot, early, spatial);
+    await new Promise((resolve) => setTimeout(resolve, this.delay(slot.index)));
+    record.set(early);
+    this.#inFlight--;
+  }
+}
+
+it('measures as many pairs at once as a measurer has slots for', async () => {
+  const slow = new SlowMeasurer();
+  expect(bits(await measureAll(slow))).toEqual(bits(whole));
+  expect(slow.most).toBe(3);
+});
+
+describe('a plan on two measurers', () => {
+  const onlyVif = { problem: ({ metric }: CoreCall) => (metric === 'vif' ? undefined : 'it is not vif') };
+
+  it.each([
+    ['in order', () => 1],
+    ['backwards', (index: number) => 30 - 10 * (index % 3)],
+    ['even ones first', (index: number) => 1 + 10 * (index % 2)],
+  ])('gives the records of one, the first %s', async (_, delay) => {
+    const [first, second] = splitPlan(PLAN, [onlyVif, wasm]);
+    if (!first || !second) throw new Error('not split');
+    const [ofFirst, others] = [first, second].map(({ plan }) => plan.calls.map(({ metric }) => metric));
+    expect(new Set(ofFirst)).toEqual(new Set(['vif']));
+    expect(others).not.toContain('vif');
+    expect(new Set(others).size).toBe(5);
+    const slow = new SlowMeasurer(first.plan, delay);
+    const composite = new CompositeMeasurer(PLAN, [
+      { part: first, measurer: slow },
+      { part: second, measurer: wasm.open(second.plan) },
+    ]);
+    expect(bits(await measureAll(composite))).toEqual(bits(whole));
+    expect(slow.most).toBe(3);
+  });
+
+  it('is refused where a metric has no measurer', () => {
+    expect(() => splitPlan(PLAN, [onlyVif])).toThrow('No backend of this run measures adm.');
+  });
+});
+
+describe('history', () => {
+  const [motion = -1, fiveFrames = -1] = PLAN.calls.flatMap(({ metric }, i) =>
+    metric === 'motion' ? (recordLayout(PLAN).calls[i] ?? []) : [],
+  );
+
+  it('goes by number: two pairs that are kept make the next as it is in the whole run', () => {
+    const measurer = wasm.open(PLAN);
+    // What was measured before is of no account.
+    for (const index of [0, 1, 2, 4, 5]) {
+      const slot = measurer.slot(index);
+      write(slot);
+      if (index < 4) measurer.measure(slot, new Float64Array(measurer.layout.length), true);
+      else measurer.keep(slot);
+    }
+    expect([2, 3, 4, 5, 6].map((index) => measurer.holds(index))).toEqual([false, false, true, true, false]);
+    const slot = measurer.slot(6);
+    write(slot);
+    const record = new Float64Array(measurer.layout.length);
+    measurer.measure(slot, record, true);
+    measurer.close();
+    expect(bits([record])).toEqual(bits([whole[6]]));
+  });
+
+  it('is missing where the pair before was neither measured nor kept', () => {
+    const measurer = wasm.open(PLAN);
+    const record = new Float64Array(measurer.layout.length);
+    for (const index of [0, 2]) {
+      const slot = measurer.slot(index);
+      write(slot);
+      measurer.measure(slot, record, true);
+    }
+    measurer.close();
+    expect(record[motion]).toBeNaN();
+    expect(record[fiveFrames]).toBe(whole[2]?.[fiveFrames]);
+  });
+});
+
+const GREY = { width: 64, height: 48, bitDepth: 8, chroma: '400' } as const;
+
+/** The record of one noisy pair. */
+function recordOf(features: readonly string[]): Float64Array {
+  const measurer = wasm.open(planOf(features, GREY).extraction);
+  const slot = measurer.slot(0);
+  const random = seeded(7);
+  slot.reference.y.set(random.bytes(64 * 48).map((v) => v >> 1));
+  slot.distorted.y.set(seeded(7).bytes(64 * 48));
+  const record = new Float64Array(measurer.layout.length);
+  measurer.measure(slot, record, true);
+  measurer.close();
+  return record;
+}
+
+it.each([
+  ['40 VIF gain limits', 'vif=vif_enhn_gain_limit', 40, [0, 15, 16, 39]],
+  ['70 ADM parameter sets', 'adm=adm_enhn_gain_limit', 70, [0, 63, 64, 69]],
+] as const)('measures %s as it measures each alone', (_, option, count, some) => {
+  const features = Array.from({ length: count }, (__, i) => `${option}=${1 + i / 64}`);
+  const all = recordOf(features);
+  const fields = all.length / count;
+  for (const i of some) {
+    const alone = recordOf(features.slice(i, i + 1));
+    expect(alone).toHaveLength(fields);
+    expect(all.slice(i * fields, (i + 1) * fields)).toEqual(alone);
+  }
+  expect(all[0]).not.toBe(all[(count - 1) * fields]);
+});
+
+/** A plane of samples, all of one value, as bytes. */
+function plane(samples: number, value: number, set: Readonly<Record<number, number>> = {}): Uint8Array {
+  const words = new Uint16Array(samples).fill(value);
+  for (const [at, sample] of Object.entries(set)) words[Number(at)] = sample;
+  return new Uint8Array(words.buffer);
+}
+
+const find = (planes: readonly Uint8Array[], bitDepth: number) => readExcess(findExcess(planes, bitDepth));
+
+describe('samples above their range', () => {
+  it.each([
+    [8, false],
+    [9, true],
+    [10, true],
+    [12, true],
+    [15, true],
+    [16, false],
+  ])('can be there at %d bits: %s', (bitDepth, expected) => {
+    expect(canExceed(bitDepth)).toBe(expected);
+  });
+
+  it.each([9, 10, 12, 14, 15])('the largest sample of %d bits is none', (bitDepth) => {
+    expect(find([plane(1000, 2 ** bitDepth - 1)], bitDepth)).toBeUndefined();
+    expect(find([plane(1000, 2 ** bitDepth)], bitDepth)).toEqual({ plane: 0, value: 2 ** bitDepth });
+  });
+
+  it('is met anywhere in a plane of up to 16384 samples, the last of an odd number included', () => {
+    for (const samples of [1, 2, 577, 16383, 16384]) {
+      for (const at of new Set([0, samples >> 1, samples - 1])) {
+        expect(find([plane(samples, 5, { [at]: 1024 })], 10)).toEqual({ plane: 0, value: 1024 });
+      }
+    }
+  });
+
+  it('is met in a large plane that has it in a run of a sixteenth', () => {
+    const words = new Uint16Array(1920 * 1080).fill(700);
+    const bytes = new Uint8Array(words.buffer);
+    const run = Math.ceil(words.length / 16);
+    for (let start = 0; start + run <= words.length; start += tier(400_009, 100_003)) {
+      words.fill(40_000, start, start + run);
+      expect(find([bytes], 12)).toEqual({ plane: 0, value: 40_000 });
+      words.fill(700, start, start + run);
+    }
+  });
+
+  it('gives the first plane that has one, and the largest of it', () => {
+    const good = plane(100, 900);
+    expect(find([good, plane(100, 3, { 7: 4095, 60: 65_535, 99: 1030 }), plane(100, 2000)], 10)).toEqual({
+      plane: 1,
+      value: 65_535,
+    });
+    expect(find([good, good, plane(50, 2000)], 10)).toEqual({ plane: 2, value: 2000 });
+    expect(find([good, good, good], 10)).toBeUndefined();
+  });
+});

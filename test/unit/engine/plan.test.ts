@@ -1,0 +1,282 @@
+/**
+ * @module test/unit/engine/plan
+ * What a set of extractors makes the backend measure: everything they need, nothing twice, and only what the video allows.
+ */
+import { describe, expect, it } from 'vitest';
+import type { VideoFormat } from '../../../src/core/frame.js';
+import { historyNeeds, planesRead, recordLayout } from '../../../src/engine/backends/types.js';
+import { type FeaturePlan, planFeatures } from '../../../src/engine/plan/features.js';
+import { admStructs, admVariant } from '../../../src/metrics/adm.js';
+import { admCsf } from '../../../src/metrics/adm-csf.js';
+import { doubles } from '../../../src/metrics/metric.js';
+import { parseFeature } from '../../../src/metrics/options.js';
+import { loadModels } from '../../../src/models/load.js';
+import { planOf, videoFormat } from '../../support/finish.js';
+import { modelStore, refusalOf } from '../../support/models.js';
+
+const format = videoFormat(1920, 1080);
+const LUMA = { of: 'reference', plane: 0, back: 0 };
+const CSF = admCsf({ normViewDist: 3, refDisplayHeight: 1080, csfMode: 0, csfScale: 1, csfDiagScale: 1 });
+const plainAdm = (gainLimit = 100) => admVariant(gainLimit, 0.03125, CSF, { aim: true, scale0: true });
+
+/** Calls by function, with their parameters. */
+const callsOf = ({ extraction }: FeaturePlan) =>
+  extraction.calls.map(({ run, parameters }) => [run, parameters] as const);
+
+describe('planFeatures', () => {
+  it('measures plain and NEG in one pass: two variants of vif and adm, one of motion', async () => {
+    const models = await loadModels(['version=vmaf_v0.6.1', 'version=vmaf_v0.6.1neg:name=neg'], modelStore());
+    const plan = planFeatures(
+      models.flatMap(({ extractors }) => extractors),
+      format,
+      'libvmaf-3.2',
+    );
+    expect(plan.extraction.format).toEqual(format);
+    expect(callsOf(plan)).toEqual([
+      ['adm', admStructs([plainAdm(), plainAdm(1)])],
+      ['motion', undefined],
+      ['vif', doubles([100, 1])],
+    ]);
+    expect(plan.extractors.map(({ instance }) => instance.key)).toEqual([
+      'adm',
+      'motion',
+      'vif',
+      'adm_egl_1',
+      'vif_egl_1',
+    ]);
+    expect(plan.extractors.map(({ column }) => column)).toEqual([0, 24, 25, 12, 33]);
+    expect(plan.layout).toEqual(recordLayout(plan.extraction));
+    expect(plan.warnings).toEqual([]);
+  });
+
+  it('measures nothing twice for options that only matter at the end', () => {
+    const plan = planOf(
+      [
+        'adm',
+        'adm=adm_dlm_weight=0.7:adm_min_val=0.5',
+        'adm=adm_csf_scale=2',
+        'motion',
+        'motion=motion_max_val=18:motion_fps_weight=0.5:motion_moving_average=true',
+        'motion=motion_force_zero=true',
+      ],
+      format,
+    );
+    expect(callsOf(plan)).toEqual([
+      ['adm', admStructs([plainAdm()])],
+      ['motion', undefined],
+    ]);
+    expect(plan.extraction.calls.map(({ back }) => back)).toEqual([0, 1]);
+  });
+
+  it('leaves out only what all that share a measurement do without', () => {
+    const firstScales = (...features: string[]) =>
+      planOf(features, format).extraction.calls.map(({ args }) => args.at(-1));
+    expect(firstScales('vif=vif_skip_scale0=true')).toEqual([1]);
+    expect(firstScales('vif=vif_skip_scale0=true', 'vif')).toEqual([0]);
+    const adm = ['adm=adm_skip_aim=true', 'adm=adm_min_val=0.1', 'adm=adm_skip_scale0=true'];
+    expect(callsOf(planOf(adm, format))).toEqual([['adm', admStructs([plainAdm()])]]);
+  });
+
+  it('measures the planes that psnr is asked for', () => {
+    const planes = (...features: string[]) => planOf(features, format).extraction.calls.length;
+    expect(planes('psnr=enable_chroma=false')).toBe(1);
+    expect(planes('psnr')).toBe(3);
+  });
+
+  it('says which model asks for what cannot be measured', async () => {
+    const text = 'version=vmaf_v0.6.1:adm.adm_norm_view_dist=1';
+    const [model] = await loadModels([text], modelStore());
+    expect(() => planFeatures(model?.extractors ?? [], format, 'libvmaf-3.2')).toThrow(
+      /^The adm extractor's .* at least 3240 .*\. The model "vmaf_v0\.6\.1" asks for it\.$/,
+    );
+  });
+
+  it('says once that the sensitivities of Barten overflow in fixed point, and not in floating point', () => {
+    const { warnings } = planOf(['adm=adm_csf_mode=1', 'adm=adm_csf_mode=1:adm_csf_scale=2'], format);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^The adm extractor overflows with adm_csf_mode=1, .*\.$/),
+    ]);
+    expect(planOf(['float_adm=adm_csf_mode=1', 'adm=adm_csf_mode=2'], format).warnings).toEqual([]);
+  });
+
+  it('keeps apart what is measured differently', () => {
+    const { extraction } = planOf(
+      [
+        'adm=adm_csf_mode=1',
+        'adm=adm_csf_mode=1:adm_csf_scale=2',
+        'adm=adm_noise_weight=0.02',
+        'motion',
+        'motion=motion_five_frame_window=true',
+      ],
+      format,
+    );
+    expect(extraction.calls.map(({ run, args, back }) => [run, args.at(-1), back])).toEqual([
+      ['adm', 3, 0],
+      ['motion', LUMA, 1],
+      ['motion', LUMA, 2],
+    ]);
+  });
+
+  it('measures no motion that is forced to zero', () => {
+    const plan = planOf(['motion=motion_force_zero=true'], format);
+    expect(plan.extraction.calls).toEqual([]);
+    expect(plan.extractors[0]?.column).toBe(-1);
+  });
+
+  it('drops a second extractor of the same name, as libvmaf does, and says so', () => {
+    const plan = planOf(
+      ['motion', 'motion=debug=true', 'psnr', 'psnr=enable_mse=true:min_sse=1', 'vif', 'vif'],
+      format,
+    );
+    expect(plan.extractors.map(({ instance }) => instance.key)).toEqual(['motion', 'psnr', 'vif']);
+    expect(plan.names).not.toContain('integer_motion');
+    expect(plan.warnings).toEqual([
+      expect.stringMatching(
+        /^The motion extractor is asked for twice with different debug, .*the first request counts/,
+      ),
+      expect.stringMatching(/^The psnr extractor is asked for twice with different enable_mse, min_sse, /),
+    ]);
+  });
+
+  it('refuses view conditions that adm has no factors for before the first frame', () => {
+    expect(() => planOf(['adm=adm_norm_view_dist=1'], format)).toThrow(/at least 3240/);
+    expect(() => planOf(['adm=adm_csf_mode=2:adm_norm_view_dist=4'], format)).toThrow(
+      /adm_csf_mode 2 has no factors/,
+    );
+  });
+
+  it('names the aggregates apart', () => {
+    const plan = planOf(['psnr=enable_apsnr=true'], format);
+    expect(plan.names).toEqual(['psnr_y', 'psnr_cb', 'psnr_cr']);
+    expect(plan.aggregateNames).toEqual(['apsnr_y', 'apsnr_cb', 'apsnr_cr']);
+  });
+});
+
+const HD = videoFormat(1920, 1080);
+const optionsOf = (feature: string, format: VideoFormat) =>
+  planOf([feature], format).extraction.calls.map(({ parameters }) => [
+    ...new Float64Array(parameters?.buffer ?? new ArrayBuffer(0)),
+  ]);
+
+describe('what is measured', () => {
+  it.each([
+    [1920, 1080, 4],
+    [352, 288, 1],
+    [640, 384, 2],
+    [640, 383, 1],
+    [3840, 2160, 8],
+  ])('float_ssim reduces %ix%i by %i when nobody says', (width, height, scale) => {
+    expect(optionsOf('float_ssim', videoFormat(width, height))).toEqual([[scale]]);
+    expect(optionsOf('float_ssim=scale=3', videoFormat(width, height))).toEqual([[3]]);
+  });
+
+  it('nothing twice for options that only matter at the end', () => {
+    const { extraction, extractors } = planOf(
+      [
+        'float_vif',
+        'float_vif=vif_scale1_min_val=0.5',
+        'float_adm',
+        'float_adm=adm_dlm_weight=0.7:adm_min_val=0.5',
+        'float_motion',
+        'float_motion=motion_fps_weight=2',
+        'cambi',
+        'cambi=cambi_max_val=17',
+      ],
+      HD,
+    );
+    expect(extractors.map(({ instance }) => instance.key)).toHaveLength(8);
+    const measured = ['float_vif', 'float_adm', 'float_motion', 'cambi'];
+    expect(extraction.calls.map(({ metric }) => metric)).toEqual(measured);
+  });
+
+  it('nothing at all for motion that is forced to zero', () => {
+    expect(planOf(['float_motion=motion_force_zero=true'], HD).extraction.calls).toEqual([]);
+  });
+
+  it('chroma and earlier pictures only for what reads them', () => {
+    const needs = (...features: string[]) => {
+      const { extraction } = planOf(features, HD);
+      return [planesRead(extraction), historyNeeds(extraction)];
+    };
+    const none = { frames: 0, chroma: false, distorted: false };
+    expect(needs('float_ssim', 'float_vif', 'cambi')).toEqual([1, none]);
+    expect(needs('ciede')).toEqual([3, none]);
+    expect(needs('float_motion')).toEqual([1, { ...none, frames: 1 }]);
+    expect(needs('float_motion=motion_add_uv=true')).toEqual([3, { ...none, frames: 1, chroma: true }]);
+    expect(needs('speed_temporal', 'ciede')).toEqual([3, { ...none, frames: 1, distorted: true }]);
+    expect(needs('speed_temporal', 'motion=motion_five_frame_window=true')).toEqual([
+      1,
+      { frames: 2, chroma: false, distorted: true },
+    ]);
+  });
+});
+
+describe('names', () => {
+  it('stands in the order in which libvmaf first stores it', () => {
+    // motion3 of float_motion comes with the second frame; the integer motions come at the end, whoever asked first.
+    expect(planOf(['motion', 'float_motion', 'psnr=enable_chroma=false'], HD).names).toEqual([
+      'VMAF_integer_feature_motion_sad_score',
+      'motion2',
+      'motion',
+      'psnr_y',
+      'motion3',
+      'integer_motion2',
+      'integer_motion3',
+    ]);
+  });
+
+  it('names carry options, but not those of features that libvmaf never suffixes', () => {
+    expect(planOf(['float_adm=debug=true:adm_p_norm=2'], HD).names.slice(6, 9)).toEqual([
+      'adm_scale3_apn_2',
+      'adm',
+      'adm_num_apn_2',
+    ]);
+    expect(planOf(['cambi=full_ref=true:enc_bitdepth=8'], HD).names).toEqual([
+      'cambi_encbd_8',
+      'cambi_source',
+      'cambi_full_reference',
+    ]);
+    const vif = planOf(['float_vif=vif_prescale=0.5:vif_prescale_method=bilinear'], HD);
+    expect(vif.names[0]).toBe('vif_scale0_ps_0.5_pm_bilinear');
+  });
+});
+
+describe('what is refused', () => {
+  const SMALL = videoFormat(160, 90);
+  const GREY = videoFormat(160, 90, { chroma: '400' });
+  it.each([
+    ['float_ms_ssim', SMALL, /float_ms_ssim extractor needs pictures of at least 176x176 .* is 160x90/],
+    ['float_ssim=scale=9', SMALL, /float_ssim extractor needs pictures of at least 99x99 with scale 9/],
+    ['ciede', GREY, /ciede extractor measures colour but the video is 4:0:0/],
+    ['psnr_hvs', GREY, /psnr_hvs extractor measures colour/],
+    ['psnr_hvs', videoFormat(160, 90, { bitDepth: 16 }), /takes up to 12 bits per sample .* has 16/],
+    ['speed_chroma', GREY, /speed_chroma extractor measures colour/],
+    [
+      'float_motion=motion_add_uv=true',
+      GREY,
+      /float_motion extractor measures colour with motion_add_uv but .* leave motion_add_uv out\.$/,
+    ],
+    [
+      'float_vif=vif_prescale=4:vif_prescale_method=bilinear',
+      videoFormat(3840, 2160),
+      /prescale to 15360 columns, but bilinear goes up to 7680/,
+    ],
+    [
+      'float_vif=vif_prescale=0.1',
+      videoFormat(160, 60),
+      /would prescale 160x60 to 16x6, but needs at least 8x8/,
+    ],
+  ] as const)('%s on a video it cannot take', async (feature, format, message) => {
+    expect(await refusalOf('feature', () => planOf([feature], format))).toMatch(message);
+  });
+
+  it.each([
+    ['float_vif=vif_kernelscale=0.9', /vif_kernelscale .* "0.9" .* within 0.001 of one of 1, 0.5, 1.5, 2,/],
+    ['float_vif=vif_prescale_method=cubic', /must be nearest or bilinear or bicubic or lanczos4/],
+    ['float_ssim=scale=11', /scale .* is "11" .* whole number from 0 to 10/],
+    ['float_adm=adm_skip_aim_scale=-1', /adm_skip_aim_scale .* from 0 to 3/],
+    ['float_psnr=debug=true', /float_psnr extractor has no option "debug" .* It has none./],
+  ])('%s, whatever the video', async (feature, message) => {
+    expect(await refusalOf('feature', () => parseFeature(feature))).toMatch(message);
+  });
+});

@@ -1,0 +1,410 @@
+/**
+ * @module test/unit/engine/workers
+ * How pairs reach workers: chunks for those that read for themselves, frames for those that are fed, and a pair that cannot
+ * be read.
+ */
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { FramePlanes } from '../../../src/core/frame.js';
+import type { GpuState } from '../../../src/engine/backends/gpu.js';
+import { readPair } from '../../../src/engine/inputs/pair.js';
+import { cutChunks, mayWait } from '../../../src/engine/plan/chunks.js';
+import { type Dispatching, dispatch } from '../../../src/engine/workers/dispatch.js';
+import { Feeder } from '../../../src/engine/workers/feeder.js';
+import type {
+  Chunk,
+  FromWorker,
+  ToWorker,
+  WorkerHandle,
+  WorkerSetup,
+} from '../../../src/engine/workers/protocol.js';
+import { WorkerPool } from '../../../src/engine/workers/worker-pool.js';
+import type { FrameSource } from '../../../src/media/types.js';
+import { planOf } from '../../support/finish.js';
+import { CARD } from '../../support/gpu-engine.js';
+
+/** A worker that measures only when the test says so. */
+class ReadingWorker implements WorkerHandle {
+  readonly chunks: Chunk[] = [];
+  send: (message: FromWorker) => void = () => {};
+
+  post(message: ToWorker): void {
+    if (message.kind === 'measure') this.chunks.push(message.chunk);
+  }
+
+  listen(onMessage: (message: FromWorker) => void): void {
+    this.send = onMessage;
+  }
+
+  async terminate(): Promise<void> {}
+
+  /** Ends the oldest chunk, of which `told` pairs were told before. */
+  finish(told = 0): void {
+    const chunk = this.chunks.shift();
+    if (!chunk) throw new Error('there is nothing to do');
+    if (told > 0) this.send({ kind: 'progress', pairs: told });
+    this.send({ kind: 'records', ...chunk, records: new Float64Array(), ended: null });
+  }
+}
+
+const GPU: GpuState = { adapter: CARD, calls: [0], others: {}, pairs: 0, lost: null };
+
+function start(size: number, chunks: Iterator<Chunk, void>, dispatching?: Dispatching, gpus = 0) {
+  const workers = Array.from({ length: size }, () => new ReadingWorker());
+  let started = 0;
+  const pool = new WorkerPool();
+  const setup: WorkerSetup = {
+    module: new WebAssembly.Module(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0])),
+    plan: planOf(['psnr'], { width: 4, height: 4, bitDepth: 8, chroma: '420' }).extraction,
+    implementation: 'simd128',
+    subsample: 1,
+  };
+  const startWorker = () => workers[started++] ?? new ReadingWorker();
+  pool.start(startWorker, gpus, { ...setup, gpu: 'shared' });
+  pool.start(startWorker, size - gpus, setup);
+  for (const { send } of workers.slice(0, gpus)) send({ kind: 'gpu', state: GPU });
+  const counts: number[] = [];
+  const added: number[] = [];
+  const extent = dispatch(
+    pool,
+    chunks,
+    { add: (first) => void added.push(first), measured: (pairs) => void counts.push(pairs) },
+    dispatching,
+  );
+  return { workers, counts, added, extent };
+}
+
+const firsts = (workers: readonly ReadingWorker[]) =>
+  workers.map(({ chunks }) => chunks.map(({ first }) => first));
+
+describe('chunks', () => {
+  it('go to whoever is done, one at a time', async () => {
+    const { workers, added, extent } = start(2, cutChunks(10, 2, 3));
+    expect(firsts(workers)).toEqual([[0], [3]]);
+    workers[1]?.finish();
+    expect(firsts(workers)).toEqual([[0], [6]]);
+    workers[1]?.finish();
+    workers[1]?.finish();
+    workers[0]?.finish();
+    expect(await extent).toEqual({ pairs: 10, ended: null });
+    expect(added).toEqual([3, 6, 9, 0]);
+  });
+
+  it('may wait in hand, once every worker has one', async () => {
+    const { workers, extent } = start(2, cutChunks(18, 2, 3), { ahead: ({ first }) => first < 9 });
+    expect(firsts(workers)).toEqual([[0, 6], [3]]);
+    workers[0]?.finish();
+    expect(firsts(workers)).toEqual([[6], [3]]);
+    workers[0]?.finish();
+    expect(firsts(workers)).toEqual([[9], [3]]);
+    workers[1]?.finish();
+    expect(firsts(workers)).toEqual([[9], [12]]);
+    workers[1]?.finish();
+    workers[1]?.finish();
+    workers[0]?.finish();
+    expect(await extent).toEqual({ pairs: 18, ended: null });
+  });
+
+  it('are counted once, whether told on the way or by their records', async () => {
+    const { workers, counts, extent } = start(1, cutChunks(9, 1, 4), { ahead: () => true });
+    workers[0]?.finish(3);
+    workers[0]?.finish();
+    workers[0]?.finish(1);
+    await extent;
+    expect(counts.filter((count) => count > 0)).toEqual([3, 1, 4, 1]);
+  });
+
+  it('are not handed out past the end of a video', async () => {
+    const { workers, extent } = start(1, cutChunks(null, 1, 4), { ahead: () => true });
+    expect(firsts(workers)).toEqual([[0, 4]]);
+    const ended = { reference: false, distorted: true };
+    workers[0]?.send({ kind: 'records', first: 0, count: 2, records: new Float64Array(), ended });
+    workers[0]?.send({ kind: 'records', first: 4, count: 0, records: new Float64Array(), ended });
+    expect(await extent).toEqual({ pairs: 2, ended });
+  });
+});
+
+describe('chunks in hand', () => {
+  it('leave no worker idle for more than a frame at the end, and none between where there is one worker', () => {
+    for (const [total, size] of [
+      [24, 1],
+      [48, 2],
+      [144, 2],
+      [500, 3],
+      [1000, 8],
+    ] as const) {
+      // Equal frames, simulated: whoever ends first takes what it may have.
+      const chunks = cutChunks(total, size);
+      let next = chunks.next().value;
+      const ends = new Array<number>(size).fill(0);
+      const held: number[][] = ends.map(() => []);
+      const take = (worker: number, most: number) => {
+        const hand = held[worker] ?? [];
+        while (next && hand.length < most && (hand.length === 0 || mayWait(next, total, size))) {
+          hand.push(next.count);
+          next = chunks.next().value;
+        }
+      };
+      for (const most of [1, 2]) for (let worker = 0; worker < size; worker++) take(worker, most);
+      while (held.some((hand) => hand.length > 0)) {
+        const due = held.map((hand, worker) => (ends[worker] ?? 0) + (hand[0] ?? Number.POSITIVE_INFINITY));
+        const worker = due.indexOf(Math.min(...due));
+        ends[worker] = due[worker] ?? 0;
+        held[worker]?.shift();
+        if (size === 1 && next) expect(held[0]).not.toEqual([]);
+        take(worker, 2);
+      }
+      expect(ends.reduce((sum, end) => sum + end, 0)).toBe(total);
+      expect(Math.max(...ends) - Math.min(...ends), `${total} on ${size}`).toBeLessThanOrEqual(1);
+    }
+  });
+});
+
+describe('chunks of a GPU and workers', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it.each([0.1, 0.5, 1, 4, 40])(
+    'end together where the GPU is %f times as fast as a worker',
+    async (speed) => {
+      let now = 0;
+      vi.spyOn(performance, 'now').mockImplementation(() => now);
+      const [total, perPair] = [4000, 40];
+      const times = [perPair / speed, perPair, perPair];
+      const ahead = (chunk: Chunk) => mayWait(chunk, total, times.length);
+      const { workers, added, extent } = start(3, cutChunks(total, 3), { ahead, total }, 1);
+      const begun = times.map(() => 0);
+      const ends = times.map(() => 0);
+      for (;;) {
+        const due = workers.map(({ chunks: [chunk] }, i) =>
+          chunk ? (begun[i] ?? 0) + chunk.count * (times[i] ?? 0) : Number.POSITIVE_INFINITY,
+        );
+        const first = Math.min(...due);
+        if (first === Number.POSITIVE_INFINITY) break;
+        const idle = workers.map(({ chunks }) => chunks.length === 0);
+        const worker = due.indexOf(first);
+        now = first;
+        ends[worker] = first;
+        begun[worker] = first;
+        workers[worker]?.finish();
+        for (const [i, was] of idle.entries()) if (was) begun[i] = now;
+      }
+      expect((await extent).pairs).toBe(total);
+      expect(added.length).toBeGreaterThan(0);
+      const ideal = (total * perPair) / (2 + speed);
+      expect(Math.max(...ends) / ideal).toBeLessThan(1.05);
+    },
+  );
+
+  it('are all measured when the GPU is lost', async () => {
+    let now = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => now);
+    const { workers, extent } = start(2, cutChunks(40, 2, 4), { total: 40 }, 1);
+    const [gpu, other] = workers;
+    now = 10;
+    gpu?.finish();
+    now = 500;
+    other?.finish();
+    gpu?.send({ kind: 'gpu', state: { ...GPU, lost: 'it is gone' } });
+    while (workers.some(({ chunks }) => chunks.length > 0)) {
+      now += 100;
+      for (const worker of workers) if (worker.chunks.length > 0) worker.finish();
+    }
+    expect(await extent).toEqual({ pairs: 40, ended: null });
+  });
+});
+
+const PLAN = planOf(['motion', 'motion=motion_five_frame_window=true', 'psnr'], {
+  width: 4,
+  height: 4,
+  bitDepth: 8,
+  chroma: '420',
+}).extraction;
+
+/** A worker that answers only when the test says so, and keeps what it got. */
+class FedWorker implements WorkerHandle {
+  readonly received: ToWorker[] = [];
+  /** Of the history that it got: its samples' value, and whether the memory came along. */
+  readonly primed: { readonly value: number; readonly handed: boolean }[] = [];
+  #send: (message: FromWorker) => void = () => {};
+  #measured = 0;
+
+  post(message: ToWorker, transfer: ArrayBuffer[] = []): void {
+    if (message.kind === 'prime')
+      this.primed.push({
+        value: message.reference[0] ?? 0,
+        handed: transfer.includes(message.reference.buffer),
+      });
+    this.received.push(structuredClone(message, { transfer }));
+  }
+
+  listen(onMessage: (message: FromWorker) => void): void {
+    this.#send = onMessage;
+  }
+
+  async terminate(): Promise<void> {}
+
+  /** Measures the oldest pair that waits, and ends the chunk when it was the last. */
+  measureOne(): void {
+    const pairs = this.received.filter((message) => message.kind === 'pair');
+    const pair = pairs[this.#measured++];
+    if (!pair) throw new Error('nothing waits');
+    this.#send({ kind: 'measured', buffers: [pair.reference, pair.distorted] });
+  }
+
+  /** Takes over all history that was sent. */
+  prime(): void {
+    for (const message of this.received)
+      if (message.kind === 'prime') this.#send({ kind: 'primed', buffers: [message.reference.buffer] });
+  }
+
+  get waiting(): number {
+    return this.received.filter((message) => message.kind === 'pair').length - this.#measured;
+  }
+
+  endChunk(first: number, count: number): void {
+    this.#send({ kind: 'records', first, count, records: new Float64Array(), ended: null });
+  }
+}
+
+function feed(workers: number, chunkFrames?: number) {
+  const slow = Array.from({ length: workers }, () => new FedWorker());
+  let started = 0;
+  const pool = new WorkerPool();
+  pool.start(() => slow[started++] ?? new FedWorker(), workers, {
+    module: new WebAssembly.Module(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0])),
+    plan: PLAN,
+    implementation: 'simd128',
+    subsample: 1,
+  });
+  const feeder = new Feeder(pool, PLAN, { add: () => {}, measured: () => {} }, { chunkFrames });
+  let index = 0;
+  /** Whether there was room for one more pair. */
+  async function submit(): Promise<boolean> {
+    const room = await Promise.race([
+      feeder.room(),
+      new Promise<undefined>((resolve) => setTimeout(resolve, 5)),
+    ]);
+    if (!room) return false;
+    room.reference.y.fill(++index);
+    room.distorted.y.fill(index);
+    feeder.submit();
+    return true;
+  }
+  return { slow, feeder, submit };
+}
+
+describe('the feeder', () => {
+  it.each([
+    [1, undefined, 2],
+    [2, undefined, 4],
+    [3, 5, 15],
+    [2, 1, 4],
+    [1, 1000, 16],
+  ])(
+    'has at most a chunk per worker and one pair under way: %i workers, chunks of %s',
+    async (workers, chunk, most) => {
+      const { slow, submit } = feed(workers, chunk);
+      let taken = 0;
+      while (taken < 100 && (await submit())) taken++;
+      expect(taken).toBe(most);
+      // One pair measured makes no room in a chunk of two; all but one of a worker's pairs do.
+      for (const worker of slow) while (worker.waiting > 1) worker.measureOne();
+      expect(await submit()).toBe(true);
+    },
+  );
+
+  it('has the first pairs measured side by side, so that the first frame is soon told', async () => {
+    const { slow, submit } = feed(3);
+    for (let i = 0; i < 6; i++) expect(await submit()).toBe(true);
+    for (const [number, worker] of slow.entries()) {
+      const told = worker.received.flatMap((message) =>
+        message.kind === 'begin' ? [`from ${message.first}`] : message.kind === 'end' ? ['end'] : [],
+      );
+      expect(told).toEqual([`from ${number}`, 'end', `from ${number + 3}`, 'end']);
+    }
+    expect(await submit()).toBe(false);
+    for (const worker of slow) worker.measureOne();
+    await submit();
+    // From then on, a worker keeps what it has for a second pair.
+    expect(slow[0]?.received.at(-1)?.kind).toBe('pair');
+  });
+
+  it('uses returned buffers again', async () => {
+    const { slow, feeder, submit } = feed(1);
+    await submit();
+    await submit();
+    slow[0]?.measureOne();
+    const { reference } = await feeder.room();
+    // A new buffer would be zero.
+    expect(reference.y[0]).toBeGreaterThan(0);
+  });
+
+  it('sends a chunk the two reference frames before it, unless the worker has them', async () => {
+    const { slow, submit } = feed(2, 2);
+    for (let i = 0; i < 4; i++) await submit();
+    const [first, second] = slow.map((worker) => worker.received.map(({ kind }) => kind));
+    expect(first).toEqual(['start', 'begin', 'pair', 'pair', 'end']);
+    expect(second).toEqual(['start', 'begin', 'prime', 'prime', 'pair', 'pair', 'end']);
+    const primed = slow[1]?.received.filter((message) => message.kind === 'prime');
+    expect(primed?.map(({ reference }) => reference[0])).toEqual([1, 2]);
+    // The second worker is free first, and goes on with what follows its own pairs.
+    slow[1]?.measureOne();
+    await submit();
+    const later = slow[1]?.received.slice(second?.length);
+    expect(later?.map(({ kind }) => kind)).toEqual(['begin', 'pair']);
+    expect(later?.[0]).toEqual({ kind: 'begin', first: 4 });
+  });
+
+  it.each([
+    [1, [1, 1, 2], 0],
+    [2, [1, 2, 3, 4], 4],
+    [5, [4, 5, 9, 10], 4],
+  ])('hands history over where no later chunk needs it: chunks of %i', async (chunk, values, handed) => {
+    const { slow, submit } = feed(2, chunk);
+    for (let i = 0; i < 2 * chunk; i++) await submit();
+    slow[1]?.prime();
+    // The first worker is free first, and lacks what the second one measures.
+    while ((slow[0]?.waiting ?? 0) > 0) slow[0]?.measureOne();
+    for (let i = 0; i < chunk; i++) await submit();
+    const primed = slow.flatMap(({ primed }) => primed).sort((a, b) => a.value - b.value);
+    expect(primed.map(({ value }) => value)).toEqual(values);
+    expect(primed.filter(({ handed }) => handed)).toHaveLength(handed);
+  });
+
+  it('waits at the end for every chunk', async () => {
+    const { slow, feeder, submit } = feed(2, 2);
+    for (let i = 0; i < 3; i++) await submit();
+    const end = feeder.finish();
+    expect(slow[1]?.received.at(-1)).toEqual({ kind: 'end' });
+    slow[1]?.endChunk(2, 1);
+    slow[0]?.endChunk(0, 2);
+    expect(await end).toBe(3);
+  });
+});
+
+const planes = {} as FramePlanes;
+const source = (readFrame: FrameSource['readFrame']) =>
+  ({ readFrame, seekable: true }) as unknown as FrameSource;
+const later = (what: string) => new Promise<boolean>((_, reject) => setTimeout(reject, 5, new Error(what)));
+
+describe('a pair that cannot be read', () => {
+  it('leaves no rejection behind where one read fails at once and the other later', async () => {
+    const left: unknown[] = [];
+    const note = (reason: unknown) => left.push(reason);
+    process.on('unhandledRejection', note);
+    try {
+      const pair = {
+        reference: source(() => later('late')),
+        distorted: source(() => {
+          throw new Error('at once');
+        }),
+        skipReference: 0,
+        skipDistorted: 0,
+      };
+      expect(() => readPair(pair, 0, planes, planes)).toThrow('at once');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      expect(left).toEqual([]);
+    } finally {
+      process.off('unhandledRejection', note);
+    }
+  });
+});

@@ -1,0 +1,293 @@
+/**
+ * @module test/unit/evaluate/table
+ * Tables of features: what is read of Parquet files, what is refused with a reason, and what is written.
+ */
+
+import { parquetMetadata } from 'hyparquet';
+import { ByteWriter, ParquetWriter, parquetWriteBuffer } from 'hyparquet-writer';
+import { describe, expect, it } from 'vitest';
+import { AnyvmafError } from '../../../src/core/errors.js';
+import { columnFor, columnOf } from '../../../src/evaluate/table/names.js';
+import { type DatasetRow, type DatasetShape, DatasetWriter } from '../../../src/evaluate/table/write.js';
+import { bytesReader } from '../../../src/media/readers.js';
+import { seeded } from '../../support/random.js';
+import { parquet, tableOf } from '../../support/tables.js';
+
+/** A table with one column, described and compressed as said. */
+function oneColumn(
+  element: ConstructorParameters<typeof ParquetWriter>[0]['schema'][number],
+  data: unknown[],
+  codec: 'GZIP' | 'UNCOMPRESSED' = 'UNCOMPRESSED',
+): Uint8Array {
+  const writer = new ByteWriter();
+  const file = new ParquetWriter({
+    writer,
+    schema: [{ name: 'root', num_children: 1 }, element],
+    codec,
+    compressors: { GZIP: (bytes) => bytes },
+  });
+  file.write({ columnData: [{ name: element.name, data }] });
+  file.finish();
+  return new Uint8Array(writer.getBuffer());
+}
+
+describe('a column', () => {
+  it('of any numbers is read as doubles, with NaN where there is none', async () => {
+    const table = await tableOf(
+      new Uint8Array(
+        parquetWriteBuffer({
+          columnData: [
+            { name: 'double', data: [1.5, null, -2], type: 'DOUBLE', nullable: true },
+            { name: 'float', data: [0.5, 0.25, 8], type: 'FLOAT' },
+            { name: 'int', data: [1, 2, 3], type: 'INT32' },
+            { name: 'long', data: [1n, 2n, 2n ** 40n], type: 'INT64' },
+            { name: 'half', data: [1, 0.5, 2], type: 'FLOAT16' },
+          ],
+        }),
+      ),
+    );
+    expect(table.columns).toEqual(['double', 'float', 'int', 'long', 'half']);
+    expect([...(await table.numbers('double'))]).toEqual([1.5, Number.NaN, -2]);
+    expect([...(await table.numbers('float'))]).toEqual([0.5, 0.25, 8]);
+    expect([...(await table.numbers('int'))]).toEqual([1, 2, 3]);
+    expect([...(await table.numbers('long'))]).toEqual([1, 2, 2 ** 40]);
+    expect([...(await table.numbers('half'))]).toEqual([1, 0.5, 2]);
+  });
+
+  it('is read across row groups and pages', async () => {
+    const values = Array.from({ length: 25_000 }, (_, i) => Math.sqrt(i));
+    const names = values.map((_, i) => `clip_${i % 7}`);
+    const file = parquetWriteBuffer({
+      columnData: [
+        { name: 'x', data: values },
+        { name: 'key', data: names },
+      ],
+      rowGroupSize: 6000,
+      pageSize: 4096,
+    });
+    const table = await tableOf(new Uint8Array(file));
+    expect([...(await table.numbers('x'))]).toEqual(values);
+    expect(await table.texts('key')).toEqual(names);
+  });
+
+  it('that is no number, or not there, is refused by name', async () => {
+    const table = await tableOf(
+      parquet({ key: ['a', 'b'], flag: [true, false], at: [new Date(0), new Date(1)] }),
+    );
+    await expect(table.numbers('key')).rejects.toThrow(
+      /"key" of features\.parquet holds text, but numbers are needed/,
+    );
+    await expect(table.numbers('flag')).rejects.toThrow(/holds true and false/);
+    await expect(table.texts('at')).rejects.toThrow(/values of the type TIMESTAMP/);
+    await expect(table.numbers('mos')).rejects.toThrow(/no column "mos"; it has "key", "flag", "at"/);
+  });
+
+  it('of nested values is refused', async () => {
+    const nested = parquetWriteBuffer({
+      schema: [
+        { name: 'root', num_children: 1 },
+        { name: 'adm2', num_children: 1, repetition_type: 'OPTIONAL', converted_type: 'LIST' },
+        { name: 'list', num_children: 1, repetition_type: 'REPEATED' },
+        { name: 'element', type: 'DOUBLE', repetition_type: 'OPTIONAL' },
+      ],
+      columnData: [{ name: 'adm2', data: [[1, 2], [3]] }],
+    });
+    await expect((await tableOf(new Uint8Array(nested))).numbers('adm2')).rejects.toThrow(
+      /holds nested values/,
+    );
+  });
+
+  it('that is compressed in another way is refused with what to do', async () => {
+    const file = oneColumn({ name: 'adm2', type: 'DOUBLE', repetition_type: 'REQUIRED' }, [1, 2], 'GZIP');
+    await expect((await tableOf(file)).numbers('adm2')).rejects.toThrow(
+      /compressed with GZIP, but only uncompressed and Snappy.*compression='snappy'/,
+    );
+  });
+});
+
+describe('a file', () => {
+  const good = parquet({ key: ['a', 'b'], mos: [1, 2] });
+
+  it.each([
+    ['empty', new Uint8Array(), /not a Parquet file: it is empty/],
+    ['text', new TextEncoder().encode('key,mos\na,1\nb,2\n'), /does not begin with PAR1/],
+    ['cut off', good.subarray(0, good.length - 9), /cut off: a Parquet file ends with PAR1/],
+    ['the first bytes alone', good.subarray(0, 4), /cut off/],
+    ['encrypted', Uint8Array.of(...good.subarray(0, -4), 80, 65, 82, 69), /is encrypted/],
+    [
+      'a footer beyond the start',
+      withFooter(good, 0x7fffffff),
+      /description has 2147483647 bytes, which is more/,
+    ],
+  ])('that is %s is refused', async (_, bytes, message) => {
+    const opened = tableOf(bytes);
+    await expect(opened).rejects.toThrow(message);
+    await expect(opened).rejects.toMatchObject({ code: 'io' });
+  });
+
+  it('of too many rows is refused before they are read', async () => {
+    const writer = new ByteWriter();
+    const file = new ParquetWriter({
+      writer,
+      schema: [
+        { name: 'root', num_children: 1 },
+        { name: 'mos', type: 'DOUBLE', repetition_type: 'REQUIRED' },
+      ],
+    });
+    file.write({ columnData: [{ name: 'mos', data: [1, 2] }] });
+    file.num_rows = 6_000_000n;
+    file.finish();
+    await expect(tableOf(new Uint8Array(writer.getBuffer()))).rejects.toThrow(
+      /6000000 rows, but at most 5000000/,
+    );
+  });
+
+  it('that is damaged anywhere gives an error of ours or a table, never anything else', async () => {
+    const random = seeded(20260810);
+    for (let round = 0; round < 300; round++) {
+      const bytes = Uint8Array.from(good);
+      for (let i = random.int(1, 4); i > 0; i--) bytes[random.int(0, bytes.length - 1)] = random.int(0, 255);
+      try {
+        const table = await tableOf(bytes);
+        for (const name of table.columns)
+          await (table.isText(name) ? table.texts(name) : table.numbers(name));
+      } catch (error) {
+        expect(error, `seed ${random.seed}, round ${round}`).toBeInstanceOf(AnyvmafError);
+      }
+    }
+  });
+
+  it('is read in parts: not more than the columns that are asked for', async () => {
+    const values = Array.from({ length: 200_000 }, (_, i) => Math.sin(i));
+    const file = parquet({ a: values, b: values, c: values });
+    const whole = bytesReader(file);
+    let read = 0;
+    const { FeatureTable } = await import('../../../src/evaluate/table/read.js');
+    const counting = {
+      ...whole,
+      read: (position: number, parts: readonly Uint8Array[]) => {
+        read += parts.reduce((sum, part) => sum + part.length, 0);
+        return whole.read(position, parts);
+      },
+    };
+    const table = await FeatureTable.open(counting, 'counted');
+    await table.numbers('b');
+    // A third of the file, and its last half megabyte, where its description is.
+    expect(read).toBeLessThan(file.length / 3 + 600_000);
+  });
+});
+
+function withFooter(file: Uint8Array, length: number): Uint8Array {
+  const changed = Uint8Array.from(file);
+  new DataView(changed.buffer).setUint32(changed.length - 8, length, true);
+  return changed;
+}
+
+const LOG_NAMES = `
+  integer_motion2 psnr_y integer_vif_scale3 integer_vif_scale0 integer_vif_scale2 integer_adm2
+  integer_vif_scale1
+`
+  .trim()
+  .split(/\s+/);
+
+const SIX = ['adm2', 'vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3', 'motion2'];
+
+function write(shape: DatasetShape, rows: readonly DatasetRow[]): { file: Uint8Array; pieces: number } {
+  const writer = new DatasetWriter(shape);
+  const pieces = [...rows.flatMap((row) => writer.add(row) ?? []), writer.end()];
+  return { file: Uint8Array.from(pieces.flatMap((piece) => [...piece])), pieces: pieces.length };
+}
+
+const row = (frame: number, changes: Partial<DatasetRow> = {}): DatasetRow => ({
+  key: 'source',
+  clip: `encode_${frame % 2}`,
+  frame,
+  metrics: Object.fromEntries(LOG_NAMES.map((name, i) => [name, frame + i / 10])),
+  ...changes,
+});
+
+describe('a table of features', () => {
+  it("has the reference's columns and types, whatever the order of the features", async () => {
+    const { file } = write({ features: LOG_NAMES, target: true, teacher: true }, [
+      row(0, { mos: 3.5, teacher: 71.25 }),
+      row(1, { mos: 3.5, teacher: 72 }),
+    ]);
+    const { schema, created_by: by } = parquetMetadata(file);
+    expect(schema.slice(1).map(({ name }) => name)).toEqual([
+      'key',
+      'clip',
+      'frame',
+      'mos',
+      ...SIX,
+      'psnr_y',
+      'teacher',
+    ]);
+    expect(
+      Object.fromEntries(schema.slice(1).map(({ name, type, converted_type: as }) => [name, as ?? type])),
+    ).toMatchObject({
+      key: 'UTF8',
+      clip: 'UTF8',
+      frame: 'INT32',
+      mos: 'DOUBLE',
+      adm2: 'DOUBLE',
+      psnr_y: 'DOUBLE',
+      teacher: 'DOUBLE',
+    });
+    expect(by).toMatch(/^anyvmaf version \d/);
+    const table = await tableOf(file);
+    expect(await table.texts('clip')).toEqual(['encode_0', 'encode_1']);
+    expect([...(await table.numbers('adm2'))]).toEqual([0.5, 1.5]);
+    expect([...(await table.numbers('motion2'))]).toEqual([0, 1]);
+    expect([...(await table.numbers('teacher'))]).toEqual([71.25, 72]);
+  });
+
+  it('holds doubles to the last bit, and nothing where there is none', async () => {
+    const value = 0.1 + 0.2;
+    const { file } = write({ features: ['integer_adm2', 'psnr_y'], target: false, teacher: false }, [
+      row(0, { metrics: { integer_adm2: value, psnr_y: Number.POSITIVE_INFINITY } }),
+      row(1, { metrics: { psnr_y: 1 } }),
+    ]);
+    const table = await tableOf(file);
+    expect(table.has('mos')).toBe(false);
+    expect([...(await table.numbers('adm2'))]).toEqual([value, Number.NaN]);
+    expect([...(await table.numbers('psnr_y'))]).toEqual([Number.POSITIVE_INFINITY, 1]);
+  });
+
+  it('leaves in pieces of a row group each, with codecs that every reader has', async () => {
+    const rows = Array.from({ length: 40_000 }, (_, i) => row(i, { mos: i % 5 }));
+    const { file, pieces } = write({ features: LOG_NAMES, target: true, teacher: false }, rows);
+    expect(pieces).toBe(3);
+    const { row_groups: groups } = parquetMetadata(file);
+    expect(groups.map(({ num_rows: count }) => Number(count))).toEqual([16_384, 16_384, 7232]);
+    const codecs = new Set(
+      groups.flatMap(({ columns }) => columns.map(({ meta_data: facts }) => facts?.codec)),
+    );
+    expect([...codecs]).toEqual(['SNAPPY']);
+    const table = await tableOf(file);
+    expect([...(await table.numbers('frame'))]).toEqual(rows.map(({ frame }) => frame));
+    expect([...(await table.numbers('adm2'))]).toEqual(rows.map(({ frame }) => frame + 0.5));
+  });
+
+  it('refuses features that would share a column', () => {
+    const shape = { target: false, teacher: false };
+    expect(() => new DatasetWriter({ ...shape, features: ['adm2', 'integer_adm2'] })).toThrow(
+      /called "adm2"/,
+    );
+    expect(() => new DatasetWriter({ ...shape, features: ['key'] })).toThrow(/called "key"/);
+  });
+});
+
+describe('names of columns', () => {
+  it('are those of the reference for its six features, and of reports for others', () => {
+    expect(['integer_adm2', 'adm2', 'integer_vif_scale2', 'integer_motion', 'psnr_y'].map(columnFor)).toEqual(
+      ['adm2', 'adm2', 'vif_scale2', 'integer_motion', 'psnr_y'],
+    );
+  });
+
+  it('are found under both spellings, the own first', () => {
+    expect(columnOf('adm2', ['integer_adm2', 'adm2'])).toBe('adm2');
+    expect(columnOf('adm2', ['integer_adm2'])).toBe('integer_adm2');
+    expect(columnOf('integer_adm2', ['adm2'])).toBe('adm2');
+    expect(columnOf('adm2', ['adm3'])).toBeUndefined();
+  });
+});

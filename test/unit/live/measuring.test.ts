@@ -1,0 +1,157 @@
+/**
+ * @module test/unit/live/measuring
+ * The measuring side of the live server by itself: what it tells while models change, and when its server goes.
+ */
+import { describe, expect, it } from 'vitest';
+import type { RunFacts, SwapOutcome } from '../../../src/engine/live/steering.js';
+import { parseAlarm } from '../../../src/live/alarms.js';
+import { History } from '../../../src/live/history.js';
+import { Link, type SecondLine } from '../../../src/live/link.js';
+import { MainScore } from '../../../src/live/main-score.js';
+import type { ToServer } from '../../../src/live/messages.js';
+
+const FACTS: RunFacts = {
+  format: { width: 64, height: 64, bitDepth: 8, chroma: '420' },
+  reference: 'r',
+  distorted: 'd',
+  rate: 2,
+  total: null,
+  metrics: ['old'],
+  models: [
+    {
+      name: 'old',
+      source: 'old',
+      type: 'svm',
+      clip: true,
+      transform: false,
+      interval: false,
+    } as unknown as RunFacts['models'][number],
+  ],
+  extractors: [],
+  backend: 'wasm',
+  threads: 0,
+  subsample: 1,
+  taken: () => 0,
+};
+
+const swap = (frame: number, from: string, to: string): SwapOutcome => ({
+  frame,
+  from,
+  to,
+  source: to,
+  measuring: [],
+});
+
+/** A link whose measurement has begun, with what it posted and the seconds that it told. */
+function begun(alarms: readonly string[] = []) {
+  const posted: ToServer[] = [];
+  const seconds: SecondLine[] = [];
+  const link = new Link({
+    id: 0,
+    name: 'main',
+    post: (message) => void posted.push(message),
+    maxDrainPerFrame: 4,
+    folders: [],
+    alarms: alarms.map(parseAlarm),
+    onSecond: (line) => seconds.push(line),
+  });
+  link.planned(FACTS);
+  return { link, posted, seconds };
+}
+
+describe('a link', () => {
+  it('is about the old score up to the frame at which a change takes effect', () => {
+    const { link, posted, seconds } = begun(['max<50 for 2s']);
+    link.swapped(swap(4, 'old', 'new'));
+    for (let frame = 0; frame < 4; frame++) link.frame(frame, Float64Array.of(10), ['old']);
+    for (let frame = 4; frame < 8; frame++) link.frame(frame, Float64Array.of(90), ['new']);
+    expect(seconds.map(({ frame, metric, mean }) => [frame, metric, mean])).toEqual([
+      [1, 'old', 10],
+      [3, 'old', 10],
+      [5, 'new', 90],
+      [7, 'new', 90],
+    ]);
+    const alarms = posted.flatMap((message) => (message.kind === 'alarm' ? [message.alarm] : []));
+    expect(alarms.map(({ raised, frame, metric }) => [raised, frame, metric])).toEqual([
+      [true, 3, 'old'],
+      [false, 5, 'new'],
+    ]);
+  });
+
+  it('refuses what waits, and what still comes, once its server is closed', () => {
+    const { link, posted } = begun();
+    link.command(1, { kind: 'pause' });
+    link.detach();
+    link.command(2, { kind: 'pause' });
+    link.boundary();
+    expect(link.steering.paused).toBe(false);
+    const answers = posted.flatMap((message) => (message.kind === 'answer' ? [message] : []));
+    expect(answers.map(({ call, refusal }) => [call, refusal?.message])).toEqual([
+      [1, 'The server is being closed.'],
+      [2, 'The server is being closed.'],
+    ]);
+  });
+
+  it('carries out so many commands at a boundary, in their order', () => {
+    const { link, posted } = begun();
+    const answered = () => posted.flatMap((message) => (message.kind === 'answer' ? [message.call] : []));
+    for (let call = 0; call < 10; call++) link.command(call, { kind: call % 2 ? 'resume' : 'pause' });
+    expect(answered()).toEqual([]);
+    link.boundary();
+    expect(answered()).toEqual([0, 1, 2, 3]);
+    link.boundary();
+    expect(answered()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    link.boundary();
+    expect(answered()).toHaveLength(10);
+    link.detach();
+  });
+
+  it('takes a second of more frames than a call has arguments', () => {
+    const { link, seconds } = begun();
+    link.planned({ ...FACTS, rate: 200_000 });
+    for (let frame = 0; frame < 200_000; frame++) link.frame(frame, Float64Array.of(frame + 1), ['old']);
+    expect(seconds).toMatchObject([{ second: 1, mean: 100_000.5, min: 1 }]);
+  });
+});
+
+describe('a history', () => {
+  it('is about the last of several models that took over at one frame', () => {
+    const history = new History(0, 'main', {});
+    const { taken: _, ...facts } = FACTS;
+    history.plan(facts);
+    history.setNames(['old']);
+    history.take(Float64Array.of(0, 1), Float64Array.of(1, 2));
+    history.swap(swap(2, 'old', 'between'));
+    history.swap(swap(2, 'between', 'new'));
+    history.setNames(['new']);
+    history.take(Float64Array.of(2, 3), Float64Array.of(3, 4));
+    expect(history.main).toBe('new');
+    expect(history.seconds.map(({ metric, mean }) => [metric, mean])).toEqual([
+      ['old', 1.5],
+      ['new', 3.5],
+    ]);
+  });
+});
+
+describe('the main score', () => {
+  it('changes at the frame of a change that replaces it, not when that is asked for', () => {
+    const main = new MainScore();
+    main.begin('vmaf');
+    main.swap(swap(10, 'vmaf', 'neg'));
+    expect(main.at(9)).toBe('vmaf');
+    expect(main.now).toBe('vmaf');
+    expect(main.at(10)).toBe('neg');
+  });
+
+  it('follows several changes at one boundary, and leaves out those of other scores and frames that are passed over', () => {
+    const main = new MainScore();
+    main.begin('vmaf');
+    main.swap(swap(10, 'vmaf', 'a'));
+    main.swap(swap(10, 'a', 'b'));
+    main.swap(swap(12, 'other', 'c'));
+    expect(main.at(15)).toBe('b');
+    main.swap(swap(20, 'b', 'd'));
+    expect(main.at(19)).toBe('b');
+    expect(main.at(25)).toBe('d');
+  });
+});

@@ -1,0 +1,395 @@
+/**
+ * @module test/unit/mcp/calls
+ * The parts of a call: lines come out whole, arguments are checked, calls take turns, progress only rises, and answers fit
+ * their hosts.
+ */
+import { setMaxListeners } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod/v4';
+import { AnyvmafError } from '../../../src/core/errors.js';
+import { checkArguments, showValue } from '../../../src/mcp/arguments.js';
+import { fitting, MOST_TOKENS } from '../../../src/mcp/large-results.js';
+import { LineSplitter } from '../../../src/mcp/lines.js';
+import { defaultLimit, limitFrom, WorkPool } from '../../../src/mcp/pool.js';
+import { CallProgress, type ProgressNotice } from '../../../src/mcp/progress.js';
+import { answer, refusal, sentenceOf } from '../../../src/mcp/results.js';
+import { tokensOf } from '../../../src/mcp/tokens.js';
+import { fakeContext } from '../../support/mcp-tools.js';
+import { seeded } from '../../support/random.js';
+
+describe('an answer', () => {
+  it('holds the document twice, with null for every number that JSON has not', () => {
+    const { content, structuredContent } = answer({
+      document: { mean: Number.NaN, best: Number.POSITIVE_INFINITY, exact: 0.1, frames: [-0, undefined] },
+    });
+    expect(structuredContent).toEqual({ mean: null, best: null, exact: 0.1, frames: [0, null] });
+    expect(content).toEqual([{ type: 'text', text: JSON.stringify(structuredContent) }]);
+  });
+
+  it('leaves out pictures that would make it too big for clients, and keeps the links', () => {
+    const image = { type: 'image', mimeType: 'image/png', data: 'x'.repeat(4 << 20) } as const;
+    const link = {
+      type: 'resource_link',
+      uri: 'anyvmaf://results/1/a.png',
+      name: 'a.png',
+      mimeType: 'image/png',
+    } as const;
+    const { content } = answer({ document: {}, content: [link, image, link, image] });
+    expect(content.map(({ type }) => type)).toEqual(['text', 'resource_link', 'image', 'resource_link']);
+  });
+});
+
+describe('an error', () => {
+  it('is a sentence in JSON, without line ends and without a stack', () => {
+    expect(refusal('No.')).toEqual({ content: [{ type: 'text', text: '{"error":"No."}' }], isError: true });
+    expect(sentenceOf(new AnyvmafError('io', 'cannot read\n  it'))).toBe('cannot read\\x0a  it');
+    expect(sentenceOf(new TypeError('x is undefined'))).toBe('anyvmaf failed unexpectedly: x is undefined');
+    expect(sentenceOf('thrown text')).toBe('anyvmaf failed unexpectedly: thrown text');
+  });
+});
+
+describe('arguments', () => {
+  const schema = z.object({
+    ref: z.string(),
+    width: z.int().min(1),
+    pixfmt: z.enum(['420', '422', '444']),
+    bitdepth: z.union([z.literal(8), z.literal(10), z.literal(12), z.literal(16)]),
+    tiny_crf: z.int().min(0).max(63).optional(),
+    models: z.array(z.string()).min(1).optional(),
+    detail: z.boolean().optional(),
+  });
+  const good = { ref: 'a.yuv', width: 576, pixfmt: '420', bitdepth: 8 };
+  const told = (args: unknown): string => {
+    try {
+      checkArguments('vmaf_score', schema, args);
+      return 'accepted';
+    } catch (error) {
+      return sentenceOf(error);
+    }
+  };
+
+  it.each([
+    [good, 'accepted'],
+    [{ ...good, width: 0 }, '"width" is 0, but it must be 1 or more'],
+    [{ ...good, width: '576' }, '"width" is "576", but it must be a number'],
+    [{ ...good, width: 1.5 }, '"width" is 1.5, but it must be a whole number'],
+    [{ ...good, pixfmt: 420 }, '"pixfmt" is 420, but it must be one of "420", "422", "444"'],
+    [{ ...good, pixfmt: 'yuv420p' }, '"pixfmt" is "yuv420p", but it must be one of "420", "422", "444"'],
+    [{ ...good, bitdepth: 9 }, '"bitdepth" is 9, but it must be 8 or 10 or 12 or 16'],
+    [{ ...good, ref: undefined }, '"ref" is missing; it must be a string'],
+    [{ ...good, tiny_crf: 64 }, '"tiny_crf" is 64, but it must be 63 or less'],
+    [{ ...good, models: [] }, '"models" is a list of 0, but it must be a list of 1 or more'],
+    [{ ...good, models: ['a', 3] }, '"models[1]" is 3, but it must be a string'],
+    [{ ...good, detail: 'yes' }, '"detail" is "yes", but it must be true or false'],
+    [{ ...good, ref: null }, '"ref" is null, but it must be a string'],
+    [{ ...good, widht: 3 }, 'vmaf_score has no parameter "widht"; did you mean "width"?'],
+    [{ ...good, reference: 'b' }, 'vmaf_score has no parameter "reference"; did you mean "ref"?'],
+    [{ ...good, pix_fmt: '420' }, 'vmaf_score has no parameter "pix_fmt"; did you mean "pixfmt"?'],
+    [[good], 'The arguments of vmaf_score must be an object, not a list of 1.'],
+    ['text', 'The arguments of vmaf_score must be an object, not "text".'],
+  ])('%j', (args, sentence) => {
+    expect(told(args)).toBe(sentence);
+  });
+
+  it('with keys of objects themselves are unknown like any other', () => {
+    for (const name of ['__proto__', 'constructor', 'toString'])
+      expect(told({ ...good, ...JSON.parse(`{"${name}": 1}`) }), name).toContain(
+        `has no parameter "${name}"`,
+      );
+  });
+
+  it('name every problem, up to a point', () => {
+    expect(told({})).toBe(
+      '"ref" is missing; it must be a string; "width" is missing; it must be a number; ' +
+        '"pixfmt" is missing; it must be one of "420", "422", "444"; ' +
+        '"bitdepth" is missing; it must be 8 or 10 or 12 or 16',
+    );
+  });
+
+  it('are not repeated at any length or depth', () => {
+    expect(showValue('x'.repeat(1e6)).length).toBeLessThan(100);
+    const deep = JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`);
+    expect(told({ ...good, ref: deep })).toBe('"ref" is a list of 1, but it must be a string');
+  });
+});
+
+describe('tokens', () => {
+  // Counted by the o200k tokenizer.
+  it.each([
+    ['{"frameNum":12,"metrics":{"vmaf":81.234567,"integer_adm2":0.971234}}', 27],
+    ['The distorted video is scaled to the reference.', 9],
+    ['aaaaaaaa', 1],
+    ['日本語のファイル', 6],
+  ])('of %s', (text, counted) => {
+    expect(tokensOf(text) / counted).toBeGreaterThan(0.75);
+    expect(tokensOf(text) / counted).toBeLessThan(1.5);
+  });
+});
+
+describe('long results', () => {
+  const frames = (count: number) =>
+    Array.from({ length: count }, (_, frameNum) => ({
+      frameNum,
+      metrics: { vmaf: 80 + (frameNum % 7) / 3 },
+    }));
+
+  it('stay as they are below 20,000 tokens', async () => {
+    const context = fakeContext('/');
+    const outcome = { document: { summary: 'x', frames: frames(200) } };
+    expect(await fitting('vmaf_score', outcome, context.resources)).toBe(outcome);
+    expect(context.published).toEqual([]);
+  });
+
+  it('become an outline with a link to the whole', async () => {
+    const context = fakeContext('/');
+    const document = { summary: 'It is long.', frames: frames(20_000), models: [{ name: 'vmaf' }] };
+    const { document: sent, content } = await fitting('vmaf_score', { document }, context.resources);
+    const outline = sent as typeof document & { left_out: string[]; full_result: { uri: string } };
+    expect(tokensOf(JSON.stringify(outline))).toBeLessThanOrEqual(MOST_TOKENS);
+    expect(outline).toMatchObject({ summary: 'It is long.', models: [{ name: 'vmaf' }] });
+    expect(outline.frames.length).toBeGreaterThan(100);
+    expect(outline.frames).toEqual(document.frames.slice(0, outline.frames.length));
+    expect(outline.left_out).toEqual([`frames: the first ${outline.frames.length} of 20000 are here`]);
+    expect(JSON.parse(String(context.published[0]?.data))).toEqual(document);
+    expect(content).toEqual([
+      expect.objectContaining({ type: 'resource_link', uri: outline.full_result.uri }),
+    ]);
+  });
+
+  it('of other shapes fit as well: one long text, lists in lists, many members', async () => {
+    const shapes: Record<string, unknown>[] = [
+      { format: 'csv', output: 'Frame,vmaf\n1,2.5\n'.repeat(20_000) },
+      {
+        encodes: Array.from({ length: 4 }, () => ({
+          name: 'a',
+          curve: Array.from({ length: 30_000 }, (_, i) => i),
+        })),
+      },
+      { one: [[Array.from({ length: 50_000 }, (_, i) => i)]] },
+      { texts: Array.from({ length: 3000 }, (_, i) => `text number ${i} `.repeat(10)) },
+      { deep: { er: { list: Array.from({ length: 100 }, () => 'z,1;'.repeat(4000)) } } },
+    ];
+    for (const document of shapes) {
+      const { document: sent } = await fitting('tool', { document }, fakeContext('/').resources);
+      expect(tokensOf(JSON.stringify(sent)), Object.keys(document)[0]).toBeLessThanOrEqual(MOST_TOKENS);
+      expect((sent as { left_out: string[] }).left_out.length).toBeGreaterThan(0);
+    }
+  });
+});
+
+describe('progress notifications', () => {
+  function listen() {
+    const heard: ProgressNotice[] = [];
+    const clock = { now: 0 };
+    const progress = new CallProgress(
+      (notice) => heard.push(notice),
+      () => clock.now,
+    );
+    return { heard, clock, progress };
+  }
+
+  it('sends one notice per percent however many reports there are, each higher than the last', () => {
+    const { heard, progress } = listen();
+    for (let done = 0; done <= 10_000; done++) progress.report({ done, total: 10_000, fps: 100 });
+    expect(heard).toHaveLength(101);
+    for (const [i, { progress: value }] of heard.entries())
+      expect(value).toBeGreaterThan(heard[i - 1]?.progress ?? -1);
+    expect(heard.at(-1)).toEqual({
+      progress: 10_000,
+      total: 10_000,
+      message: '100 %: 10000/10000 frames, 100.0 fps',
+    });
+  });
+
+  it('sends every frame of a short clip, and keeps quiet about what it heard before', () => {
+    const { heard, progress } = listen();
+    for (const done of [1, 2, 2, 1, 3]) progress.report({ done, total: 3 });
+    expect(heard.map((notice) => notice.progress)).toEqual([1, 2, 3]);
+  });
+
+  it('sends at intervals, without a total, while the number of frames is unknown', () => {
+    const { heard, clock, progress } = listen();
+    for (let done = 1; done <= 100; done++) {
+      clock.now += 50;
+      progress.report({ done, total: null, fps: 20 });
+    }
+    expect(heard).toHaveLength(10);
+    expect(heard[0]).toEqual({ progress: 1, message: '1 frames, 20.0 fps' });
+  });
+
+  it('says that a call waits, below everything that comes later', () => {
+    const { heard, progress } = listen();
+    progress.wait('vmaf_score', 2, 4);
+    progress.wait('vmaf_score', 1, 4);
+    progress.wait('vmaf_score', 0, 4);
+    progress.report({ done: 1, total: 2 });
+    expect(heard.map((notice) => notice.progress)).toEqual([0, 0.5, 2 / 3, 1]);
+    expect(heard[0]?.message).toBe('vmaf_score waits for its turn: 4 running, 2 calls before it');
+    expect(heard[2]?.message).toContain('next in line');
+  });
+
+  it('is silent about numbers that are none', () => {
+    const { heard, progress } = listen();
+    progress.report({ done: Number.NaN, total: 10 });
+    progress.report({ done: 5, total: Number.NaN, fps: Number.POSITIVE_INFINITY });
+    expect(heard).toEqual([{ progress: 5, message: '5 frames' }]);
+  });
+});
+
+describe('lines', () => {
+  function collect(limit: number) {
+    const heard: string[] = [];
+    const splitter = new LineSplitter(limit, {
+      line: (text) => heard.push(text),
+      tooLong: () => heard.push('TOO LONG'),
+    });
+    return { heard, splitter };
+  }
+
+  it('gives the same lines however the bytes are cut', () => {
+    const random = seeded(7);
+    const text = 'first\r\n\nä€😀 third\nlast without end';
+    for (let i = 0; i < 200; i++) {
+      const { heard, splitter } = collect(100);
+      let bytes = Buffer.from(text);
+      while (bytes.length > 0) {
+        const cut = random.int(1, bytes.length);
+        splitter.push(bytes.subarray(0, cut));
+        bytes = bytes.subarray(cut);
+      }
+      expect(heard, `seed ${random.seed}, run ${i}`).toEqual(['first', '', 'ä€😀 third']);
+    }
+  });
+
+  it('tells a line that is too long once, and goes on with the next', () => {
+    const { heard, splitter } = collect(10);
+    for (let i = 0; i < 1000; i++) splitter.push(Buffer.alloc(100, 'x'));
+    splitter.push(Buffer.from('\n0123456789\nshort\n01234567890\nafter\n'));
+    expect(heard).toEqual(['TOO LONG', '0123456789', 'short', 'TOO LONG', 'after']);
+  });
+});
+
+const never = new AbortController().signal;
+setMaxListeners(0, never);
+const breathe = () => new Promise((resolve) => setImmediate(resolve));
+
+/** A task that ends when told. */
+function gate() {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open, opened };
+}
+
+describe('the pool', () => {
+  it('runs at most its limit, in the order in which calls came', async () => {
+    const pool = new WorkPool(2, 8);
+    const started: number[] = [];
+    let most = 0;
+    let running = 0;
+    await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        pool.run({ weight: null, signal: never }, async () => {
+          started.push(i);
+          most = Math.max(most, ++running);
+          await breathe();
+          running--;
+        }),
+      ),
+    );
+    expect(started).toEqual(Array.from({ length: 20 }, (_, i) => i));
+    expect(most).toBe(2);
+    expect(pool.load).toEqual({ running: 0, waiting: 0 });
+  });
+
+  it('shares the cores: all for one call, a part for each of several, never more than wanted', async () => {
+    const pool = new WorkPool(4, 8);
+    const threads: number[] = [];
+    const first = gate();
+    const take = (weight: number | null, until?: Promise<void>) =>
+      pool.run({ weight, signal: never }, async (grant) => {
+        threads.push(grant.threads);
+        await until;
+      });
+    const calls: Promise<void>[] = [];
+    for (const weight of [null, null, 1]) {
+      calls.push(take(weight, first.opened));
+      await breathe();
+    }
+    expect(threads).toEqual([8, 4, 1]);
+    first.open();
+    await Promise.all(calls);
+    await take(3);
+    expect(threads.at(-1)).toBe(3);
+    // More calls than cores, all at once: one thread each.
+    const small = new WorkPool(8, 2);
+    const grants = await Promise.all(
+      Array.from({ length: 8 }, () =>
+        small.run({ weight: null, signal: never }, async (grant) => {
+          await breathe();
+          return grant.threads;
+        }),
+      ),
+    );
+    expect(grants).toEqual([1, 1, 1, 1, 1, 1, 1, 1]);
+  });
+
+  it('tells who waits how many are before it', async () => {
+    const pool = new WorkPool(1, 1);
+    const told: number[][] = [];
+    const first = gate();
+    const calls = [pool.run({ weight: null, signal: never }, () => first.opened)];
+    for (let i = 0; i < 2; i++) {
+      const heard: number[] = [];
+      told.push(heard);
+      const onWait = (ahead: number) => heard.push(ahead);
+      calls.push(pool.run({ weight: null, signal: never, onWait }, async () => {}));
+    }
+    first.open();
+    await Promise.all(calls);
+    expect(told).toEqual([[0], [1, 0]]);
+  });
+
+  it('lets a cancelled call out of the queue at once, and passes a failed one on', async () => {
+    const pool = new WorkPool(1, 1);
+    const first = gate();
+    const cancel = new AbortController();
+    const running = pool.run({ weight: null, signal: never }, () => first.opened);
+    const cancelled = pool.run({ weight: null, signal: cancel.signal }, async () => 'ran');
+    const after = pool.run({ weight: null, signal: never }, async () => 'after');
+    cancel.abort(new Error('gone'));
+    await expect(cancelled).rejects.toThrow('gone');
+    expect(pool.load).toEqual({ running: 1, waiting: 1 });
+    first.open();
+    await running;
+    expect(await after).toBe('after');
+    const failed = pool.run({ weight: null, signal: never }, () => Promise.reject(new Error('failed')));
+    await expect(failed).rejects.toThrow('failed');
+    expect(pool.load).toEqual({ running: 0, waiting: 0 });
+  });
+
+  it('refuses the call after the thousandth that waits', async () => {
+    const pool = new WorkPool(1, 1);
+    const first = gate();
+    const waiting = Array.from({ length: 1001 }, () =>
+      pool.run({ weight: 1, signal: never }, () => first.opened),
+    );
+    await expect(pool.run({ weight: 1, signal: never }, async () => {})).rejects.toThrow(
+      '1000 calls waiting',
+    );
+    first.open();
+    await Promise.all(waiting);
+  });
+});
+
+describe('the limit', () => {
+  it('is one per core from 2 to 8, or what the variable says', () => {
+    expect([1, 2, 4, 64].map(defaultLimit)).toEqual([2, 2, 4, 8]);
+    expect(limitFrom(undefined, 4)).toBe(4);
+    expect(limitFrom('', 4)).toBe(4);
+    expect(limitFrom('12', 4)).toBe(12);
+    for (const value of ['0', '-1', 'many', '1.5', '1e9'])
+      expect(() => limitFrom(value, 4)).toThrow(`VMAF_MCP_MAX_CONCURRENT is "${value}"`);
+  });
+});

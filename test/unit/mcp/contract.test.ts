@@ -1,0 +1,351 @@
+/**
+ * @module test/unit/mcp/contract
+ * The parameters of the reference word for word, what every tool must have, the list of tools within its budget, and
+ * manifests that agree with it.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod/v4';
+import { describeTools, listTools } from '../../../src/mcp/server.js';
+import { tokensOf } from '../../../src/mcp/tokens.js';
+import type { Tool } from '../../../src/mcp/tool.js';
+import { TOOLS } from '../../../src/mcp/tools/index.js';
+import { root } from '../../support/built.js';
+
+/** The reference's tools that are here, in its order. */
+const REFERENCE = [
+  'vmaf_score',
+  'list_models',
+  'list_backends',
+  'run_benchmark',
+  'eval_model_on_split',
+  'compare_models',
+  'describe_worst_frames',
+  'probe_backend',
+  'vmaf_version',
+  'vmaf_score_encoded',
+  'list_extractors',
+  'describe_model',
+];
+
+const EP = [
+  'auto',
+  'cpu',
+  'cuda',
+  'openvino',
+  'openvino-npu',
+  'openvino-cpu',
+  'openvino-gpu',
+  'coreml',
+  'coreml-ane',
+  'coreml-gpu',
+  'coreml-cpu',
+  'rocm',
+  // Ours, after the reference's.
+  'tensorrt',
+  'webgpu',
+  'directml',
+];
+const whole = (minimum: number) => ({ type: 'integer', minimum });
+const flag = { type: 'boolean', default: false };
+
+/** What both scoring tools have in the reference. */
+const SCORING = {
+  model: { type: 'string', default: 'version=vmaf_v0.6.1' },
+  disable_clip: flag,
+  enable_transform: flag,
+  // webgpu and hybrid are ours, after the reference's.
+  backend: { enum: ['auto', 'cpu', 'cuda', 'sycl', 'hip', 'metal', 'webgpu', 'hybrid'], default: 'auto' },
+  feature: { type: 'array', items: { type: 'string' } },
+  aom_ctc: { enum: ['v1.0', 'v2.0', 'v3.0', 'v4.0', 'v5.0', 'v6.0', 'v7.0'] },
+  nflx_ctc: { type: 'string', enum: ['v1.0'] },
+  tiny_model: { type: 'string' },
+  tiny_device: { enum: EP, default: 'auto' },
+  dnn_ep: { enum: EP },
+  tiny_threads: whole(0),
+  tiny_fp16: flag,
+  tiny_model_verify: flag,
+  tiny_codec: { type: 'string' },
+  tiny_preset: { type: 'string' },
+  tiny_crf: { type: 'integer', minimum: 0, maximum: 63 },
+  tiny_resize: { enum: ['bilinear', 'nearest', 'bicubic', 'disabled'], default: 'disabled' },
+  no_reference: flag,
+  no_prediction: flag,
+  threads: whole(0),
+  frame_cnt: whole(1),
+  frame_skip_ref: whole(0),
+  frame_skip_dist: whole(0),
+  cpumask: whole(0),
+  gpumask: whole(0),
+  sycl_device: whole(0),
+  hip_device: whole(0),
+  metal_device: whole(0),
+  subsample: { ...whole(1), default: 1 },
+  precision: { type: 'string', default: 'legacy' },
+  output_fmt: { enum: ['json', 'xml', 'csv', 'sub'], default: 'json' },
+  csv: flag,
+  sub: flag,
+  view_distance: { type: 'number', minimum: 3, maximum: 24 },
+  display_height: whole(1),
+  target_width: { ...whole(0), default: 0 },
+  target_height: { ...whole(0), default: 0 },
+  target_scaling: { enum: ['none', 'bilinear', 'bicubic', 'lanczos'], default: 'none' },
+};
+
+function toolNamed(name: string): Tool {
+  const tool = TOOLS.find((one) => one.name === name);
+  if (!tool) throw new Error(`there is no tool ${name}`);
+  return tool;
+}
+
+const schema = (name: string) => z.toJSONSchema(toolNamed(name).inputSchema, { io: 'input' });
+
+describe('the reference', () => {
+  it('has its tools here, in its order, before ours', () => {
+    expect(TOOLS.map(({ name }) => name)).toEqual([
+      ...REFERENCE,
+      'compare_encodes',
+      'inspect_pair',
+      'find_alignment',
+      'explain_score',
+      'find_quality',
+      'run_compare',
+      'run_ladder',
+      'run_tune_per_shot',
+      'list_videos',
+      'score_batch',
+    ]);
+  });
+
+  it('has its parameters in vmaf_score', () => {
+    const { properties, required } = schema('vmaf_score');
+    expect(properties).toMatchObject({
+      ref: { type: 'string' },
+      dis: { type: 'string' },
+      width: whole(1),
+      height: whole(1),
+      pixfmt: { enum: ['420', '422', '444'] },
+      // An enum of numbers, which some hosts refuse, is not needed: the server takes 8, 10, 12 and 16 only.
+      bitdepth: { ...whole(8), maximum: 16 },
+      ...SCORING,
+    });
+    // ref may be left out with no_reference, and is asked for otherwise.
+    expect(required).toEqual(['dis', 'width', 'height', 'pixfmt', 'bitdepth']);
+  });
+
+  it('has the bit depths of raw video, and no others', () => {
+    const { inputSchema } = toolNamed('vmaf_score');
+    const pair = { ref: 'a', dis: 'b', width: 64, height: 64, pixfmt: '420' };
+    const taken = Array.from({ length: 20 }, (_, bitdepth) => bitdepth).filter(
+      (bitdepth) => inputSchema.safeParse({ ...pair, bitdepth }).success,
+    );
+    expect(taken).toEqual([8, 10, 12, 16]);
+    const refused = inputSchema.safeParse({ ...pair, bitdepth: 14 });
+    expect(refused.error?.issues[0]?.message).toContain('8, 10, 12 or 16');
+  });
+
+  it('has its parameters in vmaf_score_encoded', () => {
+    const { properties, required } = schema('vmaf_score_encoded');
+    expect(properties).toMatchObject({
+      reference_encoded: { type: 'string' },
+      distorted_encoded: { type: 'string' },
+      ...SCORING,
+    });
+    expect(required).toEqual(['distorted_encoded']);
+  });
+
+  it('has its parameters in the others', () => {
+    for (const name of ['list_models', 'list_backends', 'vmaf_version', 'list_extractors']) {
+      expect(schema(name).properties, name).toEqual({});
+    }
+    expect(schema('probe_backend')).toMatchObject({
+      properties: { backend: { enum: ['cpu', 'cuda', 'sycl', 'hip', 'metal', 'webgpu', 'hybrid'] } },
+      required: ['backend'],
+    });
+    expect(schema('describe_model')).toMatchObject({
+      properties: { name: { type: 'string' } },
+      required: ['name'],
+    });
+    const split = {
+      features: { type: 'string' },
+      split: { enum: ['train', 'val', 'test', 'all'], default: 'test' },
+      input_name: { type: 'string', default: 'features' },
+    };
+    expect(schema('eval_model_on_split')).toMatchObject({
+      properties: { model: { type: 'string' }, ...split },
+      required: ['model', 'features'],
+    });
+    expect(schema('compare_models')).toMatchObject({
+      properties: { models: { type: 'array', minItems: 1 }, ...split },
+      required: ['models', 'features'],
+    });
+  });
+});
+
+describe('every tool', () => {
+  it.each(TOOLS.map((tool) => [tool.name, tool] as const))(
+    '%s is described, down to its parameters',
+    (name, tool) => {
+      expect(name).toMatch(/^[a-z_]{3,64}$/);
+      expect(tool.title.length).toBeGreaterThan(3);
+      expect(tool.description.length).toBeGreaterThan(80);
+      for (const [parameter, part] of Object.entries(schema(name).properties ?? {})) {
+        const description = typeof part === 'object' ? part.description : undefined;
+        expect(description, `${name} ${parameter}`).toMatch(/\S{3}/);
+      }
+      expect(typeof tool.annotations.readOnlyHint).toBe('boolean');
+      expect(typeof tool.annotations.openWorldHint).toBe('boolean');
+    },
+  );
+
+  it.each(TOOLS.map((tool) => [tool.name, tool] as const))(
+    '%s has a result that clients of 2025 can check',
+    (_, tool) => {
+      const text = JSON.stringify(z.toJSONSchema(tool.outputSchema, { io: 'output' }));
+      // They read draft 7, to which tuples by prefixItems are unknown.
+      expect(text).not.toContain('prefixItems');
+      expect(text).toMatch(/"type":"object"/);
+    },
+  );
+});
+
+describe('the list of tools', () => {
+  const list = listTools(TOOLS);
+
+  it('has less than 12,000 tokens', () => {
+    const text = JSON.stringify({ tools: list });
+    console.info(
+      `tools/list: ${list.length} tools, ${text.length} characters, about ${tokensOf(text)} tokens`,
+    );
+    expect(tokensOf(text)).toBeLessThan(12_000);
+  });
+
+  it('names every parameter that the server takes, but those that it refuses, with its type and words', () => {
+    for (const [i, { name, inputSchema }] of describeTools(TOOLS).entries()) {
+      const whole = Object(inputSchema.properties) as Record<string, Record<string, unknown>>;
+      const listed = Object(list[i]?.inputSchema.properties) as Record<string, Record<string, unknown>>;
+      const reserved = Object.keys(whole).filter((key) =>
+        String(whole[key]?.description).startsWith('Reserved;'),
+      );
+      expect(Object.keys(listed), name).toEqual(Object.keys(whole).filter((key) => !reserved.includes(key)));
+      expect(list[i]?.inputSchema.required, name).toEqual(inputSchema.required);
+      for (const [key, schema] of Object.entries(listed)) {
+        expect(schema.type, `${name} ${key}`).toEqual(whole[key]?.type);
+        if (schema.enum) expect(schema.enum).toEqual(whole[key]?.enum);
+        if (whole[key]?.default !== false) expect(schema.default).toEqual(whole[key]?.default);
+      }
+    }
+  });
+
+  it('shortens a description only where it says the same of every tool', () => {
+    const meant = new Map<string, string[]>();
+    for (const [i, { inputSchema }] of describeTools(TOOLS).entries()) {
+      const whole = Object(inputSchema.properties) as Record<string, { description?: string }>;
+      const listed = Object(list[i]?.inputSchema.properties) as Record<string, { description?: string }>;
+      for (const [key, { description = '' }] of Object.entries(listed)) {
+        const full = (whole[key]?.description ?? '').replace(/^Ours[.:] /, '').toLowerCase();
+        if (description.toLowerCase() !== full) meant.set(key, [...(meant.get(key) ?? []), full]);
+      }
+    }
+    expect(meant.size).toBeGreaterThan(20);
+    for (const [key, texts] of meant) {
+      const [shortest = ''] = [...texts].sort((a, b) => a.length - b.length);
+      const others = texts.filter((text) => !text.startsWith(shortest.replace(/\.$/, '')));
+      expect(others, `${key} is also said of`).toEqual([]);
+    }
+  });
+
+  it('lists long parameters in full once, and says in the others where', () => {
+    const of = (tool: string) =>
+      Object(list.find(({ name }) => name === tool)?.inputSchema.properties) as Record<
+        string,
+        { description?: string; properties?: object }
+      >;
+    const full = of('vmaf_score_encoded');
+    expect(Object.keys(full.filters?.properties ?? {})).toContain('crop_distorted');
+    expect(Object.keys(full.range?.properties ?? {})).toEqual(['unit', 'start', 'end']);
+    for (const tool of [
+      'compare_encodes',
+      'inspect_pair',
+      'explain_score',
+      'describe_worst_frames',
+      'score_batch',
+    ])
+      expect(of(tool).filters, tool).toEqual({ type: 'object', description: 'As of vmaf_score_encoded.' });
+    for (const key of ['unit', 'start', 'end'])
+      expect(of('compare_encodes').range?.description).toContain(key);
+    expect(Object.keys(of('find_quality').range?.properties ?? {})).toEqual(['min', 'max']);
+  });
+
+  it('names parameters as parameters, not as options of a command line', () => {
+    const texts = JSON.stringify([list, describeTools(TOOLS)]);
+    // A command for the user is one.
+    const without = texts.replace(/'anyvmaf [\w -]+'/g, '');
+    expect(without.match(/(?:^|[\s"'(])--[a-z][\w-]*/g)).toBeNull();
+  });
+
+  it('has enums and constants of strings only', () => {
+    const found: unknown[] = [];
+    const look = (value: unknown): void => {
+      if (typeof value !== 'object' || value === null) return;
+      for (const [key, member] of Object.entries(value)) {
+        if (key === 'const' || (key === 'enum' && Array.isArray(member))) found.push(...[member].flat());
+        look(member);
+      }
+    };
+    look([list, describeTools(TOOLS)]);
+    expect(found.length).toBeGreaterThan(100);
+    expect(found.filter((value) => typeof value !== 'string')).toEqual([]);
+  });
+});
+
+describe('what registries and hosts read', () => {
+  const read = (file: string) => JSON.parse(readFileSync(join(root, file), 'utf8'));
+  const manifest = read('package.json');
+
+  it('server.json names the package, its version and the command that serves', () => {
+    const server = read('server.json');
+    expect(server.name).toBe(manifest.mcpName);
+    expect(server.version).toBe(manifest.version);
+    expect(server.description.length).toBeLessThanOrEqual(100);
+    const [entry] = server.packages;
+    expect(entry).toMatchObject({
+      registryType: 'npm',
+      identifier: manifest.name,
+      version: manifest.version,
+    });
+    expect(entry.transport).toEqual({ type: 'stdio' });
+    expect(entry.packageArguments[0]).toMatchObject({ type: 'positional', value: 'mcp' });
+  });
+
+  it('the bundle starts the installed command on the folders that the user chose', () => {
+    const bundle = read('mcpb/manifest.json');
+    expect(bundle.version).toBe(manifest.version);
+    expect(bundle.license).toBe(manifest.license);
+    expect(bundle.server.entry_point).toBe(`node_modules/${manifest.name}/${manifest.bin.anyvmaf}`);
+    expect(bundle.server.mcp_config.args).toEqual([
+      `\${__dirname}/${bundle.server.entry_point}`,
+      'mcp',
+      `\${user_config.allowed_directories}`,
+    ]);
+    expect(bundle.user_config.allowed_directories).toMatchObject({ type: 'directory', multiple: true });
+  });
+
+  it('the bundle names every tool', () => {
+    expect(read('mcpb/manifest.json').tools).toEqual(
+      TOOLS.map(({ name, title }) => ({ name, description: title })),
+    );
+  });
+
+  it('tools have names that the protocol allows, and say what every parameter means', () => {
+    const names = TOOLS.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    for (const { name, inputSchema, description } of listTools(TOOLS)) {
+      expect(name).toMatch(/^[a-z0-9_]{1,64}$/);
+      expect(description.length, name).toBeGreaterThan(40);
+      for (const [parameter, schema] of Object.entries(Object(inputSchema.properties)))
+        expect(schema, `${name}.${parameter}`).toHaveProperty('description');
+    }
+  });
+});

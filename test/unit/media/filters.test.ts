@@ -1,0 +1,213 @@
+/**
+ * @module test/unit/media/filters
+ * Chains of ffmpeg's filters that are handed on or refused, filters of this package on frames of known samples, and kernels.
+ */
+
+import { describe, expect, it } from 'vitest';
+import { checkChain } from '../../../src/media/filters/chain.js';
+import { FilteredSource, filteredFormat } from '../../../src/media/filters/own.js';
+import type { OwnFilters } from '../../../src/media/filters/types.js';
+import { openVideo } from '../../../src/media/open.js';
+import { makeKernel } from '../../../src/media/pairing/kernel.js';
+import type { RawVideoFormat } from '../../../src/media/types.js';
+import { noFiles } from '../../support/media.js';
+import { seeded } from '../../support/random.js';
+import { tier } from '../../support/tier.js';
+
+const refused = (text: string, foreign = false): string => {
+  try {
+    checkChain('vfDistorted', text, foreign);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return '';
+};
+
+describe('checkChain', () => {
+  it.each([
+    ['crop=1920:800', true],
+    ['yadif', true],
+    ['yadif=mode=send_field', false],
+    ['bwdif', false],
+    ['bwdif=mode=send_frame', true],
+    ['bwdif=0:-1:0', true],
+    ['bwdif=1', false],
+    ['fieldmatch,decimate', false],
+    ['scale=iw/2:-2:flags=lanczos,eq=gamma=1.1', true],
+    ["curves=all='0/0 0.5/0.6 1/1'", true],
+    ['lutyuv=y=clip((val-16)*255/219\\,0\\,255)', true],
+    ['fps=24000/1001', false],
+    ["geq=lum='p(X,Y)':cb=128:cr=128,null", true],
+    ['select=not(mod(n\\,2))', false],
+  ])('takes %s', (text, keepsFrames) => {
+    expect(checkChain('vfReference', text, false)).toEqual({ text, keepsFrames });
+  });
+
+  it.each([
+    'movie=/etc/passwd',
+    'null,movie=a.mkv',
+    "'movie'=a.mkv",
+    'mo\\vie=a.mkv',
+    'movie@x=a.mkv',
+    ' movie =a.mkv',
+    'amovie=a',
+    'sendcmd=f=commands.txt',
+    'zmq',
+    'subtitles=a.srt',
+    'ass=a.ass',
+    'drawtext=textfile=/etc/passwd',
+    'lut3d=file=a.cube',
+    'frei0r=glow',
+    'libvmaf=log_path=a',
+    'psnr=stats_file=a',
+    'metadata=print:file=a',
+    'showinfo',
+    'removelogo=a.png',
+    'vidstabdetect=result=a',
+    'vidstabtransform=input=a',
+    'program_opencl=source=a',
+    'libplacebo=custom_shader_path=a',
+    'nnedi=weights=a',
+    'signature=filename=a',
+    'concat',
+    'reverse',
+    'loop=-1',
+    'tpad=stop=-1',
+    '[in]null[out]',
+    'null[out];[out]null',
+    'sws_flags=bicubic;null',
+    'crop=/w=/etc/passwd',
+    'crop=1:\\/h=/etc/passwd',
+    "crop=1:'/h'=/etc/passwd",
+    'crop=w=1: /h=/etc/passwd',
+    'curves=psfile=a.acv',
+    'curves=plot=a',
+    "crop='1",
+    '',
+    ' ',
+    'null\nnull',
+    'null\0',
+    `${'null,'.repeat(500)}null`,
+    'nosuchfilter',
+    'null,',
+    ',null',
+  ])('refuses %j', (text) => {
+    expect(refused(text)).toMatch(/^vfDistorted (is|names|lets) /);
+  });
+
+  it.each([
+    'crop=1920:800:0:140',
+    'scale=1280:-2:flags=lanczos',
+    'zscale=t=linear:npl=100,format=gbrpf32le,tonemap=hable,zscale=p=bt709:t=bt709:m=bt709:r=limited,format=yuv420p',
+    'fieldmatch,decimate',
+    'bwdif=mode=send_frame',
+    'fps=30000/1001',
+  ])('takes %s of somebody else', (text) => {
+    expect(refused(text, true)).toBe('');
+  });
+
+  it.each([
+    'geq=lum=0',
+    'nlmeans',
+    'minterpolate',
+    'select=1',
+    'scale=100000:100000',
+    'pad=99999:10',
+    'crop=while(1\\,0)',
+    'crop=print(1)',
+    "crop='1,2'",
+  ])('refuses %s of somebody else', (text) => {
+    expect(refused(text, true)).toMatch(/^vfDistorted (names|gives) /);
+  });
+
+  it('says which filter was meant', () => {
+    expect(refused('yadiff')).toContain('did you mean yadif?');
+  });
+});
+
+async function first(bytes: Uint8Array, raw: RawVideoFormat, filters: OwnFilters) {
+  const stored = await openVideo(bytes, { raw, platform: noFiles });
+  const source = new FilteredSource(stored, filters);
+  const { width, height, bitDepth, chroma } = filteredFormat(raw, filters);
+  expect(source.info).toMatchObject({ width, height, bitDepth, chroma });
+  const unit = bitDepth > 8 ? 2 : 1;
+  const y = new Uint8Array(width * height * unit);
+  const cb = new Uint8Array((y.length / 4) | 0);
+  const cr = new Uint8Array(cb.length);
+  expect(await source.readFrame(0, { y, cb, cr })).toBe(true);
+  expect(await source.readFrame(1, { y, cb, cr })).toBe(false);
+  await source.close();
+  const samples = (plane: Uint8Array) => [...(unit === 2 ? new Uint16Array(plane.buffer) : plane)];
+  return { y: samples(y), cb: samples(cb), cr: samples(cr) };
+}
+
+const RAW = { width: 4, height: 4, bitDepth: 8, chroma: '420' } as const;
+const FRAME = Uint8Array.from([
+  ...[0, 1, 2, 3, 16, 17, 126, 127, 128, 129, 234, 235, 236, 253, 254, 255],
+  ...[0, 128, 16, 255],
+  ...[1, 127, 240, 129],
+]);
+
+describe('filters of this package', () => {
+  it('cut a part out of every plane', async () => {
+    const found = await first(FRAME, RAW, { crop: { width: 2, height: 2, x: 2, y: 2 } });
+    expect(found).toEqual({ y: [234, 235, 254, 255], cb: [255], cr: [129] });
+  });
+
+  it('reduce full range to limited', async () => {
+    const found = await first(FRAME, RAW, { range: { from: 'full', to: 'limited' } });
+    expect(found.y).toEqual([16, 17, 18, 19, 30, 31, 124, 125, 126, 127, 217, 218, 219, 233, 234, 235]);
+    expect(found.cb).toEqual([16, 128, 30, 240]);
+  });
+
+  it('expand limited range to full, and end at its ends', async () => {
+    const found = await first(FRAME, RAW, { range: { from: 'limited', to: 'full' } });
+    expect(found.y).toEqual([0, 0, 0, 0, 0, 1, 128, 129, 130, 132, 254, 255, 255, 255, 255, 255]);
+    expect(found.cb).toEqual([0, 128, 0, 255]);
+    expect(found.cr).toEqual([0, 127, 255, 129]);
+  });
+
+  it('lift to more bits: by a shift, in full range to the same white', async () => {
+    const format = { bitDepth: 10, chroma: '420' } as const;
+    const shifted = await first(FRAME, RAW, { format });
+    expect(shifted.y).toEqual([...FRAME.subarray(0, 16)].map((sample) => sample << 2));
+    const full = await first(FRAME, RAW, { format, range: { from: 'limited', to: 'full' } });
+    expect(full.y.at(-1)).toBe(1023);
+    expect(full.cb).toEqual([0, 512, 0, 1020]);
+  });
+});
+
+describe('a kernel', () => {
+  it('holds the cubic with B = 0 and C = 0.6', () => {
+    // Twice the size: samples lie a quarter beside the source's. By hand from (a+2)x^3-(a+3)x^2+1 and
+    // a(x^3-5x^2+8x-4) with a = -0.6.
+    const byHand = [-0.028125, 0.240625, 0.871875, -0.084375];
+    const { taps, start, weights } = makeKernel(100, 200, { filter: 'bicubic', bits: 14 });
+    expect(taps).toBe(4);
+    expect(start[100]).toBe(48);
+    const found = [...weights.subarray(400, 404)].map((weight) => weight / 16384);
+    for (const [i, value] of byHand.entries()) expect(found[i]).toBeCloseTo(value, 4);
+  });
+
+  it('is a triangle when bilinear', () => {
+    const { taps, weights } = makeKernel(100, 200, { filter: 'bilinear', bits: 14 });
+    expect(taps).toBe(4);
+    expect([...weights.subarray(400, 404)]).toEqual([4096, 12288, 0, 0]);
+  });
+
+  it('adds up to one everywhere, with all taps inside the source', () => {
+    const random = seeded(20);
+    for (let i = 0; i < tier(15, 60); i++) {
+      const from = random.int(17, 417);
+      const to = random.int(17, 417);
+      const filter = random.pick(['bilinear', 'bicubic', 'lanczos'] as const);
+      const { taps, start, weights } = makeKernel(from, to, { filter, bits: 12 });
+      for (let x = 0; x < to; x++) {
+        const sum = weights.subarray(x * taps, (x + 1) * taps).reduce((total, weight) => total + weight, 0);
+        const where = `${filter} ${from} to ${to} at ${x}, seed ${random.seed}`;
+        expect(sum, where).toBe(4096);
+        expect((start[x] ?? -1) >= 0 && (start[x] ?? from) + taps <= from, where).toBe(true);
+      }
+    }
+  });
+});

@@ -1,0 +1,447 @@
+/**
+ * @module test/unit/media/pairing
+ * Frames of two videos side by side: by time, in an order of their own, in one format (src/media/pairing).
+ */
+
+import { describe, expect, it } from 'vitest';
+import type { FramePlanes, VideoFormat } from '../../../src/core/frame.js';
+import type { DecodedSource, TrackFacts } from '../../../src/media/decoder.js';
+import { adaptSource } from '../../../src/media/pairing/adapt.js';
+import { commonFormat, describeConversion, FormatConverter } from '../../../src/media/pairing/convert.js';
+import { Fan } from '../../../src/media/pairing/fan.js';
+import { MappedSource } from '../../../src/media/pairing/mapped.js';
+import {
+  framePartners,
+  frameRatio,
+  isConstantRate,
+  pairTimes,
+  ratesDiffer,
+  type TimesToPair,
+} from '../../../src/media/pairing/timeline.js';
+import type { FrameSource } from '../../../src/media/types.js';
+
+const cfr = (frames: number, rate: number) => Float64Array.from({ length: frames }, (_, n) => n / rate);
+const without = (times: Float64Array, ...frames: number[]) => times.filter((_, n) => !frames.includes(n));
+const rounded = (times: Float64Array) => times.map((time) => Math.round(time * 1000) / 1000);
+
+function pair(reference: Float64Array, distorted: Float64Array, more: Partial<TimesToPair> = {}) {
+  return pairTimes({
+    reference,
+    distorted,
+    origin: { reference: 0, distorted: 0 },
+    start: 0,
+    end: reference.length,
+    ...more,
+  });
+}
+const upTo = (count: number, first = 0) => Array.from({ length: count }, (_, n) => first + n);
+
+describe('pairing by time', () => {
+  it.each([
+    ['equal times', cfr(100, 25), cfr(100, 25)],
+    ['times rounded to milliseconds', cfr(1000, 60), rounded(cfr(1000, 60))],
+    ['29.97 against a rounded 29.97', cfr(3000, 30000 / 1001), rounded(cfr(3000, 30000 / 1001))],
+    ['variable rate, the same in both', without(cfr(90, 30), 3, 4, 50), without(cfr(90, 30), 3, 4, 50)],
+  ])('goes frame by frame: %s', (_, reference, distorted) => {
+    const paired = pair(reference, distorted);
+    expect([...paired.frames]).toEqual(upTo(reference.length));
+    expect(paired).toMatchObject({
+      policy: 'nearest',
+      consecutive: true,
+      missing: [],
+      repeated: [],
+      dropped: [],
+    });
+  });
+
+  it('pairs two videos of a single frame', () => {
+    for (const times of [cfr(1, 25), Float64Array.of(3.2)]) {
+      expect(pair(cfr(1, 25), times)).toMatchObject({ frames: Int32Array.of(0), missing: [], repeated: [] });
+    }
+  });
+
+  it('shows a single frame for as long as a frame of the other video', () => {
+    expect([...pair(cfr(10, 25), cfr(1, 25)).frames]).toEqual([0]);
+    expect([...pair(cfr(1, 25), cfr(10, 25)).frames]).toEqual([0]);
+  });
+
+  it('pairs nothing where all of the distorted video is skipped', () => {
+    const skipping = (distorted: number) => ({ origin: { reference: 0, distorted } });
+    expect([...pair(cfr(50, 25), cfr(50, 25), skipping(49)).frames]).toEqual([49]);
+    for (const frames of [50, 51, 1_000_000])
+      expect([...pair(cfr(50, 25), cfr(50, 25), skipping(frames)).frames]).toEqual([]);
+  });
+
+  it('goes on after a frame that is missing', () => {
+    const paired = pair(cfr(10, 25), without(cfr(10, 25), 4));
+    // Between two equally near frames the earlier one is still on the screen.
+    expect([...paired.frames]).toEqual([0, 1, 2, 3, 3, 4, 5, 6, 7, 8]);
+    expect(paired).toMatchObject({ consecutive: false, missing: [4], repeated: [3], dropped: [] });
+  });
+
+  it('leaves out a frame that the reference lacks', () => {
+    const paired = pair(without(cfr(10, 25), 4), cfr(10, 25));
+    expect([...paired.frames]).toEqual([0, 1, 2, 3, 5, 6, 7, 8, 9]);
+    expect(paired).toMatchObject({ missing: [], repeated: [], dropped: [4] });
+  });
+
+  it('takes every second frame of twice the rate, and holds each of half the rate', () => {
+    const [fast, slow] = [cfr(20, 50), cfr(10, 25)];
+    expect([...pair(slow, fast).frames]).toEqual([0, 2, 4, 6, 8, 10, 12, 14, 16, 18]);
+    const held = pair(fast, slow);
+    expect([...held.frames]).toEqual(upTo(20).map((n) => n >> 1));
+    expect(held.missing).toEqual(upTo(10).map((n) => 2 * n + 1));
+    expect(held.repeated).toEqual(upTo(10));
+  });
+
+  it('knows the same frames at another speed', () => {
+    const paired = pair(cfr(240, 24), cfr(240, 25));
+    expect(paired).toMatchObject({ policy: 'number', consecutive: true });
+    expect([...paired.frames]).toEqual(upTo(240));
+    // As long, but with other frames: converted, not retimed.
+    expect(pair(cfr(240, 24), cfr(250, 25)).policy).toBe('nearest');
+  });
+
+  it('ends with the shorter video', () => {
+    expect(pair(cfr(100, 25), cfr(60, 25)).frames).toHaveLength(60);
+    expect(pair(cfr(60, 25), cfr(100, 25)).frames).toHaveLength(60);
+  });
+
+  it('starts where the caller says, in both', () => {
+    const offset = pair(cfr(50, 25), cfr(40, 25), { origin: { reference: 10, distorted: 0 }, start: 10 });
+    expect([...offset.frames]).toEqual(upTo(40));
+    const range = pair(cfr(50, 25), cfr(50, 25), {
+      origin: { reference: 0, distorted: 3 },
+      start: 20,
+      end: 30,
+    });
+    expect([...range.frames]).toEqual(upTo(10, 23));
+  });
+
+  it('takes a shift between clocks for what it is', () => {
+    // 11 frames of 50 are five and a half of 25: the distorted frame shown then is the sixth, half a frame later.
+    const paired = pair(cfr(20, 50), cfr(40, 25), { origin: { reference: 0, distorted: 6 }, shift: 0.22 });
+    expect([...paired.frames].slice(0, 5)).toEqual([5, 6, 6, 7, 7]);
+  });
+
+  it('does not depend on where clocks begin', () => {
+    const late = cfr(30, 25).map((time) => time + 10);
+    expect([...pair(cfr(30, 25), late).frames]).toEqual(upTo(30));
+  });
+});
+
+describe('frames of one per frame of the other', () => {
+  it.each([
+    [1, 'equal rates', cfr(100, 25), cfr(90, 25)],
+    [1, 'rates that rounding tells apart', cfr(100, 24), rounded(cfr(100, 24000 / 1001))],
+    [2, 'half of the frames', cfr(100, 50), cfr(50, 25)],
+    [0.4, 'more frames', cfr(48, 24), cfr(120, 60)],
+    [1, 'the same frames at another speed', cfr(240, 24), cfr(240, 25)],
+    [1, 'the same at another speed, of which the first are missing', cfr(240, 24), cfr(216, 25)],
+    [24 / 25, 'as long, with other frames', cfr(240, 24), cfr(250, 25)],
+  ])('are %d: %s', (expected, _, reference, distorted) => {
+    expect(frameRatio(reference, distorted)).toBeCloseTo(expected, 6);
+  });
+
+  it('are one where times are not known', () => {
+    expect(frameRatio(null, cfr(10, 25))).toBe(1);
+  });
+
+  it('are told by times where rates vary', () => {
+    const both = { reference: 0, distorted: 0 };
+    expect(framePartners(cfr(50, 25), cfr(25, 12.5), both)).toBeUndefined();
+    const gaps = without(cfr(12, 25), 3, 4, 8);
+    expect([...(framePartners(cfr(10, 25), gaps, both) ?? [])]).toEqual([0, 1, 2, 5, 6, 7, 9, 10, 11]);
+    const later = framePartners(cfr(20, 50), gaps, { reference: 4, distorted: 2 });
+    expect([...(later ?? [])]).toEqual([0, 6, 8, 10, 14, 16, 18]);
+  });
+
+  it('do not make a speed of an offset', () => {
+    // Ten seconds of both, compared from the tenth reference frame on: as many are left, but at other times.
+    const paired = pair(cfr(250, 25), cfr(240, 24), { origin: { reference: 10, distorted: 0 }, start: 10 });
+    expect(paired.policy).toBe('nearest');
+  });
+});
+
+describe('rates', () => {
+  it('differ by more than rounding', () => {
+    expect(ratesDiffer(cfr(300, 30), cfr(300, 30000 / 1001))).toBe(true);
+    expect(ratesDiffer(cfr(300, 24), cfr(300, 25))).toBe(true);
+    expect(ratesDiffer(cfr(300, 30000 / 1001), rounded(cfr(250, 30000 / 1001)))).toBe(false);
+    expect(ratesDiffer(cfr(300, 60), without(cfr(300, 60), 7, 8, 100))).toBe(false);
+    expect(ratesDiffer(cfr(1, 60), cfr(100, 25))).toBe(false);
+  });
+
+  it('are constant when every frame is near its place', () => {
+    expect(isConstantRate(rounded(cfr(500, 60)))).toBe(true);
+    expect(isConstantRate(without(cfr(500, 60), 100))).toBe(false);
+  });
+});
+
+const facts: TrackFacts = {
+  name: 'x.mp4',
+  container: 'mov',
+  codec: 'h264',
+  pixelFormat: 'yuv420p',
+  width: 4,
+  height: 4,
+  bitDepth: 8,
+  chroma: '420',
+  frameCount: 20,
+  duration: 0.8,
+  startTime: 0,
+  bitrate: null,
+  fileSize: null,
+  rotation: 0,
+  fieldOrder: 'progressive',
+};
+
+/** Frames that hold their number; each can be read once, in order, as from a decoder. */
+function decoder(frames = 20, failAt = Number.POSITIVE_INFINITY) {
+  const state = { read: 0, reading: 0, closed: 0 };
+  const source: DecodedSource = {
+    info: { ...facts, container: 'frames', warnings: [] },
+    seekable: false,
+    facts,
+    decoder: 'ffmpeg',
+    decodedBy: 'a test',
+    timestamp: () => undefined,
+    async readFrame(index, into) {
+      expect(++state.reading).toBe(1);
+      await new Promise((resolve) => setImmediate(resolve));
+      state.reading--;
+      if (index < state.read) throw new Error(`frame ${index} read twice`);
+      if (index >= failAt) throw new Error('damaged');
+      if (index >= frames) return false;
+      state.read = index + 1;
+      into.y.fill(index);
+      into.cb?.fill(index + 100);
+      into.cr?.fill(index + 200);
+      return true;
+    },
+    close() {
+      state.closed++;
+    },
+  };
+  return { source, state };
+}
+
+const planes = () => ({ y: new Uint8Array(16), cb: new Uint8Array(4), cr: new Uint8Array(4) });
+
+describe('a mapped source', () => {
+  it('repeats and leaves out frames of one that gives each once', async () => {
+    const { source } = decoder();
+    const mapped = new MappedSource(source, [0, 1, 1, 1, 4, 5, 5]);
+    expect(mapped.info.frameCount).toBe(7);
+    const found: number[] = [];
+    for (let n = 0; ; n++) {
+      const into = planes();
+      if (!(await mapped.readFrame(n, into))) break;
+      found.push(into.y[0] ?? -1);
+      expect(into.cr[3]).toBe((into.y[0] ?? 0) + 200);
+    }
+    expect(found).toEqual([0, 1, 1, 1, 4, 5, 5]);
+  });
+});
+
+describe('a mapped source that shows all', () => {
+  it('shows frames in their order, each once, until enough were seen', async () => {
+    const { source } = decoder();
+    const mapped = new MappedSource(source, [2, 4, 4, 7, 9, 12]);
+    const shown: number[] = [];
+    mapped.showAll((luma) => shown.push(luma[0] ?? -1) < 7);
+    const found: number[] = [];
+    for (let n = 0; ; n++) {
+      const into = planes();
+      if (!(await mapped.readFrame(n, into))) break;
+      found.push(into.y[0] ?? -1);
+      expect(into.cb[0]).toBe((into.y[0] ?? 0) + 100);
+    }
+    expect(found).toEqual([2, 4, 4, 7, 9, 12]);
+    expect(shown).toEqual([2, 3, 4, 5, 6, 7, 8]);
+  });
+});
+
+describe('a fan', () => {
+  it('gives every reader every frame, and decodes each once', async () => {
+    const { source, state } = decoder();
+    const fan = new Fan(source, 3);
+    async function readAll(reader: number, pause: () => Promise<unknown>): Promise<number[]> {
+      const tap = fan.tap(reader);
+      const found: number[] = [];
+      const into = planes();
+      for (let n = 0; await tap.readFrame(n, into); n++) {
+        found.push(into.y[0] ?? -1);
+        expect(into.cb[0]).toBe(n + 100);
+        await pause();
+      }
+      await tap.close();
+      return found;
+    }
+    const soon = () => Promise.resolve();
+    const later = () => new Promise((resolve) => setTimeout(resolve, 1));
+    const all = await Promise.all([readAll(0, soon), readAll(1, later), readAll(2, soon)]);
+    for (const found of all) expect(found).toEqual(Array.from({ length: 20 }, (_, n) => n));
+    expect(state).toMatchObject({ read: 20, closed: 1 });
+  });
+
+  it('gives readers parts of their own', async () => {
+    const { source, state } = decoder();
+    const fan = new Fan(source, 2);
+    const taps = [fan.tap(0, { start: 3, end: 12 }), fan.tap(1, { start: 0, end: Number.POSITIVE_INFINITY })];
+    expect(taps.map(({ info }) => info.frameCount)).toEqual([9, 20]);
+    const all = taps.map(async (tap) => {
+      const found: number[] = [];
+      const into = planes();
+      for (let n = 0; await tap.readFrame(n, into); n++) found.push(into.y[0] ?? -1);
+      await tap.close();
+      return found;
+    });
+    const upTo = (first: number, end: number) => Array.from({ length: end - first }, (_, n) => first + n);
+    expect(await Promise.all(all)).toEqual([upTo(3, 12), upTo(0, 20)]);
+    expect(state).toMatchObject({ read: 20, closed: 1 });
+  });
+
+  it('holds the fastest back, until the slowest reads or leaves', async () => {
+    const { source, state } = decoder();
+    const fan = new Fan(source, 2);
+    const [fast, slow] = [fan.tap(0), fan.tap(1)];
+    let reached = 0;
+    const all = (async () => {
+      for (; await fast.readFrame(reached, planes()); reached++);
+    })();
+    const settle = () => new Promise((resolve) => setTimeout(resolve, 30));
+    await settle();
+    expect(reached).toBe(8);
+    expect(state.read).toBe(8);
+    await slow.readFrame(0, planes());
+    await settle();
+    expect(reached).toBe(9);
+    await slow.close();
+    await all;
+    expect(reached).toBe(20);
+    expect(state.closed).toBe(0);
+    await fast.close();
+    expect(state.closed).toBe(1);
+  });
+
+  it('tells every reader of a failure, after the frames before it', async () => {
+    const { source } = decoder(20, 2);
+    const fan = new Fan(source, 2);
+    for (const tap of [fan.tap(0), fan.tap(1)]) {
+      await tap.readFrame(0, planes());
+      await tap.readFrame(1, planes());
+      await expect(tap.readFrame(2, planes())).rejects.toThrow('damaged');
+    }
+  });
+});
+
+const format = (chroma: VideoFormat['chroma'], bitDepth: number, width = 4, height = 2): VideoFormat => ({
+  width,
+  height,
+  bitDepth,
+  chroma,
+});
+const words = (...values: number[]) => new Uint8Array(Uint16Array.from(values).buffer);
+
+describe('the common format', () => {
+  it.each([
+    [format('420', 8), format('420', 10), format('420', 10)],
+    [format('444', 8), format('420', 12), format('444', 12)],
+    [format('422', 16), format('444', 8), format('444', 16)],
+    [format('400', 8), format('420', 8), format('420', 8)],
+  ])('is the higher of both', (a, b, common) => {
+    expect(commonFormat(a, b)).toEqual(common);
+    expect(commonFormat(b, a)).toEqual(common);
+  });
+
+  it('is described by what is done', () => {
+    expect(describeConversion(format('420', 8), format('420', 8))).toEqual([]);
+    expect(describeConversion(format('420', 8), format('444', 10))).toEqual([
+      '8 to 10 bit by a shift of 2',
+      '4:2:0 to 4:4:4 by repeating chroma samples',
+    ]);
+  });
+});
+
+describe('conversion', () => {
+  it('shifts samples up', () => {
+    const into = { y: new Uint8Array(16) };
+    new FormatConverter(format('400', 8), format('400', 10)).convert(
+      { y: Uint8Array.of(0, 1, 2, 3, 16, 128, 235, 255) },
+      into,
+    );
+    expect(into.y).toEqual(words(0, 4, 8, 12, 64, 512, 940, 1020));
+  });
+
+  it('repeats chroma across and down', () => {
+    const into = { y: new Uint8Array(8), cb: new Uint8Array(8), cr: new Uint8Array(8) };
+    const from = { y: new Uint8Array(8), cb: Uint8Array.of(10, 20), cr: Uint8Array.of(30, 40) };
+    new FormatConverter(format('420', 8), format('444', 8)).convert(from, into);
+    expect([...into.cb]).toEqual([10, 10, 20, 20, 10, 10, 20, 20]);
+    expect([...into.cr]).toEqual([30, 30, 40, 40, 30, 30, 40, 40]);
+    const half = { y: new Uint8Array(8), cb: new Uint8Array(4) };
+    new FormatConverter(format('420', 8), format('422', 8)).convert(from, half);
+    expect([...half.cb]).toEqual([10, 20, 10, 20]);
+  });
+
+  it('has the last whole chroma sample stand for what odd sizes cut off', () => {
+    const into = { y: new Uint8Array(15), cb: new Uint8Array(15) };
+    new FormatConverter(format('420', 8, 5, 3), format('444', 8, 5, 3)).convert(
+      { y: new Uint8Array(15), cb: Uint8Array.of(1, 2) },
+      into,
+    );
+    expect([...into.cb]).toEqual([1, 1, 2, 2, 2, 1, 1, 2, 2, 2, 1, 1, 2, 2, 2]);
+  });
+
+  it('fills absent chroma with grey', () => {
+    const into = { y: new Uint8Array(16), cb: new Uint8Array(4) };
+    new FormatConverter(format('400', 8), format('420', 10)).convert({ y: new Uint8Array(8) }, into);
+    expect(into.cb).toEqual(words(512, 512));
+  });
+});
+
+describe('an adapted source', () => {
+  const info = {
+    name: 'x',
+    container: 'frames',
+    frameCount: 1,
+    warnings: [],
+    ...format('420', 8, 40, 30),
+  } as const;
+  const source = (asked: FramePlanes[]): FrameSource => ({
+    info,
+    seekable: false,
+    readFrame(index, into) {
+      if (index > 0) return false;
+      asked.push(into);
+      into.y.fill(100);
+      into.cb?.fill(90);
+      into.cr?.fill(80);
+      return true;
+    },
+    close() {},
+  });
+
+  it('is the source itself where nothing is to be done', () => {
+    const own = source([]);
+    expect(adaptSource(own, { format: info, filter: 'bicubic' })).toBe(own);
+  });
+
+  it('resizes and converts the planes asked for, and no others', async () => {
+    const asked: FramePlanes[] = [];
+    const target = format('444', 10, 80, 60);
+    const adapted = adaptSource(source(asked), { format: target, filter: 'bicubic' });
+    expect(adapted.info).toMatchObject(target);
+    const y = new Uint8Array(2 * 80 * 60);
+    expect(await adapted.readFrame(0, { y })).toBe(true);
+    expect(asked[0]?.cb).toBeUndefined();
+    // A flat picture stays flat, within the rounding of swscale's vector code.
+    for (const sample of new Uint16Array(y.buffer)) expect(Math.abs(sample - 400)).toBeLessThanOrEqual(4);
+    const cb = new Uint8Array(2 * 80 * 60);
+    await adapted.readFrame(0, { y, cb });
+    expect(asked[1]?.cb).toHaveLength(20 * 15);
+    for (const sample of new Uint16Array(cb.buffer)) expect(Math.abs(sample - 360)).toBeLessThanOrEqual(4);
+    expect(await adapted.readFrame(1, { y })).toBe(false);
+  });
+});

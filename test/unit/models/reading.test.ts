@@ -1,0 +1,372 @@
+/**
+ * @module test/unit/models/reading
+ * Model files and libsvm texts: how they are read, evaluated and refused, whatever is done to them.
+ */
+
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { AnyvmafError } from '../../../src/core/errors.js';
+import { evaluate, parseLibsvm } from '../../../src/models/libsvm.js';
+import { parseModelFile } from '../../../src/models/parse.js';
+import { refusalOf, smallModel } from '../../support/models.js';
+import { type SeededRandom, seeded } from '../../support/random.js';
+import { tier } from '../../support/tier.js';
+
+const HEADER = 'svm_type nu_svr\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 2\nrho 0.25\n';
+const TEXT = `${HEADER}SV\n1 1:1 2:2 \n-1 2:4 \n`;
+
+describe('parseLibsvm', () => {
+  it('reads header and support vectors, absent indices as 0', () => {
+    expect(parseLibsvm(TEXT, 2, 'Model')).toEqual({
+      gamma: 0.5,
+      rho: 0.25,
+      count: 2,
+      dimensions: 2,
+      coefficients: Float64Array.of(1, -1),
+      vectors: Float64Array.of(1, 2, 0, 4),
+    });
+  });
+
+  it('takes any blanks between words, and Windows line ends', () => {
+    expect(parseLibsvm(TEXT.replaceAll('\n', '\r\n'), 2, 'Model')).toEqual(parseLibsvm(TEXT, 2, 'Model'));
+  });
+
+  it('reads numbers to the nearest double', () => {
+    const svm = parseLibsvm(
+      TEXT.replace('1:1 ', '1:-1.110223e-16 ').replace('0.5', '0.035000000000000003'),
+      2,
+      'M',
+    );
+    expect(svm.vectors[0]).toBe(-1.110223e-16);
+    expect(svm.gamma).toBe(0.035);
+  });
+
+  it.each([
+    ['', /without the line "SV"/],
+    [HEADER, /without the line "SV"/],
+    [TEXT.replace('nu_svr', 'c_svc'), /svm_type "c_svc" instead of nu_svr/],
+    [TEXT.replace('rbf', 'linear'), /kernel_type "linear" instead of rbf/],
+    [TEXT.replace('nr_class 2', 'nr_class 3'), /nr_class "3" instead of 2/],
+    [TEXT.replace('gamma 0.5\n', ''), /without gamma/],
+    [TEXT.replace('svm_type nu_svr\n', ''), /without svm_type/],
+    [TEXT.replace('gamma 0.5', 'gamma 0.5x'), /gamma "0.5x", which is not a number/],
+    [TEXT.replace('gamma 0.5', 'gamma -1'), /gamma -1, which must not be negative/],
+    [TEXT.replace('gamma', 'Gamma'), /unknown word "Gamma"/],
+    [TEXT.replace('gamma', 'constructor'), /unknown word "constructor"/],
+    [TEXT.replace('total_sv 2', 'total_sv 3'), /promises 3 support vectors but 2 follow/],
+    [TEXT.replace('total_sv 2', 'total_sv 1.5'), /total_sv 1.5, which is not a count/],
+    [TEXT.replace('total_sv 2', 'total_sv 1e99'), /promises 1e\+99/],
+    [`${HEADER.replace('total_sv 2', 'total_sv 0')}SV\n`, /promises 0 support vectors/],
+    [TEXT.replace('2:4', '3:4'), /support vector 2 has "3:4" where a value from 1 to 2 in order belongs/],
+    [TEXT.replace('1:1 2:2', '2:1 1:2'), /support vector 1 has "1:2"/],
+    [TEXT.replace('2:4', '0:4'), /"0:4"/],
+    [TEXT.replace('2:4', '2;4'), /"2;4"/],
+    [TEXT.replace('2:4', '2:'), /"2:"/],
+    [TEXT.replace('2:4', '2:nan'), /"2:nan"/],
+    [TEXT.replace('2:4', '2:1e999'), /"2:1e999"/],
+    [TEXT.replace('-1 2:4', '2:4'), /support vector 2 has "2:4"/],
+  ])('refuses a damaged text (%#)', async (text, message) => {
+    expect(await refusalOf('model', () => parseLibsvm(text, 2, 'Model "x"'))).toMatch(message);
+  });
+});
+
+describe('evaluate', () => {
+  it('sums the kernels in order and takes away rho', () => {
+    // At (1, 2) the first distance is 0, the second 1 + 4.
+    const value = evaluate(parseLibsvm(TEXT, 2, 'Model'), Float64Array.of(1, 2));
+    expect(value).toBeCloseTo(1 - Math.exp(-2.5) - 0.25, 15);
+  });
+});
+
+const parse = (changes: Record<string, unknown> = {}) =>
+  parseModelFile(JSON.stringify(smallModel(changes)), 'm.json');
+
+describe('parseModelFile', () => {
+  it('reads a model with nothing optional', () => {
+    const { kind, members } = parse();
+    expect(kind).toBe('single');
+    expect(members).toHaveLength(1);
+    expect(Object.keys(members[0] ?? {}).sort()).toEqual(['inputs', 'svm', 'type']);
+    expect(members[0]?.inputs).toEqual([
+      { feature: 'VMAF_integer_feature_adm2_score', options: {} },
+      { feature: 'VMAF_integer_feature_motion2_score', options: {} },
+    ]);
+  });
+
+  it('reads everything a model can have', () => {
+    const { members } = parse({
+      norm_type: 'linear_rescale',
+      slopes: [0.5, 1, 2],
+      intercepts: [-1, 0, 1],
+      score_clip: [0, 100],
+      score_transform: {
+        enabled: true,
+        p0: 1,
+        p2: 3,
+        knots: [
+          [0, 0],
+          [1, 2],
+        ],
+        out_gte_in: 'true',
+        out_lte_in: 'false',
+      },
+      feature_opts_dicts: [{ adm_enhn_gain_limit: 1.0, debug: true }, { motion_max_val: '18' }],
+      feature_names: ['x_adm3', 'speed_chroma_y'],
+      chroma_correction_parameter: 120,
+      feature_dict: 'ignored',
+    });
+    expect(members[0]).toMatchObject({
+      type: 'LIBSVMNUSVR',
+      normalisation: {
+        score: { slope: 0.5, intercept: -1 },
+        inputs: [
+          { slope: 1, intercept: 0 },
+          { slope: 2, intercept: 1 },
+        ],
+      },
+      clip: [0, 100],
+      transform: {
+        enabled: true,
+        p0: 1,
+        p2: 3,
+        knots: [
+          [0, 0],
+          [1, 2],
+        ],
+        outGteIn: true,
+        outLteIn: false,
+      },
+      inputs: [
+        { options: { adm_enhn_gain_limit: '1', debug: 'true' } },
+        { options: { motion_max_val: '18' } },
+      ],
+      chromaCorrection: 120,
+    });
+  });
+
+  it('takes a transform for disabled unless it says enabled', () => {
+    expect(parse({ score_transform: { p0: 1 } }).members[0]?.transform).toMatchObject({
+      enabled: false,
+      p0: 1,
+    });
+  });
+
+  it('takes null for absent', () => {
+    const { members } = parse({
+      score_clip: null,
+      score_transform: { p0: null, knots: null, enabled: null },
+    });
+    expect(members[0]).not.toHaveProperty('clip');
+    expect(members[0]?.transform).toEqual({ enabled: false, outLteIn: false, outGteIn: false });
+  });
+
+  it('reads a collection, the main model first', () => {
+    const text = JSON.stringify({ 0: smallModel(), 1: smallModel({ score_clip: [0, 1] }), 2: smallModel() });
+    const { kind, members } = parseModelFile(text, 'm.json');
+    expect(kind).toBe('collection');
+    expect(members.map(({ clip }) => clip)).toEqual([undefined, [0, 1], undefined]);
+  });
+
+  it.each<[string, RegExp]>([
+    ['', /Model "m.json" is not JSON: /],
+    ['{"a":\n\n1', /^[^\n]+$/],
+    ['\x00\x01\x7fELF', /^Model "m.json" is not JSON: it has characters that no text has\.$/],
+    ['YUV\uFFFD\uFFFD', /^Model "m.json" is not JSON: it has characters that no text has\.$/],
+    ['hello', /^Model "m.json" is not JSON: .*hello/],
+    ['[]', /is \[\] but must be an object/],
+    ['null', /is null but must be an object/],
+    ['{}', /neither a member "model_dict" nor "0"/],
+    ['{"model_dict":3}', /"model_dict" is 3 but must be an object/],
+    [JSON.stringify({ 0: smallModel() }), /is a collection, whose keys must be/],
+    [JSON.stringify({ 0: smallModel(), 2: smallModel() }), /is a collection, whose keys must be/],
+    [JSON.stringify({ 0: smallModel(), 1: {} }), /member "1", member "model_dict" is missing/],
+  ])('refuses what is not a model file: %s', async (text, message) => {
+    const refusal = await refusalOf('model', () => parseModelFile(text, 'm.json'));
+    expect(refusal).toMatch(message);
+    expect(refusal).not.toContain('\n');
+  });
+
+  it.each<[Record<string, unknown>, RegExp]>([
+    [{ model_type: 'LIBLINEAR' }, /"model_type" is "LIBLINEAR" but must be "LIBSVMNUSVR" or/],
+    [{ model_type: undefined }, /"model_type" is missing/],
+    [{ norm_type: 'clip_0to1' }, /"norm_type" is "clip_0to1" but must be "linear_rescale" or "none"/],
+    [{ norm_type: 'linear_rescale' }, /"slopes" is missing but must be an array/],
+    [
+      { norm_type: 'linear_rescale', slopes: [1, 1], intercepts: [0, 0, 0] },
+      /"slopes" is \[1,1\] but must be 3 numbers/,
+    ],
+    [{ norm_type: 'linear_rescale', slopes: [0, 1, 1], intercepts: [0, 0, 0] }, /other than 0 for the score/],
+    [
+      { norm_type: 'linear_rescale', slopes: [1, 1, 1], intercepts: [0, 0, '0'] },
+      /"intercepts" is "0" but must be a number/,
+    ],
+    [{ feature_names: [] }, /"feature_names" is \[\] but must be 1 to 64 names/],
+    [{ feature_names: Array.from({ length: 65 }, () => 'x') }, /1 to 64 names/],
+    [{ feature_names: ['a', 3] }, /must be a string/],
+    [{ feature_names: 'a' }, /must be an array/],
+    [{ feature_opts_dicts: [{}] }, /has 1 entries for 2 features/],
+    [{ feature_opts_dicts: [{}, { a: [] }] }, /"a" is \[\] but must be a string/],
+    [{ score_clip: [0] }, /"score_clip" is \[0\] but must be 2 numbers/],
+    [{ score_clip: [1, 0] }, /must be \[smallest, largest\]/],
+    [{ score_transform: [] }, /"score_transform" is \[\] but must be an object/],
+    [{ score_transform: { enabled: 'true' } }, /"enabled" is "true" but must be true or false/],
+    [{ score_transform: { p1: '1' } }, /"p1" is "1" but must be a number/],
+    [{ score_transform: { out_gte_in: true } }, /"out_gte_in" is true but must be "true" or "false"/],
+    [{ score_transform: { knots: [[0, 0, 0]] } }, /must be 2 numbers/],
+    [{ score_transform: { knots: Array.from({ length: 11 }, (_, i) => [i, i]) } }, /at most 10 points/],
+    [{ chroma_correction_parameter: 120 }, /chroma correction, for which one feature must be adm3/],
+    [{ model: 3 }, /"model" is 3 but must be a string/],
+    [{ model: 'svm' }, /without the line "SV"/],
+  ])('refuses a damaged member: %j', async (changes, message) => {
+    const refusal = await refusalOf('model', () => parse(changes));
+    expect(refusal).toMatch(message);
+    expect(refusal).toMatch(/^Model "m.json"[^\n]+\.$/);
+  });
+
+  it('refuses numbers beyond the range of doubles', async () => {
+    const text = JSON.stringify(smallModel({ score_clip: [0, 'big'] })).replace('"big"', '1e999');
+    expect(await refusalOf('model', () => parseModelFile(text, 'm.json'))).toMatch(/must be a number/);
+  });
+});
+
+const SEED = 20260801;
+const ROUNDS = tier(600, 6000);
+
+/** Pieces that mean something to the parsers. */
+const PIECES = [
+  '{',
+  '}',
+  '[',
+  ']',
+  ',',
+  ':',
+  '"',
+  '\\',
+  '\n',
+  ' ',
+  'SV',
+  'null',
+  'true',
+  '0',
+  '-',
+  '1e999',
+  '1e-999',
+];
+const VALUES: readonly unknown[] = [
+  null,
+  true,
+  0,
+  -1,
+  1e308,
+  '',
+  'x',
+  'true',
+  [],
+  {},
+  [[]],
+  [null],
+  { 0: {} },
+];
+
+/** Cuts, doubles, moves or overwrites parts of a text. */
+function mutateText(text: string, random: SeededRandom): string {
+  let result = text;
+  for (let n = random.int(1, 4); n > 0; n--) {
+    const at = random.int(0, result.length);
+    const end = Math.min(result.length, at + random.int(0, 12));
+    const put = random.pick([
+      '',
+      random.pick(PIECES),
+      String.fromCharCode(random.int(0, 0x2ff)),
+      result.slice(at, end).repeat(2),
+    ]);
+    result = result.slice(0, at) + put + result.slice(random.pick([at, end]));
+  }
+  return random.int(0, 20) === 0 ? result.slice(0, random.int(0, result.length)) : result;
+}
+
+/** Replaces, removes or adds a member somewhere in a JSON value. */
+function mutateValue(value: unknown, random: SeededRandom): unknown {
+  if (typeof value !== 'object' || value === null || random.int(0, 3) === 0) return random.pick(VALUES);
+  const entries = Object.entries(value);
+  const at = random.int(0, entries.length);
+  const entry = entries[at];
+  const action = random.int(0, 4);
+  if (!entry || action === 0) entries.push([random.pick(['0', '1', 'model', 'x']), random.pick(VALUES)]);
+  else if (action === 1) entries.splice(at, 1);
+  else entries[at] = [entry[0], mutateValue(entry[1], random)];
+  return Array.isArray(value) ? entries.map(([, item]) => item) : Object.fromEntries(entries);
+}
+
+/** Reads the text; true when it is a model, and then predicts with it. */
+function survives(text: string, what: string): boolean {
+  try {
+    for (const { svm, inputs } of parseModelFile(text, 'fuzz').members) {
+      expect(svm.dimensions, what).toBe(inputs.length);
+      expect(typeof evaluate(svm, new Float64Array(inputs.length).fill(0.5)), what).toBe('number');
+    }
+    return true;
+  } catch (error) {
+    if (!(error instanceof AnyvmafError)) throw new Error(`${what}: ${String(error)}`, { cause: error });
+    expect(error.code, what).toBe('model');
+    expect(error.message, what).toMatch(/^[^\n\r]+$/);
+    return false;
+  }
+}
+
+const complete = smallModel({
+  norm_type: 'linear_rescale',
+  slopes: [0.5, 1, 2],
+  intercepts: [-1, 0, 1],
+  score_clip: [0, 100],
+  score_transform: {
+    enabled: true,
+    p0: 1,
+    knots: [
+      [0, 0],
+      [1, 2],
+    ],
+    out_gte_in: 'true',
+  },
+  feature_opts_dicts: [{ adm_enhn_gain_limit: 1 }, {}],
+});
+const collection = { 0: complete, 1: smallModel() };
+
+describe('a damaged model file is refused or read', () => {
+  it.each<[string, number, (random: SeededRandom) => string]>([
+    ['as text', 0, (random) => mutateText(JSON.stringify(random.pick([complete, collection])), random)],
+    [
+      'as JSON',
+      1,
+      (random) => JSON.stringify(mutateValue(random.pick<unknown>([complete, collection]), random)) ?? '',
+    ],
+    [
+      'in its libsvm text',
+      2,
+      (random) => {
+        const model = mutateText(String(complete.model_dict.model), random);
+        return JSON.stringify({ model_dict: { ...complete.model_dict, model } });
+      },
+    ],
+  ])('damaged %s', (_, stream, damaged) => {
+    const random = seeded(SEED + stream);
+    let models = 0;
+    for (let round = 0; round < ROUNDS; round++)
+      if (survives(damaged(random), `seed ${SEED + stream}, round ${round}`)) models++;
+    // Some damage leaves a model: the generator must reach both outcomes.
+    expect(models).toBeGreaterThan(ROUNDS / 60);
+    expect(models).toBeLessThan((5 / 6) * ROUNDS);
+  });
+
+  it('a damaged built-in model', () => {
+    const random = seeded(SEED + 3);
+    const base = readFileSync(new URL('../../../model/vmaf_v0.6.1.json', import.meta.url), 'utf8');
+    for (let round = 0; round < tier(50, 200); round++)
+      survives(mutateText(base, random), `seed ${SEED + 3}, round ${round}`);
+  });
+
+  it('nested beyond all reason', () => {
+    survives(`${'['.repeat(200_000)}${']'.repeat(200_000)}`, 'arrays');
+    survives(`{"model_dict":${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}}`, 'objects');
+  });
+});

@@ -1,0 +1,243 @@
+/**
+ * @module test/unit/search/curves
+ * Curves of quality: the next value to try on one, convex hulls against all pairs, curves that only rise, and
+ * where one takes over from another.
+ */
+import { describe, expect, it } from 'vitest';
+import {
+  bestAt,
+  cheapestAt,
+  convexHull,
+  type RateQuality,
+  type RisingCurve,
+  risingCurve,
+  takeovers,
+} from '../../../src/search/hull.js';
+import { type CurvePoint, type Grid, nextStep } from '../../../src/search/strategy.js';
+import { seeded } from '../../support/random.js';
+import { tier } from '../../support/tier.js';
+
+const grid = (max: number, step: number): Grid => ({
+  values: Array.from({ length: Math.floor(max / step) + 1 }, (_, i) => i * step),
+  start: Math.round(max / 2 / step),
+  slope: (51 / max) * 1.6 * step,
+});
+
+/** Searches a curve. */
+function search(quality: (value: number) => number, target: number, on: Grid) {
+  const points: CurvePoint[] = [];
+  for (;;) {
+    const next = nextStep(points, on);
+    if (next.kind !== 'try') return { ...next, encodes: points.length };
+    expect(points.map(({ value }) => value)).not.toContain(next.value);
+    points.push({ value: next.value, margin: quality(next.value) - target });
+  }
+}
+
+/** The last value of a grid that holds the target, by trying them all. */
+function exhaustive(quality: (value: number) => number, target: number, { values }: Grid) {
+  return values.filter((value) => quality(value) >= target).at(-1);
+}
+
+describe('a search along a curve', () => {
+  it('finds what a full grid finds within a step, in four encodes in the median and hardly ever more than seven', () => {
+    const { next } = seeded(20261122);
+    const counts: number[] = [];
+    for (let round = 0; round < tier(1500, 6000); round++) {
+      const step = [0.5, 1, 0.25][round % 3] as number;
+      const max = step === 0.5 ? 51 : 63;
+      const middle = max * (0.6 + 0.5 * next());
+      const width = max * (0.08 + 0.1 * next());
+      const noise = round % 2 ? 0.03 : 0;
+      const curve = new Map(
+        grid(max, step).values.map((value) => [
+          value,
+          Math.min(100, 101 / (1 + Math.exp((value - middle) / width)) + noise * (2 * next() - 1)),
+        ]),
+      );
+      const quality = (value: number) => curve.get(value) as number;
+      const target = 80 + 18 * next();
+      const on = { ...grid(max, step), ceiling: 100 - target };
+      const found = search(quality, target, on);
+      const best = exhaustive(quality, target, on);
+      counts.push(found.encodes);
+      if (best === undefined) expect(found.kind).toBe('missed');
+      else expect(Math.abs(found.value - best), `round ${round}`).toBeLessThanOrEqual(step);
+      if (found.kind === 'found') expect(quality(found.value)).toBeGreaterThanOrEqual(target);
+    }
+    counts.sort((a, b) => a - b);
+    expect(counts[counts.length / 2]).toBeLessThanOrEqual(4);
+    expect(counts[Math.floor(counts.length * 0.99)]).toBeLessThanOrEqual(7);
+    expect(counts.at(-1)).toBeLessThanOrEqual(9);
+  });
+
+  it('finds nearly as well on curves as rough as those of encoders', () => {
+    const { next } = seeded(20261123);
+    const counts: number[] = [];
+    const rounds = tier(400, 1000);
+    let near = 0;
+    for (let round = 0; round < rounds; round++) {
+      const middle = 51 * (0.55 + 0.3 * next());
+      const width = 51 * (0.1 + 0.06 * next());
+      const target = 70 + 27 * next();
+      const on = { ...grid(51, 0.5), ceiling: 100 - target };
+      // Each value is off by what up to 0.6 steps cost there.
+      const shift = new Map(on.values.map((value) => [value, value + 0.3 * (2 * next() - 1)]));
+      const quality = (value: number) =>
+        100 / (1 + Math.exp(((shift.get(value) as number) - middle) / width));
+      const found = search(quality, target, on);
+      counts.push(found.encodes);
+      expect(quality(found.value)).toBeGreaterThanOrEqual(target);
+      if (Math.abs(found.value - (exhaustive(quality, target, on) as number)) <= 0.5) near++;
+    }
+    counts.sort((a, b) => a - b);
+    expect(near).toBeGreaterThanOrEqual(0.99 * rounds);
+    expect(counts[counts.length / 2]).toBeLessThanOrEqual(4);
+    expect(counts.at(-1)).toBeLessThanOrEqual(7);
+  });
+
+  it('finds on scales without an end too, whatever their unit', () => {
+    const { next } = seeded(5);
+    for (let round = 0; round < tier(100, 300); round++) {
+      const on = grid(51, 1);
+      const [top, fall] = [46 + 6 * next(), 0.3 + 0.5 * next()];
+      const quality = (value: number) => top - fall * value - 0.002 * value * value;
+      const target = 34 + 6 * next();
+      const found = search(quality, target, on);
+      expect(Math.abs(found.value - (exhaustive(quality, target, on) as number))).toBeLessThanOrEqual(1);
+      expect(found.encodes).toBeLessThanOrEqual(7);
+    }
+  });
+
+  it('asks for a curve without rough places no more often when its points come in another order', () => {
+    const on = { ...grid(51, 0.5), ceiling: 10 };
+    const known = [20, 30, 26].map((value) => ({ value, margin: (25.2 - value) * 0.9 }));
+    expect(nextStep(known, on)).toEqual(nextStep(known.toReversed(), on));
+  });
+
+  it('goes on from points of an earlier search without measuring them again', () => {
+    const on = grid(51, 0.5);
+    const quality = (value: number) => 100 - (value / 51) ** 2 * 60;
+    const known = [10, 20, 30, 40].map((value) => ({ value, margin: quality(value) - 85 }));
+    expect(nextStep(known, on).kind).toBe('try');
+    const points = [...known];
+    for (let next = nextStep(points, on); next.kind === 'try'; next = nextStep(points, on)) {
+      expect(points.map(({ value }) => value)).not.toContain(next.value);
+      points.push({ value: next.value, margin: quality(next.value) - 85 });
+    }
+    // The curve meets the target at 25.5.
+    expect(Math.abs((nextStep(points, on) as { value: number }).value - 25.5)).toBeLessThanOrEqual(0.5);
+    expect(points.length).toBeLessThanOrEqual(known.length + 2);
+  });
+
+  it('ends at the ends of the range: all that holds, and nothing that does', () => {
+    const on = grid(51, 1);
+    expect(search(() => 99, 90, on)).toMatchObject({ kind: 'found', value: 51 });
+    expect(search((value) => 80 - value / 10, 90, on)).toMatchObject({ kind: 'missed', value: 0 });
+    const single: Grid = { values: [23], start: 0, slope: 1 };
+    expect(search(() => 95, 90, single)).toEqual({ kind: 'found', value: 23, encodes: 1 });
+    expect(search(() => 85, 90, single)).toEqual({ kind: 'missed', value: 23, encodes: 1 });
+  });
+
+  it('looks beyond a failure as small as noise: the curve may rise again', () => {
+    const on = grid(51, 0.5);
+    const quality = (value: number) =>
+      95 - (value - 25) + (value === 25.5 ? -0.2 + 0.5 : 0) + (value === 26 ? 1.1 : 0);
+    const points = [25, 25.5].map((value) => ({ value, margin: value === 25.5 ? -0.1 : 0.2 }));
+    expect(nextStep(points, on)).toEqual({ kind: 'try', value: 26 });
+    expect(nextStep([...points, { value: 26, margin: quality(26) - 95 }], on).kind).not.toBe('missed');
+  });
+
+  it('ends on a curve that is noise alone', () => {
+    const { next } = seeded(7);
+    for (let round = 0; round < tier(60, 200); round++) {
+      const on = grid(63, 1);
+      const curve = new Map(on.values.map((value) => [value, 80 + 20 * next()]));
+      const found = search((value) => curve.get(value) as number, 90, on);
+      expect(found.encodes).toBeLessThanOrEqual(64);
+      if (found.kind === 'found') expect(curve.get(found.value)).toBeGreaterThanOrEqual(90);
+    }
+  });
+});
+
+/** A point is on the hull if no mixture of two others, nor another alone, gives as much for as little. */
+function bruteForce(points: readonly RateQuality[]): RateQuality[] {
+  const beaten = (p: RateQuality) =>
+    points.some((a) => a !== p && a.kbps <= p.kbps && a.quality >= p.quality) ||
+    points.some((a) =>
+      points.some((b) => {
+        if (a === p || b === p || !(a.kbps < p.kbps && b.kbps > p.kbps)) return false;
+        const share = (p.kbps - a.kbps) / (b.kbps - a.kbps);
+        return a.quality + share * (b.quality - a.quality) >= p.quality;
+      }),
+    );
+  return points.filter((point) => !beaten(point)).sort((a, b) => a.kbps - b.kbps);
+}
+
+describe('the convex hull', () => {
+  it('is that of all pairs, on sets of points at random', () => {
+    const { next: random } = seeded(7);
+    for (let run = 0; run < tier(150, 500); run++) {
+      const count = 1 + Math.floor(random() * 30);
+      const points = Array.from({ length: count }, () => ({
+        kbps: 50 + 5000 * random() ** 2,
+        quality: 100 * random(),
+      }));
+      expect(convexHull(points)).toEqual(bruteForce(points));
+    }
+  });
+
+  it('has corners only: neither what lies on a line between others nor what costs the same', () => {
+    const at = (kbps: number, quality: number) => ({ kbps, quality });
+    expect(convexHull([at(1, 1), at(2, 2), at(3, 3)])).toEqual([at(1, 1), at(3, 3)]);
+    expect(convexHull([at(1, 1), at(1, 2), at(2, 2)])).toEqual([at(1, 2)]);
+    expect(convexHull([])).toEqual([]);
+  });
+});
+
+describe('rising curves', () => {
+  const line = (low: number, high: number, quality: (log: number) => number) =>
+    risingCurve(
+      Array.from({ length: 9 }, (_, i) => {
+        const kbps = Math.exp(Math.log(low) + ((Math.log(high) - Math.log(low)) * i) / 8);
+        return { kbps, quality: quality(Math.log(kbps)), value: 40 - i };
+      }),
+    ) as RisingCurve;
+
+  it('pass over what a cheaper point reaches, and need two points', () => {
+    expect(risingCurve([{ kbps: 100, quality: 50, value: 1 }])).toBeUndefined();
+    expect(
+      risingCurve([
+        { kbps: 100, quality: 50, value: 2 },
+        { kbps: 200, quality: 50, value: 1 },
+      ]),
+    ).toBeUndefined();
+    const curve = risingCurve([
+      { kbps: 100, quality: 50, value: 30 },
+      { kbps: 150, quality: 45, value: 29 },
+      { kbps: 200, quality: 60, value: 28 },
+    ]) as RisingCurve;
+    expect(curve.qualityAt(100)).toBe(50);
+    expect(curve.qualityAt(200)).toBe(60);
+    expect(curve.valueAt(200)).toBe(28);
+    expect(curve.kbpsAt(curve.qualityAt(140))).toBeCloseTo(140, 9);
+  });
+
+  it('take over from each other where they cross', () => {
+    const small = line(50, 800, (log) => 20 + 8 * log);
+    const large = line(200, 4000, (log) => -10 + 13 * log);
+    const [first, second, ...more] = takeovers([
+      ['large', large],
+      ['small', small],
+    ]);
+    expect(first).toMatchObject({ name: 'small', kbps: expect.closeTo(50, 6) });
+    expect(second).toMatchObject({ name: 'large', kbps: expect.closeTo(Math.exp(6), 6) });
+    expect(more).toEqual([]);
+    const curves = [['small', small] as const, ['large', large] as const];
+    expect(bestAt(curves, 300)?.name).toBe('small');
+    expect(bestAt(curves, 500)?.name).toBe('large');
+    expect(bestAt(curves, 10)).toBeUndefined();
+    expect(cheapestAt(curves, 20 + 8 * 5)?.kbps).toBeCloseTo(Math.exp(5), 6);
+    expect(cheapestAt(curves, 99)).toBeUndefined();
+  });
+});

@@ -1,0 +1,392 @@
+/**
+ * @module test/unit/search/search
+ * Searches, ladders and comparisons on recorded curves: what they find, what they ask of the machine, and what they refuse.
+ */
+import { describe, expect, it } from 'vitest';
+import { bdRate } from '../../../src/report/bd-rate.js';
+import { compareEncoders } from '../../../src/search/compare.js';
+import { convexHull } from '../../../src/search/hull.js';
+import { buildLadder } from '../../../src/search/ladder.js';
+import type { CompareOptions, LadderOptions, LadderPoint } from '../../../src/search/ladder-types.js';
+import { forgetSearches, searchQuality } from '../../../src/search/search.js';
+import type { SearchOptions, SearchPoint, SearchStage } from '../../../src/search/types.js';
+import { type FakeHost, fakeEncoding } from '../../support/encoding-host.js';
+
+const FAST = { encoder: 'libx264', encoderOptions: { preset: 'ultrafast' } } as const;
+
+const search = (host: FakeHost, options: Partial<SearchOptions> = {}, source = 'film.mkv') =>
+  searchQuality(host.platform, source, { ...FAST, ...options });
+
+/** Nothing is left of a search. */
+function expectClosed(host: FakeHost): void {
+  expect({ folders: host.folders, files: host.files() }).toEqual({ folders: 0, files: [] });
+}
+
+describe('a search', () => {
+  it('finds what a full grid finds within a step, and goes on from its points for another target', async () => {
+    const host = fakeEncoding();
+    const seen: SearchPoint[] = [];
+    const targets = [{ atLeast: 85 }];
+    const found = await search(host, { targets, onPoint: (point) => seen.push(point) });
+    expect(found).toMatchObject({
+      ...{
+        source: 'film.mkv',
+        encoder: 'libx264',
+        parameter: 'crf',
+        shortfall: null,
+        samples: null,
+        cached: 0,
+      },
+      version: 'ffmpeg 5.1.9, libavcodec 59.37.100, libx264 164 r3095',
+      targets: [{ metric: 'vmaf', statistic: 'mean', atLeast: 85 }],
+    });
+    expect(found.encodes).toBe(seen.length);
+    expect(seen.map(({ value }) => value)).toEqual(host.encodes.map(({ value }) => value));
+    expect(found.points.map(({ value }) => value)).toEqual(
+      seen.map(({ value }) => value).sort((a, b) => a - b),
+    );
+    const at = found.points.find(({ value }) => value === found.value) as SearchPoint;
+    expect(at.margin).toBeCloseTo(at.quality - 85, 9);
+    expect(at.margin).toBeGreaterThanOrEqual(0);
+    expect(at.pooled.vmaf?.mean).toBe(found.predicted.value);
+    // 24 frames of 25 per second.
+    expect(at.kbps).toBeCloseTo((at.bytes * 8 * 25) / 24 / 1000, 9);
+    expect(found.predictedBytes).toBe(at.bytes);
+    expect(found.command.join(' ')).toBe(
+      `ffmpeg -i film.mkv -c:v libx264 -crf ${found.value} -preset ultrafast -pix_fmt yuv420p encode.mkv`,
+    );
+
+    const range = { min: found.value - 2, max: found.value + 2, step: 0.5 };
+    const grid = await search(host, { targets, all: true, range });
+    expect(Math.abs(grid.value - found.value)).toBeLessThanOrEqual(0.5);
+    expect(grid.points.length).toBeGreaterThanOrEqual(9);
+    expect(grid.cached).toBeGreaterThan(0);
+
+    const other = await search(host, { targets: [{ statistic: 'min', atLeast: 80 }, { atLeast: 70 }] });
+    expect(other.cached).toBeGreaterThanOrEqual(found.encodes);
+    expect(other.encodes).toBeLessThan(found.encodes + 2);
+    expect(await search(host, { targets })).toMatchObject({ value: grid.value, encodes: 0 });
+    // Other arguments, another size of the source's frames or another model make other points.
+    expect(await search(host, { targets, encoderOptions: { preset: 'medium' } })).toMatchObject({
+      cached: 0,
+    });
+    expect(await search(host, { targets, models: ['version=vmaf_v0.6.1neg'] })).toMatchObject({ cached: 0 });
+    expect(await search(host, { targets, cache: 'elsewhere' })).toMatchObject({ cached: 0 });
+    expect(await search(host, { targets, cache: false })).toMatchObject({ cached: 0 });
+    expect([...host.stores.keys()]).toEqual(['', 'elsewhere']);
+    expectClosed(host);
+    expect(await forgetSearches(host.platform, undefined)).toBe(3);
+    expect(await search(host, { targets })).toMatchObject({ cached: 0 });
+  });
+
+  it('reads no line that a kill cut short, and none of another length', async () => {
+    const host = fakeEncoding();
+    const options = { range: { min: 20, max: 30 } };
+    const first = await search(host, options);
+    const [[key, lines] = ['', []]] = host.stores.get('') ?? [];
+    const short = JSON.parse(lines[0] as string) as { metrics: { vmaf: number[][] } };
+    short.metrics.vmaf[0]?.pop();
+    host.stores.get('')?.set(key, [JSON.stringify(short), '{"value":1,', '[]', 'null']);
+    expect(await search(host, options)).toMatchObject({
+      value: first.value,
+      encodes: first.encodes,
+      cached: 0,
+    });
+  });
+
+  it('finds a step beside a full grid on a curve that is not monotone, and says where it rises', async () => {
+    // Worse at 27 and better at 31 than their neighbours.
+    const host = fakeEncoding({}, { bend: (quality, value) => quality + ({ 27: -3, 31: 3 }[value] ?? 0) });
+    const range = { min: 26, max: 33, step: 1 };
+    const grid = await search(host, { range, all: true, cache: false });
+    expect(grid.notMonotone).toEqual([28, 31]);
+    const at31 = grid.points.find(({ value }) => value === 31)?.quality ?? Number.NaN;
+    const found = await search(host, { range, targets: [{ atLeast: at31 - 0.01 }], cache: false });
+    expect(found.shortfall).toBeNull();
+    expect(Math.abs(found.value - 31)).toBeLessThanOrEqual(1);
+    expect(found.encodes).toBeLessThanOrEqual(7);
+  });
+
+  it('says how far it fell short, and of what', async () => {
+    const host = fakeEncoding();
+    const high = await search(host, { targets: [{ atLeast: 101 }], range: { min: 0, max: 10 } });
+    expect(high).toMatchObject({
+      value: 0,
+      shortfall: { reason: 'target', by: expect.closeTo(101 - 98.2, 1) },
+    });
+    const small = await search(host, { targets: [{ atLeast: 85 }], maxSize: 0.001 });
+    expect(small.shortfall).toEqual({ reason: 'size', share: small.predictedBytes / (24 * 20_000) });
+    const narrow = await search(host, {
+      targets: [{ atLeast: 10 }],
+      atMost: 20,
+      range: { min: 10, max: 20 },
+    });
+    expect(narrow.shortfall).toEqual({ reason: 'above', by: narrow.predicted.value - 20 });
+  });
+
+  it('encodes the whole with sound, scores it, and has encoded nothing where it cannot be written', async () => {
+    const host = fakeEncoding();
+    const stages: SearchStage[] = [];
+    const options = {
+      targets: [{ atLeast: 85 }],
+      output: 'out.mp4',
+      onStage: (one: SearchStage) => stages.push(one),
+    };
+    const { final, predicted, value, command } = await search(host, options);
+    // Nothing was sampled, so that the prediction is the thing itself.
+    expect(final).toMatchObject({ file: 'out.mp4', reached: true });
+    expect(final?.pooled.vmaf?.mean).toBe(predicted.value);
+    expect(host.encodes.at(-1)).toMatchObject({
+      value,
+      request: { output: 'out.mp4', whole: true, isSource: true },
+    });
+    expect(command.at(-1)).toBe('out.mp4');
+    const common = { encoder: 'libx264', size: null, value, whole: true };
+    expect(stages[0]).toEqual({ kind: 'reading' });
+    expect(stages.slice(-2)).toEqual([
+      { kind: 'encoding', ...common },
+      { kind: 'scoring', ...common },
+    ]);
+    const before = host.encodes.length;
+    await expect(search(host, { output: 'film.mkv' })).rejects.toThrow('is the source');
+    expect(host.encodes).toHaveLength(before);
+    const verified = await search(host, { targets: [{ atLeast: 101 }], verify: true });
+    expect(verified.final).toMatchObject({ file: null, reached: false });
+  });
+
+  it('takes samples of a longer source, frame for frame, and predicts the whole', async () => {
+    const shots = [400, 300, 350, 450].map((frames) => ({ frames }));
+    const host = fakeEncoding({ shots });
+    const result = await search(host, { range: { min: 34, max: 34 }, verify: true });
+    const { samples, predicted, final } = result;
+    expect(samples?.length).toBeGreaterThanOrEqual(24);
+    const mean = final?.pooled.vmaf?.mean ?? Number.NaN;
+    expect(predicted.interval99[0]).toBeLessThanOrEqual(mean);
+    expect(predicted.interval99[1]).toBeGreaterThanOrEqual(mean);
+    const [sampled, whole] = host.encodes;
+    expect(sampled?.request).toMatchObject({ isSource: false, keys: [], colour: { width: 320 } });
+    expect(whole?.request).toMatchObject({ isSource: true, input: 'film.mkv' });
+    // Bytes of the sampled frames stand for the whole.
+    expect(Math.abs(result.predictedBytes / (final?.bytes ?? 0) - 1)).toBeLessThan(0.3);
+    const again = await search(host, { range: { min: 34, max: 34 }, full: true });
+    expect(again).toMatchObject({ samples: null, cached: 0, predicted: { value: expect.closeTo(mean, 9) } });
+  });
+
+  it('stops at once when it is told to, with nothing left', async () => {
+    const host = fakeEncoding();
+    const stop = new AbortController();
+    const onStage = ({ kind }: SearchStage) => kind === 'encoding' && stop.abort();
+    await expect(search(host, { signal: stop.signal, onStage })).rejects.toMatchObject({
+      name: 'AbortError',
+    });
+    expect(host.encodes).toEqual([]);
+    expectClosed(host);
+  });
+
+  it('refuses an encoder that drops frames, and passes on what it says', async () => {
+    const dropping = fakeEncoding({}, { drops: 1 });
+    await expect(search(dropping)).rejects.toMatchObject({
+      code: 'media',
+      message: expect.stringMatching(/^libx264 was given 24 frames and gave 23 at crf 24;/),
+    });
+    const failing = fakeEncoding({}, { fails: () => new Error('no licence') });
+    await expect(search(failing)).rejects.toThrow('no licence');
+    expectClosed(failing);
+  });
+
+  it('asks for the bit rate of an encoder without a scale, and for full range where the source has it', async () => {
+    const host = fakeEncoding({ track: { pixelFormat: 'yuvj420p' } });
+    const range = { min: 100_000, max: 4_000_000 };
+    const found = await search(host, {
+      encoder: 'mpeg2video',
+      encoderOptions: {},
+      targets: [{ atLeast: 80 }],
+      range,
+    });
+    expect(found).toMatchObject({ parameter: 'bitrate', shortfall: null });
+    expect(host.encodes[0]?.request).toMatchObject({ fullRange: true, pixelFormat: 'yuv420p' });
+    const picture = ['-vf', 'scale=out_range=full', '-color_range', 'pc', '-c:v', 'mpeg2video', '-b:v'];
+    expect(found.command.slice(3, 10)).toEqual(picture);
+  });
+
+  it.each<[Partial<Record<keyof SearchOptions | 'nonesuch', unknown>>, string, RegExp]>([
+    [{ encoder: 'libx265x' }, 'usage', /no video encoder "libx265x"/],
+    [{ encoderOptions: { f: 'tee' } }, 'usage', /no option "f"/],
+    [{ pixelFormat: 'rgb24' }, 'usage', /does not take the pixel format rgb24/],
+    [{ range: { min: 5, max: 90 } }, 'usage', /from 0 to 51/],
+    [
+      { targets: [{ metric: 'psnr_y', atLeast: 30 }] },
+      'feature',
+      /names psnr_y, which no frame has; there are int/,
+    ],
+    [{ output: 'x.txt' }, 'usage', /must end in \.mp4/],
+    [{ nonesuch: 1 }, 'usage', /There is no option "nonesuch"/],
+  ])('refuses %j', async (options, code, message) => {
+    const host = fakeEncoding();
+    const task = search(host, { range: { min: 30, max: 30 }, ...(options as Partial<SearchOptions>) });
+    await expect(task).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+    expectClosed(host);
+  });
+
+  it('refuses samples that do not fit, a source that is no file, and a platform without encoders', async () => {
+    const host = fakeEncoding({ shots: [{ frames: 1500 }] });
+    await expect(search(host, { scratchBytes: 2000 })).rejects.toMatchObject({ code: 'io' });
+    const source = new Uint8Array(3) as unknown as string;
+    await expect(search(host, {}, source)).rejects.toThrow('the path of a file, or its URL');
+    const { encoding: _, ...platform } = host.platform;
+    const task = searchQuality({ ...platform, ofOrigin: () => platform }, 'a.mkv', FAST);
+    await expect(task).rejects.toMatchObject({ code: 'backend' });
+  });
+});
+
+describe('a ladder', () => {
+  const RANGE = { min: 14, max: 38, step: 8 };
+  const ladder = (host: FakeHost, options: Partial<LadderOptions> = {}) =>
+    buildLadder(host.platform, 'film.mkv', {
+      ...FAST,
+      sizes: [176, { width: 160, height: 88 }],
+      range: RANGE,
+      ...options,
+    });
+
+  it('measures every size and value once, takes their hull, and rungs that were measured, evenly apart', async () => {
+    const host = fakeEncoding();
+    const seen: LadderPoint[] = [];
+    const onPoint = (point: LadderPoint) => seen.push(point);
+    const result = await ladder(host, { rungs: 3, between: { min: 1, max: 100 }, onPoint });
+    const { curves, hull, rungs, takeovers, encodes } = result;
+    expect(result).toMatchObject({
+      metric: 'vmaf',
+      statistic: 'mean',
+      cached: 0,
+      spacing: 'rate',
+      frameRate: 25,
+    });
+    expect(curves.map(({ width, height }) => [width, height])).toEqual([
+      [320, 176],
+      [160, 88],
+    ]);
+    expect(encodes).toBe(seen.length);
+    expect(new Set(seen.map(({ height, value }) => `${height} ${value}`)).size).toBe(encodes);
+    expect(host.encodes.some(({ request }) => request.size?.height === 88)).toBe(true);
+    expect(host.encodes.some(({ request }) => request.size?.height === 176)).toBe(false);
+    const at = (curve: (typeof curves)[number] | undefined, value: number) =>
+      curve?.points.find((point) => point.value === value);
+    const [large, small] = curves;
+    for (const value of [14, 22, 30, 38]) {
+      expect(at(small, value)?.kbps).toBeLessThan(at(large, value)?.kbps ?? 0);
+      expect(at(small, value)?.quality).toBeLessThan(at(large, value)?.quality ?? 0);
+      expect(at(large, value)?.quality).toBe(at(large, value)?.pooled.vmaf?.mean);
+    }
+    const points = curves.flatMap((curve) => curve.points);
+    expect(hull).toEqual(convexHull(points));
+    expect(rungs).toHaveLength(3);
+    for (const rung of rungs) expect(points).toContainEqual(rung);
+    const [low = 0, middle = 0, high = 0] = rungs.map(({ kbps }) => Math.log(kbps));
+    // As even as the encoder's steps allow.
+    expect((middle - low) / (high - low)).toBeCloseTo(0.5, 1);
+    expect(takeovers.at(-1)).toMatchObject({ width: 320, height: 176 });
+    expectClosed(host);
+  });
+
+  it('goes on from what is known, by another statistic, spread in quality, at searched qualities', async () => {
+    const host = fakeEncoding();
+    await ladder(host);
+    const again = await ladder(host, {
+      statistic: 'min',
+      spacing: 'quality',
+      rungs: 3,
+      between: { min: 50, max: 96 },
+    });
+    expect(again.encodes).toBeLessThanOrEqual(3);
+    expect(again.cached).toBeGreaterThanOrEqual(8);
+    expect(again.rungs[0]?.quality).toBe(again.rungs[0]?.pooled.vmaf?.min);
+    const [first = 0, second = 0, third = 0] = again.rungs.map(({ quality }) => quality);
+    expect(Math.abs(third - second - (second - first))).toBeLessThan(6);
+    const { curves } = await ladder(host, { targets: [85], rungs: 1, sizes: [176] });
+    const held = curves[0]?.points.filter(({ quality }) => quality >= 85) ?? [];
+    expect(held.length).toBeGreaterThan(0);
+    const next = curves[0]?.points.find(({ value }) => value > (held.at(-1)?.value ?? 0));
+    expect(next?.quality).toBeLessThan(85);
+  });
+
+  it('offers a usual five rungs between 40 and 96, of the widths that keep the shape', async () => {
+    const { rungs, curves } = await buildLadder(fakeEncoding().platform, 'film.mkv', {
+      ...FAST,
+      sizes: [132, 100],
+    });
+    expect(curves.map(({ width, height }) => `${width}x${height}`)).toEqual(['240x132', '182x100']);
+    expect(rungs.length).toBeGreaterThanOrEqual(4);
+    expect(rungs.length).toBeLessThanOrEqual(5);
+    for (const { quality } of rungs) expect(quality).toBeGreaterThan(30);
+    expect(curves[0]?.points.length).toBeGreaterThanOrEqual(7);
+  });
+
+  it.each<[Partial<Record<keyof LadderOptions | 'atMost', unknown>>, string, RegExp]>([
+    [{ sizes: [720] }, 'usage', /size 1310x720, but sizes go from 16 pixels up to the source's 320x176/],
+    [{ sizes: [{ width: 81, height: 48 }] }, 'usage', /81x48.*even sides/],
+    [{ sizes: [14] }, 'usage', /from 16 pixels/],
+    [{ sizes: [] }, 'usage', /one size at least/],
+    [{ sizes: ['720'] }, 'usage', /height such as 720/],
+    [{ rungs: 0 }, 'usage', /whole number from 1 to 32/],
+    [{ rungs: 33 }, 'usage', /whole number from 1 to 32/],
+    [{ between: { min: 99.99, max: 100 } }, 'usage', /rungs are wanted between 99\.99 and 100/],
+    [{ between: { min: 9, max: 1 } }, 'usage', /min that is not above/],
+    [{ spacing: 'even' }, 'usage', /spacing.*rate.*quality/],
+    [{ metric: 'psnr_y' }, 'feature', /psnr_y, which no frame has/],
+    [{ atMost: 4 }, 'usage', /There is no option "atMost"/],
+  ])('refuses %j', async (options, code, message) => {
+    const task = ladder(fakeEncoding(), { rungs: 1, ...(options as Partial<LadderOptions>) });
+    await expect(task).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+  });
+});
+
+describe('a comparison', () => {
+  const compare = (host: FakeHost, options: CompareOptions) =>
+    compareEncoders(host.platform, 'film.mkv', options);
+  const range = { min: 14, max: 38, step: 8 };
+
+  it('tells BD-rates, by name, with what a quality costs and how fast each encodes', async () => {
+    const host = fakeEncoding();
+    const medium = { encoder: 'libx264', encoderOptions: { preset: 'medium' }, range };
+    const { curves, deltas, encodes } = await compare(host, { encoders: [{ ...FAST, range }, medium] });
+    const [anchor, test] = curves;
+    expect(curves.map(({ name }) => name)).toEqual(['libx264 preset=ultrafast', 'libx264 preset=medium']);
+    expect(encodes).toBe(8);
+    const [delta] = deltas;
+    expect(delta?.rate).toEqual(await bdRate(anchor?.points ?? [], test?.points ?? []));
+    expect(delta?.rate?.value).toBeLessThan(0);
+    expect([anchor, test].map((curve) => Math.round(curve?.framesPerSecond ?? 0))).toEqual([400, 90]);
+    const asked = await compare(host, {
+      encoders: [
+        { ...FAST, name: 'a', range },
+        { ...FAST, name: 'b' },
+      ],
+      targets: [60],
+    });
+    expect(asked.curves[1]?.atTargets[0]).toMatchObject({ target: 60, reached: true });
+    const known = await compare(host, { encoders: [{ ...FAST, range }, medium] });
+    expect(known).toMatchObject({
+      encodes: 0,
+      curves: [{ framesPerSecond: null }, { framesPerSecond: null }],
+    });
+  });
+
+  it('says why curves that share no quality have no BD-rate', async () => {
+    const low = { encoder: 'libx265', range: { min: 44, max: 50, step: 2 } };
+    const { deltas } = await compare(fakeEncoding(), {
+      encoders: [{ ...FAST, range: { min: 0, max: 12, step: 4 } }, low],
+    });
+    expect(deltas[0]).toMatchObject({ rate: null, quality: null, refused: expect.stringMatching(/./) });
+  });
+
+  it.each<[string, CompareOptions['encoders'], string]>([
+    ['an encoder twice', [FAST, FAST], 'compared twice'],
+    ['one alone', [FAST], '2 to 16 encoders'],
+    ['an unknown one', [FAST, { encoder: 'x' }], 'no video encoder "x"'],
+  ])('refuses %s before anything is encoded', async (_, encoders, message) => {
+    const host = fakeEncoding();
+    await expect(compare(host, { encoders })).rejects.toThrow(message);
+    expect(host.encodes).toEqual([]);
+  });
+});

@@ -1,0 +1,246 @@
+/**
+ * @module test/unit/tiny/onnx
+ * What a model may be before a runtime sees it, and that the reader of it neither breaks nor lingers on any bytes.
+ */
+import { describe, expect, it } from 'vitest';
+import { AnyvmafError } from '../../../src/core/errors.js';
+import { checkOnnx } from '../../../src/tiny/onnx/check.js';
+import {
+  bytes,
+  elsewhere,
+  floats,
+  type GraphParts,
+  graph,
+  int,
+  linear,
+  longs,
+  meanOf,
+  model,
+  node,
+  port,
+  TYPE,
+  varint,
+} from '../../support/onnx.js';
+import { seeded } from '../../support/random.js';
+import { tier } from '../../support/tier.js';
+
+/** What the check says of a model made of these parts. */
+function refusal(parts: GraphParts | Uint8Array): string {
+  try {
+    checkOnnx(parts instanceof Uint8Array ? parts : model(parts), 'a.onnx');
+  } catch (error) {
+    expect(error).toBeInstanceOf(AnyvmafError);
+    expect(error).toMatchObject({ code: 'model' });
+    return error instanceof Error ? error.message : '';
+  }
+  return 'accepted';
+}
+
+const inputs = [port('x', ['N', 1])];
+const outputs = [port('y', ['N', 1])];
+
+/** A Loop whose body is given, with the trip count under a name. */
+function loop(trips: string, body: readonly number[]): readonly number[] {
+  return node('Loop', [trips, '', 'x'], ['y'], { body: { graph: body } });
+}
+
+const body = graph({
+  nodes: [node('Identity', ['c'], ['d']), node('Identity', ['v'], ['w'])],
+  inputs: [port('i', [], TYPE.int64), port('c', [], 9), port('v', ['N', 1])],
+  outputs: [port('d', [], 9), port('w', ['N', 1])],
+});
+
+describe('what is read of a model', () => {
+  it('knows inputs, outputs, shapes, opset, operators and the number of weights', () => {
+    expect(checkOnnx(linear([1, 2, 3], 4), 'a.onnx')).toEqual({
+      irVersion: 8,
+      opset: 17,
+      producer: 'anyvmaf tests',
+      inputs: [{ name: 'features', type: 1, dims: [null, 3] }],
+      outputs: [{ name: 'score', type: 1, dims: [null, 1] }],
+      operators: { Gemm: 1 },
+      parameters: 4,
+      external: [],
+    });
+  });
+
+  it('does not count an input that is initialised', () => {
+    const graphInputs = [port('x', ['N', 1]), port('w', [1, 1])];
+    const parts = { inputs: graphInputs, outputs, initializers: [floats('w', [1, 1], [2])] };
+    const found = checkOnnx(model({ ...parts, nodes: [node('MatMul', ['x', 'w'], ['y'])] }), 'a.onnx');
+    expect(found.inputs.map(({ name }) => name)).toEqual(['x']);
+  });
+
+  it('takes fields in any order and skips those it does not know', () => {
+    const strange = Uint8Array.from([...bytes(99, 'later versions'), ...int(77, -1), ...linear([1], 0)]);
+    expect(checkOnnx(strange, 'a.onnx').operators).toEqual({ Gemm: 1 });
+  });
+});
+
+describe('what is refused', () => {
+  it('is what is no model', () => {
+    expect(refusal(new Uint8Array())).toMatch(/not an ONNX model.*it has no graph/);
+    expect(refusal(new TextEncoder().encode('<!DOCTYPE html><html>'))).toMatch(/not an ONNX model/);
+    expect(refusal(Uint8Array.from(linear([1], 0).subarray(0, 60)))).toMatch(/not an ONNX model/);
+    const twice = Uint8Array.from([...linear([1], 0), ...bytes(7, graph({}))]);
+    expect(refusal(twice)).toContain('two of what may be there once: graph');
+  });
+
+  it('is an operator that is not listed, and one of another domain under a listed name', () => {
+    const scan = node('Scan', ['x'], ['y'], { body: { graph: body } });
+    expect(refusal({ nodes: [scan], inputs, outputs })).toContain('operator "Scan" is not allowed');
+    const own = node('Relu', ['x'], ['y'], {}, 'com.evil');
+    expect(refusal({ nodes: [own], inputs, outputs })).toContain('of the domain "com.evil"');
+    expect(refusal({ nodes: [node('Relu', ['x'], ['y'], {}, 'ai.onnx')], inputs, outputs })).toBe('accepted');
+  });
+
+  it('is an operator within a branch', () => {
+    const then = graph({ nodes: [node('RandomNormal', [], ['t'])], outputs: [port('t', [1])] });
+    const other = graph({ nodes: [node('Identity', ['x'], ['e'])], outputs: [port('e', [1])] });
+    const choice = node('If', ['c'], ['y'], { then_branch: { graph: then }, else_branch: { graph: other } });
+    expect(refusal({ nodes: [choice], inputs, outputs })).toContain('"RandomNormal" is not allowed');
+  });
+
+  it('is a function of its own, and a training graph', () => {
+    expect(refusal(Uint8Array.from([...linear([1], 0), ...bytes(25, bytes(1, 'Relu'))]))).toContain(
+      'functions',
+    );
+    expect(refusal(Uint8Array.from([...linear([1], 0), ...bytes(20, [])]))).toContain('training');
+  });
+
+  it('is a Loop of too many rounds, of an unknown number, or too many Loops', () => {
+    const parts = (trips: number, nodes = [loop('m', body)]) => ({
+      nodes,
+      inputs,
+      outputs,
+      initializers: [longs('m', [], [trips])],
+    });
+    expect(refusal(parts(1024))).toBe('accepted');
+    expect(refusal(parts(1025))).toContain('runs 1025 rounds');
+    expect(refusal(parts(-1))).toContain('runs -1 rounds');
+    expect(
+      refusal(
+        parts(
+          1,
+          Array.from({ length: 16 }, () => loop('m', body)),
+        ),
+      ),
+    ).toBe('accepted');
+    expect(
+      refusal(
+        parts(
+          1,
+          Array.from({ length: 17 }, () => loop('m', body)),
+        ),
+      ),
+    ).toContain('more than 16 Loops');
+    expect(refusal(parts(1, [loop('x', body)]))).toContain('not a constant');
+    expect(refusal(parts(1, [loop('', body)]))).toContain('not a constant');
+    const made = [node('Constant', [], ['k'], { value: { tensor: longs('', [], [3]) } }), loop('k', body)];
+    expect(refusal(parts(1, made))).toBe('accepted');
+    const shadowed = [node('Identity', ['x'], ['m']), loop('m', body)];
+    expect(refusal(parts(1, shadowed))).toContain('not a constant');
+  });
+
+  it('is a Loop within a Loop whose rounds multiply', () => {
+    const inner = graph({ nodes: [loop('m', body)], outputs: [port('y', [1])] });
+    const parts = (trips: number) => ({
+      nodes: [loop('m', inner)],
+      inputs,
+      outputs,
+      initializers: [longs('m', [], [trips])],
+    });
+    expect(refusal(parts(256))).toBe('accepted');
+    expect(refusal(parts(257))).toContain('66049 rounds together');
+  });
+
+  it('is a nesting deeper than eight', () => {
+    const nested = (depth: number): number[] =>
+      graph({
+        nodes: [
+          depth === 0
+            ? node('Identity', ['x'], ['y'])
+            : node('If', ['c'], ['y'], { then_branch: { graph: nested(depth - 1) } }),
+        ],
+      });
+    const file = (depth: number) =>
+      Uint8Array.from([...int(1, 8), ...bytes(7, nested(depth)), ...bytes(8, int(2, 17))]);
+    expect(refusal(file(8))).toBe('accepted');
+    expect(refusal(file(9))).toContain('more than 8 deep');
+    expect(refusal(file(40))).toContain('nested more than 32 deep');
+  });
+
+  it('is a file of weights anywhere but beside the model', () => {
+    const from = (location: string) => ({
+      nodes: [node('MatMul', ['x', 'w'], ['y'])],
+      inputs,
+      outputs,
+      initializers: [elsewhere('w', [1, 1], location)],
+    });
+    expect(refusal(from('a.onnx.data'))).toBe('accepted');
+    for (const location of ['../w', '/etc/passwd', 'a/../../w', 'C:\\w', 'a\\w', '', 'a//b', './w', 'a\0b'])
+      expect(refusal(from(location))).toContain('only files in its own folder');
+    const hidden = node('Constant', [], ['k'], { value: { tensor: elsewhere('', [1], '../w') } });
+    expect(refusal({ nodes: [hidden], inputs, outputs })).toContain('only files in its own folder');
+  });
+
+  it('is a tensor that a few bytes make huge', () => {
+    const shape = longs('s', [2], [100_000, 100_000]);
+    const bomb = { nodes: [node('ConstantOfShape', ['s'], ['y'])], inputs, outputs, initializers: [shape] };
+    expect(refusal(bomb)).toContain('10000000000 elements');
+    const claimed = floats('w', [2 ** 40], []);
+    expect(refusal({ nodes: [], inputs, outputs, initializers: [claimed] })).toContain('elements, more than');
+  });
+
+  it('is an input that is no tensor, and a size that none has', () => {
+    const sequence = [...bytes(1, 'x'), ...bytes(2, bytes(4, []))];
+    expect(refusal({ inputs: [sequence], outputs })).toContain('"x" is not a tensor');
+    expect(refusal({ inputs, outputs, initializers: [floats('w', [-1], [])] })).toContain('impossible size');
+  });
+
+  it('is a length beyond the end, a number without an end, and a group', () => {
+    expect(refusal(Uint8Array.of(0x3a, 0xff, 0xff, 0xff, 0x7f))).toContain('bytes follow');
+    expect(refusal(Uint8Array.from([0x08, ...Array<number>(11).fill(0x80), 0]))).toContain(
+      'more than 10 bytes',
+    );
+    expect(refusal(Uint8Array.of(0x3b, 0x3c))).toContain('no field at byte 0');
+    expect(refusal(Uint8Array.of(0x00, 0x00))).toContain('no field at byte 0');
+    const negative = Uint8Array.from([0x3a, ...varint(-5)]);
+    expect(refusal(negative)).toContain('a negative number of bytes');
+  });
+
+  it('is a file of more than 50 MiB, and one of millions of empty nodes', () => {
+    expect(refusal(new Uint8Array(50 * 1024 * 1024 + 1))).toContain('52428800 (50 MiB) are the most');
+    const empty = new Uint8Array(10_000_000);
+    for (let i = 0; i < empty.length; i += 2) empty[i] = 0x0a;
+    const file = Uint8Array.from([...int(1, 8), 0x3a, ...varint(empty.length)]);
+    const whole = new Uint8Array(file.length + empty.length);
+    whole.set(file);
+    whole.set(empty, file.length);
+    expect(refusal(whole)).toContain('more than 2000000 fields');
+  });
+});
+
+describe('bytes at random', () => {
+  it('give a model or a refusal, never another error', () => {
+    const seed = 20261121;
+    const random = seeded(seed);
+    const originals = [
+      linear([1, 2, 3, 4, 5, 6], 7),
+      meanOf(['B', 1, 8, 8]),
+      model({ nodes: [loop('m', body)], inputs, outputs, initializers: [longs('m', [], [3])] }),
+    ];
+    for (let round = 0; round < tier(1500, 6000); round++) {
+      const original = originals[round % originals.length] ?? new Uint8Array();
+      const mutant = original.slice(0, round % 5 === 0 ? random.int(0, original.length) : original.length);
+      for (let flips = random.int(0, 5); flips >= 0 && mutant.length > 0; flips--)
+        mutant[random.int(0, mutant.length - 1)] = random.int(0, 255);
+      try {
+        checkOnnx(mutant, 'a.onnx');
+      } catch (error) {
+        if (error instanceof AnyvmafError && error.code === 'model') continue;
+        throw new Error(`seed ${seed}, round ${round}: ${String(error)}`, { cause: error });
+      }
+    }
+  });
+});

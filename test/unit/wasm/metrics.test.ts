@@ -1,0 +1,291 @@
+/**
+ * @module test/unit/wasm/metrics
+ * CAMBI, CIEDE2000 and PSNR-HVS in the core: values worked out by hand, pictures and options that they refuse, and that both
+ * implementations agree; and that every metric of the default model measures the smallest pictures.
+ */
+import { describe, expect, it } from 'vitest';
+import type { VideoFormat } from '../../../src/core/frame.js';
+import { score } from '../../../src/index.js';
+import { sampleSource } from '../../../src/sample/files.js';
+import { makeSample } from '../../../src/sample/generator.js';
+import { disturbed, format, type Picture, picture, runMetric, runTwins } from '../../support/metric.js';
+import { type SeededRandom, seeded } from '../../support/random.js';
+import { tier } from '../../support/tier.js';
+
+const SEED = Number(process.env.ANYVMAF_SEED ?? 20261125);
+
+const CHROMA = ['420', '422', '444'] as const;
+
+/** Noise, black and white, waves, or what `other` gives for a plane. */
+function ofKind(random: SeededRandom, kind: number, video: VideoFormat, other: (plane: number) => number) {
+  const top = 2 ** video.bitDepth - 1;
+  return picture(video, (x, y, plane) => {
+    if (kind === 0) return random.int(0, top);
+    if (kind === 1) return random.int(0, 1) * top;
+    if (kind === 2) return Math.round((top / 2) * (1 + Math.sin((x + 3 * plane) / 9 + y / 5)));
+    return other(plane);
+  });
+}
+
+const DEFAULTS = {
+  encWidth: 0,
+  encHeight: 0,
+  encBitdepth: 0,
+  srcWidth: 0,
+  srcHeight: 0,
+  windowSize: 65,
+  topk: 0.6,
+  tviThreshold: 0.019,
+  visLumThreshold: 0,
+  maxLogContrast: 2,
+  pq: 0,
+  highResSpeedup: 0,
+  fullRef: 0,
+};
+
+/** The options in the core's order. */
+function options(changed: Partial<typeof DEFAULTS> = {}): number[] {
+  return Object.values({ ...DEFAULTS, ...changed });
+}
+
+function measure(video: VideoFormat, distorted: Picture, changed: Partial<typeof DEFAULTS> = {}) {
+  return runMetric('simd128', video, { reference: distorted, distorted }, 'cambi', options(changed));
+}
+
+/** Bands of `width` columns, each one level brighter than the one before, `noise` levels up and down. */
+function bands(random: SeededRandom, video: VideoFormat, width: number, noise: number): Picture {
+  const unit = 2 ** (video.bitDepth - 8);
+  const top = 2 ** video.bitDepth - 1;
+  return picture(video, (x, y) => {
+    const level = 60 + Math.floor(x / width) + Math.floor(y / (3 * width));
+    return Math.min(top, Math.max(0, level * unit + random.int(-noise, noise)));
+  });
+}
+
+describe('cambi', () => {
+  it('finds no banding in a flat picture, nor in noise', () => {
+    const random = seeded(SEED);
+    const video = format(320, 240, 10, '400');
+    const [flat, noise] = [picture(video, () => 400), picture(video, () => random.int(64, 940))];
+    expect([measure(video, flat)[0], measure(video, noise)[0]]).toEqual([0, 0]);
+  });
+
+  it('finds banding in steps of one level, more than in steps of a quarter', () => {
+    const random = seeded(SEED);
+    const video = format(320, 240, 10, '400');
+    const coarse = measure(video, bands(random, video, 24, 0))[0] ?? 0;
+    expect(coarse).toBeGreaterThan(5);
+    const fine = picture(video, (x, y) => 240 + Math.floor(x / 24) + Math.floor(y / 72));
+    expect(measure(video, fine)[0]).toBeLessThan(coarse);
+  });
+
+  it('does not see steps below the visible luminance', () => {
+    const random = seeded(SEED);
+    const video = format(320, 240, 10, '400');
+    // Level 74 of 8 bit is 296 of 10 bit and darker than 20 cd/m2, which code 320 and more reach.
+    expect(measure(video, bands(random, video, 24, 0), { visLumThreshold: 250 })[0]).toBe(0);
+  });
+
+  it('measures the reference only on request', () => {
+    const random = seeded(SEED);
+    const video = format(320, 240, 8, '400');
+    const steps = bands(random, video, 24, 0);
+    const [distorted, nothing] = measure(video, steps);
+    expect(nothing).toBeNaN();
+    expect(measure(video, steps, { fullRef: 1 })).toEqual([distorted, distorted]);
+  });
+
+  it.each([
+    ['both sides below 216', 215, 215, {}],
+    ['an encode below 216', 640, 480, { encWidth: 200, encHeight: 180 }],
+    ['a window of more than 65', 640, 480, { windowSize: 127, srcWidth: 7680, srcHeight: 4320 }],
+    ['a source both wider and lower than the encode', 640, 480, { srcWidth: 700, srcHeight: 400 }],
+  ])('refuses %s', (_, width, height, changed) => {
+    const video = format(width, height, 8, '400');
+    const flat = picture(video, () => 100);
+    expect(() => measure(video, flat, changed)).toThrow(/no \w+ for these/);
+  });
+
+  it('refuses samples of more bits than the video has', () => {
+    const video = format(240, 220, 10, '400');
+    const flat = picture(video, (x, y) => (x === 239 && y === 219 ? 1024 : 500));
+    expect(() => measure(video, flat)).toThrow(/no \w+ for these/);
+    // Also where resampling leaves them out.
+    expect(() => measure(video, flat, { encWidth: 230, encHeight: 218 })).toThrow(/no \w+ for these/);
+  });
+
+  it(`gives the same in both implementations (seed ${SEED})`, () => {
+    const random = seeded(SEED);
+    const rounds: readonly [number, Partial<typeof DEFAULTS>][] = [
+      [8, {}],
+      [8, { fullRef: 1, windowSize: 127 }],
+      [8, { maxLogContrast: 5, topk: 0.1 }],
+      [9, { windowSize: 15 }],
+      [10, { encWidth: 231, encHeight: 190 }],
+      [10, { encBitdepth: 8, pq: 1 }],
+      [12, { maxLogContrast: 0 }],
+      [16, { visLumThreshold: 2, topk: 0.01 }],
+    ];
+    for (const [bitDepth, changed] of rounds) {
+      for (const noise of tier([random.pick([0, 1, 3])], [0, 1, 3])) {
+        const video = format(random.int(231, 330), random.int(190, 250), bitDepth, '400');
+        const steps = bands(random, video, random.int(1, 40), noise);
+        const pictures = { reference: bands(random, video, 9, 0), distorted: steps };
+        const [portable, simd] = runTwins(video, pictures, 'cambi', options(changed));
+        expect(simd, `${JSON.stringify({ video, changed, noise })}, seed ${SEED}`).toEqual(portable);
+      }
+    }
+  });
+
+  it('gives the same in both implementations for narrow pictures', () => {
+    const random = seeded(SEED);
+    for (const width of [17, 18, 19, 24, 33]) {
+      const video = format(width, 230, 8, '400');
+      const steps = bands(random, video, 5, 0);
+      const [portable, simd] = runTwins(video, { reference: steps, distorted: steps }, 'cambi', options());
+      expect(simd, `${width} columns, seed ${SEED}`).toEqual(portable);
+    }
+  });
+});
+
+/** Mean difference of two pictures. */
+function mean(video: VideoFormat, reference: Picture, distorted: Picture): number {
+  return runMetric('simd128', video, { reference, distorted }, 'ciede')[0] ?? Number.NaN;
+}
+
+describe('ciede', () => {
+  it('finds no difference between equal pictures', () => {
+    const random = seeded(SEED);
+    const video = format(35, 21, 8, '422');
+    const noise = picture(video, () => random.int(0, 255));
+    expect(mean(video, noise, noise)).toBe(0);
+  });
+
+  it('takes black to white as 100 levels of lightness over its weight at 50', () => {
+    // Limited range black and white are L = 0 and 100 without chroma; S_L is 1 at a mean lightness of 50, k_L is 0.65.
+    const video = format(32, 18, 8, '444');
+    const grey = (level: number) => picture(video, (_x, _y, plane) => (plane === 0 ? level : 128));
+    expect(mean(video, grey(16), grey(235))).toBeCloseTo(100 / 0.65, 2);
+  });
+
+  it('repeats chroma to the size of luma', () => {
+    const random = seeded(SEED);
+    const pictures = [0, 1].map(() => Array.from({ length: 3 }, () => random.bytes(16 * 16)));
+    const at = (k: number, plane: number, x: number, y: number) =>
+      pictures[k]?.[plane]?.[(y % 16) * 16 + (x % 16)] ?? 0;
+    const values = CHROMA.map((chroma) => {
+      const video = format(32, 32, 8, chroma);
+      // Each colour fills 2x2 pixels, so that no subsampling changes what is seen.
+      const made = [0, 1].map((k) =>
+        picture(video, (x, y, plane) => {
+          const across = plane === 0 || chroma === '444' ? 2 : 1;
+          const down = plane === 0 || chroma !== '420' ? 2 : 1;
+          return at(k, plane, Math.floor(x / across), Math.floor(y / down));
+        }),
+      );
+      return mean(video, made[0] ?? [], made[1] ?? []);
+    });
+    expect(new Set(values).size).toBe(1);
+    expect(values[0]).toBeGreaterThan(1);
+  });
+
+  it('measures the last column and row of odd sizes by the last chroma sample', () => {
+    const video = format(19, 17);
+    const reference = picture(video, () => 128);
+    const distorted = reference.map((plane) => plane.slice());
+    const last = distorted[1];
+    if (!last) throw new Error('a chroma plane');
+    last[last.length - 1] = 90;
+    // The last sample of 9x8 covers columns 16..18 and rows 14..16.
+    const [luma = new Uint8Array(), cb = new Uint8Array(), cr = new Uint8Array()] = reference;
+    const everywhere = [luma, cb.map(() => 90), cr];
+    expect(mean(video, reference, distorted) * (19 * 17)).toBeCloseTo(
+      9 * mean(video, reference, everywhere),
+      4,
+    );
+  });
+
+  it(`gives the same in both implementations (seed ${SEED})`, () => {
+    const random = seeded(SEED);
+    for (const bitDepth of [8, 10, 12, 16]) {
+      for (let round = 0; round < tier(4, 12); round++) {
+        const video = format(random.int(17, 90), random.int(17, 60), bitDepth, random.pick(CHROMA));
+        const top = 2 ** bitDepth - 1;
+        const kind = random.int(0, 3);
+        // Nearly grey: hues of colours that hardly have one.
+        const grey = (plane: number) =>
+          plane === 0 ? random.int(0, top) : (top + 1) / 2 + random.int(-1, 1);
+        const reference = ofKind(random, kind, video, grey);
+        const distorted = disturbed(random, reference, bitDepth, random.pick([1, 4, top]));
+        const [portable, simd] = runTwins(video, { reference, distorted }, 'ciede');
+        expect(simd, `${JSON.stringify(video)} kind ${kind}, seed ${SEED}`).toEqual(portable);
+      }
+    }
+  });
+});
+
+describe('psnr_hvs', () => {
+  it('gives no error for equal pictures', () => {
+    const random = seeded(SEED);
+    const video = format(33, 29, 8, '444');
+    const noise = picture(video, () => random.int(0, 255));
+    expect(runMetric('simd128', video, { reference: noise, distorted: noise }, 'psnr_hvs')).toEqual([
+      0, 0, 0,
+    ]);
+  });
+
+  it('sees a flat shift as the DC coefficient alone, weighted by the sensitivity of its plane', () => {
+    // Flat blocks: DC is 8 times the level and nothing else differs, so each of the 64 coefficients of a block counts
+    // (8 * shift * csf)^2 / 64 in the mean: shift^2 * csf^2, then divided by the square of the peak. The integer transform
+    // rounds DC by one in 1600.
+    const video = format(50, 22);
+    const [reference, distorted] = [30, 230].map((level) => picture(video, () => level));
+    if (!reference || !distorted) throw new Error('two pictures');
+    const shift = 200 / 255;
+    const expected = [1.6193873005, 1.91113096927, 2.03871978502].map((csf) => (shift * csf) ** 2);
+    runMetric('simd128', video, { reference, distorted }, 'psnr_hvs').forEach((value, plane) => {
+      expect(value / (expected[plane] ?? 0)).toBeCloseTo(1, 2);
+    });
+  });
+
+  it(`gives the same in both implementations (seed ${SEED})`, () => {
+    const random = seeded(SEED);
+    for (const bitDepth of [8, 9, 10, 12]) {
+      for (let round = 0; round < tier(6, 24); round++) {
+        const video = format(random.int(17, 140), random.int(17, 40), bitDepth, random.pick(CHROMA));
+        const top = 2 ** bitDepth - 1;
+        const [kind, level] = [random.int(0, 3), random.int(0, top)];
+        const reference = ofKind(random, kind, video, () => level);
+        const distorted = disturbed(random, reference, bitDepth, random.pick([1, 4, top]));
+        const [portable, simd] = runTwins(video, { reference, distorted }, 'psnr_hvs');
+        expect(simd, `${JSON.stringify(video)} kind ${kind}, seed ${SEED}`).toEqual(portable);
+      }
+    }
+  });
+
+  it('gives the same at the largest samples of 12 bits, where 16 bits no longer hold a transform', () => {
+    const video = format(40, 24, 12, '444');
+    const reference = picture(video, () => 4095);
+    const distorted = picture(video, (x, y) => ((x + y) % 5 === 0 ? 4095 : 4064));
+    const [portable, simd] = runTwins(video, { reference, distorted }, 'psnr_hvs');
+    expect(simd).toEqual(portable);
+  });
+});
+
+describe('pictures of 17 to 20 columns', () => {
+  it.each([17, 18, 19, 20])('%i columns, up to 24 rows: SIMD gives what portable C gives', async (width) => {
+    for (const height of tier([17, 20, 23, 24], [17, 18, 19, 20, 21, 22, 23, 24])) {
+      const clip = makeSample({ width, height, bitDepth: 8, chroma: '420' }, { seed: height });
+      const pair = () => ({
+        reference: sampleSource(clip, 'reference', 3),
+        distorted: sampleSource(clip, 'distorted', 3),
+      });
+      const [simd, portable] = await Promise.all(
+        (['simd128', 'portable'] as const).map((implementation) =>
+          score(pair(), { threads: 0, implementation }),
+        ),
+      );
+      expect(simd?.frames, `${width}x${height}`).toEqual(portable?.frames);
+    }
+  });
+});

@@ -1,0 +1,438 @@
+/**
+ * @module test/unit/web/machinery
+ * What the page runs on: when it does its work, which parts follow frames that come, how a film keeps its speed, and files
+ * between threads.
+ */
+
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { FileNumbers, KnownFiles } from '../../../web/src/engine/files.js';
+import { Player } from '../../../web/src/frames/player.js';
+import { following, type Section } from '../../../web/src/results/section.js';
+import { BEAT, inTurn, newsAfter, spaced } from '../../../web/src/schedule.js';
+
+describe('when the page works', () => {
+  /** Milliseconds since a time; a timer of none takes one here. */
+  const since = (start: number) => (time: number) => Math.round((time - start) / 10) * 10;
+
+  beforeEach(() => {
+    // Half a beat after one.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    vi.advanceTimersByTime(10 * BEAT - (performance.now() % BEAT) + BEAT / 2);
+  });
+  afterEach(() => vi.useRealTimers());
+
+  describe('pieces of work', () => {
+    it('are done soon and in order, also those that a piece adds', () => {
+      const done: string[] = [];
+      inTurn(() => {
+        done.push('a');
+        inTurn(() => done.push('c'));
+      });
+      inTurn(() => done.push('b'));
+      expect(done).toEqual([]);
+      vi.runAllTimers();
+      expect(done).toEqual(['a', 'b', 'c']);
+    });
+
+    it('share a task only while it is short', () => {
+      const tasks: number[] = [];
+      let task = 0;
+      let now = performance.now();
+      const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+      const work = () => {
+        tasks.push(task);
+        now += 10;
+      };
+      for (let i = 0; i < 3; i++) inTurn(work);
+      for (; vi.getTimerCount() > 0; task++) vi.advanceTimersToNextTimer();
+      clock.mockRestore();
+      expect(tasks).toEqual([0, 1, 2]);
+    });
+
+    it('go on after one that throws', () => {
+      const done: string[] = [];
+      inTurn(() => {
+        throw new Error('broken');
+      });
+      inTurn(() => done.push('next'));
+      expect(() => vi.runAllTimers()).toThrow('broken');
+      vi.runAllTimers();
+      expect(done).toEqual(['next']);
+    });
+  });
+
+  describe('calls that are spaced', () => {
+    it('are one however often they are asked for, and the next waits', () => {
+      const times: number[] = [];
+      const call = spaced(() => times.push(performance.now()), 100);
+      const start = performance.now();
+      call();
+      call();
+      vi.advanceTimersByTime(1);
+      call();
+      vi.runAllTimers();
+      expect(times.map(since(start))).toEqual([0, 100]);
+    });
+
+    it('fall on the same beat when they follow what grows', () => {
+      const beats: number[] = [];
+      const note = () => beats.push(performance.now());
+      const calls = [spaced(note, BEAT, () => true), spaced(note, BEAT, () => true)];
+      const start = performance.now();
+      calls[0]?.();
+      vi.advanceTimersByTime(50);
+      calls[1]?.();
+      vi.advanceTimersByTime(BEAT);
+      for (const call of calls) call();
+      vi.runAllTimers();
+      expect(beats.map(since(start))).toEqual([BEAT / 2, BEAT / 2, (3 * BEAT) / 2, (3 * BEAT) / 2]);
+    });
+
+    it('do not come any more once they are stopped, waiting ones neither', () => {
+      const work = vi.fn();
+      const call = spaced(work, 0);
+      call();
+      call.stop();
+      call();
+      vi.runAllTimers();
+      expect(work).not.toHaveBeenCalled();
+    });
+  });
+
+  describe('news of a run', () => {
+    it('come on every beat at first, and on every other when it takes long', () => {
+      expect([0, 14_000, 16_000, 3_600_000].map(newsAfter)).toEqual([BEAT, BEAT, 2 * BEAT, 2 * BEAT]);
+    });
+  });
+});
+
+describe('a part of the result', () => {
+  /** Stands for the browser's, which tells what is on the screen. */
+  class Sight {
+    static last: Sight | undefined;
+    watched: unknown;
+    constructor(readonly told: (entries: { isIntersecting: boolean }[]) => void) {
+      Sight.last = this;
+    }
+    observe(element: unknown): void {
+      this.watched = element;
+    }
+    disconnect(): void {
+      this.watched = undefined;
+    }
+  }
+
+  beforeEach(() => {
+    vi.useFakeTimers();
+    vi.stubGlobal('IntersectionObserver', Sight);
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.unstubAllGlobals();
+  });
+
+  /** A section that is followed, what was done to it, and whether frames still come. */
+  function followed({ content = true, growing = true }: { content?: boolean; growing?: boolean } = {}) {
+    const state = { content, growing };
+    // All that a follower knows of its element.
+    const element = { hidden: !content } as HTMLElement;
+    const section = {
+      element,
+      update: vi.fn(),
+      hasContent: () => state.content,
+      complete: vi.fn(),
+      close: vi.fn(),
+    } satisfies Section;
+    const follower = following(section, 1000, () => state.growing);
+    const sight = (seen: boolean) => Sight.last?.told([{ isIntersecting: seen }]);
+    /** Lets all happen that is due within a few updates. */
+    const pass = () => vi.advanceTimersByTime(5000);
+    return { state, element, section, follower, sight, pass };
+  }
+
+  describe('while frames come', () => {
+    it('what is in sight is drawn as they come, no more often than it may be', () => {
+      const { section, follower, sight, pass } = followed();
+      sight(true);
+      pass();
+      section.update.mockClear();
+      for (let i = 0; i < 20; i++) {
+        follower.update();
+        vi.advanceTimersByTime(100);
+      }
+      pass();
+      expect(section.update.mock.calls.length).toBeGreaterThanOrEqual(2);
+      expect(section.update.mock.calls.length).toBeLessThanOrEqual(3);
+    });
+
+    it('what is out of sight is not drawn, and is once it gets there', () => {
+      const { section, follower, sight, pass } = followed();
+      sight(false);
+      follower.update();
+      pass();
+      expect(section.update).not.toHaveBeenCalled();
+      sight(true);
+      pass();
+      expect(section.update).toHaveBeenCalledOnce();
+    });
+
+    it('what comes into sight is not drawn again when nothing came meanwhile', () => {
+      const { section, sight, pass } = followed();
+      sight(true);
+      pass();
+      section.update.mockClear();
+      sight(false);
+      pass();
+      sight(true);
+      pass();
+      expect(section.update).not.toHaveBeenCalled();
+    });
+
+    it('what had nothing to show and now has takes its place, drawn once, so that it can come into sight', () => {
+      const { state, element, section, follower, sight, pass } = followed({ content: false });
+      sight(false);
+      pass();
+      expect(element.hidden).toBe(true);
+      state.content = true;
+      follower.update();
+      pass();
+      expect(element.hidden).toBe(false);
+      expect(section.update).toHaveBeenCalledOnce();
+      follower.update();
+      pass();
+      expect(section.update).toHaveBeenCalledOnce();
+    });
+  });
+
+  it('all is drawn once no more frames come, also what was never seen', () => {
+    const { state, section, follower, sight, pass } = followed();
+    sight(false);
+    pass();
+    state.growing = false;
+    follower.update();
+    pass();
+    expect(section.update).toHaveBeenCalledOnce();
+  });
+
+  it('what does not grow is drawn wherever it is', () => {
+    const { section, sight, pass } = followed({ growing: false });
+    sight(false);
+    pass();
+    expect(section.update).toHaveBeenCalledOnce();
+  });
+
+  it('is complete at once where all of it is asked for, and not drawn for that again', () => {
+    const { section, follower, sight, pass } = followed();
+    sight(false);
+    pass();
+    follower.complete();
+    expect(section.update).toHaveBeenCalledOnce();
+    expect(section.complete).toHaveBeenCalledOnce();
+    const [[drawn = 0] = [], [completed = 0] = []] = [section.update, section.complete].map(
+      ({ mock }) => mock.invocationCallOrder,
+    );
+    expect(drawn).toBeLessThan(completed);
+    section.update.mockClear();
+    sight(true);
+    pass();
+    expect(section.update).not.toHaveBeenCalled();
+  });
+
+  it('what is closed is drawn no more and watches nothing', () => {
+    const { section, follower, sight, pass } = followed();
+    sight(true);
+    follower.update();
+    follower.close();
+    pass();
+    follower.update();
+    sight(false);
+    sight(true);
+    pass();
+    expect(section.update).not.toHaveBeenCalled();
+    expect(section.close).toHaveBeenCalledOnce();
+    expect(Sight.last?.watched).toBeUndefined();
+  });
+});
+
+describe('a film', () => {
+  const RATE = 25;
+  /** Milliseconds of a frame on the screen. */
+  const PAINT = 1000 / 60;
+
+  let clock = 0;
+  let waiting: ((time: number) => void) | undefined;
+
+  beforeEach(() => {
+    clock = 0;
+    waiting = undefined;
+    vi.stubGlobal('requestAnimationFrame', (callback: (time: number) => void) => {
+      waiting = callback;
+      return 1;
+    });
+    vi.stubGlobal('cancelAnimationFrame', () => {
+      waiting = undefined;
+    });
+    vi.spyOn(performance, 'now').mockImplementation(() => clock);
+  });
+
+  afterEach(() => {
+    vi.unstubAllGlobals();
+    vi.restoreAllMocks();
+  });
+
+  /**
+   * Plays until it stops or the time is over.
+   * @param delay milliseconds from asking for a frame until it is on show
+   * @param upcoming which frame comes first
+   */
+  function play(options: {
+    readonly seconds: number;
+    readonly last: number;
+    readonly delay: number;
+    readonly from?: number;
+    readonly upcoming?: (frame: number) => number;
+  }) {
+    const { seconds, last, delay, from = 0, upcoming = (frame: number) => frame } = options;
+    const begun = clock;
+    let frame = from;
+    let shownAt = 0;
+    const seen: number[] = [];
+    const steps: number[] = [];
+    const states: boolean[] = [];
+    const player = new Player(
+      () => ({ rate: RATE, frame, last, shown: clock >= shownAt, upcoming }),
+      (next, step) => {
+        frame = next;
+        shownAt = clock + delay;
+        seen.push(next);
+        steps.push(step);
+      },
+      (playing) => states.push(playing),
+    );
+    player.play();
+    while (player.playing && clock - begun < 1000 * seconds) {
+      clock += PAINT;
+      waiting?.(clock);
+    }
+    return { seen, steps, states, took: clock - begun };
+  }
+
+  describe('playing', () => {
+    it('shows every picture in its time where they come fast enough', () => {
+      const { seen, steps } = play({ seconds: 4, last: 1000, delay: 0 });
+      expect(seen).toEqual(Array.from({ length: seen.length }, (_, i) => i + 1));
+      expect(seen.at(-1)).toBe(4 * RATE);
+      expect(new Set(steps)).toEqual(new Set([1]));
+    });
+
+    it('keeps its speed and passes pictures over where they come slower', () => {
+      const { seen, steps } = play({ seconds: 4, last: 1000, delay: 150 });
+      expect(Math.abs((seen.at(-1) ?? 0) - 4 * RATE)).toBeLessThanOrEqual(5);
+      expect(seen.length).toBeLessThan(30);
+      expect(Math.max(...steps)).toBeLessThanOrEqual(5);
+    });
+
+    it('goes slower rather than pass over more than eight at once', () => {
+      const { seen } = play({ seconds: 4, last: 1000, delay: 900 });
+      for (let i = 1; i < seen.length; i++)
+        expect((seen[i] ?? 0) - (seen[i - 1] ?? 0)).toBeLessThanOrEqual(8);
+      expect(seen.at(-1)).toBeLessThan(4 * RATE);
+    });
+
+    it('takes pictures that are there rather than those that are due, and keeps its speed', () => {
+      // Every fourth is there.
+      const { seen } = play({
+        seconds: 4,
+        last: 1000,
+        delay: 0,
+        upcoming: (frame) => 4 * Math.ceil(frame / 4),
+      });
+      expect(seen.every((frame) => frame % 4 === 0)).toBe(true);
+      expect(seen.every((frame, i) => i === 0 || frame > (seen[i - 1] ?? 0))).toBe(true);
+      expect(Math.abs((seen.at(-1) ?? 0) - 4 * RATE)).toBeLessThanOrEqual(4);
+    });
+
+    it('stops at the last frame, and begins anew from there', () => {
+      const first = play({ seconds: 9, last: 30, delay: 0 });
+      expect(first.seen.at(-1)).toBe(30);
+      expect(first.states).toEqual([true, false]);
+      expect(first.took).toBeLessThan(1400);
+      const again = play({ seconds: 1, last: 30, delay: 0, from: 30 });
+      expect(again.seen.slice(0, 2)).toEqual([0, 1]);
+    });
+  });
+});
+
+const file = (name: string) => new File(['x'], name, { lastModified: 1 });
+
+/** What arrives of a message: copies. */
+function arrived(value: unknown): unknown {
+  if (value instanceof File) return new File([value], value.name, { lastModified: value.lastModified });
+  if (Array.isArray(value)) return value.map(arrived);
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, arrived(inner)]));
+}
+
+describe('files between threads', () => {
+  const sent = () => {
+    const [page, worker] = [new FileNumbers(), new KnownFiles()];
+    return <T>(argument: T): T => {
+      const copy = arrived(argument);
+      worker.restore(copy, page.of(argument));
+      return copy as T;
+    };
+  };
+
+  it('are the same object each time, wherever they stand', () => {
+    const send = sent();
+    const [a, b] = [file('a.mp4'), file('b.mp4')];
+    const first = send({ reference: a, distorted: [b, a], options: { threads: 2 } });
+    expect(first.reference).not.toBe(a);
+    expect(first.distorted).toEqual([expect.any(File), first.reference]);
+    expect(first.options).toEqual({ threads: 2 });
+    const second = send({ source: { key: 'k', reference: a, distorted: b } });
+    expect(second.source.reference).toBe(first.reference);
+    expect(second.source.distorted).toBe(first.distorted[0]);
+    expect(send({ files: { model: b } }).files.model).toBe(first.distorted[0]);
+  });
+
+  it('of one name, size and time are still two', () => {
+    const send = sent();
+    const [a, b] = [file('same.mp4'), file('same.mp4')];
+    const { reference, distorted } = send({ reference: a, distorted: b });
+    expect(reference).not.toBe(distorted);
+    const swapped = send({ reference: b, distorted: a });
+    expect([swapped.reference, swapped.distorted]).toEqual([distorted, reference]);
+    expect(swapped.reference).toBe(distorted);
+  });
+
+  it('may be absent, and what is no file is left alone', () => {
+    const send = sent();
+    for (const argument of [
+      undefined,
+      null,
+      3,
+      'text',
+      { reference: null },
+      [1, 2],
+      { bytes: new Uint8Array(9) },
+    ])
+      expect(send(argument)).toEqual(argument);
+  });
+
+  it('are remembered by hundreds, and the latest longest', () => {
+    const send = sent();
+    const kept = file('kept.mp4');
+    const first = send({ file: kept }).file;
+    for (let i = 0; i < 400; i++) {
+      send({ file: file(`${i}.mp4`) });
+      if (i % 100 === 0) expect(send({ file: kept }).file).toBe(first);
+    }
+    const old = file('old.mp4');
+    const before = send({ file: old }).file;
+    for (let i = 0; i < 400; i++) send({ file: file(`${i}.mp4`) });
+    const after = send({ file: old }).file;
+    expect(after).not.toBe(before);
+    expect(after.name).toBe('old.mp4');
+  });
+});
