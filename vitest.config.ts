@@ -51,6 +51,7 @@ const project = (name: string, ...globalSetup: string[]): TestProjectConfigurati
 
 const BUILD = 'test/support/build-once.ts';
 const PAGE = 'test/support/browser-setup.ts';
+const ANSWERS = 'test/support/kept-answers.ts';
 
 export default defineConfig({
   resolve: {
@@ -66,12 +67,12 @@ export default defineConfig({
   test: {
     projects: [
       project('unit'),
-      project('node', BUILD),
+      project('node', BUILD, ANSWERS),
       project('browser', BUILD, PAGE),
       project('gpu', BUILD),
       project('package', BUILD),
       // Whole files that only `npm run test:exhaustive` runs.
-      ...(process.env.ANYVMAF_EXHAUSTIVE === '1' ? [project('exhaustive', BUILD, PAGE)] : []),
+      ...(process.env.ANYVMAF_EXHAUSTIVE === '1' ? [project('exhaustive', BUILD, PAGE, ANSWERS)] : []),
     ],
     pool: 'forks',
     maxWorkers: 2,

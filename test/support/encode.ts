@@ -59,7 +59,7 @@ export const hasFfmpeg: boolean =
 export const needsFfmpeg = 'needs ffmpeg';
 
 /** Encodes made on this machine by this ffmpeg, named by {@link keyOf} their commands. */
-const CACHE = join(root, 'node_modules/.cache/anyvmaf-encodes', digest(version.stdout ?? ''));
+export const CACHE = join(root, 'node_modules/.cache/anyvmaf-encodes', digest(version.stdout ?? ''));
 
 /** As it is before a test gives itself a temporary folder of its own. */
 const TEMPORARY = tmpdir();
