@@ -75,3 +75,16 @@ export function choiceValue<Choice extends string>(use: OptionUse, choices: read
   const hint = near === undefined ? '' : `; did you mean ${near}?`;
   throw refusedValue(use, `${orList(choices)}${hint}`);
 }
+
+/** Seconds in a year: no limit is longer. */
+const MOST_SECONDS = 366 * 86_400;
+
+/**
+ * A limit of time in seconds, above 0.
+ * @throws {AnyvmafError} `usage`
+ */
+export function secondsValue(use: OptionUse): number {
+  const seconds = numberValue(use);
+  if (seconds > 0 && seconds <= MOST_SECONDS) return seconds;
+  throw refusedValue(use, `a number of seconds above 0 and up to ${MOST_SECONDS}`);
+}

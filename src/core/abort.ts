@@ -1,7 +1,8 @@
 /**
  * @module core/abort
- * Two ways to react to an AbortSignal: call a function when it aborts, or stop waiting for a promise.
+ * Reacts to an AbortSignal: calls a function when it aborts, stops waiting for a promise, or adds a limit of time.
  */
+import { AnyvmafError } from './errors.js';
 
 /**
  * Calls `stop` with the signal's reason once it aborts; at once if it has aborted already.
@@ -22,4 +23,49 @@ export function unlessAborted<T>(signal: AbortSignal | undefined, work: Promise<
     const forget = onAbort(signal, reject);
     work.then(resolve, reject).finally(forget);
   });
+}
+
+/** Work took longer than it may. */
+export class TimeLimitError extends AnyvmafError {
+  constructor(message: string) {
+    super('resource', message);
+  }
+}
+
+/** Milliseconds that work gets to stop after its limit, before it is no longer waited for. */
+const GRACE = 1500;
+
+/**
+ * Does work that may take so long. At the limit its signal aborts; work that does not stop then is no longer waited for.
+ * @param seconds above 0
+ * @param what the work and who limits it, for the message: `The call, limited by --max-seconds,`
+ * @throws {TimeLimitError} at the limit; otherwise what `work` throws, such as the reason of `signal`
+ */
+export async function withinSeconds<T>(
+  seconds: number,
+  what: string,
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const own = new AbortController();
+  const forget = onAbort(signal, (reason) => own.abort(reason));
+  let late: TimeLimitError | undefined;
+  const timers: ReturnType<typeof setTimeout>[] = [];
+  const limit = new Promise<never>((_, reject) => {
+    const stop = () => {
+      late = new TimeLimitError(`${what} took longer than ${seconds} s and was stopped.`);
+      own.abort(late);
+      timers.push(setTimeout(reject, GRACE, late));
+    };
+    // Longer than timers can wait is no limit.
+    if (seconds * 1000 < 2 ** 31) timers.push(setTimeout(stop, seconds * 1000));
+  });
+  try {
+    return await Promise.race([work(own.signal), limit]);
+  } catch (error) {
+    throw late ?? error;
+  } finally {
+    forget();
+    for (const timer of timers) clearTimeout(timer);
+  }
 }

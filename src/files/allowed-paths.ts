@@ -9,6 +9,7 @@ import { basename, dirname, resolve, sep } from 'node:path';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import type { Origin } from '../core/origin.js';
 import { quoted } from '../core/printable.js';
+import { modelPath } from '../models/grammar.js';
 import { checkedStats, isInside } from './checked-file.js';
 
 /** Longest path that is resolved, in UTF-16 units; Linux has 4096 bytes. */
@@ -175,8 +176,8 @@ export class AllowedPaths {
 export async function allowedModel(text: string, files: Pick<AllowedPaths, 'resolveInput'>): Promise<string> {
   const items: string[] = [];
   // libvmaf's grammar takes the last of repeated items, and version before path: paths that do not count are checked too.
-  for (const item of text.split(':')) {
-    const path = item.startsWith('path=') ? item.slice('path='.length) : undefined;
+  for (const [place, item] of text.split(':').entries()) {
+    const path = modelPath(item, place);
     const shipped = SHIPPED.exec(path ?? '')?.[1];
     if (path === undefined) items.push(item);
     else if (shipped !== undefined) items.push(`version=${shipped}`);

@@ -15,7 +15,7 @@ import {
   type Stats,
   statSync,
 } from 'node:fs';
-import { isAbsolute, relative, sep } from 'node:path';
+import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { AnyvmafError } from '../core/errors.js';
 import type { Origin } from '../core/origin.js';
 import { shown } from '../core/printable.js';
@@ -61,7 +61,7 @@ export function checkedStats(path: string, origin: Origin): Stats {
 
 /** A descriptor of what a path leads to, not to be read from, once it is clear where that lies. */
 function find(path: string, { folders }: Origin): number {
-  const found = openSync(path, O_PATH);
+  const found = openOrRefuse(path, folders, O_PATH);
   try {
     if (!liesIn(folders, readlinkSync(`${DESCRIPTORS}/${found}`))) throw outside(path);
     refuseIrregular(path, fstatSync(found));
@@ -77,7 +77,7 @@ function find(path: string, { folders }: Origin): number {
  * path leads afterwards.
  */
 export function openAndCompare(path: string, { folders }: Origin): number {
-  const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  const fd = openOrRefuse(path, folders, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const opened = fstatSync(fd, { bigint: true });
     const real = realpathSync(path);
@@ -88,6 +88,27 @@ export function openAndCompare(path: string, { folders }: Origin): number {
   } catch (error) {
     closeSync(fd);
     throw error;
+  }
+}
+
+/** Opens a path. Where that fails outside the folders, the error does not depend on what there is. */
+function openOrRefuse(path: string, folders: Origin['folders'], flags: number): number {
+  try {
+    return openSync(path, flags);
+  } catch (error) {
+    if (!liesIn(folders, nearestReal(resolve(path)))) throw outside(path);
+    throw error;
+  }
+}
+
+/** The real path of the nearest folder above that can be resolved. */
+function nearestReal(path: string): string {
+  for (let at = path; ; at = dirname(at)) {
+    try {
+      return realpathSync(at);
+    } catch (error) {
+      if (at === dirname(at)) throw error;
+    }
   }
 }
 

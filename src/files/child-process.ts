@@ -3,6 +3,7 @@
  * Installed programs as processes that never outlive their purpose or this process.
  */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 
 /** Milliseconds to wait for a killed process to exit. */
@@ -26,13 +27,47 @@ export function startChild(
   });
   if (running.size === 0) process.on('exit', killAll);
   running.add(child);
+  if (child.pid !== undefined) guard('+', child.pid);
   const forget = () => {
     running.delete(child);
+    if (child.pid !== undefined) guard('-', child.pid);
     if (running.size === 0) process.off('exit', killAll);
   };
   child.once('error', forget);
   child.once('exit', forget);
   return child;
+}
+
+/** Keeps the process groups that it is told of, and kills them when its input ends: when whoever told it is gone. */
+const GUARD = `
+trap '' HUP INT TERM
+groups=
+while read -r sign group; do
+  left=
+  for one in $groups; do [ "$one" = "$group" ] || left="$left $one"; done
+  groups=$left
+  [ "$sign" = + ] && groups="$groups $group"
+done
+for one in $groups; do kill -s KILL -- "-$one"; done
+`;
+
+let guardian: ChildProcess | undefined;
+
+/** Has a child killed when this process dies, even by SIGKILL. Does nothing where there is no POSIX shell. */
+function guard(sign: '+' | '-', group: number): void {
+  if (process.platform === 'win32') return;
+  guardian ??= startGuardian();
+  guardian.stdin?.write(`${sign} ${group}\n`);
+}
+
+function startGuardian(): ChildProcess {
+  const started = spawn('/bin/sh', ['-c', GUARD], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
+  // Without a shell, children are killed when this process exits in any other way.
+  started.on('error', () => {});
+  started.stdin?.on('error', () => {});
+  started.unref();
+  (started.stdin as Socket | null)?.unref();
+  return started;
 }
 
 /** Hosts that no proxy stands before, and this machine, from which programs get what they read. */

@@ -3,7 +3,7 @@
  * Says what is wrong with a tool's arguments in a sentence that a model can act on: the parameter, its value, what was
  * expected, and the nearest known name of an unknown one.
  */
-import type * as z from 'zod/v4';
+import * as z from 'zod/v4';
 import { usageError } from '../core/errors.js';
 import { MAX_STRING, requireLength } from '../core/limits.js';
 import { nearest } from '../core/nearest.js';
@@ -117,7 +117,50 @@ export function checkArguments<Schema extends z.ZodObject>(
   const unknown = Object.keys(sent).filter((name) => !known.includes(name));
   const [first] = unknown;
   if (first !== undefined) throw usageError(unknownParameter(tool, first, known));
-  return schema.parse(sent, { reportInput: true });
+  return schema.parse(coercedMembers(schema, sent), { reportInput: true });
+}
+
+/** Parameters whose lists may come as one text with commas, as other tools have them. */
+const COMMA_LISTS: ReadonlySet<string> = new Set(['encoders', 'resolutions', 'target_vmafs']);
+
+/**
+ * Arguments as hosts send them, in the types of a schema: `null` for a parameter that may be left out is left out, a number or a
+ * switch as text is read, and a single item stands for a list of one. What fits nothing stays for the schema to refuse.
+ */
+function coercedMembers(schema: z.ZodObject, sent: object): Record<string, unknown> {
+  const entries = Object.entries(sent).filter(
+    ([name, value]) => value !== null || !schema.shape[name]?.safeParse(undefined).success,
+  );
+  return Object.fromEntries(
+    entries.map(([name, value]) => [
+      name,
+      coerced(innermost(schema.shape[name]), value, COMMA_LISTS.has(name)),
+    ]),
+  );
+}
+
+function coerced(type: z.ZodType | undefined, value: unknown, commas: boolean): unknown {
+  if (type instanceof z.ZodArray) {
+    const item = innermost(type.element as z.ZodType);
+    const texts = commas && typeof value === 'string' ? value.split(',').map((one) => one.trim()) : undefined;
+    const items = texts ?? (Array.isArray(value) ? value : typeof value === 'object' ? undefined : [value]);
+    return items ? items.map((one) => coerced(item, one, false)) : value;
+  }
+  if (type instanceof z.ZodObject && typeof value === 'object' && value !== null && !Array.isArray(value))
+    return coercedMembers(type, value);
+  if (typeof value !== 'string') return value;
+  if (type instanceof z.ZodNumber && /^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?\s*$/i.test(value))
+    return Number(value);
+  if (type instanceof z.ZodBoolean && /^(?:true|false)$/i.test(value)) return value.toLowerCase() === 'true';
+  return value;
+}
+
+/** The type within what is optional, has a default or is transformed. */
+function innermost(type: z.core.$ZodType | undefined): z.ZodType | undefined {
+  if (type instanceof z.ZodOptional || type instanceof z.ZodDefault || type instanceof z.ZodNullable)
+    return innermost(type.def.innerType);
+  if (type instanceof z.ZodPipe) return innermost(type.def.in);
+  return type as z.ZodType | undefined;
 }
 
 /**

@@ -21,7 +21,12 @@ export interface HostOptions {
   readonly log: (message: string) => void;
   /** What is offered. */
   readonly tools: readonly Tool[];
+  /** Seconds that a call may take, above 0. Default {@link MAX_CALL_SECONDS}. */
+  readonly maxSeconds?: number;
 }
+
+/** Seconds that a call may take unless the server is told otherwise. */
+export const MAX_CALL_SECONDS = 3600;
 
 /** One server process. */
 export class McpHost {
@@ -30,6 +35,8 @@ export class McpHost {
   readonly pool: WorkPool;
   readonly resources: ServerResources;
   readonly log: (message: string) => void;
+  /** Seconds that a call may take. */
+  readonly maxSeconds: number;
   readonly #closing = new AbortController();
   readonly #calls = new Set<Promise<unknown>>();
 
@@ -39,6 +46,7 @@ export class McpHost {
     setMaxListeners(0, this.#closing.signal);
     this.tools = options.tools;
     this.log = options.log;
+    this.maxSeconds = options.maxSeconds ?? MAX_CALL_SECONDS;
     this.resources = new ServerResources((folder) => this.files.allow(folder));
     this.files = new AllowedFiles(roots, options.cwd, (path) => this.resources.pathOf(path));
     this.pool = new WorkPool(limitFrom(options.env.VMAF_MCP_MAX_CONCURRENT, cores), cores);

@@ -7,11 +7,18 @@
 export interface LineSink {
   /** A line without its end. */
   line(text: string): void;
-  /** A line exceeds the limit. Called once per line, before the line ends. */
-  tooLong(): void;
+  /**
+   * A line exceeded the limit; called when it ends.
+   * @param head its first bytes
+   * @param tail its last bytes
+   */
+  tooLong(head: string, tail: string): void;
 }
 
 const NEWLINE = 0x0a;
+
+/** Bytes of a head and a tail. */
+const EDGE = 512;
 
 /** Collects lines of at most `limit` bytes. */
 export class LineSplitter {
@@ -19,7 +26,8 @@ export class LineSplitter {
   readonly #sink: LineSink;
   #parts: Buffer[] = [];
   #length = 0;
-  #skipping = false;
+  /** Of a line that is too long. */
+  #edges: { readonly head: string; tail: Buffer } | undefined;
 
   constructor(limit: number, sink: LineSink) {
     this.#limit = limit;
@@ -31,22 +39,30 @@ export class LineSplitter {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
       this.#take(chunk.subarray(start, end));
-      if (!this.#skipping) this.#sink.line(Buffer.concat(this.#parts).toString('utf8').replace(/\r$/, ''));
-      this.#parts = [];
-      this.#length = 0;
-      this.#skipping = false;
+      if (!this.#edges) this.#sink.line(Buffer.concat(this.#parts).toString('utf8').replace(/\r$/, ''));
+      this.end();
       start = end + 1;
     }
     this.#take(chunk.subarray(start));
   }
 
+  /** Ends the line; what was collected of it is dropped. */
+  end(): void {
+    if (this.#edges) this.#sink.tooLong(this.#edges.head, this.#edges.tail.toString('utf8').trimEnd());
+    this.#edges = undefined;
+    this.#parts = [];
+    this.#length = 0;
+  }
+
   #take(part: Buffer): void {
-    if (this.#skipping || part.length === 0) return;
+    if (part.length === 0) return;
     this.#length += part.length;
-    if (this.#length > this.#limit) {
-      this.#parts = [];
-      this.#skipping = true;
-      this.#sink.tooLong();
-    } else this.#parts.push(part);
+    if (this.#edges) this.#edges.tail = Buffer.concat([this.#edges.tail, part]).subarray(-EDGE);
+    else this.#parts.push(part);
+    if (this.#edges || this.#length <= this.#limit) return;
+    const whole = Buffer.concat(this.#parts);
+    // Copies: views would keep the whole line.
+    this.#edges = { head: whole.toString('utf8', 0, EDGE), tail: Buffer.from(whole.subarray(-EDGE)) };
+    this.#parts = [];
   }
 }

@@ -37,21 +37,25 @@ export interface Turn {
   readonly weight: number | null;
   /** Ends the wait. The task must listen to it itself. */
   readonly signal: AbortSignal;
+  /** Takes seconds: one such task may run beside as many others as the limit allows. */
+  readonly short?: boolean;
   /** Called when the turn has to wait, and again whenever the queue ahead gets shorter. */
   readonly onWait?: (ahead: number, running: number) => void;
 }
 
 interface Waiting extends Turn {
-  readonly start: () => void;
+  readonly start: (extra: boolean) => void;
   readonly leave: () => void;
 }
 
-/** A queue with a limited number of turns at a time. */
+/** A queue with a limited number of turns at a time, and one more for short tasks. */
 export class WorkPool {
   readonly #limit: number;
   readonly #cores: number;
   readonly #queue: Waiting[] = [];
   #running = 0;
+  /** Of these, one that is short and beyond the limit. */
+  #extra = 0;
 
   /**
    * @param limit tasks that run at the same time, 1 or more
@@ -73,21 +77,20 @@ export class WorkPool {
    */
   async run<T>(turn: Turn, task: (grant: PoolGrant) => Promise<T>): Promise<T> {
     turn.signal.throwIfAborted();
-    await this.#enter(turn);
+    const extra = await this.#enter(turn);
     try {
       return await task({ threads: this.#share(turn.weight) });
     } finally {
       this.#running--;
+      if (extra) this.#extra--;
       this.#next();
     }
   }
 
-  /** Takes a slot, now or when one is free. */
-  #enter(turn: Turn): Promise<void> | undefined {
-    if (this.#running < this.#limit && this.#queue.length === 0) {
-      this.#running++;
-      return;
-    }
+  /** Takes a slot, now or when one is free; resolves to whether it is the extra one for short tasks. */
+  async #enter(turn: Turn): Promise<boolean> {
+    const slot = this.#queue.length === 0 || turn.short ? this.#freeSlot(turn) : undefined;
+    if (slot) return this.#take(slot);
     if (this.#queue.length >= MAX_WAITING) {
       throw new AnyvmafError(
         'internal',
@@ -106,13 +109,26 @@ export class WorkPool {
     });
   }
 
-  #next(): void {
-    if (this.#running >= this.#limit) return;
-    const first = this.#queue.shift();
-    if (first === undefined) return;
+  /** The slot that a task could have now. */
+  #freeSlot({ short }: Turn): 'usual' | 'extra' | undefined {
+    if (this.#running - this.#extra < this.#limit) return 'usual';
+    return short && this.#extra === 0 ? 'extra' : undefined;
+  }
+
+  #take(slot: 'usual' | 'extra'): boolean {
     this.#running++;
+    if (slot === 'extra') this.#extra++;
+    return slot === 'extra';
+  }
+
+  /** Starts the first waiting task that has a slot. */
+  #next(): void {
+    const at = this.#queue.findIndex((waiting) => this.#freeSlot(waiting));
+    const [first] = at < 0 ? [] : this.#queue.splice(at, 1);
+    const slot = first && this.#freeSlot(first);
+    if (!first || !slot) return;
     first.leave();
-    first.start();
+    first.start(this.#take(slot));
     this.#notifyWaiting();
   }
 

@@ -11,7 +11,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import * as z from 'zod/v4';
-import { onAbort } from '../core/abort.js';
+import { onAbort, withinSeconds } from '../core/abort.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { version } from '../core/version.js';
@@ -238,14 +238,23 @@ export function createServer(host: McpHost, scope = host.resources.scope({ liste
       throw new ProtocolError(ProtocolErrorCode.InternalError, sentenceOf(error));
     });
     if (contents === undefined) {
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no resource ${uri.slice(0, 200)}.`, {
-        uri,
-      });
+      throw new ProtocolError(RESOURCE_NOT_FOUND, `There is no resource ${uri.slice(0, 200)}.`, { uri });
     }
     return { contents: [contents] };
   });
   return server;
 }
+
+/** Tools that take seconds; the pool keeps a place for them that longer ones never take. */
+const SHORT_TOOLS: ReadonlySet<string> = new Set([
+  'list_videos',
+  'inspect_pair',
+  'find_alignment',
+  'probe_backend',
+]);
+
+/** What versions of the protocol up to 2025-11-25 say of a resource that is not there. */
+const RESOURCE_NOT_FOUND = -32_002;
 
 function unknownTool(name: string, tools: readonly Tool[]): ProtocolError {
   const names = tools.map((tool) => tool.name);
@@ -273,23 +282,30 @@ async function call(
         });
   const ending = new AbortController();
   const listeners = [cancelled, host.closing].map((each) => onAbort(each, (reason) => ending.abort(reason)));
-  const { signal } = ending;
-  const toolContext: ToolContext = {
+  const contextOf = (signal: AbortSignal): ToolContext => ({
     signal,
     progress: (report) => progress?.report(report),
     files: scope.filesOf(host.files),
     pool: {
       run: (label, weight, task) =>
         host.pool.run(
-          { weight, signal, onWait: (ahead, running) => progress?.wait(label, ahead, running) },
+          {
+            ...{ weight, signal, short: SHORT_TOOLS.has(label) },
+            onWait: (ahead, running) => progress?.wait(label, ahead, running),
+          },
           task,
         ),
     },
     resources: scope,
     log: (message) => host.log(`${tool.name}: ${message}`),
-  };
+  });
   try {
-    const result = answer(await fitting(tool.name, await tool.call(args, toolContext), scope));
+    const result = await withinSeconds(
+      host.maxSeconds,
+      'The call, which the server limits with --max-seconds,',
+      ending.signal,
+      async (signal) => answer(await fitting(tool.name, await tool.call(args, contextOf(signal)), scope)),
+    );
     const fits = tool.outputSchema.safeParse(result.structuredContent);
     if (fits.success) return result;
     const [issue] = fits.error.issues;

@@ -22,6 +22,18 @@ export const MESSAGE_LIMIT = 4 << 20;
 /** Milliseconds that running calls get after the input has ended, before they are cancelled. */
 const FLUSH_TIME = 150;
 
+/** The version of the protocol that has batches. */
+const BATCH_VERSION = '2025-03-26';
+
+/** Messages of a batch. */
+const MAX_BATCH = 100;
+
+/** Requests that came together and are answered together. */
+interface Batch {
+  readonly answers: unknown[];
+  missing: number;
+}
+
 /** The answer to an invalid message. */
 interface ErrorMessage {
   readonly jsonrpc: '2.0';
@@ -39,6 +51,10 @@ export class LineTransport implements Transport {
   readonly #splitter: LineSplitter;
   /** Requests not answered yet. */
   readonly #open = new Set<string | number>();
+  /** Batches whose answers are not complete, by the ids of their requests. */
+  readonly #batches = new Map<string | number, Batch>();
+  /** The version that was agreed on. */
+  #version: unknown;
   #ending: NodeJS.Timeout | undefined;
   #closed = false;
   #resolveEnded = () => {};
@@ -52,8 +68,12 @@ export class LineTransport implements Transport {
     this.#output = output;
     this.#splitter = new LineSplitter(limit, {
       line: (text) => this.#receive(text),
-      tooLong: () =>
-        this.#sendError(null, ProtocolErrorCode.InvalidRequest, `A message has more than ${limit} bytes.`),
+      tooLong: (head, tail) =>
+        this.#sendError(
+          idAtEdge(head, tail),
+          ProtocolErrorCode.InvalidRequest,
+          `A message has more than ${limit} bytes.`,
+        ),
     });
   }
 
@@ -66,8 +86,13 @@ export class LineTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#closed) return;
-    if ('id' in message && message.id !== undefined && !('method' in message)) this.#open.delete(message.id);
-    await this.#write(message);
+    if ('id' in message && message.id !== undefined && !('method' in message)) {
+      this.#open.delete(message.id);
+      this.#version = versionIn(message) ?? this.#version;
+      const batch = this.#batches.get(message.id);
+      this.#batches.delete(message.id);
+      await (batch ? this.#answer(batch, message) : this.#write(message));
+    } else await this.#write(message);
     if (this.#ending !== undefined && this.#open.size === 0) await this.close();
   }
 
@@ -86,6 +111,7 @@ export class LineTransport implements Transport {
 
   /** The input has ended: answers that are almost ready are sent, other calls are cancelled. */
   readonly #onEnd = () => {
+    this.#splitter.end();
     if (this.#open.size === 0) void this.close();
     else this.#ending ??= setTimeout(() => void this.close(), FLUSH_TIME);
   };
@@ -102,14 +128,35 @@ export class LineTransport implements Transport {
       this.#sendError(null, ProtocolErrorCode.ParseError, 'A line is not JSON.');
       return;
     }
-    if (Array.isArray(data)) {
-      this.#sendError(
-        null,
-        ProtocolErrorCode.InvalidRequest,
-        'Batches are not supported; send one message per line.',
-      );
+    if (Array.isArray(data)) this.#receiveBatch(data);
+    else this.#receiveMessage(data);
+  }
+
+  /** Only the version of 2025-03-26 has batches. Their answers are one line. */
+  #receiveBatch(messages: readonly unknown[]): void {
+    if (this.#version !== BATCH_VERSION || messages.length === 0 || messages.length > MAX_BATCH) {
+      const why =
+        this.#version === BATCH_VERSION
+          ? `A batch has ${messages.length} messages; it must have 1 to ${MAX_BATCH}.`
+          : `Batches are of version ${BATCH_VERSION} of the protocol; send one message per line.`;
+      this.#sendError(null, ProtocolErrorCode.InvalidRequest, why);
       return;
     }
+    const batch: Batch = { answers: [], missing: 0 };
+    const requests = messages.filter((message) => idOf(message) !== null && 'method' in Object(message));
+    batch.missing = requests.length;
+    for (const request of requests) this.#batches.set(idOf(request) as string | number, batch);
+    for (const message of messages) this.#receiveMessage(message);
+  }
+
+  /** Adds an answer to a batch, and sends it when it is complete. */
+  async #answer(batch: Batch, message: JSONRPCMessage | ErrorMessage): Promise<void> {
+    batch.answers.push(message);
+    batch.missing--;
+    if (batch.missing === 0) await this.#write(batch.answers);
+  }
+
+  #receiveMessage(data: unknown): void {
     let message: JSONRPCMessage;
     try {
       message = parseJSONRPCMessage(data);
@@ -129,20 +176,58 @@ export class LineTransport implements Transport {
     else if ('method' in message && message.method === 'notifications/cancelled') {
       // A cancelled request gets no answer.
       const id = message.params?.requestId;
-      if (typeof id === 'string' || typeof id === 'number') this.#open.delete(id);
+      if (typeof id === 'string' || typeof id === 'number') this.#forget(id);
     }
     this.onmessage?.(message);
   }
 
-  #sendError(id: ErrorMessage['id'], code: number, message: string): void {
-    void this.#write({ jsonrpc: '2.0', id, error: { code, message } });
+  /** A cancelled request gets no answer; the batch that it came in does. */
+  #forget(id: string | number): void {
+    this.#open.delete(id);
+    const batch = this.#batches.get(id);
+    this.#batches.delete(id);
+    if (!batch) return;
+    batch.missing--;
+    if (batch.missing === 0 && batch.answers.length > 0) void this.#write(batch.answers);
   }
 
-  #write(message: JSONRPCMessage | ErrorMessage): Promise<void> {
+  #sendError(id: ErrorMessage['id'], code: number, message: string): void {
+    const error: ErrorMessage = { jsonrpc: '2.0', id, error: { code, message } };
+    const batch = id === null ? undefined : this.#batches.get(id);
+    if (id !== null) this.#batches.delete(id);
+    void (batch ? this.#answer(batch, error) : this.#write(error));
+  }
+
+  /** Reads no further while a client does not read its answers: they would pile up in memory. */
+  #write(message: JSONRPCMessage | ErrorMessage | readonly unknown[]): Promise<void> {
     return new Promise((resolve) => {
-      this.#output.write(`${JSON.stringify(message)}\n`, () => resolve());
+      const flowing = this.#output.write(`${JSON.stringify(message)}\n`, () => resolve());
+      if (flowing || this.#input.isPaused()) return;
+      this.#input.pause();
+      this.#output.once('drain', () => {
+        if (!this.#closed) this.#input.resume();
+      });
     });
   }
+}
+
+/** The version that an answer to `initialize` agrees on. */
+function versionIn(message: JSONRPCMessage): unknown {
+  return 'result' in message ? Object(message.result).protocolVersion : undefined;
+}
+
+const ID = '"id"\\s*:\\s*(-?\\d{1,15}|"[^"\\\\]{0,100}")';
+const OTHERS = '(?:"(?:jsonrpc|method)"\\s*:\\s*"[^"\\\\]{0,100}"\\s*,\\s*)*';
+const AT_HEAD = new RegExp(`^\\s*\\{\\s*${OTHERS}${ID}`);
+/** The last brace of a message is its own, so that an id right before it is the message's. */
+const AT_TAIL = new RegExp(
+  `[,{]\\s*${ID}\\s*(?:,\\s*"(?:jsonrpc|method)"\\s*:\\s*"[^"\\\\]{0,100}"\\s*)*\\}$`,
+);
+
+/** The id of a message of which only the ends are known. */
+function idAtEdge(head: string, tail: string): ErrorMessage['id'] {
+  const found = (AT_HEAD.exec(head) ?? AT_TAIL.exec(tail))?.[1];
+  return found === undefined ? null : (JSON.parse(found) as string | number);
 }
 
 /** Whether nothing is wrong with a message but its params. */

@@ -25,6 +25,16 @@ function isFlag(key: string): key is (typeof FLAGS)[number] {
   return FLAGS.some((flag) => flag === key);
 }
 
+/** The file that an item of a model string names; `place` counts items from 0. */
+export function modelPath(item: string, place: number): string | undefined {
+  if (item.startsWith('path=')) return item.slice('path='.length);
+  return place === 0 && !item.includes('=') && looksLikePath(item) ? item : undefined;
+}
+
+function looksLikePath(item: string): boolean {
+  return /[\\/]|\.json$/i.test(item);
+}
+
 /**
  * Parses a model string. A first item without `=` is a model's name, or its file if it looks like a path; libvmaf refuses
  * both, and knows no short names (`hd`, `4k`, `neg`, `4k-neg`, `phone`). Otherwise as in libvmaf: `version` overrides `path`, the last of repeated items wins, and a second `=` in an item
@@ -43,7 +53,7 @@ export function parseModelString(text: string): ModelRequest {
   for (const [place, item] of text.split(':').entries()) {
     const [key = '', value] = item.split('=');
     if (place === 0 && value === undefined && key !== '' && !isFlag(key)) {
-      if (/[\\/]|\.json$/i.test(key)) path = key;
+      if (looksLikePath(key)) path = key;
       else version = key;
       continue;
     }

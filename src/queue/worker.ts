@@ -3,6 +3,7 @@
  * A worker: takes tasks, has them scored by processes of its own, and gives back what it cannot end.
  */
 import type { Job, Worker } from 'bullmq';
+import { TimeLimitError, withinSeconds } from '../core/abort.js';
 import { AnyvmafError, type ErrorCode } from '../core/errors.js';
 import type { QueueConnection } from './connect.js';
 import { WorkerMetrics } from './metrics.js';
@@ -22,6 +23,8 @@ export interface WorkerSettings {
   /** Seconds after which a worker that says nothing loses its tasks to others. */
   readonly lease: number;
   readonly rules: ScoringRules;
+  /** Seconds that a task may take. */
+  readonly maxSeconds: number;
   /** Hears what a person should know. */
   readonly say: (sentence: string) => void;
 }
@@ -100,7 +103,12 @@ export class QueueWorker {
     try {
       // A task that came while the worker stops.
       if (this.#stopping) throw new GivenBack('the worker stops');
-      const ended = await runTask(task, this.#tools(), own.signal);
+      const ended = await withinSeconds(
+        this.#settings.maxSeconds,
+        'The task, which the worker limits with --max-seconds,',
+        own.signal,
+        (signal) => runTask(task, this.#tools(), signal),
+      );
       if (ended.settled !== undefined) this.metrics.settled();
       end('done');
       return ended;
@@ -119,7 +127,9 @@ export class QueueWorker {
       const code = error instanceof AnyvmafError ? error.code : 'internal';
       const reason = reasonText(code, error instanceof Error ? error.message : String(error));
       this.metrics.failed(code);
-      throw FINAL.has(code) ? new UnrecoverableError(reason) : new Error(reason);
+      throw FINAL.has(code) || error instanceof TimeLimitError
+        ? new UnrecoverableError(reason)
+        : new Error(reason);
     } finally {
       this.metrics.active--;
       this.#running.delete(own);

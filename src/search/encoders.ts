@@ -3,8 +3,7 @@
  * How the quality of an encoder is set: which parameter, which values it tells apart, and where to begin.
  */
 import { usageError } from '../core/errors.js';
-import { nearest } from '../core/nearest.js';
-import { quoted, showValue } from '../core/printable.js';
+import { showValue } from '../core/printable.js';
 import type { EncoderFacts } from './host.js';
 import type { Grid } from './strategy.js';
 
@@ -131,47 +130,4 @@ function indexNear(values: readonly number[], wanted: number): number {
     if (Math.abs(value - wanted) < Math.abs((values[best] ?? Number.NaN) - wanted)) best = i;
   });
   return best;
-}
-
-/** Options of ffmpeg for every encoder that concern the picture and nothing else. */
-const COMMON = new Set(
-  'b:v bf bufsize flags g keyint_min level maxrate minrate profile:v profile qmax qmin refs sc_threshold slices tag:v threads tune'.split(
-    ' ',
-  ),
-);
-
-/** Options that set what a search sets, or that name files. */
-const RESERVED = new Set(
-  'crf cq qp global_quality b:v b stats passlogfile pass vstats vstats_file dump_attachment'.split(' '),
-);
-
-/** Where encoders have lists of their own options: what in them names a file. */
-const FILES_WITHIN =
-  /(?:^|[:=])\s*(?:stats|stat-file|qpfile|dump-yuv|recon|csv|csvfn|analysis-(?:save|load|reuse-file)|log-file|config|zonefile|lambda-file|scaling-list|dhdr10-info|cqmfile|errlog)\s*=/i;
-
-/**
- * Arguments of ffmpeg for options that a user sets beside the parameter.
- * @throws {AnyvmafError} `usage` for an option that the encoder does not have, and for one that names files or is searched
- */
-export function encoderArguments(facts: EncoderFacts, options: Readonly<Record<string, string>>): string[] {
-  return Object.entries(options).flatMap(([name, value]) => {
-    const own = facts.options.has(name);
-    if (RESERVED.has(name)) {
-      throw usageError(
-        `the encoder option ${quoted(name)} is not for a search: it sets that by itself, or names files.`,
-      );
-    }
-    if (!own && !COMMON.has(name)) {
-      const near = nearest(name, [...facts.options.keys(), ...COMMON]);
-      const meant = near === undefined ? '' : `; did you mean ${near}?`;
-      throw usageError(`${facts.name} has no option ${quoted(name)}${meant || '.'}`);
-    }
-    // A list of options may name files beside pictures; what it writes without a folder stays in the private one.
-    if (/[/\\\0\n]/.test(value) || FILES_WITHIN.test(value)) {
-      throw usageError(
-        `the encoder option ${quoted(name)} is ${quoted(value)}, which names a file; leave that out.`,
-      );
-    }
-    return [`-${name}`, value];
-  });
 }

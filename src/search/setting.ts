@@ -4,7 +4,8 @@
  */
 import { usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
-import { encoderArguments, type Parameter, parameterOf } from './encoders.js';
+import { encoderArguments } from './encoder-options.js';
+import { type Parameter, parameterOf } from './encoders.js';
 import type { EncoderFacts, PictureSize, SourceFacts } from './host.js';
 import type { Session } from './session.js';
 import type { EncoderChoice } from './types.js';

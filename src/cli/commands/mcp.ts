@@ -11,6 +11,7 @@ import type { HelpPage } from '../help.js';
 import { grouped, type OptionSpec, parseArguments } from '../options.js';
 import { interruption } from '../signals.js';
 import type { Terminal } from '../terminal.js';
+import { secondsValue } from '../values.js';
 
 const NAME = 'anyvmaf mcp';
 const FILES = 'Files';
@@ -42,6 +43,7 @@ const MCP_OPTIONS = [
   ]),
   ...grouped(OTHER, [
     { name: 'vmaf-bin', argument: 'PATH', help: 'the installed vmaf tool, for native backends' },
+    { name: 'max-seconds', argument: 'N', help: 'stop a call after so many seconds (default: 3600)' },
     { name: 'help', help: 'show this help', last: true },
   ]),
 ] as const satisfies readonly OptionSpec[];
@@ -75,6 +77,8 @@ export interface McpArguments {
   readonly token: string | undefined;
   readonly origins: readonly string[];
   readonly vmafBin: string | undefined;
+  /** Seconds that a call may take. */
+  readonly maxSeconds: number | undefined;
   readonly help: boolean;
 }
 
@@ -106,6 +110,10 @@ export function readMcpArguments(args: readonly string[]): McpArguments {
     token,
     origins,
     vmafBin: values('vmaf-bin').at(-1),
+    maxSeconds: options
+      .filter(({ name }) => name === 'max-seconds')
+      .map(secondsValue)
+      .at(-1),
     help: options.at(-1)?.name === 'help',
   };
 }
@@ -131,6 +139,7 @@ export const mcp: Command = {
       cwd: process.cwd(),
       log,
       tools: TOOLS,
+      ...(asked.maxSeconds !== undefined && { maxSeconds: asked.maxSeconds }),
     });
     const stop = interruption();
     try {

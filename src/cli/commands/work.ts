@@ -16,13 +16,15 @@ import { grouped, type OptionSpec, type OptionUse, parseArguments } from '../opt
 import { hideArguments } from '../queue/hide-arguments.js';
 import { interruption } from '../signals.js';
 import type { Terminal } from '../terminal.js';
-import { refusedValue, unsignedValue } from '../values.js';
+import { refusedValue, secondsValue, unsignedValue } from '../values.js';
 import { HOSTS_OPTION, QUEUE_OPTION, RESULTS_OPTION, requireQueue } from './queue-options.js';
 import { fileName } from './video-options.js';
 
 const NAME = 'anyvmaf work';
 const MOST_CONCURRENCY = 256;
 const [LEAST_LEASE, USUAL_LEASE, MOST_LEASE] = [2, 30, 3600];
+/** Seconds of a task: six hours. */
+const USUAL_MOST_SECONDS = 21_600;
 /** Milliseconds that giving back may take, such as with a server that is far away. */
 const PATIENCE = 8000;
 
@@ -45,6 +47,11 @@ const WORK_OPTIONS = grouped('Worker', [
     name: 'lease',
     argument: 'SECONDS',
     help: 'a worker that is silent for so long loses its tasks to others (default: 30)',
+  },
+  {
+    name: 'max-seconds',
+    argument: 'N',
+    help: 'fail a task that takes longer than so many seconds (default: 21600)',
   },
   {
     name: 'metrics',
@@ -84,6 +91,7 @@ interface WorkSettings {
   readonly concurrency: number;
   readonly threads?: number;
   readonly lease: number;
+  readonly maxSeconds: number;
   readonly metrics?: MetricsAddress;
   readonly quiet: boolean;
 }
@@ -130,6 +138,9 @@ function workSettings(args: readonly string[]): WorkSettings | 'help' {
       case 'lease':
         draft.lease = between(use, USUAL_LEASE, LEAST_LEASE, MOST_LEASE);
         break;
+      case 'max-seconds':
+        draft.maxSeconds = secondsValue(use);
+        break;
       case 'metrics':
         draft.metrics = metricsValue(use);
         break;
@@ -144,6 +155,7 @@ function workSettings(args: readonly string[]): WorkSettings | 'help' {
   return {
     concurrency: 1,
     lease: USUAL_LEASE,
+    maxSeconds: USUAL_MOST_SECONDS,
     quiet: false,
     ...draft,
     allow,
@@ -192,7 +204,7 @@ async function runWorker(settings: WorkSettings, terminal: Terminal): Promise<nu
   const stop = interruption(PATIENCE);
   try {
     const connection = await QueueConnection.open(address, true);
-    const { concurrency, lease, quiet, metrics } = settings;
+    const { concurrency, lease, maxSeconds, quiet, metrics } = settings;
     const say = (sentence: string) => {
       if (!quiet) terminal.complain(sentence);
     };
@@ -206,7 +218,7 @@ async function runWorker(settings: WorkSettings, terminal: Terminal): Promise<nu
       threads,
       ...(files.path !== undefined && { results: files.path }),
     };
-    const worker = new QueueWorker(connection, files, { name, concurrency, lease, rules, say });
+    const worker = new QueueWorker(connection, files, { name, concurrency, lease, maxSeconds, rules, say });
     try {
       const served =
         metrics &&

@@ -4,6 +4,7 @@
  */
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { withinSeconds } from '../../../core/abort.js';
 import { AnyvmafError } from '../../../core/errors.js';
 import type { ChromaFormat, RawVideoFormat } from '../../../index.js';
 import { CODE, ProtocolFailure } from '../failures.js';
@@ -16,6 +17,9 @@ const DEFAULT_MODEL = 'vmaf_v0.6.1';
 
 /** Code of an answer while another pair is being scored. */
 const BUSY = -32000;
+
+/** Seconds that scoring a pair may take. */
+const MAX_SECONDS = 600;
 
 const HOW_TO_OPEN = 'start the server with --allow DIR, or folders in the API, to open one';
 
@@ -82,9 +86,11 @@ async function compute(args: Arguments, raw: RawVideoFormat | undefined, { setti
   const [reference, distorted] = [await checkFile(named[0], files), await checkFile(named[1], files)];
   const model = textOf(args, 'model_version') ?? DEFAULT_MODEL;
   const { text } = await checkModelString(/^[\w.-]+$/.test(model) ? `version=${model}` : model, files);
-  const report = await score(
-    { reference: reference.path, distorted: distorted.path, ...(raw && { raw }) },
-    { models: [text], threads: 1, origin: files.origin, signal },
+  const report = await withinSeconds(MAX_SECONDS, 'The call', signal, (limited) =>
+    score(
+      { reference: reference.path, distorted: distorted.path, ...(raw && { raw }) },
+      { models: [text], threads: 1, origin: files.origin, signal: limited },
+    ),
   );
   const name = report.models[0]?.name ?? '';
   return {

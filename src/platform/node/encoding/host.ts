@@ -9,6 +9,7 @@ import { quoted, shown } from '../../../core/printable.js';
 import type { Decoder } from '../../../media/decoder.js';
 import { delivery } from '../../../media/delivery.js';
 import type { VideoInput } from '../../../media/types.js';
+import { isForeignEncoder } from '../../../search/encoder-options.js';
 import type { EncoderFacts, EncodingHost, SourceFacts } from '../../../search/host.js';
 import { createFfmpegDecoder } from '../ffmpeg/decoder.js';
 import { ffmpegInput } from '../ffmpeg/input.js';
@@ -24,7 +25,7 @@ export function nodeEncoding(origin: Origin): EncodingHost {
   // It remembers the times of a source, which are asked for once for each sample.
   const decoder = createFfmpegDecoder({ origin });
   return {
-    encoder,
+    encoder: (name, signal) => encoder(name, origin, signal),
     source: (input, signal) => sourceFacts(decoder, input, origin, signal),
     thumbnails: (...args) => decodeThumbnails(decoder, ...args),
     openFolder: (limit) => openFolder(decoder, origin, limit),
@@ -32,7 +33,13 @@ export function nodeEncoding(origin: Origin): EncodingHost {
   };
 }
 
-async function encoder(name: string, signal?: AbortSignal): Promise<EncoderFacts> {
+async function encoder(name: string, origin: Origin, signal?: AbortSignal): Promise<EncoderFacts> {
+  if (origin.by === 'foreign' && !isForeignEncoder(name)) {
+    throw usageError(
+      `the encoder ${quoted(name)} is not one that may be asked for here; libx264, libx265, libsvtav1, libaom-av1, libvpx-vp9 and ` +
+        'the usual hardware encoders are.',
+    );
+  }
   if (!/^[\w.-]{1,64}$/.test(name)) throw await unknownEncoder(name, signal);
   const [help, version] = await Promise.all([
     runTool('ffmpeg', ['-hide_banner', '-h', `encoder=${name}`], { signal }),
