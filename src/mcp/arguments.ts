@@ -149,7 +149,7 @@ function coerced(type: z.ZodType | undefined, value: unknown, commas: boolean): 
   if (type instanceof z.ZodObject && typeof value === 'object' && value !== null && !Array.isArray(value))
     return coercedMembers(type, value);
   if (typeof value !== 'string') return value;
-  if (type instanceof z.ZodNumber && /^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?\s*$/i.test(value))
+  if (type instanceof z.ZodNumber && /^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?\s*$/i.test(value))
     return Number(value);
   if (type instanceof z.ZodBoolean && /^(?:true|false)$/i.test(value)) return value.toLowerCase() === 'true';
   return value;

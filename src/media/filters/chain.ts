@@ -5,6 +5,7 @@
 import { usageError } from '../../core/errors.js';
 import { nearest } from '../../core/nearest.js';
 import { quoted } from '../../core/printable.js';
+import { excessiveWork } from './work.js';
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
@@ -43,14 +44,6 @@ const MAX_LENGTH = 2000;
 /** Largest number that a foreign chain may hold: the longest side of a picture. */
 const MAX_NUMBER = 16384;
 
-/** Bounds of what multiplies work in a foreign chain: frames a second, samples of a picture, filters that change its size. */
-const MAX_RATE = 1000;
-const MAX_AREA = 8192 * 8192;
-const MAX_RESIZES = 3;
-const RESIZING = new Set(['pad', 'scale', 'zscale']);
-/** A factor in an expression of a size. */
-const MAX_FACTOR = 4;
-
 /** A filter of a chain. */
 interface Filter {
   readonly name: string;
@@ -81,7 +74,15 @@ export function checkChain(option: FilterText, text: string, foreign: boolean): 
   }
   const filters = split(option, text);
   for (const filter of filters) check(option, filter, foreign);
-  if (foreign) checkWork(option, filters);
+  const excess = foreign
+    ? excessiveWork(filters.map((filter) => ({ ...filter, args: bareText(filter.args) })))
+    : undefined;
+  if (excess) {
+    const { filter, why } = excess;
+    throw usageError(`gives the filter ${filter.name} ${quoted(filter.args)}; here ${why}.`, {
+      about: option,
+    });
+  }
   return { text, keepsFrames: filters.every(keepsFrames) };
 }
 
@@ -130,7 +131,7 @@ function check(option: FilterText, { name, args }: Filter, foreign: boolean): vo
       { about: option },
     );
   }
-  const bare = args.replace(/\\(.)/g, '$1').replaceAll("'", '');
+  const bare = bareText(args);
   // ffmpeg reads the value of an option whose name begins with a slash from a file.
   const reads = /(?:^|:)\s*\//.test(bare) || (name === 'curves' && /(?:psfile|plot)\s*=/.test(bare));
   if (reads)
@@ -140,9 +141,9 @@ function check(option: FilterText, { name, args }: Filter, foreign: boolean): vo
   if (!foreign) return;
   const numbers = name === 'fps' ? [] : (bare.match(/\d+/g) ?? []);
   // In hexadecimal, with an exponent or a unit a number is larger than its digits say.
-  const disguised = /\b0x|\d(?:\.\d*)?(?:e[+-]?\d|[kKMGTPEZY]i?\b)/i.test(bare);
   if (
-    disguised ||
+    /\b0x|[\d.]e[+-]?\d/i.test(bare) ||
+    /[\d.](?:[hkKMGTPEZY]i?B?|B)\b/.test(bare) ||
     /[^\w.:=+\-*/()|@ ]|while|print|random/.test(bare) ||
     numbers.some((one) => Number(one) > MAX_NUMBER)
   ) {
@@ -153,51 +154,14 @@ function check(option: FilterText, { name, args }: Filter, foreign: boolean): vo
   }
 }
 
+/** Arguments without quotes and backslashes. */
+function bareText(args: string): string {
+  return args.replace(/\\(.)/g, '$1').replaceAll("'", '');
+}
+
 function keepsFrames({ name, args }: Filter): boolean {
   const bare = args.replaceAll("'", '');
   if (name === 'yadif') return !FIELD_BY_FIELD.test(bare);
   if (/^(?:bwdif|w3fdif|estdif)$/.test(name)) return FRAME_BY_FRAME.test(bare);
   return !RETIMING.has(name);
-}
-
-/**
- * Refuses foreign filters that multiply work: rates, sizes and repeated scaling without bound.
- * @throws {AnyvmafError} `usage`
- */
-function checkWork(option: FilterText, filters: readonly Filter[]): void {
-  const refuse = ({ name, args }: Filter, why: string) =>
-    usageError(`gives the filter ${name} ${quoted(args)}; here ${why}.`, { about: option });
-  const resizes = filters.filter(({ name }) => RESIZING.has(name));
-  const excess = resizes[MAX_RESIZES];
-  if (excess) throw refuse(excess, `a chain changes the size at most ${MAX_RESIZES} times`);
-  for (const filter of filters) {
-    const bare = filter.args.replace(/\\(.)/g, '$1').replaceAll("'", '');
-    if (filter.name === 'fps' && !isBoundedRate(bare))
-      throw refuse(filter, `the rate is a number or fraction up to ${MAX_RATE}, without start_time`);
-    if (!RESIZING.has(filter.name)) continue;
-    const sides = bare.split(':').map(numberAtEnd);
-    const [largest = 1, second = 1] = sides.sort((a, b) => b - a);
-    if (largest * second > MAX_AREA) throw refuse(filter, `pictures have at most ${MAX_AREA} samples`);
-    const factors = [...bare.matchAll(/(\d+(?:\.\d+)?)\s*\*|\*\s*(\d+(?:\.\d+)?)/g)];
-    if (factors.some(([, before, after]) => Number(before ?? after) > MAX_FACTOR) || factors.length > 2)
-      throw refuse(filter, `a size is at most ${MAX_FACTOR} times another`);
-  }
-}
-
-/** The number that an argument is, or the value of its option; 1 for an expression. */
-function numberAtEnd(arg: string): number {
-  return Number(/^(?:\w+=)?(\d+)$/.exec(arg.trim())?.[1] ?? 1);
-}
-
-/** Whether the arguments of `fps` are a rate that is not above {@link MAX_RATE}, and what cannot add frames. */
-function isBoundedRate(args: string): boolean {
-  return args.split(':').every((arg, i) => {
-    const [, key = i === 0 ? 'fps' : '', value = ''] = /^(?:(\w+)=)?(.*)$/.exec(arg.trim()) ?? [];
-    if (key === 'round' || key === 'eof_action') return /^\w+$/.test(value);
-    if (key !== 'fps') return key === '' && value === '';
-    if (/^(?:ntsc|pal|film|ntsc_film|source_fps)$/.test(value)) return true;
-    const [, num, den = '1'] = /^(\d+(?:\.\d+)?)(?:\/(\d+))?$/.exec(value) ?? [];
-    const rate = Number(num) / Number(den);
-    return rate > 0 && rate <= MAX_RATE;
-  });
 }

@@ -71,7 +71,9 @@ describe('arguments', () => {
   it.each([
     [good, 'accepted'],
     [{ ...good, width: 0 }, '"width" is 0, but it must be 1 or more'],
-    [{ ...good, width: '576' }, '"width" is "576", but it must be a number'],
+    [{ ...good, width: '576', tiny_crf: null, models: 'hd', detail: 'true' }, 'accepted'],
+    [{ ...good, width: '57x' }, '"width" is "57x", but it must be a number'],
+    [{ ...good, width: '0' }, '"width" is 0, but it must be 1 or more'],
     [{ ...good, width: 1.5 }, '"width" is 1.5, but it must be a whole number'],
     [{ ...good, pixfmt: 420 }, '"pixfmt" is 420, but it must be one of "420", "422", "444"'],
     [{ ...good, pixfmt: 'yuv420p' }, '"pixfmt" is "yuv420p", but it must be one of "420", "422", "444"'],

@@ -4,8 +4,9 @@
  */
 import { describe, expect, it } from 'vitest';
 import { storedFrameBytes } from '../../../src/core/frame.js';
+import { encoderArguments } from '../../../src/search/encoder-options.js';
 import { parseEncoder } from '../../../src/search/encoder-text.js';
-import { encoderArguments, parameterOf } from '../../../src/search/encoders.js';
+import { parameterOf } from '../../../src/search/encoders.js';
 import { estimate } from '../../../src/search/estimate.js';
 import type { EncoderFacts } from '../../../src/search/host.js';
 import { chooseSamples, type Sample } from '../../../src/search/samples.js';
@@ -83,11 +84,14 @@ describe('options of an encoder', () => {
   it.each([
     [{ i: 'other.mp4' }, /has no option "i"/],
     [{ f: 'tee' }, /has no option "f"/],
-    [{ crf: '20' }, /not for a search/],
-    [{ passlogfile: 'x' }, /not for a search/],
-    [{ preset: '../x' }, /names a file/],
-    [{ 'x264-params': 'stats=x' }, /names a file/],
-    [{ 'x264-params': 'keyint=50:qpfile=q' }, /names a file/],
+    [{ crf: '20' }, /is what a search sets/],
+    [{ passlogfile: 'x' }, /has no option "passlogfile"/],
+    [{ preset: '../x' }, /is not a plain value/],
+    [{ 'x264-params': 'stats=x' }, /"stats" is what a search sets/],
+    [
+      { 'x264-params': 'keyint=50:qpfile=q' },
+      /"qpfile" is not a known option of the encoder, or may name a file/,
+    ],
     [{ presett: 'slow' }, /did you mean preset/],
   ])('%j is refused', (options, message) => expect(() => encoderArguments(X264, options)).toThrow(message));
 });
