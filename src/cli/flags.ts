@@ -17,6 +17,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   cropReference: '--crop-ref',
   features: '--feature',
   frameRatePolicy: '--frame-rate-policy',
+  maxSeconds: '--max-seconds',
   raw: '-w, -h, -p and -b',
   pixelFormat: '--pix-fmt',
   scaleTo: '--scale-to',

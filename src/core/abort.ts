@@ -2,7 +2,7 @@
  * @module core/abort
  * Reacts to an AbortSignal: calls a function when it aborts, stops waiting for a promise, or adds a limit of time.
  */
-import { AnyvmafError } from './errors.js';
+import { AnyvmafError, type AnyvmafErrorOptions } from './errors.js';
 
 /**
  * Calls `stop` with the signal's reason once it aborts; at once if it has aborted already.
@@ -27,8 +27,8 @@ export function unlessAborted<T>(signal: AbortSignal | undefined, work: Promise<
 
 /** Work took longer than it may. */
 export class TimeLimitError extends AnyvmafError {
-  constructor(message: string) {
-    super('resource', message);
+  constructor(message: string, options?: AnyvmafErrorOptions) {
+    super('resource', message, options);
   }
 }
 
@@ -38,22 +38,21 @@ const GRACE = 1500;
 /**
  * Does work that may take so long. At the limit its signal aborts; work that does not stop then is no longer waited for.
  * @param seconds above 0
- * @param what the work and who limits it, for the message: `The call, limited by --max-seconds,`
- * @throws {TimeLimitError} at the limit; otherwise what `work` throws, such as the reason of `signal`
+ * @throws {TimeLimitError} `late` at the limit; otherwise what `work` throws, such as the reason of `signal`
  */
 export async function withinSeconds<T>(
   seconds: number,
-  what: string,
+  late: TimeLimitError,
   signal: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const own = new AbortController();
   const forget = onAbort(signal, (reason) => own.abort(reason));
-  let late: TimeLimitError | undefined;
+  let isLate = false;
   const timers: ReturnType<typeof setTimeout>[] = [];
   const limit = new Promise<never>((_, reject) => {
     const stop = () => {
-      late = new TimeLimitError(`${what} took longer than ${seconds} s and was stopped.`);
+      isLate = true;
       own.abort(late);
       timers.push(setTimeout(reject, GRACE, late));
     };
@@ -63,7 +62,7 @@ export async function withinSeconds<T>(
   try {
     return await Promise.race([work(own.signal), limit]);
   } catch (error) {
-    throw late ?? error;
+    throw isLate ? late : error;
   } finally {
     forget();
     for (const timer of timers) clearTimeout(timer);

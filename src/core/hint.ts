@@ -84,6 +84,7 @@ export interface OpenHint {
     | 'deinterlace'
     | 'features'
     | 'from'
+    | 'maxSeconds'
     | 'pixelFormat'
     | 'rate'
     | 'raw'

@@ -3,7 +3,7 @@
  * Scores several distorted videos against one reference, which is decoded once: the runs are concurrent and share the
  * reference's frames.
  */
-import { onAbort } from '../core/abort.js';
+import { onAbort, TimeLimitError } from '../core/abort.js';
 import { requireArray, requireObject } from '../core/arguments.js';
 import { AnyvmafError, type ErrorCode, usageError } from '../core/errors.js';
 import type { Decoder, TrackFacts } from '../media/decoder.js';
@@ -138,7 +138,7 @@ const OWN: ReadonlySet<ErrorCode> = new Set(['io', 'media', 'mismatch', 'usage']
 
 /** Whether an error may affect one pair only. */
 function isOwn(error: unknown): boolean {
-  return error instanceof AnyvmafError && OWN.has(error.code);
+  return error instanceof AnyvmafError && (OWN.has(error.code) || error instanceof TimeLimitError);
 }
 
 /** The decoders of one reference. Runs that need it in the same form share one, even for different parts. */

@@ -29,6 +29,7 @@ import type { Steering } from './live/steering.js';
 import { Meter } from './results/progress.js';
 import { decoderWarnings, headOf, inputsOf, namesOf, sayLengths } from './results/report-head.js';
 import { Scope } from './scope.js';
+import { withinLimit } from './time-limit.js';
 
 /** Overrides for a run that shares its reference with others. */
 export interface RunVariant {
@@ -59,14 +60,21 @@ export async function scorePair(
       );
     }
     const { scoreSampled } = await import('./sampling/score.js');
-    return unlessAborted(options.signal, scoreSampled(platform, request, options));
+    return withinLimit(options, (limited) =>
+      unlessAborted(limited.signal, scoreSampled(platform, request, limited)),
+    );
   }
-  const scope = new Scope(options.signal);
-  try {
-    return await unlessAborted(options.signal, run({ platform, request, options, checked, variant }, scope));
-  } finally {
-    await scope.close();
-  }
+  return withinLimit(options, async (limited) => {
+    const scope = new Scope(limited.signal);
+    try {
+      return await unlessAborted(
+        limited.signal,
+        run({ platform, request, options: limited, checked, variant }, scope),
+      );
+    } finally {
+      await scope.close();
+    }
+  });
 }
 
 /** A call of {@link scorePair}. */

@@ -59,6 +59,8 @@ export interface ServerSettings {
   readonly keepSeconds?: number | undefined;
   /** Folders from which clients may name files. */
   readonly folders: readonly string[];
+  /** Seconds that scoring a pair of files may take; absent for ten minutes. */
+  readonly maxSeconds?: number | undefined;
   /** What the server calls itself. */
   readonly name: string;
 }

@@ -1,14 +1,17 @@
 /**
  * @module mcp/protocol-server
- * The SDK's server with one difference: parameters that do not fit a method are refused as such, in a sentence.
+ * The SDK's server with two differences: parameters that do not fit a method are refused as such, in a sentence, and a
+ * resource that is not there has the code of the protocol's version.
  */
 import {
+  type JSONRPCMessage,
   type JSONRPCRequest,
   ProtocolError,
   ProtocolErrorCode,
   type Result,
   Server,
   type ServerContext,
+  type Transport,
 } from '@modelcontextprotocol/server';
 import type * as z from 'zod/v4';
 import { argumentSentence } from './arguments.js';
@@ -17,6 +20,19 @@ type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Resu
 
 /** A server of the protocol. */
 export class ProtocolServer extends Server {
+  override async connect(transport: Transport): Promise<void> {
+    const send = transport.send.bind(transport);
+    transport.send = (message, options) => send(this.#inItsVersion(message), options);
+    await super.connect(transport);
+  }
+
+  /** A resource that is not there has a code of its own in versions up to 2025-11-25, which the SDK replaces. */
+  #inItsVersion(message: JSONRPCMessage): JSONRPCMessage {
+    const isOlder = (this.getNegotiatedProtocolVersion() ?? '') < '2026';
+    if (!isOlder || !('error' in message) || !isAboutResource(message.error)) return message;
+    return { ...message, error: { ...message.error, code: RESOURCE_NOT_FOUND } };
+  }
+
   protected override _wrapHandler(method: string, handler: Handler): Handler {
     const checked = super._wrapHandler(method, handler);
     return async (request, context) => {
@@ -30,6 +46,13 @@ export class ProtocolServer extends Server {
       }
     };
   }
+}
+
+const RESOURCE_NOT_FOUND = -32_002;
+
+/** Only the error about a resource that is not there names one. */
+function isAboutResource({ code, data }: { readonly code: number; readonly data?: unknown }): boolean {
+  return code === ProtocolErrorCode.InvalidParams && typeof Object(data).uri === 'string';
 }
 
 /** The issues that the SDK's schemas found, which are JSON in its message. */

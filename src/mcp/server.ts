@@ -11,7 +11,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import * as z from 'zod/v4';
-import { onAbort, withinSeconds } from '../core/abort.js';
+import { onAbort, TimeLimitError, withinSeconds } from '../core/abort.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { version } from '../core/version.js';
@@ -238,7 +238,9 @@ export function createServer(host: McpHost, scope = host.resources.scope({ liste
       throw new ProtocolError(ProtocolErrorCode.InternalError, sentenceOf(error));
     });
     if (contents === undefined) {
-      throw new ProtocolError(RESOURCE_NOT_FOUND, `There is no resource ${uri.slice(0, 200)}.`, { uri });
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no resource ${uri.slice(0, 200)}.`, {
+        uri,
+      });
     }
     return { contents: [contents] };
   });
@@ -252,9 +254,6 @@ const SHORT_TOOLS: ReadonlySet<string> = new Set([
   'find_alignment',
   'probe_backend',
 ]);
-
-/** What versions of the protocol up to 2025-11-25 say of a resource that is not there. */
-const RESOURCE_NOT_FOUND = -32_002;
 
 function unknownTool(name: string, tools: readonly Tool[]): ProtocolError {
   const names = tools.map((tool) => tool.name);
@@ -302,7 +301,9 @@ async function call(
   try {
     const result = await withinSeconds(
       host.maxSeconds,
-      'The call, which the server limits with --max-seconds,',
+      new TimeLimitError(
+        `the call took longer than ${host.maxSeconds} s, the limit of this server (--max-seconds), and was stopped`,
+      ),
       ending.signal,
       async (signal) => answer(await fitting(tool.name, await tool.call(args, contextOf(signal)), scope)),
     );

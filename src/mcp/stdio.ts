@@ -28,6 +28,10 @@ const BATCH_VERSION = '2025-03-26';
 /** Messages of a batch. */
 const MAX_BATCH = 100;
 
+/** Messages that are handed over before others are answered, and milliseconds after which as many follow all the same. */
+const MAX_AHEAD = 64;
+const PATIENCE = 20;
+
 /** Requests that came together and are answered together. */
 interface Batch {
   readonly answers: unknown[];
@@ -53,6 +57,12 @@ export class LineTransport implements Transport {
   readonly #open = new Set<string | number>();
   /** Batches whose answers are not complete, by the ids of their requests. */
   readonly #batches = new Map<string | number, Batch>();
+  /** Lines that were read and not handed over yet. */
+  #waiting: string[] = [];
+  /** Messages that may be handed over now. */
+  #ahead = MAX_AHEAD;
+  #handing = false;
+  #patience: NodeJS.Timeout | undefined;
   /** The version that was agreed on. */
   #version: unknown;
   #ending: NodeJS.Timeout | undefined;
@@ -67,7 +77,7 @@ export class LineTransport implements Transport {
     this.#input = input;
     this.#output = output;
     this.#splitter = new LineSplitter(limit, {
-      line: (text) => this.#receive(text),
+      line: (text) => this.#waiting.push(text),
       tooLong: (head, tail) =>
         this.#sendError(
           idAtEdge(head, tail),
@@ -80,7 +90,7 @@ export class LineTransport implements Transport {
   async start(): Promise<void> {
     this.#input.on('data', this.#onData).on('end', this.#onEnd).on('close', this.#onEnd);
     this.#input.on('error', this.#onEnd);
-    this.#output.on('error', this.#onGone);
+    this.#output.on('error', this.#onGone).on('drain', this.#handOver);
     if (this.#input.readableEnded || this.#input.destroyed) this.#onEnd();
   }
 
@@ -100,18 +110,53 @@ export class LineTransport implements Transport {
     if (this.#closed) return;
     this.#closed = true;
     clearTimeout(this.#ending);
+    clearTimeout(this.#patience);
     this.#input.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onEnd);
     this.#input.off('error', this.#onEnd);
+    this.#output.off('drain', this.#handOver);
     this.#input.pause();
     this.onclose?.();
     this.#resolveEnded();
   }
 
-  readonly #onData = (chunk: Buffer | string) => this.#splitter.push(Buffer.from(chunk));
+  readonly #onData = (chunk: Buffer | string) => {
+    this.#splitter.push(Buffer.from(chunk));
+    this.#handOver();
+  };
+
+  /**
+   * Hands lines over, but not many more than are answered, and none while the client does not read its answers: these would
+   * pile up in memory. Nothing further is read meanwhile.
+   */
+  readonly #handOver = () => {
+    if (this.#handing) return;
+    this.#handing = true;
+    const { length } = this.#waiting;
+    let next = 0;
+    for (; next < length && this.#ahead > 0 && !this.#output.writableNeedDrain; next++) {
+      this.#ahead--;
+      this.#receive(this.#waiting[next] ?? '');
+    }
+    this.#waiting = this.#waiting.slice(next);
+    this.#handing = false;
+    if (this.#closed) return;
+    if (this.#waiting.length === 0) {
+      if (this.#input.isPaused() && !this.#output.writableNeedDrain) this.#input.resume();
+      return;
+    }
+    this.#input.pause();
+    if (this.#output.writableNeedDrain) return;
+    this.#patience ??= setTimeout(() => {
+      this.#patience = undefined;
+      this.#ahead = MAX_AHEAD;
+      this.#handOver();
+    }, PATIENCE);
+  };
 
   /** The input has ended: answers that are almost ready are sent, other calls are cancelled. */
   readonly #onEnd = () => {
     this.#splitter.end();
+    for (const line of this.#waiting.splice(0)) this.#receive(line);
     if (this.#open.size === 0) void this.close();
     else this.#ending ??= setTimeout(() => void this.close(), FLUSH_TIME);
   };
@@ -198,15 +243,12 @@ export class LineTransport implements Transport {
     void (batch ? this.#answer(batch, error) : this.#write(error));
   }
 
-  /** Reads no further while a client does not read its answers: they would pile up in memory. */
   #write(message: JSONRPCMessage | ErrorMessage | readonly unknown[]): Promise<void> {
     return new Promise((resolve) => {
-      const flowing = this.#output.write(`${JSON.stringify(message)}\n`, () => resolve());
-      if (flowing || this.#input.isPaused()) return;
-      this.#input.pause();
-      this.#output.once('drain', () => {
-        if (!this.#closed) this.#input.resume();
-      });
+      this.#output.write(`${JSON.stringify(message)}\n`, () => resolve());
+      if (this.#output.writableNeedDrain) this.#input.pause();
+      this.#ahead = Math.min(MAX_AHEAD, this.#ahead + 1);
+      if (this.#waiting.length > 0) this.#handOver();
     });
   }
 }

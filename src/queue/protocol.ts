@@ -51,4 +51,6 @@ export type FromScoring =
       readonly ticket: number;
       readonly code: ErrorCode;
       readonly message: string;
+      /** It took longer than it may: no reason to try again. */
+      readonly late?: boolean;
     };

@@ -4,6 +4,7 @@
  * and a crash or a lack of memory ends one task and not the worker.
  */
 import { type ChildProcess, fork } from 'node:child_process';
+import { TimeLimitError } from '../core/abort.js';
 import { AnyvmafError } from '../core/errors.js';
 import type { FromScoring, ScoringResult, ScoringRules, ScoringWork, ToScoring } from './protocol.js';
 import type { ScoredPair, Scorer } from './run-task.js';
@@ -193,6 +194,7 @@ class OneProcess {
     if (running?.ticket !== message.ticket) return;
     if (message.kind === 'progress') running.progressed(message.frames);
     else if (message.kind === 'done') running.settle(message.result);
+    else if (message.late) running.fail(new TimeLimitError(message.message));
     else running.fail(new AnyvmafError(message.code, message.message));
   }
 }

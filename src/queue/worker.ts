@@ -105,7 +105,9 @@ export class QueueWorker {
       if (this.#stopping) throw new GivenBack('the worker stops');
       const ended = await withinSeconds(
         this.#settings.maxSeconds,
-        'The task, which the worker limits with --max-seconds,',
+        new TimeLimitError(
+          `it took longer than ${this.#settings.maxSeconds} s, the limit of the worker (--max-seconds)`,
+        ),
         own.signal,
         (signal) => runTask(task, this.#tools(), signal),
       );

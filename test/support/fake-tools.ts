@@ -4,7 +4,7 @@
  */
 import * as z from 'zod/v4';
 import { AnyvmafError } from '../../src/core/errors.js';
-import { McpHost } from '../../src/mcp/host.js';
+import { type HostOptions, McpHost } from '../../src/mcp/host.js';
 import { defineTool, READ_ONLY, type Tool } from '../../src/mcp/tool.js';
 
 /** What the tools saw. */
@@ -50,6 +50,16 @@ const work = defineTool({
         seen.stopped++;
       }
     }),
+});
+
+const stuck = defineTool({
+  name: 'stuck',
+  title: 'Stuck',
+  description: 'Never ends, and does not listen.',
+  inputSchema: z.object({}),
+  outputSchema: z.object({}),
+  annotations: READ_ONLY,
+  handler: () => new Promise<never>(() => {}),
 });
 
 const fail = defineTool({
@@ -103,9 +113,13 @@ const locate = defineTool({
 });
 
 /** The tools, in order. */
-const FAKE_TOOLS: readonly Tool[] = [echo, work, fail, publish, locate];
+const FAKE_TOOLS: readonly Tool[] = [echo, work, stuck, fail, publish, locate];
 
 /** A host with them; the test closes it. */
-export function fakeHost(env: Readonly<Record<string, string>> = {}, log: (line: string) => void = () => {}) {
-  return McpHost.open({ allow: [], env, cwd: process.cwd(), log, tools: FAKE_TOOLS });
+export function fakeHost(
+  env: Readonly<Record<string, string>> = {},
+  log: (line: string) => void = () => {},
+  limits: Pick<HostOptions, 'maxSeconds'> = {},
+) {
+  return McpHost.open({ allow: [], env, cwd: process.cwd(), log, tools: FAKE_TOOLS, ...limits });
 }

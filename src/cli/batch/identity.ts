@@ -23,7 +23,7 @@ export async function jobId({ args, settings }: Job, signal?: AbortSignal): Prom
   const facts = await Promise.all(
     files.map((file) => (isUrl(file) ? urlFacts(file, hosts, signal) : fileFacts(file))),
   );
-  const own = args.filter((arg) => !arg.startsWith('--allow-url'));
+  const own = args.filter((arg) => !/^--(?:allow-url|max-seconds)\b/.test(arg));
   const line = facts.some((fact, i) => fact === null && isUrl(files[i] ?? '')) ? own : own.map(withoutAccess);
   return createHash('sha256')
     .update(JSON.stringify([line, facts]))

@@ -17,7 +17,7 @@ import {
   type ParsedArguments,
   parseArguments,
 } from '../options.js';
-import { choiceValue, refusedValue, unsignedValue } from '../values.js';
+import { choiceValue, refusedValue, secondsValue, unsignedValue } from '../values.js';
 import { LIVE_OPTIONS, LiveArguments } from './live-options.js';
 import { NATIVE_OPTIONS, NativeArguments } from './native-options.js';
 import { OUTPUT_OPTIONS, OutputArguments, type OutputSettings } from './output-options.js';
@@ -101,6 +101,12 @@ export const SCORE_OPTIONS = [
   ...OUTPUT_OPTIONS,
   ...grouped(RUNNING, [
     { name: 'threads', argument: 'N', help: 'workers (default: one per core; 0: no worker)' },
+    {
+      name: 'max-seconds',
+      argument: 'N',
+      ours: true,
+      help: 'stop a pair that takes longer, as one that failed',
+    },
     { name: 'quiet', short: 'q', help: 'no progress bar; plain scores instead of the summary' },
     {
       name: 'shard',
@@ -237,6 +243,9 @@ class SettingsDraft {
       }
       case 'samples':
         this.#options.samples = samplesValue(use);
+        break;
+      case 'max-seconds':
+        this.#options.maxSeconds = secondsValue(use);
         break;
       case 'no_prediction':
         this.#options.noPrediction = true;

@@ -39,6 +39,7 @@ const ALLOWED: ReadonlySet<string> = new Set([
   'threads',
   'implementation',
   'backend',
+  'maxSeconds',
   // Chains are checked as somebody else's: they name no file.
   'deinterlace',
   'crop',

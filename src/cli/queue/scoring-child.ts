@@ -3,6 +3,7 @@
  * The process that scores for a worker of a queue. It has no connection to the queue, ends with its worker, and leaves
  * interruptions to it.
  */
+import { TimeLimitError } from '../../core/abort.js';
 import { AnyvmafError } from '../../core/errors.js';
 import type { Shard } from '../../index.js';
 import { MOST_PARTS } from '../../queue/payload.js';
@@ -55,7 +56,8 @@ async function run(ticket: number, work: ScoringWork): Promise<void> {
   } catch (error) {
     const known = error instanceof AnyvmafError ? error : undefined;
     const message = known ? messageInFlags(known) : error instanceof Error ? error.message : String(error);
-    send({ kind: 'failed', ticket, code: known?.code ?? 'internal', message });
+    const late = error instanceof TimeLimitError;
+    send({ kind: 'failed', ticket, code: known?.code ?? 'internal', message, ...(late && { late }) });
   } finally {
     running.delete(ticket);
   }

@@ -126,6 +126,8 @@ export interface CheckedFilters extends FilterOptions {
 /** More threads than this are a mistake. */
 const MAX_THREADS = 1024;
 const MAX_COUNT = 2 ** 32 - 1;
+/** Seconds in a year: no limit is longer. */
+const MOST_SECONDS = 366 * 86_400;
 
 const FILTERS = [...SCALE_FILTERS, 'none'] as const;
 /** Longest side of a picture, the core's limit. */
@@ -181,6 +183,7 @@ export const SCORE_OPTIONS: readonly (keyof ScoreOptions)[] = [
   'syclDevice',
   'hipDevice',
   'metalDevice',
+  'maxSeconds',
   'gate',
   'onProgress',
   'onStart',
@@ -222,6 +225,13 @@ export function checkOptions(
   }
   if (signal !== undefined && !(isObject(signal) && 'throwIfAborted' in signal)) {
     throw usageError(`signal is ${showValue(signal)}, but it must be an AbortSignal.`);
+  }
+  const { maxSeconds = 1 } = options;
+  if (!(typeof maxSeconds === 'number' && maxSeconds > 0 && maxSeconds <= MOST_SECONDS)) {
+    throw usageError(
+      `is ${showValue(maxSeconds)}, but it must be a number of seconds above 0 and up to ${MOST_SECONDS}.`,
+      { about: 'maxSeconds' },
+    );
   }
   if (names !== undefined) {
     requireObject('names', names);

@@ -187,6 +187,8 @@ export interface ScoreOptions extends PairingOptions {
    * frame rate, seconds. Pooled values are of all frames nevertheless; percentiles are of those kept. Default: all.
    */
   readonly keep?: Keep;
+  /** Seconds that the run may take, above 0 and up to a year; it is then stopped with an error. Default: no limit. */
+  readonly maxSeconds?: number;
   /**
    * Called before each pair is read, or before each chunk that workers read. A returned promise pauses the run until it
    * resolves. An error or rejection ends the run with it.

@@ -170,7 +170,7 @@ function lookOptions(options: ScoreOptions): ScoreOptions {
     options;
   const { frameCount, skipReference, skipDistorted, backend, vmafBin, onProgress, aomCtc, nflxCtc, ...look } =
     rest;
-  const { cpumask, gpumask, syclDevice, hipDevice, metalDevice, ...known } = look;
+  const { cpumask, gpumask, syclDevice, hipDevice, metalDevice, maxSeconds, ...known } = look;
   return known;
 }
 

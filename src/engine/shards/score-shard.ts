@@ -26,6 +26,7 @@ import { loadRequested } from '../plan/plan.js';
 import { Meter } from '../results/progress.js';
 import { decoderWarnings, inputsOf } from '../results/report-head.js';
 import { Scope } from '../scope.js';
+import { withinLimit } from '../time-limit.js';
 import { checkShard, cutShard } from './cut.js';
 import { planDigest } from './digest.js';
 import { ShardInputs, type ShardRange } from './inputs.js';
@@ -49,6 +50,7 @@ const OWN_OPTIONS: ReadonlySet<string> = new Set([
   'syclDevice',
   'hipDevice',
   'metalDevice',
+  'maxSeconds',
 ]);
 
 /** What concerns frames as they are finished, which a shard leaves to the merger; and samples, which have no parts. */
@@ -69,13 +71,15 @@ export async function measureShard(
   checkRequest(request, checked.noReference);
   checkShard(shard);
   refuseUnfit(request, options, checked);
-  const scope = new Scope(options.signal);
-  try {
-    const run = new ShardRun({ platform, request, shard, options, checked }, scope);
-    return await unlessAborted(options.signal, run.result());
-  } finally {
-    await scope.close();
-  }
+  return withinLimit(options, async (limited) => {
+    const scope = new Scope(limited.signal);
+    try {
+      const run = new ShardRun({ platform, request, shard, options: limited, checked }, scope);
+      return await unlessAborted(limited.signal, run.result());
+    } finally {
+      await scope.close();
+    }
+  });
 }
 
 /** @throws {AnyvmafError} `usage` for what cannot be measured in parts */

@@ -39,6 +39,7 @@ export type ShardOptions = Omit<
   | 'syclDevice'
   | 'hipDevice'
   | 'metalDevice'
+  | 'maxSeconds'
 >;
 
 /** Options of measuring a shard. */

@@ -74,6 +74,34 @@ describe('batch', () => {
     expect(text).toContain('missing.y4m');
   });
 
+  it('stops a job at its limit of time, and goes on with the others', async () => {
+    const limited = files.put(
+      'limited.csv',
+      'reference,distorted,max_seconds\nr.y4m,d.y4m,0.000001\nr.y4m,e.y4m,\n',
+    );
+    const result = files.at('limited.jsonl');
+    const run = await anyvmaf(['batch', limited, '-o', result, '--max-seconds', '600']);
+    expect(run).toMatchObject({ code: 2, stdout: expect.stringContaining('2 jobs; 1 failed') });
+    expect(run.stderr).toContain('--max-seconds is 0.000001, but scoring took longer and was stopped');
+    const lines = inOrder(result);
+    expect(lines[0]?.error).toMatchObject({ code: 'resource' });
+    expect(lines[1]?.pooled_metrics?.vmaf.mean).toBeGreaterThan(0);
+    // A limit changes no number: what is done is done.
+    const again = await anyvmaf([
+      'batch',
+      files.put('limited.csv', 'reference,distorted\nr.y4m,e.y4m\n'),
+      '-o',
+      result,
+    ]);
+    expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('1 of them before') });
+    const alone = await anyvmaf([reference, distorted, '--max-seconds', '0.000001']);
+    expect(alone).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('--max-seconds is 0.000001'),
+    });
+  });
+
   it('does not score again what is done, unless a line or a file has changed', async () => {
     const before = readFileSync(out, 'utf8');
     const again = await anyvmaf(['batch', table, '-o', out]);

@@ -112,6 +112,33 @@ describe('AbortSignal', () => {
     expect(await rejection(run)).toMatchObject({ name: 'TimeoutError' });
   });
 
+  it.each([0, 2])('stops at its limit of time and says so, %i threads', async (threads) => {
+    const platform = watched();
+    let closed = 0;
+    const run = scorePair(
+      platform,
+      { reference: endless('reference', () => closed++), distorted: endless('distorted', () => closed++) },
+      { ...options, threads, maxSeconds: 0.3 },
+    );
+    expect(await rejection(run)).toMatchObject({
+      code: 'resource',
+      message:
+        'maxSeconds is 0.3, but scoring took longer and was stopped; allow more, or score less, such as a range.',
+    });
+    expect(platform).toMatchObject({ alive: 0 });
+    expect(closed).toBe(2);
+  });
+
+  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, '5'])(
+    'refuses a limit of %s seconds',
+    async (maxSeconds) => {
+      const run = scorePair(nodePlatform, pair, { maxSeconds: maxSeconds as number });
+      expect(await rejection(run)).toMatchObject({
+        message: expect.stringMatching(/^maxSeconds is .*seconds above 0/),
+      });
+    },
+  );
+
   it('stops workers that read files by themselves', async () => {
     const platform = watched();
     const long = y4mPair({ width: 320, height: 180, bitDepth: 8, chroma: '420' }, 60);

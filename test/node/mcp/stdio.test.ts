@@ -3,7 +3,7 @@
  * The server on lines: what a client sends, whatever it is, has a defined answer, and the server lives on.
  */
 import { existsSync } from 'node:fs';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { McpHost } from '../../../src/mcp/host.js';
 import { MESSAGE_LIMIT, serveLines } from '../../../src/mcp/stdio.js';
@@ -88,10 +88,13 @@ class Wire {
 
 let wires: Wire[] = [];
 
-async function connect(env: Readonly<Record<string, string>> = {}): Promise<Wire> {
-  const wire = new Wire(await fakeHost(env));
+async function connect(
+  env: Readonly<Record<string, string>> = {},
+  { protocolVersion = INITIALIZE.params.protocolVersion, maxSeconds = 3600 } = {},
+): Promise<Wire> {
+  const wire = new Wire(await fakeHost(env, () => {}, { maxSeconds }));
   wires.push(wire);
-  wire.send(INITIALIZE);
+  wire.send({ ...INITIALIZE, params: { ...INITIALIZE.params, protocolVersion } });
   await wire.until(({ id }) => id === 0);
   wire.send({ method: 'notifications/initialized' });
   return wire;
@@ -111,7 +114,7 @@ describe('a session', () => {
     const wire = await connect();
     const { result } = await wire.ask(1, 'tools/list');
     const names = result.tools.map(({ name }: { name: string }) => name);
-    expect(names).toEqual(['echo', 'work', 'fail', 'publish', 'locate']);
+    expect(names).toEqual(['echo', 'work', 'stuck', 'fail', 'publish', 'locate']);
     const [echo] = result.tools;
     expect(echo.inputSchema).toMatchObject({
       type: 'object',
@@ -222,7 +225,7 @@ describe('a session', () => {
     const names = list.result.resources.map(({ name }: { name: string }) => name);
     expect(names).toEqual(['samples', 'frame.png', 'report.json']);
     const outside = await wire.ask(5, 'resources/read', { uri: 'anyvmaf://results/../../etc/passwd' });
-    expect(outside.error?.code).toBe(-32602);
+    expect(outside.error?.code).toBe(-32002);
     const { path } = result.structuredContent;
     expect(existsSync(path)).toBe(true);
     await wire.host.close();
@@ -290,7 +293,7 @@ describe('what is no message', () => {
   it.each([
     ['garbage', 'garbage', -32700, null],
     ['half a message', '{"jsonrpc":"2.0","id":1', -32700, null],
-    ['a batch', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, null],
+    ['a batch of a version that has none', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, null],
     ['a string', '"text"', -32600, null],
     ['null', 'null', -32600, null],
     ['another version', '{"jsonrpc":"1.0","id":9,"method":"ping"}', -32600, 9],
@@ -306,12 +309,30 @@ describe('what is no message', () => {
     await wire.lives();
   });
 
-  it('is answered when it is too big', async () => {
+  it.each([
+    ['at its head', (long: string) => `{"jsonrpc":"2.0","id":1,"method":"${long}"}`, 1],
+    [
+      'at its end',
+      (long: string) => `{"method":"x","params":{"a":"${long}"},"jsonrpc":"2.0","id":"a b"}`,
+      'a b',
+    ],
+    ['that is not its own', (long: string) => `{"method":"x","params":{"id":7,"a":"${long}"}}`, null],
+    ['in a text', (long: string) => `{"method":"x","params":"${long},\\"id\\":7"}`, null],
+  ])('is answered when it is too big, with the id %s', async (_where, messageOf, id) => {
     const wire = await connect();
-    wire.raw(`{"jsonrpc":"2.0","id":1,"method":"${'x'.repeat(MESSAGE_LIMIT)}"}\n`);
-    const { error } = await wire.until((message) => message.error !== undefined);
-    expect(error).toEqual({ code: -32600, message: `A message has more than ${MESSAGE_LIMIT} bytes.` });
+    wire.raw(`${messageOf('x'.repeat(MESSAGE_LIMIT))}\n`);
+    expect(await wire.until((message) => message.error !== undefined)).toMatchObject({
+      id,
+      error: { code: -32600, message: `A message has more than ${MESSAGE_LIMIT} bytes.` },
+    });
     await wire.lives();
+  });
+
+  it('about a resource that is not there has the code of its version', async () => {
+    const wire = await connect();
+    expect((await wire.ask(3, 'resources/read', { uri: 'anyvmaf://results/1/a' })).error).toMatchObject({
+      code: -32002,
+    });
   });
 
   it('survives damaged messages', async () => {
@@ -326,5 +347,108 @@ describe('what is no message', () => {
     }
     const { result } = await wire.call(77_777, 'echo', { text: 'alive' });
     expect(result.structuredContent.text, `seed ${random.seed}`).toBe('alive');
+  });
+});
+
+describe('a batch of version 2025-03-26', () => {
+  const batched = () => connect({}, { protocolVersion: '2025-03-26' });
+  const ping = (id: number | string) => ({ jsonrpc: '2.0', id, method: 'ping' });
+  /** The batch of answers, as one line. */
+  const answersTo = async (wire: Wire, ...messages: readonly unknown[]) => {
+    wire.raw(`${JSON.stringify(messages)}\n`);
+    return (await wire.until((message) => Array.isArray(message))) as unknown as readonly Message[];
+  };
+
+  it('is answered by one, which has an answer for each request', async () => {
+    const wire = await batched();
+    const call = { name: 'echo', arguments: { text: 'a' } };
+    const answers = await answersTo(
+      wire,
+      ping(1),
+      { jsonrpc: '2.0', method: 'notifications/initialized' },
+      { jsonrpc: '2.0', id: 'two', method: 'tools/call', params: call },
+      { jsonrpc: '2.0', id: 3, method: 'nope' },
+      { jsonrpc: '1.0', id: 4, method: 'ping' },
+    );
+    expect(new Map(answers.map(({ id, error }) => [id, error?.code]))).toEqual(
+      new Map<unknown, unknown>([
+        [1, undefined],
+        ['two', undefined],
+        [3, -32601],
+        [4, -32600],
+      ]),
+    );
+    await wire.lives();
+  });
+
+  it('is answered without what it cancels itself', async () => {
+    const wire = await batched();
+    const answers = await answersTo(
+      wire,
+      { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'work', arguments: {} } },
+      { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } },
+      ping(2),
+    );
+    expect(answers.map(({ id }) => id)).toEqual([2]);
+  });
+
+  it.each([
+    ['nothing', []],
+    ['more than a hundred messages', Array.from({ length: 101 }, (_, i) => ping(i))],
+  ])('of %s is refused', async (_what, messages) => {
+    const wire = await batched();
+    wire.raw(`${JSON.stringify(messages)}\n`);
+    const { error, id } = await wire.until((message) => message.error !== undefined);
+    expect([error?.code, id]).toEqual([-32600, null]);
+  });
+});
+
+describe('the limit on time', () => {
+  it.each(['work', 'stuck'])('ends a call of %s, and the next call has its turn', async (tool) => {
+    const wire = await connect({ VMAF_MCP_MAX_CONCURRENT: '1' }, { maxSeconds: 0.2 });
+    const start = performance.now();
+    const { result } = await wire.call(1, tool);
+    expect(performance.now() - start).toBeLessThan(2200);
+    expect(result).toMatchObject({ isError: true });
+    expect(result.content[0].text).toContain(
+      'took longer than 0.2 s, the limit of this server (--max-seconds)',
+    );
+    expect((await wire.call(2, 'work', { frames: 1 })).result.isError).toBeUndefined();
+  });
+});
+
+describe('a client that does not read', () => {
+  it('is not read from either, so that its answers do not pile up', async () => {
+    const host = await fakeHost();
+    const lines = [
+      INITIALIZE,
+      ...Array.from({ length: 10_000 }, (_, i) => ({ id: i + 1, method: 'tools/list' })),
+    ];
+    const text = lines.map((line) => `${JSON.stringify({ jsonrpc: '2.0', ...line })}\n`).join('');
+    let sent = 0;
+    // As from a pipe: at most 64 KiB at a time, and no more than is taken.
+    const input = new Readable({
+      read() {
+        if (sent < text.length) this.push(text.slice(sent, sent + (1 << 16)));
+        sent += 1 << 16;
+      },
+    });
+    const output = new PassThrough();
+    const stop = new AbortController();
+    const ended = serveLines(host, input, output, stop.signal);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(sent).toBeLessThan(text.length / 2);
+    expect(output.writableLength).toBeLessThan(1 << 20);
+    const heard = new Set<string>();
+    let rest = '';
+    output.on('data', (chunk: Buffer) => {
+      const answers = (rest + chunk.toString('utf8')).split('\n');
+      rest = answers.pop() ?? '';
+      for (const answer of answers) heard.add(/"id":\d+\}?$/.exec(answer)?.[0] ?? answer);
+    });
+    await expect.poll(() => heard.size).toBe(10_001);
+    stop.abort();
+    await ended;
+    await host.close();
   });
 });

@@ -254,6 +254,25 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
     expect(poisoned.child.exitCode).toBe(null);
   });
 
+  it('fails a job that takes longer than its worker or it says, at once, and goes on', async () => {
+    const url = `${redis.url}?queue=late`;
+    const out = files.at('late.jsonl');
+    await using _ = await workAt(url, '--max-seconds', '8');
+    shut();
+    const jobs = files.put(
+      'media/late.csv',
+      `reference,distorted,max_seconds,subsample\nr.y4m,${server.url('/d.y4m')},,\nr.y4m,${server.url('/d.y4m')},0.5,2\nr.y4m,d.y4m,,\n`,
+    );
+    const ran = await anyvmaf(['batch', jobs, '-o', out, '--queue', url, '--attempts', '3']);
+    opened();
+    expect(ran).toMatchObject({ code: 2, stdout: expect.stringContaining('3 jobs; 2 failed') });
+    expect(linesOf(out).map(({ error }) => error && [error.code, error.message])).toEqual([
+      ['resource', 'it took longer than 8 s, the limit of the worker (--max-seconds)'],
+      ['resource', expect.stringContaining('--max-seconds is 0.5, but scoring took longer')],
+      undefined,
+    ]);
+  });
+
   it('cancels jobs that wait and that run', async () => {
     const out = files.at('cancelled.jsonl');
     shut();

@@ -6,7 +6,7 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, test, vi } from 'vitest';
-import { onAbort, unlessAborted } from '../../../src/core/abort.js';
+import { onAbort, TimeLimitError, unlessAborted, withinSeconds } from '../../../src/core/abort.js';
 import type { Compat } from '../../../src/core/choices.js';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { log10 } from '../../../src/core/log10.js';
@@ -62,6 +62,40 @@ describe('aborts', () => {
         await expect(waiting).rejects.toBe('enough');
       },
     );
+  });
+
+  describe('withinSeconds', () => {
+    const late = new TimeLimitError('It took too long.');
+
+    it('settles as the work does', async () => {
+      expect(await withinSeconds(60, late, undefined, async () => 7)).toBe(7);
+      await expect(
+        withinSeconds(60, late, undefined, () => Promise.reject(new Error('broken'))),
+      ).rejects.toThrow('broken');
+      const stopped = new AbortController();
+      const waiting = withinSeconds(60, late, stopped.signal, (signal) =>
+        unlessAborted(signal, new Promise(() => {})),
+      );
+      stopped.abort('enough');
+      await expect(waiting).rejects.toBe('enough');
+    });
+
+    it.each([
+      ['listens', 500, (signal: AbortSignal) => unlessAborted(signal, new Promise<never>(() => {}))],
+      [
+        'fails in its own way when it is stopped',
+        500,
+        (signal: AbortSignal) =>
+          unlessAborted(signal, new Promise<never>(() => {})).catch(() =>
+            Promise.reject(new Error('broken')),
+          ),
+      ],
+      ['does not listen', 2000, () => new Promise<never>(() => {})],
+    ])('ends work that %s at the limit', async (_, most, work) => {
+      const start = performance.now();
+      await expect(withinSeconds(0.02, late, undefined, work)).rejects.toBe(late);
+      expect(performance.now() - start).toBeLessThan(most);
+    });
   });
 });
 

@@ -337,6 +337,32 @@ describe('the pool', () => {
     expect(grants).toEqual([1, 1, 1, 1, 1, 1, 1, 1]);
   });
 
+  it('keeps a place for short calls that long ones never take', async () => {
+    const pool = new WorkPool(1, 8);
+    const [long, short] = [gate(), gate()];
+    const ended: string[] = [];
+    const take = (name: string, isShort: boolean, until?: Promise<void>) =>
+      pool.run({ weight: 1, signal: never, short: isShort }, async () => {
+        await until;
+        ended.push(name);
+      });
+    const calls = [
+      take('long', false, long.opened),
+      take('second long', false),
+      take('short', true, short.opened),
+      take('second short', true),
+    ];
+    await breathe();
+    expect(pool.load).toEqual({ running: 2, waiting: 2 });
+    short.open();
+    await breathe();
+    expect(ended).toEqual(['short', 'second short']);
+    expect(pool.load).toEqual({ running: 1, waiting: 1 });
+    long.open();
+    await Promise.all(calls);
+    expect(ended).toEqual(['short', 'second short', 'long', 'second long']);
+  });
+
   it('tells who waits how many are before it', async () => {
     const pool = new WorkPool(1, 1);
     const told: number[][] = [];

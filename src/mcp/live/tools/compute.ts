@@ -4,7 +4,7 @@
  */
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { withinSeconds } from '../../../core/abort.js';
+import { TimeLimitError, withinSeconds } from '../../../core/abort.js';
 import { AnyvmafError } from '../../../core/errors.js';
 import type { ChromaFormat, RawVideoFormat } from '../../../index.js';
 import { CODE, ProtocolFailure } from '../failures.js';
@@ -86,7 +86,11 @@ async function compute(args: Arguments, raw: RawVideoFormat | undefined, { setti
   const [reference, distorted] = [await checkFile(named[0], files), await checkFile(named[1], files)];
   const model = textOf(args, 'model_version') ?? DEFAULT_MODEL;
   const { text } = await checkModelString(/^[\w.-]+$/.test(model) ? `version=${model}` : model, files);
-  const report = await withinSeconds(MAX_SECONDS, 'The call', signal, (limited) =>
+  const { maxSeconds = MAX_SECONDS } = settings;
+  const late = new TimeLimitError(
+    `the pair took longer than ${maxSeconds} s and was stopped; score it with the command line`,
+  );
+  const report = await withinSeconds(maxSeconds, late, signal, (limited) =>
     score(
       { reference: reference.path, distorted: distorted.path, ...(raw && { raw }) },
       { models: [text], threads: 1, origin: files.origin, signal: limited },

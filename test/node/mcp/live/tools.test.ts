@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Alarm, prepareRun, score } from '../../../../src/index.js';
 import { openEmbeddedServer } from '../../../../src/live/embedded.js';
+import type { Hub } from '../../../../src/mcp/live/hub.js';
+import { COMPUTE_VMAF } from '../../../../src/mcp/live/tools/compute.js';
 import { y4mFile, yuvFile } from '../../../../src/sample/files.js';
 import { makeSample } from '../../../../src/sample/generator.js';
 import { ffmpeg, hasFfmpeg, needsFfmpeg } from '../../../support/encode.js';
@@ -258,6 +260,28 @@ describe('compute_vmaf', () => {
       isError: true,
       error: 'io',
     });
+  });
+});
+
+describe('compute_vmaf of a pair that takes too long', () => {
+  it('is stopped, and the next pair is scored', async () => {
+    const folder = privateFolder();
+    const clip = makeSample({ width: 320, height: 180, bitDepth: 8, chroma: '420' }, { seed: 5 });
+    const path = (side: 'reference' | 'distorted', frames: number) => {
+      const name = join(folder, `${side}-${frames}.y4m`);
+      writeFileSync(name, y4mFile(clip, side, frames));
+      return name;
+    };
+    const compute = (frames: number, maxSeconds: number) =>
+      COMPUTE_VMAF.call(
+        { reference_path: path('reference', frames), distorted_path: path('distorted', frames) },
+        Object.assign(hub, { settings: { folders: [folder], maxSeconds } }),
+      );
+    const hub = { signal: new AbortController().signal } as Hub;
+    await expect(compute(60, 0.05)).rejects.toThrow(
+      'compute_vmaf: the pair took longer than 0.05 s and was stopped',
+    );
+    expect(await compute(1, 60)).toMatchObject({ frames_scored: 1 });
   });
 });
 
