@@ -9,13 +9,14 @@ import {
   constants,
   existsSync,
   fstatSync,
+  lstatSync,
   openSync,
   readlinkSync,
   realpathSync,
   type Stats,
   statSync,
 } from 'node:fs';
-import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
+import { dirname, isAbsolute, relative, sep } from 'node:path';
 import { AnyvmafError } from '../core/errors.js';
 import type { Origin } from '../core/origin.js';
 import { shown } from '../core/printable.js';
@@ -96,19 +97,31 @@ function openOrRefuse(path: string, folders: Origin['folders'], flags: number): 
   try {
     return openSync(path, flags);
   } catch (error) {
-    if (!liesIn(folders, nearestReal(resolve(path)))) throw outside(path);
+    const real = nearestReal(isAbsolute(path) ? path : `${process.cwd()}${sep}${path}`);
+    if (real === undefined || !liesIn(folders, real)) throw outside(path);
     throw error;
   }
 }
 
-/** The real path of the nearest folder above that can be resolved. */
-function nearestReal(path: string): string {
+/**
+ * The real path of the nearest folder above that can be resolved, as the system goes: links before `..`. `undefined` for what
+ * exists but leads nowhere, such as a link to what is not there.
+ */
+function nearestReal(path: string): string | undefined {
   for (let at = path; ; at = dirname(at)) {
     try {
-      return realpathSync(at);
-    } catch (error) {
-      if (at === dirname(at)) throw error;
+      return realpathSync.native(at);
+    } catch {
+      if (at === dirname(at) || isThere(at)) return undefined;
     }
+  }
+}
+
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path) !== undefined;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && /^(?:EACCES|EPERM)$/.test(String(error.code));
   }
 }
 

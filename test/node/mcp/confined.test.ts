@@ -23,13 +23,16 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { queuedRun } from '../../../src/cli/queue/queue-run.js';
 import { AnyvmafError } from '../../../src/core/errors.js';
+import { openChecked } from '../../../src/files/checked-file.js';
 import type { ToolContext } from '../../../src/mcp/context.js';
 import { AllowedFiles } from '../../../src/mcp/files.js';
 import type { Tool } from '../../../src/mcp/tool.js';
 import { describeModelTool } from '../../../src/mcp/tools/describe-model.js';
 import { TOOLS } from '../../../src/mcp/tools/index.js';
 import { vmafScoreEncoded } from '../../../src/mcp/tools/vmaf-score-encoded.js';
+import type { QueueJob } from '../../../src/queue/types.js';
 import { encode, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { FileServer } from '../../support/file-server.js';
 import { fakeContext, writePair } from '../../support/mcp-tools.js';
@@ -341,6 +344,97 @@ describe.runIf(hasFfmpeg && process.platform === 'linux')(`files that name other
       if (refused) failed.push(`${extension}: ${text}`);
     });
     expect(failed).toEqual([]);
+  });
+});
+
+describe.runIf(process.platform !== 'win32')('whether a file outside is there', () => {
+  const there = goodFiles(outside);
+  const gone = (path: string) => path.replace(/good(?=\.\w+$)/, 'gone');
+  const links = Object.entries(there).map(([kind, path]) => {
+    const ways = [path, gone(path)].map((target, i) =>
+      join(allowed, `link${i}-${kind}${target.slice(target.lastIndexOf('.'))}`),
+    );
+    for (const [i, way] of ways.entries()) symlinkSync(i === 0 ? path : gone(path), way);
+    return [kind, ways] as const;
+  });
+  const linked = new Map<string, readonly string[]>(links);
+  /** An answer without the name that was asked for. */
+  const told = async (one: Door, path: string) => {
+    const { refused, text } = await outcome(one, path, context());
+    return refused ? text.replaceAll(path, 'PATH').replaceAll(basename(path), 'NAME') : `answered: ${text}`;
+  };
+  const models = DOORS.filter(({ kind }) => kind === 'json').map(
+    ({ title, tool, kind, args }): Door => ({
+      ...{ title: `${title}, bare`, tool, kind },
+      args: (path) =>
+        Object.fromEntries(
+          Object.entries(args(path)).map(([key, value]) => [key, value === `path=${path}` ? path : value]),
+        ),
+    }),
+  );
+  const all = [...DOORS, ...models];
+
+  it.each(all.map((one) => [one.title, one] as const))('is not told by %s', async (_, one) => {
+    const here = there[one.kind];
+    const pairs = [
+      [here, gone(here)],
+      [join(allowed, '..', 'outside', basename(here)), join(allowed, '..', 'outside', basename(gone(here)))],
+      linked.get(one.kind) ?? [],
+    ];
+    for (const [present = '', absent = ''] of pairs) {
+      const answer = await told(one, present);
+      expect(answer).toMatch(/not under an allowed folder/);
+      expect(await told(one, absent)).toBe(answer);
+    }
+  });
+
+  const open = ([path, folders]: readonly [string, readonly string[]]) => {
+    try {
+      closeSync(openChecked(path, { by: 'foreign', folders }));
+      return 'opened';
+    } catch (error) {
+      return (error as Error).message.replaceAll(path, 'PATH');
+    }
+  };
+
+  it('is not told by the opening of a file either, whatever way leads there', () => {
+    symlinkSync(outside, join(allowed, 'way'));
+    const ways = [
+      [there.json, gone(there.json)],
+      [`${allowed}/../outside/good.json`, `${allowed}/../outside/gone.json`],
+      [`${allowed}/way/good.json`, `${allowed}/way/gone.json`],
+      [`${allowed}/way/../outside/good.json`, `${allowed}/way/../outside/gone.json`],
+      [`${allowed}/way/..`, `${allowed}/way/../gone`],
+      ['/etc/shadow', '/etc/shadow/x'],
+      [outside, join(outside, 'gone')],
+      linked.get('json') ?? [],
+    ];
+    for (const [present = '', absent = ''] of ways) {
+      expect(open([present, [allowed]])).toMatch(/^PATH leads out of the folders/);
+      expect(open([absent, [allowed]])).toBe(open([present, [allowed]]));
+    }
+    expect(open([join(allowed, 'gone.json'), [allowed]])).toContain('ENOENT');
+  });
+
+  it('is not told by a job of a queue', async () => {
+    const ask = (run: readonly string[]) =>
+      queuedRun({ run } as QueueJob, { allow: [allowed], hosts: [] }).then(
+        () => 'taken',
+        (error: Error) => error.message.replaceAll(/(good|gone)(?=\.\w+)/g, 'IT'),
+      );
+    const both = [video, video];
+    for (const run of [
+      (path: string) => [path.replace('.json', '.y4m'), video],
+      (path: string) => [video, path.replace('.json', '.y4m')],
+      (path: string) => [...both, '--model', path],
+      (path: string) => [...both, '--model', `path=${path}`],
+      (path: string) => [...both, '--model', `version=vmaf_v0.6.1:path=${path}`],
+      (path: string) => [...both, '--tiny-model', path.replace('.json', '.onnx')],
+    ]) {
+      const answer = await ask(run(there.json));
+      expect(answer).toMatch(/not under an allowed folder/);
+      expect(await ask(run(gone(there.json)))).toBe(answer);
+    }
   });
 });
 
