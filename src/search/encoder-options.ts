@@ -91,6 +91,9 @@ const LISTS: Readonly<Record<string, ReadonlySet<string>>> = {
 /** Names of lists that are read in another way. */
 const LIST_OF: Readonly<Record<string, string>> = { x264opts: 'x264-params' };
 
+/** Flags that concern the picture; others ask for two passes or a quality of their own. */
+const FLAGS = /^(?:[+-]?(?:4mv|aic|bitexact|cgop|closed_gop|gray|ildct|ilme|loop|low_delay|mv4|psnr|qpel))+$/;
+
 /** Types of ffmpeg's options whose values are numbers, switches or named constants. */
 const PLAIN_TYPES = words('int int64 uint uint64 float double boolean bool flags rational');
 
@@ -115,6 +118,10 @@ export function encoderArguments(facts: EncoderFacts, options: Readonly<Record<s
       throw usageError(
         `the encoder option ${quoted(name)} may name a file, a library or a device; leave it out.`,
       );
+    if (name === 'flags' && !FLAGS.test(value))
+      throw usageError(
+        `the encoder option "flags" is ${quoted(value)}, but here it takes only flags of the picture, such as +cgop.`,
+      );
     if (LISTS[LIST_OF[name] ?? name]) checkList(name, value);
     else if (!/^[\w.:+,|-]+$/.test(value))
       throw usageError(`the encoder option ${quoted(name)} is ${quoted(value)}, which is not a plain value.`);
@@ -132,7 +139,9 @@ function checkList(option: string, text: string): void {
   if (!/^[\w.:=+,()|/-]*$/.test(text) || /(?:^|[=:,(])\//.test(text))
     throw usageError(`${about}; names and values in it must be plain, without quotes, spaces and paths.`);
   for (const item of text.split(':')) {
-    const [written = ''] = item.split('=');
+    const [written = '', , second] = item.split('=');
+    if (second !== undefined)
+      throw usageError(`${about}, in which ${quoted(item)} has two equals signs; part options with colons.`);
     // A value such as deblock=-1:-1 holds a colon.
     if (/^-?\d*(?:\.\d+)?$/.test(written) && !item.includes('=')) continue;
     const name = nameIn(written, allowed);

@@ -74,6 +74,35 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
   });
   const hidden = () => readdirSync(folder).filter((name) => name.startsWith('.'));
 
+  it('are stopped when they write more than they may, into whatever file', async () => {
+    const source = encode({ codec: 'ffv1', size: '1280x720', frames: 60, source: 'testsrc2' });
+    const host = nodeEncoding(BY_USER);
+    const limit = 4 << 20;
+    const scratch = await host.openFolder(limit);
+    try {
+      const x264 = await host.encoder('libx264');
+      const request: EncodeRequest = {
+        ...{ input: source, isSource: true, output: 'out.mkv', encoder: x264.name, version: x264.version },
+        // What no option that is taken can ask for.
+        args: ['-preset', 'veryslow', '-crf', '51', '-x264-params', 'dump-yuv=d.yuv'],
+        pixelFormat: 'yuv420p',
+      };
+      await expect(scratch.encode(request)).rejects.toThrow(
+        /the files of an encode take more, but .* are allowed/,
+      );
+    } finally {
+      await scratch.close();
+    }
+  });
+
+  it.each(['h264_omx', 'h264_v4l2m2m', 'libx264 -i x'])(
+    'are not asked for %s by somebody else',
+    async (name) => {
+      const host = nodeEncoding({ by: 'foreign', folders: [folder] });
+      await expect(host.encoder(name)).rejects.toThrow(/is not one that may be asked for here/);
+    },
+  );
+
   it('find a quality, write the encode, and keep points for the next search', async () => {
     const source = encode({ codec: 'ffv1', size: '96x64', frames: 8, source: 'mandelbrot' });
     const output = join(folder, 'out.mp4');

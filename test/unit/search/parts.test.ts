@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { storedFrameBytes } from '../../../src/core/frame.js';
-import { encoderArguments } from '../../../src/search/encoder-options.js';
+import { encoderArguments, isForeignEncoder } from '../../../src/search/encoder-options.js';
 import { parseEncoder } from '../../../src/search/encoder-text.js';
 import { parameterOf } from '../../../src/search/encoders.js';
 import { estimate } from '../../../src/search/estimate.js';
@@ -19,7 +19,20 @@ const encoder = (name: string, options: Record<string, string>): EncoderFacts =>
   options: new Map(Object.entries(options)),
   pixelFormats: ['yuv420p'],
 });
-const X264 = encoder('libx264', { crf: 'float', qp: 'int', preset: 'string', 'x264-params': 'dictionary' });
+const X264 = encoder('libx264', {
+  ...{
+    crf: 'float',
+    qp: 'int',
+    preset: 'string',
+    'x264-params': 'dictionary',
+    x264opts: 'string',
+    stats: 'string',
+  },
+  ...{ fastfirstpass: 'boolean', 'aq-mode': 'int', crf_max: 'float', cplxblur: 'float' },
+});
+const X265 = encoder('libx265', { crf: 'float', preset: 'string', 'x265-params': 'dictionary' });
+const SVT = encoder('libsvtav1', { crf: 'int', preset: 'int', 'svtav1-params': 'dictionary' });
+const OMX = encoder('h264_omx', { omx_libname: 'string', omx_libprefix: 'string', zerocopy: 'int' });
 
 describe('a target', () => {
   it.each([
@@ -93,7 +106,64 @@ describe('options of an encoder', () => {
       /"qpfile" is not a known option of the encoder, or may name a file/,
     ],
     [{ presett: 'slow' }, /did you mean preset/],
+    [{ stats: 'x.log' }, /is what a search sets/],
+    [{ flags: '+pass1' }, /only flags of the picture/],
+    [{ flags: '+cgop+qscale' }, /only flags of the picture/],
+    [{ g: '250\n-i x' }, /is not a plain value/],
+    [{ preset: "fast'" }, /is not a plain value/],
+    // As ffmpeg and the encoder take quotes and backslashes off, or do not.
+    [{ 'x264-params': "'dump-yuv'=d.yuv" }, /without quotes/],
+    [{ 'x264-params': "keyint=50:'stats'=x" }, /without quotes/],
+    [{ 'x264-params': 'dump\\-yuv=d.yuv' }, /without quotes/],
+    [{ 'x264-params': 'keyint=50\\:dump-yuv=d.yuv' }, /without quotes/],
+    [{ 'x264-params': ' dump-yuv=d.yuv' }, /without quotes, spaces/],
+    [{ 'x264-params': 'keyint=50,dump-yuv=d.yuv' }, /two equals signs/],
+    [{ 'x264-params': 'keyint=/etc/passwd' }, /paths/],
+    [{ 'x264-params': 'dump_yuv=d.yuv' }, /"dump_yuv" is not a known option/],
+    [{ 'x264-params': 'DUMP-YUV=d.yuv' }, /"DUMP-YUV" is not a known option/],
+    [{ 'x264-params': 'no-dump-yuv=d.yuv' }, /is not a known option/],
+    [{ 'x264-params': 'keyint=1:crf=20' }, /"crf" is what a search sets/],
+    [{ 'x264-params': 'no_crf=20' }, /is what a search sets/],
+    [{ 'x264-params': 'foo=bar' }, /"foo" is not a known option/],
+    [{ x264opts: 'qpfile=q' }, /"qpfile" is not a known option/],
+    [{ x264opts: 'bitrate=100' }, /"bitrate" is what a search sets/],
   ])('%j is refused', (options, message) => expect(() => encoderArguments(X264, options)).toThrow(message));
+
+  it.each([
+    [X265, { 'x265-params': 'crf=20' }, /"crf" is what a search sets/],
+    [X265, { 'x265-params': 'csv=x.csv' }, /"csv" is not a known option/],
+    [X265, { 'x265-params': "'csv'=x.csv" }, /without quotes/],
+    [X265, { 'x265-params': 'analysis-save=x:lossless=1' }, /"analysis-save" is not a known option/],
+    [X265, { 'x265-params': 'lossless=1' }, /"lossless" is what a search sets/],
+    [SVT, { 'svtav1-params': 'rc=1:tbr=100' }, /"rc" is what a search sets/],
+    [SVT, { 'svtav1-params': 'stat-file=x' }, /"stat-file" is not a known option/],
+    [OMX, { omx_libname: '/tmp/evil.so' }, /may name a file, a library or a device/],
+  ])('of %j, %j, are refused', (facts, options, message) =>
+    expect(() => encoderArguments(facts, options)).toThrow(message),
+  );
+
+  it.each([
+    [X264, { 'x264-params': 'keyint=250:no-scenecut=1:deblock=-1:-1:partitions=p8x8,b8x8:psy-rd=1.0:0.15' }],
+    [X264, { x264opts: 'bframes=3:aq_mode=2', flags: '+cgop', 'aq-mode': '3', tune: 'film' }],
+    [
+      X265,
+      { 'x265-params': 'aq-mode=3:no-sao=1:rd=4:master-display=G(8500,39850)B(6550,2300)R(35400,14600)' },
+    ],
+    [SVT, { 'svtav1-params': 'tune=0:film-grain=8:lp=4' }],
+  ])('of the picture are taken: $1', (facts, options) =>
+    expect(encoderArguments(facts, options)).toEqual(
+      Object.entries(options).flatMap(([name, value]) => [`-${name}`, value]),
+    ),
+  );
+
+  it('loads nothing for encoders that are not known to be harmless', () => {
+    expect(['libx264', 'libx265', 'libsvtav1', 'hevc_vaapi', 'ffv1'].map(isForeignEncoder)).not.toContain(
+      false,
+    );
+    expect(
+      ['h264_omx', 'h264_v4l2m2m', 'rawvideo', 'wrapped_avframe', 'libx264 ', ''].map(isForeignEncoder),
+    ).not.toContain(true);
+  });
 });
 
 describe('an encoder as people write it', () => {

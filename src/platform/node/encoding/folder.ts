@@ -3,8 +3,19 @@
  * The private folder of a search: cuts samples of a source into it, and has ffmpeg encode. It is gone when the process
  * ends, however that happens but by a kill, and then the next process removes it.
  */
-import { type FileHandle, open, realpath, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import {
+  type FileHandle,
+  open,
+  readdir,
+  realpath,
+  rename,
+  rm,
+  stat,
+  statfs,
+  writeFile,
+} from 'node:fs/promises';
 import { basename, extname, join, resolve } from 'node:path';
+import { onAbort } from '../../../core/abort.js';
 import { AnyvmafError, usageError } from '../../../core/errors.js';
 import {
   allocateFrame,
@@ -39,6 +50,9 @@ import { joinSegments } from './join.js';
 import { readPackets } from './packets.js';
 
 const FRAME_HEADER = 'FRAME\n';
+/** Milliseconds between looks at what the folder holds, and bytes that it may hold beyond the limit for a moment. */
+const LOOK = 200;
+const SLACK = 1 << 20;
 /** Share of the disk's free bytes that a search may take. */
 const FREE_SHARE = 0.9;
 
@@ -67,6 +81,7 @@ class Folder implements EncodingFolder {
   readonly #origin: Origin;
   /** Bytes of files in the folder, by name. */
   readonly #held = new Map<string, number>();
+  readonly #limit: number;
   #left: number;
 
   constructor(decoder: Decoder, made: string, root: string, origin: Origin, limit: number) {
@@ -74,6 +89,7 @@ class Folder implements EncodingFolder {
     this.#made = made;
     this.root = root;
     this.#origin = origin;
+    this.#limit = limit;
     this.#left = limit;
   }
 
@@ -133,7 +149,13 @@ class Folder implements EncodingFolder {
         ...encodeArgs(request, own ? this.#left : undefined),
         ...['-f', own ? 'matroska' : muxerOf(output), `file:${written}`],
       ];
-      const { code, signal: crash, stderr } = await runOn('ffmpeg', input, args, { signal, cwd: this.root });
+      const {
+        code,
+        signal: crash,
+        stderr,
+      } = await this.#watched(signal, (watched) =>
+        runOn('ffmpeg', input, args, { signal: watched, cwd: this.root }),
+      );
       const seconds = (performance.now() - began) / 1000;
       if (code !== 0) throw encodeError(request, input, crash, stderr);
       if (own && (await stat(written)).size >= this.#left - 65536)
@@ -196,6 +218,29 @@ class Folder implements EncodingFolder {
   async remove(name: string): Promise<void> {
     await rm(this.path(name), { force: true });
     this.#giveBack(name);
+  }
+
+  /** Stops what makes the folder larger than it may be: an encoder may write more files than its output. */
+  async #watched<T>(caller: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const stop = new AbortController();
+    const forget = onAbort(caller, (reason) => stop.abort(reason));
+    const look = async () => {
+      const sizes = (await readdir(this.root)).map((name) =>
+        stat(join(this.root, name)).then(
+          ({ size }) => size,
+          () => 0,
+        ),
+      );
+      const held = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+      if (held > this.#limit + SLACK) stop.abort(this.#tooLarge('the files of an encode take more'));
+    };
+    const timer = setInterval(() => void look().catch(() => {}), LOOK);
+    try {
+      return await work(stop.signal);
+    } finally {
+      clearInterval(timer);
+      forget();
+    }
   }
 
   #hold(name: string, bytes: number): void {
