@@ -64,6 +64,9 @@ function startGuardian(): ChildProcess {
   const started = spawn('/bin/sh', ['-c', GUARD], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
   // Without a shell, children are killed when this process exits in any other way.
   started.on('error', () => {});
+  started.on('exit', () => {
+    guardian = undefined;
+  });
   started.stdin?.on('error', () => {});
   started.unref();
   (started.stdin as Socket | null)?.unref();

@@ -3,7 +3,7 @@
  * Finds videos in the allowed folders, and what each is. Links are not followed: what they lead to may be elsewhere.
  */
 import type { Dirent } from 'node:fs';
-import { lstat, readdir } from 'node:fs/promises';
+import { lstat, readdir, realpath } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { isScratch } from '../files/scratch.js';
 import { AnyvmafError, type SideFacts } from '../index.js';
@@ -73,7 +73,7 @@ async function search(folders: readonly string[], contains: string | undefined, 
   let complete = true;
   for (const { folder, depth } of open) {
     signal.throwIfAborted();
-    const entries = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => []);
+    const entries = await entriesOf(folder);
     for (const entry of entries) {
       if (++names > MOST_NAMES) return { found: [...found.values()], complete: false };
       const path = join(folder, entry.name);
@@ -88,6 +88,17 @@ async function search(folders: readonly string[], contains: string | undefined, 
     }
   }
   return { found: [...found.values()], complete };
+}
+
+/** What a folder holds; nothing where its path has become a link, which may lead elsewhere. */
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    // Afterwards: what it is now, it was then.
+    return (await realpath(folder)) === folder ? entries : [];
+  } catch {
+    return [];
+  }
 }
 
 function isVideo(path: string, contains: string | undefined): boolean {

@@ -308,3 +308,43 @@ it('what a process has not removed goes when it exits, and stays for the next on
   await sweepScratch(folder);
   expect(readdirSync(folder)).toEqual([]);
 });
+
+describe.skipIf(process.platform === 'win32')('programs that a process started', () => {
+  const script = pathToFileURL(join(root, 'dist/files/child-process.js')).href;
+  const isAlive = (pid: number) => {
+    try {
+      process.kill(pid, 0);
+      return readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ')[2] !== 'Z';
+    } catch {
+      return false;
+    }
+  };
+
+  it.each(['SIGKILL', 'SIGTERM'] as const)(
+    'end with it, and what they started too, on %s',
+    async (signal) => {
+      const own = spawn(process.execPath, [
+        '--input-type=module',
+        '-e',
+        `import { startChild, endChild } from ${JSON.stringify(script)};
+       const short = startChild('/bin/sleep', ['600'], { stdio: 'ignore' });
+       await endChild(short, new Promise((gone) => short.once('exit', gone)), []);
+       const child = startChild('/bin/sh', ['-c', 'sleep 600 & echo $! $$; wait'], { stdio: ['ignore', 'pipe', 'ignore'] });
+       child.stdout.pipe(process.stdout);
+       setInterval(() => {}, 1000);`,
+      ]);
+      const [line] = (await once(own.stdout, 'data')) as [Buffer];
+      const pids = line.toString().trim().split(' ').map(Number);
+      expect(pids.map(isAlive)).toEqual([true, true]);
+      own.kill(signal);
+      await once(own, 'exit');
+      await expect.poll(() => pids.map(isAlive)).toEqual([false, false]);
+    },
+  );
+
+  it('let it end by itself once they have ended', async () => {
+    const code = `import { startChild } from ${JSON.stringify(script)}; startChild('/bin/true', [], { stdio: 'ignore' });`;
+    const { status } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { timeout: 20_000 });
+    expect(status).toBe(0);
+  });
+});

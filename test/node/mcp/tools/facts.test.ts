@@ -6,6 +6,7 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  renameSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -381,5 +382,15 @@ describe('list_videos', () => {
     expect(some.videos).toEqual([{ path: fresh, bytes: bytes.length, modified: '2017-07-14T02:40:00.000Z' }]);
     const few = await call<Listed>(listVideosTool, { limit: 1, details: false }, fakeContext(root));
     expect([few.videos.length, few.left_out]).toEqual([1, 3]);
+    // Also where the folder itself, or one in it, has become a link since the server was started.
+    const given = fakeContext(root);
+    renameSync(join(root, 'deep'), join(root, 'deep-away'));
+    symlinkSync(outside, join(root, 'deep'));
+    const quick = { details: false };
+    const within = await call<Listed>(listVideosTool, quick, given);
+    expect(within.videos.map(({ path }) => path)).not.toContain(join(root, 'deep/secret.y4m'));
+    renameSync(root, `${root}-away`);
+    symlinkSync(outside, root);
+    expect((await call<Listed>(listVideosTool, quick, given)).videos).toEqual([]);
   });
 });
