@@ -3,8 +3,10 @@
  * What tells whether a job was done before: the content of its line, and of each file size, time, head and tail.
  */
 import { createHash } from 'node:crypto';
-import { type FileHandle, open } from 'node:fs/promises';
-import { withoutAccess } from '../../core/printable.js';
+import { constants } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { AnyvmafError } from '../../core/errors.js';
+import { shown, withoutAccess } from '../../core/printable.js';
 import { isUrl } from '../commands/pairing-options.js';
 import type { Job } from './table.js';
 
@@ -31,14 +33,35 @@ export async function jobId({ args, settings }: Job, signal?: AbortSignal): Prom
     .slice(0, 32);
 }
 
+/**
+ * Why the files of a job cannot be those of a batch: a pipe is read once, and waits for who writes to it.
+ * @returns an error of code `io`; `undefined` for files, and for what is not there
+ */
+export async function onceOnly({ settings }: Job): Promise<AnyvmafError | undefined> {
+  const { reference, distorted } = settings;
+  for (const path of [...(reference === undefined ? [] : [reference]), ...distorted]) {
+    const found = isUrl(path) ? undefined : await stat(path).catch(() => undefined);
+    if (!found || found.isFile() || found.isDirectory()) continue;
+    const what = found.isFIFO() ? 'a named pipe' : 'a device or a socket';
+    return new AnyvmafError(
+      'io',
+      `${shown(path)} is ${what}, but a batch reads files; store the video, or score it by itself.`,
+    );
+  }
+  return undefined;
+}
+
 type Facts = readonly [size: number, state: number | string, digest: string];
 
 /** Of a file: bytes, milliseconds of its last change, and a digest; `null` if it is not there, or no file of this machine. */
 async function fileFacts(path: string): Promise<Facts | null> {
   let file: FileHandle | undefined;
   try {
-    file = await open(path, 'r');
-    const { size, mtimeMs } = await file.stat();
+    // Without waiting for who writes to a named pipe.
+    file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const stats = await file.stat();
+    if (!stats.isFile()) return null;
+    const { size, mtimeMs } = stats;
     const digest = await digestOf(size, (bytes, position) => file?.read(bytes, 0, bytes.length, position));
     return [size, mtimeMs, digest];
   } catch {

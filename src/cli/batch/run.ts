@@ -17,7 +17,7 @@ import { judgeReport } from '../gate.js';
 import { openOutput } from '../output.js';
 import { type ProgressBar, progressBar } from '../progress-bar.js';
 import type { Terminal } from '../terminal.js';
-import { jobId } from './identity.js';
+import { jobId, onceOnly } from './identity.js';
 import { type ResultLine, ResultsFile } from './results.js';
 import type { Job } from './table.js';
 
@@ -82,7 +82,13 @@ export class BatchRun {
       terminal.complain(`${repeats - MOST_REPEATS} more lines repeat others, and are scored once`);
     const open = [...ids.values()].filter(({ id }) => !this.#results.get(id));
     try {
-      await this.#scoreOpen(open, bar);
+      const fit: OpenJob[] = [];
+      for (const one of open) {
+        const error = await onceOnly(one.job);
+        if (error) this.#say(one, await this.#addFailure(one, error), bar, error.message);
+        else fit.push(one);
+      }
+      await this.#scoreOpen(fit, bar);
     } finally {
       bar?.clear();
     }

@@ -3,6 +3,7 @@
  * Many jobs as a user runs them: a batch gives results as they end, does not do again what is done, and a kill loses and
  * doubles nothing; parts of a pair are merged.
  */
+import { execFileSync } from 'node:child_process';
 import {
   mkdirSync,
   readdirSync,
@@ -73,6 +74,22 @@ describe('batch', () => {
     expect(text).toContain('3 passed, 1 below the limit or not to be trusted, 1 failed');
     expect(text).toContain('missing.y4m');
   });
+
+  it.skipIf(process.platform === 'win32')(
+    'fails a job whose file is a pipe, at once, and goes on',
+    async () => {
+      execFileSync('mkfifo', [files.at('pipe.y4m')]);
+      const piped = files.put(
+        'piped.csv',
+        'reference,distorted\nr.y4m,pipe.y4m\npipe.y4m,d.y4m\nr.y4m,/dev/zero\nr.y4m,e.y4m\n',
+      );
+      const result = files.at('piped.jsonl');
+      const run = await anyvmaf(['batch', piped, '-o', result]);
+      expect(run).toMatchObject({ code: 2, stdout: expect.stringContaining('4 jobs; 3 failed') });
+      expect(run.stderr).toContain('pipe.y4m is a named pipe, but a batch reads files; store the video');
+      expect(inOrder(result).map(({ error }) => error?.code)).toEqual(['io', 'io', 'io', undefined]);
+    },
+  );
 
   it('stops a job at its limit of time, and goes on with the others', async () => {
     const limited = files.put(

@@ -184,4 +184,28 @@ describe.runIf(hasFfmpeg)(`filters of encoded video (${needsFfmpeg})`, () => {
       conversions: ["filtered by ffmpeg's hflip"],
     });
   });
+
+  it('are stopped where they make far more frames than the video has: a rate, and a gap in its times', async () => {
+    const plain = encode({ codec: 'ffv1', size: '64x64', frames: 8 });
+    const gap = ffmpeg(join(folder, 'gap.mkv'), [
+      ...['-i', plain, '-vf', 'setpts=PTS+gt(N\\,5)*100000/TB', '-vsync', 'vfr', '-c:v', 'ffv1'],
+    ]);
+    const make = (path: string, vf: string) =>
+      score(
+        { reference: path, distorted: path },
+        {
+          vfReference: vf,
+          vfDistorted: vf,
+          threads: 0,
+          features: ['psnr'],
+          noPrediction: true,
+          decoder: 'ffmpeg',
+        },
+      );
+    await expect(make(gap, 'fps=25')).rejects.toThrow(
+      /^the filters "fps=25" make more than 1512 frames of the 8 of .*gap\.mkv, whose times may have a gap; ask for a lower rate/,
+    );
+    await expect(make(plain, 'fps=100000')).rejects.toThrow(/make more than 1512 frames of the 8/);
+    expect((await make(plain, 'fps=100')).frames.length).toBeGreaterThan(25);
+  });
 });

@@ -36,7 +36,7 @@ import { emptyRange, type KnownTimes, type Plan, planPart } from '../../ffmpeg/p
 import { type FfmpegInput, ffmpegInput, type InputAccess } from './input.js';
 import { runOn, startOn } from './launch.js';
 import { type DecodedFrame, DecodeRun, type End } from './run.js';
-import { endError, FfmpegSource } from './source.js';
+import { endError, FfmpegSource, type FrameBound } from './source.js';
 import { type Ending, runTool, type ToolName, toolCommand } from './tool.js';
 
 /** Milliseconds that a tool may take to say its version. */
@@ -58,6 +58,10 @@ export function createFfmpegDecoder(
   const { allowUrl = false, origin = FOREIGN, rate, direct = true } = options;
   return new FfmpegDecoder({ allowUrl, origin, rate }, direct);
 }
+
+/** Frames that filters may make of each, and beside these. */
+const MOST_TIMES = 64;
+const MOST_MORE = 1000;
 
 /** Whether the tools are there, by the commands that were asked. */
 const availabilities = new Map<string, Promise<DecoderAvailability>>();
@@ -223,6 +227,7 @@ class FfmpegDecoder implements Decoder {
         }),
         signal,
       );
+    const bound = await this.#frameBound(file, facts, signal);
     let started = await start(plan.part);
     const { seek, ...fromTheStart } = plan.part;
     if (seek !== undefined && !landed(started, plan)) {
@@ -242,9 +247,22 @@ class FfmpegDecoder implements Decoder {
       request,
       format,
       plan,
+      bound,
       warnings: plan.part.fromTime === undefined ? skipped(run, facts) : [],
       fetchFailure: () => file.content?.failure,
     });
+  }
+
+  /** A rate far above the video's, or a gap in its times that filters fill, would make frames without end. */
+  async #frameBound(
+    file: FfmpegInput,
+    facts: TrackFacts,
+    signal: AbortSignal | undefined,
+  ): Promise<FrameBound | undefined> {
+    if (this.#filters?.keepsFrames !== false || file.content) return undefined;
+    const taken = (await this.#trackTimes(file, signal))?.times.length ?? facts.frameCount;
+    if (taken === null) return undefined;
+    return { chain: this.#filters.chain, taken, most: MOST_TIMES * taken + MOST_MORE };
   }
 
   async #trackTimes(file: FfmpegInput, signal: AbortSignal | undefined): Promise<TrackTimes | null> {

@@ -6,7 +6,7 @@ import { onAbort } from '../../../core/abort.js';
 import { AnyvmafError } from '../../../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../../../core/frame.js';
 import type { Remedy } from '../../../core/hint.js';
-import { shown } from '../../../core/printable.js';
+import { quoted, shown } from '../../../core/printable.js';
 import { afterTime, earlyEndError, earlyEndWarning, gapWarning } from '../../../media/damage.js';
 import {
   type DecodedSource,
@@ -22,6 +22,14 @@ import type { VideoInfo } from '../../../media/types.js';
 import type { Plan } from '../../ffmpeg/plan.js';
 import type { DecodedFrame, DecodeRun, End } from './run.js';
 
+/** How many frames a chain of filters may give. */
+export interface FrameBound {
+  readonly chain: string;
+  /** Frames of the video. */
+  readonly taken: number;
+  readonly most: number;
+}
+
 /** What a source hands out. */
 export interface SourceOptions {
   readonly facts: TrackFacts;
@@ -32,6 +40,8 @@ export interface SourceOptions {
   readonly plan: Plan;
   /** What was not right at the beginning, sentences. */
   readonly warnings: readonly string[];
+  /** Filters that may give more frames than they take, and so many are too many. */
+  readonly bound?: FrameBound | undefined;
   /** Why the file could not be fetched, of which ffmpeg knows only that it ended. */
   readonly fetchFailure: () => Error | undefined;
 }
@@ -51,6 +61,7 @@ export class FfmpegSource implements DecodedSource {
   readonly #known: Float64Array | undefined;
   readonly #warnings: string[];
   readonly #fetchFailure: () => Error | undefined;
+  readonly #bound: FrameBound | undefined;
   readonly #forget: () => void;
   /** Presentation times of the frames taken so far, seconds from the track's start. */
   readonly #times: number[] = [];
@@ -66,6 +77,7 @@ export class FfmpegSource implements DecodedSource {
     this.decodedBy = options.decodedBy;
     this.#run = run;
     this.#fetchFailure = options.fetchFailure;
+    this.#bound = options.bound;
     this.#first = first;
     this.#request = request;
     this.#planes = new PlaneMap(format);
@@ -113,6 +125,16 @@ export class FfmpegSource implements DecodedSource {
     return done ?? this.readFrame(index, into);
   }
 
+  #tooMany({ chain, taken, most }: FrameBound): AnyvmafError {
+    const error = new AnyvmafError(
+      'usage',
+      `the filters ${quoted(chain)} make more than ${most} frames of the ${taken} of ${shown(this.facts.name)}, whose times may ` +
+        'have a gap; ask for a lower rate, or for a part of the video.',
+    );
+    this.#over = error;
+    return error;
+  }
+
   /** Takes a frame or the end; `undefined` when the frame comes before the one wanted. */
   #take(
     next: DecodedFrame | End | 'end' | AnyvmafError,
@@ -124,6 +146,7 @@ export class FfmpegSource implements DecodedSource {
     if (next === 'end') return false;
     if (next instanceof AnyvmafError) throw next;
     if ('kind' in next) return this.#finish(next);
+    if (this.#bound && this.#times.length >= this.#bound.most) throw this.#tooMany(this.#bound);
     this.#first = undefined;
     this.#warnOfGaps();
     const wanted = this.#times.length === index;
