@@ -200,6 +200,7 @@ describe.runIf(hasFfmpeg)(`filters of encoded video (${needsFfmpeg})`, () => {
           features: ['psnr'],
           noPrediction: true,
           decoder: 'ffmpeg',
+          preflight: false,
         },
       );
     await expect(make(gap, 'fps=25')).rejects.toThrow(
