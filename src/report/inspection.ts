@@ -10,6 +10,7 @@ import type { Finding, SideFacts } from '../media/preflight/types.js';
 import { bitrateText, sizeText } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
 import { aligned, clock, columns, cut, type Paint, pad, paint } from './terminal.js';
+import { TRUST_OUTLOOK, TRUST_SIGNS, trustOf } from './trust.js';
 
 /** What an inspection found. */
 export interface InspectionView {
@@ -58,12 +59,13 @@ export function inspectionText(found: InspectionView, options: InspectionOptions
   const style = paint(options.color ?? false);
   const list = remarks([{ preflight: found.findings, warnings: [] }]);
   const alignment = found.alignment ? [`${style.dim('alignment')}  ${alignmentPhrase(found.alignment)}`] : [];
+  const { verdict } = trustOf({ preflight: found.findings });
+  const outlook = `${TRUST_OUTLOOK[verdict]}.`;
   const sections = [
     factTable(found, width, style),
     alignment,
-    list.length > 0
-      ? [style.bold('Preflight'), ...remarkLines(list, width, style)]
-      : [style.good('Preflight has nothing to object.')],
+    list.length > 0 ? [style.bold('Preflight'), ...remarkLines(list, width, style)] : [],
+    [verdict === 'fine' ? style.good(outlook) : style.warn(`${TRUST_SIGNS[verdict]} ${outlook}`)],
   ];
   return sections
     .filter((lines) => lines.length > 0)
@@ -115,6 +117,7 @@ export function inspectionData(found: InspectionView): unknown {
     reference: sideData(found.reference),
     distorted: sideData(found.distorted),
     preflight: found.findings,
+    trust: trustOf({ preflight: found.findings }),
     ...(found.alignment && { alignment: found.alignment }),
   };
 }

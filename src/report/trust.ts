@@ -14,13 +14,13 @@ export type { Trust } from './schema.js';
 export type Verdict = Trust['verdict'];
 
 /**
- * Findings that stand for a wrong pair also as warnings, each before those that follow from it: pictures read wrongly
- * look unrelated, and what shows different moments differs in sharpness too.
+ * Findings that stand for a wrong pair also as warnings, each before those that follow from it: what shows different
+ * moments differs in sharpness too.
  */
-const WRONG_PAIR: readonly string[] = ['raw-geometry', 'unrelated', 'offset', 'swapped'];
+const WRONG_PAIR: readonly string[] = ['unrelated', 'offset', 'swapped'];
 
 /** Findings about the frame of the pictures, which explain why these look unrelated. */
-const FRAMING: readonly string[] = ['display-aspect', 'black-borders'];
+const FRAMING: readonly string[] = ['raw-geometry', 'display-aspect', 'black-borders'];
 
 /** The sign of a verdict beside a score; nothing for a fine one. Findings of the same weight have the same. */
 export const TRUST_SIGNS: Readonly<Record<Verdict, string>> = { fine: '', doubtful: '!', untrusted: '×' };
@@ -30,6 +30,13 @@ export const TRUST_WORDS: Readonly<Record<Verdict, string>> = {
   fine: 'nothing found against it',
   doubtful: 'read the warnings before you believe this score',
   untrusted: 'do not trust this score',
+};
+
+/** What a verdict says of a pair before it is scored. */
+export const TRUST_OUTLOOK: Readonly<Record<Verdict, string>> = {
+  fine: 'Nothing stands against scoring this pair',
+  doubtful: 'A score of this pair would be doubtful',
+  untrusted: 'A score of this pair could not be trusted',
 };
 
 /** What trust is judged by. */

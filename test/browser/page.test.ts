@@ -371,6 +371,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       const late = write('late.y4m', Buffer.concat([Buffer.from(y4mHeader(FORMAT)), ...frames]));
       const page = await site.open();
       await choose(page, y4m('whole.y4m', 'reference', 60), late);
+      await says(page.locator('#findings .wrong')).toBe('A score of this pair could not be trusted.');
       await score(page);
       const badge = page.locator('.answer .badge');
       expect(await badge.textContent()).toBe('wrong pair');

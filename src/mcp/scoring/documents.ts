@@ -29,8 +29,8 @@ export const trustDocument = z
     }),
   )
   .describe(
-    'Whether the score can be believed. untrusted: frames were compared that do not belong together, so that the ' +
-      'number says nothing about the encode; resolve the cause first. doubtful: a warning applies to it.',
+    'Whether the score can be believed. untrusted: the compared frames do not belong together; resolve the cause ' +
+      'first. doubtful: a warning applies.',
   );
 
 /** The lowest frames of a run. */

@@ -2,14 +2,15 @@
  * @module mcp/scoring/inspection
  * Inspects a pair without scoring it, for tools.
  */
-import { counted } from '../../core/printable.js';
-import type { AlignResult, Finding, SideFacts } from '../../index.js';
+import { type AlignResult, type SideFacts, type Trust, trustOf } from '../../index.js';
+import { namedCause, TRUST_OUTLOOK } from '../../report/trust.js';
 import { align, inspect } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { InputModel } from '../paths.js';
 import { pairingOptions } from './options.js';
 import type { PairingInput } from './parameters.js';
 import { type AnyPairInput, anyRequest } from './request.js';
+import { trustAnswer } from './result.js';
 import { findingInParameters, worded } from './wording.js';
 
 /** The findings of preflight, and facts of both videos. */
@@ -23,10 +24,13 @@ export async function inspectPair(
   const { reference, distorted, findings, alignment } = await context.pool.run('inspect_pair', 1, () =>
     worded(inspect(request, { ...pairingOptions(input), models: [input.model.text], origin, signal })),
   );
+  const named = findings.map((finding) => ({ ...findingInParameters(finding) }));
+  const trust = trustOf({ preflight: named });
   return {
-    summary: verdict(findings),
-    comparable: findings.every(({ severity }) => severity !== 'error'),
-    findings: findings.map((finding) => ({ ...findingInParameters(finding) })),
+    summary: outlook(trust),
+    comparable: trust.verdict !== 'untrusted',
+    trust: trustAnswer(trust),
+    findings: named,
     reference: side(reference),
     distorted: side(distorted),
     alignment: alignment ? alignmentDocument(alignment) : null,
@@ -59,14 +63,10 @@ function alignmentDocument(result: AlignResult) {
   };
 }
 
-function verdict(findings: readonly Finding[]): string {
-  const count = (severity: Finding['severity']) => findings.filter((one) => one.severity === severity).length;
-  const errors = count('error');
-  const warnings = count('warning');
-  if (errors > 0)
-    return `Cannot be compared as it is: ${counted(errors, 'error')}, ${counted(warnings, 'warning')}.`;
-  if (warnings > 0) return `A score would be in doubt: ${counted(warnings, 'warning')}.`;
-  return 'Nothing stands against scoring this pair.';
+function outlook(trust: Trust): string {
+  const { verdict, fix } = trust;
+  if (verdict === 'fine') return `${TRUST_OUTLOOK.fine}.`;
+  return `${TRUST_OUTLOOK[verdict]}: ${namedCause(trust)}${fix === undefined ? '' : ` Fix: ${fix}.`}`;
 }
 
 /** Facts of a video, without the times of its frames. */

@@ -3,7 +3,7 @@
  * `inspect_pair`: what would make the score of a pair wrong, without scoring it. Ours.
  */
 import * as z from 'zod/v4';
-import { findingDocument } from '../scoring/documents.js';
+import { findingDocument, trustDocument } from '../scoring/documents.js';
 import { anyPair, model, optionalGeometry, pairingParameters } from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 
@@ -34,7 +34,8 @@ export const inspectPairTool = defineTool({
   inputSchema: z.object({ ...anyPair, ...optionalGeometry, model, ...pairing }),
   outputSchema: z.object({
     summary: z.string(),
-    comparable: z.boolean().describe('False when a finding is an error.'),
+    comparable: z.boolean().describe('False when trust is untrusted.'),
+    trust: trustDocument,
     findings: z.array(findingDocument),
     reference: sideDocument,
     distorted: sideDocument,

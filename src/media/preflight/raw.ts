@@ -1,6 +1,6 @@
 /**
  * @module media/preflight/raw
- * The finding about a wrong declared geometry of raw video.
+ * The finding that the declared geometry of raw video is doubtful.
  */
 
 import { describeFormat } from '../../core/frame.js';
@@ -25,7 +25,7 @@ export interface RawSide {
 
 /**
  * Samples a few rows of each video.
- * @returns a finding if the pictures clearly show another geometry in one or both
+ * @returns a warning if the pictures of one or both look more like another geometry
  * @throws errors of reading
  */
 export async function rawFindings(sides: readonly RawSide[]): Promise<Finding[]> {
@@ -50,8 +50,9 @@ export async function rawFindings(sides: readonly RawSide[]): Promise<Finding[]>
   return [
     finding(
       'raw-geometry',
-      'error',
-      `${who} cannot be ${describeFormat(first.side.format)}: read so, neighbouring rows or frames show unrelated ` +
+      // A guess: test patterns and smooth pictures look so in their right geometry.
+      'warning',
+      `${who} may not be ${describeFormat(first.side.format)}: read so, neighbouring rows or frames show unrelated ` +
         `things, but read as ${found} they go together.`,
       [value('reference'), value('distorted')],
       { purpose: 'fix', option: 'raw', value: fits },

@@ -20,6 +20,9 @@ const SAME: Readonly<Record<'primaries' | 'transfer' | 'matrix', readonly (reado
   matrix: [['smpte170m', 'bt470bg']],
 };
 
+/** Codecs whose matrix is BT.601 by definition, which decoders state though no label says it, and encoders store as is. */
+const ALWAYS_BT601: readonly (string | undefined)[] = ['vp8', 'mjpeg'];
+
 /** Names of the parts of the colour description. */
 const DESCRIPTION = {
   primaries: 'primaries',
@@ -227,6 +230,11 @@ function* colourFindings(reference: SideFacts, distorted: SideFacts): Generator<
     const [ref, dis] = [reference[part] ?? null, distorted[part] ?? null];
     if (ref === dis || SAME[part].some((names) => names.includes(ref ?? '') && names.includes(dis ?? '')))
       continue;
+    const unlabelled = part === 'matrix' ? [reference, distorted].find(isAlwaysBt601) : undefined;
+    if (unlabelled) {
+      yield* fixedMatrix(unlabelled, reference, distorted);
+      continue;
+    }
     // A missing label is harmless, except beside high dynamic range, and if the default differs from the other's label.
     const silent = ref === null || dis === null;
     if (part === 'matrix' && silent) yield* silentMatrix(reference, distorted);
@@ -241,6 +249,25 @@ function* colourFindings(reference: SideFacts, distorted: SideFacts): Generator<
       ref === null ? undefined : convertPart(part, ref, distorted),
     );
   }
+}
+
+function isAlwaysBt601({ codec }: SideFacts): boolean {
+  return ALWAYS_BT601.includes(codec);
+}
+
+/** Finding about a codec without labels beside a label of another matrix. */
+function* fixedMatrix({ codec }: SideFacts, reference: SideFacts, distorted: SideFacts): Generator<Finding> {
+  const labels = [reference, distorted].map((side) => (isAlwaysBt601(side) ? null : (side.matrix ?? null)));
+  const label = labels.find((one) => one !== null);
+  if (!label || SAME.matrix.some((names) => names.includes(label))) return;
+  const [ref = null, dis = null] = labels;
+  yield finding(
+    'matrix',
+    'info',
+    `one video is labelled ${label}, and ${codec} has no label: it is BT.601 by definition, but encoders store samples ` +
+      'as they get them; sample values are compared as stored.',
+    [ref, dis],
+  );
 }
 
 /** Converts one part of the colour description. */

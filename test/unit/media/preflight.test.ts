@@ -413,6 +413,12 @@ const CASES: readonly Case[] = [
     distorted: { matrix: 'smpte170m' },
     values: ['bt709', 'smpte170m'],
   }),
+  info('a matrix beside a codec that has no label for it', 'matrix', {
+    reference: { matrix: 'bt709' },
+    distorted: { codec: 'vp8', matrix: 'bt470bg' },
+    says: 'BT.601 by definition',
+    values: ['bt709', null],
+  }),
   warning('a matrix beside a picture of standard definition that states none', 'matrix', {
     reference: { width: 720, height: 480 },
     distorted: { width: 720, height: 480, matrix: 'bt709' },
@@ -524,6 +530,8 @@ describe('preflight does not cry wolf over', () => {
   it.each<[string, Partial<SideFacts>, Partial<SideFacts>, PreflightContext?]>([
     ['an average rate that is a little off', {}, { frameRate: { num: 250, den: 9.99 }, frameCount: 250 }],
     ['a range that one does not state', { colorRange: 'limited' }, {}],
+    ['the matrix that VP8 has without a label', {}, { codec: 'vp8', matrix: 'bt470bg' }],
+    ['the same of a reference', { codec: 'vp8', matrix: 'bt470bg' }, { codec: 'h264' }],
     ['names of the same matrix', { matrix: 'smpte170m' }, { matrix: 'bt470bg' }],
     ['the usual matrix that one does not state', { matrix: 'bt709' }, {}],
     [

@@ -245,6 +245,16 @@ describe('trust', () => {
       },
     );
 
+    test('names a doubted geometry of raw video, a guess, as the cause of unrelated pictures only', () => {
+      const guess = finding('raw-geometry', 'warning', '--width 360');
+      expect(trustOf({ preflight: [guess] }).verdict).toBe('doubtful');
+      expect(trustOf({ preflight: [guess, finding('unrelated', 'warning')] })).toMatchObject({
+        verdict: 'untrusted',
+        codes: ['raw-geometry', 'unrelated'],
+        fix: '--width 360',
+      });
+    });
+
     test('names first what the other findings follow from', () => {
       const preflight = [
         finding('swapped', 'warning'),

@@ -97,8 +97,18 @@ frames      250                     250
 
 alignment  the videos begin together, confidence 0.97
 
-Preflight has nothing to object.
+Nothing stands against scoring this pair.
 `);
+  });
+
+  it.each([
+    ['offset', 'warning', '× A score of this pair could not be trusted.', 'untrusted'],
+    ['levels', 'warning', '! A score of this pair would be doubtful.', 'doubtful'],
+    ['bit-depth', 'info', 'Nothing stands against scoring this pair.', 'fine'],
+  ] as const)('judges %s (%s) as a score of the pair is judged', (code, severity, ends, verdict) => {
+    const found = { reference: side, distorted: side, findings: [{ code, severity, message: 'So it is.' }] };
+    expect(inspectionText(found)).toMatch(new RegExp(`\n${ends}\n$`));
+    expect(inspectionData(found)).toMatchObject({ trust: { verdict } });
   });
 
   it('keeps to 80 columns and harmless characters whatever files declare', () => {
@@ -120,7 +130,7 @@ it('inspectionData has snake_case keys and fractions as text', () => {
     frame_rate: '24000/1001',
     field_order: 'progressive',
   });
-  expect(data.preflight).toEqual([]);
+  expect(data).toMatchObject({ preflight: [], trust: { verdict: 'fine' } });
 });
 
 describe('a terminal', () => {

@@ -3,6 +3,7 @@
  * What preflight found before scoring, with a button for each fix that the page can make.
  */
 import type { Finding, FindingValue } from 'anyvmaf';
+import { isWrongPair, remarks, TRUST_OUTLOOK, trustOf } from 'anyvmaf/view';
 import { button, fill, h } from '../dom.js';
 import type { Failure } from '../engine/calls.js';
 import { isActive, type Session, type Settings } from '../session.js';
@@ -17,7 +18,7 @@ const ORDER = ['error', 'warning', 'info'] as const;
 /** A finding and the encodes that it is about. */
 interface Shared {
   readonly finding: Finding;
-  readonly files: File[];
+  readonly files: readonly File[];
 }
 
 /** The findings of all pairs. */
@@ -44,6 +45,8 @@ export function findings(session: Session): HTMLElement {
       const count = shared.filter(({ finding }) => finding.severity === severity).length;
       return count === 0 ? [] : [text.findings.counts[severity](count)];
     });
+    // The judgement that scores get.
+    const { verdict } = trustOf({ preflight: shared.map(({ finding }) => finding) });
     fill(state, counts.join(' · '));
     const fine = inspections.size > 0 && !waiting && failures.length === 0 && shared.length === 0;
     const checking = encodes > 1 ? text.setup.lookingAt(waiting ?? '') : text.setup.looking;
@@ -51,6 +54,7 @@ export function findings(session: Session): HTMLElement {
     fill(
       body,
       ...failures.map((failure) => failureView(failure, session)),
+      verdict === 'untrusted' && h('p', { class: 'wrong' }, `${TRUST_OUTLOOK[verdict]}.`),
       shared.length > 0 &&
         h('ul', { class: 'findings' }, ...shared.map((one) => item(session, one, encodes))),
       waiting !== undefined && h('p', { class: 'soft waiting' }, checking),
@@ -91,25 +95,19 @@ function holdBelow(element: HTMLElement, body: HTMLElement): () => void {
 
 /** Distinct findings, the gravest first, distinct failures, and the first encode whose inspection is pending. */
 function gather({ distorted, inspections }: Session) {
-  const shared = new Map<string, Shared>();
   const failures = new Map<string, Failure>();
+  const found: { readonly file: File; readonly preflight: readonly Finding[] }[] = [];
   let waiting: string | undefined;
   for (const { id, file } of distorted.value) {
     const pair = inspections.value.get(id);
     if (pair?.phase === 'pending') waiting ??= file.name;
     if (pair?.phase === 'failed') failures.set(pair.failure.message, pair.failure);
-    if (pair?.phase !== 'found') continue;
-    for (const finding of pair.inspection.findings) {
-      const key = JSON.stringify([finding.code, finding.message]);
-      const entry = shared.get(key) ?? { finding, files: [] };
-      entry.files.push(file);
-      shared.set(key, entry);
-    }
+    if (pair?.phase === 'found') found.push({ file, preflight: pair.inspection.findings });
   }
-  const sorted = [...shared.values()].sort(
-    (a, b) => ORDER.indexOf(a.finding.severity) - ORDER.indexOf(b.finding.severity),
+  const shared = remarks(found).flatMap(({ finding, of }): Shared[] =>
+    finding ? [{ finding, files: of.flatMap((i) => found[i]?.file ?? []) }] : [],
   );
-  return { shared: sorted, failures: [...failures.values()], waiting };
+  return { shared, failures: [...failures.values()], waiting };
 }
 
 function item(session: Session, { finding, files }: Shared, encodes: number): HTMLElement {
@@ -121,7 +119,7 @@ function item(session: Session, { finding, files }: Shared, encodes: number): HT
   const apply = () => action && applyFix(session, action, files[0]);
   return h(
     'li',
-    { class: 'finding', style: `--tone: ${TONES[severity]}` },
+    { class: 'finding', style: `--tone: ${isWrongPair(finding) ? TONES.error : TONES[severity]}` },
     h('span', { class: 'sign', 'aria-hidden': 'true' }, SIGNS[severity]),
     h(
       'div',

@@ -280,7 +280,6 @@ describe.skipIf(!hasFfmpeg)(`encoded files (${needsFfmpeg})`, () => {
     const answer = await ask(inspectPairTool, { reference: master(), distorted: small() });
     const size_bytes = statSync(small()).size;
     expect(answer).toMatchObject({
-      comparable: true,
       reference: { width: 192, height: 108, codec: 'ffv1' },
       distorted: { width: 96, height: 54, codec: 'h264', frame_count: 12, size_bytes },
       alignment: { offset: 0 },
@@ -313,6 +312,12 @@ describe.skipIf(!hasFfmpeg)(`encoded files (${needsFfmpeg})`, () => {
       expect(answer.trust).toMatchObject({ verdict: 'untrusted', codes: ['offset'] });
       expect(answer.summary).toMatch(
         /^Do not trust this score \(offset\): The pictures do not belong together/,
+      );
+      // One judgement, before the score and with it.
+      const before = await ask(inspectPairTool, { reference: ref(), distorted: late() });
+      expect(before).toMatchObject({ comparable: false, trust: { verdict: 'untrusted', codes: ['offset'] } });
+      expect(before.summary).toMatch(
+        /^A score of this pair could not be trusted: \[offset\] .* Fix: offset: 7\.$/,
       );
       const aligned = await score(ref(), late(), { offset: 7 });
       expect(aligned.trust?.verdict).not.toBe('untrusted');
