@@ -6,7 +6,7 @@
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
-
+import { CANONICAL_FEATURES } from './features.js';
 import { type Manifest, manifestOf, sha256Of, statedManifest, uncovered } from './manifest.js';
 import { checkOnnx, MAX_MODEL_BYTES, tooLarge } from './onnx/check.js';
 import { readRegistry } from './registry.js';
@@ -53,9 +53,9 @@ export async function loadTinyModel(
   { files: platformFiles, signatures }: Pick<TinyPlatform, 'files' | 'signatures'>,
   { verify = false, files, precision = 'auto' }: LoadOptions = {},
 ): Promise<TinyModel> {
-  const { folder, file, entry } = await (files
-    ? locate(source, callerFiles(files))
-    : find(source, platformFiles));
+  const named = await (files ? locate(source, callerFiles(files)) : find(source, platformFiles));
+  const known = await registeredTwin(named, platformFiles);
+  const { folder, file, entry } = known ?? named;
   const { stated, part } = await readSidecar(folder, file);
   const quantisation = entry?.quantisation ?? stated.quantisation ?? 'fp32';
   const found = { folder, file, ...(entry && { entry }) };
@@ -65,6 +65,7 @@ export async function loadTinyModel(
   const program = await withWeights(read.bytes, graph, folder, file, source);
   const manifest = await manifestOf(program, baseName(read.file), part);
   const unlisted = unlistedParts(found, read.file, manifest, stated);
+  const registered = entry !== undefined && unlisted.length === 0;
   if (verify) await verifySignature(found, read, manifest, unlisted, signatures);
   return {
     source,
@@ -74,13 +75,18 @@ export async function loadTinyModel(
     manifest: manifest.text,
     manifestSha256: manifest.sha256,
     ...(entry && { entry }),
-    registered: entry !== undefined && unlisted.length === 0,
+    registered,
     sidecar,
     graph,
     program,
     kind: entry?.kind ?? sidecar.kind ?? kindOf(graph),
     quantisation: read.quantisation,
-    warnings: [...read.warnings, ...(entry ? unlistedWarnings(entry, manifest, unlisted) : [])],
+    warnings: [
+      ...read.warnings,
+      ...(entry ? unlistedWarnings(entry, manifest, unlisted) : []),
+      // Registered without a sidecar, a model reads the six.
+      ...(registered ? [] : assumedWarnings(graph, sidecar, source)),
+    ],
   };
 }
 
@@ -141,6 +147,41 @@ async function locate(source: string, files: TinyPlatform['files']): Promise<Fou
     if (entry) return { folder, file, entry };
   }
   return named;
+}
+
+/**
+ * The built-in model that a lone graph is a copy of: without its sidecar it would read other features, or unscaled ones.
+ * @returns `undefined` for models with a sidecar or an entry of their own, and for those that nobody knows
+ */
+async function registeredTwin(
+  { folder, file, entry }: Found,
+  { builtIn }: TinyFiles,
+): Promise<Found | undefined> {
+  if (entry || (await readSidecar(folder, file)).part) return undefined;
+  const [rows, bytes] = await Promise.all([
+    // Where there are no built-in models, none is known.
+    readRegistry(builtIn).catch(() => []),
+    folder.read(file, MAX_MODEL_BYTES),
+  ]);
+  if (rows.length === 0 || !bytes) return undefined;
+  const digest = await sha256Of(bytes);
+  const twin = rows.find(({ sha256 }) => sha256 === digest);
+  return twin && { folder: builtIn, file: twin.file, entry: twin };
+}
+
+/** That nobody says which features a model reads. */
+function assumedWarnings(
+  { inputs }: TinyGraph,
+  { features }: TinySidecar,
+  source: string,
+): readonly string[] {
+  const six = inputs.some(({ dims }) => dims?.length === 2 && dims[1] === CANONICAL_FEATURES.length);
+  if (features || !six) return [];
+  return [
+    `The tiny model ${quoted(source)} has no sidecar that names its features, so that it is assumed to read ` +
+      `${CANONICAL_FEATURES.join(', ')} unscaled; its scores are wrong where it reads others. Name them in ` +
+      'feature_order of a JSON file beside it.',
+  ];
 }
 
 interface SidecarRead {

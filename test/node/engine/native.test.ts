@@ -211,6 +211,15 @@ describe.skipIf(process.platform === 'win32')('the choice', () => {
     expect(await refused('vmaf', options as ScoreOptions, 'usage')).toMatch(expected);
   });
 
+  it.each([
+    [{ features: ['psnr=nope=/x'] }, /psnr extractor has no option "nope"/],
+    [{ features: ['psnrr'] }, /no feature extractor "psnrr"/],
+    [{ models: ['version=vmaf_v0.6.1:adm.nope=3'] }, /no option "nope"/],
+  ])('refuses %j as the own core does, whatever measures', async (options, message) => {
+    expect(await refused(fakeVmaf(home, 'good').path, options, 'feature')).toMatch(message);
+    await expect(score(bytesRequest, options)).rejects.toThrow(message);
+  });
+
   it('refuses formats that the tool does not take, by name', async () => {
     const fake = fakeVmaf(home, 'good');
     const raw = { ...FORMAT, chroma: '400' } as const;

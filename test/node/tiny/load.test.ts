@@ -44,8 +44,31 @@ describe('finding a model', () => {
       source: 'six',
       kind: 'fr',
       entry: { smoke: true, licence: 'MIT' },
-      warnings: [],
     });
+  });
+
+  it('takes the registered sidecar of a graph that is known by its digest', async () => {
+    const sidecar = {
+      feature_order: ['adm2', 'vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3', 'motion2'],
+    };
+    const scaled = { ...sidecar, feature_mean: [1, 2, 3, 4, 5, 6], feature_std: [1, 1, 1, 1, 1, 1] };
+    const builtIn = { 'registry.json': registry(row), 'six.onnx': six, 'six.json': scaled };
+    const copy = await loadTinyModel('/models/copy.onnx', tinyFiles(builtIn, { 'copy.onnx': six }));
+    expect(copy).toMatchObject({ source: '/models/copy.onnx', entry: { id: 'six' }, file: 'six.onnx' });
+    expect(copy.sidecar).toEqual((await loadTinyModel('six', tinyFiles(builtIn))).sidecar);
+    const own = { 'copy.onnx': six, 'copy.json': sidecar };
+    expect(
+      (await loadTinyModel('/models/copy.onnx', tinyFiles(builtIn, own))).sidecar.scaler,
+    ).toBeUndefined();
+  });
+
+  it('warns where the features of a model are assumed', async () => {
+    const { warnings } = await loadTinyModel('/models/eight.onnx', tinyFiles({}, { 'eight.onnx': eight }));
+    expect(warnings).toEqual([
+      expect.stringMatching(/has no sidecar that names its features, .* adm2, vif_scale0/),
+    ]);
+    const named = { 'eight.onnx': eight, 'eight.json': { feature_order: Array(6).fill('motion2') } };
+    expect((await loadTinyModel('/models/eight.onnx', tinyFiles({}, named))).warnings).toEqual([]);
   });
 
   it('names what there is when an id is not known', async () => {
@@ -99,7 +122,11 @@ describe('8-bit siblings', () => {
     expect(await taken('int8')).toEqual(['six.int8.onnx', 'dynamic']);
     expect(await taken('fp32')).toEqual(['six.onnx', 'fp32']);
     // A sibling of which nobody speaks is taken when it is asked for.
-    const unsaid = { 'six.onnx': six, 'six.int8.onnx': eight };
+    const unsaid = {
+      'six.onnx': six,
+      'six.int8.onnx': eight,
+      'six.json': { feature_order: Array(6).fill('adm2') },
+    };
     expect(await taken('auto', '/models/six.onnx', unsaid)).toEqual(['six.onnx', 'fp32']);
     expect(await taken('int8', '/models/six.onnx', unsaid)).toEqual(['six.int8.onnx', 'static']);
     await expect(taken('int8', '/models/six.onnx', { 'six.onnx': six })).rejects.toThrow(

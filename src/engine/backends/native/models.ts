@@ -4,6 +4,7 @@
  */
 
 import { AnyvmafError } from '../../../core/errors.js';
+import { parseFeature } from '../../../metrics/options.js';
 import { parseModelString } from '../../../models/grammar.js';
 import { DEFAULT_MODEL, loadModels } from '../../../models/load.js';
 import { readBuiltInModel, requireBuiltIn } from '../../../models/registry.js';
@@ -34,7 +35,8 @@ export interface NativeModels {
 /**
  * Resolves the models of a run. The program gets those that it lacks as files of this package.
  * @param size returns the scored size; called only if a model depends on it
- * @throws {AnyvmafError} `usage` or `io` for model strings and files; `model` if the program cannot use one
+ * @throws {AnyvmafError} `usage` or `io` for model strings and files; `model` if the program cannot use one; `feature`
+ * for options of features and models that this package's core would refuse
  */
 export async function loadNative(
   choice: NativeChoice,
@@ -43,6 +45,8 @@ export async function loadNative(
   size: () => Promise<PictureSize> | PictureSize,
   signal: AbortSignal,
 ): Promise<NativeModels> {
+  // Programs take options that they do not know, and say nothing.
+  for (const feature of checked.features) parseFeature(feature);
   const open = checked.models ?? (checked.noPrediction ? [] : [DEFAULT_MODEL]);
   const chosen = open.some(isOpen) ? chooseModel(await size()) : undefined;
   const texts = chosen ? open.map((text) => settle(text, chosen)) : open;
@@ -89,10 +93,26 @@ async function loadIfKnown(
   try {
     return await loadModels(texts, store);
   } catch (error) {
-    if (error instanceof AnyvmafError && (error.code === 'model' || error.code === 'feature'))
-      return undefined;
-    throw error;
+    if (!(error instanceof AnyvmafError && (error.code === 'model' || error.code === 'feature'))) throw error;
+    for (const text of texts) {
+      const bare = text
+        .split(':')
+        .filter((item) => !OVERLOAD.test(item))
+        .join(':');
+      if (bare !== text && (await isKnown(bare, store)) && !(await isKnown(text, store))) throw error;
+    }
+    return undefined;
   }
+}
+
+/** An item of a model string that sets an option of one of the model's extractors. */
+const OVERLOAD = /^[^=.]+\.[^=]*=/;
+
+function isKnown(text: string, store: ModelStore): Promise<boolean> {
+  return loadModels([text], store).then(
+    () => true,
+    () => false,
+  );
 }
 
 function unknownModel({ name, source, disableClip, enableTransform }: ModelRequest): ReportModel {
