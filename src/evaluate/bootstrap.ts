@@ -31,6 +31,10 @@ export interface BootstrapOptions {
 /** A variance below this part of the sum of squares is rounding error: the side is constant. */
 const ROUNDING = 1e-12;
 
+/** Scales of figures, and back. Their ends are infinite: what is perfect stays so. */
+const FISHER = { to: Math.atanh, from: Math.tanh } as const;
+const LOGARITHM = { to: Math.log, from: Math.exp } as const;
+
 /** Figures of one draw; NaN if undefined. */
 export interface DrawnFigures {
   readonly plcc: number;
@@ -40,7 +44,11 @@ export interface DrawnFigures {
 }
 
 /**
- * Resamples the units with replacement and returns the central percentiles of each figure.
+ * Resamples the units with replacement and returns the central percentiles of each figure around its value in the sample.
+ *
+ * A unit that is drawn twice stands beside itself, which moves the figures of draws: their median is not the figure of
+ * the sample, which may even be beyond most draws. The percentiles are moved by that difference, on the scales on which
+ * the figures spread alike everywhere: Fisher's z of correlations, the logarithm of RMSE.
  *
  * A draw in which one side is constant leaves a figure undefined and is ignored for it. If that happens in half of the
  * draws or more, the figure has no interval.
@@ -48,6 +56,7 @@ export interface DrawnFigures {
 export function bootstrap(sample: Sample, units: Units, options: BootstrapOptions): Intervals {
   const { resamples, seed, level } = options;
   const figures = figuresOfDraws(sample, units);
+  const sampled = figures(new Uint16Array(units.count).fill(1));
   const draw = drawer(units.count, seed);
   const drawn = Array.from({ length: resamples }, () => figures(draw()));
   const ends = (name: keyof DrawnFigures): Interval | null => {
@@ -55,7 +64,10 @@ export function bootstrap(sample: Sample, units: Units, options: BootstrapOption
     const defined = values.filter((value) => !Number.isNaN(value)).sort();
     if (defined.length * 2 <= resamples) return null;
     const tail = ((1 - level) / 2) * 100;
-    return [percentile(defined, tail), percentile(defined, 100 - tail)];
+    const { to, from } = name === 'rmse' ? LOGARITHM : FISHER;
+    const moved = to(sampled[name]) - to(percentile(defined, 50));
+    const end = (q: number) => from(to(percentile(defined, q)) + (Number.isFinite(moved) ? moved : 0));
+    return [end(tail), end(100 - tail)];
   };
   return { plcc: ends('plcc'), srocc: ends('srocc'), krocc: ends('krocc'), rmse: ends('rmse') };
 }

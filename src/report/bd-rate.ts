@@ -42,7 +42,7 @@ export interface BdResult {
   readonly interpolation: Interpolation;
   /** What was averaged over: quality for {@link bdRate}, the rate in the points' unit for {@link bdQuality}. */
   readonly range: { readonly from: number; readonly to: number };
-  /** The part of all that either curve covers which both cover, above 0 to 1. A value from a small part says little. */
+  /** The part of the shorter curve that both cover, above 0 to 1. A value from a small part says little. */
   readonly overlap: number;
   /**
    * Whether quality rises with rate from each point to the next. Where it does not, one encode costs more than another and
@@ -167,12 +167,12 @@ function compare(
         `whose ${along} lies within the other's range.`,
     );
   }
-  const all = Math.max(anchor.high, test.high) - Math.min(anchor.low, test.low);
+  const shorter = Math.min(anchor.high - anchor.low, test.high - test.low);
   return {
     mean: meanDifference(anchor, test, from, to),
     from: shown(from),
     to: shown(to),
-    overlap: (to - from) / all,
+    overlap: (to - from) / shorter,
   };
 }
 

@@ -62,7 +62,7 @@ export const runCompareTool = defineTool({
         test: z.string(),
         bd_rate_percent: z.number().nullable().describe('Mean difference of rate; negative: less is needed.'),
         bd_vmaf: z.number().nullable().describe('Mean difference of quality at equal rate.'),
-        overlap: z.number().nullable().describe('The part of both curves that was compared, up to 1.'),
+        overlap: z.number().nullable().describe('The part of the shorter curve that was compared.'),
         refused: z.string().nullable().describe('Why there is none.'),
       }),
     ),

@@ -62,7 +62,7 @@ export function bdTable<T>(
       const compared = comparedWith(anchor, test);
       if ('refused' in compared) return html`<td title="${compared.refused}">none</td>`;
       const { value, range, overlap } = compared.result;
-      const title = `compared from ${range.from.toFixed(1)} to ${range.to.toFixed(1)}, ${percent(overlap)} of the whole range`;
+      const title = `compared from ${range.from.toFixed(1)} to ${range.to.toFixed(1)}, ${percent(overlap)} of the shorter curve`;
       return html`<td class="${value < 0 ? 'less' : value > 0 ? 'more' : ''}" title="${title}">${signed(value)}</td>`;
     });
     return html`<tr><th scope="row">${test.codec}</th>${cells}</tr>`;
@@ -94,9 +94,7 @@ function notesOf(curves: readonly Curve[]): string[] {
       return [`${names}: none, since the qualities of their encodes do not overlap.`];
     const { overlap } = compared.result;
     if (overlap >= 0.5) return [];
-    return [
-      `${names}: their encodes overlap in ${percent(overlap)} of the range only, so the value says little.`,
-    ];
+    return [`${names}: only ${percent(overlap)} of the shorter curve is compared, so the value says little.`];
   });
   const uneven = curves.filter(({ points }) => !bdRate(points, points).monotone.anchor);
   const few = curves.filter(({ points }) => points.length < 4);

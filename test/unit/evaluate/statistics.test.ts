@@ -295,6 +295,27 @@ describe('intervals', () => {
     expect((tauHigh - tauLow) / (2 * 1.96 * tauError)).toBeCloseTo(1, 0.8);
   });
 
+  it('hold the figure of the sample where rows of a unit have one opinion score, which drawing twice ties', () => {
+    const random = seeded(20261125);
+    for (const count of [3, 10, 30]) {
+      const opinion = Array.from({ length: count }, () => random.next());
+      const of = Uint32Array.from({ length: 12 * count }, (_, i) => i % count);
+      const target = Float64Array.from(of, (unit) => opinion[unit] ?? 0);
+      const sample = sampleOf(
+        target.map((value) => value + 0.02 * random.next()),
+        target,
+      );
+      const figures = figuresOfDraws(sample, { count, of })(new Uint16Array(count).fill(1));
+      const intervals = bootstrap(sample, { count, of }, options);
+      for (const name of ['plcc', 'srocc', 'krocc', 'rmse'] as const) {
+        const [low = 1, high = 0] = intervals[name] ?? [];
+        expect(figures[name], `${name} of ${count}`).toBeGreaterThan(low - 1e-9);
+        expect(figures[name], `${name} of ${count}`).toBeLessThan(high + 1e-9);
+        expect(high, `${name} of ${count}`).toBeLessThanOrEqual(1);
+      }
+    }
+  });
+
   it('are wider when rows of a unit are alike', () => {
     const random = seeded(20260808);
     const clips = Array.from({ length: 20 }, () => [random.next() * 100, random.next() * 10] as const);
