@@ -5,7 +5,8 @@
 
 import { printable, shown } from '../core/printable.js';
 import { quotedWord } from '../core/shell.js';
-import type { CompleteTarget, EncodedPoint, SearchPoint, SearchResult } from '../index.js';
+import type { EncodedPoint, SearchPoint, SearchResult } from '../index.js';
+import { targetText } from '../search/targets.js';
 
 /** Columns of the curve. */
 const CURVE = 24;
@@ -53,11 +54,6 @@ export function curveLine(curve: string, point: EncodedPoint & { readonly qualit
 function curveBar(quality: number): string {
   const filled = Math.round((Math.max(0, Math.min(100, quality)) / 100) * CURVE);
   return '#'.repeat(filled).padEnd(CURVE, '.');
-}
-
-/** A target as people write it. */
-function targetText({ metric, statistic, atLeast }: CompleteTarget): string {
-  return `${metric} ${statistic.replace('_', ' ')} of at least ${atLeast}`;
 }
 
 /** The answer, and what to do with it. */

@@ -4,6 +4,7 @@
  */
 import { shown } from '../core/printable.js';
 import type { DetectedShots, Shot, TunedShot, TuneShotsResult } from '../index.js';
+import { targetText } from '../search/targets.js';
 
 /** Columns of the picture. */
 const PICTURE = 24;
@@ -66,9 +67,7 @@ function shotLine(
 
 function answerLines(result: TuneShotsResult, metric: string): string[] {
   const { goal, targets, reached, margin, pooled, bytes, kbps, encodes, cached, final } = result;
-  const aims = targets
-    .map((one) => `${one.metric} ${one.statistic.replace('_', ' ')} of at least ${one.atLeast}`)
-    .join(' and ');
+  const aims = targets.map(targetText).join(' and ');
   const who = goal === 'each' ? 'Every shot reaches' : 'All shots together reach';
   const not = goal === 'each' ? 'Not every shot reaches' : 'The shots together do not reach';
   const mean = pooled[metric]?.mean ?? Number.NaN;

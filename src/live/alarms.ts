@@ -1,13 +1,12 @@
 /**
  * @module live/alarms
- * Rules such as `p5<80 for 3s`: a statistic of each second's frames, compared with a limit.
+ * Rules such as `vmaf.p5<80 for 3s`: a statistic of each second's frames, compared with a limit.
  */
 import { usageError } from '../core/errors.js';
 import { percentile } from '../core/percentile.js';
 import { quoted } from '../core/printable.js';
-
-/** Frames of a second where the videos do not say. */
-export const ASSUMED_RATE = 25;
+import { decimalBound, metricIn, type PooledStatistic, parsePooledName } from '../report/limits.js';
+import { distribution, pool, worstSecond } from '../report/pool.js';
 
 /** Longest text of a rule. */
 const MAX_RULE = 200;
@@ -31,49 +30,62 @@ export interface Alarm {
 /** A parsed rule. */
 export interface AlarmRule {
   readonly text: string;
-  readonly statistic: 'min' | 'max' | 'mean' | number;
+  /** A number is a percentile. */
+  readonly statistic: PooledStatistic | number;
   /** Name of a metric; absent for the first model. */
   readonly metric: string | undefined;
-  readonly below: boolean;
+  readonly relation: '<' | '<=' | '>' | '>=';
   readonly limit: number;
   /** How long it must hold. */
   readonly length: number;
   readonly unit: 's' | 'f';
 }
 
-const RULE =
-  /^(min|max|mean|p(\d{1,2}))(?:\(([\w.:-]{1,100})\))?\s*([<>])\s*(-?\d+(?:\.\d+)?)(?:\s+for\s+(\d+)(s|f))?$/;
+const RULE = /^(?:(.{1,120}?)\s*([<>]=?)\s*)?([-+.\d]{1,40})(?:\s+for\s+(\d+)(s|f))?$/;
 
 /**
- * Reads a rule: `min`, `max`, `mean` or a percentile as `p5`, perhaps a metric in brackets, `<` or `>`, a limit, and for how
- * many seconds it must hold (`for 3s`; 1 by default), or over how many frames it is taken (`for 75f`).
+ * Reads a rule: a pooled value as gates name it (`vmaf.p5`, `p5`, `psnr_y.min`; any percentile from p0 to p99; `min(psnr_y)`
+ * is `psnr_y.min`), a comparison, a limit, and for how many seconds it must hold (`for 3s`; 1 by default), or over how many
+ * frames it is taken (`for 75f`). A number alone is the mean below it.
  * @throws {AnyvmafError} `usage` for anything else
  */
 export function parseAlarm(text: string): AlarmRule {
   const found = text.length <= MAX_RULE ? RULE.exec(text.trim()) : null;
-  const length = Number(found?.[6] ?? 1);
-  if (!found || length < 1 || length > MOST) {
+  const [, what = 'mean', relation = '<', bound = '', time, unit] = found ?? [];
+  const length = Number(time ?? 1);
+  const limit = decimalBound(bound);
+  const name = parseName(what);
+  if (!found || !name || limit === undefined || length < 1 || length > MOST) {
     throw usageError(
-      `The alarm is ${quoted(text.slice(0, MAX_RULE))}, but it must be a statistic, a comparison and a time, such as ` +
-        "'p5<80 for 3s' or 'min(psnr_y)<30 for 50f'",
+      `The alarm is ${quoted(text.slice(0, MAX_RULE))}, but it must be a pooled value, a comparison and a time, such as ` +
+        "'p5<80 for 3s' or 'psnr_y.min<30 for 50f'",
     );
   }
-  const [, statistic, percent, metric, sign, limit, , unit] = found;
   return {
     text: text.trim(),
-    statistic: percent === undefined ? (statistic as 'min' | 'max' | 'mean') : Number(percent),
-    metric,
-    below: sign === '<',
-    limit: Number(limit),
+    ...name,
+    relation: relation as AlarmRule['relation'],
+    limit,
     length,
     unit: unit === 'f' ? 'f' : 's',
   };
+}
+
+function parseName(text: string): Pick<AlarmRule, 'metric' | 'statistic'> | undefined {
+  const [, of, metric] = /^(\w{1,20})\(([\w.:-]{1,100})\)$/.exec(text) ?? [];
+  const whole = metric === undefined ? text : `${metric}.${of}`;
+  const known = parsePooledName(whole);
+  if (known?.statistic) return { metric: known.metric, statistic: known.statistic };
+  const [, other, percent] = /^(?:(.+)[.:])?p(\d{1,2})$/.exec(whole) ?? [];
+  if (percent !== undefined) return { metric: other, statistic: Number(percent) };
+  return known && metric === undefined ? { metric: known.metric, statistic: 'mean' } : undefined;
 }
 
 /** Watches one rule over the frames of a measurement, in bounded memory. */
 class AlarmWatch {
   readonly #rule: AlarmRule;
   readonly #block: number;
+  readonly #second: number;
   readonly #needed: number;
   #values: number[] = [];
   #held = 0;
@@ -81,6 +93,7 @@ class AlarmWatch {
 
   constructor(rule: AlarmRule, framesPerSecond: number) {
     this.#rule = rule;
+    this.#second = framesPerSecond;
     this.#block = rule.unit === 'f' ? rule.length : Math.max(1, Math.round(framesPerSecond));
     this.#needed = rule.unit === 'f' ? 1 : rule.length;
   }
@@ -88,10 +101,12 @@ class AlarmWatch {
   take(frame: number, value: number, metric: string): Alarm | undefined {
     this.#values.push(value);
     if (this.#values.length < this.#block) return undefined;
-    const statistic = statisticOf(this.#values, this.#rule.statistic);
+    const { limit, relation, text } = this.#rule;
+    const statistic = statisticOf(this.#values, this.#rule, this.#second);
     this.#values = [];
-    const { limit, below, text } = this.#rule;
-    const holds = below ? statistic < limit : statistic > limit;
+    const holds =
+      (relation.endsWith('=') && statistic === limit) ||
+      (relation.startsWith('<') ? statistic < limit : statistic > limit);
     this.#held = holds ? this.#held + 1 : 0;
     const raised = this.#held >= this.#needed;
     if (raised === this.#raised) return undefined;
@@ -121,9 +136,9 @@ export class Alarms {
     for (const { text, metric } of this.#rules) {
       if (metric === undefined && main === undefined)
         throw usageError(
-          `The alarm ${quoted(text)} is about the score, but this run has no model; name a metric in brackets: ${metrics.join(', ')}.`,
+          `The alarm ${quoted(text)} is about the score, but this run has no model; name a metric, as in psnr_y.min<30: ${metrics.join(', ')}.`,
         );
-      if (metric !== undefined && !metrics.includes(metric))
+      if (metric !== undefined && metricIn({ metrics }, metric) === undefined)
         throw usageError(
           `The alarm ${quoted(text)} is about ${quoted(metric)}, which this run does not measure; ask for its feature, or ` +
             `name one of ${metrics.join(', ')}.`,
@@ -144,7 +159,7 @@ export class Alarms {
     main: string | undefined,
   ): readonly Alarm[] {
     return this.#watches.flatMap(({ rule, watch }) => {
-      const metric = rule.metric ?? main;
+      const metric = rule.metric === undefined ? main : metricIn({ metrics: names }, rule.metric);
       const value = metric === undefined ? undefined : values[names.indexOf(metric)];
       const alarm =
         metric === undefined || value === undefined ? undefined : watch.take(frame, value, metric);
@@ -160,10 +175,11 @@ export function meanAndMin(values: readonly number[]): { readonly mean: number; 
   return { mean: sum / values.length, min: values.reduce((low, value) => Math.min(low, value)) };
 }
 
-function statisticOf(values: readonly number[], statistic: AlarmRule['statistic']): number {
-  if (statistic === 'mean') return meanAndMin(values).mean;
-  const sorted = Float64Array.from(values).sort();
-  if (statistic === 'min') return sorted[0] ?? Number.NaN;
-  if (statistic === 'max') return sorted.at(-1) ?? Number.NaN;
-  return percentile(sorted, statistic);
+function statisticOf(values: readonly number[], { statistic, relation }: AlarmRule, second: number): number {
+  if (statistic === 'worst_second') return worstSecond(values, second, [0], relation.startsWith('>'));
+  if (statistic === 'mean' || statistic === 'harmonic_mean' || statistic === 'min' || statistic === 'max')
+    return pool(values)?.[statistic] ?? Number.NaN;
+  if (typeof statistic === 'number') return percentile(Float64Array.from(values).sort(), statistic);
+  const spread = distribution(values);
+  return (statistic === 'stddev' ? spread?.stddev : spread?.percentiles[statistic]) ?? Number.NaN;
 }

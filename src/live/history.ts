@@ -6,9 +6,9 @@
 
 import type { SwapOutcome } from '../engine/live/steering.js';
 import { Series } from '../engine/results/series.js';
-import { distribution, pool } from '../report/pool.js';
+import { ASSUMED_RATE, distribution, pool } from '../report/pool.js';
 import type { MetricDistribution, PooledMetric } from '../report/types.js';
-import { type Alarm, ASSUMED_RATE, meanAndMin } from './alarms.js';
+import { type Alarm, meanAndMin } from './alarms.js';
 import { MainScore } from './main-score.js';
 import type { MeasurementFacts, RunState, ServerSettings } from './messages.js';
 

@@ -4,7 +4,8 @@
  */
 import { AnyvmafError } from '../core/errors.js';
 import { type Onlooker, type RunFacts, Steering, type SwapOutcome } from '../engine/live/steering.js';
-import { type Alarm, type AlarmRule, Alarms, ASSUMED_RATE, meanAndMin } from './alarms.js';
+import { ASSUMED_RATE } from '../report/pool.js';
+import { type Alarm, type AlarmRule, Alarms, meanAndMin } from './alarms.js';
 import { MainScore } from './main-score.js';
 import type { Command, Refusal, RunState, ToServer } from './messages.js';
 

@@ -6,11 +6,11 @@ import { requireText } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
 import { shown, showValue } from '../core/printable.js';
 import { EXTRACTORS, findExtractor, reportedFeature } from '../metrics/extractors.js';
-import { pooledMetric } from './pool.js';
+import { ASSUMED_RATE, pooledMetric, worstSecond } from './pool.js';
 import { PERCENTILE_KEYS } from './schema.js';
 import type { Report } from './types.js';
 
-/** Statistics of a metric over the scored frames. */
+/** Statistics of a metric over the scored frames. `worst_second`: the worst mean of a second of consecutive frames. */
 export const POOLED_STATISTICS = [
   'mean',
   'harmonic_mean',
@@ -18,14 +18,16 @@ export const POOLED_STATISTICS = [
   'max',
   ...PERCENTILE_KEYS,
   'stddev',
+  'worst_second',
 ] as const;
+export type PooledStatistic = (typeof POOLED_STATISTICS)[number];
 
 /** A pooled value of one metric, or of the score of every model. */
 export interface PooledName {
   /** As in a report; absent for the scores of all models. */
   readonly metric?: string;
   /** Default `mean`. */
-  readonly statistic?: (typeof POOLED_STATISTICS)[number];
+  readonly statistic?: PooledStatistic;
 }
 
 /** A bound on a pooled value. */
@@ -63,11 +65,13 @@ export function decimalBound(text: string): number | undefined {
 }
 
 /**
- * Parses `METRIC.STATISTIC>=NUMBER`, such as `vmaf.p5>=80`. Without a statistic it is the mean, without a metric the score
- * of every model, and a number alone is both. A colon may stand for the dot.
+ * Parses `METRIC.STATISTIC>=NUMBER`, such as `vmaf.p5>=80`: the grammar of gates, of targets of a search, and of tools.
+ * Without a statistic it is the mean, without a metric the score of every model, and a number alone is both. A colon may
+ * stand for the dot.
+ * @param what the text is called in errors
  * @throws {AnyvmafError} `usage`
  */
-export function parseLimit(text: string): Limit {
+export function parseLimit(text: string, what: 'limit' | 'target' = 'limit'): Limit {
   requireText('text', text, 'a bound such as vmaf.p5>=80');
   const trimmed = text.trim();
   const alone = decimalBound(trimmed);
@@ -78,7 +82,7 @@ export function parseLimit(text: string): Limit {
   const name = at < 0 ? undefined : parsePooledName(trimmed.slice(0, at).trim());
   if (bound === undefined || !name) {
     throw usageError(
-      `the limit is ${showValue(text)}, but it must be a number such as 93, or a pooled value and its bound such as ` +
+      `the ${what} is ${showValue(text)}, but it must be a number such as 93, or a pooled value and its bound such as ` +
         `vmaf.p5>=80, psnr_y.mean>=38 or cambi.max<=5 (statistics: ${POOLED_STATISTICS.join(', ')})`,
     );
   }
@@ -152,11 +156,7 @@ export function scoreNames({ models, tiny = [] }: Pick<Report, 'models' | 'tiny'
   return models.length > 0 ? models.map(({ name }) => name) : tiny.flatMap(({ metrics }) => metrics);
 }
 
-function pooledValue(
-  report: Report,
-  metric: string,
-  statistic: (typeof POOLED_STATISTICS)[number],
-): PooledValue {
+function pooledValue(report: Report, metric: string, statistic: PooledStatistic): PooledValue {
   if (Object.hasOwn(report.aggregate_metrics, metric)) {
     return { name: metric, metric, value: finiteOf(report.aggregate_metrics[metric]) };
   }
@@ -171,9 +171,24 @@ function pooledValue(
       return { name, metric, value: finiteOf(pooled?.[statistic]) };
     case 'stddev':
       return { name, metric, value: finiteOf(spread?.stddev) };
+    case 'worst_second':
+      return { name, metric, value: finiteOf(worstSecondOf(report, metric)) };
     default:
       return { name, metric, value: finiteOf(spread?.percentiles?.[statistic]) };
   }
+}
+
+/** `undefined` if a frame has no value. */
+function worstSecondOf(report: Report, metric: string): number | undefined {
+  const { frames, reference, subsample } = report;
+  const values = frames.map(({ metrics }) => metrics[metric] ?? Number.NaN);
+  if (values.some(Number.isNaN)) return undefined;
+  // A second lies within one of the runs that were scored.
+  const begins = frames.flatMap(({ frameNum }, i) =>
+    frameNum - (frames[i - 1]?.frameNum ?? Number.NEGATIVE_INFINITY) > subsample ? [i] : [],
+  );
+  const { num, den } = reference.frameRate ?? { num: ASSUMED_RATE, den: 1 };
+  return worstSecond(values, num / den / subsample, begins, isWorseHigh(report, metric));
 }
 
 /**

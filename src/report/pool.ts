@@ -71,3 +71,40 @@ export function pooledMetric(report: Pick<Report, 'pooled_metrics'>, name: strin
 function isPooled(pooled: PooledMetric | Record<string, never>): pooled is PooledMetric {
   return typeof pooled.mean === 'number';
 }
+
+/** Frames of a second where the videos do not say. */
+export const ASSUMED_RATE = 25;
+
+/**
+ * The worst mean of a second of consecutive frames.
+ * @param second frames of a second
+ * @param parts where runs of consecutive frames begin, ascending from 0; a second lies within one
+ * @param high the highest mean is the worst, not the lowest
+ * @returns infinite without values
+ */
+export function worstSecond(
+  values: ArrayLike<number>,
+  second: number,
+  parts: readonly number[] = [0],
+  high = false,
+): number {
+  const sign = high ? -1 : 1;
+  let worst = Number.POSITIVE_INFINITY;
+  parts.forEach((start, part) => {
+    const end = parts[part + 1] ?? values.length;
+    const length = Math.max(1, Math.min(Math.round(second), end - start));
+    let sum = 0;
+    for (let i = start; i < end; i++) {
+      sum += sign * at(values, i);
+      if (i - start >= length) sum -= sign * at(values, i - length);
+      if (i - start >= length - 1) worst = Math.min(worst, sum / length);
+    }
+  });
+  return sign * worst;
+}
+
+function at(values: ArrayLike<number>, index: number): number {
+  const value = values[index];
+  if (value === undefined) throw new RangeError('a second reaches beyond the frames');
+  return value;
+}

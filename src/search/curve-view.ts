@@ -59,7 +59,7 @@ function searchCurve(result: SearchResult): CurveSet {
     curves: [{ name: encoder, points: placed }],
     hull: [],
     chosen: placed.filter((point) => point.value === value),
-    target: target.atLeast,
+    target: target.atLeast ?? target.atMost,
   };
 }
 

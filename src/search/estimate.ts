@@ -2,7 +2,7 @@
  * @module search/estimate
  * What samples say of the whole: a prediction and intervals around it, from how much the samples differ.
  */
-import { type CompleteTarget, type Statistic, statisticOf } from './targets.js';
+import { type CompleteTarget, marginTo, type Statistic, statisticOf } from './targets.js';
 
 /** A prediction. Intervals are those within which the final encode's value lies with 95 % and 99 %. */
 export interface Estimate {
@@ -114,8 +114,6 @@ export function marginOf(
   second: number,
 ): number {
   return Math.min(
-    ...targets.map(
-      ({ metric, statistic, atLeast }) => ofSamples(values(metric), statistic, second) - atLeast,
-    ),
+    ...targets.map((target) => marginTo(target, ofSamples(values(target.metric), target.statistic, second))),
   );
 }

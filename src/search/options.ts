@@ -187,8 +187,11 @@ function checkTargets(name: string, value: unknown): void {
   requireArray(name, value, 'an array of targets');
   for (const target of value) {
     requireObject('a target', target, 'an object such as { atLeast: 95 }');
-    const { metric, statistic, atLeast } = target as Record<string, unknown>;
-    finite('atLeast', atLeast);
+    const { metric, statistic, atLeast, atMost } = target as Record<string, unknown>;
+    if (atLeast !== undefined && atMost !== undefined)
+      throw usageError('a target has both atLeast and atMost, but each bound is a target of its own.');
+    if (atMost === undefined) finite('atLeast', atLeast);
+    else finite('atMost', atMost);
     if (metric !== undefined) requireText('metric', metric);
     if (statistic !== undefined) checkStatistic('statistic', statistic);
   }

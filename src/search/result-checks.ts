@@ -88,6 +88,11 @@ const pointOfSize = object({ ...size, ...point });
 const samples = orNull(list(object({ first: number, count: positive })));
 const counts = { encodes: number, cached: number, samples };
 const measure = { metric: word, statistic };
+const target: Check = (value, path) => {
+  object(measure)(value, path);
+  const { atLeast, atMost } = value as Record<string, unknown>;
+  number(atLeast ?? atMost, `${path}.atLeast`);
+};
 const delta = object({ value: number });
 
 const KINDS: Readonly<Record<CurveResult['kind'], Check>> = {
@@ -96,7 +101,7 @@ const KINDS: Readonly<Record<CurveResult['kind'], Check>> = {
     encoder: word,
     parameter: word,
     value: number,
-    targets: list(object({ ...measure, atLeast: number }), 1),
+    targets: list(target, 1),
     points: list(object({ ...point, margin: number }), 1),
     command: list(word),
     ...counts,

@@ -30,8 +30,8 @@ export function titleOf(result: CurveResult): string {
     return `${counted(result.rungs.length, 'rung')} for ${result.source} with ${result.encoder}`;
   if (result.kind === 'comparison') return `${result.curves.length} encoders on ${result.source}`;
   const { encoder, parameter, value, targets, source } = result;
-  const [{ metric, statistic, atLeast }] = targets as readonly [CompleteTarget];
-  return `${encoder} ${parameter} ${valueText(parameter, value)} for ${qualityName({ metric, statistic })} of ${atLeast} on ${source}`;
+  const [{ metric, statistic, atLeast, atMost }] = targets as readonly [CompleteTarget];
+  return `${encoder} ${parameter} ${valueText(parameter, value)} for ${qualityName({ metric, statistic })} of ${atLeast ?? atMost} on ${source}`;
 }
 
 /** Everything that a result says, the answer first. */

@@ -8,7 +8,9 @@ import { BY_USER, type Origin } from '../core/origin.js';
 import { Scope } from '../engine/scope.js';
 import type { VideoInput } from '../media/types.js';
 import { baseName } from '../report/facts.js';
+import { extractorsFor } from '../report/limits.js';
 import type { EncodingFolder, EncodingHost, PointStore, SearchPlatform, SourceFacts } from './host.js';
+import type { QualityTarget } from './targets.js';
 import type { EncodingOptions } from './types.js';
 
 /** Bytes of temporary files, where nothing else is said. */
@@ -29,6 +31,22 @@ export interface Session {
   readonly signal: AbortSignal;
 }
 
+/** What is aimed at, which may be metrics that models do not bring along. */
+interface Aims {
+  readonly metric?: string | undefined;
+  readonly targets?: readonly (number | QualityTarget)[] | undefined;
+}
+
+function withFeatures(options: EncodingOptions & Aims): EncodingOptions {
+  const { metric, targets = [], features = [] } = options;
+  const named = [metric, ...targets.map((one) => (typeof one === 'number' ? undefined : one.metric))];
+  const more = extractorsFor(
+    named.filter((one) => one !== undefined),
+    features,
+  );
+  return more.length > 0 ? { ...options, features: [...features, ...more] } : options;
+}
+
 /**
  * Opens a source for encoding, and closes everything however the work ends.
  * @throws {AnyvmafError} `usage` for a source that is no file; `backend` where there are no programs; what `work` throws; the
@@ -37,7 +55,7 @@ export interface Session {
 export async function inSession<T>(
   platform: SearchPlatform,
   source: VideoInput,
-  options: EncodingOptions,
+  options: EncodingOptions & Aims,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   if (!isFileName(source)) throw wrongType('source', source, 'the path of a file, or its URL');
@@ -61,7 +79,7 @@ export async function inSession<T>(
       perSecond: framesPerSecond(facts),
       folder,
       store: options.cache === false ? undefined : host.points(options.cache),
-      options,
+      options: withFeatures(options),
       signal,
     });
   } catch (error) {

@@ -2,57 +2,49 @@
  * @module search/targets
  * What a search aims at: statistics of a metric over the scored frames, and how far a result is from them.
  */
-import { requireText } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
 import { showValue } from '../core/printable.js';
 import { parseModelString } from '../models/grammar.js';
-import { distribution, pool } from '../report/pool.js';
+import { POOLED_STATISTICS, type PooledStatistic, parseLimit } from '../report/limits.js';
+import { distribution, pool, worstSecond } from '../report/pool.js';
 
 const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
 
-/** Percentiles that a report has, and so a target may name. */
-const PERCENTILES = ['p1', 'p5', 'p10', 'p25', 'p50', 'p75', 'p90', 'p95', 'p99'] as const;
+/** Statistics of a metric over frames, as gates name them. `worst_second`: the smallest mean of a second of consecutive frames. */
+export const STATISTICS = POOLED_STATISTICS;
+export type Statistic = PooledStatistic;
 
-/** Statistics of a metric over frames. `worst_second`: the smallest mean of a second of consecutive frames. */
-export const STATISTICS = ['mean', 'harmonic_mean', 'min', ...PERCENTILES, 'worst_second'] as const;
-export type Statistic = (typeof STATISTICS)[number];
+/** The smallest value that will do, or the largest. */
+type TargetBound =
+  | { readonly atLeast: number; readonly atMost?: never }
+  | { readonly atMost: number; readonly atLeast?: never };
 
 /** A bound that an encode must reach. */
-export interface QualityTarget {
+export type QualityTarget = TargetBound & {
   /** Name of the metric in a report's frames. Default: that of the first model. */
   readonly metric?: string | undefined;
   /** Default `mean`. */
   readonly statistic?: Statistic | undefined;
-  /** The smallest value that will do. */
-  readonly atLeast: number;
-}
+};
 
 /** A target with nothing left open. */
-export interface CompleteTarget {
+export type CompleteTarget = TargetBound & {
   readonly metric: string;
   readonly statistic: Statistic;
-  readonly atLeast: number;
-}
+};
 
 /**
- * Parses a target as people write it: `95`, `mean>=95`, `p5>=90`, `psnr_y:min>=38`.
+ * Parses a target as people write it, in the grammar of gates: `95`, `p5>=90`, `vmaf.p5>=90`, `psnr_y.min>=38`,
+ * `cambi.max<=5`.
  * @throws {AnyvmafError} `usage`
  */
 export function parseTarget(text: string): QualityTarget {
-  requireText('text', text, 'a target such as p5>=90');
-  const match =
-    /^(?:(?:([A-Za-z][\w.]{0,99}):)?([a-z]\w{0,19})\s{0,3}>=\s{0,3})?(-?\d{1,9}(?:\.\d{1,9})?)$/.exec(
-      text.trim(),
-    );
-  const [, metric, name, bound] = match ?? [];
-  const statistic = STATISTICS.find((one) => one === name);
-  if (!match || (name !== undefined && !statistic)) {
+  const { metric, statistic, relation, bound } = parseLimit(text, 'target');
+  if (statistic === 'worst_second' && relation === '<=')
     throw usageError(
-      `the target is ${showValue(text)}, but it must be a number such as 95, or a statistic and a bound such as p5>=90 ` +
-        `(${STATISTICS.join(', ')}), with a metric before it where it is not the model's score: psnr_y:min>=38.`,
+      `the target is ${showValue(text)}, but a search knows worst seconds only of metrics whose low values are the worse; use max.`,
     );
-  }
-  return { metric, statistic, atLeast: Number(bound) };
+  return { metric, statistic, ...(relation === '>=' ? { atLeast: bound } : { atMost: bound }) };
 }
 
 /**
@@ -66,7 +58,7 @@ export function completeTargets(
 ): readonly CompleteTarget[] {
   const name = scoreName(models);
   const asked = targets?.length ? targets : [{ atLeast: 95 }];
-  return asked.map(({ metric = name, statistic = 'mean', atLeast }) => ({ metric, statistic, atLeast }));
+  return asked.map(({ metric = name, statistic = 'mean', ...bound }) => ({ metric, statistic, ...bound }));
 }
 
 /** The name of the first model's score in a report. */
@@ -88,9 +80,20 @@ export function statisticOf(
   parts: readonly number[] = [0],
 ): number {
   if (statistic === 'worst_second') return worstSecond(values, second, parts);
-  if (statistic === 'mean' || statistic === 'harmonic_mean' || statistic === 'min')
+  if (statistic === 'stddev') return distribution(values)?.stddev ?? Number.NaN;
+  if (statistic === 'mean' || statistic === 'harmonic_mean' || statistic === 'min' || statistic === 'max')
     return pool(values)?.[statistic] ?? Number.NaN;
   return distribution(values)?.percentiles[statistic] ?? Number.NaN;
+}
+
+/** A target as people read it: `vmaf p5 of at least 90`. */
+export function targetText({ metric, statistic, atLeast, atMost }: CompleteTarget): string {
+  return `${metric} ${statistic.replace('_', ' ')} of ${atMost === undefined ? `at least ${atLeast}` : `at most ${atMost}`}`;
+}
+
+/** How far a value is from reaching a target: negative where it misses it. */
+export function marginTo({ atLeast, atMost }: CompleteTarget, value: number): number {
+  return atMost === undefined ? value - atLeast : atMost - value;
 }
 
 /**
@@ -98,27 +101,6 @@ export function statisticOf(
  * @returns `undefined` where one of the metrics has no such end
  */
 export function ceilingOf(targets: readonly CompleteTarget[]): number | undefined {
-  if (!targets.every(({ metric }) => metric.startsWith('vmaf'))) return undefined;
-  return Math.min(...targets.map(({ atLeast }) => 100 - atLeast));
-}
-
-function worstSecond(values: ArrayLike<number>, second: number, parts: readonly number[]): number {
-  let worst = Number.POSITIVE_INFINITY;
-  parts.forEach((start, part) => {
-    const end = parts[part + 1] ?? values.length;
-    const length = Math.max(1, Math.min(Math.round(second), end - start));
-    let sum = 0;
-    for (let i = start; i < end; i++) {
-      sum += at(values, i);
-      if (i - start >= length) sum -= at(values, i - length);
-      if (i - start >= length - 1) worst = Math.min(worst, sum / length);
-    }
-  });
-  return worst;
-}
-
-function at(values: ArrayLike<number>, index: number): number {
-  const value = values[index];
-  if (value === undefined) throw new RangeError('a second reaches beyond the frames');
-  return value;
+  const bounds = targets.map(({ metric, atLeast }) => (metric.startsWith('vmaf') ? atLeast : undefined));
+  return bounds.every((bound) => bound !== undefined) ? 100 - Math.max(...bounds) : undefined;
 }

@@ -263,7 +263,7 @@ describe.skipIf(!hasFfmpeg)(`settings of shots (${needsFfmpeg})`, () => {
         'none',
       ];
       const script = join(folder, 'make.sh');
-      const limits = ['--min-length', '0.2', '--range', '34..34'];
+      const limits = ['--min-length', '0.2', '--values', '34..34'];
       const made = await anyvmaf([...args, ...limits, '--target', '10', '-o', script]);
       expect(made.code, made.stderr).toBe(0);
       expect(made.stdout).toMatch(

@@ -12,6 +12,7 @@ import {
   type Statistic,
   type ValueRange,
 } from '../../index.js';
+import { parsePooledName } from '../../report/limits.js';
 import type { OptionReaders, OptionUse } from '../options.js';
 import { numberValue, refusedValue, unsignedValue } from '../values.js';
 import type { ResultSettings } from './encoding-run.js';
@@ -50,7 +51,7 @@ export const PIX_FMT_OPTION = {
 export const TARGET_OPTION = {
   name: 'target',
   argument: 'BOUND',
-  help: '95, or a statistic: p5>=90, min>=80, worst_second>=85, psnr_y:mean>=40. May be repeated. Default: 95',
+  help: '95, or as in --fail-under: p5>=90, worst_second>=85, psnr_y.mean>=40, cambi.max<=5. May be repeated. Default: 95',
 } as const;
 
 export const SCORING_OPTIONS = [
@@ -114,7 +115,7 @@ export const CURVE_OPTIONS = [
   {
     name: 'by',
     argument: 'MEASURE',
-    help: 'what quality is: p5, worst_second, or psnr_y:mean of a feature. Default: the mean of the model',
+    help: 'what quality is: p5, worst_second, or psnr_y.mean of a feature. Default: the mean of the model',
   },
 ] as const;
 
@@ -150,17 +151,14 @@ export const curveReaders = (draft: CurveDraft): OptionReaders<CurveName | Share
   csv: () => ({ format: 'csv' }),
 });
 
-/** `p5`, `psnr_y` or `psnr_y:min`. */
+/** `p5`, `psnr_y` or `psnr_y.min`. */
 function measureValue(use: OptionUse): Pick<CurveDraft, 'metric' | 'statistic'> {
-  const [first = '', second, ...more] = use.value.split(':');
-  const statistic = STATISTICS.find((one) => one === (second ?? first));
-  if (more.length > 0 || first === '' || (second !== undefined && !statistic))
-    throw refusedValue(
-      use,
-      `a statistic, a metric, or both, such as p5 or psnr_y:mean (${STATISTICS.join(', ')})`,
-    );
-  if (second === undefined && statistic) return { statistic };
-  return { metric: first, ...(statistic && { statistic }) };
+  const name = parsePooledName(use.value);
+  if (name) return name;
+  throw refusedValue(
+    use,
+    `a statistic, a metric, or both, such as p5 or psnr_y.mean (${STATISTICS.join(', ')})`,
+  );
 }
 
 /**

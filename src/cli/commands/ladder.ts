@@ -72,7 +72,7 @@ const OPTIONS = [
       help: `what is set: ${orList(PARAMETERS)}. Default: the encoder's scale of constant quality`,
     },
     {
-      name: 'range',
+      name: 'values',
       argument: 'LOW..HIGH[:STEP]',
       help: 'values of it. Default: seven around the usual one',
     },
@@ -146,7 +146,7 @@ const readersOf = (draft: Draft): OptionReaders<Exclude<Name, SharedName | Curve
     return { between: { min, max } };
   },
   parameter: (use) => ({ parameter: choiceValue(use, PARAMETERS) }),
-  range: (use) => ({ range: rangeValue(use) }),
+  values: (use) => ({ range: rangeValue(use) }),
 });
 
 /** @throws {AnyvmafError} `usage` */

@@ -26,8 +26,8 @@ export const LIVE_OPTIONS = grouped(LIVE, [
     argument: 'RULE',
     ours: true,
     help:
-      "say when a rule such as 'p5<80 for 3s' comes true, and exit with status 4 at the end; min, max, mean or a percentile, " +
-      'a metric in brackets if not the score, < or >, seconds or frames (50f). May be repeated',
+      "say when a rule such as 'p5<80 for 3s' comes true, and exit with status 4 at the end; a pooled value as in " +
+      '--fail-under (psnr_y.min), < or >, seconds or frames (50f). May be repeated',
   },
   {
     name: 'allow',

@@ -8,6 +8,7 @@ import { usageError } from '../../core/errors.js';
 import { aomCtc, nflxCtc, type Preset } from '../../core/presets.js';
 import { quoted } from '../../core/printable.js';
 import type { RawVideoFormat, Samples, ScoreOptions, ShardChoice } from '../../index.js';
+import { parseAlarm } from '../../live/alarms.js';
 import { extractorsFor } from '../../report/limits.js';
 import type { LiveSettings } from '../live.js';
 import {
@@ -176,7 +177,7 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
   draft.ignored.push(...native.finish(options));
   const { live: watched, keep } = live.finish(chosen.distorted.length);
   if (keep) options.keep = keep;
-  const settings = { ...chosen, ...draft.finish(), ...(watched && { live: watched }) };
+  const settings = { ...chosen, ...draft.finish(watched?.alarms), ...(watched && { live: watched }) };
   refuseContradictions(settings);
   refuseUnusedHosts(options, [
     settings.reference,
@@ -298,17 +299,18 @@ class SettingsDraft {
     models.length = 0;
   }
 
-  /** Measures what limits name and models do not bring along. */
-  #addJudged({ limits = [], drops = [] }: OutputSettings): void {
-    const names = [...limits, ...drops].flatMap(({ metric }) => metric ?? []);
+  /** Measures what limits and alarms name and models do not bring along. */
+  #addJudged({ limits = [], drops = [] }: OutputSettings, alarms: readonly string[]): void {
+    const names = [...limits, ...drops, ...alarms.map(parseAlarm)].flatMap(({ metric }) => metric ?? []);
     for (const feature of extractorsFor(names, this.#features))
       if (this.#features.length < MAX_MODELS) this.#features.push(feature);
   }
 
-  finish(): Omit<ScoreSettings, 'reference' | 'distorted' | 'raw'> {
+  /** @param alarms rules that watch the run */
+  finish(alarms: readonly string[] = []): Omit<ScoreSettings, 'reference' | 'distorted' | 'raw'> {
     if (this.#models.length > 0) this.#options.models = this.#models;
     const outputs = this.#outputs.finish();
-    this.#addJudged(outputs);
+    this.#addJudged(outputs, alarms);
     if (this.#features.length > 0) this.#options.features = this.#features;
     if (this.#shard) this.#outputs.refuseBeside('--shard');
     return {

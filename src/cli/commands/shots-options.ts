@@ -80,7 +80,7 @@ export const SHOTS_OPTIONS = [
       argument: 'NAME',
       help: `what to set: ${orList(PARAMETERS)}. Default: the encoder's scale of constant quality`,
     },
-    { name: 'range', argument: 'LOW..HIGH', help: 'values to choose from' },
+    { name: 'values', argument: 'LOW..HIGH', help: 'values to choose from' },
     ...WORK_OPTIONS,
   ]),
   ...grouped('Result', [
@@ -132,7 +132,7 @@ const readersOf = (draft: Draft): OptionReaders<Exclude<Name, SharedName>, Draft
   target: ({ value }) => ({ targets: [...(draft.targets ?? []), parseTarget(value)] }),
   goal: (use) => ({ goal: choiceValue(use, GOALS) }),
   parameter: (use) => ({ parameter: choiceValue(use, PARAMETERS) }),
-  range: (use) => ({ range: rangeValue(use) }),
+  values: (use) => ({ range: rangeValue(use) }),
   output: ({ value }) => ({ file: value }),
   format: (use) => ({ format: choiceValue(use, SHOT_FORMATS) }),
   json: () => ({ format: 'json' }),

@@ -3,9 +3,10 @@
  * A measurement as the event stream tells of it: how it stands, with each notification of progress, and all that happened so far,
  * which the dashboard begins with.
  */
-import { type Alarm, ASSUMED_RATE } from '../../live/alarms.js';
+import type { Alarm } from '../../live/alarms.js';
 import type { History, SecondPoint, WorstMoment } from '../../live/history.js';
 import type { RunState } from '../../live/messages.js';
+import { ASSUMED_RATE } from '../../report/pool.js';
 
 /** Worst moments that progress tells of. */
 const WORST = 5;

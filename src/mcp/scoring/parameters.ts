@@ -122,9 +122,7 @@ export const target = z
   .string()
   .min(1)
   .max(400)
-  .describe(
-    'Ours: what is to be reached: 93 (the mean), vmaf.p5>=80, psnr_y.mean>=38, several with commas. The result has a verdict.',
-  )
+  .describe('Ours: to be reached: 93 (the mean), vmaf.p5>=80, cambi.max<=5, with commas. Gives a verdict.')
   .optional();
 
 /** Tiny ONNX models, beside the others or by themselves. */

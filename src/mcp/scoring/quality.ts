@@ -3,6 +3,7 @@
  * A search for an encoder's setting within one call: on the pool, with progress and a limit on time.
  */
 import { parseTarget, type SearchResult } from '../../index.js';
+import { targetText } from '../../search/targets.js';
 import { searchQuality } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel } from '../paths.js';
@@ -50,12 +51,12 @@ function documentOf(result: SearchResult) {
   const { encoder, parameter, value, shortfall, predicted, points, samples, final, targets } = result;
   const [{ metric } = { metric: 'vmaf' }] = targets;
   const mean = (pooled: SearchResult['points'][number]['pooled']) => pooled[metric]?.mean ?? Number.NaN;
-  const reached = targets.map(({ statistic, atLeast }) => `${statistic} of ${atLeast}`).join(' and ');
+  const reached = targets.map(targetText).join(' and ');
   const [low, high] = predicted.interval99;
   const range = samples ? `, 99 % sure from ${low.toFixed(2)} to ${high.toFixed(2)}` : '';
   return {
     summary:
-      `${encoder} ${parameter} ${value} ${shortfall ? 'is nearest to' : 'reaches'} ${metric} ${reached}: predicted ` +
+      `${encoder} ${parameter} ${value} ${shortfall ? 'is nearest to' : 'reaches'} ${reached}: predicted ` +
       `${predicted.value.toFixed(2)}${range}, ${result.encodes} encodes.`,
     encoder,
     parameter,

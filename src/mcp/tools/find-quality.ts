@@ -29,7 +29,7 @@ export const findQualityTool = defineTool({
       .min(1)
       .max(8)
       .default(['95'])
-      .describe('All of these: 95 (the mean), p5>=90, min>=80, worst_second>=85, harmonic_mean>=94.'),
+      .describe('All of these: 95 (the mean), p5>=90, worst_second>=85, psnr_y.mean>=40, cambi.max<=5.'),
     at_most: z.number().optional().describe('A mean above this is better than need be.'),
     max_size: z.number().positive().optional().describe("Largest size as a share of the source's: 0.6."),
     range: z

@@ -28,9 +28,8 @@ export const inspectPairTool = defineTool({
   name: 'inspect_pair',
   title: 'Inspect a pair before scoring',
   description:
-    'Looks at two videos without scoring them: what each declares, and what of it or of their first pictures would make ' +
-    'a score wrong (size, frame rate, offset, colour range, black borders, swapped files, ...), each with what resolves ' +
-    'it. Use it before a long score, or when a score looks wrong.',
+    'Looks at two videos without scoring them: what they declare, and what would make a score wrong (size, frame rate, ' +
+    'offset, range, borders, swapped files, ...), with what resolves it. Use it before a long score, or when one looks wrong.',
   inputSchema: z.object({ ...anyPair, ...optionalGeometry, model, ...pairing }),
   outputSchema: z.object({
     summary: z.string(),

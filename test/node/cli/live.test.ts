@@ -155,14 +155,14 @@ describe('--live', () => {
 
   it.each([
     [['--live', 'nowhere'], /--live is "nowhere", but it must be sse:PORT, unix:PATH or stdio-fd:IN,OUT/],
-    [['--alarm', 'bad'], /The alarm is "bad", but it must be a statistic, a comparison and a time/],
+    [['--alarm', 'bad'], /The alarm is "bad", but it must be a pooled value, a comparison and a time/],
     [
-      ['--alarm', 'p5(psnr_y)<30'],
-      /about "psnr_y", which this run does not measure; ask for its feature, or name one of/,
+      ['--alarm', 'p5(psnr_u)<30'],
+      /about "psnr_u", which this run does not measure; ask for its feature, or name one of/,
     ],
     [
       ['--alarm', 'p5<30', '--no_prediction', '--feature', 'psnr'],
-      /is about the score, but this run has no model; name a metric in brackets: psnr_y/,
+      /is about the score, but this run has no model; name a metric, as in psnr_y.min<30: psnr_y/,
     ],
     [['--window', '0s'], /--window is "0s", but it must be a time such as 10s/],
     [['--dashboard'], /--dashboard is a page of --live sse:PORT/],

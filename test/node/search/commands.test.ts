@@ -34,7 +34,7 @@ describe('commands that encode', () => {
 
   it('search: a table as it goes, an answer, JSON, and exit codes', async () => {
     const args = ['search', source, ...X264, '--cache', 'none'];
-    const found = await anyvmaf([...args, '--target', '85', '--range', '20..40']);
+    const found = await anyvmaf([...args, '--target', '85', '--values', '20..40']);
     expect(found.code, found.stderr).toBe(0);
     expect(found.stdout).toMatch(/^libx264 crf [\d.]+ gives vmaf mean of at least 85\.\n/);
     expect(found.stdout).toMatch(
@@ -42,7 +42,7 @@ describe('commands that encode', () => {
     );
     expect(found.stderr).toMatch(/^ +crf +vmaf +kb\/s\n +\d/);
     const file = folder.at('result.json');
-    const missed = await anyvmaf([...args, '--target', '100.5', '--range', '30..31', '--json', '-o', file]);
+    const missed = await anyvmaf([...args, '--target', '100.5', '--values', '30..31', '--json', '-o', file]);
     expect(missed.code).toBe(3);
     const result = JSON.parse(missed.stdout);
     expect(result).toEqual(JSON.parse(readFileSync(file, 'utf8')));
@@ -50,8 +50,8 @@ describe('commands that encode', () => {
     await refuse([
       [['search'], /takes one source/],
       [['search', source], /needs an encoder/],
-      [[...args, '--target', 'best'], /must be a number such as 95/],
-      [[...args, '--range', '40-20'], /must be a range such as 18\.\.40/],
+      [[...args, '--target', 'best'], /must be a number such as 93/],
+      [[...args, '--values', '40-20'], /must be a range such as 18\.\.40/],
       [[...args, '--max-size', 'big'], /must be a share such as 60%/],
       [[...args, '--encoder-arg', 'slow'], /must be NAME=VALUE/],
     ]);
@@ -59,7 +59,7 @@ describe('commands that encode', () => {
 
   it('ladder: rungs, points as they come, and files by the end of their names', async () => {
     const files = ['l.json', 'l.csv', 'l.html'].map((name) => folder.at(name));
-    const curve = ['--sizes', '176,160x88', '--range', '14..38:8', '--rungs', '2'];
+    const curve = ['--sizes', '176,160x88', '--values', '14..38:8', '--rungs', '2'];
     const args = ['ladder', source, ...X264, ...curve, '--cache', folder.at('points')];
     const built = await anyvmaf([...args, ...files.flatMap((file) => ['-o', file])]);
     expect(built.code, built.stderr).toBe(0);
@@ -105,7 +105,7 @@ describe('commands that encode', () => {
     expect(listed).toMatchObject({ code: 0, stderr: '' });
     expect(listed.stdout).toMatch(/\n +2 +12 +9 +0:00\.48 .* cut \(0\.\d\d\)\n/);
     expect(listed.stdout).toMatch(/\n3 shots, 32 frames at 25 per second\.\n$/);
-    const args = ['shots', source, ...X264, '--cache', 'none', '--min-length', '0.2', '--range', '34..34'];
+    const args = ['shots', source, ...X264, '--cache', 'none', '--min-length', '0.2', '--values', '34..34'];
     const tuned = await anyvmaf([...args, '--target', '10']);
     expect(tuned.code, tuned.stderr).toBe(0);
     expect(tuned.stdout).toMatch(/^ shot +first +frames +time +crf +vmaf +kb\/s\n +1 +0 +12 +0:00\.00 +34/);

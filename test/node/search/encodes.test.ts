@@ -198,7 +198,7 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
         ...args,
         '--min-length',
         '0.2',
-        '--range',
+        '--values',
         '34..34',
         '--target',
         '10',
@@ -227,7 +227,7 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
       },
     });
     expect(code).toBeNull();
-    expect(await anyvmaf([...args, '--range', '30..30', '--target', '1'], { env })).toMatchObject({
+    expect(await anyvmaf([...args, '--values', '30..30', '--target', '1'], { env })).toMatchObject({
       code: 0,
     });
     expect(readdirSync(tmp)).toEqual([]);

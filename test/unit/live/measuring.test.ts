@@ -59,6 +59,36 @@ function begun(alarms: readonly string[] = []) {
   return { link, posted, seconds };
 }
 
+describe('a rule', () => {
+  it.each([
+    ['p5<80 for 3s', { statistic: 'p5', metric: undefined, relation: '<', limit: 80, length: 3, unit: 's' }],
+    ['vmaf.p5 <= 80', { statistic: 'p5', metric: 'vmaf', relation: '<=', limit: 80, length: 1 }],
+    ['min(psnr_y)<30 for 50f', { statistic: 'min', metric: 'psnr_y', limit: 30, length: 50, unit: 'f' }],
+    ['psnr_y.min<30 for 50f', { statistic: 'min', metric: 'psnr_y', limit: 30, length: 50, unit: 'f' }],
+    ['cambi.max>5', { statistic: 'max', metric: 'cambi', relation: '>', limit: 5 }],
+    ['worst_second<70 for 100f', { statistic: 'worst_second', metric: undefined, length: 100 }],
+    ['p7<80', { statistic: 7, metric: undefined }],
+    ['psnr_y<40', { statistic: 'mean', metric: 'psnr_y' }],
+    ['80', { statistic: 'mean', metric: undefined, relation: '<', limit: 80 }],
+  ])('%s is read', (text, rule) => expect(parseAlarm(text)).toMatchObject({ text, ...rule }));
+
+  it.each(['', 'p5', 'p5<', '<80', 'p5<80 for 0s', 'good(vmaf)<80', 'p5=80', 'p5<8.0.0', 'p5<80 for 3'])(
+    '%s is refused',
+    (text) => expect(() => parseAlarm(text)).toThrow(/must be a pooled value, a comparison and a time/),
+  );
+
+  it('is about a metric by any of its names, and holds at its limit only where it says so', () => {
+    const raised = (rule: string) => {
+      const { link, posted } = begun([rule]);
+      for (let frame = 0; frame < 2; frame++) link.frame(frame, Float64Array.of(10), ['old']);
+      return posted.some((message) => message.kind === 'alarm');
+    };
+    expect(['old.max<10', 'old.max<=10', 'max<10.5', 'max>10', 'max>=10', '11'].map(raised)).toEqual([
+      ...[false, true, true, false, true, true],
+    ]);
+  });
+});
+
 describe('a link', () => {
   it('is about the old score up to the frame at which a change takes effect', () => {
     const { link, posted, seconds } = begun(['max<50 for 2s']);

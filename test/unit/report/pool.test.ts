@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { percentile } from '../../../src/core/percentile.js';
 import { buildReport, type ReportParts } from '../../../src/report/build.js';
+import { holdAgainst, parseLimit } from '../../../src/report/limits.js';
 import { distribution, pool } from '../../../src/report/pool.js';
 import { placeName } from '../../../src/report/view/chart-moments.js';
 import { frameGap, ranking, worstFrames } from '../../../src/report/worst.js';
@@ -90,6 +91,42 @@ describe.skipIf(golden === undefined)(`pool on golden values (${needsShared})`, 
       }
     }
     expect(compared).toBeGreaterThan(50);
+  });
+});
+
+describe('the worst second of a report', () => {
+  const saved = (metric: string, values: readonly number[], more: object = {}) => {
+    const base = report({ frames: frames(metric, values), metrics: [metric], ...more });
+    return { ...base, reference: { ...base.reference, frameRate: { num: 2, den: 1 } } };
+  };
+  const found = (text: string, of: ReturnType<typeof saved>) =>
+    holdAgainst(of, parseLimit(text)).map(({ name, value, passed }) => [name, value, passed]);
+
+  it('is the lowest mean of a second, and the highest where high values are the worse', () => {
+    expect(found('psnr_y.worst_second>=30', saved('psnr_y', [40, 20, 30, 90]))).toEqual([
+      ['psnr_y.worst_second', 25, false],
+    ]);
+    expect(found('cambi.worst_second<=6', saved('cambi', [4, 8, 4, 0]))).toEqual([
+      ['cambi.worst_second', 6, true],
+    ]);
+  });
+
+  it('lies within a run of frames that were scored, of which a step leaves out some', () => {
+    const gap = saved('psnr_y', [40, 20, 30, 90]);
+    const apart = {
+      ...gap,
+      frames: gap.frames.map((frame, i) => ({ ...frame, frameNum: i < 2 ? i : i + 50 })),
+    };
+    expect(found('psnr_y.worst_second>=30', apart)).toEqual([['psnr_y.worst_second', 30, true]]);
+    expect(found('psnr_y.worst_second>=20', saved('psnr_y', [40, 20], { subsample: 2 }))).toEqual([
+      ['psnr_y.worst_second', 20, true],
+    ]);
+  });
+
+  it('is not known where a frame has no value', () => {
+    expect(found('vmaf.worst_second>=1', { ...saved('psnr_y', [40, 20]), metrics: ['vmaf'] })).toEqual([
+      ['vmaf.worst_second', undefined, false],
+    ]);
   });
 });
 

@@ -40,12 +40,18 @@ describe('a target', () => {
     ['p5>=90', { statistic: 'p5', atLeast: 90 }],
     ['worst_second >= 80.5', { statistic: 'worst_second', atLeast: 80.5 }],
     ['psnr_y:min>=38', { metric: 'psnr_y', statistic: 'min', atLeast: 38 }],
+    ['vmaf.p5>=90', { metric: 'vmaf', statistic: 'p5', atLeast: 90 }],
+    ['psnr_y>=40', { metric: 'psnr_y', atLeast: 40 }],
+    ['cambi.max<=5', { metric: 'cambi', statistic: 'max', atMost: 5 }],
   ])('%s is read', (text, target) => expect(parseTarget(text)).toEqual(target));
 
-  it.each(['', 'p5', 'p6>=90', 'good>=1', '95 or so', '>=95', 'a:b:mean>=1', 'NaN'])(
-    '%s is refused',
-    (text) => expect(() => parseTarget(text)).toThrow(/must be a number such as 95/),
+  it.each(['', 'p5', '95 or so', '>=95', 'p5>90', 'NaN'])('%s is refused', (text) =>
+    expect(() => parseTarget(text)).toThrow(/must be a number such as 93/),
   );
+
+  it('knows no worst second where high values are the worse ones', () => {
+    expect(() => parseTarget('cambi.worst_second<=5')).toThrow(/; use max/);
+  });
 
   it('takes the worst second within a run of frames, not across runs', () => {
     const values = [10, 90, 90, 90, 90, 20];

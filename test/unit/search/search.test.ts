@@ -23,6 +23,20 @@ function expectClosed(host: FakeHost): void {
 }
 
 describe('a search', () => {
+  it('measures the metrics that its targets name, of which less may be better', async () => {
+    const host = fakeEncoding();
+    const found = await search(host, { targets: [{ metric: 'psnr_y', atLeast: 85 }] });
+    expect(found.targets).toEqual([{ metric: 'psnr_y', statistic: 'mean', atLeast: 85 }]);
+    const at = found.points.find(({ value }) => value === found.value);
+    expect(at?.margin).toBeCloseTo((at?.quality ?? 0) - 85, 9);
+    const most = await search(host, {
+      targets: [{ metric: 'psnr_y', statistic: 'max', atMost: 85 }],
+      all: true,
+      range: { min: 20, max: 40, step: 4 },
+    });
+    for (const { quality, margin } of most.points) expect(margin).toBeCloseTo(85 - quality, 9);
+  });
+
   it('finds what a full grid finds within a step, and goes on from its points for another target', async () => {
     const host = fakeEncoding();
     const seen: SearchPoint[] = [];
@@ -215,9 +229,9 @@ describe('a search', () => {
     [{ pixelFormat: 'rgb24' }, 'usage', /does not take the pixel format rgb24/],
     [{ range: { min: 5, max: 90 } }, 'usage', /from 0 to 51/],
     [
-      { targets: [{ metric: 'psnr_y', atLeast: 30 }] },
+      { targets: [{ metric: 'psnr_u', atLeast: 30 }] },
       'feature',
-      /names psnr_y, which no frame has; there are int/,
+      /names psnr_u, which no frame has; there are int/,
     ],
     [{ output: 'x.txt' }, 'usage', /must end in \.mp4/],
     [{ nonesuch: 1 }, 'usage', /There is no option "nonesuch"/],
@@ -333,7 +347,7 @@ describe('a ladder', () => {
     [{ between: { min: 99.99, max: 100 } }, 'usage', /rungs are wanted between 99\.99 and 100/],
     [{ between: { min: 9, max: 1 } }, 'usage', /min that is not above/],
     [{ spacing: 'even' }, 'usage', /spacing.*rate.*quality/],
-    [{ metric: 'psnr_y' }, 'feature', /psnr_y, which no frame has/],
+    [{ metric: 'psnr_u' }, 'feature', /psnr_u, which no frame has/],
     [{ atMost: 4 }, 'usage', /There is no option "atMost"/],
   ])('refuses %j', async (options, code, message) => {
     const task = ladder(fakeEncoding(), { rungs: 1, ...(options as Partial<LadderOptions>) });

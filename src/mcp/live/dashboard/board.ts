@@ -2,8 +2,9 @@
  * @module mcp/live/dashboard/board
  * What the dashboard knows of all measurements, as its stream tells: it runs in the page, and draws nothing.
  */
-import { type Alarm, ASSUMED_RATE } from '../../../live/alarms.js';
+import type { Alarm } from '../../../live/alarms.js';
 import { KEPT_ALARMS, KEPT_SECONDS, type SecondPoint } from '../../../live/history.js';
+import { ASSUMED_RATE } from '../../../report/pool.js';
 import { labelOf, scoreText, timeText } from '../../../report/view/numbers.js';
 import type { Progress, Story } from '../story.js';
 
