@@ -3,7 +3,7 @@
  * Everything the public API has in common everywhere: types, errors, tables and report writers.
  */
 
-export type { Compat, NativeFlavour } from './core/choices.js';
+export type { Compat, NativeFlavour, V1Settings } from './core/choices.js';
 export { AnyvmafError, type AnyvmafErrorOptions, type ErrorCode, type InputRole } from './core/errors.js';
 export type { ChromaFormat, FramePlanes, VideoFormat } from './core/frame.js';
 export type { Hint, Objection, Remedy } from './core/hint.js';

@@ -53,6 +53,10 @@ export type ScaleFilter = (typeof SCALE_FILTERS)[number];
 export const COMPATS = ['libvmaf-3.2', 'libvmaf-3.0'] as const;
 export type Compat = (typeof COMPATS)[number];
 
+/** What VMAF v1 models know of a scaled encode: its size and depth, or nothing. */
+export const V1_SETTINGS = ['encode', 'plain'] as const;
+export type V1Settings = (typeof V1_SETTINGS)[number];
+
 /** Kinds of installed program: libvmaf's own tool, or one of ffmpeg's with the libvmaf filter. */
 export type NativeFlavour = 'vmaf' | 'ffmpeg' | 'ffprobe';
 

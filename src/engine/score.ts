@@ -13,7 +13,6 @@ import { prepareBackend } from './backends/open.js';
 import { type CheckedOptions, checkOptions, checkRequest, SCORE_OPTIONS } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type { ScoreOptions, ScoreRequest } from './contract/types.js';
-import { formatOf } from './inputs/known.js';
 import { identifyInputs, RunInputs } from './inputs/open.js';
 import {
   describePair,
@@ -26,6 +25,7 @@ import {
 import { PairChecks } from './inputs/pair-checks.js';
 import type { SharedInspection } from './inputs/shared-inspection.js';
 import type { Steering } from './live/steering.js';
+import { scoredSize } from './plan/encode-settings.js';
 import { Meter } from './results/progress.js';
 import { decoderWarnings, headOf, inputsOf, namesOf, sayLengths } from './results/report-head.js';
 import { Scope } from './scope.js';
@@ -91,7 +91,7 @@ async function run({ platform, request, options, checked, variant }: Call, scope
   // Load inputs and models concurrently; report errors of inputs before those of models.
   const inputs = new RunInputs(identifyInputs(platform, request, checked, scope.signal, inspection));
   scope.own(() => inputs.close());
-  const format = async () => formatOf(await inputs.known);
+  const format = async () => scoredSize(await inputs.known);
   const openBackend = prepareBackend(platform, checked, { options, format, signal: scope.signal, steering });
   const checks = new PairChecks(platform, checked, inspection, scope.signal);
   scope.own(() => checks.close());

@@ -175,11 +175,12 @@ function sizeOf({ reference: { width, height } }: Pick<Report, 'reference'>): st
   return `${width}x${height}`;
 }
 
-function modelText({ source, options, collection }: ReportModel): string {
+function modelText({ source, settings, options, collection }: ReportModel): string {
   const extras = [
     options.disableClip ? 'disable_clip' : '',
     options.enableTransform ? 'enable_transform' : '',
     collection ? `${collection.members} members` : '',
+    settings ?? '',
   ].filter((text) => text !== '');
   return [shown(source), ...extras].join(' with ');
 }

@@ -142,6 +142,8 @@ export const model = object({
   source: text,
   /** Why it was chosen, a sentence, where the caller left the choice open. */
   chosen: optional(text),
+  /** What CAMBI of a VMAF v1 model was told of the encode, a sentence. */
+  settings: optional(text),
   /** Features it read, as log names. */
   features: or(words, () => []),
   options: inline(object({ disableClip: or(flag, () => false), enableTransform: or(flag, () => false) })),

@@ -285,13 +285,14 @@ function run(report: Report, { style, width }: View): string[] {
     ['backend', `${used}${asked}, ${report.implementation}, ${workers}`],
     ...(report.measurers ?? []).map((one): [string, string] => ['measured', printable(measurerText(one))]),
     ['arithmetic', report.compat],
-    ...report.models.map(({ name, source, chosen, features, options }): [string, string] => {
+    ...report.models.map(({ name, source, chosen, settings, features, options }): [string, string] => {
       const flags = [
         options.disableClip ? 'disable_clip' : '',
         options.enableTransform ? 'enable_transform' : '',
       ];
       const set = flags.filter((flag) => flag !== '').map((flag) => `, ${flag}`);
-      const why = chosen === undefined ? '' : ` (${chosen.replace(/\.$/, '')})`;
+      const notes = [chosen, settings].flatMap((note) => note?.replace(/\.$/, '') ?? []);
+      const why = notes.length === 0 ? '' : ` (${notes.join('; ')})`;
       return ['model', printable(`${name} = ${source}${set.join('')}: ${features.join(', ')}${why}`)];
     }),
     ...(report.tiny ?? []).map(

@@ -3,7 +3,7 @@
  * The options of the scoring command: every option of the `vmaf` tool and ours, and reading a command line
  * of them. Pure: opens nothing.
  */
-import { COMPATS, REPORT_FORMATS } from '../../core/choices.js';
+import { COMPATS, REPORT_FORMATS, V1_SETTINGS } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { aomCtc, nflxCtc, type Preset } from '../../core/presets.js';
 import { quoted } from '../../core/printable.js';
@@ -86,6 +86,12 @@ export const SCORE_OPTIONS = [
       argument: 'VERSION',
       ours: true,
       help: 'whose numbers to reproduce: libvmaf-3.2 (default) or libvmaf-3.0 for motion as in libvmaf 2.x to 3.0',
+    },
+    {
+      name: 'v1-settings',
+      argument: 'WHICH',
+      ours: true,
+      help: 'what VMAF v1 knows of a scaled encode: encode (default), its size and depth, or plain, nothing, as a bare vmaf',
     },
     {
       name: 'aom_ctc',
@@ -253,6 +259,9 @@ class SettingsDraft {
         break;
       case 'compat':
         this.#options.compat = choiceValue(use, COMPATS);
+        break;
+      case 'v1-settings':
+        this.#options.v1Settings = choiceValue(use, V1_SETTINGS);
         break;
       case 'shard':
         this.#shard = shardValue(use);

@@ -32,6 +32,7 @@ const ALLOWED: ReadonlySet<string> = new Set([
   'noReference',
   'noPrediction',
   'compat',
+  'v1Settings',
   'subsample',
   'frameCount',
   'skipReference',

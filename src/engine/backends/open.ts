@@ -9,6 +9,7 @@ import type { Platform } from '../contract/platform.js';
 import type { ScoreOptions } from '../contract/types.js';
 import { formatOf, type KnownInputs } from '../inputs/known.js';
 import type { Steering } from '../live/steering.js';
+import type { ScoredSize } from '../plan/encode-settings.js';
 import { loadRequested } from '../plan/plan.js';
 import type { BackendChosen } from './choice.js';
 import { openCore } from './core/run.js';
@@ -19,7 +20,7 @@ import { isOwnBackend } from './native/types.js';
 interface BackendRun {
   readonly options: Pick<ScoreOptions, 'onFrame' | 'signal' | 'gate'>;
   /** Resolves to the scored format. */
-  readonly format: () => Promise<VideoFormat>;
+  readonly format: () => Promise<VideoFormat & ScoredSize>;
   /** Aborts programs. */
   readonly signal: AbortSignal;
   /** Absent where nobody steers. */

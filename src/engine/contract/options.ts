@@ -10,6 +10,7 @@ import {
   DECODER_CHOICES,
   FRAME_RATE_POLICIES,
   SCALE_FILTERS,
+  V1_SETTINGS,
 } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
@@ -36,6 +37,7 @@ export interface CheckedOptions {
   readonly tiny: readonly TinyModelOptions[];
   readonly noReference: boolean;
   readonly compat: NonNullable<ScoreOptions['compat']>;
+  readonly v1Settings: NonNullable<ScoreOptions['v1Settings']>;
   /** At least 1. */
   readonly subsample: number;
   /** `Infinity` for all. */
@@ -58,7 +60,7 @@ export interface CheckedOptions {
 /** Options that determine models and features. */
 export type ModelOptions = Pick<
   CheckedOptions,
-  'models' | 'features' | 'noPrediction' | 'noReference' | 'tiny'
+  'models' | 'features' | 'noPrediction' | 'noReference' | 'tiny' | 'v1Settings'
 >;
 
 /** Options of opening and pairing two videos. */
@@ -85,6 +87,7 @@ export type ProgramOptions = Pick<
   | 'subsample'
   | 'threads'
   | 'maxThreads'
+  | 'v1Settings'
 >;
 
 /** How to run an installed program. */
@@ -169,6 +172,7 @@ const PAIRING = [
 /** Options of `score`. */
 export const SCORE_OPTIONS: readonly (keyof ScoreOptions)[] = [
   ...SHARED,
+  'v1Settings',
   'noReference',
   'samples',
   'frameCount',
@@ -252,6 +256,7 @@ export function checkOptions(
     tiny: checkTiny(options.tiny),
     noReference: checkAlone(options),
     compat: oneOf('compat', options.compat ?? 'libvmaf-3.2', COMPATS),
+    v1Settings: oneOf('v1Settings', options.v1Settings ?? 'encode', V1_SETTINGS),
     subsample: Math.max(1, count('subsample', options.subsample ?? 1)),
     frameCount: count('frameCount', options.frameCount ?? 0) || Number.POSITIVE_INFINITY,
     skipReference: count('skipReference', options.skipReference ?? 0),

@@ -3,7 +3,7 @@
  * Types of requests: videos, models, features and options.
  */
 
-import type { Compat } from '../../core/choices.js';
+import type { Compat, V1Settings } from '../../core/choices.js';
 import type { AnyvmafError } from '../../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../../core/frame.js';
 import type { Origin } from '../../core/origin.js';
@@ -134,6 +134,12 @@ export interface ScoreOptions extends PairingOptions {
   readonly noPrediction?: boolean;
   /** The libvmaf generation whose arithmetic to use. Default `libvmaf-3.2`. */
   readonly compat?: Compat;
+  /**
+   * What VMAF v1 models know of an encode whose pictures are scaled up: `encode` (default), its size and depth, as
+   * `cambi.enc_width`, `cambi.enc_height` and `cambi.enc_bitdepth` where none of them is set; `plain`, nothing, as in a bare
+   * `vmaf`.
+   */
+  readonly v1Settings?: V1Settings;
   /** Score only frames whose index is a multiple of this. 0 and 1 mean all. Default 1. */
   readonly subsample?: number;
   /** At most this many pairs; 0 means all. Default 0. */

@@ -15,8 +15,9 @@ import type { ReportModel } from '../../report/types.js';
 import type { ModelOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { TinyPlan, TinyRequest } from '../results/tiny.js';
+import { encodeSettings, isOpenToEncode, type ScoredSize, withEncode } from './encode-settings.js';
 import { type FeaturePlan, planFeatures } from './features.js';
-import { chooseModel, isOpen, type PictureSize, settle } from './model-choice.js';
+import { chooseModel, isOpen, settle } from './model-choice.js';
 
 /** Models and extractors of a run, before any video is known. */
 export interface Requested {
@@ -55,16 +56,16 @@ const NOTHING =
 export async function loadRequested(
   options: ModelOptions,
   platform: Pick<Platform, 'models' | 'tiny'>,
-  size: () => Promise<PictureSize> | PictureSize,
+  size: () => Promise<ScoredSize> | ScoredSize,
 ): Promise<Requested> {
   const { noPrediction } = options;
   const named = options.features.map((text) => parseFeature(text));
   const texts = options.noReference ? [] : (options.models ?? (noPrediction ? [] : [DEFAULT_MODEL]));
   const choice = texts.some(isOpen) ? chooseModel(await size()) : undefined;
-  const models = await loadModels(
-    choice ? texts.map((text) => settle(text, choice)) : texts,
-    platform.models,
-  );
+  const settled = choice ? texts.map((text) => settle(text, choice)) : texts;
+  const plain = await loadModels(settled, platform.models);
+  const told = await textsForEncode(settled, plain, options, size);
+  const models = told === settled ? plain : await loadModels(told, platform.models);
   const tiny = options.tiny.length > 0 ? await attach(options, platform) : undefined;
   const open = choice ? models.filter((_, i) => isOpen(texts[i] ?? '')) : [];
   return {
@@ -73,6 +74,26 @@ export async function loadRequested(
     extractors: [...models.flatMap((model) => model.extractors), ...named, ...(tiny?.extractors ?? [])],
     ...(tiny && { tiny }),
   };
+}
+
+/**
+ * Model strings, those of VMAF v1 with what was encoded where that is scaled.
+ * @param models what the strings give as they are
+ * @returns the very list where nothing changes
+ */
+export async function textsForEncode(
+  texts: readonly string[],
+  models: readonly LoadedModel[],
+  { v1Settings }: Pick<ModelOptions, 'v1Settings'>,
+  size: () => Promise<ScoredSize> | ScoredSize,
+): Promise<readonly string[]> {
+  if (v1Settings === 'plain' || !models.some(isOpenToEncode)) return texts;
+  const { encode } = await size();
+  if (!encode) return texts;
+  return texts.map((text, i) => {
+    const model = models[i];
+    return model && isOpenToEncode(model) ? withEncode(text, model, encode) : text;
+  });
 }
 
 /** Loaded only for tiny models, like their runtimes. */
@@ -116,10 +137,12 @@ export function reportModel(model: LoadedModel, chosen?: RunPlan['chosen']): Rep
   const { name, source, disableClip, enableTransform, collectionKeys } = model;
   const inputs = model.members.flatMap((member) => member.inputs.map((input) => input.logName));
   const clip = model.members[0]?.definition.clip;
+  const settings = encodeSettings(model);
   return {
     name,
     source,
     ...(reason !== undefined && { chosen: reason }),
+    ...(settings !== undefined && { settings }),
     features: [...new Set(inputs)],
     options: { disableClip, enableTransform },
     ...(clip && (clip[0] !== 0 || clip[1] !== 100) && { scoreRange: clip }),

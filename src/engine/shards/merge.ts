@@ -47,7 +47,7 @@ export async function mergeRun(
   if (extent.pairs === 0)
     throw new AnyvmafError('media', 'There are no frames to score: each shard is empty.');
   const plan = planRun(
-    await loadRequested(checked, platform, () => first.format),
+    await loadRequested(checked, platform, () => ({ ...first.format, encode: first.encode })),
     first.format,
     checked.compat,
   );

@@ -22,6 +22,7 @@ import { canReadAgain, formatOf, type KnownInputs, type ReadyInputs } from '../i
 import { identifyInputs, RunInputs } from '../inputs/open.js';
 import { describePair, expectPairs, lengthsOf, refuseEmpty, refuseTruncated } from '../inputs/pair.js';
 import { PairChecks } from '../inputs/pair-checks.js';
+import { scoredSize } from '../plan/encode-settings.js';
 import { loadRequested } from '../plan/plan.js';
 import { Meter } from '../results/progress.js';
 import { decoderWarnings, inputsOf } from '../results/report-head.js';
@@ -134,7 +135,7 @@ class ShardRun {
     const { signal } = this.#scope;
     const inputs = new RunInputs(identifyInputs(platform, request, checked, signal));
     this.#scope.own(() => inputs.close());
-    const format = async () => formatOf(await inputs.known);
+    const format = async () => scoredSize(await inputs.known);
     const loading = Promise.all([loadRequested(checked, platform, format), platform.loadCore()]);
     loading.catch(() => {});
     const known = await inputs.known;
@@ -243,6 +244,7 @@ class ShardRun {
     const found = await this.#checks.shardFindings();
     const skips = { skipReference: checked.skipReference, skipDistorted: checked.skipDistorted };
     const { extraction, layout } = planned.plan.features;
+    const { encode } = scoredSize(known);
     const pairs = Math.max(0, (recorded?.extent.pairs ?? range.first) - range.first);
     const pairing = checked.noReference ? undefined : ready?.describe?.(0);
     return {
@@ -250,6 +252,7 @@ class ShardRun {
       shard: { number: shard.number, count: shard.count },
       options: plainOptions(options),
       format: extraction.format,
+      ...(encode && { encode }),
       plan: await planDigest(planned.plan),
       files,
       ...inputsOf(known, skips),

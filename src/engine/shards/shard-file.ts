@@ -36,6 +36,7 @@ import type { ReportInput, ReportMeasurer } from '../../report/types.js';
 import type { ContinuityRules } from '../inputs/continuity.js';
 import type { ContentIdentity } from '../inputs/identity.js';
 import type { PairLengths } from '../inputs/pair.js';
+import type { EncodedPictures } from '../plan/encode-settings.js';
 import type { TinySessionFacts } from '../results/tiny.js';
 import type { EndOfPair } from '../workers/protocol.js';
 import { requireShard } from './require.js';
@@ -158,6 +159,7 @@ const FIELDS = objectOf<Shard>({
   options,
   // The key format names the kind of file.
   format: named('scored_format', format),
+  encode: optional(objectOf<EncodedPictures>({ width: size, height: size, bitDepth: size })),
   plan: sha,
   files: objectOf<Shard['files']>({ reference: optional(identity), distorted: optional(identity) }),
   reference: input as Kind<ReportInput>,

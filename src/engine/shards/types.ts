@@ -10,6 +10,7 @@ import type { ScoreOptions } from '../contract/types.js';
 import type { ContinuityRules } from '../inputs/continuity.js';
 import type { ContentIdentity } from '../inputs/identity.js';
 import type { PairLengths } from '../inputs/pair.js';
+import type { EncodedPictures } from '../plan/encode-settings.js';
 import type { TinySessionFacts } from '../results/tiny.js';
 import type { EndOfPair } from '../workers/protocol.js';
 
@@ -73,6 +74,8 @@ export interface Shard {
   readonly options: ShardOptions;
   /** The format in which pairs are scored. */
   readonly format: VideoFormat;
+  /** What was encoded, where its pictures are scaled. */
+  readonly encode?: EncodedPictures | undefined;
   /** SHA-256 of what is measured and of the models that predict. */
   readonly plan: string;
   /** The two files; absent for videos without bytes to look at. */

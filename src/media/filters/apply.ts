@@ -126,6 +126,11 @@ export async function filterSide(
   const facts = side.kind === 'frames' ? side.source.info : side.video.facts;
   if (isIdle(facts, filters)) return side;
   const applied = [...(side.applied ?? []), ...phrases(facts, filters)];
+  const done = {
+    applied,
+    storedDepth: side.storedDepth ?? facts.bitDepth,
+    ...((side.reshaped || filters.vf !== undefined) && { reshaped: true as const }),
+  };
   if (side.kind === 'encoded' && side.video.decoder.withFilters) {
     const { video } = side;
     const decoder = side.video.decoder.withFilters(decoderFilters(facts, filters));
@@ -138,17 +143,17 @@ export async function filterSide(
       video: { ...video, decoder, facts: filtered, others: [], filters: key },
       times,
       ...(times && setBacks && { setBacks }),
-      applied,
+      ...done,
     };
   }
   const problem = beyondOwn(facts, filters);
   if (problem !== undefined) throw notHere(role, side, problem);
   const own = ownFilters(facts, filters);
-  if (side.kind === 'frames') return { ...side, source: new FilteredSource(side.source, own), applied };
+  if (side.kind === 'frames') return { ...side, source: new FilteredSource(side.source, own), ...done };
   const decoder = new OwnFilterDecoder(side.video.decoder, own);
   const filtered = filteredFacts(side.video.facts, own);
   const video = { ...side.video, decoder, facts: filtered, others: [], filters: applied.join('; ') };
-  return { ...side, video, applied };
+  return { ...side, video, ...done };
 }
 
 /** What is known of filtered pictures, whether or not a version of ffmpeg says so. */

@@ -39,6 +39,10 @@ export type Side =
       readonly times: Float64Array | null;
       /** What filters do to its pictures, a phrase each. */
       readonly applied?: readonly string[];
+      /** Bits of a sample before filters. */
+      readonly storedDepth?: number;
+      /** A chain of filters that the caller wrote made its pictures. */
+      readonly reshaped?: true;
     }
   | {
       readonly kind: 'encoded';
@@ -47,6 +51,8 @@ export type Side =
       /** Seconds at which the file's clock is set back; times continue as if it was not. */
       readonly setBacks?: readonly number[];
       readonly applied?: readonly string[];
+      readonly storedDepth?: number;
+      readonly reshaped?: true;
     };
 
 /** Both videos. */

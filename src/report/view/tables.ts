@@ -161,7 +161,7 @@ function comparisonRows(facts: Facts): Row[] {
       ],
     ),
     ...(facts.models ?? []).map(
-      ({ name, source, chosen, options, collection }): Row => [
+      ({ name, source, chosen, settings, options, collection }): Row => [
         'model',
         joined([
           name === source || name === 'vmaf' ? source : `${name} = ${source}`,
@@ -169,6 +169,7 @@ function comparisonRows(facts: Facts): Row[] {
           options.enableTransform && 'enable_transform',
           collection && `${collection.members} members`,
           chosen,
+          settings,
         ]),
       ],
     ),

@@ -7,6 +7,8 @@ import { nodePlatform } from '../../../src/platform/node/platform.js';
 import { file, results, SMALL, scratchFolder, streamOf, y4mPair } from '../../support/clips.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { failure } from '../../support/media.js';
+import { smallModel } from '../../support/models.js';
+import { inParts } from '../../support/shards.js';
 import { needsShared, sharedPath } from '../../support/shared.js';
 import { tier } from '../../support/tier.js';
 
@@ -33,6 +35,49 @@ const clips = ['Seeking_30_480_1050.mp4', 'Seeking_10_288_375.mp4'].map((name) =
   sharedPath(`clips/${name}`),
 );
 const [seeking, small] = clips;
+
+describe('a model with CAMBI', () => {
+  const folder = scratchFolder();
+  const MODEL = file(
+    folder,
+    'cambi.json',
+    new TextEncoder().encode(
+      JSON.stringify(
+        smallModel({ feature_names: ['VMAF_integer_feature_adm2_score', 'Cambi_feature_cambi_score'] }),
+      ),
+    ),
+  );
+  const models = [`path=${MODEL}`];
+  const HD = { width: 480, height: 270, bitDepth: 10, chroma: '420' } as const;
+  const SD = { width: 320, height: 220, bitDepth: 8, chroma: '420' } as const;
+  const [master, small8] = [y4mPair(HD, 2), y4mPair(SD, 2)];
+  const request = { reference: master.reference, distorted: small8.distorted };
+  const options = { scale: 'bicubic', commonBitDepth: true, preflight: false, threads: 0 } as const;
+  const TOLD = ':cambi.enc_width=320:cambi.enc_height=220:cambi.enc_bitdepth=8';
+  const name = 'cambi_encbd_8_ench_220_encw_320';
+
+  it('is told the size and depth of an encode that is scaled, which the report names', async () => {
+    const report = await score(request, { ...options, models });
+    expect(report.metrics).toContain(name);
+    const [model] = report.models;
+    expect(model?.settings).toBe('CAMBI knows of the encode: enc_width=320, enc_height=220, enc_bitdepth=8.');
+    const told = await score(request, { ...options, models: [`${models[0]}${TOLD}`], v1Settings: 'plain' });
+    expect(report.frames).toEqual(told.frames);
+    expect((await inParts(request, 2, { ...options, models })).frames).toEqual(report.frames);
+    const deep = await score(request, { ...options, models, pixelFormat: 'yuv420p10le' });
+    expect(deep.metrics).toContain(name);
+  });
+
+  it.each<[string, ScoreOptions, keyof typeof request | undefined]>([
+    ['as a bare vmaf does, where that is asked for', { models, v1Settings: 'plain' }, undefined],
+    ['where the model string says something', { models: [`${models[0]}:cambi.enc_bitdepth=9`] }, undefined],
+    ['where nothing is scaled', { models }, 'reference'],
+  ])('is told nothing %s', async (_, asked, side) => {
+    const distorted = side ? request[side] : request.distorted;
+    const report = await score({ ...request, distorted }, { ...options, ...asked });
+    expect(report.metrics.filter((metric) => /encw/.test(metric))).toEqual([]);
+  });
+});
 
 describe.runIf(hasFfmpeg && seeking && small)(`known scores, ${needsFfmpeg}, ${needsShared}`, () => {
   const request = { reference: seeking ?? '', distorted: small ?? '' };

@@ -11,8 +11,9 @@ import { readBuiltInModel, requireBuiltIn } from '../../../models/registry.js';
 import type { LoadedModel, ModelRequest, ModelStore } from '../../../models/types.js';
 import type { ReportModel } from '../../../report/types.js';
 import type { ProgramOptions } from '../../contract/options.js';
-import { chooseModel, isOpen, type PictureSize, settle } from '../../plan/model-choice.js';
-import { type Requested, reportModel } from '../../plan/plan.js';
+import type { ScoredSize } from '../../plan/encode-settings.js';
+import { chooseModel, isOpen, settle } from '../../plan/model-choice.js';
+import { type Requested, reportModel, textsForEncode } from '../../plan/plan.js';
 import { healthOf, type NativeChoice } from '../choice.js';
 import { PROBE_MODEL } from './probe.js';
 import type { NativeModel } from './task.js';
@@ -42,15 +43,17 @@ export async function loadNative(
   choice: NativeChoice,
   checked: ProgramOptions,
   store: ModelStore,
-  size: () => Promise<PictureSize> | PictureSize,
+  size: () => Promise<ScoredSize> | ScoredSize,
   signal: AbortSignal,
 ): Promise<NativeModels> {
   // Programs take options that they do not know, and say nothing.
   for (const feature of checked.features) parseFeature(feature);
   const open = checked.models ?? (checked.noPrediction ? [] : [DEFAULT_MODEL]);
   const chosen = open.some(isOpen) ? chooseModel(await size()) : undefined;
-  const texts = chosen ? open.map((text) => settle(text, chosen)) : open;
-  const loaded = await loadIfKnown(texts, store);
+  const settled = chosen ? open.map((text) => settle(text, chosen)) : open;
+  const known = await loadIfKnown(settled, store);
+  const texts = known ? await textsForEncode(settled, known, checked, size) : settled;
+  const loaded = texts === settled ? known : await loadIfKnown(texts, store);
   const requests = texts.map(parseModelString);
   const files: Record<string, string> = {};
   const names = new Map<string, string>();

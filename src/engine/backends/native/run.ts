@@ -15,7 +15,7 @@ import type { FrameMetrics } from '../../../report/types.js';
 import type { ProgramOptions } from '../../contract/options.js';
 import type { Platform } from '../../contract/platform.js';
 import type { Extent, OpenPair } from '../../inputs/pair.js';
-import type { PictureSize } from '../../plan/model-choice.js';
+import type { ScoredSize } from '../../plan/encode-settings.js';
 import { planRun } from '../../plan/plan.js';
 import type { Meter } from '../../results/progress.js';
 import type { NativeChoice } from '../choice.js';
@@ -69,7 +69,7 @@ export interface NativeRequest {
   readonly notes: readonly string[];
   readonly onFrame: ((frame: FrameMetrics) => void) | undefined;
   /** Returns the scored size. */
-  readonly size: () => Promise<PictureSize>;
+  readonly size: () => Promise<ScoredSize>;
   readonly signal: AbortSignal;
 }
 

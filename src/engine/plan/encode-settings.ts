@@ -1,0 +1,69 @@
+/**
+ * @module engine/plan/encode-settings
+ * Tells CAMBI of VMAF v1 models what was encoded, where its pictures are scaled before they are compared: banding is that
+ * of the encode's samples.
+ */
+import type { VideoFormat } from '../../core/frame.js';
+import type { ExtractorInstance } from '../../metrics/metric.js';
+import type { LoadedModel } from '../../models/types.js';
+import { formatOf, type KnownInputs } from '../inputs/known.js';
+import type { PictureSize } from './model-choice.js';
+
+/** Pictures as an encoder got them. */
+export interface EncodedPictures {
+  readonly width: number;
+  readonly height: number;
+  readonly bitDepth: number;
+}
+
+/** The format in which a pair is scored, and what was encoded if that is scaled. */
+export interface ScoredSize extends PictureSize {
+  readonly encode?: EncodedPictures | undefined;
+}
+
+export function scoredSize(known: KnownInputs): VideoFormat & ScoredSize {
+  return { ...formatOf(known), encode: scaledEncode(known) };
+}
+
+/** The distorted pictures before they are scaled; `undefined` where they are not, or only ffmpeg knows how. */
+function scaledEncode({ plan, sides: { distorted } }: KnownInputs): EncodedPictures | undefined {
+  if (!plan || distorted.reshaped) return undefined;
+  const { width, height, bitDepth } =
+    distorted.kind === 'frames' ? distorted.source.info : distorted.video.facts;
+  const { format } = plan;
+  const isScaledUp =
+    width <= format.width && height <= format.height && (width < format.width || height < format.height);
+  return isScaledUp ? { width, height, bitDepth: distorted.storedDepth ?? bitDepth } : undefined;
+}
+
+/** Options of CAMBI about the encode, and what they are of it. */
+const OPTIONS = { enc_width: 'width', enc_height: 'height', enc_bitdepth: 'bitDepth' } as const;
+const NAMES = Object.keys(OPTIONS) as readonly (keyof typeof OPTIONS)[];
+
+/** Whether a model has CAMBI, and nobody has told it of the encode. */
+export function isOpenToEncode({ extractors }: LoadedModel): boolean {
+  const cambi = cambiOf(extractors);
+  return cambi !== undefined && !NAMES.some((name) => cambi.given.has(name));
+}
+
+/** The model string with what CAMBI is to know; unchanged for encodes that its options do not hold. */
+export function withEncode(text: string, { extractors }: LoadedModel, encode: EncodedPictures): string {
+  const values = NAMES.map((name) => [name, encode[OPTIONS[name]]] as const);
+  const fits = values.every(([name, value]) => {
+    const { min = 0, max = 0 } = cambiOf(extractors)?.spec.options.find((one) => one.name === name) ?? {};
+    return value >= min && value <= max;
+  });
+  return fits ? [text, ...values.map(([name, value]) => `cambi.${name}=${value}`)].join(':') : text;
+}
+
+/** What CAMBI of a model was told of the encode, a full sentence; `undefined` if nothing. */
+export function encodeSettings({ extractors }: LoadedModel): string | undefined {
+  const cambi = cambiOf(extractors);
+  const told = NAMES.filter((name) => cambi?.given.has(name));
+  if (told.length === 0) return undefined;
+  return `CAMBI knows of the encode: ${told.map((name) => `${name}=${cambi?.options[name]}`).join(', ')}.`;
+}
+
+function cambiOf(extractors: readonly ExtractorInstance[]): ExtractorInstance | undefined {
+  return extractors.find(({ spec }) => spec.name === 'cambi');
+}
