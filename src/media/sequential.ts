@@ -10,7 +10,7 @@ import { PlaneMap } from './planes.js';
 import type { ByteStream } from './platform.js';
 import type { ByteQueue } from './stream.js';
 import type { FrameSource, VideoInfo } from './types.js';
-import { badFrameHeader, FRAME_HEADER_MAX, parseFrameHeader } from './y4m.js';
+import { badFrameHeader, FRAME_HEADER_MAX, lostChroma, lostChromaBytes, parseFrameHeader } from './y4m.js';
 
 /** A source over a {@link ByteQueue} positioned at the first frame. */
 export class SequentialSource implements FrameSource {
@@ -59,12 +59,25 @@ export class SequentialSource implements FrameSource {
       this.#ended = true;
       return false;
     }
+    if (this.#next === 0 && this.info.container === 'y4m') await this.#refuseLostChroma();
     let found = 0;
     for (const part of parts) found += await this.#queue.read(part);
     found += await this.#queue.skip(this.#frameBytes - found);
     if (found < this.#frameBytes) return this.#incomplete(found);
     this.#next++;
     return true;
+  }
+
+  /** @throws {AnyvmafError} `media` if the second frame, or the end, comes too early by a byte in each row of chroma */
+  async #refuseLostChroma(): Promise<void> {
+    const lost = lostChromaBytes(this.info);
+    if (lost === 0) return;
+    const frame = await this.#queue.peek(this.#frameBytes);
+    const next = String.fromCharCode(...frame.subarray(this.#frameBytes - lost).subarray(0, 6));
+    const isShort = frame.length === this.#frameBytes - lost || (next !== '' && 'FRAME\n'.startsWith(next));
+    if (!isShort) return;
+    this.#ended = true;
+    throw lostChroma(this.info.name, this.info);
   }
 
   /** Reads the next frame's header, if frames have one; returns false at the end of the video. */

@@ -5,7 +5,7 @@
  */
 import { AnyvmafError } from '../core/errors.js';
 import type { VideoFormat } from '../core/frame.js';
-import { formatProblem, lumaBytes, storedFrameBytes } from '../core/frame.js';
+import { formatProblem, lumaBytes, storedChromaSize, storedFrameBytes } from '../core/frame.js';
 import { shown } from '../core/printable.js';
 import { convertCommand } from './advice.js';
 import { incompleteFrame, lostFraming, MediaError, quoted } from './errors.js';
@@ -177,6 +177,11 @@ export async function indexFrames(reader: ByteReader, header: Y4mHeader, name: s
   const first = await readAt(reader, start, FRAME_HEADER_MAX);
   const frameHeader = parseFrameHeader(first);
   if (typeof frameHeader === 'number') {
+    const lost = lostChromaBytes(header.format);
+    const next = start + frameHeader + header.frameBytes - lost;
+    const found = lost > 0 ? latin1(await readAt(reader, next, Math.min(6, lost))) : '';
+    if (lost > 0 && (reader.size === next || (found !== '' && 'FRAME\n'.startsWith(found))))
+      throw lostChroma(name, header.format);
     const stride = frameHeader + header.frameBytes;
     const frameCount = Math.floor((reader.size - start) / stride);
     const rest = (reader.size - start) % stride;
@@ -191,6 +196,25 @@ export async function indexFrames(reader: ByteReader, header: Y4mHeader, name: s
     }
   }
   return scanFrames(reader, header, name);
+}
+
+/**
+ * Bytes by which frames of ffmpeg up to 5.1 are too short: its writer drops one of each row of chroma above 8 bit where
+ * the width is odd.
+ */
+export function lostChromaBytes(format: VideoFormat): number {
+  const { width, bitDepth, chroma } = format;
+  if (bitDepth === 8 || width % 2 === 0 || chroma === '444' || chroma === '400') return 0;
+  return 2 * storedChromaSize(format).height;
+}
+
+/** The error for frames that are too short by {@link lostChromaBytes}. */
+export function lostChroma(name: string, { width, bitDepth }: VideoFormat): AnyvmafError {
+  return bad(
+    `the frames of ${shown(name)} lack a byte in each row of chroma: ffmpeg up to 5.1 writes ${bitDepth}-bit Y4M of odd ` +
+      `width (${width}) so, and the samples are lost; write it with "-f rawvideo" and give its format, with a newer ffmpeg, ` +
+      'or with an even width.',
+  );
 }
 
 /** Number of frames to probe for equal distances, besides the first, the last and the one after. */

@@ -36,11 +36,11 @@ const CONDITIONS = new Map([
 const WORDS = ['bad', 'poor', 'fair', 'good', 'excellent'] as const;
 
 /**
- * The vote nearest to a model's pooled mean. Only where the picture has the size of the model's screen, and nothing
+ * The vote nearest to a model's pooled mean. Only where the pictures as compared have the size of the model's screen, and nothing
  * (NEG, the phone transform, a feature overload) changes what the score measures.
  */
 export function viewerOpinion(
-  report: Pick<Report, 'pooled_metrics' | 'reference'>,
+  report: Pick<Report, 'pooled_metrics' | 'reference'> & Partial<Pick<Report, 'pairing'>>,
   model: ReportModel,
 ): Opinion | undefined {
   requireParts('report', report, ['pooled_metrics', 'reference']);
@@ -52,7 +52,8 @@ export function viewerOpinion(
   if (!condition || model.options.enableTransform || !Number.isFinite(score)) return undefined;
   // An overload shows in the name: integer_vif_scale0_egl_1.
   if (!model.features.every((name) => /^integer_(adm2|motion2|vif_scale[0-3])$/.test(name))) return undefined;
-  const edge = Math.max(report.reference.width, report.reference.height);
+  const { width, height } = report.pairing ?? report.reference;
+  const edge = Math.max(width, height);
   if (edge < condition.edge[0] || edge >= condition.edge[1]) return undefined;
   const word = WORDS[Math.min(4, Math.max(0, Math.round(score / 20) - 1))];
   return word && { word, means: `In words: an average viewer's vote, ${condition.view} away.` };

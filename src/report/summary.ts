@@ -169,7 +169,7 @@ export function modelScores(report: Report, { style, number, width }: View) {
     const gap = word === '' ? '  ' : `  ${word}  `;
     const source = cut(printable(model.source), width - columns(`  ${name}  ${value}${flaw}${gap}`), 'end');
     return [
-      `  ${name}  ${style.bold(flaw === '' ? style.good(value) : value)}${style.warn(flaw)}${gap}${style.dim(source)}`,
+      `  ${name}  ${style.bold(value)}${style.warn(flaw)}${gap}${style.dim(source)}`,
       ...confidence(report, model, number).map((line) => `    ${line}`),
     ];
   });

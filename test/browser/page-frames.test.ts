@@ -482,7 +482,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
         .locator('.frames-map canvas')
         .evaluate((canvas: HTMLCanvasElement) => [canvas.width, canvas.height]);
       expect(size).toEqual([width, expected.height]);
-      await says(page.locator('.frames-summary')).toContain(`The frame loses ${total.toFixed(2)} of 1.`);
+      await says(page.locator('.frames-summary')).toContain(`The frame loses ${total.toFixed(2)}.`);
       // The square that loses most is the lightest, and the loss under the pointer is said.
       const most = values.indexOf(Math.max(...values));
       const rgb = await samples(page, 'map');

@@ -493,10 +493,12 @@ export const text = {
     full: 'Brightest at',
     fullAuto: (loss: string) => `automatic (${loss})`,
     under: 'Over',
-    legend: 'Colours: the loss of the whole frame if all of it were like this place.',
-    total: (loss: string) => `The frame loses ${loss} of 1.`,
+    legend: 'Colours: what the whole frame would lose if all of it were like this place.',
+    total: (loss: string) => `The frame loses ${loss}.`,
     mapWhere: (part: string, share: number) =>
-      `Most of it is lost in the ${part} of the picture (${share} %).`,
+      share > 50
+        ? `Most of it is lost in the ${part} of the picture (${share} %).`
+        : `No ninth of the picture loses more than the ${part} (${share} %).`,
     parts: [
       ['top left', 'top', 'top right'],
       ['left', 'centre', 'right'],

@@ -6,6 +6,7 @@
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { Report } from '../../index.js';
+import { screenSize } from '../../media/preflight/model.js';
 import type { CheckedModel } from '../paths.js';
 import { DEFAULT_MODEL, type ScoringInput } from './parameters.js';
 
@@ -55,11 +56,13 @@ const PRESETS = [
   ['vmaf_b_v0.6.3', 'hd'],
 ] as const;
 
-/** How to score small pictures at the size of a screen. */
-function scaledUp({ reference, distorted }: Report): string {
+/** How to score small pictures at the size of a screen: the one that preflight advises, which knows the samples' shape. */
+function scaledUp({ reference, distorted, preflight = [] }: Report): string {
   const raw = [reference, distorted].some(({ container }) => container === 'yuv');
+  const advised = preflight.flatMap(({ hint }) => (hint?.option === 'scaleTo' ? hint.value : []))[0];
+  const { width, height } = advised ?? screenSize(reference.width / reference.height);
   return (
-    `score them at the size at which they are watched, with scale_to: "1920x1080" of vmaf_score_encoded` +
+    `score them at the size at which they are watched, with scale_to: "${width}x${height}" of vmaf_score_encoded` +
     (raw ? ', once ffmpeg has written them as Y4M: it takes no raw video' : '')
   );
 }

@@ -17,7 +17,7 @@ import { turnOf } from './turn.js';
 import type { Borders, Finding, Hint, OptionHint, PreflightContext, SideFacts } from './types.js';
 
 /** Largest relative difference of display aspect ratios due to rounded sizes. */
-const SAME_ASPECT = 0.012;
+export const SAME_ASPECT = 0.012;
 
 /** Least difference of borders for a finding, as a share of the side. */
 const BORDER_PART = 0.01;

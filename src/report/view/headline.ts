@@ -40,11 +40,11 @@ export function meaningOf<E extends Encode>(encodes: EncodeList<E>, encode: E): 
   const trust = trustOf(facts);
   const frames = framesText(count);
   const model = facts.models?.find(({ name }) => name === metric);
-  const { reference, pooled_metrics } = facts;
+  const { reference, pooled_metrics, pairing } = facts;
   // What viewers would say of a wrong pair is not known.
   const opinion =
     model && reference && pooled_metrics && trust.verdict !== 'untrusted'
-      ? viewerOpinion({ reference, pooled_metrics }, model)
+      ? viewerOpinion({ reference, pooled_metrics, pairing }, model)
       : undefined;
   const range = encodes.rangeOf(metric);
   const within = range ? `from ${range[0]} to ${range[1]}` : 'not clipped to a range';
@@ -61,7 +61,7 @@ export function meaningOf<E extends Encode>(encodes: EncodeList<E>, encode: E): 
 }
 
 const NO_OPINION =
-  'This model was made for another screen or for comparisons: compare its scores with those of the same model at the same size.';
+  'Viewers rated no pictures of this size with this model: compare its scores with those of the same model at the same size.';
 const NO_MODEL = 'The file does not name the model, so the number cannot be put into words.';
 
 /** SSIM is in decibels when asked for so, which its name does not show, but a value beyond 1 does. */
@@ -87,7 +87,8 @@ export function flawSign<T>({ html }: Templates<T>, trust: Trust | undefined): T
 
 /** The verdict in two words at most. */
 const BADGES: Readonly<Record<Verdict, readonly [tone: string, words: string]>> = {
-  fine: ['good', 'pair checked, fine'],
+  // Not the colour of praise: it stands under a score of any value.
+  fine: ['note', 'the videos match'],
   doubtful: ['warn', 'doubtful'],
   untrusted: ['bad', 'wrong pair'],
 };

@@ -475,6 +475,16 @@ const CASES: readonly Case[] = [
     distorted: { width: 640, height: 360 },
     fix: '--scale-to 1920x1080',
   }),
+  info('the same where its size rounds its shape', 'viewing-distance', {
+    reference: { width: 854, height: 480 },
+    distorted: { width: 854, height: 480 },
+    fix: '--scale-to 1920x1080',
+  }),
+  info('the same upright, of an unusual shape', 'viewing-distance', {
+    reference: { width: 272, height: 640 },
+    distorted: { width: 272, height: 640 },
+    fix: '--scale-to 1080x2542',
+  }),
   warning('a viewer nearer than the model assumes', 'viewing-distance', {
     context: { viewingDistance: 1.5 },
     fix: '--model version=vmaf_4k_v0.6.1',

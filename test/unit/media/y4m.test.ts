@@ -185,6 +185,38 @@ describe('frame header', () => {
   });
 });
 
+describe('10-bit frames of odd width', () => {
+  /** As ffmpeg up to 5.1 writes them: each row of chroma lacks its last byte. */
+  function video(frames: number, narrow: boolean, width = 17): Uint8Array<ArrayBuffer> {
+    const format = { width, height: 16, chroma: '420', bitDepth: 10 } as const;
+    const whole = storedFrame(format, 1);
+    const luma = 2 * format.width * format.height;
+    const row = format.width + 1;
+    const rows = Array.from({ length: 16 }, (_, i) =>
+      whole.subarray(luma + i * row, luma + (i + 1) * row - 1),
+    );
+    const frame = narrow ? concat(whole.subarray(0, luma), ...rows) : whole;
+    const parts = Array.from({ length: frames }, () => [ascii('FRAME\n'), frame]).flat();
+    return concat(ascii(`YUV4MPEG2 W${width} H16 F25:1 Ip C420p10\n`), ...parts);
+  }
+
+  it.each([1, 2, 3])(
+    'that lost a byte in each row of chroma are told with what helps, of %d frames',
+    async (frames) => {
+      const bytes = video(frames, true);
+      for (const input of [bytes, new Blob([bytes]).stream()]) {
+        const said = await outcome(input);
+        expect(said.at(-1)).toMatch(/lack a byte in each row of chroma: ffmpeg up to 5\.1 .* "-f rawvideo"/);
+      }
+    },
+  );
+
+  it('are read where they are whole', async () => {
+    for (const input of [video(3, false), new Blob([video(3, false)]).stream()])
+      expect(await outcome(input)).toHaveLength(5);
+  });
+});
+
 const SEED = 20260805;
 /** Inputs of each kind. */
 const RUNS = tier(150, 3000);

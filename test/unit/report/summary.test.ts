@@ -9,7 +9,7 @@ import { buildReport, type ReportParts } from '../../../src/report/build.js';
 import { summarize } from '../../../src/report/summary.js';
 import { columns } from '../../../src/report/terminal.js';
 import type { Report, ReportModel } from '../../../src/report/types.js';
-import { collectionModel, report, vmafModel } from '../../support/report.js';
+import { collectionModel, paired, report, vmafModel } from '../../support/report.js';
 
 const y4m = {
   name: 'ref.y4m',
@@ -293,6 +293,22 @@ describe('the word for a score', () => {
     [0, 'bad'],
   ])('%d is %s', (score, word) => {
     expect(line(score)).toMatch(new RegExp(`  ${word}  vmaf_v0\\.6\\.1$`));
+  });
+
+  it('goes by the size in which the pictures are compared, whatever that of the files', () => {
+    const compared = (file: number, scored: number) =>
+      summarize(
+        run(
+          { vmaf: [50] },
+          {
+            models: [vmafModel],
+            reference: { ...y4m, width: file, height: 1 },
+            pairing: { ...paired({}), width: scored, height: 1 },
+          },
+        ),
+      ).match(/^ {2}vmaf .*$/m)?.[0];
+    expect(compared(640, 1920)).toMatch(/ {2}fair {2}vmaf_v0\.6\.1$/);
+    expect(compared(1920, 640)).toMatch(/[0-9] {2}\S+$/);
   });
 
   it('is not said of other pictures, models or settings', () => {

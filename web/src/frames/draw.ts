@@ -58,7 +58,7 @@ export interface LossGrid {
   readonly height: number;
   /** Side of a square in pixels. */
   readonly blockSize: number;
-  /** Loss of the whole picture if all of it were like the square; 1 is total loss. */
+  /** Loss of the whole picture if all of it were like the square. */
   readonly density: Float32Array<ArrayBuffer>;
   /** The frame's own loss. */
   readonly total: number;
