@@ -75,9 +75,9 @@ export function delivery(
     'media',
     /rgb|bgr|gbr|bayer|xyz|^pal8$|^mono[wb]$/.test(name)
       ? `the frames of ${shown(file)} are RGB (${name}) and have no luma plane to measure; convert them on purpose ` +
-          `first, for example with ffmpeg -pix_fmt yuv444p, and ${remedy}.`
+          `first, for example with ffmpeg -pix_fmt yuv444p -c:v ffv1, and ${remedy}.`
       : `the frames of ${shown(file)} are ${shown(name)}, which is not 4:2:0, 4:2:2, 4:4:4 or luma only with 8 to 16 ` +
-          `bit; convert them first, for example with ffmpeg -pix_fmt yuv420p, and ${remedy}.`,
+          `bit; convert them first, for example with ffmpeg -pix_fmt yuv420p -c:v ffv1, and ${remedy}.`,
   );
 }
 

@@ -66,7 +66,7 @@ export function filtersFor(
   if (matrix !== undefined && known === undefined) {
     throw usageError(
       `the ${role} has the matrix ${shown(String(facts.matrix))}, which cannot be converted to ${matrix}; convert the video ` +
-        'with ffmpeg first.',
+        'without loss with ffmpeg first.',
     );
   }
   return {
@@ -182,7 +182,7 @@ function notHere(role: string, side: Side, problem: string): Error {
       ? `the ${role} is decoded by ${side.video.decoder.id}`
       : `the ${role} is ${side.source.info.container === 'y4m' ? 'Y4M that is not read from a file' : 'not encoded'}`;
   return usageError(
-    `${who}, but ${problem}; install ffmpeg and let it decode the video, or convert the video with it first.`,
+    `${who}, but ${problem}; install ffmpeg and let it decode the video, or convert the video without loss with it first.`,
   );
 }
 

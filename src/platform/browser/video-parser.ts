@@ -3,6 +3,7 @@
  * What a parser thread of a browser does with videos: the optional package `mediabunny` over the browser's own WebCodecs.
  */
 import { AnyvmafError } from '../../core/errors.js';
+import { CONVERT_WITHOUT_LOSS } from '../../media/advice.js';
 import type { Monitor, Served } from '../../parsing/serve.js';
 import type { VideoCalls } from '../mediabunny/calls.js';
 import { createTrackDecoder } from '../mediabunny/decoder.js';
@@ -28,7 +29,7 @@ export async function serveBrowserVideo(
     progress: monitor.progress,
     remedies: [
       { purpose: 'fix', option: 'decoder', value: 'wasm', aim: '(ffmpeg.wasm decodes more)' },
-      'convert it to H.264, VP9 or AV1 first',
+      CONVERT_WITHOUT_LOSS,
     ],
   });
   return serveVideo(decoder);

@@ -3,6 +3,7 @@
  * The ffmpeg.wasm decoder in a browser: `@ffmpeg/core`, fetched when it is first needed, in module workers.
  */
 import { AnyvmafError } from '../../core/errors.js';
+import { CONVERT_WITHOUT_LOSS } from '../../media/advice.js';
 import type { Decoder } from '../../media/decoder.js';
 import { createWasmDecoder, FFMPEG_VERSION } from '../ffmpeg-wasm/decoder.js';
 import type { LoadedCore, WasmThread } from '../ffmpeg-wasm/host.js';
@@ -40,7 +41,7 @@ export function browserWasmDecoder(places: BrowserWasmPlaces): Decoder {
     get sharedMemory() {
       return crossOriginIsolated;
     },
-    remedy: 'use a browser whose WebCodecs can, or convert it to H.264 first',
+    remedy: `use a browser whose WebCodecs can, or ${CONVERT_WITHOUT_LOSS}`,
     async availability() {
       const reason = absence();
       return { id: 'wasm', usable: !reason, ...(reason ? { reason } : { version: FFMPEG_VERSION }) };

@@ -13,7 +13,9 @@ import {
   type Hint,
   type InspectOptions,
   inspect,
+  score,
 } from '../../../src/index.js';
+import { CONVERT_WITHOUT_LOSS } from '../../../src/media/advice.js';
 import { encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { tier } from '../../support/tier.js';
 
@@ -254,6 +256,20 @@ function followed(
     { ...options, ...change },
   ];
 }
+
+it.runIf(hasFfmpeg)(
+  `what cannot be decoded has its score once it is converted as advised (${needsFfmpeg})`,
+  async () => {
+    const here = mkdtempSync(join(PREPARED, 'run-'));
+    const distorted = encode('advised.mp4', '');
+    const [, command = ''] = /without loss first: (ffmpeg .*)$/.exec(CONVERT_WITHOUT_LOSS) ?? [];
+    const filled = command.replace('VIDEO', distorted).replace('ffmpeg', 'ffmpeg -nostdin -v error');
+    execFileSync('sh', ['-c', filled], { cwd: here });
+    const scored = async (file: string) =>
+      (await score({ reference: master(), distorted: file }, { preflight: false, frameCount: 5 })).frames;
+    expect(await scored(join(here, 'OUTPUT.y4m'))).toEqual(await scored(distorted));
+  },
+);
 
 describe.runIf(hasFfmpeg)(`following what preflight advises (${needsFfmpeg})`, () => {
   it.each(

@@ -550,7 +550,7 @@ function denied({ name, remote }: FfmpegInput, denial: Denial): AnyvmafError {
     case 'format':
       return new AnyvmafError(
         'media',
-        `${what} is of a format that is not opened as video (${denial.format}); convert it to MP4 or Matroska first.`,
+        `${what} is of a format that is not opened as video (${denial.format}); copy its stream into Matroska first: ffmpeg -i VIDEO -c copy OUTPUT.mkv`,
       );
   }
 }
