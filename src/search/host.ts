@@ -109,6 +109,11 @@ export interface EncodeRequest {
   readonly whole?: boolean;
   /** Where to write: a name in the folder, or with {@link whole} a path of the user's. */
   readonly output: string;
+  /**
+   * Looks at a {@link whole} encode before it gets its name: for false, and when it throws, no file stays.
+   * @param path where it is until then
+   */
+  check?(path: string, result: EncodeResult): Promise<boolean>;
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -8,7 +8,7 @@ import type { ScoreOptions } from '../engine/contract/types.js';
 import { scorePair } from '../engine/score.js';
 import type { VideoInput } from '../media/types.js';
 import type { SampleValues } from './estimate.js';
-import type { EncodeResult, EncodeScores } from './host.js';
+import type { EncodeRequest, EncodeResult, EncodeScores } from './host.js';
 import { type Material, wholeSource } from './material.js';
 import { type KnownPoint, KnownPoints, keyOf, type Measured, pooledOf } from './points.js';
 import type { Session } from './session.js';
@@ -162,30 +162,35 @@ export class Probe {
   /**
    * Encodes the whole source and scores it.
    * @param output where to write it, sound and subtitles with it; without one it is scored and gone
+   * @param wanted whether a file with these values is to stay
+   * @throws {AnyvmafError} `media` where it does not have all frames of the source; nothing is left then
    */
   async encodeWhole(
     value: number,
     output: string | undefined,
+    wanted: (metrics: Measured['metrics']) => boolean = () => true,
   ): Promise<{ readonly final: Omit<FinalEncode, 'reached'>; readonly metrics: Measured['metrics'] }> {
     const { options, folder, facts, source, signal, perSecond } = this.#session;
-    const name = output ?? 'final.mkv';
+    const whole = wholeSource(this.#session);
+    let metrics: Measured['metrics'] = {};
+    let stays = false;
+    const look = async (path: string, { sizes }: EncodeResult) => {
+      this.#checkFrames(sizes.length, value, whole.frames);
+      options.onStage?.(this.#stage('scoring', value, true));
+      const report = await scoreEncode(this.#session, source, path);
+      signal.throwIfAborted();
+      metrics = measuredOf(this.#session, report, whole.scored, this.#task.metrics);
+      stays = wanted(metrics);
+      return stays;
+    };
     options.onStage?.(this.#stage('encoding', value, true));
-    const { sizes } = await this.#encode(
-      source,
-      value,
-      name,
-      wholeSource(this.#session),
-      output !== undefined,
-    );
-    options.onStage?.(this.#stage('scoring', value, true));
-    const report = await scoreEncode(this.#session, source, output ?? folder.path(name));
-    signal.throwIfAborted();
-    const all = [{ from: 0, count: report.frames.length }];
-    const metrics = measuredOf(this.#session, report, all, this.#task.metrics);
-    const bytes = total(sizes);
-    const seconds = facts.times.length / perSecond;
-    const kbps = (bytes * 8) / seconds / 1000;
-    return { final: { file: output ?? null, bytes, kbps, pooled: pooledOf(metrics) }, metrics };
+    const name = output ?? 'final.mkv';
+    const made = await this.#encode(source, value, name, whole, output === undefined ? undefined : look);
+    if (output === undefined) await look(folder.path(name), made);
+    const bytes = total(made.sizes);
+    const kbps = (bytes * 8 * perSecond) / facts.times.length / 1000;
+    const file = output !== undefined && stays ? output : null;
+    return { final: { file, bytes, kbps, pooled: pooledOf(metrics) }, metrics };
   }
 
   #stage(kind: 'encoding' | 'scoring', value: number, whole: boolean): SearchStage {
@@ -198,7 +203,7 @@ export class Probe {
     value: number,
     output: string,
     { isSource, keys, encoded }: Material = this.#task.material,
-    whole = false,
+    check?: EncodeRequest['check'],
   ): Promise<EncodeResult> {
     const { facts, folder, signal } = this.#session;
     const { encoder, parameter, args, pixelFormat, size, fullRange } = this.#task.setting;
@@ -214,19 +219,19 @@ export class Probe {
       fullRange,
       frames: encoded,
       ...(!isSource && { keys, colour: facts.track }),
-      whole,
+      ...(check && { whole: true, check }),
       output,
       signal,
     });
   }
 
   /** @throws {AnyvmafError} `media` where the encoder made more or fewer frames than it was given */
-  #checkFrames(found: number, value: number): void {
-    const { material, setting } = this.#task;
-    if (found === material.frames) return;
+  #checkFrames(found: number, value: number, frames: number = this.#task.material.frames): void {
+    const { setting } = this.#task;
+    if (found === frames) return;
     throw new AnyvmafError(
       'media',
-      `${setting.encoder.name} was given ${counted(material.frames, 'frame')} and gave ${found} at ` +
+      `${setting.encoder.name} was given ${counted(frames, 'frame')} and gave ${found} at ` +
         `${setting.parameter.name} ${value}; an encoder that drops or adds frames cannot be compared.`,
     );
   }

@@ -205,7 +205,7 @@ export interface FakeEncoder {
   /** Changes the quality of an encode. */
   readonly bend?: (quality: number, value: number) => number;
   /** Frames that encoders drop from the end. */
-  readonly drops?: number;
+  readonly drops?: number | ((request: EncodeRequest) => number);
   /** An error of an encode. */
   readonly fails?: (encode: FakeEncode) => Error | undefined;
   /** Frames at the end of the source that cannot be decoded. */
@@ -230,6 +230,8 @@ export interface FakeHost extends Disposable {
   readonly stores: ReadonlyMap<string, Map<string, string[]>>;
   /** Names of files in folders that are not closed. */
   files(): readonly string[];
+  /** Encodes that were written where the user asked for them. */
+  written(): readonly string[];
   /** Folders that are not closed. */
   readonly folders: number;
   /** Makes the platform of Node encode with this host. */
@@ -307,6 +309,10 @@ class Fake implements FakeHost {
 
   files(): readonly string[] {
     return [...this.#cuts.keys(), ...this.#made.keys()].filter((path) => path.startsWith(ROOT));
+  }
+
+  written(): readonly string[] {
+    return [...this.#made.keys()].filter((path) => !path.startsWith(ROOT));
   }
 
   install(): this {
@@ -402,7 +408,7 @@ class Fake implements FakeHost {
     };
   }
 
-  #encode(request: EncodeRequest, output: string): EncodeResult {
+  async #encode(request: EncodeRequest, output: string): Promise<EncodeResult> {
     request.signal?.throwIfAborted();
     const value = valueIn(request.args);
     const encode = { request, value };
@@ -411,11 +417,19 @@ class Fake implements FakeHost {
     if (failure) throw failure;
     const given = this.#framesIn(request.input);
     const { first, count } = request.frames ?? { first: 0, count: given.length };
-    const frames = given.slice(first, first + count - (this.#behaviour.drops ?? 0));
+    const { drops = 0 } = this.#behaviour;
+    const frames = given.slice(first, first + count - (typeof drops === 'number' ? drops : drops(request)));
     const made = { ...this.#measured(request, value), frames };
     this.#made.set(output, [made]);
     const sizes = Float64Array.from(frames, (at) => this.#bytesOf(at, made.bytes));
-    return { sizes, seconds: frames.length / made.framesPerSecond };
+    const result = { sizes, seconds: frames.length / made.framesPerSecond };
+    try {
+      if (request.whole && (await request.check?.(output, result)) === false) this.#made.delete(output);
+    } catch (error) {
+      this.#made.delete(output);
+      throw error;
+    }
+    return result;
   }
 
   #measured({ encoder, args, size = this.#track }: EncodeRequest, value: number): EncodedFrames {

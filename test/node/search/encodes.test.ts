@@ -5,7 +5,15 @@
  * test/support/encoding-host.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -115,6 +123,31 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
     expect(points.find((point) => point.value === value)?.bytes).toBeGreaterThan(0);
     expect(probe(output, 'stream=codec_name,width,height')).toContain('codec_name=h264|width=96|height=64');
     expect(await searchQuality(source, options)).toMatchObject({ value, encodes: 0 });
+    expect(hidden()).toEqual([]);
+  });
+
+  it('leave no file where the disk takes no more of it, whatever ffmpeg ends with', async () => {
+    const source = encode({ codec: 'ffv1', size: '96x64', frames: 8, source: 'mandelbrot' });
+    const output = join(folder, 'full.mkv');
+    const wrapper = join(folder, 'full-disk');
+    // Files end after 4 KiB, and that ends the program with success.
+    const limit = 'case "$*" in *.tmp*) trap "" XFSZ; ulimit -f 8;; esac';
+    writeFileSync(wrapper, `#!/bin/sh\n${limit}\nffmpeg "$@"\nexit 0\n`, { mode: 0o755 });
+    const args = [
+      'search',
+      source,
+      '--encoder',
+      'libx264',
+      '--cache',
+      'none',
+      '--range',
+      '1..1',
+      '--encode',
+      output,
+    ];
+    const { code, stderr } = await anyvmaf(args, { env: { ANYVMAF_FFMPEG: wrapper } });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/full\.mkv cannot be written: file too large/)]);
+    expect(existsSync(output)).toBe(false);
     expect(hidden()).toEqual([]);
   });
 

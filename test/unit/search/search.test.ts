@@ -203,6 +203,12 @@ describe('a search', () => {
       code: 'media',
       message: expect.stringMatching(/^libx264 was given 24 frames and gave 23 at crf 24;/),
     });
+    const short = fakeEncoding({}, { drops: ({ whole }) => (whole ? 3 : 0) });
+    await expect(search(short, { targets: [{ atLeast: 85 }], output: 'out.mkv' })).rejects.toMatchObject({
+      code: 'media',
+      message: expect.stringMatching(/was given 24 frames and gave 21/),
+    });
+    expect(short.written()).toEqual([]);
     const failing = fakeEncoding({}, { fails: () => new Error('no licence') });
     await expect(search(failing)).rejects.toThrow('no licence');
     expectClosed(failing);

@@ -48,6 +48,7 @@ import { type FfmpegInput, ffmpegInput } from '../ffmpeg/input.js';
 import { runOn } from '../ffmpeg/launch.js';
 import { joinSegments } from './join.js';
 import { readPackets } from './packets.js';
+import { throwWriteFailure } from './write-failure.js';
 
 const FRAME_HEADER = 'FRAME\n';
 /** Milliseconds between looks at what the folder holds, and bytes that it may hold beyond the limit for a moment. */
@@ -112,7 +113,7 @@ class Folder implements EncodingFolder {
     this.#hold(name, bytes);
     const file = await open(this.path(name), 'wx', 0o600);
     try {
-      await file.write(headerOf(facts, format));
+      await file.writeFile(headerOf(facts, format));
       for (const { first, count } of runs) {
         const frames = { start: first, end: first + count };
         const decoded = await this.#decoder.open(source, track, { frames, ...(signal && { signal }) });
@@ -157,20 +158,31 @@ class Folder implements EncodingFolder {
         runOn('ffmpeg', input, args, { signal: watched, cwd: this.root }),
       );
       const seconds = (performance.now() - began) / 1000;
+      // ffmpeg may end well although its last bytes were not written.
+      throwWriteFailure(stderr, own ? undefined : output);
       if (code !== 0) throw encodeError(request, input, crash, stderr);
-      if (own && (await stat(written)).size >= this.#left - 65536)
-        throw this.#tooLarge('an encode is as large as that');
-      if (own) this.#hold(output, (await stat(written)).size);
+      const bytes = (await stat(written)).size;
+      if (own && bytes >= this.#left - 65536) throw this.#tooLarge('an encode is as large as that');
+      if (own) this.#hold(output, bytes);
       const { sizes } = await readPackets(
         await ffmpegInput(written, { allowUrl: false, origin: BY_USER }),
         {},
         signal,
       );
-      if (!own) {
+      if (sizes.reduce((sum, size) => sum + size, 0) > bytes) {
+        throw new AnyvmafError(
+          'io',
+          `${shown(output)} is shorter than the frames in it, so that it was removed; the disk may be full.`,
+        );
+      }
+      const result = { sizes, seconds };
+      if (own) return result;
+      if ((await request.check?.(written, result)) === false) await removeScratch(written);
+      else {
         await rename(written, resolve(output));
         forgetScratch(written);
       }
-      return { sizes, seconds };
+      return result;
     } catch (error) {
       await (own ? rm(written, { force: true }) : removeScratch(written));
       throw error;
@@ -282,9 +294,10 @@ async function writeFrames(
         `${shown(name)} ends before frame ${index} of a sample; it may be damaged.`,
       );
     }
-    await file.write(FRAME_HEADER);
-    await file.write(planes.y);
-    for (const plane of [planes.cb, planes.cr]) if (plane) await file.write(wholeChroma(plane, format));
+    // Other than `write`, these leave no rest where a disk is nearly full.
+    await file.writeFile(FRAME_HEADER);
+    await file.writeFile(planes.y);
+    for (const plane of [planes.cb, planes.cr]) if (plane) await file.writeFile(wholeChroma(plane, format));
   }
 }
 
@@ -389,9 +402,6 @@ function encodeError(
   crash: string | null,
   stderr: string,
 ): AnyvmafError {
-  if (/No space left on device/i.test(stderr)) {
-    return new AnyvmafError('io', 'The disk is full; free some of it, or name another folder with TMPDIR.');
-  }
   const lines = stderr.split('\n').map((line) => line.replace(/^(?:\[[^\]]*\] )+/, '').trim());
   const said = lines.filter((line) => line !== '' && !/^(?:Error while|Conversion failed)/.test(line));
   const why =

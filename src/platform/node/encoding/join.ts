@@ -15,6 +15,7 @@ import { compactFields } from '../../ffmpeg/packet-times.js';
 import { type FfmpegInput, ffmpegInput } from '../ffmpeg/input.js';
 import { runOn } from '../ffmpeg/launch.js';
 import { readPackets } from './packets.js';
+import { throwWriteFailure } from './write-failure.js';
 
 /** Where a join happens. */
 interface JoinPlace {
@@ -120,6 +121,7 @@ async function restamp(
     ...['-f', output.endsWith('.mov') ? 'mov' : 'mp4', `file:${joinPath(folder, output)}`],
   ];
   const { code, stderr } = await runOn('ffmpeg', file, args, { signal, cwd: folder });
+  throwWriteFailure(stderr, undefined);
   if (code !== 0) throw joinError(stderr);
 }
 
@@ -130,7 +132,7 @@ function listText(parts: readonly { readonly name: string; readonly seconds: num
 
 /** Puts the segments in a row, and the source's sound and subtitles beside them. */
 async function concatenate(
-  { tag, signal }: JoinRequest,
+  { tag, output: user, signal }: JoinRequest,
   { folder, input, muxer, written }: JoinPlace,
 ): Promise<void> {
   const lead = await leadOf(input, signal);
@@ -146,6 +148,7 @@ async function concatenate(
     ...['-c', 'copy', ...(tag === undefined ? [] : ['-tag:v', tag]), '-f', muxer, `file:${written}`],
   ];
   const { code, stderr } = await runOn('ffmpeg', input, args, { signal, cwd: folder });
+  throwWriteFailure(stderr, user);
   if (code !== 0) throw joinError(stderr);
 }
 
@@ -186,9 +189,6 @@ function checkTimes(found: Float64Array, wanted: Float64Array): void {
 const TIME_TOLERANCE = 0.0021;
 
 function joinError(stderr: string): AnyvmafError {
-  if (/No space left on device/i.test(stderr)) {
-    return new AnyvmafError('io', 'The disk is full; free some of it, or name another folder with TMPDIR.');
-  }
   if (/time_base|Unknown bitstream filter/i.test(stderr)) {
     return new AnyvmafError('io', 'Joining shots needs ffmpeg 5.1 or later; install a newer one.');
   }
