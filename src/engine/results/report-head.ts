@@ -71,6 +71,8 @@ export function sayLengths(
   { pairing, noReference, frameCount }: Pick<CheckedOptions, 'pairing' | 'noReference' | 'frameCount'>,
   findings: Report['preflight'],
 ): { readonly findings: Report['preflight']; readonly warnings: readonly string[] } {
+  // A finding of many lost frames says it all.
+  if (findings?.some(({ code }) => code === 'lost-frames')) return { findings, warnings: [] };
   const warnings = pairing.range || noReference ? [] : explainLengths(names, lengths, extent, frameCount);
   const twice = warnings.length > 0 && findings?.some(({ code }) => code === 'frame-count') === true;
   if (!twice) return { findings, warnings };

@@ -19,6 +19,16 @@ const CERTAIN_RATE = 0.01;
 /** Seconds by which equal durations may differ; two frames are also allowed. */
 const SAME_DURATION = 0.1;
 
+/** Share of the frames without which a score says nothing of the whole. */
+const MOST_LOST = 0.5;
+
+/** Share of the frames that a file may lack of those that its declared length has room for. */
+const MOST_UNDECODED = 0.1;
+
+/** Seconds for which a picture may stand before others are taken for lost, and the share of the frames that may be so. */
+const LONGEST_HOLD = 0.5;
+const MOST_HELD = 0.25;
+
 /** Most frames between an ambiguous offset and one that counts as equal. */
 const NEARLY = 3;
 
@@ -102,8 +112,9 @@ function isUneven({ timestamps }: SideFacts): boolean {
 function* lengthFindings(
   reference: SideFacts,
   distorted: SideFacts,
-  { offset = 0, partial = false, frameRatePolicy, alignment }: PreflightContext,
+  context: PreflightContext,
 ): Generator<Finding> {
+  const { offset = 0, partial = false, frameRatePolicy, alignment } = context;
   if (partial) return;
   const beginTogether = alignment?.reason === 'clear' && alignment.offset === offset;
   const [refFrames, disFrames] = [framesOf(reference), framesOf(distorted)];
@@ -112,6 +123,11 @@ function* lengthFindings(
   const twoFrames = 2 / Math.min(rateOf(reference) ?? 25, rateOf(distorted) ?? 25);
   const asLong =
     ref !== undefined && dis !== undefined && Math.abs(ref - dis) <= Math.max(SAME_DURATION, twoFrames);
+  const lost = lostFinding(reference, distorted, context, beginTogether);
+  if (lost) {
+    yield lost;
+    return;
+  }
   if (refFrames !== null && disFrames !== null && refFrames !== disFrames && !differs) {
     const byTime = !!reference.timestamps && !!distorted.timestamps;
     // One lacks frames in the middle, or repeats some.
@@ -143,6 +159,51 @@ function* lengthFindings(
     [Number(rounded(ref)), Number(rounded(dis))],
     offset === 0 && !retimed ? commonPart(reference, distorted) : undefined,
   );
+}
+
+/** Where one video has so few of the other's frames that a score of these says nothing of the whole. */
+function lostFinding(
+  reference: SideFacts,
+  distorted: SideFacts,
+  { offset = 0, frameRatePolicy }: PreflightContext,
+  beginTogether: boolean,
+): Finding | undefined {
+  const [ref, dis] = [framesOf(reference), framesOf(distorted)];
+  if (ref === null || dis === null || ref === dis || ratesDiffer(reference, distorted)) return undefined;
+  const short = ref < dis ? reference : distorted;
+  const expected = Math.max(ref, dis) - Math.abs(offset);
+  const { shown, held } = timeShown(short);
+  const room = Math.min(expected, roomFor(short));
+  const undecoded = shown < room * (1 - MOST_UNDECODED);
+  const torn = frameRatePolicy !== 'nearest' && held > expected * MOST_HELD;
+  if (!undecoded && !torn && shown >= expected * (1 - MOST_LOST)) return undefined;
+  const [who, other] = ref < dis ? ['reference', 'distorted'] : ['distorted', 'reference'];
+  const why = undecoded
+    ? `by its length of ${rounded(short.duration ?? 0)} s it should have about ${room}, so that it is damaged or incomplete: ` +
+      'get it again, or encode it again.'
+    : torn
+      ? 'where they are missing, one picture is compared with many, as after damage.'
+      : `a score of ${((100 * shown) / expected).toFixed(0)} % of the frames says nothing of the others.`;
+  const common = beginTogether || offset !== 0 ? commonFrames(shown) : FIND_OFFSET;
+  const values = [ref, dis] as const;
+  const said = `${who} has ${counted(Math.min(ref, dis), 'frame')} but ${other} has ${Math.max(ref, dis)}; ${why}`;
+  return finding('lost-frames', 'warning', said, values, undecoded ? undefined : torn ? BY_TIME : common);
+}
+
+/** Frames in whose time a video shows one, and how many of these it shows in place of more than half a second of others. */
+function timeShown(side: SideFacts): { readonly shown: number; readonly held: number } {
+  const [frames, rate, { timestamps }] = [framesOf(side) ?? 0, rateOf(side), side];
+  if (!timestamps || !rate) return { shown: frames, held: 0 };
+  const span = (timestamps.at(-1) ?? 0) - (timestamps[0] ?? 0);
+  const steps = Array.from(timestamps.subarray(1), (time, i) => time - (timestamps[i] as number));
+  const held = steps.reduce((sum, step) => sum + (step > LONGEST_HOLD ? step * rate - 1 : 0), 0);
+  return { shown: Math.max(frames, Math.round(span * rate) + 1), held };
+}
+
+/** Frames for which the declared length of a video has room; without one those that it has. */
+function roomFor(side: SideFacts): number {
+  const rate = rateOf(side);
+  return Math.max(framesOf(side) ?? 0, side.duration && rate ? Math.round(side.duration * rate) : 0);
 }
 
 /** The range of frames that both have. */

@@ -26,6 +26,7 @@ export const FINDING_CODES = [
   // Time
   'frame-rate',
   'frame-count',
+  'lost-frames',
   'duration',
   'variable-frame-rate',
   'missing-frames',

@@ -4,7 +4,7 @@
  * something goes wrong.
  */
 import { type ChildProcess, execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -135,6 +135,24 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
     expect(open.code).toBe(0);
     expect(open.stderr).toContain('--fail-under judges a score that is untrusted: [offset]');
     expect(open.stdout).toBe(shut.stdout);
+  });
+
+  test('the gate closes for an encode of which few frames decode, without advice to look for an offset', async () => {
+    const whole = encode({ ...MOVING, frames: 48, extension: 'mkv' });
+    const entries = ['-v', 'error', '-show_entries', 'packet=pos', '-of', 'csv=p=0', whole];
+    const places = execFileSync('ffprobe', entries, { encoding: 'utf8' }).split('\n').map(Number.parseFloat);
+    const bytes = readFileSync(whole);
+    // Zeros where the block of the second frame begins, and all that follows cut: its head says what there should be.
+    const at = (places[1] as number) - 2;
+    const broken = files.at('broken.mkv');
+    writeFileSync(broken, bytes.fill(0, at));
+    const shut = await anyvmaf([whole, broken, ...PSNR, '--fail-under', 'psnr_y.mean>=1']);
+    expect([shut.code, shut.stderr]).toEqual([
+      3,
+      expect.stringMatching(/cannot be trusted: \[lost-frames\]/),
+    ]);
+    expect(shut.stderr).toContain('it is damaged or incomplete');
+    expect(shut.stderr).not.toContain('--offset');
   });
 
   test('the gate lets a doubtful score pass, and says so', async () => {

@@ -269,6 +269,17 @@ const CASES: readonly Case[] = [
     fix: '--offset auto',
     says: '248 pairs can be compared',
   }),
+  warning('a loss of most frames', 'lost-frames', {
+    distorted: { frameCount: 100, duration: 4 },
+    values: [250, 100],
+    fix: '--offset auto',
+    says: 'a score of 40 % of the frames says nothing of the others',
+  }),
+  warning('a file that decodes to less than its length has room for', 'lost-frames', {
+    distorted: { timestamps: times(200, 25), duration: 10 },
+    values: [250, 200],
+    says: 'by its length of 10 s it should have about 250',
+  }),
   warning('an average rate as a number', 'frame-rate', {
     distorted: { frameRate: { num: 136, den: 5 }, frameCount: 272 },
     says: '27.2 frames per second',
@@ -517,6 +528,13 @@ describe('preflight finds', () => {
       fix: 'to accept, pass --frame-rate-policy nearest',
     });
     expect(found('nearest')?.severity).toBe('info');
+    const torn = { timestamps: even.filter((time) => time < 1 || time > 5) };
+    expect(findings({ timestamps: even }, torn).find(({ code }) => code === 'lost-frames')).toMatchObject({
+      message: expect.stringContaining('one picture is compared with many'),
+      fix: 'to accept, pass --frame-rate-policy nearest',
+    });
+    const known = findings({ timestamps: even }, torn, { frameRatePolicy: 'nearest' });
+    expect(known.map(({ code }) => code)).not.toContain('lost-frames');
     const late = findings({ timestamps: even }, { frameCount: 248, timestamps: even.subarray(0, 248) });
     expect(late.find(({ code }) => code === 'frame-count')?.fix).toBe('--offset auto');
   });
