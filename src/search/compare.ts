@@ -44,7 +44,7 @@ export async function compareEncoders(
   const names = namesOf(options.encoders);
   return inSession(platform, source, options, async (session) => {
     const measure = measureOf(options);
-    const material = await sampledSource(session, options.full);
+    const material = await sampledSource(session, options.full, [measure.statistic]);
     const contestants: Contestant[] = [];
     // All are opened before any is measured, so that a wrong name costs no time.
     for (const [i, choice] of options.encoders.entries()) {

@@ -52,7 +52,7 @@ export async function buildLadder(
     const sizes = sizesOf(options.sizes, session.facts);
     const setting = await settingOf(session, fineChoice(options));
     const measure = measureOf(options);
-    const material = await sampledSource(session, options.full);
+    const material = await sampledSource(session, options.full, [measure.statistic]);
     const steps: Step[] = [];
     for (const size of sizes) {
       const own = isSourceSize(size, session.facts) ? setting : { ...setting, size };

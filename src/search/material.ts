@@ -7,6 +7,7 @@ import type { FrameRun } from './host.js';
 import { chooseSamples, isSampled, type Sample } from './samples.js';
 import type { Session } from './session.js';
 import { activityOf } from './source-cuts.js';
+import { isExtreme, type Statistic } from './targets.js';
 
 /** Scored frames in what is encoded. */
 interface ScoredRun {
@@ -50,18 +51,20 @@ export function wholeSource({ source, facts }: Session): Material {
 }
 
 /**
- * Samples of the source in one lossless file; the whole where it is too short for samples, or `full`.
- * @param least seconds that a sample has at least
+ * Samples of the source in one lossless file; the whole where it is too short for samples, or `full`, or where the worst of
+ * it is asked for, of which samples say no more than that it is not better than theirs.
+ * @param statistics what is asked for
  */
 export async function sampledSource(
   session: Session,
   full: boolean | undefined,
-  least = 0,
+  statistics: readonly Statistic[],
 ): Promise<Material> {
   // Whether there are samples does not depend on what it shows, which takes a while to see.
-  if (full || !isSampled({ times: session.facts.times, least })) return wholeSource(session);
+  if (full || statistics.some(isExtreme) || !isSampled({ times: session.facts.times }))
+    return wholeSource(session);
   const activity = await activityOf(session);
-  const samples = chooseSamples({ ...session.facts, activity, least });
+  const samples = chooseSamples({ ...session.facts, activity });
   if (!samples) return wholeSource(session);
   // Encoders begin key frames where they do in the whole: after cuts, if anywhere.
   return {

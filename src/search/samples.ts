@@ -70,22 +70,20 @@ export interface SampledVideo extends Pick<SourceFacts, 'times' | 'sizes'> {
   readonly track?: VideoFormat;
   /** Without it the whole counts as one shot, whose packets tell what its pictures cost. */
   readonly activity?: Activity | undefined;
-  /** Seconds that a sample has at least, where what is measured needs them in a row. */
-  readonly least?: number;
 }
 
 /** Whether half of a video holds enough samples. */
-export function isSampled(video: Pick<SampledVideo, 'times' | 'least'>, limits = SAMPLE_SIZES): boolean {
+export function isSampled(video: Pick<SampledVideo, 'times'>, limits = SAMPLE_SIZES): boolean {
   const { frames, duration, enough } = lengths(video, limits);
   return duration > 0 && frames / 2 >= limits.fewest * (enough + AROUND);
 }
 
 /** Frames and seconds of a video, and the frames that a sample has where its part is long enough. */
-function lengths({ times, least = 0 }: Pick<SampledVideo, 'times' | 'least'>, { seconds }: SampleSizes) {
+function lengths({ times }: Pick<SampledVideo, 'times'>, { seconds }: SampleSizes) {
   const frames = times.length;
   const duration = (times.at(-1) ?? 0) * (frames / Math.max(1, frames - 1));
   const perSecond = frames / duration;
-  return { frames, duration, perSecond, enough: Math.max(1, Math.max(seconds, least) * perSecond) };
+  return { frames, duration, perSecond, enough: Math.max(1, seconds * perSecond) };
 }
 
 /**
@@ -93,14 +91,14 @@ function lengths({ times, least = 0 }: Pick<SampledVideo, 'times' | 'least'>, { 
  * @returns in order; `null` where samples would not be much shorter than the whole
  */
 export function chooseSamples(
-  { times, sizes, track, activity, least = 0 }: SampledVideo,
+  { times, sizes, track, activity }: SampledVideo,
   limits: SampleSizes = SAMPLE_SIZES,
 ): readonly ShotSample[] | null {
-  if (!isSampled({ times, least }, limits)) return null;
-  const { frames, perSecond, enough } = lengths({ times, least }, limits);
+  if (!isSampled({ times }, limits)) return null;
+  const { frames, perSecond, enough } = lengths({ times }, limits);
   const stored = track ? limits.mostBytes / storedFrameBytes(track) : frames;
   const fitting = Math.min(limits.mostFrames, stored, frames * limits.mostShare);
-  const length = Math.max(limits.part, least / limits.share) * perSecond;
+  const length = limits.part * perSecond;
   const whole = [0, frames];
   const shots = [0, ...(activity?.cuts ?? []), frames];
   // With more shots than samples, parts without shots are as good.

@@ -35,7 +35,11 @@ export async function searchQuality(
     if (options.output !== undefined) await session.folder.checkOutput(session.source, options.output);
     const targets = completeTargets(options.targets, options.models);
     const probe = await Probe.open(session, {
-      material: await sampledSource(session, options.full, secondsInARow(targets)),
+      material: await sampledSource(
+        session,
+        options.full,
+        targets.map(({ statistic }) => statistic),
+      ),
       setting: await settingOf(session, options),
       metrics: metricsOf(targets),
     });
@@ -56,11 +60,6 @@ export async function forgetSearches(platform: SearchPlatform, folder: string | 
 /** The metrics that targets are about, each once. */
 export function metricsOf(targets: readonly CompleteTarget[]): readonly string[] {
   return [...new Set(targets.map(({ metric }) => metric))];
-}
-
-/** Seconds that targets look at together. */
-function secondsInARow(targets: readonly CompleteTarget[]): number {
-  return targets.some(({ statistic }) => statistic === 'worst_second') ? 1 : 0;
 }
 
 /**

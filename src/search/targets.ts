@@ -19,6 +19,11 @@ type TargetBound =
   | { readonly atLeast: number; readonly atMost?: never }
   | { readonly atMost: number; readonly atLeast?: never };
 
+/** Whether a statistic is one moment's alone, which no samples of others tell. */
+export function isExtreme(statistic: Statistic): boolean {
+  return statistic === 'min' || statistic === 'worst_second';
+}
+
 /** A bound that an encode must reach. */
 export type QualityTarget = TargetBound & {
   /** Name of the metric in a report's frames. Default: that of the first model. */

@@ -12,7 +12,7 @@ import type { CompleteTarget, QualityTarget } from './targets.js';
 
 /** What everything that encodes a source is told. */
 export interface EncodingOptions extends Pick<ScoreOptions, 'models' | 'features' | 'threads' | 'signal'> {
-  /** Encode the whole source for every point, not samples of it. Default false. */
+  /** Encode the whole source for every point, not samples of it. Default false; `min` and `worst_second` always do. */
   readonly full?: boolean;
   /** Pixel format of the encodes. Default: the source's, or the nearest that the encoder takes. */
   readonly pixelFormat?: string;

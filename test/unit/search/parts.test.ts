@@ -250,12 +250,6 @@ describe('samples of a video', () => {
     expect(samples.length).toBeGreaterThanOrEqual(115);
   });
 
-  it('are as long as what is measured needs in a row', () => {
-    const samples = chooseSamples({ ...video(9000, 25), least: 1 }) ?? [];
-    expect(samples.length).toBeGreaterThanOrEqual(24);
-    for (const { scored } of samples) expect(scored.count).toBeGreaterThanOrEqual(25);
-  });
-
   it('cost on average what the whole costs', () => {
     const { times } = video(4500, 25);
     // Scenes of 7 seconds, the dearer the later.

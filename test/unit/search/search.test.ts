@@ -186,6 +186,25 @@ describe('a search', () => {
     expect(again).toMatchObject({ samples: null, cached: 0, predicted: { value: expect.closeTo(mean, 9) } });
   });
 
+  it.each(['min', 'worst_second'] as const)(
+    'encodes the whole for its %s, which samples do not tell',
+    async (statistic) => {
+      // One second of a long film is worse than all others.
+      const host = fakeEncoding({
+        shots: [
+          { frames: 1000, ease: 0 },
+          { frames: 25, ease: -12 },
+          { frames: 475, ease: 0 },
+        ],
+      });
+      const options = { targets: [{ statistic, atLeast: 60 }], verify: true };
+      const { samples, predicted, final, value } = await search(host, options);
+      expect({ samples, reached: final?.reached }).toEqual({ samples: null, reached: true });
+      const whole = await search(host, { ...options, full: true });
+      expect({ value, predicted }).toEqual({ value: whole.value, predicted: whole.predicted });
+    },
+  );
+
   it('stops at once when it is told to, with nothing left', async () => {
     const host = fakeEncoding();
     const stop = new AbortController();
