@@ -39,6 +39,15 @@ export interface SourceFacts {
   readonly keys: readonly number[];
   /** Changes when the content does. */
   readonly identity: string;
+  /** Tracks beside the video. Default: none. */
+  readonly others?: readonly OtherTrack[];
+}
+
+/** A track that is not encoded. */
+export interface OtherTrack {
+  readonly kind: 'audio' | 'subtitle' | 'attachment' | 'data' | 'video';
+  /** ffmpeg's name of its codec: `aac`, `subrip`, `ttf`; empty where it knows none. */
+  readonly codec: string;
 }
 
 /** Consecutive frames of a source. */

@@ -84,7 +84,10 @@ export interface LadderResult extends Pick<SearchResult, 'encoder' | 'version' |
   /** Encodes that were made, and points that were known from before. */
   readonly encodes: number;
   readonly cached: number;
-  /** The command that encodes all rungs for DASH and HLS: a program and its arguments. */
+  /**
+   * The command that encodes all rungs for DASH and HLS: a program and its arguments. `anyvmaf ladder --master master.m3u8` then
+   * writes what the streams take into the playlist.
+   */
   readonly command: readonly string[];
 }
 

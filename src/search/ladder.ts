@@ -24,9 +24,9 @@ import {
   risingCurve,
   takeovers,
 } from './hull.js';
-import { streamingCommand } from './ladder-commands.js';
+import { SEGMENT_STARTS, segmentArguments, segmentFrames, streamingCommand } from './ladder-commands.js';
 import type { LadderCurve, LadderOptions, LadderPoint, LadderResult } from './ladder-types.js';
-import { sampledSource } from './material.js';
+import { type Material, sampledSource } from './material.js';
 import { checkLadderOptions } from './options.js';
 import type { KnownPoint } from './points.js';
 import { Probe } from './probe.js';
@@ -50,17 +50,32 @@ export async function buildLadder(
   checkLadderOptions(options);
   return inSession(platform, source, options, async (session) => {
     const sizes = sizesOf(options.sizes, session.facts);
-    const setting = await settingOf(session, fineChoice(options));
     const measure = measureOf(options);
-    const material = await sampledSource(session, options.full, [measure.statistic]);
+    const segment = segmentFrames(session.perSecond);
+    const material = inSegments(await sampledSource(session, options.full, [measure.statistic]), segment);
+    const plain = await settingOf(session, fineChoice(options));
+    // What is measured is what is delivered.
+    const starts = material.isSource ? SEGMENT_STARTS : [];
+    const setting = { ...plain, args: [...plain.args, ...segmentArguments(session.perSecond), ...starts] };
     const steps: Step[] = [];
     for (const size of sizes) {
       const own = isSourceSize(size, session.facts) ? setting : { ...setting, size };
-      const probe = await Probe.open(session, { material, setting: own, metrics: [measure.metric] });
+      const probe = await Probe.open(session, { material, setting: own, segment, metrics: [measure.metric] });
       steps.push({ size, probe });
     }
     return new Ladder(session, options, measure, setting, steps).run();
   });
+}
+
+/** Samples with a key frame as often as segments have one: at the start of every so many. */
+function inSegments(material: Material, segment: number): Material {
+  let last = Number.NEGATIVE_INFINITY;
+  const keys = (material.starts ?? []).filter((start) => {
+    if (start - last < segment) return false;
+    last = start;
+    return true;
+  });
+  return { ...material, keys };
 }
 
 /** A size, and what measures it. */
@@ -182,7 +197,7 @@ class Ladder {
       samples: this.#steps[0]?.probe.material.samples ?? null,
       encodes: this.#steps.reduce((sum, { probe }) => sum + probe.encodes, 0),
       cached: all.filter(({ cached }) => cached).length,
-      command: streamingCommand(String(source), this.#setting, rungs, perSecond),
+      command: streamingCommand(String(source), this.#setting, rungs, facts),
     };
   }
 }

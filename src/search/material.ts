@@ -30,6 +30,8 @@ export interface Material {
   readonly encoded?: FrameRun;
   /** Frames at which a key frame must begin. */
   readonly keys: readonly number[];
+  /** Where each sample begins in what an encoder is given. */
+  readonly starts?: readonly number[];
   /** Whether it is the user's file itself. */
   readonly isSource: boolean;
   /** What to encode and to compare with; made when it is asked for first. */
@@ -67,9 +69,11 @@ export async function sampledSource(
   const samples = chooseSamples({ ...session.facts, activity });
   if (!samples) return wholeSource(session);
   // Encoders begin key frames where they do in the whole: after cuts, if anywhere.
+  const cut = cutMaterial(session, samples, 'samples.y4m');
   return {
-    ...cutMaterial(session, samples, 'samples.y4m'),
+    ...cut,
     keys: [],
+    starts: cut.keys,
     shots: samples.map(({ shot }) => shot),
   };
 }

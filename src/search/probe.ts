@@ -24,6 +24,11 @@ export interface ProbeTask {
   readonly setting: Setting;
   /** Metrics that every point must have. */
   readonly metrics: readonly string[];
+  /**
+   * Frames from key frame to key frame in what is delivered: the bytes of samples then have their share of key frames, with which
+   * those begin that the material names.
+   */
+  readonly segment?: number;
   /** Begins the names of encodes that stay in the folder; without it they are gone once they are scored. */
   readonly keep?: string;
 }
@@ -59,6 +64,7 @@ export class Probe {
         parameter.name,
         ...(size ? [size] : []),
         ...(fullRange ? ['full range'] : []),
+        ...(task.segment !== undefined ? [{ segment: task.segment, keys: material.keys }] : []),
       ],
       [options.models ?? null, options.features ?? null],
     ]);
@@ -101,12 +107,22 @@ export class Probe {
     else this.#kept.set(value, name);
     this.#session.signal.throwIfAborted();
     const skipped = material.encoded?.first ?? 0;
-    const bytes = material.scored.reduce(
+    const scored = material.scored.reduce(
       (sum, { from, count }) => sum + total(sizes.subarray(from - skipped, from - skipped + count)),
       0,
     );
+    const bytes = scored + this.#keyBytes(sizes, scored);
     const metrics = measuredOf(this.#session, report, material.scored, this.#task.metrics);
     return this.#points.add({ value, bytes, metrics, seconds });
+  }
+
+  /** What key frames add to scored frames of samples, which lie after those that begin with one. */
+  #keyBytes(sizes: Float64Array, scored: number): number {
+    const { material, segment } = this.#task;
+    if (segment === undefined || !material.starts || material.keys.length === 0) return 0;
+    const frames = material.scored.reduce((sum, { count }) => sum + count, 0);
+    const key = material.keys.reduce((sum, at) => sum + (sizes[at] as number), 0) / material.keys.length;
+    return Math.max(0, key - scored / frames) * (frames / segment);
   }
 
   /** The name of the encode of a value in the folder, made where it is not there. */

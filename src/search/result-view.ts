@@ -8,6 +8,7 @@ import { quotedWord } from '../core/shell.js';
 import { type CurveChart, curveChart } from '../report/view/curves.js';
 import type { Templates } from '../report/view/template.js';
 import { type CurveResult, curvesOf } from './curve-view.js';
+import { BANDWIDTH_COMMAND } from './ladder-commands.js';
 import { type ResultTable, resultTables, titleOf } from './result-tables.js';
 
 export { titleOf } from './result-tables.js';
@@ -28,7 +29,8 @@ export function resultSections<T>(
   const chart = curveChart(templates, set);
   const [main, ...others] = resultTables(result);
   const label = `${set.quality} over bit rate, ${set.curves.length} curves; every point is in the tables below`;
-  const command = 'command' in result && result.command.map(quotedWord).join(' ');
+  const plain = 'command' in result && result.command.map(quotedWord).join(' ');
+  const command = plain && result.kind === 'ladder' ? `${plain}\n${BANDWIDTH_COMMAND}` : plain;
   return [
     html`<section class="card"><h1 class="title">${titleOf(result)}</h1><p class="files">${sampledText(result)}</p>${tableOf(templates, main)}</section>`,
     html`<section class="card"><div class="bar"><h2>${set.quality} over bit rate</h2></div><div class="key small soft">${chart.key}</div>${plot(chart, label)}</section>`,

@@ -37,6 +37,7 @@ import {
   type PictureSize,
   type PointStore,
   type SearchPlatform,
+  type SourceFacts,
 } from '../../src/search/host.js';
 import { scoreName } from '../../src/search/targets.js';
 
@@ -198,6 +199,8 @@ export interface FakeVideo {
   readonly perSecond?: number;
   /** Default: 8-bit 4:2:0 of 320x176. */
   readonly track?: Partial<TrackFacts>;
+  /** Tracks beside the video. */
+  readonly others?: SourceFacts['others'];
 }
 
 /** What else the host does. */
@@ -280,6 +283,7 @@ class Fake implements FakeHost {
   readonly platform: SearchPlatform;
   readonly #behaviour: FakeEncoder;
   readonly #track: TrackFacts;
+  readonly #others: NonNullable<SourceFacts['others']>;
   readonly #perSecond: number;
   readonly #places: readonly Place[];
   /** Frames of the source in files that were cut, by path. */
@@ -288,7 +292,11 @@ class Fake implements FakeHost {
   readonly #made = new Map<string, readonly (EncodedFrames & { readonly frames: readonly number[] })[]>();
   #uninstall = () => {};
 
-  constructor({ shots = [{ frames: 24 }], perSecond = 25, track = {} }: FakeVideo, behaviour: FakeEncoder) {
+  constructor(
+    { shots = [{ frames: 24 }], perSecond = 25, track = {}, others = [] }: FakeVideo,
+    behaviour: FakeEncoder,
+  ) {
+    this.#others = others;
     this.#behaviour = behaviour;
     this.#perSecond = perSecond;
     this.#places = shots.flatMap(({ frames, ...own }, shot) => {
@@ -337,6 +345,7 @@ class Fake implements FakeHost {
         times: Float64Array.from(this.#places, (_, i) => i / this.#perSecond),
         sizes: Float64Array.from(this.#places, (_, i) => this.#bytesOf(i, 20_000)),
         keys: [0],
+        others: this.#others,
         identity: `${input} ${this.#places.length}`,
       }),
       thumbnails: async (_input, _track, size, onFrame, signal) => {
@@ -421,7 +430,9 @@ class Fake implements FakeHost {
     const frames = given.slice(first, first + count - (typeof drops === 'number' ? drops : drops(request)));
     const made = { ...this.#measured(request, value), frames };
     this.#made.set(output, [made]);
-    const sizes = Float64Array.from(frames, (at) => this.#bytesOf(at, made.bytes));
+    const sizes = Float64Array.from(frames, (at, i) => {
+      return (request.keys?.includes(i) ? KEY_SHARE : 1) * this.#bytesOf(at, made.bytes);
+    });
     const result = { sizes, seconds: frames.length / made.framesPerSecond };
     try {
       if (request.whole && (await request.check?.(output, result)) === false) this.#made.delete(output);

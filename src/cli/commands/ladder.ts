@@ -2,9 +2,13 @@
  * @module cli/commands/ladder
  * `anyvmaf ladder SOURCE --sizes 1080,720,540,360 --encoder NAME`: which sizes and settings to offer a source in.
  */
-import { usageError } from '../../core/errors.js';
+import { readFile, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { AnyvmafError, usageError } from '../../core/errors.js';
+import { shown } from '../../core/printable.js';
 import { quotedWord } from '../../core/shell.js';
 import type { LadderOptions, LadderPoint } from '../../index.js';
+import { BANDWIDTH_COMMAND } from '../../search/ladder-commands.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import type { HelpPage } from '../help.js';
@@ -17,6 +21,7 @@ import {
   parseArguments,
   takeOption,
 } from '../options.js';
+import { openOutput } from '../output.js';
 import { curveHead, curveLine } from '../search-text.js';
 import type { Terminal } from '../terminal.js';
 import { choiceValue, numberValue, refusedValue, unsignedValue } from '../values.js';
@@ -81,11 +86,19 @@ const OPTIONS = [
     FULL_OPTION,
     ...WORK_OPTIONS,
   ]),
-  ...grouped('Result', [...RESULT_OPTIONS, ...ENDING_OPTIONS]),
+  ...grouped('Result', [
+    ...RESULT_OPTIONS,
+    {
+      name: 'master',
+      argument: 'FILE',
+      help: 'measure the segments beside a master playlist, and write what its streams take into it. Takes no SOURCE',
+    },
+    ...ENDING_OPTIONS,
+  ]),
 ] as const satisfies readonly OptionSpec[];
 
 const page: HelpPage = {
-  usage: [`${NAME} SOURCE -e NAME --sizes LIST`],
+  usage: [`${NAME} SOURCE -e NAME --sizes LIST`, `${NAME} --master master.m3u8`],
   about:
     'Measures rate and quality of a source in several sizes, takes the convex hull of the curves, and chooses rungs on ' +
     'it. Says from which rate on each size is the best one, and gives the ffmpeg command that encodes all rungs for DASH and HLS. ' +
@@ -108,7 +121,8 @@ export const ladder: Command = {
   page,
   run: async (args, terminal) => {
     const settings = settingsOf(args);
-    return settings === 'help' ? page : build(settings, terminal);
+    if (settings === 'help') return page;
+    return 'master' in settings ? measureMaster(settings.master, terminal) : build(settings, terminal);
   },
 };
 
@@ -128,11 +142,47 @@ async function build({ result: settings, options }: LadderSettings, terminal: Te
     };
     return buildLadder(settings.source, { ...options, ...listeners, onPoint });
   });
-  if (settings.format === 'text') await terminal.print(`\n${command.map(quotedWord).join(' ')}\n`);
+  if (settings.format === 'text')
+    await terminal.print(`\n${command.map(quotedWord).join(' ')}\n${BANDWIDTH_COMMAND}\n`);
   return EXIT.ok;
 }
 
-type Draft = CurveDraft & { -readonly [Key in keyof LadderOptions]?: LadderOptions[Key] };
+/** Bytes of a playlist or a manifest that are read at most. */
+const MOST_TEXT = 16 * 1024 * 1024;
+
+/** Writes what streams take into a master playlist, and into a manifest of the same streams beside it. */
+async function measureMaster(path: string, terminal: Terminal): Promise<number> {
+  const { measuredManifest, measuredMaster } = await import('../../search/bandwidth.js');
+  const folder = dirname(path);
+  const sizeOf = async (name: string) => {
+    const facts = await stat(join(folder, name)).catch((cause: Error) => {
+      throw new AnyvmafError('io', `${shown(join(folder, name))} cannot be read: ${cause.message}.`, {
+        cause,
+      });
+    });
+    if (facts.isFile()) return facts.size;
+    throw usageError(`${shown(join(folder, name))} is no regular file.`);
+  };
+  const text = async (name: string) => {
+    if ((await sizeOf(name)) > MOST_TEXT) throw usageError(`${shown(name)} is too large for a playlist.`);
+    return readFile(join(folder, name), 'utf8');
+  };
+  const { text: master, peaks } = await measuredMaster(await text(basename(path)), { text, bytes: sizeOf });
+  await replaceFile(path, master);
+  const manifest = join(folder, 'ladder.mpd');
+  const found = await stat(manifest).catch(() => undefined);
+  if (found?.isFile()) await replaceFile(manifest, measuredManifest(await text('ladder.mpd'), peaks));
+  await terminal.print(`${master.trimEnd()}\n`);
+  return EXIT.ok;
+}
+
+async function replaceFile(path: string, text: string): Promise<void> {
+  await (await openOutput(path, [])).write([text]);
+}
+
+type Draft = CurveDraft & { -readonly [Key in keyof LadderOptions]?: LadderOptions[Key] } & {
+  master?: string;
+};
 type Name = (typeof OPTIONS)[number]['name'];
 
 const readersOf = (draft: Draft): OptionReaders<Exclude<Name, SharedName | CurveName>, Draft> => ({
@@ -145,19 +195,26 @@ const readersOf = (draft: Draft): OptionReaders<Exclude<Name, SharedName | Curve
     const { min, max } = rangeValue(use);
     return { between: { min, max } };
   },
+  master: ({ value }) => ({ master: value }),
   parameter: (use) => ({ parameter: choiceValue(use, PARAMETERS) }),
   values: (use) => ({ range: rangeValue(use) }),
 });
 
 /** @throws {AnyvmafError} `usage` */
-function settingsOf(args: readonly string[]): LadderSettings | 'help' {
+function settingsOf(args: readonly string[]): LadderSettings | { readonly master: string } | 'help' {
   const { options: uses, positionals } = parseArguments(args, OPTIONS, NAME);
   if (uses.at(-1)?.name === 'help') return 'help';
   const draft: Draft = {};
   const readers = { ...curveReaders(draft), ...readersOf(draft) };
   for (const use of uses) takeOption(readers, use, draft);
+  const { encoder, sizes, master } = draft;
+  if (master !== undefined) {
+    if (uses.length === 1 && positionals.length === 0) return { master };
+    throw usageError(
+      `--master measures files that are there, so that nothing goes with it; type ${NAME} --master master.m3u8`,
+    );
+  }
   const { result, options } = resultOf(NAME, positionals, draft);
-  const { encoder, sizes } = draft;
   if (encoder === undefined) throw usageError(`${NAME} needs an encoder, for instance --encoder libx264`);
   if (sizes === undefined) throw usageError(`${NAME} needs sizes, for instance --sizes 1080,720,540,360`);
   return { result, options: { ...options, encoder, sizes } };

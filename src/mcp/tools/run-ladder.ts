@@ -57,7 +57,9 @@ export const runLadderTool = defineTool({
       .array(z.object({ width: z.int(), height: z.int(), kbps: z.number(), vmaf: z.number() }))
       .describe('From which rate on each size is the best one.'),
     encodes: z.int(),
-    command: z.array(z.string()).describe('Encodes all rungs: a program and its arguments.'),
+    command: z
+      .array(z.string())
+      .describe('Encodes all rungs; then `anyvmaf ladder --master master.m3u8` measures their bandwidths.'),
     results: z.object({
       json: z.string().describe('URI of all points.'),
       html: z.string().describe('URI of a page with the hull.'),

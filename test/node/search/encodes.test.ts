@@ -12,6 +12,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -152,7 +153,8 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
   });
 
   it('build a ladder whose command encodes every rung for DASH and HLS', async () => {
-    const source = encode({ codec: 'ffv1', size: '160x96', frames: 6, source: 'mandelbrot' });
+    // Segments of four seconds have eight frames.
+    const source = encode({ codec: 'ffv1', size: '160x96', frames: 12, rate: 2, source: 'mandelbrot' });
     const { curves, rungs, command } = await buildLadder(source, {
       ...FAST,
       ...{ sizes: [96, { width: 80, height: 48 }], range: { min: 14, max: 38, step: 24 } },
@@ -167,7 +169,28 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
     const manifest = readFileSync(join(folder, 'ladder.mpd'), 'utf8');
     for (const { width, height } of rungs) expect(manifest).toContain(`width="${width}" height="${height}"`);
     expect(manifest.match(/<Representation /g)).toHaveLength(rungs.length);
-    expect(existsSync(join(folder, 'master.m3u8'))).toBe(true);
+    // What was promised is what was delivered, key frames of segments and all.
+    for (const [i, { bytes }] of rungs.entries()) {
+      const parts = [`init-stream${i}.m4s`, `chunk-stream${i}-00001.m4s`, `chunk-stream${i}-00002.m4s`];
+      const whole = join(folder, `rung-${i}.mp4`);
+      writeFileSync(whole, Buffer.concat(parts.map((name) => readFileSync(join(folder, name)))));
+      const packets = [...probe(whole, 'packet=size').matchAll(/size=(\d+)/g)];
+      const delivered = packets.reduce((sum, [, size]) => sum + Number(size), 0);
+      expect(packets).toHaveLength(12);
+      expect(Math.abs(bytes / delivered - 1)).toBeLessThan(0.02);
+    }
+    const master = join(folder, 'master.m3u8');
+    const measured = await anyvmaf(['ladder', '--master', master]);
+    expect(measured.code, measured.stderr).toBe(0);
+    const declared = [...readFileSync(master, 'utf8').matchAll(/BANDWIDTH=(\d+),AVERAGE-BANDWIDTH=(\d+)/g)];
+    expect(declared).toHaveLength(rungs.length);
+    for (const [i, [, peak, average]] of declared.entries()) {
+      const [first = 0, second = 0] = [1, 2].map(
+        (n) => statSync(join(folder, `chunk-stream${i}-0000${n}.m4s`)).size * 8,
+      );
+      expect(Number(peak)).toBe(Math.ceil(Math.max(first / 4, second / 2, (first + second) / 6)));
+      expect(Number(average)).toBe(Math.ceil((first + second) / 6));
+    }
   });
 
   it.skipIf(!joins)(

@@ -4,6 +4,7 @@
  * where one takes over from another.
  */
 import { describe, expect, it } from 'vitest';
+import { measuredManifest, measuredMaster } from '../../../src/search/bandwidth.js';
 import {
   bestAt,
   cheapestAt,
@@ -173,6 +174,57 @@ function bruteForce(points: readonly RateQuality[]): RateQuality[] {
     );
   return points.filter((point) => !beaten(point)).sort((a, b) => a.kbps - b.kbps);
 }
+
+describe('the bandwidth of streams', () => {
+  const media = (...segments: readonly (readonly [name: string, seconds: number])[]) =>
+    [
+      '#EXTM3U',
+      '#EXT-X-TARGETDURATION:4',
+      '#EXT-X-MAP:URI="init.m4s"',
+      ...segments.flatMap(([name, seconds]) => [`#EXTINF:${seconds},`, name]),
+      '#EXT-X-ENDLIST',
+    ].join('\n');
+  const TEXTS: Readonly<Record<string, string>> = {
+    'media_0.m3u8': media(['a1', 4], ['a2', 4], ['a3', 0.5]),
+    'media_1.m3u8': media(['b1', 4], ['b2', 4]),
+  };
+  const BYTES: Readonly<Record<string, number>> = { a1: 1000, a2: 3000, a3: 900, b1: 500, b2: 400 };
+  const files = {
+    text: async (name: string) => TEXTS[name] ?? '',
+    bytes: async (name: string) => BYTES[name] ?? Number.NaN,
+  };
+  const MASTER = [
+    '#EXTM3U',
+    '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="group_A1",NAME="audio_1",URI="media_1.m3u8"',
+    '#EXT-X-STREAM-INF:BANDWIDTH=17,RESOLUTION=192x128,CODECS="avc1.64,mp4a.40.2",AUDIO="group_A1"',
+    'media_0.m3u8',
+    '',
+  ].join('\n');
+
+  it('is that of the peak segment and the average, with sound, and of no short rest alone', async () => {
+    const { text, peaks } = await measuredMaster(MASTER, files);
+    // 3000 bytes in 4 s are less than 3900 in 4.5 s; 900 bytes in 0.5 s are too short to count.
+    const peak = Math.ceil((3900 * 8) / 4.5 + (500 * 8) / 4);
+    const average = Math.ceil((4900 * 8) / 8.5 + (900 * 8) / 8);
+    expect(text.split('\n')[2]).toBe(
+      `#EXT-X-STREAM-INF:BANDWIDTH=${peak},AVERAGE-BANDWIDTH=${average},RESOLUTION=192x128,` +
+        'CODECS="avc1.64,mp4a.40.2",AUDIO="group_A1"',
+    );
+    expect(await measuredMaster(text, files)).toEqual({ text, peaks });
+    const manifest =
+      '<Representation id="0" bandwidth="17" width="192"><Representation id="7" bandwidth="5">';
+    expect(measuredManifest(manifest, peaks)).toBe(
+      `<Representation id="0" bandwidth="${Math.ceil((3900 * 8) / 4.5)}" width="192"><Representation id="7" bandwidth="5">`,
+    );
+  });
+
+  it.each([
+    ['#EXTM3U\n', 'it names no streams'],
+    ['<MPD>', 'does not begin with #EXTM3U'],
+    [MASTER.replace('media_0.m3u8', '../media_0.m3u8'), 'no file beside it'],
+    [MASTER.replace('media_0.m3u8', 'media_9.m3u8'), 'no segments'],
+  ])('%j is refused', (text, why) => expect(measuredMaster(text, files)).rejects.toThrow(why));
+});
 
 describe('the convex hull', () => {
   it('is that of all pairs, on sets of points at random', () => {

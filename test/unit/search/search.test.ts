@@ -349,6 +349,39 @@ describe('a ladder', () => {
     expect(next?.quality).toBeLessThan(85);
   });
 
+  it('measures what its command delivers: the key frames of segments, and no picture that refers across them', async () => {
+    const host = fakeEncoding({ others: [{ kind: 'audio', codec: 'aac' }] });
+    const { command } = await ladder(host, { rungs: 2, between: { min: 1, max: 100 } });
+    const delivered = command.join(' ');
+    const segments = '-g 100 -flags +cgop -force_key_frames expr:gte(t,n_forced*4)';
+    for (const { request } of host.encodes) expect(request.args.join(' ')).toContain(segments);
+    expect(delivered).toContain(segments);
+    expect(delivered).toContain('-map 0:a:0 ');
+    expect(delivered).toContain('id=0,streams=v id=1,streams=a');
+    expect(delivered).not.toContain('hvc1');
+
+    const silent = fakeEncoding();
+    const hevc = await ladder(silent, { encoder: 'libx265', encoderOptions: {}, rungs: 1 });
+    expect(hevc.command.join(' ')).toContain(' -tag:v hvc1 ');
+    expect(hevc.command.join(' ')).toContain('-adaptation_sets id=0,streams=v -hls');
+    expect(hevc.command).not.toContain('-c:a');
+  });
+
+  it('counts in samples the key frames that segments have', async () => {
+    const shots = [400, 300, 350, 450].map((frames) => ({ frames }));
+    const at = { sizes: [176], range: { min: 30, max: 30, step: 1 }, rungs: 1 };
+    // Nothing but key frames costs anything but the same.
+    const flat = { shots: shots.map((shot) => ({ ...shot, cost: 1, ease: 0 })), perSecond: 25 };
+    const { curves, samples } = await ladder(fakeEncoding(flat), at);
+    const host = fakeEncoding(flat);
+    const found = await search(host, { range: { min: 30, max: 30 } });
+    const plain = found.points[0]?.kbps ?? Number.NaN;
+    expect(samples).toEqual(found.samples);
+    const sampled = curves[0]?.points[0]?.kbps ?? Number.NaN;
+    expect(sampled).toBeGreaterThan(plain * 1.005);
+    expect(sampled).toBeLessThan(plain * 1.15);
+  });
+
   it('offers a usual five rungs between 40 and 96, of the widths that keep the shape', async () => {
     const { rungs, curves } = await buildLadder(fakeEncoding().platform, 'film.mkv', {
       ...FAST,

@@ -10,9 +10,12 @@ import type { Decoder } from '../../../media/decoder.js';
 import { delivery } from '../../../media/delivery.js';
 import type { VideoInput } from '../../../media/types.js';
 import { isForeignEncoder } from '../../../search/encoder-options.js';
-import type { EncoderFacts, EncodingHost, SourceFacts } from '../../../search/host.js';
+import type { EncoderFacts, EncodingHost, OtherTrack, SourceFacts } from '../../../search/host.js';
+import { inputArgs } from '../../ffmpeg/access.js';
+import { compactFields } from '../../ffmpeg/packet-times.js';
 import { createFfmpegDecoder } from '../ffmpeg/decoder.js';
-import { ffmpegInput } from '../ffmpeg/input.js';
+import { type FfmpegInput, ffmpegInput } from '../ffmpeg/input.js';
+import { runOn } from '../ffmpeg/launch.js';
 import { runTool } from '../ffmpeg/tool.js';
 import { openFolder } from './folder.js';
 import { libraryVersion } from './library-version.js';
@@ -96,5 +99,35 @@ async function sourceFacts(
   if (packets.times.length === 0) {
     throw new AnyvmafError('media', `${shown(file.name)} has no frames to encode.`);
   }
-  return { track, ...packets, identity: `${track.name}\n${file.version ?? ''}` };
+  return {
+    track,
+    ...packets,
+    others: await otherTracks(file, signal),
+    identity: `${track.name}\n${file.version ?? ''}`,
+  };
+}
+
+const KINDS: readonly string[] = ['audio', 'subtitle', 'attachment', 'data', 'video'];
+
+/** Tracks beside the first that is video and no cover. */
+async function otherTracks(file: FfmpegInput, signal?: AbortSignal): Promise<readonly OtherTrack[]> {
+  const entries = 'stream=codec_type,codec_name:stream_disposition=attached_pic';
+  const { stdout } = await runOn(
+    'ffprobe',
+    file,
+    (source) => ['-v', 'error', '-show_entries', entries, '-of', 'compact', ...inputArgs(source)],
+    { signal },
+  );
+  const tracks = stdout
+    .split('\n')
+    .filter((line) => line.startsWith('stream|'))
+    .map(compactFields);
+  const kindOf = (fields: ReadonlyMap<string, string>) =>
+    fields.get('disposition:attached_pic') === '1' ? 'attachment' : (fields.get('codec_type') ?? '');
+  const first = tracks.findIndex((fields) => kindOf(fields) === 'video');
+  return tracks.flatMap((fields, i) => {
+    const kind = kindOf(fields);
+    if (i === first || !KINDS.includes(kind)) return [];
+    return [{ kind: kind as OtherTrack['kind'], codec: fields.get('codec_name') ?? '' }];
+  });
 }

@@ -1,0 +1,140 @@
+/**
+ * @module search/bandwidth
+ * What streams take, measured on their segments: the BANDWIDTH and AVERAGE-BANDWIDTH of an HLS master playlist (RFC 8216 and its
+ * successor) and of a DASH manifest beside it. Pure.
+ */
+import { AnyvmafError } from '../core/errors.js';
+import { shown } from '../core/printable.js';
+
+/** A segment of a stream. */
+interface Segment {
+  readonly bytes: number;
+  readonly seconds: number;
+}
+
+/** Bits per second. */
+interface Rates {
+  readonly peak: number;
+  readonly average: number;
+}
+
+/** Files beside a master playlist. */
+export interface PlaylistFiles {
+  /** @throws {AnyvmafError} `io` for a file that is not there */
+  text(name: string): Promise<string>;
+  bytes(name: string): Promise<number>;
+}
+
+/** A name in the same folder. */
+const PLAIN = /^[^/\\:?#%]{1,255}$/;
+
+/**
+ * A master playlist with the rates that its streams have.
+ * @param master its text
+ * @returns its new text, and the peak rates by media playlist
+ * @throws {AnyvmafError} `usage` for a text that is no master playlist of files in one folder
+ */
+export async function measuredMaster(
+  master: string,
+  files: PlaylistFiles,
+): Promise<{ readonly text: string; readonly peaks: ReadonlyMap<string, number> }> {
+  const lines = master.split(/\r?\n/);
+  if (lines[0] !== '#EXTM3U') throw refused('it does not begin with #EXTM3U');
+  const known = new Map<string, Promise<Rates>>();
+  const rates = (name: string) => {
+    const found = known.get(name) ?? ratesOf(name, files);
+    known.set(name, found);
+    return found;
+  };
+  // The dearest of a group is what a player may have to fetch beside the video.
+  const sounds = new Map<string, Rates>();
+  for (const line of lines.filter((one) => one.startsWith('#EXT-X-MEDIA:'))) {
+    const { 'GROUP-ID': group, URI: uri } = attributesOf(line);
+    if (group === undefined || uri === undefined) continue;
+    const [one, other] = [await rates(uri), sounds.get(group) ?? { peak: 0, average: 0 }];
+    sounds.set(group, {
+      peak: Math.max(one.peak, other.peak),
+      average: Math.max(one.average, other.average),
+    });
+  }
+  const out = [...lines];
+  let streams = 0;
+  for (const [i, line] of lines.entries()) {
+    if (!line.startsWith('#EXT-X-STREAM-INF:')) continue;
+    const video = await rates(lines[i + 1] ?? '');
+    const { AUDIO: group = '' } = attributesOf(line);
+    const { peak, average } = sounds.get(group) ?? { peak: 0, average: 0 };
+    const rest = line.replace(/(?<=[:,])(?:AVERAGE-)?BANDWIDTH=\d+,?/g, '').replace(/,$/, '');
+    const measured = `BANDWIDTH=${Math.ceil(video.peak + peak)},AVERAGE-BANDWIDTH=${Math.ceil(video.average + average)}`;
+    out[i] = rest.replace(':', `:${measured},`).replace(/,$/, '');
+    streams++;
+  }
+  if (streams === 0) throw refused('it names no streams');
+  const peaks = new Map<string, number>();
+  for (const [name, found] of known) peaks.set(name, Math.ceil((await found).peak));
+  return { text: out.join('\n'), peaks };
+}
+
+/**
+ * A DASH manifest with the peak rates of the same streams.
+ * @param peaks by HLS playlist, whose numbers are those of the representations: `media_0.m3u8`
+ */
+export function measuredManifest(manifest: string, peaks: ReadonlyMap<string, number>): string {
+  return manifest.replace(/<Representation [^>]{1,2000}>/g, (tag) => {
+    const id = / id="(\d{1,4})"/.exec(tag)?.[1];
+    const peak = peaks.get(`media_${id}.m3u8`);
+    return peak === undefined ? tag : tag.replace(/ bandwidth="\d+"/, ` bandwidth="${peak}"`);
+  });
+}
+
+async function ratesOf(name: string, files: PlaylistFiles): Promise<Rates> {
+  if (!PLAIN.test(name)) throw refused(`it names ${shown(name)}, which is no file beside it`);
+  const lines = (await files.text(name)).split(/\r?\n/);
+  const target = Number(lines.find((line) => line.startsWith('#EXT-X-TARGETDURATION:'))?.split(':')[1]);
+  const segments: Segment[] = [];
+  let seconds = Number.NaN;
+  let range: string | undefined;
+  for (const line of lines) {
+    if (line.startsWith('#EXTINF:')) seconds = Number.parseFloat(line.slice(8));
+    else if (line.startsWith('#EXT-X-BYTERANGE:')) range = line.slice(17);
+    else if (line !== '' && !line.startsWith('#')) {
+      if (!PLAIN.test(line)) throw refused(`${name} names ${shown(line)}, which is no file beside it`);
+      const bytes = range === undefined ? await files.bytes(line) : Number.parseInt(range, 10);
+      segments.push({ bytes, seconds });
+      [seconds, range] = [Number.NaN, undefined];
+    }
+  }
+  if (segments.length === 0 || !(target > 0) || segments.some((one) => !(one.seconds > 0)))
+    throw refused(`${name} has no segments with a duration`);
+  const all = rateOf(segments);
+  // Of any segments in a row that last half to one and a half of the target duration.
+  let peak = 0;
+  for (const [from] of segments.entries()) {
+    for (let until = from + 1; until <= segments.length; until++) {
+      const run = segments.slice(from, until);
+      const length = run.reduce((sum, one) => sum + one.seconds, 0);
+      if (length > 1.5 * target) break;
+      if (length >= 0.5 * target) peak = Math.max(peak, rateOf(run));
+    }
+  }
+  return { peak: Math.max(peak, all), average: all };
+}
+
+function rateOf(segments: readonly Segment[]): number {
+  const [bytes, seconds] = segments.reduce(([a, b], one) => [a + one.bytes, b + one.seconds], [0, 0]);
+  return (8 * bytes) / seconds;
+}
+
+/** Attributes of a tag: `NAME=value` or `NAME="value"`, separated by commas. */
+function attributesOf(line: string): Readonly<Record<string, string>> {
+  const list = line.slice(line.indexOf(':') + 1);
+  return Object.fromEntries(
+    [...list.matchAll(/([A-Z0-9-]{1,40})=(?:"([^"]*)"|([^",]*))/g)].map(
+      ([, name = '', quoted, plain = '']) => [name, quoted ?? plain],
+    ),
+  );
+}
+
+function refused(why: string): AnyvmafError {
+  return new AnyvmafError('usage', `This is no HLS master playlist of files in one folder: ${why}.`);
+}
