@@ -27,7 +27,7 @@ export interface CurvePoint {
 /** What to do next. */
 export type NextStep =
   | { readonly kind: 'try'; readonly value: number }
-  /** It holds the target and is within a step of the last value of the grid that does. */
+  /** It holds the target, and the next value is not likely to. */
   | { readonly kind: 'found'; readonly value: number }
   /** No value holds the target; this one misses it by least. */
   | { readonly kind: 'missed'; readonly value: number };
@@ -42,8 +42,10 @@ const APART = 5;
 const STRAIGHT = 4;
 /** Share of a step's cost by which a failure is narrow. */
 const NARROW = 0.6;
-/** Encodes after which a search ends with what it has. */
+/** Encodes after which a search ends with what it has, but for the last step. */
 const MOST_ENCODES = 7;
+/** Points, the best picture's among them, that all fail before nothing is said to hold. */
+const ENOUGH_FAILING = 4;
 /** The target that {@link Grid.start} is meant for. */
 const USUAL_TARGET = 95;
 /** Where the slope of a curve that ends at 100 is the grid's. */
@@ -85,16 +87,25 @@ export function nextStep(
   );
   const ends = noneBeyond(hold);
   const closed = !best || hold[best.at + 1] === 0 || hold[best.at + 2] === 0;
-  if (best && encodes >= MOST_ENCODES) return found(grid, best);
+  if (!best && measured.has(0) && known.length >= ENOUGH_FAILING) return missed(grid, known);
+  if (!best && encodes >= MOST_ENCODES) return propose(grid, 0);
+  if (best && encodes >= MOST_ENCODES) return lastStep(grid, best, hold, encodes);
   if (best?.at === last - 1 && (hold[last] as number) > 0.5 && !measured.has(last))
     return propose(grid, last);
   const done = !closed ? 0 : best ? (ends[best.at + 2] as number) : measured.has(0) ? (ends[0] as number) : 0;
   if (done >= 1 - RISK) {
     const next = best && beyondNarrow(known, best, grid);
     if (next !== undefined && encodes < MOST_ENCODES) return propose(grid, next);
-    return best ? found(grid, best) : missed(grid, known);
+    return best ? lastStep(grid, best, hold, encodes) : missed(grid, known);
   }
   return propose(grid, mostTelling(hold, ends, measured, best?.at));
+}
+
+/** Between what holds and what fails there is no place left that may well hold: an encode costs less than its bytes. */
+function lastStep(grid: Grid, best: Known, hold: Float64Array, encodes: number): NextStep {
+  const next = best.at + 1;
+  const open = hold[next + 1] === 0 && (hold[next] as number) > RISK && encodes <= MOST_ENCODES;
+  return open ? propose(grid, next) : found(grid, best);
 }
 
 /** The place after a failure that is as small as a curve's roughness, where that is not known. */

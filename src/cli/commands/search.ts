@@ -17,7 +17,7 @@ const page: HelpPage = {
   usage: [`${NAME} [options] SOURCE --encoder NAME`, `${NAME} --forget`],
   about:
     'Finds the setting with which an encoder of the installed ffmpeg makes the smallest file that reaches a quality: it ' +
-    'encodes and scores short samples of the source, usually four times, and says how sure it is. Exits with 3 when no ' +
+    'encodes and scores short samples of the source, usually five times, and says how sure it is. Exits with 3 when no ' +
     'setting reaches it.',
   options: SEARCH_OPTIONS,
   sections: [
