@@ -91,12 +91,11 @@ function answerLines(result: TuneShotsResult, metric: string): string[] {
 
 /** What one value for all shots would take. */
 function savingText({ single, saving, parameter }: TuneShotsResult): string {
-  const about = single.measured ? '' : 'about ';
   const name = `${parameter} ${valueText(parameter, single.value)}`;
-  if (!single.reached) return `No single ${parameter} is known to reach the same.`;
-  const share = `${about}${(Math.abs(saving) * 100).toFixed(1)} %`;
+  if (!single.reached) return `No single ${parameter} reaches the same.`;
+  const share = `${(Math.abs(saving) * 100).toFixed(1)} %`;
   const verb = saving >= 0 ? `saves ${share}` : `takes ${share} more`;
-  return `One setting for all that reaches the same, ${name}, takes ${about}${megabytes(single.bytes)}: a setting a shot ${verb}.`;
+  return `One setting for all that reaches the same, ${name}, takes ${megabytes(single.bytes)}: a setting a shot ${verb}.`;
 }
 
 function bar(share: number): string {

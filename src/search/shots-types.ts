@@ -95,13 +95,11 @@ export interface TunedShot extends Shot {
   readonly points: readonly EncodedPoint[];
 }
 
-/** One value for all shots that reaches the same goal. */
+/** One value for all shots that reaches the same goal, in a normal encode of the whole that was made and scored. */
 export interface SingleSetting {
-  /** The largest such value; the finest one known where none reaches it. */
+  /** The largest such value; the nearest one where none reaches it. */
   readonly value: number;
   readonly bytes: number;
-  /** Whether every shot was encoded with it; otherwise size and quality are read off the shots' curves. */
-  readonly measured: boolean;
   /** Whether it reaches the goal. */
   readonly reached: boolean;
 }

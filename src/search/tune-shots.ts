@@ -4,9 +4,11 @@
  */
 import { storedFrameBytes } from '../core/frame.js';
 import type { VideoInput } from '../media/types.js';
-import { bytesAt, type FrameValues, valuesAt } from './allocate.js';
+import type { FrameValues } from './allocate.js';
 import type { SearchPlatform } from './host.js';
-import { pooledOf } from './points.js';
+import { wholeSource } from './material.js';
+import { type Measured, pooledOf } from './points.js';
+import { Probe } from './probe.js';
 import { findValue, metricsOf } from './search.js';
 import { DEFAULT_SCRATCH, inSession, type Session } from './session.js';
 import { encodeArguments, type Setting, settingOf } from './setting.js';
@@ -39,7 +41,8 @@ export async function tuneShots(
   return inSession(platform, source, { ...rest, onStage: inner }, async (session) => {
     if (options.output !== undefined) await session.folder.checkOutput(session.source, options.output);
     const targets = completeTargets(options.targets, options.models);
-    const setting = stitchable(await settingOf(session, options));
+    const plain = await settingOf(session, options);
+    const setting = stitchable(plain);
     const frameBytes = storedFrameBytes(session.facts.track);
     const most = Math.floor(((options.scratchBytes ?? DEFAULT_SCRATCH) * SHOT_SHARE) / frameBytes);
     const shots = await shotsOf(
@@ -49,7 +52,7 @@ export async function tuneShots(
       most,
     );
     const task = { setting, targets, metrics: metricsOf(targets), keep: options.output !== undefined };
-    return new Tuning(session, options, task, place).run(shots);
+    return new Tuning(session, options, task, plain, place).run(shots);
   });
 }
 
@@ -72,12 +75,17 @@ class Tuning {
   readonly #session: Session;
   readonly #options: TuneShotsOptions;
   readonly #task: ShotTask;
+  /** The setting of an encode that is not joined. */
+  readonly #plain: Setting;
   readonly #place: Place;
+  /** Encodes of the whole. */
+  #encodes = 0;
 
-  constructor(session: Session, options: TuneShotsOptions, task: ShotTask, place: Place) {
+  constructor(session: Session, options: TuneShotsOptions, task: ShotTask, plain: Setting, place: Place) {
     this.#session = session;
     this.#options = options;
     this.#task = task;
+    this.#plain = plain;
     this.#place = place;
   }
 
@@ -88,6 +96,7 @@ class Tuning {
     const tuned = probes.map((probe, i) => this.#tuned(probe, values[i] as number));
     if (whole) for (const shot of tuned) this.#options.onShot?.(shot);
     const frames = probes.map((probe, i) => framesOf(probe, values[i] as number));
+    const single = await this.#single(tuned);
     const { output, onStage } = this.#options;
     if (output !== undefined) onStage?.({ kind: 'joining', shots: shots.length });
     const joined =
@@ -95,7 +104,7 @@ class Tuning {
         ? null
         : await joinShots(this.#session, this.#task, probes, values, frames, output);
     const final = joined && { ...joined.final, reached: this.#margin(shots, joined.frames) >= 0 };
-    return { ...this.#summary(probes, tuned, frames), final };
+    return { ...this.#summary(probes, tuned, frames, single), final };
   }
 
   /** Shot by shot, each from where its neighbour ended. */
@@ -153,11 +162,15 @@ class Tuning {
     return { ...probe.shot, number: probe.number, value, bytes, kbps, pooled, margin, points };
   }
 
-  #summary(probes: readonly ShotProbe[], shots: readonly TunedShot[], frames: readonly FrameValues[]) {
+  #summary(
+    probes: readonly ShotProbe[],
+    shots: readonly TunedShot[],
+    frames: readonly FrameValues[],
+    single: SingleSetting,
+  ) {
     const { facts, perSecond, source } = this.#session;
     const { setting, targets } = this.#task;
     const bytes = shots.reduce((sum, shot) => sum + shot.bytes, 0);
-    const single = this.#single(probes, shots);
     const margin = this.#margin(shots, frames);
     return {
       source: String(source),
@@ -175,38 +188,44 @@ class Tuning {
       pooled: pooledOf(joinedValues(frames)),
       single,
       saving: 1 - bytes / single.bytes,
-      encodes: probes.reduce((sum, probe) => sum + probe.encodes, 0),
+      encodes: probes.reduce((sum, probe) => sum + probe.encodes, this.#encodes),
       cached: shots.reduce((sum, { points }) => sum + points.filter(({ cached }) => cached).length, 0),
       args: shots.map(({ value }) => encodeArguments(setting, value)),
     } satisfies Omit<TuneShotsResult, 'final'>;
   }
 
-  /** The largest value for all shots that reaches the goal. */
-  #single(probes: readonly ShotProbe[], shots: readonly TunedShot[]): SingleSetting {
-    const { values } = this.#task.setting.parameter.grid;
-    const curves = probes.map((probe) => probe.curve());
-    const holds = (at: number) => {
-      if (this.#options.goal !== 'whole')
-        return shots.every(({ value, margin }) => values.indexOf(value) >= at && margin >= 0);
-      return (
-        wholeMargin(
-          this.#goal,
-          curves.map((curve) => valuesAt(curve, at)),
-        ) >= 0
+  /** The largest value with which one normal encode of the whole reaches the goal; that encode is made and scored. */
+  async #single(shots: readonly TunedShot[]): Promise<SingleSetting> {
+    const { setting, metrics } = this.#task;
+    const { values } = setting.parameter.grid;
+    const places = shots.map(({ value }) => values.indexOf(value));
+    // The hardest shot decides where each must reach it.
+    const mean = Math.round(places.reduce((sum, at) => sum + at, 0) / places.length);
+    const start = values[this.#options.goal === 'whole' ? mean : Math.min(...places)] as number;
+    const material = wholeSource(this.#session);
+    const probe = await Probe.open(this.#session, {
+      material,
+      setting: startingAt(this.#plain, start),
+      metrics,
+    });
+    const marginOf = (point: Measured) =>
+      this.#margin(
+        shots,
+        shots.map((shot) => framesIn(point, shot)),
       );
-    };
-    // Beyond all points a line says nothing.
-    const known = curves.flatMap((curve) => curve.map((point) => point.at));
-    const best = Math.min(...shots.map(({ value }) => values.indexOf(value)), ...known);
-    let at = Math.max(...known);
-    while (at > best && !holds(at)) at--;
-    return {
-      value: values[at] as number,
-      bytes: curves.reduce((sum, curve) => sum + bytesAt(curve, at), 0),
-      measured: curves.every((curve) => curve.some((one) => one.at === at)),
-      reached: holds(at),
-    };
+    delete this.#place.shot;
+    const value = await findValue(probe, marginOf, () => {});
+    const point = await probe.measure(value);
+    this.#encodes += probe.encodes;
+    return { value, bytes: point.bytes, reached: marginOf(point) >= 0 };
   }
+}
+
+/** Values of the frames of one shot in an encode of the whole. */
+function framesIn({ metrics }: Measured, { first, count }: Shot): FrameValues {
+  return Object.fromEntries(
+    Object.entries(metrics).map(([name, [values = []]]) => [name, values.slice(first, first + count)]),
+  );
 }
 
 /** The setting with a search begun at a value. */

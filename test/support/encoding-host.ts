@@ -206,7 +206,7 @@ export interface FakeVideo {
 /** What else the host does. */
 export interface FakeEncoder {
   /** Changes the quality of an encode. */
-  readonly bend?: (quality: number, value: number) => number;
+  readonly bend?: (quality: number, value: number, request: EncodeRequest) => number;
   /** Frames that encoders drop from the end. */
   readonly drops?: number | ((request: EncodeRequest) => number);
   /** An error of an encode. */
@@ -431,7 +431,7 @@ class Fake implements FakeHost {
     const made = { ...this.#measured(request, value), frames };
     this.#made.set(output, [made]);
     const sizes = Float64Array.from(frames, (at, i) => {
-      return (request.keys?.includes(i) ? KEY_SHARE : 1) * this.#bytesOf(at, made.bytes);
+      return this.#bytesOf(at, made.bytes, request.keys?.includes(i));
     });
     const result = { sizes, seconds: frames.length / made.framesPerSecond };
     try {
@@ -443,7 +443,8 @@ class Fake implements FakeHost {
     return result;
   }
 
-  #measured({ encoder, args, size = this.#track }: EncodeRequest, value: number): EncodedFrames {
+  #measured(request: EncodeRequest, value: number): EncodedFrames {
+    const { encoder, args, size = this.#track } = request;
     const { preset, curves } = ENCODERS[encoder] as Recording;
     const asked = args[args.indexOf(preset[0]) + 1];
     const { points, framesPerSecond } = curves[asked ?? ''] ?? (curves[preset[1]] as (typeof curves)[string]);
@@ -459,7 +460,7 @@ class Fake implements FakeHost {
         ];
     const { bend = (plain: number) => plain } = this.#behaviour;
     const lost = between(SIZE_COSTS, 0, size.height / this.#track.height, (point) => point[2]);
-    return { bytes, quality: bend(quality - lost, value), framesPerSecond };
+    return { bytes, quality: bend(quality - lost, value, request), framesPerSecond };
   }
 
   #score(
@@ -500,9 +501,9 @@ class Fake implements FakeHost {
     return Math.max(0, Math.min(100, quality + ease + (WOBBLE[at % WOBBLE.length] as number)));
   }
 
-  #bytesOf(at: number, bytes: number): number {
+  #bytesOf(at: number, bytes: number, key = false): number {
     const { look, at: within } = this.#places[at] as Place;
-    return Math.round(bytes * look.cost * (within % GROUP === 0 ? KEY_SHARE : OTHER_SHARE));
+    return Math.round(bytes * look.cost * (key || within % GROUP === 0 ? KEY_SHARE : OTHER_SHARE));
   }
 
   #store(folder: string): PointStore {

@@ -81,7 +81,7 @@ function documentOf(result: TuneShotsResult, uri: string | null) {
   const each = reached ? 'every shot reaches' : `the worst shot stays ${short}`;
   const all = reached ? 'together they reach' : `together they stay ${short}`;
   const what = goal === 'each' ? each : all;
-  const share = `${single.measured ? '' : 'about '}${(saving * 100).toFixed(1)} %`;
+  const share = `${(saving * 100).toFixed(1)} %`;
   return {
     summary:
       `${shots.length} shots with ${encoder}: ${what} ${metric} mean of ${atLeast}; one ${parameter} for all, ${single.value}, ` +

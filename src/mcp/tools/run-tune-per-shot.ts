@@ -85,10 +85,9 @@ export const runTunePerShotTool = defineTool({
       .object({
         value: z.number(),
         bytes: z.number(),
-        measured: z.boolean().describe("false: read off the shots' curves."),
         reached: z.boolean(),
       })
-      .describe('One value for all shots that reaches the same.'),
+      .describe('One value that reaches the same in one encode of the whole.'),
     saving: z.number().describe('Share of its bytes that the settings of the shots save.'),
     encodes: z.int(),
     uri: z.string().nullable().describe('The table or the script, as a resource.'),

@@ -294,6 +294,24 @@ describe('settings of shots', () => {
     expect({ folders: host.folders, files: host.files() }).toEqual({ folders: 0, files: [] });
   });
 
+  it('are compared with one encode of the whole that was made, which may do better than its shots apart', async () => {
+    // An encoder that sees the whole makes more of it.
+    const host = fakeEncoding(
+      { shots: THREE },
+      { bend: (quality, _, { isSource }) => quality + (isSource ? 8 : 0) },
+    );
+    const { shots, single, saving, bytes, encodes } = await tune(host, { targets: [{ atLeast: 85 }] });
+    expect(single.value).toBeGreaterThan(Math.min(...shots.map(({ value }) => value)));
+    const made = host.encodes.findLast(({ request, value }) => request.isSource && value === single.value);
+    expect(made?.request.args).not.toContain('-x264-params');
+    expect(encodes).toBe(host.encodes.length);
+    const all = host.encodes.filter(({ request }) => request.isSource).map(({ value }) => value);
+    expect(Math.max(...all)).toBeGreaterThan(single.value);
+    expect(saving).toBeCloseTo(1 - bytes / single.bytes, 12);
+    const apart = await tune(fakeEncoding({ shots: THREE }), { targets: [{ atLeast: 85 }] });
+    expect(saving).toBeLessThan(apart.saving);
+  });
+
   it('reach it together with fewer bytes than each by itself, and say so where they cannot', async () => {
     const host = fakeEncoding({ shots: THREE });
     const whole = await tune(host, { goal: 'whole', targets: [{ atLeast: 85 }] });
