@@ -33,6 +33,8 @@ export interface BdOptions {
    * can turn between points.
    */
   readonly interpolation?: Interpolation | undefined;
+  /** Qualities to average over; of {@link bdQuality} the rates at which the anchor has them. Default: all that both curves have. */
+  readonly between?: { readonly min: number; readonly max: number } | undefined;
 }
 
 /** What {@link bdRate} and {@link bdQuality} return. */
@@ -60,7 +62,8 @@ export function bdRate(
 ): BdResult {
   const pair = readPair(anchor, test, options);
   const place = ({ rate, quality }: Point): Placed => [quality, Math.log(rate), -rate];
-  const { mean, from, to, overlap } = compare(pair, place, 'quality', (at) => at);
+  const within = pair.between && ([pair.between.min, pair.between.max] as const);
+  const { mean, from, to, overlap } = compare(pair, place, 'quality', (at) => at, within);
   return finite({ value: Math.expm1(mean) * 100, range: { from, to }, overlap, ...said(pair) });
 }
 
@@ -72,7 +75,8 @@ export function bdQuality(
 ): BdResult {
   const pair = readPair(anchor, test, options);
   const place = ({ rate, quality }: Point): Placed => [Math.log(rate), quality, quality];
-  const { mean, from, to, overlap } = compare(pair, place, pair.unit, Math.exp);
+  const within = pair.between && ratesBetween(pair, pair.between);
+  const { mean, from, to, overlap } = compare(pair, place, pair.unit, Math.exp, within);
   return finite({ value: mean, range: { from, to }, overlap, ...said(pair) });
 }
 
@@ -90,6 +94,7 @@ interface Pair {
   readonly test: readonly Point[];
   readonly unit: Unit;
   readonly interpolation: Interpolation;
+  readonly between: BdOptions['between'];
 }
 
 /** Where a point lies, and of points at the same place the one with the greatest third value counts. */
@@ -97,6 +102,9 @@ type Placed = readonly [x: number, y: number, better: number];
 
 function readPair(anchor: unknown, test: unknown, options: BdOptions): Pair {
   requireObject('options', options);
+  const { between } = options;
+  if (between !== undefined && !(isObject(between) && between.min <= between.max))
+    throw wrongType('options.between', between, 'an object such as { min: 60, max: 97 }');
   const interpolation = oneOf('options.interpolation', options.interpolation ?? 'pchip', INTERPOLATIONS);
   const given = { anchor: requirePoints('anchor', anchor), test: requirePoints('test', test) };
   const unit = unitOf([...given.anchor, ...given.test]);
@@ -104,7 +112,7 @@ function readPair(anchor: unknown, test: unknown, options: BdOptions): Pair {
     given[side]
       .map((point, i) => readPoint(`${side}[${i}]`, point, unit))
       .sort((a, b) => a.rate - b.rate || a.quality - b.quality);
-  return { anchor: read('anchor'), test: read('test'), unit, interpolation };
+  return { anchor: read('anchor'), test: read('test'), unit, interpolation, between };
 }
 
 function requirePoints(side: Side, points: unknown): Record<string, unknown>[] {
@@ -153,9 +161,15 @@ function compare(
   place: (point: Point) => Placed,
   along: 'quality' | Unit,
   shown: (at: number) => number,
+  [least, most]: readonly [least: number, most: number] = [
+    Number.NEGATIVE_INFINITY,
+    Number.POSITIVE_INFINITY,
+  ],
 ): Compared {
-  const curve = (side: Side): Curve =>
-    curveOf(side, ascending(pair[side].map(place)), pair.interpolation, along);
+  const curve = (side: Side): Curve => {
+    const whole = curveOf(side, ascending(pair[side].map(place)), pair.interpolation, along);
+    return { ...whole, low: Math.max(whole.low, least), high: Math.min(whole.high, most) };
+  };
   const [anchor, test] = [curve('anchor'), curve('test')];
   const from = Math.max(anchor.low, test.low);
   const to = Math.min(anchor.high, test.high);
@@ -174,6 +188,20 @@ function compare(
     to: shown(to),
     overlap: (to - from) / shorter,
   };
+}
+
+/** Logarithms of the rates at which the anchor has qualities. */
+function ratesBetween(
+  { anchor, interpolation }: Pair,
+  { min, max }: NonNullable<BdOptions['between']>,
+): readonly [number, number] {
+  const placed = ascending(anchor.map(({ rate, quality }): Placed => [quality, Math.log(rate), -rate]));
+  const curve = curveOf('anchor', placed, interpolation, 'quality');
+  const rate = (quality: number) => curve.at(Math.max(curve.low, Math.min(curve.high, quality)));
+  return [
+    min <= curve.low ? Number.NEGATIVE_INFINITY : rate(min),
+    max >= curve.high ? Number.POSITIVE_INFINITY : rate(max),
+  ];
 }
 
 function curveOf(

@@ -16,6 +16,7 @@ import {
   rises,
 } from './curve-points.js';
 import type { SearchPlatform } from './host.js';
+import { risingCurve } from './hull.js';
 import type {
   ComparedCurve,
   ComparedEncoder,
@@ -30,6 +31,7 @@ import type { KnownPoint } from './points.js';
 import { Probe } from './probe.js';
 import { inSession, sourceName } from './session.js';
 import { settingOf } from './setting.js';
+import { scoreName } from './targets.js';
 
 /**
  * Compares encoders.
@@ -61,7 +63,11 @@ export async function compareEncoders(
       source: sourceName(session.facts),
       ...measure,
       curves,
-      deltas: deltasOf(curves),
+      deltas: deltasOf(
+        curves,
+        options.between,
+        measure.metric === scoreName(options.models) ? WATCHED : undefined,
+      ),
       samples: material.samples,
       encodes: contestants.reduce((sum, { probe }) => sum + probe.encodes, 0),
       cached: points.filter(({ cached }) => cached).length,
@@ -89,6 +95,7 @@ async function measureOne(
   const values = await measureCurve(probe, choice, task, (point) => onPoint?.(compared(point)));
   const { encoder, parameter } = probe.setting;
   const points = byGrid(probe.points().map(compared), parameter.grid);
+  const curve = risingCurve(points);
   const speeds = points.flatMap(({ framesPerSecond, cached }) => (cached ? [] : (framesPerSecond ?? [])));
   return {
     name,
@@ -100,21 +107,48 @@ async function measureOne(
     atTargets: values.map((value, i) => {
       const target = task.targets?.[i] as number;
       const point = points.find((one) => one.value === value) as ComparedPoint;
-      return { target, value, kbps: point.kbps, quality: point.quality, reached: point.quality >= target };
+      const { kbps, quality } = point;
+      const on = curve && target >= curve.low.quality && target <= curve.high.quality;
+      return {
+        target,
+        value,
+        kbps,
+        quality,
+        reached: quality >= target,
+        kbpsAt: on ? curve.kbpsAt(target) : null,
+      };
     }),
     // Each point encodes as many frames, so that the mean of the times counts.
     framesPerSecond: speeds.length > 0 ? speeds.length / speeds.reduce((sum, one) => sum + 1 / one, 0) : null,
   };
 }
 
-/** Each curve against the first. */
-function deltasOf([anchor, ...others]: readonly ComparedCurve[]): readonly CurveDelta[] {
+/** Scores of a model that people watch: below, nobody looks; above, nobody tells more from less. */
+const WATCHED = { min: 60, max: 97 } as const;
+
+/**
+ * Each curve against the first.
+ * @param between qualities to go over
+ * @param usual the same where none were asked for, and curves have some of them
+ */
+function deltasOf(
+  [anchor, ...others]: readonly ComparedCurve[],
+  between: CompareOptions['between'],
+  usual: CompareOptions['between'],
+): readonly CurveDelta[] {
   if (!anchor) return [];
+  const deltas = (test: ComparedCurve, range: CompareOptions['between']) => ({
+    rate: bdRate(anchor.points, test.points, { between: range }),
+    quality: bdQuality(anchor.points, test.points, { between: range }),
+  });
   return others.map((test) => {
     const names = { anchor: anchor.name, test: test.name };
+    const shared = [anchor, test].every(({ points }) => {
+      const qualities = points.map(({ quality }) => quality);
+      return usual && Math.min(...qualities) < usual.max && Math.max(...qualities) > usual.min;
+    });
     try {
-      const rate = bdRate(anchor.points, test.points);
-      return { ...names, rate, quality: bdQuality(anchor.points, test.points), refused: null };
+      return { ...names, ...deltas(test, between ?? (shared ? usual : undefined)), refused: null };
     } catch (error) {
       if (!(error instanceof AnyvmafError)) throw error;
       return { ...names, rate: null, quality: null, refused: error.message };

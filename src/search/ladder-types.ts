@@ -101,6 +101,8 @@ export interface ComparedEncoder extends EncoderChoice {
 export interface CompareOptions extends CurveOptions {
   /** Two at least; all others are compared with the first. */
   readonly encoders: readonly ComparedEncoder[];
+  /** Qualities that BD-rates go over. Default: 60 to 97 of a model's score, which people watch; else, and where curves share none of it, all. */
+  readonly between?: { readonly min: number; readonly max: number } | undefined;
   /** Called as each point is known. */
   readonly onPoint?: (point: ComparedPoint) => void;
 }
@@ -120,6 +122,8 @@ export interface AtTarget {
   readonly kbps: number;
   readonly quality: number;
   readonly reached: boolean;
+  /** Kilobits per second at the target itself, read off the curve; `null` where that does not reach it. */
+  readonly kbpsAt: number | null;
 }
 
 /** The curve of one encoder. */

@@ -86,17 +86,16 @@ const LADDER: Checks<LadderOptions> = {
       throw wrongType(name, value, `a whole number from 1 to ${MOST_RUNGS}`);
   },
   spacing: (name, value) => oneOf(name, value as Spacing, SPACINGS),
-  between: (name, value) => {
-    requireObject(name, value, 'an object such as { min: 40, max: 95 }');
-    const { min, max } = value as Record<string, unknown>;
-    finite(`${name}.min`, min);
-    finite(`${name}.max`, max);
-    if ((min as number) > (max as number)) throw wrongType(name, value, 'a min that is not above the max');
-  },
+  between: checkBetween,
   onPoint: checkFunction,
 };
 
-const COMPARISON: Checks<CompareOptions> = { ...CURVES, encoders: checkEncoders, onPoint: checkFunction };
+const COMPARISON: Checks<CompareOptions> = {
+  ...CURVES,
+  encoders: checkEncoders,
+  between: checkBetween,
+  onPoint: checkFunction,
+};
 const COMPARED: Checks<ComparedEncoder> = { ...CHOICE, name: requireText };
 
 const MOST_RUNGS = 32;
@@ -154,6 +153,14 @@ function checkSizes(name: string, value: unknown): void {
         throw wrongType(name, size, 'a height such as 720, or a size such as { width: 1280, height: 720 }');
     }
   }
+}
+
+function checkBetween(name: string, value: unknown): void {
+  requireObject(name, value, 'an object such as { min: 40, max: 95 }');
+  const { min, max } = value as Record<string, unknown>;
+  finite(`${name}.min`, min);
+  finite(`${name}.max`, max);
+  if ((min as number) > (max as number)) throw wrongType(name, value, 'a min that is not above the max');
 }
 
 function checkStatistic(name: string, value: unknown): void {

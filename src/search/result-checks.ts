@@ -93,7 +93,11 @@ const target: Check = (value, path) => {
   const { atLeast, atMost } = value as Record<string, unknown>;
   number(atLeast ?? atMost, `${path}.atLeast`);
 };
-const delta = object({ value: number });
+const delta = object({ value: number, range: object({ from: number, to: number }) });
+/** Results of earlier versions have none. */
+const kbpsAt: Check = (value, path) => {
+  if (value !== undefined) orNull(positive)(value, path);
+};
 
 const KINDS: Readonly<Record<CurveResult['kind'], Check>> = {
   search: object({
@@ -128,7 +132,7 @@ const KINDS: Readonly<Record<CurveResult['kind'], Check>> = {
         parameter: word,
         points: list(object(point), 1),
         atTargets: list(
-          object({ target: number, value: number, kbps: positive, quality: number, reached: flag }),
+          object({ target: number, value: number, kbps: positive, quality: number, reached: flag, kbpsAt }),
         ),
         framesPerSecond: orNull(positive),
       }),

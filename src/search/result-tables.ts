@@ -101,7 +101,7 @@ function comparisonTables(result: ComparisonResult): readonly [ResultTable, ...R
   const wanted = curves.some(({ atTargets }) => atTargets.length > 0);
   const summary: ResultTable = {
     title: 'Encoders',
-    heads: ['encoder', 'BD-rate', `BD-${name}`, 'frames/s'],
+    heads: ['encoder', 'BD-rate', `BD-${name}`, `over ${name}`, 'frames/s'],
     rows: curves.map((curve, i) => [curve.name, ...deltaCells(deltas[i - 1]), speed(curve.framesPerSecond)]),
   };
   const points: ResultTable = {
@@ -121,10 +121,15 @@ function comparisonTables(result: ComparisonResult): readonly [ResultTable, ...R
   return wanted ? [summary, targetTable(curves, name), points] : [summary, points];
 }
 
-function deltaCells(delta: CurveDelta | undefined): readonly [string, string] {
-  if (!delta) return ['anchor', ''];
-  if (!delta.rate || !delta.quality) return ['no common range', ''];
-  return [`${signed(delta.rate.value, 1)} %`, signed(delta.quality.value, 2)];
+function deltaCells(delta: CurveDelta | undefined): readonly [string, string, string] {
+  if (!delta) return ['anchor', '', ''];
+  if (!delta.rate || !delta.quality) return ['no common range', '', ''];
+  const { from, to } = delta.rate.range;
+  return [
+    `${signed(delta.rate.value, 1)} %`,
+    signed(delta.quality.value, 2),
+    `${from.toFixed(0)} to ${to.toFixed(0)}`,
+  ];
 }
 
 /** What each encoder needs for each quality, beside the one that needs least. */
@@ -132,12 +137,15 @@ function targetTable(curves: readonly ComparedCurve[], name: string): ResultTabl
   const targets = curves[0]?.atTargets ?? [];
   return {
     title: 'For each quality',
-    heads: ['encoder', `${name} of`, 'parameter', 'value', 'reached', 'kb/s', 'of the least'],
+    heads: ['encoder', `${name} of`, 'parameter', 'value', 'reached', 'kb/s', 'at it', 'of the least'],
     rows: targets.flatMap(({ target }, i) => {
       const at = curves.flatMap((curve) =>
         curve.atTargets[i] ? [{ curve, found: curve.atTargets[i] }] : [],
       );
-      const least = Math.min(...at.flatMap(({ found }) => (found.reached ? found.kbps : [])));
+      // Steps of parameters are coarse: what each reaches is not the same, what it takes for the target is.
+      const least = Math.min(
+        ...at.flatMap(({ found }) => (found.reached ? (found.kbpsAt ?? found.kbps) : [])),
+      );
       return at.map(({ curve, found }) => [
         curve.name,
         String(target),
@@ -145,7 +153,8 @@ function targetTable(curves: readonly ComparedCurve[], name: string): ResultTabl
         valueText(curve.parameter, found.value),
         quality(found.quality),
         rate(found.kbps),
-        found.reached ? `${((found.kbps / least) * 100).toFixed(0)} %` : 'not reached',
+        typeof found.kbpsAt === 'number' ? rate(found.kbpsAt) : '',
+        found.reached ? `${(((found.kbpsAt ?? found.kbps) / least) * 100).toFixed(0)} %` : 'not reached',
       ]);
     }),
   };

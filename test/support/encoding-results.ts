@@ -58,7 +58,7 @@ export const COMPARISON: CurveResult = {
       parameter: 'bitrate',
       points: [{ ...point, name: 'a', value: 1_500_000 }],
       notMonotone: [],
-      atTargets: [{ target: 99, value: 20, kbps: 100, quality: 91, reached: false }],
+      atTargets: [{ target: 99, value: 20, kbps: 100, quality: 91, reached: false, kbpsAt: null }],
       framesPerSecond: null,
     },
   ],

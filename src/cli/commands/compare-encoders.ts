@@ -19,6 +19,7 @@ import {
   FULL_OPTION,
   PIX_FMT_OPTION,
   RESULT_OPTIONS,
+  rangeValue,
   resultOf,
   SCORING_OPTIONS,
   type SharedName,
@@ -38,7 +39,17 @@ const OPTIONS = [
     },
     PIX_FMT_OPTION,
   ]),
-  ...grouped('Curves', [...CURVE_OPTIONS, ...SCORING_OPTIONS, FULL_OPTION, ...WORK_OPTIONS]),
+  ...grouped('Curves', [
+    ...CURVE_OPTIONS,
+    {
+      name: 'between',
+      argument: 'LOW..HIGH',
+      help: "qualities that BD-rates go over. Default: 60..97 of a model's score",
+    },
+    ...SCORING_OPTIONS,
+    FULL_OPTION,
+    ...WORK_OPTIONS,
+  ]),
   ...grouped('Result', [...RESULT_OPTIONS, ...ENDING_OPTIONS]),
 ] as const satisfies readonly OptionSpec[];
 
@@ -87,11 +98,15 @@ async function compare({ result: settings, options }: CompareSettings, terminal:
   return EXIT.ok;
 }
 
-type Draft = CurveDraft & { encoders?: readonly ComparedEncoder[] };
+type Draft = CurveDraft & { encoders?: readonly ComparedEncoder[]; between?: CompareOptions['between'] };
 type Name = (typeof OPTIONS)[number]['name'];
 
 const readersOf = (draft: Draft): OptionReaders<Exclude<Name, SharedName | CurveName>, Draft> => ({
   encoder: ({ value }) => ({ encoders: [...(draft.encoders ?? []), parseEncoder(value)] }),
+  between: (use) => {
+    const { min, max } = rangeValue(use);
+    return { between: { min, max } };
+  },
 });
 
 /** @throws {AnyvmafError} `usage` */
@@ -102,9 +117,9 @@ function settingsOf(args: readonly string[]): CompareSettings | 'help' {
   const readers = { ...curveReaders(draft), ...readersOf(draft) };
   for (const use of uses) takeOption(readers, use, draft);
   const { result, options } = resultOf(NAME, positionals, draft);
-  const { encoders = [] } = draft;
+  const { encoders = [], between } = draft;
   if (encoders.length < 2) {
     throw usageError(`${NAME} needs two encoders or more, for instance --encoder libx264 --encoder libx265`);
   }
-  return { result, options: { ...options, encoders } };
+  return { result, options: { ...options, encoders, ...(between && { between }) } };
 }

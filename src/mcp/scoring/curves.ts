@@ -129,8 +129,8 @@ function comparisonDocument({ curves, deltas, encodes, metric }: ComparisonResul
   };
 }
 
-function atTarget({ target, value, kbps, quality, reached }: AtTarget) {
-  return { target_vmaf: target, value, kbps, vmaf: quality, reached };
+function atTarget({ target, value, kbps, quality, reached, kbpsAt }: AtTarget) {
+  return { target_vmaf: target, value, kbps, vmaf: quality, reached, kbps_at_target: kbpsAt };
 }
 
 function ladderDocument(result: LadderResult) {

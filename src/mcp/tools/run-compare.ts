@@ -48,6 +48,7 @@ export const runCompareTool = defineTool({
             kbps: z.number(),
             vmaf: z.number(),
             reached: z.boolean(),
+            kbps_at_target: z.number().nullable().describe('Read off the curve.'),
           }),
         ),
         points: z.array(z.object({ value: z.number(), vmaf: z.number(), kbps: z.number() })),

@@ -8,6 +8,7 @@ import { compareEncoders } from '../../../src/search/compare.js';
 import { convexHull } from '../../../src/search/hull.js';
 import { buildLadder } from '../../../src/search/ladder.js';
 import type { CompareOptions, LadderOptions, LadderPoint } from '../../../src/search/ladder-types.js';
+import { formatEncodingResult } from '../../../src/search/result.js';
 import { forgetSearches, searchQuality } from '../../../src/search/search.js';
 import type { SearchOptions, SearchPoint, SearchStage } from '../../../src/search/types.js';
 import { type FakeHost, fakeEncoding } from '../../support/encoding-host.js';
@@ -426,7 +427,8 @@ describe('a comparison', () => {
     expect(curves.map(({ name }) => name)).toEqual(['libx264 preset=ultrafast', 'libx264 preset=medium']);
     expect(encodes).toBe(8);
     const [delta] = deltas;
-    expect(delta?.rate).toEqual(await bdRate(anchor?.points ?? [], test?.points ?? []));
+    const between = { min: 60, max: 97 };
+    expect(delta?.rate).toEqual(bdRate(anchor?.points ?? [], test?.points ?? [], { between }));
     expect(delta?.rate?.value).toBeLessThan(0);
     expect([anchor, test].map((curve) => Math.round(curve?.framesPerSecond ?? 0))).toEqual([400, 90]);
     const asked = await compare(host, {
@@ -442,6 +444,49 @@ describe('a comparison', () => {
       encodes: 0,
       curves: [{ framesPerSecond: null }, { framesPerSecond: null }],
     });
+  });
+
+  it('goes over the qualities that people watch, or those that are asked for', async () => {
+    const wide = { min: 14, max: 46, step: 4 };
+    const encoders = [
+      { ...FAST, range: wide },
+      { encoder: 'libx265', range: wide },
+    ];
+    const host = fakeEncoding();
+    const usual = await compare(host, { encoders });
+    const [anchor, test] = usual.curves.map(({ points }) => points);
+    const between = (min: number, max: number) => bdRate(anchor ?? [], test ?? [], { between: { min, max } });
+    expect(usual.deltas[0]?.rate).toEqual(between(60, 97));
+    expect(usual.deltas[0]?.rate?.range.from).toBe(60);
+    expect(Math.min(...(usual.curves[1]?.points ?? []).map(({ quality }) => quality))).toBeLessThan(55);
+    const asked = await compare(host, { encoders, between: { min: 80, max: 90 } });
+    expect(asked.deltas[0]?.rate).toEqual(between(80, 90));
+    expect(asked.deltas[0]?.rate?.value).not.toBe(usual.deltas[0]?.rate?.value);
+    expect(asked.deltas[0]?.quality?.value).not.toBe(usual.deltas[0]?.quality?.value);
+    const beyond = await compare(host, { encoders, between: { min: 99.5, max: 99.9 } });
+    expect(beyond.deltas[0]?.refused).toMatch(/share no range/);
+    await expect(compare(host, { encoders, between: { min: 9, max: 1 } })).rejects.toThrow(
+      'not above the max',
+    );
+  });
+
+  it('compares what each takes for the target itself, whatever its steps reach', async () => {
+    const steps = { min: 14, max: 38, step: 8 };
+    const encoders = [
+      { ...FAST, range: steps },
+      { encoder: 'libvpx-vp9', encoderOptions: {} },
+    ];
+    const result = await compare(fakeEncoding(), { encoders, targets: [85] });
+    for (const { points, atTargets } of result.curves) {
+      const [at] = atTargets;
+      const coarser = points.find(({ quality }) => quality < 85)?.kbps ?? 0;
+      expect(at?.kbpsAt).toBeLessThanOrEqual(at?.kbps ?? 0);
+      expect(at?.kbpsAt).toBeGreaterThan(coarser);
+    }
+    const rows = (await formatEncodingResult(result, 'text')).split('\n').filter((line) => / 85 /.test(line));
+    const rates = result.curves.map(({ atTargets }) => atTargets[0]?.kbpsAt ?? Number.NaN);
+    const shares = rates.map((rate) => `${((rate / Math.min(...rates)) * 100).toFixed(0)} %`);
+    expect(rows.map((line) => /\d+ %$/.exec(line)?.[0])).toEqual(shares);
   });
 
   it('says why curves that share no quality have no BD-rate', async () => {
