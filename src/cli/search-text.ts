@@ -72,16 +72,28 @@ export function answerText(result: SearchResult): string {
     lines.push(`The curve is not monotone: ${places} is better than the point before it.`);
   }
   if (final) {
-    const mean = final.pooled[targets[0]?.metric ?? '']?.mean ?? Number.NaN;
+    const values = targets.map(
+      ({ metric, statistic }, i) =>
+        `${metric} ${statistic.replace('_', ' ')} ${final.qualities[i]?.toFixed(2)}`,
+    );
     const reached = final.reached ? 'which reaches the target' : 'which misses the target';
     const where = final.file === null ? 'The whole source' : shown(final.file);
     lines.push(
-      `${where} encoded so: mean ${mean.toFixed(2)}, ${reached}; ${megabytes(final.bytes)}, ${Math.round(final.kbps)} kb/s.`,
+      `${where} encoded so: ${values.join(', ')}, ${reached}; ${megabytes(final.bytes)}, ${Math.round(final.kbps)} kb/s.`,
     );
   }
+  lines.push(...unwrittenLines(result), ...result.warnings.map((text) => `Note: ${text}`));
   const counts = `${encodes} ${encodes === 1 ? 'encode' : 'encodes'}, ${cached} known from before`;
   lines.push(`${counts}.`, result.command.map(quotedWord).join(' '));
   return `${lines.join('\n')}\n`;
+}
+
+/** That a file was not written, and how to have it all the same. */
+export function unwrittenLines({ unwritten }: Pick<SearchResult, 'unwritten'>): readonly string[] {
+  if (unwritten === null) return [];
+  return [
+    `${shown(unwritten)} was not written, since it misses what was asked; --encode-missed writes it all the same.`,
+  ];
 }
 
 function shortfallText({ shortfall, encoder, parameter, value }: SearchResult): string {

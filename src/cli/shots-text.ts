@@ -5,6 +5,7 @@
 import { shown } from '../core/printable.js';
 import type { DetectedShots, Shot, TunedShot, TuneShotsResult } from '../index.js';
 import { targetText } from '../search/targets.js';
+import { unwrittenLines } from './search-text.js';
 
 /** Columns of the picture. */
 const PICTURE = 24;
@@ -86,6 +87,7 @@ function answerLines(result: TuneShotsResult, metric: string): string[] {
         `${off < 1e-9 ? 'each with the score that its shot gave' : `scores within ${off.toFixed(4)} of what the shots gave`}.`,
     );
   }
+  lines.push(...unwrittenLines(result), ...result.warnings.map((text) => `Note: ${text}`));
   return [...lines, `${encodes} ${encodes === 1 ? 'encode' : 'encodes'}, ${cached} known from before.`];
 }
 

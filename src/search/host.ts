@@ -8,6 +8,7 @@ import type { ScoreOptions } from '../engine/contract/types.js';
 import type { TrackFacts } from '../media/decoder.js';
 import type { FrameSource, VideoInput } from '../media/types.js';
 import type { Report } from '../report/types.js';
+import type { WholeEncode } from './deliverable.js';
 
 /** A platform on which encoders may run. */
 export interface SearchPlatform extends Platform {
@@ -41,6 +42,8 @@ export interface SourceFacts {
   readonly identity: string;
   /** Tracks beside the video. Default: none. */
   readonly others?: readonly OtherTrack[];
+  /** What its first frame says for HDR displays, as ffmpeg names it. Default: nothing. */
+  readonly hdr?: readonly string[];
 }
 
 /** A track that is not encoded. */
@@ -147,9 +150,11 @@ export interface EncodingFolder {
   encode(request: EncodeRequest): Promise<EncodeResult>;
   /**
    * Says in advance what writing an encode would refuse.
-   * @throws {AnyvmafError} `usage` for the source's own file, and for a name whose ending says no container
+   * @param encode is tried for a moment, with all other tracks
+   * @throws {AnyvmafError} `usage` for the source's own file, for a name whose ending says no container, and for one that does
+   * not hold the source's tracks or the encode
    */
-  checkOutput(source: VideoInput, output: string): Promise<void>;
+  checkOutput(source: VideoInput, output: string, encode?: WholeEncode): Promise<void>;
   /**
    * Joins segments without encoding anything again; frames keep the source's times.
    * @throws {AnyvmafError} `media` when a segment or the whole does not have the source's frames in their order; `usage` for a
@@ -175,7 +180,7 @@ export interface PointStore {
 }
 
 /** What a search takes from a report. */
-export interface EncodeScores extends Pick<Report, 'frames'> {
+export interface EncodeScores extends Pick<Report, 'frames' | 'preflight'> {
   readonly models: readonly { readonly name: string }[];
 }
 

@@ -89,6 +89,8 @@ export interface LadderResult extends Pick<SearchResult, 'encoder' | 'version' |
    * writes what the streams take into the playlist.
    */
   readonly command: readonly string[];
+  /** As in a search's result. */
+  readonly warnings: readonly string[];
 }
 
 /** An encoder to compare, with a name to tell presets apart. */

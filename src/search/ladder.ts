@@ -13,6 +13,7 @@ import {
   qualityOf,
   rises,
 } from './curve-points.js';
+import { lossesOf, notCopied } from './deliverable.js';
 import type { PictureSize, SearchPlatform, SourceFacts } from './host.js';
 import {
   bestAt,
@@ -31,7 +32,7 @@ import { checkLadderOptions } from './options.js';
 import type { KnownPoint } from './points.js';
 import { Probe } from './probe.js';
 import { inSession, type Session, sourceName } from './session.js';
-import { type Setting, settingOf } from './setting.js';
+import { type Setting, settingOf, wholeEncode } from './setting.js';
 import { scoreName } from './targets.js';
 
 const DEFAULT_RUNGS = 5;
@@ -181,6 +182,8 @@ class Ladder {
     });
     const all = curves.flatMap(({ points }) => points);
     const changes = takeovers(this.#curves());
+    const { others = [] } = facts;
+    const sound = others.find(({ kind }) => kind === 'audio');
     return {
       kind: 'ladder',
       source: sourceName(facts),
@@ -197,6 +200,10 @@ class Ladder {
       samples: this.#steps[0]?.probe.material.samples ?? null,
       encodes: this.#steps.reduce((sum, { probe }) => sum + probe.encodes, 0),
       cached: all.filter(({ cached }) => cached).length,
+      warnings: [
+        ...lossesOf(facts, wholeEncode(this.#setting, rungs[0]?.value ?? 0)),
+        ...notCopied(others.filter((track) => track !== sound)),
+      ],
       command: streamingCommand(String(source), this.#setting, rungs, facts),
     };
   }

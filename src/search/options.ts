@@ -63,6 +63,7 @@ const SEARCH: Checks<SearchOptions> = {
   all: checkFlag,
   verify: checkFlag,
   output: requireText,
+  keepMissed: checkFlag,
   onPoint: checkFunction,
 };
 

@@ -41,6 +41,7 @@ export class Probe {
   /** Names of encodes that stayed, by value. */
   readonly #kept = new Map<number, string>();
   #encodes = 0;
+  #warnings: readonly string[] = [];
 
   private constructor(session: Session, task: ProbeTask, points: KnownPoints) {
     this.#session = session;
@@ -83,6 +84,11 @@ export class Probe {
   /** Encodes that were made. */
   get encodes(): number {
     return this.#encodes;
+  }
+
+  /** What was found on scoring the whole. */
+  get warnings(): readonly string[] {
+    return this.#warnings;
   }
 
   /** Every point that is known. */
@@ -185,7 +191,10 @@ export class Probe {
     value: number,
     output: string | undefined,
     wanted: (metrics: Measured['metrics']) => boolean = () => true,
-  ): Promise<{ readonly final: Omit<FinalEncode, 'reached'>; readonly metrics: Measured['metrics'] }> {
+  ): Promise<{
+    readonly final: Omit<FinalEncode, 'reached' | 'qualities'>;
+    readonly metrics: Measured['metrics'];
+  }> {
     const { options, folder, facts, source, signal, perSecond } = this.#session;
     const whole = wholeSource(this.#session);
     let metrics: Measured['metrics'] = {};
@@ -193,8 +202,11 @@ export class Probe {
     const look = async (path: string, { sizes }: EncodeResult) => {
       this.#checkFrames(sizes.length, value, whole.frames);
       options.onStage?.(this.#stage('scoring', value, true));
-      const report = await scoreEncode(this.#session, source, path);
+      const report = await scoreEncode(this.#session, source, path, true);
       signal.throwIfAborted();
+      this.#warnings = (report.preflight ?? [])
+        .filter(({ severity }) => severity !== 'info')
+        .map(({ message }) => message);
       metrics = measuredOf(this.#session, report, whole.scored, this.#task.metrics);
       stays = wanted(metrics);
       return stays;
@@ -253,19 +265,23 @@ export class Probe {
   }
 }
 
-/** Scores what was made of a reference, all frames of it. */
+/**
+ * Scores what was made of a reference, all frames of it.
+ * @param preflight inspect the pair too
+ */
 export function scoreEncode(
   { platform, host, options, signal }: Session,
   reference: VideoInput,
   distorted: VideoInput,
+  preflight = false,
 ): Promise<EncodeScores> {
   const { models, features, threads } = options;
   const how: ScoreOptions = {
     ...(models && { models }),
     ...(features && { features }),
     ...(threads !== undefined && { threads }),
-    // What was made from the reference needs no inspection, and may have another depth on purpose.
-    preflight: false,
+    // Samples need no inspection; encodes may have another depth on purpose.
+    preflight,
     commonBitDepth: true,
     decoder: 'ffmpeg',
     signal,

@@ -5,6 +5,7 @@
  */
 import { requireText } from '../core/arguments.js';
 import type { VideoInput } from '../media/types.js';
+import { lossesOf, lostTracks, wholeArguments } from './deliverable.js';
 import { estimate, marginOf, ofSamples } from './estimate.js';
 import type { SearchPlatform } from './host.js';
 import { sampledSource } from './material.js';
@@ -12,10 +13,13 @@ import { checkSearchOptions } from './options.js';
 import type { KnownPoint, Measured } from './points.js';
 import { Probe, samplesOf, total } from './probe.js';
 import { inSession, type Session, sourceName } from './session.js';
-import { encodeArguments, settingOf } from './setting.js';
+import { type Setting, settingOf, wholeEncode } from './setting.js';
 import { nextStep } from './strategy.js';
 import { type CompleteTarget, ceilingOf, completeTargets } from './targets.js';
 import type { FinalEncode, SearchOptions, SearchPoint, SearchResult, SearchShortfall } from './types.js';
+
+/** The name that the command gives an encode that was not asked for. */
+const ENCODE = 'encode.mkv';
 
 /** Points by which a curve must rise to be called not monotone. */
 const RISE = 0.05;
@@ -31,8 +35,8 @@ export async function searchQuality(
 ): Promise<SearchResult> {
   checkSearchOptions(options);
   return inSession(platform, source, options, async (session) => {
-    // Not after an hour of encoding.
-    if (options.output !== undefined) await session.folder.checkOutput(session.source, options.output);
+    const setting = await settingOf(session, options);
+    await checkOutput(session, setting, options.output);
     const targets = completeTargets(options.targets, options.models);
     const probe = await Probe.open(session, {
       material: await sampledSource(
@@ -40,7 +44,7 @@ export async function searchQuality(
         options.full,
         targets.map(({ statistic }) => statistic),
       ),
-      setting: await settingOf(session, options),
+      setting,
       metrics: metricsOf(targets),
     });
     return new Search(session, options, probe, targets).run();
@@ -55,6 +59,17 @@ export async function forgetSearches(platform: SearchPlatform, folder: string | 
   if (folder !== undefined) requireText('folder', folder, 'a folder');
   const host = await platform.encoding?.();
   return host ? host.points(folder).clear() : 0;
+}
+
+/** Says in advance, not after an hour of encoding, that a file cannot be written. @throws {AnyvmafError} `usage`, `io` */
+export async function checkOutput(
+  session: Session,
+  setting: Setting,
+  output: string | undefined,
+): Promise<void> {
+  if (output === undefined) return;
+  const { values, start } = setting.parameter.grid;
+  await session.folder.checkOutput(session.source, output, wholeEncode(setting, values[start] as number));
 }
 
 /** The metrics that targets are about, each once. */
@@ -98,14 +113,17 @@ class Search {
   }
 
   async run(): Promise<SearchResult> {
-    const { onPoint, all, output, verify } = this.#options;
+    const { onPoint, all, output, verify, keepMissed } = this.#options;
     const tell = (point: KnownPoint) => onPoint?.(this.#point(point));
     for (const known of this.#probe.points()) tell(known);
     const value = all
       ? await this.#measureAll(tell)
       : await findValue(this.#probe, (point) => this.#margin(point), tell, ceilingOf(this.#targets));
-    const final = output !== undefined || verify ? await this.#encodeWhole(value) : null;
-    return this.#result(await this.#probe.measure(value), final);
+    const found = await this.#probe.measure(value);
+    const shortfall = this.#shortfall(found);
+    const writes = output !== undefined && (keepMissed === true || shortfall === null);
+    const final = writes || verify ? await this.#encodeWhole(value, writes ? output : undefined) : null;
+    return this.#result(found, shortfall, final);
   }
 
   /** Encodes every value of the grid. @returns the last that reaches the targets, else the nearest */
@@ -132,13 +150,20 @@ class Search {
     return { ...this.#probe.encoded(point), quality, margin: this.#margin(point) };
   }
 
-  async #encodeWhole(value: number): Promise<FinalEncode> {
-    const { final, metrics } = await this.#probe.encodeWhole(value, this.#options.output);
-    const margin = marginOf(this.#targets, (metric) => metrics[metric] ?? [], this.#session.perSecond);
-    return { ...final, reached: margin >= 0 };
+  async #encodeWhole(value: number, output: string | undefined): Promise<FinalEncode> {
+    const { perSecond } = this.#session;
+    type Metrics = Measured['metrics'];
+    const margin = (metrics: Metrics) =>
+      marginOf(this.#targets, (metric) => metrics[metric] ?? [], perSecond);
+    const wanted = (metrics: Metrics) => this.#options.keepMissed === true || margin(metrics) >= 0;
+    const { final, metrics } = await this.#probe.encodeWhole(value, output, wanted);
+    const qualities = this.#targets.map(({ metric, statistic }) =>
+      ofSamples(metrics[metric] ?? [], statistic, perSecond),
+    );
+    return { ...final, qualities, reached: margin(metrics) >= 0 };
   }
 
-  #result(found: KnownPoint, final: FinalEncode | null): SearchResult {
+  #result(found: KnownPoint, shortfall: SearchShortfall | null, final: FinalEncode | null): SearchResult {
     const { facts, perSecond, source } = this.#session;
     const { setting, material, encodes } = this.#probe;
     const { encoder, parameter } = setting;
@@ -153,8 +178,8 @@ class Search {
       frames: facts.times.length,
       shots: material.shots,
     });
-    const scored = material.scored.reduce((sum, { count }) => sum + count, 0);
-    const predictedBytes = (found.bytes / scored) * facts.times.length;
+    const { output } = this.#options;
+    const whole = wholeEncode(setting, found.value);
     return {
       kind: 'search',
       source: sourceName(facts),
@@ -163,26 +188,33 @@ class Search {
       parameter: parameter.name,
       value: found.value,
       targets: this.#targets,
-      shortfall: this.#shortfall(this.#margin(found), predicted.value, predictedBytes),
+      shortfall,
       points,
       predicted,
-      predictedBytes,
+      predictedBytes: this.#wholeBytes(found),
       notMonotone: rises(points),
       samples: material.samples,
       encodes,
       cached: points.filter(({ cached }) => cached).length,
       final,
-      command: [
-        ...['ffmpeg', '-i', String(source), ...encodeArguments(setting, found.value)],
-        this.#options.output ?? 'encode.mkv',
-      ],
+      unwritten: output !== undefined && !final?.file ? output : null,
+      warnings: [...lossesOf(facts, whole), ...lostTracks(facts, output), ...this.#probe.warnings],
+      command: ['ffmpeg', '-i', String(source), ...wholeArguments(whole, output ?? ENCODE), output ?? ENCODE],
     };
   }
 
-  #shortfall(margin: number, value: number, bytes: number): SearchShortfall | null {
+  /** Bytes that the whole will take. */
+  #wholeBytes({ bytes }: KnownPoint): number {
+    const scored = this.#probe.material.scored.reduce((sum, { count }) => sum + count, 0);
+    return (bytes / scored) * this.#session.facts.times.length;
+  }
+
+  #shortfall(found: KnownPoint): SearchShortfall | null {
     const { maxSize, atMost } = this.#options;
+    const margin = this.#margin(found);
     if (margin < 0) return { reason: 'target', by: -margin };
-    const share = bytes / total(this.#session.facts.sizes);
+    const { quality: value } = this.#point(found);
+    const share = this.#wholeBytes(found) / total(this.#session.facts.sizes);
     if (maxSize !== undefined && share > maxSize) return { reason: 'size', share };
     if (atMost !== undefined && value > atMost) return { reason: 'above', by: value - atMost };
     return null;

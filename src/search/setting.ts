@@ -4,6 +4,7 @@
  */
 import { usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
+import type { WholeEncode } from './deliverable.js';
 import { encoderArguments } from './encoder-options.js';
 import { type Parameter, parameterOf } from './encoders.js';
 import type { EncoderFacts, PictureSize, SourceFacts } from './host.js';
@@ -36,6 +37,12 @@ export async function settingOf(session: Session, choice: EncoderChoice): Promis
     pixelFormat: pixelFormatOf(session.options.pixelFormat, encoder, session.facts),
     fullRange: hasFullRange(session.facts),
   };
+}
+
+/** What a whole encode is made with for a value of the parameter. */
+export function wholeEncode({ encoder, parameter, args, ...rest }: Setting, value: number): WholeEncode {
+  const version = encoder.version.replace(/^ffmpeg /, '');
+  return { ...rest, encoder: encoder.name, version, args: [...parameter.args(value), ...args] };
 }
 
 /** Arguments of ffmpeg between its input and its output for a value of the parameter. */

@@ -5,6 +5,7 @@
 import { AnyvmafError } from '../core/errors.js';
 import { counted, shown } from '../core/printable.js';
 import type { FrameValues } from './allocate.js';
+import { isHevc } from './ladder-commands.js';
 import { pooledOf } from './points.js';
 import { measuredOf, scoreEncode, total } from './probe.js';
 import type { Session } from './session.js';
@@ -44,7 +45,8 @@ export async function joinShots(
     await shot.release();
   }
   const { args } = task.setting;
-  const tag = args.includes('-tag:v') ? args[args.indexOf('-tag:v') + 1] : undefined;
+  const hevc = isHevc(task.setting.encoder.name) && /\.(?:mp4|m4v|mov)$/i.test(output) ? 'hvc1' : undefined;
+  const tag = args.includes('-tag:v') ? args[args.indexOf('-tag:v') + 1] : hevc;
   let frames: readonly FrameValues[] = [];
   const { sizes } = await folder.join({
     segments,

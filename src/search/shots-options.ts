@@ -35,7 +35,7 @@ const FINDING: { readonly [Key in keyof Required<ShotOptions>]: Check } = {
 /** Options of a search that tuning takes too. */
 const SEARCHING = [
   ...['encoder', 'encoderOptions', 'parameter', 'range', 'targets', 'pixelFormat', 'cache', 'scratchBytes'],
-  ...['output', 'models', 'features', 'threads', 'origin', 'signal', 'onStage'],
+  ...['output', 'keepMissed', 'models', 'features', 'threads', 'origin', 'signal', 'onStage'],
 ] as const;
 
 /** @throws {AnyvmafError} `usage`, naming the option, its value and what it may be */

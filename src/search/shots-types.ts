@@ -68,6 +68,8 @@ export interface TuneShotsOptions
   readonly goal?: ShotGoal;
   /** Where to write the shots joined, sound and subtitles copied. Its name ends in .mp4, .m4v, .mov, .mkv or .webm. */
   readonly output?: string;
+  /** Write it even where the goal is missed. Default false. */
+  readonly keepMissed?: boolean;
   /** Called with what is being done. */
   readonly onStage?: (stage: ShotStage) => void;
   /** Called with each shot once its value is known; with the goal `whole`, after the last encode. */
@@ -149,6 +151,10 @@ export interface TuneShotsResult {
   readonly cached: number;
   /** The joined file, where one was made. */
   readonly final: JoinedEncode | null;
+  /** The file that was asked for and not written, since the goal is missed. */
+  readonly unwritten: string | null;
+  /** As in a search's result. */
+  readonly warnings: readonly string[];
   /** Arguments of ffmpeg for each shot, between its input and its output. */
   readonly args: readonly (readonly string[])[];
 }

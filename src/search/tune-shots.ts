@@ -5,13 +5,14 @@
 import { storedFrameBytes } from '../core/frame.js';
 import type { VideoInput } from '../media/types.js';
 import type { FrameValues } from './allocate.js';
+import { lossesOf, lostTracks } from './deliverable.js';
 import type { SearchPlatform } from './host.js';
 import { wholeSource } from './material.js';
 import { type Measured, pooledOf } from './points.js';
 import { Probe } from './probe.js';
-import { findValue, metricsOf } from './search.js';
+import { checkOutput, findValue, metricsOf } from './search.js';
 import { DEFAULT_SCRATCH, inSession, type Session } from './session.js';
-import { encodeArguments, type Setting, settingOf } from './setting.js';
+import { encodeArguments, type Setting, settingOf, wholeEncode } from './setting.js';
 import { joinShots } from './shot-join.js';
 import { ShotProbe, type ShotTask } from './shot-probe.js';
 import { shotsOf } from './shots.js';
@@ -39,9 +40,9 @@ export async function tuneShots(
   const place: Place = {};
   const inner = (stage: SearchStage) => onStage?.({ ...stage, ...place });
   return inSession(platform, source, { ...rest, onStage: inner }, async (session) => {
-    if (options.output !== undefined) await session.folder.checkOutput(session.source, options.output);
     const targets = completeTargets(options.targets, options.models);
     const plain = await settingOf(session, options);
+    await checkOutput(session, plain, options.output);
     const setting = stitchable(plain);
     const frameBytes = storedFrameBytes(session.facts.track);
     const most = Math.floor(((options.scratchBytes ?? DEFAULT_SCRATCH) * SHOT_SHARE) / frameBytes);
@@ -97,14 +98,16 @@ class Tuning {
     if (whole) for (const shot of tuned) this.#options.onShot?.(shot);
     const frames = probes.map((probe, i) => framesOf(probe, values[i] as number));
     const single = await this.#single(tuned);
-    const { output, onStage } = this.#options;
+    const { output: asked, keepMissed, onStage } = this.#options;
+    const output = keepMissed || this.#margin(shots, frames) >= 0 ? asked : undefined;
     if (output !== undefined) onStage?.({ kind: 'joining', shots: shots.length });
     const joined =
       output === undefined
         ? null
         : await joinShots(this.#session, this.#task, probes, values, frames, output);
     const final = joined && { ...joined.final, reached: this.#margin(shots, joined.frames) >= 0 };
-    return { ...this.#summary(probes, tuned, frames, single), final };
+    const unwritten = asked !== undefined && output === undefined ? asked : null;
+    return { ...this.#summary(probes, tuned, frames, single), final, unwritten };
   }
 
   /** Shot by shot, each from where its neighbour ended. */
@@ -191,7 +194,11 @@ class Tuning {
       encodes: probes.reduce((sum, probe) => sum + probe.encodes, this.#encodes),
       cached: shots.reduce((sum, { points }) => sum + points.filter(({ cached }) => cached).length, 0),
       args: shots.map(({ value }) => encodeArguments(setting, value)),
-    } satisfies Omit<TuneShotsResult, 'final'>;
+      warnings: [
+        ...lossesOf(facts, wholeEncode(setting, shots[0]?.value ?? 0)),
+        ...lostTracks(facts, this.#options.output),
+      ],
+    } satisfies Omit<TuneShotsResult, 'final' | 'unwritten'>;
   }
 
   /** The largest value with which one normal encode of the whole reaches the goal; that encode is made and scored. */

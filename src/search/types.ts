@@ -52,6 +52,8 @@ export interface SearchOptions extends EncodingOptions, EncoderChoice {
   readonly verify?: boolean;
   /** Where to write the whole source encoded with the value found, sound and subtitles copied. */
   readonly output?: string;
+  /** Write it even where it misses the target or another bound. Default false. */
+  readonly keepMissed?: boolean;
   /** Called as each point is known. */
   readonly onPoint?: (point: SearchPoint) => void;
 }
@@ -131,6 +133,10 @@ export interface SearchResult {
   readonly cached: number;
   /** Of the final encode, where one was made. */
   readonly final: FinalEncode | null;
+  /** The file that was asked for and not written, since it misses what was asked of it. */
+  readonly unwritten: string | null;
+  /** What of the source the encode does not have, what few players decode, and what was found on scoring it; a sentence each. */
+  readonly warnings: readonly string[];
   /** The command that makes the final encode: a program and its arguments. */
   readonly command: readonly string[];
 }
@@ -142,6 +148,8 @@ export interface FinalEncode {
   readonly bytes: number;
   readonly kbps: number;
   readonly pooled: Readonly<Record<string, PooledMetric>>;
+  /** The statistic of each of the targets, in their order. */
+  readonly qualities: readonly number[];
   /** Whether it reaches the targets. */
   readonly reached: boolean;
 }

@@ -201,6 +201,7 @@ export interface FakeVideo {
   readonly track?: Partial<TrackFacts>;
   /** Tracks beside the video. */
   readonly others?: SourceFacts['others'];
+  readonly hdr?: SourceFacts['hdr'];
 }
 
 /** What else the host does. */
@@ -283,7 +284,7 @@ class Fake implements FakeHost {
   readonly platform: SearchPlatform;
   readonly #behaviour: FakeEncoder;
   readonly #track: TrackFacts;
-  readonly #others: NonNullable<SourceFacts['others']>;
+  readonly #tracks: Pick<SourceFacts, 'others' | 'hdr'>;
   readonly #perSecond: number;
   readonly #places: readonly Place[];
   /** Frames of the source in files that were cut, by path. */
@@ -293,10 +294,10 @@ class Fake implements FakeHost {
   #uninstall = () => {};
 
   constructor(
-    { shots = [{ frames: 24 }], perSecond = 25, track = {}, others = [] }: FakeVideo,
+    { shots = [{ frames: 24 }], perSecond = 25, track = {}, others = [], hdr = [] }: FakeVideo,
     behaviour: FakeEncoder,
   ) {
-    this.#others = others;
+    this.#tracks = { others, hdr };
     this.#behaviour = behaviour;
     this.#perSecond = perSecond;
     this.#places = shots.flatMap(({ frames, ...own }, shot) => {
@@ -345,7 +346,7 @@ class Fake implements FakeHost {
         times: Float64Array.from(this.#places, (_, i) => i / this.#perSecond),
         sizes: Float64Array.from(this.#places, (_, i) => this.#bytesOf(i, 20_000)),
         keys: [0],
-        others: this.#others,
+        ...this.#tracks,
         identity: `${input} ${this.#places.length}`,
       }),
       thumbnails: async (_input, _track, size, onFrame, signal) => {

@@ -42,6 +42,11 @@ export const ENCODER_ARG_OPTION = {
   help: 'option of the encoder, such as preset=slow. May be repeated',
 } as const;
 
+export const ENCODE_MISSED_OPTION = {
+  name: 'encode-missed',
+  help: 'write the file of --encode even where it misses the target',
+} as const;
+
 export const PIX_FMT_OPTION = {
   name: 'pix-fmt',
   argument: 'FORMAT',

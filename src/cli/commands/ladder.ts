@@ -133,7 +133,7 @@ interface LadderSettings {
 
 async function build({ result: settings, options }: LadderSettings, terminal: Terminal): Promise<number> {
   const { buildLadder } = await import('../../index.js');
-  const { command } = await encodingRun(settings, terminal, ({ line, ...listeners }) => {
+  const { command, warnings } = await encodingRun(settings, terminal, ({ line, ...listeners }) => {
     let first = true;
     const onPoint = (point: LadderPoint) => {
       if (first) line(curveHead('size', options.parameter ?? 'value', options.metric ?? 'quality'));
@@ -143,7 +143,9 @@ async function build({ result: settings, options }: LadderSettings, terminal: Te
     return buildLadder(settings.source, { ...options, ...listeners, onPoint });
   });
   if (settings.format === 'text')
-    await terminal.print(`\n${command.map(quotedWord).join(' ')}\n${BANDWIDTH_COMMAND}\n`);
+    await terminal.print(
+      `\n${warnings.map((text) => `Note: ${text}\n`).join('')}${command.map(quotedWord).join(' ')}\n${BANDWIDTH_COMMAND}\n`,
+    );
   return EXIT.ok;
 }
 

@@ -15,6 +15,7 @@ import {
 } from '../options.js';
 import { choiceValue, refusedValue } from '../values.js';
 import {
+  ENCODE_MISSED_OPTION,
   ENCODER_ARG_OPTION,
   ENCODER_OPTION,
   ENDING_OPTIONS,
@@ -43,6 +44,7 @@ export const SEARCH_OPTIONS = [
       argument: 'FILE',
       help: 'encode the whole source with the value found, sound and subtitles copied, and score it',
     },
+    ENCODE_MISSED_OPTION,
   ]),
   ...grouped('Quality', [
     TARGET_OPTION,
@@ -94,6 +96,7 @@ const readersOf = (draft: Draft): OptionReaders<Exclude<Name, SharedName>, Draft
   encoder: ({ value }) => ({ encoder: value }),
   'encoder-arg': (use) => ({ encoderOptions: withEncoderOption(draft.encoderOptions, use) }),
   encode: ({ value }) => ({ output: value }),
+  'encode-missed': () => ({ keepMissed: true }),
   target: ({ value }) => ({ targets: [...(draft.targets ?? []), parseTarget(value)] }),
   between: (use) => {
     const { min, max } = rangeValue(use);

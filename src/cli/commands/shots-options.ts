@@ -22,6 +22,7 @@ import {
 } from '../options.js';
 import { choiceValue, numberValue } from '../values.js';
 import {
+  ENCODE_MISSED_OPTION,
   ENCODER_ARG_OPTION,
   ENCODER_OPTION,
   ENDING_OPTIONS,
@@ -64,6 +65,7 @@ export const SHOTS_OPTIONS = [
       argument: 'FILE',
       help: 'join the encoded shots, sound and subtitles copied, and score the whole',
     },
+    ENCODE_MISSED_OPTION,
   ]),
   ...grouped('Quality', [
     TARGET_OPTION,
@@ -129,6 +131,7 @@ const readersOf = (draft: Draft): OptionReaders<Exclude<Name, SharedName>, Draft
   encoder: ({ value }) => ({ encoder: value }),
   'encoder-arg': (use) => ({ encoderOptions: withEncoderOption(draft.encoderOptions, use) }),
   encode: ({ value }) => ({ output: value }),
+  'encode-missed': () => ({ keepMissed: true }),
   target: ({ value }) => ({ targets: [...(draft.targets ?? []), parseTarget(value)] }),
   goal: (use) => ({ goal: choiceValue(use, GOALS) }),
   parameter: (use) => ({ parameter: choiceValue(use, PARAMETERS) }),

@@ -148,6 +148,7 @@ function ladderDocument(result: LadderResult) {
     takeovers: takeovers.map(({ width, height, kbps, quality }) => ({ width, height, kbps, vmaf: quality })),
     encodes,
     command: [...command],
+    warnings: [...result.warnings],
   };
 }
 

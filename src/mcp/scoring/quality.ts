@@ -75,7 +75,13 @@ function documentOf(result: SearchResult) {
     not_monotone: [...result.notMonotone],
     sampled_frames: samples ? samples.reduce((sum, { count }) => sum + count, 0) : null,
     encodes: result.encodes,
-    final: final && { mean: mean(final.pooled), bytes: final.bytes, reached: final.reached },
+    final: final && {
+      mean: mean(final.pooled),
+      qualities: [...final.qualities],
+      bytes: final.bytes,
+      reached: final.reached,
+    },
+    warnings: [...result.warnings],
     command: [...result.command],
   };
 }

@@ -109,6 +109,7 @@ function documentOf(result: TuneShotsResult, uri: string | null) {
     single: { ...single },
     saving,
     encodes: result.encodes,
+    warnings: [...result.warnings],
     uri,
   };
 }

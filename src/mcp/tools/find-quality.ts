@@ -74,7 +74,15 @@ export const findQualityTool = defineTool({
     not_monotone: z.array(z.number()).describe('Values that score better than the finer value before them.'),
     sampled_frames: z.int().nullable().describe('Frames that were scored; null for all.'),
     encodes: z.int(),
-    final: z.object({ mean: z.number(), bytes: z.number(), reached: z.boolean() }).nullable(),
+    final: z
+      .object({
+        mean: z.number(),
+        qualities: z.array(z.number()).describe("The targets' statistics."),
+        bytes: z.number(),
+        reached: z.boolean(),
+      })
+      .nullable(),
+    warnings: z.array(z.string()).describe('What of the source is lost.'),
     command: z.array(z.string()).describe('Makes the encode: a program and its arguments.'),
     results: z.object({
       json: z.string().describe('URI of all points.'),

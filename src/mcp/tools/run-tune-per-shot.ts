@@ -90,6 +90,7 @@ export const runTunePerShotTool = defineTool({
       .describe('One value that reaches the same in one encode of the whole.'),
     saving: z.number().describe('Share of its bytes that the settings of the shots save.'),
     encodes: z.int(),
+    warnings: z.array(z.string()).describe('What of the source is lost.'),
     uri: z.string().nullable().describe('The table or the script, as a resource.'),
   }),
   annotations: READ_ONLY,

@@ -2,8 +2,10 @@
  * @module platform/ffmpeg/commands
  * Command lines for ffmpeg and ffprobe.
  */
+
 import type { DecodeRequest, TrackFacts } from '../../media/decoder.js';
 import type { Delivery } from '../../media/delivery.js';
+import { everyFrame } from '../../media/every-frame.js';
 import { inputArgs, type ToolSource } from './access.js';
 import { LOG_LEVEL } from './log.js';
 
@@ -129,13 +131,6 @@ function filters(
   }
   if (part.restamp) chain.push('setpts=N');
   return chain;
-}
-
-/** Hand out frames as they are decoded, none repeated or dropped to even out their times. */
-export function everyFrame(version: string): string[] {
-  const [, major = '', minor = ''] = /^n?(\d+)\.(\d+)/.exec(version) ?? [];
-  const old = major !== '' && Number(major) * 100 + Number(minor) < 501;
-  return [old ? '-vsync' : '-fps_mode', 'passthrough'];
 }
 
 /** Decoder, codec and what was done to the picture, for the report: `ffmpeg 5.1.9 (h264, turned by 90 degrees)`. */

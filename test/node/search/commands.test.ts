@@ -38,7 +38,7 @@ describe('commands that encode', () => {
     expect(found.code, found.stderr).toBe(0);
     expect(found.stdout).toMatch(/^libx264 crf [\d.]+ gives vmaf mean of at least 85\.\n/);
     expect(found.stdout).toMatch(
-      /\nffmpeg -i \S+ -c:v libx264 -crf [\d.]+ -preset ultrafast -pix_fmt yuv420p encode\.mkv\n$/,
+      /\nffmpeg -i \S+ -map .*-c:v libx264 -crf [\d.]+ -preset ultrafast -pix_fmt yuv420p .*encode\.mkv\n$/,
     );
     expect(found.stderr).toMatch(/^ +crf +vmaf +kb\/s\n +\d/);
     const file = folder.at('result.json');
@@ -47,6 +47,22 @@ describe('commands that encode', () => {
     const result = JSON.parse(missed.stdout);
     expect(result).toEqual(JSON.parse(readFileSync(file, 'utf8')));
     expect(result).toMatchObject({ parameter: 'crf', shortfall: { reason: 'target' }, encodes: 1 });
+    const unwritten = await anyvmaf([
+      ...args,
+      '--target',
+      'p5>=100.5',
+      '--range',
+      '30..31',
+      '--encode',
+      folder.at('x.mkv'),
+    ]);
+    expect(unwritten.code).toBe(3);
+    expect(unwritten.stdout).toMatch(/x\.mkv was not written.*--encode-missed/);
+    const anyway = await anyvmaf([
+      ...[...args, '--target', 'p5>=100.5', '--range', '30..31', '--encode', folder.at('x.mkv')],
+      '--encode-missed',
+    ]);
+    expect(anyway.stdout).toMatch(/x\.mkv encoded so: vmaf p5 [\d.]+, which misses the target; /);
     await refuse([
       [['search'], /takes one source/],
       [['search', source], /needs an encoder/],

@@ -127,6 +127,46 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
     expect(hidden()).toEqual([]);
   });
 
+  it('say before they begin that a container does not hold the source, and print the command of the very file', async () => {
+    const film = encode({ codec: 'ffv1', size: '96x64', frames: 8, source: 'mandelbrot' });
+    const words = join(folder, 'words.srt');
+    writeFileSync(words, '1\n00:00:00,000 --> 00:00:00,200\nWords\n');
+    const source = join(folder, 'tracks.mkv');
+    const tone = (pitch: number) => ['-f', 'lavfi', '-i', `sine=frequency=${pitch}:duration=0.32`];
+    const inputs = ['-i', film, ...tone(440), ...tone(880), '-i', words];
+    const maps = ['0:v', '1:a', '2:a', '3:s'].flatMap((track) => ['-map', track]);
+    const codecs = ['-c:v', 'copy', '-c:a:0', 'aac', '-c:a:1', 'ac3', '-c:s', 'srt'];
+    execFileSync('ffmpeg', ['-v', 'error', ...inputs, ...maps, ...codecs, source], { stdio: 'pipe' });
+    const options = {
+      ...FAST,
+      cache: false,
+      targets: [{ atLeast: 60 }],
+      range: { min: 30, max: 30 },
+    } as const;
+    const stages: string[] = [];
+    const onStage = ({ kind }: { kind: string }) => stages.push(kind);
+    const refused = searchQuality(source, { ...options, onStage, output: join(folder, 'tracks.mp4') });
+    await expect(refused).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringMatching(
+        /cannot hold what goes into it: .*subrip.*; write to a name that ends in \.mkv\./,
+      ),
+    });
+    expect(stages).toEqual(['reading']);
+    const output = join(folder, 'all tracks.mkv');
+    const { command, final, warnings } = await searchQuality(source, { ...options, output });
+    expect(final).toMatchObject({ file: output, reached: true });
+    expect(warnings).toEqual([]);
+    const packets = (file: string) =>
+      probe(file, 'stream=codec_name,codec_type:packet=stream_index,size,pts_time');
+    const made = packets(output);
+    expect(made).toMatch(/aac[\s\S]*ac3[\s\S]*subrip/);
+    rmSync(output);
+    const [program = '', ...args] = command;
+    execFileSync(program, ['-v', 'error', ...args], { stdio: 'pipe' });
+    expect(packets(output)).toBe(made);
+  });
+
   it('leave no file where the disk takes no more of it, whatever ffmpeg ends with', async () => {
     const source = encode({ codec: 'ffv1', size: '96x64', frames: 8, source: 'mandelbrot' });
     const output = join(folder, 'full.mkv');

@@ -68,7 +68,8 @@ describe('a search', () => {
     expect(at.kbps).toBeCloseTo((at.bytes * 8 * 25) / 24 / 1000, 9);
     expect(found.predictedBytes).toBe(at.bytes);
     expect(found.command.join(' ')).toBe(
-      `ffmpeg -i film.mkv -c:v libx264 -crf ${found.value} -preset ultrafast -pix_fmt yuv420p encode.mkv`,
+      'ffmpeg -i film.mkv -map 0:V:0 -map 0:a? -map 0:s? -map 0:t? -c:t copy -c:a copy -c:s copy -map_metadata 0 ' +
+        `-c:v libx264 -crf ${found.value} -preset ultrafast -pix_fmt yuv420p -fps_mode passthrough encode.mkv`,
     );
 
     const range = { min: found.value - 2, max: found.value + 2, step: 0.5 };
@@ -165,9 +166,85 @@ describe('a search', () => {
     const before = host.encodes.length;
     await expect(search(host, { output: 'film.mkv' })).rejects.toThrow('is the source');
     expect(host.encodes).toHaveLength(before);
+    const missed = { targets: [{ statistic: 'p5', atLeast: 101 } as const], output: 'missed.mp4' };
+    expect(await search(host, missed)).toMatchObject({ final: null, unwritten: 'missed.mp4' });
+    expect(host.written()).toEqual(['out.mp4']);
+    const kept = await search(host, { ...missed, keepMissed: true });
+    expect(kept).toMatchObject({ final: { file: 'missed.mp4', reached: false }, unwritten: null });
+    // What was aimed at, which is not the mean.
+    expect(kept.final?.qualities).toEqual([kept.points[0]?.quality]);
+    expect(kept.final?.qualities[0]).toBeLessThan(kept.final?.pooled.vmaf?.mean ?? 0);
     const verified = await search(host, { targets: [{ atLeast: 101 }], verify: true });
     expect(verified.final).toMatchObject({ file: null, reached: false });
   });
+
+  it('leaves no file where the whole misses what samples promised, unless it is asked for', async () => {
+    const shots = [400, 300, 350, 450].map((frames) => ({ frames }));
+    const worse = {
+      bend: (quality: number, _: number, { whole }: { whole?: boolean }) => quality - (whole ? 9 : 0),
+    };
+    const host = fakeEncoding({ shots }, worse);
+    const options = { targets: [{ atLeast: 85 }], output: 'out.mkv' };
+    const result = await search(host, options);
+    expect(result).toMatchObject({
+      shortfall: null,
+      final: { file: null, reached: false },
+      unwritten: 'out.mkv',
+    });
+    expect(result.samples).not.toBeNull();
+    expect(host.written()).toEqual([]);
+    const kept = await search(host, { ...options, keepMissed: true });
+    expect(kept).toMatchObject({ final: { file: 'out.mkv', reached: false }, unwritten: null });
+    expect(host.written()).toEqual(['out.mkv']);
+  });
+
+  it.each<
+    [string, Parameters<typeof fakeEncoding>[0], Partial<SearchOptions>, RegExp, Partial<SearchOptions>?]
+  >([
+    [
+      'pictures that few players decode',
+      { track: { pixelFormat: 'yuv422p', chroma: '422' } },
+      {},
+      /4:2:2 \(yuv422p\), which few players decode; for these set the pixel format yuv420p\./,
+      { pixelFormat: 'yuv420p' },
+    ],
+    ['fields', { track: { fieldOrder: 'top-first' } }, {}, /is interlaced.*bwdif/],
+    [
+      'fonts in a container that has none',
+      { others: [{ kind: 'attachment', codec: 'ttf' }] },
+      { output: 'a.mp4' },
+      /not copied: attachment \(ttf\); a name that ends in \.mkv keeps attachments\./,
+      { output: 'a.mkv' },
+    ],
+    [
+      'a cover',
+      { others: [{ kind: 'attachment', codec: 'mjpeg' }] },
+      {},
+      /not copied: attachment \(mjpeg\)\.$/,
+    ],
+    [
+      'what displays are told',
+      { hdr: ['Mastering display metadata'] },
+      { encoder: 'libx265', encoderOptions: {} },
+      /HDR displays: Mastering display metadata\. .*master-display/,
+      {
+        encoder: 'libx265',
+        encoderOptions: { 'x265-params': 'master-display=G(1,1)B(1,1)R(1,1)WP(1,1)L(1,1)' },
+      },
+    ],
+  ])(
+    'says that the encode lacks or has %s, and nothing once its advice is followed',
+    async (_, video, options, text, mended) => {
+      const range = { min: 30, max: 30 };
+      const targets = [{ atLeast: 1 }];
+      const { warnings } = await search(fakeEncoding(video), { range, targets, ...options });
+      expect(warnings).toEqual([expect.stringMatching(text)]);
+      if (mended)
+        expect(
+          (await search(fakeEncoding(video), { range, targets, ...options, ...mended })).warnings,
+        ).toEqual([]);
+    },
+  );
 
   it('takes samples of a longer source, frame for frame, and predicts the whole', async () => {
     const shots = [400, 300, 350, 450].map((frames) => ({ frames }));
@@ -246,7 +323,7 @@ describe('a search', () => {
     expect(found).toMatchObject({ parameter: 'bitrate', shortfall: null });
     expect(host.encodes[0]?.request).toMatchObject({ fullRange: true, pixelFormat: 'yuv420p' });
     const picture = ['-vf', 'scale=out_range=full', '-color_range', 'pc', '-c:v', 'mpeg2video', '-b:v'];
-    expect(found.command.slice(3, 10)).toEqual(picture);
+    expect(found.command.join(' ')).toContain(` ${picture.slice(0, 4).join(' ')} `);
   });
 
   it.each<[Partial<Record<keyof SearchOptions | 'nonesuch', unknown>>, string, RegExp]>([

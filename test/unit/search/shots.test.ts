@@ -325,6 +325,15 @@ describe('settings of shots', () => {
     expect(missed).toMatchObject({ reached: false });
     expect(missed.margin).toBeLessThan(0);
     expect(missed.shots.every(({ value }) => value === 16)).toBe(true);
+    const output = 'joined.mp4';
+    const asked = { goal: 'whole', targets: [{ atLeast: 100.5 }], output } as const;
+    expect(await tune(host, asked)).toMatchObject({ final: null, unwritten: output });
+    expect(host.written()).toEqual([]);
+    expect(await tune(host, { ...asked, keepMissed: true })).toMatchObject({
+      final: { reached: false },
+      unwritten: null,
+    });
+    expect(host.written()).toEqual([output]);
   });
 
   it('are joined with the scores of the shots, and removed where the joined file shows others', async () => {
@@ -361,7 +370,8 @@ describe('settings of shots', () => {
     const host = fakeEncoding({ shots: THREE });
     const stop = new AbortController();
     const onStage: TuneShotsOptions['onStage'] = ({ kind }) => kind === 'joining' && stop.abort();
-    const task = tune(host, { range: { min: 26, max: 26 }, output: 'a.mp4', onStage, signal: stop.signal });
+    const fixed = { range: { min: 26, max: 26 }, targets: [{ atLeast: 1 }] };
+    const task = tune(host, { ...fixed, output: 'a.mp4', onStage, signal: stop.signal });
     await expect(task).rejects.toMatchObject({ name: 'AbortError' });
     expect(host.files()).toEqual([]);
     const said: string[] = [];

@@ -14,7 +14,7 @@ import {
   statfs,
   writeFile,
 } from 'node:fs/promises';
-import { basename, extname, join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { onAbort } from '../../../core/abort.js';
 import { AnyvmafError, usageError } from '../../../core/errors.js';
 import {
@@ -30,8 +30,10 @@ import { shown } from '../../../core/printable.js';
 import { writeReason } from '../../../files/folders.js';
 import { forgetScratch, makeScratchFolder, removeScratch, scratchBeside } from '../../../files/scratch.js';
 import type { Decoder } from '../../../media/decoder.js';
+import { everyFrame } from '../../../media/every-frame.js';
 import type { FrameSource, VideoInput } from '../../../media/types.js';
 import { y4mHeader } from '../../../sample/files.js';
+import { muxerOf, type WholeEncode, wholeArguments } from '../../../search/deliverable.js';
 import type {
   EncodeRequest,
   EncodeResult,
@@ -42,7 +44,6 @@ import type {
 } from '../../../search/host.js';
 import { hasFullRange, pictureArguments } from '../../../search/setting.js';
 import { inputArgs } from '../../ffmpeg/access.js';
-import { everyFrame } from '../../ffmpeg/commands.js';
 import { createFfmpegDecoder } from '../ffmpeg/decoder.js';
 import { type FfmpegInput, ffmpegInput } from '../ffmpeg/input.js';
 import { runOn } from '../ffmpeg/launch.js';
@@ -189,8 +190,8 @@ class Folder implements EncodingFolder {
     }
   }
 
-  async checkOutput(source: VideoInput, output: string): Promise<void> {
-    muxerOf(output);
+  async checkOutput(source: VideoInput, output: string, encode?: WholeEncode): Promise<void> {
+    const muxer = muxerOf(output);
     await refuseSource(source, output);
     const trial = await scratchBeside(output);
     try {
@@ -200,6 +201,25 @@ class Folder implements EncodingFolder {
     } finally {
       await removeScratch(trial);
     }
+    if (encode) await this.#tryContainer(source, output, muxer, encode);
+  }
+
+  /** Writes a moment of the encode: what does not go into its container shows before hours of work, not after. */
+  async #tryContainer(source: VideoInput, output: string, muxer: string, encode: WholeEncode): Promise<void> {
+    const input = await ffmpegInput(source, { allowUrl: false, origin: this.#origin });
+    const written = this.path('trial');
+    const args = (from: Parameters<typeof inputArgs>[0]) => [
+      ...['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'error', '-y', ...inputArgs(from)],
+      ...[...wholeArguments(encode, output), '-t', '0.2', '-f', muxer, `file:${written}`],
+    ];
+    const { code, stderr } = await runOn('ffmpeg', input, args, { cwd: this.root });
+    await rm(written, { force: true });
+    if (code === 0 || !NOT_HELD.test(stderr)) return;
+    const why = saidBy(stderr).find((line) => NOT_HELD.test(line)) ?? '';
+    throw usageError(
+      `${shown(output)} cannot hold what goes into it: ${shown(why.replace(/\.$/, ''))}; ` +
+        (muxer === 'matroska' ? 'remove that track first.' : 'write to a name that ends in .mkv.'),
+    );
   }
 
   async join(request: JoinRequest): Promise<EncodeResult> {
@@ -345,18 +365,8 @@ async function refuseSource(source: VideoInput, output: string): Promise<void> {
 
 /** Everything between the input and the output's name. */
 function encodeArgs(request: EncodeRequest, limit: number | undefined): string[] {
-  const {
-    encoder,
-    version,
-    args,
-    pixelFormat,
-    size,
-    fullRange = false,
-    frames,
-    keys,
-    colour,
-    whole,
-  } = request;
+  if (request.whole) return [...wholeArguments(request, request.output)];
+  const { encoder, version, args, pixelFormat, size, fullRange = false, frames, keys, colour } = request;
   const out = ['-map', '0:V:0'];
   const aspect = colour?.sampleAspect;
   const filters = [
@@ -367,9 +377,7 @@ function encodeArgs(request: EncodeRequest, limit: number | undefined): string[]
     ...(aspect && !size ? [`setsar=${aspect.num}/${aspect.den}`] : []),
   ];
   out.push(...pictureArguments(size, fullRange, filters));
-  if (whole) out.push('-map', '0:a?', '-map', '0:s?', '-c:a', 'copy', '-c:s', 'copy', '-map_metadata', '0');
-  else out.push('-map_metadata', '-1');
-  out.push('-c:v', encoder, ...args, '-pix_fmt', pixelFormat, ...everyFrame(version));
+  out.push('-map_metadata', '-1', '-c:v', encoder, ...args, '-pix_fmt', pixelFormat, ...everyFrame(version));
   if (keys?.length) out.push('-force_key_frames', `expr:${keys.map((frame) => `eq(n,${frame})`).join('+')}`);
   if (colour?.colorRange === 'limited') out.push('-color_range', 'tv');
   if (colour?.primaries) out.push('-color_primaries', colour.primaries);
@@ -379,21 +387,14 @@ function encodeArgs(request: EncodeRequest, limit: number | undefined): string[]
   return out;
 }
 
-const MUXERS: Readonly<Record<string, string>> = {
-  '.mp4': 'mp4',
-  '.m4v': 'mp4',
-  '.mov': 'mov',
-  '.mkv': 'matroska',
-  '.webm': 'webm',
-};
+/** What ffmpeg says where a container does not take a codec. */
+const NOT_HELD =
+  /not currently supported in container|is experimental|are supported (?:for|in)|not supported in/i;
 
-/** @throws {AnyvmafError} `usage` for a name whose ending says no container of video */
-function muxerOf(output: string): string {
-  const muxer = MUXERS[extname(output).toLowerCase()];
-  if (muxer !== undefined) return muxer;
-  throw usageError(
-    `the encode is to be written to ${shown(output)}, but its name must end in ${Object.keys(MUXERS).join(', ')}.`,
-  );
+/** Lines without where they come from, and without those that only follow from others. */
+function saidBy(stderr: string): readonly string[] {
+  const lines = stderr.split('\n').map((line) => line.replace(/^(?:\[[^\]]*\] )+/, '').trim());
+  return lines.filter((line) => line !== '' && !/^(?:Error while|Conversion failed)/.test(line));
 }
 
 function encodeError(
@@ -402,8 +403,7 @@ function encodeError(
   crash: string | null,
   stderr: string,
 ): AnyvmafError {
-  const lines = stderr.split('\n').map((line) => line.replace(/^(?:\[[^\]]*\] )+/, '').trim());
-  const said = lines.filter((line) => line !== '' && !/^(?:Error while|Conversion failed)/.test(line));
+  const said = saidBy(stderr);
   const why =
     crash !== null ? `ffmpeg crashed (${crash})` : said.slice(0, 2).join('; ') || 'ffmpeg did not say why';
   return new AnyvmafError(

@@ -6,7 +6,7 @@ import { AnyvmafError, usageError } from '../../../core/errors.js';
 import { nearest } from '../../../core/nearest.js';
 import type { Origin } from '../../../core/origin.js';
 import { quoted, shown } from '../../../core/printable.js';
-import type { Decoder } from '../../../media/decoder.js';
+import type { Decoder, TrackFacts } from '../../../media/decoder.js';
 import { delivery } from '../../../media/delivery.js';
 import type { VideoInput } from '../../../media/types.js';
 import { isForeignEncoder } from '../../../search/encoder-options.js';
@@ -103,6 +103,7 @@ async function sourceFacts(
     track,
     ...packets,
     others: await otherTracks(file, signal),
+    ...(await hdrFacts(file, track, signal)),
     identity: `${track.name}\n${file.version ?? ''}`,
   };
 }
@@ -130,4 +131,18 @@ async function otherTracks(file: FfmpegInput, signal?: AbortSignal): Promise<rea
     if (i === first || !KINDS.includes(kind)) return [];
     return [{ kind: kind as OtherTrack['kind'], codec: fields.get('codec_name') ?? '' }];
   });
+}
+
+/** What the first frame of a source with an HDR transfer says for displays. */
+async function hdrFacts(
+  file: FfmpegInput,
+  { transfer }: TrackFacts,
+  signal?: AbortSignal,
+): Promise<Pick<SourceFacts, 'hdr'>> {
+  if (transfer !== 'smpte2084' && transfer !== 'arib-std-b67') return {};
+  const entries =
+    '-v error -select_streams V:0 -read_intervals %+#1 -show_streams -show_frames -of compact'.split(' ');
+  const { stdout } = await runOn('ffprobe', file, (source) => [...entries, ...inputArgs(source)], { signal });
+  const kinds = [...stdout.matchAll(/side_data_type=([^|\n]{1,80})/g)].map(([, kind = '']) => kind);
+  return { hdr: [...new Set(kinds.filter((kind) => /Mastering|Content light|Dolby|DOVI|HDR/i.test(kind)))] };
 }

@@ -144,7 +144,19 @@ async function concatenate(
     ...late,
     ...['-protocol_whitelist', 'file', '-format_whitelist', 'concat,mov,mp4', '-f', 'concat', '-safe', '1'],
     ...['-i', `file:${joinPath(folder, LIST)}`],
-    ...['-map', '1:v:0', '-map', '0:a?', '-map', '0:s?', '-map_metadata', '0', '-map_chapters', '0'],
+    ...[
+      '-map',
+      '1:v:0',
+      '-map',
+      '0:a?',
+      '-map',
+      '0:s?',
+      ...(muxer === 'matroska' ? ['-map', '0:t?'] : []),
+      '-map_metadata',
+      '0',
+      '-map_chapters',
+      '0',
+    ],
     ...['-c', 'copy', ...(tag === undefined ? [] : ['-tag:v', tag]), '-f', muxer, `file:${written}`],
   ];
   const { code, stderr } = await runOn('ffmpeg', input, args, { signal, cwd: folder });
