@@ -44,8 +44,8 @@ export async function compareEncoders(
 ): Promise<ComparisonResult> {
   checkCompareOptions(options);
   const names = namesOf(options.encoders);
+  const measure = measureOf(options);
   return inSession(platform, source, options, async (session) => {
-    const measure = measureOf(options);
     const material = await sampledSource(session, options.full, [measure.statistic]);
     const contestants: Contestant[] = [];
     // All are opened before any is measured, so that a wrong name costs no time.
@@ -69,6 +69,7 @@ export async function compareEncoders(
         measure.metric === scoreName(options.models) ? WATCHED : undefined,
       ),
       samples: material.samples,
+      warnings: session.notes,
       encodes: contestants.reduce((sum, { probe }) => sum + probe.encodes, 0),
       cached: points.filter(({ cached }) => cached).length,
     };

@@ -161,4 +161,6 @@ export interface ComparisonResult extends Pick<SearchResult, 'samples'> {
   readonly deltas: readonly CurveDelta[];
   readonly encodes: number;
   readonly cached: number;
+  /** What went wrong beside the work, a sentence each. */
+  readonly warnings: readonly string[];
 }

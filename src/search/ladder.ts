@@ -49,9 +49,9 @@ export async function buildLadder(
   options: LadderOptions,
 ): Promise<LadderResult> {
   checkLadderOptions(options);
+  const measure = measureOf(options);
   return inSession(platform, source, options, async (session) => {
     const sizes = sizesOf(options.sizes, session.facts);
-    const measure = measureOf(options);
     const segment = segmentFrames(session.perSecond);
     const material = inSegments(await sampledSource(session, options.full, [measure.statistic]), segment);
     const plain = await settingOf(session, fineChoice(options));
@@ -201,6 +201,7 @@ class Ladder {
       encodes: this.#steps.reduce((sum, { probe }) => sum + probe.encodes, 0),
       cached: all.filter(({ cached }) => cached).length,
       warnings: [
+        ...this.#session.notes,
         ...lossesOf(facts, wholeEncode(this.#setting, rungs[0]?.value ?? 0)),
         ...notCopied(others.filter((track) => track !== sound)),
       ],

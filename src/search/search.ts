@@ -34,10 +34,10 @@ export async function searchQuality(
   options: SearchOptions,
 ): Promise<SearchResult> {
   checkSearchOptions(options);
+  const targets = completeTargets(options.targets, options.models);
   return inSession(platform, source, options, async (session) => {
     const setting = await settingOf(session, options);
     await checkOutput(session, setting, options.output);
-    const targets = completeTargets(options.targets, options.models);
     const probe = await Probe.open(session, {
       material: await sampledSource(
         session,
@@ -198,7 +198,12 @@ class Search {
       cached: points.filter(({ cached }) => cached).length,
       final,
       unwritten: output !== undefined && !final?.file ? output : null,
-      warnings: [...lossesOf(facts, whole), ...lostTracks(facts, output), ...this.#probe.warnings],
+      warnings: [
+        ...this.#session.notes,
+        ...lossesOf(facts, whole),
+        ...lostTracks(facts, output),
+        ...this.#probe.warnings,
+      ],
       command: ['ffmpeg', '-i', String(source), ...wholeArguments(whole, output ?? ENCODE), output ?? ENCODE],
     };
   }

@@ -27,6 +27,8 @@ export interface Session {
   readonly perSecond: number;
   readonly folder: EncodingFolder;
   readonly store: PointStore | undefined;
+  /** What went wrong beside the work, a sentence each. */
+  readonly notes: readonly string[];
   readonly options: EncodingOptions;
   readonly signal: AbortSignal;
 }
@@ -71,6 +73,7 @@ export async function inSession<T>(
     const facts = await host.source(source, signal);
     const folder = await host.openFolder(options.scratchBytes ?? DEFAULT_SCRATCH);
     scope.own(() => folder.close());
+    const notes: string[] = [];
     return await work({
       platform: scoringPlatform(platform, options.origin, folder),
       host,
@@ -78,7 +81,8 @@ export async function inSession<T>(
       facts,
       perSecond: framesPerSecond(facts),
       folder,
-      store: options.cache === false ? undefined : host.points(options.cache),
+      store: options.cache === false ? undefined : lenientStore(host.points(options.cache), notes),
+      notes,
       options: withFeatures(options),
       signal,
     });
@@ -87,6 +91,21 @@ export async function inSession<T>(
   } finally {
     await scope.close();
   }
+}
+
+/** A store whose failures end no work: what it keeps saves time later, and that is all. */
+function lenientStore(store: PointStore, notes: string[]): PointStore {
+  return {
+    ...store,
+    async add(key, line) {
+      try {
+        await store.add(key, line);
+      } catch (error) {
+        if (!(error instanceof AnyvmafError) || error.code !== 'io') throw error;
+        if (!notes.includes(error.message)) notes.push(error.message);
+      }
+    },
+  };
 }
 
 function scoringPlatform(

@@ -78,6 +78,20 @@ export function scaleFilter({ width, height }: PictureSize): string {
   return `scale=${width}:${height}:flags=bicubic`;
 }
 
+/** Pixel formats that stand for frames in the memory of a device. */
+const SURFACES: readonly string[] = [
+  'vaapi',
+  'vulkan',
+  'qsv',
+  'cuda',
+  'd3d11',
+  'd3d12',
+  'dxva2_vld',
+  'videotoolbox_vld',
+  'drm_prime',
+  'opencl',
+];
+
 /** ffmpeg's older names of full range: `yuvj420p` is `yuv420p`. */
 const FULL_RANGE = /^yuvj/;
 
@@ -92,6 +106,13 @@ function pixelFormatOf(wanted: string | undefined, encoder: EncoderFacts, { trac
   const plain = track.pixelFormat.replace(FULL_RANGE, 'yuv');
   const format = wanted ?? (pixelFormats.includes(plain) ? plain : track.pixelFormat);
   if (pixelFormats.length === 0 || pixelFormats.includes(format)) return format;
+  const surfaces = pixelFormats.filter((one) => !SURFACES.includes(one));
+  if (surfaces.length === 0) {
+    throw usageError(
+      `${name} takes frames from the memory of a device only (${pixelFormats.join(', ')}), where nothing is put here; take a software ` +
+        'encoder, or one that takes frames from ordinary memory, as those of NVENC, AMF, QSV and VideoToolbox do.',
+    );
+  }
   const near = wanted === undefined ? nearestFormat(track.bitDepth, pixelFormats) : undefined;
   if (near !== undefined) return near;
   throw usageError(

@@ -39,8 +39,8 @@ export async function tuneShots(
   // Which shot is under work is known here, what is done with it further down.
   const place: Place = {};
   const inner = (stage: SearchStage) => onStage?.({ ...stage, ...place });
+  const targets = completeTargets(options.targets, options.models);
   return inSession(platform, source, { ...rest, onStage: inner }, async (session) => {
-    const targets = completeTargets(options.targets, options.models);
     const plain = await settingOf(session, options);
     await checkOutput(session, plain, options.output);
     const setting = stitchable(plain);
@@ -195,6 +195,7 @@ class Tuning {
       cached: shots.reduce((sum, { points }) => sum + points.filter(({ cached }) => cached).length, 0),
       args: shots.map(({ value }) => encodeArguments(setting, value)),
       warnings: [
+        ...this.#session.notes,
         ...lossesOf(facts, wholeEncode(setting, shots[0]?.value ?? 0)),
         ...lostTracks(facts, this.#options.output),
       ],

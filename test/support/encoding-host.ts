@@ -155,6 +155,8 @@ const ENCODERS: Readonly<Record<string, Recording>> = {
       },
     },
   },
+  // None of its frames are in ordinary memory.
+  h264_vaapi: { version: '1', options: {}, pixelFormats: ['vaapi'], preset: ['-', ''], curves: {} },
   mpeg2video: {
     version: '59.37.100',
     options: {},

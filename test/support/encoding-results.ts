@@ -65,5 +65,6 @@ export const COMPARISON: CurveResult = {
       framesPerSecond: null,
     },
   ],
+  warnings: [],
   deltas: [{ anchor: 'a', test: 'b', rate: null, quality: null, refused: 'no range' }],
 };

@@ -33,7 +33,7 @@ export const ENCODER_OPTION = {
   name: 'encoder',
   short: 'e',
   argument: 'NAME',
-  help: 'encoder of the installed ffmpeg: libx264, libx265, libsvtav1, libaom-av1, libvpx-vp9 or any other',
+  help: 'encoder of the installed ffmpeg: libx264, libx265, libsvtav1, libaom-av1, libvpx-vp9 or another',
 } as const;
 
 export const ENCODER_ARG_OPTION = {

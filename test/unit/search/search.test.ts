@@ -3,6 +3,9 @@
  * Searches, ladders and comparisons on recorded curves: what they find, what they ask of the machine, and what they refuse.
  */
 import { describe, expect, it } from 'vitest';
+import { AnyvmafError } from '../../../src/core/errors.js';
+import { BY_USER } from '../../../src/core/origin.js';
+import { nodeEncoding } from '../../../src/platform/node/encoding/host.js';
 import { bdRate } from '../../../src/report/bd-rate.js';
 import { compareEncoders } from '../../../src/search/compare.js';
 import { convexHull } from '../../../src/search/hull.js';
@@ -283,6 +286,38 @@ describe('a search', () => {
     },
   );
 
+  it('measures the metric that a target names', async () => {
+    const range = { min: 30, max: 30 };
+    const found = await search(fakeEncoding(), { targets: [{ metric: 'psnr_y', atLeast: 30 }], range });
+    expect(found.points[0]?.quality).toBeGreaterThan(30);
+    expect(Object.keys(found.points[0]?.pooled ?? {})).toContain('psnr_y');
+    const { rungs } = await buildLadder(fakeEncoding().platform, 'film.mkv', {
+      ...{ ...FAST, sizes: [176], metric: 'psnr_y', rungs: 1, range: { min: 30, max: 38, step: 8 } },
+    });
+    expect(rungs[0]?.quality).toBe(rungs[0]?.pooled.psnr_y?.mean);
+  });
+
+  it('advises no option that it does not have, for a source behind a URL', async () => {
+    const task = nodeEncoding(BY_USER).source('https://example.com/a.mp4');
+    const error = await task.catch((found: AnyvmafError) => found);
+    expect(error).toMatchObject({ code: 'usage', message: expect.stringMatching(/is a URL/) });
+    expect(JSON.stringify(error) + String(error)).not.toMatch(/allow.?url/i);
+  });
+
+  it('goes on where its points cannot be kept, and says so once', async () => {
+    const host = fakeEncoding();
+    const { points } = host.host;
+    const full = (folder?: string) => ({
+      ...points(folder),
+      add: () => Promise.reject(new AnyvmafError('io', 'The points cannot be kept: the disk is full.')),
+    });
+    const platform = { ...host.platform, encoding: async () => ({ ...host.host, points: full }) };
+    const { ofOrigin: _, ...plain } = platform;
+    const found = await searchQuality(plain, 'film.mkv', { ...FAST, targets: [{ atLeast: 85 }] });
+    expect(found.encodes).toBeGreaterThan(1);
+    expect(found.warnings).toEqual(['The points cannot be kept: the disk is full.']);
+  });
+
   it('stops at once when it is told to, with nothing left', async () => {
     const host = fakeEncoding();
     const stop = new AbortController();
@@ -335,6 +370,11 @@ describe('a search', () => {
       { targets: [{ metric: 'psnr_u', atLeast: 30 }] },
       'feature',
       /names psnr_u, which no frame has; there are int/,
+    ],
+    [
+      { encoder: 'h264_vaapi', encoderOptions: {}, range: { min: 100_000, max: 200_000 } },
+      'usage',
+      /takes frames from the memory of a device only/,
     ],
     [{ output: 'x.txt' }, 'usage', /must end in \.mp4/],
     [{ nonesuch: 1 }, 'usage', /There is no option "nonesuch"/],

@@ -91,7 +91,7 @@ async function sourceFacts(
   origin: Origin,
   signal?: AbortSignal,
 ): Promise<SourceFacts> {
-  const file = await ffmpegInput(input, { allowUrl: false, origin });
+  const file = await ffmpegInput(input, { allowUrl: 'never', origin });
   const track = await decoder.probe(input, signal);
   // Encoders would make luma and chroma of RGB by another matrix than that by which it is scored.
   delivery(track.pixelFormat, 0, file.name);

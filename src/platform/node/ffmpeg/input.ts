@@ -41,7 +41,8 @@ export interface FfmpegInput {
 
 /** What may be opened. */
 export interface InputAccess {
-  readonly allowUrl: boolean;
+  /** `never` where nothing that the user may say changes it. */
+  readonly allowUrl: boolean | 'never';
   /** Pictures per second of what is stored as pictures: `24000/1001`. Default 25. */
   readonly rate?: string | undefined;
   readonly origin: Origin;
@@ -83,7 +84,7 @@ function sequence(name: string, { origin, allowUrl, rate = '25' }: InputAccess):
   const { options, version, url } = openSequence(name);
   return {
     ...{ name, url, options: [...options, '-framerate', rate] },
-    access: accessOf(origin, false, allowUrl),
+    access: accessOf(origin, false, allowUrl === true),
     version: `${version} ${rate}`,
   };
 }
@@ -108,7 +109,7 @@ async function file(path: string, name: string, { origin, allowUrl }: InputAcces
   }
   // The rest of a file: URL is the path as it is: nothing in it is decoded or taken for an option or a protocol.
   const url = `file:${resolve(path)}`;
-  const common = { name, version, access: accessOf(origin, false, allowUrl) };
+  const common = { name, version, access: accessOf(origin, false, allowUrl === true) };
   if (!foreign || process.platform === 'win32') return { ...common, url };
   return { ...common, url: HELD, hold: () => openForTool(path, name, origin) };
 }
@@ -142,12 +143,15 @@ function remote(href: string, { origin, allowUrl }: InputAccess): FfmpegInput {
       `${shown(href)} is a URL of a kind that is never opened (${shown(scheme)}); give a file, or an http or https URL.`,
     );
   }
-  if (!allowUrl) {
+  if (allowUrl !== true) {
     throw new AnyvmafError('usage', `${shown(href)} is a URL and nothing is fetched without being asked`, {
-      hints: ['download the video', { purpose: 'fix', option: 'allowUrl', value: true }],
+      hints: [
+        'download the video',
+        ...(allowUrl === 'never' ? [] : [{ purpose: 'fix', option: 'allowUrl', value: true } as const]),
+      ],
     });
   }
-  return { url: href, name: withoutAccess(href), remote: true, access: accessOf(origin, true, allowUrl) };
+  return { url: href, name: withoutAccess(href), remote: true, access: accessOf(origin, true, true) };
 }
 
 async function exists(path: string): Promise<boolean> {
