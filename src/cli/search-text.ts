@@ -62,7 +62,10 @@ export function answerText(result: SearchResult): string {
     result;
   const found = `${encoder} ${parameter} ${valueText(parameter, value)}`;
   const aims = targets.map(targetText).join(' and ');
-  const lines = [shortfall ? `No setting gives ${aims}${shortfallText(result)}` : `${found} gives ${aims}.`];
+  const { unfinished } = result;
+  const lines = unfinished
+    ? unfinishedLines(result, found, aims)
+    : [shortfall ? `No setting gives ${aims}${shortfallText(result)}` : `${found} gives ${aims}.`];
   const [low, high] = predicted.interval99;
   const spread =
     samples && samples.length > 1 ? ` (99 % sure from ${low.toFixed(2)} to ${high.toFixed(2)})` : '';
@@ -88,9 +91,28 @@ export function answerText(result: SearchResult): string {
   return `${lines.join('\n')}\n`;
 }
 
+/** What is known so far, and how to go on. */
+function unfinishedLines(result: SearchResult, found: string, aims: string): string[] {
+  const { shortfall, parameter, unfinished } = result;
+  const so =
+    shortfall?.reason === 'target'
+      ? `nothing gives ${aims} yet; the nearest, ${found}, stays ${shortfall.by.toFixed(2)} below`
+      : `${found} gives ${aims}, and a smaller file may`;
+  const [min, max] = [unfinished?.min ?? 0, unfinished?.max ?? 0].map((value) => valueText(parameter, value));
+  return [
+    `Unfinished: ${so}.`,
+    `The answer lies from ${min} to ${max}: the same command goes on from the points that are kept; without a cache add --range ` +
+      `${unfinished?.min}..${unfinished?.max}.`,
+  ];
+}
+
 /** That a file was not written, and how to have it all the same. */
-export function unwrittenLines({ unwritten }: Pick<SearchResult, 'unwritten'>): readonly string[] {
+export function unwrittenLines({
+  unwritten,
+  unfinished = null,
+}: Pick<SearchResult, 'unwritten'> & Partial<Pick<SearchResult, 'unfinished'>>): readonly string[] {
   if (unwritten === null) return [];
+  if (unfinished) return [`${shown(unwritten)} was not written.`];
   return [
     `${shown(unwritten)} was not written, since it misses what was asked; --encode-missed writes it all the same.`,
   ];

@@ -1,6 +1,6 @@
 /**
  * @module mcp/progress
- * Turns a call's progress reports into notifications: at most one per percent, strictly increasing, with frames and
+ * Turns a call's progress reports into notifications: one per percent, or every two seconds of long work, strictly increasing, with frames and
  * speed as text.
  */
 import type { ToolProgress } from './context.js';
@@ -14,6 +14,8 @@ export interface ProgressNotice {
 
 /** Milliseconds between notices while the number of frames is unknown. */
 const PACE = 500;
+/** Milliseconds after which a client that waits hears of any frame that was done, however little of the whole it is. */
+const LIFE = 2000;
 
 /** The progress of one call. */
 export class CallProgress {
@@ -31,21 +33,23 @@ export class CallProgress {
     this.#now = now;
   }
 
-  /** Sends if the percentage or the message changed, or, while the total is unknown, after half a second. */
+  /** Sends if the percentage or the message changed, or after two seconds; while the total is unknown, after half a second. */
   report({ done, total, fps, message }: ToolProgress): void {
     if (!Number.isFinite(done) || done <= this.#sent) return;
     const known = total !== null && Number.isFinite(total) && total > 0 ? Math.max(total, done) : undefined;
     const percent = known === undefined ? undefined : Math.floor((100 * done) / known);
     const now = this.#now();
-    const due = percent === undefined ? now - this.#at >= PACE : percent > this.#percent;
+    const due = now - this.#at >= (percent === undefined ? PACE : LIFE) || (percent ?? -1) > this.#percent;
     if (!due && message === this.#message) return;
     this.#sent = done;
     this.#percent = percent ?? this.#percent;
     this.#at = now;
     this.#message = message;
-    const frames = known === undefined ? `${done} frames` : `${done}/${known} frames`;
+    // What counts steps before anything is measured says so in words.
+    const plain = message === undefined ? [`${done} frames`] : [];
+    const frames = known === undefined ? plain : [`${done}/${known} frames`];
     const speed = fps !== undefined && Number.isFinite(fps) && fps > 0 ? [`${fps.toFixed(1)} fps`] : [];
-    const parts = [...(message === undefined ? [] : [message]), frames, ...speed];
+    const parts = [...(message === undefined ? [] : [message]), ...frames, ...speed];
     this.#send({
       progress: done,
       ...(known !== undefined && { total: known }),

@@ -126,6 +126,8 @@ export interface EncodeRequest {
    * @param path where it is until then
    */
   check?(path: string, result: EncodeResult): Promise<boolean>;
+  /** Called with the frames that were encoded so far, several times a second. */
+  readonly onFrames?: (done: number) => void;
   readonly signal?: AbortSignal | undefined;
 }
 

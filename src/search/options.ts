@@ -41,10 +41,7 @@ const ENCODING: Checks<EncodingOptions> = {
   models: requireTexts,
   features: requireTexts,
   threads: finite,
-  signal: (name, value) => {
-    requireObject(name, value, 'an AbortSignal');
-    if (!('throwIfAborted' in (value as object))) throw wrongType(name, value, 'an AbortSignal');
-  },
+  signal: checkSignal,
 };
 
 const CHOICE: Checks<EncoderChoice> = {
@@ -64,6 +61,7 @@ const SEARCH: Checks<SearchOptions> = {
   verify: checkFlag,
   output: requireText,
   keepMissed: checkFlag,
+  finish: checkSignal,
   onPoint: checkFunction,
 };
 
@@ -184,6 +182,11 @@ function checkFlag(name: string, value: unknown): void {
 
 function checkFunction(name: string, value: unknown): void {
   if (typeof value !== 'function') throw wrongType(name, value, 'a function');
+}
+
+function checkSignal(name: string, value: unknown): void {
+  requireObject(name, value, 'an AbortSignal');
+  if (!('throwIfAborted' in (value as object))) throw wrongType(name, value, 'an AbortSignal');
 }
 
 function checkTexts(name: string, value: unknown): void {

@@ -14,9 +14,11 @@ import { type KnownPoint, KnownPoints, keyOf, type Measured, pooledOf } from './
 import type { Session } from './session.js';
 import type { Setting } from './setting.js';
 import { surroundedEncode } from './surrounded.js';
-import type { EncodedPoint, FinalEncode, SearchStage } from './types.js';
+import type { EncodedPoint, FinalEncode } from './types.js';
 
 const ENCODE_FILE = 'encode.mkv';
+/** Milliseconds between two reports of frames. */
+const PACE = 250;
 
 /** What a probe measures. */
 export interface ProbeTask {
@@ -100,15 +102,13 @@ export class Probe {
   async measure(value: number): Promise<KnownPoint> {
     const known = this.#points.get(value);
     if (known) return known;
-    const { options, folder } = this.#session;
+    const { folder } = this.#session;
     const { material } = this.#task;
     const reference = await material.open();
-    options.onStage?.(this.#stage('encoding', value, material.isSource));
     const name = this.#fileName(value);
     const { sizes, seconds } = await this.#encode(reference, value, name);
     this.#checkFrames(sizes.length, value);
-    options.onStage?.(this.#stage('scoring', value, material.isSource));
-    const report = await this.#score(reference, name);
+    const report = await this.#score(reference, name, this.#begin('scoring', value, material));
     if (this.#task.keep === undefined) await folder.remove(name);
     else this.#kept.set(value, name);
     this.#session.signal.throwIfAborted();
@@ -136,7 +136,6 @@ export class Probe {
     const known = this.#kept.get(value);
     if (known !== undefined) return known;
     const reference = await this.#task.material.open();
-    this.#session.options.onStage?.(this.#stage('encoding', value, false));
     const name = this.#fileName(value);
     const { sizes } = await this.#encode(reference, value, name);
     this.#checkFrames(sizes.length, value);
@@ -158,15 +157,15 @@ export class Probe {
     return keep === undefined ? ENCODE_FILE : `${keep}-${value}.mkv`;
   }
 
-  async #score(reference: VideoInput, name: string): Promise<EncodeScores> {
+  async #score(reference: VideoInput, name: string, onFrames: (done: number) => void): Promise<EncodeScores> {
     const { encoded } = this.#task.material;
     const { folder, host } = this.#session;
     const path = folder.path(name);
     if (!encoded || typeof reference !== 'string' || host.score)
-      return scoreEncode(this.#session, reference, path);
+      return scoreEncode(this.#session, reference, path, { onFrames });
     const distorted = await surroundedEncode(this.#session, reference, encoded, name);
     try {
-      return await scoreEncode(this.#session, reference, distorted);
+      return await scoreEncode(this.#session, reference, distorted, { onFrames });
     } finally {
       await distorted.close();
     }
@@ -195,14 +194,14 @@ export class Probe {
     readonly final: Omit<FinalEncode, 'reached' | 'qualities'>;
     readonly metrics: Measured['metrics'];
   }> {
-    const { options, folder, facts, source, signal, perSecond } = this.#session;
+    const { folder, facts, source, signal, perSecond } = this.#session;
     const whole = wholeSource(this.#session);
     let metrics: Measured['metrics'] = {};
     let stays = false;
     const look = async (path: string, { sizes }: EncodeResult) => {
       this.#checkFrames(sizes.length, value, whole.frames);
-      options.onStage?.(this.#stage('scoring', value, true));
-      const report = await scoreEncode(this.#session, source, path, true);
+      const onFrames = this.#begin('scoring', value, whole);
+      const report = await scoreEncode(this.#session, source, path, { preflight: true, onFrames });
       signal.throwIfAborted();
       this.#warnings = (report.preflight ?? [])
         .filter(({ severity }) => severity !== 'info')
@@ -211,7 +210,6 @@ export class Probe {
       stays = wanted(metrics);
       return stays;
     };
-    options.onStage?.(this.#stage('encoding', value, true));
     const name = output ?? 'final.mkv';
     const made = await this.#encode(source, value, name, whole, output === undefined ? undefined : look);
     if (output === undefined) await look(folder.path(name), made);
@@ -221,19 +219,34 @@ export class Probe {
     return { final: { file, bytes, kbps, pooled: pooledOf(metrics) }, metrics };
   }
 
-  #stage(kind: 'encoding' | 'scoring', value: number, whole: boolean): SearchStage {
+  /** Tells what begins. @returns takes frames that are done, and tells of them at a pace that people read */
+  #begin(
+    kind: 'encoding' | 'scoring',
+    value: number,
+    { isSource, frames: total }: Material,
+  ): (done: number) => void {
+    const { onStage } = this.#session.options;
     const { encoder, size = null } = this.#task.setting;
-    return { kind, encoder: encoder.name, size, value, whole };
+    const stage = { kind, encoder: encoder.name, size, value, whole: isSource };
+    onStage?.(stage);
+    let [last, told] = [performance.now(), 0];
+    return (done) => {
+      const frames = Math.min(done, total);
+      if (frames <= told || (frames < total && performance.now() - last < PACE)) return;
+      [last, told] = [performance.now(), frames];
+      onStage?.({ ...stage, frames, total });
+    };
   }
 
   #encode(
     input: VideoInput,
     value: number,
     output: string,
-    { isSource, keys, encoded }: Material = this.#task.material,
+    material: Material = this.#task.material,
     check?: EncodeRequest['check'],
   ): Promise<EncodeResult> {
     const { facts, folder, signal } = this.#session;
+    const { isSource, keys, encoded } = material;
     const { encoder, parameter, args, pixelFormat, size, fullRange } = this.#task.setting;
     this.#encodes++;
     return folder.encode({
@@ -248,6 +261,7 @@ export class Probe {
       frames: encoded,
       ...(!isSource && { keys, colour: facts.track }),
       ...(check && { whole: true, check }),
+      onFrames: this.#begin('encoding', value, material),
       output,
       signal,
     });
@@ -265,15 +279,18 @@ export class Probe {
   }
 }
 
-/**
- * Scores what was made of a reference, all frames of it.
- * @param preflight inspect the pair too
- */
+interface ScoringTask {
+  /** Inspect the pair too. */
+  readonly preflight?: boolean;
+  readonly onFrames?: (done: number) => void;
+}
+
+/** Scores what was made of a reference, all frames of it. */
 export function scoreEncode(
   { platform, host, options, signal }: Session,
   reference: VideoInput,
   distorted: VideoInput,
-  preflight = false,
+  { preflight = false, onFrames }: ScoringTask = {},
 ): Promise<EncodeScores> {
   const { models, features, threads } = options;
   const how: ScoreOptions = {
@@ -284,6 +301,7 @@ export function scoreEncode(
     preflight,
     commonBitDepth: true,
     decoder: 'ffmpeg',
+    ...(onFrames && { onProgress: ({ framesDone }) => onFrames(framesDone) }),
     signal,
   };
   return host.score?.(reference, distorted, how) ?? scorePair(platform, { reference, distorted }, how);

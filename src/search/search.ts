@@ -35,7 +35,11 @@ export async function searchQuality(
 ): Promise<SearchResult> {
   checkSearchOptions(options);
   const targets = completeTargets(options.targets, options.models);
-  return inSession(platform, source, options, async (session) => {
+  const { signal, finish } = options;
+  const told = finish
+    ? { ...options, signal: AbortSignal.any(signal ? [signal, finish] : [finish]) }
+    : options;
+  return inSession(platform, source, told, async (session) => {
     const setting = await settingOf(session, options);
     await checkOutput(session, setting, options.output);
     const probe = await Probe.open(session, {
@@ -104,6 +108,7 @@ class Search {
   readonly #options: SearchOptions;
   readonly #probe: Probe;
   readonly #targets: readonly CompleteTarget[];
+  #done = false;
 
   constructor(session: Session, options: SearchOptions, probe: Probe, targets: readonly CompleteTarget[]) {
     this.#session = session;
@@ -113,6 +118,47 @@ class Search {
   }
 
   async run(): Promise<SearchResult> {
+    try {
+      return await this.#search();
+    } catch (error) {
+      const { finish, signal } = this.#options;
+      const best = finish?.aborted && !signal?.aborted ? this.#best() : undefined;
+      if (!best) throw error;
+      return this.#result(best, this.#shortfall(best), null);
+    }
+  }
+
+  /** What holds with the smallest file so far; else what is nearest. */
+  #best(): KnownPoint | undefined {
+    const points = this.#onGrid();
+    return (
+      points.findLast((point) => this.#margin(point) >= 0) ??
+      points.toSorted((a, b) => this.#margin(b) - this.#margin(a))[0]
+    );
+  }
+
+  /** Points from the best picture to the smallest file. */
+  #onGrid(): readonly KnownPoint[] {
+    const { values } = this.#probe.setting.parameter.grid;
+    const place = ({ value }: KnownPoint) => values.indexOf(value);
+    return this.#probe
+      .points()
+      .filter((point) => place(point) >= 0)
+      .sort((a, b) => place(a) - place(b));
+  }
+
+  /** Values among which the answer lies. */
+  #open(): { readonly min: number; readonly max: number } {
+    const { values } = this.#probe.setting.parameter.grid;
+    const points = this.#onGrid();
+    const holds = points.findLast((point) => this.#margin(point) >= 0)?.value ?? (values[0] as number);
+    const fails =
+      points.find(({ value }) => values.indexOf(value) > values.indexOf(holds))?.value ??
+      (values.at(-1) as number);
+    return { min: Math.min(holds, fails), max: Math.max(holds, fails) };
+  }
+
+  async #search(): Promise<SearchResult> {
     const { onPoint, all, output, verify, keepMissed } = this.#options;
     const tell = (point: KnownPoint) => onPoint?.(this.#point(point));
     for (const known of this.#probe.points()) tell(known);
@@ -123,6 +169,7 @@ class Search {
     const shortfall = this.#shortfall(found);
     const writes = output !== undefined && (keepMissed === true || shortfall === null);
     const final = writes || verify ? await this.#encodeWhole(value, writes ? output : undefined) : null;
+    this.#done = true;
     return this.#result(found, shortfall, final);
   }
 
@@ -192,6 +239,7 @@ class Search {
       points,
       predicted,
       predictedBytes: this.#wholeBytes(found),
+      unfinished: this.#done ? null : this.#open(),
       notMonotone: rises(points),
       samples: material.samples,
       encodes,

@@ -54,6 +54,8 @@ export interface SearchOptions extends EncodingOptions, EncoderChoice {
   readonly output?: string;
   /** Write it even where it misses the target or another bound. Default false. */
   readonly keepMissed?: boolean;
+  /** When it asks to, the search ends with the best that it has, and its result is marked as unfinished. */
+  readonly finish?: AbortSignal;
   /** Called as each point is known. */
   readonly onPoint?: (point: SearchPoint) => void;
 }
@@ -71,6 +73,9 @@ export type SearchStage =
       readonly size: PictureSize | null;
       readonly value: number;
       readonly whole: boolean;
+      /** Frames of it that are done, once some are; the last report has all. */
+      readonly frames?: number;
+      readonly total?: number;
     };
 
 /** A value that was encoded and scored. */
@@ -124,6 +129,11 @@ export interface SearchResult {
   readonly predicted: Estimate;
   /** Size of the whole video track that the samples let expect, in bytes. */
   readonly predictedBytes: number;
+  /**
+   * It was asked to finish before it knew: the value is the best so far. Then values among which the answer lies, to go on with as
+   * the range; else `null`.
+   */
+  readonly unfinished: { readonly min: number; readonly max: number } | null;
   /** Values that are worse although they make larger files: the curve is not monotone there. */
   readonly notMonotone: readonly number[];
   /** Samples as frames of the source; `null` where the whole was encoded. */

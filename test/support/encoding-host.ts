@@ -436,6 +436,7 @@ class Fake implements FakeHost {
     const sizes = Float64Array.from(frames, (at, i) => {
       return this.#bytesOf(at, made.bytes, request.keys?.includes(i));
     });
+    request.onFrames?.(frames.length);
     const result = { sizes, seconds: frames.length / made.framesPerSecond };
     try {
       if (request.whole && (await request.check?.(output, result)) === false) this.#made.delete(output);

@@ -26,6 +26,7 @@ export const SEARCH: CurveResult = {
   targets: [{ ...measure, atLeast: 90 }],
   shortfall: null,
   unwritten: null,
+  unfinished: null,
   warnings: [],
   points: [{ ...point, margin: 1 }],
   predicted: { value: 91, interval95: [90, 92], interval99: [89, 93] },

@@ -84,5 +84,6 @@ export function stageText(stage: SearchStage): string {
   if (stage.kind === 'cutting') return `cutting ${stage.samples} samples, ${stage.frames} frames`;
   const { kind, encoder, size, value, whole } = stage;
   const what = whole ? 'the whole source' : 'samples';
-  return `${kind} ${what}${size ? ` in ${size.width}x${size.height}` : ''} with ${encoder} at ${value}`;
+  const far = stage.frames === undefined ? '' : `, frame ${stage.frames} of ${stage.total}`;
+  return `${kind} ${what}${size ? ` in ${size.width}x${size.height}` : ''} with ${encoder} at ${value}${far}`;
 }

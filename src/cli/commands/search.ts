@@ -59,11 +59,13 @@ async function find(settings: SearchSettings, terminal: Terminal): Promise<numbe
   return interruptible(async (stop) => {
     try {
       const { searchQuality } = await import('../../index.js');
-      const result = await searchQuality(source, { ...options, ...progress.listeners, signal: stop.signal });
+      // Ctrl-C ends it with what is known.
+      const result = await searchQuality(source, { ...options, ...progress.listeners, finish: stop.signal });
       progress.end();
       const text = `${JSON.stringify(result, null, 2)}\n`;
-      if (file) await file.write([text], stop.signal);
+      if (file) await file.write([text]);
       await terminal.print(json ? text : answerText(result));
+      stop.signal.throwIfAborted();
       return result.shortfall || result.final?.reached === false ? EXIT.below : EXIT.ok;
     } finally {
       progress.end();

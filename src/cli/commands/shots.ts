@@ -108,5 +108,6 @@ function stageText(stage: ShotStage, parameter: string): string {
   const place = stage.shot === undefined ? '' : `shot ${stage.shot} of ${stage.shots}: `;
   if (stage.kind === 'reading') return 'reading the source';
   if (stage.kind === 'cutting') return `${place}cutting ${stage.frames} frames`;
-  return `${place}${stage.kind} at ${parameter} ${stage.value}`;
+  const far = stage.frames === undefined ? '' : `, frame ${stage.frames} of ${stage.total}`;
+  return `${place}${stage.kind} at ${parameter} ${stage.value}${far}`;
 }

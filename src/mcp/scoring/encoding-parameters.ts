@@ -12,7 +12,7 @@ export const encoderOptions = z
 
 /** What a call may take. */
 export const callLimits = {
-  max_seconds: z.int().min(1).max(7200).default(900).describe('The call fails when it takes longer.'),
+  max_seconds: z.int().min(1).max(7200).default(900).describe('The call ends when it takes longer.'),
   max_temp_gb: z
     .number()
     .min(0.1)

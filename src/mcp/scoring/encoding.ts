@@ -22,26 +22,47 @@ export interface EncodingCall {
   readonly onStage: (stage: SearchStage) => void;
 }
 
+/** A call whose work can end at its limit with what it has. */
+export interface FinishingCall extends EncodingCall {
+  readonly finish: AbortSignal;
+}
+
 /**
- * Runs the work.
+ * Runs the work, which ends at the limit of time.
  * @throws {AnyvmafError} what the work throws; `resource` when it takes longer than it may
  */
 export function encodingCall<Result>(
   tool: string,
-  { max_seconds, max_temp_gb }: EncodingLimits,
+  limits: EncodingLimits,
   context: ToolContext,
   work: (call: EncodingCall) => Promise<Result>,
 ): Promise<Result> {
+  return finishingCall(tool, limits, context, ({ finish, ...call }) =>
+    work({ ...call, signal: AbortSignal.any([call.signal, finish]) }),
+  );
+}
+
+/** Runs work that is asked to finish at the limit of time. @throws {AnyvmafError} as {@link encodingCall} where it has nothing then */
+export function finishingCall<Result>(
+  tool: string,
+  { max_seconds, max_temp_gb }: EncodingLimits,
+  context: ToolContext,
+  work: (call: FinishingCall) => Promise<Result>,
+): Promise<Result> {
   return context.pool.run(tool, null, async ({ threads }) => {
     const late = AbortSignal.timeout(max_seconds * 1000);
+    const { onStage, end } = encodingProgress(context, stageText);
     try {
-      return await work({
+      const result = await work({
         threads,
         cache: false,
         scratchBytes: max_temp_gb * 1e9,
-        signal: AbortSignal.any([context.signal, late]),
-        onStage: progressOf(context),
+        signal: context.signal,
+        finish: late,
+        onStage,
       });
+      end();
+      return result;
     } catch (error) {
       if (!late.aborted || context.signal.aborted) throw error;
       throw new AnyvmafError(
@@ -52,19 +73,57 @@ export function encodingCall<Result>(
   });
 }
 
-function progressOf({ progress }: ToolContext): (stage: SearchStage) => void {
-  let done = 0;
-  return (stage) => {
-    const what = 'value' in stage ? `${stage.kind} at ${stage.value}` : plainText(stage);
-    const size = 'size' in stage && stage.size ? `, ${stage.size.width}x${stage.size.height}` : '';
-    const by = 'encoder' in stage ? ` with ${stage.encoder}` : '';
-    progress({ done: done++, total: null, message: `${what}${by}${size}` });
+/** Milliseconds between two notices of one stage. */
+const PACE = 1000;
+
+/** What an encoding call reports. */
+export interface EncodingProgress<Stage> {
+  readonly onStage: (stage: Stage) => void;
+  /** All is done. */
+  end(): void;
+}
+
+/**
+ * Passes on what is done as frames over all stages of a call.
+ * @param textOf a stage in words
+ */
+export function encodingProgress<Stage extends { readonly kind: string }>(
+  { progress }: ToolContext,
+  textOf: (stage: Stage) => string,
+): EncodingProgress<Stage> {
+  let [before, frames, total] = [0, 0, 0];
+  let [at, said] = [Number.NEGATIVE_INFINITY, ''];
+  const tell = (message: string) => {
+    [at, said] = [performance.now(), message];
+    progress({ done: before + frames, total: total > 0 ? before + total : null, message });
+  };
+  return {
+    onStage(stage) {
+      const message = textOf(stage);
+      const counted = 'frames' in stage && 'total' in stage;
+      if (message !== said) {
+        // The stage before has all its frames now.
+        before += Math.max(total, 1);
+        [frames, total] = [0, 0];
+      }
+      if (counted) [frames, total] = [Number(stage.frames), Number(stage.total)];
+      if (message !== said || frames === total || performance.now() - at >= PACE) tell(message);
+    },
+    end() {
+      if (said === '') return;
+      [before, frames] = [before + total, 0];
+      total = 0;
+      progress({ done: before + 1, total: before + 1, message: 'done' });
+    },
   };
 }
 
-function plainText(stage: SearchStage): string {
-  if (stage.kind === 'finding') return `looking for cuts, frame ${stage.frames} of ${stage.total}`;
-  return `${stage.kind} the source`;
+/** What a search is doing, but for how far it is. */
+export function stageText(stage: SearchStage): string {
+  if (stage.kind === 'finding') return 'looking for cuts';
+  if (!('value' in stage)) return `${stage.kind} the source`;
+  const size = stage.size ? `, ${stage.size.width}x${stage.size.height}` : '';
+  return `${stage.kind} at ${stage.value} with ${stage.encoder}${size}`;
 }
 
 /** A result as resources: everything as JSON, and as a page to look at. */

@@ -7,7 +7,7 @@ import { targetText } from '../../search/targets.js';
 import { searchQuality } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel } from '../paths.js';
-import { type EncodingLimits, encodingCall, publishResult } from './encoding.js';
+import { type EncodingLimits, finishingCall, publishResult } from './encoding.js';
 
 /** What to search. */
 export interface QualityInput extends EncodingLimits {
@@ -27,7 +27,7 @@ export interface QualityInput extends EncodingLimits {
 /** @throws {AnyvmafError} as the public `searchQuality`; `resource` when it takes longer than it may */
 export async function findQuality(input: QualityInput, context: ToolContext) {
   const targets = input.targets.map(parseTarget);
-  const result = await encodingCall('find_quality', input, context, (call) =>
+  const result = await finishingCall('find_quality', input, context, (call) =>
     searchQuality(input.source.path, {
       ...call,
       encoder: input.encoder,
@@ -54,14 +54,19 @@ function documentOf(result: SearchResult) {
   const reached = targets.map(targetText).join(' and ');
   const [low, high] = predicted.interval99;
   const range = samples ? `, 99 % sure from ${low.toFixed(2)} to ${high.toFixed(2)}` : '';
+  const { unfinished } = result;
+  const so = unfinished
+    ? `Unfinished at max_seconds; the answer lies from ${unfinished.min} to ${unfinished.max}: call again with that range. So far `
+    : '';
   return {
     summary:
-      `${encoder} ${parameter} ${value} ${shortfall ? 'is nearest to' : 'reaches'} ${reached}: predicted ` +
+      `${so}${encoder} ${parameter} ${value} ${shortfall ? 'is nearest to' : 'reaches'} ${reached}: predicted ` +
       `${predicted.value.toFixed(2)}${range}, ${result.encodes} encodes.`,
     encoder,
     parameter,
     value,
     shortfall: shortfall && { ...shortfall },
+    unfinished: unfinished && { ...unfinished },
     predicted: predicted.value,
     interval_95: [...predicted.interval95],
     interval_99: [...predicted.interval99],

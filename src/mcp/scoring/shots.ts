@@ -6,10 +6,7 @@ import { formatShots, type ShotStage, type TuneShotsResult } from '../../index.j
 import { tuneShots } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel } from '../paths.js';
-import { type EncodingLimits, encodingCall } from './encoding.js';
-
-/** Frames between two notices while shots are looked for. */
-const NOTICE = 50;
+import { type EncodingLimits, encodingCall, encodingProgress, stageText } from './encoding.js';
 
 /** What to tune. */
 export interface ShotsInput extends EncodingLimits {
@@ -29,6 +26,7 @@ export interface ShotsInput extends EncodingLimits {
 
 /** @throws {AnyvmafError} as the public `tuneShots`; `resource` when it takes longer than it may */
 export async function tunePerShot(input: ShotsInput, context: ToolContext) {
+  const shotProgress = encodingProgress<ShotStage>(context, shotText);
   const result = await encodingCall('run_tune_per_shot', input, context, (call) =>
     tuneShots(input.src.path, {
       ...call,
@@ -43,9 +41,10 @@ export async function tunePerShot(input: ShotsInput, context: ToolContext) {
       ...(input.pix_fmt !== undefined && { pixelFormat: input.pix_fmt }),
       models: [input.model.text],
       origin: context.files.origin,
-      onStage: progressOf(context),
+      onStage: shotProgress.onStage,
     }),
   );
+  shotProgress.end();
   const { format } = input;
   if (format === 'json') return { document: documentOf(result, null) };
   const { uri, link } = await context.resources.publish({
@@ -58,19 +57,10 @@ export async function tunePerShot(input: ShotsInput, context: ToolContext) {
   return { document: documentOf(result, uri), content: [link] };
 }
 
-function progressOf({ progress }: ToolContext): (stage: ShotStage) => void {
-  let done = 0;
-  return (stage) => {
-    if (stage.kind === 'finding' && stage.frames % NOTICE !== 0) return;
-    progress({ done: done++, total: null, message: stageText(stage) });
-  };
-}
-
-function stageText(stage: ShotStage): string {
-  if (stage.kind === 'finding') return `looking for cuts, frame ${stage.frames} of ${stage.total}`;
-  if (stage.kind === 'joining' || stage.kind === 'reading') return `${stage.kind} the video`;
-  const what = 'value' in stage ? `${stage.kind} at ${stage.value}` : stage.kind;
-  return stage.shot === undefined ? what : `shot ${stage.shot} of ${stage.shots}: ${what}`;
+function shotText(stage: ShotStage): string {
+  if (stage.kind === 'joining') return 'joining the video';
+  const what = stageText(stage);
+  return 'shot' in stage && stage.shot !== undefined ? `shot ${stage.shot} of ${stage.shots}: ${what}` : what;
 }
 
 function documentOf(result: TuneShotsResult, uri: string | null) {

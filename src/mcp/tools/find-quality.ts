@@ -16,7 +16,7 @@ export const findQualityTool = defineTool({
   description:
     'Finds the setting (mostly a CRF) with which an encoder of the installed ffmpeg makes the smallest file that reaches a ' +
     'quality: encodes samples of the source with a few settings, scores them, and answers the setting, what it will score with ' +
-    'an interval, the points of the curve, and the ffmpeg command. It writes no encode. Takes seconds to minutes.',
+    'an interval, the points of the curve, and the ffmpeg command. Writes no encode. Takes seconds to minutes.',
   inputSchema: z.object({
     source: inputPath('The video to encode, of a kind that ffmpeg reads.'),
     encoder: z
@@ -48,17 +48,18 @@ export const findQualityTool = defineTool({
     summary: z.string(),
     encoder: z.string(),
     parameter: z.string(),
-    value: z.number().describe('What to encode with; the nearest where shortfall says why there is none.'),
+    value: z.number().describe('To encode with; the nearest where there is a shortfall.'),
     shortfall: z
       .object({
         reason: z.enum(['target', 'size', 'above']),
-        by: z
-          .number()
-          .optional()
-          .describe('Points by which the nearest value misses the target, or exceeds at_most.'),
+        by: z.number().optional().describe('Points missed, or above at_most.'),
         share: z.number().optional().describe("Its size as a share of the source's."),
       })
       .nullable(),
+    unfinished: z
+      .object({ min: z.number(), max: z.number() })
+      .nullable()
+      .describe('At max_seconds: range to go on with.'),
     predicted: z.number().describe("The first target's statistic over the whole video."),
     interval_95: interval,
     interval_99: interval,
@@ -68,7 +69,7 @@ export const findQualityTool = defineTool({
         value: z.number(),
         mean: z.number(),
         kbps: z.number(),
-        margin: z.number().describe('Above the hardest target; negative where one is missed.'),
+        margin: z.number().describe('Above the hardest target; negative: missed.'),
       }),
     ),
     not_monotone: z.array(z.number()).describe('Values that score better than the finer value before them.'),
@@ -77,7 +78,7 @@ export const findQualityTool = defineTool({
     final: z
       .object({
         mean: z.number(),
-        qualities: z.array(z.number()).describe("The targets' statistics."),
+        qualities: z.array(z.number()).describe('By target.'),
         bytes: z.number(),
         reached: z.boolean(),
       })

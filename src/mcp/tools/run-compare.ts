@@ -52,9 +52,7 @@ export const runCompareTool = defineTool({
           }),
         ),
         points: z.array(z.object({ value: z.number(), vmaf: z.number(), kbps: z.number() })),
-        not_monotone: z
-          .array(z.number())
-          .describe('Values that score better than the finer value before them.'),
+        not_monotone: z.array(z.number()).describe('Values that score better than a finer one.'),
       }),
     ),
     deltas: z.array(

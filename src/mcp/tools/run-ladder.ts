@@ -59,8 +59,8 @@ export const runLadderTool = defineTool({
     encodes: z.int(),
     command: z
       .array(z.string())
-      .describe('Encodes all rungs; then `anyvmaf ladder --master master.m3u8` measures their bandwidths.'),
-    warnings: z.array(z.string()).describe('What of the source is lost.'),
+      .describe("Encodes all rungs; 'anyvmaf ladder --master' then measures bandwidths."),
+    warnings: z.array(z.string()),
     results: z.object({
       json: z.string().describe('URI of all points.'),
       html: z.string().describe('URI of a page with the hull.'),

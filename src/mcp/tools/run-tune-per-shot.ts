@@ -19,7 +19,7 @@ const shot = z.object({
   mean: z.number().describe('Of the metric, with that value.'),
   kbps: z.number(),
   bytes: z.number(),
-  margin: z.number().describe('Above the target by itself; negative below it.'),
+  margin: z.number().describe('Above the target.'),
 });
 
 export const runTunePerShotTool = defineTool({
@@ -27,9 +27,9 @@ export const runTunePerShotTool = defineTool({
   title: 'Tune an encoder shot by shot',
   description:
     'Finds the shots of a video (hard cuts) and, for an encoder of the installed ffmpeg, a setting for each: so that every ' +
-    'shot reaches the target, or all together with the fewest bytes. Answers the shots, what that saves against one setting ' +
-    'for all, and on request a table (csv) or a script (shell) that makes the encode with plain ffmpeg. It writes no encode. ' +
-    'Takes a few encodes of every shot: minutes for a minute of video.',
+    'shot reaches the target, or all together with the fewest bytes. Answers the shots, what that saves against one ' +
+    'encode of all, and on request a table (csv) or a script (shell) that makes the encode with plain ffmpeg. It writes no encode. ' +
+    'Takes minutes for a minute of video.',
   inputSchema: z.object({
     src: inputPath('The video to encode, of a kind that ffmpeg reads.'),
     target_vmaf: z.number().default(92).describe("Mean of the model's score to reach."),
@@ -87,10 +87,10 @@ export const runTunePerShotTool = defineTool({
         bytes: z.number(),
         reached: z.boolean(),
       })
-      .describe('One value that reaches the same in one encode of the whole.'),
+      .describe('One encode of the whole that reaches the same.'),
     saving: z.number().describe('Share of its bytes that the settings of the shots save.'),
     encodes: z.int(),
-    warnings: z.array(z.string()).describe('What of the source is lost.'),
+    warnings: z.array(z.string()),
     uri: z.string().nullable().describe('The table or the script, as a resource.'),
   }),
   annotations: READ_ONLY,

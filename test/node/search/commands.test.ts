@@ -73,6 +73,25 @@ describe('commands that encode', () => {
     ]);
   });
 
+  it('search: Ctrl-C ends it with the best so far, and how to go on', async () => {
+    let encodes = 0;
+    const bend = (quality: number) => {
+      if (++encodes === 2) process.emit('SIGINT');
+      return quality;
+    };
+    using slow = fakeEncoding({}, { bend }).install();
+    const args = ['search', source, ...X264, '--cache', 'none', '--target', '85'];
+    const stopped = await anyvmaf(args);
+    expect(slow.encodes).toHaveLength(2);
+    expect(stopped.code).toBe(130);
+    expect(stopped.stderr).toMatch(/interrupted\n$/);
+    expect(stopped.stdout).toMatch(/^Unfinished: /);
+    const [, low = '', high = ''] = /--range ([\d.]+)\.\.([\d.]+)\./.exec(stopped.stdout) ?? [];
+    const [on, whole] = [await anyvmaf([...args, '--range', `${low}..${high}`]), await anyvmaf(args)];
+    expect(on.code).toBe(0);
+    expect(on.stdout.split('\n')[0]).toBe(whole.stdout.split('\n')[0]);
+  });
+
   it('ladder: rungs, points as they come, and files by the end of their names', async () => {
     const files = ['l.json', 'l.csv', 'l.html'].map((name) => folder.at(name));
     const curve = ['--sizes', '176,160x88', '--values', '14..38:8', '--rungs', '2'];

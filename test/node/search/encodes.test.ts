@@ -20,7 +20,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BY_USER } from '../../../src/core/origin.js';
-import { buildLadder, searchQuality, tuneShots } from '../../../src/index.js';
+import { buildLadder, type SearchOptions, searchQuality, tuneShots } from '../../../src/index.js';
 import { nodeEncoding } from '../../../src/platform/node/encoding/host.js';
 import type { EncodeRequest, EncodingFolder, SourceFacts } from '../../../src/search/host.js';
 import { anyvmaf, anyvmafProcess } from '../../support/cli.js';
@@ -116,7 +116,17 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
     const source = encode({ codec: 'ffv1', size: '96x64', frames: 8, source: 'mandelbrot' });
     const output = join(folder, 'out.mp4');
     const options = { ...FAST, cache: join(folder, 'points'), targets: [{ atLeast: 80 }] };
-    const { final, value, predicted, version, points } = await searchQuality(source, { ...options, output });
+    const seen = new Set<string>();
+    const onStage: SearchOptions['onStage'] = (stage) => {
+      if ('value' in stage) seen.add(`${stage.kind} ${stage.frames} of ${stage.total}`);
+    };
+    const { final, value, predicted, version, points } = await searchQuality(source, {
+      ...options,
+      output,
+      onStage,
+    });
+    // Frames as ffmpeg and the scorer count them, the last ones too.
+    for (const kind of ['encoding', 'scoring']) expect(seen).toContain(`${kind} 8 of 8`);
     expect(version).toMatch(/^ffmpeg \S+, libavcodec \S+, libx264 \d+/);
     expect(final).toMatchObject({ file: output, reached: true });
     // Nothing was sampled, so that the prediction is the thing itself.

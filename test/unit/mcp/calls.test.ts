@@ -219,6 +219,18 @@ describe('progress notifications', () => {
     expect(heard[0]).toEqual({ progress: 1, message: '1 frames, 20.0 fps' });
   });
 
+  it('shows life within two seconds of long work, though little of the whole is done or it grows', () => {
+    const { heard, clock, progress } = listen();
+    progress.report({ done: 90, total: 100, message: 'encoding at 24' });
+    for (let done = 91; done <= 151; done++) {
+      clock.now += 500;
+      progress.report({ done, total: 100_000, message: 'encoding at 24' });
+    }
+    expect(heard).toHaveLength(1 + 15);
+    progress.report({ done: 152, total: null, message: 'reading the source' });
+    expect(heard.at(-1)?.message).toBe('reading the source');
+  });
+
   it('says that a call waits, below everything that comes later', () => {
     const { heard, progress } = listen();
     progress.wait('vmaf_score', 2, 4);

@@ -162,8 +162,9 @@ describe('a search', () => {
     expect(command.at(-1)).toBe('out.mp4');
     const common = { encoder: 'libx264', size: null, value, whole: true };
     expect(stages[0]).toEqual({ kind: 'reading' });
-    expect(stages.slice(-2)).toEqual([
+    expect(stages.slice(-3)).toEqual([
       { kind: 'encoding', ...common },
+      { kind: 'encoding', ...common, frames: 24, total: 24 },
       { kind: 'scoring', ...common },
     ]);
     const before = host.encodes.length;
@@ -326,6 +327,43 @@ describe('a search', () => {
       name: 'AbortError',
     });
     expect(host.encodes).toEqual([]);
+    expectClosed(host);
+  });
+
+  it('ends with the best so far when it is asked to finish, and says where the answer lies', async () => {
+    const host = fakeEncoding();
+    const whole = await search(host, { targets: [{ atLeast: 85 }], cache: false });
+    for (const enough of [1, 2, 3]) {
+      const stop = new AbortController();
+      let points = 0;
+      const onPoint = () => {
+        if (++points === enough) stop.abort(new AnyvmafError('resource', 'late'));
+      };
+      const options = {
+        targets: [{ atLeast: 85 }],
+        cache: false,
+        onPoint,
+        finish: stop.signal,
+        output: 'x.mkv',
+      } as const;
+      const result = await search(host, options);
+      expect(result).toMatchObject({ final: null, unwritten: 'x.mkv' });
+      expect(result.points).toHaveLength(enough);
+      const { unfinished: open } = result;
+      expect(open?.min).toBeLessThanOrEqual(whole.value);
+      expect(open?.max).toBeGreaterThanOrEqual(whole.value);
+      // Its advice: the range to go on with.
+      const on = await search(host, {
+        targets: [{ atLeast: 85 }],
+        cache: false,
+        range: { ...(open ?? { min: 0, max: 51 }), step: 0.5 },
+      });
+      expect(on).toMatchObject({ value: whole.value, unfinished: null });
+    }
+    expect(host.written()).toEqual([]);
+    const early = new AbortController();
+    early.abort(new AnyvmafError('resource', 'nothing yet'));
+    await expect(search(host, { cache: false, finish: early.signal })).rejects.toThrow('nothing yet');
     expectClosed(host);
   });
 

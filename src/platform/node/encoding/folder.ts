@@ -146,17 +146,21 @@ class Folder implements EncodingFolder {
     const began = performance.now();
     try {
       const args = (source: Parameters<typeof inputArgs>[0]) => [
-        ...['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'error', '-y'],
+        ...['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'error', '-y', '-progress', 'pipe:1'],
         ...inputArgs(source),
         ...encodeArgs(request, own ? this.#left : undefined),
         ...['-f', own ? 'matroska' : muxerOf(output), `file:${written}`],
       ];
+      const onLine = (line: string) => {
+        const [, frames] = /^frame=\s*(\d{1,15})$/.exec(line) ?? [];
+        if (frames !== undefined) request.onFrames?.(Number(frames));
+      };
       const {
         code,
         signal: crash,
         stderr,
       } = await this.#watched(signal, (watched) =>
-        runOn('ffmpeg', input, args, { signal: watched, cwd: this.root }),
+        runOn('ffmpeg', input, args, { signal: watched, cwd: this.root, onLine }),
       );
       const seconds = (performance.now() - began) / 1000;
       // ffmpeg may end well although its last bytes were not written.

@@ -61,10 +61,46 @@ describe('tools that search settings', () => {
       expect(points).toHaveLength(encodes);
       expect(points.find((point) => point.value === value)?.margin).toBeGreaterThanOrEqual(0);
       expect(command.slice(0, 3)).toEqual(['ffmpeg', '-i', source]);
-      expect(asked.told.map(({ message }) => message)).toContain(
-        `encoding at ${points[0]?.value} with libx264`,
-      );
+      const { told } = asked;
+      expect(told.map(({ message }) => message)).toContain(`encoding at ${points[0]?.value} with libx264`);
+      // Frames over all stages, ever rising, and a last event that has them all.
+      expect(told.every(({ done }, i) => i === 0 || done >= (told[i - 1]?.done ?? 0))).toBe(true);
+      expect(
+        told.some(
+          ({ done, total, message = '' }) => /^encoding/.test(message) && total !== null && done === total,
+        ),
+      ).toBe(true);
+      expect(told.at(-1)).toMatchObject({ message: 'done', done: told.at(-1)?.total });
+      expect(told.at(-1)?.done).toBeGreaterThanOrEqual(21 * encodes);
       expect(asked.ran).toEqual([['find_quality', null]]);
+    });
+
+    it('answers the best so far at max_seconds, and the range to go on with', async () => {
+      const late = new AbortController();
+      let encodes = 0;
+      const bend = (quality: number) => {
+        if (++encodes === 3) late.abort();
+        return quality;
+      };
+      using slow = fakeEncoding({}, { bend }).install();
+      vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => late.signal);
+      type Answer = {
+        unfinished: { min: number; max: number } | null;
+        points: unknown[];
+        value: number;
+        summary: string;
+      };
+      const args = { source, encoder: 'libx264', ...fast, targets: ['85'] };
+      const answer = await call<Answer>(findQualityTool, args, context());
+      expect(slow.encodes).toHaveLength(3);
+      expect(answer.points).toHaveLength(2);
+      expect(answer.summary).toMatch(
+        /^Unfinished at max_seconds; the answer lies from [\d.]+ to [\d.]+: call again with that range/,
+      );
+      vi.restoreAllMocks();
+      const whole = await call<Answer>(findQualityTool, args, context());
+      const on = await call<Answer>(findQualityTool, { ...args, range: answer.unfinished }, context());
+      expect([on.value, on.unfinished]).toEqual([whole.value, null]);
     });
 
     it('encodes and scores the whole if asked', async () => {
@@ -100,7 +136,7 @@ describe('tools that search settings', () => {
       expect(script?.name).toBe('encode-shots.sh');
       expect(String(script?.data)).toMatch(/^#!\/bin\/sh\n/);
       expect(answer.uri).toContain('encode-shots.sh');
-      expect(asked.told.map(({ message }) => message)).toContain('shot 2 of 2: encoding at 32');
+      expect(asked.told.map(({ message }) => message)).toContain('shot 2 of 2: encoding at 32 with libx264');
       expect(asked.ran).toEqual([['run_tune_per_shot', null]]);
     });
 
