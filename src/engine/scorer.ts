@@ -234,7 +234,8 @@ class PushScorer implements Scorer, Steerable {
 
   /** Hands itself over to who steers it. */
   [STEERED](steering: Steering): void {
-    if (this.#steering) throw usageError('The scorer has a server already; it can have one.');
+    const before = this.#steering;
+    if (before && !before.released) throw usageError('The scorer has a server already; it can have one.');
     this.#requireOpen('createEmbeddedServer');
     this.#steering = steering;
     const { platform, setup, format, plan, checked, threads, inputs } = this.#facts;
@@ -243,34 +244,37 @@ class PushScorer implements Scorer, Steerable {
       const own = { module, implementation, subsample, plan: extraction };
       return threads > 0 ? new WorkerQueue(platform, own, threads, sink) : new LocalQueue(own, sink);
     };
-    const extras = new PassingExtras(subsample, open, this.#pushed);
+    const extras = this.#extras ?? new PassingExtras(subsample, open, this.#pushed);
     this.#extras = extras;
     const [reference, distorted] = inputs.map(({ name }) => name);
-    steering.begin({
-      facts: {
+    steering.begin(
+      {
+        facts: {
+          format,
+          reference: reference ?? '',
+          distorted: distorted ?? '',
+          rate: null,
+          total: null,
+          metrics: plan.metrics,
+          models: plan.models.map((model) => reportModel(model, plan.chosen)),
+          extractors: plan.features.extractors.map(({ instance }) => instance.spec.name),
+          backend: 'wasm',
+          threads,
+          subsample,
+          taken: () => this.#pushed,
+        },
+        plan,
         format,
-        reference: reference ?? '',
-        distorted: distorted ?? '',
-        rate: null,
-        total: null,
-        metrics: plan.metrics,
-        models: plan.models.map((model) => reportModel(model, plan.chosen)),
-        extractors: plan.features.extractors.map(({ instance }) => instance.spec.name),
-        backend: 'wasm',
-        threads,
-        subsample,
-        taken: () => this.#pushed,
+        compat: checked.compat,
+        scoring: this.#scoring,
+        platform,
+        extend: (extraction, sink) => {
+          requirePlanes(extraction, this.#hasChroma);
+          return extras.extend(extraction, sink);
+        },
       },
-      plan,
-      format,
-      compat: checked.compat,
-      scoring: this.#scoring,
-      platform,
-      extend: (extraction, sink) => {
-        requirePlanes(extraction, this.#hasChroma);
-        return extras.extend(extraction, sink);
-      },
-    });
+      before,
+    );
   }
 
   /** Hands a pair to what measures more than the plan. */

@@ -5,7 +5,7 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { requireObject } from '../core/arguments.js';
 import { AnyvmafError, type ErrorCode, usageError } from '../core/errors.js';
-import { showValue } from '../core/printable.js';
+import { quoted, showValue } from '../core/printable.js';
 import type { ScoreRun, Scorer } from '../engine/contract/types.js';
 import { requireSteerable, STEERED } from '../engine/live/steerable.js';
 import { type Alarm, parseAlarm } from './alarms.js';
@@ -91,8 +91,36 @@ interface Checked extends ServerSettings {
   readonly maxDrainPerFrame: number;
 }
 
+const OPTIONS: Readonly<Record<keyof EmbeddedServerOptions, true>> = {
+  queueDepth: true,
+  maxDrainPerFrame: true,
+  folders: true,
+  keepFrames: true,
+  keepSeconds: true,
+  alarms: true,
+  onAlarm: true,
+  onSecond: true,
+  name: true,
+  userAgent: true,
+};
+
+/** What each transport is told. */
+const LISTENING: Readonly<Record<Listening['transport'], readonly string[]>> = {
+  stdio: ['transport', 'input', 'output'],
+  unix: ['transport', 'path'],
+  sse: ['transport', 'port', 'path', 'dashboard'],
+};
+
+function refuseUnknown(what: string, given: object, known: readonly string[]): void {
+  const unknown = Object.keys(given).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const local = unknown === 'host' ? ' The server can be reached from this machine only.' : '';
+  throw usageError(`${what} have no ${quoted(unknown)}; there are ${known.join(', ')}.${local}`);
+}
+
 function checkServerOptions(options: EmbeddedServerOptions): Checked {
   requireObject('options', options);
+  refuseUnknown('Options of the server', options, Object.keys(OPTIONS));
   const { queueDepth = 64, maxDrainPerFrame = 4, folders = [], keepFrames, keepSeconds, userAgent } = options;
   count('queueDepth', queueDepth, MAX_DEPTH);
   count('maxDrainPerFrame', maxDrainPerFrame, MAX_DRAIN);
@@ -200,6 +228,7 @@ class MeasurementServer implements EmbeddedServer {
     const { transport } = where;
     if (transport !== 'stdio' && transport !== 'unix' && transport !== 'sse')
       throw usageError(`transport is ${showValue(transport)}, but it must be stdio, unix or sse.`);
+    refuseUnknown(`Options of ${transport}`, where, LISTENING[transport]);
     if (this.#closing) throw usageError('The server is closed; make another one.');
     if (this.#failure) throw new AnyvmafError('internal', 'The server has failed.', { cause: this.#failure });
     const ticket = this.#ticket++;

@@ -110,7 +110,7 @@ export class Link implements Onlooker {
     this.#detached = true;
     for (const { call } of this.#waiting.splice(0)) this.#refuse(call, closing());
     clearTimeout(this.#idle);
-    this.steering.resume();
+    this.steering.release();
   }
 
   boundary(): void {

@@ -45,7 +45,8 @@ class PreparedRun implements ScoreRun, Steerable {
   /** Hands itself over to who steers it. */
   [STEERED](steering: Steering): void {
     if (this.#started) throw usageError('The run has started; create its server before.');
-    if (this.#steering) throw usageError('The run has a server already; it can have one.');
+    if (this.#steering && !this.#steering.released)
+      throw usageError('The run has a server already; it can have one.');
     this.#steering = steering;
   }
 }

@@ -102,9 +102,10 @@ export class Steering {
   /** Models that predict, in the report's order, and all that ever did by the key of their score. */
   #current: LoadedModel[] = [];
   readonly #known = new Map<string, LoadedModel>();
-  readonly #swaps: ModelSwap[] = [];
+  readonly #swaps: SwapOutcome[] = [];
   #pause: { readonly promise: Promise<void>; readonly end: () => void } | undefined;
   #stopped = false;
+  #released = false;
 
   /** @param origin who names models that are to take over */
   constructor(onlooker: Onlooker, origin: Origin = UNKNOWN) {
@@ -143,13 +144,36 @@ export class Steering {
     this.resume();
   }
 
-  /** The run is planned and can be steered. */
-  begin(run: SteeredRun): void {
+  /** Lets the run go on by itself; another may steer it from now on. */
+  release(): void {
+    this.#released = true;
+    this.resume();
+  }
+
+  /** Whether another may steer the run. */
+  get released(): boolean {
+    return this.#released;
+  }
+
+  /**
+   * The run is planned and can be steered.
+   * @param before who steered it until now
+   */
+  begin(run: SteeredRun, before?: Steering): void {
     this.#run = run;
     this.#current = [...run.plan.models];
     for (const model of run.plan.models) this.#known.set(model.name, model);
+    if (before) this.#takeOver(before);
     run.scoring.watch(this.#onlooker);
     this.#onlooker.planned(run.facts);
+    for (const swap of this.#swaps) this.#onlooker.swapped(swap);
+  }
+
+  #takeOver(before: Steering): void {
+    this.#current = [...before.#current];
+    for (const [name, model] of before.#known) this.#known.set(name, model);
+    this.#swaps.push(...before.#swaps);
+    this.#stopped = before.#stopped;
   }
 
   ended(error?: unknown): void {
@@ -159,7 +183,8 @@ export class Steering {
 
   /** Changes of models that took effect by the end of the run, for the report, and the models that they brought. */
   report(last: number): { readonly swaps: readonly ModelSwap[]; readonly models: readonly ReportModel[] } {
-    const swaps = effective(this.#swaps.filter(({ frame }) => frame <= last));
+    const made = this.#swaps.map(({ frame, from, to }): ModelSwap => ({ frame, from, to }));
+    const swaps = effective(made.filter(({ frame }) => frame <= last));
     const first = new Set(this.#run?.plan.models.map(({ name }) => name));
     const named = new Set(swaps.map(({ to }) => to).filter((name) => !first.has(name)));
     const models = [...named].flatMap((name) => this.#known.get(name) ?? []);
@@ -227,13 +252,12 @@ export class Steering {
     const frame = run.scoring.swap(predictor, start);
     this.#current = models;
     this.#known.set(model.name, model);
-    const swap = { frame, from: from.name, to: model.name };
-    this.#swaps.push(swap);
     const outcome = {
-      ...swap,
+      ...{ frame, from: from.name, to: model.name },
       source: model.source,
       measuring: [...new Set(missing.map(({ spec }) => spec.name))],
     };
+    this.#swaps.push(outcome);
     this.#onlooker.swapped(outcome);
     return outcome;
   }

@@ -13,15 +13,8 @@ export class ProtocolFailure extends Error {
   }
 }
 
-/** A tool that understood, and says no. */
-export class Refused extends Error {
-  constructor(
-    readonly code: string,
-    message: string,
-  ) {
-    super(message);
-  }
-}
+/** A tool that says no: to its arguments, or to what they ask for. */
+export class Refused extends Error {}
 
 /** Codes of JSON-RPC. */
 export const CODE = { parse: -32700, request: -32600, method: -32601, params: -32602, internal: -32603 };

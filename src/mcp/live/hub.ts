@@ -96,7 +96,7 @@ export class Hub {
     const names = all.map((one) => one.name).join(', ');
     const found = name === undefined ? all[0] : all.find((one) => one.name === name);
     if (found) return found;
-    throw new Refused('usage', `There is no measurement ${quoted(name ?? '')}; there are ${names}.`);
+    throw new Refused(`There is no measurement ${quoted(name ?? '')}; there are ${names}.`);
   }
 
   /** Commands to a measurement that are under way. */
@@ -112,11 +112,10 @@ export class Hub {
     const { queueDepth } = this.settings;
     if (this.waiting(measurement) >= queueDepth) {
       throw new Refused(
-        'busy',
         `busy: ${queueDepth} commands wait for a frame boundary already; ask again in a moment.`,
       );
     }
-    if (measurement.isOver) throw new Refused('usage', 'The measurement has ended.');
+    if (measurement.isOver) throw new Refused('The measurement has ended.');
     this.#change++;
     return new Promise((resolve, reject) => {
       const call = this.#call++;
@@ -192,7 +191,7 @@ export class Hub {
   #answer(call: number, result: object | undefined, refusal: Refusal | undefined): void {
     const waiting = this.#calls.get(call);
     this.#calls.delete(call);
-    if (refusal) waiting?.reject(new Refused(refusal.code, refusal.message));
+    if (refusal) waiting?.reject(new Refused(refusal.message));
     else waiting?.resolve(result ?? {});
   }
 

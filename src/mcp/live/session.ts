@@ -3,6 +3,8 @@
  * One client's conversation: JSON-RPC requests to answers, and notifications to those who subscribed. It is small on purpose:
  * it runs beside a measurement that has the machine, and clients may ask ten times a second.
  */
+import { AnyvmafError } from '../../core/errors.js';
+import { quoted } from '../../core/printable.js';
 import { version } from '../../core/version.js';
 import { CODE, ProtocolFailure, Refused } from './failures.js';
 import type { Hub, LiveEvent } from './hub.js';
@@ -128,14 +130,17 @@ export class Session {
     const tool = LIVE_TOOLS.find((one) => one.name === name);
     if (!tool) {
       const names = LIVE_TOOLS.map((one) => one.name).join(', ');
-      throw new ProtocolFailure(CODE.method, `There is no such tool; there are ${names}.`);
+      throw new ProtocolFailure(
+        CODE.params,
+        `There is no tool ${quoted(String(name).slice(0, 100))}; the tools are ${names}.`,
+      );
     }
-    const args = checkArguments(tool, given);
     try {
-      return content(await tool.call(args, this.#hub), false);
+      return content(await tool.call(checkArguments(tool, given), this.#hub), false);
     } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      return content({ error: error.code, message: error.message }, true);
+      const known = error instanceof Refused || error instanceof AnyvmafError;
+      const why = error instanceof Error ? error.message : String(error);
+      return content({ error: known ? why : `anyvmaf failed unexpectedly: ${why}` }, true);
     }
   }
 

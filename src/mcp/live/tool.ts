@@ -3,7 +3,7 @@
  * What a tool of the live server is, and the check of its arguments against its schema.
  */
 import { quoted, showValue } from '../../core/printable.js';
-import { CODE, ProtocolFailure } from './failures.js';
+import { Refused } from './failures.js';
 import type { Hub } from './hub.js';
 
 /** A parameter of a tool, in the part of JSON Schema that the tools use. */
@@ -29,7 +29,7 @@ export interface LiveTool {
   readonly steers: boolean;
   /**
    * Answers a call with what the client gets as JSON; a string is JSON already.
-   * @throws {ProtocolFailure} for a JSON-RPC error; {@link Refused} for a result that says no
+   * @throws {Refused} for a result that says no
    */
   call(args: Arguments, hub: Hub): object | string | Promise<object>;
 }
@@ -41,10 +41,10 @@ export function inputSchema({ parameters, required }: LiveTool): object {
 
 /**
  * Checks arguments.
- * @throws {ProtocolFailure} naming the argument, its value and what was expected
+ * @throws {Refused} naming the argument, its value and what was expected
  */
 export function checkArguments(tool: LiveTool, given: unknown): Arguments {
-  const wrong = (problem: string) => new ProtocolFailure(CODE.params, `${tool.name}: ${problem}`);
+  const wrong = (problem: string) => new Refused(`${tool.name}: ${problem}`);
   if (given === undefined || given === null) given = {};
   if (typeof given !== 'object' || Array.isArray(given)) throw wrong('the arguments must be an object.');
   const args: Record<string, string | number | boolean> = {};

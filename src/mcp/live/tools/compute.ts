@@ -7,16 +7,13 @@ import { resolve } from 'node:path';
 import { TimeLimitError, withinSeconds } from '../../../core/abort.js';
 import { AnyvmafError } from '../../../core/errors.js';
 import type { ChromaFormat, RawVideoFormat } from '../../../index.js';
-import { CODE, ProtocolFailure } from '../failures.js';
+import { Refused } from '../failures.js';
 import type { Hub } from '../hub.js';
 import { type Arguments, type LiveTool, numberOf, textOf } from '../tool.js';
 
 const DEPTHS = [8, 9, 10, 11, 12, 13, 14, 15, 16] as const;
 const LAYOUTS = ['420', '422', '444', '400'] as const;
 const DEFAULT_MODEL = 'vmaf_v0.6.1';
-
-/** Code of an answer while another pair is being scored. */
-const BUSY = -32000;
 
 /** Seconds that scoring a pair may take. */
 const MAX_SECONDS = 600;
@@ -57,16 +54,15 @@ export const COMPUTE_VMAF: LiveTool = {
     const raw = rawFormat(args);
     const { folders } = hub.settings;
     if (folders.length === 0) {
-      throw new ProtocolFailure(CODE.params, `compute_vmaf: no folder is open to clients; ${HOW_TO_OPEN}.`);
+      throw new Refused(`compute_vmaf: no folder is open to clients; ${HOW_TO_OPEN}.`);
     }
-    if (scoring.has(hub)) throw new ProtocolFailure(BUSY, 'busy: another pair is being scored; ask again.');
+    if (scoring.has(hub)) throw new Refused('busy: another pair is being scored; ask again.');
     scoring.add(hub);
     try {
       return await compute(args, raw, hub);
     } catch (error) {
       if (!(error instanceof AnyvmafError)) throw error;
-      const code = error.code === 'internal' || error.code === 'aborted' ? CODE.internal : CODE.params;
-      throw new ProtocolFailure(code, `compute_vmaf: ${error.message}`);
+      throw new Refused(`compute_vmaf: ${error.message}`);
     } finally {
       scoring.delete(hub);
     }
@@ -114,12 +110,12 @@ async function realName(path: string): Promise<string> {
   return realpath(absolute).catch(() => absolute);
 }
 
-/** @throws {ProtocolFailure} for half a geometry */
+/** @throws {Refused} for half a geometry */
 function rawFormat(args: Arguments): RawVideoFormat | undefined {
   const [width, height] = [numberOf(args, 'width'), numberOf(args, 'height')];
   if (width === undefined && height === undefined) return undefined;
   if (width === undefined || height === undefined)
-    throw new ProtocolFailure(CODE.params, 'compute_vmaf: raw YUV needs both width and height.');
+    throw new Refused('compute_vmaf: raw YUV needs both width and height.');
   const chroma = (textOf(args, 'pixel_format') ?? '420') as ChromaFormat;
   return { width, height, chroma, bitDepth: numberOf(args, 'bitdepth') ?? 8 };
 }

@@ -115,7 +115,7 @@ function frameOf(measurement: History, number: number): object {
   if (metrics) return { number, metrics };
   const { kept } = measurement;
   const there = kept ? `frames ${kept[0]} to ${kept[1]} are` : 'no frame is';
-  throw new Refused('usage', `There is no frame ${number} yet, or no more: ${there} here.`);
+  throw new Refused(`There is no frame ${number} yet, or no more: ${there} here.`);
 }
 
 function pooledOf(measurement: History, args: Arguments): object {
@@ -136,7 +136,7 @@ function metricsOf(measurement: History, metric: string | undefined): readonly s
   }
   if (measurement.metrics.includes(metric)) return [metric];
   const known = measurement.metrics.join(', ') || 'none yet';
-  throw new Refused('usage', `There is no metric ${quoted(metric)}; there are ${known}.`);
+  throw new Refused(`There is no metric ${quoted(metric)}; there are ${known}.`);
 }
 
 /** Numbers of frames. */
@@ -155,6 +155,8 @@ function spanOf(measurement: History, args: Arguments): Span | undefined {
   if (frames) return { first: Math.max(0, end + 1 - frames * step), last: Math.max(0, end) };
   const [first, last] = [numberOf(args, 'first'), numberOf(args, 'last')];
   if (first === undefined && last === undefined) return undefined;
+  if (first !== undefined && last !== undefined && first > last)
+    throw new Refused(`first is ${first} and last is ${last}, but first must not come after last.`);
   return { first: first ?? 0, last: last ?? Math.max(0, end) };
 }
 

@@ -2,6 +2,7 @@
  * @module mcp/live/transports/http
  * HTTP on 127.0.0.1: an event stream and requests at one path, the protocol's Streamable HTTP at `/mcp`, and a page on request.
  */
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { AnyvmafError, usageError } from '../../../core/errors.js';
@@ -93,6 +94,8 @@ class Door {
   readonly #dashboard: boolean;
   readonly #streams = new EventStreams();
   readonly #streamable: Streamable;
+  /** Streams by the name under which their clients post, with sessions of those that do. */
+  readonly #own = new Map<string, { readonly response: ServerResponse; session: Session | undefined }>();
   /** Answers what is posted beside the streams. */
   readonly #session: Session;
   readonly #forget: () => void;
@@ -110,6 +113,7 @@ class Door {
   close(): void {
     this.#forget();
     this.#session.close();
+    for (const { session } of this.#own.values()) session?.close();
     this.#streamable.close();
     this.#streams.close();
   }
@@ -154,7 +158,10 @@ class Door {
     const { method } = request;
     if (path === '/mcp') return (req, res) => this.#streamable.answer(req, res);
     if (path === this.#path && method === 'GET') return (req, res) => this.#stream(req, res);
-    if (path === this.#path && method === 'POST') return (req, res) => this.#post(req, res);
+    if (path === this.#path && method === 'POST') {
+      const id = /[?&]session=([\w-]{1,64})/.exec(request.url ?? '')?.[1];
+      return (req, res) => (id === undefined ? this.#post(req, res) : this.#postToStream(id, req, res));
+    }
     if (path === '/' && method === 'GET') return (req, res) => this.#front(req, res);
     if (path === '/history' && method === 'GET' && this.#dashboard)
       return (_, res) => json(res, 200, JSON.stringify(this.#hub.measurements.map(storyOf)));
@@ -165,8 +172,33 @@ class Door {
   #stream(request: IncomingMessage, response: ServerResponse): void {
     const last = request.headers['last-event-id'];
     const ready = JSON.stringify({ transport: 'sse', version: 4, path: this.#path });
-    const hello = `: anyvmaf live\n\nevent: ready\ndata: ${ready}\n\n`;
-    this.#streams.open(response, hello, typeof last === 'string' ? last : undefined);
+    const id = randomUUID();
+    const hello =
+      `: anyvmaf live\n\nevent: ready\ndata: ${ready}\n\n` +
+      `event: endpoint\ndata: ${this.#path}?session=${id}\n\n`;
+    if (!this.#streams.open(response, hello, typeof last === 'string' ? last : undefined)) return;
+    this.#own.set(id, { response, session: undefined });
+    response.on('close', () => {
+      this.#own.get(id)?.session?.close();
+      this.#own.delete(id);
+    });
+  }
+
+  /** Answers in the stream of a client that posts to the address that it was told, as clients of 2024 expect it. */
+  async #postToStream(id: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const own = this.#own.get(id);
+    if (!own) {
+      problem(response, 404, 'There is no such stream any more; open another one.');
+      return;
+    }
+    const { response: stream } = own;
+    this.#streams.spare(stream);
+    own.session ??= new Session(this.#hub, (text) => this.#streams.sendTo(stream, text));
+    const body = await bodyOf(request, response);
+    if (body === undefined) return;
+    response.writeHead(202).end();
+    const reply = await own.session.answer(body);
+    if (reply !== undefined) this.#streams.sendTo(stream, reply);
   }
 
   /** Answers in place, and tells the streams. */

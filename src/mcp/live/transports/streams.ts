@@ -23,6 +23,8 @@ interface Event {
 export class EventStreams {
   /** Each with the bytes of old events that it may have to read first. */
   readonly #streams = new Map<ServerResponse, number>();
+  /** Streams that get no answers to others. */
+  readonly #spared = new WeakSet<ServerResponse>();
   readonly #events: Event[] = [];
   #bytes = 0;
   #next = 1;
@@ -32,11 +34,12 @@ export class EventStreams {
    * Begins a stream.
    * @param hello its first event, which has no number
    * @param lastId what the client says it got last; events after it follow
+   * @returns false where there are too many, and it was refused
    */
-  open(response: ServerResponse, hello: string, lastId: string | undefined): void {
+  open(response: ServerResponse, hello: string, lastId: string | undefined): boolean {
     if (this.#streams.size >= MOST_STREAMS) {
       response.writeHead(503, { 'content-type': 'text/plain' }).end('too many streams\n');
-      return;
+      return false;
     }
     response.writeHead(200, {
       'content-type': 'text/event-stream',
@@ -50,6 +53,18 @@ export class EventStreams {
     this.#streams.set(response, response.writableLength);
     response.on('drain', () => this.#streams.has(response) && this.#streams.set(response, 0));
     response.on('close', () => this.#streams.delete(response)).on('error', () => response.destroy());
+    return true;
+  }
+
+  /** Keeps answers to others from a stream, whose client would take them for its own. */
+  spare(response: ServerResponse): void {
+    this.#spared.add(response);
+  }
+
+  /** Sends a message to one stream only, without a number: it is not told again. */
+  sendTo(response: ServerResponse, data: string): void {
+    if (!this.#streams.has(response)) return;
+    this.#writeTo(response, `event: message\ndata: ${data}\n\n`);
   }
 
   get size(): number {
@@ -65,7 +80,7 @@ export class EventStreams {
     this.#bytes += text.length;
     while (this.#events.length > KEPT || this.#bytes > KEPT_BYTES)
       this.#bytes -= this.#events.shift()?.text.length ?? 0;
-    this.#write(text);
+    this.#write(text, name === 'message');
   }
 
   close(): void {
@@ -73,11 +88,14 @@ export class EventStreams {
     for (const stream of this.#streams.keys()) stream.end();
   }
 
-  #write(text: string): void {
-    for (const [stream, old] of this.#streams) {
-      stream.write(text);
-      // A client that does not read is dropped.
-      if (stream.writableLength > BACKLOG + old) stream.destroy();
-    }
+  #write(text: string, isMessage = false): void {
+    for (const stream of this.#streams.keys())
+      if (!isMessage || !this.#spared.has(stream)) this.#writeTo(stream, text);
+  }
+
+  #writeTo(stream: ServerResponse, text: string): void {
+    stream.write(text);
+    // A client that does not read is dropped.
+    if (stream.writableLength > BACKLOG + (this.#streams.get(stream) ?? 0)) stream.destroy();
   }
 }

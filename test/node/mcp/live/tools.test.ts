@@ -6,7 +6,7 @@ import { truncateSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Alarm, prepareRun, score } from '../../../../src/index.js';
+import { type Alarm, type EmbeddedServer, prepareRun, score } from '../../../../src/index.js';
 import { openEmbeddedServer } from '../../../../src/live/embedded.js';
 import type { Hub } from '../../../../src/mcp/live/hub.js';
 import { COMPUTE_VMAF } from '../../../../src/mcp/live/tools/compute.js';
@@ -61,9 +61,13 @@ describe('the live tools', () => {
     expect(worst).toEqual([
       { frame: values.indexOf(Math.min(...values)), metric: 'vmaf', value: Math.min(...values) },
     ]);
-    expect(await callTool(address, 'vmaf.score', { frame: 99 })).toMatchObject({
+    expect(await callTool(address, 'vmaf.score', { frame: 99 })).toEqual({
       isError: true,
-      error: 'usage',
+      error: 'There is no frame 99 yet, or no more: frames 0 to 29 are here.',
+    });
+    expect(await callTool(address, 'vmaf.score', { first: 20, last: 10 })).toEqual({
+      isError: true,
+      error: 'first is 20 and last is 10, but first must not come after last.',
     });
   });
 
@@ -95,7 +99,7 @@ describe('the live tools', () => {
     const ask = (args: object) => callTool(address, 'vmaf.score', args);
     await expect.poll(async () => (await ask({})).frames).toBe(40);
     const { kept } =
-      /frames (?<kept>\d+) to 39 are here/.exec((await ask({ frame: 0 })).message)?.groups ?? {};
+      /frames (?<kept>\d+) to 39 are here/.exec((await ask({ frame: 0 })).error)?.groups ?? {};
     const oldest = Number(kept);
     expect(oldest).toBeGreaterThan(0);
     expect(oldest).toBeLessThanOrEqual(30);
@@ -148,7 +152,7 @@ describe('the live tools', () => {
         fetch(${JSON.stringify(address)}, { method: 'POST', body: ${JSON.stringify(callOf('vmaf.resume'))} })
           .then((response) => response.json())
           .then(({ result }) => {
-            if (result.isError && JSON.parse(result.content[0].text).error === 'busy') busy++;
+            if (result.isError && JSON.parse(result.content[0].text).error.startsWith('busy')) busy++;
             if (busy === 10) process.exit(0);
           });
       }`;
@@ -188,6 +192,43 @@ describe('the live tools', () => {
     await expect.poll(async () => (await callTool(address, 'vmaf.status')).alarms).toEqual(alarms);
   });
 
+  it('steer a measurement whose server was closed, with what the first one changed', async () => {
+    const { scorer, server, push, address } = await listening();
+    await push(3);
+    expect(() => openEmbeddedServer(scorer, {}, THREAD)).toThrow('has a server already');
+    const model = 'version=vmaf_v0.6.1:name=other';
+    const { to } = await callTool(address, 'vmaf.request_model_swap', { model });
+    expect(to).toBe('other');
+    await push(3);
+    await callTool(address, 'vmaf.pause');
+    const closed = server.close();
+    await using second = openEmbeddedServer(scorer, {}, THREAD);
+    await closed;
+    const { address: where } = await second.listen({ transport: 'sse', port: 0 });
+    await push(3);
+    await expect.poll(async () => (await callTool(where, 'vmaf.status')).frames.taken).toBe(9);
+    expect(await callTool(where, 'vmaf.status')).toMatchObject({
+      model: 'other',
+      swaps: [{ to: 'other' }],
+    });
+    expect((await scorer.finish()).swaps).toMatchObject([{ from: 'vmaf', to: 'other' }]);
+  });
+
+  it.each<[string, object, object, string]>([
+    ['of the server', { host: '0.0.0.0' }, {}, 'have no "host"'],
+    ['of HTTP', {}, { transport: 'sse', port: 0, host: '0.0.0.0' }, 'from this machine only'],
+    [
+      'of a socket',
+      {},
+      { transport: 'unix', path: '/x', mode: 0o777 },
+      'have no "mode"; there are transport, path',
+    ],
+  ])('refuse options %s that there are not', async (_, options, where, message) => {
+    const opened = async () =>
+      (await served(options)).server.listen(where as Parameters<EmbeddedServer['listen']>[0]);
+    await expect(opened()).rejects.toThrow(message);
+  });
+
   it('refuse an alarm that could never come true', async () => {
     await expect(served({ alarms: ['p5(psnr_y)<30'] })).rejects.toThrow(
       /The alarm "p5\(psnr_y\)<30" is about "psnr_y", which this run does not measure; .* name one of .*vmaf/,
@@ -204,21 +245,23 @@ describe('the live tools', () => {
     await expect(scorer.finish()).rejects.toThrow('mine');
   });
 
-  it('name what is wrong with arguments as JSON-RPC errors', async () => {
+  it('name what is wrong with arguments as results that say so, as the server of files does', async () => {
     const { address } = await listening();
     const cases = [
-      ['vmaf.nope', {}, -32601, /no such tool; there are list_features, compute_vmaf/],
-      ['vmaf.score', { frame: -1 }, -32602, /frame is -1, but it must be a whole number from 0/],
-      ['vmaf.score', { nope: 1 }, -32602, /there is no argument "nope"/],
-      ['list_features', { a: 1 }, -32602, /there are none/],
-      ['compute_vmaf', { reference_path: 'a' }, -32602, /distorted_path is missing/],
-      ['compute_vmaf', { reference_path: 'a', distorted_path: 'b' }, -32602, /no folder is open/],
+      ['vmaf.score', { frame: -1 }, /frame is -1, but it must be a whole number from 0/],
+      ['vmaf.score', { nope: 1 }, /there is no argument "nope"/],
+      ['list_features', { a: 1 }, /there are none/],
+      ['compute_vmaf', { reference_path: 'a' }, /distorted_path is missing/],
+      ['compute_vmaf', { reference_path: 'a', distorted_path: 'b' }, /no folder is open/],
     ] as const;
-    for (const [name, args, code, message] of cases) {
-      const { error } = await post(address, request('tools/call', { name, arguments: args }));
-      expect(error.code, name).toBe(code);
-      expect(error.message, name).toMatch(message);
+    for (const [name, args, sentence] of cases) {
+      const { isError, error, ...more } = await callTool(address, name, args);
+      expect({ isError, more }, name).toEqual({ isError: true, more: {} });
+      expect(error, name).toMatch(sentence);
     }
+    const { error } = await post(address, callOf('vmaf.nope'));
+    expect(error.code).toBe(-32602);
+    expect(error.message).toMatch(/no tool "vmaf.nope"; the tools are list_features, compute_vmaf/);
   });
 });
 
@@ -251,9 +294,12 @@ describe('compute_vmaf', () => {
     expect(await callTool(address, 'compute_vmaf', { ...named(yuv), ...geometry })).toMatchObject(expected);
     await expect(
       callTool(address, 'compute_vmaf', { reference_path: '/etc/passwd', distorted_path: '/etc/passwd' }),
-    ).rejects.toThrow(
-      /-32602: compute_vmaf: .* is not under an allowed folder; start the server with --allow DIR, or folders in the API/,
-    );
+    ).resolves.toMatchObject({
+      isError: true,
+      error: expect.stringMatching(
+        /^compute_vmaf: .* is not under an allowed folder; start the server with --allow DIR, or folders in the API/,
+      ),
+    });
     // What lies outside is answered alike, there or not.
     const told = async (ask: Promise<unknown>) =>
       JSON.stringify(await ask.catch((error: Error) => error.message)).replaceAll(/passwd|nothing/g, 'IT');
@@ -362,13 +408,12 @@ describe('compute_vmaf under way', () => {
       callOf('compute_vmaf', { ...video, width: 1280, height: 720, pixel_format: '400' }),
     );
     // It is under way once another is refused.
-    await expect
-      .poll(async () => (await post(address, callOf('compute_vmaf', video))).error.message)
-      .toMatch(/busy/);
+    await expect.poll(async () => (await callTool(address, 'compute_vmaf', video)).error).toMatch(/busy/);
     await server.close();
-    expect((await asked).error).toEqual({
-      code: -32603,
-      message: 'compute_vmaf: The server is being closed.',
+    const { isError, content } = (await asked).result;
+    expect({ isError, ...JSON.parse(content[0].text) }).toEqual({
+      isError: true,
+      error: 'compute_vmaf: The server is being closed.',
     });
   });
 });

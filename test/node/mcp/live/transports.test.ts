@@ -20,6 +20,7 @@ import { Duplex, PassThrough } from 'node:stream';
 import { Client as Client2, StreamableHTTPClientTransport as Http2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as Stdio2 } from '@modelcontextprotocol/client/stdio';
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport as Stdio1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -251,6 +252,26 @@ describe('HTTP', () => {
     const about = await (await fetch(`http://127.0.0.1:${port}/`)).json();
     expect(about).toMatchObject({ server: 'vmaf-mcp', transport: 'sse' });
     expect((await fetch(`http://127.0.0.1:${port}/other`)).status).toBe(404);
+  });
+
+  it('lets the client of the HTTP+SSE transport speak by its stream, which hears no answers to others', async () => {
+    const { address, push } = await listening();
+    await push(2);
+    const clients = await Promise.all(
+      [1, 2].map(async () => {
+        const client = new Client1({ name: 'sse', version: '1' });
+        await client.connect(new SSEClientTransport(new URL(address)) as never);
+        return client;
+      }),
+    );
+    for (const id of [1, 2, 3]) await post(address, request('ping', undefined, id));
+    const lists = await Promise.all(clients.map((client) => client.listTools()));
+    for (const { tools } of lists) expect(tools).toHaveLength(8);
+    const { content } = await (clients[0] as Client1).callTool({ name: 'vmaf.status', arguments: {} });
+    expect(JSON.parse((content as { text: string }[])[0]?.text ?? '')).toMatchObject({ state: 'running' });
+    for (const client of clients) await client.close();
+    const gone = await fetch(`${address}?session=nobody`, { method: 'POST', body: LIST });
+    expect(gone.status).toBe(404);
   });
 
   it('goes on after the event that a client got last', async () => {
