@@ -30,10 +30,12 @@ export const vmafVersion = defineTool({
   annotations: READ_ONLY,
   async handler(_, { signal }) {
     const { describeNative, version } = await import('../../index.js');
-    const { binary_path, version: installed, build_flags, error } = await describeNative({ signal });
+    const { binary_path: path, version: installed, build_flags, error } = await describeNative({ signal });
+    // An ffmpeg that was found without libvmaf is no vmaf.
+    const isVmaf = installed !== null || !/(^|[\\/])ffmpeg(\.exe)?$/i.test(path ?? '');
     return {
       document: {
-        binary_path,
+        binary_path: isVmaf ? path : null,
         version: installed,
         build_flags: { ...build_flags, cpu: true },
         error,

@@ -5,6 +5,7 @@
 import {
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
   renameSync,
   statSync,
@@ -240,6 +241,16 @@ describe('backends', () => {
     expect(answer.build_flags).toMatchObject({ cpu: true });
     // Either there is a program or a sentence that says why there is none.
     expect(answer.error === null).toBe(answer.binary_path !== null && answer.version !== null);
+  });
+
+  it('vmaf_version names no program where there is only an ffmpeg without libvmaf', async () => {
+    const folder = mkdtempSync(join(videoFolder(), 'bin-'));
+    writeFileSync(join(folder, 'ffmpeg'), '#!/bin/sh\necho ffmpeg version 7.0\n', { mode: 0o755 });
+    vi.stubEnv('PATH', folder);
+    const answer = await ask(vmafVersion);
+    vi.unstubAllEnvs();
+    expect(answer).toMatchObject({ binary_path: null, version: null });
+    expect(answer.error).toMatch(/\S{3}/);
   });
 });
 
