@@ -3,9 +3,11 @@
  * Parameters that name files. A tool's schema declares them with these functions, and the tool layer checks them before
  * the handler runs: a handler gets checked values, and `checked-api` takes no others.
  */
+import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
 import * as z from 'zod/v4';
 import { AnyvmafError } from '../core/errors.js';
+import { quoted } from '../core/printable.js';
 import { allowedModel, modelOfFile } from '../files/allowed-paths.js';
 import type { ModelSummary, TinyRegistryEntry } from '../index.js';
 import type { ToolFiles } from './context.js';
@@ -89,6 +91,22 @@ async function checkValue(value: unknown, files: ToolFiles, others = {}): Promis
 /** A file to read. */
 export function inputPath(description: string) {
   return declared(z.string().min(1).describe(description), checkFile);
+}
+
+/** A file to write, whose folder exists and which does not. */
+export function outputPath(description: string) {
+  return declared(z.string().min(1).max(4096), async (named, files): Promise<InputFile> => {
+    const path = (await files.resolveOutput(named)) as CheckedPath;
+    if (existsSync(path)) {
+      throw new AnyvmafError(
+        'io',
+        `${quoted(named)} is there already and is not overwritten; name another file`,
+      );
+    }
+    return { named, path };
+  })
+    .optional()
+    .describe(description);
 }
 
 /** The reference of a pair, which may be left out. With `no_reference` it is neither read nor checked. */

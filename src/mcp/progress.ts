@@ -26,22 +26,41 @@ export class CallProgress {
   #at = Number.NEGATIVE_INFINITY;
   #message: string | undefined;
   #waits = 0;
+  /** Of the last report. */
+  #done = -1;
+  /** The name of a call that is told as one whole. */
+  readonly #whole: string | undefined;
 
-  /** @param now monotonic milliseconds */
-  constructor(send: (notice: ProgressNotice) => void, now: () => number = () => performance.now()) {
+  /**
+   * @param now monotonic milliseconds
+   * @param whole the name of a call whose progress is told as parts of 1.0, with a notice of its start and one of its end
+   */
+  constructor(
+    send: (notice: ProgressNotice) => void,
+    now: () => number = () => performance.now(),
+    whole?: string,
+  ) {
     this.#send = send;
     this.#now = now;
+    this.#whole = whole;
+    if (whole !== undefined) this.#tell(0, 1, `starting ${whole}`);
+  }
+
+  /** Says that a call that is told as one whole is done. */
+  end(): void {
+    if (this.#whole !== undefined) this.#tell(1, 1, `${this.#whole} done`);
   }
 
   /** Sends if the percentage or the message changed, or after two seconds; while the total is unknown, after half a second. */
   report({ done, total, fps, message }: ToolProgress): void {
-    if (!Number.isFinite(done) || done <= this.#sent) return;
+    if (!Number.isFinite(done) || done <= Math.max(this.#done, this.#whole === undefined ? this.#sent : -1))
+      return;
     const known = total !== null && Number.isFinite(total) && total > 0 ? Math.max(total, done) : undefined;
     const percent = known === undefined ? undefined : Math.floor((100 * done) / known);
     const now = this.#now();
     const due = now - this.#at >= (percent === undefined ? PACE : LIFE) || (percent ?? -1) > this.#percent;
     if (!due && message === this.#message) return;
-    this.#sent = done;
+    this.#done = done;
     this.#percent = percent ?? this.#percent;
     this.#at = now;
     this.#message = message;
@@ -50,20 +69,30 @@ export class CallProgress {
     const frames = known === undefined ? plain : [`${done}/${known} frames`];
     const speed = fps !== undefined && Number.isFinite(fps) && fps > 0 ? [`${fps.toFixed(1)} fps`] : [];
     const parts = [...(message === undefined ? [] : [message]), ...frames, ...speed];
-    this.#send({
-      progress: done,
-      ...(known !== undefined && { total: known }),
-      message: `${percent === undefined ? '' : `${percent} %: `}${parts.join(', ')}`,
-    });
+    const text = `${percent === undefined ? '' : `${percent} %: `}${parts.join(', ')}`;
+    if (this.#whole === undefined) this.#tell(done, known, text);
+    else this.#tell(this.#part(done, known), 1, text);
   }
 
   /** Reports that the call waits for its turn, with values below 1, where frames start. */
   wait(label: string, ahead: number, running: number): void {
-    const progress = this.#waits / (this.#waits + 1);
+    const waited = this.#waits / (this.#waits + 1);
+    const progress = this.#whole === undefined ? waited : this.#part(0);
     if (progress <= this.#sent) return;
     this.#waits++;
-    this.#sent = progress;
     const before = ahead === 0 ? 'next in line' : `${ahead} ${ahead === 1 ? 'call' : 'calls'} before it`;
-    this.#send({ progress, message: `${label} waits for its turn: ${running} running, ${before}` });
+    const text = `${label} waits for its turn: ${running} running, ${before}`;
+    this.#tell(progress, this.#whole === undefined ? undefined : 1, text);
+  }
+
+  /** A part of the whole, above the last one and below 1; it slows down towards the end where the total is unknown. */
+  #part(done: number, total = done + 20): number {
+    const part = (0.99 * done) / Math.max(1, total);
+    return Math.max(part, this.#sent + (1 - this.#sent) / 1000);
+  }
+
+  #tell(progress: number, total: number | undefined, message: string): void {
+    this.#sent = progress;
+    this.#send({ progress, ...(total !== undefined && { total }), message });
   }
 }

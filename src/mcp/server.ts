@@ -43,7 +43,8 @@ export interface ListedTool {
   readonly description: string;
   readonly inputSchema: { readonly type: 'object'; readonly [key: string]: unknown };
   readonly outputSchema: { readonly type: 'object'; readonly [key: string]: unknown };
-  readonly annotations: Tool['annotations'];
+  readonly annotations: Pick<Tool['annotations'], 'readOnlyHint' | 'openWorldHint'> &
+    Partial<Tool['annotations']>;
 }
 
 /** JSON Schema 2020-12 of a tool's parameters or result. */
@@ -73,8 +74,8 @@ export function describeTools(tools: readonly Tool[]): ListedTool[] {
 }
 
 /**
- * The list of tools in the protocol's shape. A model may have to read all of it before its first call, so that results are
- * listed by their members and types only; what they mean is in docs/mcp-tools.md.
+ * The list of tools in the protocol's shape. A model may have to read all of it before its first call, and sees results as they
+ * come: what they have is in docs/mcp-tools.md only.
  */
 export function listTools(tools: readonly Tool[]): ListedTool[] {
   const described = describeTools(tools);
@@ -82,15 +83,15 @@ export function listTools(tools: readonly Tool[]): ListedTool[] {
   return described.map((tool, i) => ({
     ...tool,
     inputSchema: lean(tool === full ? tool : withBrief(tool, full)),
-    outputSchema: outline(tool.outputSchema),
-    // The title is beside them.
-    annotations: tools[i]?.annotations ?? tool.annotations,
+    outputSchema: { type: 'object' },
+    annotations: meant(tools[i]?.annotations ?? tool.annotations),
   }));
 }
 
-/** The members that a result always has. */
-function outline({ required }: ListedTool['outputSchema']): ListedTool['outputSchema'] {
-  return { type: 'object', ...(Array.isArray(required) && required.length > 0 && { required }) };
+/** The title is beside them, and the other hints mean something only where a tool does not only read. */
+function meant(annotations: ListedTool['annotations']): ListedTool['annotations'] {
+  const { readOnlyHint, openWorldHint } = annotations;
+  return readOnlyHint ? { readOnlyHint, openWorldHint } : annotations;
 }
 
 /** The tool that lists long parameters in full. */
@@ -124,6 +125,9 @@ const OWN_WORDS: ReadonlySet<string> = new Set([
   'eval_model_on_split.tiny_preset',
   'explain_score.model',
   'probe_backend.backend',
+  'run_compare.height',
+  'run_ladder.height',
+  'run_tune_per_shot.height',
 ]);
 
 /** Descriptions in the list of parameters that many tools have, or whose names say nearly all; the others are in full. */
@@ -144,11 +148,11 @@ const SHORT: Readonly<Record<string, string>> = {
   max_temp_gb: 'Disk limit.',
   metal_device: 'Number.',
   model: 'version=NAME (list_models), path=FILE or auto.',
-  precision: 'legacy (six decimals), 1 to 17 digits, max or full.',
-  scale: 'To one size. Default: bicubic; none for two Y4M or raw videos.',
+  precision: 'Digits; legacy: six decimals.',
+  scale: 'Default: bicubic; none for two Y4M or raw videos.',
   scale_to: 'ref (default), dis or WIDTHxHEIGHT.',
-  frame_rate_policy: 'nearest in time, or strict.',
-  pix_fmt: 'Of encodes.',
+  frame_rate_policy: 'nearest in time.',
+  offset: 'Distorted frame n is reference frame n + offset.',
   pixel_format: 'Of encodes.',
   seed: 'Of draws.',
   strict: 'Refuse warnings.',
@@ -158,32 +162,35 @@ const SHORT: Readonly<Record<string, string>> = {
   tiny_preset: 'Of the encode.',
 };
 
-/** Parameters whose description tells the words that they take. */
-const TOLD: ReadonlySet<string> = new Set(['dnn_ep', 'precision']);
+/** Words of parameters that a pattern tells in less. */
+const PATTERNS: Readonly<Record<string, string>> = {
+  dnn_ep: '^(auto|cpu|cuda|openvino(-npu|-cpu|-gpu)?|coreml(-ane|-gpu|-cpu)?|rocm|tensorrt|webgpu|directml)$',
+  precision: '^(legacy|max|full|[1-9]|1[0-7])$',
+};
 
 /** Largest value of a counter, which is no bound that a model has to know. */
 const MAX_COUNT = 2 ** 32 - 1;
 
 /**
- * Parameters without what a model need not read: whether they are ours, bounds that nobody meets, flags that are off, and
- * what the server refuses. The server checks them by the whole schema.
+ * Parameters without what a model need not read: whether they are ours, lengths of texts, flags that are off, and what the
+ * server refuses. The server checks them by the whole schema.
  */
 function lean({ name, inputSchema }: ListedTool): ListedTool['inputSchema'] {
   const text = JSON.stringify(inputSchema, (key, value: unknown) => {
     if (key === 'description' && typeof value === 'string')
       return value.replace(/^Ours[.:] (.)/, (_, first: string) => first.toUpperCase());
-    if (key === 'minLength' || key === 'maxLength' || key === 'pattern' || key === 'propertyNames')
-      return undefined;
-    if (key === 'exclusiveMinimum' || (key === 'minimum' && (value === 0 || value === 1))) return undefined;
+    if (key === 'minLength' || key === 'maxLength' || key === 'propertyNames') return undefined;
+    if (key === 'pattern' && !Object.values(PATTERNS).includes(String(value))) return undefined;
     if ((key === 'maximum' && value === MAX_COUNT) || (key === 'default' && value === false))
       return undefined;
     if (isRefused(value)) return undefined;
     if (!isSchema(value)) return value;
     const { description, enum: words, ...rest } = value;
     const short = OWN_WORDS.has(`${name}.${key}`) ? undefined : SHORT[key];
+    const pattern = PATTERNS[key];
     return {
       ...rest,
-      ...(words !== undefined && !TOLD.has(key) && { enum: words }),
+      ...(words !== undefined && (pattern ? { pattern } : { enum: words })),
       ...(description !== undefined && { description: short ?? description }),
     };
   });
@@ -274,11 +281,15 @@ async function call(
   const progress =
     token === undefined
       ? undefined
-      : new CallProgress((notice) => {
-          notify({ method: 'notifications/progress', params: { progressToken: token, ...notice } }).catch(
-            () => {}, // the client is gone
-          );
-        });
+      : new CallProgress(
+          (notice) => {
+            notify({ method: 'notifications/progress', params: { progressToken: token, ...notice } }).catch(
+              () => {}, // the client is gone
+            );
+          },
+          undefined,
+          tool.name.startsWith('run_') ? tool.name : undefined,
+        );
   const ending = new AbortController();
   const listeners = [cancelled, host.closing].map((each) => onAbort(each, (reason) => ending.abort(reason)));
   const contextOf = (signal: AbortSignal): ToolContext => ({
@@ -308,7 +319,10 @@ async function call(
       async (signal) => answer(await fitting(tool.name, await tool.call(args, contextOf(signal)), scope)),
     );
     const fits = tool.outputSchema.safeParse(result.structuredContent);
-    if (fits.success) return result;
+    if (fits.success) {
+      progress?.end();
+      return result;
+    }
     const [issue] = fits.error.issues;
     host.log(`${tool.name}: result does not fit its schema at ${issue?.path.join('.')}: ${issue?.message}`);
     return refusal(`anyvmaf made a result of ${tool.name} that does not fit its schema; please report this.`);

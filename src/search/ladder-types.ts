@@ -101,7 +101,7 @@ export interface ComparedEncoder extends EncoderChoice {
 
 /** What is compared. */
 export interface CompareOptions extends CurveOptions {
-  /** Two at least; all others are compared with the first. */
+  /** 1 to 16; all others are compared with the first. */
   readonly encoders: readonly ComparedEncoder[];
   /** Qualities that BD-rates go over. Default: 60 to 97 of a model's score, which people watch; else, and where curves share none of it, all. */
   readonly between?: { readonly min: number; readonly max: number } | undefined;

@@ -133,8 +133,8 @@ function checkAll(options: object, checks: Readonly<Record<string, Check>>, what
 
 function checkEncoders(name: string, value: unknown): void {
   requireArray(name, value, 'an array of encoders');
-  if (value.length < 2 || value.length > MOST_ENCODERS)
-    throw wrongType(name, value, `2 to ${MOST_ENCODERS} encoders`);
+  if (value.length < 1 || value.length > MOST_ENCODERS)
+    throw wrongType(name, value, `1 to ${MOST_ENCODERS} encoders`);
   for (const one of value) {
     checkAll(one as object, COMPARED, 'an encoder');
     CHOICE.encoder('encoder', (one as ComparedEncoder).encoder);

@@ -2,6 +2,7 @@
  * @module search/setting
  * An encoder as it is set for a source: its parameter, its other arguments, the pixel format and the size of its pictures.
  */
+import { encoderName } from '../core/encoder-names.js';
 import { usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 import type { WholeEncode } from './deliverable.js';
@@ -29,7 +30,7 @@ export interface Setting {
  * @throws {AnyvmafError} `usage` for an encoder, an option, a parameter, a range or a pixel format that there is not
  */
 export async function settingOf(session: Session, choice: EncoderChoice): Promise<Setting> {
-  const encoder = await session.host.encoder(choice.encoder, session.signal);
+  const encoder = await session.host.encoder(encoderName(choice.encoder), session.signal);
   return {
     encoder,
     parameter: parameterOf(encoder, choice.parameter, choice.range),

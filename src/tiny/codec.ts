@@ -2,19 +2,18 @@
  * @module tiny/codec
  * The codec block of codec-aware models: the encoder one-hot, then its preset and rate factor as numbers.
  */
+import { encoderName } from '../core/encoder-names.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import type { CodecBlockSpec } from './types.js';
 
-/** Aliases of encoders. */
+/** Encoders that are meant by the name of a codec. */
 const ALIASES: Readonly<Record<string, string>> = {
   h264: 'libx264',
   avc: 'libx264',
-  x264: 'libx264',
   hevc: 'libx265',
   h265: 'libx265',
-  x265: 'libx265',
   av1: 'libsvtav1',
   vp9: 'libvpx-vp9',
   vvc: 'libvvenc',
@@ -106,7 +105,7 @@ export function codecBlock(
 /** Resolves aliases. */
 function canonical(codec: string): string {
   const name = codec.trim().toLowerCase();
-  return Object.hasOwn(ALIASES, name) ? (ALIASES[name] ?? name) : name;
+  return Object.hasOwn(ALIASES, name) ? (ALIASES[name] ?? name) : encoderName(name);
 }
 
 function slotOf(vocabulary: readonly string[], codec: string): number | undefined {

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { expect } from 'vitest';
 import { AnyvmafError } from '../../src/core/errors.js';
 import type { Publication, ToolContext, ToolProgress } from '../../src/mcp/context.js';
@@ -58,7 +58,7 @@ export function fakeContext(root: string, signal: AbortSignal = new AbortControl
       origin: { by: 'foreign', folders: [existsSync(root) ? realpathSync(root) : root] },
       sizeOf: (path) => statSync(path).size,
       resolveInput: resolve,
-      resolveOutput: resolve,
+      resolveOutput: async (path) => join(await resolve(dirname(path)), basename(path)),
     },
     pool: {
       run: (label, weight, task) => {

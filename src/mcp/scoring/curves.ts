@@ -2,47 +2,134 @@
  * @module mcp/scoring/curves
  * Ladders of sizes and comparisons of encoders within one call.
  */
+
+import { version } from '../../core/version.js';
 import {
   AnyvmafError,
   type AtTarget,
   type ComparedEncoder,
+  type ComparedPoint,
   type ComparisonResult,
   type LadderPoint,
   type LadderResult,
   type PictureSize,
   parseEncoder,
+  type SearchStage,
 } from '../../index.js';
 import { buildLadder, compareEncoders } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
-import type { InputFile, InputModel } from '../paths.js';
-import { type EncodingLimits, encodingCall, publishResult } from './encoding.js';
+import type { InputModel } from '../paths.js';
+import { encodingCall, publishResult } from './encoding.js';
+import { type ManifestFormat, manifestOf } from './manifest.js';
+import { type EncodingSource, type SourceInput, withSource } from './raw-source.js';
 
-interface CurveInput extends EncodingLimits {
-  readonly src: InputFile;
+interface CurveInput extends SourceInput {
   readonly model: InputModel;
-  readonly pix_fmt?: string | undefined;
   readonly full: boolean;
 }
 
 /** What to compare. */
 export interface CompareInput extends CurveInput {
   readonly encoders: readonly string[];
-  readonly target_vmafs: readonly number[];
+  readonly target_vmaf?: number | undefined;
+  readonly target_vmafs?: readonly number[] | undefined;
 }
+
+/** Qualities that are searched for where none is named. */
+const USUAL_TARGETS = [94, 96, 97, 98];
 
 /** @throws {AnyvmafError} as the public `compareEncoders`; `resource` when it takes longer than it may */
 export async function runCompare(input: CompareInput, context: ToolContext) {
+  const { target_vmaf: one, target_vmafs: several } = input;
+  const targets = [...new Set([...(one === undefined ? [] : [one]), ...(several ?? [])])];
+  if (one === undefined && several === undefined) targets.push(...USUAL_TARGETS);
   const encoders = input.encoders.map(encoderOf);
-  const result = await encodingCall('run_compare', input, context, (call) =>
-    compareEncoders(input.src.path, {
-      ...optionsOf(input, context),
-      ...call,
-      encoders,
-      targets: input.target_vmafs,
-    }),
+  const began = performance.now();
+  const clock = new EncodeClock();
+  const { result, notes } = await encodingCall('run_compare', input, context, (call) =>
+    withSource(input, { files: context.files, signal: call.signal }, async (source) => ({
+      notes: source.notes,
+      result: {
+        ...(await compareEncoders(source.path, {
+          ...call,
+          ...optionsOf(input, source),
+          encoders,
+          targets,
+          onStage: (stage) => {
+            clock.take(stage);
+            call.onStage(stage);
+          },
+          onPoint: (point) => clock.name(point),
+        })),
+        source: source.name,
+      },
+    })),
   );
   const { uris, content } = await publishResult(result, context);
-  return { document: { ...comparisonDocument(result), results: uris }, content };
+  const single = several === undefined && one !== undefined;
+  const rows = rowsOf(result, clock);
+  return {
+    document: {
+      src: input.src.named,
+      ...(single ? { target_vmaf: one } : { schema_version: 2, target_vmafs: targets }),
+      tool_version: version,
+      wall_time_ms: Math.round(performance.now() - began),
+      rows: single ? byRate(rows) : rows,
+      ...comparisonDocument(result),
+      notes: [...notes],
+      results: uris,
+    },
+    content,
+  };
+}
+
+/** How long encodes took. They are made one after the other. */
+class EncodeClock {
+  #began = 0;
+  #took: number | null = null;
+  readonly #times = new Map<string, number | null>();
+
+  take({ kind }: SearchStage): void {
+    if (kind === 'encoding') this.#began = performance.now();
+    if (kind === 'scoring') this.#took = performance.now() - this.#began;
+  }
+
+  name({ name, value }: ComparedPoint): void {
+    this.#times.set(`${name} ${value}`, this.#took);
+    this.#took = null;
+  }
+
+  /** Milliseconds; `null` where that is not known. */
+  of(name: string, value: number): number | null {
+    return this.#times.get(`${name} ${value}`) ?? null;
+  }
+}
+
+type CompareRow = ReturnType<typeof rowsOf>[number];
+
+/** A row for each encoder and target. */
+function rowsOf({ curves }: ComparisonResult, clock: EncodeClock) {
+  return curves.flatMap(({ name, encoder, version: encoder_version, atTargets }) =>
+    atTargets.map(({ target, value, kbps, quality, reached }) => ({
+      codec: name,
+      adapter: encoder,
+      runtime_variant: '',
+      ffmpeg_bin: 'ffmpeg',
+      encoder_version,
+      best_crf: value,
+      bitrate_kbps: kbps,
+      encode_time_ms: clock.of(name, value),
+      vmaf_score: quality,
+      target_vmaf: target,
+      ok: reached,
+      error: reached ? '' : `no value reaches ${target}; this one comes nearest`,
+    })),
+  );
+}
+
+/** Those that reach the target first, the cheapest before the others. */
+function byRate(rows: readonly CompareRow[]): CompareRow[] {
+  return rows.toSorted((a, b) => Number(b.ok) - Number(a.ok) || a.bitrate_kbps - b.bitrate_kbps);
 }
 
 /** What to build. */
@@ -52,34 +139,52 @@ export interface LadderInput extends CurveInput {
   readonly resolutions: readonly string[];
   readonly target_vmafs: readonly number[];
   readonly quality_tiers: number;
-  readonly spacing: 'log_bitrate' | 'vmaf';
+  readonly format: ManifestFormat;
+  readonly spacing: 'log_bitrate' | 'vmaf' | 'uniform';
 }
 
 /** @throws {AnyvmafError} as the public `buildLadder`; `resource` when it takes longer than it may */
 export async function runLadder(input: LadderInput, context: ToolContext) {
   const sizes = input.resolutions.map(sizeOf);
-  const result = await encodingCall('run_ladder', input, context, (call) =>
-    buildLadder(input.src.path, {
-      ...optionsOf(input, context),
-      ...call,
-      encoder: input.encoder,
-      encoderOptions: input.encoder_options,
-      sizes,
-      targets: input.target_vmafs,
-      rungs: input.quality_tiers,
-      spacing: input.spacing === 'vmaf' ? 'quality' : 'rate',
+  const { result, notes } = await encodingCall('run_ladder', input, context, (call) =>
+    withSource(input, { files: context.files, signal: call.signal }, async (source) => {
+      const built = await buildLadder(source.path, {
+        ...call,
+        ...optionsOf(input, source),
+        encoder: input.encoder,
+        encoderOptions: input.encoder_options,
+        sizes,
+        targets: input.target_vmafs,
+        rungs: input.quality_tiers,
+        spacing: input.spacing === 'log_bitrate' ? 'rate' : 'quality',
+      });
+      return {
+        notes: source.notes,
+        result: { ...built, source: source.name, command: source.command(built.command) },
+      };
     }),
   );
   const { uris, content } = await publishResult(result, context);
-  return { document: { ...ladderDocument(result), results: uris }, content };
+  const { format } = input;
+  return {
+    document: {
+      manifest: manifestOf(result.rungs, format),
+      format,
+      ...ladderDocument(result),
+      notes: [...notes],
+      results: uris,
+    },
+    content,
+  };
 }
 
-function optionsOf({ model, pix_fmt, full }: CurveInput, { files }: ToolContext) {
+function optionsOf({ model, full }: CurveInput, { origin, pixelFormat, scratchBytes }: EncodingSource) {
   return {
     models: [model.text],
     full,
-    origin: files.origin,
-    ...(pix_fmt !== undefined && { pixelFormat: pix_fmt }),
+    origin,
+    scratchBytes,
+    ...(pixelFormat !== undefined && { pixelFormat }),
   };
 }
 
@@ -105,6 +210,8 @@ function comparisonDocument({ curves, deltas, encodes, metric }: ComparisonResul
       ? `${test} needs ${Math.abs(rate.value).toFixed(1)} % ${rate.value < 0 ? 'less' : 'more'} than ${anchor} for equal ${metric}`
       : `${test} shares no range of ${metric} with ${anchor}`,
   );
+  const [only] = curves;
+  if (texts.length === 0 && only) texts.push(`${only.name} at ${only.points.length} values`);
   return {
     summary: `${texts.join('; ')}.`,
     metric,

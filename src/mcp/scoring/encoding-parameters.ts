@@ -3,12 +3,26 @@
  * Parameters of the tools that encode a source.
  */
 import * as z from 'zod/v4';
+import { inputPath } from '../paths.js';
 
 /** Options beside the parameter that is searched. */
 export const encoderOptions = z
   .record(z.string().max(64), z.string().max(400))
   .default({})
   .describe('Options of the encoder by name, such as {"preset": "slow"}.');
+
+/** A source to encode, and what raw YUV does not say. */
+export const encodingSource = {
+  src: inputPath('The video to encode, or raw YUV.'),
+  width: z.int().min(1).max(16384).describe('Of raw YUV.').optional(),
+  height: z.int().min(1).max(16384).describe('Of raw YUV.').optional(),
+  framerate: z.number().positive().max(1000).describe('Of raw YUV. Default 25.').optional(),
+  pix_fmt: z
+    .string()
+    .max(32)
+    .describe("Of raw YUV (default yuv420p), and of encodes. Default: the source's.")
+    .optional(),
+};
 
 /** What a call may take. */
 export const callLimits = {

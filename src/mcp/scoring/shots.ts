@@ -6,15 +6,15 @@ import { formatShots, type ShotStage, type TuneShotsResult } from '../../index.j
 import { tuneShots } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel } from '../paths.js';
-import { type EncodingLimits, encodingCall, encodingProgress, stageText } from './encoding.js';
+import { encodingCall, encodingProgress, stageText } from './encoding.js';
+import { type SourceInput, withSource } from './raw-source.js';
 
 /** What to tune. */
-export interface ShotsInput extends EncodingLimits {
-  readonly src: InputFile;
+export interface ShotsInput extends SourceInput {
   readonly target_vmaf: number;
   readonly encoder: string;
-  readonly pix_fmt?: string | undefined;
   readonly scene_threshold: number;
+  readonly output?: InputFile | undefined;
   readonly format: 'json' | 'shell' | 'csv';
   readonly goal: 'each' | 'whole';
   readonly encoder_options: Readonly<Record<string, string>>;
@@ -26,35 +26,42 @@ export interface ShotsInput extends EncodingLimits {
 
 /** @throws {AnyvmafError} as the public `tuneShots`; `resource` when it takes longer than it may */
 export async function tunePerShot(input: ShotsInput, context: ToolContext) {
-  const shotProgress = encodingProgress<ShotStage>(context, shotText);
-  const result = await encodingCall('run_tune_per_shot', input, context, (call) =>
-    tuneShots(input.src.path, {
-      ...call,
-      encoder: input.encoder,
-      encoderOptions: input.encoder_options,
-      targets: [{ atLeast: input.target_vmaf }],
-      goal: input.goal,
-      threshold: input.scene_threshold,
-      minSeconds: input.min_seconds,
-      maxSeconds: input.max_seconds_per_shot,
-      ...(input.range && { range: input.range }),
-      ...(input.pix_fmt !== undefined && { pixelFormat: input.pix_fmt }),
-      models: [input.model.text],
-      origin: context.files.origin,
-      onStage: shotProgress.onStage,
+  const { format } = input;
+  const progress = encodingProgress<ShotStage>(context, shotText);
+  const { result, text, notes } = await encodingCall('run_tune_per_shot', input, context, (call) =>
+    withSource(input, { files: context.files, signal: call.signal }, async (source) => {
+      const tuned = await tuneShots(source.path, {
+        ...call,
+        encoder: input.encoder,
+        encoderOptions: input.encoder_options,
+        targets: [{ atLeast: input.target_vmaf }],
+        goal: input.goal,
+        threshold: input.scene_threshold,
+        minSeconds: input.min_seconds,
+        maxSeconds: input.max_seconds_per_shot,
+        ...(input.range && { range: input.range }),
+        ...(source.pixelFormat !== undefined && { pixelFormat: source.pixelFormat }),
+        ...(input.output && { output: input.output.path }),
+        models: [input.model.text],
+        origin: source.origin,
+        scratchBytes: source.scratchBytes,
+        onStage: progress.onStage,
+      });
+      const text = format === 'json' ? null : source.script(await formatShots(tuned, format));
+      return { result: tuned, text, notes: source.notes };
     }),
   );
-  shotProgress.end();
-  const { format } = input;
-  if (format === 'json') return { document: documentOf(result, null) };
+  progress.end();
+  const facts = { target_vmaf: input.target_vmaf, format, output: text, notes: [...notes] };
+  if (text === null) return { document: { ...facts, ...documentOf(result, null) } };
   const { uri, link } = await context.resources.publish({
     name: format === 'csv' ? 'shots.csv' : 'encode-shots.sh',
     mimeType: format === 'csv' ? 'text/csv' : 'text/x-shellscript',
     description:
       format === 'csv' ? 'The shots as a table.' : 'Makes the encode with ffmpeg, in a POSIX shell.',
-    data: await formatShots(result, format),
+    data: text,
   });
-  return { document: documentOf(result, uri), content: [link] };
+  return { document: { ...facts, ...documentOf(result, uri) }, content: [link] };
 }
 
 function shotText(stage: ShotStage): string {
@@ -85,11 +92,16 @@ function documentOf(result: TuneShotsResult, uri: string | null) {
       shot: shot.number,
       first_frame: shot.first,
       frames: shot.count,
+      start_frame: shot.first,
+      end_frame: shot.first + shot.count,
       start: shot.start,
       begins: shot.begins,
       value: shot.value,
       mean: mean(shot.pooled),
       kbps: shot.kbps,
+      crf: shot.value,
+      predicted_vmaf: mean(shot.pooled),
+      bitrate_kbps: shot.kbps,
       bytes: shot.bytes,
       margin: shot.margin,
     })),
@@ -98,8 +110,17 @@ function documentOf(result: TuneShotsResult, uri: string | null) {
     kbps: result.kbps,
     single: { ...single },
     saving,
+    framerate:
+      shots.reduce((sum, { count }) => sum + count, 0) / shots.reduce((sum, { seconds }) => sum + seconds, 0),
     encodes: result.encodes,
     warnings: [...result.warnings],
+    file: result.final && {
+      path: result.final.file,
+      bytes: result.final.bytes,
+      kbps: result.final.kbps,
+      mean: mean(result.final.pooled),
+      reached: result.final.reached,
+    },
     uri,
   };
 }

@@ -22,10 +22,9 @@ export const compareEncodesTool = defineTool({
   name: 'compare_encodes',
   title: 'Compare encodes of one source',
   description:
-    'Scores several encodes against one reference, which is decoded once for eight of them or more, and answers one row ' +
-    'per encode, best first: score, its worst 1 %, bit rate, size, and whether another encode is both smaller and ' +
-    'better. Encodes that cannot be scored are listed with their reason and do not stop the others. Use it to choose ' +
-    'between encoder settings or rungs of a ladder.',
+    'Scores several encodes against one reference and answers one row per encode, best first: score, its worst 1 %, ' +
+    'bit rate, size, and whether another encode is both smaller and better. Encodes that cannot be scored are listed ' +
+    'with their reason. Use it to choose between encoder settings or rungs of a ladder.',
   inputSchema: z.object({
     reference: anyPair.reference,
     distorted: inputPaths('The encodes, 1 to 32.', 32),

@@ -9,9 +9,9 @@ export const describeWorstFramesTool = defineTool({
   name: 'describe_worst_frames',
   title: 'Show and describe the worst frames',
   description:
-    'Scores a pair of videos of any kind and shows its worst moments: reference, distorted, amplified difference and map of ' +
+    'Shows the worst moments of a pair of videos of any kind: reference, distorted, amplified difference and map of ' +
     'each as pictures and PNG files, with measured facts (blockiness, blur, noise, banding, contrast loss) and a ' +
-    'description. Look at the pictures before you trust words about them. Use it to learn what is wrong, not only how much.',
+    'description. Look at the pictures before you trust words about them.',
   inputSchema: worstFramesInput,
   outputSchema: worstFramesDocument,
   // A describing model that is not in the cache yet is fetched from the hub.

@@ -16,10 +16,9 @@ export const evalModelOnSplit = defineTool({
   name: 'eval_model_on_split',
   title: 'Evaluate an ONNX model',
   description:
-    'Measures how well a tiny ONNX model predicts opinion scores: it predicts the rows of a Parquet table of features that ' +
-    'belong to a split, and its predictions are compared with the column mos. Gives PLCC, SROCC, KROCC and RMSE with ' +
-    "95 % intervals, of rows, of clips and of each key, and notes on what limits them. The model's sidecar is applied: " +
-    'feature order, scaler, codec block.',
+    'Measures how well a tiny ONNX model predicts opinion scores, the column mos of a Parquet table of features, on ' +
+    'the rows of a split. Gives PLCC, SROCC, KROCC and RMSE with 95 % intervals, of rows, of clips and of each key. ' +
+    "The model's sidecar is applied: feature order, scaler, codec block.",
   inputSchema: z.object({
     model: tinyModel('Path of an .onnx file, or id of a registered tiny model.'),
     ...evaluationParameters,

@@ -22,10 +22,10 @@ export const explainScoreTool = defineTool({
   name: 'explain_score',
   title: 'Explain a score',
   description:
-    'Says what drove a VMAF score, in points below a perfect copy of the same video: by feature (they add up to the ' +
-    'loss), by scale from the finest detail to the coarsest, and over time, the costliest first. Points of adm2 mean ' +
-    'detail that is gone (blur, denoising, scaling), points of vif at scales 2 and 3 altered structures (coarse ' +
-    'quantisation, blocks). Next: describe_worst_frames.',
+    'Says what drove a VMAF score, in points below a perfect copy: by feature (they add up to the loss), by scale ' +
+    'from the finest detail on, and over time, the costliest first. adm2 stands for detail that is gone (blur, ' +
+    'denoising, scaling), vif at scales 2 and 3 for altered structures (coarse quantisation, blocks). Next: ' +
+    'describe_worst_frames.',
   inputSchema: z.object({
     ...anyPair,
     ...optionalGeometry,

@@ -14,9 +14,9 @@ export const findQualityTool = defineTool({
   name: 'find_quality',
   title: 'Find an encoder setting for a quality',
   description:
-    'Finds the setting (mostly a CRF) with which an encoder of the installed ffmpeg makes the smallest file that reaches a ' +
-    'quality: encodes samples of the source with a few settings, scores them, and answers the setting, what it will score with ' +
-    'an interval, the points of the curve, and the ffmpeg command. Writes no encode. Takes seconds to minutes.',
+    'Finds the setting (mostly a CRF) with which an encoder of the installed ffmpeg makes the smallest file that ' +
+    'reaches a quality, from encodes of samples of the source. Answers the setting, what it will score with an ' +
+    'interval, the curve, and the ffmpeg command. It writes no encode. Takes seconds to minutes.',
   inputSchema: z.object({
     source: inputPath('The video to encode, of a kind that ffmpeg reads.'),
     encoder: z

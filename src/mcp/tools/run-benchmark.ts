@@ -30,8 +30,7 @@ export const runBenchmarkTool = defineTool({
   description:
     'Scores three generated video pairs (576x324, 1920x1080, 3840x2160) with every backend that works on this machine, ' +
     'and gives per backend the mean score, frames per second and the largest difference from the portable result. Takes ' +
-    'half a minute or more, and the whole machine: do not run it beside other work. It takes no videos; to score your ' +
-    'own, use vmaf_score or vmaf_score_encoded.',
+    'half a minute or more and the whole machine, and no videos.',
   inputSchema: z.object({
     full: z
       .boolean()

@@ -3,8 +3,7 @@
  * `run_compare`: encoders or presets beside each other on one source.
  */
 import * as z from 'zod/v4';
-import { inputPath } from '../paths.js';
-import { encodingLimits } from '../scoring/encoding-parameters.js';
+import { encodingLimits, encodingSource } from '../scoring/encoding-parameters.js';
 import { model } from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 
@@ -16,24 +15,57 @@ export const runCompareTool = defineTool({
     'how much less each needs than the first for equal quality (BD-rate), how fast it is here, and what each needs for a quality. ' +
     'It writes no encode. Takes minutes.',
   inputSchema: z.object({
-    src: inputPath('The video to encode, of a kind that ffmpeg reads.'),
-    encoders: z
-      .array(z.string().min(1).max(400))
-      .min(2)
-      .max(8)
-      .default(['libx264', 'libx265', 'libsvtav1', 'libvpx-vp9'])
-      .describe("ffmpeg's names, with options where wanted: libx264:preset=slow. The first is the anchor."),
+    src: encodingSource.src,
+    target_vmaf: z.number().describe('One quality to search for.').optional(),
     target_vmafs: z
       .array(z.number())
       .max(8)
-      .default([])
-      .describe('Qualities to search for, such as [90, 95]. Default: values of the parameter instead.'),
-    pix_fmt: z.string().max(32).optional().describe("Pixel format of the encodes. Default: the source's."),
+      .describe('Several. Default: 94, 96, 97, 98 without target_vmaf; []: values of the parameter.')
+      .optional(),
+    encoders: z
+      .array(z.string().min(1).max(400))
+      .min(1)
+      .max(8)
+      .default(['libx264', 'libx265', 'libsvtav1', 'libvpx-vp9'])
+      .describe("ffmpeg's names, with options where wanted: libx264:preset=slow. The first is the anchor."),
+    width: encodingSource.width,
+    height: encodingSource.height,
+    pix_fmt: encodingSource.pix_fmt,
+    framerate: encodingSource.framerate,
+    no_parallel: z.boolean().default(false).describe('Encoders never run side by side.'),
     model,
     ...encodingLimits,
   }),
   outputSchema: z.object({
+    src: z.string().describe('As it was given.'),
+    tool_version: z.string(),
+    wall_time_ms: z.number(),
+    schema_version: z.int().optional().describe('2, with target_vmafs.'),
+    target_vmaf: z
+      .number()
+      .optional()
+      .describe('Where that was the only one asked for; then rows are by rate.'),
+    target_vmafs: z.array(z.number()).optional(),
+    rows: z
+      .array(
+        z.object({
+          codec: z.string().describe('As it was given.'),
+          adapter: z.string().describe("ffmpeg's name."),
+          runtime_variant: z.string(),
+          ffmpeg_bin: z.string(),
+          encoder_version: z.string(),
+          best_crf: z.number().describe("Of the encoder's parameter."),
+          bitrate_kbps: z.number(),
+          encode_time_ms: z.number().nullable(),
+          vmaf_score: z.number(),
+          target_vmaf: z.number(),
+          ok: z.boolean().describe('Whether it reaches the target.'),
+          error: z.string(),
+        }),
+      )
+      .describe('What each encoder needs for each target.'),
     summary: z.string(),
+    notes: z.array(z.string()),
     metric: z.string(),
     encoders: z.array(
       z.object({

@@ -3,8 +3,7 @@
  * `run_ladder`: the sizes and settings to offer a source in.
  */
 import * as z from 'zod/v4';
-import { inputPath } from '../paths.js';
-import { encoderOptions, encodingLimits } from '../scoring/encoding-parameters.js';
+import { encoderOptions, encodingLimits, encodingSource } from '../scoring/encoding-parameters.js';
 import { model } from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 
@@ -24,7 +23,7 @@ export const runLadderTool = defineTool({
     'spread evenly in rate or in quality. Answers the rungs, from which rate on each size is the best one, and the ffmpeg command that encodes ' +
     'them for DASH and HLS. It writes no encode. Takes minutes.',
   inputSchema: z.object({
-    src: inputPath('The video to encode, of a kind that ffmpeg reads.'),
+    src: encodingSource.src,
     resolutions: z
       .array(z.string())
       .min(1)
@@ -36,18 +35,41 @@ export const runLadderTool = defineTool({
       .array(z.number())
       .max(12)
       .default([])
-      .describe('Qualities at which each size is measured. Default: values of the parameter instead.'),
+      .describe('Qualities to measure. Default: values of the parameter.'),
     quality_tiers: z.int().min(1).max(32).default(5).describe('Rungs to choose.'),
+    format: z.enum(['json', 'hls', 'dash']).default('json').describe('Of manifest: object, playlist or MPD.'),
     spacing: z
-      .enum(['log_bitrate', 'vmaf'])
+      .enum(['log_bitrate', 'vmaf', 'uniform'])
       .default('log_bitrate')
-      .describe('In what rungs are evenly apart.'),
-    pix_fmt: z.string().max(32).optional().describe("Pixel format of the encodes. Default: the source's."),
+      .describe('In what rungs are evenly apart; uniform is vmaf.'),
+    framerate: encodingSource.framerate,
+    width: encodingSource.width,
+    height: encodingSource.height,
+    pix_fmt: encodingSource.pix_fmt,
     model,
     ...encodingLimits,
   }),
   outputSchema: z.object({
+    manifest: z
+      .union([
+        z.string(),
+        z.object({
+          rungs: z.array(
+            z.object({
+              width: z.int(),
+              height: z.int(),
+              bitrate_kbps: z.number(),
+              bandwidth_bps: z.number().describe('On average.'),
+              vmaf: z.number(),
+              crf: z.number().describe("Of the encoder's parameter."),
+            }),
+          ),
+        }),
+      ])
+      .describe('The rungs; with hls and dash as text that names the files that command makes.'),
+    format: z.enum(['json', 'hls', 'dash']),
     summary: z.string(),
+    notes: z.array(z.string()),
     encoder: z.string(),
     parameter: z.string(),
     metric: z.string(),

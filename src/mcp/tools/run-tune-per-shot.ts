@@ -4,8 +4,8 @@
  * they make sense here.
  */
 import * as z from 'zod/v4';
-import { inputPath } from '../paths.js';
-import { callLimits, encoderOptions } from '../scoring/encoding-parameters.js';
+import { outputPath } from '../paths.js';
+import { callLimits, encoderOptions, encodingSource } from '../scoring/encoding-parameters.js';
 import { model } from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 
@@ -13,11 +13,16 @@ const shot = z.object({
   shot: z.int().describe('From 1.'),
   first_frame: z.int(),
   frames: z.int(),
+  start_frame: z.int().describe('first_frame.'),
+  end_frame: z.int().describe('The frame after the last.'),
   start: z.number().describe('Seconds.'),
   begins: z.enum(['start', 'cut', 'split']).describe('split: a part of a shot longer than allowed.'),
   value: z.number().describe('What to encode the shot with.'),
   mean: z.number().describe('Of the metric, with that value.'),
   kbps: z.number(),
+  crf: z.number().describe('value.'),
+  predicted_vmaf: z.number().describe('mean.'),
+  bitrate_kbps: z.number().describe('kbps.'),
   bytes: z.number(),
   margin: z.number().describe('Above the target.'),
 });
@@ -26,35 +31,39 @@ export const runTunePerShotTool = defineTool({
   name: 'run_tune_per_shot',
   title: 'Tune an encoder shot by shot',
   description:
-    'Finds the shots of a video (hard cuts) and, for an encoder of the installed ffmpeg, a setting for each: so that every ' +
-    'shot reaches the target, or all together with the fewest bytes. Answers the shots, what that saves against one ' +
-    'encode of all, and on request a table (csv) or a script (shell) that makes the encode with plain ffmpeg. It writes no encode. ' +
-    'Takes minutes for a minute of video.',
+    'Finds the shots of a video (hard cuts) and a setting of an encoder of the installed ffmpeg for each: so that ' +
+    'every shot reaches the target, or all together with the fewest bytes. Answers the shots, what that saves against ' +
+    'one encode of all, and on request a table (csv), a script (shell) that makes the encode, or the encode itself ' +
+    '(output). Takes minutes for a minute of video.',
   inputSchema: z.object({
-    src: inputPath('The video to encode, of a kind that ffmpeg reads.'),
+    src: encodingSource.src,
     target_vmaf: z.number().default(92).describe("Mean of the model's score to reach."),
     encoder: z
       .string()
       .max(64)
       .default('libx264')
       .describe("ffmpeg's name: libx264, libx265, libsvtav1, libaom-av1, libvpx-vp9 or another."),
-    pix_fmt: z.string().max(32).optional().describe("Pixel format of the encodes. Default: the source's."),
+    pix_fmt: encodingSource.pix_fmt,
+    framerate: encodingSource.framerate,
+    width: encodingSource.width,
+    height: encodingSource.height,
     scene_threshold: z
       .number()
       .gt(0)
       .max(1)
       .default(0.3)
       .describe('Change of the picture at which a cut is one.'),
+    output: outputPath(
+      'Where to write the shots joined, .mp4, .m4v, .mov, .mkv or .webm, in an allowed folder. Default: nothing is written.',
+    ),
     format: z
       .enum(['json', 'shell', 'csv'])
       .default('json')
-      .describe('shell and csv: also as text, in a resource.'),
+      .describe('shell and csv: also as text, in output and as a resource.'),
     goal: z
       .enum(['each', 'whole'])
       .default('each')
-      .describe(
-        'Ours: each shot reaches the target, or the mean over all frames does with the fewest bytes.',
-      ),
+      .describe('Ours: each shot reaches the target, or the mean of all does with the fewest bytes.'),
     encoder_options: encoderOptions,
     range: z
       .object({ min: z.number(), max: z.number() })
@@ -72,6 +81,11 @@ export const runTunePerShotTool = defineTool({
   }),
   outputSchema: z.object({
     summary: z.string(),
+    notes: z.array(z.string()),
+    target_vmaf: z.number(),
+    framerate: z.number().describe('Of the source, on average.'),
+    format: z.enum(['json', 'shell', 'csv']),
+    output: z.string().nullable().describe('The table or the script.'),
     encoder: z.string(),
     parameter: z.string(),
     metric: z.string(),
@@ -91,9 +105,20 @@ export const runTunePerShotTool = defineTool({
     saving: z.number().describe('Share of its bytes that the settings of the shots save.'),
     encodes: z.int(),
     warnings: z.array(z.string()),
+    file: z
+      .object({
+        path: z.string(),
+        bytes: z.number(),
+        kbps: z.number(),
+        mean: z.number(),
+        reached: z.boolean(),
+      })
+      .nullable()
+      .describe('What was written to output, as it was scored.'),
     uri: z.string().nullable().describe('The table or the script, as a resource.'),
   }),
-  annotations: READ_ONLY,
+  // It writes a file that was not there before, where it is told to.
+  annotations: { ...READ_ONLY, readOnlyHint: false, idempotentHint: false },
   async handler(input, context) {
     const { tunePerShot } = await import('../scoring/shots.js');
     return tunePerShot(input, context);

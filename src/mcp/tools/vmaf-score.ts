@@ -11,10 +11,9 @@ export const vmafScore = defineTool({
   name: 'vmaf_score',
   title: 'Score a raw video pair',
   description:
-    'Scores a distorted raw YUV (or Y4M) video against its reference with VMAF: pooled scores, percentiles, the worst ' +
-    'frames, and a link to the values of every frame. Numbers equal those of libvmaf. Videos in a container (MP4, MKV, ' +
-    'WebM, ...) go to vmaf_score_encoded. Next: explain_score says what drove the score, describe_worst_frames shows ' +
-    'the worst frames.',
+    'Scores a distorted raw YUV (or Y4M) video against its reference with VMAF: pooled scores, percentiles, worst ' +
+    "frames and a link to every frame. Numbers equal libvmaf's. Containers (MP4, MKV, WebM, ...) go to " +
+    'vmaf_score_encoded. Next: explain_score, describe_worst_frames.',
   inputSchema: z.object({
     ...rawPair,
     ...scoringParameters,

@@ -242,6 +242,27 @@ describe('progress notifications', () => {
     expect(heard[2]?.message).toContain('next in line');
   });
 
+  it('tells some calls as one whole, from a notice of their start to one of their end', () => {
+    const heard: ProgressNotice[] = [];
+    const progress = new CallProgress(
+      (notice) => heard.push(notice),
+      () => 0,
+      'run_compare',
+    );
+    progress.wait('run_compare', 1, 4);
+    for (let done = 0; done < 100; done++) progress.report({ done, total: null, message: `stage ${done}` });
+    progress.report({ done: 150, total: 300, message: 'joining' });
+    progress.end();
+    expect(heard[0]).toEqual({ progress: 0, total: 1, message: 'starting run_compare' });
+    expect(heard.at(-1)).toEqual({ progress: 1, total: 1, message: 'run_compare done' });
+    expect(heard[2]?.message).toBe('stage 0');
+    expect(heard.at(-2)?.message).toBe('50 %: joining, 150/300 frames');
+    for (const [i, { progress: value, total }] of heard.entries()) {
+      expect(value).toBeGreaterThan(heard[i - 1]?.progress ?? -1);
+      expect(total).toBe(1);
+    }
+  });
+
   it('is silent about numbers that are none', () => {
     const { heard, progress } = listen();
     progress.report({ done: Number.NaN, total: 10 });

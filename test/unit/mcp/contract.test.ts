@@ -238,6 +238,31 @@ describe('the list of tools', () => {
     }
   });
 
+  it('has the bounds and the words that the server enforces', () => {
+    let [bounds, words] = [0, 0];
+    for (const [i, { name, inputSchema }] of describeTools(TOOLS).entries()) {
+      const whole = Object(inputSchema.properties) as Record<string, Record<string, unknown>>;
+      const listed = Object(list[i]?.inputSchema.properties) as Record<string, Record<string, unknown>>;
+      for (const [key, schema] of Object.entries(listed)) {
+        const { minimum, exclusiveMinimum, enum: choices } = whole[key] ?? {};
+        expect([schema.minimum, schema.exclusiveMinimum], `${name} ${key}`).toEqual([
+          minimum,
+          exclusiveMinimum,
+        ]);
+        if (minimum !== undefined) bounds++;
+        if (!Array.isArray(choices)) continue;
+        words++;
+        if (schema.enum) continue;
+        const pattern = new RegExp(String(schema.pattern));
+        expect(choices.filter((choice) => !pattern.test(choice))).toEqual([]);
+        for (const other of ['', 'x', '0', '18', 'auto2', 'openvino-'])
+          expect(pattern.test(other)).toBe(false);
+      }
+    }
+    expect(bounds).toBeGreaterThan(60);
+    expect(words).toBeGreaterThan(40);
+  });
+
   it('shortens a description only where it says the same of every tool', () => {
     const meant = new Map<string, string[]>();
     for (const [i, { inputSchema }] of describeTools(TOOLS).entries()) {

@@ -654,7 +654,7 @@ describe('a comparison', () => {
 
   it.each<[string, CompareOptions['encoders'], string]>([
     ['an encoder twice', [FAST, FAST], 'compared twice'],
-    ['one alone', [FAST], '2 to 16 encoders'],
+    ['none', [], '1 to 16 encoders'],
     ['an unknown one', [FAST, { encoder: 'x' }], 'no video encoder "x"'],
   ])('refuses %s before anything is encoded', async (_, encoders, message) => {
     const host = fakeEncoding();

@@ -3,7 +3,7 @@
  * The tools that search settings of encoders, as an agent calls them: answers, results as resources, progress, limits, and
  * what they will not open. Curves of encoders are those of the fake host; one search runs real encoders.
  */
-import { copyFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readEncodingResult } from '../../../../src/index.js';
@@ -140,6 +140,14 @@ describe('tools that search settings', () => {
       expect(asked.ran).toEqual([['run_tune_per_shot', null]]);
     });
 
+    it('writes the encode where it is told to, and never over a file', async () => {
+      const output = join(videoFolder(), 'tuned.mkv');
+      const answer = await call(runTunePerShotTool, { ...ask(), output }, context());
+      expect(answer).toMatchObject({ file: { path: output, reached: true }, output: null });
+      const sentence = await refused(runTunePerShotTool, { ...ask(), output: source }, context());
+      expect(sentence).toContain('is there already');
+    });
+
     it('leaves nothing behind when it is cancelled', async () => {
       const stop = new AbortController();
       const late = context(stop.signal);
@@ -177,12 +185,130 @@ describe('tools that search settings', () => {
       );
     });
 
+    it.each([
+      [{ target_vmaf: 70 }, { target_vmaf: 70 }, ['libx265', 'libx264'], [70, 70]],
+      [
+        { target_vmafs: '60, 70' },
+        { schema_version: 2, target_vmafs: [60, 70] },
+        ['libx264', 'libx264', 'libx265', 'libx265'],
+        [60, 70, 60, 70],
+      ],
+      [{}, { schema_version: 2, target_vmafs: [94, 96, 97, 98] }, undefined, undefined],
+    ])('give a row for each encoder and target of %j', async (asked, told, codecs, targets) => {
+      interface Answer {
+        readonly rows: readonly { readonly codec: string; readonly target_vmaf: number }[];
+      }
+      const answer = await call<Answer>(
+        runCompareTool,
+        { src: source, encoders: 'libx264,libx265', ...asked },
+        context(),
+      );
+      expect(answer).toMatchObject({ src: source, ...told });
+      expect('target_vmaf' in answer).toBe('target_vmaf' in told);
+      if (codecs) expect(answer.rows.map(({ codec }) => codec)).toEqual(codecs);
+      if (targets) expect(answer.rows.map((row) => row.target_vmaf)).toEqual(targets);
+    });
+
+    it('take one encoder alone, by the name of its project too', async () => {
+      const asked = context();
+      const answer = await call(runCompareTool, { src: source, encoders: 'svt-av1', target_vmaf: 80 }, asked);
+      expect(answer).toMatchObject({
+        summary: expect.stringMatching(/^svt-av1 at \d values\.$/),
+        rows: [{ codec: 'svt-av1', adapter: 'libsvtav1', target_vmaf: 80, ok: true, error: '' }],
+        deltas: [],
+      });
+      const whole = await readEncodingResult(String(asked.published[0]?.data));
+      expect(whole.kind === 'comparison' && whole.curves).toHaveLength(1);
+    });
+
+    it.each([
+      ['hls', [/^#EXTM3U\n/, /#EXT-X-STREAM-INF:BANDWIDTH=\d+,.*RESOLUTION=160x88\nmedia_0\.m3u8\n/]],
+      ['dash', [/<MPD [\s\S]*<Representation id="0" bandwidth="\d+" width="160" height="88"/]],
+    ] as const)('give the rungs as a manifest in %s', async (format, parts) => {
+      const ask = { src: source, encoder: 'libx264', resolutions: '176,160x88', quality_tiers: 2 };
+      const answer = await call<{ manifest: string }>(
+        runLadderTool,
+        { ...ask, format, spacing: 'uniform', target_vmafs: '40,60' },
+        context(),
+      );
+      expect(answer).toMatchObject({ format });
+      for (const part of parts) expect(answer.manifest).toMatch(part);
+    });
+
     it('answer how presets differ', async () => {
       const encoders = ['libx264:preset=ultrafast', 'libx264:preset=medium'];
       const answer = await call(runCompareTool, { src: source, encoders, target_vmafs: [70] }, context());
       expect(answer).toMatchObject({
         summary: expect.stringMatching(/^libx264:preset=medium (needs|shares)/),
         encoders: [{ at_targets: [{ target_vmaf: 70, reached: true }] }, { encoder: 'libx264' }],
+      });
+    });
+  });
+
+  describe('raw YUV', () => {
+    const size = { width: 320, height: 176 };
+    let raw = '';
+    beforeAll(() => {
+      raw = file(videoFolder(), 'raw film.yuv', new Uint8Array(320 * 176 * 3));
+    });
+
+    it('is read as Y4M of the size and rate that are given, and stays raw in what is answered', async () => {
+      const asked = context();
+      const answer = await call<{ command: readonly string[] }>(
+        runLadderTool,
+        { src: raw, ...size, pix_fmt: 'yuv420p', framerate: 29.97, resolutions: '176' },
+        asked,
+      );
+      const { input } = host.encodes[0]?.request ?? {};
+      expect(String(input)).toMatch(/raw film\.y4m$/);
+      expect(answer.command.slice(0, 11)).toEqual([
+        ...['ffmpeg', '-f', 'rawvideo', '-pixel_format', 'yuv420p', '-video_size', '320x176'],
+        ...['-framerate', '30000/1001', '-i', raw],
+      ]);
+      expect(JSON.parse(String(asked.published[0]?.data))).toMatchObject({ source: 'raw film.yuv' });
+    });
+
+    it('is named in the script of a tuned encode', async () => {
+      const asked = context();
+      await call(runTunePerShotTool, { src: raw, ...size, ...fast, target_vmaf: 10, format: 'shell' }, asked);
+      const script = String(asked.published[0]?.data);
+      expect(script).toContain(`source='${raw}'`);
+      expect(script).toMatch(
+        /-f rawvideo -pixel_format yuv420p -video_size 320x176 -framerate 25\/1 -i "\$source"/,
+      );
+      expect(script).not.toContain('.y4m');
+    });
+
+    it('leaves no copy behind', () => expect(leftovers()).toEqual([]));
+
+    it.each<[string, object, string]>([
+      ['without a size', {}, 'give width and height'],
+      ['of another size', { width: 64, height: 50 }, 'no whole number of frames'],
+      ['of packed samples', { ...size, pix_fmt: 'yuyv422' }, 'yuv422p10le'],
+    ])('%s is refused', async (_, more, sentence) => {
+      expect(await refused(runCompareTool, { src: raw, encoders: 'libx264', ...more }, context())).toContain(
+        sentence,
+      );
+    });
+
+    it('of which a copy takes more than it may is refused before it is made', async () => {
+      const large = file(videoFolder(), 'large.yuv', new Uint8Array(1));
+      truncateSync(large, 320 * 176 * 1.5 * 2000);
+      const ask = { src: large, ...size, encoders: 'libx264', max_temp_gb: 0.1 };
+      expect(await refused(runCompareTool, ask, context())).toContain('but max_temp_gb is 0.1');
+    });
+
+    it('is what the size is for: other sources have their own, and the answer says so', async () => {
+      const mkv = file(videoFolder(), 'own.mkv', Buffer.from('\x1aE\xdf\xa3 and more', 'latin1'));
+      const answer = await call(
+        runCompareTool,
+        { src: mkv, ...size, framerate: 24, encoders: 'libx264', target_vmaf: 80 },
+        context(),
+      );
+      expect(answer).toMatchObject({
+        notes: ['width', 'height', 'framerate'].map(
+          (name) => `${name} is for raw YUV; own.mkv says its own.`,
+        ),
       });
     });
   });
@@ -195,11 +321,11 @@ describe('tools that search settings', () => {
     const outside = { src: '/etc/passwd' };
 
     it.each<[tool: string, what: string, () => Args, sentence: string]>([
-      ['find_quality', 'an encoder', () => find({ encoder: 'x264' }), 'libx264'],
+      ['find_quality', 'an encoder', () => find({ encoder: 'x26' }), 'libx264'],
       ['find_quality', 'a target', () => find({ targets: ['good'] }), 'p5>=90'],
       ['find_quality', 'an option', () => find({ encoder_options: { f: 'tee' } }), 'no option "f"'],
       ['find_quality', 'a file outside', () => find({ source: '/etc/passwd' }), 'not allowed'],
-      ['run_tune_per_shot', 'an encoder', () => tune({ encoder: 'x264' }), 'libx264'],
+      ['run_tune_per_shot', 'an encoder', () => tune({ encoder: 'x26' }), 'libx264'],
       ['run_tune_per_shot', 'an option', () => tune({ encoder_options: { f: 'tee' } }), 'no option "f"'],
       [
         'run_tune_per_shot',

@@ -1,0 +1,21 @@
+/**
+ * @module core/encoder-names
+ * What people call encoders, and what ffmpeg calls them.
+ */
+const NICKNAMES: Readonly<Record<string, string>> = {
+  x264: 'libx264',
+  x265: 'libx265',
+  'svt-av1': 'libsvtav1',
+  svt_av1: 'libsvtav1',
+  svtav1: 'libsvtav1',
+  'aom-av1': 'libaom-av1',
+  libaom: 'libaom-av1',
+  'vpx-vp9': 'libvpx-vp9',
+  vvenc: 'libvvenc',
+};
+
+/** ffmpeg's name of an encoder that has another one in its own project; any other name as it is. */
+export function encoderName(name: string): string {
+  const plain = name.trim().toLowerCase();
+  return Object.hasOwn(NICKNAMES, plain) ? (NICKNAMES[plain] ?? name) : name;
+}

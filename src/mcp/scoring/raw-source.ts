@@ -1,0 +1,206 @@
+/**
+ * @module mcp/scoring/raw-source
+ * Raw YUV as the source of tools that encode: ffmpeg reads it as Y4M, which says what it is.
+ */
+import { createReadStream, createWriteStream } from 'node:fs';
+import { basename, extname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { AnyvmafError, usageError } from '../../core/errors.js';
+import { type ChromaFormat, formatProblem, storedFrameBytes, type VideoFormat } from '../../core/frame.js';
+import type { Origin } from '../../core/origin.js';
+import { quoted, showValue } from '../../core/printable.js';
+import { quotedWord } from '../../core/shell.js';
+import { openChecked } from '../../files/checked-file.js';
+import { makeScratchFolder, removeScratch } from '../../files/scratch.js';
+import { isContainer } from '../../media/sniff.js';
+import { y4mHeader } from '../../sample/files.js';
+import type { ToolContext } from '../context.js';
+import type { CheckedPath, InputFile } from '../paths.js';
+import type { EncodingLimits } from './encoding.js';
+
+/** A source, and what it is where it does not say so itself. */
+export interface SourceInput extends EncodingLimits {
+  readonly src: InputFile;
+  readonly width?: number | undefined;
+  readonly height?: number | undefined;
+  /** Of raw YUV; of the encodes of any other source. */
+  readonly pix_fmt?: string | undefined;
+  readonly framerate?: number | undefined;
+}
+
+/** A source that ffmpeg can read. */
+export interface EncodingSource {
+  readonly path: CheckedPath;
+  readonly origin: Origin;
+  /** Of the encodes, where it is chosen. */
+  readonly pixelFormat?: string;
+  /** Bytes that are left for other temporary files. */
+  readonly scratchBytes: number;
+  /** What was asked for in vain. */
+  readonly notes: readonly string[];
+  /** The name that results give the source. */
+  readonly name: string;
+  /** A command with the source as the caller has it. */
+  command(words: readonly string[]): string[];
+  /** A script with the source as the caller has it. */
+  script(text: string): string;
+}
+
+/** Frames per second of raw video that nobody stated, as ffmpeg takes it. */
+const USUAL_RATE = 25;
+
+/**
+ * Gives work a source that ffmpeg can read: the file itself, or a Y4M copy of raw YUV that is deleted afterwards.
+ * @throws {AnyvmafError} `usage` for raw YUV without a geometry that fits it; `io` where the copy takes more than the call may
+ */
+export async function withSource<Result>(
+  input: SourceInput,
+  { files, signal }: Pick<ToolContext, 'files' | 'signal'>,
+  work: (source: EncodingSource) => Promise<Result>,
+): Promise<Result> {
+  const { src, width, height, framerate, pix_fmt, max_temp_gb } = input;
+  const { origin } = files;
+  const limit = max_temp_gb * 1e9;
+  const given = (['width', 'height', 'framerate'] as const).filter((name) => input[name] !== undefined);
+  if (!(await isRaw(src, origin, width !== undefined || height !== undefined))) {
+    return work({
+      path: src.path,
+      origin,
+      ...(pix_fmt !== undefined && { pixelFormat: pix_fmt }),
+      scratchBytes: limit,
+      notes: given.map((name) => `${name} is for raw YUV; ${basename(src.named)} says its own.`),
+      name: basename(src.path),
+      command: (words) => [...words],
+      script: (text) => text,
+    });
+  }
+  if (width === undefined || height === undefined) {
+    throw usageError(
+      `src, ${quoted(basename(src.named))}, is raw video: give width and height, and pix_fmt and framerate where they are not ` +
+        `yuv420p and ${USUAL_RATE}.`,
+    );
+  }
+  const format = formatOf(width, height, pix_fmt ?? 'yuv420p');
+  const rate = rateOf(framerate ?? USUAL_RATE);
+  const bytes = files.sizeOf(src.path);
+  checkSize(src, format, bytes, limit);
+  const folder = await makeScratchFolder('mcp');
+  try {
+    const copy = join(folder, `${basename(src.path, extname(src.path))}.y4m`);
+    await writeCopy({ src, origin, copy, format, rate, bytes }, signal);
+    const words = [
+      ...['-f', 'rawvideo', '-pixel_format', pix_fmt ?? 'yuv420p', '-video_size', `${width}x${height}`],
+      ...['-framerate', rate.replace(':', '/')],
+    ];
+    return await work({
+      path: copy as CheckedPath,
+      origin: { by: 'foreign', folders: [...(origin.folders ?? []), folder] },
+      scratchBytes: limit - bytes,
+      notes: [],
+      name: basename(src.path),
+      command: (all) =>
+        all.flatMap((word, i) =>
+          word === copy ? [src.path] : word === '-i' && all[i + 1] === copy ? [...words, word] : [word],
+        ),
+      script: (text) =>
+        text
+          .replaceAll(quotedWord(copy), quotedWord(src.path))
+          .replaceAll(' -i "$source"', ` ${words.join(' ')} -i "$source"`),
+    });
+  } finally {
+    await removeScratch(folder);
+  }
+}
+
+/** Whether a file is raw video: by its name, or as a geometry is given for what no container begins. */
+async function isRaw({ path }: InputFile, origin: Origin, hasGeometry: boolean): Promise<boolean> {
+  const named = extname(path).toLowerCase() === '.yuv';
+  if (!named && !hasGeometry) return false;
+  const fd = openChecked(path, origin);
+  const stream = createReadStream('', { fd, start: 0, end: 255 });
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  const start = Buffer.concat(chunks);
+  return !isContainer(start) && !start.toString('latin1').startsWith('YUV4MPEG2');
+}
+
+const PIXELS = /^(?:yuv(420|422|444)p|gray)(9|10|12|14|16)?(?:le)?$/;
+
+function formatOf(width: number, height: number, pixels: string): VideoFormat {
+  const [, chroma = '400', depth = '8'] = PIXELS.exec(pixels) ?? [];
+  if (!PIXELS.test(pixels)) {
+    throw usageError(
+      `pix_fmt of raw YUV is ${showValue(pixels)}, but it must be planar and little endian, such as yuv420p, yuv422p10le or gray.`,
+    );
+  }
+  const format = { width, height, chroma: chroma as ChromaFormat, bitDepth: Number(depth) };
+  const problem = formatProblem(format);
+  if (problem) throw usageError(`the format given for raw video is not usable: ${problem}.`);
+  return format;
+}
+
+/** A rate as Y4M has it: that of film and television is a fraction. */
+function rateOf(rate: number): string {
+  if (Math.abs(rate - Math.round(rate)) < 1e-6) return `${Math.round(rate)}:1`;
+  const television = Math.round(rate * 1.001);
+  if (Math.abs((television * 1000) / 1001 - rate) < 0.005) return `${television * 1000}:1001`;
+  return `${Math.round(rate * 1000)}:1000`;
+}
+
+interface Copy {
+  readonly src: InputFile;
+  readonly origin: Origin;
+  readonly copy: string;
+  readonly format: VideoFormat;
+  readonly rate: string;
+  /** Of the raw video. */
+  readonly bytes: number;
+}
+
+const FRAME = Buffer.from('FRAME\n');
+
+async function writeCopy(
+  { src, origin, copy, format, rate, bytes }: Copy,
+  signal: AbortSignal,
+): Promise<void> {
+  const frameBytes = storedFrameBytes(format);
+  async function* frames(chunks: Readable): AsyncGenerator<Buffer> {
+    let left = frameBytes;
+    yield Buffer.from(y4mHeader(format, rate));
+    for await (const chunk of chunks as AsyncIterable<Buffer>) {
+      for (let at = 0; at < chunk.length; ) {
+        if (left === frameBytes) yield FRAME;
+        const part = chunk.subarray(at, at + left);
+        at += part.length;
+        left = left === part.length ? frameBytes : left - part.length;
+        yield part;
+      }
+    }
+  }
+  await pipeline(
+    createReadStream('', { fd: openChecked(src.path, origin), end: bytes - 1, highWaterMark: 1 << 20 }),
+    frames,
+    createWriteStream(copy, { flags: 'wx', mode: 0o600 }),
+    { signal },
+  );
+}
+
+/**
+ * @throws {AnyvmafError} `usage` for what is no whole number of frames; `io` for more than temporary files may take
+ */
+function checkSize({ named }: InputFile, format: VideoFormat, bytes: number, limit: number): void {
+  const name = quoted(basename(named));
+  const frame = storedFrameBytes(format);
+  if (bytes === 0 || bytes % frame !== 0) {
+    throw usageError(
+      `src, ${name}, has ${bytes} bytes, which is no whole number of frames of ${frame} bytes; check width, height and pix_fmt.`,
+    );
+  }
+  if (bytes <= limit) return;
+  throw new AnyvmafError(
+    'io',
+    `src, ${name}, is raw video of ${(bytes / 1e9).toFixed(1)} GB, of which a temporary copy is needed, but max_temp_gb is ` +
+      `${limit / 1e9}; allow more.`,
+  );
+}
