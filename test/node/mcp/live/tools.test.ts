@@ -98,8 +98,7 @@ describe('the live tools', () => {
       (last + 1 - first);
     const ask = (args: object) => callTool(address, 'vmaf.score', args);
     await expect.poll(async () => (await ask({})).frames).toBe(40);
-    const { kept } =
-      /frames (?<kept>\d+) to 39 are here/.exec((await ask({ frame: 0 })).error)?.groups ?? {};
+    const { kept } = /frames (?<kept>\d+) to 39 are here/.exec((await ask({ frame: 0 })).error)?.groups ?? {};
     const oldest = Number(kept);
     expect(oldest).toBeGreaterThan(0);
     expect(oldest).toBeLessThanOrEqual(30);
