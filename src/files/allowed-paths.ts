@@ -5,12 +5,14 @@
  */
 import type { Stats } from 'node:fs';
 import { lstat, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, resolve, sep } from 'node:path';
+import { basename, dirname, isAbsolute, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import type { Origin } from '../core/origin.js';
 import { quoted } from '../core/printable.js';
 import { modelPath } from '../models/grammar.js';
 import { checkedStats, isInside } from './checked-file.js';
+import { isScratch } from './scratch.js';
 
 /** Longest path that is resolved, in UTF-16 units; Linux has 4096 bytes. */
 const MAX_PATH = 4096;
@@ -71,6 +73,48 @@ export class AllowedPaths {
     this.#translate = translate;
   }
 
+  /**
+   * Where a name may lead: a relative one begins in the working directory or in an allowed folder, which somebody far away
+   * cannot tell apart.
+   */
+  #places(path: string): readonly string[] {
+    this.#check(path);
+    const bases = isAbsolute(path) ? [] : [...this.#roots].filter((root) => !isScratch(root));
+    return [...new Set([this.#cwd, ...bases].map((base) => resolve(base, path)))];
+  }
+
+  /**
+   * The one thing that a name leads to.
+   * @param find looks at one place
+   * @throws {AnyvmafError} `io` where it leads to several, with their names; as `find` where it leads to nothing
+   */
+  async #only(
+    path: string,
+    places: readonly string[],
+    find: (place: string) => Promise<string | undefined>,
+  ): Promise<string | undefined> {
+    const found = new Set<string>();
+    const refusals: unknown[] = [];
+    for (const place of places) {
+      try {
+        const real = await find(place);
+        if (real !== undefined) found.add(real);
+      } catch (error) {
+        refusals.push(error);
+      }
+    }
+    const [first, second] = found;
+    if (second !== undefined) {
+      const names = [...found].map((one) => quoted(one)).join(' and ');
+      throw new AnyvmafError(
+        'io',
+        `${quoted(path)} is in several allowed folders; give the whole path, ${names}`,
+      );
+    }
+    if (first === undefined && refusals.length === places.length) throw refusals[0];
+    return first;
+  }
+
   /** Allows one more folder by its real path: the server's own results and samples. */
   allow(root: string): void {
     this.#roots.add(root);
@@ -94,8 +138,8 @@ export class AllowedPaths {
    * @throws {AnyvmafError} `io` for one that is not there, not allowed or of another kind
    */
   async resolveInput(path: string): Promise<string> {
-    const wanted = (await this.#translate(path)) ?? path;
-    const real = await this.#real(wanted, path);
+    const wanted = (await this.#translate(path)) ?? localPath(path);
+    const real = await this.#only(path, this.#places(wanted), (place) => this.#real(place, path));
     if (real === undefined) {
       throw new AnyvmafError('io', `${quoted(path)} does not exist; check the name, and give the whole path`);
     }
@@ -110,13 +154,15 @@ export class AllowedPaths {
    * @throws {AnyvmafError} `io` as {@link AllowedPaths.resolveInput}
    */
   async resolveOutput(path: string): Promise<string> {
-    this.#check(path);
-    const absolute = resolve(this.#cwd, path);
-    const name = basename(absolute);
+    const places = this.#places(localPath(path));
+    const name = basename(places[0] ?? '');
     if (name === '' || /[\\/]\.{0,2}$/.test(path) || (sep === '\\' && WINDOWS_DEVICE.test(name)))
       throw new AnyvmafError('io', `${quoted(path)} is not the name of a file to write`);
-    const folder = await this.#real(dirname(absolute), path);
-    if (folder === undefined || !(await stat(folder).catch(() => undefined))?.isDirectory())
+    const folder = await this.#only(path, places, async (place) => {
+      const real = await this.#real(dirname(place), path);
+      return real !== undefined && (await realFolder(real)) !== undefined ? real : undefined;
+    });
+    if (folder === undefined)
       throw new AnyvmafError('io', `the folder of ${quoted(path)} does not exist; create it first`);
     const target = resolve(folder, name);
     const there = await lstat(target).catch(() => undefined);
@@ -195,6 +241,22 @@ export function modelOfFile(path: string): string {
   throw usageError(
     `The model file ${quoted(path)} has a colon or an equals sign in its path, which a model string cannot say; rename it.`,
   );
+}
+
+/**
+ * The path that an address of a local file names, as clients give their roots; any other text as it is.
+ * @throws {AnyvmafError} `io` for an address of another machine
+ */
+function localPath(path: string): string {
+  if (typeof path !== 'string' || !/^file:/i.test(path)) return path;
+  try {
+    return fileURLToPath(path);
+  } catch {
+    throw new AnyvmafError(
+      'io',
+      `${quoted(path)} is not the address of a file of this machine; give its path`,
+    );
+  }
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -37,7 +37,8 @@ export interface ToolFiles {
   readonly origin: Origin;
   /**
    * The real path of an existing regular file under an allowed root.
-   * @param path as the caller wrote it; a relative one is looked for in the working directory
+   * @param path as the caller wrote it; a relative one is looked for in the working directory and in the allowed
+   * folders; the address of a local file is its path
    * @throws {AnyvmafError} `io`, naming the path and how to allow more folders, and revealing nothing else
    */
   resolveInput(path: string): Promise<string>;

@@ -91,6 +91,41 @@ describe('input files', () => {
     expect(await told(at('data/folder-out/nothing.yuv'))).toBe(there);
   });
 
+  it('named without a folder are looked for in all allowed ones, and named where they are several', async () => {
+    for (const folder of ['one', 'two', 'cwd', 'cwd/inner']) mkdirSync(at(folder), { recursive: true });
+    for (const file of ['one/m.mkv', 'one/both.mkv', 'two/both.mkv', 'cwd/own.mkv', 'cwd/inner/n.mkv'])
+      writeFileSync(at(file), 'x');
+    const several = new AllowedFiles([at('one'), at('two')], at('cwd'));
+    expect(await several.resolveInput('m.mkv')).toBe(at('one/m.mkv'));
+    expect(await several.resolveInput('./m.mkv')).toBe(at('one/m.mkv'));
+    await expect(several.resolveInput('both.mkv')).rejects.toThrow(
+      `"both.mkv" is in several allowed folders; give the whole path, "${at('one/both.mkv')}" and "${at('two/both.mkv')}"`,
+    );
+    await expect(several.resolveInput('nothing.mkv')).rejects.toThrow('"nothing.mkv" does not exist');
+    for (const outside of ['own.mkv', '../cwd/own.mkv', '../elsewhere/secret.yuv'])
+      await expect(several.resolveInput(outside)).rejects.toThrow(
+        /does not exist|not under an allowed folder/,
+      );
+    expect(await several.resolveOutput('made.mkv').catch(({ message }: Error) => message)).toContain(
+      'several allowed folders',
+    );
+    const one = new AllowedFiles([at('one')], at('cwd'));
+    expect(await one.resolveOutput('made.mkv')).toBe(at('one/made.mkv'));
+    await expect(one.resolveOutput('../made.mkv')).rejects.toThrow(refused);
+  });
+
+  it.runIf(posix)('are taken by their address, as clients give roots', async () => {
+    writeFileSync(at('data/with space.yuv'), 'x');
+    expect(await files.resolveInput(`file://${at('data/with%20space.yuv')}`)).toBe(at('data/with space.yuv'));
+    expect(await files.resolveInput(`FILE://localhost${at('data/a.yuv')}`)).toBe(at('data/a.yuv'));
+    await expect(files.resolveInput(`file://${at('elsewhere/secret.yuv')}`)).rejects.toThrow(refused);
+    await expect(files.resolveInput(`file://${at('data')}/%2e%2e/elsewhere/secret.yuv`)).rejects.toThrow(
+      refused,
+    );
+    for (const address of ['file://elsewhere/a.yuv', `file://${at('data')}%2Fa.yuv`, 'file:///a%00b'])
+      await expect(files.resolveInput(address)).rejects.toThrow(/is not the address of a file|NUL|not under/);
+  });
+
   it('that are missing inside are told as missing', async () => {
     await expect(files.resolveInput('nothing.yuv')).rejects.toThrow('"nothing.yuv" does not exist');
     await expect(files.resolveInput('a.yuv/below')).rejects.toThrow('does not exist');
