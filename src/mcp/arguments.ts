@@ -93,7 +93,9 @@ function problem(issue: z.core.$ZodIssue): string {
 
 /** One sentence about all arguments that did not fit. */
 export function argumentSentence({ issues }: { readonly issues: readonly z.core.$ZodIssue[] }): string {
-  const problems = issues.map(problem);
+  // One for each parameter: a value of another type fails at lengths and words, too, which says nothing.
+  const first = new Map(issues.map((issue) => [nameOf(issue.path), issue] as const).toReversed());
+  const problems = issues.filter((issue) => first.get(nameOf(issue.path)) === issue).map(problem);
   const rest = problems.length - MAX_PROBLEMS;
   return [...problems.slice(0, MAX_PROBLEMS), ...(rest > 0 ? [`and ${rest} more problems`] : [])].join('; ');
 }
@@ -188,7 +190,7 @@ const MAX_MEMBERS = 1000;
 const MAX_DEPTH = 8;
 
 function unknownParameter(tool: string, name: string, known: readonly string[]): string {
-  const near = nearest(name.slice(0, SHOWN), known) ?? synonym(name, known);
+  const near = synonym(name, known) ?? nearest(name.slice(0, SHOWN), known);
   const list =
     known.length === 0 ? 'it takes none' : `it takes ${known.length > 12 ? '' : known.join(', ')}`.trim();
   const hint =

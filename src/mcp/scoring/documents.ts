@@ -17,7 +17,7 @@ const frameDocument = z.object({
 
 /** One finding of preflight. */
 export const findingDocument = z
-  .looseObject(documentKeys(finding, { fix: 'What resolves it: an option of anyvmaf, or an ffmpeg filter.' }))
+  .looseObject(documentKeys(finding, { fix: 'What resolves it: arguments as JSON, or an ffmpeg command.' }))
   .pick({ code: true, severity: true, message: true, fix: true });
 
 /** Whether a score can be believed. */

@@ -2,8 +2,9 @@
  * @module mcp/scoring/wording
  * Errors and findings in the words of tools: what resolves them, as parameters.
  */
+import { isObject } from '../../core/arguments.js';
 import { AnyvmafError } from '../../core/errors.js';
-import { type HintName, hintText, objectionsText } from '../../core/hint.js';
+import { type Hint, type HintName, hintText, type OptionHint, objectionsText } from '../../core/hint.js';
 import type { Finding, Objection } from '../../index.js';
 
 /** Names that say something else in parameters. */
@@ -19,10 +20,32 @@ const PARAMETERS: Readonly<Record<string, string>> = {
  */
 export type Place = 'encoded' | 'stored' | 'raw';
 
-/** A finding whose remedy is a parameter with its value: `offset: 12`. */
+/** A finding whose remedy is parameters with their values, as JSON: `{"offset":12}`. */
 export function findingInParameters(finding: Finding, place: Place = 'encoded'): Omit<Finding, 'hint'> {
   const { hint, ...rest } = finding;
-  return hint ? { ...rest, fix: hintText(hint, parametersIn(place)) } : rest;
+  return hint ? { ...rest, fix: fixText(hint, place) } : rest;
+}
+
+/** What to pass, as JSON to merge into the arguments, or a command line. */
+function fixText(hint: Hint, place: Place): string {
+  const options = hint.purpose === 'prepare' ? hint.instead : [hint];
+  if (!options) return hintText(hint);
+  const [first] = options;
+  const moved = first ? elsewhere(first, place) : '';
+  const values = options.map((option) => (moved === '' ? valuesIn(place)(option) : valuesOf(option)));
+  const json = JSON.stringify(values.reduce(merged, {}));
+  return `${hint.purpose === 'accept' ? 'to accept, pass ' : ''}${json}${moved}`;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Two parts of arguments as one: both may have filters. */
+function merged(one: Values, other: Values): Values {
+  const both = Object.entries(other).map(([name, value]) => {
+    const there = one[name];
+    return [name, isObject(there) && isObject(value) ? { ...there, ...value } : value] as const;
+  });
+  return { ...one, ...Object.fromEntries(both) };
 }
 
 type NamedHint = Parameters<HintName>[0];
@@ -31,15 +54,31 @@ function parametersIn(place: Place): HintName {
   return place === 'encoded' ? parametersOf : (hint) => storedParametersOf(hint, place);
 }
 
+/** Parameters as sentences name them: `offset: 12`. */
 function parametersOf(hint: NamedHint): string {
   if (hint.purpose === 'pull') return `'anyvmaf models pull ${hint.model}'`;
   if (hint.purpose === 'install') return `'anyvmaf setup ${hint.part}'`;
   const name = hint.option.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   if (hint.value === undefined) return PARAMETERS[hint.option] ?? name;
+  if (hint.option === 'allowDamaged' || hint.option === 'allowUrl') return name;
+  return inSentence(valuesOf(hint)) + (hint.option === 'window' ? elsewhere(hint, 'encoded') : '');
+}
+
+function inSentence(values: Values): string {
+  return Object.entries(values)
+    .map(([name, value]) => `${name}: ${isObject(value) ? spaced(value) : JSON.stringify(value)}`)
+    .join(', ');
+}
+
+function spaced(value: object): string {
+  const members = Object.entries(value).map(([name, member]) => `"${name}": ${JSON.stringify(member)}`);
+  return `{${members.join(', ')}}`;
+}
+
+/** Parameters with their values. */
+function valuesOf(hint: OptionHint): Values {
+  const name = hint.option.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   switch (hint.option) {
-    case 'allowDamaged':
-    case 'allowUrl':
-      return name;
     case 'colorRange':
     case 'cropDistorted':
     case 'cropReference':
@@ -47,37 +86,57 @@ function parametersOf(hint: NamedHint): string {
     case 'matrix':
     case 'vfDistorted':
     case 'vfReference':
-      return `filters: {"${name}": ${JSON.stringify(hint.value)}}`;
+      return { filters: { [name]: hint.value } };
     case 'raw': {
       const { width, height, chroma, bitDepth } = hint.value;
-      return `width: ${width}, height: ${height}, pixfmt: "${chroma}", bitdepth: ${bitDepth}`;
+      return { width, height, pixfmt: chroma, bitdepth: bitDepth };
     }
     case 'scaleTo':
-      return `${name}: "${hint.value.width}x${hint.value.height}"`;
+      return { [name]: `${hint.value.width}x${hint.value.height}` };
     case 'swap':
-      return `reference: ${JSON.stringify(hint.value.reference)}, distorted: ${JSON.stringify(hint.value.distorted)}`;
-    case 'window':
-      return `window: ${hint.value} to find_alignment`;
+      return { ...hint.value };
     default:
-      return `${name}: ${JSON.stringify(hint.value)}`;
+      return { [name]: hint.value };
   }
 }
 
 /** In parameters of `vmaf_score`, if it has them. */
-function storedParametersOf(hint: NamedHint, place: 'stored' | 'raw'): string {
-  if (hint.value === undefined) return parametersOf(hint);
-  if (hint.option === 'offset' && hint.value !== 'auto') {
-    return hint.value < 0 ? `frame_skip_dist: ${-hint.value}` : `frame_skip_ref: ${hint.value}`;
-  }
+function storedValuesOf(hint: OptionHint): Values {
+  if (hint.option === 'offset' && hint.value !== 'auto')
+    return hint.value < 0 ? { frame_skip_dist: -hint.value } : { frame_skip_ref: hint.value };
   if (hint.option === 'range' && hint.value.unit === 'frames' && hint.value.end !== undefined) {
     const { start, end } = hint.value;
-    const skip = start > 0 ? `frame_skip_ref: ${start}, frame_skip_dist: ${start}, ` : '';
-    return `${skip}frame_cnt: ${end - start}`;
+    return {
+      ...(start > 0 && { frame_skip_ref: start, frame_skip_dist: start }),
+      frame_cnt: end - start,
+    };
   }
-  const parameters = parametersOf(hint);
-  if (['allowDamaged', 'model', 'raw', 'swap', 'window'].includes(hint.option)) return parameters;
-  const first = place === 'raw' ? ', once ffmpeg has written the raw videos as Y4M' : '';
-  return `${parameters} to vmaf_score_encoded${first}`;
+  return valuesOf(hint);
+}
+
+function valuesIn(place: Place): (hint: OptionHint) => Values {
+  return place === 'encoded' ? valuesOf : storedValuesOf;
+}
+
+/** To which other tool a parameter goes; empty where it goes to the same. */
+function elsewhere(hint: OptionHint, place: Place): string {
+  if (hint.option === 'window') return ' to find_alignment';
+  const own = ['allowDamaged', 'model', 'raw', 'swap'].includes(hint.option);
+  if (place === 'encoded' || own || isStored(hint)) return '';
+  return ` to vmaf_score_encoded${place === 'raw' ? ', once ffmpeg has written the raw videos as Y4M' : ''}`;
+}
+
+/** Whether `vmaf_score` has parameters that do the same. */
+function isStored(hint: OptionHint): boolean {
+  if (hint.option === 'offset') return hint.value !== 'auto';
+  return hint.option === 'range' && hint.value.unit === 'frames' && hint.value.end !== undefined;
+}
+
+function storedParametersOf(hint: NamedHint, place: 'stored' | 'raw'): string {
+  if (hint.value === undefined) return parametersOf(hint);
+  return isStored(hint)
+    ? inSentence(storedValuesOf(hint))
+    : parametersOf(hint) + (hint.option === 'window' ? '' : elsewhere(hint, place));
 }
 
 /** The error in the words of parameters. */
