@@ -20,6 +20,7 @@ import type {
   DatasetPair,
   DatasetSummary,
   DescribeTinyOptions,
+  DescribeVideoOptions,
   DetectedShots,
   Diagnosis,
   EmbeddedServerOptions,
@@ -56,6 +57,7 @@ import type {
   Shard,
   ShardChoice,
   ShotOptions,
+  SideFacts,
   TableInput,
   TinyDeviceStatus,
   TinyModelDescription,
@@ -132,6 +134,16 @@ export const inspect =
   async (request: ScoreRequest, options: InspectOptions = {}): Promise<Inspection> => {
     const { inspectPair } = await import('./engine/inspect.js');
     return inspectPair(from(platform, options), request, options);
+  };
+
+export const describeVideo =
+  (platform: Platform) =>
+  async (
+    video: Extract<VideoInput, string | URL | Blob>,
+    options: DescribeVideoOptions = {},
+  ): Promise<SideFacts> => {
+    const { describeVideo } = await import('./engine/inspect.js');
+    return describeVideo(from(platform, options), video, options);
   };
 
 export const align =

@@ -15,6 +15,7 @@ export const scoreBatch = /* @__PURE__ */ api.scoreBatch(browserPlatform);
 export const scoreShard = /* @__PURE__ */ api.scoreShard(browserPlatform);
 export const mergeShards = /* @__PURE__ */ api.mergeShards(browserPlatform);
 export const inspect = /* @__PURE__ */ api.inspect(browserPlatform);
+export const describeVideo = /* @__PURE__ */ api.describeVideo(browserPlatform);
 export const align = /* @__PURE__ */ api.align(browserPlatform);
 export const extractFrames = /* @__PURE__ */ api.extractFrames(browserPlatform);
 export const qualityMaps = /* @__PURE__ */ api.qualityMaps(browserPlatform);

@@ -107,6 +107,13 @@ export const mergeShards = /* @__PURE__ */ api.mergeShards(nodePlatform);
 export const inspect = /* @__PURE__ */ api.inspect(nodePlatform);
 
 /**
+ * Says what one video declares: its container, codec, size, rate and length. One probe; no picture is decoded. Times of frames
+ * are not read.
+ * @throws {AnyvmafError} if it cannot be read
+ */
+export const describeVideo = /* @__PURE__ */ api.describeVideo(nodePlatform);
+
+/**
  * Finds the offset at which two videos show the same pictures: distorted frame n shows what reference frame n + offset
  * shows. Nothing is shifted; pass the offset to {@link score}.
  * @throws {AnyvmafError} if a video cannot be read, or only once

@@ -27,6 +27,7 @@ export type { BatchJob, BatchOptions, BatchProgress, BatchResult } from './engin
 export type { Assets } from './engine/contract/platform.js';
 export type {
   AlignOptions,
+  DescribeVideoOptions,
   ExtractOptions,
   InspectOptions,
   Keep,

@@ -2,12 +2,22 @@
  * @module engine/inspect
  * Inspects a pair without scoring it: what preflight finds, and the offset between the two.
  */
-import { requireObject } from '../core/arguments.js';
+import { requireObject, wrongType } from '../core/arguments.js';
 import type { AlignResult } from '../media/align/types.js';
-import { checkMeasurable } from '../media/pair.js';
+import { chooseDecoder } from '../media/decoders.js';
+import { openInput } from '../media/open.js';
+import { checkMeasurable, closeInput } from '../media/pair.js';
+import type { SideFacts } from '../media/preflight/types.js';
+import type { VideoInput } from '../media/types.js';
 import { checkOptions, checkRequest, type InputOptions, LOOK_OPTIONS } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
-import type { AlignOptions, InspectOptions, ScoreOptions, ScoreRequest } from './contract/types.js';
+import type {
+  AlignOptions,
+  DescribeVideoOptions,
+  InspectOptions,
+  ScoreOptions,
+  ScoreRequest,
+} from './contract/types.js';
 import { findOffset } from './inputs/alignment.js';
 import { closeKnown, formatOf, type KnownInputs } from './inputs/known.js';
 import { identifyInputs } from './inputs/open.js';
@@ -38,6 +48,48 @@ export async function inspectPair(
       await preflight.close();
     }
   });
+}
+
+/** What one video declares, by one probe; no picture is decoded. */
+export async function describeVideo(
+  platform: Platform,
+  video: Extract<VideoInput, string | URL | Blob>,
+  options: DescribeVideoOptions,
+): Promise<SideFacts> {
+  requireObject('options', options);
+  const { signal, ...others } = options;
+  if (!isStored(video)) throw wrongType('video', video, 'a path, a URL or a Blob');
+  const { pairing } = checkOptions(others, LOOK_OPTIONS);
+  const scope = new Scope(signal);
+  try {
+    const allowUrl = pairing.allowUrl === true;
+    const input = await openInput(video, {
+      raw: undefined,
+      platform: platform.files,
+      decoding: { allowUrl },
+      signal: scope.signal,
+    });
+    scope.own(() => closeInput(input));
+    if (!('kind' in input)) return { ...input.info, timestamps: null };
+    const decoders = pairing.decoder === 'none' ? [] : await platform.decoders({ allowUrl });
+    const { facts } = await chooseDecoder(input, { choice: pairing.decoder, decoders, signal: scope.signal });
+    return { ...facts, timestamps: null };
+  } catch (error) {
+    throw signal?.aborted ? signal.reason : error;
+  } finally {
+    await scope.close();
+  }
+}
+
+/** Whether a video can be looked at without being used up. */
+function isStored(video: unknown): boolean {
+  try {
+    const named = typeof video === 'string' && video !== '-';
+    return named || [URL, Blob].some((kind) => video instanceof kind);
+  } catch {
+    // A proxy that answers nothing.
+    return false;
+  }
 }
 
 /** @throws {AnyvmafError} as scoring does of what it knows before it decodes: a file that is cut off, pictures too small */

@@ -30,6 +30,10 @@ type OnTable<F extends Call, Models> = (
 
 export const score: OnPair<typeof api.score> = api.score;
 export const inspect: OnPair<typeof api.inspect> = api.inspect;
+export const describeVideo: (
+  video: CheckedPath,
+  options: FromCall<api.DescribeVideoOptions>,
+) => ReturnType<typeof api.describeVideo> = api.describeVideo;
 export const align: OnPair<typeof api.align> = api.align;
 
 export const scoreMany: (

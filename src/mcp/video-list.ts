@@ -4,15 +4,13 @@
  */
 import type { Dirent } from 'node:fs';
 import { lstat, readdir, realpath } from 'node:fs/promises';
-import { extname, join } from 'node:path';
+import { extname, join, parse } from 'node:path';
 import { isScratch } from '../files/scratch.js';
 import { AnyvmafError, type SideFacts } from '../index.js';
-import { inspect } from './checked-api.js';
+import { describeVideo } from './checked-api.js';
 import type { ToolContext } from './context.js';
 import { type CheckedPath, checkFile } from './paths.js';
 import { errorInParameters } from './scoring/wording.js';
-
-const TOOL = 'list_videos';
 
 /** Endings of files that are videos. */
 const ENDINGS: ReadonlySet<string> = new Set(
@@ -28,6 +26,10 @@ const RAW = '.yuv';
 /** Names that are looked at, and how deep below an allowed folder. */
 const MOST_NAMES = 20_000;
 const MOST_DEPTH = 6;
+
+/** Files that are probed at the same time, and whose facts are kept. */
+const AT_ONCE = 4;
+const MOST_REMEMBERED = 5000;
 
 /** What to list. */
 interface Wanted {
@@ -52,15 +54,55 @@ export async function listVideos({ contains, limit, details }: Wanted, context: 
   const folders = all.filter((folder) => !isScratch(folder));
   const { found, complete } = await search(folders, contains?.toLowerCase(), signal);
   found.sort((a, b) => b.modified.getTime() - a.modified.getTime() || (a.path < b.path ? -1 : 1));
-  const videos = [];
-  for (const [i, one] of found.slice(0, limit).entries()) {
+  const listed = found.slice(0, limit);
+  const videos: Listed[] = [];
+  // Probing takes a moment of one core: it waits for nobody's turn.
+  for (let i = 0; i < listed.length; i += AT_ONCE) {
     signal.throwIfAborted();
-    const { path, bytes, modified } = one;
-    context.progress({ done: i, total: Math.min(limit, found.length), message: 'opening videos' });
-    const facts = details ? await context.pool.run(TOOL, 1, () => factsOf(path, context)) : {};
-    videos.push({ path, bytes, modified: modified.toISOString(), ...facts });
+    context.progress({ done: i, total: listed.length, message: 'opening videos' });
+    const some = listed.slice(i, i + AT_ONCE);
+    videos.push(...(await Promise.all(some.map((one) => listedAs(one, details, context)))));
   }
-  return { folders: [...folders], videos, left_out: Math.max(0, found.length - limit), complete };
+  const advice = adviceOf(folders);
+  return {
+    folders: [...folders],
+    ...(advice !== undefined && { advice }),
+    videos,
+    left_out: Math.max(0, found.length - limit),
+    complete,
+  };
+}
+
+/** What to do where the folders are none, or all there are. */
+function adviceOf(folders: readonly string[]): string | undefined {
+  if (folders.length === 0)
+    return 'No folder is allowed: hosts may start the server in /, which counts as none. Start it with --allow DIR, or set ANYVMAF_MCP_ALLOW.';
+  if (folders.every((folder) => parse(folder).root === folder))
+    return 'The whole file system is allowed, of which only a part is looked at. Start the server with --allow DIR of the videos, or give paths.';
+  return undefined;
+}
+
+type Facts = ReturnType<typeof known> | { readonly note: string };
+type Listed = { readonly path: string; readonly bytes: number; readonly modified: string } & Partial<
+  ReturnType<typeof known> & { note: string }
+>;
+
+async function listedAs(one: Found, details: boolean, context: ToolContext): Promise<Listed> {
+  const { path, bytes, modified } = one;
+  return { path, bytes, modified: modified.toISOString(), ...(details && (await knownFacts(one, context))) };
+}
+
+/** Facts of files by path, size and time of their last change, the latest last. */
+const remembered = new Map<string, Facts>();
+
+async function knownFacts(one: Found, context: ToolContext): Promise<Facts> {
+  const key = `${one.path}\n${one.bytes}\n${one.modified.getTime()}`;
+  const facts = remembered.get(key) ?? (await factsOf(one.path, context));
+  remembered.delete(key);
+  remembered.set(key, facts);
+  const [oldest] = remembered.keys();
+  if (remembered.size > MOST_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+  return facts;
 }
 
 async function search(folders: readonly string[], contains: string | undefined, signal: AbortSignal) {
@@ -109,15 +151,12 @@ function isVideo(path: string, contains: string | undefined): boolean {
 }
 
 /** What a video declares, or why that is not known. */
-async function factsOf(path: string, { files, signal }: ToolContext) {
+async function factsOf(path: string, { files, signal }: ToolContext): Promise<Facts> {
   if (extname(path).toLowerCase() === RAW)
     return { note: 'Raw YUV does not say its size: give width, height, pixfmt and bitdepth.' };
   try {
     const checked: CheckedPath = (await checkFile(path, files)).path;
-    // Without a look at pictures, opening one video as both sides costs little.
-    const request = { reference: checked, distorted: checked };
-    const { reference } = await inspect(request, { origin: files.origin, signal });
-    return known(reference);
+    return known(await describeVideo(checked, { origin: files.origin, signal }));
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof AnyvmafError)) throw error;

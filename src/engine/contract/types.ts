@@ -217,6 +217,10 @@ export interface ScoreOptions extends PairingOptions {
 /** Options of `inspect`. */
 export type InspectOptions = PairingOptions & Pick<ScoreOptions, 'models' | 'signal'>;
 
+/** Options of `describeVideo`. */
+export type DescribeVideoOptions = Pick<PairingOptions, 'decoder' | 'allowUrl' | 'origin'> &
+  Pick<ScoreOptions, 'signal'>;
+
 /** How to pair frames, as in scoring. */
 export type ExtractOptions = PairingOptions &
   Pick<ScoreOptions, 'skipReference' | 'skipDistorted' | 'frameCount' | 'signal'>;

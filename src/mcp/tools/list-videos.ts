@@ -23,6 +23,10 @@ export const listVideosTool = defineTool({
   }),
   outputSchema: z.object({
     folders: z.array(z.string()).describe('Allowed folders.'),
+    advice: z
+      .string()
+      .optional()
+      .describe('What to do where no folder is allowed, or the whole file system.'),
     videos: z.array(
       z.object({
         path: z.string(),

@@ -16,7 +16,7 @@ const manifest: { version: string } = JSON.parse(
 const NAMES = `
   AnyvmafError HEATMAP_FULLS SHOT_FORMATS STATISTICS align bdQuality bdRate buildLadder
   compareEncoders compareModels configure createEmbeddedServer createScorer describeModel
-  describeNative describeTinyModel detectShots diagnose evaluateModel extractFrames forgetSearches
+  describeNative describeTinyModel describeVideo detectShots diagnose evaluateModel extractFrames forgetSearches
   formatEncodingResult formatFrames formatHtml formatProgress formatReport formatShard formatShots
   frameGap heatmapColor heatmapFull inspect isReport listBackends listExtractors listModels
   listTinyDevices listTinyModels mapQuality mergeShards openModel parseEncoder parseTarget prepareRun
@@ -185,6 +185,7 @@ const CALLS: Readonly<Record<string, readonly Argument[]>> = {
   formatFrames: [{ fits: csv }],
   readShard: [text, { fits: 'x', takes: ['undefined', 'text'] }],
   inspect: [request, options],
+  describeVideo: [{ fits: 'a.mp4', takes: ['text'] }, options],
   align: [request, options],
   extractFrames: [request, { fits: [0], takes: ['array'] }, options],
   qualityMaps: [request, { fits: [0], takes: ['array'] }, options],

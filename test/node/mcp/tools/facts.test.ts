@@ -389,6 +389,14 @@ describe('list_videos', () => {
     });
     expect(listed.videos[2]?.note).toMatch(/broken\.mp4/);
     expect(listed.videos[2]?.note).not.toMatch(/ --\w/);
+    // Out of nobody's turn, and each file once until it changes.
+    const again = fakeContext(root);
+    put(old, 1e9, 'x'.repeat(bytes.length));
+    expect((await call<Listed>(listVideosTool, {}, again)).videos).toEqual(listed.videos);
+    expect(again.ran).toEqual([]);
+    put(old, 1.1e9, 'x'.repeat(bytes.length));
+    const changed = (await call<Listed>(listVideosTool, {}, again)).videos.at(-1);
+    expect(changed).toMatchObject({ path: old, note: expect.stringContaining('old.y4m') });
     const some = await call<Listed>(listVideosTool, { contains: 'fresh', details: false }, fakeContext(root));
     expect(some.videos).toEqual([{ path: fresh, bytes: bytes.length, modified: '2017-07-14T02:40:00.000Z' }]);
     const few = await call<Listed>(listVideosTool, { limit: 1, details: false }, fakeContext(root));
@@ -403,5 +411,18 @@ describe('list_videos', () => {
     renameSync(root, `${root}-away`);
     symlinkSync(outside, root);
     expect((await call<Listed>(listVideosTool, quick, given)).videos).toEqual([]);
+  });
+
+  it.each([
+    [[], 'No folder is allowed: hosts may start the server in /'],
+    [['/'], 'The whole file system is allowed'],
+  ])('says what to do where the folders are %j', async (folders, advice) => {
+    const given = context();
+    const files = { ...given.files, origin: { by: 'foreign', folders } as const };
+    const stop = AbortSignal.timeout(20_000);
+    const asked = { ...given, files, signal: stop };
+    const told = await call<{ advice: string }>(listVideosTool, { details: false, limit: 1 }, asked);
+    expect(told.advice).toContain(advice);
+    expect(told.advice).toContain('--allow DIR');
   });
 });
