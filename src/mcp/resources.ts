@@ -12,11 +12,15 @@ import { AnyvmafError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { makeScratchFolder, removeScratch, sweepScratch } from '../files/scratch.js';
 import type { Publication, Published, ToolFiles, ToolResources } from './context.js';
+import { framesOf, type PageRequest, pageAddress, pageOf, readPageAddress } from './frame-pages.js';
 import { SAMPLE_NAMES, type SampleName, writeSample } from './samples.js';
 
 /** Addresses of results and of samples. */
 const RESULTS = 'anyvmaf://results/';
 const SAMPLES = 'anyvmaf://samples';
+
+/** The name of reports, whose frames can be read in pages. */
+export const REPORT = 'report.json';
 
 /** Most bytes of stored results; the oldest are deleted first. */
 const MAX_STORED_BYTES = 2 ** 31;
@@ -79,7 +83,7 @@ export class ResourceScope implements ToolResources {
 
   /** Whether a URI is that of another connection's result. */
   hides(uri: string): boolean {
-    const owner = this.#all.ownerOf(uri);
+    const owner = this.#all.ownerOf(uri) ?? this.#all.ownerOfPage(uri);
     return owner !== undefined && owner !== this;
   }
 
@@ -105,6 +109,8 @@ export class ServerResources {
   readonly #stored = new Map<string, StoredResult>();
   readonly #samples = new Map<SampleName, Promise<string>>();
   readonly #allow: (folder: string) => void;
+  /** The report whose pages were read last. */
+  #paged: { readonly uri: string; readonly frames: ReturnType<typeof framesOf> } | undefined;
   #bytes = 0;
   #home: Promise<string> | undefined;
   #sweeping: Promise<void> | undefined;
@@ -125,6 +131,29 @@ export class ServerResources {
     return this.#stored.get(uri)?.owner;
   }
 
+  /** The scope that published the report of whose frames a URI is a page. */
+  ownerOfPage(uri: string): ResourceScope | undefined {
+    return this.#reportOf(/^anyvmaf:\/\/results\/([\w-]{1,64})\/frames(?:\?|$)/.exec(uri)?.[1])?.owner;
+  }
+
+  /** The JSON that was published under an id. */
+  #reportOf(id: string | undefined): StoredResult | undefined {
+    if (id === undefined) return undefined;
+    return [...this.#stored.values()].find(
+      ({ uri, mimeType }) => mimeType === 'application/json' && uri.startsWith(`${RESULTS}${id}/`),
+    );
+  }
+
+  async #page(uri: string, asked: PageRequest): Promise<ResourceContents | undefined> {
+    const stored = this.#reportOf(asked.id);
+    if (!stored) return undefined;
+    // Pages are read one after the other.
+    if (this.#paged?.uri !== stored.uri)
+      this.#paged = { uri: stored.uri, frames: framesOf(await readFile(stored.path, 'utf8')) };
+    const { frames } = this.#paged;
+    return frames && { uri, mimeType: 'application/json', text: pageOf(frames, asked) };
+  }
+
   async publish(
     { name, mimeType, description, data }: Publication,
     owner: ResourceScope,
@@ -136,11 +165,13 @@ export class ServerResources {
     const path = join(folder, name);
     await writeFile(path, data, { mode: 0o600 });
     const size = typeof data === 'string' ? Buffer.byteLength(data) : data.length;
+    const pages =
+      name === REPORT ? ` Frames in pages: ${RESULTS}${id}/frames?metric=NAME&from=0&to=99&step=1` : '';
     const entry: ResourceEntry & { readonly size: number } = {
       uri: `${RESULTS}${id}/${name}`,
       name,
       mimeType,
-      ...(description !== undefined && { description }),
+      ...(description !== undefined && { description: `${description}${pages}` }),
       size,
     };
     this.#stored.set(entry.uri, { ...entry, folder, path, owner });
@@ -174,6 +205,8 @@ export class ServerResources {
       const text = JSON.stringify(await this.#describeSamples(), null, 2);
       return { uri, mimeType: 'application/json', text };
     }
+    const page = readPageAddress(uri);
+    if (page) return this.#page(uri, page);
     const sample = sampleName(uri);
     const stored = this.#stored.get(uri);
     const path = sample === undefined ? stored?.path : await this.#sample(sample);
@@ -181,10 +214,12 @@ export class ServerResources {
     const mimeType = stored?.mimeType ?? 'application/octet-stream';
     const { size } = await stat(path);
     if (size > MOST_BYTES) {
-      throw new AnyvmafError(
-        'io',
-        `${uri} has ${size} bytes, more than fits into a message; read the file ${path} instead`,
-      );
+      const [, id = ''] = uri.slice(RESULTS.length - 1).split('/');
+      const instead =
+        this.#reportOf(id) === stored && stored
+          ? `read its frames in pages: ${pageAddress({ id, from: 0, to: 99, step: 1 })}`
+          : `read the file ${path} instead`;
+      throw new AnyvmafError('io', `${uri} has ${size} bytes, more than fits into a message; ${instead}`);
     }
     const bytes = await readFile(path);
     return mimeType.startsWith('text/') || mimeType === 'application/json'
@@ -229,6 +264,7 @@ export class ServerResources {
     for (const [uri, { folder, size }] of this.#stored) {
       if (this.#bytes <= MAX_STORED_BYTES || this.#stored.size === 1) return;
       this.#stored.delete(uri);
+      if (this.#paged?.uri === uri) this.#paged = undefined;
       this.#bytes -= size;
       await rm(folder, { recursive: true, force: true });
     }

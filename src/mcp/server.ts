@@ -12,10 +12,12 @@ import {
 } from '@modelcontextprotocol/server';
 import * as z from 'zod/v4';
 import { onAbort, TimeLimitError, withinSeconds } from '../core/abort.js';
+import { AnyvmafError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { version } from '../core/version.js';
 import type { ToolContext } from './context.js';
+import { PAGES_TEMPLATE } from './frame-pages.js';
 import type { McpHost } from './host.js';
 import { fitting } from './large-results.js';
 import { CallProgress } from './progress.js';
@@ -29,7 +31,7 @@ const INSTRUCTIONS = [
   'anyvmaf measures how much quality a distorted video lost against its reference; VMAF runs from 0 to 100, higher is',
   'better, and about 6 points are a visible step. Paths must lie under the folders that the user allowed.',
   'Raw YUV needs width, height, pixfmt and bitdepth (vmaf_score); MP4, MKV, WebM and Y4M go to vmaf_score_encoded.',
-  'Results are summaries; full reports and pictures come as resource links.',
+  'Results are summaries; full reports and pictures come as resource links, frames of reports in pages (resource templates).',
   'Read anyvmaf://samples for a pair to try the tools with.',
 ].join(' ');
 
@@ -206,6 +208,19 @@ function isRefused(value: unknown): boolean {
   return typeof description === 'string' && description.startsWith('Reserved;');
 }
 
+/** What can be read of results beside what is listed. */
+const TEMPLATES = [
+  {
+    uriTemplate: PAGES_TEMPLATE,
+    name: 'frames',
+    title: 'Frames of a report, in pages',
+    description:
+      'Values of frames from to to (inclusive, by default 100 from the first on), of one metric or several with commas (default: all), ' +
+      'every step frames. id is that of a report.json. next is the address of the next page.',
+    mimeType: 'application/json',
+  },
+] as const;
+
 /** Cached lists: building one takes milliseconds, and stateless clients ask for it on every request. */
 const lists = new WeakMap<readonly Tool[], ListedTool[]>();
 
@@ -239,10 +254,16 @@ export function createServer(host: McpHost, scope = host.resources.scope({ liste
     return { content: [...content], ...rest };
   });
   server.setRequestHandler('resources/list', () => ({ resources: scope.list() }));
-  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
+  server.setRequestHandler('resources/templates/list', () => ({
+    resourceTemplates: TEMPLATES.map((one) => ({ ...one })),
+  }));
   server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
     const contents = await scope.read(uri).catch((error: unknown) => {
-      throw new ProtocolError(ProtocolErrorCode.InternalError, sentenceOf(error));
+      const usage = error instanceof AnyvmafError && error.code === 'usage';
+      throw new ProtocolError(
+        usage ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError,
+        sentenceOf(error),
+      );
     });
     if (contents === undefined) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no resource ${uri.slice(0, 200)}.`, {
@@ -255,12 +276,7 @@ export function createServer(host: McpHost, scope = host.resources.scope({ liste
 }
 
 /** Tools that take seconds; the pool keeps a place for them that longer ones never take. */
-const SHORT_TOOLS: ReadonlySet<string> = new Set([
-  'list_videos',
-  'inspect_pair',
-  'find_alignment',
-  'probe_backend',
-]);
+const SHORT_TOOLS: ReadonlySet<string> = new Set(['inspect_pair', 'find_alignment', 'probe_backend']);
 
 function unknownTool(name: string, tools: readonly Tool[]): ProtocolError {
   const names = tools.map((tool) => tool.name);

@@ -90,10 +90,10 @@ const CALLS: Readonly<Record<string, Args>> = {
 /** What a documented value gives: it is taken, or refused with a sentence. */
 type Outcome = 'taken' | RegExp;
 
-const scoring = (
-  tool: string,
-  large: Args,
-): readonly (readonly [string, string, Args, Outcome, string?])[] => [
+type RequestRow = [tool: string, field: string, args: Args, outcome: Outcome, deviation?: string];
+type ResponseRow = [tool: string, path: string, value: unknown, deviation?: string];
+
+const scoring = (tool: string, large: Args): readonly RequestRow[] => [
   [tool, 'model', { model: 'version=vmaf_v0.6.1' }, 'taken'],
   [tool, 'backend', { backend: 'auto' }, 'taken'],
   [tool, 'backend', { backend: 'cpu' }, 'taken'],
@@ -136,7 +136,7 @@ const scoring = (
 ];
 
 /** Tool, field, arguments beside those of {@link CALLS}, what comes of it, and why that is not what is documented. */
-const REQUESTS: readonly (readonly [string, string, Args, Outcome, string?])[] = [
+const REQUESTS: readonly RequestRow[] = [
   ['vmaf_score', 'ref', { ref: '/etc/passwd' }, /not under an allowed/],
   ['vmaf_score', 'dis', { dis: join(videoFolder(), 'nothing.yuv') }, /does not exist/],
   ['vmaf_score', 'width', { width: 0 }, /"width" is 0/],
@@ -229,17 +229,17 @@ const evaluated: readonly (readonly [string, unknown])[] = [
 const flags = ['cpu', 'cuda', 'sycl', 'hip', 'metal'];
 
 /** Tool, path of a member, what it is, and why that is not what is documented. */
-const RESPONSES: readonly (readonly [string, string, unknown, string?])[] = [
-  ...report.map(([path, value]) => ['vmaf_score', path, value] as const),
+const RESPONSES: readonly ResponseRow[] = [
+  ...report.map(([path, value]) => ['vmaf_score', path, value] as ResponseRow),
   ['vmaf_score', 'frames', undefined, 'frames are in a resource unless detail is frames'],
   ['vmaf_score', 'mismatched_model_warning', text],
   ['list_models', 'models.0', { name: text, path: text, format: 'json', size_bytes: number }],
-  ...flags.map((name) => ['list_backends', name, flag] as const),
+  ...flags.map((name) => ['list_backends', name, flag] as ResponseRow),
   ['eval_model_on_split', 'model', tiny_model],
   ['eval_model_on_split', 'features', features],
-  ...evaluated.map(([path, value]) => ['eval_model_on_split', path, value] as const),
+  ...evaluated.map(([path, value]) => ['eval_model_on_split', path, value] as ResponseRow),
   ['compare_models', 'ranked.0.model', tiny_model],
-  ...evaluated.map(([path, value]) => ['compare_models', `ranked.0.${path}`, value] as const),
+  ...evaluated.map(([path, value]) => ['compare_models', `ranked.0.${path}`, value] as ResponseRow),
   ['compare_models', 'errors.0', { model: text, error: text }],
   ['describe_worst_frames', 'model_id', null],
   ['describe_worst_frames', 'frames.0.frame_index', number],
@@ -254,9 +254,9 @@ const RESPONSES: readonly (readonly [string, string, unknown, string?])[] = [
   ['probe_backend', 'error', null],
   ['vmaf_version', 'binary_path', expect.toSatisfy((path) => path === null || typeof path === 'string')],
   ['vmaf_version', 'version', expect.toSatisfy((told) => told === null || typeof told === 'string')],
-  ...flags.map((name) => ['vmaf_version', `build_flags.${name}`, flag] as const),
+  ...flags.map((name) => ['vmaf_version', `build_flags.${name}`, flag] as ResponseRow),
   ['vmaf_version', 'error', expect.toSatisfy((error) => error === null || typeof error === 'string')],
-  ...report.map(([path, value]) => ['vmaf_score_encoded', path, value] as const),
+  ...report.map(([path, value]) => ['vmaf_score_encoded', path, value] as ResponseRow),
   ['vmaf_score_encoded', 'reference_encoded', y4m.ref],
   ['vmaf_score_encoded', 'distorted_encoded', y4m.dis],
   ['list_extractors', 'extractors.0', { name: text, backend: 'cpu', source: text }],
@@ -420,7 +420,7 @@ describe.each([
     return answer;
   };
 
-  it.each(REQUESTS)('%s takes %s %j: %s %s', async (tool, field, args, outcome) => {
+  it.each<RequestRow>(REQUESTS)('%s takes %s %j: %s %s', async (tool, field, args, outcome) => {
     // What writes a file is asked once by each client.
     const own = 'output' in args ? { output: `${String(args.output)}.${_.length}.mp4` } : args;
     const { isError, document } = await caller.call(tool, { ...CALLS[tool], ...own });
@@ -432,7 +432,7 @@ describe.each([
       });
   });
 
-  it.each(RESPONSES)('%s answers %s', async (tool, path, value) => {
+  it.each<ResponseRow>(RESPONSES)('%s answers %s', async (tool, path, value) => {
     const { isError, document } = await usual(tool);
     expect(isError).toBe(false);
     expect(member(document, path)).toEqual(expected(value));
@@ -474,8 +474,8 @@ describe('the table of the reference', () => {
   });
 
   it('deviates where a row says so, and nowhere else', () => {
-    const reasons = [...REQUESTS, ...RESPONSES].flatMap(
-      (row) => row[4] ?? (row.length === 4 && typeof row[3] === 'string' && row[3] !== 'taken' ? row[3] : []),
+    const reasons = [...REQUESTS.map((row) => row[4]), ...RESPONSES.map((row) => row[3])].filter(
+      (reason) => reason !== undefined,
     );
     expect([...new Set(reasons)]).toEqual([
       'refused, not clamped to 63',
@@ -493,7 +493,7 @@ const EMBEDDED_CALLS: Readonly<Record<string, Args>> = {
 };
 
 /** Tool, field, arguments, what comes of it, and why that is not what is documented. */
-const EMBEDDED_REQUESTS: readonly (readonly [string, string, Args, Outcome, string?])[] = [
+const EMBEDDED_REQUESTS: readonly RequestRow[] = [
   ['compute_vmaf', 'reference_path', { reference_path: '/etc/passwd' }, /not under an allowed/],
   ['compute_vmaf', 'distorted_path', { distorted_path: '/etc/passwd' }, /not under an allowed/],
   ['compute_vmaf', 'width', { width: 0 }, /width is 0/],
@@ -505,7 +505,7 @@ const EMBEDDED_REQUESTS: readonly (readonly [string, string, Args, Outcome, stri
   ['list_features', 'no arguments', { a: 1 }, /there is no argument "a"/],
 ];
 
-const EMBEDDED_RESPONSES: readonly (readonly [string, string, unknown, string?])[] = [
+const EMBEDDED_RESPONSES: readonly ResponseRow[] = [
   ['list_features', 'features.0', text],
   ['list_features', 'count', number],
   ['compute_vmaf', 'score', number],
@@ -587,7 +587,7 @@ describe.each(Object.entries(EMBEDDED))("the embedded server's calls over %s", (
     await opened.server.close();
   });
 
-  it.each(EMBEDDED_REQUESTS)('%s takes %s %j: %s', async (tool, field, args, outcome) => {
+  it.each<RequestRow>(EMBEDDED_REQUESTS)('%s takes %s %j: %s', async (tool, field, args, outcome) => {
     const { isError, document } = await caller.call(tool, { ...EMBEDDED_CALLS[tool], ...args });
     if (outcome === 'taken') expect(isError, `${field}: ${document.error}`).toBe(false);
     else
@@ -597,7 +597,7 @@ describe.each(Object.entries(EMBEDDED))("the embedded server's calls over %s", (
       });
   });
 
-  it.each(EMBEDDED_RESPONSES)('%s answers %s', async (tool, path, value) => {
+  it.each<ResponseRow>(EMBEDDED_RESPONSES)('%s answers %s', async (tool, path, value) => {
     const answer = answers.get(tool) ?? caller.call(tool, EMBEDDED_CALLS[tool] ?? {});
     answers.set(tool, answer);
     expect(member((await answer).document, path)).toEqual(value);

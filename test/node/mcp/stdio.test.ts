@@ -219,6 +219,15 @@ describe('a session', () => {
     expect(read.result.contents).toEqual([
       { uri: report.uri, mimeType: 'application/json', text: '{"frames":[]}' },
     ]);
+    const templates = await wire.ask(6, 'resources/templates/list');
+    const [{ uriTemplate }] = templates.result.resourceTemplates;
+    expect(uriTemplate).toBe('anyvmaf://results/{id}/frames{?metric,from,to,step}');
+    const pages = report.uri.replace('report.json', 'frames');
+    expect(report.description).toContain(pages);
+    const page = await wire.ask(7, 'resources/read', { uri: `${pages}?from=0` });
+    expect(JSON.parse(page.result.contents[0].text)).toMatchObject({ frames: 0, rows: [], next: null });
+    const wrong = await wire.ask(8, 'resources/read', { uri: `${pages}?from=a` });
+    expect(wrong.error).toMatchObject({ code: -32602, message: expect.stringContaining('from is "a"') });
     const shown = await wire.ask(3, 'resources/read', { uri: picture.uri });
     expect(shown.result.contents[0].blob).toBe('iVBORw==');
     const list = await wire.ask(4, 'resources/list');
