@@ -11,17 +11,7 @@ import { describeVideo } from './checked-api.js';
 import type { ToolContext } from './context.js';
 import { type CheckedPath, checkFile } from './paths.js';
 import { errorInParameters } from './scoring/wording.js';
-
-/** Endings of files that are videos. */
-const ENDINGS: ReadonlySet<string> = new Set(
-  (
-    '.3gp .264 .265 .av1 .avi .flv .h264 .h265 .hevc .ivf .m2ts .m2v .m4v .mkv .mov .mp4 .mpeg .mpg .mts .mxf .obu .ogv .ts ' +
-    '.vob .webm .wmv .y4m .yuv'
-  ).split(' '),
-);
-
-/** Raw video, which does not say what it is. */
-const RAW = '.yuv';
+import { RAW_ENDING, VIDEO_ENDINGS } from './video-endings.js';
 
 /** Names that are looked at, and how deep below an allowed folder. */
 const MOST_NAMES = 20_000;
@@ -145,14 +135,14 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
 
 function isVideo(path: string, contains: string | undefined): boolean {
   return (
-    ENDINGS.has(extname(path).toLowerCase()) &&
+    VIDEO_ENDINGS.has(extname(path).toLowerCase()) &&
     (contains === undefined || path.toLowerCase().includes(contains))
   );
 }
 
 /** What a video declares, or why that is not known. */
 async function factsOf(path: string, { files, signal }: ToolContext): Promise<Facts> {
-  if (extname(path).toLowerCase() === RAW)
+  if (extname(path).toLowerCase() === RAW_ENDING)
     return { note: 'Raw YUV does not say its size: give width, height, pixfmt and bitdepth.' };
   try {
     const checked: CheckedPath = (await checkFile(path, files)).path;

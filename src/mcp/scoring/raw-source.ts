@@ -13,10 +13,10 @@ import { quoted, showValue } from '../../core/printable.js';
 import { quotedWord } from '../../core/shell.js';
 import { openChecked } from '../../files/checked-file.js';
 import { makeScratchFolder, removeScratch } from '../../files/scratch.js';
-import { isContainer } from '../../media/sniff.js';
 import { y4mHeader } from '../../sample/files.js';
 import type { ToolContext } from '../context.js';
 import type { CheckedPath, InputFile } from '../paths.js';
+import { RAW_ENDING, VIDEO_ENDINGS } from '../video-endings.js';
 import type { EncodingLimits } from './encoding.js';
 
 /** A source, and what it is where it does not say so itself. */
@@ -63,7 +63,7 @@ export async function withSource<Result>(
   const { origin } = files;
   const limit = max_temp_gb * 1e9;
   const given = (['width', 'height', 'framerate'] as const).filter((name) => input[name] !== undefined);
-  if (!(await isRaw(src, origin, width !== undefined || height !== undefined))) {
+  if (!isRaw(src, width !== undefined || height !== undefined)) {
     return work({
       path: src.path,
       origin,
@@ -113,16 +113,10 @@ export async function withSource<Result>(
   }
 }
 
-/** Whether a file is raw video: by its name, or as a geometry is given for what no container begins. */
-async function isRaw({ path }: InputFile, origin: Origin, hasGeometry: boolean): Promise<boolean> {
-  const named = extname(path).toLowerCase() === '.yuv';
-  if (!named && !hasGeometry) return false;
-  const fd = openChecked(path, origin);
-  const stream = createReadStream('', { fd, start: 0, end: 255 });
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(chunk);
-  const start = Buffer.concat(chunks);
-  return !isContainer(start) && !start.toString('latin1').startsWith('YUV4MPEG2');
+/** Whether a file is raw video: by its ending, or as a geometry is given for one that no container has. */
+function isRaw({ path }: InputFile, hasGeometry: boolean): boolean {
+  const ending = extname(path).toLowerCase();
+  return ending === RAW_ENDING || (hasGeometry && !VIDEO_ENDINGS.has(ending));
 }
 
 const PIXELS = /^(?:yuv(420|422|444)p|gray)(9|10|12|14|16)?(?:le)?$/;

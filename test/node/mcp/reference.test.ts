@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { constants, openSync, writeFileSync } from 'node:fs';
 import { createConnection, Socket } from 'node:net';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { type Duplex, PassThrough } from 'node:stream';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
@@ -119,6 +119,7 @@ const scoring = (tool: string, large: Args): readonly RequestRow[] => [
     /^no_reference requires tiny_model; no classic NR scorer exists/,
   ],
   [tool, 'feature', { feature: ['psnr'] }, 'taken'],
+  [tool, 'feature', { feature: 'psnr', threads: null, no_reference: 'false' }, 'taken'],
   [tool, 'aom_ctc', { ...large, aom_ctc: 'v1.0' }, 'taken'],
   [
     tool,
@@ -139,6 +140,9 @@ const scoring = (tool: string, large: Args): readonly RequestRow[] => [
 const REQUESTS: readonly RequestRow[] = [
   ['vmaf_score', 'ref', { ref: '/etc/passwd' }, /not under an allowed/],
   ['vmaf_score', 'dis', { dis: join(videoFolder(), 'nothing.yuv') }, /does not exist/],
+  ['vmaf_score', 'ref', { ref: `file://${raw.ref}` }, 'taken'],
+  ['vmaf_score', 'ref', { ref: basename(raw.ref) }, 'taken'],
+  ['vmaf_score', 'width', { width: '64', height: '48', bitdepth: '8' }, 'taken'],
   ['vmaf_score', 'width', { width: 0 }, /"width" is 0/],
   ['vmaf_score', 'height', { height: 0 }, /"height" is 0/],
   ['vmaf_score', 'pixfmt', { pixfmt: '411' }, /"pixfmt" is "411"/],
@@ -192,6 +196,7 @@ const REQUESTS: readonly RequestRow[] = [
   ['run_ladder', 'target_vmafs', { target_vmafs: '70' }, 'taken'],
   ['run_ladder', 'target_vmafs', { target_vmafs: null }, 'taken', 'may be left out'],
   ['run_ladder', 'encoder', { encoder: 'libx265' }, 'taken'],
+  ['run_ladder', 'encoder', { encoder: 'svt-av1' }, 'taken'],
   ['run_ladder', 'quality_tiers', { quality_tiers: 2 }, 'taken'],
   ['run_ladder', 'format', { format: 'hls' }, 'taken'],
   ['run_ladder', 'format', { format: 'dash' }, 'taken'],
