@@ -31,6 +31,8 @@ export interface EncodedVideo {
   readonly filters?: string;
   /** Set for a truncated file: what is missing, a clause. */
   readonly cutOff?: string;
+  /** What its encoder says of how it encoded, if anything. */
+  readonly encoderSettings?: string;
 }
 
 /** How to choose a decoder. */
@@ -76,8 +78,15 @@ export async function chooseDecoder(encoded: EncodedInput, options: DecoderOptio
     }
     try {
       const facts = await (early?.facts ?? decoder.probe(encoded.input, signal));
-      const { input, cutOff } = encoded;
-      return { input, decoder, facts, others: candidates.slice(i + 1), ...(cutOff && { cutOff }) };
+      const { input, cutOff, encoderSettings } = encoded;
+      return {
+        input,
+        decoder,
+        facts,
+        others: candidates.slice(i + 1),
+        ...(cutOff && { cutOff }),
+        ...(encoderSettings && { encoderSettings }),
+      };
     } catch (error) {
       attempts.push({ decoder, availability, error: refusal(error) });
     }

@@ -72,6 +72,8 @@ export interface EncodedInput {
   readonly looksLike?: string;
   /** Set for a truncated file: what is missing, a clause. */
   readonly cutOff?: string;
+  /** What its encoder says of how it encoded, if anything. */
+  readonly encoderSettings?: string;
   /** Set for pictures in files of their own. */
   readonly sequence?: true;
 }
@@ -132,9 +134,15 @@ export async function openInput(
     const opened = await openRandom(bytes, name, options);
     if (!('encoded' in opened)) return opened;
     close();
-    const { looksLike, cutOff } = opened;
-    const kept = remote ?? input;
-    return { kind: 'encoded', name, input: kept, ...(looksLike && { looksLike }), ...(cutOff && { cutOff }) };
+    const { looksLike, cutOff, encoderSettings } = opened;
+    return {
+      kind: 'encoded',
+      name,
+      input: remote ?? input,
+      ...(looksLike && { looksLike }),
+      ...(cutOff && { cutOff }),
+      ...(encoderSettings && { encoderSettings }),
+    };
   } catch (error) {
     close();
     // Closing looks like the end of the stream, so throw the abort reason instead.
@@ -274,7 +282,8 @@ async function openBytes(
 interface Encoded {
   readonly encoded: true;
   readonly looksLike: string | undefined;
-  readonly cutOff: string | undefined;
+  readonly cutOff?: string | undefined;
+  readonly encoderSettings?: string | undefined;
 }
 
 async function openRandom(
@@ -290,10 +299,11 @@ async function openRandom(
   const recognised = recognise(start, name, decoding && isContainer(start) ? undefined : raw);
   if (recognised.kind === 'other') {
     const { looksLike } = recognised;
-    if (!decoding || looksLike === undefined) return { encoded: true, looksLike, cutOff: undefined };
-    const [{ findCutOff }, { isEncrypted }] = await Promise.all([
+    if (!decoding || looksLike === undefined) return { encoded: true, looksLike };
+    const [{ findCutOff }, { isEncrypted }, { encoderSettings }] = await Promise.all([
       import('./cut-off.js'),
       import('./encrypted.js'),
+      import('./encoder-settings.js'),
     ]);
     if (/MOV/.test(looksLike) && (await isEncrypted(reader))) {
       throw new AnyvmafError(
@@ -301,7 +311,8 @@ async function openRandom(
         `${shown(name)} is encrypted; its frames cannot be decoded, score the video before encryption.`,
       );
     }
-    return { encoded: true, looksLike, cutOff: await findCutOff(reader) };
+    const cutOff = await findCutOff(reader);
+    return { encoded: true, looksLike, cutOff, encoderSettings: await encoderSettings(reader) };
   }
   if (recognised.kind === 'yuv') {
     const known = { ...rawInfo(recognised.raw, name, reader.size, start), fileSize: reader.size };

@@ -316,6 +316,7 @@ export const inputPairing = objectOf<InputPairing>({
   decoder: or(choice(...DECODERS, 'none'), () => 'none'),
   decodedBy: optional(text),
   codec: optional(text),
+  encoderSettings: optional(text),
   pixelFormat: optional(text),
   bitrate: optional(number),
   fileSize: optional(integer),

@@ -124,7 +124,7 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
     });
 
     it('have BD-rates between codecs as the public function states them, and names that lie on nothing', async () => {
-      const table = page.getByRole('table', { name: 'BD-rate between codecs' });
+      const table = page.getByRole('table', { name: 'BD-rate between curves' });
       const curve = (codec: string) =>
         ELEVEN.filter(({ pairing }) => pairing?.distorted.codec === codec).map((report) => ({
           kbps: (report.pairing?.distorted.bitrate ?? 0) / 1000,

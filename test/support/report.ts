@@ -2,6 +2,7 @@
  * @module test/support/report
  * Reports to write and summarise, put together by hand.
  */
+import type { InputPairing } from '../../src/media/pairing/types.js';
 import type {
   FrameMetrics,
   MetricDistribution,
@@ -45,11 +46,7 @@ export function report(parts: Partial<Report> = {}): Report {
 }
 
 /** A pairing frame by frame, with what is known of the distorted file. */
-export function paired(distorted: {
-  readonly codec?: string;
-  readonly bitrate?: number;
-  readonly fileSize?: number;
-}): NonNullable<Report['pairing']> {
+export function paired(distorted: Partial<InputPairing>): NonNullable<Report['pairing']> {
   const side = {
     decoder: 'mediabunny',
     decodedBy: 'a decoder',

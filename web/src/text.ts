@@ -289,7 +289,7 @@ export const text = {
       caption: (metric: string) => `${metric} and bit rate, by bit rate`,
       encode: 'encode',
       rate: 'bit rate',
-      codec: 'codec',
+      curve: 'curve',
     },
     saved: {
       from: (format: string) => `Opened from a saved ${format} file.`,

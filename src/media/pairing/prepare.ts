@@ -336,7 +336,7 @@ async function openSide(plan: PairingPlan, role: InputRole, open: OpenDecoder): 
     skip: 0,
     mapped,
     done: {
-      ...describeDecoded(decoded),
+      ...describeDecoded(decoded, side.video),
       ...(scaledBy !== undefined && { scaledBy }),
       conversions: [...(side.applied ?? []), ...describeConversion(info, format)],
     },
@@ -483,12 +483,16 @@ function describeStored(info: VideoInfo): Omit<InputPairing, 'decoder' | 'conver
   return { width, height, bitDepth, chroma, ...(frameRate && { frameRate }) };
 }
 
-function describeDecoded({ facts, decoder, decodedBy }: DecodedSource): Omit<InputPairing, 'conversions'> {
+function describeDecoded(
+  { facts, decoder, decodedBy }: DecodedSource,
+  { encoderSettings }: EncodedVideo,
+): Omit<InputPairing, 'conversions'> {
   const { width, height, bitDepth, chroma, codec, pixelFormat } = facts;
   return {
     decoder,
     decodedBy,
     codec,
+    ...(encoderSettings && { encoderSettings }),
     pixelFormat,
     ...(facts.bitrate !== null && { bitrate: facts.bitrate }),
     ...(facts.fileSize !== null && { fileSize: facts.fileSize }),

@@ -28,6 +28,8 @@ export interface InputPairing {
   readonly decodedBy?: string;
   /** Codec by ffmpeg's short name; absent without a decoder. */
   readonly codec?: string;
+  /** What its encoder, x264 or x265, says of how it encoded: `x264 subme=8 ref=5 ...`. */
+  readonly encoderSettings?: string;
   /** ffmpeg's name of the decoded pixel format. */
   readonly pixelFormat?: string;
   /** Bits per second of the video track, or of the file if only that is known. */

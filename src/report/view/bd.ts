@@ -1,6 +1,6 @@
 /**
  * @module report/view/bd
- * BD-rate between the codecs of several encodes as a table: how much more or less one needs than another for the same quality.
+ * BD-rate between the curves of several encodes as a table: how much more or less one needs than another for the same quality.
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { type BdResult, bdRate } from '../bd-rate.js';
@@ -8,23 +8,23 @@ import { differenceOf, type Encode, type EncodeList } from './encodes.js';
 import type { RatePoint } from './rates.js';
 import type { Templates } from './template.js';
 
-/** A codec's points, at least two of different quality. */
+/** Points of one codec, size and settings, at least two of different quality. */
 interface Curve {
-  readonly codec: string;
+  readonly name: string;
   readonly points: readonly { readonly kbps: number; readonly quality: number }[];
 }
 
 /** What came of comparing one curve with another. */
 type Compared = { readonly result: BdResult } | { readonly refused: string };
 
-/** Codecs with enough encodes for a curve, in the order of the points. */
+/** Curves with enough encodes, in the order of the points. */
 export function curvesOf(points: readonly RatePoint[]): Curve[] {
-  const codecs = [...new Set(points.flatMap(({ codec }) => codec ?? []))];
-  return codecs
-    .map((codec) => ({
-      codec,
+  const names = [...new Set(points.flatMap(({ curve }) => curve ?? []))];
+  return names
+    .map((name) => ({
+      name,
       points: points
-        .filter((point) => point.codec === codec)
+        .filter((point) => point.curve === name)
         .map(({ rate, quality }) => ({ kbps: rate / 1000, quality })),
     }))
     .filter((curve) => new Set(curve.points.map(({ quality }) => quality)).size > 1);
@@ -41,7 +41,7 @@ export function comparedWith(anchor: Curve, test: Curve): Compared {
 }
 
 /**
- * The table of all codecs against each other; `undefined` with fewer than two, where less is better, and where numbers do not
+ * The table of all curves against each other; `undefined` with fewer than two, where less is better, and where numbers do not
  * compare.
  * @param points of some of the encodes
  */
@@ -55,7 +55,7 @@ export function bdTable<T>(
   if (ranking?.worse === 'high' || differenceOf(used) !== undefined) return undefined;
   const curves = curvesOf(points);
   if (curves.length < 2) return undefined;
-  const heading = 'BD-rate between codecs';
+  const heading = 'BD-rate between curves';
   const rows = curves.map((test) => {
     const cells = curves.map((anchor) => {
       if (anchor === test) return html`<td class="faint" aria-hidden="true">–</td>`;
@@ -65,12 +65,12 @@ export function bdTable<T>(
       const title = `compared from ${range.from.toFixed(1)} to ${range.to.toFixed(1)}, ${percent(overlap)} of the shorter curve`;
       return html`<td class="${value < 0 ? 'less' : value > 0 ? 'more' : ''}" title="${title}">${signed(value)}</td>`;
     });
-    return html`<tr><th scope="row">${test.codec}</th>${cells}</tr>`;
+    return html`<tr><th scope="row">${test.name}</th>${cells}</tr>`;
   });
-  const heads = curves.map(({ codec }) => html`<th scope="col">against ${codec}</th>`);
+  const heads = curves.map(({ name }) => html`<th scope="col">against ${name}</th>`);
   const notes = notesOf(curves).map((note) => html`<p class="soft small">${note}</p>`);
-  return html`<div class="bd"><h3>${heading}</h3><p class="soft small">The mean difference of bit rate at equal ${metric}: a codec with a value below zero needs less than the one above it.</p>
-<div class="scroll" tabindex="0" role="region" aria-label="${heading}"><table class="tight"><caption class="unseen">${heading}</caption><thead><tr><th scope="col">codec</th>${heads}</tr></thead><tbody>${rows}</tbody></table></div>
+  return html`<div class="bd"><h3>${heading}</h3><p class="soft small">The mean difference of bit rate at equal ${metric}: one with a value below zero needs less than the one above it.</p>
+<div class="scroll" tabindex="0" role="region" aria-label="${heading}"><table class="tight"><caption class="unseen">${heading}</caption><thead><tr><th scope="col">curve</th>${heads}</tr></thead><tbody>${rows}</tbody></table></div>
 ${notes}</div>`;
 }
 
@@ -84,11 +84,11 @@ function percent(share: number): string {
   return `${Math.round(share * 100)} %`;
 }
 
-/** Why a value is missing or says little; each pair of codecs once. */
+/** Why a value is missing or says little; each pair once. */
 function notesOf(curves: readonly Curve[]): string[] {
   const pairs = curves.flatMap((anchor, i) => curves.slice(i + 1).map((test) => [anchor, test] as const));
   const notes = pairs.flatMap(([anchor, test]) => {
-    const names = `${test.codec} against ${anchor.codec}`;
+    const names = `${test.name} against ${anchor.name}`;
     const compared = comparedWith(anchor, test);
     if ('refused' in compared)
       return [`${names}: none, since the qualities of their encodes do not overlap.`];
@@ -100,9 +100,7 @@ function notesOf(curves: readonly Curve[]): string[] {
   const few = curves.filter(({ points }) => points.length < 4);
   return [
     ...notes,
-    ...uneven.map(
-      ({ codec }) => `${codec}: an encode of a higher rate is no better than one of a lower rate.`,
-    ),
-    ...(few.length > 0 ? [`From fewer than four encodes: ${few.map(({ codec }) => codec).join(', ')}.`] : []),
+    ...uneven.map(({ name }) => `${name}: an encode of a higher rate is no better than one of a lower rate.`),
+    ...(few.length > 0 ? [`From fewer than four encodes: ${few.map(({ name }) => name).join(', ')}.`] : []),
   ];
 }

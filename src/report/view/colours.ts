@@ -1,52 +1,43 @@
 /**
  * @module report/view/colours
- * The colour of each encode: a hue for its codec and a shade for its rate, where there are many or several codecs.
+ * The colour of each encode: a hue for its curve and a shade for its rate, where there are many or several curves.
  */
-import { codecOf, type Encode, rateOf } from './encodes.js';
+import { type Encode, rateOf } from './encodes.js';
+import { curveNames } from './groups.js';
 
 /** Hues that there are. */
 const HUES = 8;
 
-/** Up to so many encodes of one codec are told apart by hues. */
+/** Up to so many encodes of one curve are told apart by hues. */
 const FEW = 3;
 
 /** Per cent of a hue that is left in the lightest and in the darkest shade. */
 const LIGHT = 58;
 const DARK = 55;
 
-/** A codec and the number of its hue; without a codec, of an encode by itself. */
-function hues(list: readonly Encode[]): Map<string | number, number> {
-  const groups = new Map<string | number, number>();
-  for (const encode of list) {
-    const key = codecOf(encode) ?? encode.index;
-    if (!groups.has(key)) groups.set(key, groups.size % HUES);
-  }
-  return groups;
-}
-
-/** Whether hues stand for codecs. */
-function byCodec(list: readonly Encode[]): boolean {
-  const codecs = new Set(list.map(codecOf).filter((codec) => codec !== undefined));
-  return codecs.size > 1 || (codecs.size === 1 && list.length > FEW);
-}
-
-/** The hue of a codec's line, as CSS. */
-export function codecColour(list: readonly Encode[], codec: string | undefined): string {
-  const hue = codec === undefined || !byCodec(list) ? undefined : hues(list).get(codec);
-  return hue === undefined ? 'var(--faint)' : `var(--s${hue})`;
-}
-
-/** The colours of encodes by their index, as CSS: of one codec the higher rates have more contrast. */
+/** The colours of encodes by their index, as CSS: of one curve the higher rates have more contrast. */
 export function encodeColours(list: readonly Encode[]): string[] {
-  if (!byCodec(list)) return list.map(({ index }) => `var(--s${index % HUES})`);
-  const groups = hues(list);
-  return list.map((encode) => {
-    const key = codecOf(encode) ?? encode.index;
-    const base = `var(--s${groups.get(key) ?? 0})`;
-    const kin = list.filter((other) => (codecOf(other) ?? other.index) === key);
+  const curves = curveNames(list);
+  const named = new Set(curves.filter((curve) => curve !== undefined));
+  const byCurve = named.size > 1 || (named.size === 1 && list.length > FEW);
+  const keys = list.map(({ index }, i) => (byCurve ? curves[i] : undefined) ?? index);
+  const hues = [...new Set(keys)];
+  const taken = new Set<string>();
+  return list.map((encode, i) => {
+    const hue = hues.indexOf(keys[i] as string | number);
+    const kin = list.filter((_, other) => keys[other] === keys[i]);
     const ranks = kin.toSorted((a, b) => (rateOf(a) ?? 0) - (rateOf(b) ?? 0));
-    return shade(base, ranks.length < 2 ? 0 : (2 * ranks.indexOf(encode)) / (ranks.length - 1) - 1);
+    const at = ranks.length < 2 ? 0 : (2 * ranks.indexOf(encode)) / (ranks.length - 1) - 1;
+    const colour = shades(`var(--s${hue % HUES})`, at).find((one) => !taken.has(one));
+    taken.add(colour ?? '');
+    return colour ?? `var(--s${hue % HUES})`;
   });
+}
+
+/** The shade of a hue, and others of it in the order of how far they are from it, where an encode has that one. */
+function shades(base: string, at: number): string[] {
+  const steps = [0, 0.8, -0.8, 0.4, -0.4, 0.6, -0.6, 0.2, -0.2];
+  return steps.map((step) => shade(base, Math.max(-1, Math.min(1, at + step))));
 }
 
 /** @param at from -1, near the ground, to 1, near the ink */

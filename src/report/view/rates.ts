@@ -1,11 +1,11 @@
 /**
  * @module report/view/rates
- * Quality over bit rate: a point for every encode, the encodes of a codec joined.
+ * Quality over bit rate: a point for every encode, the encodes of a curve joined.
  */
 import { trustOf } from '../trust.js';
-import { codecColour } from './colours.js';
 import { codecOf, type Encode, type EncodeList, rateOf } from './encodes.js';
-import { bitrateText, colourOf, joined, labelOf, percentOf, shortName } from './numbers.js';
+import { curveNames } from './groups.js';
+import { bitrateText, colourOf, encodeColour, joined, labelOf, percentOf, shortName } from './numbers.js';
 import { fittedRange, fixed, logTicks, ticks } from './scales.js';
 import type { Templates } from './template.js';
 
@@ -17,6 +17,8 @@ export interface RatePoint {
   readonly rate: number;
   readonly quality: number;
   readonly codec: string | undefined;
+  /** What tells its curve from others: codec, size and settings of the encoder; `undefined` without a codec. */
+  readonly curve: string | undefined;
 }
 
 const isUntrusted = ({ facts }: Encode) => trustOf(facts).verdict === 'untrusted';
@@ -33,13 +35,14 @@ export function ratePoints<E extends Encode>(
   encodes: EncodeList<E>,
   metric: string | undefined,
 ): RatePoint[] {
+  const curves = curveNames(encodes.list);
   return encodes.list
-    .flatMap((encode): RatePoint[] => {
+    .flatMap((encode, i): RatePoint[] => {
       if (isUntrusted(encode)) return [];
       const [rate, quality] = [rateOf(encode), encodes.pooled(encode, metric)?.mean];
       if (rate === undefined || !(rate > 0) || quality === undefined || !Number.isFinite(quality)) return [];
       const { index, name } = encode;
-      return [{ index, name, rate, quality, codec: codecOf(encode) }];
+      return [{ index, name, rate, quality, codec: codecOf(encode), curve: curves[i] }];
     })
     .sort((a, b) => a.rate - b.rate);
 }
@@ -66,7 +69,7 @@ function rateAxes(points: readonly RatePoint[], limits: readonly [number, number
   } as const;
 }
 
-/** What tells the lines of codecs apart: pixels drawn and left out in turn. */
+/** What tells lines apart: pixels drawn and left out in turn. */
 const DASHES: readonly (readonly number[])[] = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
 
 function dashOf(group: number): string {
@@ -101,18 +104,23 @@ export function rateChart<T, E extends Encode>(
   const x = (rate: number) => percentOf(Math.log(rate), ...across);
   const y = (quality: number) => Number(fixed(100 - percentOf(quality, ...up)));
   const places = points.map((point) => ({ point, x: x(point.rate), y: y(point.quality) }));
-  const codecs = [...new Set(points.map(({ codec }) => codec))];
-  const curves = codecs.map((codec) => places.filter(({ point }) => point.codec === codec));
+  const named = [...new Set(points.map(({ curve }) => curve))];
+  const curves = named.map((curve) => places.filter(({ point }) => point.curve === curve));
+  // Of several the colour of the encode in its middle, whose shade is the hue itself.
+  const colours = curves.map((line) => {
+    const middle = line[Math.floor((line.length - 1) / 2)];
+    return named.length < 2 || !middle ? 'var(--faint)' : encodeColour(middle.point.index);
+  });
   const lines = curves.map((line, i) => {
     const path = line.map((at, n) => `${n === 0 ? 'M' : 'L'}${at.x} ${at.y}`).join('');
-    return svg`<path d="${path}" fill="none" stroke="${codecColour(encodes.list, codecs[i])}" stroke-width="1.5" stroke-dasharray="${dashOf(i)}" vector-effect="non-scaling-stroke"></path>`;
+    return svg`<path d="${path}" fill="none" stroke="${colours[i]}" stroke-width="1.5" stroke-dasharray="${dashOf(i)}" vector-effect="non-scaling-stroke"></path>`;
   });
   const names = points.map(({ name }) => shortName(name, room.width < 480 ? 14 : 28));
   const sides = nameSides(places, names, curves, room);
   const dots = places.map(({ point, ...at }, i) => {
     const place = `left:${at.x}%;top:${at.y}%`;
     const value = encodes.valueText(metric, point.quality);
-    const title = `${point.name}: ${labelOf(metric)} ${value} at ${joined([bitrateText(point.rate), point.codec])}`;
+    const title = `${point.name}: ${labelOf(metric)} ${value} at ${joined([bitrateText(point.rate), point.curve])}`;
     const side = sides[i];
     return html`<span class="dot" .style=${`${colourOf(point.index)};${place}`} title="${title}"></span>${side === undefined ? '' : html`<span class="tag${side && ` ${side}`}" .style=${place}>${names[i]}</span>`}`;
   });
@@ -133,16 +141,13 @@ export function rateChart<T, E extends Encode>(
       ...dots,
       html`<span class="axis">bit rate in ${unit}, logarithmic</span>`,
     ],
-    key:
-      codecs.length > 1
-        ? codecs.map((codec, i) => codecKey(html, codec, codecColour(encodes.list, codec), i))
-        : [],
+    key: named.length > 1 ? named.map((curve, i) => curveKey(html, curve, colours[i] ?? '', i)) : [],
     places,
   };
 }
 
-function codecKey<T>(html: Templates<T>['html'], codec: string | undefined, colour: string, i: number): T {
-  return html`<span><svg width="28" height="8"><line x2="28" y1="4" y2="4" stroke="${colour}" stroke-width="1.5" stroke-dasharray="${dashOf(i)}"></line></svg>${codec ?? 'codec not known'}</span>`;
+function curveKey<T>(html: Templates<T>['html'], curve: string | undefined, colour: string, i: number): T {
+  return html`<span><svg width="28" height="8"><line x2="28" y1="4" y2="4" stroke="${colour}" stroke-width="1.5" stroke-dasharray="${dashOf(i)}"></line></svg>${curve ?? 'codec not known'}</span>`;
 }
 
 /** Pixels of a letter and of a line of text: about what they are. */

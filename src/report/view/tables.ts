@@ -117,6 +117,7 @@ function inputRows({ facts }: Encode, side: 'reference' | 'distorted', apart: bo
     ['file', input?.name],
     ['video', format?.join(', ')],
     ['codec', joined([pairing?.codec, pairing?.pixelFormat])],
+    ['encoder', pairing?.encoderSettings],
     ['bit rate', joined([bitrateText(pairing?.bitrate), sizeText(pairing?.fileSize)])],
     ['decoded by', pairing?.decodedBy],
     ['scaled by', scaled && `${scaled}, from ${pairing.width}×${pairing.height}`],

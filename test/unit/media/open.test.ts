@@ -56,6 +56,25 @@ describe('not a video', () => {
     expect(await named('a/b-c_1.mp4')).toContain('ffmpeg -i a/b-c_1.mp4 -strict');
   });
 
+  it.each([
+    [
+      'x264 - core 164 r3095 baee400 - H.264/MPEG-4 AVC codec - options: cabac=1 ref=5 me=hex subme=8 threads=3 rc=crf crf=20.0\0',
+      'x264 subme=8 ref=5 me=hex cabac=1',
+    ],
+    [
+      'x265 (build 199) - 3.5:[Linux] - options: cpuid=1 frame-threads=1 input-res=320x180 ref=3 no-rect rd=2 sao crf=30.0\0',
+      'x265 rd=2 ref=3 sao',
+    ],
+    ['Lavc59 libsvtav1', undefined],
+  ])('an encoded file says how it was encoded: %s', async (note, encoderSettings) => {
+    const opened = await openInput(ascii(`\0\0\0\x20ftypisom\0\0\0\x08mdat${note}`), {
+      platform: noFiles,
+      decoding: { allowUrl: false },
+    });
+    expect(opened).toMatchObject({ kind: 'encoded' });
+    expect('encoderSettings' in opened ? opened.encoderSettings : undefined).toBe(encoderSettings);
+  });
+
   it('asks for the geometry of anything else', async () => {
     for (const input of [ascii('hello'), new Uint8Array(5000)]) {
       expect(await failure(() => open(input, undefined, 'x.yuv'), 'media')).toContain(

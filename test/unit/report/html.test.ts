@@ -208,7 +208,7 @@ describe('quality over bit rate', () => {
     );
   });
 
-  it('has BD-rate between codecs where the numbers compare', () => {
+  it('has BD-rate between curves where the numbers compare', () => {
     const coded = (codec: string, kilobits: number, level: number, parts: Partial<Report> = {}) => ({
       ...sized(kilobits, level),
       pairing: paired({ codec, bitrate: 1000 * kilobits, fileSize: 250 * kilobits }),
@@ -219,7 +219,7 @@ describe('quality over bit rate', () => {
       qualities.map((level, i) => coded(codec, factor * 500 * 2 ** i, level));
     // Three quarters of the rate at every quality: 25 % less, and a third more the other way round.
     const page = text([...curve('h264', 1), ...curve('av1', 0.75)]);
-    expect(page).toContain('BD-rate between codecs');
+    expect(page).toContain('BD-rate between curves');
     const rows = [...page.matchAll(/<tr><th scope="row">(av1|h264)<\/th>(.*?)<\/tr>/g)].map(
       ([, codec, cells = '']) => [codec, ...[...cells.matchAll(/>([^<]*)<\/td>/g)].map(([, cell]) => cell)],
     );
@@ -228,6 +228,16 @@ describe('quality over bit rate', () => {
       ['h264', '+33.3 %', '–'],
     ]);
     expect(page).not.toContain('From fewer than four');
+    // Of one codec, by what its encoder was told.
+    const preset = (name: string, subme: number, factor: number) =>
+      curve('h264', factor).map((report, i) => ({
+        ...report,
+        distorted: { ...report.distorted, name: `${name}_${i}.mp4` },
+        pairing: paired({ ...report.pairing?.distorted, encoderSettings: `x264 subme=${subme}` }),
+      }));
+    expect(text([...preset('fast', 2, 1), ...preset('slow', 8, 0.75)])).toMatch(
+      /<th scope="row">h264 slow<\/th>.*−25\.0 %/,
+    );
     expect(text([...curve('h264', 1), ...curve('av1', 0.75).slice(1)])).toContain(
       'From fewer than four encodes: av1.',
     );

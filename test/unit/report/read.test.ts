@@ -19,6 +19,7 @@ const side = {
   decoder: 'mediabunny',
   decodedBy: 'mediabunny 1.0 & WebCodecs',
   codec: 'h264',
+  encoderSettings: 'x264 subme=8 & ref=5',
   pixelFormat: 'yuv420p',
   bitrate: 1234567,
   fileSize: 99,

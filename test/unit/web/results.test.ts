@@ -5,13 +5,14 @@
  */
 
 import { describe, expect, it } from 'vitest';
+import type { InputPairing } from '../../../src/media/pairing/types.js';
 import { bdRate } from '../../../src/report/bd-rate.js';
 import { pool } from '../../../src/report/pool.js';
 import { comparedWith, curvesOf, signed } from '../../../src/report/view/bd.js';
 import { type Encode, EncodeList, type Facts } from '../../../src/report/view/encodes.js';
+import { curveNames } from '../../../src/report/view/groups.js';
 import {
   bitrateText,
-  codecColour,
   encodeColours,
   logTicks,
   type RatePoint,
@@ -182,10 +183,9 @@ describe('colours of encodes', () => {
     expect(encodeColours(few)).toEqual(['var(--s0)', 'var(--s1)', 'var(--s2)']);
     const unknown = encodes([undefined, 1], [undefined, 2], [undefined, 3], [undefined, 4], [undefined, 5]);
     expect(new Set(encodeColours(unknown)).size).toBe(5);
-    expect(codecColour(few, 'h264')).toBe('var(--faint)');
   });
 
-  it('are one hue a codec, and a shade the darker the higher its rate', () => {
+  it('are one hue a curve, and a shade the darker the higher its rate', () => {
     const list = encodes(['h264', 900], ['vp9', 400], ['h264', 100], ['h264', 500], ['vp9', 800]);
     const colours = encodeColours(list);
     expect(colours.map((colour) => /--s(\d)/.exec(colour)?.[1])).toEqual(['0', '1', '0', '0', '1']);
@@ -196,12 +196,90 @@ describe('colours of encodes', () => {
       'var(--s0)',
       'color-mix(in srgb, var(--s1) 55%, var(--ink))',
     ]);
-    expect([codecColour(list, 'h264'), codecColour(list, 'vp9')]).toEqual(['var(--s0)', 'var(--s1)']);
   });
 
   it('tell more encodes of one codec apart than there are hues', () => {
     const rates = Array.from({ length: 11 }, (_, i) => ['h264', 100 * (i + 1)] as const);
     expect(new Set(encodeColours(encodes(...rates))).size).toBe(11);
+    const unknown = Array.from({ length: 30 }, () => [undefined, 1] as const);
+    expect(new Set(encodeColours(encodes(...unknown))).size).toBe(30);
+    const alone = Array.from({ length: 12 }, (_, i) => [`codec ${i}`, 1] as const);
+    expect(new Set(encodeColours(encodes(...alone))).size).toBe(12);
+  });
+});
+
+describe('curves of encodes', () => {
+  const FAST = 'x264 subme=2 ref=1 me=hex keyint=250';
+  const SLOW = 'x264 subme=8 ref=5 me=hex keyint=250';
+  type Named = readonly [name: string, facts: Partial<InputPairing>];
+  const curvesOfFiles = (files: readonly Named[]) =>
+    curveNames(
+      files.map(([name, facts], index) => ({
+        ...(encodes(['h264', 1])[0] as Encode),
+        index,
+        name,
+        facts: { pairing: paired({ codec: 'h264', ...facts }) },
+      })),
+    );
+  it.each<[what: string, files: Named[], names: string[]]>([
+    [
+      'settings apart, named by what their files’ names begin with',
+      [
+        ['x264_fast_20.mp4', { encoderSettings: FAST }],
+        ['x264_slow_20.mp4', { encoderSettings: SLOW }],
+        ['x264_fast_30.mp4', { encoderSettings: FAST }],
+        ['x264_slow_crf30.mp4', { encoderSettings: SLOW }],
+      ],
+      ['h264 x264_fast', 'h264 x264_slow', 'h264 x264_fast', 'h264 x264_slow'],
+    ],
+    [
+      'or by the settings in which they differ',
+      [
+        ['20-fast.mp4', { encoderSettings: FAST }],
+        ['20-slow.mp4', { encoderSettings: SLOW }],
+        ['30-fast.mp4', { encoderSettings: FAST }],
+        ['30-slow.mp4', { encoderSettings: SLOW }],
+      ],
+      ['h264 subme=2 ref=1', 'h264 subme=8 ref=5', 'h264 subme=2 ref=1', 'h264 subme=8 ref=5'],
+    ],
+    [
+      'sizes apart',
+      [
+        ['a.mp4', { encoderSettings: FAST }],
+        ['b.mp4', { encoderSettings: FAST, width: 480, height: 270 }],
+        ['c.mp4', { encoderSettings: FAST }],
+      ],
+      ['h264 1920×1080', 'h264 480×270', 'h264 1920×1080'],
+    ],
+    [
+      'depths apart',
+      [
+        ['a.mp4', {}],
+        ['b.mp4', { bitDepth: 10 }],
+      ],
+      ['h264 8 bit', 'h264 10 bit'],
+    ],
+    [
+      'names that differ in more than numbers apart, where streams say nothing',
+      [
+        ['crf20_good.webm', { codec: 'vp9' }],
+        ['crf20_best.webm', { codec: 'vp9' }],
+        ['crf30_good.webm', { codec: 'vp9' }],
+        ['crf30_best.webm', { codec: 'vp9' }],
+      ],
+      ['vp9 crf#_good', 'vp9 crf#_best', 'vp9 crf#_good', 'vp9 crf#_best'],
+    ],
+    [
+      'but not those of which one stands alone',
+      [
+        ['low.mp4', {}],
+        ['high.mp4', {}],
+        ['high2.mp4', { codec: 'av1' }],
+      ],
+      ['h264', 'h264', 'av1'],
+    ],
+  ])('have %s', (_, files, names) => {
+    expect(curvesOfFiles(files)).toEqual(names);
   });
 });
 
@@ -274,11 +352,12 @@ describe('distributions', () => {
   });
 });
 
-describe('BD-rate between codecs', () => {
+describe('BD-rate between curves', () => {
   const point = (codec: string | undefined, rate: number, quality: number): RatePoint => ({
     index: 0,
     name: '',
     codec,
+    curve: codec,
     rate,
     quality,
   });
@@ -294,8 +373,8 @@ describe('BD-rate between codecs', () => {
     point(undefined, 1e6, 50),
     point(undefined, 2e6, 60),
   ];
-  it('takes codecs with two qualities at least', () => {
-    expect(curvesOf(points).map(({ codec }) => codec)).toEqual(['h264', 'vp9', 'av1']);
+  it('takes curves with two qualities at least', () => {
+    expect(curvesOf(points).map(({ name }) => name)).toEqual(['h264', 'vp9', 'av1']);
   });
   it('is what the public function says, or why there is none', () => {
     const [h264, vp9, av1] = curvesOf(points) as [never, never, never];

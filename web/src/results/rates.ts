@@ -1,6 +1,6 @@
 /**
  * @module web/results/rates
- * Quality over bit rate: a point for every encode, the encodes of a codec joined, and the same as a table. There once two
+ * Quality over bit rate: a point for every encode, the encodes of a curve joined, and the same as a table. There once two
  * encodes have different bit rates.
  */
 import {
@@ -133,23 +133,23 @@ function placeBeside(tip: HTMLElement, plot: HTMLElement, area: HTMLElement, pla
 }
 
 /** All about a point. */
-function pointText({ index, name, quality, rate, codec }: RatePoint, encodes: Encodes): TemplateResult {
+function pointText({ index, name, quality, rate, curve }: RatePoint, encodes: Encodes): TemplateResult {
   const { metric = '' } = encodes.ranking ?? {};
   const rows = [
     [labelOf(metric), encodes.valueText(metric, quality)],
     [words.rate, bitrateText(rate)],
-    ...(codec === undefined ? [] : [[words.codec, codec]]),
+    ...(curve === undefined ? [] : [[words.curve, curve]]),
   ];
   return html`<div><span class="swatch" .style=${colourOf(index)}></span><span>${name}</span></div>${rows.map(([label, value]) => html`<div><span class="soft">${label}</span><b>${value}</b></div>`)}`;
 }
 
 function tableOf(points: readonly RatePoint[], encodes: Encodes, metric: string): TemplateResult {
   const label = labelOf(metric);
-  const codecs = points.some(({ codec }) => codec !== undefined);
-  const heads = [words.rate, label, ...(codecs ? [words.codec] : [])];
+  const curves = points.some(({ curve }) => curve !== undefined);
+  const heads = [words.rate, label, ...(curves ? [words.curve] : [])];
   const rows = points.map(
-    ({ index, name, rate, quality, codec }) =>
-      html`<tr .style=${colourOf(index)}><th scope="row"><span class="swatch"></span>${name}</th><td>${bitrateText(rate) ?? NONE}</td><td>${encodes.valueText(metric, quality)}</td>${codecs ? html`<td>${codec ?? NONE}</td>` : ''}</tr>`,
+    ({ index, name, rate, quality, curve }) =>
+      html`<tr .style=${colourOf(index)}><th scope="row"><span class="swatch"></span>${name}</th><td>${bitrateText(rate) ?? NONE}</td><td>${encodes.valueText(metric, quality)}</td>${curves ? html`<td>${curve ?? NONE}</td>` : ''}</tr>`,
   );
   return html`<table><caption class="unseen">${words.caption(label)}</caption><thead><tr><th scope="col">${words.encode}</th>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead><tbody>${rows}</tbody></table>`;
 }

@@ -1,0 +1,100 @@
+/**
+ * @module report/view/groups
+ * Which encodes lie on one curve of quality over rate: those of one codec, size and depth, made with the same settings.
+ */
+import { baseName } from '../facts.js';
+import { codecOf, type Encode } from './encodes.js';
+import { joined } from './numbers.js';
+
+/** The name of a file with its numbers left out, which mostly tell the rate. */
+const skeleton = ({ name }: Encode) =>
+  baseName(name)
+    .replace(/\.\w+$/, '')
+    .replace(/\d+(?:\.\d+)?/g, '#');
+
+/** Encodes of one curve. */
+type Group = readonly [Encode, ...Encode[]];
+
+/**
+ * The curve of each encode by a name that tells it from the others: `h264`, `h264 480×270`, `h264 slow`; `undefined` without a
+ * codec. Where streams do not say their encoder's settings, those belong together whose names differ in numbers alone, if each
+ * such name has several encodes.
+ */
+export function curveNames(list: readonly Encode[]): (string | undefined)[] {
+  const patterns = list.map((encode) => `${kindOf(encode)} ${skeleton(encode)}`);
+  const lone = new Set(
+    list
+      .filter((_, i) => patterns.indexOf(patterns[i] ?? '') === patterns.lastIndexOf(patterns[i] ?? ''))
+      .map(kindOf),
+  );
+  const groups = new Map<string, Group>();
+  list.forEach((encode, i) => {
+    const kind = kindOf(encode);
+    const settings = settingsOf(encode);
+    const key = settings ? `${kind} ${settings}` : lone.has(kind) ? kind : (patterns[i] ?? kind);
+    groups.set(key, [...(groups.get(key) ?? []), encode] as unknown as Group);
+  });
+  const all = [...groups.values()];
+  const names = all.map((group) => nameOf(group, all));
+  const unique = names.map((name, i) => (names.indexOf(name) === i ? name : `${name} (${i + 1})`));
+  return list.map((encode) =>
+    codecOf(encode) === undefined ? undefined : unique[all.findIndex((group) => group.includes(encode))],
+  );
+}
+
+function kindOf(encode: Encode): string {
+  return JSON.stringify([codecOf(encode), sizeOf(encode), depthOf(encode)]);
+}
+
+function sizeOf({ facts }: Encode): string {
+  const { width, height } = facts.pairing?.distorted ?? {};
+  return `${width}×${height}`;
+}
+
+function depthOf({ facts }: Encode): string {
+  return `${facts.pairing?.distorted.bitDepth} bit`;
+}
+
+function settingsOf({ facts }: Encode): string | undefined {
+  return facts.pairing?.distorted.encoderSettings;
+}
+
+/** The codec, and what tells a curve from others of it. */
+function nameOf(group: Group, all: readonly Group[]): string {
+  const [first] = group;
+  const kin = all.filter(([other]) => codecOf(other) === codecOf(first));
+  const differ = (key: (encode: Encode) => unknown) => new Set(kin.map(([other]) => key(other))).size > 1;
+  // Others of the same kind have other settings.
+  const alike = kin.filter(([other]) => kindOf(other) === kindOf(first));
+  return joined(
+    [
+      codecOf(first),
+      differ(sizeOf) && sizeOf(first),
+      differ(depthOf) && depthOf(first),
+      alike.length > 1 && settingsName(group, alike),
+    ],
+    ' ',
+  );
+}
+
+/** By what the names of its files have in common; else by the settings in which it differs, or by its files' pattern. */
+function settingsName(group: Group, alike: readonly Group[]): string {
+  const starts = alike.map(commonStart);
+  const start = commonStart(group);
+  if (start !== '' && new Set(starts).size === starts.length) return start;
+  const settings = ([one]: Group) => settingsOf(one)?.split(' ') ?? [];
+  const own = settings(group).filter((one) => !alike.every((other) => settings(other).includes(one)));
+  return own.length > 0 ? own.slice(0, 3).join(' ') : skeleton(group[0]);
+}
+
+/** What all names begin with, up to its last whole word: `slow` of `slow_crf23.mp4` and `slow_crf28.mp4`. */
+function commonStart([first, ...others]: Group): string {
+  const bare = ({ name }: Encode) => baseName(name).replace(/\.\w+$/, '');
+  const name = bare(first);
+  let end = name.length;
+  while (!others.every((other) => bare(other).startsWith(name.slice(0, end)))) end--;
+  return name
+    .slice(0, end)
+    .replace(/[^a-z0-9]*(?:crf|cq|qp|q)?[\d.]*$/i, '')
+    .replace(/[^a-z0-9]+$/i, '');
+}
