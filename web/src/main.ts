@@ -225,10 +225,10 @@ function remedies(): Remedies {
       !isActive(session.run.value) &&
       finding.hint?.purpose === 'fix' &&
       fixOf(finding) !== undefined,
-    mend(finding, file) {
+    mend(finding, files) {
       const fix = fixOf(finding);
       if (!fix) return;
-      applyFix(session, fix, file);
+      applyFix(session, fix, files);
       session.runsAsked.value++;
     },
     get outdated() {

@@ -29,6 +29,8 @@ export interface ChosenFile {
   readonly id: number;
   readonly file: File;
   readonly kind: FileKind;
+  /** Settings of this encode alone, in place of those of all. */
+  readonly own?: Partial<Settings>;
 }
 
 /** How to score. Defaults are left to the library. */
@@ -69,6 +71,11 @@ export const DEFAULT_SETTINGS: Settings = {
   allowDamaged: false,
   decoder: 'mediabunny',
 };
+
+/** The settings of one encode. */
+export function settingsOf({ settings }: Session, { own }: ChosenFile): Settings {
+  return { ...settings.value, ...own };
+}
 
 /** A tiny ONNX model that was picked, with its sidecar and weights beside it. */
 export interface ChosenTiny {

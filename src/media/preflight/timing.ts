@@ -117,6 +117,8 @@ function* lengthFindings(
   const { offset = 0, partial = false, frameRatePolicy, alignment } = context;
   if (partial) return;
   const beginTogether = alignment?.reason === 'clear' && alignment.offset === offset;
+  // An offset that was asked for or found explains lengths that differ; one found is a finding of its own.
+  const shifted = offset !== 0 || (alignment?.reason === 'clear' && alignment.offset !== 0);
   const [refFrames, disFrames] = [framesOf(reference), framesOf(distorted)];
   const differs = ratesDiffer(reference, distorted);
   const [ref, dis] = [durationOf(reference), durationOf(distorted)];
@@ -132,11 +134,11 @@ function* lengthFindings(
     const byTime = !!reference.timestamps && !!distorted.timestamps;
     // One lacks frames in the middle, or repeats some.
     const within = byTime && asLong && (isUneven(reference) || isUneven(distorted));
-    const accepted = offset !== 0 || (within && frameRatePolicy === 'nearest');
+    const accepted = shifted || (within && frameRatePolicy === 'nearest');
     const pairs = Math.max(0, Math.min(refFrames - Math.max(0, offset), disFrames - Math.max(0, -offset)));
     yield finding(
       'frame-count',
-      // With a requested offset, unpaired frames at either end are expected.
+      // With an offset, unpaired frames at either end are expected.
       accepted ? 'info' : 'warning',
       `distorted has ${counted(disFrames, 'frame')} but reference has ${counted(refFrames, 'frame')}; ` +
         (byTime
@@ -151,13 +153,13 @@ function* lengthFindings(
   const retimed = differs && refFrames !== null && refFrames === disFrames;
   yield finding(
     'duration',
-    offset === 0 ? 'warning' : 'info',
+    shifted ? 'info' : 'warning',
     `distorted lasts ${rounded(dis)} s but reference ${rounded(ref)} s; ` +
       (retimed
         ? 'the same frames are shown at another speed, and are compared by number.'
         : 'what only one of them shows is not compared.'),
     [Number(rounded(ref)), Number(rounded(dis))],
-    offset === 0 && !retimed ? commonPart(reference, distorted) : undefined,
+    !shifted && !retimed ? commonPart(reference, distorted) : undefined,
   );
 }
 

@@ -4,7 +4,7 @@
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { type BdResult, bdRate } from '../bd-rate.js';
-import { differenceOf, type Encode, type EncodeList } from './encodes.js';
+import { comparable, type Encode, type EncodeList } from './encodes.js';
 import type { RatePoint } from './rates.js';
 import type { Templates } from './template.js';
 
@@ -41,8 +41,8 @@ export function comparedWith(anchor: Curve, test: Curve): Compared {
 }
 
 /**
- * The table of all curves against each other; `undefined` with fewer than two, where less is better, and where numbers do not
- * compare.
+ * The table of all curves against each other, made of those encodes whose numbers compare; `undefined` with fewer than two
+ * curves, and where less is better.
  * @param points of some of the encodes
  */
 export function bdTable<T>(
@@ -52,8 +52,9 @@ export function bdTable<T>(
   metric: string,
 ): T | undefined {
   const used = list.filter(({ index }) => points.some((point) => point.index === index));
-  if (ranking?.worse === 'high' || differenceOf(used) !== undefined) return undefined;
-  const curves = curvesOf(points);
+  if (ranking?.worse === 'high') return undefined;
+  const { alike, others } = comparable(used);
+  const curves = curvesOf(points.filter((point) => alike.some(({ index }) => index === point.index)));
   if (curves.length < 2) return undefined;
   const heading = 'BD-rate between curves';
   const rows = curves.map((test) => {
@@ -68,7 +69,9 @@ export function bdTable<T>(
     return html`<tr><th scope="row">${test.name}</th>${cells}</tr>`;
   });
   const heads = curves.map(({ name }) => html`<th scope="col">against ${name}</th>`);
-  const notes = notesOf(curves).map((note) => html`<p class="soft small">${note}</p>`);
+  const without = others.map(({ encode }) => encode.name);
+  const left = without.length > 0 ? [`Without ${without.join(', ')}, whose numbers do not compare.`] : [];
+  const notes = [...left, ...notesOf(curves)].map((note) => html`<p class="soft small">${note}</p>`);
   return html`<div class="bd"><h3>${heading}</h3><p class="soft small">The mean difference of bit rate at equal ${metric}: one with a value below zero needs less than the one above it.</p>
 <div class="scroll" tabindex="0" role="region" aria-label="${heading}"><table class="tight"><caption class="unseen">${heading}</caption><thead><tr><th scope="col">curve</th>${heads}</tr></thead><tbody>${rows}</tbody></table></div>
 ${notes}</div>`;

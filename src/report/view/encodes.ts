@@ -26,6 +26,8 @@ export interface Encode {
   readonly skipped: number | undefined;
   /** Bytes of the distorted file, for facts that do not say. */
   readonly fileSize: number | undefined;
+  /** Whether its run was stopped: the values are of its first frames alone. */
+  readonly partial?: boolean;
 }
 
 /** Percentiles that tables list, in per cent. */
@@ -71,23 +73,42 @@ export function askedOf(metrics: readonly string[], facts: readonly Facts[]): st
 }
 
 /** What makes the numbers of encodes incomparable. */
-export type Difference = 'references' | 'models' | 'sizes' | 'counts';
+export type Difference = 'partial' | 'references' | 'models' | 'sizes' | 'counts';
 
-/** Why no encode can be said to be better than another; `undefined` where their numbers compare. */
-export function differenceOf(list: readonly Encode[]): Difference | undefined {
-  const differ = (key: (encode: Encode) => unknown) =>
-    new Set(list.map((encode) => JSON.stringify(key(encode)))).size > 1;
-  if (differ(({ facts }) => facts.reference?.name)) return 'references';
-  if (differ(({ facts }) => facts.models?.map(({ name, source, options }) => [name, source, options])))
-    return 'models';
-  if (
-    differ(({ facts: { pairing, reference } }) => [
-      (pairing ?? reference)?.width,
-      (pairing ?? reference)?.height,
-    ])
-  )
-    return 'sizes';
-  return differ(({ count }) => count) ? 'counts' : undefined;
+/** What must be equal for numbers to compare, the gravest first. */
+const COMMON: readonly (readonly [Difference, (encode: Encode) => unknown])[] = [
+  ['references', ({ facts }) => facts.reference?.name],
+  ['models', ({ facts }) => facts.models?.map(({ name, source, options }) => [name, source, options])],
+  [
+    'sizes',
+    ({ facts: { pairing, reference } }) => [(pairing ?? reference)?.width, (pairing ?? reference)?.height],
+  ],
+  ['counts', ({ count }) => count],
+];
+
+/** Encodes whose numbers compare, and the others with the reason. */
+export interface Comparable<E> {
+  /** Two at least, or none. */
+  readonly alike: readonly E[];
+  readonly others: readonly { readonly encode: E; readonly why: Difference }[];
+}
+
+/** The most encodes of one reference, by the same models, at one size and of as many frames; of as many the first. */
+export function comparable<E extends Encode>(list: readonly E[]): Comparable<E> {
+  const keyOf = (encode: E) => JSON.stringify(COMMON.map(([, key]) => key(encode)));
+  const whole = list.filter(({ partial }) => !partial);
+  const groups = whole.map((encode) => whole.filter((other) => keyOf(other) === keyOf(encode)));
+  const [most = []] = groups.toSorted((a, b) => b.length - a.length);
+  const alike = most.length > 1 ? most : [];
+  // Where nothing compares, with the first.
+  const [model = list[0]] = most;
+  const differs = (encode: E) =>
+    COMMON.find(([, key]) => model && JSON.stringify(key(encode)) !== JSON.stringify(key(model)))?.[0];
+  const others = list.flatMap((encode) => {
+    const why = encode.partial ? 'partial' : differs(encode);
+    return why === undefined ? [] : [{ encode, why }];
+  });
+  return { alike, others };
 }
 
 /** Several encodes, and what is common to them. */

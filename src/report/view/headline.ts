@@ -5,7 +5,15 @@
 import { viewerOpinion } from '../opinion.js';
 import { type Trust, trustOf, type Verdict } from '../trust.js';
 import type { ReportModel } from '../types.js';
-import { type Encode, type EncodeList, type Facts, type Pooled, rateOf, sizeOf } from './encodes.js';
+import {
+  comparable,
+  type Encode,
+  type EncodeList,
+  type Facts,
+  type Pooled,
+  rateOf,
+  sizeOf,
+} from './encodes.js';
 import {
   bitrateText,
   framesText,
@@ -224,7 +232,10 @@ export interface ComparedRow {
   readonly band: readonly [left: number, width: number] | undefined;
 }
 
-/** Several encodes, row by row. An encode that is not to be trusted never has the best score. */
+/**
+ * Several encodes, row by row. The best is that of those encodes whose numbers compare; one that is not to be trusted never has
+ * the best score.
+ */
 export function compare<E extends Encode>(encodes: EncodeList<E>): ComparedRow[] {
   const { list } = encodes;
   const { metric, worse } = encodes.ranking ?? {};
@@ -236,8 +247,10 @@ export function compare<E extends Encode>(encodes: EncodeList<E>): ComparedRow[]
   const tops = pooled.map((values) => values?.percentile(low ? 99 : 1));
   const score = (value: number | undefined) =>
     value === undefined ? undefined : encodes.valueText(metric, value);
-  const trusted = trusts.map(({ verdict }) => verdict !== 'untrusted');
-  const [any, better] = [list.map(() => true), low ? 'high' : 'low'] as const;
+  const { alike } = comparable(list);
+  const any = list.map((encode) => alike.includes(encode));
+  const trusted = trusts.map(({ verdict }, i) => verdict !== 'untrusted' && any[i] === true);
+  const better = low ? 'high' : 'low';
   const [rates, sizes] = [list.map(rateOf), list.map(sizeOf)];
   const columns = [
     columnOf(means, means.map(score), better, trusted),

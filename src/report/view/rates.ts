@@ -25,12 +25,21 @@ const isUntrusted = ({ facts }: Encode) => trustOf(facts).verdict === 'untrusted
 
 /** Which encodes curves of quality over bit rate leave out, and why; empty where none. */
 export function leftOutText(encodes: EncodeList<Encode>): string {
-  const names = encodes.list.filter(isUntrusted).map(({ name }) => name);
-  if (names.length === 0) return '';
-  return `Left out, as ${names.length === 1 ? 'its score' : 'their scores'} cannot be trusted: ${names.join(', ')}.`;
+  const said = (list: readonly Encode[], one: string, several: string) =>
+    list.length > 0 &&
+    `Left out, as ${list.length === 1 ? one : several}: ${list.map(({ name }) => name).join(', ')}.`;
+  const stopped = encodes.list.filter(({ partial }) => partial);
+  const wrong = encodes.list.filter((encode) => !encode.partial && isUntrusted(encode));
+  return joined(
+    [
+      said(wrong, 'its score cannot be trusted', 'their scores cannot be trusted'),
+      said(stopped, 'its run was stopped', 'their runs were stopped'),
+    ],
+    ' ',
+  );
 }
 
-/** Encodes with a bit rate and a mean of a metric, by bit rate; not those whose score cannot be trusted. */
+/** Encodes with a bit rate and a mean of a metric, by bit rate; not those whose score cannot be trusted, or is of a part. */
 export function ratePoints<E extends Encode>(
   encodes: EncodeList<E>,
   metric: string | undefined,
@@ -38,7 +47,7 @@ export function ratePoints<E extends Encode>(
   const curves = curveNames(encodes.list);
   return encodes.list
     .flatMap((encode, i): RatePoint[] => {
-      if (isUntrusted(encode)) return [];
+      if (encode.partial || isUntrusted(encode)) return [];
       const [rate, quality] = [rateOf(encode), encodes.pooled(encode, metric)?.mean];
       if (rate === undefined || !(rate > 0) || quality === undefined || !Number.isFinite(quality)) return [];
       const { index, name } = encode;

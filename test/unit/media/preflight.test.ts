@@ -289,6 +289,16 @@ const CASES: readonly Case[] = [
     context: { offset: 2 },
     says: '248 pairs',
   }),
+  info('fewer frames, explained by an offset that is found and told', 'frame-count', {
+    distorted: { frameCount: 248, duration: 9.92 },
+    context: { alignment: { ...ALIGNED, offset: 2 } },
+    fix: undefined,
+  }),
+  info('another duration, explained likewise', 'duration', {
+    distorted: { frameCount: null, duration: 9 },
+    context: { alignment: { ...ALIGNED, offset: 25 } },
+    fix: undefined,
+  }),
   warning('another duration where frames are not counted', 'duration', {
     distorted: { frameCount: null, duration: 8 },
     values: [10, 8],

@@ -9,13 +9,16 @@ import type { InputPairing } from '../../../src/media/pairing/types.js';
 import { bdRate } from '../../../src/report/bd-rate.js';
 import { pool } from '../../../src/report/pool.js';
 import { comparedWith, curvesOf, signed } from '../../../src/report/view/bd.js';
-import { type Encode, EncodeList, type Facts } from '../../../src/report/view/encodes.js';
+import { comparable, type Encode, EncodeList, type Facts } from '../../../src/report/view/encodes.js';
 import { curveNames } from '../../../src/report/view/groups.js';
 import {
   bitrateText,
+  compare,
   encodeColours,
+  leftOutText,
   logTicks,
   type RatePoint,
+  ratePoints,
   scoreText,
   shortName,
   shortText,
@@ -316,6 +319,75 @@ describe('metrics that were asked for', () => {
     };
     const models = [{ ...vmafModel, name: 'b', collection }];
     expect(list(['b', 'b_bagging', 'b_stddev', 'psnr_y'], { models }).asked).toEqual(['b', 'psnr_y']);
+  });
+});
+
+describe('what compares', () => {
+  const facts: Facts = { models: [vmafModel], reference: { name: 'ref' } as NonNullable<Facts['reference']> };
+  const one = (index: number, parts: Partial<Encode> = {}): Encode => ({
+    ...(encodes([undefined, 1])[0] as Encode),
+    index,
+    name: 'abcdef'[index] ?? '',
+    facts,
+    count: 96,
+    ...parts,
+  });
+  const said = (list: readonly Encode[]) => {
+    const { alike, others } = comparable(list);
+    return [
+      alike.map(({ name }) => name).join(''),
+      ...others.map(({ encode, why }) => `${encode.name} ${why}`),
+    ];
+  };
+  it.each<[what: string, list: readonly Encode[], expected: readonly string[]]>([
+    ['all', [one(0), one(1)], ['ab']],
+    ['all but a shorter one', [one(0), one(1, { count: 60 }), one(2)], ['ac', 'b counts']],
+    [
+      'the most alike',
+      [one(0, { facts: { ...facts, models: [] } }), one(1), one(2), one(3, { facts: {} })],
+      ['bc', 'a models', 'd references'],
+    ],
+    [
+      'none of which each is another',
+      [one(0), one(1, { count: 60 }), one(2, { count: 20 })],
+      ['', 'b counts', 'c counts'],
+    ],
+    [
+      'those that were scored to their ends, however many were not',
+      [one(0, { partial: true, count: 60 }), one(1), one(2, { partial: true, count: 60 }), one(3)],
+      ['bd', 'a partial', 'c partial'],
+    ],
+    [
+      'none where all were stopped',
+      [one(0, { partial: true, count: 60 }), one(1, { partial: true, count: 60 })],
+      ['', 'a partial', 'b partial'],
+    ],
+  ])('is %s', (_, list, expected) => {
+    expect(said(list)).toEqual(expected);
+  });
+
+  it('has the best of its columns, and a place in curves', () => {
+    const sizes = [300, 100, 200];
+    const rated = sizes.map((fileSize, i) =>
+      one(i, {
+        fileSize,
+        partial: i === 1,
+        facts: { ...facts, pairing: paired({ codec: 'h264', bitrate: 1000 * fileSize, fileSize }) },
+      }),
+    );
+    class Means extends List {
+      override pooled(): undefined {
+        return { mean: 50, min: 0, max: 100, harmonic_mean: 50, stddev: 0, percentile: () => 50 } as never;
+      }
+    }
+    const shown = new Means(rated);
+    expect(compare(shown).map(({ best }) => best)).toEqual([
+      [false, false, false, false],
+      [false, false, false, false],
+      [false, false, true, true],
+    ]);
+    expect(ratePoints(shown, 'vmaf').map(({ name }) => name)).toEqual(['c', 'a']);
+    expect(leftOutText(shown)).toBe('Left out, as its run was stopped: b.');
   });
 });
 

@@ -10,14 +10,21 @@ import type { Hint, OptionHint } from '../../../src/media/preflight/types.js';
 import { loadModels } from '../../../src/models/load.js';
 import type { ModelStore } from '../../../src/models/types.js';
 import { failureOf } from '../../../web/src/engine/calls.js';
-import { type ChosenFile, DEFAULT_SETTINGS, Session } from '../../../web/src/session.js';
+import { type ChosenFile, DEFAULT_SETTINGS, Session, settingsOf } from '../../../web/src/session.js';
 import { formatBytes, formatTime } from '../../../web/src/setup/facts.js';
 import { absentModel, failureWords, kindOfFailure } from '../../../web/src/setup/failure-kind.js';
 import { kindOf } from '../../../web/src/setup/files.js';
-import { applyFix, fixOf, formatRange, parseRange } from '../../../web/src/setup/fixes.js';
+import {
+  applyFix,
+  dropOwn,
+  fixOf,
+  formatRange,
+  parseRange,
+  setForAll,
+} from '../../../web/src/setup/fixes.js';
 import { fromHash, toHash } from '../../../web/src/setup/link.js';
-import { MODEL_KEYS, MODELS, summary, withModel } from '../../../web/src/setup/models.js';
-import { runOptions } from '../../../web/src/setup/options.js';
+import { changeWords, MODEL_KEYS, MODELS, summary, withModel } from '../../../web/src/setup/models.js';
+import { alike, runOptions } from '../../../web/src/setup/options.js';
 import { Speed, Stopwatch, sumProgress } from '../../../web/src/setup/progress.js';
 import { formatInName, frameBytes, guessRaw } from '../../../web/src/setup/raw-guess.js';
 import { runKey } from '../../../web/src/setup/score.js';
@@ -256,12 +263,41 @@ describe('a session', () => {
   }
   it('swaps the reference with the encode that looks like one, in its place', () => {
     const { session, reference, first, second } = chosen();
-    applyFix(session, { kind: 'swap' }, second.file);
+    applyFix(session, { kind: 'swap' }, [second.file]);
     expect([session.reference.value, session.distorted.value]).toEqual([second, [first, reference]]);
-    applyFix(session, { kind: 'swap' }, undefined);
+    applyFix(session, { kind: 'swap' }, []);
     expect([session.reference.value, session.distorted.value]).toEqual([first, [second, reference]]);
-    applyFix(session, { kind: 'swap' }, new File([], 'of another session'));
+    applyFix(session, { kind: 'swap' }, [new File([], 'of another session')]);
     expect(session.reference.value).toBe(first);
+  });
+
+  it('makes a fix for those encodes alone that it is about, and what the form sets for all', () => {
+    const { session, first, second } = chosen();
+    const settings = () => session.distorted.value.map((one) => settingsOf(session, one));
+    const before = runKey(session);
+    applyFix(session, { kind: 'settings', change: { offset: 3 } }, [second.file]);
+    applyFix(session, { kind: 'settings', change: { frameRatePolicy: 'strict' } }, [second.file]);
+    expect(settings()).toEqual([
+      DEFAULT_SETTINGS,
+      { ...DEFAULT_SETTINGS, offset: 3, frameRatePolicy: 'strict' },
+    ]);
+    expect(changeWords(session.distorted.value[1]?.own ?? {})).toEqual(['offset 3', 'Do not compare']);
+    expect(runKey(session)).not.toBe(before);
+    expect(
+      alike(settings().map((one) => runOptions(one, null))).map(([{ offset }, of]) => [offset, of]),
+    ).toEqual([
+      [undefined, [0]],
+      [3, [1]],
+    ]);
+    setForAll(session, { offset: 7 });
+    expect(settings().map(({ offset }) => offset)).toEqual([7, 7]);
+    expect(session.distorted.value).toEqual([first, { ...second, own: { frameRatePolicy: 'strict' } }]);
+    dropOwn(session, second.id);
+    expect(session.distorted.value).toEqual([first, second]);
+    // Found in all of them.
+    applyFix(session, { kind: 'settings', change: { offset: 2 } }, [first.file, second.file]);
+    expect(session.settings.value.offset).toBe(2);
+    expect(session.distorted.value).toEqual([first, second]);
   });
 
   it('is another one for another tiny model, of the same name too', () => {

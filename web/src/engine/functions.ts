@@ -25,6 +25,7 @@ import {
 import { onAbort } from 'anyvmaf/abort';
 import { frameFunctions } from '../frames/serve.js';
 import { newsAfter } from '../schedule.js';
+import { alike } from '../setup/options.js';
 import { type CallContext, type Failure, failureOf } from './calls.js';
 
 /** Options that can be sent to a worker: no callbacks, no signal. */
@@ -34,7 +35,8 @@ export interface ScoreCall {
   /** `null` if tiny models score the distorted videos without a reference. */
   readonly reference: File | null;
   readonly distorted: readonly File[];
-  readonly options: Plain<ScoreManyOptions>;
+  /** Of each. Those with the same are scored at once, in the order of the first of each. */
+  readonly options: readonly Plain<ScoreManyOptions>[];
 }
 
 /** Progress and new frames of an encode. */
@@ -165,34 +167,38 @@ export const engine = {
     // An aborted run must not stay paused.
     onAbort(signal, () => pause(false));
     try {
-      await scoreAll(reference, distorted, {
-        ...options,
-        signal,
-        gate: () => gate?.opened,
-        onStart({ reference: { skipped } }, index) {
-          emit({ kind: 'start', index, skipped });
-        },
-        onProgress(progress, index) {
-          const news = waiting[index];
-          if (news) news.progress = progress;
-          flushSoon();
-        },
-        onFrame(frame, index) {
-          waiting[index]?.frames.push(frame);
-          flushSoon();
-        },
-        onReport(report, index) {
-          flush();
-          // Frames were sent in batches before: all at once would block the page.
-          emit({ kind: 'report', index, report: { ...report, frames: [] } });
-        },
-        ...(distorted.length > 1 && {
-          onFailure(error, index) {
-            flush();
-            emit({ kind: 'failure', index, failure: failureOf(error) });
+      for (const [shared, of] of alike(options)) {
+        const at = (place: number) => of[place] ?? 0;
+        const files = of.flatMap((index) => distorted[index] ?? []);
+        await scoreAll(reference, files, {
+          ...shared,
+          signal,
+          gate: () => gate?.opened,
+          onStart({ reference: { skipped } }, place) {
+            emit({ kind: 'start', index: at(place), skipped });
           },
-        }),
-      });
+          onProgress(progress, place) {
+            const news = waiting[at(place)];
+            if (news) news.progress = progress;
+            flushSoon();
+          },
+          onFrame(frame, place) {
+            waiting[at(place)]?.frames.push(frame);
+            flushSoon();
+          },
+          onReport(report, place) {
+            flush();
+            // Frames were sent in batches before: all at once would block the page.
+            emit({ kind: 'report', index: at(place), report: { ...report, frames: [] } });
+          },
+          ...(distorted.length > 1 && {
+            onFailure(error, place) {
+              flush();
+              emit({ kind: 'failure', index: at(place), failure: failureOf(error) });
+            },
+          }),
+        });
+      }
     } finally {
       flush();
     }

@@ -6,6 +6,7 @@ import {
   type ComparedRow,
   colourOf,
   flawSign,
+  framesText,
   furtherMetrics,
   labelOf,
   NONE,
@@ -110,6 +111,9 @@ function rowOf(encodes: Encodes, view: View, i: number, row: ComparedRow, marked
   const others = furtherMetrics(encodes).map(
     (metric, n) => html`<td data-label="${labelOf(metric)}">${further[n]?.text ?? NONE}</td>`,
   );
+  const part = encodes.list[i]?.partial
+    ? html`<span class="skipped soft small">${words.partial(framesText(encodes.list[i]?.count ?? 0))}</span>`
+    : '';
   const skipped =
     encodes.apart && facts.reference
       ? html`<span class="skipped soft small">${words.skipped(skippedText(facts))}</span>`
@@ -117,5 +121,5 @@ function rowOf(encodes: Encodes, view: View, i: number, row: ComparedRow, marked
   const open = () => view.openWorst(i);
   const title = view.canOpen(i) ? words.open(name) : words.point(name);
   const light = (on: boolean) => () => view.light(i, on);
-  return html`<tr .style=${colourOf(i)} @pointerenter=${light(true)} @pointerleave=${light(false)} @focusin=${light(true)} @focusout=${light(false)} @click=${open}><th scope="row" title="${result.name}"><button type="button" class="open" title="${title}"><span class="swatch"></span><span>${name}</span></button>${skipped}</th>${cell(0)}<td class="track-cell" aria-hidden="true">${track(templates, row)}</td>${cell(1)}${others}${cell(2)}${cell(3)}</tr>`;
+  return html`<tr .style=${colourOf(i)} @pointerenter=${light(true)} @pointerleave=${light(false)} @focusin=${light(true)} @focusout=${light(false)} @click=${open}><th scope="row" title="${result.name}"><button type="button" class="open" title="${title}"><span class="swatch"></span><span>${name}</span></button>${skipped}${part}</th>${cell(0)}<td class="track-cell" aria-hidden="true">${track(templates, row)}</td>${cell(1)}${others}${cell(2)}${cell(3)}</tr>`;
 }

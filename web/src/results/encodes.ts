@@ -137,7 +137,9 @@ export class Encodes extends EncodeList<Encode> {
     if (!same) {
       this.#statistics.clear();
       const names = distinctNames(results.map(({ name }) => name));
-      this.list = results.map((result, index) => encodeOf(result, index, names[index] ?? result.name));
+      this.list = results.map((result, index) =>
+        encodeOf(result, index, names[index] ?? result.name, () => !this.running),
+      );
       this.onReplaced();
     }
     results.forEach((result, i) => {
@@ -181,7 +183,8 @@ function factsOf({ report, saved }: EncodeResult): Facts {
   return report ?? saved ?? {};
 }
 
-function encodeOf(result: EncodeResult, index: number, name: string): Encode {
+/** @param over whether nothing more is to come */
+function encodeOf(result: EncodeResult, index: number, name: string, over: () => boolean): Encode {
   const columns = new Columns();
   return {
     index,
@@ -201,6 +204,9 @@ function encodeOf(result: EncodeResult, index: number, name: string): Encode {
     },
     get fileSize() {
       return this.result.source?.distorted.size;
+    },
+    get partial() {
+      return over() && !this.result.report && !this.result.saved;
     },
   };
 }

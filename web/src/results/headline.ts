@@ -4,9 +4,9 @@
  */
 import {
   baseName,
+  comparable,
   compare,
   comparedText,
-  differenceOf,
   flawSign,
   framesText,
   inputFacts,
@@ -107,25 +107,33 @@ function several(encodes: Encodes, { view, sorting, sort }: Table, remedies: Rem
   const of = references.length === 1 && reference ? baseName(reference) : undefined;
   const input = list.find(({ facts }) => facts.reference)?.facts.reference;
   const format = input ? inputFacts(apart ? { ...input, skipped: 0 } : input) : [];
-  // Of one that failed before its first frame nothing is to come.
-  const scored = encodes.running ? list : list.filter(({ count }) => count > 0);
-  const growing = scored.some(({ growing: is }) => is);
-  const difference = growing ? undefined : differenceOf(scored);
-  const marked = !growing && difference === undefined && scored.length > 1;
   const compared = compare(encodes);
-  const frames = Math.min(...scored.map(({ count }) => count));
-  const bests = marked && compared.some(({ best }) => best.includes(true)) ? words.table.bestNote : '';
-  const said = growing
-    ? soFar(encodes, framesText(frames))
-    : difference === undefined
-      ? bests
-      : words.table.incomparable(words.table[difference]);
+  const marked = !encodes.running;
+  const frames = Math.min(...list.map(({ count }) => count));
+  const said = encodes.running
+    ? words.soFarFrames(framesText(frames))
+    : comparedNote(
+        list,
+        compared.some(({ best }) => best.includes(true)),
+      );
   return html`<h2 id="result-heading" class="title">${words.severalOf(list.length, of)}</h2>
 <p class="files">${joined([...format, modelText(list, ranking?.metric)], ' · ')}</p>
 ${encodeTable(encodes, view, compared, marked, sorting, sort)}
 ${verdict(encodes, remedies)}
 <p class="soft small note">${said}</p>
 ${list[0]?.result.saved ? html`<p class="small soft">${words.saved.noFrames}</p>` : ''}`;
+}
+
+/** What bold means, and why it is not said of some or of any. */
+function comparedNote(list: readonly Encode[], marked: boolean): string {
+  const { alike, others } = comparable(list);
+  const { bestNote, apart, incomparable, differ, differs } = words.table;
+  const [first] = others;
+  if (alike.length === 0) return first ? incomparable(differ[first.why]) : '';
+  const reasons = [...new Set(others.map(({ why }) => why))].map((why) =>
+    apart(others.flatMap((one) => (one.why === why ? one.encode.name : [])).join(', '), differs[why]),
+  );
+  return joined([marked && bestNote, ...reasons], ' ');
 }
 
 function modelText(list: readonly Encode[], metric: string | undefined): string {

@@ -14,8 +14,8 @@ const words = text.results;
 export interface Remedies {
   /** Whether the page itself can mend what a finding says, and score again. */
   canMend(finding: Finding): boolean;
-  /** @param file the distorted video that it was found in */
-  mend(finding: Finding, file: File | undefined): void;
+  /** @param files the distorted videos that it was found in */
+  mend(finding: Finding, files: readonly File[]): void;
   /** Whether the result is of other files or settings than those that are chosen now. */
   readonly outdated: boolean;
 }
@@ -34,9 +34,9 @@ export function verdict(encodes: Encodes, remedies: Remedies): TemplateResult {
     const said = trust.verdict === 'fine' ? '' : words.trust.notes[trust.verdict];
     const names = list.length > 1 ? of.map((i) => list[i]?.name).join(', ') : undefined;
     const note = flawNote(templates, trust, said, namedCause(trust), names);
-    const file = list[of[0] ?? 0]?.result.source?.distorted;
+    const files = of.flatMap((i) => list[i]?.result.source?.distorted ?? []);
     const mends = root && remedies.canMend(root);
-    return html`<div class="flaw-line">${note}${mends ? html`<button type="button" class="tool strong" @click=${() => remedies.mend(root, file)}>${words.trust.mend}</button>` : ''}</div>`;
+    return html`<div class="flaw-line">${note}${mends ? html`<button type="button" class="tool strong" @click=${() => remedies.mend(root, files)}>${words.trust.mend}</button>` : ''}</div>`;
   });
   return html`${flaws}${found(encodes)}`;
 }

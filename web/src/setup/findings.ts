@@ -9,7 +9,7 @@ import type { Failure } from '../engine/calls.js';
 import { isActive, type Session, type Settings } from '../session.js';
 import { text } from '../text.js';
 import { failureView, sentence } from './failure.js';
-import { applyFix, type Fix, fixOf, forAll, formatRange } from './fixes.js';
+import { applyFix, type Fix, fixOf, formatRange } from './fixes.js';
 
 const TONES = { error: 'var(--bad)', warning: 'var(--warn)', info: 'var(--note)' } as const;
 const SIGNS = { error: '!', warning: '!', info: 'i' } as const;
@@ -116,7 +116,7 @@ function item(session: Session, { finding, files }: Shared, encodes: number): HT
   const none = finding.reference === null && finding.distorted === null;
   const { reference, distorted } = none ? {} : finding;
   const action = fixOf(finding);
-  const apply = () => action && applyFix(session, action, files[0]);
+  const apply = () => action && applyFix(session, action, files);
   return h(
     'li',
     { class: 'finding', style: `--tone: ${isWrongPair(finding) ? TONES.error : TONES[severity]}` },
@@ -137,16 +137,16 @@ function item(session: Session, { finding, files }: Shared, encodes: number): HT
           h('span', {}, `${text.findings.prepare} `, h('code', {}, fix)),
       ),
     ),
-    action && button({ onclick: apply }, actionText(action, encodes)),
+    action && button({ onclick: apply }, actionText(action)),
   );
 }
 
-function actionText(action: Fix, encodes: number): string {
+function actionText(action: Fix): string {
   const { fixes } = text.findings;
   if (action.kind === 'swap') return fixes.swap;
   if (action.kind === 'raw')
     return fixes.raw(action.format.width, action.format.height, action.format.bitDepth);
-  return fixText(forAll(action.change, encodes));
+  return fixText(action.change);
 }
 
 function fixText({ offset, scale, scaleTo, frameRatePolicy, models, range }: Partial<Settings>): string {

@@ -3,7 +3,7 @@
  * Fixes of findings as changes of settings, for buttons.
  */
 import type { Finding, FrameRange, RawVideoFormat } from 'anyvmaf';
-import type { Session, Settings } from '../session.js';
+import type { ChosenFile, Session, Settings } from '../session.js';
 import { swapSides } from './files.js';
 
 /** What a button does. */
@@ -32,17 +32,33 @@ export function fixOf({ hint }: Finding): Fix | undefined {
   }
 }
 
-/** Several encodes may differ in their offsets: detect each when it is scored. */
-export function forAll(change: Partial<Settings>, encodes: number): Partial<Settings> {
-  return encodes > 1 && typeof change.offset === 'number' ? { offset: 'auto' } : change;
+/** Makes a fix, for the encodes alone that it is about. @param files the distorted videos that it was found in */
+export function applyFix(session: Session, fix: Fix, files: readonly File[]): void {
+  const { distorted } = session;
+  if (fix.kind === 'swap') swapSides(session, files[0]);
+  else if (fix.kind === 'raw') session.raw.value = fix.format;
+  else if (distorted.value.every(({ file }) => files.includes(file))) setForAll(session, fix.change);
+  else
+    distorted.value = distorted.value.map((one) =>
+      files.includes(one.file) ? { ...one, own: { ...one.own, ...fix.change } } : one,
+    );
 }
 
-/** Makes a fix, for all encodes. @param file the distorted video that it was found in */
-export function applyFix(session: Session, fix: Fix, file: File | undefined): void {
-  const encodes = session.distorted.value.length;
-  if (fix.kind === 'swap') swapSides(session, file);
-  else if (fix.kind === 'raw') session.raw.value = fix.format;
-  else session.settings.value = { ...session.settings.value, ...forAll(fix.change, encodes) };
+/** Changes settings of all encodes, also of those that had others of their own. */
+export function setForAll({ settings, distorted }: Session, change: Partial<Settings>): void {
+  settings.value = { ...settings.value, ...change };
+  if (!distorted.value.some(({ own }) => own && Object.keys(own).some((key) => key in change))) return;
+  distorted.value = distorted.value.map(({ own, ...one }): ChosenFile => {
+    const left = Object.entries(own ?? {}).filter(([key]) => !(key in change));
+    return left.length > 0 ? { ...one, own: Object.fromEntries(left) } : one;
+  });
+}
+
+/** Lets an encode have the settings of all again. */
+export function dropOwn({ distorted }: Session, id: number): void {
+  distorted.value = distorted.value.map(({ own, ...one }) =>
+    one.id === id ? one : { ...one, ...(own && { own }) },
+  );
 }
 
 /** Parses `100-200` in frames or `1.5s-10s` in seconds, the end optional; `undefined` for anything else. */

@@ -5,7 +5,7 @@
 import type { Finding } from 'anyvmaf';
 import { failureOf } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
-import type { PairInspection, Session, Settings } from '../session.js';
+import { type PairInspection, type Session, settingsOf } from '../session.js';
 import { rawFiles } from './files.js';
 import { fixOf } from './fixes.js';
 import { pairingOptions } from './options.js';
@@ -21,12 +21,11 @@ export function inspectPairs(session: Session): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const update = () => {
-    const { reference, distorted, raw, settings } = session;
+    const { reference, distorted, raw } = session;
     const inputs = JSON.stringify([
       reference.value?.id,
-      distorted.value.map(({ id }) => id),
+      distorted.value.map((one) => [one.id, pairingOptions(settingsOf(session, one))]),
       raw.value,
-      pairingOptions(settings.value),
     ]);
     if (inputs === inspected) return;
     inspected = inputs;
@@ -42,23 +41,24 @@ export function inspectPairs(session: Session): void {
     if (!ready) return;
     stop = new AbortController();
     const { signal } = stop;
-    timer = setTimeout(() => inspectAll(session, settings.value, signal), DELAY);
+    timer = setTimeout(() => inspectAll(session, signal), DELAY);
   };
   for (const cell of [session.reference, session.distorted, session.raw, session.settings])
     cell.watch(update);
 }
 
-async function inspectAll(session: Session, settings: Settings, signal: AbortSignal): Promise<void> {
+async function inspectAll(session: Session, signal: AbortSignal): Promise<void> {
   const reference = session.reference.value;
   const raw = session.raw.value;
   if (!reference) return;
-  for (const { id, file } of session.distorted.value) {
+  for (const one of session.distorted.value) {
+    const { id, file } = one;
     const request = { reference: reference.file, distorted: file, ...(raw && { raw }) };
     let pair: PairInspection;
     try {
       const inspection = await engine.call(
         'inspect',
-        { request, options: pairingOptions(settings) },
+        { request, options: pairingOptions(settingsOf(session, one)) },
         { signal },
       );
       if (!signal.aborted && correctGuess(session, inspection.findings)) return;

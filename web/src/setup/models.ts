@@ -68,13 +68,32 @@ export function withModel(models: readonly string[], key: ModelKey, on: boolean)
   return [...known.filter((one) => chosen.includes(one)), ...chosen.filter((one) => !known.includes(one))];
 }
 
+/** What a model is called. */
+function modelName(model: string): string {
+  const key = MODEL_KEYS.find((one) => MODELS[one] === model);
+  return key ? (text.settings.model[key][0] ?? model) : model.replace(/^version=/, '');
+}
+
+/** Settings that fixes change, a phrase each. */
+export function changeWords(change: Partial<Settings>): readonly string[] {
+  const { models, offset, range, scale, scaleTo, frameRatePolicy } = change;
+  const { summaryOffset, summaryRange, summaryScaleTo, scales, scaleTos, rates } = text.settings;
+  const size =
+    typeof scaleTo === 'object' ? `${scaleTo.width} × ${scaleTo.height}` : scaleTo && scaleTos[scaleTo];
+  return [
+    ...(models?.map(modelName) ?? []),
+    offset !== undefined && summaryOffset(offset),
+    range && summaryRange(formatRange(range)),
+    scale && scales[scale],
+    size && summaryScaleTo(size),
+    frameRatePolicy && rates[frameRatePolicy],
+  ].filter((words) => typeof words === 'string');
+}
+
 /** Short texts that summarize the settings. */
 export function summary(settings: Settings): readonly string[] {
   const { models, features, offset, range, subsample, threads } = settings;
-  const names = models.map((model) => {
-    const key = MODEL_KEYS.find((one) => MODELS[one] === model);
-    return key ? (text.settings.model[key][0] ?? model) : model.replace(/^version=/, '');
-  });
+  const names = models.map(modelName);
   const metrics = features.map((feature) => {
     const key = METRIC_KEYS.find((one) => one === feature);
     return key

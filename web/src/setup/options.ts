@@ -67,3 +67,18 @@ export function runOptions(
     ...(raw && { raw }),
   };
 }
+
+/** Options that are equal, once, with the places where they stand. */
+export function alike<T extends object>(
+  options: readonly T[],
+): (readonly [options: T, of: readonly number[]])[] {
+  const groups = new Map<string, readonly [T, number[]]>();
+  for (const [i, one] of options.entries()) {
+    // Files of tiny models are the same for all.
+    const key = JSON.stringify(one);
+    const group = groups.get(key) ?? ([one, []] as const);
+    group[1].push(i);
+    groups.set(key, group);
+  }
+  return [...groups.values()];
+}

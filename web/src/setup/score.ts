@@ -7,7 +7,7 @@ import { type Failure, failureOf } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
 import type { ScoreEvent } from '../engine/functions.js';
 import { identityOf } from '../identity.js';
-import { type EncodeResult, isActive, type Session } from '../session.js';
+import { type EncodeResult, isActive, type Session, settingsOf } from '../session.js';
 import { type FailureKind, kindOfFailure } from './failure-kind.js';
 import { rawFiles } from './files.js';
 import { noReferenceOptions, runOptions } from './options.js';
@@ -44,7 +44,7 @@ export function runKey({ reference, distorted, raw, settings, tiny }: Session): 
   const { threads, backend, ...deciding } = settings.value;
   return JSON.stringify([
     reference.value?.id,
-    distorted.value.map(({ id }) => id),
+    distorted.value.map(({ id, own }) => [id, own]),
     raw.value,
     deciding,
     tiny.value.map(({ model, files }) => [model, files && identityOf(files)]),
@@ -76,15 +76,18 @@ export class Runner {
     if (missing(session) !== null || this.#stop || session.reading.value) return;
     this.#stop = new AbortController();
     const { signal } = this.#stop;
-    const distorted = session.distorted.value.map(({ file }) => file);
+    const chosen = session.distorted.value;
+    const distorted = chosen.map(({ file }) => file);
     const raw = rawFiles(session).length > 0 ? session.raw.value : null;
     const makeOptions = reference ? runOptions : noReferenceOptions;
-    const options = makeOptions(session.settings.value, raw, session.tiny.value);
+    const options = chosen.map((one) => makeOptions(settingsOf(session, one), raw, session.tiny.value));
     const encodes = distorted.map(
-      (file): EncodeResult => ({
+      (file, i): EncodeResult => ({
         name: file.name,
         frames: [],
-        ...(reference && { source: { reference: reference.file, distorted: file, options } }),
+        ...(reference && {
+          source: { reference: reference.file, distorted: file, options: options[i] ?? {} },
+        }),
       }),
     );
     session.cursor.value = null;

@@ -9,7 +9,7 @@ import { text } from '../text.js';
 import { announce } from './announce.js';
 import { check, choice, field, whole } from './fields.js';
 import { rawFiles } from './files.js';
-import { formatRange, parseRange } from './fixes.js';
+import { formatRange, parseRange, setForAll } from './fixes.js';
 import {
   FURTHER_KEYS,
   METRIC_KEYS,
@@ -36,9 +36,7 @@ interface Part {
 /** The form. */
 export function settingsForm(session: Session): HTMLElement {
   const { settings } = session;
-  const set: Change = (change) => {
-    settings.value = { ...settings.value, ...change };
-  };
+  const set: Change = (change) => setForAll(session, change);
   const state = h('span', { class: 'faint small state' });
   const models = modelBoxes(session, set);
   const metrics = metricFields(session, set);
@@ -79,9 +77,11 @@ export function settingsForm(session: Session): HTMLElement {
   const updateReset = () => {
     reset.disabled =
       JSON.stringify(settings.value) === JSON.stringify(DEFAULT_SETTINGS) &&
+      session.distorted.value.every(({ own }) => !own) &&
       session.tiny.value.every(({ files }) => files);
   };
   settings.watch(updateReset);
+  session.distorted.watch(updateReset);
   session.tiny.watch(updateReset);
   session.watchPhase(() => {
     element.inert = isActive(session.run.value);

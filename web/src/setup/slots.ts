@@ -3,12 +3,14 @@
  * The two file slots: picking, dropping on a slot or anywhere on the page, and the chosen files.
  */
 import { button, fill, h } from '../dom.js';
-import { type ChosenFile, isActive, type Session } from '../session.js';
+import { type ChosenFile, isActive, type Session, type Settings } from '../session.js';
 import { text } from '../text.js';
 import { announce } from './announce.js';
 import { describeFacts, formatBytes } from './facts.js';
 import { addFiles, removeFile, type Side, swapSides } from './files.js';
+import { dropOwn } from './fixes.js';
 import { icon, pictogram } from './icons.js';
+import { changeWords } from './models.js';
 import { FileThumbs } from './thumbs.js';
 
 /** Files that the picker offers first; any other can be picked too. */
@@ -132,7 +134,7 @@ function markDraggedOver(element: HTMLElement): void {
 
 function row(
   session: Session,
-  { id, file }: ChosenFile,
+  { id, file, own }: ChosenFile,
   thumb: HTMLElement,
   index: number | undefined,
 ): HTMLElement {
@@ -157,11 +159,22 @@ function row(
           h('span', {}, fact),
         ),
       ),
+      index !== undefined && own && ownSettings(session, id, own),
     ),
     button(
       { class: 'tool bare', 'aria-label': label, title: label, onclick: () => removeFile(session, id) },
       icon('close'),
     ),
+  );
+}
+
+/** What an encode is set to by itself, with a button that takes it back. */
+function ownSettings(session: Session, id: number, own: Partial<Settings>): HTMLElement {
+  return h(
+    'span',
+    { class: 'small own' },
+    `${text.setup.own} ${changeWords(own).join(', ')} `,
+    button({ class: 'tool bare', onclick: () => dropOwn(session, id) }, text.setup.dropOwn),
   );
 }
 
