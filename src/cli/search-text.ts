@@ -6,10 +6,14 @@
 import { printable, shown } from '../core/printable.js';
 import { quotedWord } from '../core/shell.js';
 import type { EncodedPoint, SearchPoint, SearchResult } from '../index.js';
+import { cut } from '../report/terminal.js';
 import { targetText } from '../search/targets.js';
 
 /** Columns of the curve. */
 const CURVE = 24;
+
+/** The same beside a name. */
+const SHORT_CURVE = 16;
 
 /** `95.31` or, of bit rates, `3150 kb/s`. */
 function valueText(parameter: string, value: number): string {
@@ -33,27 +37,30 @@ export function pointLine(point: SearchPoint, parameter: string): string {
   return `${columns.join(' ')}  ${curveBar(quality)}  ${verdict}${cached ? ' (known)' : ''}`;
 }
 
+/** Columns of a curve's name: a longer one loses its middle. */
+const NAME = 24;
+
 /** The head of a table of points of several curves. */
 export function curveHead(curve: string, parameter: string, quality: string): string {
-  return `${curve.padEnd(16)} ${parameter.padStart(10)} ${quality.padStart(9)} ${'kb/s'.padStart(9)}`;
+  return `${curve.padEnd(NAME)} ${parameter.padStart(10)} ${quality.padStart(9)} ${'kb/s'.padStart(9)}`;
 }
 
-/** A point of one of several curves in a line. */
+/** A point of one of several curves in a line of 80 columns at most. */
 export function curveLine(curve: string, point: EncodedPoint & { readonly quality: number }): string {
   const { value, quality, kbps, cached } = point;
   const columns = [
-    printable(curve).padEnd(16),
+    cut(printable(curve), NAME, 'both').padEnd(NAME),
     String(value).padStart(10),
     quality.toFixed(2).padStart(9),
     Math.round(kbps).toString().padStart(9),
   ];
-  return `${columns.join(' ')}  ${curveBar(quality)}${cached ? '  (known)' : ''}`;
+  return `${columns.join(' ')}  ${curveBar(quality, SHORT_CURVE)}${cached ? ' known' : ''}`;
 }
 
 /** A quality as a bar of 0 to 100. */
-function curveBar(quality: number): string {
-  const filled = Math.round((Math.max(0, Math.min(100, quality)) / 100) * CURVE);
-  return '#'.repeat(filled).padEnd(CURVE, '.');
+function curveBar(quality: number, width = CURVE): string {
+  const filled = Math.round((Math.max(0, Math.min(100, quality)) / 100) * width);
+  return '#'.repeat(filled).padEnd(width, '.');
 }
 
 /** The answer, and what to do with it. */

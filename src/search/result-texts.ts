@@ -3,6 +3,7 @@
  * Results of searches, ladders and comparisons as tables for a terminal, and as CSV of all points.
  */
 import { printable } from '../core/printable.js';
+import { cut } from '../report/terminal.js';
 import type { CurveResult } from './curve-view.js';
 import { ALL_POINTS, type ResultTable, resultTables } from './result-tables.js';
 
@@ -12,14 +13,25 @@ export function textOf(result: CurveResult): string {
   return tables.map((table) => `${table.title}\n${alignedTable(table)}`).join('\n');
 }
 
-/** Columns two spaces apart, the first to the left and all others to the right. */
+/** Columns of a terminal. */
+const WIDTH = 80;
+
+/** Columns two spaces apart, the first to the left, its cells cut where lines are too long, and all others to the right. */
 function alignedTable({ heads, rows }: ResultTable): string {
   const all = [heads, ...rows];
   const widths = heads.map((_, i) => Math.max(...all.map((row) => printable(row[i] ?? '').length)));
+  const others = widths.slice(1).reduce((sum, width) => sum + 2 + width, 2);
+  const first = Math.min(widths[0] ?? 0, Math.max(12, WIDTH - others));
+  const names = [...new Set(all.map(([name = '']) => printable(name)))];
+  // Its middle goes, else its beginning, as long as names stay apart; else lines are longer.
+  const keep = (['both', 'end'] as const).find(
+    (side) => new Set(names.map((name) => cut(name, first, side))).size === names.length,
+  );
+  const shortened = (name: string) => (keep === undefined ? name : cut(name, first, keep));
   const line = (row: readonly string[]) =>
     row
       .map((cell, i) =>
-        i === 0 ? printable(cell).padEnd(widths[0] ?? 0) : printable(cell).padStart(widths[i] ?? 0),
+        i === 0 ? shortened(printable(cell)).padEnd(first) : printable(cell).padStart(widths[i] ?? 0),
       )
       .join('  ')
       .trimEnd();

@@ -320,9 +320,17 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       });
       expect(left).toBe(0);
       await page.locator('.figures').filter({ hasText: 'Paused' }).waitFor();
+      // What is dropped meanwhile is taken later, and says so; text is no file.
+      const notice = page.locator('.notice');
+      await page.evaluate(() => document.dispatchEvent(new ClipboardEvent('paste', { bubbles: true })));
+      await says(notice).toContain('Only files can be pasted');
+      await drop(page, 'main', [files.distorted]);
+      await says(notice).toBe('distorted.y4m will be added when the run has ended.');
       await page.getByRole('button', { name: 'Cancel' }).click();
       await page.getByText(/^Cancelled/).waitFor();
       expect(await reportsOf(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Remove distorted.y4m' }).click();
+      expect(await notice.isVisible()).toBe(false);
       await page.getByRole('button', { name: 'Remove long-distorted.y4m' }).click();
       await page.getByRole('button', { name: 'Remove long-reference.y4m' }).click();
       await choose(page, files.reference, files.distorted);
@@ -409,6 +417,71 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await page.getByRole('button', { name: 'Score again' }).click();
       await outdated.waitFor({ state: 'detached' });
       await says(compared).toContain('one of 2');
+    });
+
+    it('of one wrong encode among others is mended alone, keeps all colours, and moves little on the page', async () => {
+      const frames = Array.from({ length: 50 }, (_, n) => y4mFrame(shots, 'distorted', n + 10));
+      const late = write('one-late.y4m', Buffer.concat([Buffer.from(y4mHeader(FORMAT)), ...frames]));
+      // Every other frame without loss: the better one.
+      const mixed = Array.from({ length: 60 }, (_, n) =>
+        y4mFrame(shots, n % 2 ? 'distorted' : 'reference', n),
+      );
+      const other = write('one-other.y4m', Buffer.concat([Buffer.from(y4mHeader(FORMAT)), ...mixed]));
+      const good = y4m('one-good.y4m', 'distorted', 60);
+      const page = await site.open({ width: 1280, height: 720 });
+      await page.evaluate(() => {
+        window.shifts = [];
+        new PerformanceObserver((list) => {
+          type Shift = PerformanceEntry & { readonly value: number; readonly hadRecentInput: boolean };
+          for (const { value, hadRecentInput } of list.getEntries() as Shift[])
+            if (!hadRecentInput) window.shifts.push(value);
+        }).observe({ type: 'layout-shift' });
+      });
+      await choose(page, y4m('one-whole.y4m', 'reference', 60), good, late, other);
+      // One offset is one warning with one button, and the fix of this encode alone.
+      const warnings = page.locator('.finding').filter({ hasText: 'Warning' });
+      await says(warnings).toContain('Use offset 10');
+      expect(await warnings.count()).toBe(1);
+      const colours = () =>
+        page.evaluate(() => [0, 1, 2].map((i) => document.documentElement.style.getPropertyValue(`--e${i}`)));
+      await page.evaluate(() => {
+        window.shifts = [];
+      });
+      await start(page);
+      await page.locator('table.encodes tbody tr').nth(2).waitFor();
+      const atFirst = await colours();
+      expect(new Set(atFirst).size).toBe(3);
+      await done(page);
+      await settled(page);
+      expect(await colours()).toEqual(atFirst);
+      const note = page.locator('.headline .note');
+      await says(note).toBe(
+        'Bold is the best of its column. Not compared with the others: one-late.y4m (another number of frames).',
+      );
+      const best = page.locator('table.encodes td.main.best');
+      expect(await best.count()).toBe(1);
+      // From the first click to the last part of the results.
+      const shifts = await page.evaluate(() => window.shifts.reduce((sum, one) => sum + one, 0));
+      expect(shifts).toBeLessThan(0.1);
+
+      await page.getByRole('button', { name: 'Fix and score again' }).click();
+      await expect.poll(() => page.locator('.flaw-note', { hasText: 'offset' }).count()).toBe(0);
+      await done(page);
+      await settled(page);
+      expect(
+        (await reportsOf(page))
+          .slice(-3)
+          .map(({ pairing, frames }) => [pairing?.frames.offset ?? 0, frames.length])
+          .sort(),
+      ).toEqual([
+        [0, 60],
+        [0, 60],
+        [10, 50],
+      ]);
+      await page.getByRole('button', { name: 'Change' }).click();
+      expect(await page.locator('.slot-distorted .own').allTextContents()).toEqual([
+        'by itself: offset 10 As the others',
+      ]);
     });
 
     it('is reached by keyboard alone, from the files to a saved picture of the worst frame of another encode', async () => {

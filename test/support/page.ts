@@ -22,6 +22,8 @@ declare global {
     /** Reports as the engine's worker sent them. */
     reports: Report[];
     workers: Worker[];
+    /** Layout shifts, where a test watches them. */
+    shifts: number[];
   }
 }
 

@@ -46,6 +46,14 @@ const frames = h('section', { id: 'frames', 'aria-label': text.page.frameLabel, 
 const toResults = h('a', { class: 'skip', href: '#results', hidden: true, onclick: skip }, text.page.skip);
 const trouble = h('p', { class: 'slot-error', role: 'alert', hidden: true });
 
+const notice = h('p', { class: 'soft small notice', role: 'status', hidden: true });
+
+/** Shows a sentence above all else; nothing takes it away. */
+function say(what: string): void {
+  notice.textContent = what;
+  notice.hidden = what === '';
+}
+
 let opening: Promise<void> = Promise.resolve();
 
 /** Opens saved reports in place of the results on show, after those that are being read. */
@@ -101,8 +109,9 @@ document.body.append(
     offline.note,
     hero,
     trouble,
+    notice,
     foldedSetup(session, [
-      slots(session, openReports),
+      slots(session, openReports, say),
       formats,
       sampleOffer(session, runner),
       rawForm(session),

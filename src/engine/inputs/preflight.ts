@@ -322,7 +322,8 @@ function sideFacts(side: Side): SideFacts {
   const timestamps = side.times;
   if (side.kind !== 'encoded') return { ...side.source.info, timestamps };
   const { video, setBacks } = side;
-  return { ...video.facts, timestamps, ...(setBacks && { setBacks }) };
+  const { facts, encoderSettings } = video;
+  return { ...facts, ...(encoderSettings && { encoderSettings }), timestamps, ...(setBacks && { setBacks }) };
 }
 
 /** Measures a few frames spread over a video, opened once more; none of one that can be read only once. */

@@ -134,6 +134,8 @@ type Optional = Omit<TrackFacts, keyof VideoFormat | 'name' | 'frameCount' | 'co
 export interface SideFacts extends VideoFormat, Partial<Optional> {
   readonly name: string;
   readonly container?: string;
+  /** What its encoder, x264 or x265, says of how it encoded. */
+  readonly encoderSettings?: string;
   readonly frameCount: number | null;
   /** Presentation times of all frames in seconds, ascending. */
   readonly timestamps?: Float64Array | null;

@@ -95,8 +95,8 @@ export function flawSign<T>({ html }: Templates<T>, trust: Trust | undefined): T
 
 /** The verdict in two words at most. */
 const BADGES: Readonly<Record<Verdict, readonly [tone: string, words: string]>> = {
-  // Not the colour of praise: it stands under a score of any value.
-  fine: ['note', 'the videos match'],
+  // Neutral: it says nothing of whether the score is a good one.
+  fine: ['soft', 'pair checked'],
   doubtful: ['warn', 'doubtful'],
   untrusted: ['bad', 'wrong pair'],
 };

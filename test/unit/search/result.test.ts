@@ -3,7 +3,8 @@
  * Results that are read back: what was written, and files that lie.
  */
 import { describe, expect, it } from 'vitest';
-import { formatEncodingResult, readEncodingResult } from '../../../src/index.js';
+import { curveLine } from '../../../src/cli/search-text.js';
+import { type ComparedPoint, formatEncodingResult, readEncodingResult } from '../../../src/index.js';
 import { COMPARISON, LADDER, rung, SEARCH } from '../../support/encoding-results.js';
 
 describe('a result of encoding', () => {
@@ -30,6 +31,24 @@ describe('a result of encoding', () => {
     expect(await readEncodingResult(await formatEncodingResult(result, 'json'))).toEqual(result);
     for (const format of ['text', 'csv', 'html'] as const)
       expect((await formatEncodingResult(result, format)).length).toBeGreaterThan(20);
+  });
+
+  it('is a table of 80 columns in which long names stay apart', async () => {
+    if (COMPARISON.kind !== 'comparison') throw new Error('no comparison');
+    const [curve] = COMPARISON.curves;
+    for (const names of [
+      ['libx264 preset=veryslow tune=film aq-mode=3', 'libx264 preset=medium'],
+      ['libx264 tune=film preset=veryfast', 'libx264 tune=film preset=veryslow'],
+      ['libx264 preset=slow tune=a', 'libx265 preset=slow tune=a', 'libsvtav1 preset=4'],
+    ]) {
+      const curves = names.map((name) => ({ ...(curve as NonNullable<typeof curve>), name }));
+      const lines = (await formatEncodingResult({ ...COMPARISON, curves }, 'text')).split('\n');
+      const first = lines.slice(2, 2 + names.length).map((line) => line.split(/ {2,}/)[1]);
+      expect(new Set(first).size).toBe(names.length);
+      expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+    }
+    const point = { ...(curve?.points[0] as ComparedPoint), cached: true };
+    expect(curveLine('libx264 preset=veryslow tune=film', point).length).toBeLessThanOrEqual(80);
   });
 
   it('writes bit rates in kilobits, and targets that were not reached', async () => {

@@ -326,6 +326,7 @@ describe('failures', () => {
     expect(kind(undefined, 'NotReadableError')).toBe('io');
     expect(kind()).toBe('other');
     expect(kind('model')).toBe('model');
+    expect(kind('backend')).toBe('backend');
   });
 
   it('are of memory only where the browser or the library says so', () => {

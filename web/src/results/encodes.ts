@@ -179,8 +179,8 @@ export class Encodes extends EncodeList<Encode> {
   }
 }
 
-function factsOf({ report, saved }: EncodeResult): Facts {
-  return report ?? saved ?? {};
+function factsOf({ report, saved, found }: EncodeResult): Facts {
+  return report ?? saved ?? (found ? { preflight: found } : {});
 }
 
 /** @param over whether nothing more is to come */

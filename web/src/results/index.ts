@@ -73,9 +73,12 @@ export function mountResults(
     });
   }
 
-  /** Colours follow codecs and rates, which come with the reports. */
+  /** Encodes of a run keep the colours with which it began; those of saved reports go by curves and rates. */
   function colour(): void {
-    const colours = encodeColours(encodes.list);
+    const { list } = encodes;
+    const colours = list.some(({ result }) => result.colour === undefined)
+      ? encodeColours(list)
+      : list.map(({ result }) => result.colour ?? '');
     if (colours.join() === coloured) return;
     coloured = colours.join();
     // Of the whole page, for the viewer too.

@@ -18,6 +18,7 @@ export type FailureKind =
   | 'model'
   | 'absent'
   | 'feature'
+  | 'backend'
   | 'usage'
   | 'other';
 
@@ -58,6 +59,7 @@ export function kindOfFailure(failure: Failure, settings: Settings): FailureKind
       return absentModel(failure) === undefined ? 'model' : 'absent';
     case 'io':
     case 'feature':
+    case 'backend':
     case 'usage':
       return code;
     default:

@@ -55,7 +55,7 @@ export function failureView(failure: Failure, session: Session, again?: () => vo
 /** Buttons for what the page itself can do about a failure. */
 function remedyButtons(failure: Failure, kind: FailureKind, session: Session, again?: () => void) {
   const { settings } = session;
-  const { threads, scale } = settings.value;
+  const { threads, scale, backend } = settings.value;
   const { failures } = text;
   const offer = (label: string, change: Partial<Settings>) => {
     const onclick = () => {
@@ -74,6 +74,7 @@ function remedyButtons(failure: Failure, kind: FailureKind, session: Session, ag
     differs('scale') && scale !== 'bicubic' && offer(failures.bicubic, { scale: 'bicubic' }),
     differs('frameRatePolicy') && offer(failures.nearest, { frameRatePolicy: 'nearest' }),
     resolvedBy(failure, 'allowDamaged') && offer(failures.damaged, { allowDamaged: true }),
+    kind === 'backend' && (backend ?? 'cpu') !== 'cpu' && offer(failures.processor, { backend: 'cpu' }),
     (stopped || kind === 'other') && again && button({ onclick: again }, failures.again),
   ];
 }

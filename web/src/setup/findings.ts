@@ -8,6 +8,7 @@ import { button, fill, h } from '../dom.js';
 import type { Failure } from '../engine/calls.js';
 import { isActive, type Session, type Settings } from '../session.js';
 import { text } from '../text.js';
+import { fetchedMegabytes } from './decoder.js';
 import { failureView, sentence } from './failure.js';
 import { applyFix, type Fix, fixOf, formatRange } from './fixes.js';
 
@@ -25,6 +26,10 @@ interface Shared {
 export function findings(session: Session): HTMLElement {
   const body = h('div', { class: 'findings-body', 'aria-live': 'polite' });
   const state = h('span', { class: 'faint small state' });
+  const fetched = h('span', {});
+  fetchedMegabytes.watch((megabytes) => {
+    fetched.textContent = megabytes === null ? '' : text.setup.fetchingDecoder(megabytes);
+  });
   const element = h(
     'details',
     { class: 'card fold', id: 'findings', open: true, hidden: true },
@@ -57,7 +62,7 @@ export function findings(session: Session): HTMLElement {
       verdict === 'untrusted' && h('p', { class: 'wrong' }, `${TRUST_OUTLOOK[verdict]}.`),
       shared.length > 0 &&
         h('ul', { class: 'findings' }, ...shared.map((one) => item(session, one, encodes))),
-      waiting !== undefined && h('p', { class: 'soft waiting' }, checking),
+      waiting !== undefined && h('p', { class: 'soft waiting' }, checking, ' ', fetched),
       fine && h('p', { class: 'soft fine' }, text.findings.fine),
     );
     keepPlaces();

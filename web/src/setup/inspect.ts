@@ -6,6 +6,7 @@ import type { Finding } from 'anyvmaf';
 import { failureOf } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
 import { type PairInspection, type Session, settingsOf } from '../session.js';
+import { decoderReady } from './decoder.js';
 import { rawFiles } from './files.js';
 import { fixOf } from './fixes.js';
 import { pairingOptions } from './options.js';
@@ -51,6 +52,8 @@ async function inspectAll(session: Session, signal: AbortSignal): Promise<void> 
   const reference = session.reference.value;
   const raw = session.raw.value;
   if (!reference) return;
+  await decoderReady(session.settings.value);
+  if (signal.aborted) return;
   for (const one of session.distorted.value) {
     const { id, file } = one;
     const request = { reference: reference.file, distorted: file, ...(raw && { raw }) };

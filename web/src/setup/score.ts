@@ -8,6 +8,8 @@ import { engine } from '../engine/client.js';
 import type { ScoreEvent } from '../engine/functions.js';
 import { identityOf } from '../identity.js';
 import { type EncodeResult, isActive, type Session, settingsOf } from '../session.js';
+import { coloursOf } from './colours.js';
+import { decoderReady } from './decoder.js';
 import { type FailureKind, kindOfFailure } from './failure-kind.js';
 import { rawFiles } from './files.js';
 import { noReferenceOptions, runOptions } from './options.js';
@@ -81,9 +83,16 @@ export class Runner {
     const raw = rawFiles(session).length > 0 ? session.raw.value : null;
     const makeOptions = reference ? runOptions : noReferenceOptions;
     const options = chosen.map((one) => makeOptions(settingsOf(session, one), raw, session.tiny.value));
+    const colours = coloursOf(session);
+    const findings = chosen.map(({ id }) => {
+      const pair = session.inspections.value.get(id);
+      return pair?.phase === 'found' ? pair.inspection.findings : undefined;
+    });
     const encodes = distorted.map(
       (file, i): EncodeResult => ({
         name: file.name,
+        colour: colours[i],
+        found: findings[i],
         frames: [],
         ...(reference && {
           source: { reference: reference.file, distorted: file, options: options[i] ?? {} },
@@ -97,6 +106,7 @@ export class Runner {
     /** By encode. */
     const failures = new Map<number, Failure>();
     try {
+      await decoderReady(session.settings.value);
       await engine.call(
         'score',
         { reference: reference?.file ?? null, distorted, options },

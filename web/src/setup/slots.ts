@@ -6,6 +6,7 @@ import { button, fill, h } from '../dom.js';
 import { type ChosenFile, isActive, type Session, type Settings } from '../session.js';
 import { text } from '../text.js';
 import { announce } from './announce.js';
+import { coloursOf } from './colours.js';
 import { describeFacts, formatBytes } from './facts.js';
 import { addFiles, removeFile, type Side, swapSides } from './files.js';
 import { dropOwn } from './fixes.js';
@@ -22,8 +23,13 @@ const REPORT_NAME = /\.(json|ndjson|jsonl|xml|csv|sub)$/i;
 /**
  * The slots, side by side.
  * @param openReports opens the saved reports among the files
+ * @param say shows what became of files that were dropped or pasted; nothing takes it away again
  */
-export function slots(session: Session, openReports: (files: readonly File[]) => void): HTMLElement {
+export function slots(
+  session: Session,
+  openReports: (files: readonly File[]) => void,
+  say: (what: string) => void,
+): HTMLElement {
   const error = h('p', { class: 'slot-error', role: 'alert', hidden: true });
   const add = async (picked: readonly File[], side: Side | null) => {
     error.hidden = true;
@@ -62,8 +68,32 @@ export function slots(session: Session, openReports: (files: readonly File[]) =>
   session.watchPhase(() => {
     element.inert = isActive(session.run.value);
   });
-  dropAnywhere(session, add);
+  const addSoon = queued(session, add, say);
+  dropAnywhere(addSoon);
+  pasteAnywhere(addSoon, say);
   return element;
+}
+
+/** Adds files at once or, during a run, when it has ended, and says so. */
+function queued(session: Session, add: Add, say: (what: string) => void): Add {
+  const waiting: Parameters<Add>[] = [];
+  session.watchPhase(async () => {
+    if (isActive(session.run.value) || waiting.length === 0) return;
+    say('');
+    for (const [files, side] of waiting.splice(0)) await add(files, side);
+  });
+  return async (files, side) => {
+    say('');
+    if (!isActive(session.run.value)) return add(files, side);
+    const videos = files.filter(({ name }) => !REPORT_NAME.test(name));
+    if (videos.length > 0) waiting.push([videos, side]);
+    const names = waiting.flatMap(([some]) => some.map(({ name }) => name)).join(', ');
+    const said = [
+      ...(names === '' ? [] : [text.setup.queued(names)]),
+      ...(videos.length < files.length ? [text.setup.reportsLater] : []),
+    ];
+    say(said.join(' '));
+  };
 }
 
 type Add = (files: readonly File[], side: Side | null) => Promise<void>;
@@ -105,7 +135,8 @@ function slot(session: Session, side: Side, add: Add, thumbs: FileThumbs): HTMLE
     const files = many ? session.distorted.value : [session.reference.value].filter((one) => one !== null);
     const empty = files.length === 0;
     element.classList.toggle('filled', !empty);
-    fill(list, ...files.map((one, index) => row(session, one, thumbs.place(one), many ? index : undefined)));
+    const colours = many ? coloursOf(session) : [];
+    fill(list, ...files.map((one, index) => row(session, one, thumbs.place(one), colours[index])));
     list.hidden = empty;
     hint.hidden = !empty;
     const { chooseSeveral, choose, add: addAnother, replace } = text.setup;
@@ -136,17 +167,17 @@ function row(
   session: Session,
   { id, file, own }: ChosenFile,
   thumb: HTMLElement,
-  index: number | undefined,
+  colour: string | undefined,
 ): HTMLElement {
   const [first] = session.inspections.value.values();
-  const found = index === undefined ? first : session.inspections.value.get(id);
+  const found = colour === undefined ? first : session.inspections.value.get(id);
   const facts =
-    found?.phase === 'found' ? found.inspection[index === undefined ? 'reference' : 'distorted'] : undefined;
+    found?.phase === 'found' ? found.inspection[colour === undefined ? 'reference' : 'distorted'] : undefined;
   const label = text.setup.remove(file.name);
   return h(
     'li',
     { class: 'file' },
-    index !== undefined && h('span', { class: 'swatch', style: `--c: var(--s${index % 8})` }),
+    colour !== undefined && h('span', { class: 'swatch', style: `--c: ${colour}` }),
     thumb,
     h(
       'div',
@@ -159,7 +190,7 @@ function row(
           h('span', {}, fact),
         ),
       ),
-      index !== undefined && own && ownSettings(session, id, own),
+      colour !== undefined && own && ownSettings(session, id, own),
     ),
     button(
       { class: 'tool bare', 'aria-label': label, title: label, onclick: () => removeFile(session, id) },
@@ -179,10 +210,10 @@ function ownSettings(session: Session, id: number, own: Partial<Settings>): HTML
 }
 
 /** Adds files dropped on a slot to it, and others where files are missing; keeps the browser from opening them. */
-function dropAnywhere(session: Session, add: Add): void {
+function dropAnywhere(add: Add): void {
   let depth = 0;
   const dragging = (event: DragEvent) => event.dataTransfer?.types.includes('Files') === true;
-  const show = () => document.body.classList.toggle('dragging', depth > 0 && !isActive(session.run.value));
+  const show = () => document.body.classList.toggle('dragging', depth > 0);
   document.addEventListener('dragenter', (event) => {
     if (!dragging(event)) return;
     depth++;
@@ -201,11 +232,22 @@ function dropAnywhere(session: Session, add: Add): void {
     show();
     if (!dragging(event)) return;
     event.preventDefault();
-    if (isActive(session.run.value)) return;
     const { target } = event;
     const over =
       target instanceof Element ? target.closest<HTMLElement>('[data-side]')?.dataset.side : undefined;
     const side = over === 'reference' || over === 'distorted' ? over : null;
     add([...(event.dataTransfer?.files ?? [])], side);
+  });
+}
+
+/** Adds files that are pasted; text where it cannot be typed is answered. */
+function pasteAnywhere(add: Add, say: (what: string) => void): void {
+  document.addEventListener('paste', (event) => {
+    const { target, clipboardData } = event;
+    if (target instanceof Element && target.closest('input, textarea')) return;
+    event.preventDefault();
+    const files = [...(clipboardData?.files ?? [])];
+    if (files.length > 0) add(files, null);
+    else say(text.setup.pasteFiles);
   });
 }
