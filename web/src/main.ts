@@ -265,6 +265,13 @@ session.watchPhase((phase, before) => {
 });
 session.cursor.watch((cursor) => {
   if (cursor) showFrames();
+  // Back closes the viewer. Its entry stays when it is closed otherwise, for the next time.
+  if (cursor && !history.state?.viewer) history.pushState({ viewer: true }, '');
+});
+// Left of the viewer when the page was loaded anew.
+if (history.state?.viewer) history.replaceState(null, '');
+addEventListener('popstate', () => {
+  session.cursor.value = null;
 });
 rehearseResults();
 

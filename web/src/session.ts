@@ -175,6 +175,8 @@ export class Session {
   readonly scored = new Cell<string | null>(null);
   /** Whether the results on show are of other files or settings than those chosen now. */
   readonly outdated = new Cell(false);
+  /** Whether results of a run are on show of which nothing was saved. */
+  readonly unsaved = new Cell(false);
   /** How many runs views other than the run bar have asked for. */
   readonly runsAsked = new Cell(0);
   /** Whether saved reports are being read. */

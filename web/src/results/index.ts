@@ -57,7 +57,10 @@ export function mountResults(
     if (encodes.list.length === 0) return;
     const [charts, folds] = [h('div', { class: 'charts' }), h('div', { class: 'folds' })];
     const generation = built;
-    const shared = { encodes, view, charts, folds, remedies, pictures };
+    const onTaken = () => {
+      session.unsaved.value = false;
+    };
+    const shared = { encodes, view, charts, folds, remedies, pictures, onTaken };
     partsOf(shared).forEach(([make, milliseconds, into = element], i) => {
       const add = () => {
         if (generation !== built) return;
@@ -120,10 +123,11 @@ interface Shared {
   readonly folds: HTMLElement;
   readonly remedies: Remedies;
   readonly pictures: MomentPictures;
+  readonly onTaken: () => void;
 }
 
 /** The answer at once, the rest one by one; and how often each is drawn again at most. */
-function partsOf({ encodes, view, charts, folds, remedies, pictures }: Shared): readonly Part[] {
+function partsOf({ encodes, view, charts, folds, remedies, pictures, onTaken }: Shared): readonly Part[] {
   return [
     [() => headlineSection(encodes, view, remedies), 500],
     [() => ratesSection(encodes, view), 500],
@@ -131,7 +135,7 @@ function partsOf({ encodes, view, charts, folds, remedies, pictures }: Shared): 
     [() => distributionSection(encodes, view), 1000, charts],
     [() => worstSection(encodes, view, pictures), 1000],
     [() => featureSection(encodes, view), 1000],
-    [() => takeSection(encodes, pictures), 500],
+    [() => takeSection(encodes, pictures, onTaken), 500],
     [() => pooledSection(encodes, view), 2000, folds],
     [() => detailsSection(encodes), 500, folds],
   ];

@@ -53,6 +53,7 @@ export async function openReports(files: readonly File[], session: Session): Pro
     }
     // Curves are shown beside the results that were there.
     if (opened.length === 0) session.scored.value = scored;
+    else session.unsaved.value = false;
   } catch (error) {
     session.results.value = before;
     session.scored.value = scored;

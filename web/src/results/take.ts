@@ -26,7 +26,8 @@ const labels: Readonly<Record<WriteFormat, string>> = {
   'all.json': `${words.comparison} ${words.formats.json}`,
 };
 
-export function takeSection(encodes: Encodes, pictures: MomentPictures): Section {
+/** @param onTaken called when a file was saved */
+export function takeSection(encodes: Encodes, pictures: MomentPictures, onTaken: () => void): Section {
   const said = made(html`<p class="small soft" role="status"></p>`);
   const which = h('select', { 'aria-label': words.which });
   const precise = h('input', { type: 'checkbox', id: 'take-precise' });
@@ -67,6 +68,7 @@ ${said}</section>`);
       const [first] = of;
       const name = `${of.length === 1 && first ? baseName(first.distorted.name).replace(/\.[^.]*$/, '') : 'comparison'}.vmaf.${format.replace('all.', '')}`;
       download(blob, name);
+      onTaken();
       said.textContent = words.made(name);
     } catch (error) {
       said.textContent = words.failed(error instanceof Error ? error.message : String(error));

@@ -62,7 +62,7 @@ export function runBar(session: Session, runner: Runner): HTMLElement {
     if (asked > 0) start();
   });
   addEventListener('beforeunload', (event) => {
-    if (isActive(session.run.value)) event.preventDefault();
+    if (isActive(session.run.value) || session.unsaved.value) event.preventDefault();
   });
   return h(
     'section',

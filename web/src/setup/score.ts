@@ -101,6 +101,7 @@ export class Runner {
     );
     session.cursor.value = null;
     session.results.value = [];
+    session.unsaved.value = false;
     session.scored.value = runKey(session);
     session.run.value = { phase: 'running', progress: distorted.map(() => null) };
     /** By encode. */
@@ -125,6 +126,7 @@ export class Runner {
       if (!signal.aborted)
         session.results.value = session.results.value.filter(({ frames }) => frames.length > 0);
     } finally {
+      session.unsaved.value = session.results.value.some(({ report }) => report);
       this.#stop = undefined;
     }
   }
