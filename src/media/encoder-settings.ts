@@ -42,7 +42,7 @@ export async function encoderSettings(reader: ByteReader): Promise<string | unde
 }
 
 /** @param text bytes as Latin-1 */
-export function settingsIn(text: string): string | undefined {
+function settingsIn(text: string): string | undefined {
   const [, encoder = '', options] = /(x26[45]) [-(][ -~]{1,300}? options: ([ -~]+)/.exec(text) ?? [];
   const given = new Map(options?.split(' ').map((one) => [one.split('=', 1)[0], one]));
   const known = TELLING[encoder]?.flatMap((name) => given.get(name) ?? []) ?? [];

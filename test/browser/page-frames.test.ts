@@ -27,6 +27,7 @@ import {
   type View,
   write,
 } from '../support/page.js';
+import { seeded } from '../support/random.js';
 import { exhaustive } from '../support/tier.js';
 
 const absent = noChromium || (hasFfmpeg ? '' : ` (${needsFfmpeg})`);
@@ -56,16 +57,23 @@ function y4m(size = '320x240', frames = FRAMES): Pair {
   return { reference: raw('reference.y4m', 'null'), distorted: raw('distorted.y4m', 'gblur=2') };
 }
 
+/** Bytes of Y4M before the samples of a frame. */
+const FRAME_HEAD = 'FRAME\n'.length;
+
 /** A video with more noise in every frame than in the one before. */
 function worsening(): Pair {
   const format = { width: 256, height: 144, bitDepth: 8, chroma: '420' } as const;
-  const side = (side: 'reference' | 'distorted') => {
-    const frames = Array.from({ length: 50 }, (_, i) =>
-      y4mFrame(makeSample(format, { distortion: { noise: 1 + i / 4 } }), side, i),
+  const clip = makeSample(format);
+  const { next } = seeded(75);
+  const frame = (index: number, amplitude: number) =>
+    Buffer.from(y4mFrame(clip, 'reference', index)).map((byte, at) =>
+      at < FRAME_HEAD ? byte : Math.max(0, Math.min(255, Math.round(byte + amplitude * (2 * next() - 1)))),
     );
-    return write(`worsening-${side}.y4m`, Buffer.concat([Buffer.from(y4mHeader(format)), ...frames]));
+  const side = (name: string, growth: number) => {
+    const frames = Array.from({ length: 50 }, (_, i) => frame(i, growth * (1 + i / 4)));
+    return write(`worsening-${name}.y4m`, Buffer.concat([Buffer.from(y4mHeader(format)), ...frames]));
   };
-  return { reference: side('reference'), distorted: side('distorted') };
+  return { reference: side('reference', 0), distorted: side('distorted', 1) };
 }
 
 const known = new Map<string, Promise<FramePair>>();
