@@ -16,8 +16,11 @@ export interface Delivery extends SampleFormat {
   readonly fromRgb?: string;
 }
 
+/** Flags with which swscale rounds a conversion of colours to the nearest value; without them grey becomes a level darker. */
+export const EXACT = 'bicubic+accurate_rnd+full_chroma_int';
+
 /** How RGB becomes luma and chroma: no file says, so it is stated here and in the report. */
-const FROM_RGB = 'scale=out_color_matrix=bt709:out_range=limited';
+const FROM_RGB = `scale=out_color_matrix=bt709:out_range=limited:flags=${EXACT}`;
 
 /** ffmpeg's layouts of red, green and blue, with or without alpha; those of floating point are left out. */
 const RGB =

@@ -8,7 +8,7 @@ import { usageError } from '../../core/errors.js';
 import { type ChromaFormat, SUBSAMPLING, type VideoFormat } from '../../core/frame.js';
 import { quoted, shown } from '../../core/printable.js';
 import type { DecodedSource, DecodeRequest, Decoder, DecoderAvailability, TrackFacts } from '../decoder.js';
-import { delivery } from '../delivery.js';
+import { delivery, EXACT } from '../delivery.js';
 import type { Side } from '../pairing/prepare.js';
 import { pixelFormat, pixelFormatName, type SampleFormat } from '../pixel-format.js';
 import type { VideoInput } from '../types.js';
@@ -201,7 +201,7 @@ function decoderFilters(facts: Facts, filters: SideFilters): DecoderFilters {
     ];
     // Named, so that a depth below is a step of its own.
     const same = vf === undefined ? `,format=${nameOfFormat(facts)}` : '';
-    chain.push(`scale=${ends.join(':')}${same}`);
+    chain.push(`scale=${ends.join(':')}:flags=${EXACT}${same}`);
   }
   if (format) chain.push(`format=${nameOfFormat(format)}`);
   const keepsFrames = vf === undefined || checkChain('vfDistorted', vf, false).keepsFrames;

@@ -4,7 +4,7 @@
  */
 import type { ColorMatrix } from '../../core/choices.js';
 import type { AlignResult } from '../align/types.js';
-import { finding, prepare, prepareEach, rounded, vf } from './text.js';
+import { finding, prepare, prepareFiles, rounded, vf } from './text.js';
 import type { Finding, PreflightContext, PrepareHint, SideFacts } from './types.js';
 
 /** Transfer functions of high dynamic range, by ffmpeg's names. */
@@ -46,9 +46,17 @@ const BRIGHTNESS_SHIFT = 5;
 /** Least correlation of pictures to compare their levels. */
 const COMPARABLE = 0.95;
 
-/** Converts PQ and HLG to the dynamic range of BT.709. */
-const TONE_MAPPING =
-  'zscale=t=linear:npl=100,format=gbrpf32le,tonemap=hable,zscale=p=bt709:t=bt709:m=bt709:r=limited,format=yuv420p';
+/** Converts PQ and HLG to the dynamic range of BT.709. zscale finds no way from what is not stated. */
+function toneMapping({
+  transfer = 'smpte2084',
+  primaries = 'bt2020',
+  matrix = 'bt2020nc',
+}: SideFacts): string {
+  return (
+    `zscale=tin=${transfer}:pin=${primaries}:min=${matrix}:t=linear:npl=100,format=gbrpf32le,tonemap=hable,` +
+    'zscale=p=bt709:t=bt709:m=bt709:r=limited,format=yuv420p'
+  );
+}
 
 /** Findings about samples. */
 export function* sampleFindings(
@@ -59,8 +67,10 @@ export function* sampleFindings(
   yield* depthFindings(reference, distorted);
   yield* rangeFindings(reference, distorted, context.alignment);
   if (context.alignment) yield* levelFindings(context.alignment, reference, distorted);
-  yield* colourFindings(reference, distorted);
-  yield* hdrFindings(reference, distorted, context);
+  const mixed = mixesRanges(reference, distorted, context.alignment);
+  if (mixed) yield dynamicRangeFinding(reference, distorted);
+  yield* colourFindings(reference, distorted, mixed);
+  if (!mixed) yield* hdrFindings(reference, distorted, context);
 }
 
 function* depthFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
@@ -210,7 +220,7 @@ function* levelFindings(
     return;
   }
   if (Math.abs(contrast - 1) <= CONTRAST_CHANGE && Math.abs(shift) <= BRIGHTNESS_SHIFT) return;
-  if (reference.transfer !== distorted.transfer && (isHdr(reference) || isHdr(distorted))) return;
+  if (!sameTransfer(reference.transfer, distorted.transfer) && (isHdr(reference) || isHdr(distorted))) return;
   yield finding(
     'levels',
     'warning',
@@ -225,8 +235,55 @@ function isHdr({ transfer }: SideFacts): boolean {
   return transfer !== undefined && HDR.has(transfer);
 }
 
-function* colourFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
-  for (const part of ['primaries', 'transfer', 'matrix'] as const) {
+/** Whether two transfer functions are one. */
+function sameTransfer(one: string | undefined, other: string | undefined): boolean {
+  return (
+    one === other || SAME.transfer.some((names) => names.includes(one ?? '') && names.includes(other ?? ''))
+  );
+}
+
+/**
+ * Whether the samples are of different dynamic ranges, of which VMAF makes any number: as stated, or by the levels where one
+ * video states nothing. An encoder that only drops the label leaves the levels as they were.
+ */
+function mixesRanges(
+  reference: SideFacts,
+  distorted: SideFacts,
+  alignment: AlignResult | undefined,
+): boolean {
+  if (!isHdr(reference) && !isHdr(distorted)) return false;
+  if (sameTransfer(reference.transfer, distorted.transfer)) return false;
+  if (reference.transfer !== undefined && distorted.transfer !== undefined) return true;
+  if (!alignment || alignment.similarity < COMPARABLE) return false;
+  const { levels } = alignment;
+  return Math.abs(levels.gain - 1) > CONTRAST_CHANGE || Math.abs(shiftOf(levels)) > BRIGHTNESS_SHIFT;
+}
+
+function dynamicRangeFinding(reference: SideFacts, distorted: SideFacts): Finding {
+  const named = ({ transfer }: SideFacts) =>
+    HDR.get(transfer ?? '') ?? `standard dynamic range (${transfer ?? 'by its levels, nothing is stated'})`;
+  return finding(
+    'dynamic-range',
+    'warning',
+    `reference is ${named(reference)} but distorted is ${named(distorted)}; equal sample values mean different light, so ` +
+      'the score of this pair means nothing, however high it is.',
+    [reference.transfer ?? null, distorted.transfer ?? null],
+    isHdr(reference) && isHdr(distorted)
+      ? convertTransfer(reference, distorted)
+      : toneMapped(reference, distorted),
+  );
+}
+
+/** Brings a distorted video of high dynamic range to the reference's transfer function. */
+function convertTransfer(reference: SideFacts, distorted: SideFacts): PrepareHint {
+  const { primaries = 'bt2020', matrix = 'bt2020nc' } = distorted;
+  const filter = `zscale=tin=${distorted.transfer}:pin=${primaries}:min=${matrix}:t=${reference.transfer}`;
+  return prepare('distorted', distorted, ['-vf', filter], vf('distorted', filter));
+}
+
+/** @param mixed a finding about dynamic ranges says what there is to say of transfer functions */
+function* colourFindings(reference: SideFacts, distorted: SideFacts, mixed: boolean): Generator<Finding> {
+  for (const part of ['primaries', ...(mixed ? [] : (['transfer'] as const)), 'matrix'] as const) {
     const [ref, dis] = [reference[part] ?? null, distorted[part] ?? null];
     if (ref === dis || SAME[part].some((names) => names.includes(ref ?? '') && names.includes(dis ?? '')))
       continue;
@@ -347,8 +404,11 @@ function toneMapped(reference: SideFacts, distorted: SideFacts): PrepareHint {
     ['distorted', distorted],
   ] as const;
   const sides = both.filter(([, side]) => isHdr(side));
-  const instead = sides.map(([side]) => vf(side, TONE_MAPPING));
-  return prepareEach(sides, ['-vf', TONE_MAPPING], instead);
+  const instead = sides.map(([side, facts]) => vf(side, toneMapping(facts)));
+  return prepareFiles(
+    sides.map(([side, facts]) => [side, facts, ['-vf', toneMapping(facts)]] as const),
+    instead,
+  );
 }
 
 function stated(value: string | undefined | null, name: string): string {

@@ -44,6 +44,7 @@ export const FINDING_CODES = [
   'primaries',
   'transfer',
   'matrix',
+  'dynamic-range',
   'hdr',
   // The comparison as a whole
   'identical',

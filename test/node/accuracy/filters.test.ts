@@ -155,7 +155,8 @@ const layerLow: Made = {
   name: 'layer-low.mkv',
   args: ['-i', 'layer.mkv', '-vf', 'boxblur=2,format=yuva420p', ...FFV1],
 };
-const FROM_RGB = 'scale=out_color_matrix=bt709:out_range=limited,format=yuv444p';
+const EXACT = ':flags=bicubic+accurate_rnd+full_chroma_int';
+const FROM_RGB = `scale=out_color_matrix=bt709:out_range=limited${EXACT},format=yuv444p`;
 
 const TONE =
   'zscale=t=linear:npl=100,format=gbrpf32le,tonemap=hable,zscale=p=bt709:t=bt709:m=bt709:r=limited,format=yuv420p';
@@ -191,7 +192,7 @@ const CASES: readonly Case[] = [
     distorted: full,
     from: [master],
     options: { decoder, colorRange: 'limited' as const },
-    filters: ['null', 'scale=in_range=full:out_range=limited,format=yuv420p'] as const,
+    filters: ['null', `scale=in_range=full:out_range=limited${EXACT},format=yuv420p`] as const,
     said: ['colour range full to limited'],
   })),
   {
@@ -200,7 +201,7 @@ const CASES: readonly Case[] = [
     distorted: full,
     options: { colorRange: 'full', cropReference: '480:270:20:10', cropDistorted: '480:270:20:10' },
     filters: [
-      'crop=480:270:20:10,scale=in_range=limited:out_range=full,format=yuv420p',
+      `crop=480:270:20:10,scale=in_range=limited:out_range=full${EXACT},format=yuv420p`,
       'crop=480:270:20:10',
     ],
   },
@@ -209,7 +210,7 @@ const CASES: readonly Case[] = [
     reference: deep,
     distorted: deepFull,
     options: { colorRange: 'limited' },
-    filters: ['null', 'scale=in_range=full:out_range=limited,format=yuv420p10le'],
+    filters: ['null', `scale=in_range=full:out_range=limited${EXACT},format=yuv420p10le`],
   },
   {
     what: 'a crop of stored video, by this package',
@@ -255,7 +256,7 @@ const CASES: readonly Case[] = [
     distorted: bt601,
     from: [master],
     options: { matrix: 'bt709' },
-    filters: ['null', 'scale=in_color_matrix=bt601:out_color_matrix=bt709,format=yuv420p'],
+    filters: ['null', `scale=in_color_matrix=bt601:out_color_matrix=bt709${EXACT},format=yuv420p`],
     said: ['matrix bt601 to bt709'],
   },
   {
@@ -321,7 +322,7 @@ const CASES: readonly Case[] = [
     options: {},
     filters: [FROM_RGB, FROM_RGB],
     said: [
-      'bgr0 (RGB) to yuv444p by the matrix BT.709 in limited range (scale=out_color_matrix=bt709:out_range=limited)',
+      `bgr0 (RGB) to yuv444p by the matrix BT.709 in limited range (scale=out_color_matrix=bt709:out_range=limited${EXACT})`,
     ],
   },
   {
@@ -339,7 +340,7 @@ const CASES: readonly Case[] = [
     options: {},
     filters: [
       FROM_RGB,
-      'scale=in_range=full:out_range=limited:in_color_matrix=bt601:out_color_matrix=bt709,format=yuv444p',
+      `scale=in_range=full:out_range=limited:in_color_matrix=bt601:out_color_matrix=bt709${EXACT},format=yuv444p`,
     ],
     said: ['colour range full to limited', 'matrix bt601 to bt709'],
   },

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ScoreOptions, score, scoreMany } from '../../../src/index.js';
+import { trustOf } from '../../../src/report/trust.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 
 const raw = { width: 48, height: 36, bitDepth: 8, chroma: '420' } as const;
@@ -134,6 +135,39 @@ describe.runIf(hasFfmpeg)(`filters of encoded video (${needsFfmpeg})`, () => {
     await expect(score(pair, { origin, vfDistorted: 'nlmeans' })).rejects.toThrow(/not allowed here/);
     const report = await score(pair, { origin, vfDistorted: 'hflip', vfReference: 'hflip', threads: 0 });
     expect(report.pairing?.distorted.conversions).toContain("filtered by ffmpeg's hflip");
+  });
+
+  it('leave grey as it is where they convert the matrix', async () => {
+    const grey = (name: string, matrix: string) =>
+      ffmpeg(join(encodeFolder(), name), [
+        ...['-f', 'lavfi', '-i', 'nullsrc=s=128x64,geq=lum=16+X:cb=128:cr=128'],
+        ...['-frames:v', '2', '-pix_fmt', 'yuv420p', '-colorspace', matrix, '-c:v', 'ffv1'],
+      ]);
+    const pair = { reference: grey('grey-709.mkv', 'bt709'), distorted: grey('grey-601.mkv', 'smpte170m') };
+    const report = await score(pair, { matrix: 'bt709', features: ['psnr'], noPrediction: true, threads: 0 });
+    expect(report.pairing?.distorted.conversions).toContain('matrix bt601 to bt709');
+    expect(report.pooled_metrics.psnr_y?.mean).toBe(60);
+  });
+
+  it('bring PQ to the range of its tone-mapped encode, as the finding about it says', async () => {
+    const made = (name: string, ...args: string[]) => ffmpeg(join(encodeFolder(), name), args);
+    const label = (transfer: string, rest: string) =>
+      `setparams=color_primaries=${rest}:color_trc=${transfer}:colorspace=${rest === 'bt2020' ? 'bt2020nc' : rest}`;
+    const pq = made('pq.mkv', ...['-i', reference(), '-vf', label('smpte2084', 'bt2020'), '-c:v', 'ffv1']);
+    const sdr = made('sdr.mkv', ...['-i', reference(), '-vf', label('bt709', 'bt709'), '-c:v', 'ffv1']);
+    const report = await score({ reference: pq, distorted: sdr }, { threads: 0 });
+    expect(report.pooled_metrics.vmaf?.mean).toBeGreaterThan(90);
+    expect(trustOf(report)).toMatchObject({
+      verdict: 'untrusted',
+      codes: ['dynamic-range'],
+    });
+    const { hint } = report.preflight?.find(({ code }) => code === 'dynamic-range') ?? {};
+    const fix = hint?.purpose === 'prepare' ? hint.instead?.[0] : undefined;
+    const mended = await score(
+      { reference: pq, distorted: sdr },
+      { threads: 0, ...(fix && { [fix.option]: fix.value }) },
+    );
+    expect(mended.preflight?.map(({ code }) => code)).not.toContain('dynamic-range');
   });
 
   it('are those of each pair, where several share a reference', async () => {

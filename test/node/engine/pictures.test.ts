@@ -20,7 +20,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { score } from '../../../src/index.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 
-const FROM_RGB = 'scale=out_color_matrix=bt709:out_range=limited';
+const EXACT = 'flags=bicubic+accurate_rnd+full_chroma_int';
+const FROM_RGB = `scale=out_color_matrix=bt709:out_range=limited:${EXACT}`;
 const STATED = `by the matrix BT.709 in limited range (${FROM_RGB})`;
 
 describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
@@ -35,7 +36,7 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
     [
       'jpeg',
       () => from('still.jpg', '-q:v', '6'),
-      'scale=in_range=full:out_range=limited:in_color_matrix=bt601:out_color_matrix=bt709,format=yuv444p',
+      `scale=in_range=full:out_range=limited:in_color_matrix=bt601:out_color_matrix=bt709:${EXACT},format=yuv444p`,
       ['colour range full to limited', 'matrix bt601 to bt709'],
     ],
     [

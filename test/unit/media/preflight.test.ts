@@ -157,6 +157,10 @@ const cases =
   });
 const [error, warning, info] = [cases('error'), cases('warning'), cases('info')];
 
+const TONE_MAPPED =
+  'zscale=tin=smpte2084:pin=bt2020:min=bt2020nc:t=linear:npl=100,format=gbrpf32le,tonemap=hable,' +
+  'zscale=p=bt709:t=bt709:m=bt709:r=limited,format=yuv420p';
+
 const NO_SIZE = { width: 1280, height: 720 };
 
 const CASES: readonly Case[] = [
@@ -453,6 +457,28 @@ const CASES: readonly Case[] = [
     reference: { transfer: 'bt709' },
     distorted: { transfer: 'linear' },
     values: ['bt709', 'linear'],
+  }),
+  warning('a tone-mapped encode of PQ', 'dynamic-range', {
+    reference: { transfer: 'smpte2084', primaries: 'bt2020' },
+    distorted: { transfer: 'bt709', primaries: 'bt2020' },
+    values: ['smpte2084', 'bt709'],
+    says: 'the score of this pair means nothing, however high it is',
+    fix: `--vf-ref ${TONE_MAPPED}`,
+  }),
+  warning('PQ against HLG', 'dynamic-range', {
+    reference: { transfer: 'smpte2084' },
+    distorted: { transfer: 'arib-std-b67' },
+    values: ['smpte2084', 'arib-std-b67'],
+    fix: '--vf-dis zscale=tin=arib-std-b67:pin=bt2020:min=bt2020nc:t=smpte2084',
+  }),
+  warning('other levels beside PQ, without a label', 'dynamic-range', {
+    reference: { transfer: 'smpte2084' },
+    context: { alignment: { ...ALIGNED, levels: { gain: 1.4, bias: -20 } } },
+    values: ['smpte2084', null],
+  }),
+  warning('a label that an encoder of PQ left out', 'transfer', {
+    reference: { transfer: 'smpte2084' },
+    context: { alignment: ALIGNED, models: [] },
   }),
   warning('high dynamic range', 'hdr', {
     reference: { transfer: 'smpte2084' },
