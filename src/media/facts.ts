@@ -52,6 +52,10 @@ export function parseProbe(json: unknown, name: string, converts = false): Probe
   const problem = formatProblem({ ...size, bitDepth, chroma });
   if (problem) throw new AnyvmafError('media', `the video of ${shown(name)} cannot be scored: ${problem}.`);
 
+  const frameRate = rate(stream);
+  const duration =
+    number(stream.duration) ?? clock(tagged(stream, 'DURATION')) ?? number(format.duration) ?? null;
+  const frameCount = countedFrames(stream, duration, frameRate);
   const aspect = fraction(stream.sample_aspect_ratio, ':') ?? fraction(frame.sample_aspect_ratio, ':');
   const facts: TrackFacts = {
     name,
@@ -62,11 +66,11 @@ export function parseProbe(json: unknown, name: string, converts = false): Probe
     ...size,
     bitDepth,
     chroma,
-    ...present('frameRate', fraction(stream.avg_frame_rate, '/') ?? fraction(stream.r_frame_rate, '/')),
-    frameCount: number(stream.nb_frames) ?? number(tagged(stream, 'NUMBER_OF_FRAMES')) ?? null,
-    duration: number(stream.duration) ?? clock(tagged(stream, 'DURATION')) ?? number(format.duration) ?? null,
+    ...present('frameRate', frameRate),
+    frameCount,
+    duration,
     startTime: number(stream.start_time) ?? number(format.start_time) ?? null,
-    bitrate: number(stream.bit_rate) ?? number(tagged(stream, 'BPS')) ?? number(format.bit_rate) ?? null,
+    bitrate: bitrate(stream, format, frameCount !== null) ?? null,
     fileSize: number(format.size) ?? null,
     ...present('sampleAspect', aspect && turned ? { num: aspect.den, den: aspect.num } : aspect),
     rotation,
@@ -81,6 +85,43 @@ export function parseProbe(json: unknown, name: string, converts = false): Probe
     fieldOrder: fieldOrder(stream, frame),
   };
   return { facts, delivery: deliveredAs };
+}
+
+/** Relative differences of an average rate from the nominal one that lost frames make of it: 24 is no 24000/1001 of them. */
+const LOST = [0.0015, 0.12] as const;
+
+/** The nominal rate where the average is a little below it, as where frames were lost that left their time. */
+function rate(stream: Json): Fraction | undefined {
+  const average = fraction(stream.avg_frame_rate, '/');
+  const nominal = fraction(stream.r_frame_rate, '/');
+  if (!average || !nominal) return average ?? nominal;
+  const below = 1 - (average.num * nominal.den) / (average.den * nominal.num);
+  return below > LOST[0] && below < LOST[1] ? nominal : average;
+}
+
+/** Relative difference between what a file declares and what it shows from which the former is not believed. */
+const STALE = 0.1;
+
+/**
+ * The number of frames that is declared, unless it does not fit the duration: the index of a file in fragments may count the
+ * first of them only, and tags stay from the file that was cut or encoded again.
+ */
+function countedFrames(stream: Json, duration: number | null, rate: Fraction | undefined): number | null {
+  const declared = number(stream.nb_frames) ?? number(tagged(stream, 'NUMBER_OF_FRAMES'));
+  if (declared === undefined) return null;
+  if (duration === null || !rate) return declared;
+  const fitting = (duration * rate.num) / rate.den;
+  return Math.abs(declared - fitting) <= Math.max(2, STALE * fitting) ? declared : null;
+}
+
+/**
+ * Bits per second of the track, by its index where that counts all frames, else by a tag; of the file where no more is known,
+ * or where these say more than the whole file holds.
+ */
+function bitrate(stream: Json, format: Json, indexed: boolean): number | undefined {
+  const whole = number(format.bit_rate);
+  const own = (indexed ? number(stream.bit_rate) : undefined) ?? number(tagged(stream, 'BPS'));
+  return own === undefined || (whole !== undefined && own > (1 + STALE) * whole) ? (whole ?? own) : own;
 }
 
 /** @throws {AnyvmafError} `media` for encrypted tracks and unknown codecs */

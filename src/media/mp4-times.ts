@@ -29,22 +29,41 @@ export interface IndexedTimes {
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function readIndexedTimes(reader: ByteReader): Promise<IndexedTimes | undefined> {
+  const found = await readIndex(reader);
+  return found && !found.fragments ? indexOf(found.index) : undefined;
+}
+
+/**
+ * Whether the index lists frames and fragments with more of them follow, as recorders write files that a crash leaves whole.
+ * @throws {AnyvmafError} `io` if reading fails
+ */
+export async function goesOnInFragments(reader: ByteReader): Promise<boolean> {
+  const found = await readIndex(reader);
+  return found?.fragments === true && tracksOf(found.index).some(({ table }) => timesIn(table) > 0);
+}
+
+/** The index, and whether fragments come after it. */
+async function readIndex(
+  reader: ByteReader,
+): Promise<{ readonly index: DataView; readonly fragments: boolean } | undefined> {
   let at = 0;
+  let index: DataView | undefined;
   for (let count = 0; count < MOST_BOXES && at + 8 <= reader.size; count++) {
     const head = new Uint8Array(16);
     const got = await reader.read(at, [head]);
     const box = boxAt(new DataView(head.buffer, 0, got), 0, reader.size - at);
-    if (!box || box.type === 'moof') return undefined;
+    if (!box || (box.type === 'moof' && !index)) break;
     const { type, length } = box;
-    if (type === 'moov') {
+    if (type === 'moof' && index) return { index, fragments: true };
+    if (type === 'moov' && !index) {
       if (at + length > reader.size || length > MOST_INDEX) return undefined;
       const bytes = new Uint8Array(length);
       await reader.read(at, [bytes]);
-      return indexOf(new DataView(bytes.buffer, box.head));
+      index = new DataView(bytes.buffer, box.head);
     }
     at += length;
   }
-  return undefined;
+  return index && { index, fragments: false };
 }
 
 interface Box {
@@ -65,7 +84,7 @@ function boxAt(view: DataView, at: number, left: number): Box | undefined {
 }
 
 /** The content of each box in a box, by type. @returns `undefined` where they do not fit */
-function boxesIn(view: DataView | undefined): Map<string, DataView[]> | undefined {
+function boxesIn(view: DataView | undefined): Boxes | undefined {
   if (!view) return undefined;
   const found = new Map<string, DataView[]>();
   let at = 0;
@@ -83,24 +102,41 @@ function indexOf(moov: DataView): IndexedTimes | undefined {
   const movie = boxesIn(moov);
   if (!movie || movie.has('mvex')) return undefined;
   const movieScale = scaleOf(movie.get('mvhd')?.[0]);
-  for (const content of movie.get('trak') ?? []) {
+  const [first] = tracksOf(moov);
+  if (!first) return undefined;
+  const { track, media, table } = first;
+  const timescale = scaleOf(media.get('mdhd')?.[0]);
+  const dts = decodingTimes(table?.get('stts')?.[0]);
+  if (!table || !dts || dts.length === 0 || !timescale || !movieScale) return undefined;
+  const delays = delaysOf(table.get('ctts')?.[0], dts.length);
+  if (!delays) return undefined;
+  const pts = dts.map((time, i) => time + (delays[i] ?? 0));
+  const edits = boxesIn(track.get('edts')?.[0])?.get('elst')?.[0];
+  const shift = edits ? shiftOf(edits, pts, timescale / movieScale) : 0;
+  if (shift === undefined) return undefined;
+  return { timescale, pts: pts.map((time) => time + shift), dts: dts.map((time) => time + shift) };
+}
+
+type Boxes = Map<string, DataView[]>;
+
+/** The video tracks, each with its tables of samples. */
+function tracksOf(
+  moov: DataView,
+): { readonly track: Boxes; readonly media: Boxes; readonly table: Boxes | undefined }[] {
+  return (boxesIn(moov)?.get('trak') ?? []).flatMap((content) => {
     const track = boxesIn(content);
     const media = boxesIn(track?.get('mdia')?.[0]);
     const handler = media?.get('hdlr')?.[0];
-    if (!handler || handler.byteLength < 12 || handler.getUint32(8) !== 0x76696465) continue;
-    const table = boxesIn(boxesIn(media?.get('minf')?.[0])?.get('stbl')?.[0]);
-    const timescale = scaleOf(media?.get('mdhd')?.[0]);
-    const dts = decodingTimes(table?.get('stts')?.[0]);
-    if (!table || !dts || dts.length === 0 || !timescale || !movieScale) return undefined;
-    const delays = delaysOf(table.get('ctts')?.[0], dts.length);
-    if (!delays) return undefined;
-    const pts = dts.map((time, i) => time + (delays[i] ?? 0));
-    const edits = boxesIn(track?.get('edts')?.[0])?.get('elst')?.[0];
-    const shift = edits ? shiftOf(edits, pts, timescale / movieScale) : 0;
-    if (shift === undefined) return undefined;
-    return { timescale, pts: pts.map((time) => time + shift), dts: dts.map((time) => time + shift) };
-  }
-  return undefined;
+    if (!track || !media || !handler || handler.byteLength < 12 || handler.getUint32(8) !== 0x76696465)
+      return [];
+    return [{ track, media, table: boxesIn(boxesIn(media.get('minf')?.[0])?.get('stbl')?.[0]) }];
+  });
+}
+
+/** Entries of the table of times. */
+function timesIn(table: Boxes | undefined): number {
+  const box = table?.get('stts')?.[0];
+  return box && box.byteLength >= 8 ? box.getUint32(4) : 0;
 }
 
 /** Ticks per second of a header of a movie or of a medium. */

@@ -53,8 +53,11 @@ export function firstPacketArgs(source: ToolSource): string[] {
   return ask(`-select_streams ${VIDEO} -show_packets -read_intervals %+#1 -of json`, source);
 }
 
-/** What times need of packets: `packet|pts=512|dts=0|flags=K_`, then `stream|has_b_frames=2|time_base=1/12800`. */
-const TIME_ENTRIES = 'packet=pts,dts,flags:stream=has_b_frames,time_base';
+/**
+ * What times need of packets: `packet|pts=512|dts=0|flags=K_`, then `stream|has_b_frames=2|time_base=1/12800` and
+ * `format|format_name=matroska,webm`.
+ */
+const TIME_ENTRIES = 'packet=pts,dts,flags:stream=has_b_frames,time_base:format=format_name';
 
 /** Decodes until a chain of filters gives its first frame, which showinfo describes. */
 export function filteredArgs(source: ToolSource, chain: string): string[] {

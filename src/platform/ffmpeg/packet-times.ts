@@ -86,12 +86,16 @@ export function compactFields(line: string): ReadonlyMap<string, string> {
   );
 }
 
-/** Collects the lines that `ffprobe -of compact -show_entries packet=pts,dts,flags:stream=...` prints. */
+/** Streams without times, for which ffmpeg counts frames at 25 a second. */
+const UNTIMED = new Set(['obu', 'av1']);
+
+/** Collects the lines that `ffprobe -of compact -show_entries packet=pts,dts,flags:stream=...:format=format_name` prints. */
 export class PacketTimes {
   readonly #pts: number[] = [];
   readonly #dts: number[] = [];
   #unit = Number.NaN;
   #reorders = true;
+  #untimed = false;
 
   take(line: string): void {
     const fields = compactFields(line);
@@ -104,6 +108,8 @@ export class PacketTimes {
       const [num, den] = (fields.get('time_base') ?? '').split('/').map(Number);
       this.#unit = (num ?? Number.NaN) / (den ?? Number.NaN);
       this.#reorders = fields.get('has_b_frames') !== '0';
+    } else if (line.startsWith('format|')) {
+      this.#untimed = UNTIMED.has(fields.get('format_name') ?? '');
     }
   }
 
@@ -120,7 +126,7 @@ export class PacketTimes {
     const known = [this.#pts, ...(this.#reorders ? [] : [this.#dts])].find(
       (ticks) => !ticks.some(Number.isNaN),
     );
-    if (!known || known.length === 0 || Number.isNaN(this.#unit)) return null;
+    if (this.#untimed || !known || known.length === 0 || Number.isNaN(this.#unit)) return null;
     const { ticks, jumps } = this.#unrolled(known);
     const sorted = Float64Array.from(ticks).sort();
     // The two fields of a frame may come as packets of one time.

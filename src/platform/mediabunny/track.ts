@@ -8,6 +8,7 @@ import { formatProblem } from '../../core/frame.js';
 import { shown } from '../../core/printable.js';
 import type { Fraction, TrackFacts } from '../../media/decoder.js';
 import { delivery } from '../../media/delivery.js';
+import { goesOnInFragments } from '../../media/mp4-times.js';
 import type { ByteReader } from '../../media/platform.js';
 import type { Mediabunny, MediabunnyHost } from './host.js';
 import { type Orientation, samplePixelFormat } from './samples.js';
@@ -95,6 +96,10 @@ export async function openTrack(
     }
     const ffmpegCodec = CODECS[codec] ?? codec;
     const container = CONTAINERS[format.name] ?? format.name;
+    if (container.startsWith('mov') && (await goesOnInFragments(reader))) {
+      const what = `${shown(name)} goes on in fragments after its index, of which mediabunny reads the index only`;
+      throw beyond(host, name, what);
+    }
     return { name, size: reader.size, input, track, library, container, codec: ffmpegCodec, close };
   } catch (error) {
     close();

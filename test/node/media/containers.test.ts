@@ -8,10 +8,12 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { score } from '../../../src/index.js';
 import { findCutOff } from '../../../src/media/cut-off.js';
 import { readIndexedTimes } from '../../../src/media/mp4-times.js';
 import { bytesReader } from '../../../src/media/readers.js';
 import { PacketTimes } from '../../../src/platform/ffmpeg/packet-times.js';
+import { nodePlatform } from '../../../src/platform/node/platform.js';
 import { type Encode, encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { ascii, concat } from '../../support/media.js';
 import { seeded } from '../../support/random.js';
@@ -188,7 +190,7 @@ describe.runIf(hasFfmpeg)(`what ffmpeg writes (${needsFfmpeg})`, () => {
 function probed(path: string) {
   const packets = new PacketTimes();
   const args = ['-v', 'error', '-select_streams', 'V:0', '-of', 'compact', '-show_entries'];
-  const entries = 'packet=pts,dts,flags:stream=has_b_frames,time_base';
+  const entries = 'packet=pts,dts,flags:stream=has_b_frames,time_base:format=format_name';
   for (const line of execFileSync('ffprobe', [...args, entries, path], { encoding: 'utf8' }).split('\n'))
     packets.take(line);
   return packets.finish();
@@ -238,6 +240,24 @@ describe.runIf(hasFfmpeg)(`times of an index (${needsFfmpeg})`, () => {
     }
     expect(await indexed(others[0] ?? '')).toBeUndefined();
     expect(await indexed(others[2] ?? '')).toBeUndefined();
+  });
+
+  it('and fragments after it are one video, where a decoder can read it', async () => {
+    const path = encode({ codec: 'h264', frames: 36, extra: ['-g', '12', '-movflags', 'frag_keyframe'] });
+    expect(await indexed(path)).toBeUndefined();
+    const decoders = await nodePlatform.decoders({ allowUrl: false });
+    for (const decoder of decoders) {
+      if (!(await decoder.availability()).usable) continue;
+      if (decoder.id === 'mediabunny') {
+        await expect(decoder.probe(path)).rejects.toThrow('goes on in fragments after its index');
+        continue;
+      }
+      const facts = await decoder.probe(path);
+      expect([facts.frameCount, (await decoder.timestamps(path))?.length]).toEqual([null, 36]);
+    }
+    const range = { unit: 'frames', start: 0, end: 30 } as const;
+    const options = { range, features: ['psnr'], noPrediction: true, threads: 0 };
+    expect((await score({ reference: path, distorted: path }, options)).frameCount).toBe(30);
   });
 
   it('that is damaged ends, and takes no memory', { timeout: 60_000 }, async () => {

@@ -112,14 +112,38 @@ describe('facts about a track', () => {
   });
 
   it('come from tags where Matroska puts them there', () => {
-    const tags = { 'NUMBER_OF_FRAMES-eng': '77', DURATION: '01:02:03.500000000', 'BPS-eng': '123456' };
+    const tags = { 'NUMBER_OF_FRAMES-eng': '77', DURATION: '00:00:03.211000000', 'BPS-eng': '123456' };
     const none = { nb_frames: undefined, duration: undefined, bit_rate: undefined, tags };
-    expect(facts(none)).toMatchObject({ frameCount: 77, duration: 3723.5, bitrate: 123_456 });
+    expect(facts(none)).toMatchObject({ frameCount: 77, duration: 3.211, bitrate: 123_456 });
     expect(facts({ ...none, tags: {} })).toMatchObject({
       frameCount: null,
       duration: 10.1,
       bitrate: 5_003_750,
     });
+  });
+
+  it('are not what the file that was cut or encoded again had', () => {
+    const tags = { NUMBER_OF_FRAMES: '86400', BPS: '15000000' };
+    const none = { nb_frames: undefined, bit_rate: undefined, tags };
+    expect(facts(none)).toMatchObject({ frameCount: null, bitrate: 5_003_750 });
+  });
+
+  it('are not those of the first fragment only', () => {
+    expect(facts({ nb_frames: '12', bit_rate: '830' })).toMatchObject({
+      frameCount: null,
+      bitrate: 5_003_750,
+    });
+    expect(facts({ nb_frames: '238' })).toMatchObject({ frameCount: 238, bitrate: 5_000_000 });
+  });
+
+  it.each([
+    ['the nominal one where frames were lost', '24126/1000', '25/1', { num: 25, den: 1 }],
+    ['the average where ffmpeg rounds the nominal one', '24000/1001', '24/1', { num: 24000, den: 1001 }],
+    ['the average of a variable rate', '18/1', '25/1', { num: 18, den: 1 }],
+    ['the average where fields are counted', '25/1', '50/1', { num: 25, den: 1 }],
+    ['the nominal one where no average is known', '0/0', '30/1', { num: 30, den: 1 }],
+  ])('have as frame rate %s', (_, average, nominal, frameRate) => {
+    expect(facts({ avg_frame_rate: average, r_frame_rate: nominal }).frameRate).toEqual(frameRate);
   });
 
   it('are turned: size and sample aspect are those of the upright picture', () => {
@@ -361,6 +385,12 @@ describe('times of packets', () => {
     );
     expect(times(...packets, stream)).toBeNull();
     expect(times(stream)).toBeNull();
+  });
+
+  it('are none of a raw stream of AV1, for which ffmpeg counts frames at 25 a second', () => {
+    const packets = ['packet|pts=0|dts=0|flags=K_', 'packet|pts=40|dts=40|flags=__', stream];
+    expect(times(...packets, 'format|format_name=obu')).toBeNull();
+    expect(times(...packets, 'format|format_name=ivf')?.times).toEqual(Float64Array.of(0, 0.04));
   });
 });
 
