@@ -16,7 +16,7 @@ import { DECLARE_RAW } from '../../media/errors.js';
 import { parseProbe } from '../../media/facts.js';
 import type { VideoInput } from '../../media/types.js';
 import type { ToolSource } from '../ffmpeg/access.js';
-import { decodedBy, packetsArgs, probeArgs } from '../ffmpeg/commands.js';
+import { decodedBy, framesArgs, packetsArgs, probeArgs } from '../ffmpeg/commands.js';
 import { PacketTimes, TimesMemory, type TrackTimes } from '../ffmpeg/packet-times.js';
 import { planPart } from '../ffmpeg/plan.js';
 import type { OpenedInput, WasmHost } from './host.js';
@@ -118,10 +118,14 @@ class WasmDecoder implements Decoder {
     const key = keyOf(input, opened);
     const known = this.#times.get(key);
     if (known !== undefined) return known;
-    const packets = new PacketTimes();
-    const { stdout } = await this.#ffprobe(opened, packetsArgs, signal);
-    for (const line of stdout) packets.take(line);
-    const found = packets.finish();
+    const read = async (args: (source: ToolSource) => string[]) => {
+      const packets = new PacketTimes();
+      const { stdout } = await this.#ffprobe(opened, args, signal);
+      for (const line of stdout) packets.take(line);
+      return packets;
+    };
+    const packets = await read(packetsArgs);
+    const found = (packets.needsFrames ? await read(framesArgs) : packets).finish();
     this.#times.set(key, found);
     return found;
   }

@@ -53,11 +53,11 @@ export function firstPacketArgs(source: ToolSource): string[] {
   return ask(`-select_streams ${VIDEO} -show_packets -read_intervals %+#1 -of json`, source);
 }
 
-/**
- * What times need of packets: `packet|pts=512|dts=0|flags=K_`, then `stream|has_b_frames=2|time_base=1/12800` and
- * `format|format_name=matroska,webm`.
- */
-const TIME_ENTRIES = 'packet=pts,dts,flags:stream=has_b_frames,time_base:format=format_name';
+/** What times need of a stream and its container: `stream|codec_name=h264|has_b_frames=2|time_base=1/12800`, `format|...`. */
+const STREAM_ENTRIES = 'stream=codec_name,has_b_frames,time_base:format=format_name';
+
+/** What they need of packets: `packet|pts=512|dts=0|flags=K_`. */
+const TIME_ENTRIES = `packet=pts,dts,flags:${STREAM_ENTRIES}`;
 
 /** Decodes until a chain of filters gives its first frame, which showinfo describes. */
 export function filteredArgs(source: ToolSource, chain: string): string[] {
@@ -69,6 +69,11 @@ export function filteredArgs(source: ToolSource, chain: string): string[] {
 /** Asks for a line per packet. */
 export function packetsArgs(source: ToolSource, entries: string = TIME_ENTRIES): string[] {
   return ask(`-select_streams ${VIDEO} -show_entries ${entries} -of compact`, source);
+}
+
+/** Asks for a line per frame that is decoded: `frame|pts=40|pkt_dts=40`. */
+export function framesArgs(source: ToolSource): string[] {
+  return packetsArgs(source, `frame=pts,pkt_dts:${STREAM_ENTRIES}`);
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 
 import type { IndexedTimes } from '../../media/mp4-times.js';
+import { hidesFrames, isCrowded } from '../../media/vpx.js';
 
 /** When frames are shown. */
 export interface TrackTimes {
@@ -89,17 +90,21 @@ export function compactFields(line: string): ReadonlyMap<string, string> {
 /** Streams without times, for which ffmpeg counts frames at 25 a second. */
 const UNTIMED = new Set(['obu', 'av1']);
 
-/** Collects the lines that `ffprobe -of compact -show_entries packet=pts,dts,flags:stream=...:format=format_name` prints. */
+/** Collects the lines that ffprobe prints of packets, or of decoded frames, then of their stream and container. */
 export class PacketTimes {
   readonly #pts: number[] = [];
   readonly #dts: number[] = [];
   #unit = Number.NaN;
   #reorders = true;
   #untimed = false;
+  #codec = '';
 
   take(line: string): void {
     const fields = compactFields(line);
-    if (line.startsWith('packet|')) {
+    if (line.startsWith('frame|')) {
+      this.#pts.push(Number(fields.get('pts') ?? Number.NaN));
+      this.#dts.push(Number(fields.get('pkt_dts') ?? Number.NaN));
+    } else if (line.startsWith('packet|')) {
       // Cut away by an edit list: decoded, never shown.
       if (fields.get('flags')?.includes('D')) return;
       this.#pts.push(Number(fields.get('pts') ?? Number.NaN));
@@ -108,6 +113,7 @@ export class PacketTimes {
       const [num, den] = (fields.get('time_base') ?? '').split('/').map(Number);
       this.#unit = (num ?? Number.NaN) / (den ?? Number.NaN);
       this.#reorders = fields.get('has_b_frames') !== '0';
+      this.#codec = fields.get('codec_name') ?? '';
     } else if (line.startsWith('format|')) {
       this.#untimed = UNTIMED.has(fields.get('format_name') ?? '');
     }
@@ -118,6 +124,11 @@ export class PacketTimes {
     for (const time of pts) this.#pts.push(time);
     for (const time of dts) this.#dts.push(time);
     this.#unit = 1 / timescale;
+  }
+
+  /** Whether only decoding tells which packets hold frames that are shown. */
+  get needsFrames(): boolean {
+    return hidesFrames(this.#codec) && isCrowded(Float64Array.from(new Set(this.#pts)).sort());
   }
 
   /** @returns `null` where the container does not give every frame its time */

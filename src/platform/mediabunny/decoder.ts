@@ -5,10 +5,20 @@
 import type { AnyvmafError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import type { DecodedSource, DecodeRequest, TrackFacts } from '../../media/decoder.js';
+import { hidesFrames, isCrowded } from '../../media/vpx.js';
 import type { LentVideo } from './calls.js';
 import type { MediabunnyHost } from './host.js';
 import { MediabunnySource } from './source.js';
-import { beyond, mediaError, type OpenedTrack, openTrack, packetsOf, SAME, trackFacts } from './track.js';
+import {
+  beyond,
+  mediaError,
+  type OpenedTrack,
+  openTrack,
+  packetsOf,
+  SAME,
+  shownTimes,
+  trackFacts,
+} from './track.js';
 
 /** As a `Decoder`, of videos that came from another thread. */
 export interface TrackDecoder {
@@ -49,8 +59,8 @@ export function createTrackDecoder(host: MediabunnyHost): TrackDecoder {
 
     timestamps: (video) =>
       withTrack(video, async (opened) => {
-        const { name, container } = opened;
-        const times: number[] = [];
+        const { name, container, codec } = opened;
+        let times: number[] = [];
         try {
           let before = 0;
           let lastKey = Number.NEGATIVE_INFINITY;
@@ -64,6 +74,7 @@ export function createTrackDecoder(host: MediabunnyHost): TrackDecoder {
             // Frames before the start of an edit list are decoded but not shown.
             if (timestamp >= -SAME) times.push(timestamp);
           }
+          if (hidesFrames(codec) && isCrowded(times)) times = await shownTimes(host, opened);
         } catch (error) {
           throw mediaError(name, error);
         }

@@ -10,6 +10,7 @@ import type { Fraction, TrackFacts } from '../../media/decoder.js';
 import { delivery } from '../../media/delivery.js';
 import { goesOnInFragments } from '../../media/mp4-times.js';
 import type { ByteReader } from '../../media/platform.js';
+import { hidesFrames, showsFrame } from '../../media/vpx.js';
 import type { Mediabunny, MediabunnyHost } from './host.js';
 import { type Orientation, samplePixelFormat } from './samples.js';
 
@@ -181,11 +182,9 @@ export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Pro
   try {
     const { turned, ...format } = await uprightFormat(host, opened, sample);
     const indexed = container.startsWith('mov');
-    const stats = indexed
-      ? await indexStats(host, opened)
-      : await track.computePacketStats(RATE_PACKETS, { metadataOnly: true });
+    const stats = indexed ? await indexStats(host, opened) : undefined;
     const duration = await track.getDurationFromMetadata();
-    const frameRate = rate(stats.averagePacketRate);
+    const frameRate = rate(stats ? stats.averagePacketRate : await firstRate(host, opened));
     const aspect = await track.getPixelAspectRatio();
     // What the container or the bitstream declares; a decoded sample also bears what the decoder guessed.
     const { primaries, transfer, matrix, fullRange } = await track.getColorSpace();
@@ -195,10 +194,10 @@ export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Pro
       codec,
       ...format,
       ...(frameRate && { frameRate }),
-      frameCount: indexed && stats.packetCount > 0 ? stats.packetCount : null,
+      frameCount: stats && stats.packetCount > 0 ? stats.packetCount : null,
       duration,
       startTime: await track.getFirstTimestamp(),
-      bitrate: (await track.getAverageBitrate()) ?? (indexed ? Math.round(stats.averageBitrate) : null),
+      bitrate: (await track.getAverageBitrate()) ?? (stats ? Math.round(stats.averageBitrate) : null),
       fileSize: size,
       sampleAspect: turned ? { num: aspect.den, den: aspect.num } : { num: aspect.num, den: aspect.den },
       ...(typeof fullRange === 'boolean' && {
@@ -215,16 +214,17 @@ export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Pro
 }
 
 /**
- * The track's packets without their data.
+ * The track's packets, by default without their data.
  * @throws {AnyvmafError} `media` when there are more of them than bytes, as where they never end
  */
 export async function* packetsOf(
   host: MediabunnyHost,
   { name, size, track, library }: OpenedTrack,
+  metadataOnly = true,
 ): AsyncGenerator<EncodedPacket, void> {
   let count = 0;
   const sink = new library.EncodedPacketSink(track);
-  for await (const packet of sink.packets(undefined, undefined, { metadataOnly: true })) {
+  for await (const packet of sink.packets(undefined, undefined, { metadataOnly })) {
     host.progress();
     if (++count > size) {
       throw new AnyvmafError(
@@ -234,6 +234,33 @@ export async function* packetsOf(
     }
     yield packet;
   }
+}
+
+/**
+ * Times of the frames that are shown, in seconds, of a codec that stores others too.
+ * @param most read no more than this many
+ */
+export async function shownTimes(
+  host: MediabunnyHost,
+  opened: OpenedTrack,
+  most = Number.POSITIVE_INFINITY,
+): Promise<number[]> {
+  const times: number[] = [];
+  for await (const { timestamp, data } of packetsOf(host, opened, false)) {
+    if (timestamp >= -SAME && showsFrame(opened.codec, data)) times.push(timestamp);
+    if (times.length >= most) break;
+  }
+  return times;
+}
+
+/** Packets per second of the first ones, of which each shows a frame. */
+async function firstRate(host: MediabunnyHost, opened: OpenedTrack): Promise<number> {
+  const { averagePacketRate } = await opened.track.computePacketStats(RATE_PACKETS, { metadataOnly: true });
+  if (!hidesFrames(opened.codec)) return averagePacketRate;
+  const times = await shownTimes(host, opened, RATE_PACKETS);
+  const [first = 0] = times;
+  const last = times.at(-1) ?? 0;
+  return last > first ? (times.length - 1) / (last - first) : averagePacketRate;
 }
 
 /** As the library's `computePacketStats`, which says nothing of its progress through an index of hours. */

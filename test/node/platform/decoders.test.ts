@@ -3,6 +3,7 @@
  * The three decoders in Node, an installed ffmpeg, mediabunny over libavcodec and ffmpeg.wasm: the same frames, times and
  * errors, held against what ffmpeg itself writes.
  */
+import { spawnSync } from 'node:child_process';
 import { openAsBlob, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -347,6 +348,36 @@ describeDecoders(['ffmpeg', 'wasm'], (decoder, id) => {
     if (id === 'wasm') expect(await failure(run, code)).toContain(says);
     else expect(await failure(run, 'usage')).toContain('nothing to score');
   });
+});
+
+describeDecoders(ALL, (decoder) => {
+  /** Two frames of VP8 that are only referred to, at the time of the frame after them or a tick after the one before. */
+  const hiding = (apart: boolean): string => {
+    const log = join(encodeFolder(), 'hidden');
+    const source = ['-f', 'lavfi', '-i', 'mandelbrot=size=96x64:rate=25', '-frames:v', '40'];
+    const coded = ['-c:v', 'libvpx', '-b:v', '200k', '-auto-alt-ref', '1', '-lag-in-frames', '16'];
+    const pass = (number: number) => ['-passlogfile', log, '-pass', String(number)];
+    spawnSync('ffmpeg', ['-y', ...source, ...coded, ...pass(1), '-f', 'null', '-']);
+    const together = ffmpeg(join(encodeFolder(), 'hidden.webm'), [...source, ...coded, ...pass(2)]);
+    if (!apart) return together;
+    const time = 'if(eq(PTS\\,NEXT_PTS)\\,PREV_OUTPTS+1\\,PTS)';
+    const moved = ['-c', 'copy', '-bsf:v', `setts=pts=${time}:dts=${time}`];
+    return ffmpeg(join(encodeFolder(), 'hidden-apart.webm'), ['-i', together, ...moved]);
+  };
+
+  it.each([false, true])(
+    'counts no frame of VP8 that is never shown (at a time of its own: %s)',
+    async (apart) => {
+      const path = hiding(apart);
+      const { facts, hashes, times } = await decodeAll(decoder, path);
+      expect(hashes).toEqual(ffmpegHashes(path));
+      expect(hashes).toHaveLength(40);
+      expect(facts.frameRate).toEqual({ num: 25, den: 1 });
+      const known = [...((await decoder.timestamps(path)) ?? [])];
+      expect(known.map((time) => Math.round(time * 25))).toEqual(hashes.map((_, i) => i));
+      expect(known).toEqual(times.map((time) => expect.closeTo(time ?? Number.NaN, 6)));
+    },
+  );
 });
 
 describeDecoders(['mediabunny', 'wasm'], (decoder) => {

@@ -19,12 +19,13 @@ import { delivery } from '../../../media/delivery.js';
 import { parseProbe } from '../../../media/facts.js';
 import type { DecoderFilters } from '../../../media/filters/types.js';
 import type { VideoInput } from '../../../media/types.js';
-import { type Denial, findDenial, isPieceEnd } from '../../ffmpeg/access.js';
+import { type Denial, findDenial, isPieceEnd, type ToolSource } from '../../ffmpeg/access.js';
 import {
   decodeArgs,
   decodedBy,
   filteredArgs,
   firstPacketArgs,
+  framesArgs,
   type Part,
   packetsArgs,
   probeArgs,
@@ -304,9 +305,13 @@ class FfmpegDecoder implements Decoder {
     key: string | undefined,
     signal: AbortSignal | undefined,
   ): Promise<TrackTimes | null> {
-    const packets = new PacketTimes();
-    await runChecked('ffprobe', file, packetsArgs, { signal, onLine: (line) => packets.take(line) });
-    const found = packets.finish();
+    const read = async (args: (source: ToolSource) => string[]) => {
+      const packets = new PacketTimes();
+      await runChecked('ffprobe', file, args, { signal, onLine: (line) => packets.take(line) });
+      return packets;
+    };
+    const packets = await read(packetsArgs);
+    const found = (packets.needsFrames ? await read(framesArgs) : packets).finish();
     if (key === undefined) this.#latest.set(file.name, found);
     else this.#times.set(key, found);
     return found;

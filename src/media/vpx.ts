@@ -1,0 +1,36 @@
+/**
+ * @module media/vpx
+ * What the head of a coded frame of VP8 and VP9 says: encoders store frames that are only referred to as packets of their
+ * own, with a time but never shown.
+ * Source: RFC 6386, section 9.1; VP9 bitstream specification 0.6, section 6.2 and annex B.
+ */
+
+/** Whether a packet of a codec may hold a frame that is never shown. */
+export function hidesFrames(codec: string): boolean {
+  return codec === 'vp8' || codec === 'vp9';
+}
+
+/** Whether a packet shows a frame. @param codec by ffmpeg's name; those other than VP8 and VP9 show each */
+export function showsFrame(codec: string, packet: Uint8Array): boolean {
+  const [first = 0] = packet;
+  if (codec === 'vp8') return packet.length === 0 || (first & 0x10) !== 0;
+  // One packet of several frames ends with an index of them; it is made so that the last is shown.
+  if (codec !== 'vp9' || ((packet.at(-1) ?? 0) & 0xe0) === 0xc0) return true;
+  const bit = (at: number) => (first >> (7 - at)) & 1;
+  // Two bits of a marker, two of the profile, one that is reserved in the highest profile.
+  const at = bit(2) && bit(3) ? 5 : 4;
+  const repeats = bit(at) === 1;
+  return repeats || bit(at + 2) === 1;
+}
+
+/** Share of the usual interval below which two frames lie too near each other for both to be shown. */
+const CROWDED = 0.3;
+
+/** Whether times are so near each other that some may be of frames that are never shown. @param times ascending, distinct or not */
+export function isCrowded(times: ArrayLike<number>): boolean {
+  const steps = Float64Array.from({ length: Math.max(0, times.length - 1) }, (_, i) => {
+    return (times[i + 1] ?? Number.NaN) - (times[i] ?? Number.NaN);
+  });
+  const usual = steps.slice().sort()[steps.length >> 1] ?? 0;
+  return steps.some((step) => step < CROWDED * usual);
+}
