@@ -81,7 +81,7 @@ class JobRun {
     try {
       await this.#run(module);
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = error instanceof Error ? error.message : (JSON.stringify(error) ?? String(error));
       const what = this.#readFailure === undefined ? 'internal' : 'io';
       this.#world.post({ kind: 'failed', what, message: [message, ...this.#stderr.slice(-3)].join('; ') });
     }
@@ -107,7 +107,16 @@ class JobRun {
 
   async #call(core: FfmpegCore): Promise<number> {
     const { tool, args } = this.#job;
-    if (tool === 'ffprobe') return core.ffprobe(...args);
+    if (tool === 'ffprobe') {
+      try {
+        return core.ffprobe(...args);
+      } catch (error) {
+        // A program that exits throws its status, an object that is no Error.
+        const status = typeof error === 'object' && error !== null ? Reflect.get(error, 'status') : undefined;
+        if (typeof status === 'number') return status;
+        throw error;
+      }
+    }
     if (!this.#outlet) return core.exec(...args);
     // The exported function, which can be suspended, is there only after a first run. That run writes nothing, because
     // it cannot wait.

@@ -351,6 +351,19 @@ describeDecoders(['ffmpeg', 'wasm'], (decoder, id) => {
 });
 
 describeDecoders(ALL, (decoder) => {
+  it('refuses sound that nobody can decode as what it is: no video', async () => {
+    const sound = ffmpeg(join(encodeFolder(), 'sound.m4a'), [
+      ...['-f', 'lavfi', '-i', 'sine=duration=1', '-c:a', 'aac'],
+    ]);
+    const bytes = readFileSync(sound);
+    const at = bytes.indexOf(Uint8Array.of(5, 128, 128, 128)) + 5;
+    // The object type of xHE-AAC in place of AAC's.
+    bytes.set([0xf9, 0x48], at);
+    const message = await failure(() => decoder.probe(put('xhe.m4a', bytes)), 'media');
+    expect(message).toMatch(/no video track|is not a video that/);
+    expect(message).not.toContain('[object');
+  });
+
   /** Two frames of VP8 that are only referred to, at the time of the frame after them or a tick after the one before. */
   const hiding = (apart: boolean): string => {
     const log = join(encodeFolder(), 'hidden');

@@ -369,7 +369,7 @@ class FfmpegDecoder implements Decoder {
       }
       return new AnyvmafError(
         'media',
-        `${name} is not a video that ffmpeg knows: ${shown(reason || 'ffprobe failed without a reason')}.`,
+        `${name} is not a video that ffmpeg knows: ${shown(reason || 'ffprobe cannot open one of its tracks')}.`,
       );
     }
     const { stdout } = await runChecked('ffprobe', file, tracksArgs, { signal });
