@@ -11,7 +11,7 @@ import { timingFindings } from './preflight/timing.js';
 import type { Finding, PreflightContext, SideFacts } from './preflight/types.js';
 
 export { findBorders } from './preflight/borders.js';
-export { LumaMeter, measureEncoded, measureLuma, spreadFrames } from './preflight/measure.js';
+export { FrameMeter, measureEncoded, measureLuma, spreadFrames } from './preflight/measure.js';
 export { sharpness } from './preflight/sharpness.js';
 export { analyseTimestamps } from './preflight/timestamps.js';
 export {

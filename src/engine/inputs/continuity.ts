@@ -122,7 +122,7 @@ export class Continuity {
     const signer = new Signer(source.info);
     let next = skip + (this.#sink?.first ?? 0);
     const { checkFrame } = source;
-    const observed = observedSource(source, (index, luma) => {
+    const observed = observedSource(source, (index, { y: luma }) => {
       // A frame may be read again, as history of later frames.
       if (index !== next) return;
       next++;

@@ -2,10 +2,11 @@
  * @module engine/inputs/frame-observer
  * Observes the frames of a pair while it is scored, for alignment and preflight, so that nothing is decoded twice.
  */
+import type { FramePlanes } from '../../core/frame.js';
 import type { AlignResult } from '../../media/align/types.js';
 import { alignThumbs, PassingThumbs } from '../../media/align.js';
 import type { MappedSource } from '../../media/pairing/mapped.js';
-import { LumaMeter, rescaleBorders, spreadFrames } from '../../media/preflight/measure.js';
+import { FrameMeter, measuredPlanes, rescaleBorders, spreadFrames } from '../../media/preflight/measure.js';
 import type { SideFacts, SideMeasurements } from '../../media/preflight/types.js';
 import type { FrameSource } from '../../media/types.js';
 import type { ReadyInputs } from './known.js';
@@ -46,7 +47,7 @@ export class FrameObserver {
   readonly #options: ObserverOptions;
   readonly #at: ReadonlySet<number>;
   readonly #thumbs: PassingThumbs[] = [];
-  readonly #meters: LumaMeter[] = [];
+  readonly #meters: FrameMeter[] = [];
   readonly #alignment: Promise<AlignResult>;
   /** Measured pairs, by the numbers that each video has seen. */
   readonly #seen: Set<number>[] = [];
@@ -82,10 +83,10 @@ export class FrameObserver {
   }
 
   /** Measures a pair that was read elsewhere, after all with smaller numbers. */
-  measure(frame: number, reference: Uint8Array, distorted: Uint8Array): void {
+  measure(frame: number, reference: FramePlanes, distorted: FramePlanes): void {
     this.#attempt(() => {
-      for (const [i, luma] of [reference, distorted].entries()) {
-        if (!this.#seen[i]?.has(frame)) this.#meters[i]?.add(frame, luma);
+      for (const [i, planes] of [reference, distorted].entries()) {
+        if (!this.#seen[i]?.has(frame)) this.#meters[i]?.add(frame, planes);
         this.#seen[i]?.add(frame);
       }
     });
@@ -127,23 +128,33 @@ export class FrameObserver {
     const thumbs = new PassingThumbs((mapped ?? source).info);
     // The search supports different rates, but not repeated or missing frames.
     mapped?.showAll((luma) => this.#attempt(() => thumbs.add(luma)) ?? false);
-    const meter = new LumaMeter({ ...source.info, ...(colorRange && { colorRange }) });
+    const meter = new FrameMeter({ ...source.info, ...(colorRange && { colorRange }) });
     this.#thumbs.push(thumbs);
     this.#meters.push(meter);
     const seen = new Set<number>();
     this.#seen.push(seen);
     let next = skip;
-    return observedSource(source, (index, luma) => {
-      // A frame may be read again, as history of later frames.
-      if (index !== next) return;
-      this.#attempt(() => {
-        if (!mapped) thumbs.add(luma);
-        if (!this.#at.has(index - skip)) return;
-        seen.add(index - skip);
-        meter.add(index - skip, luma);
-      });
-      next++;
-    });
+    let planes: FramePlanes | undefined;
+    const measured = (index: number) => index === next && this.#at.has(index - skip);
+    return observedSource(
+      source,
+      (index, found) => {
+        // A frame may be read again, as history of later frames.
+        if (index !== next) return;
+        this.#attempt(() => {
+          if (!mapped) thumbs.add(found.y);
+          if (!measured(index)) return;
+          seen.add(index - skip);
+          meter.add(index - skip, found);
+        });
+        next++;
+      },
+      (index) => {
+        if (!measured(index)) return undefined;
+        planes ??= measuredPlanes(source.info);
+        return planes;
+      },
+    );
   }
 
   /** Observes a frame unless observing has failed before. */

@@ -156,12 +156,16 @@ export class Preflight {
       signal.throwIfAborted();
       if (await readPair(observer.pair, index, reference, distorted)) break;
     }
-    for (const frame of observer.unmeasured()) {
+    const left = observer.unmeasured();
+    const { measuredPlanes } = await import('../../media/preflight/measure.js');
+    const planes = () => measuredPlanes(pair.reference.info);
+    const [wholeReference, wholeDistorted] = [planes(), planes()];
+    for (const frame of left) {
       signal.throwIfAborted();
       const there = await part(frame);
       try {
-        if (!(await readPair(there, 0, reference, distorted)))
-          observer.measure(frame, reference.y, distorted.y);
+        if (!(await readPair(there, 0, wholeReference, wholeDistorted)))
+          observer.measure(frame, wholeReference, wholeDistorted);
       } finally {
         await Promise.all([there.reference.close(), there.distorted.close()]);
       }

@@ -1,9 +1,9 @@
 /**
  * @module media/preflight/measure
- * Measures sharpness and borders of a few luma frames spread over a video.
+ * Measures sharpness, borders and colours of a few frames spread over a video.
  */
 
-import { lumaBytes } from '../../core/frame.js';
+import { chromaSize, type FramePlanes, lumaBytes, sampleBytes, type VideoFormat } from '../../core/frame.js';
 import { Thumbnailer } from '../align/thumbnail.js';
 import type { LumaReader } from '../align/types.js';
 import type { DecodeRequest } from '../decoder.js';
@@ -11,7 +11,7 @@ import type { FrameSource } from '../types.js';
 import { commonBorders, findBorders } from './borders.js';
 import { sharpness } from './sharpness.js';
 import { SQUARE } from './turn.js';
-import type { Borders, SideFacts, SideMeasurements } from './types.js';
+import type { Borders, ChromaSquares, SideFacts, SideMeasurements } from './types.js';
 
 /** Default number of frames to measure. */
 const MEASURED_FRAMES = 5;
@@ -22,24 +22,39 @@ const UNKNOWN_LENGTH_STEP = 24;
 /** Samples to read along each side of a box of a square. */
 const SQUARE_SAMPLES = 8;
 
+/** What measuring needs to know; without `chroma`, only luma is measured. */
+type Measurable = Pick<SideFacts, 'width' | 'height' | 'bitDepth' | 'colorRange'> &
+  Partial<Pick<SideFacts, 'chroma'>>;
+
+/** Room for the planes that are measured. */
+export function measuredPlanes(format: VideoFormat): FramePlanes {
+  const { width, height } = chromaSize(format);
+  const bytes = width * height * sampleBytes(format.bitDepth);
+  const y = new Uint8Array(lumaBytes(format));
+  return bytes === 0 ? { y } : { y, cb: new Uint8Array(bytes), cr: new Uint8Array(bytes) };
+}
+
 /** Collects measurements of single frames. */
-export class LumaMeter {
-  readonly #format: Pick<SideFacts, 'width' | 'height' | 'bitDepth' | 'colorRange'>;
+export class FrameMeter {
+  readonly #format: Measurable;
   readonly #frames: number[] = [];
   readonly #sharpness: (number | null)[] = [];
   readonly #squares: Float32Array[] = [];
   readonly #shrink: Thumbnailer;
+  readonly #chroma: (ChromaSquares | null)[] = [];
+  #shrinkChroma: Thumbnailer | undefined;
   #borders: SideMeasurements['borders'] = null;
 
   /** @param format of the luma; without a colour range, limited is assumed, as players do */
-  constructor(format: Pick<SideFacts, 'width' | 'height' | 'bitDepth' | 'colorRange'>) {
+  constructor(format: Measurable) {
     this.#format = format;
     this.#shrink = new Thumbnailer(format, SQUARE, SQUARE, SQUARE_SAMPLES);
   }
 
   /** Measures one frame. */
-  add(frame: number, luma: Uint8Array): void {
+  add(frame: number, { y: luma, cb, cr }: FramePlanes): void {
     this.#frames.push(frame);
+    this.#chroma.push(cb && cr ? this.#squaresOf(cb, cr) : null);
     this.#sharpness.push(sharpness(luma, this.#format));
     this.#squares.push(this.#shrink.shrink(luma));
     const found = findBorders(luma, this.#format, this.#format.colorRange ?? 'limited');
@@ -53,6 +68,14 @@ export class LumaMeter {
       : found;
   }
 
+  #squaresOf(cb: Uint8Array, cr: Uint8Array): ChromaSquares | null {
+    const { chroma = '400', bitDepth } = this.#format;
+    const { width, height } = chromaSize({ ...this.#format, chroma });
+    if (width === 0 || height === 0) return null;
+    this.#shrinkChroma ??= new Thumbnailer({ width, height, bitDepth }, SQUARE, SQUARE, SQUARE_SAMPLES);
+    return { cb: this.#shrinkChroma.shrink(cb), cr: this.#shrinkChroma.shrink(cr) };
+  }
+
   /** The measurements of all frames. */
   get result(): SideMeasurements {
     return {
@@ -60,6 +83,7 @@ export class LumaMeter {
       sharpness: [...this.#sharpness],
       borders: this.#borders,
       squares: [...this.#squares],
+      chroma: [...this.#chroma],
     };
   }
 }
@@ -103,12 +127,12 @@ export async function measureLuma(
   frames: readonly number[] = spreadFrames(reader.info.frameCount),
   signal?: AbortSignal,
 ): Promise<SideMeasurements> {
-  const meter = new LumaMeter(reader.info);
-  const y = new Uint8Array(lumaBytes(reader.info));
+  const meter = new FrameMeter(reader.info);
+  const planes = measuredPlanes(reader.info);
   for (const frame of frames) {
     signal?.throwIfAborted();
-    if (!(await reader.readFrame(frame, { y }))) break;
-    meter.add(frame, y);
+    if (!(await reader.readFrame(frame, planes))) break;
+    meter.add(frame, planes);
   }
   return meter.result;
 }
@@ -126,7 +150,7 @@ export async function measureEncoded(
   signal?: AbortSignal,
 ): Promise<SideMeasurements> {
   const rate = facts.frameRate ? facts.frameRate.num / facts.frameRate.den : 25;
-  let meter: LumaMeter | undefined;
+  let meter: FrameMeter | undefined;
   for (const start of times) {
     signal?.throwIfAborted();
     const source = await open({
@@ -135,9 +159,9 @@ export async function measureEncoded(
       ...(signal && { signal }),
     });
     try {
-      meter ??= new LumaMeter({ ...source.info, ...(facts.colorRange && { colorRange: facts.colorRange }) });
-      const y = new Uint8Array(lumaBytes(source.info));
-      if (await source.readFrame(0, { y })) meter.add(Math.round(start * rate), y);
+      meter ??= new FrameMeter({ ...source.info, ...(facts.colorRange && { colorRange: facts.colorRange }) });
+      const planes = measuredPlanes(source.info);
+      if (await source.readFrame(0, planes)) meter.add(Math.round(start * rate), planes);
     } finally {
       await source.close();
     }

@@ -4,6 +4,7 @@
  */
 import type { ColorMatrix } from '../../core/choices.js';
 import type { AlignResult } from '../align/types.js';
+import { chromaFindings } from './chroma.js';
 import { finding, prepare, prepareFiles, rounded, vf } from './text.js';
 import type { Finding, PreflightContext, PrepareHint, SideFacts } from './types.js';
 
@@ -67,6 +68,7 @@ export function* sampleFindings(
   yield* depthFindings(reference, distorted);
   yield* rangeFindings(reference, distorted, context.alignment);
   if (context.alignment) yield* levelFindings(context.alignment, reference, distorted);
+  yield* chromaFindings(reference, distorted, context);
   const mixed = mixesRanges(reference, distorted, context.alignment);
   if (mixed) yield dynamicRangeFinding(reference, distorted);
   yield* colourFindings(reference, distorted, mixed);

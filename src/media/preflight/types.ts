@@ -41,6 +41,7 @@ export const FINDING_CODES = [
   'chroma-format',
   'color-range',
   'levels',
+  'chroma',
   'primaries',
   'transfer',
   'matrix',
@@ -123,6 +124,14 @@ export interface SideMeasurements {
   readonly borders: { readonly certain: Borders; readonly possible: Borders } | null;
   /** Each frame shrunk to 16 x 16 averages in 8-bit levels, whatever its shape. */
   readonly squares?: readonly Float32Array[];
+  /** Cb and Cr of each frame shrunk likewise, 128 where there is no colour; `null` for a frame without chroma. */
+  readonly chroma?: readonly (ChromaSquares | null)[];
+}
+
+/** Averages of both chroma planes in 8-bit levels. */
+export interface ChromaSquares {
+  readonly cb: Float32Array;
+  readonly cr: Float32Array;
 }
 
 /** Members of {@link TrackFacts} that Y4M and raw files lack are optional here. */

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ScoreOptions, score, scoreMany } from '../../../src/index.js';
+import { type Finding, inspect, type ScoreOptions, score, scoreMany } from '../../../src/index.js';
 import { trustOf } from '../../../src/report/trust.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 
@@ -168,6 +168,19 @@ describe.runIf(hasFfmpeg)(`filters of encoded video (${needsFfmpeg})`, () => {
       { threads: 0, ...(fix && { [fix.option]: fix.value }) },
     );
     expect(mended.preflight?.map(({ code }) => code)).not.toContain('dynamic-range');
+  });
+
+  it('swap chroma back, as the finding about it says, before a run and in it', async () => {
+    const swapped = ffmpeg(join(encodeFolder(), 'swapped-chroma.mkv'), [
+      ...['-i', reference(), '-vf', 'shuffleplanes=0:2:1', '-c:v', 'ffv1'],
+    ]);
+    const pair = { reference: reference(), distorted: swapped };
+    const codes = (found: readonly Finding[] = []) => found.map(({ code }) => code);
+    expect(codes((await inspect(pair)).findings)).toContain('chroma');
+    const report = await score(pair, { threads: 0 });
+    expect(trustOf(report)).toMatchObject({ verdict: 'doubtful', fix: "vfDistorted: 'shuffleplanes=0:2:1'" });
+    const mended = await score(pair, { threads: 0, vfDistorted: 'shuffleplanes=0:2:1' });
+    expect(codes(mended.preflight)).not.toContain('chroma');
   });
 
   it('are those of each pair, where several share a reference', async () => {

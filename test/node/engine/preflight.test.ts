@@ -10,7 +10,7 @@ import type { Platform } from '../../../src/engine/contract/platform.js';
 import { scorePair } from '../../../src/engine/score.js';
 import { formatReport, inspect, score, trustOf } from '../../../src/index.js';
 import { PassingThumbs } from '../../../src/media/align.js';
-import { LumaMeter } from '../../../src/media/preflight.js';
+import { FrameMeter } from '../../../src/media/preflight.js';
 import { nodePlatform } from '../../../src/platform/node/platform.js';
 import { readReport } from '../../../src/report/read.js';
 import { summarize } from '../../../src/report/summary.js';
@@ -249,7 +249,7 @@ describe.runIf(hasFfmpeg)(`a defect of preflight, ${needsFfmpeg}`, () => {
     distorted: encode({ codec: 'h264', source: 'mandelbrot', size: '160x96', frames: 30 }),
   });
   const breaks = {
-    'in a frame that is looked at': () => vi.spyOn(LumaMeter.prototype, 'add').mockImplementation(broken),
+    'in a frame that is looked at': () => vi.spyOn(FrameMeter.prototype, 'add').mockImplementation(broken),
     'in a thumbnail': () => vi.spyOn(PassingThumbs.prototype, 'add').mockImplementation(broken),
     'in the search': () => vi.spyOn(PassingThumbs.prototype, 'readTo').mockImplementation(broken),
   };

@@ -7,8 +7,8 @@ import { describe, expect, it } from 'vitest';
 import { type ChromaFormat, storedFrameBytes } from '../../../src/core/frame.js';
 import {
   analyseTimestamps,
+  FrameMeter,
   findBorders,
-  LumaMeter,
   measureEncoded,
   measureLuma,
   sharpness,
@@ -118,14 +118,14 @@ describe('findBorders', () => {
   });
 });
 
-describe('LumaMeter', () => {
+describe('FrameMeter', () => {
   it('counts as border what is black in all frames that tell', () => {
     const frame = (top: number) =>
       picture(64, 64, (x, y) => (y < top ? 16 : 100 + ((5 * x + 3 * y) % 90))).luma;
-    const meter = new LumaMeter({ width: 64, height: 64, bitDepth: 8 });
-    meter.add(0, frame(20));
-    meter.add(10, frame(8));
-    meter.add(20, picture(64, 64, () => 16).luma);
+    const meter = new FrameMeter({ width: 64, height: 64, bitDepth: 8 });
+    meter.add(0, { y: frame(20) });
+    meter.add(10, { y: frame(8) });
+    meter.add(20, { y: picture(64, 64, () => 16).luma });
     const { frames, sharpness: sharp, borders } = meter.result;
     expect(frames).toEqual([0, 10, 20]);
     expect(sharp[2]).toBeNull();

@@ -157,6 +157,31 @@ const cases =
   });
 const [error, warning, info] = [cases('error'), cases('warning'), cases('info')];
 
+/** Chroma of three frames by the place in a square of 256. */
+const coloured = (at: (i: number) => readonly [cb: number, cr: number]) => {
+  const plane = (k: 0 | 1) => Float32Array.from({ length: 256 }, (_, i) => at(i)[k]);
+  return { ...measured([0.1, 0.1, 0.1]), chroma: Array(3).fill({ cb: plane(0), cr: plane(1) }) };
+};
+
+const CHROMA: readonly (readonly [
+  what: string,
+  distorted: (i: number) => readonly [number, number],
+  values: readonly [unknown, unknown],
+  says: string,
+  fix?: string,
+])[] = [
+  ['no colours', () => [128, 128], ['coloured', 'grey'], 'Reference has colours, but distorted has none'],
+  ['a green picture', () => [0, 0], ['coloured', '0, 0'], 'one colour all over (Cb 0, Cr 0)'],
+  [
+    'chroma planes that are swapped',
+    (i) => [170 - i / 3, 90 + i / 4],
+    ['Cb, Cr', 'Cr, Cb'],
+    'swapped',
+    '--vf-dis shuffleplanes=0:2:1',
+  ],
+  ['other colours', (i) => [170 - i / 4, 90 + i / 3], ['as they are', 'others'], 'other colours'],
+];
+
 const TONE_MAPPED =
   'zscale=tin=smpte2084:pin=bt2020:min=bt2020nc:t=linear:npl=100,format=gbrpf32le,tonemap=hable,' +
   'zscale=p=bt709:t=bt709:m=bt709:r=limited,format=yuv420p';
@@ -458,6 +483,14 @@ const CASES: readonly Case[] = [
     distorted: { transfer: 'linear' },
     values: ['bt709', 'linear'],
   }),
+  ...CHROMA.map(([what, distorted, values, says, fix]) =>
+    warning(what, 'chroma', {
+      reference: { measured: coloured((i) => [90 + i / 4, 170 - i / 3]) },
+      distorted: { measured: coloured(distorted) },
+      context: { alignment: ALIGNED },
+      ...{ values, says, fix },
+    }),
+  ),
   warning('a tone-mapped encode of PQ', 'dynamic-range', {
     reference: { transfer: 'smpte2084', primaries: 'bt2020' },
     distorted: { transfer: 'bt709', primaries: 'bt2020' },
@@ -603,6 +636,11 @@ describe('preflight does not cry wolf over', () => {
       { width: 720, height: 576, matrix: 'bt470bg' },
       { width: 720, height: 576 },
       { models: [] },
+    ],
+    [
+      'colours of another matrix',
+      { measured: coloured((i) => [90 + i / 4, 170 - i / 3]) },
+      { measured: coloured((i) => [94 + i / 4.4, 166 - i / 3.3]) },
     ],
     ['names of the same transfer function', { transfer: 'bt709' }, { transfer: 'bt2020-10' }],
     ['primaries that one does not state', { primaries: 'bt709' }, {}],
