@@ -4,7 +4,7 @@
  */
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { TimeLimitError, withinSeconds } from '../../../core/abort.js';
+import { TimeLimitError, unlessAborted, withinSeconds } from '../../../core/abort.js';
 import { AnyvmafError } from '../../../core/errors.js';
 import type { ChromaFormat, RawVideoFormat } from '../../../index.js';
 import { Refused } from '../failures.js';
@@ -86,12 +86,14 @@ async function compute(args: Arguments, raw: RawVideoFormat | undefined, { setti
   const late = new TimeLimitError(
     `the pair took longer than ${maxSeconds} s and was stopped; score it with the command line`,
   );
-  const report = await withinSeconds(maxSeconds, late, signal, (limited) =>
+  const scored = withinSeconds(maxSeconds, late, signal, (limited) =>
     score(
       { reference: reference.path, distorted: distorted.path, ...(raw && { raw }) },
       { models: [text], threads: 1, origin: files.origin, signal: limited },
     ),
   );
+  // A server that is being closed answers at once: its connections do not wait long.
+  const report = await unlessAborted(signal, scored);
   const name = report.models[0]?.name ?? '';
   return {
     score: report.pooled_metrics[name]?.mean ?? null,
