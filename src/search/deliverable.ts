@@ -5,7 +5,7 @@
 import { usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 import { everyFrame } from '../media/every-frame.js';
-import type { OtherTrack, PictureSize, SourceFacts } from './host.js';
+import type { OtherTrack, SourceFacts, WholeEncode } from './host.js';
 import { isHevc } from './ladder-commands.js';
 import { pictureArguments } from './setting.js';
 
@@ -27,17 +27,6 @@ export function muxerOf(output: string): string {
   throw usageError(
     `the encode is to be written to ${shown(output)}, but its name must end in ${Object.keys(MUXERS).join(', ')}.`,
   );
-}
-
-/** How the video of a whole encode is made. */
-export interface WholeEncode {
-  readonly encoder: string;
-  /** ffmpeg's: `5.1.9`. */
-  readonly version: string;
-  readonly args: readonly string[];
-  readonly pixelFormat: string;
-  readonly size?: PictureSize | undefined;
-  readonly fullRange?: boolean | undefined;
 }
 
 /** Arguments of ffmpeg between the source and the output's name: all frames encoded, all other tracks that fit copied. */

@@ -8,7 +8,6 @@ import type { ScoreOptions } from '../engine/contract/types.js';
 import type { TrackFacts } from '../media/decoder.js';
 import type { FrameSource, VideoInput } from '../media/types.js';
 import type { Report } from '../report/types.js';
-import type { WholeEncode } from './deliverable.js';
 
 /** A platform on which encoders may run. */
 export interface SearchPlatform extends Platform {
@@ -129,6 +128,17 @@ export interface EncodeRequest {
   /** Called with the frames that were encoded so far, several times a second. */
   readonly onFrames?: (done: number) => void;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** How the video of a whole encode is made. */
+export interface WholeEncode {
+  readonly encoder: string;
+  /** ffmpeg's: `5.1.9`. */
+  readonly version: string;
+  readonly args: readonly string[];
+  readonly pixelFormat: string;
+  readonly size?: PictureSize | undefined;
+  readonly fullRange?: boolean | undefined;
 }
 
 /** A folder of one search, gone when it is closed. */

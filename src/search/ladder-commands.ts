@@ -22,9 +22,6 @@ export function segmentArguments(perSecond: number): readonly string[] {
 /** Begins a segment where the last one is long enough. */
 export const SEGMENT_STARTS = ['-force_key_frames', `expr:gte(t,n_forced*${SEGMENT})`] as const;
 
-/** What to run beside the files that the command wrote: ffmpeg guesses what streams take. */
-export const BANDWIDTH_COMMAND = 'anyvmaf ladder --master master.m3u8';
-
 /**
  * The command that encodes rungs in segments beside each other, the first sound track as AAC once for all, with a manifest for DASH and
  * a master playlist for HLS.

@@ -5,10 +5,9 @@
 import { encoderName } from '../core/encoder-names.js';
 import { usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
-import type { WholeEncode } from './deliverable.js';
 import { encoderArguments } from './encoder-options.js';
 import { type Parameter, parameterOf } from './encoders.js';
-import type { EncoderFacts, PictureSize, SourceFacts } from './host.js';
+import type { EncoderFacts, PictureSize, SourceFacts, WholeEncode } from './host.js';
 import type { Session } from './session.js';
 import type { EncoderChoice } from './types.js';
 

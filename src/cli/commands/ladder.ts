@@ -8,7 +8,7 @@ import { AnyvmafError, usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import { quotedWord } from '../../core/shell.js';
 import type { LadderOptions, LadderPoint } from '../../index.js';
-import { BANDWIDTH_COMMAND } from '../../search/ladder-commands.js';
+import { BANDWIDTH_COMMAND } from '../../report/bandwidth.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import type { HelpPage } from '../help.js';
@@ -154,7 +154,7 @@ const MOST_TEXT = 16 * 1024 * 1024;
 
 /** Writes what streams take into a master playlist, and into a manifest of the same streams beside it. */
 async function measureMaster(path: string, terminal: Terminal): Promise<number> {
-  const { measuredManifest, measuredMaster } = await import('../../search/bandwidth.js');
+  const { measuredManifest, measuredMaster } = await import('../../report/bandwidth.js');
   const folder = dirname(path);
   const sizeOf = async (name: string) => {
     const facts = await stat(join(folder, name)).catch((cause: Error) => {

@@ -4,7 +4,7 @@
  * where one takes over from another.
  */
 import { describe, expect, it } from 'vitest';
-import { measuredManifest, measuredMaster } from '../../../src/search/bandwidth.js';
+import { measuredManifest, measuredMaster } from '../../../src/report/bandwidth.js';
 import {
   bestAt,
   cheapestAt,

@@ -33,7 +33,7 @@ import type { Decoder } from '../../../media/decoder.js';
 import { everyFrame } from '../../../media/every-frame.js';
 import type { FrameSource, VideoInput } from '../../../media/types.js';
 import { y4mHeader } from '../../../sample/files.js';
-import { muxerOf, type WholeEncode, wholeArguments } from '../../../search/deliverable.js';
+import { muxerOf, wholeArguments } from '../../../search/deliverable.js';
 import type {
   EncodeRequest,
   EncodeResult,
@@ -41,6 +41,7 @@ import type {
   FrameRun,
   JoinRequest,
   SourceFacts,
+  WholeEncode,
 } from '../../../search/host.js';
 import { hasFullRange, pictureArguments } from '../../../search/setting.js';
 import { inputArgs } from '../../ffmpeg/access.js';

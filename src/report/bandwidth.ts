@@ -1,10 +1,13 @@
 /**
- * @module search/bandwidth
+ * @module report/bandwidth
  * What streams take, measured on their segments: the BANDWIDTH and AVERAGE-BANDWIDTH of an HLS master playlist (RFC 8216 and its
  * successor) and of a DASH manifest beside it. Pure.
  */
 import { AnyvmafError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
+
+/** What to run beside the files that a ladder's command wrote: ffmpeg guesses what streams take. */
+export const BANDWIDTH_COMMAND = 'anyvmaf ladder --master master.m3u8';
 
 /** A segment of a stream. */
 interface Segment {
