@@ -10,6 +10,7 @@ const text = () => import('./targets/text.mjs');
 const tables = () => import('./targets/tables.mjs');
 const videos = () => import('./targets/videos.mjs');
 const mcp = () => import('./targets/mcp.mjs');
+const args = () => import('./targets/arguments.mjs');
 const core = () => import('./targets/core.mjs');
 
 /** Containers through one decoder, `CONTAINER-DECODER`; `short` by container. */
@@ -41,6 +42,7 @@ export const TARGETS = {
   parquet: { load: tables, name: 'parquet', short: 60, inputs: 2000 },
   'mcp-lines': { load: mcp, name: 'lines', short: 300, inputs: 5000 },
   'mcp-arguments': { load: mcp, name: 'callArguments', short: 300, inputs: 5000 },
+  'hostile-arguments': { load: args, name: 'hostileArguments', short: 200, inputs: 500 },
   simd: { load: core, name: 'simd', short: 40, inputs: 2000 },
   ...decoders('mediabunny', 500, { mp4: 15, mkv: 15, webm: 8, ts: 8 }),
   ...decoders('ffmpeg', 500, { mp4: 4, mkv: 4, webm: 2, ts: 4 }),

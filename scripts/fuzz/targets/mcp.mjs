@@ -16,7 +16,7 @@ const ANSWER = 1 << 20;
 /** Tools that work with any arguments, and are slow. */
 const SLOW = new Set(['run_benchmark', 'probe_backend', 'list_backends', 'vmaf_version']);
 
-const HELLO = {
+export const HELLO = {
   jsonrpc: '2.0',
   id: 'hello',
   method: 'initialize',

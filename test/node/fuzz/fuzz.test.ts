@@ -40,8 +40,9 @@ const { TARGETS, openTarget, Random, faultOf } = Object.assign({}, ...(await Pro
 /** Targets that make their videos with ffmpeg, or decode with it or with an optional package. */
 function missing(target: string): string {
   const [, decoder] = /^(?:mp4|mkv|webm|ts)-(\w+)$/.exec(target) ?? [];
-  if (decoder === undefined) return '';
-  const needed = { mediabunny: '@mediabunny/server', wasm: '@ffmpeg/core' }[decoder];
+  if (target === 'hostile-arguments' && process.platform !== 'linux') return ' (needs Linux)';
+  if (decoder === undefined && target !== 'hostile-arguments') return '';
+  const needed = { mediabunny: '@mediabunny/server', wasm: '@ffmpeg/core' }[decoder ?? ''];
   if (needed !== undefined && !existsSync(join(root, 'node_modules', needed))) return ` (needs ${needed})`;
   return hasFfmpeg ? '' : ` (${needsFfmpeg})`;
 }
