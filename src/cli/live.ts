@@ -60,6 +60,8 @@ export async function scoreLive(
     for (const where of listen) {
       const { address } = await server.listen(where);
       complain(`the live server listens at ${address}`);
+      if (where.transport === 'sse' && where.dashboard)
+        complain(`the dashboard is at ${new URL('/', address).href}`);
     }
     const report = await run.start();
     return { report, alarms: server.alarmsRaised };

@@ -436,9 +436,15 @@ describe.skipIf(noChromium)(`the dashboard in Chromium${noChromium}`, () => {
     await page.locator('#chart').focus();
     await page.keyboard.press('Home');
     expect(await shown('second')).toMatch(/^0:00 to 0:01: mean \d+\.\d\d, lowest \d/);
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await expect.poll(() => shown('state')).toBe('paused');
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await expect.poll(() => shown('state')).toBe('running');
     await scorer.finish();
     await expect.poll(() => shown('notice')).toBe('The measurement has ended.');
     expect(await shown('line')).toBe('ended');
+    expect(await shown('metric')).toBe('Mean of other');
+    expect(await page.getByRole('button', { name: 'Pause' }).isVisible()).toBe(false);
   });
 
   it('shows an alarm that began before it was opened, and each of several measurements to its end', async () => {

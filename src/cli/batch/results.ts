@@ -29,6 +29,8 @@ export interface ResultLine {
   readonly failed: boolean;
   /** Whether its score is below its limit, or cannot be trusted. */
   readonly below: boolean;
+  /** Whether its pair gave a score that is not to be trusted, limit or not. */
+  readonly untrusted: boolean;
 }
 
 /** An open file of results, which no other process writes meanwhile. */
@@ -113,7 +115,11 @@ function readLine(text: string, number: number, path: string): ResultLine {
   const job = isObject(value) ? value.job : undefined;
   if (isObject(value) && isObject(job) && typeof job.id === 'string' && typeof job.line === 'number') {
     const gate = isObject(value.gate) ? value.gate : undefined;
-    return { text, id: job.id, line: job.line, failed: 'error' in value, below: gate?.passed === false };
+    const trust = isObject(value.trust) ? value.trust : undefined;
+    return {
+      ...{ text, id: job.id, line: job.line, failed: 'error' in value },
+      ...{ below: gate?.passed === false, untrusted: trust?.verdict === 'untrusted' },
+    };
   }
   throw new AnyvmafError(
     'io',

@@ -84,9 +84,11 @@ async function runBatch(
       const below = lines.filter((line) => line.below).length;
       if (!settings.quiet) {
         const known = before > 0 ? `, ${before} of them before` : '';
+        const wrong = lines.filter((line) => line.untrusted && !line.below).length;
+        const doubt = wrong > 0 ? `, ${wrong} scored but not to be trusted` : '';
         const low = below > 0 ? `, ${below} below the limit or not to be trusted` : '';
         await terminal.print(
-          `${settings.output}: ${counted(lines.length, 'job')}${known}; ${failed} failed${low}\n`,
+          `${settings.output}: ${counted(lines.length, 'job')}${known}; ${failed} failed${low}${doubt}\n`,
         );
       }
       return failed > 0 ? EXIT.failed : below > 0 ? EXIT.below : EXIT.ok;

@@ -91,6 +91,20 @@ describe('batch', () => {
     },
   );
 
+  it('says at its end which scores are not to be trusted', async () => {
+    const one = files.put('one.csv', 'reference,distorted\nr.y4m,e.y4m\n');
+    const result = files.at('one.jsonl');
+    const trusted = await anyvmaf(['batch', one, '-o', result]);
+    expect(trusted.stdout).not.toContain('trusted');
+    const line = readFileSync(result, 'utf8');
+    writeFileSync(result, line.replace(/"verdict": ?"\w+"/, '"verdict":"untrusted"'));
+    const run = await anyvmaf(['batch', one, '-o', result]);
+    expect(run).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('0 failed, 1 scored but not to be trusted'),
+    });
+  });
+
   it('stops a job at its limit of time, and goes on with the others', async () => {
     const limited = files.put(
       'limited.csv',

@@ -63,6 +63,7 @@ describe('--live', () => {
     const frames = (text: string) => JSON.parse(text).frames;
     expect(frames(live.stdout)).toEqual(frames(alone.stdout));
     expect(live.stderr).toMatch(/the live server listens at http:\/\/127\.0\.0\.1:\d+\/mcp\/sse/);
+    expect(live.stderr).toMatch(/the dashboard is at http:\/\/127\.0\.0\.1:\d+\/$/m);
     expect(existsSync(socket)).toBe(false);
   });
 

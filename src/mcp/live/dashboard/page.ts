@@ -35,7 +35,7 @@ const BODY = `<main>
 <p class="files" id="pair"></p>
 <div class="head">
 <div><div class="score" id="mean">–</div><p class="soft small" id="metric">Mean so far</p></div>
-<div><span class="badge" id="state">waiting</span><p id="notice" role="status"></p></div>
+<div><span class="badge" id="state">waiting</span><span id="steering" hidden><button class="tool" id="pause">Pause</button> <button class="tool" id="stop" title="The program gets the report of what was taken">Stop</button></span><p id="notice" role="status"></p></div>
 </div>
 <dl class="tiles">
 <div><dd id="recent">–</dd><dt>last second</dt></div>

@@ -51,7 +51,10 @@ function draw(): void {
   say('state', state);
   element('state', HTMLElement).style.setProperty('--tone', `var(--${TONES[state]})`);
   say('mean', scoreText(mean ?? undefined));
-  say('metric', `Mean of ${label} so far`);
+  const isOver = state === 'finished' || state === 'failed';
+  say('metric', `Mean of ${label}${isOver ? '' : ' so far'}`);
+  element('steering', HTMLElement).hidden = isOver || state === 'waiting';
+  say('pause', state === 'paused' ? 'Resume' : 'Pause');
   say('recent', scoreText(last?.mean));
   say('lowest', scoreText(last?.min));
   say('frames', total === null ? grouped(frames) : `${grouped(frames)} of ${grouped(total)}`);
@@ -113,6 +116,27 @@ function rows(id: string, list: readonly (readonly string[])[]): void {
     }),
   );
 }
+
+/** Has the server steer the measurement on show; what it refuses is said. */
+async function steer(kind: 'pause' | 'resume' | 'stop'): Promise<void> {
+  const params = { name: `vmaf.${kind}`, arguments: { measurement: board.shown?.measurement } };
+  try {
+    const response = await fetch(document.body.dataset.path ?? '', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+    });
+    const { error, result } = await response.json();
+    const refusal = error?.message ?? (result?.isError ? result.content?.[0]?.text : undefined);
+    if (refusal !== undefined) say('notice', String(refusal));
+  } catch (error) {
+    say('notice', `The server did not answer: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+const pause = element('pause', HTMLElement);
+pause.addEventListener('click', () => void steer(pause.textContent === 'Resume' ? 'resume' : 'pause'));
+element('stop', HTMLElement).addEventListener('click', () => void steer('stop'));
 
 which.addEventListener('change', () => {
   board.chosen = which.value;
