@@ -21,12 +21,12 @@ export interface HostOptions {
   readonly log: (message: string) => void;
   /** What is offered. */
   readonly tools: readonly Tool[];
-  /** Seconds that a call may take, above 0. Default {@link MAX_CALL_SECONDS}. */
+  /** Seconds that a call may take, above 0. Default 3600. */
   readonly maxSeconds?: number;
 }
 
 /** Seconds that a call may take unless the server is told otherwise. */
-export const MAX_CALL_SECONDS = 3600;
+const MAX_CALL_SECONDS = 3600;
 
 /** One server process. */
 export class McpHost {

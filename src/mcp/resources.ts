@@ -20,7 +20,7 @@ const RESULTS = 'anyvmaf://results/';
 const SAMPLES = 'anyvmaf://samples';
 
 /** The name of reports, whose frames can be read in pages. */
-export const REPORT = 'report.json';
+const REPORT = 'report.json';
 
 /** Most bytes of stored results; the oldest are deleted first. */
 const MAX_STORED_BYTES = 2 ** 31;
