@@ -6,8 +6,8 @@
 import { printable, shown } from '../core/printable.js';
 import { quotedWord } from '../core/shell.js';
 import type { EncodedPoint, SearchPoint, SearchResult } from '../index.js';
+import { targetText } from '../report/limits.js';
 import { cut } from '../report/terminal.js';
-import { targetText } from '../search/targets.js';
 
 /** Columns of the curve. */
 const CURVE = 24;

@@ -4,7 +4,7 @@
  */
 import { shown } from '../core/printable.js';
 import type { DetectedShots, Shot, TunedShot, TuneShotsResult } from '../index.js';
-import { targetText } from '../search/targets.js';
+import { targetText } from '../report/limits.js';
 import { unwrittenLines } from './search-text.js';
 
 /** Columns of the picture. */

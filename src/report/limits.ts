@@ -262,3 +262,15 @@ export function isWorseHigh({ tiny = [] }: Pick<Report, 'tiny'>, metric: string)
   if (model) return model.better === 'lower';
   return reportedFeature(metric)?.worse === 'high';
 }
+
+/** A bound that a search aims at, as people read it: `vmaf p5 of at least 90`. */
+export function targetText(target: {
+  readonly metric: string;
+  readonly statistic: string;
+  readonly atLeast?: number | undefined;
+  readonly atMost?: number | undefined;
+}): string {
+  const { metric, statistic, atLeast, atMost } = target;
+  const bound = atMost === undefined ? `at least ${atLeast}` : `at most ${atMost}`;
+  return `${metric} ${statistic.replace('_', ' ')} of ${bound}`;
+}

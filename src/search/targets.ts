@@ -91,11 +91,6 @@ export function statisticOf(
   return distribution(values)?.percentiles[statistic] ?? Number.NaN;
 }
 
-/** A target as people read it: `vmaf p5 of at least 90`. */
-export function targetText({ metric, statistic, atLeast, atMost }: CompleteTarget): string {
-  return `${metric} ${statistic.replace('_', ' ')} of ${atMost === undefined ? `at least ${atLeast}` : `at most ${atMost}`}`;
-}
-
 /** How far a value is from reaching a target: negative where it misses it. */
 export function marginTo({ atLeast, atMost }: CompleteTarget, value: number): number {
   return atMost === undefined ? value - atLeast : atMost - value;

@@ -189,6 +189,7 @@ const COMMAND_LINES = [
   'src/engine/backends/native/vmaf-command.ts',
   'src/platform/node/parser-process.ts',
   'src/platform/node/tiny/try-provider.ts',
+  'src/report/bandwidth.ts',
 ];
 
 /** Flags of npm and Node.js, which every door has in common, and strings that are one argument or property of CSS. */

@@ -68,7 +68,7 @@ const TABLES: readonly string[] = ['hyparquet', 'hyparquet-writer'];
 const OLDEST = 'typescript-5.7';
 
 /** Bytes, gzipped, of the JavaScript that a page loads before it asks for anything; the rest comes when it is needed. */
-const BUNDLE_BUDGET = 40_000;
+const BUNDLE_BUDGET = 42_000;
 
 /** The packed tarball installed into an empty project. */
 let home = '';
@@ -129,9 +129,9 @@ describe('the packed tarball', () => {
     expect(stale, 'delete dist and build again').toEqual([]);
   });
 
-  it('stays below 1 MB', () => {
+  it('stays below 1.1 MB', () => {
     console.log(`packed: ${packed().size} bytes, ${packed().files.length} files`);
-    expect(packed().size).toBeLessThan(1_000_000);
+    expect(packed().size).toBeLessThan(1_100_000);
   });
 
   it('holds every file that exports and bin name', () => {

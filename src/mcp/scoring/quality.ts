@@ -3,7 +3,7 @@
  * A search for an encoder's setting within one call: on the pool, with progress and a limit on time.
  */
 import { parseTarget, type SearchResult } from '../../index.js';
-import { targetText } from '../../search/targets.js';
+import { targetText } from '../../report/limits.js';
 import { searchQuality } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel } from '../paths.js';

@@ -2,7 +2,6 @@
  * @module media/pairing/fan
  * Shares a decoder among several readers: decodes each frame once and keeps it until the slowest reader has read it.
  */
-import { AnyvmafError } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
 import { allocateFrame } from '../../core/frame.js';
 import type { DecodedSource } from '../decoder.js';
@@ -83,15 +82,15 @@ export class Fan {
       if (this.#failure !== undefined) throw this.#failure;
       if (index >= this.#end || this.#next[reader] === Number.POSITIVE_INFINITY) return false;
       if (!this.#reading && this.#decoded < Math.min(...this.#next) + FRAMES_AHEAD) {
-        this.#reading = this.#decode(into.cb !== undefined);
+        this.#reading = this.#decode();
       }
       await (this.#reading ?? new Promise<void>((resolve) => this.#waiting.push(resolve)));
     }
   }
 
-  async #decode(chroma: boolean): Promise<void> {
-    const { info } = this.#source;
-    const planes = this.#spare.pop() ?? allocateFrame(chroma ? info : { ...info, chroma: '400' });
+  async #decode(): Promise<void> {
+    // With chroma, of which some readers want a few frames only.
+    const planes = this.#spare.pop() ?? allocateFrame(this.#source.info);
     try {
       if (await this.#source.readFrame(this.#decoded, planes)) this.#frames.set(this.#decoded++, planes);
       else this.#end = this.#decoded;
@@ -130,7 +129,6 @@ function copy(from: FramePlanes, to: FramePlanes): void {
     const wanted = to[plane];
     if (!wanted) continue;
     const there = from[plane];
-    if (!there) throw new AnyvmafError('internal', 'readers of one decoder must all want chroma, or none.');
-    wanted.set(there);
+    if (there) wanted.set(there);
   }
 }

@@ -2,6 +2,7 @@
  * @module media/preflight/geometry
  * Findings about the pictures' shape: size, aspect, rotation, crop and black borders.
  */
+import { SAME_ASPECT } from '../../core/aspect.js';
 import { hidesPart } from './bars.js';
 import {
   dimensions,
@@ -15,9 +16,6 @@ import {
 } from './text.js';
 import { turnOf } from './turn.js';
 import type { Borders, Finding, Hint, OptionHint, PreflightContext, SideFacts } from './types.js';
-
-/** Largest relative difference of display aspect ratios due to rounded sizes. */
-export const SAME_ASPECT = 0.012;
 
 /** Least difference of borders for a finding, as a share of the side. */
 const BORDER_PART = 0.01;

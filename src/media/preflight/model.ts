@@ -2,7 +2,8 @@
  * @module media/preflight/model
  * Findings about models made for another screen or viewing distance.
  */
-import { displayAspect, SAME_ASPECT } from './geometry.js';
+import { screenSize } from '../../core/aspect.js';
+import { displayAspect } from './geometry.js';
 import { dimensions, finding, rounded } from './text.js';
 import type { Finding, Hint, ModelInUse, PreflightContext, SideFacts } from './types.js';
 
@@ -108,15 +109,4 @@ function modelFor(asked: number): Hint | undefined {
     (version) => Math.abs(asked / distanceOf({ name: version }) - 1) < SAME_DISTANCE,
   );
   return name === undefined ? undefined : { purpose: 'fix', option: 'model', value: `version=${name}` };
-}
-
-/** Shapes that pictures usually have; small ones have them but for what their sizes round. */
-const SHAPES = [16 / 9, 4 / 3, 16 / 10, 3 / 2, 1];
-
-/** The size with a short side of 1080 in which square samples show a picture in its shape. */
-export function screenSize(aspect: number): { readonly width: number; readonly height: number } {
-  const wide = Math.max(aspect, 1 / aspect);
-  const usual = SHAPES.find((shape) => Math.abs(wide / shape - 1) <= SAME_ASPECT) ?? wide;
-  const long = 2 * Math.round((1080 * usual) / 2);
-  return aspect < 1 ? { width: 1080, height: long } : { width: long, height: 1080 };
 }

@@ -93,8 +93,13 @@ function commonStart([first, ...others]: Group): string {
   const name = bare(first);
   let end = name.length;
   while (!others.every((other) => bare(other).startsWith(name.slice(0, end)))) end--;
-  return name
-    .slice(0, end)
-    .replace(/[^a-z0-9]*(?:crf|cq|qp|q)?[\d.]*$/i, '')
-    .replace(/[^a-z0-9]+$/i, '');
+  const start = withoutEnd(name.slice(0, end), /[\d.]/);
+  return withoutEnd(start.replace(/(?:crf|cq|qp|q)$/i, ''), /[^a-z0-9]/i);
+}
+
+/** A text without the characters of a kind at its end. */
+function withoutEnd(text: string, kind: RegExp): string {
+  let end = text.length;
+  while (end > 0 && kind.test(text[end - 1] ?? '')) end--;
+  return text.slice(0, end);
 }
