@@ -108,7 +108,7 @@ function unfinishedLines(result: SearchResult, found: string, aims: string): str
   const [min, max] = [unfinished?.min ?? 0, unfinished?.max ?? 0].map((value) => valueText(parameter, value));
   return [
     `Unfinished: ${so}.`,
-    `The answer lies from ${min} to ${max}: the same command goes on from the points that are kept; without a cache add --range ` +
+    `The answer lies from ${min} to ${max}: the same command goes on from the points that are kept; without a cache add --values ` +
       `${unfinished?.min}..${unfinished?.max}.`,
   ];
 }

@@ -98,6 +98,11 @@ export interface Published {
 /** Results by reference. */
 export interface ToolResources {
   publish(publication: Publication): Promise<Published>;
+  /**
+   * A folder for what a call measures, by its arguments. It lives as long as the server, so that a call that was cut short
+   * resumes where the same comes again.
+   */
+  points(call: string): Promise<string>;
 }
 
 /** The context of one call. */

@@ -4,7 +4,7 @@
  * protocol and by path as files.
  */
 
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -65,6 +65,10 @@ export class ResourceScope implements ToolResources {
 
   publish(publication: Publication): Promise<Published> {
     return this.#all.publish(publication, this);
+  }
+
+  points(call: string): Promise<string> {
+    return this.#all.points(call);
   }
 
   /** What can be read: the samples, then the newest results. */
@@ -152,6 +156,14 @@ export class ServerResources {
       this.#paged = { uri: stored.uri, frames: framesOf(await readFile(stored.path, 'utf8')) };
     const { frames } = this.#paged;
     return frames && { uri, mimeType: 'application/json', text: pageOf(frames, asked) };
+  }
+
+  /** See {@link ToolResources.points}. */
+  async points(call: string): Promise<string> {
+    return join(
+      await this.#folder(),
+      `points-${createHash('sha256').update(call).digest('hex').slice(0, 32)}`,
+    );
   }
 
   async publish(

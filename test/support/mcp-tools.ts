@@ -36,6 +36,7 @@ export interface FakeContext extends ToolContext {
 export function fakeContext(root: string, signal: AbortSignal = new AbortController().signal): FakeContext {
   const told: ToolProgress[] = [];
   const published: Publication[] = [];
+  const points = join(videoFolder(), `points-${++contexts}`);
   const ran: (readonly [string, number | null])[] = [];
   const asked: string[] = [];
   const resolve = async (path: string): Promise<string> => {
@@ -67,6 +68,7 @@ export function fakeContext(root: string, signal: AbortSignal = new AbortControl
       },
     },
     resources: {
+      points: async (call) => `${points}-${createHash('sha256').update(call).digest('hex').slice(0, 8)}`,
       publish: async (publication) => {
         published.push(publication);
         const { name, mimeType } = publication;
@@ -113,6 +115,9 @@ export async function refused(
 const TEMPORARY = tmpdir();
 
 let folder: string | undefined;
+
+/** Contexts that were made, of which each keeps points of its own. */
+let contexts = 0;
 
 /** A folder for the videos of this process, removed when it ends. */
 export function videoFolder(): string {

@@ -248,8 +248,8 @@ async function ask(door, given) {
   try {
     return ended(false, JSON.stringify(await door(given)));
   } catch (error) {
-    const defect = typeof error?.code !== 'string' && typeof error?.code !== 'number';
-    if (defect || error.code === 'internal') return ended(true, '', `a defect: ${error?.stack ?? error}`);
+    const told = error?.name === 'Refused' || /^(?:string|number)$/.test(typeof error?.code);
+    if (!told || error.code === 'internal') return ended(true, '', `a defect: ${error?.stack ?? error}`);
     return ended(true, error.message, messageFault(error.message));
   }
 }

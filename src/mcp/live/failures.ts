@@ -14,7 +14,9 @@ export class ProtocolFailure extends Error {
 }
 
 /** A tool that says no: to its arguments, or to what they ask for. */
-export class Refused extends Error {}
+export class Refused extends Error {
+  override readonly name = 'Refused';
+}
 
 /** Codes of JSON-RPC. */
 export const CODE = { parse: -32700, request: -32600, method: -32601, params: -32602, internal: -32603 };

@@ -3,7 +3,13 @@
  * Work that encodes a source within one call: on the pool, with progress, limits on time and disk, and the whole result as
  * resources.
  */
-import { AnyvmafError, type CurveResult, formatEncodingResult, type SearchStage } from '../../index.js';
+import {
+  AnyvmafError,
+  type CurveResult,
+  forgetSearches,
+  formatEncodingResult,
+  type SearchStage,
+} from '../../index.js';
 import type { ToolContext } from '../context.js';
 import type { ExtraContent } from '../tool.js';
 
@@ -16,7 +22,8 @@ export interface EncodingLimits {
 /** What the API is told by every such call. */
 export interface EncodingCall {
   readonly threads: number;
-  readonly cache: false;
+  /** Folder of measured points. */
+  readonly cache: string;
   readonly scratchBytes: number;
   readonly signal: AbortSignal;
   readonly onStage: (stage: SearchStage) => void;
@@ -45,29 +52,34 @@ export function encodingCall<Result>(
 /** Runs work that is asked to finish at the limit of time. @throws {AnyvmafError} as {@link encodingCall} where it has nothing then */
 export function finishingCall<Result>(
   tool: string,
-  { max_seconds, max_temp_gb }: EncodingLimits,
+  limits: EncodingLimits,
   context: ToolContext,
   work: (call: FinishingCall) => Promise<Result>,
 ): Promise<Result> {
   return context.pool.run(tool, null, async ({ threads }) => {
+    const { max_seconds, max_temp_gb, ...asked } = limits;
+    const cache = await context.resources.points(JSON.stringify([tool, asked]));
     const late = AbortSignal.timeout(max_seconds * 1000);
     const { onStage, end } = encodingProgress(context, stageText);
     try {
       const result = await work({
         threads,
-        cache: false,
+        cache,
         scratchBytes: max_temp_gb * 1e9,
         signal: context.signal,
         finish: late,
         onStage,
       });
       end();
+      // What is asked again after an answer is measured again.
+      if (!late.aborted) await forgetSearches(cache);
       return result;
     } catch (error) {
       if (!late.aborted || context.signal.aborted) throw error;
       throw new AnyvmafError(
         'resource',
-        `the work took longer than max_seconds, ${max_seconds}; allow more, or ask for less.`,
+        `the work took longer than max_seconds, ${max_seconds}; call again with the same arguments: what was measured is kept while this ` +
+          'server runs, and the call resumes from there.',
       );
     }
   });

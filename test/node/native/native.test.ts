@@ -92,7 +92,9 @@ describe.skipIf(absent !== undefined)(`native-cpu${absent === undefined ? '' : `
   it('says what its filter cannot do', async () => {
     const options = { backend: 'native-cpu', vmafBin } as const;
     await expect(score(request, { ...options, noPrediction: true })).rejects.toThrow(/always predicts/);
-    await expect(score(request, { ...options, features: ['nonsense'] })).rejects.toThrow(/ended with status/);
+    await expect(score(request, { ...options, features: ['nonsense'] })).rejects.toThrow(
+      /no feature extractor "nonsense"/,
+    );
     await expect(score(request, { ...options, backend: 'cuda' })).rejects.toThrow(/cuda is not here/);
   });
 });

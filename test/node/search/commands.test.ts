@@ -51,7 +51,7 @@ describe('commands that encode', () => {
       ...args,
       '--target',
       'p5>=100.5',
-      '--range',
+      '--values',
       '30..31',
       '--encode',
       folder.at('x.mkv'),
@@ -59,7 +59,7 @@ describe('commands that encode', () => {
     expect(unwritten.code).toBe(3);
     expect(unwritten.stdout).toMatch(/x\.mkv was not written.*--encode-missed/);
     const anyway = await anyvmaf([
-      ...[...args, '--target', 'p5>=100.5', '--range', '30..31', '--encode', folder.at('x.mkv')],
+      ...[...args, '--target', 'p5>=100.5', '--values', '30..31', '--encode', folder.at('x.mkv')],
       '--encode-missed',
     ]);
     expect(anyway.stdout).toMatch(/x\.mkv encoded so: vmaf p5 [\d.]+, which misses the target; /);
@@ -86,8 +86,8 @@ describe('commands that encode', () => {
     expect(stopped.code).toBe(130);
     expect(stopped.stderr).toMatch(/interrupted\n$/);
     expect(stopped.stdout).toMatch(/^Unfinished: /);
-    const [, low = '', high = ''] = /--range ([\d.]+)\.\.([\d.]+)\./.exec(stopped.stdout) ?? [];
-    const [on, whole] = [await anyvmaf([...args, '--range', `${low}..${high}`]), await anyvmaf(args)];
+    const [, low = '', high = ''] = /--values ([\d.]+)\.\.([\d.]+)\./.exec(stopped.stdout) ?? [];
+    const [on, whole] = [await anyvmaf([...args, '--values', `${low}..${high}`]), await anyvmaf(args)];
     expect(on.code).toBe(0);
     expect(on.stdout.split('\n')[0]).toBe(whole.stdout.split('\n')[0]);
   });

@@ -191,7 +191,7 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
       'libx264',
       '--cache',
       'none',
-      '--range',
+      '--values',
       '1..1',
       '--encode',
       output,

@@ -322,7 +322,7 @@ describe('tools that search settings', () => {
 
     it.each<[tool: string, what: string, () => Args, sentence: string]>([
       ['find_quality', 'an encoder', () => find({ encoder: 'x26' }), 'libx264'],
-      ['find_quality', 'a target', () => find({ targets: ['good'] }), 'p5>=90'],
+      ['find_quality', 'a target', () => find({ targets: ['good'] }), 'vmaf.p5>=80'],
       ['find_quality', 'an option', () => find({ encoder_options: { f: 'tee' } }), 'no option "f"'],
       ['find_quality', 'a file outside', () => find({ source: '/etc/passwd' }), 'not allowed'],
       ['run_tune_per_shot', 'an encoder', () => tune({ encoder: 'x26' }), 'libx264'],
@@ -353,6 +353,25 @@ describe('tools that search settings', () => {
       const sentence = await refused(toolOf(name), { ...args(), max_seconds: 7 }, context());
       expect(sentence).toContain('max_seconds, 7');
       expect(limit.mock.calls).toEqual([[7000]]);
+    });
+
+    it('run_ladder: what was cut short goes on from what was measured', async () => {
+      const late = new AbortController();
+      let encodes = 0;
+      const bend = (quality: number) => {
+        if (++encodes === 3) late.abort();
+        return quality;
+      };
+      using slow = fakeEncoding({}, { bend }).install();
+      vi.spyOn(AbortSignal, 'timeout').mockImplementationOnce(() => late.signal);
+      const asked = context();
+      const sentence = await refused(toolOf('run_ladder'), rungs('176'), asked);
+      expect(sentence).toContain('call again with the same arguments');
+      const before = slow.encodes.length;
+      const answer = await call<{ encodes: number }>(toolOf('run_ladder'), rungs('176'), asked);
+      expect(answer.encodes).toBe(slow.encodes.length - before);
+      const whole = await call<{ encodes: number }>(toolOf('run_ladder'), rungs('176'), context());
+      expect(answer.encodes).toBe(whole.encodes - (before - 1));
     });
   });
 });
