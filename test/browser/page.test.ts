@@ -105,6 +105,10 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       );
       expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(90_000);
 
+      const missing: string[] = [];
+      page.on('response', (response) => {
+        if (response.status() >= 400) missing.push(new URL(response.url()).pathname);
+      });
       await page.getByRole('link', { name: 'Licences and sources' }).click();
       await page.waitForURL(/licences\.txt$/);
       const shown = (await page.textContent('body')) ?? '';
@@ -118,6 +122,8 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
         'https://github.com/Vanilagy/mediabunny',
       ])
         expect(shown).toContain(part);
+      await page.waitForLoadState('networkidle');
+      expect(missing.filter((path) => !path.endsWith('/favicon.ico'))).toEqual([]);
     });
 
     it('holds the engine, the runtime of tiny models and ffmpeg, and each of them once', () => {

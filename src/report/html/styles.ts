@@ -74,7 +74,7 @@ p { margin: 0; }
 .score { font-size: 68px; line-height: 1; letter-spacing: -0.035em; font-weight: 680; white-space: nowrap; }
 .score sup { font-size: 15px; letter-spacing: 0; font-weight: 600; color: var(--soft); vertical-align: top; position: relative; top: 8px; margin-left: 6px; }
 .word { display: inline-block; margin-top: 10px; padding: 2px 11px; border-radius: 99px; font-size: 13px; font-weight: 600;
-  background: color-mix(in srgb, var(--tone) 14%, transparent); color: var(--tone); }
+  background: color-mix(in srgb, var(--tone) 10%, transparent); color: var(--tone); }
 .score.is-untrusted { font-weight: 400; color: var(--soft); }
 .badge { display: inline-block; margin: 10px 8px 0 0; padding: 1px 10px; border-radius: 6px; font-size: 13px; font-weight: 600;
   border: 1.5px solid color-mix(in srgb, var(--tone) 60%, transparent); color: var(--tone); }

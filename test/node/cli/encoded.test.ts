@@ -505,8 +505,9 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
   test('names of all kinds', async () => {
     const options = [...PSNR, '--range', '0-2'];
     const expected = (await anyvmaf([...options, ref, good])).stdout;
-    const odd = ['-w.mp4', 'a:b.mp4', '%03d.mp4', 'file:x.mp4', 'concat:a|b.mp4', '#?&.mp4'];
-    for (const name of [`it's 100% -="ü"= 影.mp4`, ...odd]) {
+    const odd = ['%03d.mp4', 'concat:a|b.mp4', '-w.mp4', 'a:b.mp4', 'file:x.mp4', '#?&.mp4'];
+    // The checks of names without a decoder have them all.
+    for (const name of [`it's 100% -="ü"= 影.mp4`, ...odd.slice(0, tier(2, odd.length))]) {
       copyFileSync(good, files.at(name));
       const { stdout, stderr } = await anyvmaf([...options, '--', ref, name], { cwd: files.at('.') });
       expect([name, stdout, stderr]).toEqual([name, expected, '']);

@@ -186,7 +186,7 @@ describe.each(tier(SIGNALS.slice(1), [...SIGNALS]))('%s, at work', (signal, code
   });
 });
 
-const KILLS = tier(3, 15);
+const KILLS = tier(1, 15);
 it.skipIf(!linux)(
   'kills leave whole files or none, and nothing that the next start does not remove (needs Linux)',
   { timeout: 600_000 },

@@ -14,6 +14,7 @@ import { makeSample } from '../../../src/sample/generator.js';
 import { ownSource, streamOf } from '../../support/clips.js';
 import { encode, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { planesFor } from '../../support/media.js';
+import { tier } from '../../support/tier.js';
 
 async function all(pairs: AsyncIterable<FramePair>): Promise<FramePair[]> {
   const found: FramePair[] = [];
@@ -184,26 +185,30 @@ describe.runIf(hasFfmpeg)(`frames of encoded video (${needsFfmpeg})`, () => {
     return pairs.map(({ distorted }) => distorted.planes.y);
   }
 
-  it.each([
-    { codec: 'h264', pixelFormat: 'yuv420p' },
+  const MADE = [
     { codec: 'hevc', pixelFormat: 'yuv420p10le' },
+    { codec: 'h264', pixelFormat: 'yuv420p' },
     { codec: 'vp9', pixelFormat: 'yuv420p' },
-  ] as const)('are the same decoded from near by as from the start: $codec $pixelFormat', async (made) => {
-    const path = encode({ ...made, frames: 120, size: '160x120', extra: ['-g', '20'] });
-    const expected = await sequential(path, 120);
-    expect(
-      new Set(expected.map((plane) => plane.reduce((sum, value) => sum + value, 0))).size,
-    ).toBeGreaterThan(60);
-    for (const wanted of [[119], [0, 60, 118], [59, 61, 110]]) {
-      const pairs = await all(extractFrames({ reference: path, distorted: path }, wanted));
-      expect(pairs.map(({ index }) => index)).toEqual(wanted);
-      for (const { index, reference, distorted } of pairs) {
-        for (const { y } of [reference.planes, distorted.planes])
-          expect(Buffer.compare(y, expected[index] ?? new Uint8Array()), `frame ${index}`).toBe(0);
-        expect(reference.time).toBeCloseTo(index / 25, 3);
+  ] as const;
+  it.each(MADE.slice(0, tier(1, MADE.length)))(
+    'are the same decoded from near by as from the start: $codec $pixelFormat',
+    async (made) => {
+      const path = encode({ ...made, frames: 120, size: '160x120', extra: ['-g', '20'] });
+      const expected = await sequential(path, 120);
+      expect(
+        new Set(expected.map((plane) => plane.reduce((sum, value) => sum + value, 0))).size,
+      ).toBeGreaterThan(60);
+      for (const wanted of [[119], [0, 60, 118], [59, 61, 110]]) {
+        const pairs = await all(extractFrames({ reference: path, distorted: path }, wanted));
+        expect(pairs.map(({ index }) => index)).toEqual(wanted);
+        for (const { index, reference, distorted } of pairs) {
+          for (const { y } of [reference.planes, distorted.planes])
+            expect(Buffer.compare(y, expected[index] ?? new Uint8Array()), `frame ${index}`).toBe(0);
+          expect(reference.time).toBeCloseTo(index / 25, 3);
+        }
       }
-    }
-  });
+    },
+  );
 
   it('are what scoring compared: two rates, two sizes', async () => {
     const reference = encode({ codec: 'h264', frames: 100, rate: 50, size: '320x240', extra: ['-g', '10'] });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type FrameSource, score, scoreMany, scoreShard } from '../../../src/index.js';
 import { encode, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
+import { tier } from '../../support/tier.js';
 
 describe('sampling frames of a program', () => {
   it('reads those of its runs and what leads in to them, and no others', async () => {
@@ -35,7 +36,7 @@ describe.runIf(hasFfmpeg)(`sampling a video (${needsFfmpeg})`, () => {
   const distorted = () => encode({ codec: 'h264', frames: 400, size: '96x64', extra: ['-crf', '42'] });
   const pair = () => ({ reference: reference(), distorted: distorted() });
 
-  it.each(['ffmpeg', 'mediabunny'] as const)(
+  it.each(tier(['ffmpeg'] as const, ['ffmpeg', 'mediabunny'] as const))(
     'gives frames the values of a whole run, by %s',
     async (decoder) => {
       const options = { decoder, features: ['psnr'], threads: 0 } as const;

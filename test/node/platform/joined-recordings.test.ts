@@ -15,6 +15,7 @@ import { built } from '../../support/built.js';
 import { anyvmaf } from '../../support/cli.js';
 import { decodeAll } from '../../support/decoded.js';
 import { encode, encodeFolder, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
+import { tier } from '../../support/tier.js';
 import { joined } from '../../support/transport-stream.js';
 
 const wasm = nodeWasmDecoder({ worker: () => pathToFileURL(built('dist/bundle/js/node-ffmpeg-worker.js')) });
@@ -93,27 +94,41 @@ describe.runIf(hasFfmpeg && hasWasm)(`joined recordings (${needsFfmpeg} and @ffm
     expect(found).toMatchObject({ severity: 'warning', message: MESSAGE, reference: 1, distorted: 1 });
   });
 
-  it.each(['ffmpeg', 'wasm'])('are scored alike on the command line: %s', async (decoder) => {
-    const args = [recording(10), recording(34), '--decoder', decoder, '--no_prediction', '--feature', 'psnr'];
-    const { code, stdout, stderr } = await anyvmaf([...args, '--json', '--output', '-']);
-    expect(code, stderr).toBe(0);
-    expect(stderr).toContain(MESSAGE);
-    const { frames } = JSON.parse(stdout) as { frames: { metrics: { psnr_y: number } }[] };
-    const each = await expected();
-    expect(frames).toHaveLength(70);
-    for (const [n, { metrics }] of frames.entries()) expect(metrics.psnr_y).toBeCloseTo(each[n] ?? 0, 5);
-    const silent = await anyvmaf([...args, '--no-preflight', '--json', '--output', '-']);
-    expect(silent.stderr).toContain(MESSAGE);
-  });
+  it.each(tier(['ffmpeg'], ['ffmpeg', 'wasm']))(
+    'are scored alike on the command line: %s',
+    async (decoder) => {
+      const args = [
+        recording(10),
+        recording(34),
+        '--decoder',
+        decoder,
+        '--no_prediction',
+        '--feature',
+        'psnr',
+      ];
+      const { code, stdout, stderr } = await anyvmaf([...args, '--json', '--output', '-']);
+      expect(code, stderr).toBe(0);
+      expect(stderr).toContain(MESSAGE);
+      const { frames } = JSON.parse(stdout) as { frames: { metrics: { psnr_y: number } }[] };
+      const each = await expected();
+      expect(frames).toHaveLength(70);
+      for (const [n, { metrics }] of frames.entries()) expect(metrics.psnr_y).toBeCloseTo(each[n] ?? 0, 5);
+      const silent = await anyvmaf([...args, '--no-preflight', '--json', '--output', '-']);
+      expect(silent.stderr).toContain(MESSAGE);
+    },
+  );
 
-  it.each(['ffmpeg', 'wasm'])('are told of by inspect, and refused under --strict: %s', async (decoder) => {
-    const args = ['inspect', recording(10), recording(34), '--decoder', decoder, '--json'];
-    const plain = await anyvmaf(args);
-    expect(plain.code, plain.stderr).toBe(0);
-    const { preflight } = JSON.parse(plain.stdout) as { preflight: { code: string; message: string }[] };
-    expect(preflight.find(({ code }) => code === 'clock-set-back')?.message).toBe(MESSAGE);
-    expect((await anyvmaf([...args, '--strict'])).code).toBe(2);
-  });
+  it.each(tier(['wasm'], ['ffmpeg', 'wasm']))(
+    'are told of by inspect, and refused under --strict: %s',
+    async (decoder) => {
+      const args = ['inspect', recording(10), recording(34), '--decoder', decoder, '--json'];
+      const plain = await anyvmaf(args);
+      expect(plain.code, plain.stderr).toBe(0);
+      const { preflight } = JSON.parse(plain.stdout) as { preflight: { code: string; message: string }[] };
+      expect(preflight.find(({ code }) => code === 'clock-set-back')?.message).toBe(MESSAGE);
+      expect((await anyvmaf([...args, '--strict'])).code).toBe(2);
+    },
+  );
 
   it('are refused by mediabunny, which would mix their frames', async () => {
     const pair = [recording(10), recording(34)];

@@ -33,7 +33,9 @@ export function rehearse(): () => void {
   const session = new Session();
   session.results.value = [RESULT];
   const stage = h('section', {});
-  const host = h('div', { class: 'rehearsal', inert: true, 'aria-hidden': 'true' }, stage);
+  // The word for a score, which goes by a size that nothing made up has.
+  const word = h('span', { class: 'pill' }, 'good');
+  const host = h('div', { class: 'rehearsal', inert: true, 'aria-hidden': 'true' }, stage, word);
   document.querySelector('main')?.append(host);
   const unmount = mountResults(stage, session);
   const end = () => {
