@@ -471,7 +471,9 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       const { name, bytes } = await download(page, () => page.keyboard.press('s'));
       await page.locator('dialog:not([data-playing]):not([data-rough])').waitFor();
       const frame = Number(/frame-(\d+)\.encode\.png$/.exec(name)?.[1]);
-      expect(await page.locator('dialog').getAttribute('data-frame')).toBe(String(frame));
+      // A picture that is exact already does not stop the film, which is at its end then.
+      const at = Number(await page.locator('dialog').getAttribute('data-frame'));
+      expect([frame, FRAMES - 1]).toContain(at);
       expectSame(rgbOf(bytes), (await inNode(worse, frame)).distorted.image().data);
       const rough = (await kept.jsonValue()) as { frame: number; data: Record<string, number[]> };
       const pair = await inNode(worse, rough.frame);
