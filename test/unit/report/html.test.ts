@@ -195,6 +195,11 @@ describe('quality over bit rate', () => {
     expect(page).toMatch(/class="tag[^"]*" style="[^"]*">500\.mp4</);
   });
 
+  it('does not praise a pair for being one: the score may be a low one', () => {
+    const page = text([{ ...sized(500, 18.85), preflight: [] }]);
+    expect(page).toContain('<span class="badge" style="--tone:var(--soft)">pair checked</span>');
+  });
+
   it('has no point for an encode whose score cannot be trusted', () => {
     const offset = { code: 'offset', severity: 'error', message: 'Other moments.' } as const;
     const three = [sized(2000, 90), { ...sized(1000, 10), preflight: [offset] }, sized(500, 70)];

@@ -19,6 +19,7 @@ import { versus } from '../../../web/src/frames/versus.js';
 import { sameMoment, subjectOf } from '../../../web/src/frames/viewer/subject.js';
 import { besideMoment, rankingOf, worstMoments } from '../../../web/src/frames/worst.js';
 import type { EncodeResult } from '../../../web/src/session.js';
+import { text } from '../../../web/src/text.js';
 import { paired, report } from '../../support/report.js';
 
 const HD = { width: 1920, height: 1080 };
@@ -224,5 +225,15 @@ describe('one moment in several encodes', () => {
     const [one, two] = [encode('same', 0, 10), encode('same', 0, 10)];
     expect(against(own, one)?.source.key).toBe(against(own, one)?.source.key);
     expect(against(own, one)?.source.key).not.toBe(against(own, two)?.source.key);
+  });
+});
+
+describe('where a loss lies', () => {
+  const { mapWhere, total } = text.frames;
+
+  it('is most of it only above a half', () => {
+    expect(mapWhere('right', 51)).toBe('Most of it is lost in the right of the picture (51 %).');
+    expect(mapWhere('right', 23)).toBe('No ninth of the picture loses more than the right (23 %).');
+    expect(total('2.00')).not.toContain('of 1');
   });
 });
