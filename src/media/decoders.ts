@@ -7,6 +7,7 @@ import { onAbort } from '../core/abort.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import type { Objection, Remedy } from '../core/hint.js';
 import { clause, quoted, shown } from '../core/printable.js';
+import { quotedWord } from '../core/shell.js';
 import { convertCommand } from './advice.js';
 import type {
   DecodedSource,
@@ -18,6 +19,7 @@ import type {
 } from './decoder.js';
 import { DECLARE_RAW } from './errors.js';
 import { type EncodedInput, notY4m } from './open.js';
+import { SEGMENT } from './sniff.js';
 import type { VideoInput } from './types.js';
 
 /** An encoded video, not opened, and a decoder that supports it. */
@@ -247,6 +249,11 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
     return new AnyvmafError('media', message, { hints, file: name });
   }
   const { error } = first;
+  if (looksLike === SEGMENT) {
+    const join = `cat init.mp4 ${quotedWord(name)} > whole.mp4`;
+    const message = `${shown(name)} is ${SEGMENT} without the initialisation segment that says how to decode it`;
+    return new AnyvmafError('media', message, { hints: [`put it first: ${join}`], file: name, cause: error });
+  }
   const { message, hints = [] }: Objection = error.objections?.[0] ?? error;
   const others = tried.slice(1);
   // What says the same of another decoder is not repeated.

@@ -14,12 +14,18 @@ interface Signature {
   readonly also?: { readonly at: number; readonly magic: string };
 }
 
+/** Part of a stream, which cannot be read without the part that all others need. */
+export const SEGMENT = 'a segment of an MP4 stream';
+
 /** Magic numbers as Latin-1 text. */
 const SIGNATURES: readonly Signature[] = [
   { name: 'an MP4 or MOV file', at: 4, magic: 'ftyp' },
   { name: 'a MOV file', at: 4, magic: 'moov' },
   { name: 'a MOV file', at: 4, magic: 'wide' },
   { name: 'a MOV file', at: 4, magic: 'mdat' },
+  { name: SEGMENT, at: 4, magic: 'styp' },
+  { name: SEGMENT, at: 4, magic: 'sidx' },
+  { name: SEGMENT, at: 4, magic: 'moof' },
   { name: 'a Matroska or WebM file', at: 0, magic: '\x1aE\xdf\xa3' },
   { name: 'an AVI file', at: 0, magic: 'RIFF', also: { at: 8, magic: 'AVI ' } },
   { name: 'a WebP image', at: 0, magic: 'RIFF', also: { at: 8, magic: 'WEBP' } },

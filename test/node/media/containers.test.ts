@@ -5,17 +5,17 @@
  */
 
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { score } from '../../../src/index.js';
+import { inspect, score } from '../../../src/index.js';
 import { findCutOff } from '../../../src/media/cut-off.js';
 import { readIndexedTimes } from '../../../src/media/mp4-times.js';
 import { bytesReader } from '../../../src/media/readers.js';
 import { PacketTimes } from '../../../src/platform/ffmpeg/packet-times.js';
 import { nodePlatform } from '../../../src/platform/node/platform.js';
 import { type Encode, encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
-import { ascii, concat } from '../../support/media.js';
+import { ascii, concat, failure } from '../../support/media.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 
@@ -258,6 +258,19 @@ describe.runIf(hasFfmpeg)(`times of an index (${needsFfmpeg})`, () => {
     const range = { unit: 'frames', start: 0, end: 30 } as const;
     const options = { range, features: ['psnr'], noPrediction: true, threads: 0 };
     expect((await score({ reference: path, distorted: path }, options)).frameCount).toBe(30);
+  });
+
+  it('of a bare segment are those of what it is joined with, as its refusal says', async () => {
+    const whole = encode({ codec: 'h264', frames: 36, extra: ['-g', '12'] });
+    const folder = mkdtempSync(join(encodeFolder(), 'segments-'));
+    const stream = ['-c', 'copy', '-f', 'hls', '-hls_time', '0.4', '-hls_segment_type', 'fmp4', 'list.m3u8'];
+    execFileSync('ffmpeg', ['-v', 'error', '-i', whole, ...stream], { cwd: folder });
+    const segment = join(folder, 'list0.m4s');
+    const refused = await failure(() => inspect({ reference: whole, distorted: segment }), 'media');
+    const [, command = ''] = /put it first: (cat .*)\.$/.exec(refused) ?? [];
+    execFileSync('sh', ['-c', command], { cwd: folder });
+    const { distorted } = await inspect({ reference: whole, distorted: join(folder, 'whole.mp4') });
+    expect(distorted.timestamps).toHaveLength(12);
   });
 
   it('that is damaged ends, and takes no memory', { timeout: 60_000 }, async () => {
