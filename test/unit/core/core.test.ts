@@ -154,6 +154,7 @@ describe('the nearest word', () => {
     ['vmaf_4k_v0.6.1neg', 'vmaf_4k_v0.6.1'],
     ['PSNR', 'psnr'],
     ['pnsr', 'psnr'],
+    ['spnr', 'psnr'],
     ['moton', 'motion'],
     ['reference', 'reference_encoded'],
     ['vmaf', undefined],
