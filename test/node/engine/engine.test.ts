@@ -130,6 +130,14 @@ describe('a chunked run equals a whole one', () => {
     },
   );
 
+  it('counts the frames of a subsample of which it keeps the last', async () => {
+    const options = { ...FEATURES, threads: 0, subsample: 4, keep: { frames: 2 } };
+    const report = await score({ reference, distorted }, options);
+    expect(report.frames).toHaveLength(2);
+    expect(report.warnings.join()).toContain(`the last 2 of ${Math.ceil(frames / 4)} frames`);
+    expect(frames % 4).not.toBe(0);
+  });
+
   it.each(tier<readonly Cut[]>([[0], [2, 3]], [[0], [2, 3], [3, 1]]).map(cuts))(
     'with skipped frames and a limit equals cut files, %o',
     async (how) => {

@@ -119,9 +119,12 @@ describe('pairing', () => {
     expect(complaint(option)).toContain(message);
   });
 
-  it('refuses options that contradict each other', () => {
-    expect(() => options('--strict --no-preflight')).toThrow('leave out one');
-  });
+  it.each(['--strict --no-preflight', '--crop auto --crop-ref 8:8:0:0', '--crop auto --crop-dis 8:8:0:0'])(
+    'refuses options that contradict each other: %s',
+    (both) => {
+      expect(() => options(both)).toThrow('leave out one');
+    },
+  );
 });
 
 describe('backends', () => {

@@ -5,6 +5,8 @@
 import { describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { historyNeeds, planesRead, recordLayout } from '../../../src/engine/backends/types.js';
+import { checkOptions, SCORE_OPTIONS } from '../../../src/engine/contract/options.js';
+import type { ScoreOptions } from '../../../src/engine/contract/types.js';
 import { type FeaturePlan, planFeatures } from '../../../src/engine/plan/features.js';
 import { admStructs, admVariant } from '../../../src/metrics/adm.js';
 import { admCsf } from '../../../src/metrics/adm-csf.js';
@@ -268,6 +270,13 @@ describe('what is refused', () => {
     ],
   ] as const)('%s on a video it cannot take', async (feature, format, message) => {
     expect(await refusalOf('feature', () => planOf([feature], format))).toMatch(message);
+  });
+
+  it.each<[string, ScoreOptions, RegExp]>([
+    ['an empty range', { range: { unit: 'frames', start: 5, end: 5 } }, /its end must come after its start/],
+    ['an offset beyond counting', { offset: 2 ** 40 }, /offset is 1099511627776/],
+  ])('%s, before anything is opened', async (_, options, message) => {
+    expect(await refusalOf('usage', () => checkOptions(options, SCORE_OPTIONS))).toMatch(message);
   });
 
   it.each([

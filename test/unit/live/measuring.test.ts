@@ -4,8 +4,8 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { RunFacts, SwapOutcome } from '../../../src/engine/live/steering.js';
-import { parseAlarm } from '../../../src/live/alarms.js';
-import { History } from '../../../src/live/history.js';
+import { type Alarm, parseAlarm } from '../../../src/live/alarms.js';
+import { History, KEPT_ALARMS } from '../../../src/live/history.js';
 import { Link, type SecondLine } from '../../../src/live/link.js';
 import { MainScore } from '../../../src/live/main-score.js';
 import type { ToServer } from '../../../src/live/messages.js';
@@ -160,6 +160,15 @@ describe('a history', () => {
       ['old', 1.5],
       ['new', 3.5],
     ]);
+  });
+});
+
+describe('alarms', () => {
+  it('are remembered up to a number, the latest', () => {
+    const history = new History(0, 'main', {});
+    for (let frame = 0; frame < KEPT_ALARMS + 3; frame++) history.alarm({ frame } as unknown as Alarm);
+    expect(history.alarms).toHaveLength(KEPT_ALARMS);
+    expect(history.alarms[0]).toEqual({ frame: 3 });
   });
 });
 

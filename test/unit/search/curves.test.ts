@@ -305,6 +305,8 @@ describe('rising curves', () => {
     expect(curve.qualityAt(200)).toBe(60);
     expect(curve.valueAt(200)).toBe(28);
     expect(curve.kbpsAt(curve.qualityAt(140))).toBeCloseTo(140, 9);
+    // Beyond its ends a curve says what they have.
+    expect([curve.qualityAt(10), curve.qualityAt(900)]).toEqual([50, 60]);
   });
 
   it('take over from each other where they cross', () => {
