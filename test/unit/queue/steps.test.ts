@@ -97,7 +97,7 @@ describe('a cut pair', () => {
 
   it('takes the first of two results of one part, and drops the late one', async () => {
     const late = fleet(3, { part: async (_, number) => ({ text: `late ${number}` }) });
-    const { run, store, tools } = fleet(3);
+    const { run, store, tools, discarded } = fleet(3);
     await run(pair);
     await run(part(2));
     const end = await runTask(
@@ -106,6 +106,7 @@ describe('a cut pair', () => {
       never,
     );
     expect(end).toEqual({});
+    expect(discarded).toEqual(['{"text":"late 2"}']);
     await run(part(1));
     await run(part(3));
     expect(store.settled.get(job.key)).toEqual(merged);
