@@ -175,6 +175,7 @@ describe('align doubts', () => {
     const result = await align(...shifted(5, 12), { window: 10 });
     expect(result).toMatchObject({ ambiguous: true, reason: 'edge' });
     expect((await align(...shifted(5, 12), { window: 12 })).offset).toBe(12);
+    expect(Math.abs(result.offset)).toBeLessThanOrEqual(10);
   });
 
   it.each(tier([11, 14], [11, 12, 13, 14, 15]))('videos of different things (seed %i)', async (seed) => {
