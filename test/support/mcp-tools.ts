@@ -36,7 +36,7 @@ export interface FakeContext extends ToolContext {
 export function fakeContext(root: string, signal: AbortSignal = new AbortController().signal): FakeContext {
   const told: ToolProgress[] = [];
   const published: Publication[] = [];
-  const points = join(videoFolder(), `points-${++contexts}`);
+  const own = String(++contexts);
   const ran: (readonly [string, number | null])[] = [];
   const asked: string[] = [];
   const resolve = async (path: string): Promise<string> => {
@@ -68,7 +68,11 @@ export function fakeContext(root: string, signal: AbortSignal = new AbortControl
       },
     },
     resources: {
-      points: async (call) => `${points}-${createHash('sha256').update(call).digest('hex').slice(0, 8)}`,
+      points: async (call) => {
+        if (!keepsPoints) process.once('exit', () => rmSync(POINTS, { recursive: true, force: true }));
+        keepsPoints = true;
+        return join(POINTS, own, createHash('sha256').update(call).digest('hex').slice(0, 8));
+      },
       publish: async (publication) => {
         published.push(publication);
         const { name, mimeType } = publication;
@@ -118,6 +122,9 @@ let folder: string | undefined;
 
 /** Contexts that were made, of which each keeps points of its own. */
 let contexts = 0;
+
+const POINTS = join(TEMPORARY, `anyvmaf-points-${process.pid}`);
+let keepsPoints = false;
 
 /** A folder for the videos of this process, removed when it ends. */
 export function videoFolder(): string {
