@@ -29,41 +29,55 @@ export interface IndexedTimes {
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function readIndexedTimes(reader: ByteReader): Promise<IndexedTimes | undefined> {
-  const found = await readIndex(reader);
-  return found && !found.fragments ? indexOf(found.index) : undefined;
+  for await (const box of topBoxes(reader)) {
+    if (box.type === 'moof') return undefined;
+    if (box.type !== 'moov') continue;
+    const index = await contentOf(reader, box);
+    return index && indexOf(index);
+  }
+  return undefined;
 }
 
 /**
  * Whether the index lists frames and fragments with more of them follow, as recorders write files that a crash leaves whole.
+ * Reads the index only where there are fragments.
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function goesOnInFragments(reader: ByteReader): Promise<boolean> {
-  const found = await readIndex(reader);
-  return found?.fragments === true && tracksOf(found.index).some(({ table }) => timesIn(table) > 0);
+  let moov: PlacedBox | undefined;
+  for await (const box of topBoxes(reader)) {
+    if (box.type === 'moov') moov ??= box;
+    if (box.type !== 'moof') continue;
+    const index = moov && (await contentOf(reader, moov));
+    return index !== undefined && tracksOf(index).some(({ table }) => timesIn(table) > 0);
+  }
+  return false;
 }
 
-/** The index, and whether fragments come after it. */
-async function readIndex(
-  reader: ByteReader,
-): Promise<{ readonly index: DataView; readonly fragments: boolean } | undefined> {
+/** A box in the file. */
+interface PlacedBox extends Box {
+  readonly at: number;
+}
+
+/** The boxes of the file, by their heads alone. */
+async function* topBoxes(reader: ByteReader): AsyncGenerator<PlacedBox, void> {
   let at = 0;
-  let index: DataView | undefined;
   for (let count = 0; count < MOST_BOXES && at + 8 <= reader.size; count++) {
     const head = new Uint8Array(16);
     const got = await reader.read(at, [head]);
     const box = boxAt(new DataView(head.buffer, 0, got), 0, reader.size - at);
-    if (!box || (box.type === 'moof' && !index)) break;
-    const { type, length } = box;
-    if (type === 'moof' && index) return { index, fragments: true };
-    if (type === 'moov' && !index) {
-      if (at + length > reader.size || length > MOST_INDEX) return undefined;
-      const bytes = new Uint8Array(length);
-      await reader.read(at, [bytes]);
-      index = new DataView(bytes.buffer, box.head);
-    }
-    at += length;
+    if (!box) return;
+    yield { ...box, at };
+    at += box.length;
   }
-  return index && { index, fragments: false };
+}
+
+/** @returns `undefined` for a box that is cut off or too large */
+async function contentOf(reader: ByteReader, { at, length, head }: PlacedBox): Promise<DataView | undefined> {
+  if (at + length > reader.size || length > MOST_INDEX) return undefined;
+  const bytes = new Uint8Array(length);
+  await reader.read(at, [bytes]);
+  return new DataView(bytes.buffer, head);
 }
 
 interface Box {

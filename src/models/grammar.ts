@@ -5,6 +5,7 @@
 import { SHORT_MODEL_NAMES } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
 import { MAX_STRING, requireLength } from '../core/limits.js';
+import { looksLikePath } from '../core/model-path.js';
 import { guess, nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import type { ModelRequest } from './types.js';
@@ -23,16 +24,6 @@ function meant(key: string): string {
 /** True for items that need no value. */
 function isFlag(key: string): key is (typeof FLAGS)[number] {
   return FLAGS.some((flag) => flag === key);
-}
-
-/** The file that an item of a model string names; `place` counts items from 0. */
-export function modelPath(item: string, place: number): string | undefined {
-  if (item.startsWith('path=')) return item.slice('path='.length);
-  return place === 0 && !item.includes('=') && looksLikePath(item) ? item : undefined;
-}
-
-function looksLikePath(item: string): boolean {
-  return /[\\/]|\.json$/i.test(item);
 }
 
 /**

@@ -23,11 +23,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   evaluate: ['tiny', 'parsing', 'media'],
   report: ['media', 'metrics'],
   engine: ['media', 'parsing', 'metrics', 'models', 'pictures', 'tiny', 'evaluate', 'report'],
-  search: ['engine', 'media', 'metrics', 'models', 'report'],
+  search: ['engine', 'media', 'models', 'report'],
   // Files behind URLs, and where they may be.
   remote: [],
-  // What programs in Node share: temporary files, and the one place that opens what somebody else named, in model strings too.
-  files: ['models'],
+  // What programs in Node share: temporary files, and the one place that opens what somebody else named.
+  files: [],
   // What is too large to come with the package, and is fetched when it is needed.
   parts: ['files'],
   // Platforms implement what others declare; their worker scripts start the body that the engine brings.

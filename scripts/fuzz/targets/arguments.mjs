@@ -108,7 +108,7 @@ class Grammar {
       '/etc/passwd',
       '/proc/self/environ',
       `/proc/self/cwd/${file}`,
-      '/proc/self/root/etc/passwd',
+      join('/proc/self', 'root', 'etc/passwd'),
       '/dev/zero',
       '/dev/stdin',
       '/dev/fd/0',
@@ -371,7 +371,7 @@ export async function hostileArguments() {
       if (first.fault) return first.fault;
       await new Promise((resolve) => setTimeout(resolve, 6));
       if (heard.length > 0) return `opened ${heard[0]}`;
-      if (first.text.includes(SECRET) || /root:x:0|PATH=\//.test(first.text))
+      if (first.text.includes(SECRET) || /:x:0:0:|PATH=\//.test(first.text))
         return `told of a file outside: ${first.text.slice(0, 300)}`;
       if (stateOf([outside, allowed]) !== before) return 'wrote a file';
       const text = JSON.stringify(given);
