@@ -262,6 +262,8 @@ describe('memory', () => {
       const samples = [];
       const sample = (index) => {
         if ((index + 1) % (frames / 6) !== 0) return;
+        // Once more for what the first left to finalizers.
+        gc();
         gc();
         const { heapUsed, arrayBuffers } = process.memoryUsage();
         samples.push(heapUsed + arrayBuffers);
@@ -275,6 +277,6 @@ describe('memory', () => {
     expect(samples).toHaveLength(6);
     const perFrame = ((samples.at(-1) ?? 0) - (samples[1] ?? 0)) / ((FRAMES * 4) / 6);
     // A frame has 15 values, doubled where an array grows; the frame itself has 6144 bytes.
-    expect(perFrame).toBeLessThan(600);
+    expect(perFrame).toBeLessThan(400);
   });
 });
