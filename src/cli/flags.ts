@@ -21,6 +21,8 @@ const FLAGS: Readonly<Record<string, string>> = {
   raw: '-w, -h, -p and -b',
   pixelFormat: '--pix-fmt',
   scaleTo: '--scale-to',
+  trackDistorted: '--track-dis',
+  trackReference: '--track-ref',
   vfDistorted: '--vf-dis',
   vfReference: '--vf-ref',
   vmafBin: '--vmaf-bin or VMAF_BIN',

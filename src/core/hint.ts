@@ -34,6 +34,9 @@ interface OptionValues {
   readonly scaleTo: { readonly width: number; readonly height: number };
   /** Which of the two files is to be the reference, and which the distorted one. */
   readonly swap: { readonly reference: string; readonly distorted: string };
+  /** 0-based, among the video tracks. */
+  readonly trackDistorted: number;
+  readonly trackReference: number;
   readonly vfDistorted: string;
   readonly vfReference: string;
   /** Frames to either side in which `align` is to search. */
@@ -88,6 +91,8 @@ export interface OpenHint {
     | 'pixelFormat'
     | 'rate'
     | 'raw'
+    | 'trackDistorted'
+    | 'trackReference'
     | 'vfDistorted'
     | 'vfReference'
     | 'vmafBin';

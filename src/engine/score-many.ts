@@ -67,8 +67,8 @@ export async function scoreEach(
     const seat = fans.seat();
     try {
       const request = { reference, distorted: video, ...(raw && { raw }) };
-      // Filters may make other pictures of the reference for each run.
-      const shares = !FILTER_OPTIONS.some((name) => own[name] !== undefined);
+      // Filters may make other pictures of the reference for each run, and its tracks hold others.
+      const shares = ![...FILTER_OPTIONS, 'trackReference' as const].some((name) => own[name] !== undefined);
       const variant = { openDecoder: seat.open, ...(shares && { inspection }) };
       const report = await scorePair(sharing, request, own, variant);
       onReport?.(report, index);
@@ -170,7 +170,7 @@ class ReferenceFans {
         if (role === 'distorted') return openDecoded(video, request);
         // The decoder ends with its last reader, not on one reader's abort.
         const { signal: _, frames, ...form } = request;
-        const key = JSON.stringify([video.decoder.id, video.filters, form]);
+        const key = JSON.stringify([video.decoder.id, video.filters, video.facts.track?.index, form]);
         const group = this.#groups.get(key) ?? { parts: [] };
         this.#groups.set(key, group);
         const own = frames ?? { start: 0, end: Number.POSITIVE_INFINITY };
@@ -205,12 +205,13 @@ export function asksOnce(platform: Platform, input: VideoInput): Platform {
         facts ??= decoder.probe(video);
         return facts;
       },
-      timestamps(video, signal) {
-        if (video !== input) return decoder.timestamps(video, signal);
-        times ??= decoder.timestamps(video);
+      timestamps(video, signal, track) {
+        if (video !== input) return decoder.timestamps(video, signal, track);
+        times ??= decoder.timestamps(video, undefined, track);
         return times;
       },
       ...(decoder.setBacks && { setBacks: decoder.setBacks.bind(decoder) }),
+      ...(decoder.trackBytes && { trackBytes: decoder.trackBytes.bind(decoder) }),
       ...(decoder.withFilters && { withFilters: decoder.withFilters.bind(decoder) }),
       open: (video, known, request) => decoder.open(video, known, request),
     };

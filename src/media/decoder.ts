@@ -6,6 +6,7 @@ import type { DecoderId, ScaleFilter } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
 import type { ChromaFormat, VideoFormat } from '../core/frame.js';
 import { shown } from '../core/printable.js';
+import type { TrackChoice } from './evidence/track.js';
 import type { DecoderFilters } from './filters/types.js';
 import type { FrameSource, VideoInfo, VideoInput } from './types.js';
 
@@ -15,12 +16,14 @@ export interface Fraction {
   readonly den: number;
 }
 
-/** Facts that container and codec declare about the first video track of a file. */
+/** Facts that container and codec declare about a video track of a file. */
 export interface TrackFacts extends VideoFormat {
   /** The user's name for the file. */
   readonly name: string;
   /** Container and codec by ffmpeg's short names: `mov,mp4,m4a,3gp,3g2,mj2`, `matroska,webm`; `h264`, `hevc`, `av1`. */
   readonly container: string;
+  /** Which of several video tracks it is; absent if the file has one. */
+  readonly track?: TrackChoice;
   readonly codec: string;
   readonly profile?: string;
   /** ffmpeg's name of the decoded pixel format, such as `yuv420p10le`. */
@@ -28,7 +31,7 @@ export interface TrackFacts extends VideoFormat {
   readonly chroma: ChromaFormat;
   /** Average frames per second. */
   readonly frameRate?: Fraction;
-  /** Number of frames; `null` if only reading all packets or decoding determines it. */
+  /** Number of frames, of the times of all where these are known; `null` if only reading all packets or decoding determines it. */
   readonly frameCount: number | null;
   /** Seconds. */
   readonly duration: number | null;
@@ -149,14 +152,17 @@ export interface Decoder {
   /**
    * Presentation times of all frames in seconds, ascending, from 0 at the first. Reads the container without decoding;
    * `null` if it has no times.
+   * @param track number of the track, as {@link probe} says it
    */
-  timestamps(input: VideoInput, signal?: AbortSignal): Promise<Float64Array | null>;
+  timestamps(input: VideoInput, signal?: AbortSignal, track?: number): Promise<Float64Array | null>;
   /**
    * Call after {@link timestamps} of the same input. Returns the seconds from the first frame at which the file's clock
    * is set back, as in joined recordings; timestamps continue as if it was not. Absent if the decoder refuses such
    * files.
    */
-  setBacks?(input: VideoInput): Promise<readonly number[]>;
+  setBacks?(input: VideoInput, track?: number): Promise<readonly number[]>;
+  /** Call after {@link timestamps} of the same input. Returns the bytes of all packets of the track, where they are known. */
+  trackBytes?(input: VideoInput, track?: number): Promise<number | undefined>;
   open(input: VideoInput, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource>;
   /**
    * This decoder with filters between the decoded pictures and all else: its facts are of what the filters give, its times

@@ -18,6 +18,7 @@ import type {
   TrackFacts,
 } from './decoder.js';
 import { DECLARE_RAW } from './errors.js';
+import { packetBitrate } from './evidence/bitrate.js';
 import { type EncodedInput, notY4m } from './open.js';
 import { SEGMENT } from './sniff.js';
 import type { VideoInput } from './types.js';
@@ -154,7 +155,7 @@ export async function openDecoded(video: EncodedVideo, request: DecodeRequest): 
 
 /**
  * Reads the times of all frames with the video's decoder, or with another one if that fails.
- * @returns the times, and the video with the decoder that read them
+ * @returns the times, and the video with the decoder that read them and what they tell of its facts
  * @throws {AnyvmafError} as {@link openDecoded}
  */
 export async function readTimes(
@@ -163,10 +164,16 @@ export async function readTimes(
 ): Promise<{ readonly video: EncodedVideo; readonly times: Float64Array | null }> {
   const { found, by } = await firstOf(
     video,
-    ({ decoder, input }) => decoder.timestamps(input, signal),
+    ({ decoder, input, facts }) => decoder.timestamps(input, signal, facts.track?.index),
     signal,
   );
-  return { video: by, times: found };
+  const { decoder, input, facts } = by;
+  if (!found) return { video: by, times: null };
+  const bytes = await decoder.trackBytes?.(input, facts.track?.index);
+  const bitrate = (bytes && packetBitrate(bytes, found)) || facts.bitrate;
+  // What a file that is cut off declares tells how much of it is missing.
+  const frameCount = by.cutOff === undefined ? found.length : facts.frameCount;
+  return { video: { ...by, facts: { ...facts, frameCount, bitrate } }, times: found };
 }
 
 /** The result of the first decoder that succeeds, starting with the video's own. */
@@ -205,9 +212,15 @@ async function firstOf<T>(
 
 /** True if another decoder may succeed; false for other failures, such as a missing file. */
 function refusal(error: unknown): AnyvmafError {
+  if (error instanceof AnyvmafError && error.objections?.some(asksForTrack)) throw error;
   // `usage`: a kind of input that a decoder does not support, such as bytes in memory.
   if (error instanceof AnyvmafError && (error.code === 'media' || error.code === 'usage')) return error;
   throw error;
+}
+
+/** Every decoder knows the same tracks. */
+function asksForTrack({ about }: Objection): boolean {
+  return about === 'trackReference' || about === 'trackDistorted';
 }
 
 function undecoded(encoded: EncodedInput): AnyvmafError {

@@ -7,6 +7,9 @@ import { formatProblem } from '../core/frame.js';
 import { shown } from '../core/printable.js';
 import type { Fraction, TrackFacts } from './decoder.js';
 import { type Delivery, delivery } from './delivery.js';
+import { declaredBitrate } from './evidence/bitrate.js';
+import { declaredFrames } from './evidence/frame-count.js';
+import type { TrackChoice, VideoTrack } from './evidence/track.js';
 
 export { pixelFormat, pixelFormatName } from './pixel-format.js';
 
@@ -24,9 +27,10 @@ export interface ProbedTrack {
  * @param json has the stream first in `streams` and, if decodable, its first frame in `frames`
  * @param name the file, for messages
  * @param converts the decoder makes luma and chroma of RGB; the facts are then of these
+ * @param track which track it is, of a file with several
  * @throws {AnyvmafError} `media` if the track is encrypted, has an unknown codec, or samples that cannot be scored
  */
-export function parseProbe(json: unknown, name: string, converts = false): ProbedTrack {
+export function parseProbe(json: unknown, name: string, converts = false, track?: TrackChoice): ProbedTrack {
   const stream = object(list(object(json)?.streams)[0]);
   if (!stream) throw new AnyvmafError('media', `${shown(name)} has no video track.`);
   const format = object(object(json)?.format) ?? {};
@@ -55,11 +59,16 @@ export function parseProbe(json: unknown, name: string, converts = false): Probe
   const frameRate = rate(stream);
   const duration =
     number(stream.duration) ?? clock(tagged(stream, 'DURATION')) ?? number(format.duration) ?? null;
-  const frameCount = countedFrames(stream, duration, frameRate);
+  const frameCount = declaredFrames(
+    number(stream.nb_frames) ?? number(tagged(stream, 'NUMBER_OF_FRAMES')),
+    duration,
+    frameRate && frameRate.num / frameRate.den,
+  );
   const aspect = fraction(stream.sample_aspect_ratio, ':') ?? fraction(frame.sample_aspect_ratio, ':');
   const facts: TrackFacts = {
     name,
     container: word(format.format_name) ?? 'unknown',
+    ...present('track', track),
     codec,
     ...present('profile', word(stream.profile)),
     pixelFormat,
@@ -70,7 +79,11 @@ export function parseProbe(json: unknown, name: string, converts = false): Probe
     frameCount,
     duration,
     startTime: number(stream.start_time) ?? number(format.start_time) ?? null,
-    bitrate: bitrate(stream, format, frameCount !== null) ?? null,
+    bitrate: declaredBitrate({
+      indexed: frameCount === null ? undefined : number(stream.bit_rate),
+      tag: number(tagged(stream, 'BPS')),
+      file: number(format.bit_rate),
+    }),
     fileSize: number(format.size) ?? null,
     ...present('sampleAspect', aspect && turned ? { num: aspect.den, den: aspect.num } : aspect),
     rotation,
@@ -87,6 +100,18 @@ export function parseProbe(json: unknown, name: string, converts = false): Probe
   return { facts, delivery: deliveredAs };
 }
 
+/** The video tracks in the output of `ffprobe -of json -show_streams`. */
+export function videoTracks(json: unknown): VideoTrack[] {
+  return list(object(json)?.streams).map((entry) => {
+    const stream = object(entry) ?? {};
+    return {
+      width: number(stream.width) ?? 0,
+      height: number(stream.height) ?? 0,
+      isDefault: object(stream.disposition)?.default === 1,
+    };
+  });
+}
+
 /** Relative differences of an average rate from the nominal one that lost frames make of it: 24 is no 24000/1001 of them. */
 const LOST = [0.0015, 0.12] as const;
 
@@ -97,31 +122,6 @@ function rate(stream: Json): Fraction | undefined {
   if (!average || !nominal) return average ?? nominal;
   const below = 1 - (average.num * nominal.den) / (average.den * nominal.num);
   return below > LOST[0] && below < LOST[1] ? nominal : average;
-}
-
-/** Relative difference between what a file declares and what it shows from which the former is not believed. */
-const STALE = 0.1;
-
-/**
- * The number of frames that is declared, unless it does not fit the duration: the index of a file in fragments may count the
- * first of them only, and tags stay from the file that was cut or encoded again.
- */
-function countedFrames(stream: Json, duration: number | null, rate: Fraction | undefined): number | null {
-  const declared = number(stream.nb_frames) ?? number(tagged(stream, 'NUMBER_OF_FRAMES'));
-  if (declared === undefined) return null;
-  if (duration === null || !rate) return declared;
-  const fitting = (duration * rate.num) / rate.den;
-  return Math.abs(declared - fitting) <= Math.max(2, STALE * fitting) ? declared : null;
-}
-
-/**
- * Bits per second of the track, by its index where that counts all frames, else by a tag; of the file where no more is known,
- * or where these say more than the whole file holds.
- */
-function bitrate(stream: Json, format: Json, indexed: boolean): number | undefined {
-  const whole = number(format.bit_rate);
-  const own = (indexed ? number(stream.bit_rate) : undefined) ?? number(tagged(stream, 'BPS'));
-  return own === undefined || (whole !== undefined && own > (1 + STALE) * whole) ? (whole ?? own) : own;
 }
 
 /** @throws {AnyvmafError} `media` for encrypted tracks and unknown codecs */

@@ -8,6 +8,7 @@ import { sampleFindings } from './preflight/samples.js';
 import { swapFindings } from './preflight/swap.js';
 import { bySeverity } from './preflight/text.js';
 import { timingFindings } from './preflight/timing.js';
+import { trackFindings } from './preflight/tracks.js';
 import type { Finding, PreflightContext, SideFacts } from './preflight/types.js';
 
 export { findBorders } from './preflight/borders.js';
@@ -32,6 +33,7 @@ export function preflight(
   context: PreflightContext = {},
 ): Finding[] {
   return [
+    ...trackFindings(reference, distorted),
     ...swapFindings(reference, distorted),
     ...timingFindings(reference, distorted, context),
     ...geometryFindings(reference, distorted, context),

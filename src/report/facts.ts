@@ -3,7 +3,7 @@
  * What a report knows of its files beyond their frames, in words: size, bit rate, codec.
  */
 import { counted, grouped } from '../core/printable.js';
-import type { FramePairing } from '../media/pairing/types.js';
+import type { FramePairing, InputPairing } from '../media/pairing/types.js';
 import type { Report, ReportInput, ReportMeasurer, ReportModel } from './types.js';
 
 /** Who measured what, in words: `adm, motion, vif of 300 pairs on the GPU Acme Anvil`. */
@@ -81,6 +81,11 @@ function round(value: number): string {
 export function frameRate({ frameRate: rate }: ReportInput): number | undefined {
   if (!rate || rate.num <= 0 || rate.den <= 0) return undefined;
   return rate.num / rate.den;
+}
+
+/** The track that was read of a file with several, `1 of 2`, counted from 0; `undefined` of others. */
+export function trackOf(pairing: Pick<InputPairing, 'track' | 'tracks'> | undefined): string | undefined {
+  return pairing?.tracks === undefined ? undefined : `${pairing.track} of ${pairing.tracks}`;
 }
 
 /** What distinguishes a video: size, samples, rate, frames, one phrase each. */

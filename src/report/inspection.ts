@@ -33,6 +33,7 @@ type Fact = readonly [name: string, of: (side: SideFacts) => string | undefined]
 const FACTS: readonly Fact[] = [
   ['codec', ({ codec, profile }) => joined([codec, profile && `(${profile})`], ' ')],
   ['container', ({ container }) => container],
+  ['track', ({ track }) => track && `${track.index} of ${track.tracks.length}`],
   ['picture', ({ width, height }) => `${width}x${height}`],
   ['sample shape', ({ sampleAspect }) => sampleAspect && `${sampleAspect.num}:${sampleAspect.den}`],
   ['turned', ({ rotation }) => (rotation ? `${rotation} degrees` : undefined)],
@@ -128,6 +129,7 @@ function sideData(side: SideFacts): unknown {
     name: side.name,
     container: side.container,
     codec: side.codec,
+    ...(side.track && { track: side.track.index, tracks: side.track.tracks.length }),
     profile: side.profile,
     pixel_format: side.pixelFormat,
     width: side.width,

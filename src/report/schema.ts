@@ -316,6 +316,8 @@ export const inputPairing = objectOf<InputPairing>({
   decoder: or(choice(...DECODERS, 'none'), () => 'none'),
   decodedBy: optional(text),
   codec: optional(text),
+  track: optional(integer),
+  tracks: optional(integer),
   encoderSettings: optional(text),
   pixelFormat: optional(text),
   bitrate: optional(number),

@@ -5,7 +5,7 @@
 import { requireObject } from '../core/arguments.js';
 import { counted, printable } from '../core/printable.js';
 import { formatFixed, formatGeneral } from '../core/printf.js';
-import { bitrateText, frameRate, measurerText, offsetStateText, sizeText } from './facts.js';
+import { bitrateText, frameRate, measurerText, offsetStateText, sizeText, trackOf } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
 import { type Precision, textNumber } from './format.js';
 import { viewerOpinion } from './opinion.js';
@@ -319,8 +319,10 @@ function pairingRows({ pairing }: Report): [string, string][] {
   if (!pairing) return [];
   const inputs = (['reference', 'distorted'] as const).flatMap((role): [string, string][] => {
     const { decodedBy, codec, bitrate, fileSize, scaledBy, width, height, conversions } = pairing[role];
+    const track = trackOf(pairing[role]);
     const facts = [
       decodedBy ?? codec,
+      track && `video track ${track}`,
       bitrateText(bitrate),
       sizeText(fileSize),
       scaledBy && `${width}x${height} scaled to ${pairing.width}x${pairing.height} by ${scaledBy}`,

@@ -22,7 +22,7 @@ export function watchedPlatform(platform: Platform): { platform: Platform; opene
     id: decoder.id,
     availability: () => decoder.availability(),
     probe: (input, signal) => decoder.probe(input, signal),
-    timestamps: (input, signal) => decoder.timestamps(input, signal),
+    timestamps: (input, signal, track) => decoder.timestamps(input, signal, track),
     async open(input, facts, request) {
       const record = { input, request, frames: 0 };
       opened.push(record);

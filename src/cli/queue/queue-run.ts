@@ -51,6 +51,8 @@ const ALLOWED: ReadonlySet<string> = new Set([
   'colorRange',
   'matrix',
   'pixelFormat',
+  'trackReference',
+  'trackDistorted',
 ]);
 
 /** Backends that run no installed program by its name. */

@@ -12,12 +12,13 @@ import {
   SCALE_FILTERS,
   V1_SETTINGS,
 } from '../../core/choices.js';
-import { usageError } from '../../core/errors.js';
+import { type InputRole, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import { checkOrigin } from '../../core/origin.js';
 import { aomCtc, nflxCtc, type Preset } from '../../core/presets.js';
 import { quoted, showValue } from '../../core/printable.js';
 import type { DecoderChoice, ScaleFilter } from '../../media/decoder.js';
+import type { TrackRequest } from '../../media/evidence/track.js';
 import { FILTER_OPTIONS, type FilterOptions } from '../../media/filters/types.js';
 import { requireVideo } from '../../media/open.js';
 import type { FrameRange, FrameRatePolicy, ScaleTo } from '../../media/pairing/types.js';
@@ -113,6 +114,8 @@ export interface CheckedPairing {
   readonly allowUrl: boolean | readonly string[];
   /** Of sequences of pictures, as a fraction. */
   readonly rate: string | undefined;
+  /** Video tracks that are asked for. */
+  readonly tracks: Readonly<Partial<Record<InputRole, TrackRequest>>>;
   readonly commonBitDepth: boolean;
   /** `undefined` if none is set. */
   readonly filters: CheckedFilters | undefined;
@@ -129,6 +132,8 @@ export interface CheckedFilters extends FilterOptions {
 /** More threads than this are a mistake. */
 const MAX_THREADS = 1024;
 const MAX_COUNT = 2 ** 32 - 1;
+/** No container has as many video tracks. */
+const MOST_TRACKS = 999;
 /** Seconds in a year: no limit is longer. */
 const MOST_SECONDS = 366 * 86_400;
 
@@ -162,6 +167,8 @@ const PAIRING = [
   'allowDamaged',
   'allowUrl',
   'rate',
+  'trackReference',
+  'trackDistorted',
   'origin',
   'commonBitDepth',
   'strict',
@@ -409,6 +416,7 @@ function checkPairing(options: ScoreOptions, anyDepth: boolean): CheckedPairing 
     allowDamaged: ofType('allowDamaged', options.allowDamaged ?? false, 'boolean', 'true or false'),
     allowUrl: checkAllowUrl(options.allowUrl ?? false),
     rate: checkRate(options.rate),
+    tracks: checkTracks(options),
     commonBitDepth: ofType('commonBitDepth', options.commonBitDepth ?? anyDepth, 'boolean', 'true or false'),
     filters: checkFilters(options),
     strict: ofType('strict', options.strict ?? false, 'boolean', 'true or false'),
@@ -425,6 +433,16 @@ function checkRate(rate: number | string | undefined): string | undefined {
   throw usageError(
     `rate is ${showValue(rate)}, but it must be pictures per second: a number up to 1000, or a fraction such as 24000/1001.`,
   );
+}
+
+/** @throws {AnyvmafError} `usage` */
+function checkTracks(options: PairingOptions): CheckedPairing['tracks'] {
+  const asked = (option: TrackRequest['option']) => {
+    const index = options[option];
+    return index === undefined ? undefined : { index: count(option, index, 0, MOST_TRACKS), option };
+  };
+  const [reference, distorted] = [asked('trackReference'), asked('trackDistorted')];
+  return { ...(reference && { reference }), ...(distorted && { distorted }) };
 }
 
 /** Types and words only. */

@@ -6,6 +6,7 @@
 import type { Origin } from '../../core/origin.js';
 import type { WasmBytes, WasmModule } from '../../core/wasm-types.js';
 import type { Decoder } from '../../media/decoder.js';
+import type { TrackRequest } from '../../media/evidence/track.js';
 import type { FilePlatform } from '../../media/platform.js';
 import type { ModelStore } from '../../models/types.js';
 import type { ParserWorker } from '../../parsing/protocol.js';
@@ -27,6 +28,8 @@ export interface Platform {
     readonly allowUrl: boolean;
     /** Pictures per second of sequences of pictures. */
     readonly rate?: string | undefined;
+    /** Default: a default track, else the largest. */
+    readonly track?: TrackRequest | undefined;
   }): Promise<readonly Decoder[]>;
   /** Installed programs; absent if the platform cannot run any. */
   native?(): Promise<NativeHost>;

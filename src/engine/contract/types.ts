@@ -84,6 +84,12 @@ export interface PairingOptions extends FilterOptions {
    */
   readonly rate?: number | string;
   /**
+   * The video track to read, 0-based among the file's video tracks; cover art is not counted. Default: the default track, of
+   * several or none the largest. A finding (`tracks`) names the track of a file with several.
+   */
+  readonly trackReference?: number;
+  readonly trackDistorted?: number;
+  /**
    * Node: who named the files. Use `{ by: 'foreign', folders: [...] }` for files that are uploaded or that an agent
    * requests: they are opened only below these folders, after following links, and never as playlists. Default
    * `{ by: 'user' }`.

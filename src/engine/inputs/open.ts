@@ -50,7 +50,10 @@ export async function identifyInputs(
         { about: 'rate' },
       );
     }
-    const ofBytes = pairing.preflight ? await findingsOfBytes(inputs, platform.files) : [];
+    const { tracks } = pairing;
+    // One file may be compared with another track of itself.
+    const alike = tracks.reference?.index === tracks.distorted?.index;
+    const ofBytes = pairing.preflight && alike ? await findingsOfBytes(inputs, platform.files) : [];
     const sized = pairing.scale !== undefined || pairing.scaleTo !== undefined;
     const asked =
       sized || pairing.frameRatePolicy !== undefined || pairing.range !== undefined || pairing.offset !== 0;
@@ -58,6 +61,7 @@ export async function identifyInputs(
     const filtered = pairing.filters !== undefined;
     if (
       encoded ||
+      Object.keys(tracks).length > 0 ||
       asked ||
       filtered ||
       (pairing.commonBitDepth && reference.info.bitDepth !== distorted.info.bitDepth)

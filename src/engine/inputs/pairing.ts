@@ -9,6 +9,7 @@ import { alignState } from '../../media/align/types.js';
 import type { TrackFacts } from '../../media/decoder.js';
 import { chooseDecoder, type EncodedVideo, readTimes } from '../../media/decoders.js';
 import { type Delivery, delivery, deliveryPhrases } from '../../media/delivery.js';
+import { chooseTrack } from '../../media/evidence/track.js';
 import { checkPair, type OpenedInput } from '../../media/pair.js';
 import { planPairing, type Side, type Sides } from '../../media/pairing/prepare.js';
 import type { VideoInfo } from '../../media/types.js';
@@ -112,15 +113,21 @@ async function identifyVideos(
 export async function identifyVideo(
   platform: Platform,
   input: OpenedInput,
-  { decoder: choice, allowUrl, rate }: CheckedPairing,
+  { decoder: choice, allowUrl, rate, tracks }: CheckedPairing,
   signal: AbortSignal,
   role: InputRole,
 ): Promise<Side> {
-  if (!('kind' in input)) return { kind: 'frames', source: input, times: storedTimes(input.info) };
-  const decoders = choice === 'none' ? [] : await platform.decoders({ allowUrl: allowUrl === true, rate });
+  const track = tracks[role];
+  if (!('kind' in input)) {
+    const { info } = input;
+    chooseTrack([{ ...info, isDefault: true }], track, info.name);
+    return { kind: 'frames', source: input, times: storedTimes(info) };
+  }
+  const decoders =
+    choice === 'none' ? [] : await platform.decoders({ allowUrl: allowUrl === true, rate, track });
   const chosen = await chooseDecoder(input, { choice, decoders, signal });
   const { video, times } = await readTimes(chosen, signal);
-  const setBacks = (await video.decoder.setBacks?.(video.input)) ?? [];
+  const setBacks = (await video.decoder.setBacks?.(video.input, video.facts.track?.index)) ?? [];
   const applied = deliveryPhrases(video.facts.pixelFormat, deliveryOf(video));
   const side: Side = {
     kind: 'encoded',

@@ -102,8 +102,10 @@ export function featuresOf(
   return extractorsFor(named, asked);
 }
 
-/** Options of the public API for filters. */
-export function filterOptions({ filters = {} }: Pick<PairingInput, 'filters'>): FilterOptions {
+/** Options of the public API for filters and tracks. */
+export function filterOptions({
+  filters = {},
+}: Pick<PairingInput, 'filters'>): FilterOptions & Pick<PairingOptions, 'trackReference' | 'trackDistorted'> {
   const { deinterlace, crop, matrix } = filters;
   const named = {
     cropReference: filters.crop_reference,
@@ -112,6 +114,8 @@ export function filterOptions({ filters = {} }: Pick<PairingInput, 'filters'>): 
     vfDistorted: filters.vf_distorted,
     colorRange: filters.color_range,
     pixelFormat: filters.pixel_format,
+    trackReference: filters.track_reference,
+    trackDistorted: filters.track_distorted,
   };
   const given = Object.entries({ deinterlace, crop, matrix, ...named }).filter(
     ([, value]) => value !== undefined,

@@ -215,6 +215,8 @@ export const scoringParameters = {
 /** Parsed {@link scoringParameters}. */
 export type ScoringInput = CheckedArguments<z.output<z.ZodObject<typeof scoringParameters>>>;
 
+const track = z.int().min(0).max(999).optional();
+
 /** What is done to the pictures of encoded videos before they are compared. */
 export const filters = z
   .strictObject({
@@ -227,8 +229,12 @@ export const filters = z
     color_range: z.enum(COLOR_RANGES).optional(),
     matrix: z.enum(COLOR_MATRICES).optional(),
     pixel_format: z.string().optional(),
+    track_reference: track,
+    track_distorted: track,
   })
-  .describe("Ours: done first, as preflight advises. Crops are W:H:X:Y; vf_* are ffmpeg's filters.")
+  .describe(
+    "Ours: done first, as preflight advises. Crops are W:H:X:Y; vf_* are ffmpeg's filters; tracks from 0.",
+  )
   .optional();
 
 /** How two videos that are not alike are brought together; all of it ours. */

@@ -84,6 +84,8 @@ function valuesOf(hint: OptionHint): Values {
     case 'cropReference':
     case 'deinterlace':
     case 'matrix':
+    case 'trackDistorted':
+    case 'trackReference':
     case 'vfDistorted':
     case 'vfReference':
       return { filters: { [name]: hint.value } };

@@ -134,8 +134,13 @@ export async function filterSide(
   if (side.kind === 'encoded' && side.video.decoder.withFilters) {
     const { video } = side;
     const decoder = side.video.decoder.withFilters(decoderFilters(facts, filters));
-    const filtered = { ...(await decoder.probe(video.input, signal)), ...described(filters) };
-    const times = await decoder.timestamps(video.input, signal);
+    const probed = { ...(await decoder.probe(video.input, signal)), ...described(filters) };
+    const times = await decoder.timestamps(video.input, signal, probed.track?.index);
+    const filtered = {
+      ...probed,
+      bitrate: video.facts.bitrate,
+      ...(times && video.cutOff === undefined && { frameCount: times.length }),
+    };
     const key = applied.join('; ');
     const { setBacks, ...rest } = side;
     return {
@@ -253,8 +258,8 @@ class OwnFilterDecoder implements Decoder {
     return filteredFacts(await this.#decoder.probe(input, signal), this.#filters);
   }
 
-  timestamps(input: VideoInput, signal?: AbortSignal): Promise<Float64Array | null> {
-    return this.#decoder.timestamps(input, signal);
+  timestamps(input: VideoInput, signal?: AbortSignal, track?: number): Promise<Float64Array | null> {
+    return this.#decoder.timestamps(input, signal, track);
   }
 
   async open(input: VideoInput, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource> {

@@ -492,6 +492,7 @@ function describeDecoded(
     decoder,
     decodedBy,
     codec,
+    ...(facts.track && { track: facts.track.index, tracks: facts.track.tracks.length }),
     ...(encoderSettings && { encoderSettings }),
     pixelFormat,
     ...(facts.bitrate !== null && { bitrate: facts.bitrate }),

@@ -32,6 +32,9 @@ export interface PairedTimes {
   readonly dropped: readonly number[];
 }
 
+/** Seconds between ticks of the coarsest usual clock, and a little. */
+const TICK = 0.0011;
+
 /** Largest relative difference of frame rates due to rounded times. */
 const RATE_TOLERANCE = 2e-4;
 
@@ -134,10 +137,18 @@ export function pairTimes(times: TimesToPair): PairedTimes {
     if (time >= end - slack) break;
     const distance = (i: number) => Math.abs((distorted[i] ?? Number.POSITIVE_INFINITY) - time);
     while (at + 1 < distorted.length && distance(at + 1) < distance(at) - slack) at++;
+    // Of frames that a coarse clock gives one time, each has its own partner.
+    const again = frames[count - 1] === at && n > times.start;
+    if (again && (together(reference, n - 1) || together(distorted, at)) && distance(at + 1) < TICK) at++;
     if (distance(at) > interval / 2 + slack) missing.push(n);
     frames[count++] = at;
   }
   return gather('nearest', frames.subarray(0, count), missing);
+}
+
+/** Whether a frame is shown at the time of the next. */
+function together(times: Float64Array, n: number): boolean {
+  return times[n + 1]! - times[n]! < 1e-6;
 }
 
 /** True for the same frames at another speed: a slowed-down film, or one with a relabelled rate. */

@@ -28,6 +28,9 @@ export interface InputPairing {
   readonly decodedBy?: string;
   /** Codec by ffmpeg's short name; absent without a decoder. */
   readonly codec?: string;
+  /** 0-based number of its video track, and how many there are; absent if the file has one. */
+  readonly track?: number;
+  readonly tracks?: number;
   /** What its encoder, x264 or x265, says of how it encoded: `x264 subme=8 ref=5 ...`. */
   readonly encoderSettings?: string;
   /** ffmpeg's name of the decoded pixel format. */

@@ -49,6 +49,7 @@ export const FINDING_CODES = [
   'hdr',
   // The comparison as a whole
   'identical',
+  'tracks',
   'swapped',
   'model-size',
   'viewing-distance',

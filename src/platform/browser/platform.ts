@@ -31,9 +31,9 @@ export function configureBrowser(changes: Assets): void {
 export const browserPlatform: Platform = {
   files: browserFiles,
   models: browserModels(() => assets.models),
-  async decoders() {
+  async decoders({ track }) {
     const { browserDecoders } = await import('./decoders.js');
-    return browserDecoders(() => assets);
+    return browserDecoders(() => assets, track);
   },
   async tiny() {
     const { browserTiny } = await import('./tiny/platform.js');

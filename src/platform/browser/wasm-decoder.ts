@@ -5,6 +5,7 @@
 import { AnyvmafError } from '../../core/errors.js';
 import { CONVERT_WITHOUT_LOSS } from '../../media/advice.js';
 import type { Decoder } from '../../media/decoder.js';
+import type { TrackRequest } from '../../media/evidence/track.js';
 import { createWasmDecoder, FFMPEG_VERSION } from '../ffmpeg-wasm/decoder.js';
 import type { LoadedCore, WasmThread } from '../ffmpeg-wasm/host.js';
 import { canSuspend } from '../ffmpeg-wasm/job.js';
@@ -21,7 +22,7 @@ export interface BrowserWasmPlaces {
 }
 
 /** FFmpeg in WebAssembly. Nothing is fetched unless the host says where it is. */
-export function browserWasmDecoder(places: BrowserWasmPlaces): Decoder {
+export function browserWasmDecoder(places: BrowserWasmPlaces, track?: TrackRequest): Decoder {
   /** Compiled once a page. */
   let core: Promise<LoadedCore> | undefined;
   const absence = (): string | undefined => {
@@ -38,6 +39,7 @@ export function browserWasmDecoder(places: BrowserWasmPlaces): Decoder {
   };
 
   return createWasmDecoder({
+    ...(track && { track }),
     get sharedMemory() {
       return crossOriginIsolated;
     },

@@ -3,6 +3,7 @@
  * The mediabunny decoder in a browser, as the engine sees it; its work is done in parser threads.
  */
 import type { Decoder } from '../../media/decoder.js';
+import type { TrackRequest } from '../../media/evidence/track.js';
 import { blobReader } from '../../media/readers.js';
 import { createRemoteDecoder } from '../mediabunny/remote.js';
 import { startBrowserParser } from './parser-worker.js';
@@ -17,8 +18,9 @@ export interface WebCodecsPlaces {
 }
 
 /** mediabunny over WebCodecs. */
-export function webCodecsDecoder(places: WebCodecsPlaces): Decoder {
+export function webCodecsDecoder(places: WebCodecsPlaces, track?: TrackRequest): Decoder {
   return createRemoteDecoder({
+    ...(track && { track }),
     startWorker: () => startBrowserParser(places.parser()),
     task() {
       const library = places.library();

@@ -13,7 +13,8 @@ import type {
 } from '../../media/decoder.js';
 import { delivery } from '../../media/delivery.js';
 import { DECLARE_RAW } from '../../media/errors.js';
-import { parseProbe } from '../../media/facts.js';
+import { chooseTrack } from '../../media/evidence/track.js';
+import { parseProbe, videoTracks } from '../../media/facts.js';
 import type { VideoInput } from '../../media/types.js';
 import type { ToolSource } from '../ffmpeg/access.js';
 import { decodedBy, framesArgs, packetsArgs, probeArgs } from '../ffmpeg/commands.js';
@@ -48,20 +49,32 @@ class WasmDecoder implements Decoder {
 
   probe(input: VideoInput, signal?: AbortSignal): Promise<TrackFacts> {
     return this.#withInput(input, async (opened) => {
-      const { stdout, stderr } = await this.#ffprobe(opened, probeArgs, signal);
-      return parseProbe(parseOutput(this.#host, stdout, stderr, opened), opened.name, true).facts;
+      const ask = async (track?: number) => {
+        const { stdout, stderr } = await this.#ffprobe(opened, (source) => probeArgs(source, track), signal);
+        return parseOutput(this.#host, stdout, stderr, opened);
+      };
+      const json = await ask();
+      const track = chooseTrack(videoTracks(json), this.#host.track, opened.name);
+      return parseProbe(track ? await ask(track.index) : json, opened.name, true, track).facts;
     });
   }
 
-  timestamps(input: VideoInput, signal?: AbortSignal): Promise<Float64Array | null> {
+  timestamps(input: VideoInput, signal?: AbortSignal, track?: number): Promise<Float64Array | null> {
     return this.#withInput(
       input,
-      async (opened) => (await this.#readTimes(input, opened, signal))?.times ?? null,
+      async (opened) => (await this.#readTimes(input, opened, track, signal))?.times ?? null,
     );
   }
 
-  setBacks(input: VideoInput): Promise<readonly number[]> {
-    return this.#withInput(input, async (opened) => this.#times.get(keyOf(input, opened))?.setBack ?? []);
+  setBacks(input: VideoInput, track?: number): Promise<readonly number[]> {
+    return this.#withInput(
+      input,
+      async (opened) => this.#times.get(keyOf(input, opened), track)?.setBack ?? [],
+    );
+  }
+
+  trackBytes(input: VideoInput, track?: number): Promise<number | undefined> {
+    return this.#withInput(input, async (opened) => this.#times.get(keyOf(input, opened), track)?.bytes);
   }
 
   async open(input: VideoInput, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource> {
@@ -69,9 +82,10 @@ class WasmDecoder implements Decoder {
     signal?.throwIfAborted();
     const opened = await this.#host.openInput(input);
     try {
+      const track = facts.track?.index;
       const plan = await planPart(facts, request, {
-        remembered: this.#times.get(keyOf(input, opened)),
-        read: () => this.#readTimes(input, opened, signal),
+        remembered: this.#times.get(keyOf(input, opened), track),
+        read: () => this.#readTimes(input, opened, track, signal),
       });
       const planes = delivery(facts.pixelFormat, facts.rotation, facts.name, true);
       const source = new WasmSource(this.#host, opened, {
@@ -113,20 +127,21 @@ class WasmDecoder implements Decoder {
   async #readTimes(
     input: VideoInput,
     opened: OpenedInput,
+    track: number | undefined,
     signal: AbortSignal | undefined,
   ): Promise<TrackTimes | null> {
     const key = keyOf(input, opened);
-    const known = this.#times.get(key);
+    const known = this.#times.get(key, track);
     if (known !== undefined) return known;
-    const read = async (args: (source: ToolSource) => string[]) => {
+    const read = async (args: (source: ToolSource, track?: number) => string[]) => {
       const packets = new PacketTimes();
-      const { stdout } = await this.#ffprobe(opened, args, signal);
+      const { stdout } = await this.#ffprobe(opened, (source) => args(source, track), signal);
       for (const line of stdout) packets.take(line);
       return packets;
     };
     const packets = await read(packetsArgs);
-    const found = (packets.needsFrames ? await read(framesArgs) : packets).finish();
-    this.#times.set(key, found);
+    const found = (packets.needsFrames ? await read(framesArgs) : packets).finish(packets.bytes);
+    this.#times.set(key, found, track);
     return found;
   }
 }

@@ -3,6 +3,7 @@
  * What the ffmpeg.wasm decoder needs of its platform.
  */
 import type { DecoderAvailability } from '../../media/decoder.js';
+import type { TrackRequest } from '../../media/evidence/track.js';
 import type { VideoInput } from '../../media/types.js';
 import type { FromWasmWorker, JobInput, ToWasmWorker } from './protocol.js';
 
@@ -46,6 +47,8 @@ export interface WasmHost {
   readonly sharedMemory: boolean;
   /** What else to do about a codec that FFmpeg in WebAssembly cannot decode, the end of a sentence. */
   readonly remedy: string;
+  /** The video track to read. Default: a default track, else the largest. */
+  readonly track?: TrackRequest;
   availability(): Promise<DecoderAvailability>;
   /** Fetches the core, if the user agrees; absent where it cannot. As `obtain` of a decoder. */
   obtain?(signal?: AbortSignal): Promise<void>;

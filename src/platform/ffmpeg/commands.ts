@@ -9,8 +9,8 @@ import { everyFrame } from '../../media/every-frame.js';
 import { inputArgs, type ToolSource } from './access.js';
 import { LOG_LEVEL } from './log.js';
 
-/** The first video that is not a cover picture. */
-const VIDEO = 'V:0';
+/** A video that is not a cover picture, by its number among them. */
+const video = (track = 0): string => `V:${track}`;
 
 /** Seconds after a part's end that are decoded at most; more than the coarsest time base rounds by. */
 const PAST_END = 1;
@@ -27,8 +27,6 @@ export interface Part {
   readonly untilTime?: number;
   /** Frames wanted at most. */
   readonly count?: number;
-  /** Times go back within the file, which ffmpeg writes only once they are renumbered. */
-  readonly restamp?: boolean;
 }
 
 /** @param words separated by blanks */
@@ -37,10 +35,16 @@ const ask = (words: string, source: ToolSource): string[] => [
   ...inputArgs(source),
 ];
 
-/** Asks for all that container and codec declare and, unless that cannot be had, for the first frame. */
-export function probeArgs(source: ToolSource, withFrame = true): string[] {
+/**
+ * Asks for all that container and codec declare and, unless that cannot be had, for the first frame.
+ * @param track default: all videos, of which one has its first frame shown
+ */
+export function probeArgs(source: ToolSource, track?: number, withFrame = true): string[] {
   const first = withFrame ? '-show_frames -read_intervals %+#1 ' : '';
-  return ask(`-select_streams ${VIDEO} -show_format -show_streams ${first}-of json`, source);
+  return ask(
+    `-select_streams ${track === undefined ? 'V' : video(track)} -show_format -show_streams ${first}-of json`,
+    source,
+  );
 }
 
 /** Asks which tracks there are, for a file without video. */
@@ -49,31 +53,31 @@ export function tracksArgs(source: ToolSource): string[] {
 }
 
 /** Asks for the first packet with what goes with it. */
-export function firstPacketArgs(source: ToolSource): string[] {
-  return ask(`-select_streams ${VIDEO} -show_packets -read_intervals %+#1 -of json`, source);
+export function firstPacketArgs(source: ToolSource, track?: number): string[] {
+  return ask(`-select_streams ${video(track)} -show_packets -read_intervals %+#1 -of json`, source);
 }
 
 /** What times need of a stream and its container: `stream|codec_name=h264|has_b_frames=2|time_base=1/12800`, `format|...`. */
-const STREAM_ENTRIES = 'stream=codec_name,has_b_frames,time_base:format=format_name';
+const STREAM_ENTRIES = 'stream=codec_name,has_b_frames,time_base,field_order:format=format_name';
 
-/** What they need of packets: `packet|pts=512|dts=0|flags=K_`. */
-const TIME_ENTRIES = `packet=pts,dts,flags:${STREAM_ENTRIES}`;
+/** What they need of packets: `packet|pts=512|dts=0|size=790|flags=K_`. */
+const TIME_ENTRIES = `packet=pts,dts,size,flags:${STREAM_ENTRIES}`;
 
 /** Decodes until a chain of filters gives its first frame, which showinfo describes. */
-export function filteredArgs(source: ToolSource, chain: string): string[] {
+export function filteredArgs(source: ToolSource, chain: string, track?: number): string[] {
   const args = ['-hide_banner', '-nostdin', '-nostats', '-loglevel', LOG_LEVEL];
-  args.push(...inputArgs(source), '-map', `0:${VIDEO}`, '-vf', `${chain},showinfo=checksum=0`);
+  args.push(...inputArgs(source), '-map', `0:${video(track)}`, '-vf', `${chain},showinfo=checksum=0`);
   return [...args, '-frames:v', '1', '-f', 'null', '-'];
 }
 
 /** Asks for a line per packet. */
-export function packetsArgs(source: ToolSource, entries: string = TIME_ENTRIES): string[] {
-  return ask(`-select_streams ${VIDEO} -show_entries ${entries} -of compact`, source);
+export function packetsArgs(source: ToolSource, track?: number, entries: string = TIME_ENTRIES): string[] {
+  return ask(`-select_streams ${video(track)} -show_entries ${entries} -of compact`, source);
 }
 
 /** Asks for a line per frame that is decoded: `frame|pts=40|pkt_dts=40`. */
-export function framesArgs(source: ToolSource): string[] {
-  return packetsArgs(source, `frame=pts,pkt_dts:${STREAM_ENTRIES}`);
+export function framesArgs(source: ToolSource, track?: number): string[] {
+  return packetsArgs(source, track, `frame=pts,pkt_dts:${STREAM_ENTRIES}`);
 }
 
 /**
@@ -99,9 +103,9 @@ export function decodeArgs(
   if (part.seek !== undefined) {
     args.push('-seek_timestamp', '1', '-noaccurate_seek', '-ss', seconds(part.seek));
   }
-  args.push(...inputArgs(source), '-map', `0:${VIDEO}`, '-vf', chain.join(','), ...everyFrame(version));
-  // Where frames come unevenly, two may fall into one tick of the declared rate, which ffmpeg reports as if it was damage.
-  if (!part.restamp) args.push('-enc_time_base', '1:1000000');
+  args.push(...inputArgs(source), '-map', `0:${video(facts.track?.index)}`);
+  args.push('-vf', chain.join(','), ...everyFrame(version));
+  args.push('-enc_time_base', '1:1000000');
   if (part.count !== undefined) args.push('-frames:v', String(part.count));
   args.push('-c:v', 'rawvideo', '-pix_fmt', planes.pixelFormat, '-f', 'rawvideo', 'pipe:1');
   return args;
@@ -137,7 +141,8 @@ function filters(
   if (size && (size.width !== facts.width || size.height !== facts.height)) {
     chain.push(`scale=${size.width}:${size.height}:flags=${size.filter}`);
   }
-  if (part.restamp) chain.push('setpts=N');
+  // Times that are missing, repeat or go back are reported as if the file was damaged. They were told before.
+  chain.push('settb=1/1000000', 'setpts=N');
   return chain;
 }
 

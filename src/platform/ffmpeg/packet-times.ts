@@ -3,8 +3,8 @@
  * Presentation times of all frames, from what ffprobe prints of each packet.
  */
 
+import { packetsOfOneTime } from '../../media/evidence/frame-count.js';
 import type { IndexedTimes } from '../../media/mp4-times.js';
-import { hidesFrames, isCrowded } from '../../media/vpx.js';
 
 /** When frames are shown. */
 export interface TrackTimes {
@@ -12,6 +12,8 @@ export interface TrackTimes {
   readonly times: Float64Array;
   /** The first frame's time in seconds on the file's clock. */
   readonly trackStart: number;
+  /** Bytes of all packets, where they are known. */
+  readonly bytes?: number;
   /**
    * Times of the first frames after the file's clock was set back, where it was; from there on times count on as if it
    * had not been.
@@ -49,22 +51,24 @@ const REMEMBERED = 8;
  * object, or a name with the file's state. Without a key nothing is remembered.
  */
 export class TimesMemory {
-  readonly #objects = new WeakMap<object, TrackTimes | null>();
+  /** By number of track. */
+  readonly #objects = new WeakMap<object, Map<number, TrackTimes | null>>();
   readonly #named = new Map<string, TrackTimes | null>();
 
-  get(key: object | string | undefined): TrackTimes | null | undefined {
-    return typeof key === 'object' ? this.#objects.get(key) : this.#named.get(key ?? '');
+  get(key: object | string | undefined, track = 0): TrackTimes | null | undefined {
+    if (typeof key === 'object') return this.#objects.get(key)?.get(track);
+    return this.#named.get(`${track} ${key ?? ''}`);
   }
 
-  set(key: object | string | undefined, times: TrackTimes | null): void {
+  set(key: object | string | undefined, times: TrackTimes | null, track = 0): void {
     if (key === undefined) return;
     if (typeof key === 'object') {
-      this.#objects.set(key, times);
+      this.#objects.set(key, (this.#objects.get(key) ?? new Map()).set(track, times));
       return;
     }
     const [oldest] = this.#named.keys();
     if (this.#named.size >= REMEMBERED && oldest !== undefined) this.#named.delete(oldest);
-    this.#named.set(key, times);
+    this.#named.set(`${track} ${key}`, times);
   }
 }
 
@@ -98,15 +102,21 @@ export class PacketTimes {
   #reorders = true;
   #untimed = false;
   #codec = '';
+  #fieldOrder = '';
+  #bytes = 0;
+  /** They are of frames as decoded. */
+  #decoded = false;
 
   take(line: string): void {
     const fields = compactFields(line);
     if (line.startsWith('frame|')) {
+      this.#decoded = true;
       this.#pts.push(Number(fields.get('pts') ?? Number.NaN));
       this.#dts.push(Number(fields.get('pkt_dts') ?? Number.NaN));
     } else if (line.startsWith('packet|')) {
       // Cut away by an edit list: decoded, never shown.
       if (fields.get('flags')?.includes('D')) return;
+      this.#bytes += Number(fields.get('size') ?? Number.NaN);
       this.#pts.push(Number(fields.get('pts') ?? Number.NaN));
       this.#dts.push(Number(fields.get('dts') ?? Number.NaN));
     } else if (line.startsWith('stream|')) {
@@ -114,6 +124,7 @@ export class PacketTimes {
       this.#unit = (num ?? Number.NaN) / (den ?? Number.NaN);
       this.#reorders = fields.get('has_b_frames') !== '0';
       this.#codec = fields.get('codec_name') ?? '';
+      this.#fieldOrder = fields.get('field_order') ?? '';
     } else if (line.startsWith('format|')) {
       this.#untimed = UNTIMED.has(fields.get('format_name') ?? '');
     }
@@ -124,15 +135,28 @@ export class PacketTimes {
     for (const time of pts) this.#pts.push(time);
     for (const time of dts) this.#dts.push(time);
     this.#unit = 1 / timescale;
+    this.#bytes = Number.NaN;
   }
 
   /** Whether only decoding tells which packets hold frames that are shown. */
   get needsFrames(): boolean {
-    return hidesFrames(this.#codec) && isCrowded(Float64Array.from(new Set(this.#pts)).sort());
+    return this.#ofOneTime(Float64Array.from(this.#pts).sort()) === 'unknown';
   }
 
-  /** @returns `null` where the container does not give every frame its time */
-  finish(): TrackTimes | null {
+  #ofOneTime(times: Float64Array): ReturnType<typeof packetsOfOneTime> {
+    return packetsOfOneTime({ codec: this.#codec, fieldOrder: this.#fieldOrder, times });
+  }
+
+  /** Bytes of all packets; NaN where they are not known. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /**
+   * @param bytes of all packets, where they are known from another look
+   * @returns `null` where the container does not give every frame its time
+   */
+  finish(bytes = this.#bytes): TrackTimes | null {
     // Without reordering, frames are shown in the order and at the times of decoding.
     const known = [this.#pts, ...(this.#reorders ? [] : [this.#dts])].find(
       (ticks) => !ticks.some(Number.isNaN),
@@ -140,13 +164,14 @@ export class PacketTimes {
     if (this.#untimed || !known || known.length === 0 || Number.isNaN(this.#unit)) return null;
     const { ticks, jumps } = this.#unrolled(known);
     const sorted = Float64Array.from(ticks).sort();
-    // The two fields of a frame may come as packets of one time.
-    const distinct = sorted.filter((time, i) => i === 0 || time !== sorted[i - 1]);
-    const [first = Number.NaN] = distinct;
+    const together = this.#decoded || this.#ofOneTime(sorted) === 'frames';
+    const shown = together ? sorted : sorted.filter((time, i) => i === 0 || time !== sorted[i - 1]);
+    const [first = Number.NaN] = shown;
     const seconds = (time: number) => (time - first) * this.#unit;
     return {
-      times: distinct.map(seconds),
+      times: shown.map(seconds),
       trackStart: first * this.#unit,
+      ...(bytes > 0 && { bytes }),
       ...(jumps.length > 0 && { setBack: jumps.map(seconds) }),
     };
   }

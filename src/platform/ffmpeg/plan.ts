@@ -31,6 +31,9 @@ export interface KnownTimes {
 
 type Range = Readonly<Required<DecodeRequest>['frames']>;
 
+/** Seconds between frames that their times tell apart; filters compare microseconds. */
+const DISTINCT = 4e-6;
+
 /** Seconds before a part at which reading begins, so that a frame before it is surely decoded. */
 const LEAD_IN = 0.5;
 
@@ -46,7 +49,7 @@ export async function planPart(
   const setBack = remembered?.setBack && { times: remembered.times };
   // Containers count packets, also those that an edit list cuts away.
   const frameCount = remembered?.times.length ?? facts.frameCount;
-  return { part: setBack ? { restamp: true } : {}, frameCount, ...setBack };
+  return { part: {}, frameCount, ...setBack };
 }
 
 async function planFrames(facts: TrackFacts, { start, end }: Range, known: KnownTimes): Promise<Plan> {
@@ -64,8 +67,11 @@ async function planFrames(facts: TrackFacts, { start, end }: Range, known: Known
   if (at === undefined) throw emptyRange(facts, `frames from ${start} on`, `it has ${times.length} frames`);
   const frameCount = Math.min(times.length, end) - start;
   // Where a time may come twice, frames are counted off.
-  if (setBack) return { part: { restamp: true, ...byNumber }, frameCount, times: times.subarray(start) };
-  const middle = times.subarray(start - 1, start + 1).reduce((sum, time) => sum + time) / 2;
+  if (setBack) return { part: byNumber, frameCount, times: times.subarray(start) };
+  const before = times[start - 1] ?? Number.NEGATIVE_INFINITY;
+  // No time tells it from the frame before.
+  if (at - before < DISTINCT) return { part: byNumber, frameCount };
+  const middle = (before + at) / 2;
   const part = { ...from(trackStart + middle, trackStart), ...count };
   return { part, frameCount, trackStart, firstTime: trackStart + at };
 }
@@ -75,10 +81,10 @@ function planTime(facts: TrackFacts, { start, end }: Range, known: TrackTimes | 
   if (known?.setBack) {
     const { fromFrame, count } = framesBetween(known.times, start, end);
     if (count === 0) throw emptyRange(facts, `${start} s to ${end} s`, 'no frame is shown then');
-    const part = { restamp: true, fromFrame, count };
+    const part = { fromFrame, count };
     return { part, frameCount: count, times: known.times.subarray(fromFrame) };
   }
-  const { startTime: trackStart } = facts;
+  const trackStart = known?.trackStart ?? facts.startTime;
   if (trackStart === null) return planByRate(facts, start, end);
   const until = Number.isFinite(end) ? { untilTime: trackStart + end - SAME_TIME } : {};
   const begin = start > 0 ? from(trackStart + start - SAME_TIME, trackStart) : {};

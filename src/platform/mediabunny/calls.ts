@@ -3,6 +3,7 @@
  * What the mediabunny decoder asks of the parser thread that takes a file apart.
  */
 import type { DecodeRequest, TrackFacts } from '../../media/decoder.js';
+import type { TrackRequest } from '../../media/evidence/track.js';
 import type { VideoInfo } from '../../media/types.js';
 
 /** A video that was lent to the worker. */
@@ -12,6 +13,15 @@ export interface LentVideo {
   readonly size: number;
   /** The same number for the same video, whose bytes cannot change; absent where they can. */
   readonly same?: number;
+  /** The video track to read. */
+  readonly track?: TrackRequest;
+}
+
+/** Of all frames. */
+export interface TrackPackets {
+  /** Seconds from the first, ascending. */
+  readonly times: Float64Array;
+  readonly bytes: number;
 }
 
 /** Bytes of the planes that are wanted of a frame. */
@@ -39,7 +49,7 @@ export interface VideoCalls {
   /** Answers once the library is loaded. */
   ready(nothing: null): void;
   probe(video: LentVideo): TrackFacts;
-  timestamps(video: LentVideo): Float64Array | null;
+  timestamps(video: LentVideo): TrackPackets | null;
   open(what: {
     readonly video: LentVideo;
     readonly facts: TrackFacts;

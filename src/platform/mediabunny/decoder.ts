@@ -6,7 +6,7 @@ import type { AnyvmafError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import type { DecodedSource, DecodeRequest, TrackFacts } from '../../media/decoder.js';
 import { hidesFrames, isCrowded } from '../../media/vpx.js';
-import type { LentVideo } from './calls.js';
+import type { LentVideo, TrackPackets } from './calls.js';
 import type { MediabunnyHost } from './host.js';
 import { MediabunnySource } from './source.js';
 import {
@@ -23,7 +23,7 @@ import {
 /** As a `Decoder`, of videos that came from another thread. */
 export interface TrackDecoder {
   probe(video: LentVideo): Promise<TrackFacts>;
-  timestamps(video: LentVideo): Promise<Float64Array | null>;
+  timestamps(video: LentVideo): Promise<TrackPackets | null>;
   open(video: LentVideo, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource>;
 }
 
@@ -33,11 +33,11 @@ export function createTrackDecoder(host: MediabunnyHost): TrackDecoder {
   let kept: { readonly same: number; readonly opened: OpenedTrack } | undefined;
 
   async function open(video: LentVideo): Promise<OpenedTrack> {
-    const { name, same } = video;
+    const { same } = video;
     if (!kept || kept.same !== same) {
       kept?.opened.close();
       kept = undefined;
-      const opened = await openTrack(host, name, await host.openInput(video));
+      const opened = await openTrack(host, video, await host.openInput(video));
       if (same === undefined) return opened;
       kept = { same, opened };
     }
@@ -61,16 +61,18 @@ export function createTrackDecoder(host: MediabunnyHost): TrackDecoder {
       withTrack(video, async (opened) => {
         const { name, container, codec } = opened;
         let times: number[] = [];
+        let bytes = 0;
         try {
           let before = 0;
           let lastKey = Number.NEGATIVE_INFINITY;
-          for await (const { timestamp, type } of packetsOf(host, opened)) {
+          for await (const { timestamp, type, byteLength } of packetsOf(host, opened)) {
             // Key frames come in the order in which they are shown, unless the clock is set back.
             if (container === 'mpegts' && type === 'key') {
               if (timestamp <= lastKey) throw clockSetBack(opened, host, before);
               lastKey = timestamp;
             }
             before++;
+            bytes += byteLength;
             // Frames before the start of an edit list are decoded but not shown.
             if (timestamp >= -SAME) times.push(timestamp);
           }
@@ -81,7 +83,7 @@ export function createTrackDecoder(host: MediabunnyHost): TrackDecoder {
         if (times.length === 0) return null;
         const sorted = Float64Array.from(times).sort();
         const [first = Number.NaN] = sorted;
-        return sorted.map((time) => time - first);
+        return { times: sorted.map((time) => time - first), bytes };
       }),
 
     async open(video, facts, request) {

@@ -8,11 +8,12 @@ import { AnyvmafError } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
 import type { ParserTask } from '../../engine/contract/parser-task.js';
 import type { DecodedSource, Decoder, TrackFacts } from '../../media/decoder.js';
+import type { TrackRequest } from '../../media/evidence/track.js';
 import type { ByteReader } from '../../media/platform.js';
 import type { VideoInfo, VideoInput } from '../../media/types.js';
 import { Parser } from '../../parsing/parser.js';
 import type { ParserWorker } from '../../parsing/protocol.js';
-import type { LentVideo, VideoCalls } from './calls.js';
+import type { LentVideo, TrackPackets, VideoCalls } from './calls.js';
 
 /** Milliseconds that an idle thread is kept for the next video. */
 const KEPT = 2000;
@@ -22,6 +23,8 @@ const IDLE = 2;
 /** What the decoder needs of its platform. */
 export interface RemoteHost {
   startWorker(): ParserWorker;
+  /** The video track to read. Default: a default track, else the largest. */
+  readonly track?: TrackRequest;
   /** The first message to the thread. */
   task(): ParserTask;
   /**
@@ -86,9 +89,6 @@ class IdleParsers {
   }
 }
 
-/** What was found out about files that cannot change: going through the index of an hour takes a third of a second. */
-const known = { facts: new WeakMap<Blob, TrackFacts>(), times: new WeakMap<Blob, Float64Array>() };
-
 /** Finds out about an input, or remembers. */
 async function once<T>(
   memory: WeakMap<Blob, NonNullable<T>>,
@@ -105,16 +105,8 @@ async function once<T>(
   return found;
 }
 
-/** Numbers of what cannot change, by which threads know it again. */
-const numbers = new WeakMap<Blob, number>();
+/** The latest number of what cannot change, by which threads know it again. */
 let numbered = 0;
-
-function numberOf(input: VideoInput): number | undefined {
-  if (!(input instanceof Blob)) return undefined;
-  const number = numbers.get(input) ?? ++numbered;
-  numbers.set(input, number);
-  return number;
-}
 
 /** A thread that was lent a video. */
 interface Loan {
@@ -126,7 +118,18 @@ interface Loan {
 
 /** @param host a browser, or Node */
 export function createRemoteDecoder(host: RemoteHost): Decoder {
+  const { track } = host;
   const parsers = new IdleParsers(host);
+  // What was found out about files that cannot change: going through the index of an hour takes a third of a second.
+  const known = { facts: new WeakMap<Blob, TrackFacts>(), packets: new WeakMap<Blob, TrackPackets>() };
+  const numbers = new WeakMap<Blob, number>();
+
+  function numberOf(input: VideoInput): number | undefined {
+    if (!(input instanceof Blob)) return undefined;
+    const number = numbers.get(input) ?? ++numbered;
+    numbers.set(input, number);
+    return number;
+  }
 
   async function lend(input: VideoInput): Promise<Loan> {
     const { name, reader } = await host.openInput(input);
@@ -135,7 +138,7 @@ export function createRemoteDecoder(host: RemoteHost): Decoder {
     parser.lend(reader);
     return {
       parser,
-      video: { name, size: reader.size, ...(same !== undefined && { same }) },
+      video: { name, size: reader.size, ...(same !== undefined && { same }), ...(track && { track }) },
       release(failed) {
         // A video that stays open is read ahead.
         if (same === undefined) parser.lend(undefined);
@@ -181,10 +184,13 @@ export function createRemoteDecoder(host: RemoteHost): Decoder {
         ask(input, (parser, video) => parser.call('probe', video, { signal })),
       ),
     async timestamps(input, signal) {
-      const times = await once(known.times, input, signal, () =>
+      const packets = await once(known.packets, input, signal, () =>
         ask(input, (parser, video) => parser.call('timestamps', video, { signal })),
       );
-      return times?.slice() ?? null;
+      return packets?.times.slice() ?? null;
+    },
+    async trackBytes(input) {
+      return input instanceof Blob ? known.packets.get(input)?.bytes : undefined;
     },
     async open(input, facts, { signal, ...request }) {
       signal?.throwIfAborted();

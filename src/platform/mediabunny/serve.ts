@@ -51,8 +51,8 @@ export function serveVideo(decoder: TrackDecoder): Served<VideoCalls> {
     async ready() {},
     probe: (video: LentVideo) => decoder.probe(video),
     async timestamps(video) {
-      const times = await decoder.timestamps(video);
-      return times && new Handed(times, [bufferOf(times)]);
+      const packets = await decoder.timestamps(video);
+      return packets && new Handed(packets, [bufferOf(packets.times)]);
     },
     async open({ video, facts, request }) {
       source = await decoder.open(video, facts, request);

@@ -8,9 +8,11 @@ import { formatProblem } from '../../core/frame.js';
 import { shown } from '../../core/printable.js';
 import type { Fraction, TrackFacts } from '../../media/decoder.js';
 import { delivery } from '../../media/delivery.js';
+import { chooseTrack, type TrackChoice, type VideoTrack } from '../../media/evidence/track.js';
 import { goesOnInFragments } from '../../media/mp4-times.js';
 import type { ByteReader } from '../../media/platform.js';
 import { hidesFrames, showsFrame } from '../../media/vpx.js';
+import type { LentVideo } from './calls.js';
 import type { Mediabunny, MediabunnyHost } from './host.js';
 import { type Orientation, samplePixelFormat } from './samples.js';
 
@@ -42,6 +44,8 @@ export interface OpenedTrack {
   readonly size: number;
   readonly input: Input;
   readonly track: InputVideoTrack;
+  /** Which of several video tracks that is. */
+  readonly choice: TrackChoice | undefined;
   readonly library: Mediabunny;
   readonly container: string;
   /** ffmpeg's name. */
@@ -51,12 +55,13 @@ export interface OpenedTrack {
 }
 
 /**
- * Opens a file and its first video track.
- * @throws {AnyvmafError} `media` when it is not a video that mediabunny knows, or its codec is none
+ * Opens a file and the video track that is asked for, or meant.
+ * @throws {AnyvmafError} `media` when it is not a video that mediabunny knows, or its codec is none; `usage` when it has no
+ * track of that number
  */
 export async function openTrack(
   host: MediabunnyHost,
-  name: string,
+  { name, track: asked }: Pick<LentVideo, 'name' | 'track'>,
   reader: ByteReader,
 ): Promise<OpenedTrack> {
   const { library } = host;
@@ -81,7 +86,9 @@ export async function openTrack(
   };
   try {
     const format = await input.getFormat();
-    const track = await input.getPrimaryVideoTrack();
+    const tracks = await input.getVideoTracks();
+    const choice = chooseTrack(await Promise.all(tracks.map(declaredTrack)), asked, name);
+    const track = tracks[choice?.index ?? 0];
     if (!track) {
       throw await withoutVideo(host, name, format.name, await input.getTracks());
     }
@@ -101,7 +108,7 @@ export async function openTrack(
       const what = `${shown(name)} goes on in fragments after its index, of which mediabunny reads the index only`;
       throw beyond(host, name, what);
     }
-    return { name, size: reader.size, input, track, library, container, codec: ffmpegCodec, close };
+    return { name, size: reader.size, input, track, choice, library, container, codec: ffmpegCodec, close };
   } catch (error) {
     close();
     if (error instanceof UnsupportedInputFormatError) {
@@ -111,6 +118,11 @@ export async function openTrack(
     if (error instanceof AnyvmafError) throw error;
     throw beyond(host, name, `${shown(name)} is not a video that mediabunny can read`, error);
   }
+}
+
+async function declaredTrack(track: InputVideoTrack): Promise<VideoTrack> {
+  const [width, height] = [await track.getCodedWidth(), await track.getCodedHeight()];
+  return { width, height, isDefault: (await track.getDisposition()).default };
 }
 
 /** The error for what mediabunny cannot do, and perhaps another decoder can. */
@@ -172,7 +184,7 @@ export async function orientation(track: InputVideoTrack): Promise<Orientation> 
  * @throws {AnyvmafError} `media` when it cannot be decoded, or not to luma and chroma
  */
 export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Promise<TrackFacts> {
-  const { track, name, container, codec, size } = opened;
+  const { track, choice, name, container, codec, size } = opened;
   let sample: VideoSample;
   try {
     sample = await firstSample(host, opened);
@@ -191,13 +203,14 @@ export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Pro
     return {
       name,
       container,
+      ...(choice && { track: choice }),
       codec,
       ...format,
       ...(frameRate && { frameRate }),
       frameCount: stats && stats.packetCount > 0 ? stats.packetCount : null,
       duration,
       startTime: await track.getFirstTimestamp(),
-      bitrate: (await track.getAverageBitrate()) ?? (stats ? Math.round(stats.averageBitrate) : null),
+      bitrate: stats ? Math.round(stats.averageBitrate) : await track.getAverageBitrate(),
       fileSize: size,
       sampleAspect: turned ? { num: aspect.den, den: aspect.num } : { num: aspect.num, den: aspect.den },
       ...(typeof fullRange === 'boolean' && {

@@ -5,6 +5,7 @@
 
 import type { Origin } from '../../core/origin.js';
 import type { Decoder } from '../../media/decoder.js';
+import type { TrackRequest } from '../../media/evidence/track.js';
 import { createFfmpegDecoder } from './ffmpeg/decoder.js';
 import { type NodeParserOptions, nodeMediabunnyDecoder } from './mediabunny-decoder.js';
 import { nodeWasmDecoder } from './wasm-decoder.js';
@@ -16,6 +17,8 @@ export interface DecoderAccess {
   readonly origin: Origin;
   /** Of sequences of pictures. */
   readonly rate?: string | undefined;
+  /** Default: a default track, else the largest. */
+  readonly track?: TrackRequest | undefined;
 }
 
 /** Sets of decoders that are kept: more than a program has origins. */
@@ -31,12 +34,12 @@ export interface WorkerPlaces extends NodeParserOptions {
 }
 
 export function nodeDecoders(access: DecoderAccess, places: WorkerPlaces): readonly Decoder[] {
-  const { allowUrl, origin, rate } = access;
-  const key = JSON.stringify([allowUrl, origin.by, origin.folders, rate]);
+  const { allowUrl, origin, rate, track } = access;
+  const key = JSON.stringify([allowUrl, origin.by, origin.folders, rate, track]);
   const decoders = made.get(key) ?? [
     createFfmpegDecoder(access),
-    nodeMediabunnyDecoder(places, origin),
-    nodeWasmDecoder({ worker: places.worker, origin }),
+    nodeMediabunnyDecoder(places, origin, track),
+    nodeWasmDecoder({ worker: places.worker, origin, track }),
   ];
   const [oldest] = made.keys();
   if (!made.has(key) && made.size >= KEPT && oldest !== undefined) made.delete(oldest);

@@ -44,10 +44,10 @@ function openers(
   return {
     files: nodeFilesOf(origin),
     models: nodeModels(modelFolder, origin),
-    async decoders({ allowUrl, rate }) {
+    async decoders({ allowUrl, rate, track }) {
       const { nodeDecoders } = await import('./decoders.js');
       return nodeDecoders(
-        { allowUrl, origin, rate },
+        { allowUrl, origin, rate, track },
         {
           worker: () => locate(assets.ffmpegWorker, new URL('./node-ffmpeg-worker.js', import.meta.url)),
           parser: parserScript,

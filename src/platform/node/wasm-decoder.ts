@@ -9,6 +9,7 @@ import { Worker } from 'node:worker_threads';
 import { AnyvmafError } from '../../core/errors.js';
 import { FOREIGN, type Origin } from '../../core/origin.js';
 import type { Decoder } from '../../media/decoder.js';
+import type { TrackRequest } from '../../media/evidence/track.js';
 import type { ByteReader } from '../../media/platform.js';
 import { obtainPart } from '../../parts/consent.js';
 import { partFile } from '../../parts/store.js';
@@ -28,12 +29,14 @@ export interface NodeWasmOptions {
   readonly worker?: () => URL;
   /** Of the names of its files. Default: somebody else named them. */
   readonly origin?: Origin;
+  readonly track?: TrackRequest | undefined;
 }
 
 /** FFmpeg in WebAssembly; usable where the package `@ffmpeg/core` is installed, or the part `decoder`. */
 export function nodeWasmDecoder(options: NodeWasmOptions = {}): Decoder {
   const worker = options.worker ?? (() => new URL('./node-ffmpeg-worker.js', import.meta.url));
   const host: WasmHost = {
+    ...(options.track && { track: options.track }),
     sharedMemory: true,
     remedy: 'install ffmpeg, which can, or the packages mediabunny and @mediabunny/server',
     async availability() {

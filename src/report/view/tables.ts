@@ -2,7 +2,7 @@
  * @module report/view/tables
  * Statistics of every metric, and how the numbers were made.
  */
-import { measurerText, offsetStateText, skippedText } from '../facts.js';
+import { measurerText, offsetStateText, skippedText, trackOf } from '../facts.js';
 import type { ReportTinyModel } from '../types.js';
 import type { Encode, EncodeList, Facts } from './encodes.js';
 import {
@@ -116,6 +116,7 @@ function inputRows({ facts }: Encode, side: 'reference' | 'distorted', apart: bo
   return [
     ['file', input?.name],
     ['video', format?.join(', ')],
+    ['video track', trackOf(pairing)],
     ['codec', joined([pairing?.codec, pairing?.pixelFormat])],
     ['encoder', pairing?.encoderSettings],
     ['bit rate', joined([bitrateText(pairing?.bitrate), sizeText(pairing?.fileSize)])],

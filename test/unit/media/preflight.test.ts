@@ -95,6 +95,8 @@ const measured = (sharpness: readonly (number | null)[], top = 0, bottom = 0) =>
   return { frames: sharpness.map((_, k) => k), sharpness, borders: { certain: borders, possible: borders } };
 };
 
+const TRACK = { width: 1920, height: 1080, isDefault: true };
+
 describe('preflight', () => {
   it('has nothing to say of a good pair', () => {
     const facts = { measured: measured([0.1, 0.1]), timestamps: times(250, 25) };
@@ -512,6 +514,12 @@ const CASES: readonly Case[] = [
   warning('a label that an encoder of PQ left out', 'transfer', {
     reference: { transfer: 'smpte2084' },
     context: { alignment: ALIGNED, models: [] },
+  }),
+  warning('two tracks of one size', 'tracks', {
+    distorted: { track: { index: 0, tracks: [TRACK, TRACK], asked: false } },
+    values: [null, '0 of 2'],
+    says: 'of which track 0 (1920x1080, default) is read, not track 1 (1920x1080, default)',
+    fix: 'to accept, pass --track-dis 0',
   }),
   warning('high dynamic range', 'hdr', {
     reference: { transfer: 'smpte2084' },

@@ -371,11 +371,25 @@ describe('times of packets', () => {
       times(
         'packet|pts=0|dts=0|flags=KD',
         'packet|pts=40|dts=40|flags=_D_',
-        'packet|pts=80|dts=80|flags=__',
-        'packet|pts=80|dts=81|flags=__',
-        stream,
-      )?.times,
-    ).toEqual(Float64Array.of(0));
+        'packet|pts=80|dts=80|size=300|flags=__',
+        'packet|pts=80|dts=81|size=200|flags=__',
+        'stream|codec_name=h264|has_b_frames=2|time_base=1/1000|field_order=tt',
+      ),
+    ).toEqual({ times: Float64Array.of(0), trackStart: 0.08, bytes: 500 });
+  });
+
+  it('keep frames to which a coarse clock gives one time', () => {
+    const packets = [
+      'packet|pts=0|dts=0|flags=K_',
+      'packet|pts=40|dts=40|flags=__',
+      'packet|pts=40|dts=40|flags=__',
+    ];
+    const of = (order: string) =>
+      times(...packets, `stream|codec_name=h264|time_base=1/1000|field_order=${order}`);
+    expect(of('progressive')?.times).toEqual(Float64Array.of(0, 0.04, 0.04));
+    const unclear = new PacketTimes();
+    for (const line of [...packets, 'stream|codec_name=h264|field_order=tt']) unclear.take(line);
+    expect(unclear.needsFrames).toBe(true);
   });
 
   it('are decoding times where nothing is reordered, and none where that is not known', () => {

@@ -6,6 +6,7 @@ import { AnyvmafError, usageError } from '../../../core/errors.js';
 import { nearest } from '../../../core/nearest.js';
 import type { Origin } from '../../../core/origin.js';
 import { quoted, shown } from '../../../core/printable.js';
+import { quotedWord } from '../../../core/shell.js';
 import type { Decoder, TrackFacts } from '../../../media/decoder.js';
 import { delivery } from '../../../media/delivery.js';
 import type { VideoInput } from '../../../media/types.js';
@@ -93,6 +94,19 @@ async function sourceFacts(
 ): Promise<SourceFacts> {
   const file = await ffmpegInput(input, { allowUrl: 'never', origin });
   const track = await decoder.probe(input, signal);
+  const index = track.track?.index ?? 0;
+  if (index > 0) {
+    throw new AnyvmafError(
+      'media',
+      `the video that is meant in ${shown(file.name)} is not its first video track`,
+      {
+        hints: [
+          `copy it into a file of its own first: ffmpeg -i ${quotedWord(file.name)} -map 0:V:${index} -c copy SOURCE.mkv`,
+        ],
+        file: file.name,
+      },
+    );
+  }
   // Encoders would make luma and chroma of RGB by another matrix than that by which it is scored.
   delivery(track.pixelFormat, 0, file.name);
   const packets = await readPackets(file, track, signal);

@@ -45,7 +45,7 @@ export async function readPackets(
       key: fields.get('flags')?.startsWith('K') ?? false,
     });
   };
-  const args = (source: ToolSource) => packetsArgs(source, 'packet=pts_time,size,flags');
+  const args = (source: ToolSource) => packetsArgs(source, 0, 'packet=pts_time,size,flags');
   await runOn('ffprobe', file, args, { signal, onLine: take });
   return tableOf(packets, track);
 }

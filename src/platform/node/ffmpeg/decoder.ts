@@ -16,7 +16,8 @@ import type {
   TrackFacts,
 } from '../../../media/decoder.js';
 import { delivery } from '../../../media/delivery.js';
-import { parseProbe } from '../../../media/facts.js';
+import { chooseTrack, type TrackRequest } from '../../../media/evidence/track.js';
+import { parseProbe, videoTracks } from '../../../media/facts.js';
 import type { DecoderFilters } from '../../../media/filters/types.js';
 import type { VideoInput } from '../../../media/types.js';
 import { type Denial, findDenial, isPieceEnd, type ToolSource } from '../../ffmpeg/access.js';
@@ -45,7 +46,7 @@ const VERSION_TIME = 10_000;
 
 /**
  * @param options `allowUrl`: http and https URLs are opened too; `origin`: of the names of its files, by default somebody
- * else's; `direct`: frames are read straight into their memory where the system can, the default, otherwise piece by
+ * else's; `track`: the video track, by default a default one, else the largest; `direct`: frames are read straight into their memory where the system can, the default, otherwise piece by
  * piece as everywhere
  */
 export function createFfmpegDecoder(
@@ -53,12 +54,16 @@ export function createFfmpegDecoder(
     readonly allowUrl?: boolean;
     readonly origin?: Origin;
     readonly rate?: string | undefined;
+    readonly track?: TrackRequest | undefined;
     readonly direct?: boolean;
   } = {},
 ): Decoder {
-  const { allowUrl = false, origin = FOREIGN, rate, direct = true } = options;
-  return new FfmpegDecoder({ allowUrl, origin, rate }, direct);
+  const { allowUrl = false, origin = FOREIGN, rate, track, direct = true } = options;
+  return new FfmpegDecoder({ allowUrl, origin, rate }, direct, track);
 }
+
+/** Containers whose clock counts frames in the order of decoding: the first that is shown comes later on it. */
+const COUNTS_DECODING = new Set(['avi']);
 
 /** Frames that filters may make of each, and beside these. */
 const MOST_TIMES = 64;
@@ -72,6 +77,7 @@ class FfmpegDecoder implements Decoder {
   readonly probesAtOnce = true;
   readonly #access: InputAccess;
   readonly #direct: boolean;
+  readonly #track: TrackRequest | undefined;
   /** Between the decoded pictures and all else. */
   readonly #filters: DecoderFilters | undefined;
   /** By file and its state. */
@@ -81,14 +87,20 @@ class FfmpegDecoder implements Decoder {
   /** Those being read. */
   readonly #reading = new Map<string, Promise<TrackTimes | null>>();
 
-  constructor(access: InputAccess, direct: boolean, filters?: DecoderFilters) {
+  constructor(
+    access: InputAccess,
+    direct: boolean,
+    track: TrackRequest | undefined,
+    filters?: DecoderFilters,
+  ) {
     this.#access = access;
     this.#direct = direct;
+    this.#track = track;
     this.#filters = filters;
   }
 
   withFilters(filters: DecoderFilters): Decoder {
-    return new FfmpegDecoder(this.#access, this.#direct, filters);
+    return new FfmpegDecoder(this.#access, this.#direct, this.#track, filters);
   }
 
   availability(): Promise<DecoderAvailability> {
@@ -104,17 +116,17 @@ class FfmpegDecoder implements Decoder {
   async probe(input: VideoInput, signal?: AbortSignal): Promise<TrackFacts> {
     signal?.throwIfAborted();
     const file = await ffmpegInput(input, this.#access);
-    const ask = (withFrame: boolean) =>
-      runChecked('ffprobe', file, (source) => probeArgs(source, withFrame), { signal });
     if (file.content) {
-      const facts = await this.#probe(file, ask, signal);
+      const facts = await this.#probe(file, signal);
       await this.#readIndex(file, facts);
       return facts;
     }
     // Who asks for the facts will want the times. Reading them takes about as long, and may be done meanwhile.
     const reading = this.#readAhead(file, signal);
     try {
-      const facts = await this.#probe(file, ask, signal);
+      const facts = await this.#probe(file, signal);
+      // The wrong track's.
+      if ((facts.track?.index ?? 0) !== this.#likely) await reading.stop();
       return this.#filters ? await this.#filtered(file, facts, this.#filters, signal) : facts;
     } catch (error) {
       await reading.stop();
@@ -122,20 +134,29 @@ class FfmpegDecoder implements Decoder {
     }
   }
 
-  async #probe(
-    file: FfmpegInput,
-    ask: (withFrame: boolean) => ReturnType<typeof runTool>,
-    signal: AbortSignal | undefined,
-  ): Promise<TrackFacts> {
-    let answer = await ask(true);
-    // Some versions give up on the whole file when its first frame cannot be decoded.
-    if (answer.code !== 0) answer = await ask(false);
+  /** The track that is read of most files. */
+  get #likely(): number {
+    return this.#track?.index ?? 0;
+  }
+
+  async #probe(file: FfmpegInput, signal: AbortSignal | undefined): Promise<TrackFacts> {
+    const ask = async (track?: number) => {
+      const run = (withFrame: boolean) =>
+        runChecked('ffprobe', file, (source) => probeArgs(source, track, withFrame), { signal });
+      const answer = await run(true);
+      // Some versions give up on the whole file when its first frame cannot be decoded.
+      return answer.code === 0 ? answer : run(false);
+    };
+    let answer = await ask();
+    const tracks = videoTracks(parseJson(answer.stdout));
+    if (tracks.length === 0) throw await this.#noVideo(file, answer, signal);
+    const track = chooseTrack(tracks, this.#track, file.name);
+    if (track) answer = await ask(track.index);
     const json = parseJson(answer.stdout);
-    if (listOf(json, 'streams').length === 0) throw await this.#noVideo(file, answer, signal);
     // Noise sometimes decodes, but not without complaints.
     if (listOf(json, 'frames').length === 0 || answer.stderr !== '')
-      await this.#refuseEncrypted(file, signal);
-    const { facts } = parseProbe(json, file.name, true);
+      await this.#refuseEncrypted(file, track?.index, signal);
+    const { facts } = parseProbe(json, file.name, true, track);
     if (/^(ansi|bintext|xbin|idf)$/.test(facts.codec)) {
       throw new AnyvmafError('media', `${shown(file.name)} is a text file, not a video.`);
     }
@@ -149,7 +170,8 @@ class FfmpegDecoder implements Decoder {
     { chain, keepsFrames }: DecoderFilters,
     signal: AbortSignal | undefined,
   ): Promise<TrackFacts> {
-    const { stderr } = await runOn('ffmpeg', file, (source) => filteredArgs(source, chain), { signal });
+    const args = (source: ToolSource) => filteredArgs(source, chain, facts.track?.index);
+    const { stderr } = await runOn('ffmpeg', file, args, { signal });
     const found = parseFiltered(stderr);
     if (!found) {
       const reason = firstError(stderr);
@@ -183,28 +205,42 @@ class FfmpegDecoder implements Decoder {
     };
   }
 
-  async timestamps(input: VideoInput, signal?: AbortSignal): Promise<Float64Array | null> {
+  async timestamps(
+    input: VideoInput,
+    signal?: AbortSignal,
+    track = this.#likely,
+  ): Promise<Float64Array | null> {
     if (this.#filters?.keepsFrames === false) return null;
     const file = await ffmpegInput(input, this.#access);
-    return (await this.#trackTimes(file, signal))?.times ?? null;
+    return (await this.#trackTimes(file, track, signal))?.times ?? null;
   }
 
-  async setBacks(input: VideoInput): Promise<readonly number[]> {
+  async setBacks(input: VideoInput, track = this.#likely): Promise<readonly number[]> {
     if (this.#filters?.keepsFrames === false) return [];
     const file = await ffmpegInput(input, this.#access);
-    return this.#knownTimes(file)?.setBack ?? [];
+    return this.#knownTimes(file, track)?.setBack ?? [];
+  }
+
+  async trackBytes(input: VideoInput, track = this.#likely): Promise<number | undefined> {
+    const file = await ffmpegInput(input, this.#access);
+    const key = memoryKey(file);
+    return (key === undefined ? this.#latest.get(file.name, track) : this.#times.get(key, track))?.bytes;
   }
 
   async open(input: VideoInput, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource> {
     const { signal, size } = request;
     signal?.throwIfAborted();
+    const track = facts.track?.index ?? 0;
     const file = await ffmpegInput(input, this.#access);
     const { version = '' } = await this.availability();
     const planes = delivery(facts.pixelFormat, facts.rotation, facts.name, true);
     const known: KnownTimes =
       this.#filters?.keepsFrames === false
         ? { remembered: null, read: async () => null }
-        : { remembered: this.#knownTimes(file), read: () => this.#trackTimes(file, signal) };
+        : {
+            remembered: this.#knownTimes(file, track),
+            read: () => this.#trackTimes(file, track, signal),
+          };
     const plan = await planPart(facts, request, known);
     requireNotPast(facts, request, plan);
     const { width, height } = size ?? facts;
@@ -249,7 +285,8 @@ class FfmpegDecoder implements Decoder {
       format,
       plan,
       bound,
-      warnings: plan.part.fromTime === undefined ? skipped(run, facts) : [],
+      warnings:
+        plan.part.fromTime === undefined && !COUNTS_DECODING.has(facts.container) ? skipped(run, facts) : [],
       fetchFailure: () => file.content?.failure,
     });
   }
@@ -261,29 +298,36 @@ class FfmpegDecoder implements Decoder {
     signal: AbortSignal | undefined,
   ): Promise<FrameBound | undefined> {
     if (this.#filters?.keepsFrames !== false || file.content) return undefined;
-    const taken = (await this.#trackTimes(file, signal))?.times.length ?? facts.frameCount;
+    const times = await this.#trackTimes(file, facts.track?.index ?? 0, signal);
+    const taken = times?.times.length ?? facts.frameCount;
     if (taken === null) return undefined;
     return { chain: this.#filters.chain, taken, most: MOST_TIMES * taken + MOST_MORE };
   }
 
-  async #trackTimes(file: FfmpegInput, signal: AbortSignal | undefined): Promise<TrackTimes | null> {
+  async #trackTimes(
+    file: FfmpegInput,
+    track: number,
+    signal: AbortSignal | undefined,
+  ): Promise<TrackTimes | null> {
     const key = memoryKey(file);
-    const known = this.#times.get(key);
+    const known = this.#times.get(key, track);
     if (known !== undefined) return known;
-    const reading = key === undefined ? undefined : this.#reading.get(key);
+    // Only those of the likely track are read ahead.
+    const reading = key === undefined || track !== this.#likely ? undefined : this.#reading.get(key);
     // The reader that began may have been aborted; then read again.
-    if (reading) return reading.catch(() => this.#readTimes(file, key, signal));
-    return this.#readTimes(file, key, signal);
+    if (reading) return reading.catch(() => this.#readTimes(file, track, signal));
+    return this.#readTimes(file, track, signal);
   }
 
   /** Begins to read and remember the times of a file whose state is known. */
   #readAhead(file: FfmpegInput, signal: AbortSignal | undefined): { stop(): Promise<void> } {
     const key = memoryKey(file);
-    if (key === undefined || this.#times.get(key) !== undefined || this.#reading.has(key))
+    const track = this.#likely;
+    if (key === undefined || this.#times.get(key, track) !== undefined || this.#reading.has(key))
       return { async stop() {} };
     const stopping = new AbortController();
     const forget = onAbort(signal, (reason) => stopping.abort(reason));
-    const reading = this.#readTimes(file, key, stopping.signal).finally(() => {
+    const reading = this.#readTimes(file, track, stopping.signal).finally(() => {
       forget();
       this.#reading.delete(key);
     });
@@ -302,25 +346,27 @@ class FfmpegDecoder implements Decoder {
 
   async #readTimes(
     file: FfmpegInput,
-    key: string | undefined,
+    track: number,
     signal: AbortSignal | undefined,
   ): Promise<TrackTimes | null> {
-    const read = async (args: (source: ToolSource) => string[]) => {
+    const read = async (args: (source: ToolSource, track: number) => string[]) => {
       const packets = new PacketTimes();
-      await runChecked('ffprobe', file, args, { signal, onLine: (line) => packets.take(line) });
+      const asked = (source: ToolSource) => args(source, track);
+      await runChecked('ffprobe', file, asked, { signal, onLine: (line) => packets.take(line) });
       return packets;
     };
     const packets = await read(packetsArgs);
-    const found = (packets.needsFrames ? await read(framesArgs) : packets).finish();
-    if (key === undefined) this.#latest.set(file.name, found);
-    else this.#times.set(key, found);
+    const found = (packets.needsFrames ? await read(framesArgs) : packets).finish(packets.bytes);
+    const key = memoryKey(file);
+    if (key === undefined) this.#latest.set(file.name, found, track);
+    else this.#times.set(key, found, track);
     return found;
   }
 
   /** Times of a file that is fetched, from its index if that is like what ffprobe says: pictures need not be transferred then. */
-  async #readIndex(file: FfmpegInput, { startTime, frameCount }: TrackFacts): Promise<void> {
+  async #readIndex(file: FfmpegInput, { startTime, frameCount, track }: TrackFacts): Promise<void> {
     const key = memoryKey(file);
-    if (!file.content || key === undefined || this.#times.get(key) !== undefined) return;
+    if (!file.content || key === undefined || track || this.#times.get(key) !== undefined) return;
     const { readIndexedTimes } = await import('../../../media/mp4-times.js');
     const index = await readIndexedTimes(file.content.reader());
     if (!index || startTime === null || index.pts.length !== frameCount) return;
@@ -331,10 +377,10 @@ class FfmpegDecoder implements Decoder {
   }
 
   /** Times that were read; of a file whose state is unknown, only those that show that its clock is set back. */
-  #knownTimes(file: FfmpegInput): TrackTimes | null | undefined {
+  #knownTimes(file: FfmpegInput, track: number): TrackTimes | null | undefined {
     const key = memoryKey(file);
-    if (key !== undefined) return this.#times.get(key);
-    const latest = this.#latest.get(file.name);
+    if (key !== undefined) return this.#times.get(key, track);
+    const latest = this.#latest.get(file.name, track);
     return latest?.setBack && latest;
   }
 
@@ -387,8 +433,14 @@ class FfmpegDecoder implements Decoder {
   }
 
   /** @throws {AnyvmafError} `media` when the first packet is encrypted */
-  async #refuseEncrypted(file: FfmpegInput, signal: AbortSignal | undefined): Promise<void> {
-    const { stdout } = await runChecked('ffprobe', file, firstPacketArgs, { signal });
+  async #refuseEncrypted(
+    file: FfmpegInput,
+    track: number | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const { stdout } = await runChecked('ffprobe', file, (source) => firstPacketArgs(source, track), {
+      signal,
+    });
     const [packet] = listOf(parseJson(stdout), 'packets');
     if (
       !listOf(packet, 'side_data_list').some((data) => textOf(data, 'side_data_type') === 'Encryption info')
