@@ -55,6 +55,10 @@ export interface TrackFacts extends VideoFormat {
   readonly primaries?: string;
   readonly transfer?: string;
   readonly matrix?: string;
+  /** Profile of Dolby Vision. */
+  readonly dolbyVision?: number;
+  /** Its decoder adds grain to AV1 pictures, as their encoder asks. */
+  readonly filmGrain?: true;
   readonly fieldOrder: 'progressive' | 'top-first' | 'bottom-first' | 'unknown';
 }
 

@@ -81,11 +81,11 @@ export async function chooseDecoder(encoded: EncodedInput, options: DecoderOptio
     }
     try {
       const facts = await (early?.facts ?? decoder.probe(encoded.input, signal));
-      const { input, cutOff, encoderSettings } = encoded;
+      const { input, cutOff, encoderSettings, dolbyVision } = encoded;
       return {
         input,
         decoder,
-        facts,
+        facts: dolbyVision ? { dolbyVision, ...facts } : facts,
         others: candidates.slice(i + 1),
         ...(cutOff && { cutOff }),
         ...(encoderSettings && { encoderSettings }),
@@ -198,7 +198,8 @@ async function firstOf<T>(
       continue;
     }
     try {
-      const facts = await decoder.probe(video.input, signal);
+      const { dolbyVision } = video.facts;
+      const facts = { ...(dolbyVision && { dolbyVision }), ...(await decoder.probe(video.input, signal)) };
       const by = { ...video, decoder, facts, others: video.others.slice(i + 1) };
       return { found: await work(by), by };
     } catch (cause) {

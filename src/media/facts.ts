@@ -95,6 +95,8 @@ export function parseProbe(json: unknown, name: string, converts = false, track?
     ...present('primaries', word(stream.color_primaries) ?? word(frame.color_primaries)),
     ...present('transfer', word(stream.color_transfer) ?? word(frame.color_transfer)),
     ...present('matrix', converted ? 'bt709' : (word(stream.color_space) ?? word(frame.color_space))),
+    ...present('dolbyVision', number(sideDataOf('DOVI configuration record')?.dv_profile)),
+    ...present('filmGrain', codec === 'av1' && number(stream.film_grain) === 1 ? true : undefined),
     fieldOrder: fieldOrder(stream, frame),
   };
   return { facts, delivery: deliveredAs };

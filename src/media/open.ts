@@ -74,6 +74,8 @@ export interface EncodedInput {
   readonly cutOff?: string;
   /** What its encoder says of how it encoded, if anything. */
   readonly encoderSettings?: string;
+  /** Profile of Dolby Vision, of an MP4 that has one. */
+  readonly dolbyVision?: number;
   /** Set for pictures in files of their own. */
   readonly sequence?: true;
 }
@@ -134,7 +136,7 @@ export async function openInput(
     const opened = await openRandom(bytes, name, options);
     if (!('encoded' in opened)) return opened;
     close();
-    const { looksLike, cutOff, encoderSettings } = opened;
+    const { looksLike, cutOff, encoderSettings, dolbyVision } = opened;
     return {
       kind: 'encoded',
       name,
@@ -142,6 +144,7 @@ export async function openInput(
       ...(looksLike && { looksLike }),
       ...(cutOff && { cutOff }),
       ...(encoderSettings && { encoderSettings }),
+      ...(dolbyVision && { dolbyVision }),
     };
   } catch (error) {
     close();
@@ -284,6 +287,7 @@ interface Encoded {
   readonly looksLike: string | undefined;
   readonly cutOff?: string | undefined;
   readonly encoderSettings?: string | undefined;
+  readonly dolbyVision?: number | undefined;
 }
 
 async function openRandom(
@@ -300,9 +304,9 @@ async function openRandom(
   if (recognised.kind === 'other') {
     const { looksLike } = recognised;
     if (!decoding || looksLike === undefined) return { encoded: true, looksLike };
-    const [{ findCutOff }, { isEncrypted }, { encoderSettings }] = await Promise.all([
+    const [{ findCutOff }, { dolbyVisionProfile, isEncrypted }, { encoderSettings }] = await Promise.all([
       import('./cut-off.js'),
-      import('./encrypted.js'),
+      import('./sample-entry.js'),
       import('./encoder-settings.js'),
     ]);
     if (/MOV/.test(looksLike) && (await isEncrypted(reader))) {
@@ -312,7 +316,8 @@ async function openRandom(
       );
     }
     const cutOff = await findCutOff(reader);
-    return { encoded: true, looksLike, cutOff, encoderSettings: await encoderSettings(reader) };
+    const dolbyVision = /MOV/.test(looksLike) ? await dolbyVisionProfile(reader) : undefined;
+    return { encoded: true, looksLike, cutOff, encoderSettings: await encoderSettings(reader), dolbyVision };
   }
   if (recognised.kind === 'yuv') {
     const known = { ...rawInfo(recognised.raw, name, reader.size, start), fileSize: reader.size };

@@ -17,7 +17,14 @@ export type Verdict = Trust['verdict'];
  * Findings that stand for a wrong pair also as warnings, each before those that follow from it: what shows different
  * moments differs in sharpness too.
  */
-const WRONG_PAIR: readonly string[] = ['dynamic-range', 'lost-frames', 'unrelated', 'offset', 'swapped'];
+const WRONG_PAIR: readonly string[] = [
+  'dynamic-range',
+  'dolby-vision',
+  'lost-frames',
+  'unrelated',
+  'offset',
+  'swapped',
+];
 
 /** Findings about the frame of the pictures, which explain why these look unrelated. */
 const FRAMING: readonly string[] = ['raw-geometry', 'display-aspect', 'black-borders'];

@@ -5,6 +5,7 @@
 import type { ColorMatrix } from '../../core/choices.js';
 import type { AlignResult } from '../align/types.js';
 import { chromaFindings } from './chroma.js';
+import { dolbyVisionFindings, isProfile5 } from './dolby-vision.js';
 import { finding, prepare, prepareFiles, rounded, vf } from './text.js';
 import type { Finding, PreflightContext, PrepareHint, SideFacts } from './types.js';
 
@@ -66,9 +67,14 @@ export function* sampleFindings(
   context: PreflightContext,
 ): Generator<Finding> {
   yield* depthFindings(reference, distorted);
+  yield* grainFindings(distorted);
   yield* rangeFindings(reference, distorted, context.alignment);
   if (context.alignment) yield* levelFindings(context.alignment, reference, distorted);
   yield* chromaFindings(reference, distorted, context);
+  if (isProfile5(reference) || isProfile5(distorted)) {
+    yield* dolbyVisionFindings(reference, distorted);
+    return;
+  }
   const mixed = mixesRanges(reference, distorted, context.alignment);
   if (mixed) yield dynamicRangeFinding(reference, distorted);
   yield* colourFindings(reference, distorted, mixed);
@@ -96,6 +102,19 @@ function* depthFindings(reference: SideFacts, distorted: SideFacts): Generator<F
       [name(reference), name(distorted)],
     );
   }
+}
+
+/** Grain that a decoder adds is another than that of the source, though it looks alike. */
+function* grainFindings({ filmGrain }: SideFacts): Generator<Finding> {
+  if (!filmGrain) return;
+  yield finding(
+    'film-grain',
+    'info',
+    'distorted is AV1 with film grain synthesis: its encoder took the grain out, and the decoder adds grain of the same look but ' +
+      'other places, which VMAF counts as a loss; viewers see less of a difference than the score says, and encodes with and without ' +
+      'it cannot be compared by it.',
+    [null, true],
+  );
 }
 
 type Range = 'limited' | 'full';

@@ -46,7 +46,9 @@ export const FINDING_CODES = [
   'transfer',
   'matrix',
   'dynamic-range',
+  'dolby-vision',
   'hdr',
+  'film-grain',
   // The comparison as a whole
   'identical',
   'tracks',

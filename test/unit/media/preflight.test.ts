@@ -515,6 +515,23 @@ const CASES: readonly Case[] = [
     reference: { transfer: 'smpte2084' },
     context: { alignment: ALIGNED, models: [] },
   }),
+  warning('Dolby Vision without a base layer', 'dolby-vision', {
+    reference: { dolbyVision: 5 },
+    distorted: { transfer: 'smpte2084' },
+    values: ['profile 5', null],
+    says: 'the score of this pair means nothing, however high it is',
+  }),
+  warning('two of these', 'hdr', {
+    reference: { dolbyVision: 5 },
+    distorted: { dolbyVision: 5 },
+    values: ['profile 5', 'profile 5'],
+    says: 'reads PQ intensity before it is reshaped',
+  }),
+  info('grain that a decoder adds', 'film-grain', {
+    distorted: { codec: 'av1', filmGrain: true },
+    values: [null, true],
+    says: 'which VMAF counts as a loss',
+  }),
   warning('two tracks of one size', 'tracks', {
     distorted: { track: { index: 0, tracks: [TRACK, TRACK], asked: false } },
     values: [null, '0 of 2'],
