@@ -276,10 +276,10 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
     .map(({ decoder }) => decoder.id);
   const apart = others
     .filter(({ decoder }) => !alike.includes(decoder.id))
-    .map(
-      (one) =>
-        `${one.decoder.id}: ${clause(one.error?.objections?.[0]?.message ?? one.error?.message ?? '')}`,
-    );
+    .map((one) => {
+      const { message: said = '' } = one.error?.objections?.[0] ?? one.error ?? {};
+      return `${one.decoder.id}: ${unnamed(clause(said), shown(name))}`;
+    });
   const end = encoded.cutOff === undefined ? '' : `the file is cut off: ${encoded.cutOff}`;
   const cutOff = end === '' || message.includes(end) ? '' : `; ${end}`;
   const clauses = [
@@ -293,6 +293,12 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
   const what = clause(message) + why + cutOff;
   const all = [...hints, ...fetchable, ...(known ? [] : [DECLARE_RAW])];
   return new AnyvmafError('media', what, { hints: all, file: name, cause: error });
+}
+
+/** A clause about a file that was named before. */
+function unnamed(text: string, name: string): string {
+  const begun = text.startsWith(`${name} `) ? `it${text.slice(name.length)}` : text;
+  return begun.replaceAll(` of ${name}`, ' of it').replace(/\bthe (\w+) of it\b/g, 'its $1');
 }
 
 /** Why a decoder failed, without its name and that of the file. */

@@ -3,6 +3,7 @@
  * Measures sharpness, borders and colours of a few frames spread over a video.
  */
 
+import { AnyvmafError } from '../../core/errors.js';
 import { chromaSize, type FramePlanes, lumaBytes, sampleBytes, type VideoFormat } from '../../core/frame.js';
 import { Thumbnailer } from '../align/thumbnail.js';
 import type { LumaReader } from '../align/types.js';
@@ -137,6 +138,11 @@ export async function measureLuma(
   return meter.result;
 }
 
+/** Whether an error is that of an empty range. */
+function showsNothing(error: unknown): boolean {
+  return error instanceof AnyvmafError && error.code === 'usage';
+}
+
 /**
  * Measures frames of an encoded video, decoding each from the key frame before it.
  * @param open starts a decoder, as `(request) => openDecoded(video, request)`; its sources are closed
@@ -151,13 +157,9 @@ export async function measureEncoded(
 ): Promise<SideMeasurements> {
   const rate = facts.frameRate ? facts.frameRate.num / facts.frameRate.den : 25;
   let meter: FrameMeter | undefined;
-  for (const start of times) {
+  const measure = async (start: number, part: Pick<DecodeRequest, 'time'>) => {
     signal?.throwIfAborted();
-    const source = await open({
-      time: { start, end: start + 1 / rate },
-      allowDamaged: true,
-      ...(signal && { signal }),
-    });
+    const source = await open({ ...part, allowDamaged: true, ...(signal && { signal }) });
     try {
       meter ??= new FrameMeter({ ...source.info, ...(facts.colorRange && { colorRange: facts.colorRange }) });
       const planes = measuredPlanes(source.info);
@@ -165,6 +167,15 @@ export async function measureEncoded(
     } finally {
       await source.close();
     }
+  };
+  for (const start of times) {
+    try {
+      await measure(start, { time: { start, end: start + 1 / rate } });
+    } catch (error) {
+      // Where the container's clock says nothing of single frames, none may be shown then.
+      if (!showsNothing(error) && !(error instanceof Error && showsNothing(error.cause))) throw error;
+    }
   }
+  if (meter === undefined || meter.result.frames.length === 0) await measure(0, {});
   return meter?.result ?? { frames: [], sharpness: [], borders: null };
 }

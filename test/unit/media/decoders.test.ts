@@ -214,7 +214,7 @@ describe('choosing a decoder', () => {
     const probe = () => Promise.reject(new AnyvmafError('media', 'clip.mp4 has no picture.'));
     const apart = [decoder('ffmpeg', 'refuses'), { ...other, probe }];
     expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders: apart }), 'media')).toBe(
-      'clip.mp4 is av1, which ffmpeg does not know (wasm: clip.mp4 has no picture).',
+      'clip.mp4 is av1, which ffmpeg does not know (wasm: it has no picture).',
     );
     const installed = [decoder('ffmpeg', 'refuses'), decoder('mediabunny', 'absent')];
     expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders: installed }), 'media')).toBe(

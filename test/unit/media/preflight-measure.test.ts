@@ -4,6 +4,7 @@
  */
 
 import { describe, expect, it } from 'vitest';
+import { usageError } from '../../../src/core/errors.js';
 import { type ChromaFormat, storedFrameBytes } from '../../../src/core/frame.js';
 import {
   analyseTimestamps,
@@ -172,6 +173,20 @@ describe('measuring', () => {
     expect(asked).toEqual([1, 4]);
     expect(open).toBe(0);
     expect(result.frames).toEqual([50, 200]);
+  });
+
+  it('measures the first frame of an encoded video that shows none at any of the times', async () => {
+    const source = video(moving(1), { frames: 3 });
+    const result = await measureEncoded(
+      async ({ time }) => {
+        if (time) throw usageError('there is nothing to score in 0.067 s on of a.gif: it ends before.');
+        const info = { ...source.info, name: 'a', container: 'frames' as const, warnings: [] };
+        return { info, seekable: false, readFrame: source.readFrame, close() {} };
+      },
+      {},
+      [0.02, 0.067],
+    );
+    expect(result.frames).toEqual([0]);
   });
 });
 
