@@ -3,18 +3,21 @@
  * Puts kept-answers.sh before ffprobe and ffmpeg in the PATH of all tests of a run. `ANYVMAF_TEST_ANSWERS=no` leaves it out.
  */
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { CACHE, hasFfmpeg } from './encode.js';
 
 export default function keepAnswers(): void {
   if (!hasFfmpeg || process.env.ANYVMAF_TEST_ANSWERS === 'no') return;
-  const folder = join(dirname(CACHE), 'answers', CACHE.slice(-16));
+  const script = new URL('kept-answers.sh', import.meta.url);
+  const version = createHash('sha256').update(readFileSync(script)).digest('hex').slice(0, 8);
+  const folder = join(dirname(CACHE), 'answers', `${CACHE.slice(-16)}-${version}`);
   mkdirSync(folder, { recursive: true });
   for (const tool of ['ffmpeg', 'ffprobe']) {
     const program = execFileSync('sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' });
     writeFileSync(join(folder, `${tool}.path`), program);
-    copyFileSync(new URL('kept-answers.sh', import.meta.url), join(folder, tool));
+    copyFileSync(script, join(folder, tool));
   }
   process.env.PATH = `${folder}${delimiter}${process.env.PATH}`;
 }

@@ -1,9 +1,9 @@
 /**
  * @module test/node/support/kept-answers
- * The script before ffprobe answers as the program does, from the second time on without it.
+ * The script before ffprobe and ffmpeg answers as they do, from the second time on without them.
  */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { scratchFolder } from '../../support/clips.js';
@@ -28,6 +28,7 @@ const ask = (tool: string, ...args: readonly string[]) => {
 
 describe.skipIf(process.platform === 'win32')('kept answers', () => {
   beforeEach(() => {
+    for (const name of readdirSync(folder)) rmSync(at(name));
     writeFileSync(at('program'), PROGRAM, { mode: 0o755 });
     writeFileSync(at('starts'), '');
     for (const tool of ['ffprobe', 'ffmpeg']) {
@@ -52,15 +53,44 @@ describe.skipIf(process.platform === 'win32')('kept answers', () => {
     expect(starts()).toBe(3);
   });
 
+  it('are what ffmpeg decodes of one file, byte by byte', () => {
+    const bytes = String.raw`\001\377\000|\012@FILE@`;
+    writeFileSync(at('program'), PROGRAM.replace('echo "asked $*"', `printf '${bytes}'`), { mode: 0o755 });
+    for (const name of ['a.mp4', 'b.mp4']) {
+      writeFileSync(at(name), 'one');
+      const args = ['-i', `file:${at(name)}`, '-f', 'rawvideo', 'pipe:1'];
+      const { status, stdout, stderr } = spawnSync(at('ffmpeg'), args);
+      expect([status, stdout.toString('latin1'), stderr.toString()]).toEqual([
+        3,
+        '\x01\xff\x00|\n@FILE@',
+        'pipe:1: no video\n',
+      ]);
+    }
+    expect(starts()).toBe(1);
+  });
+
+  it('are not what is too large to keep', () => {
+    const large = 'head -c 9000000 /dev/zero';
+    writeFileSync(at('program'), PROGRAM.replace('echo "asked $*"', large), { mode: 0o755 });
+    writeFileSync(at('a.mp4'), 'one');
+    for (let i = 0; i < 2; i++) {
+      const { stdout } = spawnSync(at('ffmpeg'), ['-i', `file:${at('a.mp4')}`, 'pipe:1'], { maxBuffer: 1e8 });
+      expect(stdout.length).toBe(9_000_000);
+    }
+    expect(readdirSync(folder).filter((name) => name.endsWith('.out'))).toEqual([]);
+  });
+
   it.each([
     ['a list', 'ffprobe', 'list.ts', '#EXTM3U\na.ts\n'],
     ['a name with other signs', 'ffprobe', 'a b.mp4', 'x'],
     ['a file that is not there', 'ffprobe', 'none.mp4', undefined],
     ['an encode', 'ffmpeg', 'c.mp4', 'x'],
-  ])('are not those of %s', (_, tool, name, content) => {
+    ['a decode of two files', 'ffmpeg', 'd.mp4', 'x', ['-i', 'file:/e.mp4', 'pipe:1']],
+    ['a decode of a pipe', 'ffmpeg', 'f.mp4', 'x', ['-i', 'pipe:0', 'pipe:1']],
+  ])('are not those of %s', (_, tool, name, content, more: readonly string[] = []) => {
     if (content !== undefined) writeFileSync(at(name), content);
     for (const count of [1, 2]) {
-      ask(tool, '-i', `file:${at(name)}`);
+      ask(tool, '-i', `file:${at(name)}`, ...more);
       expect(starts()).toBe(count);
     }
   });
