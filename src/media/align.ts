@@ -4,6 +4,7 @@
  */
 import { usageError } from '../core/errors.js';
 import { lumaBytes } from '../core/frame.js';
+import { fromTheStart } from './align/beginning.js';
 import { Evidence } from './align/evidence.js';
 import { search } from './align/search.js';
 import { type LumaFormat, THUMBNAIL, Thumbnailer } from './align/thumbnail.js';
@@ -90,7 +91,7 @@ export async function alignThumbs(
     for (let frames = Math.min(most, span + FIRST_PAIRS); ; frames = Math.min(most, 2 * frames)) {
       await readTo(frames);
       found = search(evidence, span, assumed, base);
-      if (!found.ambiguous) return found;
+      if (!found.ambiguous) return fromTheStart(evidence, found, assumed, base);
       if (frames >= most || (first.ended && second.ended)) break;
     }
     // No offset exceeds the length of the videos.
@@ -98,7 +99,7 @@ export async function alignThumbs(
     if (first.ended && second.ended && span >= Math.max(reference, distorted)) break;
   }
   if (!found) throw new Error('one window is always searched');
-  return found;
+  return fromTheStart(evidence, found, assumed, base);
 }
 
 /** Most frames of each video to read for a wider window. */

@@ -19,6 +19,7 @@ import type {
 } from './decoder.js';
 import { DECLARE_RAW } from './errors.js';
 import { packetBitrate } from './evidence/bitrate.js';
+import { rateOf } from './evidence/rate.js';
 import { type EncodedInput, notY4m } from './open.js';
 import { SEGMENT } from './sniff.js';
 import type { VideoInput } from './types.js';
@@ -173,7 +174,11 @@ export async function readTimes(
   const bitrate = (bytes && packetBitrate(bytes, found)) || facts.bitrate;
   // What a file that is cut off declares tells how much of it is missing.
   const frameCount = by.cutOff === undefined ? found.length : facts.frameCount;
-  return { video: { ...by, facts: { ...facts, frameCount, bitrate } }, times: found };
+  const frameRate = rateOf({ ...facts, timestamps: found });
+  return {
+    video: { ...by, facts: { ...facts, frameCount, bitrate, ...(frameRate && { frameRate }) } },
+    times: found,
+  };
 }
 
 /** The result of the first decoder that succeeds, starting with the video's own. */

@@ -7,6 +7,7 @@ import { formatProblem } from '../core/frame.js';
 import { shown } from '../core/printable.js';
 import type { Fraction, TrackFacts } from './decoder.js';
 import { type Delivery, delivery } from './delivery.js';
+import { declaredRate } from './evidence/rate.js';
 import { declaredBitrate } from './evidence/bitrate.js';
 import { declaredFrames } from './evidence/frame-count.js';
 import type { TrackChoice, VideoTrack } from './evidence/track.js';
@@ -56,7 +57,7 @@ export function parseProbe(json: unknown, name: string, converts = false, track?
   const problem = formatProblem({ ...size, bitDepth, chroma });
   if (problem) throw new AnyvmafError('media', `the video of ${shown(name)} cannot be scored: ${problem}.`);
 
-  const frameRate = rate(stream);
+  const frameRate = declaredRate(fraction(stream.avg_frame_rate, '/'), fraction(stream.r_frame_rate, '/'));
   const duration =
     number(stream.duration) ?? clock(tagged(stream, 'DURATION')) ?? number(format.duration) ?? null;
   const frameCount = declaredFrames(
@@ -112,18 +113,6 @@ export function videoTracks(json: unknown): VideoTrack[] {
       isDefault: object(stream.disposition)?.default === 1,
     };
   });
-}
-
-/** Relative differences of an average rate from the nominal one that lost frames make of it: 24 is no 24000/1001 of them. */
-const LOST = [0.0015, 0.12] as const;
-
-/** The nominal rate where the average is a little below it, as where frames were lost that left their time. */
-function rate(stream: Json): Fraction | undefined {
-  const average = fraction(stream.avg_frame_rate, '/');
-  const nominal = fraction(stream.r_frame_rate, '/');
-  if (!average || !nominal) return average ?? nominal;
-  const below = 1 - (average.num * nominal.den) / (average.den * nominal.num);
-  return below > LOST[0] && below < LOST[1] ? nominal : average;
 }
 
 /** @throws {AnyvmafError} `media` for encrypted tracks and unknown codecs */

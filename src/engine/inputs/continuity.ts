@@ -20,6 +20,8 @@ export interface ContinuityRules {
   readonly prevented?: string;
   /** Whether frames are repeated because their times say so. */
   readonly byTime: boolean;
+  /** Distorted frame i is paired with reference frame i + offset. Default 0. */
+  readonly offset?: number;
 }
 
 /** @param subsample one pair in so many is scored */
@@ -31,7 +33,8 @@ export function continuityRules({ plan }: Pick<KnownInputs, 'plan'>, subsample: 
         ? 'the frame rates differ'
         : undefined;
   const byTime = plan?.paired?.consecutive === false;
-  return { ...(prevented !== undefined && { prevented }), byTime };
+  const offset = plan?.options.offset ?? 0;
+  return { ...(prevented !== undefined && { prevented }), byTime, ...(offset !== 0 && { offset }) };
 }
 
 /** Takes signatures of a shard's pairs, to be checked once those of all shards are there. */
@@ -99,7 +102,10 @@ export class Continuity {
    * @param backend that read them
    */
   findings(pairs: number, known: readonly Finding[], backend: string): readonly Finding[] {
-    return [...known, ...this.#found(pairs, known, backend)].sort(bySeverity);
+    const found = this.#found(pairs, known, backend);
+    // All frames tell of a slip what the first ones told, and more.
+    const again = found.some(({ code }) => code === 'slip');
+    return [...known.filter(({ code }) => !(again && code === 'slip')), ...found].sort(bySeverity);
   }
 
   /** The finding of a defect in taking signatures, which ends the check. */
@@ -109,12 +115,12 @@ export class Continuity {
 
   #found(pairs: number, known: readonly Finding[], backend: string): readonly Finding[] {
     if (this.defect) return [this.defect];
-    const { prevented, byTime } = this.#rules;
+    const { prevented, byTime, offset } = this.#rules;
     if (prevented !== undefined) return [unwatchedFinding(prevented)];
     if (this.#next < pairs) {
       return [unwatchedFinding(`the backend ${backend} reads pictures that anyvmaf does not see`)];
     }
-    const findings = slipFindings(this.#slips.finish(), known);
+    const findings = slipFindings(this.#slips.finish(), known, offset);
     return byTime ? findings.filter(({ code }) => code !== 'freeze') : findings;
   }
 

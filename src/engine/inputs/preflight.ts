@@ -85,6 +85,7 @@ export class Preflight {
       ...(plan && { comparedSize: { width: plan.format.width, height: plan.format.height } }),
       ...(pairing.frameRatePolicy && { frameRatePolicy: pairing.frameRatePolicy }),
       offset: this.#offset,
+      skipped: { reference: checked.skipReference, distorted: checked.skipDistorted },
       offsetSearched: checked.pairing.offset === 'auto',
       ...(pairing.window !== undefined && { offsetWindow: pairing.window }),
       partial:

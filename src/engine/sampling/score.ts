@@ -5,9 +5,9 @@
  */
 import { usageError } from '../../core/errors.js';
 import { counted, shown } from '../../core/printable.js';
+import { rateOf } from '../../media/evidence/rate.js';
 import { readsOnce } from '../../media/pair.js';
 import { nameOf } from '../../media/pairing/prepare.js';
-import { averageRate } from '../../media/pairing/timeline.js';
 import type { Finding } from '../../media/preflight/types.js';
 import { buildReport, type MetricSeries } from '../../report/build.js';
 import type { Report, ReportSampling } from '../../report/types.js';
@@ -139,7 +139,8 @@ async function identifyWhole(
       );
     }
     const stated = side.kind === 'frames' ? side.source.info.frameRate : side.video.facts.frameRate;
-    const rate = (side.times && averageRate(side.times)) ?? (stated ? stated.num / stated.den : 25);
+    const found = rateOf({ timestamps: side.times, ...(stated && { frameRate: stated }) });
+    const rate = found ? found.num / found.den : 25;
     const format = formatOf(known);
     const requested = await loadRequested(checked, platform, () => format);
     const { features } = planRun(requested, format, checked.compat);

@@ -166,7 +166,9 @@ const FIELDS = objectOf<Shard>({
   distorted: input as Kind<ReportInput>,
   planned: flag,
   pairing: optional<Kind<Pairing>>(pairing),
-  continuity: optional(objectOf<ContinuityRules>({ prevented: optional(text), byTime: flag })),
+  continuity: optional(
+    objectOf<ContinuityRules>({ prevented: optional(text), byTime: flag, offset: optional(integer) }),
+  ),
   defect: optional(found),
   whole: optional(objectOf<WholeFacts>({ lengths, findings: optional(list(found)) })),
   warnings: objectOf<Shard['warnings']>({ inputs: list(text), decoders: list(text), backend: list(text) }),

@@ -14,6 +14,9 @@
  * of the encode. Changes have no such bias: a part that catches up shows all missed changes at once.
  */
 
+import { tellsApart } from '../evidence/stillness.js';
+import { PAIR_BYTES, signThumb } from './signature.js';
+
 /** Weight of a difference between residuals, chosen on encodes: see docs/alignment.md. */
 const WEIGHING = {
   pictures: { observations: 2, disregarded: 0.12 },
@@ -31,6 +34,9 @@ const LAG_STEPS = 4;
 
 /** Number of evenly spread frames in which to measure lag. */
 const LAG_FRAMES = 32;
+
+/** The same in which to see whether two offsets differ. */
+const TOLD_FRAMES = 100;
 
 interface Weighing {
   /** Independent observations per pair; samples are correlated in space and time. */
@@ -223,12 +229,14 @@ export class Evidence {
 
   /**
    * Log likelihood ratio of `offset` against `other` over their common pairs; 0 if undecided.
+   * @param within counts only distorted frames [first, end)
    */
-  favours(offset: number, other: number): number {
+  favours(offset: number, other: number, within?: readonly [first: number, end: number]): number {
     const [a, b] = [this.range(offset), this.range(other)];
-    const first = Math.max(a[0], b[0]);
-    const end = Math.min(a[1], b[1]);
+    const first = Math.max(a[0], b[0], within?.[0] ?? 0);
+    const end = Math.min(a[1], b[1], within?.[1] ?? Number.POSITIVE_INFINITY);
     const pairs = end - first;
+    if (pairs < COMMON_PAIRS && within) return 0;
     if (pairs < COMMON_PAIRS) {
       const [mine, theirs] = [this.fitness(offset), this.fitness(other)];
       return worth(WEIGHING_APART, Math.min(mine.pairs, theirs.pairs), mine.rank - theirs.rank);
@@ -264,7 +272,7 @@ export class Evidence {
     // Use the better offset's line, so that a change of contrast (a fade) does not count as time.
     const added = errorOn(line, rest) - line.error;
     if (added > LAG_BOUND * (line.error + FLOOR)) return false;
-    const key = `${better} ${worse}`;
+    const key = `${better} ${worse} ${range}`;
     const lag = this.#lags.get(key) ?? this.#lagIn(better, 2 * Math.abs(worse - better), line, range);
     this.#lags.set(key, lag);
     return added <= LAG_BOUND * (lag + FLOOR);
@@ -306,6 +314,33 @@ export class Evidence {
       samples += x.length;
     }
     return samples > 0 ? sum / samples : 0;
+  }
+
+  /** True if the reference shows other pictures at one offset than at another. */
+  tellsApart(offset: number, other: number): boolean {
+    const [a, b] = [this.range(offset), this.range(other)];
+    const [first, end] = [Math.max(a[0], b[0]), Math.min(a[1], b[1])];
+    const pairs: [Float32Array, Float32Array][] = [];
+    const stride = Math.max(1, Math.ceil((end - first) / TOLD_FRAMES));
+    for (let i = first; i < end; i += stride) {
+      const [x, y] = [offset, other].map((one) => this.#reference[this.partner(i, one)]?.samples);
+      if (x && y) pairs.push([x, y]);
+    }
+    // Without common pairs, other frames are compared.
+    return pairs.length === 0 || tellsApart(pairs, this.#width);
+  }
+
+  /** Signatures of the pairs at an offset where frames pair one to one: reference, then distorted. */
+  *signatures(offset: number): Generator<Uint8Array, void> {
+    const [first, end] = this.range(offset);
+    for (let i = first; i < end; i++) {
+      const [x, y] = [this.#reference[this.partner(i, offset)], this.#distorted[i]];
+      if (!x || !y) return;
+      const pair = new Uint8Array(PAIR_BYTES);
+      signThumb(x.samples, this.#width, pair);
+      signThumb(y.samples, this.#width, pair.subarray(PAIR_BYTES / 2));
+      yield pair;
+    }
   }
 
   /**

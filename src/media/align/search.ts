@@ -67,7 +67,11 @@ export function search(evidence: Evidence, window: number, assumed: number, base
     if (odds * UNLIKELY >= 1) candidates.push({ offset, similarity });
   }
   const related = isRelated(fitness);
-  const confidence = related ? 1 / total : 0;
+  const likely = related ? 1 / total : 0;
+  // What shows the same picture at both offsets fits one of them better by compression alone.
+  const told = best === assumed || !tried.has(assumed) || evidence.tellsApart(best, assumed);
+  if (!told) addAlike(evidence, best, tried, candidates);
+  const confidence = told ? likely : Math.min(likely, 1 / candidates.length);
   const clear = confidence >= CLEAR && Math.abs(best) <= window;
   const reason = clear
     ? 'clear'
@@ -97,6 +101,19 @@ export function search(evidence: Evidence, window: number, assumed: number, base
     levels: { gain: at.gain, bias: at.bias },
     repeated: evidence.repeated(offset, STILL, MOVES),
   };
+}
+
+/** Adds offsets at which the reference shows the same pictures as at the best. */
+function addAlike(
+  evidence: Evidence,
+  best: number,
+  tried: ReadonlyMap<number, Fitness>,
+  candidates: AlignCandidate[],
+): void {
+  const known = new Set(candidates.map(({ offset }) => offset));
+  for (const [offset, { similarity }] of tried) {
+    if (!known.has(offset) && !evidence.tellsApart(best, offset)) candidates.push({ offset, similarity });
+  }
 }
 
 /** The earliest matching frames of the whole videos at an offset. */

@@ -37,5 +37,18 @@ export class Signer {
   }
 }
 
+/**
+ * The signature of a frame of which there is a larger thumbnail, twice as wide and high.
+ * @param samples averages in 8-bit levels
+ */
+export function signThumb(samples: Float32Array, width: number, into: Uint8Array): void {
+  for (let k = 0; k < SIGNATURE_BYTES; k++) {
+    const x = k % SIGNATURE.width;
+    const at = 2 * (((k - x) / SIGNATURE.width) * width + x);
+    const sum = [at, at + 1, at + width, at + width + 1].reduce((all, i) => all + (samples[i] ?? 0), 0);
+    into[k] = Math.round(sum / 4);
+  }
+}
+
 /** Bytes of the signatures of a pair: reference, then distorted. */
 export const PAIR_BYTES = 2 * SIGNATURE_BYTES;

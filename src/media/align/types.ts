@@ -4,6 +4,7 @@
  */
 import type { VideoFormat } from '../../core/frame.js';
 import type { FrameSource, VideoInfo } from '../types.js';
+import type { Slip } from './slips.js';
 
 /** A source of luma; every `FrameSource` is one. Frames are read in ascending order, each once. */
 export interface LumaReader {
@@ -82,6 +83,11 @@ export interface AlignResult {
    * the standard deviations.
    */
   readonly levels: { readonly gain: number; readonly bias: number };
+  /**
+   * The first frames lost or doubled within what was read, after which no longer this offset fits; in pairs at the assumed
+   * offset. Absent if there are none.
+   */
+  readonly slip?: Slip;
   /** Number of frames read that repeat the previous picture while the other video moves on. */
   readonly repeated: { readonly reference: number; readonly distorted: number };
 }

@@ -8,19 +8,13 @@ import { shown } from '../../core/printable.js';
 import type { AlignState } from '../align/types.js';
 import type { DecodedSource, DecodeRequest, Fraction, ScaleFilter } from '../decoder.js';
 import { type EncodedVideo, openDecoded } from '../decoders.js';
+import { type RateFacts, rateOf, rateOfTimes, ratesDiffer } from '../evidence/rate.js';
 import type { FrameSource, VideoInfo } from '../types.js';
 import { adaptSource } from './adapt.js';
 import { commonFormat, describeConversion } from './convert.js';
 import { type CutOff, CutOffSource, cutOffOf, refuseCutOff } from './cut-off.js';
 import { MappedSource } from './mapped.js';
-import {
-  averageRate,
-  frameRatio,
-  isConstantRate,
-  type PairedTimes,
-  pairTimes,
-  ratesDiffer,
-} from './timeline.js';
+import { frameRatio, isConstantRate, type PairedTimes, pairTimes } from './timeline.js';
 import {
   type FrameList,
   type FrameRange,
@@ -183,7 +177,7 @@ function shiftOf(
   distorted: Float64Array,
   { offset, skipReference, skipDistorted }: PairingPlanOptions,
 ): number {
-  const seconds = offset / (averageRate(reference) ?? 1);
+  const seconds = offset / (rateOfTimes(reference) ?? 1);
   return (distorted[skipDistorted] ?? 0) - (reference[skipReference] ?? 0) - seconds;
 }
 
@@ -440,10 +434,10 @@ function frameRateOf(side: Side): Fraction | undefined {
 /** @throws {AnyvmafError} `mismatch` if a frame has no partner at its time */
 function refuseUnequal({ reference, distorted }: Sides, paired: PairedTimes): void {
   const both = `${shown(nameOf(distorted))} against ${shown(nameOf(reference))}`;
-  if (reference.times && distorted.times && ratesDiffer(reference.times, distorted.times)) {
+  const [ref, dis] = [{ timestamps: reference.times }, { timestamps: distorted.times }];
+  if (ratesDiffer(ref, dis)) {
     throw unequal(
-      `distorted has ${rateText(distorted.times)} frames per second but reference has ${rateText(reference.times)} ` +
-        `(${both})`,
+      `distorted has ${rateText(dis)} frames per second but reference has ${rateText(ref)} (${both})`,
     );
   }
   const faults = [
@@ -474,8 +468,9 @@ function named(frames: readonly number[], what: string): string | undefined {
   return `${what} frame${frames.length === 1 ? '' : 's'} ${few}${frames.length > 10 ? ` and ${frames.length - 10} more` : ''}`;
 }
 
-function rateText(times: Float64Array): string {
-  return `${Number((averageRate(times) ?? 0).toFixed(3))}`;
+function rateText(facts: RateFacts): string {
+  const { num, den } = rateOf(facts) ?? { num: 0, den: 1 };
+  return `${Number((num / den).toFixed(3))}`;
 }
 
 function describeStored(info: VideoInfo): Omit<InputPairing, 'decoder' | 'conversions'> {

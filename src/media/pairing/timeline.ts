@@ -2,6 +2,8 @@
  * @module media/pairing/timeline
  * Finds the distorted frame at the time of each reference frame, and frames without a partner.
  */
+import { rateOfTimes, ratesDiffer } from '../evidence/rate.js';
+
 /** Presentation times of two videos, and where to begin the comparison. */
 export interface TimesToPair {
   /** Seconds, ascending. */
@@ -35,10 +37,7 @@ export interface PairedTimes {
 /** Seconds between ticks of the coarsest usual clock, and a little. */
 const TICK = 0.0011;
 
-/** Largest relative difference of frame rates due to rounded times. */
-const RATE_TOLERANCE = 2e-4;
-
-/** Largest relative difference of average rates due to missing frames and rounding. */
+/** Largest relative difference of rates of frames that pair one to one. */
 const EQUAL_RATIO = 0.01;
 
 /** Median time from frame to frame; `undefined` for fewer than two frames. */
@@ -56,20 +55,13 @@ export function isConstantRate(times: Float64Array): boolean {
   return times.every((time, i) => i === 0 || Math.abs(time - times[i - 1]! - interval) <= interval / 4);
 }
 
-/** Average frames per second; `undefined` for fewer than two frames. */
-export function averageRate(times: Float64Array): number | undefined {
-  if (times.length < 2) return undefined;
-  const span = times.at(-1)! - times[0]!;
-  return span > 0 ? (times.length - 1) / span : undefined;
-}
-
 /**
  * Reference frames per distorted frame, if the two show the same moments: 1 if rates are equal except for rounding, if
  * the same frames run at another speed, or if times are unknown.
  */
 export function frameRatio(reference: Float64Array | null, distorted: Float64Array | null): number {
   if (!reference || !distorted) return 1;
-  const [first, second] = [averageRate(reference), averageRate(distorted)];
+  const [first, second] = [rateOfTimes(reference), rateOfTimes(distorted)];
   if (!first || !second) return 1;
   const ratio = first / second;
   if (Math.abs(ratio - 1) <= EQUAL_RATIO) return 1;
@@ -90,7 +82,7 @@ export function framePartners(
 ): Int32Array | undefined {
   if (!reference || !distorted || (isConstantRate(reference) && isConstantRate(distorted))) return undefined;
   const shift = (reference[first.reference] ?? 0) - (distorted[first.distorted] ?? 0);
-  const rate = averageRate(reference) ?? 0;
+  const rate = rateOfTimes(reference) ?? 0;
   const partners = new Int32Array(Math.max(0, distorted.length - first.distorted));
   let at = first.reference;
   for (let i = 0; i < partners.length; i++) {
@@ -102,18 +94,6 @@ export function framePartners(
     partners[i] = at + Math.max(0, over) - first.reference;
   }
   return partners;
-}
-
-/** True if the frame rates differ by more than rounding. */
-export function ratesDiffer(a: Float64Array, b: Float64Array): boolean {
-  if (a.length < 2 || b.length < 2) return false;
-  const steady = isConstantRate(a) && isConstantRate(b);
-  const x = steady ? averageRate(a) : 1 / (frameInterval(a) ?? 1);
-  const y = steady ? averageRate(b) : 1 / (frameInterval(b) ?? 1);
-  if (x === undefined || y === undefined) return false;
-  // Times may be rounded to a millisecond, which matters over few frames.
-  const rounding = steady ? (0.002 * Math.max(x, y)) / Math.min(a.length, b.length) : 0.06;
-  return Math.abs(x / y - 1) > RATE_TOLERANCE + rounding;
 }
 
 /** Pairs each reference frame with the distorted frame nearest in time. */
@@ -158,7 +138,7 @@ function isRetimed({ reference, distorted, origin }: TimesToPair): boolean {
     Math.abs(left) <= 1 &&
     isConstantRate(reference) &&
     isConstantRate(distorted) &&
-    ratesDiffer(reference, distorted) &&
+    ratesDiffer({ timestamps: reference }, { timestamps: distorted }) &&
     frameRatio(reference, distorted) === 1
   );
 }

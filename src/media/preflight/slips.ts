@@ -20,12 +20,19 @@ const LISTED = 50;
 /**
  * Findings about the slips and freezes of all pairs.
  * @param known findings about the first frames, not to repeat
+ * @param used the offset at which frames are paired
  */
-export function slipFindings({ slips, freezes }: Displacement, known: readonly Finding[]): Finding[] {
+export function slipFindings(
+  { slips, freezes }: Displacement,
+  known: readonly Finding[],
+  used = 0,
+): Finding[] {
   const [first] = slips;
-  const apart = first && first.frame < BEGINNING ? first : undefined;
+  const said = known.find(({ code }) => code === 'offset' || code === 'unrelated');
+  const advised = said?.hint && 'value' in said.hint ? said.hint.value : undefined;
+  // Where nothing moves at first, an offset shows as late as a slip.
+  const apart = first && (first.frame < BEGINNING || advised === used + first.ahead) ? first : undefined;
   const later = apart ? slips.slice(1) : slips;
-  const said = known.some(({ code }) => code === 'offset' || code === 'unrelated');
   return [
     ...(apart && !said ? [offsetFinding(apart)] : []),
     ...(later.length > 0 ? [slipFinding(later)] : []),
@@ -54,7 +61,8 @@ function offsetFinding({ ahead }: Slip): Finding {
   );
 }
 
-function slipFinding(slips: readonly Slip[]): Finding {
+/** The finding of slips after the beginning. */
+export function slipFinding(slips: readonly Slip[]): Finding {
   const texts = slips.slice(0, NAMED).map(({ frame, ahead }) => `from frame ${frame} on ${where(ahead)}`);
   const more = slips.length - texts.length;
   const lost = slips.reduce((sum, { by }) => sum + Math.max(0, by), 0);

@@ -5,7 +5,7 @@
 
 import { hintText } from '../../core/hint.js';
 import type { Fraction } from '../decoder.js';
-import { averageRate } from '../pairing/timeline.js';
+import { rateOf as evidentRate } from '../evidence/rate.js';
 import { pixelFormatName } from '../pixel-format.js';
 import type {
   FfmpegCommand,
@@ -165,11 +165,10 @@ export function framesOf(side: SideFacts): number | null {
   return side.timestamps?.length ?? side.frameCount;
 }
 
-/** Average frames per second, if known. */
+/** Frames per second, if known. */
 export function rateOf(side: SideFacts): number | undefined {
-  const { timestamps: times, frameRate } = side;
-  if (frameRate) return frameRate.num / frameRate.den;
-  return times ? averageRate(times) : undefined;
+  const rate = evidentRate(side);
+  return rate && rate.num / rate.den;
 }
 
 /** Duration in seconds, if known. */

@@ -42,7 +42,7 @@ const FAULTY = 0.15;
 export function analyseTimestamps(times: Float64Array): TimestampAnalysis | undefined {
   if (times.length < 3) return undefined;
   const intervals = times.subarray(1).map((time, i) => time - (times[i] ?? Number.NaN));
-  const interval = [...intervals].sort((a, b) => a - b)[intervals.length >> 1] ?? Number.NaN;
+  const interval = intervals.toSorted()[intervals.length >> 1] ?? Number.NaN;
   if (!(interval > 0)) return { interval, variable: true, gaps: [], doubled: [] };
   const slack = Math.max(ROUNDING, JITTER * interval);
   const gaps: Gap[] = [];

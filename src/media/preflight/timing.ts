@@ -6,18 +6,19 @@
 import { counted } from '../../core/printable.js';
 import type { AlignReason, AlignResult } from '../align/types.js';
 import { WIDEST_ADVISED } from '../align/windows.js';
+import { isNominal, rateOf as rateFraction, ratesDiffer } from '../evidence/rate.js';
+import { type Partners, partnersInTime } from '../evidence/times.js';
+import { isConstantRate } from '../pairing/timeline.js';
+import { slipFinding } from './slips.js';
 import { durationOf, finding, fractionText, framesOf, prepareEach, rateOf, rounded } from './text.js';
-import { analyseTimestamps, type TimestampAnalysis } from './timestamps.js';
+import { analyseTimestamps, type Gap, type TimestampAnalysis } from './timestamps.js';
 import type { Finding, FindingCode, Hint, PreflightContext, SideFacts } from './types.js';
-
-/** Largest relative difference of equal frame rates: 24 and 24000/1001 differ by five times as much. */
-const SAME_RATE = 2e-4;
-
-/** Relative difference of rates that rounding cannot cause. */
-const CERTAIN_RATE = 0.01;
 
 /** Seconds by which equal durations may differ; two frames are also allowed. */
 const SAME_DURATION = 0.1;
+
+/** Most frames at the end of one video, after the other's last, that its container or encoder may have added. */
+const LAST = 2;
 
 /** Share of the frames without which a score says nothing of the whole. */
 const MOST_LOST = 0.5;
@@ -31,6 +32,9 @@ const MOST_HELD = 0.25;
 
 /** Most frames between an ambiguous offset and one that counts as equal. */
 const NEARLY = 3;
+
+/** Most certainty, in percent, that pictures give. */
+const MOST_CERTAIN = 99;
 
 /** Most repetitions of a still moment. */
 const STILL_MOMENT = 1;
@@ -53,9 +57,10 @@ export function* timingFindings(
   distorted: SideFacts,
   context: PreflightContext,
 ): Generator<Finding> {
-  yield* rateFindings(reference, distorted, context);
-  yield* lengthFindings(reference, distorted, context);
-  yield* timestampFindings(reference, distorted, context);
+  const partners = partnersOf(reference, distorted, context);
+  yield* rateFindings(reference, distorted, context, partners);
+  yield* lengthFindings(reference, distorted, context, partners);
+  yield* timestampFindings(reference, distorted, context, partners);
   yield* setBackFindings(reference, distorted);
   yield* interlacingFindings(reference, distorted);
   if (!context.alignment) return;
@@ -63,30 +68,43 @@ export function* timingFindings(
   else yield* alignmentFindings(context.alignment, context.offset ?? 0);
 }
 
-/** True if the rate is nominal, not an average over existing frames. */
-function isNominal({ frameRate }: SideFacts): boolean {
-  return frameRate !== undefined && (frameRate.num % frameRate.den === 0 || frameRate.den === 1001);
+/** Whether frames pair at equal times; `undefined` where one has no times. */
+function partnersOf(
+  { timestamps: reference }: SideFacts,
+  { timestamps: distorted }: SideFacts,
+  { offset = 0, skipped = { reference: 0, distorted: 0 } }: PreflightContext,
+): Partners | undefined {
+  if (!reference || !distorted) return undefined;
+  const first = {
+    reference: skipped.reference + Math.max(0, offset),
+    distorted: skipped.distorted + Math.max(0, -offset),
+  };
+  return partnersInTime({ reference, distorted, first });
 }
 
-/** True if two rates differ by more than averaging and rounding explain. */
-function ratesDiffer(reference: SideFacts, distorted: SideFacts): boolean {
-  const [ref, dis] = [rateOf(reference), rateOf(distorted)];
-  if (!ref || !dis) return false;
-  const difference = Math.abs(dis / ref - 1);
-  if (difference <= SAME_RATE) return false;
-  if (difference > CERTAIN_RATE || (isNominal(reference) && isNominal(distorted))) return true;
-  const seconds = Math.min(durationOf(reference) ?? 1, durationOf(distorted) ?? 1);
-  return Math.abs(dis - ref) * seconds >= 1;
+/** True if no frame of either lacks a partner at its time. */
+function pairInTime(partners: Partners | undefined): boolean {
+  return partners !== undefined && partners.alone.reference.length + partners.alone.distorted.length === 0;
+}
+
+/** True if both show the same frames, one by one, at different speeds. */
+function isRetimed(reference: SideFacts, distorted: SideFacts): boolean {
+  const [ref, dis] = [framesOf(reference), framesOf(distorted)];
+  if (ref === null || dis === null || Math.abs(ref - dis) > 1) return false;
+  return [reference, distorted].every(({ timestamps }) => !timestamps || isConstantRate(timestamps));
 }
 
 function* rateFindings(
   reference: SideFacts,
   distorted: SideFacts,
   { frameRatePolicy }: PreflightContext,
+  partners: Partners | undefined,
 ): Generator<Finding> {
-  if (!ratesDiffer(reference, distorted)) return;
-  const text = (side: SideFacts) =>
-    isNominal(side) && side.frameRate ? fractionText(side.frameRate) : rounded(rateOf(side) ?? 0);
+  if (!ratesDiffer(reference, distorted) || pairInTime(partners)) return;
+  const text = (side: SideFacts) => {
+    const rate = rateFraction(side);
+    return rate && isNominal(rate) ? fractionText(rate) : rounded(rateOf(side) ?? 0);
+  };
   const values = [text(reference), text(distorted)] as const;
   const what = `distorted has ${values[1]} frames per second but reference has ${values[0]}`;
   if (frameRatePolicy === 'strict') {
@@ -97,7 +115,9 @@ function* rateFindings(
   yield finding(
     'frame-rate',
     frameRatePolicy === 'nearest' ? 'info' : 'warning',
-    `${what}; frames that are compared do not all show the same moment.`,
+    isRetimed(reference, distorted)
+      ? `${what}; the same frames are shown at another speed, and are compared by number.`
+      : `${what}; frames that are compared do not all show the same moment.`,
     values,
     frameRatePolicy === 'nearest' ? undefined : BY_TIME,
   );
@@ -113,12 +133,14 @@ function* lengthFindings(
   reference: SideFacts,
   distorted: SideFacts,
   context: PreflightContext,
+  partners: Partners | undefined,
 ): Generator<Finding> {
   const { offset = 0, partial = false, frameRatePolicy, alignment } = context;
   if (partial) return;
   const beginTogether = alignment?.reason === 'clear' && alignment.offset === offset;
-  // An offset that was asked for or found explains lengths that differ; one found is a finding of its own.
-  const shifted = offset !== 0 || (alignment?.reason === 'clear' && alignment.offset !== 0);
+  // An offset or a slip explains lengths that differ; one found is a finding of its own.
+  const found = alignment?.reason === 'clear' && (alignment.offset !== 0 || alignment.slip !== undefined);
+  const shifted = offset !== 0 || found;
   const [refFrames, disFrames] = [framesOf(reference), framesOf(distorted)];
   const differs = ratesDiffer(reference, distorted);
   const [ref, dis] = [durationOf(reference), durationOf(distorted)];
@@ -131,10 +153,10 @@ function* lengthFindings(
     return;
   }
   if (refFrames !== null && disFrames !== null && refFrames !== disFrames && !differs) {
-    const byTime = !!reference.timestamps && !!distorted.timestamps;
+    const byTime = partners !== undefined;
     // One lacks frames in the middle, or repeats some.
     const within = byTime && asLong && (isUneven(reference) || isUneven(distorted));
-    const accepted = shifted || (within && frameRatePolicy === 'nearest');
+    const accepted = shifted || (within && frameRatePolicy === 'nearest') || isWhole(partners, beginTogether);
     const pairs = Math.max(0, Math.min(refFrames - Math.max(0, offset), disFrames - Math.max(0, -offset)));
     yield finding(
       'frame-count',
@@ -149,18 +171,23 @@ function* lengthFindings(
       accepted ? undefined : within ? BY_TIME : beginTogether ? commonFrames(pairs) : FIND_OFFSET,
     );
   }
-  if (ref === undefined || dis === undefined || asLong) return;
-  const retimed = differs && refFrames !== null && refFrames === disFrames;
+  // The rate explains the length of the same frames at another speed.
+  if (ref === undefined || dis === undefined || asLong || (differs && isRetimed(reference, distorted)))
+    return;
   yield finding(
     'duration',
     shifted ? 'info' : 'warning',
-    `distorted lasts ${rounded(dis)} s but reference ${rounded(ref)} s; ` +
-      (retimed
-        ? 'the same frames are shown at another speed, and are compared by number.'
-        : 'what only one of them shows is not compared.'),
+    `distorted lasts ${rounded(dis)} s but reference ${rounded(ref)} s; what only one of them shows is not compared.`,
     [Number(rounded(ref)), Number(rounded(dis))],
-    !shifted && !retimed ? commonPart(reference, distorted) : undefined,
+    shifted ? undefined : commonPart(reference, distorted),
   );
+}
+
+/** True if videos that begin together have every reference frame but the last ones at its time. */
+function isWhole(partners: Partners | undefined, beginTogether: boolean): boolean {
+  if (!partners || !beginTogether) return false;
+  const { alone, after } = partners;
+  return alone.reference.length === 0 && Math.max(after.reference, after.distorted) <= LAST;
 }
 
 /** Where one video has so few of the other's frames that a score of these says nothing of the whole. */
@@ -231,6 +258,7 @@ function* timestampFindings(
   reference: SideFacts,
   distorted: SideFacts,
   { frameRatePolicy, alignment }: PreflightContext,
+  partners: Partners | undefined,
 ): Generator<Finding> {
   const [ref, dis] = [reference, distorted].map(({ timestamps }) =>
     timestamps ? analyseTimestamps(timestamps) : undefined,
@@ -238,7 +266,9 @@ function* timestampFindings(
   const accepted = frameRatePolicy === 'nearest';
   const severity = accepted ? 'info' : 'warning';
   const fix = accepted ? undefined : BY_TIME;
-  if (ref?.variable || dis?.variable) {
+  // Where every reference frame has a partner at its time, intervals do no harm.
+  const uncompared = partners?.alone.reference.length !== 0;
+  if ((ref?.variable || dis?.variable) && uncompared) {
     const who =
       ref?.variable && dis?.variable ? 'both videos have' : ref?.variable ? 'reference has' : 'distorted has';
     yield finding(
@@ -249,29 +279,32 @@ function* timestampFindings(
       fix,
     );
   }
-  const missing = (side: TimestampAnalysis | undefined) =>
-    side ? side.gaps.reduce((sum, { frames }) => sum + frames, 0) : null;
-  if (ref?.gaps.length || dis?.gaps.length) {
-    const places = placesOf(
-      'distorted',
-      dis?.gaps.map(({ after }) => after) ?? [],
-      missing(dis) ?? 0,
-      'after',
-    ).concat(placesOf('reference', ref?.gaps.map(({ after }) => after) ?? [], missing(ref) ?? 0, 'after'));
+  const gaps = { reference: ref?.gaps ?? [], distorted: dis?.gaps ?? [] };
+  const missing = (side: readonly Gap[]) => side.reduce((sum, { frames }) => sum + frames, 0);
+  if (gaps.reference.length + gaps.distorted.length > 0 && !pairInTime(partners)) {
+    const places = (['distorted', 'reference'] as const).flatMap((side) => {
+      const after = gaps[side].map((gap) => gap.after);
+      return placesOf(side, after, missing(gaps[side]), 'after');
+    });
     yield finding(
       'missing-frames',
-      severity,
-      `${places.join(', and ')}; at these times a neighbouring frame stands in.`,
-      [missing(ref), missing(dis)],
-      fix,
+      uncompared ? severity : 'info',
+      uncompared
+        ? `${places.join(', and ')}; at these times a neighbouring frame stands in.`
+        : `${places.join(', and ')}; every frame of reference is compared with the one at its time.`,
+      [ref ? missing(gaps.reference) : null, dis ? missing(gaps.distorted) : null],
+      uncompared ? fix : undefined,
     );
   }
-  // Repetitions count only if the offset is certain.
-  const seen = alignment && !alignment.ambiguous ? alignment.repeated : { reference: 0, distorted: 0 };
+  // Repetitions count only if the offset is certain; a slip names those that displace all later frames.
+  const certain = alignment && !alignment.ambiguous && !alignment.slip;
+  const seen = certain ? alignment.repeated : { reference: 0, distorted: 0 };
   const more = (count: number) => (count > STILL_MOMENT ? count : 0);
+  const doubled = (side: TimestampAnalysis | undefined) =>
+    side && !pairInTime(partners) ? side.doubled.length : 0;
   const repeated = {
-    reference: Math.max(ref?.doubled.length ?? 0, more(seen.reference)),
-    distorted: Math.max(dis?.doubled.length ?? 0, more(seen.distorted)),
+    reference: Math.max(doubled(ref), more(seen.reference)),
+    distorted: Math.max(doubled(dis), more(seen.distorted)),
   };
   if (repeated.reference > 0 || repeated.distorted > 0) {
     const said = (['distorted', 'reference'] as const)
@@ -349,7 +382,8 @@ function* interlacingFindings(reference: SideFacts, distorted: SideFacts): Gener
 
 /** Findings if the first seconds contradict the offset in use. */
 function* alignmentFindings(alignment: AlignResult, used: number): Generator<Finding> {
-  const { offset, ambiguous, candidates, confidence, reason, explanation } = alignment;
+  const { offset, ambiguous, candidates, confidence, reason, explanation, slip } = alignment;
+  if (slip) yield slipFinding([slip]);
   const { match = { reference: Math.max(0, offset), distorted: Math.max(0, -offset) } } = alignment;
   // If several offsets fit, their neighbours may too.
   const near = ambiguous ? NEARLY : 0;
@@ -374,7 +408,7 @@ function* alignmentFindings(alignment: AlignResult, used: number): Generator<Fin
     yield finding(
       'offset',
       'warning',
-      `the pictures do not belong together at offset ${used}: ${better} (${Math.round(100 * confidence)} % ` +
+      `the pictures do not belong together at offset ${used}: ${better} (${Math.min(MOST_CERTAIN, Math.round(100 * confidence))} % ` +
         'certain), and frames that are compared show different moments.',
       [match.reference, match.distorted],
       { purpose: 'fix', option: 'offset', value: offset },

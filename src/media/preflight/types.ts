@@ -177,6 +177,8 @@ export interface PreflightContext {
   readonly frameRatePolicy?: FrameRatePolicy;
   /** Distorted frame i is compared with reference frame i + offset. Default 0. */
   readonly offset?: number;
+  /** Frames left out at the start of each, before the offset. Default: none. */
+  readonly skipped?: { readonly reference: number; readonly distorted: number };
   /** True if the offset is from the alignment, not from the user. */
   readonly offsetSearched?: boolean;
   /** Offsets to either side in which the user asked to search. Default: as far as is useful. */

@@ -6,9 +6,10 @@ import type { EncodedPacket, Input, InputTrack, InputVideoTrack, VideoSample } f
 import { AnyvmafError } from '../../core/errors.js';
 import { formatProblem } from '../../core/frame.js';
 import { shown } from '../../core/printable.js';
-import type { Fraction, TrackFacts } from '../../media/decoder.js';
+import type { TrackFacts } from '../../media/decoder.js';
 import { delivery } from '../../media/delivery.js';
 import { chooseTrack, type TrackChoice, type VideoTrack } from '../../media/evidence/track.js';
+import { rateOf } from '../../media/evidence/rate.js';
 import { goesOnInFragments } from '../../media/mp4-times.js';
 import type { ByteReader } from '../../media/platform.js';
 import { hidesFrames, showsFrame } from '../../media/vpx.js';
@@ -196,7 +197,8 @@ export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Pro
     const indexed = container.startsWith('mov');
     const stats = indexed ? await indexStats(host, opened) : undefined;
     const duration = await track.getDurationFromMetadata();
-    const frameRate = rate(stats ? stats.averagePacketRate : await firstRate(host, opened));
+    const times = Float64Array.from(stats?.times ?? (await firstTimes(host, opened))).sort();
+    const frameRate = rateOf({ timestamps: times });
     const aspect = await track.getPixelAspectRatio();
     // What the container or the bitstream declares; a decoded sample also bears what the decoder guessed.
     const { primaries, transfer, matrix, fullRange } = await track.getColorSpace();
@@ -266,27 +268,29 @@ export async function shownTimes(
   return times;
 }
 
-/** Packets per second of the first ones, of which each shows a frame. */
-async function firstRate(host: MediabunnyHost, opened: OpenedTrack): Promise<number> {
-  const { averagePacketRate } = await opened.track.computePacketStats(RATE_PACKETS, { metadataOnly: true });
-  if (!hidesFrames(opened.codec)) return averagePacketRate;
-  const times = await shownTimes(host, opened, RATE_PACKETS);
-  const [first = 0] = times;
-  const last = times.at(-1) ?? 0;
-  return last > first ? (times.length - 1) / (last - first) : averagePacketRate;
+/** Times of the first frames that are shown, in the order of decoding. */
+async function firstTimes(host: MediabunnyHost, opened: OpenedTrack): Promise<readonly number[]> {
+  if (hidesFrames(opened.codec)) return shownTimes(host, opened, RATE_PACKETS);
+  const times: number[] = [];
+  for await (const { timestamp } of packetsOf(host, opened)) {
+    times.push(timestamp);
+    if (times.length >= RATE_PACKETS) break;
+  }
+  return times;
 }
 
 /** As the library's `computePacketStats`, which says nothing of its progress through an index of hours. */
 async function indexStats(host: MediabunnyHost, opened: OpenedTrack) {
-  let [packetCount, bytes, start, end] = [0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  const times: number[] = [];
+  let [bytes, start, end] = [0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for await (const { timestamp, duration, byteLength } of packetsOf(host, opened)) {
-    packetCount++;
+    times.push(timestamp);
     bytes += byteLength;
     start = Math.min(start, timestamp);
     end = Math.max(end, timestamp + duration);
   }
-  const perSecond = (sum: number) => (packetCount > 0 ? sum / (end - start) : 0);
-  return { packetCount, averagePacketRate: perSecond(packetCount), averageBitrate: perSecond(8 * bytes) };
+  const packetCount = times.length;
+  return { times, packetCount, averageBitrate: packetCount > 0 ? (8 * bytes) / (end - start) : 0 };
 }
 
 /** The format of the track's pictures once they are upright, by its first frame. */
@@ -310,16 +314,6 @@ async function uprightFormat(host: MediabunnyHost, opened: OpenedTrack, sample: 
   const problem = formatProblem({ ...upright, bitDepth, chroma });
   if (problem) throw new AnyvmafError('media', `the video of ${shown(name)} cannot be scored: ${problem}.`);
   return { pixelFormat, ...upright, bitDepth, chroma, rotation, turned };
-}
-
-/** Frames per second as the fraction that is meant: a whole number, or one by 1.001, where it is near enough. */
-export function rate(perSecond: number): Fraction | undefined {
-  if (!(perSecond > 0) || !Number.isFinite(perSecond)) return undefined;
-  for (const den of [1, 1001, 2]) {
-    const num = den === 1001 ? Math.round((perSecond * 1001) / 1000) * 1000 : Math.round(perSecond * den);
-    if (num > 0 && Math.abs(num / den - perSecond) < perSecond * 2e-4) return { num, den };
-  }
-  return { num: Math.round(perSecond * 1000), den: 1000 };
 }
 
 /** What the library throws, as an error for the user. */

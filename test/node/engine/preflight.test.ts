@@ -10,7 +10,7 @@ import type { Platform } from '../../../src/engine/contract/platform.js';
 import { scorePair } from '../../../src/engine/score.js';
 import { formatReport, inspect, score, trustOf } from '../../../src/index.js';
 import { PassingThumbs } from '../../../src/media/align.js';
-import { FrameMeter } from '../../../src/media/preflight.js';
+import { type Finding, FrameMeter } from '../../../src/media/preflight.js';
 import { nodePlatform } from '../../../src/platform/node/platform.js';
 import { readReport } from '../../../src/report/read.js';
 import { summarize } from '../../../src/report/summary.js';
@@ -65,6 +65,19 @@ describe('frames lost in the middle', () => {
     const request = { reference, distorted: streamOf(Uint8Array.from(lossy)) };
     const { preflight = [] } = await score(request, { ...QUICK, threads });
     expect(preflight).toContainEqual(expect.objectContaining(slip));
+  });
+
+  it('are told of the first seconds too, and no offset that most of these fit', async () => {
+    const later = video('distorted', (n) => (n <= 30 ? n : Math.max(30, n - 4)));
+    const doubled = file(folder, 'doubled.y4m', later);
+    const told = (findings: readonly Finding[]) =>
+      findings.filter(({ code }) => /^(slip|offset|duplicate)/.test(code)).map(({ code }) => code);
+    const { findings } = await inspect({ reference, distorted: doubled });
+    expect(told(findings)).toEqual(['slip']);
+    const searched = await score({ reference, distorted: doubled }, { ...QUICK, offset: 'auto' });
+    expect(searched.pairing?.frames).toMatchObject({ offset: 0, offsetState: 'found' });
+    expect(told(searched.preflight ?? [])).toEqual(['slip']);
+    expect(trustOf(searched).codes[0]).toBe('slip');
   });
 
   it('do not change the values', async () => {

@@ -191,6 +191,62 @@ describe('align doubts', () => {
   });
 });
 
+describe('align finds that no offset holds for all of the first seconds', () => {
+  const content = moving(12);
+  const doubled = video(content, { order: (i) => (i <= 30 ? i : Math.max(30, i - 4)), quantiser: 8 });
+  const lost = video(content, { order: (i) => (i < 50 ? i : i + 6), quantiser: 8 });
+
+  it.each([
+    ['frames are doubled', doubled, 0, { by: -4, ahead: -4 }],
+    ['the offset after doubled frames is assumed', doubled, -4, { by: -4, ahead: 0 }],
+    ['frames are lost', lost, 0, { frame: 50, by: 6, ahead: 6 }],
+  ])('where %s', async (_, distorted, assumed, slip) => {
+    const found = await align(video(content), distorted, { assumed });
+    expect(found).toMatchObject({ offset: 0, reason: 'clear', slip });
+    expect(found.explanation).toContain('so that no offset fits all');
+  });
+
+  it('but not where nothing moves before both show the same', async () => {
+    const leader: Content = (index, x, y) => content(Math.max(40, index), x, y);
+    const found = await align(video(leader), video(leader, { from: 6, quantiser: 8 }));
+    expect(found).toMatchObject({ offset: 6, reason: 'clear' });
+    expect(found.slip).toBeUndefined();
+  });
+});
+
+describe('align believes no offset of traces of compression', () => {
+  /** Content whose pictures all bear traces of their own. */
+  const traced =
+    (content: Content): Content =>
+    (index, x, y) =>
+      content(index, x, y) + 0.9 * Math.sin(1e4 * (x + 1) * (y + 2) + index * index);
+
+  it.each<[string, Content, number, string]>([
+    ['in a still', still(5), -1, 'static'],
+    ['in a loop', repeating(7, 12), 12, 'repetitive'],
+  ])('%s', async (_, content, offset, reason) => {
+    const [reference, distorted] = shiftedBy(traced(content), offset);
+    const found = await align(reference, distorted);
+    expect(found).toMatchObject({ offset: 0, ambiguous: true, reason });
+    expect(found.confidence).toBeLessThanOrEqual(0.5);
+    expect(found.candidates.map((one) => one.offset)).toContain(offset);
+  });
+
+  it('where slides change a frame later', async () => {
+    const slides = [still(4), still(9), still(14)];
+    const shown: Content = (index, x, y) => (slides[Math.floor(index / 60)] ?? still(4))(0, x, y);
+    const [reference, distorted] = shiftedBy(shown, -1);
+    expect(await align(reference, distorted)).toMatchObject({ offset: 0, ambiguous: true });
+  });
+
+  function shiftedBy(content: Content, offset: number) {
+    return [
+      video(content, { from: Math.max(0, -offset) }),
+      video(content, { from: Math.max(0, offset) }),
+    ] as const;
+  }
+});
+
 describe('align refuses', () => {
   it.each([
     [{ window: 0 }, 'window is 0'],

@@ -11,7 +11,6 @@ import { chooseDecoder, openDecoded } from '../../../src/media/decoders.js';
 import type { EncodedInput } from '../../../src/media/open.js';
 import { keepQueuesShort } from '../../../src/platform/browser/decode-queue.js';
 import { SampleCopier, samplePixelFormat } from '../../../src/platform/mediabunny/samples.js';
-import { rate } from '../../../src/platform/mediabunny/track.js';
 import { failure, planesFor } from '../../support/media.js';
 
 const facts = { name: 'clip.mp4', codec: 'av1' } as TrackFacts;
@@ -311,15 +310,6 @@ describe('samples', () => {
       await copier.copy(picture('I420', bytes, [{ offset: 0, stride: bytes.length / 2 }]), { y });
       expect([...y]).toEqual(upright.flatMap((value) => (bitDepth === 8 ? [value] : [value, 3])));
     }
-  });
-
-  it('come at the rate that is meant', () => {
-    expect(rate(25)).toEqual({ num: 25, den: 1 });
-    expect(rate(29.9700299)).toEqual({ num: 30000, den: 1001 });
-    expect(rate(23.976)).toEqual({ num: 24000, den: 1001 });
-    expect(rate(12.5)).toEqual({ num: 25, den: 2 });
-    expect(rate(17.123)).toEqual({ num: 17123, den: 1000 });
-    expect(rate(0)).toBeUndefined();
   });
 });
 

@@ -77,6 +77,10 @@ function times(frames: number, rate: number, without: readonly number[] = []): F
   return Float64Array.from(numbers, (k) => Math.round((1000 * k) / rate) / 1000);
 }
 
+/** Times of a variable rate, and the same on a clock of milliseconds. */
+const UNEVEN = Float64Array.from({ length: 250 }, (_, k) => 0.04 * k + 0.0141 * Math.sin(k) + 0.3 * (k >> 6));
+const inMilliseconds = (all: Float64Array) => all.map((time) => Math.round(1000 * time) / 1000);
+
 /** A picture of 16 by 16 boxes with a pattern of its own in each row. */
 const RAMP = Float32Array.from(
   { length: 256 },
@@ -633,6 +637,30 @@ describe('preflight finds', () => {
     expect(late.find(({ code }) => code === 'frame-count')?.fix).toBe('--offset auto');
   });
 
+  it('frames lost or doubled within the first seconds, and no offset beside them', () => {
+    const slip = { frame: 30, by: -4, ahead: -4 };
+    const alignment = { ...ALIGNED, slip, repeated: { reference: 0, distorted: 4 } };
+    expect(findings({}, {}, { alignment })).toMatchObject([
+      { code: 'slip', severity: 'error', places: [{ frame: 30, frames: -4 }] },
+    ]);
+    const moved = { ...alignment, offset: 2, candidates: [{ offset: 2, similarity: 0.99 }] };
+    const told = findings({}, {}, { alignment: moved });
+    expect(told.map(({ code, fix }) => [code, fix])).toEqual([
+      ['slip', undefined],
+      ['offset', '--offset 2'],
+    ]);
+    expect(told[1]?.message).toContain('(99 % certain)');
+  });
+
+  it('one finding of frames that run at another speed', () => {
+    const film = { timestamps: times(240, 24), frameRate: { num: 24, den: 1 } };
+    const told = findings(film, { timestamps: times(240, 25) });
+    expect(told.map(({ code }) => code)).toEqual(['frame-rate']);
+    expect(told[0]?.message).toContain(
+      'the same frames are shown at another speed, and are compared by number',
+    );
+  });
+
   it('every code in one of these cases', () => {
     // What is found while a pair is scored, and of the bytes of raw video, has tests of its own.
     const whileScored = new Set<FindingCode>([
@@ -651,6 +679,36 @@ describe('preflight finds', () => {
 describe('preflight does not cry wolf over', () => {
   it.each<[string, Partial<SideFacts>, Partial<SideFacts>, PreflightContext?]>([
     ['an average rate that is a little off', {}, { frameRate: { num: 250, den: 9.99 }, frameCount: 250 }],
+    [
+      'a variable rate with the very same times',
+      { timestamps: UNEVEN },
+      { timestamps: inMilliseconds(UNEVEN) },
+    ],
+    [
+      'an average of the same irregular times that one container states',
+      { timestamps: UNEVEN, frameRate: { num: 25, den: 1 } },
+      { timestamps: inMilliseconds(UNEVEN), frameRate: { num: 1625, den: 119 } },
+    ],
+    [
+      'frames that both lack at the same times',
+      { timestamps: times(250, 25, [30, 90, 91]) },
+      { timestamps: times(250, 25, [30, 90, 91]) },
+    ],
+    [
+      'frames at nearly the same time in both',
+      { timestamps: Float64Array.from([...times(249, 25), 3.0004]).sort() },
+      { timestamps: Float64Array.from([...times(249, 25), 3.001]).sort() },
+    ],
+    [
+      'single pictures, of which one container states a rate',
+      { timestamps: times(1, 1), frameRate: { num: 1, den: 1 }, frameCount: 1, duration: 1 },
+      { timestamps: null, frameCount: 1, duration: null },
+    ],
+    [
+      'a rate that is the clock of a container',
+      { timestamps: times(30, 30) },
+      { timestamps: inMilliseconds(times(30, 30)), frameRate: { num: 1000, den: 1 } },
+    ],
     ['a range that one does not state', { colorRange: 'limited' }, {}],
     ['the matrix that VP8 has without a label', {}, { codec: 'vp8', matrix: 'bt470bg' }],
     ['the same of a reference', { codec: 'vp8', matrix: 'bt470bg' }, { codec: 'h264' }],
@@ -715,5 +773,23 @@ describe('preflight does not cry wolf over', () => {
     ['contrast lost to compression', {}, {}, { alignment: { ...ALIGNED, levels: { gain: 0.95, bias: 5 } } }],
   ])('%s', (_, reference, distorted, context = {}) => {
     expect(findings(reference, distorted, context)).toEqual([]);
+  });
+
+  it.each<[string, Partial<SideFacts>, Partial<SideFacts>, PreflightContext?]>([
+    [
+      'frames that only the distorted video has, at times between those of the reference',
+      { timestamps: times(250, 25, [30, 90, 91]) },
+      { timestamps: times(250, 25) },
+      { alignment: ALIGNED },
+    ],
+    [
+      'a last frame that one of two has that begin together',
+      { timestamps: times(250, 25), duration: null },
+      { timestamps: times(249, 25), duration: null },
+      { alignment: ALIGNED },
+    ],
+  ])('%s, which it mentions', (_, reference, distorted, context = {}) => {
+    const severities = findings(reference, distorted, context).map(({ severity }) => severity);
+    expect(new Set(severities)).toEqual(new Set(['info']));
   });
 });

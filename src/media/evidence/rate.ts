@@ -1,0 +1,185 @@
+/**
+ * @module media/evidence/rate
+ * Decides how many frames a second a video shows: by the commonest interval of its times, then by the rate that its
+ * container names. An average is the last resort: lost frames lower it, and slow no other frame down.
+ */
+import type { Fraction } from '../decoder.js';
+
+/** What is known of a video's rate. */
+export interface RateFacts {
+  /** Presentation times of all frames in seconds, ascending. */
+  readonly timestamps?: Float64Array | null;
+  /** What its container declares. */
+  readonly frameRate?: Fraction;
+  readonly frameCount?: number | null;
+  /** Seconds. */
+  readonly duration?: number | null;
+}
+
+/** The time from most frames to the next. */
+export interface CommonInterval {
+  /** Seconds. */
+  readonly seconds: number;
+  /** Seconds by which rounding of times may have changed it. */
+  readonly error: number;
+}
+
+/** Clocks that round times, coarsest first, seconds: that of GIF, and that of Matroska and Flash. */
+const CLOCKS = [0.01, 0.001] as const;
+
+/** The same of MPEG and MP4. */
+const TICK = 2e-5;
+
+/** Largest ratio of intervals of one rate that a camera keeps unsteadily. */
+const UNSTEADY = 1.2;
+
+/** Share of the intervals that must be alike for a rate. */
+const MOST = 0.6;
+
+/** Largest relative difference of equal rates: 24 and 24000/1001 differ by five times as much. */
+const SAME_RATE = 2e-4;
+
+/** Relative difference of declared rates that averaging does not explain. */
+const CERTAIN_RATE = 0.01;
+
+/** Relative differences of an average from the nominal rate that lost frames make of it: 24 is no 24000/1001 of them. */
+const LOST = [0.0015, 0.12] as const;
+
+/** Rates above this are ticks of a clock. */
+const HIGHEST = 480;
+
+/**
+ * The commonest interval. Rounding makes neighbours of it differ: at 30 frames a second and whole milliseconds, 33 and 34
+ * alternate.
+ * @returns `undefined` if no interval is that of most frames
+ */
+export function commonInterval(times: Float64Array): CommonInterval | undefined {
+  const known = remembered.get(times);
+  if (known !== undefined) return known ?? undefined;
+  const found = findInterval(times);
+  remembered.set(times, found ?? null);
+  return found;
+}
+
+/** Many findings ask for the same times, of which a long file has many. */
+const remembered = new WeakMap<Float64Array, CommonInterval | null>();
+
+function findInterval(times: Float64Array): CommonInterval | undefined {
+  if (times.length < 2) return undefined;
+  const steps = times.subarray(1).map((time, i) => time - (times[i] ?? Number.NaN));
+  const sorted = steps.filter((step) => step > 0).sort();
+  const clock = clockOf(times);
+  const rounded = mostWithin(sorted, (least) => least + 1.05 * Math.min(clock ?? 0.001, least / 2));
+  const among = rounded ?? mostWithin(sorted, (least) => UNSTEADY * least);
+  if (!among) return undefined;
+  const [least, largest] = among;
+  let [sum, count, runs, within] = [0, 0, 0, false];
+  for (const step of steps) {
+    const alike = step >= least && step <= largest;
+    if (alike) [sum, count] = [sum + step, count + 1];
+    if (alike && !within) runs++;
+    within = alike;
+  }
+  // Within a run, rounding changes nothing but its ends.
+  const error = (Math.max(clock ?? TICK, largest - least) * Math.sqrt(runs)) / count;
+  return { seconds: sum / count, error };
+}
+
+/** The unit of which all times are multiples, if it is coarse. */
+function clockOf(times: Float64Array): number | undefined {
+  return CLOCKS.find((clock) =>
+    times.every((time) => Math.abs(time / clock - Math.round(time / clock)) < 1e-4),
+  );
+}
+
+/** The least and the largest of most values that lie within a window; `undefined` if no window has most of them. */
+function mostWithin(
+  sorted: Float64Array,
+  end: (least: number) => number,
+): readonly [number, number] | undefined {
+  let [first, last] = [0, -1];
+  for (let i = 0, j = 0; i < sorted.length; i++) {
+    const limit = end(sorted[i] ?? Number.NaN);
+    while (j < sorted.length && (sorted[j] ?? Number.NaN) <= limit) j++;
+    if (j - i > last - first + 1) [first, last] = [i, j - 1];
+  }
+  return last - first + 1 > MOST * sorted.length
+    ? [sorted[first] ?? Number.NaN, sorted[last] ?? Number.NaN]
+    : undefined;
+}
+
+/** Frames per second by times: those of the commonest interval, or of all where there is none; `undefined` for one frame. */
+export function rateOfTimes(times: Float64Array): number | undefined {
+  const common = commonInterval(times);
+  if (common) return 1 / common.seconds;
+  const span = (times.at(-1) ?? 0) - (times[0] ?? 0);
+  return span > 0 ? (times.length - 1) / span : undefined;
+}
+
+/** Frames per second, by the best evidence that is there. */
+export function rateOf({ timestamps, frameRate }: RateFacts): Fraction | undefined {
+  const common = timestamps ? commonInterval(timestamps) : undefined;
+  if (!common) {
+    if (frameRate) return frameRate;
+    const counted = timestamps && rateOfTimes(timestamps);
+    return counted ? meantRate(counted) : undefined;
+  }
+  const { seconds, error } = common;
+  const declared = frameRate && Math.abs((seconds * frameRate.num) / frameRate.den - 1);
+  if (declared !== undefined && declared <= SAME_RATE + error / seconds) return frameRate;
+  return meantRate(1 / seconds, error / seconds);
+}
+
+/**
+ * The rate that is meant: a whole number, one by 1.001, or half a number, where it is near enough.
+ * @param perSecond frames
+ * @param error relative
+ */
+export function meantRate(perSecond: number, error = 0): Fraction | undefined {
+  if (!(perSecond > 0) || !Number.isFinite(perSecond)) return undefined;
+  const usual = [1, 1001, 2].map((den) => {
+    const num = den === 1001 ? Math.round((perSecond * 1001) / 1000) * 1000 : Math.round(perSecond * den);
+    return { num, den, off: Math.abs(num / den / perSecond - 1) };
+  });
+  // Where rounding leaves several, it is the whole number.
+  const best = usual.find(({ num, off }) => num > 0 && off < SAME_RATE + error);
+  return best ? { num: best.num, den: best.den } : { num: Math.round(perSecond * 1000), den: 1000 };
+}
+
+/** The rate that a container declares: the nominal one where the average is a little below it, as where frames were lost. */
+export function declaredRate(
+  average: Fraction | undefined,
+  nominal: Fraction | undefined,
+): Fraction | undefined {
+  const meant = nominal && nominal.num <= HIGHEST * nominal.den ? nominal : undefined;
+  if (!average || !meant) return average ?? meant;
+  const below = 1 - (average.num * meant.den) / (average.den * meant.num);
+  return below > LOST[0] && below < LOST[1] ? meant : average;
+}
+
+/** True if a rate is one that is meant, not an average of what there is. */
+export function isNominal({ num, den }: Fraction): boolean {
+  return num % den === 0 || den === 1001;
+}
+
+/** True if two rates differ by more than lost frames and rounding explain; a single picture has no rate. */
+export function ratesDiffer(first: RateFacts, second: RateFacts): boolean {
+  const [a, b] = [measured(first), measured(second)];
+  if (!a || !b) return false;
+  return Math.abs(a.perSecond / b.perSecond - 1) > SAME_RATE + a.error + b.error;
+}
+
+/** A rate with its relative error; `undefined` where frames are too few, or come too irregularly. */
+function measured(facts: RateFacts): { readonly perSecond: number; readonly error: number } | undefined {
+  const { timestamps, frameRate, frameCount = null, duration = null } = facts;
+  if (timestamps) {
+    const common = commonInterval(timestamps);
+    return common && { perSecond: 1 / common.seconds, error: common.error / common.seconds };
+  }
+  if (!frameRate || frameCount === 1) return undefined;
+  const perSecond = frameRate.num / frameRate.den;
+  if (isNominal(frameRate)) return { perSecond, error: 0 };
+  // An average may lack a frame at an end.
+  const frames = frameCount ?? (duration ?? 1) * perSecond;
+  return { perSecond, error: Math.min(CERTAIN_RATE, 1 / Math.max(1, frames)) };
+}
