@@ -11,6 +11,7 @@ import {
   rateOf,
   ratesDiffer,
 } from '../../../src/media/evidence/rate.js';
+import { isSamePicture, tellsApart } from '../../../src/media/evidence/stillness.js';
 import { partnersInTime } from '../../../src/media/evidence/times.js';
 
 const cfr = (frames: number, rate: number) => Float64Array.from({ length: frames }, (_, n) => n / rate);
@@ -149,5 +150,28 @@ describe('frames that pair at equal times', () => {
   it('are counted from the frames that are compared first', () => {
     const first = { reference: 0, distorted: 2 };
     expect(partnersInTime({ reference: odd.subarray(2), distorted: odd, first }).alone).toEqual(none);
+  });
+});
+
+describe('content that cannot tell offsets', () => {
+  const picture = (level: (x: number, y: number) => number) =>
+    Float32Array.from({ length: 64 * 36 }, (_, k) => level(k % 64, Math.floor(k / 64)));
+  const flat = picture((x) => 40 + x);
+  const noisy = picture((x, y) => 40 + x + (((x * 7 + y * 13) % 5) - 2));
+  const ball = picture((x, y) => (Math.hypot(x - 20, y - 20) < 2 ? 180 : 40 + x));
+
+  it('shows the same picture, whatever noise is on it', () => {
+    expect(isSamePicture(flat, noisy, 64)).toBe(true);
+    expect(isSamePicture(flat, ball, 64)).toBe(false);
+  });
+
+  it.each([
+    [false, 'a still', 100, 0],
+    [false, 'one cut among slides', 100, 1],
+    [true, 'something that moves now and then', 100, 5],
+    [true, 'the few frames of a short clip', 9, 1],
+  ])('(%s for %s) differs in few frames', (expected, _, frames, moved) => {
+    const pairs = Array.from({ length: frames }, (_, n) => [flat, n < moved ? ball : noisy] as const);
+    expect(tellsApart(pairs, 64)).toBe(expected);
   });
 });
