@@ -652,6 +652,17 @@ describe('preflight finds', () => {
     expect(told[1]?.message).toContain('(99 % certain)');
   });
 
+  it.each<[FindingCode, string, (n: number) => boolean]>([
+    ['lost-frames', 'the first two fifths', (n) => n < 100],
+    ['frame-rate', 'every tenth', (n) => n % 10 === 0],
+    ['variable-frame-rate', 'a fifth here and there', (n) => (n * n) % 11 < 2],
+  ])('%s where %s of the frames are left, at their times', (code, _, isLeft) => {
+    const reference = times(250, 25);
+    const left = reference.filter((_, n) => isLeft(n));
+    const found = findings({ timestamps: reference }, { timestamps: left }, { alignment: ALIGNED });
+    expect(found.find((one) => one.code === code)?.severity).toBe('warning');
+  });
+
   it('one finding of frames that run at another speed', () => {
     const film = { timestamps: times(240, 24), frameRate: { num: 24, den: 1 } };
     const told = findings(film, { timestamps: times(240, 25) });
