@@ -299,12 +299,16 @@ function* timestampFindings(
   // Repetitions count only if the offset is certain; a slip names those that displace all later frames.
   const certain = alignment && !alignment.ambiguous && !alignment.slip;
   const seen = certain ? alignment.repeated : { reference: 0, distorted: 0 };
-  const more = (count: number) => (count > STILL_MOMENT ? count : 0);
+  // A frame that only one has fills the time of the one before it.
+  const more = (side: 'reference' | 'distorted') => {
+    const count = seen[side] - (partners?.alone[side].length ?? 0);
+    return count > STILL_MOMENT ? count : 0;
+  };
   const doubled = (side: TimestampAnalysis | undefined) =>
     side && !pairInTime(partners) ? side.doubled.length : 0;
   const repeated = {
-    reference: Math.max(doubled(ref), more(seen.reference)),
-    distorted: Math.max(doubled(dis), more(seen.distorted)),
+    reference: Math.max(doubled(ref), more('reference')),
+    distorted: Math.max(doubled(dis), more('distorted')),
   };
   if (repeated.reference > 0 || repeated.distorted > 0) {
     const said = (['distorted', 'reference'] as const)

@@ -794,6 +794,12 @@ describe('preflight does not cry wolf over', () => {
       { alignment: ALIGNED },
     ],
     [
+      'pictures that fill the times which the reference leaves out',
+      { timestamps: times(250, 25, [30, 90, 91]) },
+      { timestamps: times(250, 25) },
+      { alignment: { ...ALIGNED, repeated: { reference: 0, distorted: 3 } } },
+    ],
+    [
       'a last frame that one of two has that begin together',
       { timestamps: times(250, 25), duration: null },
       { timestamps: times(249, 25), duration: null },
