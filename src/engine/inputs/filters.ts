@@ -180,7 +180,7 @@ function shapeOf(side: Side): number {
 }
 
 async function bordersOf(platform: Platform, side: Side, signal: AbortSignal): Promise<Shares> {
-  const { borders } = await measure(platform, side, signal, LOOKED_AT);
+  const { borders } = await measure(platform, side, signal, { count: LOOKED_AT });
   if (!borders) {
     throw usageError(
       `crop is auto, but no frame of ${shown(nameOf(side))} that was looked at shows where its picture ends: they are too ` +

@@ -246,13 +246,14 @@ export class Preflight {
         shared: this.#shared,
         signal,
       });
-    const measured = (side: Side, until: AbortSignal) => measure(this.#platform, side, until);
+    const measured = (side: Side, until: AbortSignal, other: Side) =>
+      measure(this.#platform, side, until, { length: lengthOf(side) ?? lengthOf(other) });
     const found = await unlessUnreadable(
       Promise.all([
         searching,
-        this.#shared?.measured((until) => measured(sides.reference, until)) ??
-          measured(sides.reference, signal),
-        measured(sides.distorted, signal),
+        this.#shared?.measured((until) => measured(sides.reference, until, sides.distorted)) ??
+          measured(sides.reference, signal, sides.distorted),
+        measured(sides.distorted, signal, sides.reference),
       ]),
       signal,
     );
@@ -331,17 +332,29 @@ function sideFacts(side: Side): SideFacts {
   return { ...facts, ...(encoderSettings && { encoderSettings }), timestamps, ...(setBacks && { setBacks }) };
 }
 
-/** Measures a few frames spread over a video, opened once more; none of one that can be read only once. */
+/** Number of frames, where it is known before decoding. */
+function lengthOf(side: Side): number | null {
+  if (side.kind !== 'encoded') return side.source.info.frameCount;
+  return side.times?.length ?? side.video.facts.frameCount;
+}
+
+/**
+ * Measures a few frames spread over a video, opened once more; none of one that can be read only once.
+ * @param length frames over which to spread them; default: as many as are known of the video
+ */
 export async function measure(
   platform: Platform,
   side: Side,
   signal: AbortSignal,
-  count = MEASURED,
+  {
+    count = MEASURED,
+    length = lengthOf(side),
+  }: { readonly count?: number; readonly length?: number | null } = {},
 ): Promise<SideMeasurements> {
   const { measureEncoded, measureLuma, spreadFrames } = await import('../../media/preflight/measure.js');
   if (side.kind === 'encoded') {
     const { video, times } = side;
-    const frames = spreadFrames(times?.length ?? video.facts.frameCount, count);
+    const frames = spreadFrames(length, count);
     const rate = video.facts.frameRate ? video.facts.frameRate.num / video.facts.frameRate.den : 25;
     const at = frames.map((frame) => times?.[frame] ?? frame / rate);
     const { openDecoded } = await import('../../media/decoders.js');
@@ -351,7 +364,7 @@ export async function measure(
   if (!descriptor) return { frames: [], sharpness: [], borders: null };
   const source = reopen(descriptor, platform.files);
   try {
-    return await measureLuma(source, spreadFrames(source.info.frameCount, Math.max(count, 5)), signal);
+    return await measureLuma(source, spreadFrames(length, Math.max(count, 5)), signal);
   } finally {
     await source.close();
   }

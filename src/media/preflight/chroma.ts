@@ -2,8 +2,8 @@
  * @module media/preflight/chroma
  * Findings about colour that VMAF does not see: chroma that is gone, constant, or in the other plane.
  */
-import { finding, rounded, vf } from './text.js';
-import type { ChromaSquares, Finding, PreflightContext, SideFacts } from './types.js';
+import { finding, rateOf, rounded, vf } from './text.js';
+import type { Finding, PreflightContext, SideFacts } from './types.js';
 
 /** Least correlation of the pictures for their colours to be compared. */
 const COMPARABLE = 0.95;
@@ -37,7 +37,7 @@ export function* chromaFindings(
   { alignment, offset = 0 }: PreflightContext,
 ): Generator<Finding> {
   if (!alignment || alignment.similarity < COMPARABLE || alignment.offset !== offset) return;
-  const found = coloursOf(reference.measured?.chroma ?? [], distorted.measured?.chroma ?? []);
+  const found = coloursOf(reference, distorted);
   if (!found || found.reference < found.samples * COLOURED ** 2) return;
   const [cb, cr] = [found.cb / found.samples, found.cr / found.samples].map((mean) => rounded(mean, 0));
   const about = (what: string, values: readonly [string, string], fix?: string) =>
@@ -60,15 +60,12 @@ export function* chromaFindings(
   }
 }
 
-function coloursOf(
-  reference: readonly (ChromaSquares | null)[],
-  distorted: readonly (ChromaSquares | null)[],
-): Colours | undefined {
+function coloursOf(reference: SideFacts, distorted: SideFacts): Colours | undefined {
   const sums: Colours = { samples: 0, reference: 0, distorted: 0, straight: 0, swapped: 0, cb: 0, cr: 0 };
-  if (reference.length !== distorted.length) return undefined;
-  for (const [k, own] of reference.entries()) {
-    const other = distorted[k];
-    if (!own || !other) return undefined;
+  const others = distorted.measured?.chroma ?? [];
+  for (const [k, own] of (reference.measured?.chroma ?? []).entries()) {
+    const other = others[k];
+    if (!own || !other || !showSameMoment(reference, distorted, k)) continue;
     const means = [mean(other.cb), mean(other.cr)] as const;
     for (let i = 0; i < own.cb.length; i++) {
       const [b, r] = [own.cb[i] ?? 128, own.cr[i] ?? 128];
@@ -83,6 +80,15 @@ function coloursOf(
     }
   }
   return sums.samples === 0 ? undefined : sums;
+}
+
+/** Whether the `k`-th measured frames are at most a frame apart: by time where both have times, else by number. */
+function showSameMoment(reference: SideFacts, distorted: SideFacts, k: number): boolean {
+  const [ref, dis] = [reference.measured?.frames[k], distorted.measured?.frames[k]];
+  if (ref === undefined || dis === undefined) return false;
+  const [refRate, disRate] = [rateOf(reference), rateOf(distorted)];
+  if (!reference.timestamps || !distorted.timestamps || !refRate || !disRate) return Math.abs(ref - dis) <= 1;
+  return Math.abs(ref / refRate - dis / disRate) * Math.min(refRate, disRate) <= 1;
 }
 
 const mean = (values: Float32Array): number => values.reduce((sum, value) => sum + value, 0) / values.length;

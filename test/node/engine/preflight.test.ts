@@ -354,3 +354,21 @@ describe.runIf(hasFfmpeg)(`videos of a single frame, ${needsFfmpeg}`, () => {
     );
   });
 });
+
+describe.runIf(hasFfmpeg)(`colours of a stream whose length nothing states, ${needsFfmpeg}`, () => {
+  const colourful = () => {
+    const picture = 'testsrc2=s=160x90:r=25:d=4,hue=h=360*t';
+    return ffmpeg(join(encodeFolder(), 'hues.mp4'), ['-f', 'lavfi', '-i', picture, '-pix_fmt', 'yuv420p']);
+  };
+
+  it('are compared at the same moments', async () => {
+    const distorted = colourful();
+    const copy = ['-i', distorted, '-c', 'copy', '-bsf:v', 'h264_mp4toannexb', '-f', 'h264'];
+    const reference = ffmpeg(join(encodeFolder(), 'hues.264'), copy);
+    const { findings } = await inspect({ reference, distorted });
+    expect(findings.map(({ code }) => code)).not.toContain('chroma');
+    const grey = ffmpeg(join(encodeFolder(), 'hues-gone.mp4'), ['-i', distorted, '-vf', 'hue=s=0']);
+    const lost = await inspect({ reference, distorted: grey });
+    expect(lost.findings).toContainEqual(expect.objectContaining({ code: 'chroma', distorted: 'grey' }));
+  });
+});

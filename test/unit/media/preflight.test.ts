@@ -736,6 +736,12 @@ describe('preflight does not cry wolf over', () => {
       { measured: coloured((i) => [90 + i / 4, 170 - i / 3]) },
       { measured: coloured((i) => [94 + i / 4.4, 166 - i / 3.3]) },
     ],
+    [
+      'colours of other moments',
+      { measured: coloured((i) => [90 + i / 4, 170 - i / 3]) },
+      { measured: { ...coloured((i) => [170 - i / 4, 90 + i / 3]), frames: [12, 36, 60] } },
+      { alignment: ALIGNED },
+    ],
     ['names of the same transfer function', { transfer: 'bt709' }, { transfer: 'bt2020-10' }],
     ['primaries that one does not state', { primaries: 'bt709' }, {}],
     ['lengths of parts', {}, { frameCount: 100, duration: 4 }, { partial: true }],
