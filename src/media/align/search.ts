@@ -56,7 +56,7 @@ export function search(evidence: Evidence, window: number, assumed: number, base
   }
   const best = choose(evidence, tried);
   const fitness = best === undefined ? undefined : tried.get(best);
-  if (best === undefined || !fitness) return tooShort(assumed + base, shorter);
+  if (best === undefined || !fitness) return tooShort(evidence, assumed, base);
 
   // Odds of each offset against the best; their sum gives the probability of the best.
   let total = 0;
@@ -172,17 +172,20 @@ function explainDoubt(
   return 'static';
 }
 
-function tooShort(assumed: number, frames: number): AlignResult {
+/** The assumed offset, with what the few pairs there show of the pictures. */
+function tooShort(evidence: Evidence, assumed: number, base: number): AlignResult {
+  const frames = Math.min(evidence.frames.reference, evidence.frames.distorted);
+  const { pairs, similarity, gain, bias } = evidence.fitness(assumed);
   return {
-    offset: assumed,
+    offset: assumed + base,
     confidence: 0,
     candidates: [],
-    compared: 0,
+    compared: pairs,
     ambiguous: true,
     reason: 'short',
     explanation: `${frames === 1 ? '1 frame is' : `${frames} frames are`} too few to find an offset.`,
-    similarity: 0,
-    levels: { gain: 1, bias: 0 },
+    similarity,
+    levels: similarity > 0 ? { gain, bias } : { gain: 1, bias: 0 },
     repeated: { reference: 0, distorted: 0 },
   };
 }

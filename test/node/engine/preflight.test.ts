@@ -342,6 +342,12 @@ describe.runIf(hasFfmpeg)(`videos of a single frame, ${needsFfmpeg}`, () => {
     expect(models).toHaveLength(1);
   });
 
+  it('are compared in colour too', async () => {
+    const grey = first('one-grey.mp4', '-vf', 'hue=s=0');
+    const { findings } = await inspect({ reference: videos.MP4(), distorted: grey });
+    expect(findings).toContainEqual(expect.objectContaining({ code: 'chroma', distorted: 'grey' }));
+  });
+
   it('are a pair where Y4M goes by times', async () => {
     const request = { reference: videos.Y4M(), distorted: videos.Y4M() };
     expect((await score(request, { ...QUICK, frameRatePolicy: 'nearest' })).frameCount).toBe(1);

@@ -187,7 +187,17 @@ describe('align doubts', () => {
   it.each([1, 2, 3])('clips of %i frames', async (frames) => {
     const content = moving(1);
     const result = await align(video(content, { frames }), video(content, { frames }), { assumed: 1 });
-    expect(result).toMatchObject({ offset: 1, confidence: 0, reason: 'short', compared: 0 });
+    expect(result).toMatchObject({ offset: 1, confidence: 0, reason: 'short', compared: frames - 1 });
+  });
+
+  it.each([1, 3])('whose levels differ, of %i frames', async (frames) => {
+    const content = moving(1);
+    const graded = video(content, { frames, gain: 0.8, bias: 20 });
+    const { reason, similarity, levels } = await align(video(content, { frames }), graded);
+    expect(reason).toBe('short');
+    expect(similarity).toBeGreaterThan(0.99);
+    expect(levels.gain).toBeCloseTo(0.8, 2);
+    expect(levels.bias).toBeCloseTo(20, 0);
   });
 });
 
