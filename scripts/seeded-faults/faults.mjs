@@ -43,7 +43,7 @@ export const FAULTS = [
   fault('BD-rate without conversion to percent', 'src/report/bd-rate.ts', 'value: Math.expm1(mean) * 100', 'value: mean * 100', 'report'),
   fault('bounds of <= read as >=', 'src/report/limits.ts', "=== '<=' ? '<=' : '>='", "=== '=<' ? '<=' : '>='", 'report', 'cli'),
   fault('harmonic mean without its shift', 'src/report/pool.ts', 'count / inverse - 1', 'count / inverse', 'report', 'accuracy'),
-  fault('warnings do not make a score untrusted', 'src/report/trust.ts', "(severity === 'warning' && WRONG_PAIR.includes(code))", 'false', 'report', 'cli'),
+  fault('warnings do not make a score untrusted', 'src/report/trust.ts', "severity === 'error' || WRONG_PAIR.includes(code)", "severity === 'error'", 'report', 'cli'),
   fault('overflowing products in correlation', 'src/evaluate/correlation.ts', 'Math.max(-1, Math.min(1, xy / product))', 'xy / product', 'evaluate'),
   fault('colours beyond the end of the palette', 'src/pictures/palette.ts', 'Math.min(1, Math.max(0, share)) || 0', 'Math.max(0, share) || 0', 'pictures'),
   fault('length of a protobuf field not checked', 'src/tiny/onnx/protobuf.ts', 'if (length < 0 || length > this.#end - start) {', 'if (length < 0) {', 'tiny'),

@@ -4,7 +4,7 @@
  */
 import { baseName } from '../report/facts.js';
 import { type Remark, remarks } from '../report/findings.js';
-import { isWrongPair, remedyText } from '../report/trust.js';
+import { remedyText } from '../report/trust.js';
 import type { FailedEncode, Report } from '../report/types.js';
 import type { Terminal } from './terminal.js';
 
@@ -23,8 +23,8 @@ export function complainOf(reports: readonly Report[], terminal: Terminal): void
 }
 
 /** The first words of a line: the severity, or that the score must not be used. */
-function labelOf({ severity, finding }: Remark): string {
-  return finding && isWrongPair(finding) ? 'untrusted score' : severity;
+function labelOf({ severity, grave }: Remark): string {
+  return grave ? 'untrusted score' : severity;
 }
 
 /**

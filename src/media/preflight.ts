@@ -3,10 +3,10 @@
  * Checks a pair before scoring: findings about all that makes two videos a bad pair, with hints that resolve them.
  */
 import { geometryFindings } from './preflight/geometry.js';
+import { judge } from './preflight/judge.js';
 import { modelFindings } from './preflight/model.js';
 import { sampleFindings } from './preflight/samples.js';
 import { swapFindings } from './preflight/swap.js';
-import { bySeverity } from './preflight/text.js';
 import { timingFindings } from './preflight/timing.js';
 import { trackFindings } from './preflight/tracks.js';
 import type { Finding, PreflightContext, SideFacts } from './preflight/types.js';
@@ -25,19 +25,20 @@ export {
 
 /**
  * Compares the facts about two videos. Reads no files; uses timestamps, measurements and the alignment if present.
- * @returns findings, the most severe first; empty if no problems were found
+ * @returns findings weighed together, the gravest first, each before what follows from it; empty if no problems were found
  */
 export function preflight(
   reference: SideFacts,
   distorted: SideFacts,
   context: PreflightContext = {},
 ): Finding[] {
-  return [
+  const found = [
     ...trackFindings(reference, distorted),
     ...swapFindings(reference, distorted),
     ...timingFindings(reference, distorted, context),
     ...geometryFindings(reference, distorted, context),
     ...sampleFindings(reference, distorted, context),
     ...modelFindings(reference, distorted, context),
-  ].sort(bySeverity);
+  ];
+  return judge(found, context);
 }

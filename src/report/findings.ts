@@ -10,6 +10,8 @@ import { isWrongPair, remedyText } from './trust.js';
 import type { Report } from './types.js';
 
 const ORDER: readonly Severity[] = ['error', 'warning', 'info'];
+/** The sign of what another finding explains. */
+const FOLLOWS = '└';
 const SIGNS: Readonly<Record<Severity, string>> = { error: '×', warning: '!', info: '·' };
 
 /** Something to say about one or several of the encodes. */
@@ -20,13 +22,17 @@ export interface Remark {
   readonly message: string;
   readonly fix?: string | undefined;
   readonly finding?: Finding | undefined;
+  /** Whether it makes a score worthless. */
+  readonly grave: boolean;
+  /** The message of the remark that explains this one. */
+  readonly follows?: string | undefined;
   /** Indices of the reports it is about. */
   readonly of: readonly number[];
 }
 
 /**
- * What reports warn of, the same thing once: what makes a score worthless, then by severity; findings of preflight before
- * warnings not among them.
+ * What reports warn of, the same thing once: what makes a score worthless, then by severity, each before what follows from
+ * it; findings of preflight before warnings not among them.
  */
 export function remarks(reports: readonly Partial<Pick<Report, 'preflight' | 'warnings'>>[]): Remark[] {
   const all = new Map<string, Remark & { of: number[] }>();
@@ -38,18 +44,29 @@ export function remarks(reports: readonly Partial<Pick<Report, 'preflight' | 'wa
   for (const [i, { preflight = [], warnings = [] }] of reports.entries()) {
     for (const finding of preflight) {
       const { severity, code, message, fix } = finding;
-      add(`${severity} ${code} ${message}`, { severity, code, message, fix, finding }, i);
+      const grave = isWrongPair(finding, preflight);
+      const follows = preflight.find((one) => one.code === finding.follows)?.message;
+      add(`${severity} ${code} ${message}`, { severity, code, message, fix, finding, grave, follows }, i);
     }
     for (const message of warnings) {
       if (preflight.some((finding) => finding.message === message)) continue;
-      add(message, { severity: 'warning', message }, i);
+      add(message, { severity: 'warning', message, grave: false }, i);
     }
   }
-  return [...all.values()].sort((a, b) => gravity(a) - gravity(b));
+  const list = [...all.values()];
+  const named = new Set(list.map(({ message }) => message));
+  const causes = list.filter(({ follows }) => follows === undefined || !named.has(follows));
+  causes.sort((a, b) => gravity(a) - gravity(b));
+  return causes.flatMap((cause) => [cause, ...followersOf(cause, list)]);
 }
 
-function gravity({ severity, finding }: Remark): number {
-  return finding && isWrongPair(finding) ? -1 : ORDER.indexOf(severity);
+function gravity({ severity, grave }: Remark): number {
+  return grave ? -1 : ORDER.indexOf(severity);
+}
+
+/** What follows from a remark, directly or by way of others. */
+function followersOf({ message }: Remark, list: readonly Remark[]): Remark[] {
+  return list.filter(({ follows }) => follows === message).flatMap((one) => [one, ...followersOf(one, list)]);
 }
 
 /**
@@ -62,7 +79,11 @@ export function remarkLines(
   style: Paint,
   names: readonly string[] = [],
 ): string[] {
-  return list.flatMap(({ severity, code, message, finding, of }) => {
+  return list.flatMap(({ severity, code, message, finding, follows, of }) => {
+    if (follows !== undefined) {
+      const [first = '', ...more] = wrap(printable(`[${code}] ${message}`), width - 8);
+      return [style.dim(`    ${FOLLOWS} ${first}${more.length > 0 ? ' …' : ''}`)];
+    }
     const about = of.length < names.length ? `${of.map((i) => names[i]).join(', ')}: ` : '';
     const tone = severity === 'info' ? (text: string) => text : style.warn;
     const sentence = wrap(printable(about + message), width - 4).map((line, i) =>

@@ -370,6 +370,7 @@ export const finding = objectOf<Omit<Finding, 'hint'>>({
   reference: optional(plain),
   distorted: optional(plain),
   fix: optional(text),
+  follows: optional(openChoice<FindingCode>()),
   places: optional(list(objectOf<FindingPlace>({ frame: integer, frames: integer }))),
 });
 

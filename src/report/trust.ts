@@ -4,7 +4,8 @@
  * the numbers are read.
  */
 import { requireArray, requireObject } from '../core/arguments.js';
-import type { Finding, Severity } from '../media/preflight/types.js';
+import { causeRank, judge } from '../media/preflight/judge.js';
+import type { Finding } from '../media/preflight/types.js';
 import type { Trust } from './schema.js';
 import type { Report } from './types.js';
 
@@ -13,21 +14,11 @@ export type { Trust } from './schema.js';
 /** Whether a report's numbers can be believed. */
 export type Verdict = Trust['verdict'];
 
-/**
- * Findings that stand for a wrong pair also as warnings, each before those that follow from it: what shows different
- * moments differs in sharpness too.
- */
-const WRONG_PAIR: readonly string[] = [
-  'dynamic-range',
-  'dolby-vision',
-  'lost-frames',
-  'unrelated',
-  'offset',
-  'swapped',
-];
+/** Findings that stand for a wrong pair also as warnings, and where another explains why pictures do not belong together. */
+const MISMATCHED: readonly string[] = ['dynamic-range', 'dolby-vision', 'lost-frames', 'unrelated', 'offset'];
 
-/** Findings about the frame of the pictures, which explain why these look unrelated. */
-const FRAMING: readonly string[] = ['raw-geometry', 'display-aspect', 'black-borders'];
+/** Those that do so as warnings only. */
+const WRONG_PAIR: readonly string[] = [...MISMATCHED, 'swapped'];
 
 /** The sign of a verdict beside a score; nothing for a fine one. Findings of the same weight have the same. */
 export const TRUST_SIGNS: Readonly<Record<Verdict, string>> = { fine: '', doubtful: '!', untrusted: '×' };
@@ -70,14 +61,15 @@ export interface Judgement {
 /** As {@link trustOf}, with the root cause as it was found. */
 export function flawOf(report: Judged): Judgement {
   requireObject('report', report, 'a report');
-  const { preflight = [], warnings = [] } = report;
-  requireArray('report.preflight', preflight);
+  const { preflight: found = [], warnings = [] } = report;
+  requireArray('report.preflight', found);
   requireArray('report.warnings', warnings);
-  const wrong = preflight.filter(isWrongPair).sort((a, b) => causeRank(a) - causeRank(b));
-  if (wrong.length > 0) return judgement('untrusted', [...framing(wrong, preflight), ...wrong]);
+  const preflight = judge(found);
+  const wrong = preflight.filter((finding) => isWrongPair(finding, preflight));
+  if (wrong.length > 0) return judgement('untrusted', inOrder(wrong));
   const doubts = preflight.filter(({ severity }) => severity === 'warning');
   const plain = warnings.filter((message) => preflight.every((finding) => finding.message !== message));
-  const grounds = [...doubts, ...plain.map((message) => ({ message }))];
+  const grounds = [...inOrder(doubts), ...plain.map((message) => ({ message }))];
   return judgement(grounds.length > 0 ? 'doubtful' : 'fine', grounds);
 }
 
@@ -94,30 +86,19 @@ function judgement(verdict: Verdict, grounds: readonly Ground[]): Judgement {
   return { trust, root };
 }
 
-/** Whether a finding means that frames are compared which do not belong together. */
-export function isWrongPair({
-  code,
-  severity,
-}: {
-  readonly code: string;
-  readonly severity: Severity;
-}): boolean {
-  return severity === 'error' || (severity === 'warning' && WRONG_PAIR.includes(code));
+/**
+ * Whether a finding means that frames are compared which do not belong together: by itself, or as the cause of others.
+ * @param all findings of the pair; default: only this one
+ */
+export function isWrongPair({ code, severity }: Finding, all: readonly Finding[] = []): boolean {
+  if (severity === 'info') return false;
+  if (severity === 'error' || WRONG_PAIR.includes(code)) return true;
+  return all.some((one) => one.follows === code && MISMATCHED.includes(one.code));
 }
 
-/** What makes pictures look unrelated and can be mended: turned or cropped pictures match at no offset. */
-function framing(wrong: readonly Finding[], preflight: readonly Finding[]): readonly Finding[] {
-  if (wrong[0]?.code !== 'unrelated') return [];
-  const found = preflight.find(
-    (one) => one.severity === 'warning' && one.fix !== undefined && FRAMING.includes(one.code),
-  );
-  return found ? [found] : [];
-}
-
-/** Known root causes first, then errors and warnings in the order in which they were found. */
-function causeRank({ code }: Finding): number {
-  const rank = WRONG_PAIR.indexOf(code);
-  return rank < 0 ? WRONG_PAIR.length : rank;
+/** Causes first, then others in the order in which they were found. */
+function inOrder(findings: readonly Finding[]): Finding[] {
+  return [...findings].sort((a, b) => causeRank(a.code) - causeRank(b.code));
 }
 
 /** Whether a fix changes nothing: it says that the user knows. */

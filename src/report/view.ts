@@ -6,7 +6,7 @@
 export { remarks } from './findings.js';
 export { findingValues, flawsOf } from './flaws.js';
 export { writeTableCsv } from './table.js';
-export { isWrongPair, namedCause, TRUST_OUTLOOK, trustOf } from './trust.js';
+export { namedCause, TRUST_OUTLOOK, trustOf } from './trust.js';
 export { bdTable } from './view/bd.js';
 export * from './view/cell.js';
 export * from './view/chart.js';

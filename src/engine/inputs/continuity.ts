@@ -4,8 +4,9 @@
  */
 import { PAIR_BYTES, SIGNATURE_BYTES, Signer } from '../../media/align/signature.js';
 import { SlipDetector } from '../../media/align/slips.js';
+import { judge } from '../../media/preflight/judge.js';
 import { slipFindings, unwatchedFinding } from '../../media/preflight/slips.js';
-import { bySeverity, uncheckedFinding } from '../../media/preflight/text.js';
+import { uncheckedFinding } from '../../media/preflight/text.js';
 import type { Finding } from '../../media/preflight/types.js';
 import type { FrameSource } from '../../media/types.js';
 import type { KnownInputs, ReadyInputs } from './known.js';
@@ -105,7 +106,7 @@ export class Continuity {
     const found = this.#found(pairs, known, backend);
     // All frames tell of a slip what the first ones told, and more.
     const again = found.some(({ code }) => code === 'slip');
-    return [...known.filter(({ code }) => !(again && code === 'slip')), ...found].sort(bySeverity);
+    return judge([...known.filter(({ code }) => !(again && code === 'slip')), ...found]);
   }
 
   /** The finding of a defect in taking signatures, which ends the check. */

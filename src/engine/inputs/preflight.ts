@@ -12,6 +12,7 @@ import { WIDEST } from '../../media/align/windows.js';
 import { reopen } from '../../media/open.js';
 import type { Side } from '../../media/pairing/prepare.js';
 import { framePartners } from '../../media/pairing/timeline.js';
+import { judge } from '../../media/preflight/judge.js';
 import { uncheckedFinding } from '../../media/preflight/text.js';
 import type { Finding, PreflightContext, SideFacts, SideMeasurements } from '../../media/preflight/types.js';
 import { preflight } from '../../media/preflight.js';
@@ -94,7 +95,7 @@ export class Preflight {
         checked.skipReference + checked.skipDistorted > 0,
     };
     const declared = this.#compare(this.#facts.reference, this.#facts.distorted, this.#context);
-    this.#declared = [...(known.ofBytes ?? []), ...declared];
+    this.#declared = judge([...(known.ofBytes ?? []), ...declared]);
   }
 
   /** @throws {AnyvmafError} `mismatch` for videos that cannot be compared as requested */
@@ -266,10 +267,8 @@ export class Preflight {
   #conclude({ alignment, ...measured }: Observed): Inspection {
     const reference = { ...this.#facts.reference, measured: measured.reference };
     const distorted = { ...this.#facts.distorted, measured: measured.distorted };
-    const findings = [
-      ...(this.#known.ofBytes ?? []),
-      ...this.#compare(reference, distorted, { ...this.#context, alignment }),
-    ];
+    const ofPictures = this.#compare(reference, distorted, { ...this.#context, alignment });
+    const findings = judge([...(this.#known.ofBytes ?? []), ...ofPictures], { alignment });
     return { reference, distorted, findings, alignment };
   }
 

@@ -4,7 +4,7 @@
  */
 import { requireArray, requireObject } from '../../core/arguments.js';
 import { AnyvmafError } from '../../core/errors.js';
-import { bySeverity } from '../../media/preflight/text.js';
+import { judge } from '../../media/preflight/judge.js';
 import type { Finding } from '../../media/preflight/types.js';
 import { buildReport } from '../../report/build.js';
 import type { Report, ReportMeasurer } from '../../report/types.js';
@@ -140,7 +140,7 @@ function findingsOf(
   const rules = all[0]?.continuity;
   if (!known || !rules) return known;
   const defect = parts.find((shard) => shard.defect)?.defect;
-  if (defect) return [...known, defect].sort(bySeverity);
+  if (defect) return judge([...known, defect]);
   const continuity = new Continuity(rules);
   for (const { pairs, signatures } of parts) continuity.add(pairs.first, signatures);
   const found = continuity.findings(extent.pairs, known, backendOf(parts));

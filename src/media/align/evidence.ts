@@ -232,14 +232,25 @@ export class Evidence {
    * @param within counts only distorted frames [first, end)
    */
   favours(offset: number, other: number, within?: readonly [first: number, end: number]): number {
+    const { pictures, changes } = this.kinds(offset, other, within);
+    return pictures + changes;
+  }
+
+  /** The same by kinds of evidence: of the pictures themselves, and of their changes. */
+  kinds(
+    offset: number,
+    other: number,
+    within?: readonly [first: number, end: number],
+  ): Readonly<Record<PairKind, number>> {
     const [a, b] = [this.range(offset), this.range(other)];
     const first = Math.max(a[0], b[0], within?.[0] ?? 0);
     const end = Math.min(a[1], b[1], within?.[1] ?? Number.POSITIVE_INFINITY);
     const pairs = end - first;
-    if (pairs < COMMON_PAIRS && within) return 0;
+    if (pairs < COMMON_PAIRS && within) return { pictures: 0, changes: 0 };
     if (pairs < COMMON_PAIRS) {
       const [mine, theirs] = [this.fitness(offset), this.fitness(other)];
-      return worth(WEIGHING_APART, Math.min(mine.pairs, theirs.pairs), mine.rank - theirs.rank);
+      const all = worth(WEIGHING_APART, Math.min(mine.pairs, theirs.pairs), mine.rank - theirs.rank);
+      return { pictures: all, changes: 0 };
     }
     const mine = this.#sums(offset, first, end);
     const theirs = this.#sums(other, first, end);
@@ -253,7 +264,7 @@ export class Evidence {
     const [better, worse] = pictures > 0 ? [offset, other] : [other, offset];
     const [best, rest] = pictures > 0 ? [mine.pictures, theirs.pictures] : [theirs.pictures, mine.pictures];
     const told = pictures !== 0 && !this.#mayLag(better, worse, best, rest, [first, end]);
-    return gain('changes') + (told ? pictures : 0);
+    return { pictures: told ? pictures : 0, changes: gain('changes') };
   }
 
   /**

@@ -20,6 +20,18 @@ const UNLIKELY = 20;
 /** Least confidence of a clear answer. */
 const CLEAR = 0.9;
 
+/**
+ * Most that is stated of an offset for which both the pictures and their changes speak, or only one of them: chosen so
+ * that as many answers are right (docs/preflight.md).
+ */
+const MOST_STATED = { both: 0.99, one: 0.98 } as const;
+
+/**
+ * Power of the odds in what is stated: the evidence is weighed with care, so that no answer is called clear too soon, and
+ * offsets are right more often than its odds say.
+ */
+const STATED_POWER = 2;
+
 /** Number of offsets that count as the end of the window. */
 const AT_END = 10;
 
@@ -60,19 +72,20 @@ export function search(evidence: Evidence, window: number, assumed: number, base
 
   // Odds of each offset against the best; their sum gives the probability of the best.
   let total = 0;
+  const odds = new Map<number, number>();
   const candidates: AlignCandidate[] = [];
   for (const [offset, { similarity }] of tried) {
-    const odds = offset === best ? 1 : Math.exp(-evidence.favours(best, offset));
-    total += odds;
-    if (odds * UNLIKELY >= 1) candidates.push({ offset, similarity });
+    const against = offset === best ? 1 : Math.exp(-evidence.favours(best, offset));
+    odds.set(offset, against);
+    total += against;
+    if (against * UNLIKELY >= 1) candidates.push({ offset, similarity });
   }
   const related = isRelated(fitness);
-  const likely = related ? 1 / total : 0;
   // What shows the same picture at both offsets fits one of them better by compression alone.
   const told = best === assumed || !tried.has(assumed) || evidence.tellsApart(best, assumed);
   if (!told) addAlike(evidence, best, tried, candidates);
-  const confidence = told ? likely : Math.min(likely, 1 / candidates.length);
-  const clear = confidence >= CLEAR && Math.abs(best) <= window;
+  const most = told ? 1 : 1 / candidates.length;
+  const clear = related && Math.min(1 / total, most) >= CLEAR && Math.abs(best) <= window;
   const reason = clear
     ? 'clear'
     : explainDoubt(candidates, best, window, related || fitness.error <= FEATURELESS);
@@ -89,7 +102,7 @@ export function search(evidence: Evidence, window: number, assumed: number, base
   return {
     offset: offset + base,
     ...(!evidence.oneByOne && { match }),
-    confidence: reason === 'edge' ? Math.min(confidence, 0.5) : confidence,
+    confidence: related ? Math.min(most, stated(offset, odds, clear && both(evidence, best, odds))) : 0,
     candidates: clear
       ? [{ offset: offset + base, similarity: at.similarity }]
       : named.slice(0, MAX_CANDIDATES),
@@ -101,6 +114,25 @@ export function search(evidence: Evidence, window: number, assumed: number, base
     levels: { gain: at.gain, bias: at.bias },
     repeated: evidence.repeated(offset, STILL, MOVES),
   };
+}
+
+/** Whether both kinds of evidence speak for the best offset against the next likely one. */
+function both(evidence: Evidence, best: number, odds: ReadonlyMap<number, number>): boolean {
+  let next: number | undefined;
+  for (const [offset, against] of odds) {
+    if (offset !== best && (next === undefined || against > (odds.get(next) ?? 0))) next = offset;
+  }
+  if (next === undefined) return false;
+  const { pictures, changes } = evidence.kinds(best, next);
+  return pictures > 0 && changes > 0;
+}
+
+/** The probability that is stated of an offset among all that were tried. */
+function stated(offset: number, odds: ReadonlyMap<number, number>, byBoth: boolean): number {
+  let total = 0;
+  for (const against of odds.values()) total += against ** STATED_POWER;
+  const probability = (odds.get(offset) ?? 0) ** STATED_POWER / total;
+  return Math.min(probability, byBoth ? MOST_STATED.both : MOST_STATED.one);
 }
 
 /** Adds offsets at which the reference shows the same pictures as at the best. */

@@ -5,29 +5,49 @@
 import { dimensions, finding, rounded } from './text.js';
 import type { Finding, SideFacts } from './types.js';
 
+/** What a clue is told from. */
+type Kind = 'size' | 'streams' | 'pictures';
+
 /** Evidence for a swap, or against it if the weight is negative. */
 interface Clue {
+  readonly kind: Kind;
   readonly weight: number;
   readonly text: string;
 }
 
-/** Least weight of a likely swap: one strong clue or two weaker ones, and no equal clue against it. */
+/** Least weight of a likely swap: two clues, and no equal clue against it. */
 const LIKELY = 2;
+
+/** Fewest kinds of clues for a swap: labels lie, and pictures are sharpened. */
+const KINDS = 2;
 
 /** Largest distance of frames that show about the same picture. */
 const SAME_PLACE = 12;
 
-/** An encode has less than this share of its master's bit rate. */
-const MUCH_LESS = 0.75;
+/** A reference of less sharpness is the softer one; encodes of all usual codecs have at most 1.006 times their source's. */
+const SOFTER = 0.99;
 
-/** An encode of the distorted video has less than this sharpness relative to it. */
-const AS_SHARP = 0.99;
+/** The same of frames that are not the very same. */
+const MUCH_SOFTER = 0.9;
 
-/** Codecs of masters: lossless, or with little loss. */
-const MEZZANINE = new Set([
+/** The same beside a video without loss, which is no encode if it differs at all. */
+const SOFTER_THAN_LOSSLESS = 0.994;
+
+/** Codecs of masters with little loss. */
+const MEZZANINE = new Set(['prores', 'dnxhd', 'cfhd', 'jpeg2000', 'mjpeg', 'vc2', 'dirac', 'hap']);
+
+/** Codecs without any. */
+const LOSSLESS = new Set([
   ...['rawvideo', 'v210', 'v308', 'v410', 'r210', 'ffv1', 'ffvhuff', 'huffyuv', 'utvideo', 'magicyuv'],
-  ...['prores', 'dnxhd', 'cfhd', 'jpeg2000', 'mjpeg', 'vc2', 'dirac', 'hap', 'qtrle', 'png', 'lagarith'],
+  ...['qtrle', 'png', 'lagarith'],
 ]);
+
+/** What codecs are for, in the order of what they leave of the picture. */
+const Grade = { delivery: 0, mezzanine: 1, lossless: 2 } as const;
+type Grade = (typeof Grade)[keyof typeof Grade];
+
+/** Containers of samples without a codec. */
+const STORED: readonly string[] = ['y4m', 'yuv'];
 
 /** Delivery codecs, and their rough efficiency relative to MPEG-2 at the same quality. */
 const EFFICIENCY = new Map([
@@ -42,7 +62,7 @@ const EFFICIENCY = new Map([
   ['vvc', 5],
 ]);
 
-/** A finding if the facts suggest a swap. */
+/** A finding if the facts and the pictures suggest a swap. */
 export function* swapFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
   const clues = [
     sizeClue(reference, distorted),
@@ -52,8 +72,9 @@ export function* swapFindings(reference: SideFacts, distorted: SideFacts): Gener
     depthClue(reference, distorted),
   ].filter((clue) => clue !== undefined);
   const weight = clues.reduce((sum, clue) => sum + clue.weight, 0);
-  if (weight < LIKELY) return;
-  const evidence = clues.filter((clue) => clue.weight > 0).map(({ text }) => text);
+  const found = clues.filter((clue) => clue.weight > 0);
+  if (weight < LIKELY || new Set(found.map(({ kind }) => kind)).size < KINDS) return;
+  const evidence = found.map(({ text }) => text);
   yield finding(
     'swapped',
     'warning',
@@ -72,30 +93,37 @@ function sizeClue(reference: SideFacts, distorted: SideFacts): Clue | undefined 
   const down = reference.height / distorted.height;
   const text = `the reference is only ${dimensions(reference)} against ${dimensions(distorted)}`;
   // Width and height must both be smaller: only one means a crop or added bars.
-  if (Math.max(across, down) < 0.9) return { weight: 2, text };
-  return Math.min(across, down) > 1.1 ? { weight: -2, text: '' } : undefined;
+  if (Math.max(across, down) < 0.9) return { kind: 'size', weight: 1, text };
+  return Math.min(across, down) > 1.1 ? { kind: 'size', weight: -2, text: '' } : undefined;
 }
 
 function codecClue(reference: SideFacts, distorted: SideFacts): Clue | undefined {
-  const [ref, dis] = [isMaster(reference), isMaster(distorted)];
+  const [ref, dis] = [gradeOf(reference), gradeOf(distorted)];
   if (ref === undefined || dis === undefined || ref === dis) return undefined;
-  if (ref) return { weight: -3, text: '' };
-  // A master's codec may hold a former encode, and a delivery codec may be lossless.
-  const rates = (reference.bitrate ?? 0) / (distorted.bitrate || Number.POSITIVE_INFINITY);
-  const softer = (sharpnessRatio(reference, distorted) ?? 0) < AS_SHARP;
+  // Among masters the codec says little.
+  if (ref > dis) return { kind: 'streams', weight: dis === Grade.delivery ? -3 : -1, text: '' };
   return {
-    weight: rates < MUCH_LESS && softer ? 2 : 1,
-    text: `the reference is ${reference.codec} but the distorted video is ${isLossless(distorted) ? 'lossless ' : ''}${distorted.codec}`,
+    kind: 'streams',
+    weight: 1,
+    text: `the reference is ${reference.codec} but the distorted video is ${nameOf(distorted)}`,
   };
 }
 
-/** `undefined` if the kind of codec is unknown: Y4M and raw video may hold any decoded video. */
-function isMaster(side: SideFacts): boolean | undefined {
-  const { codec } = side;
-  if (codec === undefined) return undefined;
-  if (MEZZANINE.has(codec)) return true;
-  if (isLossless(side)) return true;
-  return EFFICIENCY.has(codec) ? false : undefined;
+function nameOf(side: SideFacts): string {
+  const { codec, container } = side;
+  return codec === undefined ? `stored as ${container}` : `${isLossless(side) ? 'lossless ' : ''}${codec}`;
+}
+
+/**
+ * What a codec is for, in ascending order of quality; `undefined` if its kind is unknown. Y4M and raw video may hold a
+ * decoded encode, which its pictures tell.
+ */
+function gradeOf(side: SideFacts): Grade | undefined {
+  const { codec, container = '' } = side;
+  if (codec === undefined) return STORED.includes(container) ? Grade.lossless : undefined;
+  if (LOSSLESS.has(codec) || isLossless(side)) return Grade.lossless;
+  if (MEZZANINE.has(codec)) return Grade.mezzanine;
+  return EFFICIENCY.has(codec) ? Grade.delivery : undefined;
 }
 
 /** True for H.264 of a lossless profile that no other feature requires, as the chroma is not 4:4:4. */
@@ -105,43 +133,56 @@ function isLossless({ codec, profile, chroma }: SideFacts): boolean {
 
 function bitrateClue(reference: SideFacts, distorted: SideFacts): Clue | undefined {
   const [ref, dis] = [reference.bitrate ?? 0, distorted.bitrate ?? 0];
-  if (ref <= 0 || dis <= 0 || isMaster(reference) || isMaster(distorted)) return undefined;
+  if (
+    ref <= 0 ||
+    dis <= 0 ||
+    [reference, distorted].some((side) => (gradeOf(side) ?? Grade.delivery) !== Grade.delivery)
+  )
+    return undefined;
   const worth = ({ codec }: SideFacts, rate: number) => rate * (EFFICIENCY.get(codec ?? '') ?? 2);
   const part = worth(reference, ref) / worth(distorted, dis);
   const kilobits = (rate: number) => `${Math.round(rate / 1000)} kbit/s`;
   const text = `the reference has only ${kilobits(ref)} against ${kilobits(dis)}`;
-  if (part < 0.4) return { weight: 1.5, text };
-  if (part < 0.75) return { weight: 1, text };
-  return part > 1.35 ? { weight: -1.5, text: '' } : undefined;
+  if (part < 0.75) return { kind: 'streams', weight: 1, text };
+  return part > 1.35 ? { kind: 'streams', weight: -1.5, text: '' } : undefined;
 }
 
 function sharpnessClue(reference: SideFacts, distorted: SideFacts): Clue | undefined {
-  const ratio = sharpnessRatio(reference, distorted);
-  if (ratio === undefined) return undefined;
-  const text = `the reference's frames have ${rounded(ratio, 2)} times the sharpness of the distorted video's`;
-  if (ratio < 0.75) return { weight: 2, text };
-  if (ratio < 0.95) return { weight: 1, text };
-  return ratio > 1.05 ? { weight: -1.5, text: '' } : undefined;
+  const measured = sharpnessRatio(reference, distorted);
+  if (measured === undefined) return undefined;
+  const { ratio, same } = measured;
+  const text = `the reference's frames have ${rounded(ratio, ratio > 0.97 ? 3 : 2)} times the sharpness of the distorted video's`;
+  const softer = !same ? MUCH_SOFTER : gradeOf(distorted) === Grade.lossless ? SOFTER_THAN_LOSSLESS : SOFTER;
+  if (ratio < softer) return { kind: 'pictures', weight: 1, text };
+  return ratio > 1 / softer ? { kind: 'pictures', weight: -1.5, text: '' } : undefined;
 }
 
 /**
- * Geometric mean ratio of sharpness, reference over distorted, of frames of equal size measured at the same places;
- * `undefined` without such frames.
+ * Geometric mean ratio of sharpness, reference over distorted, of frames of equal size measured at about the same places,
+ * and whether they are the same ones; `undefined` without such frames.
  */
-function sharpnessRatio(reference: SideFacts, distorted: SideFacts): number | undefined {
+function sharpnessRatio(
+  reference: SideFacts,
+  distorted: SideFacts,
+): { readonly ratio: number; readonly same: boolean } | undefined {
   const [ref, dis] = [reference.measured?.sharpness ?? [], distorted.measured?.sharpness ?? []];
   if (ref.length !== dis.length || dimensions(reference) !== dimensions(distorted)) return undefined;
   const [refFrames, disFrames] = [reference.measured?.frames ?? [], distorted.measured?.frames ?? []];
-  const logs = ref.flatMap((value, k) => {
+  const logs: number[] = [];
+  let same = true;
+  for (const [k, value] of ref.entries()) {
     const other = dis[k];
     const apart = Math.abs((refFrames[k] ?? Number.NaN) - (disFrames[k] ?? Number.NaN));
-    return value && other && apart <= SAME_PLACE ? [Math.log(value / other)] : [];
-  });
-  return logs.length > 0 ? Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length) : undefined;
+    if (!value || !other || !(apart <= SAME_PLACE)) continue;
+    logs.push(Math.log(value / other));
+    same &&= apart === 0;
+  }
+  if (logs.length === 0) return undefined;
+  return { ratio: Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length), same };
 }
 
 function depthClue(reference: SideFacts, distorted: SideFacts): Clue | undefined {
   if (reference.bitDepth === distorted.bitDepth) return undefined;
   const text = `the reference has only ${reference.bitDepth} bits a sample against ${distorted.bitDepth}`;
-  return { weight: reference.bitDepth < distorted.bitDepth ? 0.5 : -0.5, text };
+  return { kind: 'streams', weight: reference.bitDepth < distorted.bitDepth ? 0.5 : -0.5, text };
 }

@@ -126,13 +126,6 @@ export function uncheckedFinding(what: string, error: unknown): Finding {
   return finding('unchecked', 'warning', /[.!?]$/.test(sentence) ? sentence : `${sentence}.`, [null, null]);
 }
 
-const ORDER: readonly Severity[] = ['error', 'warning', 'info'];
-
-/** The order of findings: the most severe first. */
-export function bySeverity(a: Finding, b: Finding): number {
-  return ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity);
-}
-
 /** `1920x1080`. */
 export function dimensions({ width, height }: { readonly width: number; readonly height: number }): string {
   return `${width}x${height}`;

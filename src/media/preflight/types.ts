@@ -91,6 +91,10 @@ export interface Finding {
   readonly fix?: string;
   /** The fix as data; absent if there is nothing to do, and in findings read from a report. */
   readonly hint?: Hint;
+  /**
+   * Code of the finding that explains this one. It is then an info without a fix: what resolves the other resolves both.
+   */
+  readonly follows?: FindingCode;
   /** Places in the run, at most the first 50. */
   readonly places?: readonly FindingPlace[];
 }

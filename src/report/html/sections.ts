@@ -20,11 +20,11 @@ const SIGNS = { error: ['bad', '!'], warning: ['warn', '!'], info: ['note', 'i']
 /** All that was found about the pairs, which the script folds; `undefined` when there is nothing to say. */
 export function foundSection(list: readonly ReportEncode[]): Markup | undefined {
   const items = remarks(list.map(({ facts }) => facts)).map(
-    ({ severity, code, message, fix, finding, of }) => {
+    ({ severity, code, message, fix, finding, follows, of }) => {
       const [tone, sign] = SIGNS[severity];
       const which = of.length < list.length ? of.map((i) => list[i]?.name).join(', ') : '';
       const values = findingValues(finding);
-      return html`<li class="finding" .style=${`--tone:var(--${tone})`}><span class="sign" role="img" aria-label="${severity}">${sign}</span><div>${which !== '' && html`<b>${which}:</b> `}${message}</div>
+      return html`<li class="finding${follows !== undefined && ' follows'}" .style=${`--tone:var(--${tone})`}><span class="sign" role="img" aria-label="${severity}">${sign}</span><div>${which !== '' && html`<b>${which}:</b> `}${message}</div>
 ${code !== undefined && html`<div class="more"><code>${code}</code>${values !== '' && html`<span>${values}</span>`}${fix !== undefined && html`<span>${accepts(finding) ? '' : 'fix: '}<code>${fix}</code></span>`}</div>`}</li>`;
     },
   );

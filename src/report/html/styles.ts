@@ -186,6 +186,7 @@ summary::before { content: "›"; display: inline-block; transition: transform .
 .worst .line { height: 6px; border-radius: 3px; background: var(--grid); overflow: hidden; } .worst .line i { display: block; height: 100%; background: var(--c); border-radius: 3px; } .worst b { text-align: right; font-weight: 600; }
 .findings { list-style: none; margin: 0; padding: 0; display: grid; gap: 10px; }
 .finding { display: grid; grid-template-columns: auto 1fr; gap: 2px 11px; padding: 11px 14px; border-radius: 10px; background: color-mix(in srgb, var(--tone) 7%, transparent); border: 1px solid color-mix(in srgb, var(--tone) 26%, transparent); overflow-wrap: anywhere; }
+.finding.follows { margin-left: 30px; padding-block: 6px; font-size: 13px; color: var(--soft); }
 .finding .sign { width: 20px; height: 20px; border-radius: 50%; background: var(--tone); color: var(--card); font-weight: 700; font-size: 12.5px; display: grid; place-items: center; margin-top: 1px; }
 .finding .more { grid-column: 2; font-size: 13px; color: var(--soft); display: flex; flex-wrap: wrap; gap: 2px 16px; }
 code { font: 12.5px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }

@@ -37,7 +37,7 @@ function picture(width: number, height: number, value: (x: number, y: number) =>
 }
 
 describe('sharpness', () => {
-  it('is the mean absolute Laplacian, a quarter of it, over the standard deviation', () => {
+  it('is the root mean square of the Laplacian, a quarter of it, over the standard deviation', () => {
     // Columns 0, 100, 0, 100 …: every Laplacian is 4 * sample - (2 * other + 2 * sample) = 200; deviation 50.
     const { luma, format } = picture(102, 9, (x) => 100 * (x & 1));
     expect(sharpness(luma, format)).toBeCloseTo(200 / 4 / 50, 12);
@@ -64,6 +64,25 @@ describe('sharpness', () => {
     };
     const sharper = sharpness(luma(blur - 1), format) ?? 0;
     expect(sharpness(luma(blur), format)).toBeLessThan(0.95 * sharper);
+  });
+
+  it('does not take edges of blocks for detail', () => {
+    const random = seeded(4);
+    const noise = Array.from({ length: 96 * 64 }, () => random.int(20, 120));
+    const at = (x: number, y: number) => noise[y * 96 + x] ?? 0;
+    const step = (x: number, y: number) => 8 * (((x >> 3) + (y >> 3)) & 1);
+    const plain = picture(96, 64, at);
+    const blocks = picture(96, 64, (x, y) => at(x, y) + step(x, y));
+    const value = sharpness(plain.luma, plain.format) ?? 0;
+    expect(sharpness(blocks.luma, blocks.format)).toBeLessThanOrEqual(value);
+    expect(sharpness(blocks.luma, blocks.format)).toBeGreaterThan(0.9 * value);
+  });
+
+  it('does not rise by ringing beside edges that lost height', () => {
+    const half = (x: number) => (x < 50 ? 20 : 180);
+    const lines = picture(100, 64, (x) => half(x) + (x % 20 === 5 ? 60 : 0));
+    const ringing = picture(100, 64, (x) => half(x) + (x % 20 === 5 ? 54 : 2 * (x & 1)));
+    expect(sharpness(ringing.luma, ringing.format)).toBeLessThan(sharpness(lines.luma, lines.format) ?? 0);
   });
 
   it('is null of pictures without contrast, and of tiny ones', () => {

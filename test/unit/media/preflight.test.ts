@@ -559,13 +559,19 @@ const CASES: readonly Case[] = [
     values: ['master.mov', 'encode.mp4'],
     says: "the reference has only 1000 kbit/s against 9000 kbit/s, the reference's frames have 0.8 times the sharpness",
   }),
-  warning('a much blurrier reference of which nothing else is known', 'swapped', {
-    reference: { bitrate: null, measured: measured([0.05, 0.06]) },
-    distorted: { bitrate: null, measured: measured([0.1, 0.1]) },
+  warning('a little softer reference beside video without loss', 'swapped', {
+    reference: { measured: measured([0.0992]) },
+    distorted: { codec: 'ffv1', measured: measured([0.1]) },
+    says: 'the reference is h264 but the distorted video is ffv1',
+  }),
+  warning('the same beside stored frames', 'swapped', {
+    reference: { measured: measured([0.0992]) },
+    distorted: { container: 'y4m', codec: 'rawvideo', bitrate: null, measured: measured([0.1]) },
+    says: 'the distorted video is rawvideo',
   }),
   warning('a delivery codec as reference of a master', 'swapped', {
-    reference: { bitrate: 5_000_000 },
-    distorted: { bitrate: 90_000_000, codec: 'prores' },
+    reference: { bitrate: 5_000_000, measured: measured([0.09]) },
+    distorted: { bitrate: 90_000_000, codec: 'prores', measured: measured([0.1]) },
     says: 'the reference is h264 but the distorted video is prores',
   }),
   warning('an HD model on 2160p', 'model-size', {
@@ -619,13 +625,16 @@ describe('preflight finds', () => {
         { timestamps: even },
         { frameCount: 248, timestamps: gappy },
         frameRatePolicy && { frameRatePolicy },
-      ).find(({ code }) => code === 'frame-count');
-    expect(found()).toMatchObject({
-      severity: 'warning',
-      message: expect.stringContaining('compared by their times'),
-      fix: 'to accept, pass --frame-rate-policy nearest',
-    });
-    expect(found('nearest')?.severity).toBe('info');
+      ).filter(({ code }) => code === 'missing-frames' || code === 'frame-count');
+    expect(found()).toMatchObject([
+      { severity: 'warning', fix: 'to accept, pass --frame-rate-policy nearest' },
+      {
+        severity: 'info',
+        message: expect.stringContaining('compared by their times'),
+        follows: 'missing-frames',
+      },
+    ]);
+    expect(found('nearest').map(({ severity }) => severity)).toEqual(['info', 'info']);
     const torn = { timestamps: even.filter((time) => time < 1 || time > 5) };
     expect(findings({ timestamps: even }, torn).find(({ code }) => code === 'lost-frames')).toMatchObject({
       message: expect.stringContaining('one picture is compared with many'),
@@ -768,6 +777,21 @@ describe('preflight does not cry wolf over', () => {
       'an encode that was sharpened but has less rate',
       { measured: measured([0.1]) },
       { measured: measured([0.12]) },
+    ],
+    [
+      'a much blurrier reference of which nothing else is known',
+      { bitrate: null, measured: measured([0.05, 0.06]) },
+      { bitrate: null, measured: measured([0.1, 0.1]) },
+    ],
+    [
+      'codecs and rates alone',
+      { bitrate: 300_000, measured: measured([0.1]) },
+      { codec: 'prores', bitrate: 90_000_000, measured: measured([0.0999]) },
+    ],
+    [
+      'a little less sharpness in other frames',
+      { measured: { ...measured([0.095]), frames: [20] } },
+      { codec: 'ffv1', measured: { ...measured([0.1]), frames: [21] } },
     ],
     [
       'an HEVC reference at half the rate of MPEG-2',

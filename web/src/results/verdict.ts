@@ -47,14 +47,14 @@ const SIGNS = { error: ['bad', '!'], warning: ['warn', '!'], info: ['note', 'i']
 function found(encodes: Encodes): TemplateResult | undefined {
   const all = remarks(encodes.list.map(({ facts }) => facts));
   if (all.length === 0) return undefined;
-  const items = all.map(({ severity, message, finding, of }) => {
+  const items = all.map(({ severity, message, finding, follows, of }) => {
     const [tone, sign] = SIGNS[severity];
     const values = findingValues(finding);
     const which =
       of.length < encodes.list.length
         ? html`<b>${of.map((i) => encodes.list[i]?.name).join(', ')}: </b>`
         : '';
-    return html`<li class="finding" .style=${`--tone:var(--${tone})`}><span class="sign" role="img" aria-label="${words.findings.severity[severity]}">${sign}</span><div>${which}${message}${values === '' ? '' : html`<div class="small soft">${values}</div>`}</div></li>`;
+    return html`<li class=${follows === undefined ? 'finding' : 'finding follows'} .style=${`--tone:var(--${tone})`}><span class="sign" role="img" aria-label="${words.findings.severity[severity]}">${sign}</span><div>${which}${message}${values === '' ? '' : html`<div class="small soft">${values}</div>`}</div></li>`;
   });
   return html`<details class="found"><summary>${words.findings.found(all.length)}</summary><ul class="findings">${items}</ul></details>`;
 }

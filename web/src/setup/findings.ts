@@ -3,7 +3,7 @@
  * What preflight found before scoring, with a button for each fix that the page can make.
  */
 import type { Finding, FindingValue } from 'anyvmaf';
-import { isWrongPair, remarks, TRUST_OUTLOOK, trustOf } from 'anyvmaf/view';
+import { remarks, TRUST_OUTLOOK, trustOf } from 'anyvmaf/view';
 import { button, fill, h } from '../dom.js';
 import type { Failure } from '../engine/calls.js';
 import { isActive, type Session, type Settings } from '../session.js';
@@ -19,6 +19,10 @@ const ORDER = ['error', 'warning', 'info'] as const;
 /** A finding and the encodes that it is about. */
 interface Shared {
   readonly finding: Finding;
+  /** Whether it makes a score worthless. */
+  readonly grave: boolean;
+  /** Whether the finding before it explains it. */
+  readonly follows: boolean;
   readonly files: readonly File[];
 }
 
@@ -109,13 +113,15 @@ function gather({ distorted, inspections }: Session) {
     if (pair?.phase === 'failed') failures.set(pair.failure.message, pair.failure);
     if (pair?.phase === 'found') found.push({ file, preflight: pair.inspection.findings });
   }
-  const shared = remarks(found).flatMap(({ finding, of }): Shared[] =>
-    finding ? [{ finding, files: of.flatMap((i) => found[i]?.file ?? []) }] : [],
+  const shared = remarks(found).flatMap(({ finding, grave, follows, of }): Shared[] =>
+    finding
+      ? [{ finding, grave, follows: follows !== undefined, files: of.flatMap((i) => found[i]?.file ?? []) }]
+      : [],
   );
   return { shared, failures: [...failures.values()], waiting };
 }
 
-function item(session: Session, { finding, files }: Shared, encodes: number): HTMLElement {
+function item(session: Session, { finding, grave, follows, files }: Shared, encodes: number): HTMLElement {
   const { severity, message, hint, fix } = finding;
   // Known of neither, which two dashes would not say better.
   const none = finding.reference === null && finding.distorted === null;
@@ -124,7 +130,10 @@ function item(session: Session, { finding, files }: Shared, encodes: number): HT
   const apply = () => action && applyFix(session, action, files);
   return h(
     'li',
-    { class: 'finding', style: `--tone: ${isWrongPair(finding) ? TONES.error : TONES[severity]}` },
+    {
+      class: follows ? 'finding follows' : 'finding',
+      style: `--tone: ${grave ? TONES.error : TONES[severity]}`,
+    },
     h('span', { class: 'sign', 'aria-hidden': 'true' }, SIGNS[severity]),
     h(
       'div',

@@ -1,0 +1,213 @@
+/**
+ * @module media/preflight/judge
+ * Weighs all findings of a pair together: which cause explains which others.
+ */
+import type { AlignResult } from '../align/types.js';
+import type { Finding, FindingCode, Severity } from './types.js';
+
+/** What the pictures say beside the findings. */
+interface Evidence {
+  readonly alignment?: AlignResult | undefined;
+}
+
+/** A cause, and what it makes other checks see. */
+interface Rule {
+  readonly cause: FindingCode;
+  readonly explains: readonly FindingCode[];
+  /** Evidence that it needs to explain some of them. */
+  readonly given?: Partial<Record<FindingCode, Condition>>;
+}
+
+/** Whether the cause explains the symptom in this pair. */
+type Condition = (pair: Weighed) => boolean;
+
+interface Weighed {
+  readonly cause: Finding;
+  readonly symptom: Finding;
+  readonly all: readonly Finding[];
+  readonly alignment: AlignResult | undefined;
+}
+
+/** Least correlation of pictures that cover each other, whose timing can be told. */
+const ALIKE = 0.9;
+
+/** Largest relative change of contrast by the wrong matrix. */
+const MATRIX_GAIN = 0.15;
+
+/** Frames from the start in which a search for the offset meets a slip. */
+const SEARCHED = 300;
+
+/** What is told from pictures that were taken to show the same thing. */
+const OF_PICTURES = [
+  'unrelated',
+  'offset-unclear',
+  'swapped',
+  'levels',
+  'chroma',
+  'duplicate-frames',
+] as const;
+
+/** What is told from the moments that pictures show. */
+const OF_TIMING = ['offset', 'slip', 'freeze'] as const;
+
+/** Pictures that do not cover each other are told apart in time only by chance. */
+const unlike: Condition = ({ alignment, all }) =>
+  alignment ? alignment.similarity < ALIKE : all.some(({ code }) => code === 'unrelated');
+
+const UNLIKE = { offset: unlike, slip: unlike, freeze: unlike };
+
+/** The first frames of the match are apart by as much as the slip makes, or the search met it. */
+const slipped: Condition = ({ cause: { places = [] }, symptom: { reference, distorted } }) => {
+  let ahead = 0;
+  const reached = places.map(({ frames }) => (ahead += frames));
+  const offset = Number(reference) - Number(distorted);
+  const early = places.some(({ frame }) => frame < SEARCHED);
+  return early && (reference === null || reached.includes(offset));
+};
+
+/** Fields and telecine change the rate by these ratios only. */
+const byFields: Condition = ({ symptom: { reference, distorted } }) => {
+  const ratio = rate(reference) / rate(distorted);
+  return [2, 1 / 2, 5 / 4, 4 / 5].some((one) => Math.abs(ratio / one - 1) < 0.01);
+};
+
+const byMatrix: Condition = ({ alignment }) =>
+  alignment !== undefined && Math.abs(alignment.levels.gain - 1) <= MATRIX_GAIN;
+
+/** Causes in the order in which they are named: what decides which pictures are compared comes before what these show. */
+const RULES: readonly Rule[] = [
+  {
+    cause: 'raw-geometry',
+    explains: [...OF_PICTURES, ...OF_TIMING, 'black-borders', 'lost-frames', 'frame-count', 'duration'],
+  },
+  {
+    cause: 'dynamic-range',
+    explains: [...OF_PICTURES, ...OF_TIMING, 'transfer', 'primaries', 'matrix', 'color-range', 'hdr'],
+    given: UNLIKE,
+  },
+  {
+    cause: 'black-borders',
+    explains: [...OF_PICTURES, ...OF_TIMING, 'display-aspect', 'sample-aspect', 'size'],
+    given: UNLIKE,
+  },
+  {
+    cause: 'display-aspect',
+    explains: [...OF_PICTURES, ...OF_TIMING, 'sample-aspect', 'size'],
+    // Another shape that nothing mends may be that of another video.
+    given: { ...UNLIKE, unrelated: ({ cause }) => cause.fix !== undefined },
+  },
+  {
+    cause: 'lost-frames',
+    explains: [
+      ...(['frame-count', 'duration', 'frame-rate', 'missing-frames', 'variable-frame-rate'] as const),
+      ...(['duplicate-frames', 'offset-unclear', 'slip', 'freeze', 'swapped'] as const),
+    ],
+  },
+  {
+    cause: 'slip',
+    explains: [
+      'offset',
+      'offset-unclear',
+      'frame-count',
+      'duration',
+      'duplicate-frames',
+      'freeze',
+      'swapped',
+    ],
+    given: { offset: slipped },
+  },
+  {
+    cause: 'unrelated',
+    explains: [...OF_PICTURES, ...OF_TIMING],
+  },
+  {
+    cause: 'offset',
+    explains: ['frame-count', 'duration', 'duplicate-frames', 'freeze', 'swapped'],
+  },
+  {
+    cause: 'interlaced',
+    explains: ['frame-rate', 'duplicate-frames', 'freeze', 'swapped'],
+    given: { 'frame-rate': byFields },
+  },
+  { cause: 'swapped', explains: ['size'] },
+  {
+    cause: 'frame-rate',
+    explains: [
+      'frame-count',
+      'duration',
+      'variable-frame-rate',
+      'missing-frames',
+      'duplicate-frames',
+      'freeze',
+    ],
+  },
+  { cause: 'clock-set-back', explains: ['duration', 'frame-count', 'missing-frames', 'variable-frame-rate'] },
+  { cause: 'missing-frames', explains: ['frame-count', 'variable-frame-rate', 'duplicate-frames'] },
+  { cause: 'freeze', explains: ['duplicate-frames', 'frame-count', 'duration'] },
+  { cause: 'duplicate-frames', explains: ['frame-count'] },
+  { cause: 'transfer', explains: ['levels', 'hdr'] },
+  { cause: 'color-range', explains: ['levels'] },
+  { cause: 'matrix', explains: ['levels', 'chroma'], given: { levels: byMatrix } },
+];
+
+/** The place of a code among the causes, 0 for the first that is named. */
+export function causeRank(code: string): number {
+  const rank = RULES.findIndex(({ cause }) => cause === code);
+  return rank < 0 ? RULES.length : rank;
+}
+
+/**
+ * Weighs findings: one that a graver cause explains follows it, as an info without a fix of its own, since the fix of the
+ * cause resolves both. May be repeated as more is found.
+ * @returns the gravest first, of these the cause first, each before what follows from it
+ */
+export function judge(findings: readonly Finding[], { alignment }: Evidence = {}): Finding[] {
+  let judged = [...findings];
+  for (const { cause: code, explains, given = {} } of RULES) {
+    const cause = judged.find((one) => one.code === code && one.severity !== 'info');
+    if (!cause) continue;
+    const all = judged;
+    judged = judged.map((symptom) =>
+      symptom.code !== code &&
+      explains.includes(symptom.code) &&
+      explainable(symptom) &&
+      (given[symptom.code]?.({ cause, symptom, all, alignment }) ?? true)
+        ? follower(symptom, code)
+        : symptom,
+    );
+  }
+  const causes = judged.filter(({ follows }) => follows === undefined);
+  causes.sort((a, b) => weight(a) - weight(b) || causeRank(a.code) - causeRank(b.code));
+  return causes.flatMap((cause, i) => {
+    const first = causes.findIndex(({ code }) => code === cause.code) === i;
+    return [cause, ...(first ? followersOf(cause.code, judged) : [])];
+  });
+}
+
+const ORDER: readonly Severity[] = ['error', 'warning', 'info'];
+
+function weight({ severity }: Finding): number {
+  return ORDER.indexOf(severity);
+}
+
+/** Warnings; of errors only what was measured, not what a user asked for. */
+function explainable({ code, severity }: Finding): boolean {
+  return severity === 'warning' || (severity === 'error' && code === 'slip');
+}
+
+function follower({ fix: _fix, hint: _hint, ...symptom }: Finding, follows: FindingCode): Finding {
+  return { ...symptom, severity: 'info', follows };
+}
+
+/** What follows from a cause, directly or by way of others. */
+function followersOf(code: FindingCode, judged: readonly Finding[]): Finding[] {
+  return judged
+    .filter(({ follows }) => follows === code)
+    .flatMap((one) => [one, ...followersOf(one.code, judged)]);
+}
+
+/** A rate as a finding has it: `25` or `30000/1001`. */
+function rate(value: Finding['reference']): number {
+  const [num, den = 1] = String(value).split('/').map(Number);
+  return (num ?? Number.NaN) / den;
+}
