@@ -59,6 +59,11 @@ export interface TrackFacts extends VideoFormat {
   readonly dolbyVision?: number;
   /** Its decoder adds grain to AV1 pictures, as their encoder asks. */
   readonly filmGrain?: true;
+  /**
+   * Why RGB became luma and chroma by {@link matrix}: the other video states it, or it fits the pictures of both; or nothing
+   * tells. Absent for what is stored as luma and chroma, and where both are RGB.
+   */
+  readonly fromRgb?: 'stated' | 'pictures' | 'assumed';
   readonly fieldOrder: 'progressive' | 'top-first' | 'bottom-first' | 'unknown';
 }
 
@@ -126,6 +131,11 @@ export function requireInOrder(name: string, index: number, next: number): void 
     'usage',
     `frame ${index} of ${shown(name)} was asked for after frame ${next - 1}; decoded frames are read in order.`,
   );
+}
+
+/** Facts of a file that was probed once more, with the matrix that was chosen for its RGB. */
+export function withChosenMatrix(probed: TrackFacts, { fromRgb, matrix }: TrackFacts): TrackFacts {
+  return fromRgb && matrix ? { ...probed, fromRgb, matrix } : probed;
 }
 
 /** Whether a decoder can run here, and what to do if not. */

@@ -9,13 +9,14 @@ import type { Objection, Remedy } from '../core/hint.js';
 import { clause, quoted, shown } from '../core/printable.js';
 import { quotedWord } from '../core/shell.js';
 import { convertCommand } from './advice.js';
-import type {
-  DecodedSource,
-  DecodeRequest,
-  Decoder,
-  DecoderAvailability,
-  DecoderChoice,
-  TrackFacts,
+import {
+  type DecodedSource,
+  type DecodeRequest,
+  type Decoder,
+  type DecoderAvailability,
+  type DecoderChoice,
+  type TrackFacts,
+  withChosenMatrix,
 } from './decoder.js';
 import { DECLARE_RAW } from './errors.js';
 import { packetBitrate } from './evidence/bitrate.js';
@@ -204,7 +205,8 @@ async function firstOf<T>(
     }
     try {
       const { dolbyVision } = video.facts;
-      const facts = { ...(dolbyVision && { dolbyVision }), ...(await decoder.probe(video.input, signal)) };
+      const probed = withChosenMatrix(await decoder.probe(video.input, signal), video.facts);
+      const facts = { ...(dolbyVision && { dolbyVision }), ...probed };
       const by = { ...video, decoder, facts, others: video.others.slice(i + 1) };
       return { found: await work(by), by };
     } catch (cause) {

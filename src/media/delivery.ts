@@ -2,6 +2,7 @@
  * @module media/delivery
  * Chooses the planar format that holds the samples of a decoded picture unchanged.
  */
+import type { ColorMatrix } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 import { pixelFormat, pixelFormatName, type SampleFormat } from './pixel-format.js';
@@ -20,7 +21,21 @@ export interface Delivery extends SampleFormat {
 export const EXACT = 'bicubic+accurate_rnd+full_chroma_int';
 
 /** How RGB becomes luma and chroma: no file says, so it is stated here and in the report. */
-const FROM_RGB = `scale=out_color_matrix=bt709:out_range=limited:flags=${EXACT}`;
+const fromRgbBy = (matrix: ColorMatrix) =>
+  `scale=out_color_matrix=${matrix}:out_range=limited:flags=${EXACT}`;
+
+/** The scale filter's names of the matrices by which RGB is converted. */
+const CONVERTED_BY: Readonly<Record<string, ColorMatrix>> = {
+  bt709: 'bt709',
+  smpte170m: 'bt601',
+  bt470bg: 'bt601',
+  bt2020nc: 'bt2020',
+};
+
+/** Whether RGB can be converted by a matrix of ffmpeg's name. */
+export function convertsBy(matrix: string | undefined): matrix is string {
+  return matrix !== undefined && Object.hasOwn(CONVERTED_BY, matrix);
+}
 
 /** ffmpeg's layouts of red, green and blue, with or without alpha; those of floating point are left out. */
 const RGB =
@@ -37,6 +52,7 @@ const REPEATED: Readonly<Record<string, { readonly ratio: string; readonly chrom
  * @param rotation of the picture in degrees
  * @param file name of the file, for messages
  * @param converts RGB is converted by {@link Delivery.fromRgb}; otherwise it is refused
+ * @param matrix by which it is converted, by ffmpeg's name; BT.709 unless it is another that is known
  * @throws {AnyvmafError} `media` if no planar format holds the samples
  */
 export function delivery(
@@ -44,6 +60,7 @@ export function delivery(
   rotation: 0 | 90 | 180 | 270,
   file: string,
   converts = false,
+  matrix = 'bt709',
 ): Delivery {
   const known = pixelFormat(name);
   // Full-range layouts have names of their own; any other name would make ffmpeg convert the range.
@@ -71,7 +88,11 @@ export function delivery(
   if (converts && RGB.test(name)) {
     const format: SampleFormat = { bitDepth: rgbDepth(name), chroma: '444' };
     const pixelFormat = pixelFormatName(format);
-    return { ...format, pixelFormat, fromRgb: `${FROM_RGB},format=${pixelFormat}` };
+    return {
+      ...format,
+      pixelFormat,
+      fromRgb: `${fromRgbBy(CONVERTED_BY[matrix] ?? 'bt709')},format=${pixelFormat}`,
+    };
   }
   const remedy = 'use the same conversion for both videos';
   throw new AnyvmafError(
@@ -93,10 +114,12 @@ function rgbDepth(name: string): number {
 
 /** What becomes of the planes that are not compared, a phrase each. */
 export function deliveryPhrases(name: string, { fromRgb, pixelFormat }: Delivery): string[] {
+  const filter = fromRgb?.replace(/,format=.*$/, '');
+  const matrix = /matrix=bt(\d+)/.exec(filter ?? '')?.[1];
   return [
-    ...(fromRgb === undefined
+    ...(filter === undefined
       ? []
-      : [`${name} (RGB) to ${pixelFormat} by the matrix BT.709 in limited range (${FROM_RGB})`]),
+      : [`${name} (RGB) to ${pixelFormat} by the matrix BT.${matrix} in limited range (${filter})`]),
     ...(/^(?:yuva|ya\d|gbrap|rgba|argb|abgr|bgra)/.test(name) ? ['alpha left out'] : []),
   ];
 }

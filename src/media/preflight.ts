@@ -32,13 +32,16 @@ export function preflight(
   distorted: SideFacts,
   context: PreflightContext = {},
 ): Finding[] {
+  const { alignment: _, ...unaligned } = context;
+  // What wrongly scaled pictures look like tells nothing of their moments or levels.
+  const known = context.framing ? unaligned : context;
   const found = [
     ...trackFindings(reference, distorted),
     ...swapFindings(reference, distorted),
-    ...timingFindings(reference, distorted, context),
-    ...geometryFindings(reference, distorted, context),
-    ...sampleFindings(reference, distorted, context),
-    ...modelFindings(reference, distorted, context),
+    ...timingFindings(reference, distorted, known),
+    ...geometryFindings(reference, distorted, known),
+    ...sampleFindings(reference, distorted, known),
+    ...modelFindings(reference, distorted, known),
   ];
-  return judge(found, context);
+  return judge(found, known);
 }

@@ -18,7 +18,7 @@ export type Verdict = Trust['verdict'];
 const MISMATCHED: readonly string[] = ['dynamic-range', 'dolby-vision', 'lost-frames', 'unrelated', 'offset'];
 
 /** Those that do so as warnings only. */
-const WRONG_PAIR: readonly string[] = [...MISMATCHED, 'swapped'];
+const WRONG_PAIR: readonly string[] = [...MISMATCHED, 'framing', 'black-borders', 'swapped'];
 
 /** The sign of a verdict beside a score; nothing for a fine one. Findings of the same weight have the same. */
 export const TRUST_SIGNS: Readonly<Record<Verdict, string>> = { fine: '', doubtful: '!', untrusted: '×' };

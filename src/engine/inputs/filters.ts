@@ -75,14 +75,12 @@ export async function filterAlone(
 }
 
 /**
- * A picture, or several, as they are to be compared: BT.709 in limited range, whatever format they are stored in. JPEG and
- * WebP have BT.601 where they do not say.
+ * A picture, or several, as they are to be compared: in limited range, whatever format they are stored in. Their matrix stays,
+ * as that of videos does.
  */
 export function filterStill(role: Role, side: Side, signal: AbortSignal): Promise<Side> {
-  if (side.kind !== 'encoded' || !side.video.decoder.withFilters) return Promise.resolve(side);
-  const { facts } = side.video;
-  const stated = { ...facts, matrix: facts.matrix ?? 'smpte170m' };
-  const filters = filtersFor(role, stated, { colorRange: 'limited', matrix: 'bt709' });
+  if (side.kind !== 'encoded') return Promise.resolve(side);
+  const filters = filtersFor(role, side.video.facts, { colorRange: 'limited' });
   return filterSide({ role, side, filters }, signal);
 }
 

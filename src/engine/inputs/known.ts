@@ -4,6 +4,7 @@
  */
 import type { VideoFormat } from '../../core/frame.js';
 import type { AlignResult } from '../../media/align/types.js';
+import type { Framing } from '../../media/evidence/framing.js';
 import type { PairingPlan, Side, Sides } from '../../media/pairing/prepare.js';
 import type { Pairing } from '../../media/pairing/types.js';
 import type { Finding } from '../../media/preflight/types.js';
@@ -19,6 +20,8 @@ export interface KnownInputs {
   readonly plan?: PairingPlan;
   /** Findings from the bytes of both: equal files, and wrong geometry of raw video. */
   readonly ofBytes?: readonly Finding[];
+  /** What pixels say of videos whose sizes differ: that one shows a part of the other. */
+  readonly framing?: Framing | undefined;
   /** Result of the offset search, if requested. */
   readonly alignment?: AlignResult;
 }

@@ -8,13 +8,15 @@ import type { AlignResult } from '../../media/align/types.js';
 import { alignState } from '../../media/align/types.js';
 import type { TrackFacts } from '../../media/decoder.js';
 import { chooseDecoder, type EncodedVideo, readTimes } from '../../media/decoders.js';
-import { type Delivery, delivery, deliveryPhrases } from '../../media/delivery.js';
+import { convertsBy, type Delivery, delivery, deliveryPhrases } from '../../media/delivery.js';
+import type { Framing } from '../../media/evidence/framing.js';
 import { chooseTrack } from '../../media/evidence/track.js';
 import { checkPair, type OpenedInput } from '../../media/pair.js';
 import { planPairing, type Side, type Sides } from '../../media/pairing/prepare.js';
 import type { VideoInfo } from '../../media/types.js';
 import type { CheckedPairing, InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
+import type { Look } from './few-frames.js';
 import type { KnownInputs } from './known.js';
 import type { SharedInspection } from './shared-inspection.js';
 
@@ -28,7 +30,9 @@ export async function pairVideos(
   shared?: SharedInspection,
 ): Promise<KnownInputs> {
   const { pairing, skipReference, skipDistorted, frameCount } = checked;
-  const found = await identifyVideos(platform, inputs, pairing, signal);
+  const identified = await identifyVideos(platform, inputs, pairing, signal);
+  const start = skipReference - skipDistorted + (pairing.offset === 'auto' ? 0 : pairing.offset);
+  const found = await oneMatrix({ platform, sides: identified, offset: start, signal });
   const sides = pairing.filters
     ? await (await import('./filters.js')).filterSides(platform, found, pairing, signal)
     : found;
@@ -40,6 +44,9 @@ export async function pairVideos(
     for (const side of [reference, distorted])
       if (side.kind === 'frames') warnings.push(...side.source.info.warnings);
   }
+  const framing = pairing.preflight
+    ? await framingOfSides({ platform, sides, offset: start, signal })
+    : undefined;
   let alignment: AlignResult | undefined;
   if (pairing.offset === 'auto') {
     const { findOffset } = await import('./alignment.js');
@@ -77,7 +84,39 @@ export async function pairVideos(
     allowDamaged: pairing.allowDamaged,
     signal,
   });
-  return { sides, warnings, plan, ...(alignment && { alignment }) };
+  return { sides, warnings, plan, ...(framing && { framing }), ...(alignment && { alignment }) };
+}
+
+/** Where one of the two is RGB, it becomes luma and chroma by the matrix of the other. */
+async function oneMatrix(look: Look): Promise<Sides> {
+  const { sides } = look;
+  const roles = (['reference', 'distorted'] as const).filter((role) => isRgb(sides[role]));
+  const [role] = roles;
+  if (role === undefined || roles.length > 1) return sides;
+  const side = sides[role];
+  const other = sides[role === 'reference' ? 'distorted' : 'reference'];
+  const stated = other.kind === 'encoded' ? other.video.facts.matrix : undefined;
+  if (side.kind !== 'encoded') return sides;
+  const found = convertsBy(stated)
+    ? ({ matrix: stated, fromRgb: 'stated' } as const)
+    : await (await import('./few-frames.js')).findMatrixOfRgb(look, role);
+  const video = { ...side.video, facts: { ...side.video.facts, ...found } };
+  const applied = deliveryPhrases(video.facts.pixelFormat, deliveryOf(video));
+  return { ...sides, [role]: { ...side, video: { ...video, filters: applied.join('; ') }, applied } };
+}
+
+function isRgb(side: Side): boolean {
+  return side.kind === 'encoded' && deliveryOf(side.video).fromRgb !== undefined;
+}
+
+/** Asks pixels of pictures of different sizes. */
+async function framingOfSides(look: Look): Promise<Framing | undefined> {
+  const { reference, distorted } = look.sides;
+  const [one, other] = [reference, distorted].map((side) =>
+    side.kind === 'frames' ? side.source.info : side.video.facts,
+  );
+  if (one?.width === other?.width && one?.height === other?.height) return undefined;
+  return (await import('./few-frames.js')).findFraming(look);
 }
 
 function untimed({ reference, distorted }: Sides): Sides {
@@ -140,8 +179,8 @@ export async function identifyVideo(
   return (await import('./filters.js')).filterStill(role, side, signal);
 }
 
-function deliveryOf({ facts: { pixelFormat, name } }: EncodedVideo): Delivery {
-  return delivery(pixelFormat, 0, name, true);
+function deliveryOf({ facts: { pixelFormat, name, matrix } }: EncodedVideo): Delivery {
+  return delivery(pixelFormat, 0, name, true, matrix);
 }
 
 /** Pictures, as cameras and programs for drawing write them. */

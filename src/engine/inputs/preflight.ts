@@ -73,7 +73,7 @@ export class Preflight {
     checked: InputOptions,
     shared?: SharedInspection,
   ) {
-    const { sides, plan } = known;
+    const { sides, plan, framing } = known;
     const { pairing } = checked;
     this.#platform = platform;
     this.#known = known;
@@ -85,6 +85,7 @@ export class Preflight {
       ...(pairing.scale && { scale: pairing.scale }),
       ...(plan && { comparedSize: { width: plan.format.width, height: plan.format.height } }),
       ...(pairing.frameRatePolicy && { frameRatePolicy: pairing.frameRatePolicy }),
+      ...(framing && { framing }),
       offset: this.#offset,
       skipped: { reference: checked.skipReference, distorted: checked.skipDistorted },
       offsetSearched: checked.pairing.offset === 'auto',

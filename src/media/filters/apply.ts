@@ -7,7 +7,14 @@ import type { ColorMatrix } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { type ChromaFormat, SUBSAMPLING, type VideoFormat } from '../../core/frame.js';
 import { quoted, shown } from '../../core/printable.js';
-import type { DecodedSource, DecodeRequest, Decoder, DecoderAvailability, TrackFacts } from '../decoder.js';
+import {
+  type DecodedSource,
+  type DecodeRequest,
+  type Decoder,
+  type DecoderAvailability,
+  type TrackFacts,
+  withChosenMatrix,
+} from '../decoder.js';
 import { delivery, EXACT } from '../delivery.js';
 import type { Side } from '../pairing/prepare.js';
 import { pixelFormat, pixelFormatName, type SampleFormat } from '../pixel-format.js';
@@ -25,7 +32,7 @@ export interface FilteredSide {
 
 /** What is said of a video, stored or encoded. */
 type Facts = VideoFormat &
-  Partial<Pick<TrackFacts, 'name' | 'colorRange' | 'matrix' | 'fieldOrder' | 'pixelFormat'>>;
+  Partial<Pick<TrackFacts, 'name' | 'colorRange' | 'matrix' | 'fromRgb' | 'fieldOrder' | 'pixelFormat'>>;
 
 /**
  * Checks what can be checked without the videos.
@@ -134,7 +141,7 @@ export async function filterSide(
   if (side.kind === 'encoded' && side.video.decoder.withFilters) {
     const { video } = side;
     const decoder = side.video.decoder.withFilters(decoderFilters(facts, filters));
-    const probed = { ...(await decoder.probe(video.input, signal)), ...described(filters) };
+    const probed = { ...(await decoder.probe(video.input, signal)), ...described(facts, filters) };
     const times = await decoder.timestamps(video.input, signal, probed.track?.index);
     const filtered = {
       ...probed,
@@ -162,8 +169,12 @@ export async function filterSide(
 }
 
 /** What is known of filtered pictures, whether or not a version of ffmpeg says so. */
-function described({ deinterlace, range, matrix }: SideFilters): Partial<TrackFacts> {
+function described(
+  { fromRgb, matrix: by }: Facts,
+  { deinterlace, range, matrix }: SideFilters,
+): Partial<TrackFacts> {
   return {
+    ...(fromRgb && by && { fromRgb, matrix: by }),
     ...(deinterlace && { fieldOrder: 'progressive' as const }),
     ...(range && { colorRange: range.to }),
     ...(matrix && { matrix: STATED[matrix.to] }),
@@ -194,7 +205,8 @@ function notHere(role: string, side: Side, problem: string): Error {
 /** The chain of ffmpeg's filters. */
 function decoderFilters(facts: Facts, filters: SideFilters): DecoderFilters {
   const { deinterlace, crop, vf, range, matrix, format } = filters;
-  const { fromRgb } = delivery(facts.pixelFormat ?? nameOfFormat(facts), 0, facts.name ?? '', true);
+  const named = facts.pixelFormat ?? nameOfFormat(facts);
+  const { fromRgb } = delivery(named, 0, facts.name ?? '', true, facts.matrix);
   const chain: string[] = fromRgb === undefined ? [] : [fromRgb];
   if (deinterlace) chain.push('bwdif=mode=send_frame');
   if (crop) chain.push(`crop=${areaText(crop)}`);
@@ -265,7 +277,7 @@ class OwnFilterDecoder implements Decoder {
   async open(input: VideoInput, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource> {
     // Scaling comes after cropping: the caller does it.
     const { size: _, ...rest } = request;
-    const stored = await this.#decoder.probe(input, request.signal);
+    const stored = withChosenMatrix(await this.#decoder.probe(input, request.signal), facts);
     const source = await this.#decoder.open(input, stored, rest);
     return new FilteredDecoding(source, facts, this.#filters);
   }

@@ -4,7 +4,7 @@
  */
 import type { LumaFormat } from '../align/thumbnail.js';
 import { unpack } from './sharpness.js';
-import type { Borders } from './types.js';
+import type { Borders, SideMeasurements } from './types.js';
 
 /** Highest 8-bit levels of black, by the range of the video; includes coding noise. */
 const BLACK = { limited: 24, full: 10 } as const;
@@ -18,8 +18,25 @@ const BRIGHT = 40;
 /** Largest share of a row or column that may be brighter: specks, ringing, a corner logo's edge. */
 const SPECKS = 0.02;
 
+/** Least share of a row or column beside a border that is picture: bars frame one, as no black background does. */
+const FILLED = 0.2;
+
+/** Rows or columns beside a border of which one must be filled. */
+const BESIDE = 4;
+
+/** Least share of the frame that is left within bars. */
+const LEFT_WITHIN = 0.2;
+
 /** Number of rows to sample in each column. */
 const COLUMN_ROWS = 200;
+
+/** Borders of one frame, or of several together. */
+export interface FoundBorders {
+  readonly certain: Borders;
+  readonly possible: Borders;
+  /** Samples that are picture along the edge beside each certain border, in a frame that has it there. */
+  readonly filled: Borders;
+}
 
 /**
  * Finds the borders of one frame.
@@ -30,16 +47,22 @@ export function findBorders(
   luma: Uint8Array,
   format: LumaFormat,
   range: 'limited' | 'full',
-): { readonly certain: Borders; readonly possible: Borders } | null {
+): FoundBorders | null {
   const unit = 2 ** (format.bitDepth - 8);
   const black = BLACK[range] * unit;
   const certain = within(luma, format, black, black + BRIGHT * unit);
   const possible = within(luma, format, black + DARK * unit, black + BRIGHT * unit);
-  return certain && possible && { certain, possible };
+  if (!certain || !possible) return null;
+  return { certain: certain.borders, possible: possible.borders, filled: certain.filled };
+}
+
+interface Within {
+  readonly borders: Borders;
+  readonly filled: Borders;
 }
 
 /** Borders whose samples are at most `level`; `null` if no sample reaches `bright`. */
-function within(luma: Uint8Array, format: LumaFormat, level: number, bright: number): Borders | null {
+function within(luma: Uint8Array, format: LumaFormat, level: number, bright: number): Within | null {
   const { width, height } = format;
   const row = new Int32Array(width);
   const dark = (y: number): boolean => {
@@ -76,15 +99,52 @@ function within(luma: Uint8Array, format: LumaFormat, level: number, bright: num
   if (left === width) return null;
   let right = 0;
   while (empty(width - 1 - right)) right++;
-  return { left, top, right, bottom };
+  const down = (x: number) => ((specks[x] ?? 0) * active) / rows;
+  const across = (y: number) => {
+    unpack(luma, format, y, row);
+    return row.reduce((sum, sample) => sum + (sample > level ? 1 : 0), 0);
+  };
+  const most = (length: (at: number) => number, from: number, step: 1 | -1) =>
+    Math.max(...Array.from({ length: BESIDE }, (_, k) => length(from + step * k)));
+  return {
+    borders: { left, top, right, bottom },
+    filled: {
+      left: most(down, left, 1),
+      top: most(across, Math.min(top, height - BESIDE), 1),
+      right: most(down, width - 1 - right, -1),
+      bottom: most(across, Math.max(BESIDE, height - bottom) - 1, -1),
+    },
+  };
 }
 
-/** Borders that two frames have in common. */
-export function commonBorders(a: Borders, b: Borders): Borders {
+const EDGES = ['left', 'top', 'right', 'bottom'] as const;
+
+/** Borders that frames have in common. */
+export function commonBorders(a: FoundBorders, b: FoundBorders): FoundBorders {
+  const least = (kind: 'certain' | 'possible') =>
+    Object.fromEntries(
+      EDGES.map((edge) => [edge, Math.min(a[kind][edge], b[kind][edge])]),
+    ) as unknown as Borders;
+  const certain = least('certain');
+  const filled = (edge: keyof Borders) =>
+    Math.max(...[a, b].map((one) => (one.certain[edge] - certain[edge] < BESIDE ? one.filled[edge] : 0)));
   return {
-    left: Math.min(a.left, b.left),
-    top: Math.min(a.top, b.top),
-    right: Math.min(a.right, b.right),
-    bottom: Math.min(a.bottom, b.bottom),
+    certain,
+    possible: least('possible'),
+    filled: { left: filled('left'), top: filled('top'), right: filled('right'), bottom: filled('bottom') },
   };
+}
+
+/** Of borders, those that are bars around a picture: something small on black, or what moves there, has none. */
+export function barsOf(
+  { certain, possible, filled }: FoundBorders,
+  { width, height }: LumaFormat,
+): SideMeasurements['borders'] {
+  const [across, down] = [width - certain.left - certain.right, height - certain.top - certain.bottom];
+  const bar = (edge: keyof Borders) =>
+    filled[edge] >= FILLED * (edge === 'left' || edge === 'right' ? down : across) ? certain[edge] : 0;
+  const bars = { left: bar('left'), top: bar('top'), right: bar('right'), bottom: bar('bottom') };
+  const left = (width - bars.left - bars.right) * (height - bars.top - bars.bottom);
+  const framed = left >= LEFT_WITHIN * width * height;
+  return { certain: framed ? bars : { left: 0, top: 0, right: 0, bottom: 0 }, possible };
 }

@@ -3,6 +3,7 @@
  * Findings about the pictures' shape: size, aspect, rotation, crop and black borders.
  */
 import { SAME_ASPECT } from '../../core/aspect.js';
+import type { Framing } from '../evidence/framing.js';
 import { hidesPart } from './bars.js';
 import {
   dimensions,
@@ -33,12 +34,36 @@ export function* geometryFindings(
   context: PreflightContext,
 ): Generator<Finding> {
   const borders = [...borderFindings(reference, distorted)];
-  yield* sizeFindings(reference, distorted, context);
   const cut = borders.find(({ severity }) => severity === 'warning')?.hint;
-  yield* aspectFindings(reference, distorted, { cut, alike: looksAlike(context) });
+  if (context.framing && !cut && context.scale !== 'none') {
+    yield framingFinding(reference, distorted, context.framing);
+  } else {
+    yield* sizeFindings(reference, distorted, context);
+    yield* aspectFindings(reference, distorted, { cut, alike: looksAlike(context) });
+  }
   yield* rotationFindings(reference, distorted);
   yield* cropFindings(reference, distorted);
   yield* borders;
+}
+
+function framingFinding(
+  reference: SideFacts,
+  distorted: SideFacts,
+  { whole, area, padding }: Framing,
+): Finding {
+  const other = whole === 'reference' ? 'distorted' : 'reference';
+  const side = whole === 'reference' ? reference : distorted;
+  const { width, height, x, y } = area;
+  return finding(
+    'framing',
+    'warning',
+    `distorted is ${dimensions(distorted)} and reference ${dimensions(reference)}, and pixels show that ${other} is ` +
+      `${dimensions(area)} of ${whole}'s picture, from ${x},${y} on` +
+      `${padding ? ', beyond which is only padding' : ''}; scaled to one size, different parts are compared with each ` +
+      'other, which no score survives.',
+    [dimensions(reference), dimensions(distorted)],
+    cropTo(whole, side, `${width}:${height}:${x}:${y}`),
+  );
 }
 
 function* sizeFindings(

@@ -50,6 +50,16 @@ const OF_PICTURES = [
 /** What is told from the moments that pictures show. */
 const OF_TIMING = ['offset', 'slip', 'freeze'] as const;
 
+/** What other light for the same samples makes. */
+const OF_LIGHT = [
+  ...OF_PICTURES,
+  ...OF_TIMING,
+  ...(['transfer', 'primaries', 'matrix', 'color-range', 'hdr'] as const),
+] as const;
+
+/** What another part of the picture makes. */
+const OF_SHAPE = [...OF_PICTURES, ...OF_TIMING, 'display-aspect', 'sample-aspect', 'size'] as const;
+
 /** Pictures that do not cover each other are told apart in time only by chance. */
 const unlike: Condition = ({ alignment, all }) =>
   alignment ? alignment.similarity < ALIKE : all.some(({ code }) => code === 'unrelated');
@@ -77,19 +87,18 @@ const byMatrix: Condition = ({ alignment }) =>
 /** Causes in the order in which they are named: what decides which pictures are compared comes before what these show. */
 const RULES: readonly Rule[] = [
   {
+    cause: 'tracks',
+    explains: [...OF_PICTURES, ...OF_TIMING, 'size', 'frame-rate', 'frame-count', 'duration'],
+    given: { ...UNLIKE, swapped: unlike, levels: unlike, chroma: unlike },
+  },
+  {
     cause: 'raw-geometry',
-    explains: [...OF_PICTURES, ...OF_TIMING, 'black-borders', 'lost-frames', 'frame-count', 'duration'],
+    explains: [...OF_PICTURES, ...OF_TIMING, 'framing', 'black-borders', 'lost-frames', 'frame-count', 'duration'],
   },
-  {
-    cause: 'dynamic-range',
-    explains: [...OF_PICTURES, ...OF_TIMING, 'transfer', 'primaries', 'matrix', 'color-range', 'hdr'],
-    given: UNLIKE,
-  },
-  {
-    cause: 'black-borders',
-    explains: [...OF_PICTURES, ...OF_TIMING, 'display-aspect', 'sample-aspect', 'size'],
-    given: UNLIKE,
-  },
+  { cause: 'dynamic-range', explains: OF_LIGHT, given: UNLIKE },
+  { cause: 'dolby-vision', explains: OF_LIGHT, given: UNLIKE },
+  { cause: 'framing', explains: [...OF_SHAPE, 'black-borders'], given: UNLIKE },
+  { cause: 'black-borders', explains: OF_SHAPE, given: UNLIKE },
   {
     cause: 'display-aspect',
     explains: [...OF_PICTURES, ...OF_TIMING, 'sample-aspect', 'size'],

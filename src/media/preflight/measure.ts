@@ -9,7 +9,7 @@ import { Thumbnailer } from '../align/thumbnail.js';
 import type { LumaReader } from '../align/types.js';
 import type { DecodeRequest } from '../decoder.js';
 import type { FrameSource } from '../types.js';
-import { commonBorders, findBorders } from './borders.js';
+import { barsOf, commonBorders, type FoundBorders, findBorders } from './borders.js';
 import { sharpness } from './sharpness.js';
 import { SQUARE } from './turn.js';
 import type { Borders, ChromaSquares, SideFacts, SideMeasurements } from './types.js';
@@ -44,7 +44,7 @@ export class FrameMeter {
   readonly #shrink: Thumbnailer;
   readonly #chroma: (ChromaSquares | null)[] = [];
   #shrinkChroma: Thumbnailer | undefined;
-  #borders: SideMeasurements['borders'] = null;
+  #borders: FoundBorders | null = null;
 
   /** @param format of the luma; without a colour range, limited is assumed, as players do */
   constructor(format: Measurable) {
@@ -60,13 +60,7 @@ export class FrameMeter {
     this.#squares.push(this.#shrink.shrink(luma));
     const found = findBorders(luma, this.#format, this.#format.colorRange ?? 'limited');
     if (!found) return;
-    const known = this.#borders;
-    this.#borders = known
-      ? {
-          certain: commonBorders(known.certain, found.certain),
-          possible: commonBorders(known.possible, found.possible),
-        }
-      : found;
+    this.#borders = this.#borders ? commonBorders(this.#borders, found) : found;
   }
 
   #squaresOf(cb: Uint8Array, cr: Uint8Array): ChromaSquares | null {
@@ -82,7 +76,7 @@ export class FrameMeter {
     return {
       frames: [...this.#frames],
       sharpness: [...this.#sharpness],
-      borders: this.#borders,
+      borders: this.#borders && barsOf(this.#borders, this.#format),
       squares: [...this.#squares],
       chroma: [...this.#chroma],
     };

@@ -4,6 +4,8 @@
  */
 import type { ColorMatrix } from '../../core/choices.js';
 import type { AlignResult } from '../align/types.js';
+import { EXACT } from '../delivery.js';
+import { type Colours, matrixFitOf } from '../evidence/matrix.js';
 import { chromaFindings } from './chroma.js';
 import { dolbyVisionFindings, isProfile5 } from './dolby-vision.js';
 import { finding, prepare, prepareFiles, rounded, vf } from './text.js';
@@ -45,17 +47,22 @@ const RANGE_TOLERANCE = 0.04;
 const CONTRAST_CHANGE = 0.08;
 const BRIGHTNESS_SHIFT = 5;
 
+/** Least standard deviation of the reference's samples, in 8-bit levels, from which a contrast can be told. */
+const SPREAD = 6;
+
 /** Least correlation of pictures to compare their levels. */
 const COMPARABLE = 0.95;
 
-/** Converts PQ and HLG to the dynamic range of BT.709. zscale finds no way from what is not stated. */
-function toneMapping({
-  transfer = 'smpte2084',
-  primaries = 'bt2020',
-  matrix = 'bt2020nc',
-}: SideFacts): string {
+/** What zscale converts to: it finds no way from or to what is not stated, and takes nothing of the one for the other. */
+function fromHdr({ transfer = 'smpte2084', primaries = 'bt2020', matrix = 'bt2020nc' }: SideFacts) {
+  return { from: `zscale=tin=${transfer}:pin=${primaries}:min=${matrix}`, primaries, matrix };
+}
+
+/** Converts PQ and HLG to the dynamic range of BT.709. */
+function toneMapping(side: SideFacts): string {
+  const { from, primaries } = fromHdr(side);
   return (
-    `zscale=tin=${transfer}:pin=${primaries}:min=${matrix}:t=linear:npl=100,format=gbrpf32le,tonemap=hable,` +
+    `${from}:t=linear:p=${primaries}:m=gbr:npl=100,format=gbrpf32le,tonemap=hable,` +
     'zscale=p=bt709:t=bt709:m=bt709:r=limited,format=yuv420p'
   );
 }
@@ -77,7 +84,7 @@ export function* sampleFindings(
   }
   const mixed = mixesRanges(reference, distorted, context.alignment);
   if (mixed) yield dynamicRangeFinding(reference, distorted);
-  yield* colourFindings(reference, distorted, mixed);
+  yield* colourFindings(reference, distorted, mixed, context);
   if (!mixed) yield* hdrFindings(reference, distorted, context);
 }
 
@@ -137,6 +144,14 @@ function shiftOf({ gain, bias }: AlignResult['levels']): number {
   return gain * 128 + bias - 128;
 }
 
+/** Whether the measured pictures are nearly of one brightness, as titles on white: noise makes any contrast of them. */
+function isEven({ measured }: SideFacts): boolean {
+  const samples = (measured?.squares ?? []).flatMap((square) => [...square]);
+  if (samples.length === 0) return false;
+  const mean = samples.reduce((sum, level) => sum + level, 0) / samples.length;
+  return samples.reduce((sum, level) => sum + (level - mean) ** 2, 0) / samples.length < SPREAD ** 2;
+}
+
 /** Effects of wider and narrower levels on the score. */
 const EFFECT = {
   expanded: 'more contrast than the reference counts as an enhancement, so that the score is too high',
@@ -155,11 +170,13 @@ function* rangeFindings(
   const said = (range: string | null) => range ?? 'none stated (which means limited)';
   const differ = `distorted has colour range ${said(dis)} but reference ${said(ref)}, and sample values are compared as stored`;
   const converted = from === 'full' ? 'expanded' : 'reduced';
-  const spread = alignment && spreadOf(alignment);
+  const spread = alignment && !isEven(reference) ? spreadOf(alignment) : undefined;
   if (spread === 'alike') {
+    // The score is right, and what states nothing says nothing wrong.
+    const silent = ref === null || dis === null;
     yield finding(
       'color-range',
-      'warning',
+      silent ? 'info' : 'warning',
       `${differ}; the samples of both are spread alike, so that only a label differs: the score is that of the samples, ` +
         `but players show the distorted video with ${from === 'full' ? 'less' : 'more'} contrast.`,
       [ref, dis],
@@ -218,7 +235,7 @@ function* levelFindings(
   distorted: SideFacts,
 ): Generator<Finding> {
   const { similarity, levels } = alignment;
-  if (similarity < COMPARABLE) return;
+  if (similarity < COMPARABLE || isEven(reference)) return;
   const { gain: contrast, bias } = levels;
   const shift = shiftOf(levels);
   const values = [`0..255`, `${rounded(bias, 0)}..${rounded(255 * contrast + bias, 0)}`] as const;
@@ -275,7 +292,7 @@ function mixesRanges(
   if (!isHdr(reference) && !isHdr(distorted)) return false;
   if (sameTransfer(reference.transfer, distorted.transfer)) return false;
   if (reference.transfer !== undefined && distorted.transfer !== undefined) return true;
-  if (!alignment || alignment.similarity < COMPARABLE) return false;
+  if (!alignment || alignment.similarity < COMPARABLE || isEven(reference)) return false;
   const { levels } = alignment;
   return Math.abs(levels.gain - 1) > CONTRAST_CHANGE || Math.abs(shiftOf(levels)) > BRIGHTNESS_SHIFT;
 }
@@ -297,25 +314,33 @@ function dynamicRangeFinding(reference: SideFacts, distorted: SideFacts): Findin
 
 /** Brings a distorted video of high dynamic range to the reference's transfer function. */
 function convertTransfer(reference: SideFacts, distorted: SideFacts): PrepareHint {
-  const { primaries = 'bt2020', matrix = 'bt2020nc' } = distorted;
-  const filter = `zscale=tin=${distorted.transfer}:pin=${primaries}:min=${matrix}:t=${reference.transfer}`;
+  const { from, primaries, matrix } = fromHdr(distorted);
+  const filter = `${from}:t=${reference.transfer}:p=${primaries}:m=${matrix}`;
   return prepare('distorted', distorted, ['-vf', filter], vf('distorted', filter));
 }
 
 /** @param mixed a finding about dynamic ranges says what there is to say of transfer functions */
-function* colourFindings(reference: SideFacts, distorted: SideFacts, mixed: boolean): Generator<Finding> {
+function* colourFindings(
+  reference: SideFacts,
+  distorted: SideFacts,
+  mixed: boolean,
+  context: PreflightContext,
+): Generator<Finding> {
+  const rgb = [reference, distorted].some(({ fromRgb }) => fromRgb);
+  if (rgb) yield convertedRgb(reference, distorted);
+  else if (!mixed && !(reference.matrix && distorted.matrix))
+    yield* silentMatrix(reference, distorted, context);
   for (const part of ['primaries', ...(mixed ? [] : (['transfer'] as const)), 'matrix'] as const) {
     const [ref, dis] = [reference[part] ?? null, distorted[part] ?? null];
     if (ref === dis || SAME[part].some((names) => names.includes(ref ?? '') && names.includes(dis ?? '')))
       continue;
-    const unlabelled = part === 'matrix' ? [reference, distorted].find(isAlwaysBt601) : undefined;
-    if (unlabelled) {
-      yield* fixedMatrix(unlabelled, reference, distorted);
+    if (part === 'matrix' && (rgb || ref === null || dis === null)) continue;
+    if (part === 'matrix' && [reference, distorted].some(isAlwaysBt601)) {
+      yield* silentMatrix(reference, distorted, context);
       continue;
     }
-    // A missing label is harmless, except beside high dynamic range, and if the default differs from the other's label.
+    // A missing label is harmless, except beside high dynamic range.
     const silent = ref === null || dis === null;
-    if (part === 'matrix' && silent) yield* silentMatrix(reference, distorted);
     if (silent && !(part === 'transfer' && (isHdr(reference) || isHdr(distorted)))) continue;
     const name = DESCRIPTION[part];
     yield finding(
@@ -373,8 +398,44 @@ function usualMatrix({ width, height }: SideFacts): 'smpte170m' | 'bt709' {
   return width <= 1024 && height <= 576 ? 'smpte170m' : 'bt709';
 }
 
-/** Finding about a stated matrix that differs from the other video's default: one may be a conversion. */
-function* silentMatrix(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
+/** What was done to RGB, where one of the two is. */
+function convertedRgb(reference: SideFacts, distorted: SideFacts): Finding {
+  const [who, other, { fromRgb, matrix }] = reference.fromRgb
+    ? (['reference', 'distorted', reference] as const)
+    : (['distorted', 'reference', distorted] as const);
+  const why = {
+    stated: `which ${other} states`,
+    pictures: `which fits the colours of ${other}, that states none`,
+    assumed: `as most encoders do, for neither a label nor the colours of ${other} tell`,
+  };
+  return finding(
+    'matrix',
+    'info',
+    `${who} is RGB and became luma and chroma by the matrix ${matrix}, ${why[fromRgb ?? 'assumed']}.`,
+    [reference.matrix ?? null, distorted.matrix ?? null],
+  );
+}
+
+/**
+ * Finding about videos of which one states no matrix, or by a definition that encoders do not heed: their colours show
+ * whether one was converted; where they were not looked at, a stated matrix that differs from the other video's default is a
+ * reason to.
+ */
+function* silentMatrix(
+  reference: SideFacts,
+  distorted: SideFacts,
+  { alignment, offset = 0 }: PreflightContext,
+): Generator<Finding> {
+  const limited = [reference, distorted].every(({ colorRange }) => colorRange !== 'full');
+  if (alignment && alignment.similarity >= COMPARABLE && alignment.offset === offset && limited) {
+    yield* shownMatrix(reference, distorted);
+    return;
+  }
+  const unlabelled = [reference, distorted].find(isAlwaysBt601);
+  if (unlabelled) {
+    yield* fixedMatrix(unlabelled, reference, distorted);
+    return;
+  }
   const known = reference.matrix ?? distorted.matrix;
   const [stating, silent] = reference.matrix ? [reference, distorted] : [distorted, reference];
   const usual = usualMatrix(silent);
@@ -390,6 +451,32 @@ function* silentMatrix(reference: SideFacts, distorted: SideFacts): Generator<Fi
     [reference.matrix ?? null, distorted.matrix ?? null],
     stating === distorted ? convertPart('matrix', usual, distorted) : undefined,
   );
+}
+
+/** Finding about a matrix that the colours show to be another. */
+function* shownMatrix(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
+  const [ref, dis] = [coloursOf(reference), coloursOf(distorted)];
+  const fit = matrixFitOf(ref.flatMap((one, i) => (dis[i] ? { reference: one, distorted: dis[i] } : [])));
+  if (fit === undefined || fit === 'as stored') return;
+  const [from, to] = fit === '601 to 709' ? ['601', '709'] : ['709', '601'];
+  const stated = ({ matrix }: SideFacts) => matrix ?? 'none';
+  const filter = `scale=in_color_matrix=bt${to}:out_color_matrix=bt${from}:flags=${EXACT}`;
+  yield finding(
+    'matrix',
+    'warning',
+    `the colours show that distorted was converted from BT.${from} to BT.${to}, whatever is stated (${stated(reference)} of ` +
+      `reference, ${stated(distorted)} of distorted); sample values are compared as stored, and mean different colours.`,
+    [reference.matrix ?? null, distorted.matrix ?? null],
+    prepare('distorted', distorted, ['-vf', filter], vf('distorted', filter)),
+  );
+}
+
+/** The measured colours of each frame. */
+function coloursOf({ measured }: SideFacts): Colours[] {
+  return (measured?.squares ?? []).flatMap((y, i) => {
+    const chroma = measured?.chroma?.[i];
+    return chroma ? { y, ...chroma } : [];
+  });
 }
 
 function* hdrFindings(

@@ -7,6 +7,7 @@ import type { VideoFormat } from '../../core/frame.js';
 import type { Hint } from '../../core/hint.js';
 import type { AlignResult } from '../align/types.js';
 import type { TrackFacts } from '../decoder.js';
+import type { Framing } from '../evidence/framing.js';
 
 export type { FfmpegCommand, Hint, OptionHint, PrepareHint } from '../../core/hint.js';
 
@@ -22,6 +23,7 @@ export const FINDING_CODES = [
   'display-aspect',
   'rotation',
   'crop',
+  'framing',
   'black-borders',
   // Time
   'frame-rate',
@@ -191,6 +193,8 @@ export interface PreflightContext {
   readonly partial?: boolean;
   /** Result of the alignment check on the first seconds, if it ran. */
   readonly alignment?: AlignResult;
+  /** What pixels say of videos whose sizes differ: that one shows a part of the other. Absent if scaling fits as well. */
+  readonly framing?: Framing;
   /** Viewing distance in screen heights, if the user set it. */
   readonly viewingDistance?: number;
 }

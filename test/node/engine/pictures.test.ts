@@ -17,11 +17,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { score } from '../../../src/index.js';
+import { inspect, score, trustOf } from '../../../src/index.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
+import { tier } from '../../support/tier.js';
 
 const EXACT = 'flags=bicubic+accurate_rnd+full_chroma_int';
 const FROM_RGB = `scale=out_color_matrix=bt709:out_range=limited:${EXACT}`;
+const BY_601 = FROM_RGB.replace('bt709', 'bt601');
 const STATED = `by the matrix BT.709 in limited range (${FROM_RGB})`;
 
 describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
@@ -36,8 +38,8 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
     [
       'jpeg',
       () => from('still.jpg', '-q:v', '6'),
-      `scale=in_range=full:out_range=limited:in_color_matrix=bt601:out_color_matrix=bt709:${EXACT},format=yuv444p`,
-      ['colour range full to limited', 'matrix bt601 to bt709'],
+      `scale=in_range=full:out_range=limited:${EXACT},format=yuv444p`,
+      ['colour range full to limited'],
     ],
     [
       'gif',
@@ -67,10 +69,13 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
     const distorted = make();
     const options = { threads: 0, features: ['psnr'], commonBitDepth: true, preflight: false } as const;
     const report = await score({ reference: png(), distorted }, options);
-    expect(report.pairing?.reference.conversions[0]).toBe(`rgb24 (RGB) to yuv444p ${STATED}`);
+    // JPEG has a matrix, which is taken for the other picture too.
+    const by = name === 'jpeg' ? BY_601 : FROM_RGB;
+    const stated = name === 'jpeg' ? `by the matrix BT.601 in limited range (${BY_601})` : STATED;
+    expect(report.pairing?.reference.conversions[0]).toBe(`rgb24 (RGB) to yuv444p ${stated}`);
     expect(report.pairing?.distorted.conversions).toEqual(expect.arrayContaining(said));
     const plain = {
-      reference: y4m('reference.y4m', png(), `${FROM_RGB},format=yuv444p`),
+      reference: y4m(`reference-${name}.y4m`, png(), `${by},format=yuv444p`),
       distorted: y4m(`${name.replaceAll(' ', '-')}.y4m`, distorted, chain),
     };
     const expected = await score(plain, options);
@@ -106,6 +111,70 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
     expect(report.frames).toEqual(expected.frames);
     expect(report.frames.length).toBe(1);
     expect(report.frames[0]?.metrics.psnr_y).toBeLessThan(60);
+  });
+
+  const moving = (name: string, ...args: string[]) =>
+    file(name, ['-f', 'lavfi', '-t', '0.4', '-i', 'testsrc2=s=192x128:r=25', ...args]);
+  const master = () => moving('rgb-master.mkv', '-pix_fmt', 'gbrp', '-c:v', 'ffv1');
+  const encoded = (name: string, ...args: string[]) =>
+    file(name, ['-i', master(), ...args, '-c:v', 'libx264', '-preset', 'ultrafast', '-crf', '12']);
+  const by709 = ['-vf', `scale=out_color_matrix=bt709:${EXACT},format=yuv420p`];
+  const label = ['-colorspace', 'bt709', '-color_primaries', 'bt709', '-color_trc', 'bt709'];
+
+  it.each([
+    [
+      'as ffmpeg does without being told',
+      () => encoded('by-default.mp4', '-pix_fmt', 'yuv420p'),
+      '601',
+      'fits the colours',
+    ],
+    ['by BT.709 without a label', () => encoded('by-709.mp4', ...by709), '709', 'fits the colours'],
+    [
+      'by BT.709 with a label',
+      () => encoded('labelled-709.mp4', ...by709, ...label),
+      '709',
+      'which distorted states',
+    ],
+  ])('an RGB master is converted as its encode was: %s', async (_, make, matrix, why) => {
+    const options = { threads: 0, features: ['psnr'] } as const;
+    for (const decoder of tier<readonly ('ffmpeg' | 'wasm')[]>(['ffmpeg'], ['ffmpeg', 'wasm'])) {
+      const report = await score({ reference: master(), distorted: make() }, { ...options, decoder });
+      expect(report.pairing?.reference.conversions[0]).toContain(
+        `by the matrix BT.${matrix} in limited range`,
+      );
+      expect(report.preflight).toContainEqual(
+        expect.objectContaining({ code: 'matrix', severity: 'info', message: expect.stringContaining(why) }),
+      );
+      expect(trustOf(report).codes).not.toContain('levels');
+      const chain = `scale=out_color_matrix=bt${matrix}:out_range=limited:${EXACT},format=yuv444p`;
+      const careful = { reference: y4m(`careful-${matrix}.y4m`, master(), chain), distorted: make() };
+      const right = await score(careful, { ...options, preflight: false, frameRatePolicy: 'nearest' });
+      expect(report.pooled_metrics.vmaf?.mean).toBeCloseTo(right.pooled_metrics.vmaf?.mean ?? 0, 6);
+      expect(report.pooled_metrics.vmaf?.mean).toBeGreaterThan(90);
+    }
+  });
+
+  it('RGB keeps the matrix of the other video when it is filtered too, and as the distorted one', async () => {
+    const pair = { reference: encoded('by-default.mp4', '-pix_fmt', 'yuv420p'), distorted: master() };
+    const { findings } = await inspect(pair, { cropReference: '160:96:0:0', cropDistorted: '160:96:0:0' });
+    expect(findings.filter(({ severity, code }) => severity === 'warning' && code !== 'swapped')).toEqual([]);
+    expect(findings).toContainEqual(
+      expect.objectContaining({ code: 'matrix', message: expect.stringContaining('the matrix smpte170m') }),
+    );
+  });
+
+  it('WebP and GIF have one score beside video, whoever decodes them', async () => {
+    const video = moving('of-pictures.mkv', '-frames:v', '1', '-pix_fmt', 'yuv420p', '-c:v', 'ffv1');
+    for (const [name, ...args] of [['one.webp', '-quality', '90'], ['one.gif']] as const) {
+      const distorted = file(name, ['-i', video, ...args]);
+      const [one, other] = await Promise.all(
+        (['ffmpeg', 'wasm'] as const).map((decoder) =>
+          score({ reference: video, distorted }, { threads: 0, features: ['psnr'], decoder }),
+        ),
+      );
+      expect(other?.frames).toEqual(one?.frames);
+      expect(one?.frames[0]?.metrics.psnr_y).toBeGreaterThan(name === 'one.webp' ? 35 : 25);
+    }
   });
 
   it('leaves alpha of video out, and says so', async () => {
@@ -246,10 +315,8 @@ describe.runIf(hasFfmpeg)(`sequences of pictures (${needsFfmpeg})`, () => {
   it('are compared with each other, JPEG with PNG', async () => {
     const report = await score({ reference: at('shots'), distorted: at('low', 'frame_%d.jpg') }, options);
     expect(report.frames.length).toBe(6);
-    expect(report.pairing?.distorted.conversions.slice(0, 2)).toEqual([
-      'colour range full to limited',
-      'matrix bt601 to bt709',
-    ]);
+    expect(report.pairing?.distorted.conversions[0]).toBe('colour range full to limited');
+    expect(report.pairing?.reference.conversions[0]).toContain('by the matrix BT.601');
     const { mean = 0 } = report.pooled_metrics.psnr_y as { mean?: number };
     expect(mean).toBeGreaterThan(25);
     expect(mean).toBeLessThan(50);

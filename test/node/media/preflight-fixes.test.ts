@@ -69,6 +69,29 @@ const anamorphic = () => make('anamorphic.mkv', source(), ['-vf', 'setsar=32/27'
 const BT601 = words('-color_primaries smpte170m -color_trc smpte170m -colorspace smpte170m');
 const BT709 = words('-color_primaries bt709 -color_trc bt709 -colorspace bt709');
 const PQ = words('-color_primaries bt2020 -color_trc smpte2084 -colorspace bt2020nc');
+const BARE = words('-color_primaries unknown -colorspace unknown');
+const SDR = 'format=yuv444p,setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=bt709';
+/** A master of high dynamic range. */
+const hdrMaster =
+  (transfer: 'smpte2084' | 'arib-std-b67', labels = words('-color_primaries bt2020 -colorspace bt2020nc')) =>
+  () => {
+    const light = `${SDR},zscale=t=linear:npl=100,format=gbrpf32le`;
+    const filter = `${light},zscale=p=2020:t=${transfer}:m=2020_ncl:r=limited,format=yuv420p10le`;
+    const bare = labels === BARE ? ',setparams=color_primaries=unknown:colorspace=unknown' : '';
+    const output = [
+      '-vf',
+      filter + bare,
+      '-color_trc',
+      transfer,
+      ...labels,
+      '-color_range',
+      'tv',
+      ...LOSSLESS,
+    ];
+    const name = `${transfer}${labels === BARE ? '-bare' : ''}.mkv`;
+    return ffmpeg(join(encodeFolder(), name), [...source('360x240', '25', 1), ...output]);
+  };
+const toneMapped = () => make('tone-mapped.mp4', source('360x240', '25', 1), ['-vf', SDR, ...BT709, ...X264]);
 const INTERLACED = words('-flags +ildct+ilme');
 const fields = () =>
   make('fields.mkv', source(), [...words('-vf setfield=tff -c:v mpeg2video -q:v 2'), ...INTERLACED]);
@@ -87,15 +110,15 @@ const CASES: readonly Case[] = [
   }),
   resolves(
     'a crop of anamorphic pictures',
-    'display-aspect',
+    'framing',
     from(anamorphic, 'cropped.mp4', 'crop=360:200,setsar=32/27'),
-    { command: '-vf crop=360:200 ' },
+    { command: '-vf crop=360:200:0:20 ' },
   ),
   resolves(
     'a crop that was scaled',
-    'display-aspect',
+    'framing',
     from(master, 'cropped-small.mp4', 'crop=360:180,scale=300:150'),
-    { command: '-vf crop=360:180 ', besides: ['size'] },
+    { command: '-vf crop=360:180:0:30 ', besides: ['size'] },
   ),
   resolves(
     'a picture on its side',
@@ -199,6 +222,24 @@ const CASES: readonly Case[] = [
     () => [make('pq.mkv', source(), [...PQ, ...LOSSLESS]), make('pq.mp4', source(), [...PQ, ...X264])],
     { command: 'tonemap' },
   ),
+  ...(
+    [
+      ['PQ against what was tone-mapped of it', hdrMaster('smpte2084'), toneMapped],
+      [
+        'HLG that states nothing else against standard dynamic range',
+        hdrMaster('arib-std-b67', BARE),
+        toneMapped,
+      ],
+      ['standard dynamic range against PQ', toneMapped, hdrMaster('smpte2084')],
+      ['PQ against HLG', hdrMaster('smpte2084'), hdrMaster('arib-std-b67')],
+      ['HLG against PQ that states nothing else', hdrMaster('arib-std-b67'), hdrMaster('smpte2084', BARE)],
+    ] as const
+  ).map(([what, reference, distorted]) =>
+    resolves(what, 'dynamic-range', () => [reference(), distorted()], {
+      command: 'zscale=tin=',
+      besides: ['hdr', 'levels', 'primaries', 'matrix', 'transfer', 'chroma', 'swapped'],
+    }),
+  ),
   resolves('swapped videos', 'swapped', () => [encode('tiny.mp4', 'scale=120:80'), master()], {
     besides: ['size'],
   }),
@@ -217,6 +258,7 @@ const FEW = [
   'a picture on its side',
   'a label of full range on the same samples',
   'frames that are missing at the start',
+  'HLG against PQ that states nothing else',
 ];
 
 const PREPARED = mkdtempSync(join(encodeFolder(), 'prepared-'));
@@ -297,6 +339,15 @@ describe.runIf(hasFfmpeg)(`following what preflight advises (${needsFfmpeg})`, (
     if (similar) {
       expect(before.alignment?.similarity).toBeLessThan(0.5);
       expect(after.alignment?.similarity).toBeGreaterThan(0.98);
+    }
+    // The option that does the same has the same effect.
+    const { hint } = found;
+    if (hint?.purpose === 'prepare' && hint.instead) {
+      const wanted = Object.fromEntries(hint.instead.map((one) => [one.option, 'value' in one && one.value]));
+      const pair = { reference: files[0], distorted: files[1] };
+      const { findings } = await inspect(pair, { ...options, ...wanted });
+      const warned = findings.filter(({ severity }) => severity !== 'info').map((finding) => finding.code);
+      expect(warned).not.toContain(code);
     }
     if (found.severity === 'info') expect(after.findings.map((finding) => finding.code)).not.toContain(code);
   });

@@ -114,7 +114,9 @@ describe('findBorders', () => {
     for (const depth of [8, 10]) {
       const { luma, format } = inside(left, top, right, bottom, 16, depth);
       const borders = { left, top, right, bottom };
-      expect(findBorders(luma, format, 'limited')).toEqual({ certain: borders, possible: borders });
+      const [across, down] = [120 - left - right, 80 - top - bottom];
+      const filled = { left: down, top: across, right: down, bottom: across };
+      expect(findBorders(luma, format, 'limited')).toEqual({ certain: borders, possible: borders, filled });
     }
   });
 
@@ -150,6 +152,34 @@ describe('FrameMeter', () => {
     expect(frames).toEqual([0, 10, 20]);
     expect(sharp[2]).toBeNull();
     expect(borders?.certain).toEqual({ left: 0, top: 8, right: 0, bottom: 0 });
+  });
+
+  /** A box on black. */
+  const box = (left: number, top: number, width: number, height: number) =>
+    picture(128, 64, (x, y) =>
+      x >= left && y >= top && x < left + width && y < top + height ? 100 + ((5 * x + 3 * y) % 90) : 16,
+    ).luma;
+  const bordersOf = (...lumas: readonly Uint8Array[]) => {
+    const meter = new FrameMeter({ width: 128, height: 64, bitDepth: 8 });
+    for (const [frame, y] of lumas.entries()) meter.add(frame, { y });
+    return meter.result.borders?.certain;
+  };
+
+  it.each([
+    ['something small on black', [box(60, 30, 12, 8)]],
+    ['something small that moves on black', [box(4, 4, 12, 8), box(100, 4, 12, 8), box(52, 40, 12, 8)]],
+  ])('calls the black around %s no border', (_, lumas) => {
+    expect(bordersOf(...lumas)).toEqual({ left: 0, top: 0, right: 0, bottom: 0 });
+  });
+
+  it('finds the bars beside a picture on its side, and around one that lights up for a moment', () => {
+    expect(bordersOf(box(46, 0, 36, 64))).toEqual({ left: 46, top: 0, right: 46, bottom: 0 });
+    expect(bordersOf(box(0, 8, 128, 48), box(30, 20, 8, 8))).toEqual({
+      left: 0,
+      top: 8,
+      right: 0,
+      bottom: 8,
+    });
   });
 });
 

@@ -109,6 +109,76 @@ describe('preflight', () => {
     );
   });
 
+  it('judges no contrast of pictures that are nearly of one brightness', () => {
+    const facts = (spread: number) => {
+      const square = Float32Array.from({ length: 256 }, (_, at) => 235 - (at % 2) * spread);
+      return { measured: { ...measured([0.1]), squares: [square] } };
+    };
+    const alignment = { ...ALIGNED, similarity: 0.99, levels: { gain: 1.86, bias: -200 } };
+    expect(findings(facts(2), facts(4), { alignment })).toEqual([]);
+    expect(findings(facts(60), facts(60), { alignment }).map(({ code }) => code)).toEqual(['levels']);
+  });
+
+  describe('beside a video that states no matrix', () => {
+    /** One set of colours by the weights of red and blue of a matrix. */
+    const coloured = (kr: number, kb: number) => {
+      const boxes = Array.from({ length: 256 }, (_, i) => {
+        const [r, g, b] = [7, 11, 13].map((by) => 0.5 + 0.2 * Math.sin(i * by)) as [number, number, number];
+        const y = kr * r + (1 - kr - kb) * g + kb * b;
+        return [16 + 219 * y, 128 + (112 * (b - y)) / (1 - kb), 128 + (112 * (r - y)) / (1 - kr)] as const;
+      });
+      const plane = (k: 0 | 1 | 2) => Float32Array.from(boxes, (box) => box[k]);
+      return { ...measured([0.1]), squares: [plane(0)], chroma: [{ cb: plane(1), cr: plane(2) }] };
+    };
+    const [by709, by601] = [coloured(0.2126, 0.0722), coloured(0.299, 0.114)];
+    const small = { width: 720, height: 480 };
+    const seen = (
+      reference: Partial<SideFacts>,
+      distorted: Partial<SideFacts>,
+      context: PreflightContext = { alignment: ALIGNED },
+    ) =>
+      findings({ ...small, ...reference }, { ...small, ...distorted }, context).filter(
+        ({ code }) => code === 'matrix' || code === 'chroma',
+      );
+
+    it('nothing is wrong where the colours are alike, whatever is usual', () => {
+      expect(seen({ measured: by709 }, { measured: by709, matrix: 'bt709' })).toEqual([]);
+      expect(seen({ measured: by709, matrix: 'bt709' }, { measured: by709 })).toEqual([]);
+      expect(seen({ measured: by601 }, { measured: by601 })).toEqual([]);
+    });
+
+    it.each([
+      ['reference', { measured: by709 }, { measured: by601, matrix: 'smpte170m' }, 'bt601', 'bt709'],
+      ['distorted', { measured: by709, matrix: 'bt709' }, { measured: by601 }, 'bt601', 'bt709'],
+      ['reference and distorted', { measured: by601 }, { measured: by709 }, 'bt709', 'bt601'],
+    ])('colours show a conversion, with what %s does not state', (_, reference, distorted, is, was) => {
+      expect(seen(reference, distorted)).toMatchObject([
+        {
+          code: 'matrix',
+          severity: 'warning',
+          hint: {
+            instead: [
+              {
+                option: 'vfDistorted',
+                value: expect.stringContaining(`in_color_matrix=${is}:out_color_matrix=${was}:`),
+              },
+            ],
+          },
+        },
+      ]);
+    });
+
+    it('RGB is no conversion to warn of', () => {
+      const rgb = { measured: by601, matrix: 'smpte170m', fromRgb: 'pictures' } as const;
+      expect(seen(rgb, { ...small, measured: by601 })).toMatchObject([
+        {
+          severity: 'info',
+          message: expect.stringContaining('fits the colours of distorted, that states none'),
+        },
+      ]);
+    });
+  });
+
   it('takes Y4M as it takes tracks', () => {
     const info: VideoInfo = {
       ...{ name: 'a.y4m', container: 'y4m', width: 1920, height: 1080, bitDepth: 8, chroma: '420' },
@@ -189,7 +259,7 @@ const CHROMA: readonly (readonly [
 ];
 
 const TONE_MAPPED =
-  'zscale=tin=smpte2084:pin=bt2020:min=bt2020nc:t=linear:npl=100,format=gbrpf32le,tonemap=hable,' +
+  'zscale=tin=smpte2084:pin=bt2020:min=bt2020nc:t=linear:p=bt2020:m=gbr:npl=100,format=gbrpf32le,tonemap=hable,' +
   'zscale=p=bt709:t=bt709:m=bt709:r=limited,format=yuv420p';
 
 const NO_SIZE = { width: 1280, height: 720 };
@@ -240,6 +310,28 @@ const CASES: readonly Case[] = [
   info('a picture to be cropped', 'crop', {
     reference: { crop: { left: 0, top: 4, right: 0, bottom: 4 } },
     values: ['left 0, top 4, right 0, bottom 4', null],
+  }),
+  warning('rows that were stored beyond the picture', 'framing', {
+    distorted: { height: 1088 },
+    context: {
+      framing: { whole: 'distorted', area: { width: 1920, height: 1080, x: 0, y: 0 }, padding: true },
+      // Pictures that were scaled wrongly.
+      alignment: { ...ALIGNED, offset: 1, similarity: 0.97, levels: { gain: 0.8, bias: 0 } },
+    },
+    values: ['1920x1080', '1920x1088'],
+    fix: '--crop-dis 1920:1080:0:0',
+    command: 'ffmpeg -i encode.mp4 -vf crop=1920:1080:0:0 -an -c:v ffv1 encode-prepared.mkv',
+    says: "reference is 1920x1080 of distorted's picture, from 0,0 on, beyond which is only padding",
+  }),
+  warning('a part of the picture', 'framing', {
+    distorted: { height: 800 },
+    context: {
+      framing: { whole: 'reference', area: { width: 1920, height: 800, x: 0, y: 100 }, padding: false },
+    },
+    values: ['1920x1080', '1920x800'],
+    fix: '--crop-ref 1920:800:0:100',
+    command: 'ffmpeg -i master.mov -vf crop=1920:800:0:100 -an -c:v ffv1 master-prepared.mkv',
+    says: "distorted is 1920x800 of reference's picture, from 0,100 on; scaled",
   }),
   warning('bars in the distorted video only', 'black-borders', {
     reference: { measured: measured([0.1]) },
@@ -433,6 +525,13 @@ const CASES: readonly Case[] = [
     says: 'the score is too low',
   }),
   warning('another label of the same samples', 'color-range', {
+    reference: { colorRange: 'limited' },
+    distorted: { colorRange: 'full' },
+    context: { alignment: ALIGNED },
+    says: 'the score is that of the samples',
+    fix: 'ffmpeg -i encode.mp4 -c copy -bsf:v h264_metadata=video_full_range_flag=0 encode-prepared.mp4',
+  }),
+  info('a label of the same samples where the other video has none', 'color-range', {
     distorted: { colorRange: 'full' },
     context: { alignment: ALIGNED },
     says: 'the score is that of the samples',
@@ -508,7 +607,7 @@ const CASES: readonly Case[] = [
     reference: { transfer: 'smpte2084' },
     distorted: { transfer: 'arib-std-b67' },
     values: ['smpte2084', 'arib-std-b67'],
-    fix: '--vf-dis zscale=tin=arib-std-b67:pin=bt2020:min=bt2020nc:t=smpte2084',
+    fix: '--vf-dis zscale=tin=arib-std-b67:pin=bt2020:min=bt2020nc:t=smpte2084:p=bt2020:m=bt2020nc',
   }),
   warning('other levels beside PQ, without a label', 'dynamic-range', {
     reference: { transfer: 'smpte2084' },

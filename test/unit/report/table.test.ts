@@ -118,10 +118,10 @@ c.mp4      95.000000      95.00          -       -
       expect(one[0]).toMatch(/^ {2}× late\.mp4: do not trust this score: late\.mp4 has a flaw\. /);
       expect(one.at(-1)).toBe('    fix: --offset auto');
       // The gravest first; encodes with one cause share a line.
-      const two = [flawed('bars.mp4', 'black-borders', '--crop-dis 1:2:3:4'), late, { ...late }];
+      const two = [flawed('bars.mp4', 'display-aspect', '--crop-dis 1:2:3:4'), late, { ...late }];
       expect(causes(two)).toEqual([
         '  × late.mp4, late.mp4: do not trust this score [offset]; fix: --offset auto',
-        '  ! bars.mp4: doubtful [black-borders]; fix: --crop-dis 1:2:3:4',
+        '  ! bars.mp4: doubtful [display-aspect]; fix: --crop-dis 1:2:3:4',
       ]);
       const many = Array.from({ length: 11 }, (_, i) => flawed(`${i}.mp4`, 'offset', `--offset ${i}`));
       expect(causes(many)).toHaveLength(5);

@@ -233,7 +233,7 @@ class FfmpegDecoder implements Decoder {
     const track = facts.track?.index ?? 0;
     const file = await ffmpegInput(input, this.#access);
     const { version = '' } = await this.availability();
-    const planes = delivery(facts.pixelFormat, facts.rotation, facts.name, true);
+    const planes = delivery(facts.pixelFormat, facts.rotation, facts.name, true, facts.matrix);
     const known: KnownTimes =
       this.#filters?.keepsFrames === false
         ? { remembered: null, read: async () => null }

@@ -1,0 +1,197 @@
+/**
+ * @module media/evidence/framing
+ * Decides on pixels whether the smaller of two pictures is a part of the larger one, or all of it at another size.
+ */
+import { type ChromaFormat, SUBSAMPLING, type VideoFormat } from '../../core/frame.js';
+
+/** Packed luma with its layout: one byte a sample at 8 bit, two (little endian) above. */
+export interface Picture {
+  readonly luma: Uint8Array;
+  readonly width: number;
+  readonly height: number;
+  readonly bitDepth: number;
+}
+
+/** One moment in both videos. */
+export interface PicturePair {
+  readonly reference: Picture;
+  readonly distorted: Picture;
+}
+
+/** What the pixels say: which video to cut, and the part that the other one shows. */
+export interface Framing {
+  readonly whole: 'reference' | 'distorted';
+  readonly area: { readonly width: number; readonly height: number; readonly x: number; readonly y: number };
+  /** What lies outside the part is no picture: rows or columns that repeat the last one, or are all black. */
+  readonly padding: boolean;
+}
+
+/** Size and chroma of stored pictures. */
+type Shape = Pick<VideoFormat, 'width' | 'height' | 'chroma'>;
+
+/** Most by which the error of a cut may reach that of scaling, as a share of it. */
+const CLEARLY = 0.5;
+
+/** Least error of scaling, as a mean square in 8-bit levels, that tells anything: coding changes means of rows by less. */
+const VISIBLE = 0.05;
+
+/** Largest step between means of neighbouring rows, in levels, of rows that repeat each other. */
+const REPEATED = 0.75;
+
+/** Highest mean of a black row, in 8-bit levels. */
+const BLACK = 24;
+
+/** From a sample on to the one before another. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Means of rows within some columns, or of columns within some rows, in 8-bit levels. */
+function profileOf(
+  { luma, width, height, bitDepth }: Picture,
+  axis: 'rows' | 'columns',
+  { from, to }: Span = { from: 0, to: axis === 'rows' ? width : height },
+): Float32Array {
+  const sums = new Float64Array(axis === 'rows' ? height : width);
+  const wide = bitDepth > 8;
+  const [top, bottom, left, right] = axis === 'rows' ? [0, height, from, to] : [from, to, 0, width];
+  for (let y = top; y < bottom; y++) {
+    for (let x = left, at = y * width + left; x < right; x++, at++) {
+      const sample = wide ? (luma[2 * at] ?? 0) + 256 * (luma[2 * at + 1] ?? 0) : (luma[at] ?? 0);
+      const line = axis === 'rows' ? y : x;
+      sums[line] = (sums[line] ?? 0) + sample;
+    }
+  }
+  return Float32Array.from(sums, (sum) => sum / ((to - from) * 2 ** (bitDepth - 8)));
+}
+
+/**
+ * The part of one picture that the other one shows; `undefined` where scaling fits as well, or the pixels do not decide.
+ * @param pairs of a few moments
+ */
+export function framingOf(
+  reference: Shape,
+  distorted: Shape,
+  pairs: readonly PicturePair[],
+): Framing | undefined {
+  const larger = reference.width * reference.height >= distorted.width * distorted.height;
+  const whole = larger ? 'reference' : 'distorted';
+  const [all, part] = larger ? [reference, distorted] : [distorted, reference];
+  const pictures = pairs.map((pair) =>
+    larger ? ([pair.reference, pair.distorted] as const) : ([pair.distorted, pair.reference] as const),
+  );
+  const steps = stepsOf(all.chroma);
+  // As stored first; then as large as fits.
+  const factors = [...new Set([1, Math.min(all.width / part.width, all.height / part.height)])];
+  for (const factor of factors) {
+    const sized = (length: number, step: number) => Math.round((length * factor) / step) * step;
+    const [width, height] = [sized(part.width, steps.x), sized(part.height, steps.y)];
+    if (width > all.width || height > all.height) continue;
+    if (factor === 1 && (width !== part.width || height !== part.height)) continue;
+    if (width === all.width && height === all.height) continue;
+    const lines = (axis: 'rows' | 'columns', within?: Span) =>
+      pictures.map(([one, other]) => ({
+        all: profileOf(one, axis),
+        cut: profileOf(one, axis, within),
+        part: profileOf(other, axis),
+      }));
+    // Columns are compared within the rows that both show, and the other way round.
+    const guess = bestPlace(lines('rows'), height, steps.y).at;
+    const across = placeOf(lines('columns', { from: guess, to: guess + height }), width, steps.x);
+    const down =
+      across && placeOf(lines('rows', { from: across.at, to: across.at + width }), height, steps.y);
+    if (!across || !down) continue;
+    const area = { width, height, x: across.at, y: down.at };
+    return { whole, area, padding: across.padding && down.padding };
+  }
+  return undefined;
+}
+
+/** Samples of luma for one of chroma. */
+function stepsOf(chroma: ChromaFormat): { readonly x: number; readonly y: number } {
+  const { h, v } = SUBSAMPLING[chroma] ?? { h: 0, v: 0 };
+  return { x: 1 << h, y: 1 << v };
+}
+
+interface Place {
+  readonly at: number;
+  readonly padding: boolean;
+}
+
+/** Profiles of one moment: the whole picture's, that of the part of it which is compared, and the part's own. */
+interface Lines {
+  readonly all: Float32Array;
+  readonly cut: Float32Array;
+  readonly part: Float32Array;
+}
+
+/** Where a part of some length fits best. */
+function bestPlace(
+  lines: readonly Lines[],
+  length: number,
+  step: number,
+): { readonly at: number; readonly error: number } {
+  const parts = lines.map(({ cut, part }) => ({ cut, part: resized(part, length) }));
+  let best = { at: 0, error: Number.POSITIVE_INFINITY };
+  for (let at = 0; at + length <= (lines[0]?.cut.length ?? 0); at += step) {
+    const error = parts.reduce((sum, { cut, part }) => sum + difference(cut, at, part), 0) / parts.length;
+    if (error < best.error) best = { at, error };
+  }
+  return best;
+}
+
+/**
+ * Where along one side the part lies; `undefined` if scaling fits as well.
+ * @param length of the part in samples of the whole
+ */
+function placeOf(lines: readonly Lines[], length: number, step: number): Place | undefined {
+  const size = lines[0]?.all.length ?? 0;
+  if (size === length) return { at: 0, padding: true };
+  const scaled =
+    lines.reduce(
+      (sum, { all, part }) => sum + difference(resized(all, length), 0, resized(part, length)),
+      0,
+    ) / lines.length;
+  const { at, error } = bestPlace(lines, length, step);
+  if (!(scaled >= VISIBLE && error <= CLEARLY * scaled)) return undefined;
+  const padding = lines.every(
+    ({ cut }) => isPadding(cut, 0, at, at) && isPadding(cut, at + length, size, at + length - 1),
+  );
+  return { at, padding };
+}
+
+/** Whether a run of a profile is black, or repeats the sample of the picture beside it. */
+function isPadding(profile: Float32Array, from: number, to: number, beside: number): boolean {
+  const run = profile.subarray(from, to);
+  const edge = profile[beside] ?? 0;
+  return run.every((mean) => mean <= BLACK) || run.every((mean) => Math.abs(mean - edge) <= REPEATED);
+}
+
+/** Mean square of the difference from a place of a profile on, apart from the mean. */
+function difference(all: Float32Array, at: number, part: Float32Array): number {
+  let [sum, squares] = [0, 0];
+  for (let i = 0; i < part.length; i++) {
+    const off = (all[at + i] ?? 0) - (part[i] ?? 0);
+    sum += off;
+    squares += off * off;
+  }
+  return squares / part.length - (sum / part.length) ** 2;
+}
+
+/** A profile at another length: means over what each sample covers, straight lines between samples. */
+function resized(profile: Float32Array, length: number): Float32Array {
+  const { length: size } = profile;
+  if (size === length) return profile;
+  const [step, covered] = [size / length, Math.max(1, Math.round(size / length))];
+  return Float32Array.from({ length }, (_, i) => {
+    let sum = 0;
+    for (let k = 0; k < covered; k++) {
+      const at = Math.min(size - 1, Math.max(0, (i + (k + 0.5) / covered) * step - 0.5));
+      const [low, share] = [Math.floor(at), at % 1];
+      const [one, next] = [profile[low] ?? 0, profile[Math.min(size - 1, low + 1)] ?? 0];
+      sum += one + share * (next - one);
+    }
+    return sum / covered;
+  });
+}

@@ -1,0 +1,83 @@
+/**
+ * @module media/evidence/matrix
+ * Decides on the colours of a pair by which matrix luma and chroma were made: BT.601 and BT.709 differ by a linear map, which
+ * small averages of the pictures show as well as the pictures.
+ */
+
+/** Averages of a picture in the same boxes, in 8-bit levels of limited range. */
+export interface Colours {
+  readonly y: ArrayLike<number>;
+  readonly cb: ArrayLike<number>;
+  readonly cr: ArrayLike<number>;
+}
+
+/** One moment in both videos. */
+export interface ColourPair {
+  readonly reference: Colours;
+  readonly distorted: Colours;
+}
+
+/**
+ * What fits: the samples of both as they are, those of the reference once they are converted from BT.601 to BT.709, or from
+ * BT.709 to BT.601.
+ */
+export type MatrixFit = 'as stored' | '601 to 709' | '709 to 601';
+
+/** Weights of red and blue in luma. */
+const WEIGHTS = { '601': [0.299, 0.114], '709': [0.2126, 0.0722] } as const;
+
+/** Most by which the error of what fits may reach that of the next, as a share of it. */
+const CLEARLY = 0.6;
+
+/** Least mean square by which the next must be off, in 8-bit levels: grey pictures fit by any matrix. */
+const VISIBLE = 0.5;
+
+/** Which matrix fits; `undefined` where colours do not tell. */
+export function matrixFitOf(pairs: readonly ColourPair[]): MatrixFit | undefined {
+  const errors = (['as stored', '601 to 709', '709 to 601'] as const).map((fit) => ({
+    fit,
+    error: errorOf(pairs, fit),
+  }));
+  const [best, next] = errors.sort((a, b) => a.error - b.error);
+  if (!best || !next || !(next.error >= VISIBLE && best.error <= CLEARLY * next.error)) return undefined;
+  return best.fit;
+}
+
+/** Mean square of the differences, luma and chroma alike. */
+function errorOf(pairs: readonly ColourPair[], fit: MatrixFit): number {
+  let [sum, samples] = [0, 0];
+  const convert =
+    fit === 'as stored' ? same : fit === '601 to 709' ? conversion('601', '709') : conversion('709', '601');
+  for (const { reference, distorted } of pairs) {
+    for (let i = 0; i < reference.y.length; i++) {
+      const [y, cb, cr] = convert([reference.y[i] ?? 0, reference.cb[i] ?? 128, reference.cr[i] ?? 128]);
+      sum +=
+        (y - (distorted.y[i] ?? 0)) ** 2 +
+        (cb - (distorted.cb[i] ?? 128)) ** 2 +
+        (cr - (distorted.cr[i] ?? 128)) ** 2;
+      samples += 3;
+    }
+  }
+  return samples === 0 ? Number.NaN : sum / samples;
+}
+
+type Triple = readonly [y: number, cb: number, cr: number];
+
+const same = (sample: Triple): Triple => sample;
+
+function conversion(from: keyof typeof WEIGHTS, to: keyof typeof WEIGHTS): (sample: Triple) => Triple {
+  const [r1, b1] = WEIGHTS[from];
+  const [r2, b2] = WEIGHTS[to];
+  return ([y, cb, cr]) => {
+    const luma = (y - 16) / 219;
+    const red = luma + (2 * (1 - r1) * (cr - 128)) / 224;
+    const blue = luma + (2 * (1 - b1) * (cb - 128)) / 224;
+    const green = (luma - r1 * red - b1 * blue) / (1 - r1 - b1);
+    const made = r2 * red + (1 - r2 - b2) * green + b2 * blue;
+    return [
+      16 + 219 * made,
+      128 + (224 * (blue - made)) / (2 * (1 - b2)),
+      128 + (224 * (red - made)) / (2 * (1 - r2)),
+    ];
+  };
+}
