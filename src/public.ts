@@ -99,6 +99,7 @@ export type {
   FrameRange,
   FrameRatePolicy,
   InputPairing,
+  PairBy,
   Pairing,
   ScaleTo,
 } from './media/pairing/types.js';

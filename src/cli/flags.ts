@@ -19,6 +19,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   frameRatePolicy: '--frame-rate-policy',
   maxSeconds: '--max-seconds',
   raw: '-w, -h, -p and -b',
+  pairBy: '--pair-by',
   pixelFormat: '--pix-fmt',
   scaleTo: '--scale-to',
   trackDistorted: '--track-dis',

@@ -41,6 +41,7 @@ const PAIRING = [
   'scale',
   'scaleTo',
   'frameRatePolicy',
+  'pairBy',
   'range',
   'allowDamaged',
   'allowUrl',

@@ -25,6 +25,10 @@ export type ColorMatrix = (typeof COLOR_MATRICES)[number];
 export const FRAME_RATE_POLICIES = ['strict', 'nearest'] as const;
 export type FrameRatePolicy = (typeof FRAME_RATE_POLICIES)[number];
 
+/** The video whose frames are scored, each with the frame at its time of the other. */
+export const PAIR_BY = ['reference', 'distorted'] as const;
+export type PairBy = (typeof PAIR_BY)[number];
+
 /** Backends that run on a graphics processor, all of them through an installed `vmaf`. */
 export const GPU_BACKENDS = ['cuda', 'sycl', 'hip', 'metal'] as const;
 export type GpuBackend = (typeof GPU_BACKENDS)[number];

@@ -21,6 +21,7 @@ interface OptionValues {
   readonly matrix: ColorMatrix;
   readonly model: string;
   readonly offset: number | 'auto';
+  readonly pairBy: 'distorted';
   /** The geometry of raw video. */
   readonly raw: {
     readonly width: number;
@@ -88,6 +89,7 @@ export interface OpenHint {
     | 'features'
     | 'from'
     | 'maxSeconds'
+    | 'pairBy'
     | 'pixelFormat'
     | 'rate'
     | 'raw'

@@ -11,6 +11,7 @@ import type { FramePlanes, VideoFormat } from '../core/frame.js';
 import { allocateFrame } from '../core/frame.js';
 import { shown, showValue } from '../core/printable.js';
 import {
+  framesOfPair,
   nameOf,
   openPlanned,
   type PairingPlan,
@@ -87,14 +88,12 @@ async function* readStored(
 ): AsyncGenerator<FramePair, void, undefined> {
   const pair = await openForScoring(known, checked);
   const { expected } = expectPairs(pair, pair.limit);
-  const first = known.plan?.first ?? { reference: pair.skipReference, distorted: pair.skipDistorted };
-  const distorted = known.plan?.paired?.frames;
+  const { skipReference, skipDistorted } = pair;
   for await (const index of wanted) {
     if (expected !== null && index >= expected) throw beyond(known, index, expected);
-    const frames = {
-      reference: first.reference + index,
-      distorted: distorted?.[index] ?? first.distorted + index,
-    };
+    const frames = known.plan
+      ? framesOfPair(known.plan, index)
+      : { reference: skipReference + index, distorted: skipDistorted + index };
     yield await take(known, pair, { index, at: index, frames }, signal);
   }
 }
@@ -116,11 +115,7 @@ async function* decodeRuns(
     try {
       for (const index of run) {
         const at = index - start;
-        const frames = {
-          reference: part.first.reference + at,
-          distorted: part.paired?.frames[at] ?? part.first.distorted + at,
-        };
-        yield await take(known, prepared, { index, at, frames }, signal);
+        yield await take(known, prepared, { index, at, frames: framesOfPair(part, at) }, signal);
       }
     } finally {
       await closeDecoders(known, prepared);
@@ -155,12 +150,8 @@ async function* decodeAsked(
       }
       const { part, start, pair } = run;
       const at = index - start;
-      const frames = {
-        reference: part.first.reference + at,
-        distorted: part.paired?.frames[at] ?? part.first.distorted + at,
-      };
       run.next = index + 1;
-      yield await take(known, pair, { index, at, frames }, signal);
+      yield await take(known, pair, { index, at, frames: framesOfPair(part, at) }, signal);
     }
   } finally {
     if (run) await closeDecoders(known, run.pair);

@@ -340,6 +340,7 @@ const range = objectOf<FrameRange>({
 
 const framePairing = objectOf<FramePairing>({
   policy: choice(...FRAME_RATE_POLICIES, 'number'),
+  by: optional(choice('distorted')),
   offset: integer,
   offsetRequested: or(either(choice('auto'), integer), ({ offset }) => integer.read(offset) ?? 0),
   offsetConfidence: optional(number),

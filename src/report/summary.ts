@@ -330,11 +330,13 @@ function pairingRows({ pairing }: Report): [string, string][] {
     ].filter((fact) => fact !== undefined);
     return facts.length > 0 ? [[role, printable(facts.join(', '))]] : [];
   });
-  const { policy, offset, offsetRequested, offsetConfidence, missing, repeated, dropped } = pairing.frames;
+  const { policy, by, offset, offsetRequested, offsetConfidence, missing, repeated, dropped } =
+    pairing.frames;
   const found = offsetRequested === 'auto' ? ` (${offsetStateText(pairing.frames)}` : '';
   const sure = offsetConfidence === undefined ? '' : `, confidence ${offsetConfidence.toFixed(2)}`;
   const facts = [
     policy === 'number' ? 'by number' : policy === 'nearest' ? 'by nearest time' : 'by time, strictly',
+    by ? "at the distorted video's frames" : '',
     offset !== 0 || found !== '' ? `offset ${offset}${found && `${found}${sure})`}` : '',
     missing.count > 0 ? `${missing.count} missing` : '',
     repeated.count > 0 ? `${repeated.count} repeated` : '',

@@ -10,6 +10,7 @@ import type {
   FrameRange,
   FrameRatePolicy,
   Inspection,
+  PairBy,
   Progress,
   RawVideoFormat,
   ReadReport,
@@ -45,6 +46,7 @@ export interface Settings {
   readonly scaleTo: ScaleTo;
   /** `default`: nearest, with a warning. */
   readonly frameRatePolicy: FrameRatePolicy | 'default';
+  readonly pairBy: PairBy;
   /** Frames, or `auto` to search when scoring starts. */
   readonly offset: number | 'auto';
   readonly range: FrameRange | null;
@@ -65,6 +67,7 @@ export const DEFAULT_SETTINGS: Settings = {
   scale: 'default',
   scaleTo: 'ref',
   frameRatePolicy: 'default',
+  pairBy: 'reference',
   offset: 0,
   range: null,
   subsample: 1,

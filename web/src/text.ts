@@ -99,6 +99,7 @@ export const text = {
       scale: (filter: string) => `Scale (${filter})`,
       scaleTo: (size: string) => `Compare at ${size}`,
       rate: 'Pair by time',
+      pairBy: "Score at the encode's frames",
       strict: 'Pair strictly',
       model: (model: string) =>
         model === 'auto' ? 'Choose the model by video size' : `Use ${model.replace('version=', '')}`,
@@ -179,6 +180,11 @@ export const text = {
       default: 'Pair frames nearest in time',
       nearest: 'Pair nearest in time (as chosen)',
       strict: 'Do not compare',
+    },
+    pairBy: 'Frames to score',
+    pairBys: {
+      reference: 'Frames of the reference',
+      distorted: 'Frames of the encode',
     },
     range: 'Range of the reference',
     rangeExample: 'all; or 0-250, 10s-20s',

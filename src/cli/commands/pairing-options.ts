@@ -7,6 +7,7 @@ import {
   COLOR_RANGES,
   DECODER_CHOICES,
   FRAME_RATE_POLICIES,
+  PAIR_BY,
   SCALE_FILTERS,
 } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
@@ -42,6 +43,11 @@ export const PAIRING_OPTIONS = grouped(
       name: 'frame-rate-policy',
       argument: 'HOW',
       help: 'nearest (default) pairs frames by nearest time; strict refuses other rates and missing or repeated frames',
+    },
+    {
+      name: 'pair-by',
+      argument: 'VIDEO',
+      help: 'score at the frames of the reference (default) or, for an encode with fewer a second, of the distorted',
     },
     {
       name: 'offset',
@@ -126,6 +132,7 @@ const READERS: OptionReaders<Exclude<(typeof PAIRING_OPTIONS)[number]['name'], '
   scale: (use) => ({ scale: choiceValue(use, FILTERS) }),
   'scale-to': (use) => ({ scaleTo: sizeValue(use) }),
   'frame-rate-policy': (use) => ({ frameRatePolicy: choiceValue(use, FRAME_RATE_POLICIES) }),
+  'pair-by': (use) => ({ pairBy: choiceValue(use, PAIR_BY) }),
   offset: (use) => ({ offset: offsetValue(use) }),
   window: (use) => ({ window: windowValue(use) }),
   range: (use) => ({ range: rangeValue(use) }),

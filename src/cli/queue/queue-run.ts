@@ -19,6 +19,7 @@ const ALLOWED: ReadonlySet<string> = new Set([
   'scale',
   'scaleTo',
   'frameRatePolicy',
+  'pairBy',
   'offset',
   'window',
   'range',

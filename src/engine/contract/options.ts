@@ -9,6 +9,7 @@ import {
   COMPATS,
   DECODER_CHOICES,
   FRAME_RATE_POLICIES,
+  PAIR_BY,
   SCALE_FILTERS,
   V1_SETTINGS,
 } from '../../core/choices.js';
@@ -21,7 +22,7 @@ import type { DecoderChoice, ScaleFilter } from '../../media/decoder.js';
 import type { TrackRequest } from '../../media/evidence/track.js';
 import { FILTER_OPTIONS, type FilterOptions } from '../../media/filters/types.js';
 import { requireVideo } from '../../media/open.js';
-import type { FrameRange, FrameRatePolicy, ScaleTo } from '../../media/pairing/types.js';
+import type { FrameRange, FrameRatePolicy, PairBy, ScaleTo } from '../../media/pairing/types.js';
 import { folderOption } from '../../metrics/options.js';
 import type { TinyModelOptions } from '../../tiny/types.js';
 import type { DeviceOptions } from '../backends/native/task.js';
@@ -106,6 +107,8 @@ export interface CheckedPairing {
   readonly scale: ScaleFilter | 'none' | undefined;
   readonly scaleTo: ScaleTo | undefined;
   readonly frameRatePolicy: FrameRatePolicy | undefined;
+  /** `undefined` for the reference, the default. */
+  readonly pairBy: Exclude<PairBy, 'reference'> | undefined;
   readonly offset: number | 'auto';
   readonly window: number | undefined;
   readonly range: FrameRange | undefined;
@@ -161,6 +164,7 @@ const PAIRING = [
   'scale',
   'scaleTo',
   'frameRatePolicy',
+  'pairBy',
   'offset',
   'window',
   'range',
@@ -345,6 +349,7 @@ function checkAlone(options: ScoreOptions): boolean {
     ['skipReference', skipReference !== 0],
     ['scaleTo', options.scaleTo !== undefined],
     ['frameRatePolicy', options.frameRatePolicy !== undefined],
+    ['pairBy', options.pairBy === 'distorted'],
     ['cropReference', options.cropReference !== undefined],
     ['vfReference', options.vfReference !== undefined],
   ];
@@ -393,6 +398,7 @@ function checkNative(options: ScoreOptions): CheckedNative {
 
 function checkPairing(options: ScoreOptions, anyDepth: boolean): CheckedPairing {
   const { scale, scaleTo, frameRatePolicy, offset = 0, window, range } = options;
+  const pairBy = oneOf('pairBy', options.pairBy ?? 'reference', PAIR_BY);
   if (offset !== 'auto' && !(Number.isInteger(offset) && Math.abs(offset) <= MAX_COUNT)) {
     throw usageError(`offset is ${showValue(offset)}, but it must be a whole number of frames or auto.`);
   }
@@ -404,12 +410,19 @@ function checkPairing(options: ScoreOptions, anyDepth: boolean): CheckedPairing 
       `window is ${showValue(window)}, but the offset is not searched; leave it out, or let the offset be auto.`,
     );
   }
+  if (pairBy === 'distorted' && frameRatePolicy === 'strict') {
+    throw usageError(
+      "is distorted, which pairs frames of different rates, but frameRatePolicy 'strict' refuses these; leave out one.",
+      { about: 'pairBy' },
+    );
+  }
   checkOrigin(options.origin);
   return {
     decoder: oneOf('decoder', options.decoder ?? 'auto', DECODER_CHOICES),
     scale: scale && oneOf('scale', scale, FILTERS),
     scaleTo: scaleTo && checkSize(scaleTo),
     frameRatePolicy: frameRatePolicy && oneOf('frameRatePolicy', frameRatePolicy, FRAME_RATE_POLICIES),
+    pairBy: pairBy === 'distorted' ? pairBy : undefined,
     offset,
     window,
     range: range && checkRange(range),

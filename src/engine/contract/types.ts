@@ -10,7 +10,7 @@ import type { Origin } from '../../core/origin.js';
 import type { AomCtc, NflxCtc } from '../../core/presets.js';
 import type { DecoderChoice, ScaleFilter } from '../../media/decoder.js';
 import type { FilterOptions } from '../../media/filters/types.js';
-import type { FrameRange, FrameRatePolicy, ScaleTo } from '../../media/pairing/types.js';
+import type { FrameRange, FrameRatePolicy, PairBy, ScaleTo } from '../../media/pairing/types.js';
 import type { RawVideoFormat, VideoInput } from '../../media/types.js';
 import type { FrameMetrics, Report, ReportHead } from '../../report/types.js';
 import type { TinyModelOptions } from '../../tiny/types.js';
@@ -40,7 +40,7 @@ export interface Progress {
 
 /**
  * How to pair different videos; the report's `pairing` states what was done. Two Y4M or raw videos are compared as in
- * libvmaf, by number and only if they have one format, unless `scale`, `scaleTo` or `frameRatePolicy` says
+ * libvmaf, by number and only if they have one format, unless `scale`, `scaleTo`, `frameRatePolicy` or `pairBy` says
  * otherwise.
  */
 export interface PairingOptions extends FilterOptions {
@@ -56,6 +56,11 @@ export interface PairingOptions extends FilterOptions {
    * frames. Default `nearest`.
    */
   readonly frameRatePolicy?: FrameRatePolicy;
+  /**
+   * The video whose frames are scored. `distorted` pairs each distorted frame with the reference frame nearest in time,
+   * for an encode with fewer frames per second. Default `reference`.
+   */
+  readonly pairBy?: PairBy;
   /**
    * Number of reference frames before the distorted video's first: distorted frame n is paired with reference frame
    * n + offset. Negative if the distorted video starts earlier. `auto` searches the first seconds for it.

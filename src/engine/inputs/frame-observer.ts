@@ -2,6 +2,7 @@
  * @module engine/inputs/frame-observer
  * Observes the frames of a pair while it is scored, for alignment and preflight, so that nothing is decoded twice.
  */
+import type { InputRole } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
 import type { AlignResult } from '../../media/align/types.js';
 import { alignThumbs, PassingThumbs } from '../../media/align.js';
@@ -61,8 +62,10 @@ export class FrameObserver {
     this.#options = options;
     this.#at = new Set(spreadFrames(options.expected, options.measured));
     const { alignment, facts } = options;
-    const reference = this.#observed(pair.reference, pair.skipReference, facts.reference);
-    const distorted = this.#observed(pair.distorted, pair.skipDistorted, facts.distorted, pair.mapped);
+    const mapped = (role: InputRole) => (pair.mapped?.role === role ? pair.mapped.source : undefined);
+    const { skipReference, skipDistorted } = pair;
+    const reference = this.#observed(pair.reference, skipReference, facts.reference, mapped('reference'));
+    const distorted = this.#observed(pair.distorted, skipDistorted, facts.distorted, mapped('distorted'));
     this.pair = { ...pair, reference, distorted };
     this.#alignment = 'reason' in alignment ? Promise.resolve(alignment) : this.#search(alignment);
     const finished = () => {

@@ -55,8 +55,8 @@ export async function identifyInputs(
     const alike = tracks.reference?.index === tracks.distorted?.index;
     const ofBytes = pairing.preflight && alike ? await findingsOfBytes(inputs, platform.files) : [];
     const sized = pairing.scale !== undefined || pairing.scaleTo !== undefined;
-    const asked =
-      sized || pairing.frameRatePolicy !== undefined || pairing.range !== undefined || pairing.offset !== 0;
+    const timed = (pairing.frameRatePolicy ?? pairing.pairBy) !== undefined;
+    const asked = sized || timed || pairing.range !== undefined || pairing.offset !== 0;
     const encoded = 'kind' in reference || 'kind' in distorted;
     const filtered = pairing.filters !== undefined;
     if (

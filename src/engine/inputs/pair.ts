@@ -8,7 +8,7 @@ import type { FramePlanes } from '../../core/frame.js';
 import { lumaBytes } from '../../core/frame.js';
 import { counted, shown } from '../../core/printable.js';
 import { MediaError } from '../../media/errors.js';
-import type { MappedSource } from '../../media/pairing/mapped.js';
+import type { MappedFrames } from '../../media/pairing/prepare.js';
 import type { FrameSource, SourceDescriptor } from '../../media/types.js';
 import type { PicturesRead } from '../backends/types.js';
 import type { EndOfPair, PairDescriptor } from '../workers/protocol.js';
@@ -20,7 +20,7 @@ export interface OpenPair {
   readonly skipReference: number;
   readonly skipDistorted: number;
   /** Reader of the distorted frames if their order differs. */
-  readonly mapped?: MappedSource;
+  readonly mapped?: MappedFrames;
 }
 
 /** Number of pairs measured, and which videos had no more frames (`null`: the requested number was measured). */
@@ -188,7 +188,7 @@ export function refuseEmpty(pair: OpenPair, extent: Extent): void {
 export interface PairLengths {
   /** Frames of each after those to skip, `null` while unknown. */
   readonly left: { readonly reference: number | null; readonly distorted: number | null };
-  /** Whether some distorted frames repeat or are left out. */
+  /** Whether some frames repeat or are left out. */
   readonly mapped: boolean;
   /** Whether frames are skipped at the start of either. */
   readonly skips: boolean;
@@ -220,9 +220,11 @@ export function explainLengths(
   if (reference !== null && distorted !== null) {
     if (reference === distorted) return [];
     if (mapped) {
+      const [long, short] =
+        reference > distorted ? (['reference', 'distorted'] as const) : (['distorted', 'reference'] as const);
+      const more = counted(Math.abs(reference - distorted), 'frame');
       return [
-        `The reference ${shown(names.reference)} goes on for ${counted(reference - distorted, 'frame')} after the distorted ` +
-          `${shown(names.distorted)} has ended; ${only}`,
+        `The ${long} ${shown(names[long])} goes on for ${more} after the ${short} ${shown(names[short])} has ended; ${only}`,
       ];
     }
     const after = skips ? ' after those skipped' : '';

@@ -66,11 +66,12 @@ export async function pairVideos(
   }
   const offset = pairing.offset === 'auto' ? (alignment?.offset ?? 0) : pairing.offset;
   // Y4M and raw video are paired by number, as in libvmaf, unless times are requested.
-  const timed = !stored || pairing.frameRatePolicy !== undefined;
+  const timed = !stored || pairing.frameRatePolicy !== undefined || pairing.pairBy !== undefined;
   const plan = planPairing(timed ? sides : untimed(sides), {
     scale: pairing.scale ?? 'bicubic',
     scaleTo: pairing.scaleTo ?? 'ref',
     frameRatePolicy: pairing.frameRatePolicy ?? 'nearest',
+    pairBy: pairing.pairBy,
     offset,
     offsetRequested: pairing.offset,
     ...(alignment && {

@@ -86,6 +86,7 @@ export class Preflight {
       ...(plan && { comparedSize: { width: plan.format.width, height: plan.format.height } }),
       ...(pairing.frameRatePolicy && { frameRatePolicy: pairing.frameRatePolicy }),
       ...(framing && { framing }),
+      ...(pairing.pairBy && { pairBy: pairing.pairBy }),
       offset: this.#offset,
       skipped: { reference: checked.skipReference, distorted: checked.skipDistorted },
       offsetSearched: checked.pairing.offset === 'auto',

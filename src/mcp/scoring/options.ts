@@ -70,13 +70,14 @@ export function scoringCall(input: ScoringInput, pairing: PairingOptions): Scori
 /** Options of the public API for the pairing parameters. */
 export function pairingOptions(input: PairingInput): PairingOptions {
   const { range, decoder, scale, scale_to: scaleTo, offset, preflight, strict } = input;
-  const { frame_rate_policy: frameRatePolicy } = input;
+  const { frame_rate_policy: frameRatePolicy, pair_by: pairBy } = input;
   return {
     decoder,
     // Leave out what the caller left out: it decides how stored videos are paired and what preflight warns of.
     ...(scale && { scale }),
     ...(scaleTo !== undefined && { scaleTo: readSize(scaleTo) }),
     ...(frameRatePolicy && { frameRatePolicy }),
+    ...(pairBy && { pairBy }),
     ...filterOptions(input),
     offset,
     preflight,

@@ -10,6 +10,7 @@ import {
   DECODERS,
   GPU_BACKENDS,
   OWN_GPU_BACKENDS,
+  PAIR_BY,
   TINY_DEVICE_CHOICES,
   TINY_PRECISIONS,
   TINY_RESIZES,
@@ -254,6 +255,12 @@ export const pairingParameters = {
     .enum(['nearest', 'strict'])
     .describe(
       'Ours: nearest pairs frames by time (default), strict refuses other rates and lost frames; two Y4M or raw videos go by number.',
+    )
+    .optional(),
+  pair_by: z
+    .enum(PAIR_BY)
+    .describe(
+      'Ours: the video whose frames are scored; distorted for an encode with fewer frames per second. Default: reference.',
     )
     .optional(),
   offset: z

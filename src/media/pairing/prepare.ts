@@ -14,13 +14,21 @@ import { adaptSource } from './adapt.js';
 import { commonFormat, describeConversion } from './convert.js';
 import { type CutOff, CutOffSource, cutOffOf, refuseCutOff } from './cut-off.js';
 import { MappedSource } from './mapped.js';
-import { frameRatio, isConstantRate, type PairedTimes, pairTimes } from './timeline.js';
+import {
+  distortedRange,
+  frameRatio,
+  isConstantRate,
+  type PairedTimes,
+  pairTimes,
+  type TimesToPair,
+} from './timeline.js';
 import {
   type FrameList,
   type FrameRange,
   type FrameRatePolicy,
   type InputPairing,
   LISTED_FRAMES,
+  type PairBy,
   type Pairing,
   type ScaleTo,
 } from './types.js';
@@ -60,6 +68,8 @@ export interface PairingPlanOptions {
   readonly scale: ScaleFilter | 'none';
   readonly scaleTo: ScaleTo;
   readonly frameRatePolicy: FrameRatePolicy;
+  /** Default: the reference. */
+  readonly pairBy?: PairBy | undefined;
   /** Distorted frame n pairs with reference frame n + offset. */
   readonly offset: number;
   readonly offsetRequested: number | 'auto';
@@ -74,6 +84,12 @@ export interface PairingPlanOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** A frame of each video. */
+interface FrameNumbers {
+  readonly reference: number;
+  readonly distorted: number;
+}
+
 /** How frames pair, before decoding. */
 export interface PairingPlan {
   readonly sides: Sides;
@@ -81,12 +97,12 @@ export interface PairingPlan {
   /** The format in which both are scored. */
   readonly format: VideoFormat;
   /** First scored frame of each. */
-  readonly first: { readonly reference: number; readonly distorted: number };
+  readonly first: FrameNumbers;
   /** Number of pairs that range and limit request, `Infinity` for all. */
   readonly asked: number;
   /** Most pairs; `null` if only reading to the end determines it. */
   readonly count: number | null;
-  /** Absent if times are unknown and frames pair by number. */
+  /** Frames of the video that pairs do not go by; absent if times are unknown and frames pair by number. */
   readonly paired?: PairedTimes;
   /** Reference frames per distorted frame if both show the same moments; 1 if their rates do not differ. */
   readonly ratio: number;
@@ -96,6 +112,12 @@ export interface PairingPlan {
   readonly seeks?: true;
 }
 
+/** One of the two videos, of which frames repeat or are skipped. */
+export interface MappedFrames {
+  readonly role: InputRole;
+  readonly source: MappedSource;
+}
+
 /** Two sources whose n-th frames pair. */
 export interface PreparedPair {
   readonly reference: FrameSource;
@@ -103,8 +125,8 @@ export interface PreparedPair {
   /** Number of frames to discard at the start of each source; 0 for decoders. */
   readonly skipReference: number;
   readonly skipDistorted: number;
-  /** The source of the distorted frames, if some repeat or are skipped. */
-  readonly mapped?: MappedSource;
+  /** The source of one video's frames, if some repeat or are skipped. */
+  readonly mapped?: MappedFrames;
   /** Describes what was done, once the number of pairs is known. */
   describe(pairs: number): Pairing;
 }
@@ -144,7 +166,7 @@ export function planPairing(sides: Sides, options: PairingPlanOptions): PairingP
   const asked = Math.min(range.end - start, options.frameCount);
   const end = Math.min(start + asked, frameCountOf(reference) ?? Number.POSITIVE_INFINITY);
   if (reference.times && distorted.times) {
-    const paired = pairTimes({
+    const times = {
       reference: reference.times,
       distorted: distorted.times,
       origin,
@@ -153,16 +175,62 @@ export function planPairing(sides: Sides, options: PairingPlanOptions): PairingP
           shift: shiftOf(reference.times, distorted.times, options),
         }),
       start,
-      end: Math.min(end, reference.times.length),
-    });
+      end: Math.min(range.end, reference.times.length),
+    };
+    if (options.pairBy === 'distorted') return planByDistorted(sides, options, { format, times, ratio });
+    const paired = pairTimes({ ...times, end: Math.min(end, reference.times.length) });
     if (options.frameRatePolicy === 'strict') refuseUnequal(sides, paired);
     const first = { reference: start, distorted: paired.frames[0] ?? origin.distorted };
     return { sides, options, format, first, asked, count: paired.frames.length, paired, ratio };
   }
+  if (options.pairBy === 'distorted') throw withoutTimes(sides);
   const first = { reference: start, distorted: origin.distorted + start - origin.reference };
   const left = (frameCountOf(distorted) ?? Number.POSITIVE_INFINITY) - first.distorted;
   const count = Math.max(0, Math.min(end - start, left));
   return { sides, options, format, first, asked, count: Number.isFinite(count) ? count : null, ratio };
+}
+
+/** The plan of pairs at the distorted video's frames. */
+function planByDistorted(
+  sides: Sides,
+  options: PairingPlanOptions,
+  { format, times, ratio }: Pick<PairingPlan, 'format' | 'ratio'> & { readonly times: TimesToPair },
+): PairingPlan {
+  const { start, end } = distortedRange(times);
+  const asked = Math.min(
+    end === times.distorted.length ? Number.POSITIVE_INFINITY : end - start,
+    options.frameCount,
+  );
+  const { reference, distorted, origin, shift } = times;
+  const paired = pairTimes({
+    reference: distorted,
+    distorted: reference,
+    origin: { reference: origin.distorted, distorted: origin.reference },
+    shift: shift === undefined ? undefined : -shift,
+    start,
+    end: Math.min(end, start + asked),
+  });
+  const first = { reference: paired.frames[0] ?? times.start, distorted: start };
+  return { sides, options, format, first, asked, count: paired.frames.length, paired, ratio };
+}
+
+/** @throws {AnyvmafError} `usage` */
+function withoutTimes({ reference, distorted }: Sides): AnyvmafError {
+  const side = reference.times ? distorted : reference;
+  return usageError(
+    `is distorted, but ${shown(nameOf(side))} has no frame times, without which frames pair by number; leave it out.`,
+    { about: 'pairBy' },
+  );
+}
+
+/** Numbers of the pair's frames in both videos. */
+export function framesOfPair({ first, paired, options }: PairingPlan, index: number): FrameNumbers {
+  const other = paired?.frames[index];
+  const byDistorted = options.pairBy === 'distorted';
+  return {
+    reference: (byDistorted ? other : undefined) ?? first.reference + index,
+    distorted: (byDistorted ? undefined : other) ?? first.distorted + index,
+  };
 }
 
 /** True if frames pair one to one by their rates. */
@@ -187,14 +255,11 @@ function shiftOf(
  * @param count number of pairs, at least 1; they must exist as far as the plan knows
  */
 export function partOfPlan(plan: PairingPlan, start: number, count: number): PairingPlan {
-  const { first, paired } = plan;
+  const { paired } = plan;
   const frames = paired?.frames.subarray(start, start + count);
   return {
     ...plan,
-    first: {
-      reference: first.reference + start,
-      distorted: frames?.[0] ?? first.distorted + start,
-    },
+    first: framesOfPair(plan, start),
     asked: count,
     count,
     seeks: true,
@@ -249,7 +314,8 @@ export async function openPlanned(plan: PairingPlan, open: OpenDecoder = openDec
       distorted: distorted.source,
       skipReference: reference.skip,
       skipDistorted: distorted.skip,
-      ...(distorted.mapped && { mapped: distorted.mapped }),
+      ...(reference.mapped && { mapped: { role: 'reference', source: reference.mapped } }),
+      ...(distorted.mapped && { mapped: { role: 'distorted', source: distorted.mapped } }),
       describe: (pairs) => describePairing(plan, reference.done, distorted.done, pairs),
     };
   } catch (error) {
@@ -278,7 +344,8 @@ async function openSide(plan: PairingPlan, role: InputRole, open: OpenDecoder): 
   const resizes = stored.width !== format.width || stored.height !== format.height;
   const filter = options.scale === 'none' ? 'bicubic' : options.scale;
   const from = first[role];
-  const map = role === 'distorted' && paired && !paired.consecutive ? paired.frames : undefined;
+  const map =
+    role !== (options.pairBy ?? 'reference') && paired && !paired.consecutive ? paired.frames : undefined;
 
   if (side.kind === 'frames') {
     const { source } = side;
@@ -339,7 +406,8 @@ async function openSide(plan: PairingPlan, role: InputRole, open: OpenDecoder): 
 
 /** The truncated videos whose missing frames matter for the requested pairs. */
 function cutOffs(plan: PairingPlan): Map<InputRole, CutOff> {
-  const { sides, first, asked, paired } = plan.whole ?? plan;
+  const whole = plan.whole ?? plan;
+  const { sides, asked, paired } = whole;
   const found = new Map<InputRole, CutOff>();
   for (const role of ['reference', 'distorted'] as const) {
     const side = sides[role];
@@ -348,9 +416,10 @@ function cutOffs(plan: PairingPlan): Map<InputRole, CutOff> {
   }
   if (!paired) return found;
   const { frames } = paired;
+  const last = framesOfPair(whole, frames.length - 1);
   const over = {
-    reference: first.reference + frames.length >= (sides.reference.times?.length ?? 0),
-    distorted: (frames.at(-1) ?? -1) + 1 >= (sides.distorted.times?.length ?? 0),
+    reference: last.reference + 1 >= (sides.reference.times?.length ?? 0),
+    distorted: last.distorted + 1 >= (sides.distorted.times?.length ?? 0),
   };
   // A truncated video matters if it has no frames after the last pair, unless a complete one ends there too.
   for (const [role, other] of [
@@ -520,6 +589,7 @@ function describePairing(
     ...(range && { range }),
     frames: {
       policy: paired?.policy === 'nearest' ? options.frameRatePolicy : 'number',
+      ...(options.pairBy === 'distorted' && { by: 'distorted' as const }),
       offset: options.offset,
       offsetRequested: options.offsetRequested,
       ...(offsetConfidence !== undefined && { offsetConfidence }),

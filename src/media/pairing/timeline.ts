@@ -96,7 +96,10 @@ export function framePartners(
   return partners;
 }
 
-/** Pairs each reference frame with the distorted frame nearest in time. */
+/**
+ * Pairs each reference frame with the distorted frame nearest in time; with the two exchanged, each distorted frame with
+ * the reference frame.
+ */
 export function pairTimes(times: TimesToPair): PairedTimes {
   const { reference, distorted, origin } = times;
   if (isRetimed(times)) return byNumber(times);
@@ -129,6 +132,24 @@ export function pairTimes(times: TimesToPair): PairedTimes {
 /** Whether a frame is shown at the time of the next. */
 function together(times: Float64Array, n: number): boolean {
   return times[n + 1]! - times[n]! < 1e-6;
+}
+
+/** The distorted frames in the time of the requested reference frames: the first, and the one after the last. */
+export function distortedRange({ reference, distorted, origin, shift, start, end }: TimesToPair): {
+  readonly start: number;
+  readonly end: number;
+} {
+  const moved = shift ?? (distorted[origin.distorted] ?? 0) - (reference[origin.reference] ?? 0);
+  // Nearer to the frame than to the one before.
+  const slack = (frameInterval(reference) ?? 0) * 0.499;
+  const firstFrom = (frame: number) => {
+    const found = distorted.findIndex((time) => time - moved >= reference[frame]! - slack);
+    return found < 0 ? distorted.length : found;
+  };
+  return {
+    start: start > origin.reference ? firstFrom(start) : origin.distorted,
+    end: end < reference.length ? firstFrom(end) : distorted.length,
+  };
 }
 
 /** True for the same frames at another speed: a slowed-down film, or one with a relabelled rate. */

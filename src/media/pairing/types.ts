@@ -7,7 +7,7 @@ import type { ChromaFormat } from '../../core/frame.js';
 import type { AlignState } from '../align/types.js';
 import type { DecoderId, Fraction, ScaleFilter } from '../decoder.js';
 
-export type { FrameRatePolicy } from '../../core/choices.js';
+export type { FrameRatePolicy, PairBy } from '../../core/choices.js';
 
 /** The size to which both videos are scaled. */
 export type ScaleTo = 'ref' | 'dis' | { readonly width: number; readonly height: number };
@@ -53,10 +53,15 @@ export interface InputPairing {
   readonly conversions: readonly string[];
 }
 
-/** How frames were paired, and which have no partner. Frame numbers are 0-based in each video. */
+/**
+ * How frames were paired, and which have no partner. Frame numbers are 0-based in each video. If pairs go by the
+ * distorted video, the two change places in `missing`, `repeated` and `dropped`.
+ */
 export interface FramePairing {
   /** `number`: the n-th frame with the n-th, regardless of times. */
   readonly policy: FrameRatePolicy | 'number';
+  /** The video whose frames are scored one by one; absent for the reference. */
+  readonly by?: 'distorted';
   /** Distorted frame n pairs with reference frame n + offset. */
   readonly offset: number;
   readonly offsetRequested: number | 'auto';

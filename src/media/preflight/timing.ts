@@ -8,7 +8,7 @@ import type { AlignReason, AlignResult } from '../align/types.js';
 import { WIDEST_ADVISED } from '../align/windows.js';
 import { isNominal, rateOf as rateFraction, ratesDiffer } from '../evidence/rate.js';
 import { type Partners, partnersInTime } from '../evidence/times.js';
-import { isConstantRate } from '../pairing/timeline.js';
+import { frameRatio, isConstantRate } from '../pairing/timeline.js';
 import { slipFinding } from './slips.js';
 import { durationOf, finding, fractionText, framesOf, prepareEach, rateOf, rounded } from './text.js';
 import { analyseTimestamps, type Gap, type TimestampAnalysis } from './timestamps.js';
@@ -50,6 +50,9 @@ const FIND_OFFSET: Hint = { purpose: 'fix', option: 'offset', value: 'auto' };
 
 /** Accepts the default policy. */
 const BY_TIME = { purpose: 'accept', option: 'frameRatePolicy', value: 'nearest' } as const satisfies Hint;
+
+/** Scores an encode with fewer frames at its own. */
+const AT_ENCODE = { purpose: 'fix', option: 'pairBy', value: 'distorted' } as const satisfies Hint;
 
 /** Findings about time. */
 export function* timingFindings(
@@ -97,7 +100,7 @@ function isRetimed(reference: SideFacts, distorted: SideFacts): boolean {
 function* rateFindings(
   reference: SideFacts,
   distorted: SideFacts,
-  { frameRatePolicy }: PreflightContext,
+  { frameRatePolicy, pairBy }: PreflightContext,
   partners: Partners | undefined,
 ): Generator<Finding> {
   if (!ratesDiffer(reference, distorted) || pairInTime(partners)) return;
@@ -112,15 +115,27 @@ function* rateFindings(
     yield finding('frame-rate', 'error', refused, values, { ...BY_TIME, purpose: 'fix' });
     return;
   }
+  if (pairBy === 'distorted') {
+    const scored = `${what}; each distorted frame is compared with the reference frame at its time.`;
+    yield finding('frame-rate', 'info', scored, values);
+    return;
+  }
+  const accepted = frameRatePolicy === 'nearest';
   yield finding(
     'frame-rate',
-    frameRatePolicy === 'nearest' ? 'info' : 'warning',
+    accepted ? 'info' : 'warning',
     isRetimed(reference, distorted)
       ? `${what}; the same frames are shown at another speed, and are compared by number.`
       : `${what}; frames that are compared do not all show the same moment.`,
     values,
-    frameRatePolicy === 'nearest' ? undefined : BY_TIME,
+    accepted ? undefined : hasFewer(reference, distorted) ? AT_ENCODE : BY_TIME,
   );
+}
+
+/** True if the distorted video shows the same time in fewer frames, and each has a time. */
+function hasFewer(reference: SideFacts, distorted: SideFacts): boolean {
+  const [ref, dis] = [reference.timestamps, distorted.timestamps];
+  return !!ref && !!dis && frameRatio(ref, dis) > 1;
 }
 
 /** True if the rate is not constant. */

@@ -2,7 +2,7 @@
  * @module media/preflight/types
  * Types of preflight: facts and measurements of two videos in, findings out.
  */
-import type { FrameRatePolicy, ScaleFilter } from '../../core/choices.js';
+import type { FrameRatePolicy, PairBy, ScaleFilter } from '../../core/choices.js';
 import type { VideoFormat } from '../../core/frame.js';
 import type { Hint } from '../../core/hint.js';
 import type { AlignResult } from '../align/types.js';
@@ -181,6 +181,8 @@ export interface PreflightContext {
   readonly comparedSize?: { readonly width: number; readonly height: number };
   /** `frameRatePolicy`, if the user set it. */
   readonly frameRatePolicy?: FrameRatePolicy;
+  /** The video at whose frames pairs are scored. Default: the reference. */
+  readonly pairBy?: PairBy;
   /** Distorted frame i is compared with reference frame i + offset. Default 0. */
   readonly offset?: number;
   /** Frames left out at the start of each, before the offset. Default: none. */

@@ -144,7 +144,14 @@ function comparisonRows(facts: Facts): Row[] {
   return [
     ['scored as', pairing && formatFacts(pairing).join(', ')],
     ['pairs', frameCount !== undefined && `${grouped(frameCount)}${kept}`],
-    ['paired by', frames && (frames.policy === 'number' ? 'frame number' : `time, ${frames.policy}`)],
+    [
+      'paired by',
+      frames &&
+        joined([
+          frames.policy === 'number' ? 'frame number' : `time, ${frames.policy}`,
+          frames.by && "at the distorted video's frames",
+        ]),
+    ],
     offsetRow(facts),
     ['range', range && `${range.start} to ${range.end ?? 'the end'} (${range.unit})`],
     [

@@ -115,6 +115,61 @@ describe.runIf(hasFfmpeg && seeking && small)(`known scores, ${needsFfmpeg}, ${n
   });
 });
 
+describe.runIf(hasFfmpeg)(`pairs at the frames of the encode, ${needsFfmpeg}`, () => {
+  const size = '160x120';
+  const master = () => encode({ codec: 'ffv1', size, frames: 60, rate: 60 });
+  const EVEN = ['-vf', "select='not(mod(n,2))',setpts=N/30/TB", '-r', '30'];
+  const halved = () => again(master(), 'halved.mp4', EVEN);
+  const every2nd = () => dumped(master(), EVEN);
+  const OPTIONS: ScoreOptions = { ...FEATURES, pairBy: 'distorted' };
+
+  it('score as the same pairs made with ffmpeg, in one thread and in several', async () => {
+    const request = { reference: master(), distorted: halved() };
+    const report = await score(request, OPTIONS);
+    const byHand = await score({ reference: every2nd(), distorted: dumped(halved()) }, FEATURES);
+    expect(report.frameCount).toBe(30);
+    expect(results(report)).toEqual(results(byHand));
+    expect(report.pairing?.frames).toMatchObject({
+      ...{ policy: 'nearest', by: 'distorted', pairs: 30 },
+      ...{ missing: { count: 0 }, repeated: { count: 0 } },
+    });
+    expect(results(await score(request, { ...OPTIONS, threads: 3 }))).toEqual(results(byHand));
+    expect(results(await inParts(request, 2, OPTIONS))).toEqual(results(byHand));
+    const stored = { reference: dumped(master()), distorted: dumped(halved()) };
+    expect(results(await score(stored, OPTIONS))).toEqual(results(byHand));
+  });
+
+  it('take a range of the reference and an offset', async () => {
+    const late = again(master(), 'late.mp4', ['-vf', `trim=start_frame=20,${EVEN[1]}`, '-r', '30']);
+    const part = { ...OPTIONS, offset: 20, range: { unit: 'frames', start: 30, end: 50 } } as const;
+    const report = await score({ reference: master(), distorted: late }, part);
+    expect(report.frameCount).toBe(10);
+    expect([report.reference.skipped, report.distorted.skipped]).toEqual([30, 5]);
+    const moved = { ...OPTIONS, offset: -10 } as const;
+    const early = await score({ reference: late, distorted: master() }, moved);
+    expect([early.frameCount, early.distorted.skipped]).toEqual([40, 20]);
+  });
+
+  it('are what preflight advises, and resolve its warning', async () => {
+    const request = { reference: master(), distorted: halved() };
+    const before = await inspect(request);
+    expect(before.findings).toContainEqual(
+      expect.objectContaining({ code: 'frame-rate', fix: "pairBy: 'distorted'" }),
+    );
+    const after = await score(request, { pairBy: 'distorted', models: [], features: ['psnr'] });
+    expect(after.preflight?.map(({ code, severity }) => [code, severity])).toEqual([['frame-rate', 'info']]);
+  });
+
+  it('need times, and frames that may differ', async () => {
+    const raw = ffmpeg(join(encodeFolder(), 'halved.264'), ['-i', `file:${halved()}`, '-c', 'copy']);
+    const untimed = failure(() => score({ reference: master(), distorted: raw }, OPTIONS), 'usage');
+    expect(await untimed).toContain('halved.264 has no frame times');
+    const both = { ...OPTIONS, frameRatePolicy: 'strict' } as const;
+    const strict = failure(() => score({ reference: master(), distorted: halved() }, both), 'usage');
+    expect(await strict).toContain('leave out one');
+  });
+});
+
 describe.runIf(hasFfmpeg)(`encoded pairs, ${needsFfmpeg}`, () => {
   const master = () => encode({ codec: 'ffv1', frames: 40 });
   const copy = () => again(master(), 'copy.mp4');

@@ -31,13 +31,14 @@ describe('pairing', () => {
 
   it('takes all options together', () => {
     const line =
-      '--decoder ffmpeg --scale lanczos --scale-to 1280x720 --frame-rate-policy strict --offset -3 --range 10-20 ' +
+      '--decoder ffmpeg --scale lanczos --scale-to 1280x720 --frame-rate-policy nearest --pair-by distorted --offset -3 --range 10-20 ' +
       '--strict --allow-damaged --allow-url --model auto';
     expect(options(line)).toEqual({
       decoder: 'ffmpeg',
       scale: 'lanczos',
       scaleTo: { width: 1280, height: 720 },
-      frameRatePolicy: 'strict',
+      frameRatePolicy: 'nearest',
+      pairBy: 'distorted',
       offset: -3,
       range: { unit: 'frames', start: 10, end: 20 },
       strict: true,

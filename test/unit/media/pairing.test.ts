@@ -11,6 +11,7 @@ import { commonFormat, describeConversion, FormatConverter } from '../../../src/
 import { Fan } from '../../../src/media/pairing/fan.js';
 import { MappedSource } from '../../../src/media/pairing/mapped.js';
 import {
+  distortedRange,
   framePartners,
   frameRatio,
   isConstantRate,
@@ -52,6 +53,19 @@ describe('pairing by time', () => {
       dropped: [],
     });
   });
+
+  it.each([
+    ['60 to 30', 60, 30, 0, 60, [0, 30]],
+    ['50 to 25, a part', 50, 25, 9, 21, [5, 11]],
+    ['60 to 24', 60, 24, 0, 60, [0, 24]],
+  ])(
+    'finds the distorted frames in the time of reference frames: %s',
+    (_, first, second, start, end, [from, to]) => {
+      const times = { reference: cfr(60, first), distorted: cfr(60 * (second / first), second) };
+      const origin = { reference: 0, distorted: 0 };
+      expect(distortedRange({ ...times, origin, start, end })).toEqual({ start: from, end: to });
+    },
+  );
 
   it('pairs two videos of a single frame', () => {
     for (const times of [cfr(1, 25), Float64Array.of(3.2)]) {

@@ -381,6 +381,18 @@ const CASES: readonly Case[] = [
     distorted: { frameRate: { num: 24000, den: 1001 } },
     values: ['24', '24000/1001'],
   }),
+  warning('an encode with half the frames', 'frame-rate', {
+    reference: { frameRate: { num: 50, den: 1 }, timestamps: times(500, 50), frameCount: 500 },
+    distorted: { timestamps: times(250, 25) },
+    values: ['50', '25'],
+    fix: '--pair-by distorted',
+  }),
+  info('an encode with half the frames, scored at these', 'frame-rate', {
+    reference: { frameRate: { num: 50, den: 1 }, timestamps: times(500, 50), frameCount: 500 },
+    distorted: { timestamps: times(250, 25) },
+    context: { pairBy: 'distorted' },
+    says: 'each distorted frame is compared with the reference frame at its time',
+  }),
   error('another rate where frames must go one by one', 'frame-rate', {
     distorted: { frameRate: { num: 30, den: 1 }, frameCount: 300 },
     context: { frameRatePolicy: 'strict' },

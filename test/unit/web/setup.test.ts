@@ -163,6 +163,7 @@ describe('the settings link', () => {
       scale: 'lanczos',
       scaleTo: { width: 3840, height: 2160 },
       frameRatePolicy: 'strict',
+      pairBy: 'distorted',
       offset: -12,
       range: { unit: 'seconds', start: 1.5, end: 10 },
       subsample: 5,

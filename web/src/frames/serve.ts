@@ -68,6 +68,7 @@ const PAIRING = [
   'scale',
   'scaleTo',
   'frameRatePolicy',
+  'pairBy',
   'offset',
   'range',
   'allowDamaged',

@@ -163,7 +163,8 @@ function actionText(action: Fix): string {
   return fixText(action.change);
 }
 
-function fixText({ offset, scale, scaleTo, frameRatePolicy, models, range }: Partial<Settings>): string {
+function fixText(change: Partial<Settings>): string {
+  const { offset, scale, scaleTo, frameRatePolicy, pairBy, models, range } = change;
   const { fixes } = text.findings;
   if (offset === 'auto') return fixes.offsetAuto;
   if (offset !== undefined) return fixes.offset(String(offset));
@@ -171,6 +172,7 @@ function fixText({ offset, scale, scaleTo, frameRatePolicy, models, range }: Par
   if (scaleTo !== undefined)
     return fixes.scaleTo(typeof scaleTo === 'string' ? scaleTo : `${scaleTo.width} × ${scaleTo.height}`);
   if (frameRatePolicy !== undefined) return frameRatePolicy === 'strict' ? fixes.strict : fixes.rate;
+  if (pairBy !== undefined) return fixes.pairBy;
   if (range) return `${fixes.range} ${formatRange(range)}`;
   return fixes.model(models?.[0] ?? 'auto');
 }

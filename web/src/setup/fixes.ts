@@ -23,6 +23,7 @@ export function fixOf({ hint }: Finding): Fix | undefined {
       return { kind: 'settings', change: { models: [hint.value] } };
     case 'frameRatePolicy':
     case 'offset':
+    case 'pairBy':
     case 'range':
     case 'scale':
     case 'scaleTo':

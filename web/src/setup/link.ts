@@ -32,6 +32,7 @@ export function toHash({ settings, raw, guess, ownTiny }: Linked): string {
     scale,
     scaleTo,
     frameRatePolicy,
+    pairBy,
     offset,
     range,
     subsample,
@@ -47,6 +48,7 @@ export function toHash({ settings, raw, guess, ownTiny }: Linked): string {
   if (scaleTo !== 'ref')
     pairs.set('scale-to', typeof scaleTo === 'string' ? scaleTo : `${scaleTo.width}x${scaleTo.height}`);
   if (frameRatePolicy !== 'default') pairs.set('rate', frameRatePolicy);
+  if (pairBy !== 'reference') pairs.set('pair-by', pairBy);
   if (offset !== 0) pairs.set('offset', String(offset));
   if (range) pairs.set('range', formatRange(range));
   if (subsample !== 1) pairs.set('subsample', String(subsample));
@@ -68,6 +70,7 @@ export function fromHash(hash: string): Linked {
     scale: (['bicubic', 'bilinear', 'lanczos', 'none'] as const).find((one) => one === scale) ?? 'default',
     scaleTo: parseScaleTo(pairs.get('scale-to')),
     frameRatePolicy: rate === 'nearest' || rate === 'strict' ? rate : 'default',
+    pairBy: pairs.get('pair-by') === 'distorted' ? 'distorted' : 'reference',
     offset: pairs.get('offset') === 'auto' ? 'auto' : (whole(pairs.get('offset'), -1e6, 1e6) ?? 0),
     range: parseRange(pairs.get('range') ?? '') ?? null,
     subsample: whole(pairs.get('subsample'), 1, 1e6) ?? 1,

@@ -76,8 +76,8 @@ function modelName(model: string): string {
 
 /** Settings that fixes change, a phrase each. */
 export function changeWords(change: Partial<Settings>): readonly string[] {
-  const { models, offset, range, scale, scaleTo, frameRatePolicy } = change;
-  const { summaryOffset, summaryRange, summaryScaleTo, scales, scaleTos, rates } = text.settings;
+  const { models, offset, range, scale, scaleTo, frameRatePolicy, pairBy } = change;
+  const { summaryOffset, summaryRange, summaryScaleTo, scales, scaleTos, rates, pairBys } = text.settings;
   const size =
     typeof scaleTo === 'object' ? `${scaleTo.width} × ${scaleTo.height}` : scaleTo && scaleTos[scaleTo];
   return [
@@ -87,6 +87,7 @@ export function changeWords(change: Partial<Settings>): readonly string[] {
     scale && scales[scale],
     size && summaryScaleTo(size),
     frameRatePolicy && rates[frameRatePolicy],
+    pairBy && pairBys[pairBy],
   ].filter((words) => typeof words === 'string');
 }
 

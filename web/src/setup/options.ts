@@ -7,13 +7,14 @@ import type { ChosenTiny, RunOptions, Settings } from '../session.js';
 
 /** Options that decide how frames are paired, for inspecting and scoring. */
 export function pairingOptions(settings: Settings): Omit<InspectOptions, 'signal'> {
-  const { scale, scaleTo, frameRatePolicy, offset, range, decoder, models, allowDamaged } = settings;
+  const { scale, scaleTo, frameRatePolicy, pairBy, offset, range, decoder, models, allowDamaged } = settings;
   return {
     decoder,
     models,
     ...(scale !== 'default' && { scale }),
     ...(scaleTo !== 'ref' && { scaleTo }),
     ...(frameRatePolicy !== 'default' && { frameRatePolicy }),
+    ...(pairBy !== 'reference' && { pairBy }),
     ...(offset !== 0 && { offset }),
     ...(range && { range }),
     ...(allowDamaged && { allowDamaged }),

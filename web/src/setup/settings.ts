@@ -163,8 +163,9 @@ function pairingFields(set: Change): Part {
   const rate = choice('rate', text.settings.rate, text.settings.rates, (frameRatePolicy) =>
     set({ frameRatePolicy }),
   );
+  const pairBy = choice('pair-by', text.settings.pairBy, text.settings.pairBys, (by) => set({ pairBy: by }));
   return {
-    elements: [scale.element, scaleTo.element, rate.element],
+    elements: [scale.element, scaleTo.element, rate.element, pairBy.element],
     show(now) {
       scale.input.value = now.scale;
       const size =
@@ -173,6 +174,7 @@ function pairingFields(set: Change): Part {
         scaleTo.input.append(h('option', { value: size }, size.replace('x', ' × ')));
       scaleTo.input.value = size;
       rate.input.value = now.frameRatePolicy;
+      pairBy.input.value = now.pairBy;
     },
   };
 }
