@@ -21,6 +21,8 @@ export interface VideoInfo extends VideoFormat {
   readonly sampleAspect?: { readonly num: number; readonly den: number };
   /** Range of sample values, if the container states it. */
   readonly colorRange?: 'limited' | 'full';
+  /** By the header of Y4M. */
+  readonly fieldOrder?: 'progressive' | 'top-first' | 'bottom-first' | 'unknown';
   /** File size in bytes, if known. */
   readonly fileSize?: number | null;
   /** Set if the source is known to end within a frame; {@link frameCount} counts the complete ones before it. */

@@ -30,7 +30,7 @@ export interface Y4mHeader {
   readonly headerBytes: number;
   /** Bytes of one frame's samples, an alpha plane included. */
   readonly frameBytes: number;
-  readonly details: Pick<VideoInfo, 'frameRate' | 'sampleAspect' | 'colorRange' | 'warnings'>;
+  readonly details: Pick<VideoInfo, 'frameRate' | 'sampleAspect' | 'colorRange' | 'fieldOrder' | 'warnings'>;
 }
 
 /** True if the first bytes of a file are Y4M's magic number, or its beginning if the file is shorter. */
@@ -58,7 +58,7 @@ export function parseY4mHeader(start: Uint8Array, name: string): Y4mHeader {
   const frameRate = ratio(values.get('F'), 'F', 'frame rate', name);
   const aspect = values.get('A');
   const sampleAspect = aspect === undefined ? undefined : ratio(aspect, 'A', 'sample aspect ratio', name);
-  checkProgressive(values.get('I'), name, warnings);
+  const order = fieldOrder(values.get('I'), name, warnings);
   const range = values.get('X')?.toLowerCase();
   return {
     format,
@@ -68,6 +68,7 @@ export function parseY4mHeader(start: Uint8Array, name: string): Y4mHeader {
       // 0:0 means unknown.
       ...(frameRate.num > 0 && frameRate.den > 0 ? { frameRate } : {}),
       ...(sampleAspect && sampleAspect.num > 0 && sampleAspect.den > 0 ? { sampleAspect } : {}),
+      ...(order && { fieldOrder: order }),
       ...(range === 'full' || range === 'limited' ? { colorRange: range } : {}),
       warnings,
     },
@@ -371,25 +372,30 @@ function chroma(tag: string, name: string): Pick<VideoFormat, 'chroma' | 'bitDep
   );
 }
 
-function checkProgressive(interlacing: string | undefined, name: string, warnings: string[]): void {
+function fieldOrder(
+  interlacing: string | undefined,
+  name: string,
+  warnings: string[],
+): VideoInfo['fieldOrder'] {
   switch (interlacing) {
     case 'p':
-      return;
+      return undefined;
     case undefined:
     case '':
     case '?':
       warnings.push(`${shown(name)} does not say whether it is interlaced; it was taken as progressive.`);
-      return;
+      return undefined;
     case 't':
+      return 'top-first';
     case 'b':
+      return 'bottom-first';
     case 'm':
-      throw bad(
-        `${shown(name)} is interlaced (${quoted(`I${interlacing}`)}), and scores are defined for ` +
-          `progressive video only; deinterlace both videos in the same way first: ` +
-          `${convertCommand(name, '-vf bwdif')}`,
-      );
+      warnings.push(`${shown(name)} mixes interlaced and progressive frames (Im); compared as they are.`);
+      return undefined;
     default:
-      throw bad(`${shown(name)} has the unknown interlacing tag ${quoted(`I${interlacing}`)}; expected Ip.`);
+      throw bad(
+        `${shown(name)} has the unknown interlacing tag ${quoted(`I${interlacing}`)}; expected Ip, It, Ib or Im.`,
+      );
   }
 }
 

@@ -114,8 +114,21 @@ describe('stream header', () => {
     expect(parse('YUV4MPEG2 W64 W48 H32 F25:1 Ip\n').format.width).toBe(48);
   });
 
-  it.each(['It', 'Ib', 'Im'])('refuses interlaced video (%s)', async (tag) => {
-    expect(await failure(() => parse(`YUV4MPEG2 W64 H32 F25:1 ${tag}\n`), 'media')).toContain('interlaced');
+  it.each([
+    ['Ip', undefined],
+    ['It', 'top-first'],
+    ['Ib', 'bottom-first'],
+  ])('tells which field comes first (%s)', (tag, fieldOrder) => {
+    const { details } = parse(`YUV4MPEG2 W64 H32 F25:1 ${tag}\n`);
+    expect(details.fieldOrder).toBe(fieldOrder);
+    expect(details.warnings).toEqual([]);
+  });
+
+  it('warns of mixed frames', () => {
+    const { details } = parse('YUV4MPEG2 W64 H32 F25:1 Im\n');
+    expect(details.warnings).toEqual([
+      'x.y4m mixes interlaced and progressive frames (Im); compared as they are.',
+    ]);
   });
 
   it.each(['', ' I?', ' I'])('takes video as progressive with a warning when it says "%s"', (tag) => {
