@@ -155,7 +155,7 @@ const SHORT: Readonly<Record<string, string>> = {
   scale_to: 'ref, dis or WIDTHxHEIGHT.',
   frame_rate_policy: 'By time.',
   offset: 'Distorted frame n is reference n + offset.',
-  pair_by: 'Whose frames are scored.',
+  pair_by: 'Whose frames count.',
   pixel_format: 'Of encodes.',
   seed: 'Of draws.',
   strict: 'Refuse warnings.',
