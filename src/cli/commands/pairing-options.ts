@@ -77,7 +77,7 @@ export const PAIRING_OPTIONS = grouped(
     { name: 'crop-dis', argument: 'W:H:X:Y', help: 'the part of the distorted video' },
     {
       name: 'deinterlace',
-      help: 'make whole pictures of the fields of what is marked as interlaced (bwdif)',
+      help: 'make whole pictures of the fields of what is interlaced, by its pictures or its label (bwdif)',
     },
     {
       name: 'color-range',

@@ -6,6 +6,7 @@
 import { usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import { chooseDecoder } from '../../media/decoders.js';
+import { deinterlacing, judgeFields } from '../../media/evidence/fields.js';
 import { areaText, checkFilters, filterSide, filtersFor, isOwn, stepsOf } from '../../media/filters/apply.js';
 import type { CropArea, SideFilters } from '../../media/filters/types.js';
 import { nameOf, type Side, type Sides } from '../../media/pairing/prepare.js';
@@ -13,7 +14,7 @@ import type { CheckedFilters, CheckedPairing } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import { measure } from './preflight.js';
 
-/** Frames of each video in which borders are looked for. */
+/** Frames of each video in which borders and fields are looked for. */
 const LOOKED_AT = 8;
 
 /** Largest relative difference of frames of one shape. */
@@ -40,11 +41,15 @@ export async function filterSides(
   }
   const reference = await prepared(platform, 'reference', sides.reference, pairing, signal);
   const distorted = await prepared(platform, 'distorted', sides.distorted, pairing, signal);
-  requireFields(filters, [reference, distorted]);
+  const orders = await fieldOrders(platform, filters, [reference, distorted], signal);
   const areas = filters.crop ? await commonArea(platform, [reference, distorted], signal) : [];
   const filtered = async (role: Role, side: Side, area: CropArea | undefined) =>
     filterSide(
-      { role, side: said(side, filters, area), filters: filtersWith(role, side, filters, area) },
+      {
+        role,
+        side: said(side, filters, area),
+        filters: filtersWith(role, side, filters, area, orders[role === 'reference' ? 0 : 1]),
+      },
       signal,
     );
   return {
@@ -62,13 +67,13 @@ export async function filterAlone(
 ): Promise<Side> {
   const filters = required(pairing);
   const ready = await prepared(platform, 'distorted', side, pairing, signal);
-  requireFields(filters, [ready]);
+  const [order] = await fieldOrders(platform, filters, [ready], signal);
   const area = filters.crop ? (await commonArea(platform, [ready], signal))[0] : undefined;
   return filterSide(
     {
       role: 'distorted',
       side: said(ready, filters, area),
-      filters: filtersWith('distorted', ready, filters, area),
+      filters: filtersWith('distorted', ready, filters, area, order),
     },
     signal,
   );
@@ -99,8 +104,10 @@ function filtersWith(
   side: Side,
   filters: CheckedFilters,
   area: CropArea | undefined,
+  deinterlace: SideFilters['deinterlace'],
 ): SideFilters {
-  return { ...filtersFor(role, factsOf(side), filters), ...(area && { crop: area }) };
+  const named = filtersFor(role, factsOf(side), filters);
+  return { ...named, ...(deinterlace && { deinterlace }), ...(area && { crop: area }) };
 }
 
 /** Says where `crop: 'auto'` found nothing to cut off. */
@@ -131,13 +138,26 @@ async function prepared(
   return { kind: 'encoded', video: { ...video, others: [] }, times: side.times };
 }
 
-/** @throws {AnyvmafError} `usage` if no video is marked as interlaced */
-function requireFields({ deinterlace }: CheckedFilters, sides: readonly Side[]): void {
-  if (!deinterlace) return;
-  const orders = sides.map((side) => (side.kind === 'encoded' ? side.video.facts.fieldOrder : 'unknown'));
-  if (orders.some((order) => order === 'top-first' || order === 'bottom-first')) return;
+/**
+ * How to deinterlace each video: by its label, or by its pictures where they show what it does not say.
+ * @throws {AnyvmafError} `usage` if no video is interlaced
+ */
+async function fieldOrders(
+  platform: Platform,
+  { deinterlace }: CheckedFilters,
+  sides: readonly Side[],
+  signal: AbortSignal,
+): Promise<readonly SideFilters['deinterlace'][]> {
+  if (!deinterlace) return [];
+  const labels = sides.map((side) => factsOf(side).fieldOrder ?? 'unknown');
+  const orders: SideFilters['deinterlace'][] = [];
+  for (const [i, side] of sides.entries()) {
+    const { fields = [] } = await measure(platform, side, signal, LOOKED_AT);
+    orders.push(deinterlacing(labels[i], judgeFields(fields)));
+  }
+  if (orders.some((order) => order !== undefined)) return orders;
   throw usageError(
-    `is asked for, but no video is marked as interlaced (${orders.join(', ')}); if one is and does not say so`,
+    `is asked for, but no video is marked as interlaced (${labels.join(', ')}), and the pictures show no fields; if one is even so`,
     {
       about: 'deinterlace',
       hints: (['vfReference', 'vfDistorted'] as const).map((option) => ({

@@ -6,12 +6,16 @@ import type { InputRole } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
 import type { AlignResult } from '../../media/align/types.js';
 import { alignThumbs, PassingThumbs } from '../../media/align.js';
+import { FIELD_RUN } from '../../media/evidence/fields.js';
 import type { MappedSource } from '../../media/pairing/mapped.js';
 import { FrameMeter, measuredPlanes, rescaleBorders, spreadFrames } from '../../media/preflight/measure.js';
 import type { SideFacts, SideMeasurements } from '../../media/preflight/types.js';
 import type { FrameSource } from '../../media/types.js';
 import type { ReadyInputs } from './known.js';
 import { observedSource } from './observed-source.js';
+
+/** Frames whose fields are measured of a video that is read with gaps or repetitions: three periods of pulldown. */
+const MAPPED_FIELDS = 16;
 
 /** Findings from both videos' pictures. */
 export interface Observed {
@@ -125,13 +129,26 @@ export class FrameObserver {
   #observed(
     source: FrameSource,
     skip: number,
-    { colorRange }: SideFacts,
+    { colorRange, width, height }: SideFacts,
     mapped?: MappedSource,
   ): FrameSource {
     const thumbs = new PassingThumbs((mapped ?? source).info);
     // The search supports different rates, but not repeated or missing frames.
-    mapped?.showAll((luma) => this.#attempt(() => thumbs.add(luma)) ?? false);
+    const frames = (mapped ?? source).info;
+    // Scaling takes fields apart or blurs them.
+    const whole =
+      frames.width === width && frames.height === height && frames.bitDepth === source.info.bitDepth;
     const meter = new FrameMeter({ ...source.info, ...(colorRange && { colorRange }) });
+    let [shown, wanted] = [0, true];
+    mapped?.showAll(
+      (luma) =>
+        this.#attempt(() => {
+          const follows = whole && shown < MAPPED_FIELDS;
+          if (follows) meter.addFields(shown++, luma);
+          if (wanted) wanted = thumbs.add(luma);
+          return wanted || follows;
+        }) ?? false,
+    );
     this.#thumbs.push(thumbs);
     this.#meters.push(meter);
     const seen = new Set<number>();
@@ -146,6 +163,7 @@ export class FrameObserver {
         if (index !== next) return;
         this.#attempt(() => {
           if (!mapped) thumbs.add(found.y);
+          if (!mapped && whole && this.#isFieldOf(index - skip)) meter.addFields(index - skip, found.y);
           if (!measured(index)) return;
           seen.add(index - skip);
           meter.add(index - skip, found);
@@ -158,6 +176,12 @@ export class FrameObserver {
         return planes;
       },
     );
+  }
+
+  /** Whether a frame belongs to those whose fields are measured. */
+  #isFieldOf(frame: number): boolean {
+    for (let before = 0; before < FIELD_RUN; before++) if (this.#at.has(frame - before)) return true;
+    return false;
   }
 
   /** Observes a frame unless observing has failed before. */

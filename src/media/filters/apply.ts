@@ -16,6 +16,7 @@ import {
   withChosenMatrix,
 } from '../decoder.js';
 import { delivery, EXACT } from '../delivery.js';
+import { deinterlacer } from '../evidence/fields.js';
 import type { Side } from '../pairing/prepare.js';
 import { pixelFormat, pixelFormatName, type SampleFormat } from '../pixel-format.js';
 import type { VideoInput } from '../types.js';
@@ -77,7 +78,7 @@ export function filtersFor(
     );
   }
   return {
-    ...(options.deinterlace && fields && { deinterlace: true as const }),
+    ...(options.deinterlace && fields && { deinterlace: 'labelled' as const }),
     ...(crop !== undefined && { crop: areaIn(name, crop, facts) }),
     ...(vf !== undefined && { vf }),
     ...(colorRange && colorRange !== from && { range: { from, to: colorRange } }),
@@ -208,7 +209,7 @@ function decoderFilters(facts: Facts, filters: SideFilters): DecoderFilters {
   const named = facts.pixelFormat ?? nameOfFormat(facts);
   const { fromRgb } = delivery(named, 0, facts.name ?? '', true, facts.matrix);
   const chain: string[] = fromRgb === undefined ? [] : [fromRgb];
-  if (deinterlace) chain.push('bwdif=mode=send_frame');
+  if (deinterlace) chain.push(deinterlacer(deinterlace));
   if (crop) chain.push(`crop=${areaText(crop)}`);
   if (vf !== undefined) chain.push(vf);
   if (range || matrix) {
@@ -229,7 +230,10 @@ function decoderFilters(facts: Facts, filters: SideFilters): DecoderFilters {
 function phrases(facts: Facts, filters: SideFilters): string[] {
   const { deinterlace, crop, vf, range, matrix, format } = filters;
   const said: string[] = [];
-  if (deinterlace) said.push('deinterlaced by bwdif=mode=send_frame');
+  if (deinterlace) {
+    const stated = deinterlace === 'labelled' ? '' : ', as its pictures show';
+    said.push(`deinterlaced by ${deinterlacer(deinterlace)}${stated}`);
+  }
   if (crop) {
     said.push(
       `cropped to ${crop.width}x${crop.height} at ${crop.x},${crop.y} of ${facts.width}x${facts.height}`,

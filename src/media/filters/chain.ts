@@ -11,7 +11,7 @@ const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
 /** Filters that give one picture for each, and that cost no more than the picture's size says. */
 const PLAIN = words(`
-  colorspace crop eq format hflip hqdn3d null pad scale setfield setparams setrange setsar setdar tonemap transpose
+  colorspace crop eq format hflip hqdn3d il null pad scale setfield setparams setrange setsar setdar tonemap transpose
   unsharp vflip yadif zscale`);
 
 /** Others that give one picture for each. */
@@ -19,7 +19,7 @@ const ONE_TO_ONE = words(`
   atadenoise avgblur bilateral bm3d boxblur cas chromanr colorbalance colorchannelmixer colorcontrast colorcorrect
   colorlevels colormatrix colortemperature convolution curves dctdnoiz deband deblock dedot deflate deflicker delogo
   dilation erosion exposure fftdnoiz field fieldorder fillborders fspp gblur geq gradfun greyedge histeq hqx hue
-  huesaturation il inflate kerndeint lenscorrection limiter lut lutrgb lutyuv median monochrome negate nlmeans noise
+  huesaturation inflate kerndeint lenscorrection limiter lut lutrgb lutyuv median monochrome negate nlmeans noise
   noformat normalize owdenoise perspective phase pp pp7 pseudocolor removegrain rotate sab shuffleplanes smartblur spp
   super2xsai swaprect swapuv uspp v360 vaguedenoiser vibrance vignette xbr`);
 

@@ -3,11 +3,12 @@
  * What may be done to the pictures of a video before it is compared.
  */
 import type { ColorMatrix, ColorRange } from '../../core/choices.js';
+import type { Deinterlacing } from '../evidence/fields.js';
 import type { SampleFormat } from '../pixel-format.js';
 
 /** What a caller asks for, of both videos. Pictures are filtered upright, in the order of these members. */
 export interface FilterOptions {
-  /** Makes whole pictures of the fields of each video that is marked as interlaced, by ffmpeg's bwdif. */
+  /** Makes whole pictures of the fields of each video that is interlaced by its pictures or its label, by ffmpeg's bwdif. */
   readonly deinterlace?: boolean;
   /** `auto` cuts black borders off: what lies outside the pictures of both. */
   readonly crop?: 'auto';
@@ -48,7 +49,8 @@ export interface CropArea {
 
 /** What is done to one video, its facts known. */
 export interface SideFilters {
-  readonly deinterlace?: true;
+  /** Which field is shown first: by the label, or by the pictures where these tell otherwise. */
+  readonly deinterlace?: Deinterlacing;
   readonly crop?: CropArea;
   /** A checked chain of ffmpeg's filters. */
   readonly vf?: string;

@@ -8,6 +8,7 @@ import { chromaSize, type FramePlanes, lumaBytes, sampleBytes, type VideoFormat 
 import { Thumbnailer } from '../align/thumbnail.js';
 import type { LumaReader } from '../align/types.js';
 import type { DecodeRequest } from '../decoder.js';
+import { FIELD_RUN, FieldMeter } from '../evidence/fields.js';
 import type { FrameSource } from '../types.js';
 import { barsOf, commonBorders, type FoundBorders, findBorders } from './borders.js';
 import { sharpness } from './sharpness.js';
@@ -44,12 +45,14 @@ export class FrameMeter {
   readonly #shrink: Thumbnailer;
   readonly #chroma: (ChromaSquares | null)[] = [];
   #shrinkChroma: Thumbnailer | undefined;
+  readonly #fields: FieldMeter;
   #borders: FoundBorders | null = null;
 
   /** @param format of the luma; without a colour range, limited is assumed, as players do */
   constructor(format: Measurable) {
     this.#format = format;
     this.#shrink = new Thumbnailer(format, SQUARE, SQUARE, SQUARE_SAMPLES);
+    this.#fields = new FieldMeter(format);
   }
 
   /** Measures one frame. */
@@ -61,6 +64,11 @@ export class FrameMeter {
     const found = findBorders(luma, this.#format, this.#format.colorRange ?? 'limited');
     if (!found) return;
     this.#borders = this.#borders ? commonBorders(this.#borders, found) : found;
+  }
+
+  /** Measures fields of one frame, of which the next and those before may be consecutive. */
+  addFields(frame: number, luma: Uint8Array): void {
+    this.#fields.add(frame, luma);
   }
 
   #squaresOf(cb: Uint8Array, cr: Uint8Array): ChromaSquares | null {
@@ -79,6 +87,7 @@ export class FrameMeter {
       borders: this.#borders && barsOf(this.#borders, this.#format),
       squares: [...this.#squares],
       chroma: [...this.#chroma],
+      fields: this.#fields.steps,
     };
   }
 }
@@ -124,10 +133,18 @@ export async function measureLuma(
 ): Promise<SideMeasurements> {
   const meter = new FrameMeter(reader.info);
   const planes = measuredPlanes(reader.info);
-  for (const frame of frames) {
+  for (const [i, frame] of frames.entries()) {
     signal?.throwIfAborted();
     if (!(await reader.readFrame(frame, planes))) break;
     meter.add(frame, planes);
+    meter.addFields(frame, planes.y);
+    const next = Math.min(frames[i + 1] ?? Number.POSITIVE_INFINITY, frame + FIELD_RUN);
+    await followFields(
+      reader,
+      meter,
+      { read: frame + 1, frame: frame + 1, count: next - frame - 1 },
+      planes.y,
+    );
   }
   return meter.result;
 }
@@ -135,6 +152,19 @@ export async function measureLuma(
 /** Whether an error is that of an empty range. */
 function showsNothing(error: unknown): boolean {
   return error instanceof AnyvmafError && error.code === 'usage';
+}
+
+/** Measures fields of frames that follow, as far as there are any. */
+async function followFields(
+  reader: Pick<LumaReader, 'readFrame'>,
+  meter: FrameMeter,
+  { read, frame, count }: { readonly read: number; readonly frame: number; readonly count: number },
+  y: Uint8Array,
+): Promise<void> {
+  for (let k = 0; k < count; k++) {
+    if (!(await reader.readFrame(read + k, { y }))) return;
+    meter.addFields(frame + k, y);
+  }
 }
 
 /**
@@ -157,14 +187,18 @@ export async function measureEncoded(
     try {
       meter ??= new FrameMeter({ ...source.info, ...(facts.colorRange && { colorRange: facts.colorRange }) });
       const planes = measuredPlanes(source.info);
-      if (await source.readFrame(0, planes)) meter.add(Math.round(start * rate), planes);
+      const frame = Math.round(start * rate);
+      if (!(await source.readFrame(0, planes))) return;
+      meter.add(frame, planes);
+      meter.addFields(frame, planes.y);
+      await followFields(source, meter, { read: 1, frame: frame + 1, count: FIELD_RUN - 1 }, planes.y);
     } finally {
       await source.close();
     }
   };
   for (const start of times) {
     try {
-      await measure(start, { time: { start, end: start + 1 / rate } });
+      await measure(start, { time: { start, end: start + FIELD_RUN / rate } });
     } catch (error) {
       // Where the container's clock says nothing of single frames, none may be shown then.
       if (!showsNothing(error) && !(error instanceof Error && showsNothing(error.cause))) throw error;

@@ -2,6 +2,7 @@
  * @module media/preflight/swap
  * Detects that reference and distorted are swapped.
  */
+import { isCombed } from '../evidence/fields.js';
 import { dimensions, finding, rounded } from './text.js';
 import type { Finding, SideFacts } from './types.js';
 
@@ -167,6 +168,8 @@ function sharpnessRatio(
 ): { readonly ratio: number; readonly same: boolean } | undefined {
   const [ref, dis] = [reference.measured?.sharpness ?? [], distorted.measured?.sharpness ?? []];
   if (ref.length !== dis.length || dimensions(reference) !== dimensions(distorted)) return undefined;
+  // Combs look sharp.
+  if ([reference, distorted].some(({ measured }) => isCombed(measured?.fields ?? []))) return undefined;
   const [refFrames, disFrames] = [reference.measured?.frames ?? [], distorted.measured?.frames ?? []];
   const logs: number[] = [];
   let same = true;

@@ -9,8 +9,9 @@ import { WIDEST_ADVISED } from '../align/windows.js';
 import { isNominal, rateOf as rateFraction, ratesDiffer } from '../evidence/rate.js';
 import { type Partners, partnersInTime } from '../evidence/times.js';
 import { frameRatio, isConstantRate } from '../pairing/timeline.js';
+import { fieldFindings, pulldownFix } from './fields.js';
 import { slipFinding } from './slips.js';
-import { durationOf, finding, fractionText, framesOf, prepareEach, rateOf, rounded } from './text.js';
+import { durationOf, finding, fractionText, framesOf, rateOf, rounded } from './text.js';
 import { analyseTimestamps, type Gap, type TimestampAnalysis } from './timestamps.js';
 import type { Finding, FindingCode, Hint, PreflightContext, SideFacts } from './types.js';
 
@@ -65,7 +66,7 @@ export function* timingFindings(
   yield* lengthFindings(reference, distorted, context, partners);
   yield* timestampFindings(reference, distorted, context, partners);
   yield* setBackFindings(reference, distorted);
-  yield* interlacingFindings(reference, distorted);
+  yield* fieldFindings(reference, distorted);
   if (!context.alignment) return;
   if (context.offsetSearched && context.alignment.ambiguous) yield doubtFinding(context.alignment, context);
   else yield* alignmentFindings(context.alignment, context.offset ?? 0);
@@ -128,7 +129,9 @@ function* rateFindings(
       ? `${what}; the same frames are shown at another speed, and are compared by number.`
       : `${what}; frames that are compared do not all show the same moment.`,
     values,
-    accepted ? undefined : hasFewer(reference, distorted) ? AT_ENCODE : BY_TIME,
+    accepted
+      ? undefined
+      : (pulldownFix(reference, distorted) ?? (hasFewer(reference, distorted) ? AT_ENCODE : BY_TIME)),
   );
 }
 
@@ -376,27 +379,6 @@ function placesOf(side: string, frames: readonly number[], count: number, where:
   const named = frames.slice(0, NAMED).join(', ');
   const more = frames.length > NAMED ? ` and ${counted(frames.length - NAMED, 'other place')}` : '';
   return [`${side} lacks ${counted(count, 'frame')} ${where} frame ${named}${more}`];
-}
-
-function* interlacingFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
-  const [ref, dis] = [reference.fieldOrder ?? null, distorted.fieldOrder ?? null];
-  const fields = (order: string | null) => order === 'top-first' || order === 'bottom-first';
-  const sides = [['reference', reference] as const, ['distorted', distorted] as const].filter(
-    ([, { fieldOrder }]) => fields(fieldOrder ?? null),
-  );
-  const [first, second] = sides;
-  if (!first) return;
-  const who = second
-    ? `both videos are interlaced (reference ${ref}, distorted ${dis})`
-    : `${first[0]} is interlaced (${first[1].fieldOrder}) but ${fields(ref) ? 'distorted' : 'reference'} is not`;
-  yield finding(
-    'interlaced',
-    'warning',
-    `${who}; both fields of a frame are compared as one picture, for which VMAF was not made.`,
-    [ref, dis],
-    // One filter for both, since differences would count as damage.
-    prepareEach(sides, ['-vf', 'bwdif=send_frame'], [{ purpose: 'fix', option: 'deinterlace', value: true }]),
-  );
 }
 
 /** Findings if the first seconds contradict the offset in use. */

@@ -7,6 +7,7 @@ import type { VideoFormat } from '../../core/frame.js';
 import type { Hint } from '../../core/hint.js';
 import type { AlignResult } from '../align/types.js';
 import type { TrackFacts } from '../decoder.js';
+import type { FieldStep } from '../evidence/fields.js';
 import type { Framing } from '../evidence/framing.js';
 
 export type { FfmpegCommand, Hint, OptionHint, PrepareHint } from '../../core/hint.js';
@@ -133,6 +134,8 @@ export interface SideMeasurements {
   readonly borders: { readonly certain: Borders; readonly possible: Borders } | null;
   /** Each frame shrunk to 16 x 16 averages in 8-bit levels, whatever its shape. */
   readonly squares?: readonly Float32Array[];
+  /** Steps between consecutive frames at these places, as far as pictures of their stored size were read. */
+  readonly fields?: readonly FieldStep[];
   /** Cb and Cr of each frame shrunk likewise, 128 where there is no colour; `null` for a frame without chroma. */
   readonly chroma?: readonly (ChromaSquares | null)[];
 }

@@ -94,7 +94,13 @@ const hdrMaster =
 const toneMapped = () => make('tone-mapped.mp4', source('360x240', '25', 1), ['-vf', SDR, ...BT709, ...X264]);
 const INTERLACED = words('-flags +ildct+ilme');
 const fields = () =>
-  make('fields.mkv', source(), [...words('-vf setfield=tff -c:v mpeg2video -q:v 2'), ...INTERLACED]);
+  make('fields.mkv', source('360x240', '50'), [
+    ...words('-vf tinterlace=interleave_top -c:v mpeg2video -q:v 2 -top 1'),
+    ...INTERLACED,
+  ]);
+/** An encode of the same fields. */
+const fieldsAgain = () =>
+  make('fields.mp4', ['-i', fields()], [...words('-vf setfield=tff'), ...X264, ...INTERLACED]);
 /** A master in BT.601, and what was converted to BT.709. */
 const converted = () => {
   const toBt709 = words('-vf zscale=min=470bg:pin=170m:tin=601:m=709:p=709:t=709');
@@ -169,7 +175,7 @@ const CASES: readonly Case[] = [
   resolves('fields in the reference', 'interlaced', from(fields, 'progressive.mp4', ''), {
     command: '-i fields.mkv -vf bwdif',
   }),
-  resolves('fields in both', 'interlaced', from(fields, 'fields.mp4', 'setfield=tff', ...INTERLACED), {
+  resolves('fields in both', 'interlaced', () => [fields(), fieldsAgain()], {
     command: ' && ffmpeg -i fields.mp4 ',
   }),
   resolves(

@@ -7,6 +7,7 @@ import { findingsInFlags } from '../../../src/cli/flags.js';
 import { hintText } from '../../../src/core/hint.js';
 import type { AlignResult } from '../../../src/media/align.js';
 import type { TrackFacts } from '../../../src/media/decoder.js';
+import type { SideMeasurements } from '../../../src/media/preflight/types.js';
 import {
   FINDING_CODES,
   type FindingCode,
@@ -99,9 +100,30 @@ const measured = (sharpness: readonly (number | null)[], top = 0, bottom = 0) =>
   return { frames: sharpness.map((_, k) => k), sharpness, borders: { certain: borders, possible: borders } };
 };
 
+/** What ten moving frames show of fields; pictures of fields begin with the top one. */
+const withFields = (shown: 'whole' | 'woven' | 'pulldown' | 'exchanged'): SideMeasurements => ({
+  ...measured([0.1, 0.1]),
+  fields: Array.from({ length: 10 }, (_, frame) => {
+    const woven = shown === 'woven' || (shown === 'pulldown' && frame % 5 >= 3);
+    const exchanged = shown === 'exchanged' ? 0.7 : 1.1;
+    return { frame, moves: true, combed: woven ? 0.5 : 0, order: woven ? 0.8 : 0, exchanged };
+  }),
+});
+
 const TRACK = { width: 1920, height: 1080, isDefault: true };
 
 describe('preflight', () => {
+  it('advises against pairing by time where pulldown makes the rates differ', () => {
+    const fix = "--vf-dis 'fieldmatch=order=tff,decimate'";
+    const film = { frameRate: { num: 24, den: 1 }, frameCount: 240 };
+    const video = { frameRate: { num: 30, den: 1 }, frameCount: 300, measured: withFields('pulldown') };
+    const found = findings(film, video).map((one) => [one.code, one.fix]);
+    expect(found).toEqual([
+      ['frame-rate', fix],
+      ['interlaced', fix],
+    ]);
+  });
+
   it('has nothing to say of a good pair', () => {
     const facts = { measured: measured([0.1, 0.1]), timestamps: times(250, 25) };
     expect(findings(facts, { ...facts, measured: measured([0.08, 0.09]) }, { alignment: ALIGNED })).toEqual(
@@ -471,6 +493,34 @@ const CASES: readonly Case[] = [
     values: ['top-first', 'progressive'],
     fix: '--deinterlace',
     command: 'ffmpeg -i master.mov -vf bwdif=send_frame -an -c:v ffv1 master-prepared.mkv',
+  }),
+  info('whole pictures that are labelled as interlaced', 'interlaced', {
+    reference: { fieldOrder: 'top-first', measured: withFields('whole') },
+    fix: undefined,
+    says: 'the pictures are not woven of two fields',
+  }),
+  warning('combed pictures without a label', 'interlaced', {
+    distorted: { fieldOrder: 'progressive', measured: withFields('woven') },
+    values: ['progressive', 'top-first'],
+    fix: '--deinterlace',
+    says: 'which the pictures of the distorted show, although it is not labelled',
+    command: 'bwdif=mode=send_frame:parity=tff',
+  }),
+  warning('fields in another order than labelled', 'interlaced', {
+    distorted: { fieldOrder: 'bottom-first', measured: withFields('woven') },
+    values: ['progressive', 'top-first'],
+    fix: '--deinterlace',
+    says: 'while the distorted is labelled bottom-first',
+  }),
+  warning('film with pulldown', 'interlaced', {
+    distorted: { measured: withFields('pulldown') },
+    values: ['progressive', 'pulldown'],
+    fix: "--vf-dis 'fieldmatch=order=tff,decimate'",
+  }),
+  warning('exchanged lines', 'interlaced', {
+    reference: { measured: withFields('exchanged') },
+    values: ['exchanged', 'progressive'],
+    fix: "--vf-ref 'il=ls=1:cs=1'",
   }),
   warning('a better offset', 'offset', {
     context: { alignment: { ...ALIGNED, offset: 3, candidates: [{ offset: 3, similarity: 0.99 }] } },

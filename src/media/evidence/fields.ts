@@ -1,0 +1,233 @@
+/**
+ * @module media/evidence/fields
+ * Decides from luma whether frames are woven of two fields of different times, and which field comes first. Labels are
+ * not asked: pictures without a label may be combed, and progressive pictures may be labelled as interlaced.
+ */
+
+/** Consecutive frames to measure at one place: five steps, the period of 3:2 pulldown. */
+export const FIELD_RUN = 6;
+
+/** What a frame and the one after it show. Shares and ratios are over blocks of 16 x 16 samples. */
+export interface FieldStep {
+  /** Number of the first frame. */
+  readonly frame: number;
+  /** True if enough of the picture moves to judge. */
+  readonly moves: boolean;
+  /** Share of the moving blocks whose neighbouring lines differ more than those of one field do. */
+  readonly combed: number;
+  /**
+   * Logarithm of how much better the next frame's top field goes with this frame's bottom field than the next bottom field
+   * with this top field: positive for top first, negative for bottom first, about 0 for progressive frames.
+   */
+  readonly order: number;
+  /** Differences of neighbouring lines if each pair of lines is exchanged, over those as they are; above 1 if sound. */
+  readonly exchanged: number;
+}
+
+/** What the pictures are; `undefined` if too little moves to tell. */
+export interface FieldEvidence {
+  /**
+   * `woven`: the two fields of frames are of different times. `pulldown`: two in five are, as in film at 29.97 frames a
+   * second. `exchanged`: lines of the two fields are in each other's place.
+   */
+  readonly kind: 'progressive' | 'woven' | 'pulldown' | 'exchanged';
+  /** Of `woven` and `pulldown`, if certain. */
+  readonly first?: 'top-first' | 'bottom-first';
+}
+
+/** Luma as stored: rows without padding, little-endian above 8 bits. */
+interface Luma {
+  readonly width: number;
+  readonly height: number;
+  readonly bitDepth: number;
+}
+
+const BLOCK = 16;
+
+/** Most columns to sample; rows are all read. */
+const COLUMNS = 320;
+
+/** Least mean difference of moving blocks from frame to frame, in 8-bit levels. */
+const MOTION = 2;
+
+/** Least share of blocks that move. */
+const MOVING = 0.02;
+
+/** A block is combed if its lines differ so many times as much as lines of one field, and by so many 8-bit levels. */
+const COMB_RATIO = 1.3;
+const COMB_LEVEL = 2;
+
+/** Measures steps between consecutive frames. */
+export class FieldMeter {
+  readonly #format: Luma;
+  readonly #step: number;
+  readonly #columns: number;
+  readonly #rows: number;
+  readonly #steps: FieldStep[] = [];
+  #before: { readonly frame: number; readonly samples: Float32Array } | undefined;
+
+  constructor(format: Luma) {
+    this.#format = format;
+    this.#step = Math.max(1, Math.ceil(format.width / COLUMNS));
+    this.#columns = Math.floor(format.width / this.#step / BLOCK) * BLOCK;
+    // Two lines more, since each is compared with the second after it.
+    this.#rows = Math.floor((format.height - 2) / BLOCK) * BLOCK;
+  }
+
+  /** Adds a frame; frames that do not follow the one before begin anew. */
+  add(frame: number, luma: Uint8Array): void {
+    if (this.#columns <= 0 || this.#rows <= 0) return;
+    const samples = this.#sampled(luma);
+    const before = this.#before;
+    this.#before = { frame, samples };
+    if (before && frame === before.frame + 1)
+      this.#steps.push({ frame: before.frame, ...this.#stepOf(before.samples, samples) });
+  }
+
+  get steps(): readonly FieldStep[] {
+    return [...this.#steps];
+  }
+
+  /** Every few columns of all rows, in 8-bit levels. */
+  #sampled(luma: Uint8Array): Float32Array {
+    const { width, bitDepth } = this.#format;
+    const [wide, scale, columns, rows] = [bitDepth > 8, 2 ** (8 - bitDepth), this.#columns, this.#rows + 2];
+    const samples = new Float32Array(columns * rows);
+    for (let y = 0, to = 0; y < rows; y++) {
+      for (let x = 0, at = y * width; x < columns; x++, at += this.#step, to++) {
+        const low = luma[wide ? 2 * at : at] as number;
+        samples[to] = wide ? (low + 256 * (luma[2 * at + 1] as number)) * scale : low;
+      }
+    }
+    return samples;
+  }
+
+  #stepOf(now: Float32Array, next: Float32Array): Omit<FieldStep, 'frame'> {
+    const [columns, rows] = [this.#columns, this.#rows];
+    let [blocks, moving, combed, own, topNext, bottomNext, whole, exchanged] = [0, 0, 0, 0, 0, 0, 0, 0];
+    for (let top = 0; top < rows; top += BLOCK) {
+      for (let left = 0; left < columns; left += BLOCK) {
+        let [motion, lines, field, topBlock, bottomBlock, swapped] = [0, 0, 0, 0, 0, 0];
+        for (let y = top; y < top + BLOCK; y++) {
+          const even = y % 2 === 0;
+          for (let at = y * columns + left, end = at + BLOCK; at < end; at++) {
+            const a = now[at] as number;
+            const b = now[at + columns] as number;
+            const c = now[at + 2 * columns] as number;
+            const nextA = next[at] as number;
+            const nextB = next[at + columns] as number;
+            motion += Math.abs(a - nextA);
+            lines += Math.abs(a - b);
+            field += Math.abs(a - c);
+            topBlock += even ? Math.abs(nextA - b) : Math.abs(a - nextB);
+            bottomBlock += even ? Math.abs(a - nextB) : Math.abs(nextA - b);
+            // In exchanged order each odd line is followed by the even one that lies three lines below.
+            swapped += even ? Math.abs(a - b) : Math.abs((now[at - columns] as number) - c);
+          }
+        }
+        blocks++;
+        whole += lines;
+        exchanged += swapped;
+        if (motion < MOTION * BLOCK * BLOCK) continue;
+        moving++;
+        own += lines;
+        topNext += topBlock;
+        bottomNext += bottomBlock;
+        if (lines > COMB_RATIO * field && lines > COMB_LEVEL * BLOCK * BLOCK) combed++;
+      }
+    }
+    const moves = moving >= 4 && moving >= MOVING * blocks && own > 0;
+    return {
+      moves,
+      combed: moves ? combed / moving : 0,
+      order: moves ? Math.log((bottomNext + 1) / (topNext + 1)) : 0,
+      exchanged: whole > 0 ? exchanged / whole : 1,
+    };
+  }
+}
+
+/** Least share of combed blocks of a combed frame. */
+const COMBED = 0.1;
+
+/** Least {@link FieldStep.order} of two fields that are no single picture: one weaving is 1.4 times as rough as the other. */
+const APART = Math.log(1.4);
+
+/** Least share of moving frames that are combed. */
+const MOST = 0.3;
+
+/** Largest {@link FieldStep.exchanged} of exchanged lines. */
+const EXCHANGED = 0.85;
+
+/** Least steps to judge. */
+const ENOUGH = 3;
+
+/** Judges all steps of one video; `undefined` if too little moves. */
+export function judgeFields(steps: readonly FieldStep[]): FieldEvidence | undefined {
+  const moving = steps.filter(({ moves }) => moves);
+  if (moving.length < ENOUGH) return undefined;
+  const woven = moving.filter(isWoven);
+  if (isPulldown(steps)) return { kind: 'pulldown', ...firstField(woven) };
+  if (woven.length >= MOST * moving.length && woven.length >= ENOUGH)
+    return { kind: 'woven', ...firstField(woven) };
+  const wrong = moving.filter(({ exchanged, order }) => exchanged <= EXCHANGED && Math.abs(order) < APART);
+  return { kind: 2 * wrong.length > moving.length ? 'exchanged' : 'progressive' };
+}
+
+/** True if lines of two fields lie beside each other that do not belong together. */
+export function isCombed(steps: readonly FieldStep[]): boolean {
+  const { kind = 'progressive' } = judgeFields(steps) ?? {};
+  return kind !== 'progressive';
+}
+
+function isWoven({ moves, combed, order }: FieldStep): boolean {
+  return moves && combed >= COMBED && Math.abs(order) >= APART;
+}
+
+/** Whether in every five frames that move two neighbours are combed and the others are not, at two places at least. */
+function isPulldown(steps: readonly FieldStep[]): boolean {
+  let periods = 0;
+  for (let at = 0; at + 5 <= steps.length; ) {
+    const five = steps.slice(at, at + 5);
+    const first = five[0]?.frame ?? 0;
+    if (!five.every(({ moves, frame }, i) => moves && frame === first + i)) {
+      at++;
+      continue;
+    }
+    const combed = five.map(isWoven);
+    const pairs = combed.filter((one, i) => one && combed[(i + 1) % 5]);
+    if (combed.filter(Boolean).length !== 2 || pairs.length !== 1) return false;
+    periods++;
+    at += 5;
+  }
+  return periods >= 2;
+}
+
+/** The field that most of the combed frames agree on. */
+function firstField(woven: readonly FieldStep[]): Pick<FieldEvidence, 'first'> {
+  const top = woven.filter(({ order }) => order > 0).length;
+  if (top >= 0.8 * woven.length) return { first: 'top-first' };
+  return top <= 0.2 * woven.length ? { first: 'bottom-first' } : {};
+}
+
+/** How to deinterlace: by the label of each frame, or with a certain field first. */
+export type Deinterlacing = 'labelled' | 'top-first' | 'bottom-first';
+
+/**
+ * How to make whole pictures of a video's fields.
+ * @param label what the video says of itself
+ * @returns the field that comes first if the pictures tell other than the label; `undefined` for what has no fields
+ */
+export function deinterlacing(
+  label: string | undefined,
+  evidence: FieldEvidence | undefined,
+): Deinterlacing | undefined {
+  const labelled = label === 'top-first' || label === 'bottom-first';
+  if (evidence?.kind === 'woven' && evidence.first && evidence.first !== label) return evidence.first;
+  return labelled || evidence?.kind === 'woven' ? 'labelled' : undefined;
+}
+
+/** The filter that makes a picture of the two fields of each frame. */
+export function deinterlacer(how: Deinterlacing): string {
+  const parity = { labelled: '', 'top-first': ':parity=tff', 'bottom-first': ':parity=bff' };
+  return `bwdif=mode=send_frame${parity[how]}`;
+}

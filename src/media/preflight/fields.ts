@@ -1,0 +1,124 @@
+/**
+ * @module media/preflight/fields
+ * Findings about fields: what the pictures show, and where they cannot tell, what the labels say.
+ */
+import { deinterlacer, deinterlacing, type FieldEvidence, judgeFields } from '../evidence/fields.js';
+import { finding, prepareFiles, vf } from './text.js';
+import type { FfmpegCommand, Finding, FindingValue, PrepareHint, SideFacts } from './types.js';
+
+type Role = FfmpegCommand['side'];
+
+/** One of the two videos, with what its pictures show. */
+interface Fields {
+  readonly role: Role;
+  readonly facts: SideFacts;
+  /** By its label. */
+  readonly labelled: boolean;
+  readonly seen: FieldEvidence | undefined;
+}
+
+function fieldsOf(role: Role, facts: SideFacts): Fields {
+  const { fieldOrder } = facts;
+  const labelled = fieldOrder === 'top-first' || fieldOrder === 'bottom-first';
+  return { role, facts, labelled, seen: judgeFields(facts.measured?.fields ?? []) };
+}
+
+/** Findings about fields, at most one of a kind. */
+export function* fieldFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
+  const both = [fieldsOf('reference', reference), fieldsOf('distorted', distorted)] as const;
+  const values = both.map(scanOf) as [FindingValue, FindingValue];
+  const of = (kind: FieldEvidence['kind']) => both.filter(({ seen }) => seen?.kind === kind);
+  const [pulldown, exchanged] = [of('pulldown'), of('exchanged')];
+  if (pulldown.length > 0) {
+    const said = `${named(pulldown)} repeated fields, as film at 29.97 frames a second: two frames in five are made of two pictures.`;
+    yield finding('interlaced', 'warning', said, values, filtered(pulldown, pulldownFilter));
+  }
+  if (exchanged.length > 0) {
+    const said = `${named(exchanged)} lines of the two fields in each other's place, as after a fault of capture or cropping.`;
+    yield finding(
+      'interlaced',
+      'warning',
+      said,
+      values,
+      filtered(exchanged, () => 'il=ls=1:cs=1'),
+    );
+  }
+  const woven = both.filter(({ labelled, seen }) => seen?.kind === 'woven' || (labelled && !seen));
+  const [first] = woven;
+  if (first) {
+    const [ref, dis] = values;
+    const who =
+      woven.length === 2
+        ? `both videos are interlaced (reference ${ref}, distorted ${dis})`
+        : `${first.role} is interlaced (${scanOf(first)}) but ${other(first.role)} is not`;
+    const effect = '; both fields of a frame are compared as one picture, for which VMAF was not made.';
+    yield finding(
+      'interlaced',
+      'warning',
+      `${who}${woven.map(contradicted).join('')}${effect}`,
+      values,
+      bothDeinterlaced(woven),
+    );
+  }
+  const whole = both.filter(({ labelled, seen }) => labelled && seen?.kind === 'progressive');
+  if (whole.length > 0 && !first) {
+    const who = whole.length === 2 ? 'both videos are' : `${whole[0]?.role} is`;
+    const said = `${who} labelled as interlaced, but the pictures are not woven of two fields: nothing needs to be deinterlaced.`;
+    yield finding('interlaced', 'info', said, values);
+  }
+}
+
+/** Whether pulldown explains that one video has five frames where the other has four. */
+export function pulldownFix(reference: SideFacts, distorted: SideFacts): PrepareHint | undefined {
+  const found = [fieldsOf('reference', reference), fieldsOf('distorted', distorted)].filter(
+    ({ seen }) => seen?.kind === 'pulldown',
+  );
+  return found.length === 1 ? filtered(found, pulldownFilter) : undefined;
+}
+
+function pulldownFilter({ seen }: Fields): string {
+  const order = seen?.first === undefined ? '' : `=order=${seen.first === 'top-first' ? 'tff' : 'bff'}`;
+  return `fieldmatch${order},decimate`;
+}
+
+function other(role: Role): Role {
+  return role === 'reference' ? 'distorted' : 'reference';
+}
+
+function named(sides: readonly Fields[]): string {
+  return sides.length === 2 ? 'both videos have' : `${sides[0]?.role} has`;
+}
+
+/** What the pictures show, else what the label says. */
+function scanOf({ facts, seen }: Fields): FindingValue {
+  if (seen?.kind === 'pulldown' || seen?.kind === 'exchanged') return seen.kind;
+  return (seen?.kind === 'woven' && seen.first) || (facts.fieldOrder ?? null);
+}
+
+/** What the label of a video does not say. */
+function contradicted({ role, facts, labelled, seen }: Fields): string {
+  if (seen?.kind !== 'woven') return '';
+  if (!labelled) return `, which the pictures of the ${role} show, although it is not labelled`;
+  return seen.first && seen.first !== facts.fieldOrder
+    ? `, while the ${role} is labelled ${facts.fieldOrder}`
+    : '';
+}
+
+/** One filter for both, since differences would count as damage. */
+function bothDeinterlaced(sides: readonly Fields[]): PrepareHint {
+  const filter = ({ facts, seen }: Fields) => {
+    const how = deinterlacing(facts.fieldOrder, seen) ?? 'labelled';
+    return how === 'labelled' ? 'bwdif=send_frame' : deinterlacer(how);
+  };
+  return prepareFiles(
+    sides.map((side) => [side.role, side.facts, ['-vf', filter(side)]] as const),
+    [{ purpose: 'fix', option: 'deinterlace', value: true }],
+  );
+}
+
+function filtered(sides: readonly Fields[], filter: (side: Fields) => string): PrepareHint {
+  return prepareFiles(
+    sides.map((side) => [side.role, side.facts, ['-vf', filter(side)]] as const),
+    sides.map((side) => vf(side.role, filter(side))),
+  );
+}

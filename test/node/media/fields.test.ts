@@ -1,0 +1,137 @@
+/**
+ * @module test/node/media/fields
+ * Pictures of fields, labelled rightly, wrongly or not at all: what preflight finds, and that what it advises gives the
+ * score of pairs that ffmpeg prepared by hand.
+ */
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Finding, inspect, type ScoreOptions, score } from '../../../src/index.js';
+import { encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
+
+const LOSSLESS = ['-pix_fmt', 'yuv420p', '-c:v', 'ffv1', '-threads', '1'];
+
+/** A picture that moves to the side as a whole, for 0.8 s. */
+function scene(name: string, rate: string, filters: string, output: readonly string[] = LOSSLESS): string {
+  const source = `mandelbrot=size=320x240:rate=${rate}:start_scale=0.5`;
+  // As many samples a second at any rate.
+  const moves = `scroll=h=${(0.5 / Number(rate)).toFixed(6)}`;
+  const chain = ['format=yuv420p', moves, filters].filter((part) => part !== '').join(',');
+  return ffmpeg(join(encodeFolder(), name), [
+    '-f',
+    'lavfi',
+    '-t',
+    '0.8',
+    '-i',
+    source,
+    '-vf',
+    chain,
+    ...output,
+  ]);
+}
+
+function filtered(path: string, name: string, filters: string, output = LOSSLESS): string {
+  return ffmpeg(join(encodeFolder(), name), ['-i', path, '-vf', filters, ...output]);
+}
+
+const whole = () => scene('whole.mkv', '25', '');
+const unlabelled = () => scene('unlabelled.mkv', '50', 'tinterlace=interleave_top,setfield=prog');
+const labelled = (order: 'tff' | 'bff') =>
+  filtered(unlabelled(), `labelled-${order}.mkv`, `setfield=${order}`, [
+    ...['-pix_fmt', 'yuv420p', '-c:v', 'mpeg2video', '-q:v', '2', '-threads', '1', '-flags', '+ildct+ilme'],
+    ...['-top', order === 'tff' ? '1' : '0'],
+  ]);
+const film = () => scene('film.mkv', '24', '');
+const telecined = () => filtered(film(), 'telecined.mkv', 'telecine,setfield=prog');
+const exchanged = () => filtered(whole(), 'exchanged.mkv', 'il=ls=1:cs=1');
+
+const found = async (reference: string, distorted: string, options: ScoreOptions = {}) =>
+  (await inspect({ reference, distorted }, { models: [], ...options })).findings.filter(({ code }) =>
+    ['interlaced', 'frame-rate', 'swapped'].includes(code),
+  );
+
+const psnr = async (reference: string, distorted: string, options: ScoreOptions = {}) => {
+  const asked = { noPrediction: true, features: ['psnr'], preflight: false, ...options };
+  const { frames } = await score({ reference, distorted }, asked);
+  return frames.map(({ metrics }) => metrics.psnr_y);
+};
+
+const severities = (findings: readonly Finding[]) => findings.map(({ code, severity }) => [code, severity]);
+
+/** Options as a hint gives them. */
+function advised({ hint }: Finding): ScoreOptions {
+  const options = hint?.purpose === 'prepare' ? (hint.instead ?? []) : hint ? [hint] : [];
+  return Object.fromEntries(options.map(({ option, value }) => [option, value]));
+}
+
+describe.runIf(hasFfmpeg)(`fields, ${needsFfmpeg}`, () => {
+  const WHOLE = 'bwdif=mode=send_frame:parity=tff';
+
+  it('are found in pictures without a label, and made whole by these', async () => {
+    const [finding, ...others] = await found(whole(), unlabelled());
+    expect(others).toEqual([]);
+    expect(finding).toMatchObject({ code: 'interlaced', severity: 'warning', distorted: 'top-first' });
+    expect(finding?.message).toContain('although it is not labelled');
+    if (finding) expect(advised(finding)).toEqual({ deinterlace: true });
+    const byHand = await psnr(whole(), filtered(unlabelled(), 'made-whole.mkv', WHOLE));
+    expect(await psnr(whole(), unlabelled(), { deinterlace: true })).toEqual(byHand);
+    const after = await score(
+      { reference: whole(), distorted: unlabelled() },
+      { deinterlace: true, models: [], features: ['psnr'] },
+    );
+    expect(after.pairing?.distorted.conversions).toContain(`deinterlaced by ${WHOLE}, as its pictures show`);
+    expect(after.preflight?.filter(({ code }) => code === 'interlaced')).toEqual([]);
+  });
+
+  it('are shown in the order of the pictures, whatever the labels say', async () => {
+    const [finding] = await found(labelled('tff'), labelled('bff'));
+    expect(finding).toMatchObject({ severity: 'warning', reference: 'top-first', distorted: 'top-first' });
+    expect(finding?.message).toContain('while the distorted is labelled bottom-first');
+    const byHand = await psnr(
+      filtered(labelled('tff'), 'hand-tff.mkv', WHOLE),
+      filtered(labelled('bff'), 'hand-bff.mkv', WHOLE),
+    );
+    expect(await psnr(labelled('tff'), labelled('bff'), { deinterlace: true })).toEqual(byHand);
+    expect(Math.min(...byHand.map(Number))).toBeGreaterThan(40);
+  });
+
+  it('are no more than an info where only labels tell of them', async () => {
+    const psf = filtered(whole(), 'psf.mkv', 'setfield=tff', [...LOSSLESS, '-field_order', 'tt']);
+    expect(severities(await found(whole(), psf))).toEqual([['interlaced', 'info']]);
+  });
+
+  it.each([
+    ['the distorted video', film, telecined, { vfDistorted: 'fieldmatch=order=tff,decimate' }],
+    ['the reference', telecined, film, { vfReference: 'fieldmatch=order=tff,decimate' }],
+  ] as const)('repeated for film at 29.97 are taken out of %s', async (_, reference, distorted, fix) => {
+    const findings = await found(reference(), distorted());
+    expect(severities(findings)).toEqual(
+      expect.arrayContaining([
+        ['interlaced', 'warning'],
+        ['frame-rate', 'warning'],
+      ]),
+    );
+    for (const finding of findings) expect(advised(finding)).toEqual(fix);
+    const byHand = (path: string) =>
+      path === telecined() ? filtered(path, 'film-again.mkv', 'fieldmatch=order=tff,decimate') : path;
+    const best = await psnr(byHand(reference()), byHand(distorted()));
+    expect(await psnr(reference(), distorted(), fix)).toEqual(best);
+    expect(Math.min(...best.slice(0, -1).map(Number))).toBeGreaterThan(50);
+    expect(await found(reference(), distorted(), fix)).toEqual([]);
+  });
+
+  it("in each other's place are put back", async () => {
+    const [finding] = await found(whole(), exchanged());
+    expect(finding).toMatchObject({ severity: 'warning', distorted: 'exchanged' });
+    const fix = { vfDistorted: 'il=ls=1:cs=1' };
+    if (finding) expect(advised(finding)).toEqual(fix);
+    for (const value of await psnr(whole(), exchanged(), fix)) expect(value).toBe(60);
+  });
+
+  it('of Y4M are found by its header, and made whole', async () => {
+    const y4m = filtered(unlabelled(), 'fields.y4m', 'setfield=tff', ['-pix_fmt', 'yuv420p']);
+    const [finding] = await found(whole(), y4m);
+    expect(finding).toMatchObject({ severity: 'warning', distorted: 'top-first' });
+    const byHand = await psnr(whole(), filtered(unlabelled(), 'made-whole.mkv', WHOLE));
+    expect(await psnr(whole(), y4m, { deinterlace: true })).toEqual(byHand);
+  });
+});
