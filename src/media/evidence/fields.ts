@@ -24,7 +24,7 @@ export interface FieldStep {
   readonly exchanged: number;
 }
 
-/** What the pictures are; `undefined` if too little moves to tell. */
+/** What the pictures are. */
 export interface FieldEvidence {
   /**
    * `woven`: the two fields of frames are of different times. `pulldown`: two in five are, as in film at 29.97 frames a
@@ -155,13 +155,19 @@ const APART = Math.log(1.4);
 /** Least share of moving frames that are combed. */
 const MOST = 0.3;
 
+/** Least share of moving frames that tell the same order where vertical motion leaves few combs. */
+const ORDERED = 0.8;
+
+/** Largest median {@link FieldStep.order} of whole pictures. */
+const NO_ORDER = 0.1;
+
 /** Largest {@link FieldStep.exchanged} of exchanged lines. */
 const EXCHANGED = 0.85;
 
 /** Least steps to judge. */
 const ENOUGH = 3;
 
-/** Judges all steps of one video; `undefined` if too little moves. */
+/** Judges all steps of one video; `undefined` if too little moves, or if it moves so that nothing is certain. */
 export function judgeFields(steps: readonly FieldStep[]): FieldEvidence | undefined {
   const moving = steps.filter(({ moves }) => moves);
   if (moving.length < ENOUGH) return undefined;
@@ -169,8 +175,14 @@ export function judgeFields(steps: readonly FieldStep[]): FieldEvidence | undefi
   if (isPulldown(steps)) return { kind: 'pulldown', ...firstField(woven) };
   if (woven.length >= MOST * moving.length && woven.length >= ENOUGH)
     return { kind: 'woven', ...firstField(woven) };
+  for (const [sign, first] of [[1, 'top-first'] as const, [-1, 'bottom-first'] as const]) {
+    const ordered = moving.filter(({ order }) => sign * order >= APART);
+    if (ordered.length >= ORDERED * moving.length) return { kind: 'woven', first };
+  }
   const wrong = moving.filter(({ exchanged, order }) => exchanged <= EXCHANGED && Math.abs(order) < APART);
-  return { kind: 2 * wrong.length > moving.length ? 'exchanged' : 'progressive' };
+  if (2 * wrong.length > moving.length) return { kind: 'exchanged' };
+  const middle = moving.map(({ order }) => order).sort((a, b) => a - b)[moving.length >> 1] ?? 0;
+  return Math.abs(middle) <= NO_ORDER ? { kind: 'progressive' } : undefined;
 }
 
 /** True if lines of two fields lie beside each other that do not belong together. */
