@@ -14,7 +14,7 @@ import type { CheckedFilters, CheckedPairing } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import { measure } from './preflight.js';
 
-/** Frames of each video in which borders and fields are looked for. */
+/** Frames of each video in which borders are looked for. */
 const LOOKED_AT = 8;
 
 /** Largest relative difference of frames of one shape. */
@@ -150,11 +150,12 @@ async function fieldOrders(
 ): Promise<readonly SideFilters['deinterlace'][]> {
   if (!deinterlace) return [];
   const labels = sides.map((side) => factsOf(side).fieldOrder ?? 'unknown');
-  const orders: SideFilters['deinterlace'][] = [];
-  for (const [i, side] of sides.entries()) {
-    const { fields = [] } = await measure(platform, side, signal, LOOKED_AT);
-    orders.push(deinterlacing(labels[i], judgeFields(fields)));
-  }
+  const orders = await Promise.all(
+    sides.map(async (side, i) => {
+      const { fields = [] } = await measure(platform, side, signal);
+      return deinterlacing(labels[i], judgeFields(fields));
+    }),
+  );
   if (orders.some((order) => order !== undefined)) return orders;
   throw usageError(
     `is asked for, but no video is marked as interlaced (${labels.join(', ')}), and the pictures show no fields; if one is even so`,

@@ -114,7 +114,7 @@ const TRACK = { width: 1920, height: 1080, isDefault: true };
 
 describe('preflight', () => {
   it('advises against pairing by time where pulldown makes the rates differ', () => {
-    const fix = "--vf-dis 'fieldmatch=order=tff,decimate'";
+    const fix = '--vf-dis fieldmatch=order=tff,decimate';
     const film = { frameRate: { num: 24, den: 1 }, frameCount: 240 };
     const video = { frameRate: { num: 30, den: 1 }, frameCount: 300, measured: withFields('pulldown') };
     const found = findings(film, video).map((one) => [one.code, one.fix]);
@@ -504,7 +504,7 @@ const CASES: readonly Case[] = [
     values: ['progressive', 'top-first'],
     fix: '--deinterlace',
     says: 'which the pictures of the distorted show, although it is not labelled',
-    command: 'bwdif=mode=send_frame:parity=tff',
+    command: 'ffmpeg -i encode.mp4 -vf bwdif=mode=send_frame:parity=tff -an -c:v ffv1 encode-prepared.mkv',
   }),
   warning('fields in another order than labelled', 'interlaced', {
     distorted: { fieldOrder: 'bottom-first', measured: withFields('woven') },
@@ -515,12 +515,12 @@ const CASES: readonly Case[] = [
   warning('film with pulldown', 'interlaced', {
     distorted: { measured: withFields('pulldown') },
     values: ['progressive', 'pulldown'],
-    fix: "--vf-dis 'fieldmatch=order=tff,decimate'",
+    fix: '--vf-dis fieldmatch=order=tff,decimate',
   }),
   warning('exchanged lines', 'interlaced', {
     reference: { measured: withFields('exchanged') },
     values: ['exchanged', 'progressive'],
-    fix: "--vf-ref 'il=ls=1:cs=1'",
+    fix: '--vf-ref il=ls=1:cs=1',
   }),
   warning('a better offset', 'offset', {
     context: { alignment: { ...ALIGNED, offset: 3, candidates: [{ offset: 3, similarity: 0.99 }] } },
