@@ -2,7 +2,7 @@
  * @module media/pairing/mapped
  * A source that repeats and skips frames of another source.
  */
-import type { FramePlanes } from '../../core/frame.js';
+import { allocateFrame, type FramePlanes } from '../../core/frame.js';
 import type { FrameSource, VideoInfo } from '../types.js';
 
 /** A source whose frame n is frame `frames[n]` of another. */
@@ -61,27 +61,23 @@ export class MappedSource implements FrameSource {
       copy(this.#kept.planes, into);
       return true;
     }
-    const reading = this.#source.readFrame(frame, into);
-    if (this.seekable || this.#frames[index + 1] !== frame) return reading;
+    if (this.seekable || this.#frames[index + 1] !== frame) return this.#source.readFrame(frame, into);
+    const planes = this.#kept?.planes ?? allocateFrame(this.info);
+    // The next read may want chroma where this one does not.
+    const whole = { ...planes, ...into };
     const keep = (found: boolean): boolean => {
-      if (found) this.#keep(frame, into);
+      if (found) {
+        copy(whole, planes);
+        this.#kept = { frame, planes };
+      }
       return found;
     };
+    const reading = this.#source.readFrame(frame, whole);
     return typeof reading === 'boolean' ? keep(reading) : reading.then(keep);
   }
 
   close(): Promise<void> | void {
     return this.#source.close();
-  }
-
-  #keep(frame: number, { y, cb, cr }: FramePlanes): void {
-    const planes = this.#kept?.planes ?? {
-      y: new Uint8Array(y.length),
-      ...(cb && { cb: new Uint8Array(cb.length) }),
-      ...(cr && { cr: new Uint8Array(cr.length) }),
-    };
-    copy({ y, ...(cb && { cb }), ...(cr && { cr }) }, planes);
-    this.#kept = { frame, planes };
   }
 }
 

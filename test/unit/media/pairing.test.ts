@@ -248,6 +248,15 @@ describe('a mapped source', () => {
     }
     expect(found).toEqual([0, 1, 1, 1, 4, 5, 5]);
   });
+
+  it('has the chroma of a repeated frame whose first reader wanted luma only', async () => {
+    const { source } = decoder();
+    const mapped = new MappedSource(source, [1, 1]);
+    await mapped.readFrame(0, { y: new Uint8Array(16) });
+    const into = planes();
+    await mapped.readFrame(1, into);
+    expect([into.y[0], into.cb[0], into.cr[3]]).toEqual([1, 101, 201]);
+  });
 });
 
 describe('a mapped source that shows all', () => {
