@@ -1,0 +1,68 @@
+/**
+ * @module scripts/corpus
+ * `npm run corpus`: makes awkward pairs of videos by ffmpeg, scores each as a user would, and holds score, findings and verdict
+ * against what a careful person says; ends with 1 where one differs. Needs a build (`npm run build`) and ffmpeg. What was
+ * made is kept in node_modules/.cache.
+ *
+ *     node scripts/corpus.mjs [--only TEXT] [--list] [--decoders]
+ *
+ * --only      only cases with TEXT in kind or name
+ * --list      say what they are, and run nothing
+ * --decoders  hold the other decoders against ffmpeg, too
+ */
+import { parseArgs } from 'node:util';
+import { CASES } from './corpus/cases.mjs';
+import { corpusFiles } from './corpus/make.mjs';
+import { preparer, runCase } from './corpus/run.mjs';
+import { loadBuilt, table } from './lib/project.mjs';
+import { loadSupport } from './lib/support.mjs';
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: '' },
+    list: { type: 'boolean' },
+    decoders: { type: 'boolean' },
+  },
+});
+const chosen = CASES.filter(({ kind, name }) => `${kind} ${name}`.includes(values.only));
+if (values.list) {
+  console.log(
+    table(
+      ['kind', 'case', 'what'],
+      chosen.map(({ kind, name, what }) => [kind, name, what]),
+    ),
+  );
+  process.exit();
+}
+
+const { score, trustOf } = await loadBuilt('index.js');
+const { encodeFolder, ffmpeg } = await loadSupport('encode');
+const host = {
+  score,
+  trustOf,
+  files: corpusFiles({ ffmpeg, folder: encodeFolder() }),
+  prepare: preparer(encodeFolder()),
+  otherDecoders: values.decoders,
+};
+
+console.log(`| case | score | right | after fixes | verdict | found |\n|---|---|---|---|---|---|`);
+const shown = (score) => score?.toFixed(2) ?? '';
+/** A case that cannot be run is a miss of its own. */
+const tried = (one) =>
+  runCase(one, host).catch((error) => ({
+    fixes: [],
+    findings: [],
+    misses: [`did not run: ${error.message}`],
+  }));
+let wrong = 0;
+for (const one of chosen) {
+  const { score, right, fixed, fixes, verdict = 'refused', findings, misses } = await tried(one);
+  const after = fixes.length > 0 ? `${shown(fixed)} ${fixes.join(', ')}` : '';
+  console.log(
+    `| ${one.kind}: ${one.name} | ${shown(score)} | ${shown(right)} | ${after} | ${verdict} | ${findings.join(', ')} |`,
+  );
+  for (const miss of misses) console.log(`    MISS ${miss}`);
+  if (misses.length > 0) wrong++;
+}
+console.log(`\n${chosen.length - wrong} of ${chosen.length} as they should be.`);
+if (wrong > 0) process.exitCode = 1;

@@ -1,0 +1,88 @@
+/**
+ * @module scripts/corpus/make
+ * Files of the corpus, made by ffmpeg from its own sources.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A picture that is larger than what is seen of it: a camera pans over it, with a little noise. */
+const PAN =
+  "mandelbrot=s=960x540:r=RATE,loop=-1:1:0,crop=WIDTH:HEIGHT:x='60+40*t':y='30+20*t',noise=alls=4:allf=t:all_seed=3";
+
+/** Graphs of ffmpeg's sources, with WIDTH, HEIGHT, SIZE and RATE to fill in. */
+const CONTENTS = {
+  pan: PAN,
+  cards: 'testsrc2=s=SIZE:r=RATE',
+  clock: 'testsrc=s=SIZE:r=RATE',
+  zoom: 'mandelbrot=s=SIZE:r=RATE:end_pts=200',
+  cells: 'cellauto=s=SIZE:r=RATE:rule=110:seed=12:scroll=1,boxblur=1',
+  life: 'life=s=80x45:r=RATE:seed=11:mold=10:ratio=0.3:death_color=#406080:life_color=#f0e0c0,scale=SIZE:flags=bilinear',
+  /** Credits that roll, drawn of boxes in the place of letters. */
+  credits: `color=gray:s=SIZE:r=RATE,format=yuv420p,geq=lum='if(lt(mod(Y+floor(50*T)\\,18)\\,8)*gt(sin(X*1.7+floor((Y+floor(50*T))/18)*5)\\,0.2)\\,220\\,40)':cb=120:cr=134`,
+  noise: 'color=gray:s=SIZE:r=RATE,format=yuv420p,noise=alls=60:allf=t:all_seed=8,boxblur=2',
+  /** A still. */
+  bars: 'smptehdbars=s=SIZE:r=RATE',
+  /** Twelve frames that come again and again. */
+  pulse: `nullsrc=s=SIZE:r=RATE,format=yuv420p,geq=lum='128+60*sin(X/30+2*PI*N/12)+30*sin(Y/17)':cb=128:cr=128`,
+  /** A small thing in the dark. */
+  moon: `color=black:s=SIZE:r=RATE,format=yuv420p[sky];color=0xd0d0c0:s=40x40:r=RATE,format=yuv420p,noise=alls=20:all_seed=4[moon];[sky][moon]overlay=x='140+20*t':y='60+9*t':format=yuv420`,
+  /** Small grey marks on paper. */
+  paper: `color=0xf8f8f8:s=SIZE:r=RATE,format=yuv420p[sheet];color=0xe6e6e6:s=48x30:r=RATE,format=yuv420p,noise=alls=8:all_seed=4[mark];[sheet][mark]overlay=x='120+30*t':y='50+12*t':format=yuv420`,
+};
+
+/** Arguments of ffmpeg from texts, which are cut at spaces, and lists, which are taken as they are. */
+export function args(...parts) {
+  return parts.flatMap((part) => (typeof part === 'string' ? part.split(' ').filter(Boolean) : part));
+}
+
+export const X264 = '-c:v libx264 -preset veryfast -crf 30 -threads 1';
+export const FFV1 = '-c:v ffv1 -level 3 -threads 1';
+export const BT601 = '-color_primaries smpte170m -color_trc smpte170m -colorspace smpte170m';
+export const BT709 = '-color_primaries bt709 -color_trc bt709 -colorspace bt709';
+export const PQ = '-color_primaries bt2020 -color_trc smpte2084 -colorspace bt2020nc -color_range tv';
+export const HLG = '-color_primaries bt2020 -color_trc arib-std-b67 -colorspace bt2020nc -color_range tv';
+
+/**
+ * What cases make their files with.
+ * @param host `ffmpeg(path, args)`, which makes a file that is not there yet, and the `folder` for files
+ */
+export function corpusFiles({ ffmpeg, folder }) {
+  const at = (name) => join(folder, `corpus-${name}`);
+  const make = (name, ...parts) => ffmpeg(at(name), args(...parts));
+  /** Options that read a source: 50 frames of 320x180, of `format` or as the source gives it, unless told otherwise. */
+  const source = (content, { size = '320x180', rate = '25', frames = 50, format = 'yuv420p' } = {}) => {
+    const [width, height] = size.split('x');
+    const filled = { WIDTH: width, HEIGHT: height, SIZE: size, RATE: rate };
+    const graph = CONTENTS[content].replace(/WIDTH|HEIGHT|SIZE|RATE/g, (name) => filled[name]);
+    const options = ['-frames:v', String(frames), ...(format ? ['-pix_fmt', format] : [])];
+    return ['-f', 'lavfi', '-i', graph, ...options];
+  };
+  return {
+    at,
+    make,
+    source,
+    /** A file of bytes. */
+    put(name, bytes) {
+      writeFileSync(at(name), bytes);
+      return at(name);
+    },
+    /** A lossless master. */
+    master(content = 'pan', { options = '', ...shape } = {}) {
+      const key = [content, options, ...Object.values(shape)].join('-').replaceAll(/[^\w.-]+/g, '_');
+      return make(`${key}.mkv`, source(content, shape), options, FFV1);
+    },
+    /** An encode of a file: its name says the container, a text of `-vf` and so on stands among the options. */
+    encode: (name, input, ...options) => make(name, ['-i', input, '-an'], ...options),
+  };
+}
+
+/** An encode by x264 that is sound. */
+export const sound =
+  (name, options = '') =>
+  (files, reference) =>
+    files.encode(name, reference, X264, options);
+
+/** Numbers of frames from `first` to before `end`, each `step`-th. */
+export function frames(first, end, step = 1) {
+  return Array.from({ length: Math.ceil((end - first) / step) }, (_, n) => first + n * step);
+}

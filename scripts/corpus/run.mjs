@@ -1,0 +1,184 @@
+/**
+ * @module scripts/corpus/run
+ * Runs cases of the corpus through the library, as a user would, and says what is not as it should be.
+ *
+ * A case is
+ *
+ *     name        unique; `kind` is that of its file
+ *     what        what the pair is, in a sentence
+ *     reference   makes the file: (files) => path
+ *     distorted   likewise, given the reference's path too
+ *     options     of `score`, as the user passes them; default none
+ *     raw         the format of raw files
+ *     right       how a careful person decodes and pairs the two (see `answer`); null where no score is right
+ *     finds       every warning and error that there should be, by code: its severity
+ *     warns       what other warnings there should be, as patterns
+ *     says        infos that there should be; others may be
+ *     verdict     default 'fine'
+ *     refused     in place of all that: what the error says
+ *     decoders    true where the other decoders should give the same
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { careful } from './answer.mjs';
+
+/** Largest difference from the careful person's score. */
+const NEAR = 0.05;
+
+/** Fixes to follow, one after the other: a wrong size and an offset are two. */
+const MOST_FIXES = 3;
+
+const DECODERS = ['mediabunny', 'wasm'];
+
+const near = (score, right) => Math.abs(score - right) <= NEAR;
+
+/** A run as cases look at it. */
+async function scored({ score, trustOf }, request, options) {
+  const { pooled_metrics: pooled, frameCount, preflight = [], warnings } = await score(request, options);
+  const trust = trustOf({ preflight, warnings });
+  return { vmaf: pooled.vmaf.mean, frameCount, preflight, warnings, trust };
+}
+
+/** The finding that the verdict names first, if it advises something that changes the score. */
+function advice({ trust, preflight }) {
+  const [code] = trust.codes;
+  const hint = preflight.find((finding) => finding.code === code && finding.severity !== 'info')?.hint;
+  return hint && hint.purpose !== 'accept' ? hint : undefined;
+}
+
+/** The request and its options with a hint followed. */
+function followed({ request, options }, hint, prepare) {
+  if (hint.purpose === 'prepare' && !hint.instead) {
+    return { request: { ...request, ...prepare(hint.commands) }, options };
+  }
+  const changed = { ...options };
+  for (const { option, value } of hint.instead ?? [hint]) {
+    if (option === 'swap') return { request: { ...request, ...value }, options };
+    if (option === 'model') changed.models = [value];
+    else if (option === 'window') Object.assign(changed, { offset: 'auto', window: value });
+    // A second filter comes after the first.
+    else if (option.startsWith('vf') && changed[option]) changed[option] += `,${value}`;
+    else changed[option] = value;
+  }
+  return { request, options: changed };
+}
+
+/** Runs the commands of a hint; the results lie in a folder of their own below `folder`. Returns them by side. */
+export function preparer(folder) {
+  return (commands) => {
+    const here = mkdtempSync(join(folder, 'prepared-'));
+    const made = commands.map(({ side, input, inputOptions, options, output }) => {
+      const path = join(here, basename(output));
+      const args = [...inputOptions, '-i', input, ...options, path];
+      execFileSync('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...args], { stdio: 'ignore' });
+      return [side, path];
+    });
+    return Object.fromEntries(made);
+  };
+}
+
+/** Warnings and errors among the findings, and warnings that are no findings. */
+function objections({ preflight, warnings }) {
+  const serious = preflight.filter(({ severity }) => severity !== 'info');
+  return { serious, plain: warnings.filter((text) => preflight.every(({ message }) => message !== text)) };
+}
+
+/** What a report says otherwise than a case. */
+function otherwise({ finds = {}, warns = [], says = [], verdict = 'fine' }, report) {
+  const { serious, plain } = objections(report);
+  const said = (wanted, kinds) =>
+    report.preflight.some(({ code, severity }) => code === wanted && kinds(severity));
+  const isInfo = (severity) => severity === 'info';
+  return [
+    ...(report.trust.verdict === verdict ? [] : [`the verdict is ${report.trust.verdict}, not ${verdict}`]),
+    ...serious
+      .filter(({ code, severity }) => finds[code] !== severity)
+      .map(({ code, severity, message }) => `found ${code} (${severity}): ${message}`),
+    ...plain.filter((text) => !warns.some((pattern) => pattern.test(text))).map((text) => `warned: ${text}`),
+    ...Object.entries(finds)
+      .filter(([code, severity]) => !said(code, (one) => one === severity))
+      .map(([code, severity]) => `did not find ${code} (${severity})`),
+    ...warns
+      .filter((pattern) => !plain.some((text) => pattern.test(text)))
+      .map((pattern) => `did not warn: ${pattern}`),
+    ...says.filter((code) => !said(code, isInfo)).map((code) => `did not say ${code}`),
+  ];
+}
+
+/** Runs one case. Returns what it gave, and `misses`: sentences about what is wrong, none if it passes. */
+export async function runCase(one, host) {
+  const { score, files, prepare, otherDecoders = false } = host;
+  const misses = [];
+  const reference = await one.reference(files);
+  const pair = { reference, distorted: await one.distorted(files, reference) };
+  let state = { request: { ...pair, ...(one.raw && { raw: one.raw }) }, options: one.options ?? {} };
+  const result = { name: one.name, kind: one.kind, misses, findings: [], fixes: [] };
+
+  const run = () => scored(host, state.request, state.options);
+  let report;
+  try {
+    report = await run();
+  } catch (error) {
+    if (one.refused?.test(error.message)) return result;
+    misses.push(`refused: ${error.message}`);
+    return result;
+  }
+  if (one.refused) misses.push(`scored, where ${one.refused} should refuse it`);
+
+  const { serious, plain } = objections(report);
+  result.verdict = report.trust.verdict;
+  result.findings = [...serious.map(({ code }) => code), ...plain.map(() => 'a warning')];
+  result.score = report.vmaf;
+  misses.push(...otherwise(one, report));
+  const { right = {} } = one;
+  if (right === null) return result;
+
+  const answer = await careful(score, pair, right, one.options?.models);
+  result.right = answer.score;
+  if (near(result.score, answer.score)) {
+    if (report.frameCount !== answer.frames)
+      misses.push(`${report.frameCount} pairs were scored, not ${answer.frames}`);
+    if (otherDecoders && one.decoders) misses.push(...(await agree(one, state.request, host, report)));
+    return result;
+  }
+  if (report.trust.verdict === 'fine') misses.push(`the score is ${result.score}, not ${answer.score}`);
+  while (!near(report.vmaf, answer.score)) {
+    const hint = advice(report);
+    const after = report.vmaf.toFixed(3);
+    const steps = result.fixes.join(', then ') || 'nothing done';
+    if (!hint || result.fixes.length === MOST_FIXES) {
+      misses.push(`after ${steps} the score is ${after}, not ${answer.score.toFixed(3)}`);
+      return result;
+    }
+    state = followed(state, hint, prepare);
+    result.fixes.push(hint.option ?? hint.instead?.map(({ option }) => option).join(' + ') ?? 'a command');
+    try {
+      report = await run();
+    } catch (error) {
+      misses.push(`the fix (${result.fixes.at(-1)}) is refused: ${error.message}`);
+      return result;
+    }
+  }
+  result.fixed = report.vmaf;
+  if (report.trust.verdict === 'untrusted')
+    misses.push(`after ${result.fixes} it is untrusted still: ${report.trust.cause}`);
+  return result;
+}
+
+/** What other decoders say differently. */
+async function agree({ options = {}, decoders }, request, host, first) {
+  const misses = [];
+  const said = ({ vmaf, frameCount, trust }) => `${vmaf.toFixed(3)} of ${frameCount}, ${trust.verdict}`;
+  for (const decoder of decoders === true ? DECODERS : decoders) {
+    try {
+      const other = await scored(host, request, { ...options, decoder });
+      const same = other.frameCount === first.frameCount && other.trust.verdict === first.trust.verdict;
+      if (!same || !near(other.vmaf, first.vmaf))
+        misses.push(`${decoder} gives ${said(other)}, in place of ${said(first)}`);
+    } catch (error) {
+      misses.push(`${decoder}: ${error.message}`);
+    }
+  }
+  return misses;
+}

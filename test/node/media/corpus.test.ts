@@ -1,0 +1,57 @@
+/**
+ * @module test/node/media/corpus
+ * Awkward pairs, made by ffmpeg from its own sources: score, findings, verdict and advice are those of a careful person.
+ * `npm run corpus` runs the same cases from the shell.
+ */
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { score, trustOf } from '../../../src/index.js';
+import { root } from '../../support/built.js';
+import { encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
+import { exhaustive, tier } from '../../support/tier.js';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+interface Case {
+  readonly kind: string;
+  readonly name: string;
+  readonly what: string;
+}
+
+/** Modules of scripts/corpus, which the script shares. */
+interface Corpus {
+  readonly CASES: readonly Case[];
+  readonly SOME: readonly Case[];
+  corpusFiles(host: { ffmpeg: typeof ffmpeg; folder: string }): object;
+  preparer(folder: string): object;
+  runCase(one: Case, host: object): Promise<{ readonly misses: readonly string[] }>;
+}
+
+const modules = ['cases', 'make', 'run'].map((name) => import(join(root, `scripts/corpus/${name}.mjs`)));
+const { CASES, SOME, corpusFiles, preparer, runCase } = Object.assign(
+  {},
+  ...(await Promise.all(modules)),
+) as Corpus;
+
+describe('the corpus', () => {
+  it('has cases of every kind in each tier, all with names of their own', () => {
+    const names = CASES.map(({ name }) => name);
+    expect(names).toEqual([...new Set(names)]);
+    const kinds = (cases: readonly Case[]) => new Set(cases.map(({ kind }) => kind));
+    expect(kinds(SOME)).toEqual(kinds(CASES));
+  });
+});
+
+describe.runIf(hasFfmpeg)(`awkward pairs (${needsFfmpeg})`, () => {
+  const host = () => ({
+    score,
+    trustOf,
+    files: corpusFiles({ ffmpeg, folder: encodeFolder() }),
+    prepare: preparer(encodeFolder()),
+    otherDecoders: exhaustive,
+  });
+
+  it.each(tier(SOME, CASES))('$kind: $name, $what', async (one) => {
+    expect((await runCase(one, host())).misses).toEqual([]);
+  });
+});
