@@ -19,9 +19,11 @@ export const CASES = Object.entries(KINDS).flatMap(([kind, cases]) => cases.map(
 const FEW = [
   'mp4-first-fragment-in-moov',
   'webm-vp8-hidden-frames',
+  'mkv-without-first-times',
   'x264-blocks',
   'offset-late',
   'rate-60-to-30',
+  'slip-doubled',
   'pq-tone-mapped',
   'rgb-master-601',
   'chroma-swapped',
@@ -29,6 +31,7 @@ const FEW = [
   'padded-repeated',
   'cover-art',
   'still',
+  'on-paper',
 ];
 
 /** One or two cases of each kind. */

@@ -41,7 +41,7 @@ export default [
     name: 'in-the-dark',
     what: 'a small thing on black: its surroundings are no bars',
     reference: of('moon'),
-    distorted: sound('moon.mp4'),
+    distorted: sound('moon.mp4', '-crf 44'),
   },
   {
     name: 'on-paper',

@@ -6,12 +6,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A picture that is larger than what is seen of it: a camera pans over it, with a little noise. */
-const PAN =
-  "mandelbrot=s=960x540:r=RATE,loop=-1:1:0,crop=WIDTH:HEIGHT:x='60+40*t':y='30+20*t',noise=alls=4:allf=t:all_seed=3";
+const pan = (speed) =>
+  `mandelbrot=s=960x540:r=RATE,loop=-1:1:0,crop=WIDTH:HEIGHT:x='60+${speed}*t':y='30+20*t',noise=alls=4:allf=t:all_seed=3`;
 
 /** Graphs of ffmpeg's sources, with WIDTH, HEIGHT, SIZE and RATE to fill in. */
 const CONTENTS = {
-  pan: PAN,
+  pan: pan(40),
+  /** So fast that fields differ. */
+  run: pan(200),
   cards: 'testsrc2=s=SIZE:r=RATE',
   clock: 'testsrc=s=SIZE:r=RATE',
   zoom: 'mandelbrot=s=SIZE:r=RATE:end_pts=200',
@@ -24,14 +26,14 @@ const CONTENTS = {
   bars: 'smptehdbars=s=SIZE:r=RATE',
   /** Twelve frames that come again and again. */
   pulse: `nullsrc=s=SIZE:r=RATE,format=yuv420p,geq=lum='128+60*sin(X/30+2*PI*N/12)+30*sin(Y/17)':cb=128:cr=128`,
-  /** A small thing in the dark. */
-  moon: `color=black:s=SIZE:r=RATE,format=yuv420p[sky];color=0xd0d0c0:s=40x40:r=RATE,format=yuv420p,noise=alls=20:all_seed=4[moon];[sky][moon]overlay=x='140+20*t':y='60+9*t':format=yuv420`,
+  /** A small thing in the dark, and two stars. */
+  moon: `color=black:s=SIZE:r=RATE,format=yuv420p,drawbox=x=24:y=20:w=2:h=2:c=0x404040:t=fill,drawbox=x=290:y=150:w=2:h=2:c=0x404040:t=fill[sky];color=0xd0d0c0:s=40x40:r=RATE,format=yuv420p,noise=alls=20:all_seed=4[moon];[sky][moon]overlay=x='140+20*t':y='60+9*t':format=yuv420`,
   /** Small grey marks on paper. */
-  paper: `color=0xf8f8f8:s=SIZE:r=RATE,format=yuv420p[sheet];color=0xe6e6e6:s=48x30:r=RATE,format=yuv420p,noise=alls=8:all_seed=4[mark];[sheet][mark]overlay=x='120+30*t':y='50+12*t':format=yuv420`,
+  paper: `color=0xf8f8f8:s=SIZE:r=RATE,format=yuv420p[sheet];color=0xf2f2f2:s=48x30:r=RATE,format=yuv420p,noise=alls=3:all_seed=4[mark];[sheet][mark]overlay=x='120+30*t':y='50+12*t':format=yuv420`,
 };
 
 /** Arguments of ffmpeg from texts, which are cut at spaces, and lists, which are taken as they are. */
-export function args(...parts) {
+function args(...parts) {
   return parts.flatMap((part) => (typeof part === 'string' ? part.split(' ').filter(Boolean) : part));
 }
 

@@ -166,8 +166,13 @@ export async function runCase(one, host) {
   return result;
 }
 
-/** What other decoders say differently. */
-async function agree({ options = {}, decoders }, request, host, first) {
+/** What other decoders say differently, of a master that all of them read. */
+async function agree({ name, options = {}, decoders }, pair, host, first) {
+  const { reference } = pair;
+  const master = reference.endsWith('.mkv')
+    ? host.files.make(`${name}-master.y4m`, ['-i', reference], '-fps_mode passthrough -strict -1')
+    : reference;
+  const request = { ...pair, reference: master };
   const misses = [];
   const said = ({ vmaf, frameCount, trust }) => `${vmaf.toFixed(3)} of ${frameCount}, ${trust.verdict}`;
   for (const decoder of decoders === true ? DECODERS : decoders) {

@@ -115,7 +115,7 @@ export default [
     what: 'the same, the label lost: the samples are equal',
     reference: (files) => files.make('anamorphic.mkv', files.source('pan'), '-vf setsar=32/27', FFV1),
     distorted: vf('square.mp4', 'setsar=1'),
-    finds: { 'display-aspect': 'warning' },
+    finds: { 'sample-aspect': 'warning' },
     verdict: 'doubtful',
   },
   {

@@ -52,16 +52,16 @@ export default [
     decoders: true,
   },
   {
-    name: 'cover-art-first',
-    what: 'cover art before the film',
+    name: 'cover-art-attached',
+    what: 'cover art that is attached to Matroska',
     reference: master,
     distorted: (files) =>
       files.make(
-        'cover-first.mkv',
-        ['-i', cover(files), '-i', whole(files)],
-        '-map 0:v -map 1:v -c copy -disposition:v:0 attached_pic',
+        'attached.mkv',
+        ['-i', whole(files), '-attach', cover(files)],
+        '-map 0:v -c copy -metadata:s:t mimetype=image/png',
       ),
-    decoders: ['wasm'],
+    decoders: true,
   },
   {
     name: 'stale-tags',
