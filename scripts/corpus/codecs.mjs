@@ -34,6 +34,9 @@ export default [
   fine('av1-svt-10-bit', 'zoom', 'webm', '-c:v libsvtav1 -preset 10 -crf 50 -pix_fmt yuv420p10le', {
     says: ['bit-depth'],
   }),
+  fine('av1-film-grain', 'pan', 'mp4', '-c:v libsvtav1 -preset 8 -crf 40 -svtav1-params film-grain=20', {
+    says: ['film-grain'],
+  }),
   fine('mpeg2', 'pan', 'ts', '-c:v mpeg2video -b:v 250k -bf 2'),
   fine('mpeg4', 'zoom', 'mp4', '-c:v mpeg4 -q:v 12'),
   fine('xvid', 'cells', 'avi', '-c:v libxvid -q:v 8'),
@@ -46,10 +49,17 @@ export default [
   ),
   fine('prores', 'pan', 'mov', '-c:v prores_ks -profile:v 0 -pix_fmt yuv422p10le', {
     says: ['bit-depth', 'chroma-format'],
-    decoders: true,
+    decoders: ['wasm'],
   }),
   fine('ffv1-of-blurred', 'credits', 'mkv', '-vf boxblur=2 -c:v ffv1'),
   fine('utvideo', 'cards', 'avi', '-c:v utvideo -pix_fmt yuv420p'),
+  {
+    name: 'blocks-of-y4m',
+    what: 'a master of Y4M, its blocky encode by VP8',
+    reference: (files) => files.make('life.y4m', files.source('life')),
+    distorted: (files, reference) =>
+      files.encode('of-life.webm', reference, '-c:v libvpx -b:v 60k -deadline realtime -cpu-used 8'),
+  },
   {
     name: 'generation',
     what: 'an encode of an encode, both in delivery codecs, the second smaller',

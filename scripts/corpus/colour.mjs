@@ -176,6 +176,22 @@ export default [
     verdict: 'doubtful',
   },
   {
+    name: 'matrix-by-hand',
+    what: 'a master in BT.601, its encode converted to BT.709, both labelled, compared in the one that the user names',
+    reference: (files) => files.master('cards', { options: BT601 }),
+    distorted: vf(
+      '709-by-hand.mp4',
+      'zscale=min=170m:pin=170m:tin=601:rin=limited:m=709:p=170m:t=601',
+      `-color_primaries smpte170m -color_trc smpte170m -colorspace bt709`,
+    ),
+    right: {
+      distorted: {
+        vf: 'zscale=min=709:pin=170m:tin=601:rin=limited:m=170m:p=170m:t=601:d=none,format=yuv420p',
+      },
+    },
+    options: { matrix: 'bt601' },
+  },
+  {
     name: 'pq-both',
     what: 'PQ in both: VMAF was trained on neither',
     reference: pq,

@@ -49,6 +49,8 @@ export const HLG = '-color_primaries bt2020 -color_trc arib-std-b67 -colorspace 
  * @param host `ffmpeg(path, args)`, which makes a file that is not there yet, and the `folder` for files
  */
 export function corpusFiles({ ffmpeg, folder }) {
+  // Or it writes its settings among the results.
+  process.env.SVT_LOG ??= '1';
   const at = (name) => join(folder, `corpus-${name}`);
   const make = (name, ...parts) => ffmpeg(at(name), args(...parts));
   /** Options that read a source: 50 frames of 320x180, of `format` or as the source gives it, unless told otherwise. */

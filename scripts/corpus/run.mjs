@@ -139,7 +139,7 @@ export async function runCase(one, host) {
   if (near(result.score, answer.score)) {
     if (report.frameCount !== answer.frames)
       misses.push(`${report.frameCount} pairs were scored, not ${answer.frames}`);
-    if (otherDecoders && one.decoders) misses.push(...(await agree(one, state.request, host, report)));
+    if (otherDecoders && one.decoders) misses.push(...(await agree(one, state.request, host)));
     return result;
   }
   if (report.trust.verdict === 'fine') misses.push(`the score is ${result.score}, not ${answer.score}`);
@@ -166,21 +166,24 @@ export async function runCase(one, host) {
   return result;
 }
 
-/** What other decoders say differently, of a master that all of them read. */
-async function agree({ name, options = {}, decoders }, pair, host, first) {
+/** What other decoders say differently than ffmpeg, of a master that all of them read. */
+async function agree({ name, options = {}, decoders }, pair, host) {
   const { reference } = pair;
   const master = reference.endsWith('.mkv')
     ? host.files.make(`${name}-master.y4m`, ['-i', reference], '-fps_mode passthrough -strict -1')
     : reference;
-  const request = { ...pair, reference: master };
+  const said = async (decoder) => {
+    const request = { ...pair, reference: master };
+    const { vmaf, frameCount, trust } = await scored(host, request, { ...options, decoder });
+    return { vmaf, text: `${frameCount} pairs, ${trust.verdict}` };
+  };
+  const first = await said('ffmpeg');
   const misses = [];
-  const said = ({ vmaf, frameCount, trust }) => `${vmaf.toFixed(3)} of ${frameCount}, ${trust.verdict}`;
   for (const decoder of decoders === true ? DECODERS : decoders) {
     try {
-      const other = await scored(host, request, { ...options, decoder });
-      const same = other.frameCount === first.frameCount && other.trust.verdict === first.trust.verdict;
-      if (!same || !near(other.vmaf, first.vmaf))
-        misses.push(`${decoder} gives ${said(other)}, in place of ${said(first)}`);
+      const { vmaf, text } = await said(decoder);
+      if (text !== first.text || !near(vmaf, first.vmaf))
+        misses.push(`${decoder} gives ${vmaf} of ${text}, ffmpeg ${first.vmaf} of ${first.text}`);
     } catch (error) {
       misses.push(`${decoder}: ${error.message}`);
     }
