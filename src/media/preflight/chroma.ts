@@ -48,7 +48,7 @@ export function* chromaFindings(
       values,
       fix === undefined ? undefined : vf('distorted', fix),
     );
-  if (found.distorted < GONE ** 2 * found.reference) {
+  if (found.distorted < GONE ** 2 * found.reference && found.straight > GONE * found.reference) {
     const grey = Math.abs(Number(cb) - 128) < COLOURED && Math.abs(Number(cr) - 128) < COLOURED;
     const left = grey ? 'has none' : `has one colour all over (Cb ${cb}, Cr ${cr})`;
     yield about(`Reference has colours, but distorted ${left}`, ['coloured', grey ? 'grey' : `${cb}, ${cr}`]);

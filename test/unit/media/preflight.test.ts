@@ -973,6 +973,12 @@ describe('preflight does not cry wolf over', () => {
     ],
     ['one still moment', {}, {}, { alignment: { ...ALIGNED, repeated: { reference: 0, distorted: 1 } } }],
     ['contrast lost to compression', {}, {}, { alignment: { ...ALIGNED, levels: { gain: 0.95, bias: 5 } } }],
+    [
+      'a tint that both have all over',
+      { measured: coloured(() => [118, 138]) },
+      { measured: coloured(() => [118, 137]) },
+      { alignment: ALIGNED },
+    ],
   ])('%s', (_, reference, distorted, context = {}) => {
     expect(findings(reference, distorted, context)).toEqual([]);
   });
