@@ -51,7 +51,8 @@ describe.runIf(hasFfmpeg)(`awkward pairs (${needsFfmpeg})`, () => {
     otherDecoders: exhaustive,
   });
 
-  it.each(tier(SOME, CASES))('$kind: $name, $what', async (one) => {
+  const cases = tier(SOME, CASES).map((one) => [`${one.kind}, ${one.name}: ${one.what}`, one] as const);
+  it.each(cases)('%s', async (_, one) => {
     expect((await runCase(one, host())).misses).toEqual([]);
   });
 });
