@@ -7,9 +7,9 @@ import { formatProblem } from '../core/frame.js';
 import { shown } from '../core/printable.js';
 import type { Fraction, TrackFacts } from './decoder.js';
 import { type Delivery, delivery } from './delivery.js';
-import { declaredRate } from './evidence/rate.js';
 import { declaredBitrate } from './evidence/bitrate.js';
 import { declaredFrames } from './evidence/frame-count.js';
+import { declaredRate } from './evidence/rate.js';
 import type { TrackChoice, VideoTrack } from './evidence/track.js';
 
 export { pixelFormat, pixelFormatName } from './pixel-format.js';

@@ -32,9 +32,10 @@ export function preflight(
   distorted: SideFacts,
   context: PreflightContext = {},
 ): Finding[] {
-  const { alignment: _, ...unaligned } = context;
   // What wrongly scaled pictures look like tells nothing of their moments or levels.
-  const known = context.framing ? unaligned : context;
+  const alignment = context.framing ? undefined : context.alignment;
+  const { alignment: _, ...others } = context;
+  const known = { ...others, ...(alignment && { alignment }) };
   const found = [
     ...trackFindings(reference, distorted),
     ...swapFindings(reference, distorted),
@@ -43,5 +44,5 @@ export function preflight(
     ...sampleFindings(reference, distorted, known),
     ...modelFindings(reference, distorted, known),
   ];
-  return judge(found, known);
+  return judge(found, { alignment });
 }

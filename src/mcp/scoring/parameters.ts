@@ -259,9 +259,7 @@ export const pairingParameters = {
     .optional(),
   pair_by: z
     .enum(PAIR_BY)
-    .describe(
-      'Ours: the video whose frames are scored; distorted for an encode with fewer frames per second. Default: reference.',
-    )
+    .describe('Ours: whose frames are scored: distorted for an encode with fewer a second.')
     .optional(),
   offset: z
     .union([z.int(), z.enum(['auto'])])

@@ -93,7 +93,15 @@ const RULES: readonly Rule[] = [
   },
   {
     cause: 'raw-geometry',
-    explains: [...OF_PICTURES, ...OF_TIMING, 'framing', 'black-borders', 'lost-frames', 'frame-count', 'duration'],
+    explains: [
+      ...OF_PICTURES,
+      ...OF_TIMING,
+      'framing',
+      'black-borders',
+      'lost-frames',
+      'frame-count',
+      'duration',
+    ],
   },
   { cause: 'dynamic-range', explains: OF_LIGHT, given: UNLIKE },
   { cause: 'dolby-vision', explains: OF_LIGHT, given: UNLIKE },

@@ -136,9 +136,9 @@ describe('the verdict on judged findings', () => {
       ['color-range'],
     ],
     [
-      'does not distrust for sharpness of other parts',
+      'names the bars, not the sharpness of other parts',
       [found('swapped'), found('black-borders')],
-      'doubtful',
+      'untrusted',
       ['black-borders'],
     ],
     [

@@ -119,8 +119,8 @@ describe('preflight', () => {
     const video = { frameRate: { num: 30, den: 1 }, frameCount: 300, measured: withFields('pulldown') };
     const found = findings(film, video).map((one) => [one.code, one.fix]);
     expect(found).toEqual([
-      ['frame-rate', fix],
       ['interlaced', fix],
+      ['frame-rate', undefined],
     ]);
   });
 
