@@ -233,9 +233,7 @@ export const filters = z
     track_reference: track,
     track_distorted: track,
   })
-  .describe(
-    "Ours: done first, as preflight advises. Crops are W:H:X:Y; vf_* are ffmpeg's filters; tracks from 0.",
-  )
+  .describe("Ours, done first. Crops: W:H:X:Y; vf_*: ffmpeg's filters; tracks from 0.")
   .optional();
 
 /** How two videos that are not alike are brought together; all of it ours. */
@@ -257,10 +255,7 @@ export const pairingParameters = {
       'Ours: nearest pairs frames by time (default), strict refuses other rates and lost frames; two Y4M or raw videos go by number.',
     )
     .optional(),
-  pair_by: z
-    .enum(PAIR_BY)
-    .describe('Ours: whose frames are scored: distorted for an encode with fewer a second.')
-    .optional(),
+  pair_by: z.enum(PAIR_BY).describe('Ours: whose frames are scored.').optional(),
   offset: z
     .union([z.int(), z.enum(['auto'])])
     .default(0)

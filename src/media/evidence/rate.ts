@@ -53,7 +53,7 @@ const HIGHEST = 480;
  * alternate.
  * @returns `undefined` if no interval is that of most frames
  */
-export function commonInterval(times: Float64Array): CommonInterval | undefined {
+function commonInterval(times: Float64Array): CommonInterval | undefined {
   const known = remembered.get(times);
   if (known !== undefined) return known ?? undefined;
   const found = findInterval(times);

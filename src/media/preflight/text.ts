@@ -63,18 +63,6 @@ export function vf(side: FfmpegCommand['side'], value: string): OptionHint {
   return { purpose: 'fix', option, value };
 }
 
-/** ffmpeg commands that do the same to several files. */
-export function prepareEach(
-  sides: readonly (readonly [side: FfmpegCommand['side'], facts: SideFacts])[],
-  options: readonly string[],
-  instead?: readonly OptionHint[],
-): PrepareHint {
-  return prepareFiles(
-    sides.map(([side, facts]) => [side, facts, options] as const),
-    instead,
-  );
-}
-
 /** ffmpeg commands for several files, each with options of its own. */
 export function prepareFiles(
   sides: readonly (readonly [side: FfmpegCommand['side'], facts: SideFacts, options: readonly string[]])[],
