@@ -149,7 +149,7 @@ const SHORT: Readonly<Record<string, string>> = {
   max_seconds: 'Time limit.',
   max_temp_gb: 'Disk limit.',
   metal_device: 'Number.',
-  model: 'version=NAME (list_models), path=FILE or auto.',
+  model: 'version=NAME, path=FILE or auto.',
   precision: 'Digits; legacy: six decimals.',
   scale: 'Default: bicubic; none for Y4M or raw.',
   scale_to: 'ref, dis or WIDTHxHEIGHT.',

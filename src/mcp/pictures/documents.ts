@@ -55,7 +55,7 @@ export const worstFramesInput = z.object({
   frame_skip_dist: z.int().min(0).describe('Ours: frames of the distorted video to skip.').optional(),
   offset: z
     .union([z.int(), z.enum(['auto'])])
-    .describe('Ours: distorted frame n goes with reference frame n + offset; auto searches.')
+    .describe('Ours: distorted frame n goes with reference n + offset; auto searches.')
     .optional(),
   scale: z
     .enum(['bicubic', 'bilinear', 'lanczos', 'none'])

@@ -259,7 +259,7 @@ export const pairingParameters = {
   offset: z
     .union([z.int(), z.enum(['auto'])])
     .default(0)
-    .describe('Ours: distorted frame n goes with reference frame n + offset; auto searches.'),
+    .describe('Ours: distorted frame n goes with reference n + offset; auto searches.'),
   range: z
     .strictObject({
       unit: z.enum(['frames', 'seconds']).default('frames'),
