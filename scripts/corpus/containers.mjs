@@ -229,7 +229,7 @@ export default [
     distorted: joined,
     right: { distorted: { frames: frames(0, 50) } },
     warns: [/^Packets are missing/],
-    finds: { 'clock-set-back': 'warning', 'frame-count': 'warning', duration: 'warning' },
+    finds: { 'clock-set-back': 'warning' },
     verdict: 'doubtful',
   },
   {

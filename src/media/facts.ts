@@ -9,7 +9,7 @@ import type { Fraction, TrackFacts } from './decoder.js';
 import { type Delivery, delivery } from './delivery.js';
 import { declaredBitrate } from './evidence/bitrate.js';
 import { declaredFrames } from './evidence/frame-count.js';
-import { declaredRate } from './evidence/rate.js';
+import { declaredRate, isUntimed } from './evidence/rate.js';
 import type { TrackChoice, VideoTrack } from './evidence/track.js';
 
 export { pixelFormat, pixelFormatName } from './pixel-format.js';
@@ -57,7 +57,10 @@ export function parseProbe(json: unknown, name: string, converts = false, track?
   const problem = formatProblem({ ...size, bitDepth, chroma });
   if (problem) throw new AnyvmafError('media', `the video of ${shown(name)} cannot be scored: ${problem}.`);
 
-  const frameRate = declaredRate(fraction(stream.avg_frame_rate, '/'), fraction(stream.r_frame_rate, '/'));
+  const container = word(format.format_name) ?? 'unknown';
+  const frameRate = isUntimed(container)
+    ? undefined
+    : declaredRate(fraction(stream.avg_frame_rate, '/'), fraction(stream.r_frame_rate, '/'));
   const duration =
     number(stream.duration) ?? clock(tagged(stream, 'DURATION')) ?? number(format.duration) ?? null;
   const frameCount = declaredFrames(
@@ -68,7 +71,7 @@ export function parseProbe(json: unknown, name: string, converts = false, track?
   const aspect = fraction(stream.sample_aspect_ratio, ':') ?? fraction(frame.sample_aspect_ratio, ':');
   const facts: TrackFacts = {
     name,
-    container: word(format.format_name) ?? 'unknown',
+    container,
     ...present('track', track),
     codec,
     ...present('profile', word(stream.profile)),

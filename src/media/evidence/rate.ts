@@ -45,6 +45,9 @@ const CERTAIN_RATE = 0.01;
 /** Relative differences of an average from the nominal rate that lost frames make of it: 24 is no 24000/1001 of them. */
 const LOST = [0.0015, 0.12] as const;
 
+/** Containers that store no times; ffmpeg counts their frames at 25 a second. */
+const UNTIMED: readonly string[] = ['obu', 'av1'];
+
 /** Rates above this are ticks of a clock. */
 const HIGHEST = 480;
 
@@ -155,6 +158,11 @@ export function declaredRate(
   if (!average || !meant) return average ?? meant;
   const below = 1 - (average.num * meant.den) / (average.den * meant.num);
   return below > LOST[0] && below < LOST[1] ? meant : average;
+}
+
+/** Whether a container, by ffmpeg's name, knows neither times nor a rate. */
+export function isUntimed(container: string): boolean {
+  return UNTIMED.includes(container);
 }
 
 /** True if a rate is one that is meant, not an average of what there is. */

@@ -4,6 +4,7 @@
  */
 
 import { packetsOfOneTime } from '../../media/evidence/frame-count.js';
+import { isUntimed } from '../../media/evidence/rate.js';
 import type { IndexedTimes } from '../../media/mp4-times.js';
 
 /** When frames are shown. */
@@ -91,9 +92,6 @@ export function compactFields(line: string): ReadonlyMap<string, string> {
   );
 }
 
-/** Streams without times, for which ffmpeg counts frames at 25 a second. */
-const UNTIMED = new Set(['obu', 'av1']);
-
 /** Collects the lines that ffprobe prints of packets, or of decoded frames, then of their stream and container. */
 export class PacketTimes {
   readonly #pts: number[] = [];
@@ -126,7 +124,7 @@ export class PacketTimes {
       this.#codec = fields.get('codec_name') ?? '';
       this.#fieldOrder = fields.get('field_order') ?? '';
     } else if (line.startsWith('format|')) {
-      this.#untimed = UNTIMED.has(fields.get('format_name') ?? '');
+      this.#untimed = isUntimed(fields.get('format_name') ?? '');
     }
   }
 

@@ -146,6 +146,10 @@ describe('facts about a track', () => {
     expect(facts({ avg_frame_rate: average, r_frame_rate: nominal }).frameRate).toEqual(frameRate);
   });
 
+  it('have no rate where the container knows none, which ffmpeg invents', () => {
+    expect(facts({}, undefined, { ...format, format_name: 'obu' }).frameRate).toBeUndefined();
+  });
+
   it('are turned: size and sample aspect are those of the upright picture', () => {
     const turned = (rotation: number) =>
       facts({ sample_aspect_ratio: '4:3', side_data_list: [{ side_data_type: 'Display Matrix', rotation }] });
