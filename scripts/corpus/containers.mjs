@@ -319,7 +319,7 @@ export default [
       files.make(
         'master.gif',
         files.source('cards', { format: null }),
-        '-lavfi split[a][b];[a]palettegen[c];[b][c]paletteuse',
+        '-lavfi trim=end_frame=50,split[a][b];[a]palettegen[c];[b][c]paletteuse',
       ),
     distorted: (files, reference) => files.encode('of-gif.mp4', reference, X264, '-pix_fmt yuv420p'),
     right: { reference: { vf: rgb } },

@@ -155,8 +155,12 @@ const APART = Math.log(1.4);
 /** Least share of moving frames that are combed. */
 const MOST = 0.3;
 
-/** Least share of moving frames that tell the same order where vertical motion leaves few combs. */
+/**
+ * Least share of moving frames that tell the same order where vertical motion leaves few combs; and for each, a mean share of
+ * combed blocks, or twice as much order. Patterns of whole pictures that move by some lines a frame tell an order too.
+ */
 const ORDERED = 0.8;
+const FEW_COMBS = 0.01;
 
 /** Largest median {@link FieldStep.order} of whole pictures. */
 const NO_ORDER = 0.1;
@@ -177,7 +181,10 @@ export function judgeFields(steps: readonly FieldStep[]): FieldEvidence | undefi
     return { kind: 'woven', ...firstField(woven) };
   for (const [sign, first] of [[1, 'top-first'] as const, [-1, 'bottom-first'] as const]) {
     const ordered = moving.filter(({ order }) => sign * order >= APART);
-    if (ordered.length >= ORDERED * moving.length) return { kind: 'woven', first };
+    const combs = ordered.reduce((sum, { combed }) => sum + combed, 0);
+    const clear = ordered.filter(({ order }) => sign * order >= 2 * APART);
+    const certain = combs >= FEW_COMBS * ordered.length || clear.length >= ORDERED * moving.length;
+    if (certain && ordered.length >= ORDERED * moving.length) return { kind: 'woven', first };
   }
   const wrong = moving.filter(({ exchanged, order }) => exchanged <= EXCHANGED && Math.abs(order) < APART);
   if (2 * wrong.length > moving.length) return { kind: 'exchanged' };

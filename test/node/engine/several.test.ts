@@ -211,7 +211,8 @@ describe.runIf(hasFfmpeg)(`decodings of one reference, ${needsFfmpeg}`, () => {
     const { scored, searches, glances } = await decodings(pairs[kind](), options);
     expect(scored).toHaveLength(1);
     expect(searches).toEqual([]);
-    expect(glances).toEqual([]);
+    // Three moments tell whether a little smaller picture was cut or scaled.
+    expect(glances).toHaveLength(kind === 'sizes' ? 3 : 0);
   });
 
   it.each([
@@ -223,11 +224,11 @@ describe.runIf(hasFfmpeg)(`decodings of one reference, ${needsFfmpeg}`, () => {
   ] as const)('is one beside a look at the first seconds: %s', async (_, kind, options, frames) => {
     const { scored, searches, glances } = await decodings(pairs[kind](), options);
     expect(scored).toEqual([frames]);
-    // One search for all pairs, and a few single frames.
+    // One search for all pairs, and a few frames in three places, as fields need.
     expect(searches).toHaveLength(1);
     expect(searches[0]).toBeLessThanOrEqual(WINDOW);
     expect(glances.length).toBeLessThanOrEqual(3);
-    for (const length of glances) expect(length).toBeLessThan(0.1);
+    for (const length of glances) expect(length).toBeLessThan(0.3);
   });
 
   it('begins where the earliest pair does, and gives each what it has alone', async () => {

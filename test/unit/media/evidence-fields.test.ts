@@ -99,6 +99,14 @@ describe('fields of pictures', () => {
     expect(seen(scene, scan, 10)).toEqual(expected);
   });
 
+  it('are not judged from an order without combs, as patterns of whole pictures have it', () => {
+    const step = { moves: true, combed: 0, order: 0.37, exchanged: 1.1 };
+    const steps = Array.from({ length: 10 }, (_, frame) => ({ frame, ...step }));
+    expect(judgeFields(steps)).toBeUndefined();
+    expect(judgeFields(steps.map((one) => ({ ...one, combed: 0.02 })))?.kind).toBe('woven');
+    expect(judgeFields(steps.map((one) => ({ ...one, order: 0.7 })))?.kind).toBe('woven');
+  });
+
   it("are seen in each other's place", () => {
     const fine: Scene = (x, y, t) => moving(4)(x, y, t) + 25 * wave(y, 7);
     expect(seen(fine)).toEqual({ kind: 'progressive' });
