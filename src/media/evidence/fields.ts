@@ -156,8 +156,8 @@ const APART = Math.log(1.4);
 const MOST = 0.3;
 
 /**
- * Least share of moving frames that tell the same order where vertical motion leaves few combs; and for each, a mean share of
- * combed blocks, or twice as much order. Patterns of whole pictures that move by some lines a frame tell an order too.
+ * Least share of moving frames that tell the same order where vertical motion leaves few combs, and the mean share of combed
+ * blocks in these: credits that roll by some lines a frame tell an order too, but are whole.
  */
 const ORDERED = 0.8;
 const FEW_COMBS = 0.01;
@@ -182,9 +182,8 @@ export function judgeFields(steps: readonly FieldStep[]): FieldEvidence | undefi
   for (const [sign, first] of [[1, 'top-first'] as const, [-1, 'bottom-first'] as const]) {
     const ordered = moving.filter(({ order }) => sign * order >= APART);
     const combs = ordered.reduce((sum, { combed }) => sum + combed, 0);
-    const clear = ordered.filter(({ order }) => sign * order >= 2 * APART);
-    const certain = combs >= FEW_COMBS * ordered.length || clear.length >= ORDERED * moving.length;
-    if (certain && ordered.length >= ORDERED * moving.length) return { kind: 'woven', first };
+    if (ordered.length >= ORDERED * moving.length && combs >= FEW_COMBS * ordered.length)
+      return { kind: 'woven', first };
   }
   const wrong = moving.filter(({ exchanged, order }) => exchanged <= EXCHANGED && Math.abs(order) < APART);
   if (2 * wrong.length > moving.length) return { kind: 'exchanged' };

@@ -92,7 +92,8 @@ describe('fields of pictures', () => {
     ['top first', moving(6), topFirst, { kind: 'woven', first: 'top-first' }],
     ['bottom first', moving(6), bottomFirst, { kind: 'woven', first: 'bottom-first' }],
     ['bottom first, slower', moving(3), bottomFirst, { kind: 'woven', first: 'bottom-first' }],
-    ['top first, moving upwards', upwards, topFirst, { kind: 'woven', first: 'top-first' }],
+    ['as much motion upwards as from field to field', upwards, topFirst, undefined],
+    ['the same of whole pictures', upwards, progressive, { kind: 'progressive' }],
     ['film with pulldown', moving(4), pulldown, { kind: 'pulldown', first: 'top-first' }],
   ])('are judged without a label: %s', (_, scene, scan, expected) => {
     expect(seen(scene, scan)).toEqual(expected);
@@ -104,7 +105,6 @@ describe('fields of pictures', () => {
     const steps = Array.from({ length: 10 }, (_, frame) => ({ frame, ...step }));
     expect(judgeFields(steps)).toBeUndefined();
     expect(judgeFields(steps.map((one) => ({ ...one, combed: 0.02 })))?.kind).toBe('woven');
-    expect(judgeFields(steps.map((one) => ({ ...one, order: 0.7 })))?.kind).toBe('woven');
   });
 
   it("are seen in each other's place", () => {
