@@ -161,7 +161,7 @@ export default [
           'setts=pts=if(eq(N\\,20)\\,PREV_OUTPTS\\,PTS):dts=if(eq(N\\,20)\\,PREV_OUTDTS\\,DTS)',
         ],
       ),
-    finds: { 'duplicate-frames': 'warning' },
+    finds: { 'missing-frames': 'warning' },
     verdict: 'doubtful',
   },
   {

@@ -119,14 +119,22 @@ export function pairTimes(times: TimesToPair): PairedTimes {
     const time = reference[n]! + shift;
     if (time >= end - slack) break;
     const distance = (i: number) => Math.abs((distorted[i] ?? Number.POSITIVE_INFINITY) - time);
-    while (at + 1 < distorted.length && distance(at + 1) < distance(at) - slack) at++;
+    for (let next = later(distorted, at); distance(next) < distance(at) - slack; next = later(distorted, at))
+      at = next;
     // Of frames that a coarse clock gives one time, each has its own partner.
     const again = frames[count - 1] === at && n > times.start;
-    if (again && (together(reference, n - 1) || together(distorted, at)) && distance(at + 1) < TICK) at++;
+    if (again && (together(distorted, at) || (together(reference, n - 1) && distance(at + 1) < TICK))) at++;
     if (distance(at) > interval / 2 + slack) missing.push(n);
     frames[count++] = at;
   }
   return gather('nearest', frames.subarray(0, count), missing);
+}
+
+/** The first frame after the time of a frame; the number of frames if none is. */
+function later(times: Float64Array, n: number): number {
+  let next = n + 1;
+  while (next < times.length && together(times, next - 1)) next++;
+  return next;
 }
 
 /** Whether a frame is shown at the time of the next. */

@@ -37,6 +37,13 @@ function pair(reference: Float64Array, distorted: Float64Array, more: Partial<Ti
 const upTo = (count: number, first = 0) => Array.from({ length: count }, (_, n) => first + n);
 
 describe('pairing by time', () => {
+  it('goes on after frames to which a clock gives one time', () => {
+    const steady = cfr(8, 25);
+    const equal = Float64Array.from(steady, (time, n) => (n === 4 ? (steady[3] ?? 0) : time));
+    expect([...pair(steady, equal).frames]).toEqual(upTo(8));
+    expect(pair(steady, equal).missing).toEqual([4]);
+  });
+
   it.each([
     ['equal times', cfr(100, 25), cfr(100, 25)],
     ['times rounded to milliseconds', cfr(1000, 60), rounded(cfr(1000, 60))],
