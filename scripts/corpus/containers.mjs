@@ -360,6 +360,7 @@ export default [
     options: { allowDamaged: true },
     right: null,
     finds: { 'lost-frames': 'warning' },
+    warns: [/is damaged at frame/],
     verdict: 'untrusted',
   },
 ];

@@ -48,13 +48,13 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
 
   describe('says what is wrong', () => {
     it('with videos that differ, and mends it by a button', async () => {
-      const half = makeSample({ width: 80, height: 46, bitDepth: 8, chroma: '420' });
+      const half = makeSample({ width: 96, height: 54, bitDepth: 8, chroma: '420' });
       const small = write('small.y4m', y4mFile(half, 'distorted', 9));
       const page = await site.open();
       await choose(page, files.reference, small);
       const finding = page
         .locator('.finding, .failure')
-        .filter({ hasText: '80x46' })
+        .filter({ hasText: '96x54' })
         .filter({ hasText: '160x90' });
       await finding.first().waitFor();
       expect(await violations(page)).toEqual([]);
