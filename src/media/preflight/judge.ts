@@ -31,8 +31,8 @@ interface Weighed {
 /** Least correlation of pictures that cover each other, whose timing can be told. */
 const ALIKE = 0.9;
 
-/** Largest relative change of contrast by the wrong matrix. */
-const MATRIX_GAIN = 0.15;
+/** Largest relative change of contrast by the wrong matrix, which saturated colours make. */
+const MATRIX_GAIN = 0.5;
 
 /** Frames from the start in which a search for the offset meets a slip. */
 const SEARCHED = 300;

@@ -76,10 +76,10 @@ describe('a judgement of all findings', () => {
       aligned(0.99, 0.92),
     ],
     [
-      'not that of another range',
+      'not that of another grade',
       [found('levels'), found('matrix')],
       ['matrix', 'levels'],
-      aligned(0.99, 0.8),
+      aligned(0.99, 0.4),
     ],
     [
       'lost frames explain counts, times and an average rate',
