@@ -168,6 +168,9 @@ const NO_ORDER = 0.1;
 /** Largest {@link FieldStep.exchanged} of exchanged lines. */
 const EXCHANGED = 0.85;
 
+/** Largest share of combed blocks of whole frames of film, into which an encoder smears combs, over that of the combed ones. */
+const OTHERS = 0.5;
+
 /** Least steps to judge. */
 const ENOUGH = 3;
 
@@ -201,19 +204,26 @@ function isWoven({ moves, combed, order }: FieldStep): boolean {
   return moves && combed >= COMBED && Math.abs(order) >= APART;
 }
 
-/** Whether in every five frames that move two neighbours are combed and the others are not, at two places at least. */
+function share(steps: readonly FieldStep[], n: number): number {
+  return steps[n]?.combed ?? 0;
+}
+
+/** Whether in every five frames that move two neighbours are combed and the others much less, at two places at least. */
 function isPulldown(steps: readonly FieldStep[]): boolean {
   let periods = 0;
   for (let at = 0; at + 5 <= steps.length; ) {
     const five = steps.slice(at, at + 5);
-    const first = five[0]?.frame ?? 0;
-    if (!five.every(({ moves, frame }, i) => moves && frame === first + i)) {
+    const start = five[0]?.frame ?? 0;
+    if (!five.every(({ moves, frame }, i) => moves && frame === start + i)) {
       at++;
       continue;
     }
-    const combed = five.map(isWoven);
-    const pairs = combed.filter((one, i) => one && combed[(i + 1) % 5]);
-    if (combed.filter(Boolean).length !== 2 || pairs.length !== 1) return false;
+    const [first, second, third] = [...five.keys()].sort((a, b) => share(five, b) - share(five, a));
+    if (first === undefined || second === undefined || third === undefined) return false;
+    const apart = Math.abs(first - second);
+    const both = [first, second].every((i) => five[i] && isWoven(five[i]));
+    if (!both || (apart !== 1 && apart !== 4) || share(five, third) > OTHERS * share(five, second))
+      return false;
     periods++;
     at += 5;
   }
