@@ -169,7 +169,7 @@ export default [
     ),
     right: {
       distorted: {
-        vf: 'scale=in_color_matrix=bt709:out_color_matrix=bt601:flags=bicubic+accurate_rnd+full_chroma_int',
+        vf: 'scale=in_color_matrix=bt709:out_color_matrix=bt601:flags=bicubic+accurate_rnd+full_chroma_int,format=yuv420p',
       },
     },
     finds: { matrix: 'warning' },
@@ -186,7 +186,7 @@ export default [
     ),
     right: {
       distorted: {
-        vf: 'scale=in_color_matrix=bt709:out_color_matrix=bt601:flags=bicubic+accurate_rnd+full_chroma_int',
+        vf: 'scale=in_color_matrix=bt709:out_color_matrix=bt601:flags=bicubic+accurate_rnd+full_chroma_int,format=yuv420p',
       },
     },
     options: { matrix: 'bt601' },

@@ -27,7 +27,7 @@ export default [
   },
   {
     name: 'preview-first-mp4',
-    what: 'two tracks of MP4, of which none is said to be the default: the larger one',
+    what: 'two tracks of MP4, of which the smaller is the default: the other is as large as the reference',
     reference: master,
     distorted: (files) =>
       files.make(
@@ -36,7 +36,8 @@ export default [
         '-map 0:v -map 1:v -c copy -disposition:v:0 0 -disposition:v:1 0',
       ),
     right: { distorted: { map: '0:v:1' } },
-    says: ['tracks'],
+    finds: { tracks: 'warning' },
+    verdict: 'doubtful',
     decoders: true,
   },
   {

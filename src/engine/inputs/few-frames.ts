@@ -41,7 +41,9 @@ export async function findFraming(look: Look): Promise<Framing | undefined> {
     Math.abs(reference.width - distorted.width),
     Math.abs(reference.height - distorted.height),
   ];
-  if (across + down === 0) return undefined;
+  // Pictures on their side are no part of each other.
+  const turned = reference.width === distorted.height && reference.height === distorted.width;
+  if (across + down === 0 || turned) return undefined;
   const oneShape = Math.abs(displayAspect(distorted) / displayAspect(reference) - 1) <= SAME_ASPECT;
   if (Math.max(across, down) >= PADDED && oneShape) return undefined;
   const pictures = await bothAt(look, ({ width, height, bitDepth }, { y: luma }): Picture => {

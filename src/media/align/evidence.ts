@@ -54,6 +54,9 @@ const FLOOR = 0.02 ** 2;
 /** Side of blocks whose averages separate motion from noise, in samples. */
 const BLOCK = 8;
 
+/** Most repetitions in a reference for each frame in which it moves: a sixth moves where 10 frames a second are shown as 60. */
+const MOVING = 5;
+
 /** Fewest common pairs to compare two offsets over these only. */
 const COMMON_PAIRS = 4;
 
@@ -362,15 +365,19 @@ export class Evidence {
   repeated(offset: number, still: number, moves: number): { reference: number; distorted: number } {
     const [first, end] = this.range(offset);
     const counts = { reference: 0, distorted: 0 };
+    let moving = 0;
     for (let i = first + 1; i < end; i++) {
       const [now, before] = [this.partner(i, offset), this.partner(i - 1, offset)];
       const [x, x0] = [this.#reference[now], this.#reference[before]];
       const [y, y0] = [this.#distorted[i], this.#distorted[i - 1]];
       if (now === before || !x || !x0 || !y || !y0) continue;
-      if (meanSquare(y0, y) <= still && this.#blockChange(x0, x) >= moves) counts.distorted++;
+      const moved = this.#blockChange(x0, x) >= moves;
+      if (moved) moving++;
+      if (meanSquare(y0, y) <= still && moved) counts.distorted++;
       if (meanSquare(x0, x) <= still && this.#blockChange(y0, y) >= moves) counts.reference++;
     }
-    return counts;
+    // Where the reference hardly moves at all, the other one moves by its coding only.
+    return moving * MOVING < counts.reference ? { ...counts, reference: 0 } : counts;
   }
 
   /** Mean squared change of block averages. */

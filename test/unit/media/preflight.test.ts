@@ -703,6 +703,16 @@ const CASES: readonly Case[] = [
     says: 'of which track 0 (1920x1080, default) is read, not track 1 (1920x1080, default)',
     fix: 'to accept, pass --track-dis 0',
   }),
+  warning('a small default track beside one of the reference’s size', 'tracks', {
+    distorted: {
+      ...{ width: 480, height: 270 },
+      track: { index: 0, tracks: [{ width: 480, height: 270, isDefault: true }, TRACK], asked: false },
+    },
+    context: { scale: 'bicubic' },
+    values: [null, '0 of 2'],
+    says: 'track 1 (1920x1080, default) is as large as the other video',
+    fix: '--track-dis 1',
+  }),
   warning('high dynamic range', 'hdr', {
     reference: { transfer: 'smpte2084' },
     distorted: { transfer: 'smpte2084' },
