@@ -17,17 +17,22 @@ const GONE = 0.1;
 /** Least share of the reference's colour by which the distorted one's is off, where it is there. */
 const OFF = 0.6;
 
-/** Sums over the frames that were measured in both videos. */
-interface Colours {
-  samples: number;
-  /** Squares of the reference's deviation from grey, of the distorted one's from its own mean, of their differences. */
+/** Sums of squares over one plane of the frames that were measured in both videos. */
+interface Plane {
+  /** Of the reference's deviation from grey, of the distorted one's from its own mean, and of their difference. */
   reference: number;
   distorted: number;
-  straight: number;
+  difference: number;
+  /** Sum of the distorted one's samples. */
+  sum: number;
+}
+
+interface Colours {
+  samples: number;
+  readonly cb: Plane;
+  readonly cr: Plane;
+  /** Squares of the differences if the distorted one's planes change places. */
   swapped: number;
-  /** Of the distorted one's planes. */
-  cb: number;
-  cr: number;
 }
 
 /** Findings about colour, if frames of both were measured at the same places. */
@@ -38,8 +43,11 @@ export function* chromaFindings(
 ): Generator<Finding> {
   if (!alignment || alignment.similarity < COMPARABLE || alignment.offset !== offset) return;
   const found = coloursOf(reference, distorted);
-  if (!found || found.reference < found.samples * COLOURED ** 2) return;
-  const [cb, cr] = [found.cb / found.samples, found.cr / found.samples].map((mean) => rounded(mean, 0));
+  if (!found) return;
+  const { samples, cb, cr, swapped } = found;
+  const all = { reference: cb.reference + cr.reference, difference: cb.difference + cr.difference };
+  if (all.reference < samples * COLOURED ** 2) return;
+  const left = { Cb: rounded(cb.sum / samples, 0), Cr: rounded(cr.sum / samples, 0) };
   const about = (what: string, values: readonly [string, string], fix?: string) =>
     finding(
       'chroma',
@@ -48,38 +56,62 @@ export function* chromaFindings(
       values,
       fix === undefined ? undefined : vf('distorted', fix),
     );
-  if (found.distorted < GONE ** 2 * found.reference && found.straight > GONE * found.reference) {
-    const grey = Math.abs(Number(cb) - 128) < COLOURED && Math.abs(Number(cr) - 128) < COLOURED;
-    const left = grey ? 'has none' : `has one colour all over (Cb ${cb}, Cr ${cr})`;
-    yield about(`Reference has colours, but distorted ${left}`, ['coloured', grey ? 'grey' : `${cb}, ${cr}`]);
-  } else if (found.straight > OFF * found.reference) {
-    const swapped = found.swapped < GONE * found.reference;
-    yield swapped
+  const none = cb.distorted + cr.distorted < GONE ** 2 * all.reference;
+  const gone = [
+    ...(isGone(cb, samples) ? (['Cb'] as const) : []),
+    ...(isGone(cr, samples) ? (['Cr'] as const) : []),
+  ];
+  if (none && all.difference > GONE * all.reference) {
+    const grey = [left.Cb, left.Cr].every((mean) => Math.abs(Number(mean) - 128) < COLOURED);
+    const what = grey ? 'has none' : `has one colour all over (Cb ${left.Cb}, Cr ${left.Cr})`;
+    const value = grey ? 'grey' : `${left.Cb}, ${left.Cr}`;
+    yield about(`Reference has colours, but distorted ${what}`, ['coloured', value]);
+  } else if (gone[0] && gone.length === 1) {
+    const [plane] = gone;
+    yield about(`Distorted has lost its plane ${plane}, which is ${left[plane]} all over`, [
+      'coloured',
+      `${plane} ${left[plane]}`,
+    ]);
+  } else if (all.difference > OFF * all.reference) {
+    yield swapped < GONE * all.reference
       ? about('Distorted has the two planes of chroma swapped', ['Cb, Cr', 'Cr, Cb'], 'shuffleplanes=0:2:1')
       : about('Distorted has other colours than reference', ['as they are', 'others']);
   }
 }
 
+/** Whether a plane that has colours in the reference is one value in the distorted video. */
+function isGone({ reference, distorted, difference }: Plane, samples: number): boolean {
+  const coloured = reference >= samples * COLOURED ** 2;
+  return coloured && distorted < GONE ** 2 * reference && difference > GONE * reference;
+}
+
 function coloursOf(reference: SideFacts, distorted: SideFacts): Colours | undefined {
-  const sums: Colours = { samples: 0, reference: 0, distorted: 0, straight: 0, swapped: 0, cb: 0, cr: 0 };
+  const plane = (): Plane => ({ reference: 0, distorted: 0, difference: 0, sum: 0 });
+  const found: Colours = { samples: 0, cb: plane(), cr: plane(), swapped: 0 };
   const others = distorted.measured?.chroma ?? [];
   for (const [k, own] of (reference.measured?.chroma ?? []).entries()) {
     const other = others[k];
     if (!own || !other || !showSameMoment(reference, distorted, k)) continue;
-    const means = [mean(other.cb), mean(other.cr)] as const;
-    for (let i = 0; i < own.cb.length; i++) {
-      const [b, r] = [own.cb[i] ?? 128, own.cr[i] ?? 128];
-      const [ob, or] = [other.cb[i] ?? 128, other.cr[i] ?? 128];
-      sums.samples++;
-      sums.reference += (b - 128) ** 2 + (r - 128) ** 2;
-      sums.distorted += (ob - means[0]) ** 2 + (or - means[1]) ** 2;
-      sums.straight += (ob - b) ** 2 + (or - r) ** 2;
-      sums.swapped += (or - b) ** 2 + (ob - r) ** 2;
-      sums.cb += ob;
-      sums.cr += or;
-    }
+    found.samples += own.cb.length;
+    addPlane(found.cb, own.cb, other.cb);
+    addPlane(found.cr, own.cr, other.cr);
+    found.swapped += difference(own.cb, other.cr) + difference(own.cr, other.cb);
   }
-  return sums.samples === 0 ? undefined : sums;
+  return found.samples === 0 ? undefined : found;
+}
+
+function addPlane(plane: Plane, own: Float32Array, other: Float32Array): void {
+  const sum = other.reduce((total, value) => total + value, 0);
+  const mean = sum / other.length;
+  plane.sum += sum;
+  plane.reference += own.reduce((total, value) => total + (value - 128) ** 2, 0);
+  plane.distorted += other.reduce((total, value) => total + (value - mean) ** 2, 0);
+  plane.difference += difference(own, other);
+}
+
+/** Sum of squared differences. */
+function difference(one: Float32Array, other: Float32Array): number {
+  return one.reduce((total, value, i) => total + (value - (other[i] ?? 128)) ** 2, 0);
 }
 
 /** Whether the `k`-th measured frames are at most a frame apart: by time where both have times, else by number. */
@@ -90,5 +122,3 @@ function showSameMoment(reference: SideFacts, distorted: SideFacts, k: number): 
   if (!reference.timestamps || !distorted.timestamps || !refRate || !disRate) return Math.abs(ref - dis) <= 1;
   return Math.abs(ref / refRate - dis / disRate) * Math.min(refRate, disRate) <= 1;
 }
-
-const mean = (values: Float32Array): number => values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -271,6 +271,12 @@ const CHROMA: readonly (readonly [
   ['no colours', () => [128, 128], ['coloured', 'grey'], 'Reference has colours, but distorted has none'],
   ['a green picture', () => [0, 0], ['coloured', '0, 0'], 'one colour all over (Cb 0, Cr 0)'],
   [
+    'one plane only',
+    (i) => [128, 170 - i / 3],
+    ['coloured', 'Cb 128'],
+    'lost its plane Cb, which is 128 all over',
+  ],
+  [
     'chroma planes that are swapped',
     (i) => [170 - i / 3, 90 + i / 4],
     ['Cb, Cr', 'Cr, Cb'],
