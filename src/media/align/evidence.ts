@@ -54,8 +54,8 @@ const FLOOR = 0.02 ** 2;
 /** Side of blocks whose averages separate motion from noise, in samples. */
 const BLOCK = 8;
 
-/** Most repetitions in a reference for each frame in which it moves: a sixth moves where 10 frames a second are shown as 60. */
-const MOVING = 5;
+/** Two pictures of one thing, each off by the error of coding, differ by twice as much at most: squared, four times. */
+const BEYOND_CODING = 4;
 
 /** Fewest common pairs to compare two offsets over these only. */
 const COMMON_PAIRS = 4;
@@ -365,19 +365,27 @@ export class Evidence {
   repeated(offset: number, still: number, moves: number): { reference: number; distorted: number } {
     const [first, end] = this.range(offset);
     const counts = { reference: 0, distorted: 0 };
-    let moving = 0;
+    const flicker = Math.max(moves, BEYOND_CODING * this.#codingError(offset));
     for (let i = first + 1; i < end; i++) {
       const [now, before] = [this.partner(i, offset), this.partner(i - 1, offset)];
       const [x, x0] = [this.#reference[now], this.#reference[before]];
       const [y, y0] = [this.#distorted[i], this.#distorted[i - 1]];
       if (now === before || !x || !x0 || !y || !y0) continue;
-      const moved = this.#blockChange(x0, x) >= moves;
-      if (moved) moving++;
-      if (meanSquare(y0, y) <= still && moved) counts.distorted++;
-      if (meanSquare(x0, x) <= still && this.#blockChange(y0, y) >= moves) counts.reference++;
+      if (meanSquare(y0, y) <= still && this.#blockChange(x0, x) >= moves) counts.distorted++;
+      if (meanSquare(x0, x) <= still && this.#blockChange(y0, y) > flicker) counts.reference++;
     }
-    // Where the reference hardly moves at all, the other one moves by its coding only.
-    return moving * MOVING < counts.reference ? { ...counts, reference: 0 } : counts;
+    return counts;
+  }
+
+  /** Median of the mean squared difference of block averages between the pictures of a pair. */
+  #codingError(offset: number): number {
+    const [first, end] = this.range(offset);
+    const errors: number[] = [];
+    for (let i = first; i < end; i++) {
+      const [x, y] = [this.#reference[this.partner(i, offset)], this.#distorted[i]];
+      if (x && y) errors.push(this.#blockChange(x, y));
+    }
+    return errors.sort((a, b) => a - b)[errors.length >> 1] ?? 0;
   }
 
   /** Mean squared change of block averages. */
