@@ -2,30 +2,21 @@
  * @module pictures/color
  * Colour matrix and range of luma and chroma samples, for conversion to RGB.
  */
+import { LUMA_WEIGHTS, type LumaMatrix } from '../core/luma-weights.js';
 import type { TrackFacts } from '../media/decoder.js';
 
-/** Colour matrices. */
-export type ColorMatrix = 'bt601' | 'bt709' | 'bt2020' | 'smpte240m' | 'fcc';
+export type { LumaMatrix as ColorMatrix };
 
 /** How to convert samples to RGB. */
 export interface ColorMeaning {
-  readonly matrix: ColorMatrix;
+  readonly matrix: LumaMatrix;
   readonly range: 'limited' | 'full';
   /** Properties that the video does not declare, or by an unknown name; assumed as players do. */
   readonly assumed: readonly ('matrix' | 'range')[];
 }
 
-/** Weights of red and blue in luma (ITU-T H.273, table 4). */
-const WEIGHTS: Readonly<Record<ColorMatrix, { readonly kr: number; readonly kb: number }>> = {
-  bt601: { kr: 0.299, kb: 0.114 },
-  bt709: { kr: 0.2126, kb: 0.0722 },
-  bt2020: { kr: 0.2627, kb: 0.0593 },
-  smpte240m: { kr: 0.212, kb: 0.087 },
-  fcc: { kr: 0.3, kb: 0.11 },
-};
-
 /** ffmpeg's names. Constant-luminance BT.2020 uses the weights of the non-constant one, which is close. */
-const NAMED: Readonly<Record<string, ColorMatrix>> = {
+const NAMED: Readonly<Record<string, LumaMatrix>> = {
   bt709: 'bt709',
   bt470bg: 'bt601',
   smpte170m: 'bt601',
@@ -70,7 +61,7 @@ export interface RgbCoefficients {
 
 /** Coefficients for samples of `bitDepth` bits (ITU-T H.273, equations 20 to 31 solved for RGB). */
 export function rgbCoefficients({ matrix, range }: ColorMeaning, bitDepth: number): RgbCoefficients {
-  const { kr, kb } = WEIGHTS[matrix];
+  const { kr, kb } = LUMA_WEIGHTS[matrix];
   const kg = 1 - kr - kb;
   const unit = 2 ** (bitDepth - 8);
   const full = 255 / (2 ** bitDepth - 1);

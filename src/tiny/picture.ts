@@ -2,8 +2,10 @@
  * @module tiny/picture
  * Converts planes of a video to a picture model's tensors: samples in 0..1, resized and normalised.
  */
+
 import { usageError } from '../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../core/frame.js';
+import { LUMA_WEIGHTS } from '../core/luma-weights.js';
 import { quoted } from '../core/printable.js';
 import type { PictureBinding, Role } from './bind.js';
 import { type ContentTally, contentOf } from './content.js';
@@ -184,8 +186,7 @@ export class TinyPictureScorer {
 }
 
 /** Weights of Cb and Cr in red, green and blue: BT.709, limited range, 8 bit. */
-const KR = 0.2126;
-const KB = 0.0722;
+const { kr: KR, kb: KB } = LUMA_WEIGHTS.bt709;
 const KG = 1 - KR - KB;
 const LUMA_GAIN = 255 / 219;
 const CHROMA_GAIN = 255 / 112;

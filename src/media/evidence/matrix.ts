@@ -4,6 +4,8 @@
  * small averages of the pictures show as well as the pictures.
  */
 
+import { LUMA_WEIGHTS, type LumaMatrix } from '../../core/luma-weights.js';
+
 /** Averages of a picture in the same boxes, in 8-bit levels of limited range. */
 export interface Colours {
   readonly y: ArrayLike<number>;
@@ -22,9 +24,6 @@ export interface ColourPair {
  * BT.709 to BT.601.
  */
 export type MatrixFit = 'as stored' | '601 to 709' | '709 to 601';
-
-/** Weights of red and blue in luma. */
-const WEIGHTS = { '601': [0.299, 0.114], '709': [0.2126, 0.0722] } as const;
 
 /** Most by which the error of what fits may reach that of the next, as a share of it. */
 const CLEARLY = 0.6;
@@ -47,7 +46,11 @@ export function matrixFitOf(pairs: readonly ColourPair[]): MatrixFit | undefined
 function errorOf(pairs: readonly ColourPair[], fit: MatrixFit): number {
   let [sum, samples] = [0, 0];
   const convert =
-    fit === 'as stored' ? same : fit === '601 to 709' ? conversion('601', '709') : conversion('709', '601');
+    fit === 'as stored'
+      ? same
+      : fit === '601 to 709'
+        ? conversion('bt601', 'bt709')
+        : conversion('bt709', 'bt601');
   for (const { reference, distorted } of pairs) {
     for (let i = 0; i < reference.y.length; i++) {
       const [y, cb, cr] = convert([reference.y[i] ?? 0, reference.cb[i] ?? 128, reference.cr[i] ?? 128]);
@@ -65,9 +68,9 @@ type Triple = readonly [y: number, cb: number, cr: number];
 
 const same = (sample: Triple): Triple => sample;
 
-function conversion(from: keyof typeof WEIGHTS, to: keyof typeof WEIGHTS): (sample: Triple) => Triple {
-  const [r1, b1] = WEIGHTS[from];
-  const [r2, b2] = WEIGHTS[to];
+function conversion(from: LumaMatrix, to: LumaMatrix): (sample: Triple) => Triple {
+  const { kr: r1, kb: b1 } = LUMA_WEIGHTS[from];
+  const { kr: r2, kb: b2 } = LUMA_WEIGHTS[to];
   return ([y, cb, cr]) => {
     const luma = (y - 16) / 219;
     const red = luma + (2 * (1 - r1) * (cr - 128)) / 224;
