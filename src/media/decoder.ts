@@ -29,7 +29,7 @@ export interface TrackFacts extends VideoFormat {
   /** ffmpeg's name of the decoded pixel format, such as `yuv420p10le`. */
   readonly pixelFormat: string;
   readonly chroma: ChromaFormat;
-  /** Average frames per second. */
+  /** Frames per second, by the times of all frames where these are known, else as declared. */
   readonly frameRate?: Fraction;
   /** Number of frames, of the times of all where these are known; `null` if only reading all packets or decoding determines it. */
   readonly frameCount: number | null;
@@ -133,9 +133,13 @@ export function requireInOrder(name: string, index: number, next: number): void 
   );
 }
 
-/** Facts of a file that was probed once more, with the matrix that was chosen for its RGB. */
-export function withChosenMatrix(probed: TrackFacts, { fromRgb, matrix }: TrackFacts): TrackFacts {
-  return fromRgb && matrix ? { ...probed, fromRgb, matrix } : probed;
+/** Facts of a file that was probed once more, with what its probe does not tell: the matrix of its RGB, and Dolby Vision. */
+export function stillKnown(probed: TrackFacts, { fromRgb, matrix, dolbyVision }: TrackFacts): TrackFacts {
+  return {
+    ...(dolbyVision !== undefined && { dolbyVision }),
+    ...probed,
+    ...(fromRgb && matrix && { fromRgb, matrix }),
+  };
 }
 
 /** Whether a decoder can run here, and what to do if not. */

@@ -15,8 +15,8 @@ import {
   type Decoder,
   type DecoderAvailability,
   type DecoderChoice,
+  stillKnown,
   type TrackFacts,
-  withChosenMatrix,
 } from './decoder.js';
 import { DECLARE_RAW } from './errors.js';
 import { packetBitrate } from './evidence/bitrate.js';
@@ -204,9 +204,7 @@ async function firstOf<T>(
       continue;
     }
     try {
-      const { dolbyVision } = video.facts;
-      const probed = withChosenMatrix(await decoder.probe(video.input, signal), video.facts);
-      const facts = { ...(dolbyVision && { dolbyVision }), ...probed };
+      const facts = stillKnown(await decoder.probe(video.input, signal), video.facts);
       const by = { ...video, decoder, facts, others: video.others.slice(i + 1) };
       return { found: await work(by), by };
     } catch (cause) {

@@ -12,8 +12,8 @@ import {
   type DecodeRequest,
   type Decoder,
   type DecoderAvailability,
+  stillKnown,
   type TrackFacts,
-  withChosenMatrix,
 } from '../decoder.js';
 import { delivery, EXACT } from '../delivery.js';
 import { deinterlacer } from '../evidence/fields.js';
@@ -33,7 +33,7 @@ export interface FilteredSide {
 
 /** What is said of a video, stored or encoded. */
 type Facts = VideoFormat &
-  Partial<Pick<TrackFacts, 'name' | 'colorRange' | 'matrix' | 'fromRgb' | 'fieldOrder' | 'pixelFormat'>>;
+  Partial<Pick<TrackFacts, 'name' | 'colorRange' | 'matrix' | 'fieldOrder' | 'pixelFormat'>>;
 
 /**
  * Checks what can be checked without the videos.
@@ -142,7 +142,8 @@ export async function filterSide(
   if (side.kind === 'encoded' && side.video.decoder.withFilters) {
     const { video } = side;
     const decoder = side.video.decoder.withFilters(decoderFilters(facts, filters));
-    const probed = { ...(await decoder.probe(video.input, signal)), ...described(facts, filters) };
+    const stored = stillKnown(await decoder.probe(video.input, signal), video.facts);
+    const probed = { ...stored, ...described(filters) };
     const times = await decoder.timestamps(video.input, signal, probed.track?.index);
     const filtered = {
       ...probed,
@@ -170,12 +171,8 @@ export async function filterSide(
 }
 
 /** What is known of filtered pictures, whether or not a version of ffmpeg says so. */
-function described(
-  { fromRgb, matrix: by }: Facts,
-  { deinterlace, range, matrix }: SideFilters,
-): Partial<TrackFacts> {
+function described({ deinterlace, range, matrix }: SideFilters): Partial<TrackFacts> {
   return {
-    ...(fromRgb && by && { fromRgb, matrix: by }),
     ...(deinterlace && { fieldOrder: 'progressive' as const }),
     ...(range && { colorRange: range.to }),
     ...(matrix && { matrix: STATED[matrix.to] }),
@@ -281,7 +278,7 @@ class OwnFilterDecoder implements Decoder {
   async open(input: VideoInput, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource> {
     // Scaling comes after cropping: the caller does it.
     const { size: _, ...rest } = request;
-    const stored = withChosenMatrix(await this.#decoder.probe(input, request.signal), facts);
+    const stored = stillKnown(await this.#decoder.probe(input, request.signal), facts);
     const source = await this.#decoder.open(input, stored, rest);
     return new FilteredDecoding(source, facts, this.#filters);
   }

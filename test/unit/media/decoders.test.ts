@@ -7,13 +7,14 @@ import type { VideoSample } from 'mediabunny';
 import { describe, expect, it } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import type { Decoder, DecoderId, TrackFacts } from '../../../src/media/decoder.js';
-import { chooseDecoder, openDecoded } from '../../../src/media/decoders.js';
+import { chooseDecoder, type EncodedVideo, openDecoded, readTimes } from '../../../src/media/decoders.js';
+import { filterSide } from '../../../src/media/filters/apply.js';
 import type { EncodedInput } from '../../../src/media/open.js';
 import { keepQueuesShort } from '../../../src/platform/browser/decode-queue.js';
 import { SampleCopier, samplePixelFormat } from '../../../src/platform/mediabunny/samples.js';
 import { failure, planesFor } from '../../support/media.js';
 
-const facts = { name: 'clip.mp4', codec: 'av1' } as TrackFacts;
+const facts = { name: 'clip.mp4', codec: 'av1', bitDepth: 8, chroma: '420' } as TrackFacts;
 const clip: EncodedInput = {
   kind: 'encoded',
   name: 'clip.mp4',
@@ -98,6 +99,32 @@ describe('what a decoder needs', () => {
     const broken = { input: 'clip.mp4', decoder: decoder('ffmpeg', 'breaks'), facts, others: [wasm] };
     expect(await failure(() => openDecoded(broken, {}), 'media')).toContain('ffmpeg gives RGB only');
     expect(wasm.asked).toEqual([]);
+  });
+
+  it.each([
+    ['by another decoder', (video: EncodedVideo) => readTimes(video).then((found) => found.video)],
+    [
+      'through filters',
+      (video: EncodedVideo) =>
+        filterSide(
+          { role: 'distorted', side: { kind: 'encoded', video, times: null }, filters: { vf: 'hflip' } },
+          undefined,
+        ).then((side) => ('video' in side ? side.video : video)),
+    ],
+  ])('keeps what no probe tells: %s', async (_, read) => {
+    const [first, other] = [decoder('mediabunny', 'works'), decoder('wasm', 'works')];
+    const failing: Decoder = {
+      ...first,
+      timestamps: () => Promise.reject(new AnyvmafError('media', 'clip.mp4 has no times.')),
+      withFilters: () => other,
+    };
+    const known = { ...facts, dolbyVision: 5, fromRgb: 'stated' as const, matrix: 'bt2020nc' };
+    const video = { input: 'clip.mp4', decoder: failing, facts: known, others: [other] };
+    expect((await read(video)).facts).toMatchObject({
+      dolbyVision: 5,
+      fromRgb: 'stated',
+      matrix: 'bt2020nc',
+    });
   });
 
   it('is named with what to do where it may not or cannot be fetched', async () => {
