@@ -64,7 +64,8 @@ export class FieldMeter {
   readonly #columns: number;
   readonly #rows: number;
   readonly #steps: FieldStep[] = [];
-  #before: { readonly frame: number; readonly samples: Float32Array } | undefined;
+  #spare: Uint16Array | undefined;
+  #before: { readonly frame: number; readonly samples: Uint16Array } | undefined;
 
   constructor(format: Luma) {
     this.#format = format;
@@ -80,30 +81,35 @@ export class FieldMeter {
     const samples = this.#sampled(luma);
     const before = this.#before;
     this.#before = { frame, samples };
-    if (before && frame === before.frame + 1)
+    if (!before) return;
+    if (frame === before.frame + 1)
       this.#steps.push({ frame: before.frame, ...this.#stepOf(before.samples, samples) });
+    this.#spare = before.samples;
   }
 
   get steps(): readonly FieldStep[] {
     return [...this.#steps];
   }
 
-  /** Every few columns of all rows, in 8-bit levels. */
-  #sampled(luma: Uint8Array): Float32Array {
+  /** Every few columns of all rows, into what is no longer needed. */
+  #sampled(luma: Uint8Array): Uint16Array {
     const { width, bitDepth } = this.#format;
-    const [wide, scale, columns, rows] = [bitDepth > 8, 2 ** (8 - bitDepth), this.#columns, this.#rows + 2];
-    const samples = new Float32Array(columns * rows);
+    const [wide, step, columns, rows] = [bitDepth > 8, this.#step, this.#columns, this.#rows + 2];
+    const samples = this.#spare ?? new Uint16Array(columns * rows);
+    this.#spare = undefined;
     for (let y = 0, to = 0; y < rows; y++) {
-      for (let x = 0, at = y * width; x < columns; x++, at += this.#step, to++) {
-        const low = luma[wide ? 2 * at : at] as number;
-        samples[to] = wide ? (low + 256 * (luma[2 * at + 1] as number)) * scale : low;
+      for (let x = 0, at = y * width; x < columns; x++, at += step, to++) {
+        samples[to] = wide
+          ? (luma[2 * at] as number) | ((luma[2 * at + 1] as number) << 8)
+          : (luma[at] as number);
       }
     }
     return samples;
   }
 
-  #stepOf(now: Float32Array, next: Float32Array): Omit<FieldStep, 'frame'> {
+  #stepOf(now: Uint16Array, next: Uint16Array): Omit<FieldStep, 'frame'> {
     const [columns, rows] = [this.#columns, this.#rows];
+    const level = BLOCK * BLOCK * 2 ** (this.#format.bitDepth - 8);
     let [blocks, moving, combed, own, topNext, bottomNext, whole, exchanged] = [0, 0, 0, 0, 0, 0, 0, 0];
     for (let top = 0; top < rows; top += BLOCK) {
       for (let left = 0; left < columns; left += BLOCK) {
@@ -128,12 +134,12 @@ export class FieldMeter {
         blocks++;
         whole += lines;
         exchanged += swapped;
-        if (motion < MOTION * BLOCK * BLOCK) continue;
+        if (motion < MOTION * level) continue;
         moving++;
         own += lines;
         topNext += topBlock;
         bottomNext += bottomBlock;
-        if (lines > COMB_RATIO * field && lines > COMB_LEVEL * BLOCK * BLOCK) combed++;
+        if (lines > COMB_RATIO * field && lines > COMB_LEVEL * level) combed++;
       }
     }
     const moves = moving >= 4 && moving >= MOVING * blocks && own > 0;

@@ -51,14 +51,13 @@ export function* fieldFindings(reference: SideFacts, distorted: SideFacts): Gene
       woven.length === 2
         ? `both videos are interlaced (reference ${ref}, distorted ${dis})`
         : `${first.role} is interlaced (${scanOf(first)}) but ${other(first.role)} is not`;
+    const unlabelled = woven.every(({ labelled, seen }) => !labelled && seen);
+    const against =
+      woven.length === 2 && unlabelled
+        ? ', which their pictures show, although neither is labelled'
+        : woven.map(contradicted).join('');
     const effect = '; both fields of a frame are compared as one picture, for which VMAF was not made.';
-    yield finding(
-      'interlaced',
-      'warning',
-      `${who}${woven.map(contradicted).join('')}${effect}`,
-      values,
-      bothDeinterlaced(woven),
-    );
+    yield finding('interlaced', 'warning', `${who}${against}${effect}`, values, bothDeinterlaced(woven));
   }
   const whole = both.filter(({ labelled, seen }) => labelled && seen?.kind === 'progressive');
   if (whole.length > 0 && !first) {

@@ -512,6 +512,13 @@ const CASES: readonly Case[] = [
     says: 'which the pictures of the distorted show, although it is not labelled',
     command: 'ffmpeg -i encode.mp4 -vf bwdif=mode=send_frame:parity=tff -an -c:v ffv1 encode-prepared.mkv',
   }),
+  warning('combed pictures of both without labels', 'interlaced', {
+    reference: { fieldOrder: 'progressive', measured: withFields('woven') },
+    distorted: { fieldOrder: 'progressive', measured: withFields('woven') },
+    values: ['top-first', 'top-first'],
+    fix: '--deinterlace',
+    says: 'distorted top-first), which their pictures show, although neither is labelled; both fields',
+  }),
   warning('fields in another order than labelled', 'interlaced', {
     distorted: { fieldOrder: 'bottom-first', measured: withFields('woven') },
     values: ['progressive', 'top-first'],
