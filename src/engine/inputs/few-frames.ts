@@ -12,6 +12,7 @@ import { type Framing, framingOf, type Picture } from '../../media/evidence/fram
 import { type Colours, matrixFitOf } from '../../media/evidence/matrix.js';
 import { reopen } from '../../media/open.js';
 import type { Side, Sides } from '../../media/pairing/prepare.js';
+import { pairTimes } from '../../media/pairing/timeline.js';
 import { displayAspect } from '../../media/preflight/geometry.js';
 import { FrameMeter, measuredPlanes, spreadFrames } from '../../media/preflight/measure.js';
 import type { FrameSource, VideoInfo } from '../../media/types.js';
@@ -110,14 +111,12 @@ async function bothAt<T>(
   return seen;
 }
 
-/** The frame of the reference that is shown when a frame of the distorted video is. */
+/** The frame of the reference with which a frame of the distorted video pairs, both from their first frames on. */
 function partnerOf(frame: number, reference: Float64Array | null, distorted: Float64Array | null): number {
-  const time = distorted?.[frame];
-  if (!reference || time === undefined) return frame;
-  const next = reference.findIndex((one) => one > time);
-  const before = next < 0 ? reference.length - 1 : Math.max(0, next - 1);
-  const after = Math.min(before + 1, reference.length - 1);
-  return time - (reference[before] ?? 0) <= (reference[after] ?? 0) - time ? before : after;
+  if (!reference || !distorted) return frame;
+  const origin = { reference: 0, distorted: 0 };
+  const [start, end] = [frame, frame + 1];
+  return pairTimes({ reference: distorted, distorted: reference, origin, start, end }).frames[0] ?? frame;
 }
 
 /** One frame, from the key frame before it; `undefined` where there is none. */
