@@ -57,6 +57,21 @@ function dolbyVision(files, reference) {
   return files.put('profile-5.mp4', Buffer.concat([bytes.subarray(0, at), box, bytes.subarray(at)]));
 }
 
+/** Converted from BT.601 to BT.709 by one program, compared as another converts it back. */
+const converted = {
+  reference: (files) => files.master('pan', { options: BT601 }),
+  distorted: vf(
+    '709.mp4',
+    'zscale=min=170m:pin=170m:tin=601:rin=limited:m=709:p=170m:t=601',
+    '-color_primaries smpte170m -color_trc smpte170m -colorspace bt709',
+  ),
+  right: {
+    distorted: {
+      vf: 'scale=in_color_matrix=bt709:out_color_matrix=bt601:flags=bicubic+accurate_rnd+full_chroma_int,format=yuv420p',
+    },
+  },
+};
+
 export default [
   {
     name: 'depth-10-of-8',
@@ -161,34 +176,14 @@ export default [
   {
     name: 'matrix-601-to-709',
     what: 'a master in BT.601, its encode converted to BT.709, both labelled',
-    reference: (files) => files.master('pan', { options: BT601 }),
-    distorted: vf(
-      '709.mp4',
-      'zscale=min=170m:pin=170m:tin=601:rin=limited:m=709:p=170m:t=601',
-      `-color_primaries smpte170m -color_trc smpte170m -colorspace bt709`,
-    ),
-    right: {
-      distorted: {
-        vf: 'scale=in_color_matrix=bt709:out_color_matrix=bt601:flags=bicubic+accurate_rnd+full_chroma_int,format=yuv420p',
-      },
-    },
+    ...converted,
     finds: { matrix: 'warning' },
     verdict: 'doubtful',
   },
   {
     name: 'matrix-by-hand',
-    what: 'a master in BT.601, its encode converted to BT.709, both labelled, compared in the one that the user names',
-    reference: (files) => files.master('pan', { options: BT601 }),
-    distorted: vf(
-      '709-by-hand.mp4',
-      'zscale=min=170m:pin=170m:tin=601:rin=limited:m=709:p=170m:t=601',
-      `-color_primaries smpte170m -color_trc smpte170m -colorspace bt709`,
-    ),
-    right: {
-      distorted: {
-        vf: 'scale=in_color_matrix=bt709:out_color_matrix=bt601:flags=bicubic+accurate_rnd+full_chroma_int,format=yuv420p',
-      },
-    },
+    what: 'the same, compared in the matrix that the user names',
+    ...converted,
     options: { matrix: 'bt601' },
   },
   {
