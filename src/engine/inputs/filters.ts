@@ -79,11 +79,8 @@ export async function filterAlone(
   );
 }
 
-/**
- * A picture, or several, as they are to be compared: in limited range, whatever format they are stored in. Their matrix stays,
- * as that of videos does.
- */
-export function filterStill(role: Role, side: Side, signal: AbortSignal): Promise<Side> {
+/** A picture, or several, in limited range. Their matrix stays, as that of videos does. */
+export function filterPicture(role: Role, side: Side, signal: AbortSignal): Promise<Side> {
   if (side.kind !== 'encoded') return Promise.resolve(side);
   const filters = filtersFor(role, side.video.facts, { colorRange: 'limited' });
   return filterSide({ role, side, filters }, signal);

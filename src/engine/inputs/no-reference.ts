@@ -10,7 +10,7 @@ import type { InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { ScoreRequest } from '../contract/types.js';
 import type { KnownInputs } from './known.js';
-import { identifyVideo, setBackWarnings } from './pairing.js';
+import { identifyVideo, limitedPicture, setBackWarnings } from './pairing.js';
 
 /**
  * Identifies the distorted video.
@@ -31,7 +31,8 @@ export async function identifyDistorted(
     signal,
   });
   try {
-    const found = await identifyVideo(platform, input, pairing, signal, 'distorted');
+    const identified = await identifyVideo(platform, input, pairing, signal, 'distorted');
+    const found = await limitedPicture('distorted', identified, signal);
     const distorted = pairing.filters
       ? await (await import('./filters.js')).filterAlone(platform, found, pairing, signal)
       : found;

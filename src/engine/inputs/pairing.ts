@@ -6,7 +6,6 @@
 import { type InputRole, ofInput } from '../../core/errors.js';
 import type { AlignResult } from '../../media/align/types.js';
 import { alignState } from '../../media/align/types.js';
-import type { TrackFacts } from '../../media/decoder.js';
 import { chooseDecoder, type EncodedVideo, readTimes } from '../../media/decoders.js';
 import { convertsBy, type Delivery, delivery, deliveryPhrases } from '../../media/delivery.js';
 import type { Framing } from '../../media/evidence/framing.js';
@@ -32,7 +31,8 @@ export async function pairVideos(
   const { pairing, skipReference, skipDistorted, frameCount } = checked;
   const identified = await identifyVideos(platform, inputs, pairing, signal);
   const start = skipReference - skipDistorted + (pairing.offset === 'auto' ? 0 : pairing.offset);
-  const found = await oneMatrix({ platform, sides: identified, offset: start, signal });
+  const ranged = await oneRange(identified, signal);
+  const found = await oneMatrix({ platform, sides: ranged, offset: start, signal });
   const sides = pairing.filters
     ? await (await import('./filters.js')).filterSides(platform, found, pairing, signal)
     : found;
@@ -86,6 +86,23 @@ export async function pairVideos(
     signal,
   });
   return { sides, warnings, plan, ...(framing && { framing }), ...(alignment && { alignment }) };
+}
+
+/** Pictures have the limited range of most videos; beside a video that states full range they stay as they are. */
+async function oneRange({ reference, distorted }: Sides, signal: AbortSignal): Promise<Sides> {
+  const isFull = (side: Side) =>
+    !isPicture(side) && (side.kind === 'frames' ? side.source.info : side.video.facts).colorRange === 'full';
+  if (isFull(reference) || isFull(distorted)) return { reference, distorted };
+  return {
+    reference: await limitedPicture('reference', reference, signal),
+    distorted: await limitedPicture('distorted', distorted, signal),
+  };
+}
+
+/** A picture in limited range; a video as it is. */
+export async function limitedPicture(role: InputRole, side: Side, signal: AbortSignal): Promise<Side> {
+  if (!isPicture(side)) return side;
+  return (await import('./filters.js')).filterPicture(role, side, signal);
 }
 
 /** Where one of the two is RGB, it becomes luma and chroma by the matrix of the other. */
@@ -169,23 +186,23 @@ export async function identifyVideo(
   const { video, times } = await readTimes(chosen, signal);
   const setBacks = (await video.decoder.setBacks?.(video.input, video.facts.track?.index)) ?? [];
   const applied = deliveryPhrases(video.facts.pixelFormat, deliveryOf(video));
-  const side: Side = {
+  return {
     kind: 'encoded',
     video,
     times: times && times.length > 0 ? times : null,
     ...(setBacks.length > 0 && { setBacks }),
     ...(applied.length > 0 && { applied }),
   };
-  if (!isStill(video.facts)) return side;
-  return (await import('./filters.js')).filterStill(role, side, signal);
 }
 
 function deliveryOf({ facts: { pixelFormat, name, matrix } }: EncodedVideo): Delivery {
   return delivery(pixelFormat, 0, name, true, matrix);
 }
 
-/** Pictures, as cameras and programs for drawing write them. */
-function isStill({ container, name }: TrackFacts): boolean {
+/** Whether a video is a picture, or several, as cameras and programs for drawing write them. */
+function isPicture(side: Side): boolean {
+  if (side.kind !== 'encoded') return false;
+  const { container, name } = side.video.facts;
   return /_pipe\b|^image2|^gif\b|^apng\b/.test(container) || /\.avifs?$/i.test(name);
 }
 

@@ -322,6 +322,22 @@ describe.runIf(hasFfmpeg)(`sequences of pictures (${needsFfmpeg})`, () => {
     expect(mean).toBeLessThan(50);
   });
 
+  it('keep full range beside a video that states it', async () => {
+    run('-i', 'video.mkv', '-frames:v', '1', '-q:v', '2', '-pix_fmt', 'yuvj420p', 'full.jpg');
+    run('-i', 'full.jpg', '-c:v', 'libx264', '-qp', '0', '-pix_fmt', 'yuvj420p', 'full.mp4');
+    const [still, full] = [at('full.jpg'), at('full.mp4')];
+    const stored = { threads: 0, features: ['psnr'] } as const;
+    for (const [reference, distorted] of [
+      [still, full],
+      [full, still],
+    ] as const) {
+      const report = await score({ reference, distorted }, stored);
+      expect(report.pooled_metrics.psnr_y).toMatchObject({ min: 60 });
+      expect(report.preflight?.map(({ code }) => code)).not.toContain('color-range');
+      expect(report.pairing?.distorted.conversions).toEqual([]);
+    }
+  });
+
   it('are read from a frame on', async () => {
     const range = { unit: 'frames', start: 4 } as const;
     const report = await score({ reference: video, distorted: at('shots') }, { ...options, range });
