@@ -37,7 +37,7 @@ export function preflight(
   const { alignment: _, ...others } = context;
   const known = { ...others, ...(alignment && { alignment }) };
   const found = [
-    ...trackFindings(reference, distorted),
+    ...trackFindings(reference, distorted, context),
     ...swapFindings(reference, distorted),
     ...timingFindings(reference, distorted, known),
     ...geometryFindings(reference, distorted, known),

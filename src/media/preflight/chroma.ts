@@ -3,6 +3,7 @@
  * Findings about colour that VMAF does not see: chroma that is gone, constant, or in the other plane.
  */
 import { finding, rateOf, rounded, vf } from './text.js';
+import { correlation } from './turn.js';
 import type { Finding, PreflightContext, SideFacts } from './types.js';
 
 /** Least correlation of the pictures for their colours to be compared. */
@@ -114,10 +115,15 @@ function difference(one: Float32Array, other: Float32Array): number {
   return one.reduce((total, value, i) => total + (value - (other[i] ?? 128)) ** 2, 0);
 }
 
-/** Whether the `k`-th measured frames are at most a frame apart: by time where both have times, else by number. */
+/**
+ * Whether the `k`-th measured frames are at most a frame apart, by time where both have times, else by number, and luma shows
+ * one picture: within a frame, small things of strong colour may move.
+ */
 function showSameMoment(reference: SideFacts, distorted: SideFacts, k: number): boolean {
   const [ref, dis] = [reference.measured?.frames[k], distorted.measured?.frames[k]];
   if (ref === undefined || dis === undefined) return false;
+  const [own, other] = [reference.measured?.squares?.[k], distorted.measured?.squares?.[k]];
+  if (own && other && correlation(own, other) < COMPARABLE) return false;
   const [refRate, disRate] = [rateOf(reference), rateOf(distorted)];
   if (!reference.timestamps || !distorted.timestamps || !refRate || !disRate) return Math.abs(ref - dis) <= 1;
   return Math.abs(ref / refRate - dis / disRate) * Math.min(refRate, disRate) <= 1;

@@ -209,6 +209,21 @@ describe('preflight', () => {
     expect(preflight(info, { ...info, name: 'b.y4m' })).toEqual([]);
   });
 
+  it('compares the colours of frames that show one picture, which those of one moment may not', () => {
+    const side = (from: number, colour: number) => ({
+      ...coloured(() => [colour, 128]),
+      squares: Array.from({ length: 3 }, () =>
+        Float32Array.from({ length: 256 }, (_, i) => (i >= from && i < from + 40 ? 200 : 16)),
+      ),
+    });
+    const codes = (from: number) =>
+      findings({ measured: side(0, 90) }, { measured: side(from, 170) }, { alignment: ALIGNED }).map(
+        ({ code }) => code,
+      );
+    expect(codes(0)).toContain('chroma');
+    expect(codes(20)).not.toContain('chroma');
+  });
+
   it('puts the most severe first', () => {
     const severities = findings(
       {},
@@ -715,6 +730,12 @@ const CASES: readonly Case[] = [
     values: [null, '0 of 2'],
     says: 'of which track 0 (1920x1080, default) is read, not track 1 (1920x1080, default)',
     fix: 'to accept, pass --track-dis 0',
+  }),
+  info('two tracks, of which the one with the other video’s pictures is read', 'tracks', {
+    distorted: { track: { index: 0, tracks: [TRACK, TRACK], asked: false } },
+    context: { alignment: { ...ALIGNED, similarity: 0.97 } },
+    values: [null, '0 of 2'],
+    says: 'Distorted has 2 video tracks, of which track 0 (1920x1080, default) is read, not track 1 (1920x1080, default).',
   }),
   warning('a small default track beside one of the reference’s size', 'tracks', {
     distorted: {
