@@ -26,7 +26,7 @@ export interface ThumbsReader extends Thumbs {
 /** The part being read. */
 interface Reading {
   readonly end: number;
-  readonly opening: Promise<OpenedPart & { readonly shrink: (luma: Uint8Array) => Float32Array }>;
+  readonly opening: Promise<OpenedPart & { readonly thumbnailer: Thumbnailer; readonly luma: Uint8Array }>;
 }
 
 /**
@@ -83,17 +83,17 @@ export class RecordedThumbs {
     if (this.#part && this.#part.end <= next) await this.#close();
     this.#part ??= { end: most, opening: this.#begin(next, most) };
     const { end, opening } = this.#part;
-    const { source, start, shrink } = await opening;
-    const y = new Uint8Array(lumaBytes(source.info));
-    if (await source.readFrame(start + next, { y })) this.#thumbs.push(shrink(y));
+    const { source, start, thumbnailer, luma } = await opening;
+    if (await source.readFrame(start + next, { y: luma })) this.#thumbs.push(thumbnailer.shrink(luma));
     else this.#ended = next < end;
   }
 
   async #begin(first: number, end: number) {
     const { source, start } = await this.#open(first, end);
     const thumbnailer = new Thumbnailer(source.info, THUMBNAIL.width, THUMBNAIL.height);
+    const luma = new Uint8Array(lumaBytes(source.info));
     // Convert to frame numbers of the whole video.
-    return { source, start: start - first, shrink: (luma: Uint8Array) => thumbnailer.shrink(luma) };
+    return { source, start: start - first, thumbnailer, luma };
   }
 
   async #close(): Promise<void> {
