@@ -20,9 +20,14 @@ export interface Delivery extends SampleFormat {
 /** Flags with which swscale rounds a conversion of colours to the nearest value; without them grey becomes a level darker. */
 export const EXACT = 'bicubic+accurate_rnd+full_chroma_int';
 
-/** How RGB becomes luma and chroma: no file says, so it is stated here and in the report. */
-const fromRgbBy = (matrix: ColorMatrix) =>
-  `scale=out_color_matrix=${matrix}:out_range=limited:flags=${EXACT}`;
+/**
+ * ffmpeg's filter by which RGB becomes luma and chroma: no file says, so it is stated here and in the report.
+ * @param size options of the filter for another size
+ */
+export function fromRgbBy(matrix: ColorMatrix, size: readonly string[] = []): string {
+  const options = [...size, `out_color_matrix=${matrix}`, 'out_range=limited', `flags=${EXACT}`];
+  return `scale=${options.join(':')}`;
+}
 
 /** The scale filter's names of the matrices by which RGB is converted. */
 const CONVERTED_BY: Readonly<Record<string, ColorMatrix>> = {
@@ -40,6 +45,11 @@ export function convertsBy(matrix: string | undefined): matrix is string {
 /** ffmpeg's layouts of red, green and blue, with or without alpha; those of floating point are left out. */
 const RGB =
   /^(?:(?:[abrgx0]{3,4}|rgb|bgr)(?:24|48|64|0)?(?:le|be)?|gbra?p(9|1[0246])?(?:le|be)?|pal8|rgb8|bgr8|x2rgb10(?:le|be))$/;
+
+/** Whether a layout of ffmpeg's name is RGB of integers. */
+export function isRgb(pixelFormat: string): boolean {
+  return RGB.test(pixelFormat);
+}
 
 /** Chroma formats without support, and the supported one that holds their samples repeated. */
 const REPEATED: Readonly<Record<string, { readonly ratio: string; readonly chroma: '422' | '444' }>> = {
@@ -85,7 +95,7 @@ export function delivery(
     const note = `${turned ? 'turned, ' : ''}chroma samples of ${repeated.ratio} repeated, as ${ratio(format)}`;
     return { ...format, pixelFormat: named(format), note };
   }
-  if (converts && RGB.test(name)) {
+  if (converts && isRgb(name)) {
     const format: SampleFormat = { bitDepth: rgbDepth(name), chroma: '444' };
     const pixelFormat = pixelFormatName(format);
     return {

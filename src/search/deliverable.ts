@@ -31,13 +31,13 @@ export function muxerOf(output: string): string {
 
 /** Arguments of ffmpeg between the source and the output's name: all frames encoded, all other tracks that fit copied. */
 export function wholeArguments(
-  { encoder, version, args, pixelFormat, size, fullRange = false }: WholeEncode,
+  { encoder, version, args, pixelFormat, size, samples }: WholeEncode,
   output: string,
 ): readonly string[] {
   const muxer = muxerOf(output);
   const tagged = isHevc(encoder) && (muxer === 'mp4' || muxer === 'mov') && !args.includes('-tag:v');
   return [
-    ...['-map', '0:V:0', ...pictureArguments(size, fullRange)],
+    ...['-map', '0:V:0', ...pictureArguments(size, samples)],
     ...['-map', '0:a?', '-map', '0:s?', ...(muxer === 'matroska' ? ['-map', '0:t?', '-c:t', 'copy'] : [])],
     ...['-c:a', 'copy', '-c:s', 'copy', '-map_metadata', '0'],
     ...['-c:v', encoder, ...args, '-pix_fmt', pixelFormat, ...everyFrame(version)],

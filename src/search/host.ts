@@ -45,6 +45,9 @@ export interface SourceFacts {
   readonly hdr?: readonly string[];
 }
 
+/** Samples of luma and chroma in limited or full range, or of red, green and blue. */
+export type SourceSamples = 'limited' | 'full' | 'rgb';
+
 /** A track that is not encoded. */
 export interface OtherTrack {
   readonly kind: 'audio' | 'subtitle' | 'attachment' | 'data' | 'video';
@@ -108,8 +111,8 @@ export interface EncodeRequest {
   readonly pixelFormat: string;
   /** Where it is not the input's. */
   readonly size?: PictureSize | undefined;
-  /** Pictures use their full range, as the input's do. */
-  readonly fullRange?: boolean | undefined;
+  /** Of the input. Default: `limited`. */
+  readonly samples?: SourceSamples | undefined;
   /** Which of the input's frames, where not all of them. */
   readonly frames?: FrameRun | undefined;
   /** Frames at which a key frame begins. */
@@ -138,7 +141,7 @@ export interface WholeEncode {
   readonly args: readonly string[];
   readonly pixelFormat: string;
   readonly size?: PictureSize | undefined;
-  readonly fullRange?: boolean | undefined;
+  readonly samples?: SourceSamples | undefined;
 }
 
 /** A folder of one search, gone when it is closed. */

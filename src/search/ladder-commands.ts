@@ -4,7 +4,7 @@
  */
 import type { SourceFacts } from './host.js';
 import type { LadderPoint } from './ladder-types.js';
-import { type Setting, scaleFilter } from './setting.js';
+import { LABELS, type Setting, scaleFilter } from './setting.js';
 
 /** Seconds of a segment. */
 const SEGMENT = 4;
@@ -30,12 +30,12 @@ export const SEGMENT_STARTS = ['-force_key_frames', `expr:gte(t,n_forced*${SEGME
  */
 export function streamingCommand(
   source: string,
-  { encoder, parameter, args, pixelFormat }: Setting,
+  { encoder, parameter, args, pixelFormat, samples }: Setting,
   rungs: readonly LadderPoint[],
   { others = [] }: Pick<SourceFacts, 'others'>,
 ): readonly string[] {
   const pads = rungs.map((_, i) => `[s${i}]`).join('');
-  const scales = rungs.map((rung, i) => `[s${i}]${scaleFilter(rung)}[v${i}]`).join(';');
+  const scales = rungs.map((rung, i) => `[s${i}]${scaleFilter(rung, samples)}[v${i}]`).join(';');
   const sound = others.some(({ kind }) => kind === 'audio');
   const starts = args.includes(SEGMENT_STARTS[0]) ? [] : SEGMENT_STARTS;
   return [
@@ -46,7 +46,7 @@ export function streamingCommand(
     ...['-c:v', encoder.name],
     ...rungs.flatMap(({ value }, i) => ofStream(parameter.args(value), i)),
     ...args,
-    ...['-pix_fmt', pixelFormat, ...starts],
+    ...['-pix_fmt', pixelFormat, ...LABELS[samples], ...starts],
     // Players of Apple's take no other name of HEVC.
     ...(isHevc(encoder.name) ? ['-tag:v', 'hvc1'] : []),
     ...(sound ? ['-c:a', 'aac', '-b:a', '128k'] : []),

@@ -12,7 +12,7 @@ import type { EncodeRequest, EncodeResult, EncodeScores } from './host.js';
 import { type Material, wholeSource } from './material.js';
 import { type KnownPoint, KnownPoints, keyOf, type Measured, pooledOf } from './points.js';
 import type { Session } from './session.js';
-import type { Setting } from './setting.js';
+import { decodedColour, type Setting } from './setting.js';
 import { surroundedEncode } from './surrounded.js';
 import type { EncodedPoint, FinalEncode } from './types.js';
 
@@ -55,7 +55,7 @@ export class Probe {
   static async open(session: Session, task: ProbeTask): Promise<Probe> {
     const { facts, store, options } = session;
     const { material, metrics } = task;
-    const { encoder, args, pixelFormat, parameter, size, fullRange } = task.setting;
+    const { encoder, args, pixelFormat, parameter, size, samples } = task.setting;
     const key = await keyOf([
       facts.identity,
       material.key,
@@ -66,7 +66,7 @@ export class Probe {
         pixelFormat,
         parameter.name,
         ...(size ? [size] : []),
-        ...(fullRange ? ['full range'] : []),
+        ...(samples === 'limited' ? [] : [samples === 'full' ? 'full range' : samples]),
         ...(task.segment !== undefined ? [{ segment: task.segment, keys: material.keys }] : []),
       ],
       [options.models ?? null, options.features ?? null],
@@ -247,7 +247,7 @@ export class Probe {
   ): Promise<EncodeResult> {
     const { facts, folder, signal } = this.#session;
     const { isSource, keys, encoded } = material;
-    const { encoder, parameter, args, pixelFormat, size, fullRange } = this.#task.setting;
+    const { encoder, parameter, args, pixelFormat, size, samples } = this.#task.setting;
     this.#encodes++;
     return folder.encode({
       input,
@@ -257,9 +257,10 @@ export class Probe {
       args: [...parameter.args(value), ...args],
       pixelFormat,
       size,
-      fullRange,
+      // Samples that were cut out are what decoders make of RGB.
+      samples: samples === 'rgb' && !isSource ? 'limited' : samples,
       frames: encoded,
-      ...(!isSource && { keys, colour: facts.track }),
+      ...(!isSource && { keys, colour: decodedColour(facts) }),
       ...(check && { whole: true, check }),
       onFrames: this.#begin('encoding', value, material),
       output,

@@ -5,11 +5,17 @@
 import { encoderName } from '../core/encoder-names.js';
 import { usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
+import type { TrackFacts } from '../media/decoder.js';
+import { fromRgbBy, isRgb } from '../media/delivery.js';
+import { pixelFormatName } from '../media/pixel-format.js';
 import { encoderArguments } from './encoder-options.js';
 import { type Parameter, parameterOf } from './encoders.js';
-import type { EncoderFacts, PictureSize, SourceFacts, WholeEncode } from './host.js';
+import type { EncoderFacts, PictureSize, SourceFacts, SourceSamples, WholeEncode } from './host.js';
 import type { Session } from './session.js';
 import type { EncoderChoice } from './types.js';
+
+/** The matrix by which RGB is encoded, as it is decoded. */
+const RGB_MATRIX = 'bt709';
 
 /** All of an encode but the parameter's value. */
 export interface Setting {
@@ -20,8 +26,8 @@ export interface Setting {
   readonly pixelFormat: string;
   /** Where it is not the source's. */
   readonly size?: PictureSize | undefined;
-  /** The source's samples use their full range, as the encode's shall. */
-  readonly fullRange: boolean;
+  /** Of the source; the encode shall have full range where it has, and BT.709 in limited range of its RGB. */
+  readonly samples: SourceSamples;
 }
 
 /**
@@ -35,7 +41,7 @@ export async function settingOf(session: Session, choice: EncoderChoice): Promis
     parameter: parameterOf(encoder, choice.parameter, choice.range),
     args: encoderArguments(encoder, choice.encoderOptions ?? {}),
     pixelFormat: pixelFormatOf(session.options.pixelFormat, encoder, session.facts),
-    fullRange: hasFullRange(session.facts),
+    samples: samplesOf(session.facts),
   };
 }
 
@@ -47,35 +53,41 @@ export function wholeEncode({ encoder, parameter, args, ...rest }: Setting, valu
 
 /** Arguments of ffmpeg between its input and its output for a value of the parameter. */
 export function encodeArguments(
-  { encoder, parameter, args, pixelFormat, size, fullRange }: Setting,
+  { encoder, parameter, args, pixelFormat, size, samples }: Setting,
   value: number,
 ) {
   const settings = ['-c:v', encoder.name, ...parameter.args(value), ...args, '-pix_fmt', pixelFormat];
-  return [...pictureArguments(size, fullRange), ...settings];
+  return [...pictureArguments(size, samples), ...settings];
 }
 
 /**
- * Arguments of ffmpeg for pictures of a size and a range: without them it makes limited range of full, or says nothing of it.
+ * Arguments of ffmpeg for pictures of a size and of the source's samples: without them it makes limited range of full, or says
+ * nothing of it, and makes BT.601 without a label of RGB.
  * @param size where it is not the source's
  * @param before filters ahead of that
  */
 export function pictureArguments(
   size: PictureSize | undefined,
-  fullRange: boolean,
+  samples: SourceSamples = 'limited',
   before: readonly string[] = [],
 ): readonly string[] {
-  const range = `${size ? `${scaleFilter(size)}:` : 'scale='}out_range=full`;
-  const scale = fullRange ? [range] : size ? [scaleFilter(size)] : [];
-  const filters = [...before, ...scale];
-  return [
-    ...(filters.length > 0 ? ['-vf', filters.join(',')] : []),
-    ...(fullRange ? ['-color_range', 'pc'] : []),
-  ];
+  const filters = [...before, ...(size || samples !== 'limited' ? [scaleFilter(size, samples)] : [])];
+  return [...(filters.length > 0 ? ['-vf', filters.join(',')] : []), ...LABELS[samples]];
 }
 
-/** ffmpeg's filter that makes pictures of a size. */
-export function scaleFilter({ width, height }: PictureSize): string {
-  return `scale=${width}:${height}:flags=bicubic`;
+/** What encodes state where ffmpeg would not do so by itself. */
+export const LABELS: Readonly<Record<SourceSamples, readonly string[]>> = {
+  limited: [],
+  full: ['-color_range', 'pc'],
+  rgb: ['-colorspace', RGB_MATRIX, '-color_range', 'tv'],
+};
+
+/** ffmpeg's filter that makes pictures of a size, and in the range of the encode. */
+export function scaleFilter(size: PictureSize | undefined, samples: SourceSamples = 'limited'): string {
+  const across = size ? [`${size.width}:${size.height}`] : [];
+  if (samples === 'rgb') return fromRgbBy(RGB_MATRIX, across);
+  const range = samples === 'full' ? ['out_range=full'] : [];
+  return `scale=${[...across, ...(size ? ['flags=bicubic'] : []), ...range].join(':')}`;
 }
 
 /** Pixel formats that stand for frames in the memory of a device. */
@@ -95,16 +107,24 @@ const SURFACES: readonly string[] = [
 /** ffmpeg's older names of full range: `yuvj420p` is `yuv420p`. */
 const FULL_RANGE = /^yuvj/;
 
-/** Whether a source's samples use their full range. */
-export function hasFullRange({ track }: SourceFacts): boolean {
-  return track.colorRange === 'full' || FULL_RANGE.test(track.pixelFormat);
+/** What a source's samples are. */
+export function samplesOf({ track }: SourceFacts): SourceSamples {
+  if (isRgb(track.pixelFormat)) return 'rgb';
+  return track.colorRange === 'full' || FULL_RANGE.test(track.pixelFormat) ? 'full' : 'limited';
+}
+
+/** Colours of the frames that decoders give of a source, for files that do not carry them. */
+export function decodedColour(facts: SourceFacts): TrackFacts {
+  const { track } = facts;
+  return samplesOf(facts) === 'rgb' ? { ...track, matrix: RGB_MATRIX, colorRange: 'limited' } : track;
 }
 
 /** @throws {AnyvmafError} `usage` for a format that the encoder does not take */
 function pixelFormatOf(wanted: string | undefined, encoder: EncoderFacts, { track }: SourceFacts): string {
   const { pixelFormats, name } = encoder;
-  const plain = track.pixelFormat.replace(FULL_RANGE, 'yuv');
-  const format = wanted ?? (pixelFormats.includes(plain) ? plain : track.pixelFormat);
+  const stored = isRgb(track.pixelFormat) ? pixelFormatName(track) : track.pixelFormat;
+  const plain = stored.replace(FULL_RANGE, 'yuv');
+  const format = wanted ?? (pixelFormats.includes(plain) ? plain : stored);
   if (pixelFormats.length === 0 || pixelFormats.includes(format)) return format;
   const surfaces = pixelFormats.filter((one) => !SURFACES.includes(one));
   if (surfaces.length === 0) {

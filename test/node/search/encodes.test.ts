@@ -20,9 +20,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BY_USER } from '../../../src/core/origin.js';
-import { buildLadder, type SearchOptions, searchQuality, tuneShots } from '../../../src/index.js';
+import { buildLadder, type SearchOptions, score, searchQuality, tuneShots } from '../../../src/index.js';
 import { nodeEncoding } from '../../../src/platform/node/encoding/host.js';
 import type { EncodeRequest, EncodingFolder, SourceFacts } from '../../../src/search/host.js';
+import { decodedColour, samplesOf } from '../../../src/search/setting.js';
 import { anyvmaf, anyvmafProcess } from '../../support/cli.js';
 import { encode, ffmpeg, hasFfmpeg, needsFfmpeg, rawFrames } from '../../support/encode.js';
 import { counters, type FilmPart, film } from '../../support/films.js';
@@ -370,6 +371,7 @@ describe.skipIf(!hasFfmpeg)(`the installed ffmpeg as an encoding host (${needsFf
     return output;
   };
   const lossless = ['-c:v', 'ffv1'];
+  const EXACT_X264 = ['-qp', '0', '-preset', 'ultrafast'];
 
   it('knows an encoder, its options and formats, and names others where it does not', async () => {
     const { options, pixelFormats, version } = await host.encoder('libx264');
@@ -405,10 +407,35 @@ describe.skipIf(!hasFfmpeg)(`the installed ffmpeg as an encoding host (${needsFf
     expect(facts.keys).toEqual([0, 3]);
     expect(facts.sizes.every((size) => size > 0)).toBe(true);
     expect(times(await whole(source, 'uneven-out.mkv'))).toEqual(wanted);
-    await expect(host.source(make('still.png', ['-frames:v', '1']))).rejects.toThrow(/RGB.*convert/);
+    const coarse = make('410.mkv', ['-c:v', 'ffv1', '-pix_fmt', 'yuv410p']);
+    await expect(host.source(coarse)).rejects.toThrow(/yuv410p, which is not .*convert/);
     const pipe = join(folder, 'pipe.mkv');
     execFileSync('mkfifo', [pipe]);
     await expect(host.source(pipe)).rejects.toThrow(/is a pipe/);
+  });
+
+  it('makes BT.709 of RGB, as it is decoded for scores, and says so, in samples and in the whole', async () => {
+    const source = make('rgb.mkv', ['-c:v', 'ffv1', '-pix_fmt', 'gbrp']);
+    const facts = await host.source(source);
+    expect(samplesOf(facts)).toBe('rgb');
+    const made = await whole(source, 'rgb-out.mkv', {
+      samples: 'rgb',
+      pixelFormat: 'yuv444p',
+      args: EXACT_X264,
+    });
+    const small = await whole(source, 'rgb-small.mkv', { samples: 'rgb', size: { width: 48, height: 32 } });
+    expect(probe(small, 'stream=width,color_space')).toContain('width=48|color_space=bt709');
+    await scratch.cut(source, facts, [{ first: 0, count: facts.times.length }], 'rgb.y4m');
+    const cut = request(scratch.path('rgb.y4m'), 'rgb.mkv', { isSource: false, pixelFormat: 'yuv444p' });
+    await scratch.encode({ ...cut, args: EXACT_X264, colour: decodedColour(facts) });
+    for (const encode of [made, scratch.path('rgb.mkv')]) {
+      expect(probe(encode, 'stream=color_space,color_range')).toContain('color_range=tv|color_space=bt709');
+    }
+    expect(rawFrames(made).equals(rawFrames(scratch.path('rgb.mkv')))).toBe(true);
+    const same = { reference: source, distorted: made };
+    const report = await score(same, { threads: 0, features: ['psnr'], preflight: false });
+    expect(report.pooled_metrics.psnr_y).toMatchObject({ min: 60 });
+    expect(report.pairing?.reference.conversions[0]).toContain('by the matrix BT.709');
   });
 
   it('keeps full range in samples and in the whole', async () => {
@@ -425,7 +452,7 @@ describe.skipIf(!hasFfmpeg)(`the installed ffmpeg as an encoding host (${needsFf
       '6',
     ];
     const source = make('full.mp4', args);
-    expect(probe(await whole(source, 'full-out.mkv', { fullRange: true }), 'stream=color_range')).toContain(
+    expect(probe(await whole(source, 'full-out.mkv', { samples: 'full' }), 'stream=color_range')).toContain(
       '=pc',
     );
     const facts = await host.source(source);
@@ -449,7 +476,7 @@ describe.skipIf(!hasFfmpeg)(`the installed ffmpeg as an encoding host (${needsFf
     }
     const cut = request(scratch.path('cut.y4m'), 'cut.mkv', {
       isSource: false,
-      fullRange: true,
+      samples: 'full',
       colour: facts.track,
     });
     const { sizes, seconds } = await scratch.encode({ ...cut, keys: [0, 2], frames: { first: 1, count: 3 } });

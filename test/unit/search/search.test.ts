@@ -394,7 +394,7 @@ describe('a search', () => {
       range,
     });
     expect(found).toMatchObject({ parameter: 'bitrate', shortfall: null });
-    expect(host.encodes[0]?.request).toMatchObject({ fullRange: true, pixelFormat: 'yuv420p' });
+    expect(host.encodes[0]?.request).toMatchObject({ samples: 'full', pixelFormat: 'yuv420p' });
     const picture = ['-vf', 'scale=out_range=full', '-color_range', 'pc', '-c:v', 'mpeg2video', '-b:v'];
     expect(found.command.join(' ')).toContain(` ${picture.slice(0, 4).join(' ')} `);
   });

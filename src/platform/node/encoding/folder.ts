@@ -43,7 +43,7 @@ import type {
   SourceFacts,
   WholeEncode,
 } from '../../../search/host.js';
-import { hasFullRange, pictureArguments } from '../../../search/setting.js';
+import { pictureArguments, samplesOf } from '../../../search/setting.js';
 import { inputArgs } from '../../ffmpeg/access.js';
 import { createFfmpegDecoder } from '../ffmpeg/decoder.js';
 import { type FfmpegInput, ffmpegInput } from '../ffmpeg/input.js';
@@ -347,7 +347,7 @@ function wholeChroma(plane: Uint8Array, format: VideoFormat): Uint8Array {
 /** Without the range, ffmpeg takes samples for limited ones, and converts them. */
 function headerOf(facts: SourceFacts, format: VideoFormat): string {
   const header = y4mHeader(format, rateOf(facts));
-  return hasFullRange(facts) ? header.replace('\n', ' XCOLORRANGE=FULL\n') : header;
+  return samplesOf(facts) === 'full' ? header.replace('\n', ' XCOLORRANGE=FULL\n') : header;
 }
 
 function rateOf({ track, times }: SourceFacts): string {
@@ -371,7 +371,7 @@ async function refuseSource(source: VideoInput, output: string): Promise<void> {
 /** Everything between the input and the output's name. */
 function encodeArgs(request: EncodeRequest, limit: number | undefined): string[] {
   if (request.whole) return [...wholeArguments(request, request.output)];
-  const { encoder, version, args, pixelFormat, size, fullRange = false, frames, keys, colour } = request;
+  const { encoder, version, args, pixelFormat, size, samples, frames, keys, colour } = request;
   const out = ['-map', '0:V:0'];
   const aspect = colour?.sampleAspect;
   const filters = [
@@ -381,7 +381,7 @@ function encodeArgs(request: EncodeRequest, limit: number | undefined): string[]
     // Of the picture that was cut; scaling changes it as the sides' lengths ask.
     ...(aspect && !size ? [`setsar=${aspect.num}/${aspect.den}`] : []),
   ];
-  out.push(...pictureArguments(size, fullRange, filters));
+  out.push(...pictureArguments(size, samples, filters));
   out.push('-map_metadata', '-1', '-c:v', encoder, ...args, '-pix_fmt', pixelFormat, ...everyFrame(version));
   if (keys?.length) out.push('-force_key_frames', `expr:${keys.map((frame) => `eq(n,${frame})`).join('+')}`);
   if (colour?.colorRange === 'limited') out.push('-color_range', 'tv');

@@ -107,8 +107,8 @@ async function sourceFacts(
       },
     );
   }
-  // Encoders would make luma and chroma of RGB by another matrix than that by which it is scored.
-  delivery(track.pixelFormat, 0, file.name);
+  // Refuses what is no luma and chroma, and cannot be made so.
+  delivery(track.pixelFormat, 0, file.name, true);
   const packets = await readPackets(file, track, signal);
   if (packets.times.length === 0) {
     throw new AnyvmafError('media', `${shown(file.name)} has no frames to encode.`);
