@@ -40,7 +40,7 @@ const MEZZANINE = new Set(['prores', 'dnxhd', 'cfhd', 'jpeg2000', 'mjpeg', 'vc2'
 /** Codecs without any. */
 const LOSSLESS = new Set([
   ...['rawvideo', 'v210', 'v308', 'v410', 'r210', 'ffv1', 'ffvhuff', 'huffyuv', 'utvideo', 'magicyuv'],
-  ...['qtrle', 'png', 'lagarith'],
+  ...['qtrle', 'png', 'apng', 'gif', 'bmp', 'tiff', 'lagarith', 'zmbv', 'tscc', 'flashsv', 'fraps', 'msrle'],
 ]);
 
 /** What codecs are for, in the order of what they leave of the picture. */

@@ -999,6 +999,11 @@ describe('preflight does not cry wolf over', () => {
       { codec: 'ffv1', measured: { ...measured([0.1]), frames: [21] } },
     ],
     [
+      'a small animation, of which an encode takes more bytes and looks sharper',
+      { codec: 'gif', bitrate: 1000, measured: measured([0.08]) },
+      { bitrate: 3000, measured: measured([0.1]) },
+    ],
+    [
       'an HEVC reference at half the rate of MPEG-2',
       { codec: 'hevc', bitrate: 8_000_000 },
       { codec: 'mpeg2video', bitrate: 16_000_000 },
