@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { root } from '../../support/built.js';
+import { anyvmaf, expectFailure } from '../../support/cli.js';
 import { type Connection, connect, type ProgressNotice, startHttp, WAYS } from '../../support/mcp-clients.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
@@ -211,10 +212,9 @@ describe('the command', () => {
   });
 
   it('does not listen for other machines without a token, or to allow what is no folder', async () => {
-    const refused = (args: readonly string[]) => startHttp(folder, { PATH: process.env.PATH ?? '' }, args);
-    await expect(refused(['--http', '0.0.0.0:0'])).rejects.toThrow(
-      'set a token with --token or ANYVMAF_MCP_TOKEN',
-    );
-    await expect(refused(['--allow', 'nothing'])).rejects.toThrow('--allow "nothing" is not a folder');
+    const mcp = (...args: string[]) => anyvmaf(['mcp', ...args], { cwd: folder });
+    const open = await mcp('--http', '0.0.0.0:0');
+    expectFailure(open, 1, 'set a token with --token or ANYVMAF_MCP_TOKEN');
+    expectFailure(await mcp('--allow', 'nothing'), 1, '--allow "nothing" is not a folder');
   });
 });
