@@ -133,9 +133,8 @@ async function overStdio(generation: 1 | 2, cwd: string, env: Record<string, str
 export async function startHttp(
   cwd: string,
   env: Readonly<Record<string, string>>,
-  args: readonly string[] = ['--http', '127.0.0.1:0'],
 ): Promise<{ readonly child: ChildProcess; readonly url: string; stop(): Promise<void> }> {
-  const child = spawn(process.execPath, [SERVER(), 'mcp', ...args], {
+  const child = spawn(process.execPath, [SERVER(), 'mcp', '--http', '127.0.0.1:0'], {
     cwd,
     env,
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -43,6 +43,9 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
   let poor = '';
   /** The quickest of all metrics. */
   const PSNR = ['-n', '--feature', 'psnr'];
+  /** A score alone: preflight decodes each side several times more, and every decode starts a program. */
+  const ALONE = ['--no-preflight'];
+  const QUICK = [...PSNR, ...ALONE];
   /** `ref` without its first five frames. */
   let late = '';
   /** Long enough to be interrupted. */
@@ -60,7 +63,7 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
   afterAll(() => files[Symbol.dispose]());
 
   test('a pair: the plain line, and the same mean in JSON with what was done and which model was chosen', async () => {
-    const { stdout } = await anyvmaf([ref, good]);
+    const { stdout } = await anyvmaf([ref, good, ...ALONE]);
     const report = JSON.parse((await anyvmaf([ref, good, '-m', 'auto', '--json'])).stdout);
     expect(stdout).toBe(`vmaf_v0.6.1: ${report.pooled_metrics.vmaf.mean.toFixed(6)}\n`);
     expect(report.frames).toHaveLength(FRAMES);
@@ -76,7 +79,7 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
 
   test('equals the same frames as Y4M, to the last digit', async () => {
     const y4m = [ref, good].map((file, i) => ffmpeg(files.at(`${i}.y4m`), ['-i', file]));
-    const options = ['--precision', 'max', '--csv'];
+    const options = ['--precision', 'max', '--csv', ...ALONE];
     expect((await anyvmaf([ref, good, ...options])).stdout).toBe(
       (await anyvmaf([...y4m, ...options])).stdout,
     );
@@ -84,16 +87,17 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
 
   test('several encodes: one table, or one record each as CSV and JSON, with the scores each has alone', async () => {
     const both = [good, poor];
-    const table = await anyvmaf([ref, ...both]);
+    const page = files.at('page.html');
+    const table = await anyvmaf([ref, ...both, '--html', page]);
     expect(table.code).toBe(0);
     expect(table.stdout).toMatch(/worst 1 % +bit rate +size\n/);
     const rows = table.stdout.split('\n').filter((line) => line.startsWith('h264'));
-    const alone = await Promise.all(both.map((file) => anyvmaf([ref, file])));
+    const alone = await Promise.all(both.map((file) => anyvmaf([ref, file, ...ALONE])));
     expect(rows).toHaveLength(2);
     for (const [i, one] of alone.entries())
       expect(rows[i]).toContain(` ${one.stdout.trim().replace(/^.*: /, '')} `);
 
-    const csv = await anyvmaf([ref, ...both, '--csv', '--feature', 'psnr']);
+    const csv = await anyvmaf([ref, ...both, '--csv', '--feature', 'psnr', ...ALONE]);
     const [head = '', ...records] = csv.stdout.trimEnd().split('\n');
     const statistics = ['mean', 'harmonic_mean', 'min', 'p1', 'p5'];
     const columns = ['vmaf', 'psnr_y', 'psnr_cb', 'psnr_cr'].flatMap((name) =>
@@ -101,7 +105,7 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
     );
     const rest = 'codec,kbps,offset,frames,bitrate,size,trust,trust_codes';
     expect(head).toBe(['reference,distorted', ...columns, rest].join(','));
-    const reports = JSON.parse((await anyvmaf([ref, ...both, '--json'])).stdout);
+    const reports = JSON.parse((await anyvmaf([ref, ...both, '--json', ...ALONE])).stdout);
     expect(reports.map((one: { distorted: { name: string } }) => one.distorted.name)).toEqual(both);
     expect(records).toHaveLength(2);
     for (const [i, record] of records.entries()) {
@@ -112,6 +116,11 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
       expect([cell('codec'), cell('offset')]).toEqual(['h264', '0']);
       expect(Number(cell('size'))).toBe(readFileSync(both[i] ?? '').length);
     }
+    // A page beside the usual result.
+    const text = readFileSync(page, 'utf8');
+    expect(text).toMatch(/^<!doctype html>/);
+    expect(text).toContain('2 encodes of');
+    expect(text).toContain('--html');
   });
 
   test('the gate closes for any of several', async () => {
@@ -164,7 +173,7 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
 
   test('--range scores these frames with the values they have in the whole', async () => {
     const values = async (...args: string[]) => {
-      const { stdout } = await anyvmaf([ref, good, ...PSNR, '--csv', ...args]);
+      const { stdout } = await anyvmaf([ref, good, ...QUICK, '--csv', ...args]);
       const [, ...rows] = stdout.trimEnd().split('\n');
       return rows.map((row) => row.replace(/^\d+/, ''));
     };
@@ -179,19 +188,8 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
   });
 
   describe('--html', () => {
-    test('writes a page beside the usual result', async () => {
-      const page = files.at('page.html');
-      const { code, stdout } = await anyvmaf([ref, good, poor, '--html', page]);
-      expect(code).toBe(0);
-      expect(stdout).toContain('worst 1 %');
-      const text = readFileSync(page, 'utf8');
-      expect(text).toMatch(/^<!doctype html>/);
-      expect(text).toContain('2 encodes of');
-      expect(text).toContain('--html');
-    });
-
     test('to standard output is all there is on it', async () => {
-      const { stdout } = await anyvmaf([ref, good, '--html', '-']);
+      const { stdout } = await anyvmaf([ref, good, ...QUICK, '--html', '-']);
       expect(stdout).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
     });
 
@@ -201,7 +199,7 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
       const nowhere = await anyvmaf([ref, good, '--html', files.at('no/page.html')]);
       expectFailure(nowhere, 2, 'its folder does not exist');
       if (existsSync('/dev/full'))
-        expectFailure(await anyvmaf([ref, good, '--html', '/dev/full']), 2, 'the disk is full');
+        expectFailure(await anyvmaf([ref, good, ...QUICK, '--html', '/dev/full']), 2, 'the disk is full');
       expect(readdirSync(files.at('.')).filter((name) => name.includes('.tmp'))).toEqual([]);
     });
   });
@@ -248,7 +246,7 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
       expect((await anyvmaf(['align', long25, shifted, '--window', '20'])).stdout).toContain('--offset 7');
       const scores = await Promise.all(
         [['--offset', '7'], ['--offset', 'auto'], []].map((option) =>
-          anyvmaf([long25, shifted, '-q', ...option]),
+          anyvmaf([long25, shifted, '-q', ...ALONE, ...option]),
         ),
       );
       const [told, found, none] = scores.map((one) => Number(one.stdout.replace(/^.*: /, '')));
@@ -343,7 +341,7 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
       '%s, half a file of %s: an error with its time, scores up to it when allowed',
       async (decoder, extension) => {
         const half = cutWithin(extension);
-        const args = [ref, half, '--decoder', decoder, ...PSNR, '--csv'];
+        const args = [ref, half, '--decoder', decoder, ...QUICK, '--csv'];
         expectFailure(
           await anyvmaf(args),
           2,
@@ -376,9 +374,9 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
       const half = cutWithin('mkv');
       expectFailure(await anyvmaf([half, half]), 2, 'half.mkv is cut off');
       // The frames that are compared are all there.
-      expect((await anyvmaf([half, half, '--range', '0-3', ...PSNR])).code).toBe(0);
+      expect((await anyvmaf([half, half, '--range', '0-3', ...QUICK])).code).toBe(0);
       const short = ffmpeg(files.at('short.mkv'), ['-i', ref, '-frames:v', '4']);
-      expect((await anyvmaf([half, short, ...PSNR])).code).toBe(0);
+      expect((await anyvmaf([half, short, ...QUICK])).code).toBe(0);
     });
 
     test('URLs that nobody answers, or without such a file', async () => {
@@ -405,7 +403,7 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
 
     test('one bad file among several', async () => {
       // Those that can be scored are; the table and the exit code tell of the other.
-      const { code, stdout, stderr } = await anyvmaf([ref, good, files.at('none.mp4'), poor]);
+      const { code, stdout, stderr } = await anyvmaf([ref, good, files.at('none.mp4'), poor, ...ALONE]);
       expect(code).toBe(2);
       const rows = stdout.split('\n').filter((line) => /^(h264|none)/.test(line));
       expect(rows).toHaveLength(3);
@@ -418,7 +416,20 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
     test('one bad file among several, in reports', async () => {
       const [page, file] = [files.at('some.html'), files.at('some.json')];
       const bad = ['none1.mp4', 'none2.mp4', 'none3.mp4', 'none4.mp4', 'none5.mp4'].map(files.at);
-      const args = [ref, ...bad, good, '-q', '--json', '-o', file, '--html', page, '--fail-under', '100'];
+      const args = [
+        ref,
+        ...bad,
+        good,
+        '-q',
+        ...ALONE,
+        '--json',
+        '-o',
+        file,
+        '--html',
+        page,
+        '--fail-under',
+        '100',
+      ];
       const { code, stderr } = await anyvmaf(args);
       expect(code).toBe(2);
       expect(stderr).toContain('below --fail-under');
@@ -472,7 +483,7 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
     });
 
     test('of several encodes is one report after the other, as in a file', async () => {
-      const options = ['--ndjson', ...PSNR];
+      const options = ['--ndjson', ...QUICK];
       const file = files.at('lines.ndjson');
       const { stdout } = await anyvmaf([ref, good, poor, ...options]);
       await anyvmaf([ref, good, poor, ...options, '-o', file]);
@@ -490,7 +501,7 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
   test('stored frames have a size and a bit rate in the table too', async () => {
     const stored = ffmpeg(files.at('stored.y4m'), ['-i', good]);
     const bytes = readFileSync(stored).length;
-    const { stdout } = await anyvmaf([ref, stored, good, '--csv', ...PSNR]);
+    const { stdout } = await anyvmaf([ref, stored, good, '--csv', ...QUICK]);
     const cells = stdout.split('\n')[1]?.split(',') ?? [];
     expect(cells.slice(-4, -2).map(Number)).toEqual([Math.round((bytes * 8 * 25) / FRAMES), bytes]);
   });
@@ -503,7 +514,7 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
   });
 
   test('names of all kinds', async () => {
-    const options = [...PSNR, '--range', '0-2'];
+    const options = [...QUICK, '--range', '0-2'];
     const expected = (await anyvmaf([...options, ref, good])).stdout;
     const odd = ['%03d.mp4', 'concat:a|b.mp4', '-w.mp4', 'a:b.mp4', 'file:x.mp4', '#?&.mp4'];
     // The checks of names without a decoder have them all.

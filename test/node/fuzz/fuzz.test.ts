@@ -47,12 +47,12 @@ function missing(target: string): string {
   return hasFfmpeg ? '' : ` (${needsFfmpeg})`;
 }
 
-/** A tenth of the short run; of decoders, where an input costs most, one container each. */
+/** A twentieth of the short run; of decoders, where an input costs most, one container each. */
 function inputsOf(target: string): number {
   const { short } = TARGETS[target] ?? { short: 0 };
   const encoded = /^(mp4|mkv|webm|ts)-/.exec(target);
-  if (!encoded) return tier(Math.ceil(short / 10), short);
-  return tier(/^mp4-(mediabunny|ffmpeg)|^mkv-wasm/.test(target) ? Math.min(4, short) : 0, short);
+  if (!encoded) return tier(Math.ceil(short / 20), short);
+  return tier(/^mp4-(mediabunny|ffmpeg)|^mkv-wasm/.test(target) ? Math.min(2, short) : 0, short);
 }
 
 const targets = Object.keys(TARGETS).filter((target) => inputsOf(target) > 0);
@@ -115,29 +115,34 @@ const READERS: Readonly<Record<string, (path: string) => unknown>> = {
   '.parquet': (path) => evaluateModel(MODEL, path, { split: 'all' }),
 };
 
+/** Those of a reader that never ends, which takes seconds to see: others of the kind are read by processes elsewhere. */
+const AGAIN = /^endless-\w+-[13]\./;
+const all = readdirSync(FOLDER).filter((name) => !name.endsWith('.onnx'));
+const hostile = tier(
+  all.filter((name) => !AGAIN.test(name)),
+  all,
+);
+
 /** Files that are right, and were read wrongly. */
 const RIGHT = /^narrow-|^proto/;
 
 describe('a hostile file', () => {
-  it.each(readdirSync(FOLDER).filter((name) => !name.endsWith('.onnx')))(
-    '%s is dealt with in one line and in time',
-    async (name) => {
-      const reader = READERS[Object.keys(READERS).find((end) => name.endsWith(end)) ?? ''];
-      if (!reader) throw new Error(`nothing reads ${name}: add a reader`);
-      let refusal: unknown;
-      const started = process.cpuUsage();
-      try {
-        await reader(join(FOLDER, name));
-      } catch (error) {
-        refusal = error;
-      }
-      const { user } = process.cpuUsage(started);
-      expect(user / 1e6).toBeLessThan(5);
-      if (RIGHT.test(name)) return expect(refusal).toBeUndefined();
-      expect(refusal).toBeInstanceOf(AnyvmafError);
-      const { code, message } = refusal as AnyvmafError;
-      expect(code).not.toBe('internal');
-      expect(message).toMatch(/^[^\p{Cc}\p{Cf}\u2028\u2029]{10,3000}$/u);
-    },
-  );
+  it.each(hostile)('%s is dealt with in one line and in time', async (name) => {
+    const reader = READERS[Object.keys(READERS).find((end) => name.endsWith(end)) ?? ''];
+    if (!reader) throw new Error(`nothing reads ${name}: add a reader`);
+    let refusal: unknown;
+    const started = process.cpuUsage();
+    try {
+      await reader(join(FOLDER, name));
+    } catch (error) {
+      refusal = error;
+    }
+    const { user } = process.cpuUsage(started);
+    expect(user / 1e6).toBeLessThan(5);
+    if (RIGHT.test(name)) return expect(refusal).toBeUndefined();
+    expect(refusal).toBeInstanceOf(AnyvmafError);
+    const { code, message } = refusal as AnyvmafError;
+    expect(code).not.toBe('internal');
+    expect(message).toMatch(/^[^\p{Cc}\p{Cf}\u2028\u2029]{10,3000}$/u);
+  });
 });

@@ -183,7 +183,10 @@ describe('health', () => {
 describe('the door', () => {
   it('is shut to other names of this machine, as rebinding attacks use', async () => {
     const { port } = await start();
-    const [heard] = await exchange(port, `POST /mcp HTTP/1.1\r\nHost: evil.example.org\r\n${HEAD}\r\n`);
+    const [heard] = await exchange(
+      port,
+      `POST /mcp HTTP/1.1\r\nHost: evil.example.org\r\nConnection: close\r\n${HEAD}\r\n`,
+    );
     expect(status(heard)).toBe(403);
   });
 

@@ -38,6 +38,39 @@ function linesOf(path: string): readonly Line[] {
     .sort((a, b) => a.job.line - b.job.line);
 }
 
+/** A server whose answers can be held, by which a test sees that a worker asks, and lets it go on. */
+class Gate implements AsyncDisposable {
+  readonly server: FileServer;
+  readonly #held: (() => void)[] = [];
+
+  constructor(server: FileServer) {
+    this.server = server;
+  }
+
+  /** Holds all further answers, or those for which `holds` is true. */
+  shut(holds: (url: string) => boolean = () => true): void {
+    this.#held.length = 0;
+    this.server.behave = (request, response, file) => {
+      if (!file || !holds(request.url ?? '')) return false;
+      this.#held.push(() => this.server.send(request, response, file));
+      return true;
+    };
+  }
+
+  open(): void {
+    this.server.behave = () => false;
+    for (const answer of this.#held.splice(0)) answer();
+  }
+
+  waits(count: number): Promise<void> {
+    return expect.poll(() => this.#held.length).toBe(count);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.server[Symbol.asyncDispose]();
+  }
+}
+
 /** Values per frame that a batch wrote, by name of their file. */
 function framesOf(path: string): readonly (readonly [string, string])[] {
   const names = readdirSync(`${path}.frames`).sort();
@@ -70,23 +103,6 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
   let worker: TestWorker;
   const key = (name: string) => `{anyvmaf}:${name}`;
 
-  /** Answers that wait, by which a test sees that a worker asks, and lets it go on. */
-  const held: (() => void)[] = [];
-  /** Holds all further answers, or those for which `holds` is true. */
-  const shut = (holds: (url: string) => boolean = () => true) => {
-    held.length = 0;
-    server.behave = (request, response, file) => {
-      if (!file || !holds(request.url ?? '')) return false;
-      held.push(() => server.send(request, response, file));
-      return true;
-    };
-  };
-  const opened = () => {
-    server.behave = () => false;
-    for (const answer of held.splice(0)) answer();
-  };
-  const waits = (count: number) => expect.poll(() => held.length).toBe(count);
-
   beforeAll(async () => {
     [redis, server] = [await startRedis(), await FileServer.start()];
     server.keeps = true;
@@ -118,10 +134,16 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
   };
   const metric = async (of: TestWorker, name: RegExp) =>
     Number(new RegExp(`${name.source} (\\d+)`).exec(await (await metricsOf(of)).text())?.[1] ?? 0);
-  const heldJob = (name: string, rows = ['']) =>
+  /** A gate of a test of its own, and what lets workers fetch through it. */
+  const openGate = async () => {
+    const gate = new Gate(await FileServer.start());
+    gate.server.add('/d.y4m', readFileSync(`${media}/d.y4m`));
+    return { gate, way: `--allow-url=${gate.server.host}` };
+  };
+  const heldJob = (gate: Gate, name: string, rows = ['']) =>
     files.put(
       `media/${name}.csv`,
-      `reference,distorted,subsample\n${rows.map((row) => `r.y4m,${server.url('/d.y4m')},${row}\n`).join('')}`,
+      `reference,distorted,subsample\n${rows.map((row) => `r.y4m,${gate.server.url('/d.y4m')},${row}\n`).join('')}`,
     );
 
   it('gives the lines of a batch on one machine, cuts what is long, and goes on where it ended', async () => {
@@ -185,99 +207,12 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
     expect(await metric(worker, /worker_concurrency/)).toBe(2);
   });
 
-  it('gives a task back at once when its worker is told to end, which is no failure', async () => {
-    const url = `${redis.url}?queue=back`;
-    const own = await QueueConnection.open(queueAddress(url));
-    shut();
-    const out = files.at('back.jsonl');
-    const following = anyvmaf(['batch', heldJob('back'), '-o', out, '--queue', url, '--attempts', '1']);
-    const first = await workAt(url, '--lease', '3600');
-    await waits(1);
-    expect(await own.counts()).toMatchObject({ active: 1 });
-    expect(await first.stop('SIGTERM')).toBe(0);
-    expect(await own.counts()).toMatchObject({ active: 0, waiting: 1, failed: 0 });
-    await own.close();
-    opened();
-    await using _ = await workAt(url);
-    expect(await following).toMatchObject({ code: 0 });
-  });
-
-  it('takes the task of a silent worker, whose late result does no harm', async () => {
-    const url = `${redis.url}?queue=silent`;
-    const out = files.at('silent.jsonl');
-    const at = ['--queue', url, '--results', results];
-    await using silent = await workAt(url, '--results', results, '--lease', '2', '--metrics', '0');
-    const following = anyvmaf(['batch', heldJob('silent'), '-o', out, ...at, '--part-length', '15f']);
-    // The pair is cut first; then its parts are asked for.
-    let opens = 0;
-    shut((path) => path === '/d.y4m' && ++opens > 1);
-    await waits(1);
-    silent.child.kill('SIGSTOP');
-    server.behave = () => false;
-    await using _ = await workAt(url, '--results', results, '--lease', '2');
-    expect(await following).toMatchObject({ code: 0 });
-    opened();
-    silent.child.kill('SIGCONT');
-    await expect.poll(() => metric(silent, /worker_tasks_active/)).toBe(0);
-    expect(await silent.stop()).toBe(0);
-    expect(linesOf(out)).toHaveLength(1);
-    const own = await QueueConnection.open(queueAddress(url));
-    expect(await own.counts()).toEqual({ waiting: 0, delayed: 0, active: 0, failed: 0 });
-    await own.close();
-    expect(await redis.client.keys('{silent}:parts:*')).toEqual([]);
-    expect(readdirSync(results)).toEqual([]);
-  });
-
-  it('lets a job that kills what scores it fail alone', async () => {
-    const url = `${redis.url}?queue=poison`;
-    const out = files.at('poison.jsonl');
-    await using poisoned = await workAt(url);
-    const { pid } = poisoned.child;
-    shut();
-    const jobs = files.put(
-      'media/poison.csv',
-      `reference,distorted\nr.y4m,${server.url('/d.y4m')}\nr.y4m,d.y4m\n`,
-    );
-    const following = anyvmaf(['batch', jobs, '-o', out, '--queue', url, '--attempts', '2']);
-    for (let attempt = 1; attempt <= 2; attempt++) {
-      await waits(attempt);
-      // The process that scores is the worker's only child.
-      const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
-      process.kill(Number(child), 'SIGKILL');
-    }
-    const ran = await following;
-    opened();
-    expect(ran).toMatchObject({ code: 2, stdout: expect.stringContaining('2 jobs; 1 failed') });
-    const [bad, good] = linesOf(out);
-    expect(bad?.error).toMatchObject({ code: 'internal', message: expect.stringContaining('SIGKILL') });
-    expect(good?.error).toBeUndefined();
-    expect(poisoned.child.exitCode).toBe(null);
-  });
-
-  it('fails a job that takes longer than its worker or it says, at once, and goes on', async () => {
-    const url = `${redis.url}?queue=late`;
-    const out = files.at('late.jsonl');
-    await using _ = await workAt(url, '--max-seconds', '8');
-    shut();
-    const jobs = files.put(
-      'media/late.csv',
-      `reference,distorted,max_seconds,subsample\nr.y4m,${server.url('/d.y4m')},,\nr.y4m,${server.url('/d.y4m')},0.5,2\nr.y4m,d.y4m,,\n`,
-    );
-    const ran = await anyvmaf(['batch', jobs, '-o', out, '--queue', url, '--attempts', '3']);
-    opened();
-    expect(ran).toMatchObject({ code: 2, stdout: expect.stringContaining('3 jobs; 2 failed') });
-    expect(linesOf(out).map(({ error }) => error && [error.code, error.message])).toEqual([
-      ['resource', 'it took longer than 8 s, the limit of the worker (--max-seconds)'],
-      ['resource', expect.stringContaining('--max-seconds is 0.5, but scoring took longer')],
-      undefined,
-    ]);
-  });
-
   it('cancels jobs that wait and that run', async () => {
     const out = files.at('cancelled.jsonl');
-    shut();
-    const following = batch(heldJob('cancel', [...'123456']), out, '--priority', '1');
-    await waits(2);
+    const gate = new Gate(server);
+    gate.shut();
+    const following = batch(heldJob(gate, 'cancel', [...'123456']), out, '--priority', '1');
+    await gate.waits(2);
     const cancelled = await anyvmaf(['queue', 'cancel', '--all', '--results', results, '--queue', redis.url]);
     expect(cancelled).toMatchObject({ code: 0, stdout: '6 jobs cancelled\n' });
     expect(await following).toMatchObject({ code: 2 });
@@ -285,7 +220,7 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
     expect(errors).toEqual(Array(6).fill({ code: 'aborted', message: 'cancelled' }));
     // What runs is stopped within seconds, although no video comes.
     await expect.poll(state).toMatchObject({ active: 0 });
-    opened();
+    gate.open();
     expect(readdirSync(results)).toEqual([]);
   });
 
@@ -380,7 +315,236 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
     expect(await anyvmaf(['queue', 'retry', '--queue', redis.url])).toMatchObject({ code: 0 });
   });
 
-  it('reads videos by URL where the worker may, and keeps large results behind one', async () => {
+  it.skipIf(!hasFfmpeg)(
+    `does not cut what each part would have to fetch whole (${needsFfmpeg})`,
+    async () => {
+      const film = { codec: 'h264', frames: 60, size: '96x64' } as const;
+      const [mp4, mkv, ts] = ['mp4', 'mkv', 'ts'].map((extension) =>
+        readFileSync(encode({ ...film, extension })),
+      ) as [Buffer, Buffer, Buffer];
+      const videosOf = { '/a.mp4': mp4, '/a.ts': ts, '/scattered': mkv, ...tier({}, { '/a.mkv': mkv }) };
+      for (const [name, bytes] of Object.entries(videosOf)) server.add(name, bytes);
+      const parts = () => metric(worker, /kind="part",outcome="done"\}/);
+      const [seekable = '', ...others] = Object.keys(videosOf);
+      for (const [i, names] of [[seekable], others].entries()) {
+        const before = await parts();
+        const rows = names.map((name) => `${server.url('/a.mp4')},${server.url(name)}\n`);
+        const jobs = files.put(`media/cut-${i}.csv`, `reference,distorted\n${rows.join('')}`);
+        const ran = await batch(jobs, files.at(`cut-${i}.jsonl`), '--part-length', '30f');
+        expect(ran, ran.stderr).toMatchObject({ code: 0 });
+        expect((await parts()) - before, names.join()).toBe(i === 0 ? 2 : 0);
+      }
+    },
+  );
+
+  it('leaves URLs alone where the worker was not told of a host', async () => {
+    server.requests.length = 0;
+    const url = `${redis.url}?queue=no-urls`;
+    await using _ = await startWorker(['--queue', url, '--allow', media]);
+    const out = files.at('no-urls.jsonl');
+    const ran = await anyvmaf(['batch', heldJob(new Gate(server), 'no-urls'), '-o', out, '--queue', url]);
+    expect(ran).toMatchObject({ code: 2 });
+    expect(linesOf(out)[0]?.error).toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('this worker reads files only'),
+    });
+    expect(server.requests).toEqual([]);
+  });
+
+  it.each([
+    [[], 'name one with --allow DIR or --allow-url HOST'],
+    [['--allow-url', 'http://x'], 'must be a host'],
+    [['--allow', tmpdir(), '--results', 'http://127.0.0.1:1/scores'], 'on a host that is not allowed'],
+  ])('has no worker with %j', async (args, why) => {
+    expect(await anyvmaf(['work', '--queue', redis.url, ...args])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(why),
+    });
+  });
+
+  it('refuses a name that the queue does not take, before anything is submitted', async () => {
+    const url = `${redis.url}?queue=names`;
+    for (const [i, name] of ['a\\u0000b.y4m', 'a\\nb.y4m', 'x'.repeat(5000)].entries()) {
+      const jobs = files.put(
+        `media/names-${i}.jsonl`,
+        `{"reference":"r.y4m","distorted":"d.y4m"}\n{"reference":"r.y4m","distorted":"${name}"}\n`,
+      );
+      const ran = await anyvmaf(['batch', jobs, '-o', files.at(`names-${i}.jsonl`), '--queue', url]);
+      expect(ran).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/^anyvmaf: line 2: a name or option has more than 4096 .*\n$/),
+      });
+      expect(await redis.client.keys('{names}:*')).toEqual([]);
+    }
+  });
+
+  it('fails jobs, and no worker, when a folder is gone', async () => {
+    for (const name of ['own/r.y4m', 'own/d.y4m']) copyTo(name);
+    const one = files.put('own.csv', 'reference,distorted\nown/r.y4m,own/d.y4m\n');
+    renameSync(own, files.at('own-away'));
+    expect(await batch(one, files.at('own-1.jsonl'), '--attempts', '1')).toMatchObject({ code: 2 });
+    expect(linesOf(files.at('own-1.jsonl'))[0]?.error?.message).toContain('not under an allowed folder');
+    renameSync(files.at('own-away'), own);
+    const again = await batch(one, files.at('own-2.jsonl'), '--attempts', '1', '--retry-failed');
+    expect(again).toMatchObject({ code: 0 });
+  });
+
+  it('takes the task of a silent worker, whose late result does no harm', async () => {
+    const { gate, way } = await openGate();
+    await using _gate = gate;
+    const url = `${redis.url}?queue=silent`;
+    const out = files.at('silent.jsonl');
+    const at = ['--queue', url, '--results', results];
+    await using silent = await workAt(url, way, '--results', results, '--lease', '2', '--metrics', '0');
+    const following = anyvmaf(['batch', heldJob(gate, 'silent'), '-o', out, ...at, '--part-length', '15f']);
+    // The pair is cut first; then its parts are asked for.
+    let opens = 0;
+    gate.shut((path) => path === '/d.y4m' && ++opens > 1);
+    await gate.waits(1);
+    silent.child.kill('SIGSTOP');
+    gate.server.behave = () => false;
+    await using _ = await workAt(url, way, '--results', results, '--lease', '2');
+    expect(await following).toMatchObject({ code: 0 });
+    gate.open();
+    silent.child.kill('SIGCONT');
+    await expect.poll(() => metric(silent, /worker_tasks_active/)).toBe(0);
+    expect(await silent.stop()).toBe(0);
+    expect(linesOf(out)).toHaveLength(1);
+    const own = await QueueConnection.open(queueAddress(url));
+    expect(await own.counts()).toEqual({ waiting: 0, delayed: 0, active: 0, failed: 0 });
+    await own.close();
+    expect(await redis.client.keys('{silent}:parts:*')).toEqual([]);
+    expect(readdirSync(results)).toEqual([]);
+  });
+
+  it('that takes nothing says why, once, and is used again when it takes jobs', async () => {
+    const { gate, way } = await openGate();
+    await using _gate = gate;
+    await using replica = await startRedis();
+    const args = ['--queue', replica.url];
+    await using patient = await workAt(replica.url, way, '--lease', '2');
+    const small = files.put('media/small.csv', 'reference,distorted\nr.y4m,d.y4m\n');
+    const submit = (out: string) => anyvmaf(['batch', small, '-o', files.at(out), ...args]);
+    // A replica without a master takes no writes.
+    await replica.client.call('REPLICAOF', '127.0.0.1', '1');
+    const readOnly = await submit('replica.jsonl');
+    expect(readOnly).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/the server of the queue at \S+ refuses: .*READONLY/),
+    });
+    await patient.says(/trouble with the queue at \S+, which is tried again: /);
+    await replica.client.call('REPLICAOF', 'NO', 'ONE');
+    await replica.client.config('SET', 'maxmemory', '1mb');
+    const full = await submit('memory.jsonl');
+    expect(full).toMatchObject({ code: 2, stderr: expect.stringMatching(/refuses: .*OOM/) });
+    for (const { stderr } of [readOnly, full]) expect(stderr.split('\n').length).toBeLessThan(4);
+    await replica.client.config('SET', 'maxmemory', '0');
+    expect(await submit('again.jsonl')).toMatchObject({ code: 0 });
+    expect(patient.said().split('\n').length).toBeLessThan(10);
+    // A result that cannot be told is found again once it can.
+    gate.shut();
+    const following = anyvmaf([
+      'batch',
+      heldJob(gate, 'full-redis'),
+      '-o',
+      files.at('full-redis.jsonl'),
+      ...args,
+    ]);
+    await gate.waits(1);
+    const before = patient.said().length;
+    await replica.client.config('SET', 'maxmemory', '1mb');
+    gate.open();
+    await expect.poll(() => patient.said().slice(before)).toMatch(/OOM/);
+    await replica.client.config('SET', 'maxmemory', '0');
+    const followed = await following;
+    expect(followed, followed.stderr + patient.said()).toMatchObject({ code: 0 });
+    // So it is after the server was killed, and started again with what it had.
+    gate.shut();
+    const resumed = anyvmaf([
+      'batch',
+      heldJob(gate, 'restarted', ['2']),
+      '-o',
+      files.at('restarted.jsonl'),
+      ...args,
+    ]);
+    await gate.waits(1);
+    await replica.restart();
+    gate.open();
+    expect(await resumed).toMatchObject({ code: 0 });
+    expect(linesOf(files.at('restarted.jsonl'))).toHaveLength(1);
+    expect(await patient.stop()).toBe(0);
+  });
+
+  // Each at a queue of its own; most of their time they wait.
+  it.concurrent('gives a task back at once when its worker is told to end, which is no failure', async () => {
+    const { gate, way } = await openGate();
+    await using _gate = gate;
+    const url = `${redis.url}?queue=back`;
+    const own = await QueueConnection.open(queueAddress(url));
+    gate.shut();
+    const out = files.at('back.jsonl');
+    const following = anyvmaf(['batch', heldJob(gate, 'back'), '-o', out, '--queue', url, '--attempts', '1']);
+    const first = await workAt(url, way, '--lease', '3600');
+    await gate.waits(1);
+    expect(await own.counts()).toMatchObject({ active: 1 });
+    expect(await first.stop('SIGTERM')).toBe(0);
+    expect(await own.counts()).toMatchObject({ active: 0, waiting: 1, failed: 0 });
+    await own.close();
+    gate.open();
+    await using _ = await workAt(url, way);
+    expect(await following).toMatchObject({ code: 0 });
+  });
+
+  it.concurrent('lets a job that kills what scores it fail alone', async () => {
+    const { gate, way } = await openGate();
+    await using _gate = gate;
+    const url = `${redis.url}?queue=poison`;
+    const out = files.at('poison.jsonl');
+    await using poisoned = await workAt(url, way);
+    const { pid } = poisoned.child;
+    gate.shut();
+    const jobs = files.put(
+      'media/poison.csv',
+      `reference,distorted\nr.y4m,${gate.server.url('/d.y4m')}\nr.y4m,d.y4m\n`,
+    );
+    const following = anyvmaf(['batch', jobs, '-o', out, '--queue', url, '--attempts', '2']);
+    for (let attempt = 1; attempt <= 2; attempt++) {
+      await gate.waits(attempt);
+      // The process that scores is the worker's only child.
+      const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+      process.kill(Number(child), 'SIGKILL');
+    }
+    const ran = await following;
+    gate.open();
+    expect(ran).toMatchObject({ code: 2, stdout: expect.stringContaining('2 jobs; 1 failed') });
+    const [bad, good] = linesOf(out);
+    expect(bad?.error).toMatchObject({ code: 'internal', message: expect.stringContaining('SIGKILL') });
+    expect(good?.error).toBeUndefined();
+    expect(poisoned.child.exitCode).toBe(null);
+  });
+
+  it.concurrent('fails a job that takes longer than its worker or it says, at once, and goes on', async () => {
+    const { gate, way } = await openGate();
+    await using _gate = gate;
+    const url = `${redis.url}?queue=late`;
+    const out = files.at('late.jsonl');
+    await using _ = await workAt(url, way, '--max-seconds', '20');
+    gate.shut();
+    const jobs = files.put(
+      'media/late.csv',
+      `reference,distorted,max_seconds,subsample\nr.y4m,${gate.server.url('/d.y4m')},,\nr.y4m,${gate.server.url('/d.y4m')},0.5,2\nr.y4m,d.y4m,,\n`,
+    );
+    const ran = await anyvmaf(['batch', jobs, '-o', out, '--queue', url, '--attempts', '3']);
+    gate.open();
+    expect(ran).toMatchObject({ code: 2, stdout: expect.stringContaining('3 jobs; 2 failed') });
+    expect(linesOf(out).map(({ error }) => error && [error.code, error.message])).toEqual([
+      ['resource', 'it took longer than 20 s, the limit of the worker (--max-seconds)'],
+      ['resource', expect.stringContaining('--max-seconds is 0.5, but scoring took longer')],
+      undefined,
+    ]);
+  });
+
+  it.concurrent('reads videos by URL where the worker may, and keeps large results behind one', async () => {
     server.requests.length = 0;
     const signed = (name: string, signature = 'SECRET') =>
       `${server.url(`/${name}`)}?X-Signature=${signature}`;
@@ -420,132 +584,7 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
     expect(dead.stdout).not.toContain('SECRET');
   });
 
-  it.skipIf(!hasFfmpeg)(
-    `does not cut what each part would have to fetch whole (${needsFfmpeg})`,
-    async () => {
-      const film = { codec: 'h264', frames: 60, size: '96x64' } as const;
-      const [mp4, mkv, ts] = ['mp4', 'mkv', 'ts'].map((extension) =>
-        readFileSync(encode({ ...film, extension })),
-      ) as [Buffer, Buffer, Buffer];
-      const videosOf = { '/a.mp4': mp4, '/a.ts': ts, '/scattered': mkv, ...tier({}, { '/a.mkv': mkv }) };
-      for (const [name, bytes] of Object.entries(videosOf)) server.add(name, bytes);
-      const parts = () => metric(worker, /kind="part",outcome="done"\}/);
-      for (const name of Object.keys(videosOf)) {
-        const before = await parts();
-        const jobs = files.put(
-          `media/cut${name.replace('/', '-')}.csv`,
-          `reference,distorted\n${server.url('/a.mp4')},${server.url(name)}\n`,
-        );
-        const ran = await batch(jobs, files.at(`cut${name.replace('/', '-')}.jsonl`), '--part-length', '30f');
-        expect(ran, ran.stderr).toMatchObject({ code: 0 });
-        expect((await parts()) - before, name).toBe(name === '/a.mp4' ? 2 : 0);
-      }
-    },
-  );
-
-  it('leaves URLs alone where the worker was not told of a host', async () => {
-    server.requests.length = 0;
-    const url = `${redis.url}?queue=no-urls`;
-    await using _ = await startWorker(['--queue', url, '--allow', media]);
-    const out = files.at('no-urls.jsonl');
-    const ran = await anyvmaf(['batch', heldJob('no-urls'), '-o', out, '--queue', url]);
-    expect(ran).toMatchObject({ code: 2 });
-    expect(linesOf(out)[0]?.error).toMatchObject({
-      code: 'usage',
-      message: expect.stringContaining('this worker reads files only'),
-    });
-    expect(server.requests).toEqual([]);
-  });
-
-  it.each([
-    [[], 'name one with --allow DIR or --allow-url HOST'],
-    [['--allow-url', 'http://x'], 'must be a host'],
-    [['--allow', tmpdir(), '--results', 'http://127.0.0.1:1/scores'], 'on a host that is not allowed'],
-  ])('has no worker with %j', async (args, why) => {
-    expect(await anyvmaf(['work', '--queue', redis.url, ...args])).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining(why),
-    });
-  });
-
-  it('refuses a name that the queue does not take, before anything is submitted', async () => {
-    const url = `${redis.url}?queue=names`;
-    for (const [i, name] of ['a\\u0000b.y4m', 'a\\nb.y4m', 'x'.repeat(5000)].entries()) {
-      const jobs = files.put(
-        `media/names-${i}.jsonl`,
-        `{"reference":"r.y4m","distorted":"d.y4m"}\n{"reference":"r.y4m","distorted":"${name}"}\n`,
-      );
-      const ran = await anyvmaf(['batch', jobs, '-o', files.at(`names-${i}.jsonl`), '--queue', url]);
-      expect(ran).toMatchObject({
-        code: 1,
-        stderr: expect.stringMatching(/^anyvmaf: line 2: a name or option has more than 4096 .*\n$/),
-      });
-      expect(await redis.client.keys('{names}:*')).toEqual([]);
-    }
-  });
-
-  it('that takes nothing says why, once, and is used again when it takes jobs', async () => {
-    await using replica = await startRedis();
-    const args = ['--queue', replica.url];
-    await using patient = await workAt(replica.url, '--lease', '2');
-    const small = files.put('media/small.csv', 'reference,distorted\nr.y4m,d.y4m\n');
-    const submit = (out: string) => anyvmaf(['batch', small, '-o', files.at(out), ...args]);
-    // A replica without a master takes no writes.
-    await replica.client.call('REPLICAOF', '127.0.0.1', '1');
-    const readOnly = await submit('replica.jsonl');
-    expect(readOnly).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/the server of the queue at \S+ refuses: .*READONLY/),
-    });
-    await patient.says(/trouble with the queue at \S+, which is tried again: /);
-    await replica.client.call('REPLICAOF', 'NO', 'ONE');
-    await replica.client.config('SET', 'maxmemory', '1mb');
-    const full = await submit('memory.jsonl');
-    expect(full).toMatchObject({ code: 2, stderr: expect.stringMatching(/refuses: .*OOM/) });
-    for (const { stderr } of [readOnly, full]) expect(stderr.split('\n').length).toBeLessThan(4);
-    await replica.client.config('SET', 'maxmemory', '0');
-    expect(await submit('again.jsonl')).toMatchObject({ code: 0 });
-    expect(patient.said().split('\n').length).toBeLessThan(10);
-    // A result that cannot be told is found again once it can.
-    shut();
-    const following = anyvmaf(['batch', heldJob('full-redis'), '-o', files.at('full-redis.jsonl'), ...args]);
-    await waits(1);
-    const before = patient.said().length;
-    await replica.client.config('SET', 'maxmemory', '1mb');
-    opened();
-    await expect.poll(() => patient.said().slice(before)).toMatch(/OOM/);
-    await replica.client.config('SET', 'maxmemory', '0');
-    const followed = await following;
-    expect(followed, followed.stderr + patient.said()).toMatchObject({ code: 0 });
-    // So it is after the server was killed, and started again with what it had.
-    shut();
-    const resumed = anyvmaf([
-      'batch',
-      heldJob('restarted', ['2']),
-      '-o',
-      files.at('restarted.jsonl'),
-      ...args,
-    ]);
-    await waits(1);
-    await replica.restart();
-    opened();
-    expect(await resumed).toMatchObject({ code: 0 });
-    expect(linesOf(files.at('restarted.jsonl'))).toHaveLength(1);
-    expect(await patient.stop()).toBe(0);
-  });
-
-  it('fails jobs, and no worker, when a folder is gone', async () => {
-    for (const name of ['own/r.y4m', 'own/d.y4m']) copyTo(name);
-    const one = files.put('own.csv', 'reference,distorted\nown/r.y4m,own/d.y4m\n');
-    renameSync(own, files.at('own-away'));
-    expect(await batch(one, files.at('own-1.jsonl'), '--attempts', '1')).toMatchObject({ code: 2 });
-    expect(linesOf(files.at('own-1.jsonl'))[0]?.error?.message).toContain('not under an allowed folder');
-    renameSync(files.at('own-away'), own);
-    const again = await batch(one, files.at('own-2.jsonl'), '--attempts', '1', '--retry-failed');
-    expect(again).toMatchObject({ code: 0 });
-  });
-
-  it('fails jobs, and no worker, when the disk is full', async () => {
+  it.concurrent('fails jobs, and no worker, when the disk is full', async () => {
     const place = files.at('place');
     mkdirSync(place);
     const url = `${redis.url}?queue=full`;

@@ -33,6 +33,7 @@ import { noGpu, SWIFTSHADER } from '../../../support/gpu.js';
 import { call, copyModel, fakeContext, refused, videoFolder } from '../../../support/mcp-tools.js';
 import { linear } from '../../../support/onnx.js';
 import { parquet } from '../../../support/tables.js';
+import { exhaustive } from '../../../support/tier.js';
 
 const context = () => fakeContext(videoFolder());
 const ask = <Document = Record<string, unknown>>(tool: Tool, args: Readonly<Record<string, unknown>> = {}) =>
@@ -254,7 +255,8 @@ describe('backends', () => {
   });
 });
 
-describe.skipIf(noGpu)('a GPU, here the software adapter', () => {
+// Tests of shaders score on the same adapter; this is one more run of all of them.
+describe.skipIf(noGpu || !exhaustive)('a GPU, here the software adapter', () => {
   it('is probed by scoring on it', async () => {
     vi.stubEnv('VK_ICD_FILENAMES', SWIFTSHADER);
     const health = await ask(probeBackendTool, { backend: 'webgpu' });
