@@ -35,7 +35,7 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
   const y4m = (name: string, path: string, chain: string) =>
     file(name, ['-i', path, '-vf', chain, '-strict', '-1', '-f', 'yuv4mpegpipe']);
 
-  const kinds: readonly (readonly [string, () => string, string, readonly string[]])[] = [
+  const kinds: readonly (readonly [string, () => string, string, string[]])[] = [
     [
       'jpeg',
       () => from('still.jpg', '-q:v', '6'),
@@ -71,7 +71,7 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
     'compares %s with PNG by a conversion that the report states',
     async (name, make, chain, said) => {
       const distorted = make();
-      const options = { threads: 0, features: ['psnr'], commonBitDepth: true, preflight: false } as const;
+      const options = { threads: 0, ...PSNR, commonBitDepth: true, preflight: false } as const;
       const report = await score({ reference: png(), distorted }, options);
       // JPEG has a matrix, which is taken for the other picture too.
       const by = name === 'jpeg' ? BY_601 : FROM_RGB;
@@ -89,7 +89,7 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
   );
 
   it('compares a picture with itself as equal, and two kinds as alike', async () => {
-    const options = { threads: 0, features: ['psnr'] } as const;
+    const options = { threads: 0, ...PSNR } as const;
     const same = await score({ reference: png(), distorted: from('copy.png') }, options);
     expect(same.pooled_metrics.psnr_cb).toMatchObject({ mean: 60 });
     const webp = await score({ reference: png(), distorted: from('still.webp', '-quality', '95') }, options);
@@ -101,7 +101,7 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
   it('compares AVIF with PNG as the picture that ffmpeg decodes', async () => {
     const made = ['-vf', `${FROM_RGB},format=yuv444p`, '-colorspace', 'bt709', '-color_range', 'tv'];
     const distorted = from('still.avif', ...made, '-c:v', 'libaom-av1', '-still-picture', '1', '-crf', '45');
-    const options = { threads: 0, features: ['psnr'], preflight: false } as const;
+    const options = { threads: 0, ...PSNR, preflight: false } as const;
     const report = await score({ reference: png(), distorted }, options);
     expect(report.pairing?.distorted).toMatchObject({
       codec: 'av1',
@@ -169,7 +169,11 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
 
   it('RGB keeps the matrix of the other video when it is filtered too, and as the distorted one', async () => {
     const pair = { reference: encoded('by-default.mp4', '-pix_fmt', 'yuv420p'), distorted: master() };
-    const { findings } = await inspect(pair, { cropReference: '160:96:0:0', cropDistorted: '160:96:0:0' });
+    const { findings } = await inspect(pair, {
+      cropReference: '160:96:0:0',
+      cropDistorted: '160:96:0:0',
+      models: [],
+    });
     expect(findings.filter(({ severity, code }) => severity === 'warning' && code !== 'swapped')).toEqual([]);
     expect(findings).toContainEqual(
       expect.objectContaining({ code: 'matrix', message: expect.stringContaining('the matrix smpte170m') }),
@@ -182,7 +186,7 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
       const distorted = file(name, ['-i', video, ...args]);
       const [one, other] = await Promise.all(
         (['ffmpeg', 'wasm'] as const).map((decoder) =>
-          score({ reference: video, distorted }, { threads: 0, features: ['psnr'], decoder }),
+          score({ reference: video, distorted }, { threads: 0, ...PSNR, decoder }),
         ),
       );
       expect(other?.frames).toEqual(one?.frames);
@@ -257,7 +261,7 @@ describe.runIf(hasFfmpeg)(`encoded video from pipes (${needsFfmpeg})`, () => {
   it('ends with the run, however much is still to come', async () => {
     const report = await score(
       { reference: piped(video()), distorted: piped(low()) },
-      { threads: 0, frameCount: 2 },
+      { threads: 0, frameCount: 2, ...PSNR },
     );
     expect(report.frames.length).toBe(2);
     const stop = new AbortController();
@@ -308,7 +312,7 @@ describe.runIf(hasFfmpeg)(`sequences of pictures (${needsFfmpeg})`, () => {
   });
   afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-  const options = { threads: 0, features: ['psnr'], rate: '24000/1001', preflight: false } as const;
+  const options = { threads: 0, ...PSNR, rate: '24000/1001', preflight: false } as const;
 
   it.each([
     ['numbers', () => at('shots', 'frame_%04d.png')],
@@ -363,7 +367,7 @@ describe.runIf(hasFfmpeg)(`sequences of pictures (${needsFfmpeg})`, () => {
     await expect(score({ reference: video, distorted: at('shots') }, fast)).rejects.toThrow(/rate is "fast"/);
     const report = await score(
       { reference: at('shots'), distorted: at('shots') },
-      { threads: 0, preflight: false },
+      { threads: 0, preflight: false, ...PSNR },
     );
     expect(report.pairing?.reference.frameRate).toEqual({ num: 25, den: 1 });
   });
