@@ -8,6 +8,19 @@ import { fileURLToPath } from 'node:url';
 
 const SCRIPT = fileURLToPath(new URL('./fake-vmaf.mjs', import.meta.url));
 
+const STOCK = ['reference', 'distorted', 'width', 'model', 'gpumask', 'cpumask', 'threads', 'subsample'];
+const GPU = ['no_cuda', 'no_sycl', 'no_hip', 'no_metal', 'sycl_device', 'hip_device', 'metal_device'];
+
+/** Modes that fail when they are asked for help. */
+const WITHOUT_HELP = ['hang-help', 'crash-help', 'garbage'];
+
+/** What it says when it is asked for help, for a shell's printf: a start of Node.js takes longer than most tests. */
+function helpOf(mode: string): string {
+  const gpus = ['gpu', 'gpu-broken', 'liar', 'exclusive'].includes(mode);
+  const options = [...STOCK, ...(gpus ? GPU : []), ...(mode === 'exclusive' ? ['backend', 'precision'] : [])];
+  return `Usage: vmaf [options]\\n${options.map((option) => ` --${option} $x: text\\n`).join('')}`;
+}
+
 /** A program in a folder of its own. */
 export interface FakeVmaf {
   readonly path: string;
@@ -15,13 +28,22 @@ export interface FakeVmaf {
   runs(): readonly (readonly string[])[];
 }
 
-/** Makes a fake `vmaf` below `folder`; a shell stands between, as with programs that distributions wrap. */
+/**
+ * Makes a fake `vmaf` below `folder`; a shell stands between, as with programs that distributions wrap, and answers what all
+ * versions answer.
+ */
 export function fakeVmaf(folder: string, mode: string, name = 'vmaf'): FakeVmaf {
   const home = join(folder, `fake-${mode}`);
   mkdirSync(home, { recursive: true });
   const path = join(home, name);
   const record = join(home, 'runs');
-  const script = `#!/bin/sh\nFAKE_VMAF='${mode}' FAKE_VMAF_RECORD='${record}' '${process.execPath}' '${SCRIPT}' "$@"\n`;
+  const asked = WITHOUT_HELP.includes(mode)
+    ? ''
+    : `case "$1" in --help) printf '${helpOf(mode)}' >&2; exit 1;; esac\n`;
+  const script = `#!/bin/sh
+case "$1" in --version) echo 3.2.0 >&2; exit 0;; esac
+${asked}FAKE_VMAF='${mode}' FAKE_VMAF_RECORD='${record}' '${process.execPath}' '${SCRIPT}' "$@"
+`;
   writeFileSync(path, script);
   chmodSync(path, 0o755);
   return {

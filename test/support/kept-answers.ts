@@ -32,10 +32,12 @@ function forgetUnused(folder: string): void {
   const names = readdirSync(folder);
   const key = (name: string) => name.replace(/\..*$/, '');
   for (const name of names) {
-    const { atimeMs } = statSync(join(folder, name));
-    used.set(key(name), Math.max(atimeMs, used.get(key(name)) ?? 0));
+    // Another run may have just given it another name.
+    const found = statSync(join(folder, name), { throwIfNoEntry: false });
+    if (found) used.set(key(name), Math.max(found.atimeMs, used.get(key(name)) ?? 0));
   }
   for (const name of names) {
-    if ((used.get(key(name)) ?? 0) < Date.now() - UNUSED) rmSync(join(folder, name), { force: true });
+    if ((used.get(key(name)) ?? Date.now()) < Date.now() - UNUSED)
+      rmSync(join(folder, name), { force: true });
   }
 }

@@ -3,9 +3,11 @@
  * Native programs for tests: Debian's ffmpeg makes content, and the ffprobe package has a native libvmaf 2.3.0 inside.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { CACHE } from './encode.js';
 
 const FFMPEG = '/usr/bin/ffmpeg';
 
@@ -54,12 +56,26 @@ export function copyFfprobe(folder: string): string {
   return copy;
 }
 
-/** Scores `distorted.y4m` against `reference.y4m` in `cwd` with the native libvmaf, one thread. */
+/** Scores `distorted.y4m` against `reference.y4m` in `cwd` with the native libvmaf, one thread; once per machine. */
 export function nativeVmaf(ffprobe: string, cwd: string, model: string): NativeLog {
+  const hash = createHash('sha256').update(JSON.stringify([model, statSync(ffprobe).size]));
+  for (const side of ['distorted', 'reference']) hash.update(readFileSync(join(cwd, `${side}.y4m`)));
+  const kept = join(CACHE, `native-${hash.digest('hex').slice(0, 16)}.json`);
+  if (!existsSync(kept)) {
+    const log = join(cwd, 'native.json');
+    measureNatively(ffprobe, cwd, model);
+    mkdirSync(CACHE, { recursive: true });
+    copyFileSync(log, `${kept}.${process.pid}`);
+    renameSync(`${kept}.${process.pid}`, kept);
+  }
+  return JSON.parse(readFileSync(kept, 'utf8')) as NativeLog;
+}
+
+/** Leaves `native.json` in `cwd`. */
+function measureNatively(ffprobe: string, cwd: string, model: string): void {
   const filter =
     'movie=distorted.y4m[d];movie=reference.y4m[r];' +
     `[d][r]libvmaf=log_fmt=json:log_path=native.json:n_threads=1:model=version=${model}`;
   const args = ['-v', 'error', '-f', 'lavfi', '-i', filter, '-show_entries', 'frame=pts', '-of', 'csv'];
   execFileSync(ffprobe, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
-  return JSON.parse(readFileSync(join(cwd, 'native.json'), 'utf8')) as NativeLog;
 }

@@ -49,7 +49,7 @@ function file({ name, args, joins }: Made): string {
 }
 
 // At this width the x86 code of that libvmaf gives the portable code's values.
-const source = (size = '512x288', rate = '25', seconds = 0.4) => [
+const source = (size = '512x288', rate = '25', seconds = 0.16) => [
   ...['-f', 'lavfi', '-i', `testsrc2=size=${size}:rate=${rate},trim=duration=${seconds},noise=alls=6`],
 ];
 const FFV1 = ['-c:v', 'ffv1', '-level', '3'];
@@ -96,16 +96,20 @@ const tagged: Made = {
 const fields: Made = {
   name: 'fields.mkv',
   args: [
-    ...source('512x288', '50', 0.8),
+    ...source('512x288', '50', 0.4),
     ...['-vf', 'format=yuv420p,tinterlace=interleave_top', '-flags', '+ilme+ildct', '-c:v', 'mpeg2video'],
     ...['-q:v', '6', '-top', '1', '-r', '25'],
   ],
 };
 const film: Made = {
   name: 'film.mkv',
+  args: [...source('512x288', '24000/1001'), '-pix_fmt', 'yuv420p', ...FFV1],
+};
+const longFilm: Made = {
+  name: 'long-film.mkv',
   args: [...source('512x288', '24000/1001', 0.7), '-pix_fmt', 'yuv420p', ...FFV1],
 };
-const telecined = encode('telecined.mkv', film, 'telecine');
+const telecined = encode('telecined.mkv', longFilm, 'telecine');
 const upright = encode('upright.mp4', master, 'transpose=clock');
 const turned: Made = {
   name: 'turned.mp4',
@@ -263,13 +267,13 @@ const CASES: readonly Case[] = [
     what: 'fields',
     reference: master,
     distorted: fields,
-    options: { deinterlace: true, frameCount: 8 },
-    filters: ['trim=end_frame=8', 'bwdif=mode=send_frame,trim=end_frame=8'],
+    options: { deinterlace: true, frameCount: 4 },
+    filters: ['trim=end_frame=4', 'bwdif=mode=send_frame,trim=end_frame=4'],
     said: ['deinterlaced by bwdif=mode=send_frame'],
   },
   {
     what: 'telecined film',
-    reference: film,
+    reference: longFilm,
     distorted: telecined,
     options: { vfDistorted: 'fieldmatch,decimate', frameCount: 12 },
     filters: ['trim=end_frame=12', 'fieldmatch,decimate,trim=end_frame=12'],
@@ -371,7 +375,8 @@ describe.skipIf(absent !== undefined)(
           ffmpeg(join(folder, `${side}.y4m`), [...input, '-fps_mode', 'passthrough', '-strict', '-1']);
         }
         const native = nativeVmaf(ffprobe, folder, 'vmaf_v0.6.1');
-        const report = await score(pair, { ...options, compat: 'libvmaf-3.0' });
+        // What looking finds has tests of its own.
+        const report = await score(pair, { ...options, compat: 'libvmaf-3.0', preflight: false });
         expect(report.frames.length).toBe(native.frames.length);
         for (const [n, { metrics }] of native.frames.entries()) {
           for (const name of [

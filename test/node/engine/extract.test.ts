@@ -193,12 +193,12 @@ describe.runIf(hasFfmpeg)(`frames of encoded video (${needsFfmpeg})`, () => {
   it.each(MADE.slice(0, tier(1, MADE.length)))(
     'are the same decoded from near by as from the start: $codec $pixelFormat',
     async (made) => {
-      const path = encode({ ...made, frames: 120, size: '160x120', extra: ['-g', '20'] });
-      const expected = await sequential(path, 120);
+      const path = encode({ ...made, frames: 60, size: '96x64', extra: ['-g', '20'] });
+      const expected = await sequential(path, 60);
       expect(
         new Set(expected.map((plane) => plane.reduce((sum, value) => sum + value, 0))).size,
-      ).toBeGreaterThan(60);
-      for (const wanted of [[119], [0, 60, 118], [59, 61, 110]]) {
+      ).toBeGreaterThan(30);
+      for (const wanted of [[59], [0, 30, 58], [39, 41, 50]]) {
         const pairs = await all(extractFrames({ reference: path, distorted: path }, wanted));
         expect(pairs.map(({ index }) => index)).toEqual(wanted);
         for (const { index, reference, distorted } of pairs) {
@@ -211,14 +211,14 @@ describe.runIf(hasFfmpeg)(`frames of encoded video (${needsFfmpeg})`, () => {
   );
 
   it('are what scoring compared: two rates, two sizes', async () => {
-    const reference = encode({ codec: 'h264', frames: 100, rate: 50, size: '320x240', extra: ['-g', '10'] });
-    const distorted = encode({ codec: 'h264', frames: 50, rate: 25, size: '160x120', extra: ['-g', '10'] });
+    const reference = encode({ codec: 'h264', frames: 60, rate: 50, size: '96x64', extra: ['-g', '10'] });
+    const distorted = encode({ codec: 'h264', frames: 30, rate: 25, size: '48x32', extra: ['-g', '10'] });
     const request = { reference, distorted };
     const features = ['psnr'];
     const report = await score(request, { models: [], features, noPrediction: true, threads: 0 });
-    for await (const pair of extractFrames(request, [3, 80])) {
+    for await (const pair of extractFrames(request, [3, 50])) {
       const { y } = pair.reference.planes;
-      expect(y.length).toBe(lumaBytes({ width: 320, height: 240, bitDepth: 8, chroma: '420' }));
+      expect(y.length).toBe(lumaBytes({ width: 96, height: 64, bitDepth: 8, chroma: '420' }));
       expect(pair.distorted.frame).toBe(Math.floor(pair.index / 2)); // between two, the earlier
       let sum = 0;
       for (let i = 0; i < y.length; i++) sum += ((y[i] ?? 0) - (pair.distorted.planes.y[i] ?? 0)) ** 2;
@@ -267,7 +267,7 @@ describe.runIf(hasFfmpeg)(`frames of encoded video (${needsFfmpeg})`, () => {
       ),
     );
     async function* asked() {
-      yield* [10, 11, 59, 9, 9, 12, 0, 58];
+      yield* [10, 11, 59, 9, 9, 0];
     }
     for await (const pair of extractFrames(request, asked()))
       expect(pair.distorted.planes, `${pair.index}`).toEqual(expected[pair.index]?.distorted.planes);

@@ -10,7 +10,7 @@ import { failure } from '../../support/media.js';
 import { smallModel } from '../../support/models.js';
 import { inParts } from '../../support/shards.js';
 import { needsShared, sharedPath } from '../../support/shared.js';
-import { tier } from '../../support/tier.js';
+import { exhaustive, tier } from '../../support/tier.js';
 
 /** Every plane counts, and nothing is hidden by a model. */
 const FEATURES: ScoreOptions = {
@@ -116,8 +116,7 @@ describe.runIf(hasFfmpeg && seeking && small)(`known scores, ${needsFfmpeg}, ${n
 });
 
 describe.runIf(hasFfmpeg)(`pairs at the frames of the encode, ${needsFfmpeg}`, () => {
-  const size = '160x120';
-  const master = () => encode({ codec: 'ffv1', size, frames: 60, rate: 60 });
+  const master = () => encode({ codec: 'ffv1', size: '96x64', frames: 60, rate: 60 });
   const EVEN = ['-vf', "select='not(mod(n,2))',setpts=N/30/TB", '-r', '30'];
   const halved = () => again(master(), 'halved.mp4', EVEN);
   const every2nd = () => dumped(master(), EVEN);
@@ -171,21 +170,23 @@ describe.runIf(hasFfmpeg)(`pairs at the frames of the encode, ${needsFfmpeg}`, (
 });
 
 describe.runIf(hasFfmpeg)(`encoded pairs, ${needsFfmpeg}`, () => {
-  const master = () => encode({ codec: 'ffv1', frames: 40 });
+  const master = () => encode({ codec: 'ffv1', size: '128x96', frames: 40 });
   const copy = () => again(master(), 'copy.mp4');
 
   const kinds = [
     ['8 bit', 'yuv420p', []],
     ['10 bit', 'yuv420p10le', []],
-    ['odd sizes', 'yuv444p', ['-vf', 'scale=161:121']],
+    ['odd sizes', 'yuv444p', ['-vf', 'scale=97:65']],
     ['4:2:2', 'yuv422p', []],
     ['4:4:4', 'yuv444p', []],
   ] as const;
   it.each(kinds.slice(0, tier(3, kinds.length)))(
     'equal the same pairs as Y4M to the last bit: %s',
     async (_, pixelFormat, extra) => {
-      const reference = encode({ codec: 'ffv1', pixelFormat, frames: 12, extra });
-      const distorted = encode({ codec: 'h264', pixelFormat, frames: 12, extra: [...extra, '-crf', '36'] });
+      const reference = encode({ codec: 'ffv1', pixelFormat, size: '96x64', frames: 8, extra });
+      const distorted = encode({
+        ...{ codec: 'h264', pixelFormat, size: '96x64', frames: 8, extra: [...extra, '-crf', '36'] },
+      });
       const encoded = await score({ reference, distorted }, FEATURES);
       const stored = await score({ reference: dumped(reference), distorted: dumped(distorted) }, FEATURES);
       expect(results(encoded)).toEqual(results(stored));
@@ -202,7 +203,7 @@ describe.runIf(hasFfmpeg)(`encoded pairs, ${needsFfmpeg}`, () => {
     const mixed = await score({ reference: dumped(master()), distorted: copy() }, FEATURES);
     expect(results(mixed)).toEqual(results(expected));
     const raw = ffmpeg(join(encodeFolder(), 'master.yuv'), ['-i', master()]);
-    const format = { width: 320, height: 240, bitDepth: 8, chroma: '420' } as const;
+    const format = { width: 128, height: 96, bitDepth: 8, chroma: '420' } as const;
     const partly = await score({ reference: raw, distorted: copy(), raw: format }, FEATURES);
     expect(results(partly)).toEqual(results(expected));
     expect(partly.reference.container).toBe('yuv');
@@ -222,31 +223,31 @@ describe.runIf(hasFfmpeg)(`encoded pairs, ${needsFfmpeg}`, () => {
   });
 
   it('are scaled to the distorted size or to another one when asked', async () => {
-    const distorted = again(master(), 'half.mp4', ['-vf', 'scale=160:120']);
+    const distorted = again(master(), 'half.mp4', ['-vf', 'scale=64:48']);
     const down = await score(
       { reference: master(), distorted },
       { ...FEATURES, scaleTo: 'dis', scale: 'lanczos' },
     );
     expect(down.pairing).toMatchObject({
-      width: 160,
-      height: 120,
-      reference: { scaledBy: 'swscale lanczos', width: 320 },
+      width: 64,
+      height: 48,
+      reference: { scaledBy: 'swscale lanczos', width: 128 },
     });
     expect(down.pairing?.distorted.scaledBy).toBeUndefined();
-    const scaled = dumped(master(), ['-vf', 'scale=160:120:flags=lanczos']);
+    const scaled = dumped(master(), ['-vf', 'scale=64:48:flags=lanczos']);
     expect(results(down)).toEqual(
       results(await score({ reference: scaled, distorted: dumped(distorted) }, FEATURES)),
     );
     const both = await score(
       { reference: master(), distorted },
-      { ...FEATURES, scaleTo: { width: 200, height: 152 } },
+      { ...FEATURES, scaleTo: { width: 100, height: 76 } },
     );
-    expect(both.pairing).toMatchObject({ width: 200, height: 152 });
+    expect(both.pairing).toMatchObject({ width: 100, height: 76 });
     const message = await failure(
       () => score({ reference: master(), distorted }, { ...FEATURES, scale: 'none' }),
       'mismatch',
     );
-    expect(message).toContain('distorted is 160x120 but reference is 320x240');
+    expect(message).toContain('distorted is 64x48 but reference is 128x96');
     expect(message).toContain("Pass scale: 'bicubic'.");
   });
 
@@ -288,18 +289,18 @@ describe.runIf(hasFfmpeg)(`encoded pairs, ${needsFfmpeg}`, () => {
   });
 
   it('find their offset when asked', async () => {
-    const moving = encode({ codec: 'ffv1', source: 'mandelbrot', frames: 150, size: '160x120' });
+    const moving = encode({ codec: 'ffv1', source: 'mandelbrot', frames: 150, size: '96x64' });
     const distorted = again(moving, 'late.mp4', ['-vf', 'trim=start_frame=7,setpts=PTS-STARTPTS']);
-    const report = await score({ reference: moving, distorted }, { ...FEATURES, offset: 'auto' });
+    const options: ScoreOptions = { ...FEATURES, features: ['psnr'] };
+    const report = await score({ reference: moving, distorted }, { ...options, offset: 'auto' });
     expect(report.pairing?.frames).toMatchObject({ offset: 7, offsetRequested: 'auto', pairs: 143 });
     expect(report.pairing?.frames.offsetConfidence).toBeGreaterThan(0.9);
-    expect((await align({ reference: moving, distorted })).offset).toBe(7);
-    const warned = await score({ reference: moving, distorted }, { ...FEATURES, preflight: true });
+    const warned = await score({ reference: moving, distorted }, { ...options, preflight: true });
     const finding = warned.preflight?.find(({ code }) => code === 'offset');
     expect(finding).toMatchObject({ severity: 'warning', fix: 'offset: 7' });
     expect(
       await failure(
-        () => score({ reference: moving, distorted }, { ...FEATURES, strict: true, preflight: true }),
+        () => score({ reference: moving, distorted }, { ...options, strict: true, preflight: true }),
         'mismatch',
       ),
     ).toContain('offset: 7');
@@ -363,13 +364,13 @@ describe.runIf(hasFfmpeg)(`encoded pairs, ${needsFfmpeg}`, () => {
       ['vmaf', 'vmaf_v0.6.1'],
       ['again', 'vmaf_v0.6.1'],
     ]);
-    expect(report.models[0]?.chosen).toContain('320x240');
+    expect(report.models[0]?.chosen).toContain('128x96');
     const large = await score(
       { reference: master(), distorted: copy() },
-      { models: ['auto'], preflight: false, frameCount: 1, scaleTo: { width: 3840, height: 2160 } },
+      { models: ['auto'], preflight: false, frameCount: 1, scaleTo: { width: 2576, height: 64 } },
     );
     expect(large.models[0]).toMatchObject({ source: 'vmaf_4k_v0.6.1' });
-    expect(large.models[0]?.chosen).toContain('3840x2160');
+    expect(large.models[0]?.chosen).toContain('2576x64');
   });
 
   it('are refused from streams, URLs and without a decoder, each with what to do', async () => {
@@ -433,7 +434,7 @@ describe('pictures too small to be measured', () => {
 const PSNR = { noPrediction: true, features: ['psnr'] } as const;
 
 describe.runIf(hasFfmpeg)(`offsets between different frame rates, ${needsFfmpeg}`, () => {
-  const master = () => encode({ codec: 'ffv1', source: 'mandelbrot', size: '160x96', frames: 240, rate: 50 });
+  const master = () => encode({ codec: 'ffv1', source: 'mandelbrot', size: '96x64', frames: 240, rate: 50 });
   const encoder = ['-c:v', 'libx264', '-preset', 'ultrafast', '-crf', '12'];
   /** Every second frame, from the twelfth on. */
   const later = () =>
@@ -444,7 +445,7 @@ describe.runIf(hasFfmpeg)(`offsets between different frame rates, ${needsFfmpeg}
   /** Six frames of something else, then every second frame. */
   const earlier = () =>
     ffmpeg(join(encodeFolder(), 'earlier.mp4'), [
-      ...['-f', 'lavfi', '-i', 'testsrc2=s=160x96:r=50:d=0.24', '-i', `file:${master()}`],
+      ...['-f', 'lavfi', '-i', 'testsrc2=s=96x64:r=50:d=0.24', '-i', `file:${master()}`],
       '-filter_complex',
       "[0:v]format=yuv420p[a];[a][1:v]concat=n=2:v=1,select='not(mod(n,2))',setpts=N/25/TB",
       ...['-r', '25', ...encoder],
@@ -460,9 +461,9 @@ describe.runIf(hasFfmpeg)(`offsets between different frame rates, ${needsFfmpeg}
   }, 60_000);
 
   /** PSNR of pairs that show the same moment: every second one. */
-  async function sameMoments(distorted: string, offset: number | 'auto'): Promise<number> {
+  async function sameMoments(distorted: string, offset: number | 'auto', expected = offset): Promise<number> {
     const { frames, pairing } = await score({ reference: master(), distorted }, { ...PSNR, offset });
-    if (offset !== 'auto') expect(pairing?.frames.offset).toBe(offset);
+    expect(pairing?.frames.offset).toBe(expected);
     return Math.min(...frames.filter((_, n) => n % 2 === 0).map(({ metrics }) => metrics.psnr_y ?? 0));
   }
 
@@ -478,9 +479,9 @@ describe.runIf(hasFfmpeg)(`offsets between different frame rates, ${needsFfmpeg}
       expect(found.explanation).toContain(
         `Distorted frame ${match.distorted} shows reference frame ${match.reference},`,
       );
-      const aligned = await sameMoments(distorted, offset);
+      const aligned = await sameMoments(distorted, 'auto', offset);
       expect(aligned).toBeGreaterThan(35);
-      expect(await sameMoments(distorted, 'auto')).toBe(aligned);
+      if (exhaustive) expect(await sameMoments(distorted, offset)).toBe(aligned);
       expect(await sameMoments(distorted, 0)).toBeLessThan(aligned - 10);
     },
     60_000,

@@ -15,6 +15,7 @@ import { built } from '../../support/built.js';
 import { anyvmaf } from '../../support/cli.js';
 import { decodeAll, ffmpegHashes } from '../../support/decoded.js';
 import { encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
+import { tier } from '../../support/tier.js';
 
 const script = (name: string) => () => pathToFileURL(built(`dist/bundle/js/${name}`));
 const decodersOf = (track?: TrackRequest): readonly Decoder[] => [
@@ -76,8 +77,6 @@ const CASES: readonly Case[] = [
     path: () => film('uneven.mkv', ...UNEVEN, '-fps_mode', 'passthrough', '-bf', '0'),
     times: steady.map((time, n) => (n % 3 === 2 ? time - 40 : time)),
   },
-  { title: 'fragments', path: () => film('f.mp4', '-movflags', 'frag_keyframe+empty_moov'), times: steady },
-  { title: 'a transport stream', path: () => film('t.ts'), times: steady },
   { title: 'a bare stream', path: () => film('bare.264'), times: null, refused: NO_CONTAINER },
   {
     title: 'two tracks, of which the second is the default one',
@@ -92,6 +91,18 @@ const CASES: readonly Case[] = [
     frames: FRAMES - 3,
     times: steady.slice(0, FRAMES - 3),
   },
+  // Other tests decode these as well.
+  ...tier(
+    [],
+    [
+      {
+        title: 'fragments',
+        path: () => film('f.mp4', '-movflags', 'frag_keyframe+empty_moov'),
+        times: steady,
+      },
+      { title: 'a transport stream', path: () => film('t.ts'), times: steady },
+    ],
+  ),
 ];
 
 describe.skipIf(!hasFfmpeg)(`decoders agree (${needsFfmpeg}, some mediabunny and @ffmpeg/core)`, () => {

@@ -4,7 +4,7 @@
  * errors, held against what ffmpeg itself writes.
  */
 import { spawnSync } from 'node:child_process';
-import { openAsBlob, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, openAsBlob, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
@@ -128,7 +128,8 @@ describeDecoders(ALL, (decoder, id) => {
   );
 
   const refused = samples.filter(({ codec }) => UNKNOWN[id].includes(codec));
-  it.each(refused.map((sample) => ({ title: titleOf(sample), sample })))(
+  const ofEach = refused.filter(({ codec }, i) => refused.findIndex((one) => one.codec === codec) === i);
+  it.each(tier(ofEach, refused).map((sample) => ({ title: titleOf(sample), sample })))(
     'says that it cannot decode $title, and what can',
     async ({ sample }) => {
       const message = await failure(() => decoder.probe(encode(sample.encode)), 'media');
@@ -137,19 +138,23 @@ describeDecoders(ALL, (decoder, id) => {
     },
   );
 
-  it.each([
+  const turns = [
     [90, 270, 'transpose=cclock'],
     [180, 180, 'hflip,vflip'],
     [270, 90, 'transpose=clock'],
-  ] as const)('turns pictures upright as players do: %i degrees', async (degrees, clockwise, filter) => {
-    const turn = ['-i', clip(), '-c', 'copy', '-metadata:s:v', `rotate=${degrees}`];
-    const path = ffmpeg(join(encodeFolder(), `turned-${degrees}.mp4`), turn);
-    const { facts, source, hashes } = await decodeAll(decoder, path, { frames: { start: 0, end: 3 } });
-    const [width, height] = degrees === 180 ? [320, 240] : [240, 320];
-    expect(facts).toMatchObject({ rotation: clockwise, width, height });
-    expect(source.decodedBy).toContain(`turned by ${clockwise} degrees`);
-    expect(hashes).toEqual(ffmpegHashes(clip(), ['-vf', filter, '-frames:v', '3']));
-  });
+  ] as const;
+  it.each(turns.slice(0, tier(1, turns.length)))(
+    'turns pictures upright as players do: %i degrees',
+    async (degrees, clockwise, filter) => {
+      const turn = ['-i', clip(), '-c', 'copy', '-metadata:s:v', `rotate=${degrees}`];
+      const path = ffmpeg(join(encodeFolder(), `turned-${degrees}.mp4`), turn);
+      const { facts, source, hashes } = await decodeAll(decoder, path, { frames: { start: 0, end: 3 } });
+      const [width, height] = degrees === 180 ? [320, 240] : [240, 320];
+      expect(facts).toMatchObject({ rotation: clockwise, width, height });
+      expect(source.decodedBy).toContain(`turned by ${clockwise} degrees`);
+      expect(hashes).toEqual(ffmpegHashes(clip(), ['-vf', filter, '-frames:v', '3']));
+    },
+  );
 
   it('knows the times of all frames without decoding, and of each frame once it is read', async () => {
     const extra = ['-output_ts_offset', '3'];
@@ -211,14 +216,15 @@ describeDecoders(ALL, (decoder, id) => {
 const X265_GROUPS = 'log-level=error:keyint=24:open-gop=1:bframes=4';
 /** Long clips with key frames now and then, whose parts are decoded. */
 const LONG: readonly (readonly [Encode, readonly Id[]])[] = [
-  [{ codec: 'h264', frames: 120, extra: ['-g', '20'] }, ALL],
-  [{ codec: 'h264', frames: 120, extension: 'ts', extra: ['-g', '20'] }, ['ffmpeg']],
-  [{ codec: 'h264', frames: 120, extension: 'h264', extra: ['-g', '20'] }, ['ffmpeg']],
-  [{ codec: 'hevc', frames: 120, extra: ['-x265-params', X265_GROUPS] }, ['ffmpeg']],
-  [{ codec: 'vp9', frames: 120, extra: ['-g', '30'] }, ALL],
-  [{ codec: 'ffv1', frames: 120, rate: '30000/1001' }, ['ffmpeg', 'wasm']],
-  [{ codec: 'mpeg2', frames: 120, extension: 'mpg' }, ['ffmpeg']],
+  [{ codec: 'h264', extension: 'ts', extra: ['-g', '20'] }, ['ffmpeg']],
+  [{ codec: 'h264', extension: 'h264', extra: ['-g', '20'] }, ['ffmpeg']],
+  [{ codec: 'hevc', extra: ['-x265-params', X265_GROUPS] }, ['ffmpeg']],
+  [{ codec: 'h264', extra: ['-g', '20'] }, ALL],
+  [{ codec: 'vp9', extra: ['-g', '30'] }, ALL],
+  [{ codec: 'ffv1', rate: '30000/1001' }, ['ffmpeg', 'wasm']],
+  [{ codec: 'mpeg2', extension: 'mpg' }, ['ffmpeg']],
 ];
+const long = (one: Encode): Encode => ({ frames: 120, size: '96x64', ...one });
 const END = Number.POSITIVE_INFINITY;
 type Range = readonly [start: number, end: number];
 const FEW: readonly Range[] = [
@@ -237,8 +243,8 @@ const TIMES = tier<readonly Range[]>(
 );
 
 describeDecoders(ALL, (decoder, id) => {
-  const clips = LONG.filter(([, ids]) => ids.includes(id)).map(([request]) => request);
-  const chosen = tier(clips.slice(0, id === 'ffmpeg' ? 4 : 1), clips);
+  const clips = LONG.filter(([, ids]) => ids.includes(id)).map(([request]) => long(request));
+  const chosen = tier(clips.slice(0, id === 'ffmpeg' ? 3 : 1), clips);
   const rateOf = (request: Encode) => (request.rate === undefined ? 25 : 30000 / 1001);
 
   it.each(chosen)(
@@ -344,7 +350,7 @@ describeDecoders(['ffmpeg', 'wasm'], (decoder, id) => {
     [{ frames: { start: 3, end: 3 } }, 'usage', 'frames 3 to 3'],
     [{ time: { start: 90, end: 95 } }, 'media', 'no frame'],
   ])('refuses a part in which there is no frame: %o', async (request, code, says) => {
-    const run = () => decodeAll(decoder, encode(LONG[0]?.[0] ?? { codec: 'h264' }), request);
+    const run = () => decodeAll(decoder, encode(long({ codec: 'h264', extra: ['-g', '20'] })), request);
     if (id === 'wasm') expect(await failure(run, code)).toContain(says);
     else expect(await failure(run, 'usage')).toContain('nothing to score');
   });
@@ -370,8 +376,10 @@ describeDecoders(ALL, (decoder) => {
     const source = ['-f', 'lavfi', '-i', 'mandelbrot=size=96x64:rate=25', '-frames:v', '40'];
     const coded = ['-c:v', 'libvpx', '-b:v', '200k', '-auto-alt-ref', '1', '-lag-in-frames', '16'];
     const pass = (number: number) => ['-passlogfile', log, '-pass', String(number)];
-    spawnSync('ffmpeg', ['-y', ...source, ...coded, ...pass(1), '-f', 'null', '-']);
-    const together = ffmpeg(join(encodeFolder(), 'hidden.webm'), [...source, ...coded, ...pass(2)]);
+    const path = join(encodeFolder(), 'hidden.webm');
+    // The second pass, which is kept, needs the first alone.
+    if (!existsSync(path)) spawnSync('ffmpeg', ['-y', ...source, ...coded, ...pass(1), '-f', 'null', '-']);
+    const together = ffmpeg(path, [...source, ...coded, ...pass(2)]);
     if (!apart) return together;
     const time = 'if(eq(PTS\\,NEXT_PTS)\\,PREV_OUTPTS+1\\,PTS)';
     const moved = ['-c', 'copy', '-bsf:v', `setts=pts=${time}:dts=${time}`];
@@ -457,7 +465,8 @@ describeDecoders(['mediabunny'], (decoder) => {
 describeDecoders(['wasm'], () => {
   it('decodes for the command line where nothing is on PATH', async () => {
     const pair = [small(), encode({ codec: 'mpeg2', size: '64x48', frames: 50 })];
-    const args = [...pair, '--decoder', 'wasm', '--json', '--output', '-'];
+    const quick = ['--no_prediction', '--feature', 'psnr'];
+    const args = [...pair, ...quick, '--decoder', 'wasm', '--json', '--output', '-'];
     const { code, stdout, stderr } = await anyvmaf(args, { env: { PATH: '' } });
     expect(stderr).not.toContain('Error');
     expect(code, `${stdout}${stderr}`).toBe(0);

@@ -46,8 +46,15 @@ function recording(quality: number): string {
 
 const PSNR = { noPrediction: true, features: ['psnr'] } as const satisfies ScoreOptions;
 
+let known: Promise<readonly number[]> | undefined;
+
 /** PSNR of every pair, from the recordings before they were joined. */
-async function expected(): Promise<readonly number[]> {
+function expected(): Promise<readonly number[]> {
+  known ??= scored();
+  return known;
+}
+
+async function scored(): Promise<readonly number[]> {
   const [references, encodes] = [parts(10), parts(34)];
   const reports = [0, 1].map((i) =>
     score({ reference: references[i] ?? '', distorted: encodes[i] ?? '' }, PSNR),
@@ -74,11 +81,12 @@ describe.runIf(hasFfmpeg && hasWasm)(`joined recordings (${needsFfmpeg} and @ffm
     expect(whole.hashes).toEqual(each.flatMap(({ hashes }) => hashes));
     expect(whole.times.map((time) => Math.round(25 * (time ?? -1)))).toEqual([...Array(70).keys()]);
     // Parts on either side of the place, where one time on the clock names two frames.
-    for (const request of [
+    const sides = [
       { frames: { start: 35, end: 52 } },
       { time: { start: 1.4, end: 2.08 } },
       { frames: { start: 0, end: 52 } },
-    ]) {
+    ];
+    for (const request of sides.slice(0, tier(2, sides.length))) {
       const from = 'frames' in request ? (request.frames?.start ?? 0) : 35;
       const part = await decodeAll(decoder, path, request);
       expect(part.hashes).toEqual(whole.hashes.slice(from, 52));
@@ -95,38 +103,32 @@ describe.runIf(hasFfmpeg && hasWasm)(`joined recordings (${needsFfmpeg} and @ffm
   });
 
   it.each(tier(['ffmpeg'], ['ffmpeg', 'wasm']))(
-    'are scored alike on the command line: %s',
+    'are scored alike on the command line, and told of even without preflight: %s',
     async (decoder) => {
-      const args = [
-        recording(10),
-        recording(34),
-        '--decoder',
-        decoder,
-        '--no_prediction',
-        '--feature',
-        'psnr',
-      ];
-      const { code, stdout, stderr } = await anyvmaf([...args, '--json', '--output', '-']);
+      const args = ['--decoder', decoder, '--no_prediction', '--feature', 'psnr', '--no-preflight'];
+      const { code, stdout, stderr } = await anyvmaf([
+        ...[recording(10), recording(34), ...args],
+        ...['--json', '--output', '-'],
+      ]);
       expect(code, stderr).toBe(0);
       expect(stderr).toContain(MESSAGE);
       const { frames } = JSON.parse(stdout) as { frames: { metrics: { psnr_y: number } }[] };
       const each = await expected();
       expect(frames).toHaveLength(70);
       for (const [n, { metrics }] of frames.entries()) expect(metrics.psnr_y).toBeCloseTo(each[n] ?? 0, 5);
-      const silent = await anyvmaf([...args, '--no-preflight', '--json', '--output', '-']);
-      expect(silent.stderr).toContain(MESSAGE);
     },
   );
 
   it.each(tier(['wasm'], ['ffmpeg', 'wasm']))(
     'are told of by inspect, and refused under --strict: %s',
     async (decoder) => {
-      const args = ['inspect', recording(10), recording(34), '--decoder', decoder, '--json'];
-      const plain = await anyvmaf(args);
+      const args = ['inspect', recording(10), recording(34), '--json', '--decoder'];
+      const plain = await anyvmaf([...args, decoder]);
       expect(plain.code, plain.stderr).toBe(0);
       const { preflight } = JSON.parse(plain.stdout) as { preflight: { code: string; message: string }[] };
       expect(preflight.find(({ code }) => code === 'clock-set-back')?.message).toBe(MESSAGE);
-      expect((await anyvmaf([...args, '--strict'])).code).toBe(2);
+      // Whoever decodes: ffmpeg does so in less time.
+      expect((await anyvmaf([...args, tier('ffmpeg', decoder), '--strict'])).code).toBe(2);
     },
   );
 
@@ -139,7 +141,8 @@ describe.runIf(hasFfmpeg && hasWasm)(`joined recordings (${needsFfmpeg} and @ffm
   });
 
   it('are decoded by what is left where mediabunny gives up', async () => {
-    const args = [recording(10), recording(34), '--json', '--output', '-'];
+    const quick = ['--no_prediction', '--feature', 'psnr', '--no-preflight'];
+    const args = [recording(10), recording(34), ...quick, '--json', '--output', '-'];
     const { code, stdout, stderr } = await anyvmaf(args, { env: { PATH: '/nowhere' } });
     expect(code, stderr).toBe(0);
     expect((JSON.parse(stdout) as { frames: unknown[] }).frames).toHaveLength(70);
