@@ -22,7 +22,7 @@ const ADAPTER = ['--enable-unsafe-webgpu', '--enable-features=Vulkan', '--use-we
 const DIGITS = 2;
 const SHIPPED = 'nr_vmaf_v0.6.1';
 
-/** The mean of luma: a software adapter compiles for half a minute what the model that is shipped needs. */
+/** The mean of luma, for which a software adapter has less to compile than for the model that is shipped. */
 const MEAN = meanOf(['B', 1, 'H', 'W'], { factor: 100 });
 const SIDECAR = JSON.stringify({ name: 'luma_mean', kind: 'nr' });
 
@@ -112,6 +112,7 @@ declare global {
 describe.skipIf(noBrowser !== '')(`WebGPU in Chromium${noBrowser && ` (${noBrowser})`}`, () => {
   it.for(tier(['/mean.onnx'], ['/mean.onnx', SHIPPED]))(
     'scores as WebAssembly does, and says that it was taken: %s',
+    { timeout: 180_000 },
     async (model, context) => {
       const library = 'ort.webgpu.bundle.min.mjs';
       const source = readFileSync(join(root, ORT, library));
@@ -181,6 +182,5 @@ describe.skipIf(noBrowser !== '')(`WebGPU in Chromium${noBrowser && ` (${noBrows
         await server.stop();
       }
     },
-    180_000,
   );
 });
