@@ -252,8 +252,8 @@ describe.skipIf(absent !== '')(`decoding in Chromium${absent && ` (${absent})`}`
   });
 
   it('ffmpeg.wasm waits for its reader on a page that is isolated, and on one that is not', async () => {
-    // 60 frames of 1.4 MB are more than may be under way.
-    const path = encode({ codec: 'h264', size: '1280x720', frames: 60 });
+    // 44 frames of 1.4 MB are more than the 48 MB that may be under way.
+    const path = encode({ codec: 'h264', size: '1280x720', frames: 44 });
     const first = await decode(plain, path, 'wasm');
     const second = await decode(isolated, path, 'wasm');
     expect([first.isolated, second.isolated]).toEqual([false, true]);

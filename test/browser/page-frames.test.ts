@@ -580,9 +580,9 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
 
   it('shows H.264 that does not say its colours, and of half the size as near as filters are', async () => {
     const [reference, same, half] = [
-      h264(12, '320x240', [], 9),
-      h264(34, '320x240', [], 9),
+      h264(12, '160x120', [], 9),
       h264(34, '160x120', [], 9),
+      h264(34, '80x60', [], 9),
     ];
     const page = await scored(reference, [same, half]);
     await show(page);

@@ -1,8 +1,10 @@
 /**
  * @module test/browser/page-states
- * Every state of the page in headless Chromium, from empty to eleven encodes, failures and the viewer, light and dark: nothing is
- * cut off, lies on something else or is wider than the window, axe finds nothing, and results are as short as promised.
+ * Every state of the page in headless Chromium, from empty to several encodes, failures and the viewer, light and dark: nothing
+ * is cut off, lies on something else or is wider than the window, axe finds nothing, and results are as short as promised. States
+ * that follow each other share a page. A wrong pair is looked at in `page`, eleven encodes in `page-many`.
  */
+import { basename } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { y4mFile, y4mFrame, y4mHeader } from '../../src/sample/files.js';
@@ -10,7 +12,18 @@ import { makeSample } from '../../src/sample/generator.js';
 import { noChromium } from '../support/chromium.js';
 import { encode, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
 import { FIRST, lookAround } from '../support/looks.js';
-import { choose, junk, pages, pauseSoon, SLOW, score, screenshot, start, write } from '../support/page.js';
+import {
+  checked,
+  choose,
+  junk,
+  pages,
+  pauseSoon,
+  SLOW,
+  score,
+  screenshot,
+  start,
+  write,
+} from '../support/page.js';
 import { exhaustive } from '../support/tier.js';
 
 const absent = noChromium || (hasFfmpeg ? '' : ` (${needsFfmpeg})`);
@@ -18,10 +31,10 @@ const FORMAT = { width: 320, height: 180, bitDepth: 8, chroma: '420' } as const;
 
 interface State {
   readonly name: string;
-  /** Brings a page there: a fresh one, or that of the viewer's other states. */
+  /** Brings its page there, from any state before it of that page. */
   readonly reach: (page: Page) => Promise<void>;
-  /** What follows `#` in the address. */
-  readonly hash?: string;
+  /** The page that it shares with the states of the same way; one of its own where absent. */
+  readonly way?: 'results' | 'run';
   /** Most windows of 1440x900 that it fills. */
   readonly screens?: number;
   /** Whether what is folded in it is looked at as well. */
@@ -30,6 +43,15 @@ interface State {
   readonly viewer?: boolean;
   /** Whether only the exhaustive run reaches it. */
   readonly rare?: boolean;
+}
+
+/** What brings a page on, done once however often it is asked for. */
+function once(bring: (page: Page) => Promise<void>): (page: Page) => Promise<void> {
+  let brought: Promise<void> | undefined;
+  return (page) => {
+    brought ??= bring(page);
+    return brought;
+  };
 }
 
 /** Tiles below the score that stand alone in their row and leave the rest of it empty. */
@@ -56,8 +78,8 @@ const wideDialog = (page: Page): Promise<string[]> =>
 
 describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
   const site = pages();
-  /** A page with the viewer open, which its states share. */
-  let viewer: Page | undefined;
+  /** Pages that states share. */
+  const shared: { results?: Promise<Page>; run?: Promise<Page> } = {};
 
   const clip = makeSample(FORMAT, { seed: 9, cut: 20 });
   const y4m = (side: 'reference' | 'distorted', frames = 12) =>
@@ -74,14 +96,38 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
     await page.locator('.moments .shot canvas').first().waitFor();
   }
 
+  const chosen = once((page) => choose(page, h264(8), h264(16)));
+  const one = once(async (page) => {
+    await chosen(page);
+    await score(page);
+    await page.locator('.moments .shot canvas').first().waitFor();
+  });
+  const failed = once(async (page) => {
+    await one(page);
+    await page.getByRole('button', { name: 'Change' }).click();
+    await page.setInputFiles('#pick-distorted', [junk('bad.mp4'), h264(40)]);
+    await page.getByRole('button', { name: `Remove ${basename(h264(40))}` }).waitFor();
+    await checked(page);
+    await score(page);
+    await page.locator('.runner .failure', { hasText: 'bad.mp4' }).waitFor();
+    await expect.poll(() => page.locator('.moments .shot canvas').count()).toBeGreaterThan(3);
+  });
+  const opened = once(async (page) => {
+    await failed(page);
+    await page.locator('.moments button').first().click();
+  });
+  const broken = once(async (page) => {
+    await page.setInputFiles('#pick-reference', y4m('reference'));
+    await page.setInputFiles('#pick-distorted', junk('broken.mp4'));
+    await page.locator('.failure').filter({ hasText: 'broken.mp4' }).waitFor();
+  });
+
   const view = (mode: string, key: string): State => ({
     name: `viewer, ${mode}`,
+    way: 'results',
     viewer: true,
     async reach(page) {
-      if ((await page.locator('dialog[open]').count()) === 0) {
-        await scored(page, h264(8), ...ladder(2));
-        await page.locator('.moments button').first().click();
-      }
+      await opened(page);
       await page.locator('dialog[open][data-frame]:not([data-busy])').waitFor();
       await page.keyboard.press(key);
       if (mode === 'difference' || mode === 'map')
@@ -90,12 +136,23 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
   });
 
   const STATES: readonly State[] = [
-    { name: 'empty', reach: async () => {} },
-    { name: 'ready', reach: (page) => choose(page, y4m('reference'), y4m('distorted')) },
+    { name: 'empty', way: 'results', reach: async () => {} },
+    { name: 'ready', way: 'results', reach: chosen },
+    { name: 'one result', way: 'results', screens: 2, unfolds: true, reach: one },
+    { name: 'failed file among others', way: 'results', reach: failed },
+    view('side by side', '1'),
+    view('split', '2'),
+    view('flicker', '3'),
+    view('difference', '4'),
+    view('map', '5'),
+    view('keys', '?'),
+    { name: 'nothing but a failed file', way: 'run', reach: broken },
     {
       name: 'running',
-      hash: SLOW,
+      way: 'run',
       async reach(page) {
+        await broken(page);
+        await page.getByRole('button', { name: 'Remove broken.mp4' }).click();
         await choose(page, y4m('reference', 90), y4m('distorted', 90));
         await pauseSoon(page);
         await start(page);
@@ -103,7 +160,6 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
         await page.locator('.score:not(.is-awaited)').waitFor();
       },
     },
-    { name: 'one result', screens: 2, unfolds: true, reach: (page) => scored(page, h264(8), ...ladder(1)) },
     {
       name: 'five encodes',
       screens: 4,
@@ -115,6 +171,7 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
       name: 'eleven encodes',
       screens: 4,
       unfolds: true,
+      rare: true,
       async reach(page) {
         await scored(page, h264(8), ...ladder(11));
         await page.locator('.bd table').waitFor();
@@ -122,6 +179,7 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
     },
     {
       name: 'misaligned pair',
+      rare: true,
       screens: 2.5,
       async reach(page) {
         const late = Array.from({ length: 50 }, (_, n) => y4mFrame(clip, 'distorted', n + 10));
@@ -140,44 +198,22 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
         await page.locator('.flaw').first().waitFor();
       },
     },
-    {
-      name: 'failed file among others',
-      async reach(page) {
-        await scored(page, h264(8), h264(28), junk('bad.mp4'), h264(40));
-        await page.locator('.runner .failure', { hasText: 'bad.mp4' }).waitFor();
-      },
-    },
-    {
-      name: 'nothing but a failed file',
-      async reach(page) {
-        await page.setInputFiles('#pick-reference', y4m('reference'));
-        await page.setInputFiles('#pick-distorted', junk('broken.mp4'));
-        await page.locator('.failure').filter({ hasText: 'broken.mp4' }).waitFor();
-      },
-    },
-    view('side by side', '1'),
-    view('split', '2'),
-    view('flicker', '3'),
-    view('difference', '4'),
-    view('map', '5'),
-    view('keys', '?'),
   ];
 
   it.each(STATES.filter(({ rare }) => exhaustive || !rare))('$name', async (state) => {
-    const { name, reach, hash = '', screens, unfolds = false } = state;
-    if (state.viewer) viewer ??= await site.open({ ...FIRST, stays: true });
-    const page = (state.viewer && viewer) || (await site.open({ ...FIRST, hash }));
+    const { name, reach, screens, way, unfolds = false } = state;
+    const open = () =>
+      site.open({ ...FIRST, ...(way === 'run' && { hash: SLOW }), stays: way !== undefined });
+    if (way) shared[way] ??= open();
+    const page = await ((way && shared[way]) ?? open());
     await page.setViewportSize(FIRST);
     await page.emulateMedia({ colorScheme: 'light' });
     await reach(page);
     const wrong = await lookAround(page, {
       unfolds,
+      screens,
       also: state.viewer ? wideDialog : loneTiles,
-      async seen({ width, height, kind }) {
-        if (screens !== undefined && width === FIRST.width && kind === 'light') {
-          const tall = await page.evaluate(() => document.documentElement.scrollHeight);
-          expect(tall).toBeLessThanOrEqual(screens * height);
-        }
+      async seen({ width, kind }) {
         if (!exhaustive) return;
         // Charts out of sight follow the theme later.
         await page.waitForTimeout(600);

@@ -18,7 +18,7 @@ import { makeSample } from '../../src/sample/generator.js';
 import { guessRaw } from '../../web/src/setup/raw-guess.js';
 import { noChromium } from '../support/chromium.js';
 import { encode, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
-import { violations } from '../support/looks.js';
+import { FIRST, lookAround, violations } from '../support/looks.js';
 import {
   checked,
   choose,
@@ -185,22 +185,22 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
     });
 
     it('raw YUV whose size fits another geometry, corrected by its pictures, as Node does', async () => {
-      const raw = { width: 720, height: 480, bitDepth: 8, chroma: '420' } as const;
+      const raw = { width: 128, height: 96, bitDepth: 8, chroma: '420' } as const;
       const frames = makeSample(raw, { seed: 7 });
       const pair = {
-        reference: write('master.yuv', yuvFile(frames, 'reference', 6)),
-        distorted: write('encode.yuv', yuvFile(frames, 'distorted', 6)),
+        reference: write('master.yuv', yuvFile(frames, 'reference', 33)),
+        distorted: write('encode.yuv', yuvFile(frames, 'distorted', 33)),
       };
       const facts = Object.values(pair).map((path) => ({ name: basename(path), size: statSync(path).size }));
-      // Six frames are as long as one of 1080p.
-      expect(guessRaw(facts)).toEqual({ format: { ...raw, width: 1920, height: 1080 }, from: 'size' });
+      // 33 frames are as long as four of CIF.
+      expect(guessRaw(facts)).toEqual({ format: { ...raw, width: 352, height: 288 }, from: 'size' });
       const page = await site.open();
       await page.setInputFiles('#pick-reference', pair.reference);
-      await expect.poll(() => page.inputValue('#raw-width')).toBe('1920');
+      await expect.poll(() => page.inputValue('#raw-width')).toBe('352');
       await page.setInputFiles('#pick-distorted', pair.distorted);
-      await expect.poll(() => page.inputValue('#raw-width')).toBe('720');
-      expect(await page.inputValue('#raw-height')).toBe('480');
-      await page.locator('.checks').filter({ hasText: 'encode.yuv: 6 frames' }).waitFor();
+      await expect.poll(() => page.inputValue('#raw-width')).toBe('128');
+      expect(await page.inputValue('#raw-height')).toBe('96');
+      await page.locator('.checks').filter({ hasText: 'encode.yuv: 33 frames' }).waitFor();
       await page.waitForSelector('#findings .fine, #findings .finding');
       expect(await page.textContent('#findings')).not.toContain('neighbouring rows');
       await start(page);
@@ -232,7 +232,8 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
     });
 
     it.runIf(hasFfmpeg)(`H.264 in MP4 as Node does (${needsFfmpeg})`, async () => {
-      const h264 = (crf: string) => encode({ codec: 'h264', frames: 8, extra: ['-crf', crf] });
+      const h264 = (crf: string) =>
+        encode({ codec: 'h264', frames: 8, size: '160x96', extra: ['-crf', crf] });
       const [reference, distorted] = [h264('12'), h264('38')];
       const page = await site.open();
       await choose(page, reference, distorted);
@@ -304,7 +305,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
             before = now;
             return still;
           },
-          { interval: 1500, timeout: 90_000 },
+          { interval: 1000, timeout: 90_000 },
         )
         .toBe(true);
       expect(before).not.toContain(`${LONG} of`);
@@ -383,7 +384,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       // Ten frames late, which its scene cut tells.
       const frames = Array.from({ length: 50 }, (_, n) => y4mFrame(shots, 'distorted', n + 10));
       const late = write('late.y4m', Buffer.concat([Buffer.from(y4mHeader(FORMAT)), ...frames]));
-      const page = await site.open();
+      const page = await site.open(FIRST);
       await choose(page, y4m('whole.y4m', 'reference', 60), late);
       await says(page.locator('#findings .wrong')).toBe('A score of this pair could not be trusted.');
       await score(page);
@@ -397,6 +398,9 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       expect(await page.locator('.found').evaluate((details: HTMLDetailsElement) => details.open)).toBe(
         false,
       );
+      await page.locator('.moments .shot canvas').first().waitFor();
+      expect(await lookAround(page, { screens: 2.5 })).toEqual({});
+      await page.setViewportSize(FIRST);
       await page.getByRole('button', { name: 'Fix and score again' }).click();
       await says(badge).not.toBe('wrong pair');
       await done(page);

@@ -92,11 +92,12 @@ const SIZES: readonly (readonly [width: number, height: number, few: number[], a
   [127, 65, [8], [8, 9, 10, 12, 16]],
   [131, 47, [15], [8, 11, 15]],
   [255, 129, [], [8, 14]],
-  [321, 181, [8], [8, 10]],
+  [321, 181, [], [8, 10]],
   [641, 61, [], [8, 13]],
   [641, 361, [], [8, 10]],
   [1030, 18, [8], [8]],
-  [19, 1031, [8], [8]],
+  [19, 523, [8], [8]],
+  [19, 1031, [], [8]],
 ];
 
 describe('tables of the shaders', () => {
@@ -140,7 +141,8 @@ describe.skipIf(noGpu)(`records of the GPU (seed ${SEED})`, () => {
   }, 400_000);
   afterAll(() => kind.close());
 
-  it.each(SIZES)('equal the core’s at %dx%d', async (width, height, few, all) => {
+  const sizes = SIZES.filter(([, , few]) => exhaustive || few.length > 0);
+  it.each(sizes)('equal the core’s at %dx%d', async (width, height, few, all) => {
     const random = seeded(SEED + width * height);
     for (const bitDepth of tier(few, all)) {
       const plan = everything(format(width, height, bitDepth, random.pick(CHROMA)));
@@ -152,7 +154,7 @@ describe.skipIf(noGpu)(`records of the GPU (seed ${SEED})`, () => {
   });
 
   it.each(['mixed', ...FILL_NAMES])('equal the core’s for pictures of %s', async (fill) => {
-    for (const bitDepth of tier([8, 16], [8, 10, 15, 16])) {
+    for (const bitDepth of tier(fill === 'mixed' ? [8, 16] : [16], [8, 10, 15, 16])) {
       const plan = everything(format(43, 37, bitDepth));
       const pairs = pairsOf(plan, fill, SEED + bitDepth, fill === 'mixed' ? 6 : 4);
       expect(await disparity(kind, plan, pairs), `seed ${SEED + bitDepth}`).toEqual([]);
@@ -183,7 +185,7 @@ describe.skipIf(noGpu)(`records of the GPU (seed ${SEED})`, () => {
 
   it('equal the core’s for random options, sizes, depths and histories', async () => {
     const random = seeded(SEED);
-    for (let i = 0; i < tier(3, 24); i++) {
+    for (let i = 0; i < tier(1, 24); i++) {
       const { plan, pairs, run, title } = drawCase(random, { width: 120, height: 90 });
       expect(await disparity(kind, plan, pairs, run), `${title}; seed ${SEED}`).toEqual([]);
     }

@@ -27,6 +27,8 @@ const ARGUMENTS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // Pages of a profile find the scripts compiled that an earlier one ran.
+  '--process-per-site',
 ];
 
 let shared: Promise<Browser> | undefined;

@@ -33,9 +33,10 @@ export async function violations(page: Page): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(AXE);
   const found = await page.evaluate(() => {
     const { axe } = window as unknown as {
-      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+      axe: { run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
     };
-    return axe.run();
+    // What passes need not be described.
+    return axe.run({ resultTypes: ['violations'] });
   });
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
@@ -176,6 +177,12 @@ function flaws(page: Page): Promise<string[]> {
   });
 }
 
+/** How many windows a page fills, where these are too many. */
+async function tooTall(page: Page, screens: number): Promise<string[]> {
+  const filled = await page.evaluate(() => document.documentElement.scrollHeight / innerHeight);
+  return filled > screens ? [`it fills ${filled.toFixed(2)} windows`] : [];
+}
+
 /** A look at a page. */
 interface Look {
   readonly width: number;
@@ -186,6 +193,8 @@ interface Look {
 interface Looking {
   /** Whether what is folded is looked at as well. */
   readonly unfolds?: boolean;
+  /** Most large light windows that it fills while folded. */
+  readonly screens?: number | undefined;
   /** What else is wrong. */
   readonly also?: (page: Page) => Promise<readonly string[]>;
   /** Called at each look. */
@@ -200,7 +209,7 @@ export async function lookAround(
   page: Page,
   looking: Looking = {},
 ): Promise<Record<string, readonly string[]>> {
-  const { unfolds = false, also = async () => [], seen = async () => {} } = looking;
+  const { unfolds = false, screens, also = async () => [], seen = async () => {} } = looking;
   const wrong: Record<string, readonly string[]> = {};
   for (const { size, kind } of LOOKS) {
     const [width, height] = size;
@@ -214,6 +223,7 @@ export async function lookAround(
     await page.emulateMedia({ colorScheme: kind });
     // What is unfolded contains the rest: axe need not look twice.
     await look(kind, async () => [
+      ...(screens !== undefined && size === LARGE && kind === 'light' ? await tooTall(page, screens) : []),
       ...(await flaws(page)),
       ...(await also(page)),
       ...(unfolds && !exhaustive ? [] : await violations(page)),

@@ -72,7 +72,8 @@ async function servePage({ copy = false } = {}): Promise<ServedPage> {
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
     const path = decodeURIComponent(pathname).replace(/^\/some\/folder\//, '');
-    asked.push(path);
+    // Chromium looks for it beside what is no page.
+    if (pathname !== '/favicon.ico') asked.push(path);
     const file = normalize(join(folder, path === '' ? 'index.html' : path));
     try {
       if (!pathname.startsWith('/some/folder/') || !file.startsWith(folder + sep)) throw new Error('outside');
@@ -162,19 +163,24 @@ export const reportsOf = (page: Page): Promise<Report[]> => page.evaluate(() => 
 /** The page, for the tests of a file. */
 export interface Pages {
   readonly served: ServedPage;
-  /** Opens the page in a fresh profile, which is closed after the test. */
+  /** Opens the page as in a fresh profile; it is closed after the test. */
   open(view?: View): Promise<Page>;
 }
 
 /**
  * Serves the page to the tests of a `describe`. A test fails if a page of it threw or wrote an error into the console, and the
- * last one if a profile is left open.
+ * last one if a profile is left open. Pages share a profile and with it a process, which has compiled the page's script once;
+ * nothing that one stored is left for the next.
  */
 export function pages(options: { readonly copy?: boolean } = {}): Pages {
   vi.setConfig(PATIENT);
   let served: ServedPage | undefined;
-  let opened: { readonly context: BrowserContext; readonly stays: boolean; readonly complaints: string[] }[] =
-    [];
+  let opened: {
+    readonly end: () => Promise<void>;
+    readonly stays: boolean;
+    readonly complaints: string[];
+  }[] = [];
+  let profile: Promise<{ readonly context: BrowserContext; readonly keeper: Page }> | undefined;
   const of = (): ServedPage => {
     if (!served) throw new Error('The page is served once tests run.');
     return served;
@@ -184,8 +190,12 @@ export function pages(options: { readonly copy?: boolean } = {}): Pages {
   });
   afterEach(async () => {
     const complaints = opened.flatMap((one) => one.complaints.splice(0));
-    await Promise.all(opened.filter(({ stays }) => !stays).map(({ context }) => context.close()));
+    await Promise.all(opened.filter(({ stays }) => !stays).map(({ end }) => end()));
     opened = opened.filter(({ stays }) => stays);
+    await (await profile)?.keeper.evaluate(async () => {
+      localStorage.clear();
+      for (const name of await caches.keys()) await caches.delete(name);
+    });
     expect(complaints).toEqual([]);
   });
   afterAll(async () => {
@@ -199,18 +209,30 @@ export function pages(options: { readonly copy?: boolean } = {}): Pages {
     async open(view = {}) {
       const { width = 1280, height = 860, dark = false, touch = false, hash = '' } = view;
       const { keeps = false, stays = false, provokes } = view;
-      const context = await of().newContext({
-        viewport: { width, height },
-        colorScheme: dark ? 'dark' : 'light',
-        reducedMotion: 'reduce',
-        hasTouch: touch,
-        serviceWorkers: keeps ? 'allow' : 'block',
-      });
-      const complaints: string[] = [];
-      opened.push({ context, stays, complaints });
-      context.setDefaultTimeout(PATIENCE);
-      await context.addInitScript(listen);
+      const start = async () => {
+        const context = await of().newContext({
+          hasTouch: touch,
+          serviceWorkers: keeps ? 'allow' : 'block',
+        });
+        context.setDefaultTimeout(PATIENCE);
+        await context.addInitScript(listen);
+        return context;
+      };
+      const share = async () => {
+        const context = await start();
+        // A process ends with its last page.
+        const keeper = await context.newPage();
+        await keeper.goto(new URL('icon.svg', of().url).href);
+        return { context, keeper };
+      };
+      const own = touch || keeps;
+      profile ??= own ? undefined : share();
+      const context = own || !profile ? await start() : (await profile).context;
       const page = await context.newPage();
+      await page.setViewportSize({ width, height });
+      await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light', reducedMotion: 'reduce' });
+      const complaints: string[] = [];
+      opened.push({ end: () => (own ? context : page).close(), stays, complaints });
       page.on('pageerror', (error) => complaints.push(String(error)));
       page.on('console', (message) => {
         if (message.type() === 'error' && !provokes?.test(message.text())) complaints.push(message.text());

@@ -18,7 +18,7 @@ import type { LentVideo, TrackPackets, VideoCalls } from './calls.js';
 /** Milliseconds that an idle thread is kept for the next video. */
 const KEPT = 2000;
 /** Idle threads that are kept. */
-const IDLE = 2;
+const IDLE = 4;
 
 /** What the decoder needs of its platform. */
 export interface RemoteHost {
