@@ -2,7 +2,8 @@
  * @module media/preflight/chroma
  * Findings about colour that VMAF does not see: chroma that is gone, constant, or in the other plane.
  */
-import { finding, rateOf, rounded, vf } from './text.js';
+import { showSameMoment } from './moments.js';
+import { finding, rounded, vf } from './text.js';
 import type { Finding, PreflightContext, SideFacts } from './types.js';
 
 /** Least correlation of the pictures for their colours to be compared. */
@@ -112,13 +113,4 @@ function addPlane(plane: Plane, own: Float32Array, other: Float32Array): void {
 /** Sum of squared differences. */
 function difference(one: Float32Array, other: Float32Array): number {
   return one.reduce((total, value, i) => total + (value - (other[i] ?? 128)) ** 2, 0);
-}
-
-/** Whether the `k`-th measured frames are at most a frame apart: by time where both have times, else by number. */
-function showSameMoment(reference: SideFacts, distorted: SideFacts, k: number): boolean {
-  const [ref, dis] = [reference.measured?.frames[k], distorted.measured?.frames[k]];
-  if (ref === undefined || dis === undefined) return false;
-  const [refRate, disRate] = [rateOf(reference), rateOf(distorted)];
-  if (!reference.timestamps || !distorted.timestamps || !refRate || !disRate) return Math.abs(ref - dis) <= 1;
-  return Math.abs(ref / refRate - dis / disRate) * Math.min(refRate, disRate) <= 1;
 }

@@ -116,9 +116,11 @@ describe('fields of pictures', () => {
       Array.from({ length: 10 }, (__, frame) => {
         return { frame, moves: true, combed: combs, order: frame % 2 === 0 ? even : odd, exchanged: 1.1 };
       });
-    const mine = steps(0.15, [0.32, 0.24]);
-    expect(judgeFields(mine)).toBeUndefined();
-    expect(judgeFields(mine, steps(combed, orders))).toEqual(expected);
+    for (const combs of [0.01, 0.15]) {
+      const mine = steps(combs, [0.32, 0.24]);
+      expect(judgeFields(mine)).toBeUndefined();
+      expect(judgeFields(mine, steps((combed * combs) / 0.15, orders))).toEqual(expected);
+    }
     expect(judgeFields(steps(0.15, [0.9, -0.3]).slice(0, 4), steps(combed, orders))?.first).toBeUndefined();
   });
 
