@@ -458,7 +458,8 @@ export function certaintyRecipe(number) {
   const source = HARD_CONTENTS[content]({ size, width, height, rate, seed });
   const clip = { source, size, width, height, rate, frames: draw.whole(14, 90) };
   const most = Math.min(24, Math.floor(clip.frames / 3));
-  const offsets = Array.from({ length: 8 }, () => draw.sign() * draw.whole(0, most));
+  // Answers of one encode stand and fall together: two of many encodes tell more than many of a few.
+  const offsets = Array.from({ length: 2 }, () => draw.sign() * draw.whole(0, most));
   return {
     name: `certainty ${number}: ${content}, ${size}, ${encode}`,
     clip,

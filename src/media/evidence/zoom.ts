@@ -30,7 +30,7 @@ const CLEARLY = 0.25;
 const ALIKE = 0.9;
 
 /** Edges of a part of a picture, as shares of its sides. */
-export interface Part {
+interface Part {
   readonly left: number;
   readonly top: number;
   readonly right: number;
@@ -38,7 +38,7 @@ export interface Part {
 }
 
 /** What one video shows of the other, and how well it fits. */
-export interface Zoom {
+interface Zoom {
   readonly whole: 'reference' | 'distorted';
   readonly part: Part;
   /** Correlation of the part with the other video. */

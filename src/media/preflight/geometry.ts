@@ -62,6 +62,7 @@ export function zoomedPart(
 ): Framing | undefined {
   // At an edge, a moment that was not tried may fit better.
   if (!alignment || offset !== 0 || alignment.reason === 'edge') return undefined;
+  if (isBarred(reference, distorted)) return undefined;
   const others = distorted.measured?.pictures ?? [];
   const pairs = (reference.measured?.pictures ?? []).flatMap((picture, k) => {
     const other = others[k];
@@ -283,6 +284,11 @@ function* cropFindings(reference: SideFacts, distorted: SideFacts): Generator<Fi
       'after cropping, as players show them.',
     [ref, dis],
   );
+}
+
+/** Whether only one of two pictures has borders. */
+function isBarred(reference: SideFacts, distorted: SideFacts): boolean {
+  return [...borderFindings(reference, distorted)].some(({ severity }) => severity === 'warning');
 }
 
 const EDGES = ['left', 'top', 'right', 'bottom'] as const;
