@@ -130,4 +130,13 @@ describe('preflight of videos of one size', () => {
     const codes = seen(encode, seenAs, offset).map(({ code }) => code);
     expect(codes).not.toContain('framing');
   });
+
+  it('leaves bars of one video to the finding about these', () => {
+    const bars = { left: 0, top: 20, right: 0, bottom: 20 };
+    const { measured } = side(cropped);
+    const barred = side(cropped, {
+      measured: { ...measured, borders: { certain: bars, possible: bars } } as SideMeasurements,
+    });
+    expect(seen(barred)[0]?.code).toBe('black-borders');
+  });
 });
