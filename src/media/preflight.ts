@@ -2,7 +2,7 @@
  * @module media/preflight
  * Checks a pair before scoring: findings about all that makes two videos a bad pair, with hints that resolve them.
  */
-import { geometryFindings } from './preflight/geometry.js';
+import { geometryFindings, zoomedPart } from './preflight/geometry.js';
 import { judge } from './preflight/judge.js';
 import { modelFindings } from './preflight/model.js';
 import { sampleFindings } from './preflight/samples.js';
@@ -32,10 +32,11 @@ export function preflight(
   distorted: SideFacts,
   context: PreflightContext = {},
 ): Finding[] {
+  const framing = context.framing ?? zoomedPart(reference, distorted, context);
   // What wrongly scaled pictures look like tells nothing of their moments or levels.
-  const alignment = context.framing ? undefined : context.alignment;
+  const alignment = framing ? undefined : context.alignment;
   const { alignment: _, ...others } = context;
-  const known = { ...others, ...(alignment && { alignment }) };
+  const known = { ...others, ...(framing && { framing }), ...(alignment && { alignment }) };
   const found = [
     ...trackFindings(reference, distorted, context),
     ...swapFindings(reference, distorted),

@@ -147,11 +147,9 @@ async function fieldOrders(
 ): Promise<readonly SideFilters['deinterlace'][]> {
   if (!deinterlace) return [];
   const labels = sides.map((side) => factsOf(side).fieldOrder ?? 'unknown');
-  const orders = await Promise.all(
-    sides.map(async (side, i) => {
-      const { fields = [] } = await measure(platform, side, signal);
-      return deinterlacing(labels[i], judgeFields(fields));
-    }),
+  const measured = await Promise.all(sides.map((side) => measure(platform, side, signal)));
+  const orders = measured.map(({ fields = [] }, i) =>
+    deinterlacing(labels[i], judgeFields(fields, measured[1 - i]?.fields)),
   );
   if (orders.some((order) => order !== undefined)) return orders;
   throw usageError(

@@ -24,6 +24,8 @@ export interface Framing {
   readonly area: { readonly width: number; readonly height: number; readonly x: number; readonly y: number };
   /** What lies outside the part is no picture: rows or columns that repeat the last one, or are all black. */
   readonly padding: boolean;
+  /** True if the area was told from small pictures, and may be off by a few samples of large ones. */
+  readonly rough?: boolean;
 }
 
 /** Size and chroma of stored pictures. */

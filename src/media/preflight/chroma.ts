@@ -2,7 +2,8 @@
  * @module media/preflight/chroma
  * Findings about colour that VMAF does not see: chroma that is gone, constant, or in the other plane.
  */
-import { finding, rateOf, rounded, vf } from './text.js';
+import { showSameMoment } from './moments.js';
+import { finding, rounded, vf } from './text.js';
 import { correlation } from './turn.js';
 import type { Finding, PreflightContext, SideFacts } from './types.js';
 
@@ -93,6 +94,7 @@ function coloursOf(reference: SideFacts, distorted: SideFacts): Colours | undefi
   for (const [k, own] of (reference.measured?.chroma ?? []).entries()) {
     const other = others[k];
     if (!own || !other || !showSameMoment(reference, distorted, k)) continue;
+    if (!showSamePicture(reference, distorted, k)) continue;
     found.samples += own.cb.length;
     addPlane(found.cb, own.cb, other.cb);
     addPlane(found.cr, own.cr, other.cr);
@@ -115,16 +117,8 @@ function difference(one: Float32Array, other: Float32Array): number {
   return one.reduce((total, value, i) => total + (value - (other[i] ?? 128)) ** 2, 0);
 }
 
-/**
- * Whether the `k`-th measured frames are at most a frame apart, by time where both have times, else by number, and luma shows
- * one picture: within a frame, small things of strong colour may move.
- */
-function showSameMoment(reference: SideFacts, distorted: SideFacts, k: number): boolean {
-  const [ref, dis] = [reference.measured?.frames[k], distorted.measured?.frames[k]];
-  if (ref === undefined || dis === undefined) return false;
+/** Whether luma of the `k`-th measured frames shows one picture: within a frame, small things of strong colour may move. */
+function showSamePicture(reference: SideFacts, distorted: SideFacts, k: number): boolean {
   const [own, other] = [reference.measured?.squares?.[k], distorted.measured?.squares?.[k]];
-  if (own && other && correlation(own, other) < COMPARABLE) return false;
-  const [refRate, disRate] = [rateOf(reference), rateOf(distorted)];
-  if (!reference.timestamps || !distorted.timestamps || !refRate || !disRate) return Math.abs(ref - dis) <= 1;
-  return Math.abs(ref / refRate - dis / disRate) * Math.min(refRate, disRate) <= 1;
+  return !own || !other || correlation(own, other) >= COMPARABLE;
 }

@@ -17,15 +17,19 @@ interface Fields {
   readonly seen: FieldEvidence | undefined;
 }
 
-function fieldsOf(role: Role, facts: SideFacts): Fields {
+function fieldsOfBoth(reference: SideFacts, distorted: SideFacts): readonly [Fields, Fields] {
+  return [fieldsOf('reference', reference, distorted), fieldsOf('distorted', distorted, reference)];
+}
+
+function fieldsOf(role: Role, facts: SideFacts, beside: SideFacts): Fields {
   const { fieldOrder } = facts;
   const labelled = fieldOrder === 'top-first' || fieldOrder === 'bottom-first';
-  return { role, facts, labelled, seen: judgeFields(facts.measured?.fields ?? []) };
+  return { role, facts, labelled, seen: judgeFields(facts.measured?.fields ?? [], beside.measured?.fields) };
 }
 
 /** Findings about fields, at most one of a kind. */
 export function* fieldFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
-  const both = [fieldsOf('reference', reference), fieldsOf('distorted', distorted)] as const;
+  const both = fieldsOfBoth(reference, distorted);
   const values = both.map(scanOf) as [FindingValue, FindingValue];
   const of = (kind: FieldEvidence['kind']) => both.filter(({ seen }) => seen?.kind === kind);
   const [pulldown, exchanged] = [of('pulldown'), of('exchanged')];
@@ -69,9 +73,7 @@ export function* fieldFindings(reference: SideFacts, distorted: SideFacts): Gene
 
 /** Whether pulldown explains that one video has five frames where the other has four. */
 export function pulldownFix(reference: SideFacts, distorted: SideFacts): PrepareHint | undefined {
-  const found = [fieldsOf('reference', reference), fieldsOf('distorted', distorted)].filter(
-    ({ seen }) => seen?.kind === 'pulldown',
-  );
+  const found = fieldsOfBoth(reference, distorted).filter(({ seen }) => seen?.kind === 'pulldown');
   return found.length === 1 ? filtered(found, pulldownFilter) : undefined;
 }
 

@@ -4,7 +4,9 @@
  */
 import { SAME_ASPECT } from '../../core/aspect.js';
 import type { Framing } from '../evidence/framing.js';
+import { zoomOf } from '../evidence/zoom.js';
 import { hidesPart } from './bars.js';
+import { showSameMoment } from './moments.js';
 import {
   dimensions,
   finding,
@@ -27,6 +29,9 @@ const BORDER_SAMPLES = 4;
 /** Least correlation of pictures whose details are in the same places. */
 const SAME_PLACES = 0.98;
 
+/** Longest side, in samples, of which small pictures tell a part to the sample. */
+const EXACT_UP_TO = 500;
+
 /** Findings about the shape of pictures. */
 export function* geometryFindings(
   reference: SideFacts,
@@ -46,10 +51,37 @@ export function* geometryFindings(
   yield* borders;
 }
 
+/**
+ * The part that one video shows of the other where it was scaled to the size of all; `undefined` where other moments or the
+ * whole fit as well, and where bars tell.
+ */
+export function zoomedPart(
+  reference: SideFacts,
+  distorted: SideFacts,
+  { alignment, offset = 0 }: PreflightContext,
+): Framing | undefined {
+  // At an edge, a moment that was not tried may fit better.
+  if (!alignment || offset !== 0 || alignment.reason === 'edge') return undefined;
+  if (isBarred(reference, distorted)) return undefined;
+  const others = distorted.measured?.pictures ?? [];
+  const pairs = (reference.measured?.pictures ?? []).flatMap((picture, k) => {
+    const other = others[k];
+    return other && showSameMoment(reference, distorted, k) ? { reference: picture, distorted: other } : [];
+  });
+  const found = zoomOf(pairs);
+  if (!found || found.similarity <= alignment.similarity) return undefined;
+  const { whole, part } = found;
+  const { width, height } = whole === 'reference' ? reference : distorted;
+  const even = (share: number, length: number) => 2 * Math.round((share * length) / 2);
+  const [x, y] = [even(part.left, width), even(part.top, height)];
+  const area = { width: even(part.right, width) - x, height: even(part.bottom, height) - y, x, y };
+  return { whole, area, padding: false, rough: Math.max(width, height) > EXACT_UP_TO };
+}
+
 function framingFinding(
   reference: SideFacts,
   distorted: SideFacts,
-  { whole, area, padding }: Framing,
+  { whole, area, padding, rough = false }: Framing,
 ): Finding {
   const other = whole === 'reference' ? 'distorted' : 'reference';
   const side = whole === 'reference' ? reference : distorted;
@@ -58,7 +90,7 @@ function framingFinding(
     'framing',
     'warning',
     `distorted is ${dimensions(distorted)} and reference ${dimensions(reference)}, and pixels show that ${other} is ` +
-      `${dimensions(area)} of ${whole}'s picture, from ${x},${y} on` +
+      `${rough ? 'about ' : ''}${dimensions(area)} of ${whole}'s picture, from ${x},${y} on` +
       `${padding ? ', beyond which is only padding' : ''}; scaled to one size, different parts are compared with each ` +
       'other, which no score survives.',
     [dimensions(reference), dimensions(distorted)],
@@ -252,6 +284,11 @@ function* cropFindings(reference: SideFacts, distorted: SideFacts): Generator<Fi
       'after cropping, as players show them.',
     [ref, dis],
   );
+}
+
+/** Whether only one of two pictures has borders. */
+function isBarred(reference: SideFacts, distorted: SideFacts): boolean {
+  return [...borderFindings(reference, distorted)].some(({ severity }) => severity === 'warning');
 }
 
 const EDGES = ['left', 'top', 'right', 'bottom'] as const;

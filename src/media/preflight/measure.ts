@@ -9,6 +9,7 @@ import { Thumbnailer } from '../align/thumbnail.js';
 import type { LumaReader } from '../align/types.js';
 import type { DecodeRequest } from '../decoder.js';
 import { FIELD_RUN, FieldMeter } from '../evidence/fields.js';
+import { ZOOM_PICTURE } from '../evidence/zoom.js';
 import type { FrameSource } from '../types.js';
 import { barsOf, commonBorders, type FoundBorders, findBorders } from './borders.js';
 import { sharpness } from './sharpness.js';
@@ -23,6 +24,9 @@ const UNKNOWN_LENGTH_STEP = 24;
 
 /** Samples to read along each side of a box of a square. */
 const SQUARE_SAMPLES = 8;
+
+/** The same along each side of a box of the finer pictures. */
+const PICTURE_SAMPLES = 4;
 
 /** What measuring needs to know; without `chroma`, only luma is measured. */
 type Measurable = Pick<SideFacts, 'width' | 'height' | 'bitDepth' | 'colorRange'> &
@@ -43,6 +47,8 @@ export class FrameMeter {
   readonly #sharpness: (number | null)[] = [];
   readonly #squares: Float32Array[] = [];
   readonly #shrink: Thumbnailer;
+  readonly #pictures: Float32Array[] = [];
+  readonly #shrinkLess: Thumbnailer;
   readonly #chroma: (ChromaSquares | null)[] = [];
   #shrinkChroma: Thumbnailer | undefined;
   readonly #fields: FieldMeter;
@@ -52,6 +58,7 @@ export class FrameMeter {
   constructor(format: Measurable) {
     this.#format = format;
     this.#shrink = new Thumbnailer(format, SQUARE, SQUARE, SQUARE_SAMPLES);
+    this.#shrinkLess = new Thumbnailer(format, ZOOM_PICTURE, ZOOM_PICTURE, PICTURE_SAMPLES);
     this.#fields = new FieldMeter(format);
   }
 
@@ -61,6 +68,7 @@ export class FrameMeter {
     this.#chroma.push(cb && cr ? this.#squaresOf(cb, cr) : null);
     this.#sharpness.push(sharpness(luma, this.#format));
     this.#squares.push(this.#shrink.shrink(luma));
+    this.#pictures.push(this.#shrinkLess.shrink(luma));
     const found = findBorders(luma, this.#format, this.#format.colorRange ?? 'limited');
     if (!found) return;
     this.#borders = this.#borders ? commonBorders(this.#borders, found) : found;
@@ -86,6 +94,7 @@ export class FrameMeter {
       sharpness: [...this.#sharpness],
       borders: this.#borders && barsOf(this.#borders, this.#format),
       squares: [...this.#squares],
+      pictures: [...this.#pictures],
       chroma: [...this.#chroma],
       fields: this.#fields.steps,
     };

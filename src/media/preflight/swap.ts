@@ -169,7 +169,9 @@ function sharpnessRatio(
   const [ref, dis] = [reference.measured?.sharpness ?? [], distorted.measured?.sharpness ?? []];
   if (ref.length !== dis.length || dimensions(reference) !== dimensions(distorted)) return undefined;
   // Combs look sharp.
-  if ([reference, distorted].some(({ measured }) => isCombed(measured?.fields ?? []))) return undefined;
+  const { fields: refFields = [] } = reference.measured ?? {};
+  const { fields: disFields = [] } = distorted.measured ?? {};
+  if (isCombed(refFields, disFields) || isCombed(disFields, refFields)) return undefined;
   const [refFrames, disFrames] = [reference.measured?.frames ?? [], distorted.measured?.frames ?? []];
   const logs: number[] = [];
   let same = true;

@@ -134,6 +134,8 @@ export interface SideMeasurements {
   readonly borders: { readonly certain: Borders; readonly possible: Borders } | null;
   /** Each frame shrunk to 16 x 16 averages in 8-bit levels, whatever its shape. */
   readonly squares?: readonly Float32Array[];
+  /** Each frame shrunk to 64 x 64 averages likewise, to see which part of a picture it shows. */
+  readonly pictures?: readonly Float32Array[];
   /** Steps between consecutive frames at these places, as far as pictures of their stored size were read. */
   readonly fields?: readonly FieldStep[];
   /** Cb and Cr of each frame shrunk likewise, 128 where there is no colour; `null` for a frame without chroma. */

@@ -107,6 +107,23 @@ describe('fields of pictures', () => {
     expect(judgeFields(steps.map((one) => ({ ...one, combed: 0.02 })))?.kind).toBe('woven');
   });
 
+  it.each<[string, readonly [combed: number, orders: readonly number[]], FieldEvidence | undefined]>([
+    ['without any', [0, [0.03, -0.03]], { kind: 'woven', first: 'top-first' }],
+    ['with nearly as many', [0.08, [0.03, -0.03]], undefined],
+    ['that moves so that its pictures tell the same order', [0, [0.3, 0.28]], undefined],
+  ])('are told from some combs beside the same content %s', (_, [combed, orders], expected) => {
+    const steps = (combs: number, [even = 0, odd = 0]: readonly number[]) =>
+      Array.from({ length: 10 }, (__, frame) => {
+        return { frame, moves: true, combed: combs, order: frame % 2 === 0 ? even : odd, exchanged: 1.1 };
+      });
+    for (const combs of [0.01, 0.15]) {
+      const mine = steps(combs, [0.32, 0.24]);
+      expect(judgeFields(mine)).toBeUndefined();
+      expect(judgeFields(mine, steps((combed * combs) / 0.15, orders))).toEqual(expected);
+    }
+    expect(judgeFields(steps(0.15, [0.9, -0.3]).slice(0, 4), steps(combed, orders))?.first).toBeUndefined();
+  });
+
   it("are seen in each other's place", () => {
     const fine: Scene = (x, y, t) => moving(4)(x, y, t) + 25 * wave(y, 7);
     expect(seen(fine)).toEqual({ kind: 'progressive' });

@@ -1,0 +1,200 @@
+/**
+ * @module media/evidence/zoom
+ * Decides on small pictures whether one video shows a part of the other's picture, scaled back to the size of all of it:
+ * no size tells that.
+ */
+
+/** Boxes along each side of the compared pictures. */
+export const ZOOM_PICTURE = 64;
+
+/** Boxes along each side of those on which the search begins. */
+const COARSE = 16;
+
+/** Smallest part that is searched, as a share of a side. */
+const SMALLEST = 0.72;
+
+/** Steps of the search, in boxes: first of {@link COARSE}, then down to the last of {@link ZOOM_PICTURE}. */
+const STEP = 0.5;
+const LAST_STEP = 1 / 32;
+
+/** Pictures of a greater correlation have the same details at the same places. */
+const SAME_PLACES = 0.995;
+
+/**
+ * Most by which the error of the part may reach that of the whole: parts that were encoded have up to 0.14, and moments apart,
+ * encodes and other videos 0.4 and more, zooms among them.
+ */
+const CLEARLY = 0.25;
+
+/** Least correlation of the part with what shows it. */
+const ALIKE = 0.9;
+
+/** Edges of a part of a picture, as shares of its sides. */
+interface Part {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
+/** What one video shows of the other, and how well it fits. */
+interface Zoom {
+  readonly whole: 'reference' | 'distorted';
+  readonly part: Part;
+  /** Correlation of the part with the other video. */
+  readonly similarity: number;
+}
+
+/** One moment in both videos, each of {@link ZOOM_PICTURE} x {@link ZOOM_PICTURE} averages, whatever its shape. */
+export interface SmallPair {
+  readonly reference: Float32Array;
+  readonly distorted: Float32Array;
+}
+
+type Pictures = readonly Float32Array[];
+
+/** From one edge to the other along one side, in boxes. */
+type Span = readonly [from: number, to: number];
+
+/** The part that one of two videos shows of the other; `undefined` where all of it fits as well, or none does. */
+export function zoomOf(pairs: readonly SmallPair[]): Zoom | undefined {
+  const [reference, distorted] = [pairs.map((pair) => pair.reference), pairs.map((pair) => pair.distorted)];
+  const same = fitOf(reference, distorted);
+  if (pairs.length === 0 || correlation(same) > SAME_PLACES) return undefined;
+  const found = [
+    { whole: 'reference' as const, ...bestPart(reference, distorted) },
+    { whole: 'distorted' as const, ...bestPart(distorted, reference) },
+  ].map((one) => ({ ...one, ratio: relative(one) / relative(same), similarity: correlation(one) }));
+  const [best] = found.sort((a, b) => a.ratio - b.ratio);
+  if (!best || !(best.ratio <= CLEARLY && best.similarity >= ALIKE)) return undefined;
+  const [[left, right], [top, bottom]] = [best.across, best.down];
+  const share = (edge: number) => edge / ZOOM_PICTURE;
+  const part = { left: share(left), top: share(top), right: share(right), bottom: share(bottom) };
+  return { whole: best.whole, part, similarity: best.similarity };
+}
+
+/** The part that fits best, in boxes, with its {@link Fit}. */
+function bestPart(whole: Pictures, part: Pictures) {
+  const factor = ZOOM_PICTURE / COARSE;
+  const spans: Span[] = [];
+  for (let size = COARSE; size >= COARSE * SMALLEST; size -= STEP)
+    for (let from = 0; from + size <= COARSE; from += STEP) spans.push([from, from + size]);
+  const [small, smallPart] = [whole.map(coarse), part.map(coarse)];
+  let [first, least] = [[0, 0] as readonly [x: number, y: number], Number.POSITIVE_INFINITY];
+  for (const [x, across] of spans.entries()) {
+    const columns = small.map((picture) => resampled(picture, COARSE, across, 'columns'));
+    for (const [y, down] of spans.entries()) {
+      const cut = columns.map((picture) => resampled(picture, COARSE, down, 'rows'));
+      const error = relative(fitOf(cut, smallPart));
+      if (error < least) [first, least] = [[x, y], error];
+    }
+  }
+  const finer = ([from, to]: Span): Span => [from * factor, to * factor];
+  let [across, down] = [finer(spans[first[0]] ?? [0, COARSE]), finer(spans[first[1]] ?? [0, COARSE])];
+  let best = fitOfPart(whole, part, across, down);
+  for (let step = factor * STEP; step >= LAST_STEP; step /= 2) {
+    for (let moved = true; moved; ) {
+      moved = false;
+      for (const [x, y] of movesOf(step)) {
+        const [acrossNow, downNow] = [shifted(across, x), shifted(down, y)];
+        if (!acrossNow || !downNow) continue;
+        const now = fitOfPart(whole, part, acrossNow, downNow);
+        if (relative(now) >= relative(best)) continue;
+        [across, down, best, moved] = [acrossNow, downNow, now, true];
+      }
+    }
+  }
+  return { across, down, ...best };
+}
+
+/** Moves of one edge, or of two opposite ones, of a part along either side. */
+function movesOf(step: number): readonly (readonly [x: Span, y: Span])[] {
+  const moves = [
+    [1, 0],
+    [0, 1],
+    [1, 1],
+  ].flatMap(([from = 0, to = 0]) => [step, -step].map((by): Span => [by * from, by * to]));
+  const none: Span = [0, 0];
+  return [...moves.map((move) => [move, none] as const), ...moves.map((move) => [none, move] as const)];
+}
+
+function shifted([from, to]: Span, [by, until]: Span): Span | undefined {
+  const [start, end] = [from + by, to + until];
+  const fits = start >= 0 && end <= ZOOM_PICTURE && end - start >= SMALLEST * ZOOM_PICTURE;
+  return fits ? [start, end] : undefined;
+}
+
+function fitOfPart(whole: Pictures, part: Pictures, across: Span, down: Span): Fit {
+  const cut = whole.map((picture) =>
+    resampled(resampled(picture, ZOOM_PICTURE, across, 'columns'), ZOOM_PICTURE, down, 'rows'),
+  );
+  return fitOf(cut, part);
+}
+
+/** Averages of {@link COARSE} x {@link COARSE} boxes. */
+function coarse(picture: Float32Array): Float32Array {
+  const factor = ZOOM_PICTURE / COARSE;
+  const sums = new Float32Array(COARSE * COARSE);
+  for (const [at, value] of picture.entries()) {
+    const [x, y] = [at % ZOOM_PICTURE, Math.floor(at / ZOOM_PICTURE)];
+    const box = Math.floor(y / factor) * COARSE + Math.floor(x / factor);
+    sums[box] = (sums[box] ?? 0) + value / factor ** 2;
+  }
+  return sums;
+}
+
+/** A span of the columns or rows of a square picture, stretched over all of it along straight lines between samples. */
+function resampled(
+  picture: Float32Array,
+  size: number,
+  [from, to]: Span,
+  along: 'columns' | 'rows',
+): Float32Array {
+  const [step, stride] = along === 'columns' ? [1, size] : [size, 1];
+  const result = new Float32Array(size * size);
+  for (let line = 0; line < size; line++) {
+    const at = Math.min(size - 1, Math.max(0, from + ((line + 0.5) * (to - from)) / size - 0.5));
+    const low = Math.floor(at);
+    const [before, after, share] = [low * step, Math.min(size - 1, low + 1) * step, at - low];
+    for (let k = 0, other = 0; k < size; k++, other += stride) {
+      const value = picture[before + other] as number;
+      result[line * step + other] = value + share * ((picture[after + other] as number) - value);
+    }
+  }
+  return result;
+}
+
+/** Mean square of what the best line from one video's samples to the other's leaves, and of the deviations of both. */
+interface Fit {
+  readonly left: number;
+  readonly variance: number;
+}
+
+function fitOf(ones: Pictures, others: Pictures): Fit {
+  let [samples, x, y, xx, yy, xy] = [0, 0, 0, 0, 0, 0];
+  for (const [k, one] of ones.entries()) {
+    const other = others[k] as Float32Array;
+    for (let i = 0; i < one.length; i++) {
+      const [a, b] = [one[i] as number, other[i] as number];
+      x += a;
+      y += b;
+      xx += a * a;
+      yy += b * b;
+      xy += a * b;
+    }
+    samples += one.length;
+  }
+  const [own, variance] = [xx / samples - (x / samples) ** 2, yy / samples - (y / samples) ** 2];
+  // A picture does not match its negative.
+  const both = Math.max(0, xy / samples - (x * y) / samples ** 2);
+  return { left: own > 0 ? variance - both ** 2 / own : variance, variance };
+}
+
+/** Share of the deviations that is left; 1 of pictures without contrast. */
+function relative({ left, variance }: Fit): number {
+  return variance > 0 ? Math.max(0, left) / variance : 1;
+}
+
+function correlation(found: Fit): number {
+  return Math.sqrt(1 - relative(found));
+}
