@@ -37,11 +37,12 @@ export function fakeVmaf(folder: string, mode: string, name = 'vmaf'): FakeVmaf 
   mkdirSync(home, { recursive: true });
   const path = join(home, name);
   const record = join(home, 'runs');
+  const recorded = `printf '["%s"]\\n' "$1" >> '${record}'`;
   const asked = WITHOUT_HELP.includes(mode)
     ? ''
-    : `case "$1" in --help) printf '${helpOf(mode)}' >&2; exit 1;; esac\n`;
+    : `case "$1" in --help) ${recorded}; printf '${helpOf(mode)}' >&2; exit 1;; esac\n`;
   const script = `#!/bin/sh
-case "$1" in --version) echo 3.2.0 >&2; exit 0;; esac
+case "$1" in --version) ${recorded}; echo 3.2.0 >&2; exit 0;; esac
 ${asked}FAKE_VMAF='${mode}' FAKE_VMAF_RECORD='${record}' '${process.execPath}' '${SCRIPT}' "$@"
 `;
   writeFileSync(path, script);
