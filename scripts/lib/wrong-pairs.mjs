@@ -116,6 +116,7 @@ const labels = (matrix, primaries = matrix, transfer = matrix) => [
 ];
 /** SDR as HDR, as grading tools put it into the same container: graphics white at 203 nits. */
 const toHdr = (transfer) =>
+  'setparams=colorspace=bt709:color_trc=bt709:color_primaries=bt709:range=tv,' +
   `zscale=min=709:tin=709:pin=709:rin=limited:t=linear:npl=203,format=gbrpf32le,zscale=t=${transfer}:p=2020:m=2020_ncl:r=limited,format=yuv420p10le`;
 /** Codecs that store the labels of colour. */
 const LABELLED = ['h264', 'hevc', 'vp9', 'mpeg2'];
@@ -203,7 +204,8 @@ const KINDS = {
   },
   range: {
     expect: ['color-range', 'levels'],
-    codecs: LABELLED,
+    // MPEG-2 has no label of range.
+    codecs: LABELLED.filter((codec) => codec !== 'mpeg2'),
     make(draw) {
       const widen = 'scale=in_range=limited:out_range=full';
       const narrow = 'scale=in_range=full:out_range=limited';
