@@ -189,6 +189,8 @@ function* lengthFindings(
       accepted ? undefined : within ? BY_TIME : beginTogether ? commonFrames(pairs) : FIND_OFFSET,
     );
   }
+  // For how long a single frame is shown decides nothing.
+  if (refFrames === 1 && disFrames === 1) return;
   // The rate explains the length of the same frames at another speed.
   if (ref === undefined || dis === undefined || asLong || (differs && isRetimed(reference, distorted)))
     return;

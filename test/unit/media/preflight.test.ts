@@ -999,6 +999,11 @@ describe('preflight does not cry wolf over', () => {
       { codec: 'ffv1', measured: { ...measured([0.1]), frames: [21] } },
     ],
     [
+      'one frame each, of which one is shown for longer',
+      { frameCount: 1, duration: 0.337, timestamps: Float64Array.of(0) },
+      { frameCount: 1, duration: 0.042, timestamps: Float64Array.of(0) },
+    ],
+    [
       'a small animation, of which an encode takes more bytes and looks sharper',
       { codec: 'gif', bitrate: 1000, measured: measured([0.08]) },
       { bitrate: 3000, measured: measured([0.1]) },
