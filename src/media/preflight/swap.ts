@@ -40,7 +40,7 @@ const MEZZANINE = new Set(['prores', 'dnxhd', 'cfhd', 'jpeg2000', 'mjpeg', 'vc2'
 /** Codecs without any. */
 const LOSSLESS = new Set([
   ...['rawvideo', 'v210', 'v308', 'v410', 'r210', 'ffv1', 'ffvhuff', 'huffyuv', 'utvideo', 'magicyuv'],
-  ...['qtrle', 'png', 'apng', 'gif', 'bmp', 'tiff', 'lagarith', 'zmbv', 'tscc', 'flashsv', 'fraps', 'msrle'],
+  ...['qtrle', 'png', 'apng', 'bmp', 'tiff', 'lagarith', 'zmbv', 'tscc', 'flashsv', 'fraps', 'msrle'],
 ]);
 
 /** What codecs are for, in the order of what they leave of the picture. */
@@ -137,7 +137,10 @@ function bitrateClue(reference: SideFacts, distorted: SideFacts): Clue | undefin
   if (
     ref <= 0 ||
     dis <= 0 ||
-    [reference, distorted].some((side) => (gradeOf(side) ?? Grade.delivery) !== Grade.delivery)
+    // GIF loses colours, whatever its rate: it may be the source of an encode or made of one.
+    [reference, distorted].some(
+      (side) => side.codec === 'gif' || (gradeOf(side) ?? Grade.delivery) !== Grade.delivery,
+    )
   )
     return undefined;
   const worth = ({ codec }: SideFacts, rate: number) => rate * (EFFICIENCY.get(codec ?? '') ?? 2);

@@ -1009,6 +1009,11 @@ describe('preflight does not cry wolf over', () => {
       { bitrate: 3000, measured: measured([0.1]) },
     ],
     [
+      'an animation that was made of a video, whose dither looks sharper',
+      { bitrate: 1000, measured: measured([0.08]) },
+      { codec: 'gif', bitrate: 3000, measured: measured([0.1]) },
+    ],
+    [
       'an HEVC reference at half the rate of MPEG-2',
       { codec: 'hevc', bitrate: 8_000_000 },
       { codec: 'mpeg2video', bitrate: 16_000_000 },
