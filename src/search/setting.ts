@@ -113,7 +113,7 @@ export function samplesOf({ track }: SourceFacts): SourceSamples {
   return track.colorRange === 'full' || FULL_RANGE.test(track.pixelFormat) ? 'full' : 'limited';
 }
 
-/** Colours of the frames that decoders give of a source, for files that do not carry them. */
+/** A source's facts with the colours of the frames that a search takes of it: RGB is decoded by the matrix of the encode. */
 export function decodedColour(facts: SourceFacts): TrackFacts {
   const { track } = facts;
   return samplesOf(facts) === 'rgb' ? { ...track, matrix: RGB_MATRIX, colorRange: 'limited' } : track;

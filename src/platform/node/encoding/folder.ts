@@ -43,7 +43,7 @@ import type {
   SourceFacts,
   WholeEncode,
 } from '../../../search/host.js';
-import { pictureArguments, samplesOf } from '../../../search/setting.js';
+import { decodedColour, pictureArguments, samplesOf } from '../../../search/setting.js';
 import { inputArgs } from '../../ffmpeg/access.js';
 import { createFfmpegDecoder } from '../ffmpeg/decoder.js';
 import { type FfmpegInput, ffmpegInput } from '../ffmpeg/input.js';
@@ -107,7 +107,7 @@ class Folder implements EncodingFolder {
     name: string,
     signal?: AbortSignal,
   ): Promise<void> {
-    const { track } = facts;
+    const track = decodedColour(facts);
     const format: VideoFormat = track;
     const frames = runs.reduce((sum, { count }) => sum + count, 0);
     const bytes = frames * (storedFrameBytes(format) + FRAME_HEADER.length);
