@@ -80,17 +80,18 @@ function bestPart(whole: Pictures, part: Pictures) {
   for (let size = COARSE; size >= COARSE * SMALLEST; size -= STEP)
     for (let from = 0; from + size <= COARSE; from += STEP) spans.push([from, from + size]);
   const [small, smallPart] = [whole.map(coarse), part.map(coarse)];
-  let [first, least] = [[0, 0] as readonly [x: number, y: number], Number.POSITIVE_INFINITY];
-  for (const [x, across] of spans.entries()) {
+  const all: Span = [0, COARSE];
+  let [first, least] = [[all, all] as readonly [x: Span, y: Span], Number.POSITIVE_INFINITY];
+  for (const across of spans) {
     const columns = small.map((picture) => resampled(picture, COARSE, across, 'columns'));
-    for (const [y, down] of spans.entries()) {
+    for (const down of spans) {
       const cut = columns.map((picture) => resampled(picture, COARSE, down, 'rows'));
       const error = relative(fitOf(cut, smallPart));
-      if (error < least) [first, least] = [[x, y], error];
+      if (error < least) [first, least] = [[across, down], error];
     }
   }
   const finer = ([from, to]: Span): Span => [from * factor, to * factor];
-  let [across, down] = [finer(spans[first[0]] ?? [0, COARSE]), finer(spans[first[1]] ?? [0, COARSE])];
+  let [across, down] = first.map(finer) as [Span, Span];
   let best = fitOfPart(whole, part, across, down);
   for (let step = factor * STEP; step >= LAST_STEP; step /= 2) {
     for (let moved = true; moved; ) {
