@@ -31,7 +31,7 @@ case "$file" in
 esac
 if [ -n "$file" ] && ! [ -f "$file" ]; then exec "$program" "$@"; fi
 
-# One process reads both: most of what an answer costs is starting some.
+# Starting a program is most of what an answer costs, so one reads both.
 said=
 for word; do
   [ "$word" = "file:$file" ] || said="$said$word
