@@ -315,7 +315,8 @@ describe.skipIf(noChromium)(`what the page fetches and keeps${noChromium}`, () =
   const videos = { reference: '', distorted: '' };
 
   beforeAll(() => {
-    const clip = makeSample({ width: 160, height: 120, bitDepth: 10, chroma: '420' }, { seed: 5 });
+    // VMAF v1 takes nothing smaller: CAMBI no fewer columns, SpEED no fewer rows.
+    const clip = makeSample({ width: 216, height: 160, bitDepth: 10, chroma: '420' }, { seed: 5 });
     for (const side of ['reference', 'distorted'] as const)
       videos[side] = write(`ten-bit-${side}.y4m`, y4mFile(clip, side, 3));
     const { folder } = site.served;

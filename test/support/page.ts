@@ -271,9 +271,23 @@ export const SLOW = 'feature=ciede&threads=1';
 /** Begins a run. */
 export const start = (page: Page): Promise<void> => page.locator('button.primary').click();
 
-/** Waits for the end of a run. */
-export const done = (page: Page): Promise<void> =>
-  page.getByText(/^Done in/).waitFor({ timeout: 3 * PATIENCE });
+/** Waits for the end of a run. @throws Error with what the page says, if the run failed */
+export async function done(page: Page): Promise<void> {
+  const end = page.getByText(/^Done in/);
+  const failed = page
+    .locator('.runner', { has: page.getByRole('button', { name: 'Score again' }) })
+    .locator('.failure:not([data-kind="absent"])')
+    .first();
+  await end
+    .or(failed)
+    .first()
+    .waitFor({ timeout: 3 * PATIENCE });
+  // A run of which some encodes failed ends too, a little later.
+  await end.waitFor({ timeout: PATIENCE / 6 }).catch(async (error: unknown) => {
+    if (!(await failed.isVisible())) throw error;
+    throw new Error(`The run failed: ${await failed.textContent()}`);
+  });
+}
 
 /** Scores the chosen files, until all is on show. */
 export async function score(page: Page): Promise<void> {
