@@ -23,7 +23,7 @@ declare global {
     reports: Report[];
     workers: Worker[];
     /** Layout shifts, where a test watches them. */
-    shifts: number[];
+    shifts: { readonly value: number; readonly startTime: number; readonly what: string }[];
   }
 }
 
