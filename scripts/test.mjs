@@ -20,7 +20,12 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 /** Debian packages, each with a program that shows that it is installed. */
 const DEBIAN = [
   { program: '/usr/bin/ffmpeg', name: 'ffmpeg', use: 'tests of encoded video' },
-  { program: '/usr/bin/chromium', name: 'chromium', use: 'tests in a browser and of shaders' },
+  {
+    program: '/usr/bin/chromium-headless-shell',
+    name: 'chromium-headless-shell',
+    use: 'tests in a browser and of shaders',
+    instead: '/usr/bin/chromium',
+  },
   { program: '/usr/bin/redis-server', name: 'redis-server', use: 'tests of the queue' },
   { program: '/usr/bin/emcc', name: 'emscripten', use: 'tests of memory bounds in C' },
 ];
@@ -85,9 +90,12 @@ function installDebianPackages() {
       return run(command, rest, { stdio: ['ignore', 'ignore', 'inherit'], env });
     };
     apt('update');
-    apt('install', '-y', '--no-install-recommends', ...packages);
+    // One by one: an unknown name would keep all others from being installed.
+    for (const name of packages) apt('install', '-y', '--no-install-recommends', name);
   }
-  const absent = missing.filter(({ program }) => !existsSync(program));
+  const absent = missing.filter(
+    ({ program, instead = program }) => !existsSync(program) && !existsSync(instead),
+  );
   for (const { name, use } of absent) console.log(`${name} is not installed: skipping ${use}`);
   if (absent.length > 0) {
     const list = absent.map(({ name }) => name).join(' ');
