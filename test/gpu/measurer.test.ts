@@ -6,6 +6,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { GpuLostError } from '../../src/engine/backends/webgpu/device.js';
 import { openWebgpu, type WebgpuKind } from '../../src/engine/backends/webgpu/open.js';
+import { openNodeGpu } from '../../src/platform/node/gpu.js';
 import { planOf } from '../support/finish.js';
 import { noGpu, softwareGpu } from '../support/gpu.js';
 import { coreRecords, differences, pairsOf, recordsOf, write } from '../support/gpu-parity.js';
@@ -83,6 +84,16 @@ describe.skipIf(noGpu)('a measurer on the GPU', () => {
     const uploaded = vi.spyOn(measurer.device.queue, 'writeBuffer');
     await recordsOf(measurer, pairs, { first: 4, kept: 1 });
     expect(uploaded.mock.calls.map(([, , data]) => data.byteLength)).toEqual(pairs.map(() => 40 * 30));
+  });
+});
+
+describe('the package for Node', () => {
+  it('makes one GPU for as long as the process runs: Dawn does not outlive one that is collected early', async () => {
+    const create = vi.fn(() => ({ requestAdapter: async () => null }) as unknown as GPU);
+    const open = () => openNodeGpu(async () => ({ create, globals: {} }));
+    for (let opened = 0; opened < 2; opened++)
+      await expect(open()).rejects.toMatchObject({ code: 'backend' });
+    expect(create).toHaveBeenCalledTimes(1);
   });
 });
 

@@ -19,20 +19,19 @@ export async function softwareGpu(): Promise<GPU> {
   process.env.VK_ICD_FILENAMES = SWIFTSHADER;
   const { create, globals } = await import('webgpu');
   Object.assign(globalThis, globals);
-  return create(tier(['enable-dawn-features=disable_workgroup_init'], []));
+  instance ??= create(tier(['enable-dawn-features=disable_workgroup_init'], []));
+  return instance;
 }
 
-/** Keeps what gave a device as long as the device: collected earlier, it takes the process down. */
-const instances = new WeakMap<GPUDevice, GPU>();
+/** Kept: collected while Dawn has work to do, it takes the process down. */
+let instance: GPU | undefined;
 
 /** A device of the software adapter; the caller destroys it. */
 export async function softwareDevice(descriptor: GPUDeviceDescriptor = {}): Promise<GPUDevice> {
   const gpu = await softwareGpu();
   const adapter = await gpu.requestAdapter();
   if (!adapter) throw new Error('SwiftShader gives no adapter');
-  const device = await adapter.requestDevice(descriptor);
-  instances.set(device, gpu);
-  return device;
+  return adapter.requestDevice(descriptor);
 }
 
 /**

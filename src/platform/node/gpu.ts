@@ -42,10 +42,15 @@ export async function openNodeGpu(load: LoadWebgpu) {
   return openWebgpu(await loadGpu(load));
 }
 
+/** One of each package for as long as the process runs: collected while Dawn has work to do, it takes the process down. */
+const gpus = new Map<typeof import('webgpu')['create'], GPU>();
+
 async function loadGpu(load: LoadWebgpu): Promise<GPU> {
   try {
     const { create } = await load();
-    return create([]);
+    const gpu = gpus.get(create) ?? create([]);
+    gpus.set(create, gpu);
+    return gpu;
   } catch (cause) {
     if (!isInstalled()) {
       throw new AnyvmafError(
