@@ -35,6 +35,7 @@ import {
 import { parseFiltered } from '../../ffmpeg/log.js';
 import { PacketTimes, SAME_TIME, TimesMemory, type TrackTimes } from '../../ffmpeg/packet-times.js';
 import { emptyRange, type KnownTimes, type Plan, planPart } from '../../ffmpeg/plan.js';
+import { findFfprobe } from '../native/find.js';
 import { type FfmpegInput, ffmpegInput, type InputAccess } from './input.js';
 import { runOn, startOn } from './launch.js';
 import { type DecodedFrame, DecodeRun, type End } from './run.js';
@@ -530,7 +531,9 @@ function skipped({ log }: DecodeRun, { name, startTime, frameRate }: TrackFacts)
 
 async function findTools(): Promise<DecoderAvailability> {
   try {
-    const [version] = await Promise.all([toolVersion('ffmpeg'), toolVersion('ffprobe')]);
+    // Of ffprobe a look is enough, since a start costs a tenth of a second: what is something else says so when it is used.
+    const there = findFfprobe().some(({ key }) => key !== undefined);
+    const [version] = await Promise.all([toolVersion('ffmpeg'), !there && toolVersion('ffprobe')]);
     return { id: 'ffmpeg', usable: true, version };
   } catch (error) {
     if (!(error instanceof AnyvmafError)) throw error;

@@ -15,13 +15,15 @@ const ENDINGS = process.platform === 'win32' ? ['.exe', '.cmd', ''] : [''];
  */
 export function findPrograms(kind: 'vmaf' | 'ffmpeg', named?: string): readonly Candidate[] {
   if (named !== undefined) return [lookAt(named, 'vmafBin')];
-  const { VMAF_BIN, ANYVMAF_FFMPEG, ANYVMAF_FFPROBE } = process.env;
+  const { VMAF_BIN, ANYVMAF_FFMPEG } = process.env;
   return kind === 'vmaf'
     ? oneOf('vmaf', VMAF_BIN, 'VMAF_BIN')
-    : [
-        ...oneOf('ffmpeg', ANYVMAF_FFMPEG, 'ANYVMAF_FFMPEG'),
-        ...oneOf('ffprobe', ANYVMAF_FFPROBE, 'ANYVMAF_FFPROBE'),
-      ];
+    : [...oneOf('ffmpeg', ANYVMAF_FFMPEG, 'ANYVMAF_FFMPEG'), ...findFfprobe()];
+}
+
+/** The file that may be ffprobe, if one is named or on PATH. */
+export function findFfprobe(): readonly Candidate[] {
+  return oneOf('ffprobe', process.env.ANYVMAF_FFPROBE, 'ANYVMAF_FFPROBE');
 }
 
 function oneOf(name: string, named: string | undefined, variable: string): readonly Candidate[] {
