@@ -27,10 +27,11 @@ const CLEAR = 0.9;
 const MOST_STATED = { both: 0.99, one: 0.98 } as const;
 
 /**
- * Power of the odds in what is stated: the evidence is weighed with care, so that no answer is called clear too soon, and
- * offsets are right more often than its odds say.
+ * Powers in what is stated. The odds weigh the evidence with care, so that no answer is called clear too soon: what differs
+ * little counts for nothing, and offsets are right more often than the odds say. The residuals of such offsets tell more; their
+ * power was fitted on one half of 291 guesses and holds on the other.
  */
-const STATED_POWER = 2;
+const STATED_POWER = { odds: 2, residuals: 5 } as const;
 
 /** Number of offsets that count as the end of the window. */
 const AT_END = 10;
@@ -97,12 +98,13 @@ export function search(evidence: Evidence, window: number, assumed: number, base
   const stay = !related || (!clear && within.includes(assumed));
   const offset = stay ? assumed : Math.max(-window, Math.min(window, best));
   const at = tried.get(offset) ?? fitness;
+  const cap = !clear ? CLEAR : both(evidence, best, odds) ? MOST_STATED.both : MOST_STATED.one;
   const match = firstMatch(evidence, offset, base);
   const named = candidates.map((candidate) => ({ ...candidate, offset: candidate.offset + base }));
   return {
     offset: offset + base,
     ...(!evidence.oneByOne && { match }),
-    confidence: related ? Math.min(most, stated(offset, odds, clear && both(evidence, best, odds))) : 0,
+    confidence: related ? Math.min(most, cap, stated(offset, best, odds, tried)) : 0,
     candidates: clear
       ? [{ offset: offset + base, similarity: at.similarity }]
       : named.slice(0, MAX_CANDIDATES),
@@ -128,11 +130,19 @@ function both(evidence: Evidence, best: number, odds: ReadonlyMap<number, number
 }
 
 /** The probability that is stated of an offset among all that were tried. */
-function stated(offset: number, odds: ReadonlyMap<number, number>, byBoth: boolean): number {
+function stated(
+  offset: number,
+  best: number,
+  odds: ReadonlyMap<number, number>,
+  tried: ReadonlyMap<number, Fitness>,
+): number {
+  const rank = (one: number) => tried.get(one)?.rank ?? Number.NEGATIVE_INFINITY;
+  const weight = (one: number) =>
+    (odds.get(one) ?? 0) ** STATED_POWER.odds *
+    Math.exp(STATED_POWER.residuals * Math.min(0, rank(one) - rank(best)));
   let total = 0;
-  for (const against of odds.values()) total += against ** STATED_POWER;
-  const probability = (odds.get(offset) ?? 0) ** STATED_POWER / total;
-  return Math.min(probability, byBoth ? MOST_STATED.both : MOST_STATED.one);
+  for (const one of tried.keys()) total += weight(one);
+  return total > 0 ? weight(offset) / total : 0;
 }
 
 /** Adds offsets at which the reference shows the same pictures as at the best. */
