@@ -31,7 +31,12 @@ export interface PacketFacts {
   readonly fieldOrder: string;
   /** Times of packets, ascending. */
   readonly times: ArrayLike<number>;
+  /** Time of a frame by the rate of the stream, in the unit of `times`; NaN where it is not known. */
+  readonly frameTime?: number;
 }
+
+/** Least packets for each frame where they are fields. */
+const CROWDED = 1.5;
 
 /** Codecs whose packets may hold single fields, two of which make a frame. */
 const FIELD_CODECS: readonly string[] = ['h264', 'mpeg2video', 'vc1'];
@@ -40,7 +45,12 @@ const FIELD_CODECS: readonly string[] = ['h264', 'mpeg2video', 'vc1'];
  * What packets of one time are: frames of their own, as where a clock is coarse; the two fields of one frame, or a frame that
  * is never shown beside the one that is; or only decoding tells.
  */
-export function packetsOfOneTime({ codec, fieldOrder, times }: PacketFacts): 'frames' | 'one' | 'unknown' {
+export function packetsOfOneTime({
+  codec,
+  fieldOrder,
+  times,
+  frameTime = Number.NaN,
+}: PacketFacts): 'frames' | 'one' | 'unknown' {
   if (hidesFrames(codec)) {
     const distinct = Array.from(times).filter((time, i, all) => i === 0 || time !== all[i - 1]);
     return isCrowded(distinct) ? 'unknown' : 'one';
@@ -48,6 +58,8 @@ export function packetsOfOneTime({ codec, fieldOrder, times }: PacketFacts): 'fr
   if (!FIELD_CODECS.includes(codec) || fieldOrder === 'progressive') return 'frames';
   let shared = 0;
   for (let i = 1; i < times.length; i++) if (times[i] === times[i - 1]) shared++;
-  if (shared === 0) return 'frames';
+  // Fields may have times of their own: then there are twice as many packets as frames.
+  const span = (times[times.length - 1] ?? 0) - (times[0] ?? 0);
+  if (shared === 0) return (times.length - 1) * frameTime > CROWDED * span ? 'unknown' : 'frames';
   return 2 * shared === times.length ? 'one' : 'unknown';
 }

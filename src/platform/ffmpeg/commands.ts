@@ -58,7 +58,8 @@ export function firstPacketArgs(source: ToolSource, track?: number): string[] {
 }
 
 /** What times need of a stream and its container: `stream|codec_name=h264|has_b_frames=2|time_base=1/12800`, `format|...`. */
-const STREAM_ENTRIES = 'stream=codec_name,has_b_frames,time_base,field_order:format=format_name';
+const STREAM_ENTRIES =
+  'stream=codec_name,has_b_frames,time_base,field_order,avg_frame_rate:format=format_name';
 
 /** What they need of packets: `packet|pts=512|dts=0|size=790|flags=K_`. */
 const TIME_ENTRIES = `packet=pts,dts,size,flags:${STREAM_ENTRIES}`;

@@ -101,6 +101,8 @@ export class PacketTimes {
   #untimed = false;
   #codec = '';
   #fieldOrder = '';
+  /** Seconds of a frame; NaN where no rate is known. */
+  #frame = Number.NaN;
   #bytes = 0;
   /** They are of frames as decoded. */
   #decoded = false;
@@ -123,6 +125,8 @@ export class PacketTimes {
       this.#reorders = fields.get('has_b_frames') !== '0';
       this.#codec = fields.get('codec_name') ?? '';
       this.#fieldOrder = fields.get('field_order') ?? '';
+      const [frames, seconds] = (fields.get('avg_frame_rate') ?? '').split('/').map(Number);
+      this.#frame = frames && seconds ? seconds / frames : Number.NaN;
     } else if (line.startsWith('format|')) {
       this.#untimed = isUntimed(fields.get('format_name') ?? '');
     }
@@ -142,7 +146,8 @@ export class PacketTimes {
   }
 
   #ofOneTime(times: Float64Array): ReturnType<typeof packetsOfOneTime> {
-    return packetsOfOneTime({ codec: this.#codec, fieldOrder: this.#fieldOrder, times });
+    const frameTime = this.#frame / this.#unit;
+    return packetsOfOneTime({ codec: this.#codec, fieldOrder: this.#fieldOrder, times, frameTime });
   }
 
   /** Bytes of all packets; NaN where they are not known. */

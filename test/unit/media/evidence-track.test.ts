@@ -59,15 +59,19 @@ describe('the video track', () => {
 });
 
 describe('packets of one time', () => {
-  it.each([
+  it.each<[string, string, number[], string, number?]>([
     ['h264', 'tt', [0, 0, 1, 1], 'one'],
     ['h264', 'tt', [0, 1, 1, 2], 'unknown'],
     ['h264', 'progressive', [0, 1, 1, 2], 'frames'],
     ['hevc', '', [0, 0, 1, 1], 'frames'],
     ['vp9', '', [0, 1, 1, 2], 'one'],
     ['vp9', '', [0, 10, 11, 20, 30], 'unknown'],
-  ] as const)('of %s %s at %j are %s', (codec, fieldOrder, times, expected) => {
-    expect(packetsOfOneTime({ codec, fieldOrder, times })).toBe(expected);
+    // Fields with times of their own come twice as often as frames.
+    ['h264', 'tt', [0, 1, 2, 3, 4, 5], 'unknown', 2],
+    ['h264', 'tt', [0, 2, 4, 6, 8, 10], 'frames', 2],
+    ['h264', 'progressive', [0, 1, 2, 3, 4, 5], 'frames', 2],
+  ])('of %s %s at %j are %s', (codec, fieldOrder, times, expected, frameTime) => {
+    expect(packetsOfOneTime({ codec, fieldOrder, times, ...(frameTime && { frameTime }) })).toBe(expected);
   });
 });
 
