@@ -83,7 +83,7 @@ export default [
     what: 'an MP4 whose index holds the first fragment only',
     reference: master,
     distorted: sound('first.mp4', '-g 12 -movflags frag_keyframe'),
-    decoders: true,
+    decoders: ['wasm'],
   },
   {
     name: 'mp4-first-fragment-range',
@@ -92,7 +92,7 @@ export default [
     distorted: sound('first.mp4', '-g 12 -movflags frag_keyframe'),
     options: { range: { unit: 'frames', start: 0, end: 30 } },
     right: { reference: { frames: frames(0, 30) }, distorted: { frames: frames(0, 30) } },
-    decoders: true,
+    decoders: ['wasm'],
   },
   {
     name: 'mp4-edit-list-cut',
@@ -285,14 +285,12 @@ export default [
     what: 'a raw stream of AV1 at another rate than the one that ffmpeg invents',
     reference: (files) => files.master('pan', { rate: '30' }),
     distorted: (files, reference) => files.encode('raw.obu', reference, AV1),
-    decoders: ['wasm'],
   },
   {
     name: 'ivf-av1',
     what: 'AV1 in IVF',
     reference: cards,
     distorted: (files, reference) => files.encode('av1.ivf', reference, AV1),
-    decoders: ['wasm'],
   },
   {
     name: 'y4m-master',

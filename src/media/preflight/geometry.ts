@@ -53,15 +53,15 @@ export function* geometryFindings(
 
 /**
  * The part that one video shows of the other where it was scaled to the size of all; `undefined` where other moments or the
- * whole fit as well, and where bars tell.
+ * whole fit as well, where frames slip, and where bars tell.
  */
 export function zoomedPart(
   reference: SideFacts,
   distorted: SideFacts,
   { alignment, offset = 0 }: PreflightContext,
 ): Framing | undefined {
-  // At an edge, a moment that was not tried may fit better.
-  if (!alignment || offset !== 0 || alignment.reason === 'edge') return undefined;
+  // At an edge, a moment that was not tried may fit better; where frames slip, pairs show different ones.
+  if (!alignment || offset !== 0 || alignment.reason === 'edge' || alignment.slip) return undefined;
   if (isBarred(reference, distorted)) return undefined;
   const others = distorted.measured?.pictures ?? [];
   const pairs = (reference.measured?.pictures ?? []).flatMap((picture, k) => {
