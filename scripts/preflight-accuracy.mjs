@@ -36,7 +36,7 @@ const { values } = parseArgs({
 });
 
 const CERTAINTY = 'certainty';
-const COUNTS = { sound: 100, [CERTAINTY]: 100 };
+const COUNTS = { sound: 100, [CERTAINTY]: 200 };
 const WANTED = 25;
 /** Bounds of the acceptance, in parts of 1. */
 const LEAST = { found: 0.98, right: 0.95, falsely: 0.01 };
