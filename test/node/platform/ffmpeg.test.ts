@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -481,6 +482,18 @@ describe('availability', () => {
     const found = await createFfmpegDecoder().availability();
     expect(found.usable).toBe(false);
     expect(found.reason).toContain('did not say its version');
+  });
+
+  it.runIf(hasFfmpeg)(`looks for ffprobe, and does not start it (${needsFfmpeg})`, async () => {
+    writeFileSync(file('probe'), `#!/bin/sh\ntouch '${file('started')}'\n`);
+    chmodSync(file('probe'), 0o755);
+    vi.stubEnv('ANYVMAF_FFPROBE', file('probe'));
+    expect(await createFfmpegDecoder().availability()).toMatchObject({ usable: true });
+    expect(existsSync(file('started'))).toBe(false);
+    vi.stubEnv('ANYVMAF_FFPROBE', '/nowhere/else');
+    const { usable, reason } = await createFfmpegDecoder().availability();
+    expect(usable).toBe(false);
+    expect(reason).toContain('/nowhere/else (ANYVMAF_FFPROBE) does not exist');
   });
 
   it.runIf(hasFfmpeg)(`follows ANYVMAF_FFMPEG (${needsFfmpeg})`, async () => {

@@ -137,6 +137,17 @@ describe('align doubts', () => {
     },
   );
 
+  it('slow motion, but states what its residuals tell: more than an equal chance of each that fits', async () => {
+    const wave = (index: number, x: number, y: number) => 128 + 60 * Math.sin(5 * x + 3 * y + 0.03 * index);
+    const found = await align(video(wave), video(wave, { from: 20, noise: 3, quantiser: 4 }));
+    expect(found).toMatchObject({ ambiguous: true, reason: 'static', offset: 20 });
+    expect(found.candidates.length).toBeGreaterThan(3);
+    expect(found.confidence).toBeGreaterThan(0.5);
+    // No doubt is as certain as a clear answer, however fine the pictures.
+    const fine = await align(video(wave), video(wave, { from: 20, noise: 1, quantiser: 4 }));
+    expect(fine).toMatchObject({ ambiguous: true, offset: 20, confidence: 0.9 });
+  });
+
   it('stays at the assumed offset where the pictures do not tell', async () => {
     const content = still(5);
     expect((await align(video(content), video(content), { assumed: -4 })).offset).toBe(-4);

@@ -124,6 +124,7 @@ describe('preflight of videos of one size', () => {
     ['another moment fits better', { reason: 'clear', ambiguous: false, offset: 9, similarity: 0.999 }, 0],
     ['a moment beyond those that were tried may fit better', { reason: 'edge' }, 0],
     ['the measured frames are of other moments than the compared ones', {}, 5],
+    ['frames slip', { slip: { frame: 9, by: 2, ahead: 2 } }, 0],
   ])('does not where %s', (_, seenAs, offset) => {
     const encode = side(worse(cropped, 12));
     expect(seen(encode)[0]?.code).toBe('framing');
