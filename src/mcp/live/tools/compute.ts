@@ -59,7 +59,8 @@ export const COMPUTE_VMAF: LiveTool = {
     if (scoring.has(hub)) throw new Refused('busy: another pair is being scored; ask again.');
     scoring.add(hub);
     try {
-      return await compute(args, raw, hub);
+      // A server that is being closed answers at once: its connections do not wait long.
+      return await unlessAborted(hub.signal, compute(args, raw, hub));
     } catch (error) {
       if (!(error instanceof AnyvmafError)) throw error;
       throw new Refused(`compute_vmaf: ${error.message}`);
@@ -86,14 +87,12 @@ async function compute(args: Arguments, raw: RawVideoFormat | undefined, { setti
   const late = new TimeLimitError(
     `the pair took longer than ${maxSeconds} s and was stopped; score it with the command line`,
   );
-  const scored = withinSeconds(maxSeconds, late, signal, (limited) =>
+  const report = await withinSeconds(maxSeconds, late, signal, (limited) =>
     score(
       { reference: reference.path, distorted: distorted.path, ...(raw && { raw }) },
       { models: [text], threads: 1, origin: files.origin, signal: limited },
     ),
   );
-  // A server that is being closed answers at once: its connections do not wait long.
-  const report = await unlessAborted(signal, scored);
   const name = report.models[0]?.name ?? '';
   return {
     score: report.pooled_metrics[name]?.mean ?? null,
