@@ -8,7 +8,7 @@
  *     node scripts/preflight-accuracy.mjs --table | --write
  *
  * --kind    only pairs of this kind (`offset`, `sound`, ...), or `certainty`; default: all
- * --from    the first pair, from 0; --count: how many. Defaults: all: 25, of the sound 100, of the certain 100 encodes
+ * --from    the first pair, from 0; --count: how many. Defaults: all: 25, of the sound 100, for certainty 200 encodes
  * --list    name the pairs that were missed or judged wrongly
  * --cache   keeps clips and results; default: anyvmaf-preflight-accuracy in the system's temporary folder
  * --table   only print the table of the results in the cache; --write: into docs/preflight.md

@@ -240,11 +240,12 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
       ]);
       expect(await page.locator('dt', { hasText: 'tiny_nr' }).count()).toBe(1);
       // From now on it works offline.
-      const kept = await page.evaluate(async () => {
-        const runtime = ['ort/ort.bundle.min.js', 'ort/ort-wasm-simd-threaded.jsep.wasm'];
-        return Promise.all(runtime.map(async (name) => (await caches.match(name))?.status));
-      });
-      expect(kept).toEqual([200, 200]);
+      const kept = () =>
+        page.evaluate(async () => {
+          const runtime = ['ort/ort.bundle.min.js', 'ort/ort-wasm-simd-threaded.jsep.wasm'];
+          return Promise.all(runtime.map(async (name) => (await caches.match(name))?.status));
+        });
+      await expect.poll(kept).toEqual([200, 200]);
     });
 
     it('from files are refused with the reason, and score beside VMAF where they are good', async () => {
