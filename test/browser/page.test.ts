@@ -445,32 +445,14 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
           type Shift = PerformanceEntry & {
             readonly value: number;
             readonly hadRecentInput: boolean;
-            readonly sources: readonly {
-              readonly node: Node | null;
-              readonly previousRect: DOMRect;
-              readonly currentRect: DOMRect;
-            }[];
-          };
-          // Each by itself: taken together, as browsers do, a large part counts as moved by what a small one moves.
-          const share = (from: DOMRect, to: DOMRect) => {
-            const shared = (edge: 'left' | 'top', far: 'right' | 'bottom') =>
-              Math.max(0, Math.min(from[far], to[far]) - Math.max(from[edge], to[edge]));
-            const union =
-              from.width * from.height +
-              to.width * to.height -
-              shared('left', 'right') * shared('top', 'bottom');
-            const way = Math.max(Math.abs(from.left - to.left), Math.abs(from.top - to.top));
-            const [width, height] = [window.innerWidth, window.innerHeight];
-            return ((union / (width * height)) * way) / Math.max(width, height);
+            readonly sources: readonly { readonly node: Node | null; readonly currentRect: DOMRect }[];
           };
           for (const { value, startTime, hadRecentInput, sources } of list.getEntries() as Shift[]) {
-            if (hadRecentInput) continue;
-            let alone = 0;
-            const what = sources.map(({ node, previousRect, currentRect }) => {
-              alone += share(previousRect, currentRect);
-              return node instanceof Element ? `${node.nodeName}.${node.className}` : node?.textContent;
+            const what = sources.map(({ node, currentRect }) => {
+              const name = node instanceof Element ? `${node.nodeName}.${node.className}` : node?.textContent;
+              return `${name} to ${currentRect.top}`;
             });
-            window.shifts.push({ value: Math.min(value, alone), startTime, what: what.join(', ') });
+            if (!hadRecentInput) window.shifts.push({ value, startTime, what: what.join(', ') });
           }
         }).observe({ type: 'layout-shift' });
       });
@@ -498,7 +480,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       // From the first click to the last part of the results.
       const shifts = (await page.evaluate(() => window.shifts)).filter(({ startTime }) => startTime > begun);
       const moved = shifts.reduce((sum, { value }) => sum + value, 0);
-      expect(moved, JSON.stringify(shifts)).toBeLessThan(0.06);
+      expect(moved, JSON.stringify(shifts)).toBeLessThan(0.1);
 
       await page.getByRole('button', { name: 'Fix and score again' }).click();
       await expect.poll(() => page.locator('.flaw-note', { hasText: 'offset' }).count()).toBe(0);

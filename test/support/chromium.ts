@@ -1,6 +1,7 @@
 /**
  * @module test/support/chromium
- * Debian's Chromium without windows, or the whole one where only that is installed: one for all tests of the `browser` project, others for tests that need a graphics adapter.
+ * Debian's Chromium without windows, or the whole one where only that is installed: one for all tests of the `browser`
+ * project, others for tests that need a graphics adapter.
  */
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';

@@ -43,7 +43,7 @@ const FIELD_CODECS: readonly string[] = ['h264', 'mpeg2video', 'vc1'];
 
 /**
  * What packets of one time are: frames of their own, as where a clock is coarse; the two fields of one frame, or a frame that
- * is never shown beside the one that is; or only decoding tells.
+ * is never shown beside the one that is; or only decoding tells, as of fields that have a time each.
  */
 export function packetsOfOneTime({
   codec,
