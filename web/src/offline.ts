@@ -81,9 +81,9 @@ function savesData(): boolean {
   return connection?.saveData === true;
 }
 
+/** Not by `requestIdleCallback`: a page that draws all the time is never idle, and would keep nothing. */
 function whenQuiet(work: () => void): void {
-  const wait = () =>
-    setTimeout(() => ('requestIdleCallback' in window ? requestIdleCallback(work) : work()), QUIET);
+  const wait = () => setTimeout(work, QUIET);
   if (document.readyState === 'complete') wait();
   else addEventListener('load', wait, { once: true });
 }
