@@ -70,7 +70,7 @@ function worsening(): Pair {
       at < FRAME_HEAD ? byte : Math.max(0, Math.min(255, Math.round(byte + amplitude * (2 * next() - 1)))),
     );
   const side = (name: string, growth: number) => {
-    const frames = Array.from({ length: 50 }, (_, i) => frame(i, growth * (1 + i / 4)));
+    const frames = Array.from({ length: 150 }, (_, i) => frame(i, growth * (1 + i / 12)));
     return write(`worsening-${name}.y4m`, Buffer.concat([Buffer.from(y4mHeader(format)), ...frames]));
   };
   return { reference: side('reference', 0), distorted: side('distorted', 1) };
@@ -602,11 +602,12 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
     await choose(page, reference, distorted);
     await page.evaluate(() => {
       const observer = new MutationObserver(() => {
-        if (!/\d+ of \d+ frames/.test(document.querySelector('.figures')?.textContent ?? '')) return;
+        // Frames are counted before there is a worst one.
+        if (!document.querySelector('.moments[aria-busy=true] button')) return;
         observer.disconnect();
         document.querySelector<HTMLButtonElement>('.busy-line button')?.click();
       });
-      observer.observe(document.body, { subtree: true, childList: true, characterData: true });
+      observer.observe(document.body, { subtree: true, childList: true, attributes: true });
     });
     await start(page);
     await page.locator('.moments[aria-busy=true] button').first().click();
