@@ -3,6 +3,7 @@
  * What a report knows of its files beyond their frames, in words: size, bit rate, codec.
  */
 import { counted, grouped } from '../core/printable.js';
+import type { Fraction } from '../media/decoder.js';
 import type { FramePairing, InputPairing } from '../media/pairing/types.js';
 import type { Report, ReportInput, ReportMeasurer, ReportModel } from './types.js';
 
@@ -77,8 +78,14 @@ function round(value: number): string {
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }
 
+/** What tells a video's duration. */
+interface Timed {
+  readonly frameRate?: Fraction | undefined;
+  readonly frameCount: number | null;
+}
+
 /** Frames per second, `undefined` where the container does not say. */
-export function frameRate({ frameRate: rate }: ReportInput): number | undefined {
+export function frameRate({ frameRate: rate }: Pick<Timed, 'frameRate'>): number | undefined {
   if (!rate || rate.num <= 0 || rate.den <= 0) return undefined;
   return rate.num / rate.den;
 }
@@ -150,10 +157,14 @@ export function bitrateOf(
   bytes = fileSizeOf(report),
 ): number | undefined {
   const { pairing, distorted } = report;
-  const said = pairing?.distorted.bitrate;
-  const rate = distorted && frameRate(distorted);
-  if (said !== undefined || bytes === undefined || rate === undefined || !distorted?.frameCount) return said;
-  return Math.round((8 * bytes * rate) / distorted.frameCount);
+  return pairing?.distorted.bitrate ?? (distorted && averageBitrate(distorted, bytes));
+}
+
+/** Bits per second of a video of so many bytes; `undefined` where its duration is not known. */
+export function averageBitrate(video: Timed, bytes: number | undefined): number | undefined {
+  const rate = frameRate(video);
+  if (bytes === undefined || rate === undefined || !video.frameCount) return undefined;
+  return Math.round((8 * bytes * rate) / video.frameCount);
 }
 
 /** Bytes of the distorted file. */

@@ -35,8 +35,10 @@ import {
   score,
   screenshot,
   settled,
+  shiftsLittle,
   start,
   tabTo,
+  watchShifts,
   write,
 } from '../support/page.js';
 
@@ -439,23 +441,6 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       const other = write('one-other.y4m', Buffer.concat([Buffer.from(y4mHeader(FORMAT)), ...mixed]));
       const good = y4m('one-good.y4m', 'distorted', 60);
       const page = await site.open({ width: 1280, height: 720 });
-      await page.evaluate(() => {
-        window.shifts = [];
-        new PerformanceObserver((list) => {
-          type Shift = PerformanceEntry & {
-            readonly value: number;
-            readonly hadRecentInput: boolean;
-            readonly sources: readonly { readonly node: Node | null; readonly currentRect: DOMRect }[];
-          };
-          for (const { value, startTime, hadRecentInput, sources } of list.getEntries() as Shift[]) {
-            const what = sources.map(({ node, currentRect }) => {
-              const name = node instanceof Element ? `${node.nodeName}.${node.className}` : node?.textContent;
-              return `${name} to ${currentRect.top}`;
-            });
-            if (!hadRecentInput) window.shifts.push({ value, startTime, what: what.join(', ') });
-          }
-        }).observe({ type: 'layout-shift' });
-      });
       await choose(page, y4m('one-whole.y4m', 'reference', 60), good, late, other);
       // One offset is one warning with one button, and the fix of this encode alone.
       const warnings = page.locator('.finding').filter({ hasText: 'Warning' });
@@ -463,7 +448,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       expect(await warnings.count()).toBe(1);
       const colours = () =>
         page.evaluate(() => [0, 1, 2].map((i) => document.documentElement.style.getPropertyValue(`--e${i}`)));
-      const begun = await page.evaluate(() => performance.now());
+      await watchShifts(page);
       await start(page);
       await page.locator('table.encodes tbody tr').nth(2).waitFor();
       const atFirst = await colours();
@@ -477,10 +462,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       );
       const best = page.locator('table.encodes td.main.best');
       expect(await best.count()).toBe(1);
-      // From the first click to the last part of the results.
-      const shifts = (await page.evaluate(() => window.shifts)).filter(({ startTime }) => startTime > begun);
-      const moved = shifts.reduce((sum, { value }) => sum + value, 0);
-      expect(moved, JSON.stringify(shifts)).toBeLessThan(0.1);
+      await shiftsLittle(page);
 
       await page.getByRole('button', { name: 'Fix and score again' }).click();
       await expect.poll(() => page.locator('.flaw-note', { hasText: 'offset' }).count()).toBe(0);
@@ -501,6 +483,26 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
         'by itself: offset 10 As the others',
       ]);
     });
+
+    it.skipIf(!hasFfmpeg)(
+      `keeps its place while encodes of several bit rates are scored, or one alone (${needsFfmpeg})`,
+      async () => {
+        const [whole, ...encodes] = [1, 20, 35].map((crf) =>
+          encode({ codec: 'h264', size: '160x90', frames: 50, extra: ['-crf', String(crf)] }),
+        );
+        const page = await site.open({ width: 1280, height: 720 });
+        for (const distorted of [encodes, encodes.slice(1)]) {
+          await page.reload();
+          await choose(page, whole ?? '', ...distorted);
+          await watchShifts(page);
+          await score(page);
+          expect(await page.getByRole('heading', { name: 'VMAF over bit rate' }).count()).toBe(
+            distorted.length - 1,
+          );
+          await shiftsLittle(page);
+        }
+      },
+    );
 
     it('is reached by keyboard alone, from the files to a saved picture of the worst frame of another encode', async () => {
       const encodes = ['keys-a', 'keys-b'].map((name) => y4m(`${name}.y4m`, 'distorted'));

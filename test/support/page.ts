@@ -23,7 +23,7 @@ declare global {
     reports: Report[];
     workers: Worker[];
     /** Layout shifts, where a test watches them. */
-    shifts: { readonly value: number; readonly startTime: number; readonly what: string }[];
+    shifts: { readonly value: number; readonly what: readonly string[] }[];
   }
 }
 
@@ -287,6 +287,39 @@ export async function done(page: Page): Promise<void> {
     if (!(await failed.isVisible())) throw error;
     throw new Error(`The run failed: ${await failed.textContent()}`);
   });
+}
+
+/** From now on, notes layout shifts that do not answer the user. */
+export function watchShifts(page: Page): Promise<void> {
+  return page.evaluate(() => {
+    type Shift = PerformanceEntry & {
+      readonly value: number;
+      readonly hadRecentInput: boolean;
+      readonly sources: readonly {
+        readonly node: Node | null;
+        readonly previousRect: DOMRect;
+        readonly currentRect: DOMRect;
+      }[];
+    };
+    window.shifts = [];
+    new PerformanceObserver((list) => {
+      for (const { value, hadRecentInput, sources } of list.getEntries() as Shift[]) {
+        const what = sources.map(({ node, previousRect, currentRect }) => {
+          const name = node instanceof Element ? `${node.nodeName}.${node.className}` : node?.textContent;
+          const [from, to] = [previousRect, currentRect].map(({ x, y }) => `${x}, ${y}`);
+          return `${name} from ${from} to ${to}`;
+        });
+        if (!hadRecentInput) window.shifts.push({ value, what });
+      }
+    }).observe({ type: 'layout-shift' });
+  });
+}
+
+/** Expects what was on show to have kept its place; the web calls a sum of shifts of up to 0.1 good. */
+export async function shiftsLittle(page: Page): Promise<void> {
+  const shifts = await page.evaluate(() => window.shifts);
+  const sum = shifts.reduce((moved, { value }) => moved + value, 0);
+  expect(sum, JSON.stringify(shifts, null, 1)).toBeLessThan(0.1);
 }
 
 /** Scores the chosen files, until all is on show. */

@@ -5,7 +5,6 @@
  */
 import type {
   CurveResult,
-  Finding,
   FrameMetrics,
   FrameRange,
   FrameRatePolicy,
@@ -141,7 +140,7 @@ export interface EncodeResult {
   /** Frames of the reference before the first pair; known from the first frame on. */
   readonly skipped?: number;
   /** What is known of the pair before it is scored. */
-  readonly found?: readonly Finding[] | undefined;
+  readonly found?: Inspection | undefined;
   /** Present once the encode is done. */
   readonly report?: Report;
   /** The contents of a saved report, with or without `report`. Its frames are in `frames`. */

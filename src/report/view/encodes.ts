@@ -2,7 +2,17 @@
  * @module report/view/encodes
  * Encodes of one reference as charts and tables see them: finished reports, saved files that say less, or runs that go on.
  */
-import { axisOrigin, baseName, beginApart, bitrateOf, fileSizeOf, frameRate, rangeOf } from '../facts.js';
+import type { SideFacts } from '../../media/preflight/types.js';
+import {
+  averageBitrate,
+  axisOrigin,
+  baseName,
+  beginApart,
+  bitrateOf,
+  fileSizeOf,
+  frameRate,
+  rangeOf,
+} from '../facts.js';
 import { pooledMetric } from '../pool.js';
 import { PERCENTILE_KEYS } from '../schema.js';
 import type { Report } from '../types.js';
@@ -11,6 +21,9 @@ import { scoreText, shortText } from './numbers.js';
 
 /** What is known of an encode beside its frames. */
 export type Facts = Partial<Omit<Report, 'frames'>>;
+
+/** A distorted video. */
+export type VideoFacts = Pick<SideFacts, 'codec' | 'encoderSettings' | 'width' | 'height' | 'bitDepth'>;
 
 /** One encode. */
 export interface Encode {
@@ -26,6 +39,8 @@ export interface Encode {
   readonly skipped: number | undefined;
   /** Bytes of the distorted file, for facts that do not say. */
   readonly fileSize: number | undefined;
+  /** What is known of the distorted video before it is scored. */
+  readonly looked?: SideFacts | undefined;
   /** Whether its run was stopped: the values are of its first frames alone. */
   readonly partial?: boolean;
 }
@@ -219,14 +234,21 @@ export function sizeOf({ facts, fileSize }: Encode): number | undefined {
   return fileSizeOf(facts) ?? fileSize;
 }
 
+/** The distorted video, as the report describes it once there is one. */
+export function videoOf({ facts, looked }: Encode): VideoFacts | undefined {
+  return facts.pairing?.distorted ?? looked;
+}
+
 /** The codec of the distorted video. */
-export function codecOf({ facts }: Encode): string | undefined {
-  return facts.pairing?.distorted.codec;
+export function codecOf(encode: Encode): string | undefined {
+  return videoOf(encode)?.codec;
 }
 
 /** Bits per second of the distorted video. */
 export function rateOf(encode: Encode): number | undefined {
-  return bitrateOf(encode.facts, sizeOf(encode));
+  const { facts, looked } = encode;
+  const bytes = sizeOf(encode);
+  return bitrateOf(facts, bytes) ?? looked?.bitrate ?? (looked && averageBitrate(looked, bytes));
 }
 
 /** Base names where they differ, else whole names, else numbered ones. */

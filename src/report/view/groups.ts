@@ -3,7 +3,7 @@
  * Which encodes lie on one curve of quality over rate: those of one codec, size and depth, made with the same settings.
  */
 import { baseName } from '../facts.js';
-import { codecOf, type Encode } from './encodes.js';
+import { codecOf, type Encode, videoOf } from './encodes.js';
 import { joined } from './numbers.js';
 
 /** The name of a file with its numbers left out, which mostly tell the rate. */
@@ -46,17 +46,17 @@ function kindOf(encode: Encode): string {
   return JSON.stringify([codecOf(encode), sizeOf(encode), depthOf(encode)]);
 }
 
-function sizeOf({ facts }: Encode): string {
-  const { width, height } = facts.pairing?.distorted ?? {};
+function sizeOf(encode: Encode): string {
+  const { width, height } = videoOf(encode) ?? {};
   return `${width}×${height}`;
 }
 
-function depthOf({ facts }: Encode): string {
-  return `${facts.pairing?.distorted.bitDepth} bit`;
+function depthOf(encode: Encode): string {
+  return `${videoOf(encode)?.bitDepth} bit`;
 }
 
-function settingsOf({ facts }: Encode): string | undefined {
-  return facts.pairing?.distorted.encoderSettings;
+function settingsOf(encode: Encode): string | undefined {
+  return videoOf(encode)?.encoderSettings;
 }
 
 /** The codec, and what tells a curve from others of it. */

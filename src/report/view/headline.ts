@@ -19,6 +19,7 @@ import {
   framesText,
   grouped,
   labelOf,
+  NONE,
   percentOf,
   scoreText,
   sizeText,
@@ -172,8 +173,16 @@ ${known ? html`<span class="range" .style=${range}></span>` : ''}
 ${word === undefined ? numbers : html`<div class="words">${names}</div>`}</div>`;
 }
 
-/** The numbers below the score. */
-export function tiles<T, E extends Encode>({ html }: Templates<T>, encodes: EncodeList<E>, encode: E): T {
+/**
+ * The numbers below the score.
+ * @param awaited whether those that are not known yet have a place
+ */
+export function tiles<T, E extends Encode>(
+  { html }: Templates<T>,
+  encodes: EncodeList<E>,
+  encode: E,
+  awaited = false,
+): T {
   const { facts, count } = encode;
   const { metric, worse } = encodes.ranking ?? {};
   const pooled = encodes.pooled(encode, metric);
@@ -197,7 +206,9 @@ export function tiles<T, E extends Encode>({ html }: Templates<T>, encodes: Enco
     ['bit rate', bitrateText(rateOf(encode))],
     ['file size', sizeText(sizeOf(encode))],
   ] as const;
-  const known = entries.filter(([, text]) => text !== undefined);
+  const known = entries.flatMap(([name, text = awaited ? NONE : undefined]) =>
+    text === undefined ? [] : [[name, text] as const],
+  );
   // In one row, or in two of about the same length.
   const rows = `--n:${known.length};--half:${Math.ceil(known.length / 2)}`;
   return html`<dl class="tiles" .style=${rows}>${known.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>`;

@@ -39,6 +39,18 @@ export function leftOutText(encodes: EncodeList<Encode>): string {
   );
 }
 
+/** The bit rate of an encode; `undefined` where its score cannot be trusted, or is of a part. */
+function ratedAt(encode: Encode): number | undefined {
+  const rate = encode.partial || isUntrusted(encode) ? undefined : rateOf(encode);
+  return rate !== undefined && rate > 0 ? rate : undefined;
+}
+
+/** Whether encodes have different bit rates: uncompressed videos all have the same. */
+export function atSeveralRates({ list }: EncodeList<Encode>): boolean {
+  const rates = list.map(ratedAt).filter((rate) => rate !== undefined);
+  return new Set(rates).size > 1;
+}
+
 /** Encodes with a bit rate and a mean of a metric, by bit rate; not those whose score cannot be trusted, or is of a part. */
 export function ratePoints<E extends Encode>(
   encodes: EncodeList<E>,
@@ -47,9 +59,8 @@ export function ratePoints<E extends Encode>(
   const curves = curveNames(encodes.list);
   return encodes.list
     .flatMap((encode, i): RatePoint[] => {
-      if (encode.partial || isUntrusted(encode)) return [];
-      const [rate, quality] = [rateOf(encode), encodes.pooled(encode, metric)?.mean];
-      if (rate === undefined || !(rate > 0) || quality === undefined || !Number.isFinite(quality)) return [];
+      const [rate, quality] = [ratedAt(encode), encodes.pooled(encode, metric)?.mean];
+      if (rate === undefined || quality === undefined || !Number.isFinite(quality)) return [];
       const { index, name } = encode;
       return [{ index, name, rate, quality, codec: codecOf(encode), curve: curves[i] }];
     })

@@ -92,7 +92,7 @@ function metricSelect(encodes: Encodes, view: View) {
     element,
     update() {
       const { metrics } = encodes;
-      element.hidden = metrics.length === 0;
+      element.disabled = metrics.length === 0;
       if (metrics.join() !== listed) {
         listed = metrics.join();
         const order = metrics.sort((a, b) => Number(encodes.isScore(b)) - Number(encodes.isScore(a)));

@@ -17,18 +17,21 @@ export function distributionSection(encodes: Encodes, view: View): Section {
   let chosen: (typeof KINDS)[number] | undefined;
   const element = made(html`<section class="card" aria-labelledby="distribution-heading"></section>`);
 
+  /** While frames come it keeps its place beside the chart. */
+  const hasContent = () =>
+    encodes.coming || encodes.list.some(({ columns }) => columns.extent(view.metric ?? ''));
+
   function choose(name: (typeof KINDS)[number]): void {
     chosen = name;
     update();
   }
 
   function update(): void {
-    const { metric } = view;
-    if (metric === undefined) return;
+    const { metric = '' } = view;
     const kind = chosen ?? spreadKind(encodes.list.length);
     const shown = encodes.list.filter(({ index }) => view.shown.value[index]);
     const extents = shown.flatMap(({ columns }) => columns.extent(metric) ?? []);
-    element.hidden = extents.length === 0 && encodes.list.every(({ columns }) => !columns.extent(metric));
+    element.hidden = !hasContent();
     const spreads = shown.map(({ columns, index }) => ({
       index,
       values: columns.values(metric) ?? new Float64Array(),
@@ -38,13 +41,14 @@ export function distributionSection(encodes: Encodes, view: View): Section {
     const [only, ...others] = shown;
     const single = only && others.length === 0 && spread;
     const label = labelOf(metric);
+    const hint = kind === 'histogram' ? words.hintHistogram : words.hintCumulative;
     const buttons = KINDS.map(
       (name) =>
         html`<button type="button" class="tool" aria-pressed="${String(name === kind)}" @click=${() => choose(name)}>${words[name]}</button>`,
     );
     render(
       html`<div class="bar"><h2 id="distribution-heading">${words.heading}</h2><span class="tools">${buttons}</span></div>
-<span class="faint small">${kind === 'histogram' ? words.hintHistogram(label) : words.hintCumulative(label)}</span>
+<span class="faint small">${metric ? hint(label) : '\u00a0'}</span>
 <div class="hist" role="img" aria-label="${words.label(label)}">${spread?.drawing}${single ? distributionMarks(templates, encodes, only, metric, single.range) : ''}</div>`,
       element,
     );
@@ -61,7 +65,7 @@ export function distributionSection(encodes: Encodes, view: View): Section {
   return {
     element,
     update,
-    hasContent: () => encodes.list.some(({ columns }) => columns.extent(view.metric ?? '')),
+    hasContent,
     close() {
       for (const stop of stops) stop();
     },

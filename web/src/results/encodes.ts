@@ -180,7 +180,7 @@ export class Encodes extends EncodeList<Encode> {
 }
 
 function factsOf({ report, saved, found }: EncodeResult): Facts {
-  return report ?? saved ?? (found ? { preflight: found } : {});
+  return report ?? saved ?? (found ? { preflight: found.findings } : {});
 }
 
 /** @param over whether nothing more is to come */
@@ -204,6 +204,9 @@ function encodeOf(result: EncodeResult, index: number, name: string, over: () =>
     },
     get fileSize() {
       return this.result.source?.distorted.size;
+    },
+    get looked() {
+      return this.result.found?.distorted;
     },
     get partial() {
       return over() && !this.result.report && !this.result.saved;

@@ -69,7 +69,7 @@ ${word === undefined ? '' : html`<span class="pill" .style=${`--tone:var(--${ton
 <div>${metric !== undefined && pooled && encodes.isScore(metric) ? scale(templates, encodes, metric, pooled, word) : ''}
 <p class="soft small">${encodes.running && count === 0 ? words.soon : growing ? soFar(encodes, framesText(count)) : meaning}</p><p class="soft small compared">${comparedText(facts)}</p></div>
 </div>
-${verdict(encodes, remedies)}${tiles(templates, encodes, encode)}${origin(encode, pooled)}`;
+${verdict(encodes, remedies)}${tiles(templates, encodes, encode, encodes.running)}${origin(encode, pooled)}`;
 }
 
 /** Where a saved report's numbers come from, and what its file does not say. */

@@ -4,6 +4,7 @@
  * encodes have different bit rates.
  */
 import {
+  atSeveralRates,
   bdTable,
   bitrateText,
   colourOf,
@@ -47,11 +48,15 @@ export function ratesSection(encodes: Encodes, view: View): Section {
   let places: Places = [];
   let told = '';
 
+  /** From the start of a run, before there are points: it would push away what stands below it. */
+  const hasContent = () =>
+    atSeveralRates(encodes) && (encodes.running || ratePoints(encodes, encodes.ranking?.metric).length > 1);
+
   function update(): void {
     const { metric = '', worse } = encodes.ranking ?? {};
-    const rated = ratePoints(encodes, metric);
-    element.hidden = !atSeveralRates(rated);
+    element.hidden = !hasContent();
     if (element.hidden) return;
+    const rated = ratePoints(encodes, metric);
     const label = labelOf(metric);
     heading.textContent = words.heading(label);
     hint.textContent = worse === 'high' ? words.lowerBetter : words.higherBetter;
@@ -101,17 +106,12 @@ export function ratesSection(encodes: Encodes, view: View): Section {
   return {
     element,
     update,
-    hasContent: () => atSeveralRates(ratePoints(encodes, encodes.ranking?.metric)),
+    hasContent,
     close() {
       resize.disconnect();
       for (const stop of stops) stop();
     },
   };
-}
-
-/** Whether there is anything to see: uncompressed videos all have the same rate. */
-function atSeveralRates(points: readonly RatePoint[]): boolean {
-  return new Set(points.map(({ rate }) => rate)).size > 1;
 }
 
 /** The point under the pointer, or near it. */

@@ -84,15 +84,15 @@ export class Runner {
     const makeOptions = reference ? runOptions : noReferenceOptions;
     const options = chosen.map((one) => makeOptions(settingsOf(session, one), raw, session.tiny.value));
     const colours = coloursOf(session);
-    const findings = chosen.map(({ id }) => {
+    const found = chosen.map(({ id }) => {
       const pair = session.inspections.value.get(id);
-      return pair?.phase === 'found' ? pair.inspection.findings : undefined;
+      return pair?.phase === 'found' ? pair.inspection : undefined;
     });
     const encodes = distorted.map(
       (file, i): EncodeResult => ({
         name: file.name,
         colour: colours[i],
-        found: findings[i],
+        found: found[i],
         frames: [],
         ...(reference && {
           source: { reference: reference.file, distorted: file, options: options[i] ?? {} },
