@@ -9,6 +9,7 @@ export type { ChromaFormat, FramePlanes, VideoFormat } from './core/frame.js';
 export type { Hint, Objection, Remedy } from './core/hint.js';
 export type { Origin } from './core/origin.js';
 export type { AomCtc, NflxCtc } from './core/presets.js';
+export type { Fraction } from './core/rational.js';
 export { version } from './core/version.js';
 export type { AdapterFacts } from './engine/backends/gpu.js';
 export type {
@@ -88,7 +89,6 @@ export type {
   DecoderAvailability,
   DecoderChoice,
   DecoderId,
-  Fraction,
   ScaleFilter,
   TrackFacts,
 } from './media/decoder.js';

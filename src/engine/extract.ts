@@ -3,9 +3,9 @@
  * Extracts single pairs of frames from two videos, paired as for scoring. Decoding starts near each requested frame,
  * not at the start of the video.
  */
-
 import { unlessAborted } from '../core/abort.js';
 import { isArray, requireObject } from '../core/arguments.js';
+import { displayAspect } from '../core/aspect.js';
 import { type AnyvmafError, usageError } from '../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../core/frame.js';
 import { allocateFrame } from '../core/frame.js';
@@ -224,10 +224,7 @@ function meaningOf(side: Side) {
 
 /** Width over height as shown: a video that was scaled keeps the shape it had. */
 function aspectOf(side: Side): number {
-  const { width, height, sampleAspect } = side.kind === 'encoded' ? side.video.facts : side.source.info;
-  const sample =
-    sampleAspect && sampleAspect.num > 0 && sampleAspect.den > 0 ? sampleAspect.num / sampleAspect.den : 1;
-  return (width * sample) / height;
+  return displayAspect(side.kind === 'encoded' ? side.video.facts : side.source.info);
 }
 
 function timeOf(side: Side, frame: number): number | null {

@@ -3,10 +3,10 @@
  * What the server's thread knows of one measurement: its frames, statistics of all and of parts, and its worst moments.
  * Questions are answered from here, whatever the measuring side is doing.
  */
-
+import { USUAL_RATE } from '../core/rational.js';
 import type { SwapOutcome } from '../engine/live/steering.js';
 import { Series } from '../engine/results/series.js';
-import { ASSUMED_RATE, distribution, pool } from '../report/pool.js';
+import { distribution, pool } from '../report/pool.js';
 import type { MetricDistribution, PooledMetric } from '../report/types.js';
 import { type Alarm, meanAndMin } from './alarms.js';
 import { MainScore } from './main-score.js';
@@ -86,7 +86,7 @@ export class History {
 
   /** Scored frames per second of video. */
   get framesPerSecond(): number {
-    return (this.facts?.rate ?? ASSUMED_RATE) / (this.facts?.subsample ?? 1);
+    return (this.facts?.rate ?? USUAL_RATE) / (this.facts?.subsample ?? 1);
   }
 
   /** Names of all metrics that any frame had. */

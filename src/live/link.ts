@@ -3,8 +3,8 @@
  * The measuring side of one measurement: tells the server's thread what is done, and carries out commands at frame boundaries.
  */
 import { AnyvmafError } from '../core/errors.js';
+import { USUAL_RATE } from '../core/rational.js';
 import { type Onlooker, type RunFacts, Steering, type SwapOutcome } from '../engine/live/steering.js';
-import { ASSUMED_RATE } from '../report/pool.js';
 import { type Alarm, type AlarmRule, Alarms, meanAndMin } from './alarms.js';
 import { MainScore } from './main-score.js';
 import type { Command, Refusal, RunState, ToServer } from './messages.js';
@@ -93,7 +93,7 @@ export class Link implements Onlooker {
     this.#facts = facts;
     const main = facts.models[0]?.name;
     this.#main.begin(main);
-    const perSecond = (facts.rate ?? ASSUMED_RATE) / facts.subsample;
+    const perSecond = (facts.rate ?? USUAL_RATE) / facts.subsample;
     this.#alarms.start(perSecond, facts.metrics, main);
     this.#second.length = Math.max(1, Math.round(perSecond));
     const { taken: _, format, ...told } = facts;

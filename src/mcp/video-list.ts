@@ -5,6 +5,7 @@
 import type { Dirent } from 'node:fs';
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { extname, join, parse } from 'node:path';
+import { quotientOf } from '../core/rational.js';
 import { isScratch } from '../files/scratch.js';
 import { AnyvmafError, type SideFacts } from '../index.js';
 import { describeVideo } from './checked-api.js';
@@ -155,7 +156,7 @@ async function factsOf(path: string, { files, signal }: ToolContext): Promise<Fa
 }
 
 function known({ container, codec, width, height, bitDepth, frameRate, frameCount, duration }: SideFacts) {
-  const rate = frameRate && frameRate.den > 0 ? frameRate.num / frameRate.den : undefined;
+  const rate = quotientOf(frameRate);
   const seconds = duration ?? (rate && frameCount !== null ? frameCount / rate : undefined);
   return {
     ...(container !== undefined && { container }),

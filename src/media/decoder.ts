@@ -6,15 +6,10 @@ import type { DecoderId, ScaleFilter } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
 import type { ChromaFormat, VideoFormat } from '../core/frame.js';
 import { shown } from '../core/printable.js';
+import type { Fraction } from '../core/rational.js';
 import type { TrackChoice } from './evidence/track.js';
 import type { DecoderFilters } from './filters/types.js';
 import type { FrameSource, VideoInfo, VideoInput } from './types.js';
-
-/** A fraction as containers write it. */
-export interface Fraction {
-  readonly num: number;
-  readonly den: number;
-}
 
 /** Facts that container and codec declare about a video track of a file. */
 export interface TrackFacts extends VideoFormat {

@@ -5,7 +5,8 @@
 import { AnyvmafError } from '../core/errors.js';
 import { formatProblem } from '../core/frame.js';
 import { shown } from '../core/printable.js';
-import type { Fraction, TrackFacts } from './decoder.js';
+import { type Fraction, quotientOf } from '../core/rational.js';
+import type { TrackFacts } from './decoder.js';
 import { type Delivery, delivery } from './delivery.js';
 import { declaredBitrate } from './evidence/bitrate.js';
 import { declaredFrames } from './evidence/frame-count.js';
@@ -66,7 +67,7 @@ export function parseProbe(json: unknown, name: string, converts = false, track?
   const frameCount = declaredFrames(
     number(stream.nb_frames) ?? number(tagged(stream, 'NUMBER_OF_FRAMES')),
     duration,
-    frameRate && frameRate.num / frameRate.den,
+    quotientOf(frameRate),
   );
   const aspect = fraction(stream.sample_aspect_ratio, ':') ?? fraction(frame.sample_aspect_ratio, ':');
   const facts: TrackFacts = {

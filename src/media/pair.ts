@@ -7,6 +7,7 @@ import { AnyvmafError, aboutInput, ofInput, usageError } from '../core/errors.js
 import type { VideoFormat } from '../core/frame.js';
 import { formatProblem, MIN_SIDE } from '../core/frame.js';
 import { shown } from '../core/printable.js';
+import { areEqual, fractionText } from '../core/rational.js';
 import { convertCommand } from './advice.js';
 import { type EncodedInput, notY4m, type OpenOptions, openInput, openVideo } from './open.js';
 import type { FrameSource, VideoInfo, VideoInput } from './types.js';
@@ -65,16 +66,16 @@ export function checkPair(reference: VideoInfo, distorted: VideoInfo, anyDepth =
     );
   }
   const { frameRate, sampleAspect, colorRange } = distorted;
-  if (frameRate && reference.frameRate && !equal(frameRate, reference.frameRate)) {
+  if (frameRate && reference.frameRate && !areEqual(frameRate, reference.frameRate)) {
     warnings.add(
-      `Distorted has ${fraction(frameRate)} frames per second but reference has ` +
-        `${fraction(reference.frameRate)}; frames are compared by number, not by time.`,
+      `Distorted has ${fractionText(frameRate)} frames per second but reference has ` +
+        `${fractionText(reference.frameRate)}; frames are compared by number, not by time.`,
     );
   }
-  if (sampleAspect && reference.sampleAspect && !equal(sampleAspect, reference.sampleAspect)) {
+  if (sampleAspect && reference.sampleAspect && !areEqual(sampleAspect, reference.sampleAspect)) {
     warnings.add(
-      `Distorted has the sample aspect ratio ${fraction(sampleAspect)} but reference has ` +
-        `${fraction(reference.sampleAspect)}; samples are compared as stored.`,
+      `Distorted has the sample aspect ratio ${fractionText(sampleAspect)} but reference has ` +
+        `${fractionText(reference.sampleAspect)}; samples are compared as stored.`,
     );
   }
   if (colorRange && reference.colorRange && colorRange !== reference.colorRange) {
@@ -180,19 +181,6 @@ function dimensions(format: VideoFormat): string {
 
 function ratioOf(format: VideoFormat): string {
   return [...format.chroma].join(':');
-}
-
-interface Fraction {
-  readonly num: number;
-  readonly den: number;
-}
-
-function equal(a: Fraction, b: Fraction): boolean {
-  return a.num * b.den === b.num * a.den;
-}
-
-function fraction({ num, den }: Fraction): string {
-  return den === 1 ? `${num}` : `${num}/${den}`;
 }
 
 /** ffmpeg's options for this format. */

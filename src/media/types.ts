@@ -4,6 +4,7 @@
  */
 import type { FramePlanes, VideoFormat } from '../core/frame.js';
 import type { Origin } from '../core/origin.js';
+import type { Fraction } from '../core/rational.js';
 import type { OwnFilters } from './filters/types.js';
 import type { ByteReader } from './platform.js';
 
@@ -16,9 +17,9 @@ export interface VideoInfo extends VideoFormat {
   /** Number of frames; `null` if unknown before reading to the end. */
   readonly frameCount: number | null;
   /** Frames per second, if the container states it. */
-  readonly frameRate?: { readonly num: number; readonly den: number };
+  readonly frameRate?: Fraction;
   /** Sample aspect ratio, if the container states it. */
-  readonly sampleAspect?: { readonly num: number; readonly den: number };
+  readonly sampleAspect?: Fraction;
   /** Range of sample values, if the container states it. */
   readonly colorRange?: 'limited' | 'full';
   /** By the header of Y4M. */

@@ -3,7 +3,7 @@
  * What a report knows of its files beyond their frames, in words: size, bit rate, codec.
  */
 import { counted, grouped } from '../core/printable.js';
-import type { Fraction } from '../media/decoder.js';
+import { type Fraction, quotientOf } from '../core/rational.js';
 import type { FramePairing, InputPairing } from '../media/pairing/types.js';
 import type { Report, ReportInput, ReportMeasurer, ReportModel } from './types.js';
 
@@ -86,8 +86,7 @@ interface Timed {
 
 /** Frames per second, `undefined` where the container does not say. */
 export function frameRate({ frameRate: rate }: Pick<Timed, 'frameRate'>): number | undefined {
-  if (!rate || rate.num <= 0 || rate.den <= 0) return undefined;
-  return rate.num / rate.den;
+  return quotientOf(rate);
 }
 
 /** The track that was read of a file with several, `1 of 2`, counted from 0; `undefined` of others. */

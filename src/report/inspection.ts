@@ -2,10 +2,9 @@
  * @module report/inspection
  * Two videos side by side before they are scored, for a terminal and as JSON: what they declare, what preflight found.
  */
-
 import { counted, printable } from '../core/printable.js';
+import { type Fraction, quotientOf } from '../core/rational.js';
 import type { AlignResult } from '../media/align/types.js';
-import type { Fraction } from '../media/decoder.js';
 import type { Finding, SideFacts } from '../media/preflight/types.js';
 import { bitrateText, sizeText } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
@@ -44,7 +43,7 @@ const FACTS: readonly Fact[] = [
   ['range', ({ colorRange }) => colorRange],
   ['colour', ({ primaries, transfer, matrix }) => joined([primaries, transfer, matrix], ' / ')],
   ['scan', ({ fieldOrder }) => (fieldOrder === 'unknown' ? undefined : fieldOrder)],
-  ['frame rate', ({ frameRate }) => frameRate && `${Number(quotient(frameRate).toFixed(3))} fps`],
+  ['frame rate', ({ frameRate }) => rateText(quotientOf(frameRate))],
   ['frames', ({ frameCount }) => (frameCount === null ? undefined : String(frameCount))],
   ['duration', ({ duration }) => (typeof duration === 'number' ? clock(duration, 2) : undefined)],
   ['bit rate', ({ bitrate }) => bitrateText(bitrate ?? undefined)],
@@ -153,11 +152,11 @@ function sideData(side: SideFacts): unknown {
   };
 }
 
-function quotient({ num, den }: Fraction): number {
-  return num / den;
-}
-
 function joined(parts: readonly (string | undefined)[], separator: string): string | undefined {
   const known = parts.filter((part) => part !== undefined && part !== '');
   return known.length > 0 ? known.join(separator) : undefined;
+}
+
+function rateText(rate: number | undefined): string | undefined {
+  return rate === undefined ? undefined : `${Number(rate.toFixed(3))} fps`;
 }

@@ -3,7 +3,7 @@
  * Kinds of values in a report: how each is written as JSON and as an XML attribute, and read back from either.
  */
 import { isObject } from '../core/arguments.js';
-import type { Fraction } from '../media/decoder.js';
+import type { Fraction } from '../core/rational.js';
 
 /** A finished scalar, a list, or a map in order: numbers keep their digits, and keys their order. */
 export type Json = string | { readonly list: readonly Json[] } | { readonly map: JsonEntries };

@@ -5,8 +5,9 @@
 import { requireText } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
 import { shown, showValue } from '../core/printable.js';
+import { quotientOf, USUAL_RATE } from '../core/rational.js';
 import { EXTRACTORS, findExtractor, reportedFeature } from '../metrics/extractors.js';
-import { ASSUMED_RATE, pooledMetric, worstSecond } from './pool.js';
+import { pooledMetric, worstSecond } from './pool.js';
 import { PERCENTILE_KEYS } from './schema.js';
 import type { Report } from './types.js';
 
@@ -187,8 +188,8 @@ function worstSecondOf(report: Report, metric: string): number | undefined {
   const begins = frames.flatMap(({ frameNum }, i) =>
     frameNum - (frames[i - 1]?.frameNum ?? Number.NEGATIVE_INFINITY) > subsample ? [i] : [],
   );
-  const { num, den } = reference.frameRate ?? { num: ASSUMED_RATE, den: 1 };
-  return worstSecond(values, num / den / subsample, begins, isWorseHigh(report, metric));
+  const rate = quotientOf(reference.frameRate) ?? USUAL_RATE;
+  return worstSecond(values, rate / subsample, begins, isWorseHigh(report, metric));
 }
 
 /**

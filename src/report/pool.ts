@@ -72,9 +72,6 @@ function isPooled(pooled: PooledMetric | Record<string, never>): pooled is Poole
   return typeof pooled.mean === 'number';
 }
 
-/** Frames of a second where the videos do not say. */
-export const ASSUMED_RATE = 25;
-
 /**
  * The worst mean of a second of consecutive frames.
  * @param second frames of a second

@@ -3,6 +3,7 @@
  * Finds the worst frames, kept apart so that one bad moment is listed once.
  */
 import { requireNumber, requireObject, requireText } from '../core/arguments.js';
+import { quotientOf } from '../core/rational.js';
 import { reportedFeature } from '../metrics/extractors.js';
 import type { FrameMetrics, Report } from './types.js';
 import { requireParts } from './whole.js';
@@ -47,9 +48,7 @@ export function ranking(
 export function frameGap(report: Partial<Pick<Report, 'reference'>>): number {
   requireObject('report', report, 'a report');
   const { reference } = report;
-  const rate = reference?.frameRate;
-  const frames = rate ? Math.round(rate.num / rate.den) : 10;
-  return Number.isFinite(frames) ? Math.max(1, frames) : 10;
+  return Math.max(1, Math.round(quotientOf(reference?.frameRate) ?? 10));
 }
 
 /**

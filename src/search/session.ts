@@ -5,6 +5,7 @@
 import { wrongType } from '../core/arguments.js';
 import { AnyvmafError } from '../core/errors.js';
 import { BY_USER, type Origin } from '../core/origin.js';
+import { quotientOf, USUAL_RATE } from '../core/rational.js';
 import { Scope } from '../engine/scope.js';
 import type { VideoInput } from '../media/types.js';
 import { baseName } from '../report/facts.js';
@@ -137,5 +138,5 @@ export function sourceName({ track }: SourceFacts): string {
 function framesPerSecond({ track, times }: SourceFacts): number {
   const last = times.at(-1) ?? 0;
   if (last > 0) return (times.length - 1) / last;
-  return track.frameRate ? track.frameRate.num / track.frameRate.den : 25;
+  return quotientOf(track.frameRate) ?? USUAL_RATE;
 }

@@ -5,6 +5,7 @@
  */
 import { TimeLimitError } from '../../core/abort.js';
 import { AnyvmafError } from '../../core/errors.js';
+import { quotientOf, USUAL_RATE } from '../../core/rational.js';
 import type { Shard } from '../../index.js';
 import { MOST_PARTS } from '../../queue/payload.js';
 import type {
@@ -32,9 +33,6 @@ const PROBE = { number: 1, count: 100_000 };
 const SCATTERED = /\.(?:mkv|webm|ts|m2ts|mts)$/i;
 /** Containers of which a part is read without the rest. */
 const INDEXED = /^(?:y4m|yuv|mov|mp4)/;
-/** Of videos that do not say their frame rate. */
-const USUAL_RATE = 25;
-
 let rules: ScoringRules = { allow: [], hosts: [], threads: 1 };
 let folder = ResultsFolder.open(undefined);
 const running = new Map<number, AbortController>();
@@ -123,7 +121,7 @@ async function partsOf(
     ...(isUrl(reference) ? [probe.reference.container] : []),
   ];
   if (!found.every((name) => INDEXED.test(name))) return 1;
-  const rate = frameRate ? frameRate.num / frameRate.den : USUAL_RATE;
+  const rate = quotientOf(frameRate) ?? USUAL_RATE;
   const frames = unit === 'frames' ? length : Math.max(1, length * rate);
   return Math.min(MOST_PARTS, Math.ceil(probe.pairs.total / frames));
 }

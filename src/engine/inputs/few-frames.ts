@@ -3,7 +3,7 @@
  * Looks at a few moments of both videos as they are stored, before anything is scaled or paired, and asks what they tell.
  * Loaded where facts alone do not decide.
  */
-import { SAME_ASPECT } from '../../core/aspect.js';
+import { displayAspect, SAME_ASPECT } from '../../core/aspect.js';
 import { AnyvmafError } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
 import type { TrackFacts } from '../../media/decoder.js';
@@ -13,7 +13,6 @@ import { type Colours, matrixFitOf } from '../../media/evidence/matrix.js';
 import { reopen } from '../../media/open.js';
 import type { Side, Sides } from '../../media/pairing/prepare.js';
 import { pairTimes } from '../../media/pairing/timeline.js';
-import { displayAspect } from '../../media/preflight/geometry.js';
 import { FrameMeter, measuredPlanes, spreadFrames } from '../../media/preflight/measure.js';
 import type { FrameSource, VideoInfo } from '../../media/types.js';
 import type { Platform } from '../contract/platform.js';

@@ -3,6 +3,7 @@
  * Filters of both videos as a run asks for them: which of them each needs, what decodes for them, and where the picture
  * lies that `crop: 'auto'` keeps. Loaded when filters are asked for.
  */
+import { displayAspect } from '../../core/aspect.js';
 import { usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import { chooseDecoder } from '../../media/decoders.js';
@@ -189,8 +190,7 @@ async function commonArea(
 
 /** Width over height, as shown. */
 function shapeOf(side: Side): number {
-  const { width, height, sampleAspect } = factsOf(side);
-  return (width * (sampleAspect ? sampleAspect.num / sampleAspect.den : 1)) / height;
+  return displayAspect(factsOf(side));
 }
 
 async function bordersOf(platform: Platform, side: Side, signal: AbortSignal): Promise<Shares> {

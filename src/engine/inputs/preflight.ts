@@ -7,6 +7,7 @@ import { onAbort } from '../../core/abort.js';
 import { AnyvmafError, type ErrorCode, usageError } from '../../core/errors.js';
 import { lumaBytes } from '../../core/frame.js';
 import { objectionsText } from '../../core/hint.js';
+import { quotientOf, USUAL_RATE } from '../../core/rational.js';
 import type { AlignResult } from '../../media/align/types.js';
 import { WIDEST } from '../../media/align/windows.js';
 import { reopen } from '../../media/open.js';
@@ -356,7 +357,7 @@ export async function measure(
   if (side.kind === 'encoded') {
     const { video, times } = side;
     const frames = spreadFrames(length, count);
-    const rate = video.facts.frameRate ? video.facts.frameRate.num / video.facts.frameRate.den : 25;
+    const rate = quotientOf(video.facts.frameRate) ?? USUAL_RATE;
     const at = frames.map((frame) => times?.[frame] ?? frame / rate);
     const { openDecoded } = await import('../../media/decoders.js');
     return measureEncoded((request) => openDecoded(video, request), video.facts, at, signal);

@@ -5,6 +5,7 @@
  */
 import { usageError } from '../../core/errors.js';
 import { counted, shown } from '../../core/printable.js';
+import { quotientOf, USUAL_RATE } from '../../core/rational.js';
 import { rateOf } from '../../media/evidence/rate.js';
 import { readsOnce } from '../../media/pair.js';
 import { nameOf } from '../../media/pairing/prepare.js';
@@ -140,7 +141,7 @@ async function identifyWhole(
     }
     const stated = side.kind === 'frames' ? side.source.info.frameRate : side.video.facts.frameRate;
     const found = rateOf({ timestamps: side.times, ...(stated && { frameRate: stated }) });
-    const rate = found ? found.num / found.den : 25;
+    const rate = quotientOf(found) ?? USUAL_RATE;
     const format = formatOf(known);
     const requested = await loadRequested(checked, platform, () => format);
     const { features } = planRun(requested, format, checked.compat);

@@ -3,10 +3,10 @@
  * A measurement as the event stream tells of it: how it stands, with each notification of progress, and all that happened so far,
  * which the dashboard begins with.
  */
+import { USUAL_RATE } from '../../core/rational.js';
 import type { Alarm } from '../../live/alarms.js';
 import type { History, SecondPoint, WorstMoment } from '../../live/history.js';
 import type { RunState } from '../../live/messages.js';
-import { ASSUMED_RATE } from '../../report/pool.js';
 
 /** Worst moments that progress tells of. */
 const WORST = 5;
@@ -56,7 +56,7 @@ export function progressOf(measurement: History): Progress {
     taken,
     total: facts?.total ?? null,
     rate: measurement.rate(),
-    fps: facts?.rate ?? ASSUMED_RATE,
+    fps: facts?.rate ?? USUAL_RATE,
     metric: main ?? null,
     mean: (main === undefined ? undefined : measurement.mean(main)) ?? null,
     worst: measurement.worst(WORST),

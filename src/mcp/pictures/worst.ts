@@ -4,6 +4,7 @@
  */
 import { unlessAborted } from '../../core/abort.js';
 import { usageError } from '../../core/errors.js';
+import { quotientOf } from '../../core/rational.js';
 import {
   AnyvmafError,
   type ExtractOptions,
@@ -172,10 +173,10 @@ function pairingOf(input: WorstFramesInput): ExtractOptions {
 function pickWorst(report: Report, { n, min_distance: asked }: WorstFramesInput) {
   const by = ranking(report);
   if (!by) throw new AnyvmafError('internal', 'The model gave no score by which frames could be ranked.');
-  const { frameRate } = report.reference;
-  const half = frameRate ? Math.round(frameRate.num / frameRate.den / 2) : USUAL_HALF_SECOND;
+  const rate = quotientOf(report.reference.frameRate);
+  const half = rate === undefined ? USUAL_HALF_SECOND : Math.round(rate / 2);
   const fitting = Math.max(1, Math.floor(report.frames.length / n));
-  const distance = asked ?? Math.max(1, Math.min(Number.isFinite(half) ? half : USUAL_HALF_SECOND, fitting));
+  const distance = asked ?? Math.max(1, Math.min(half, fitting));
   return { metric: by.metric, distance, worst: worstFrames(report, by, n, distance) };
 }
 

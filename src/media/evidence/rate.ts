@@ -3,7 +3,7 @@
  * Decides how many frames a second a video shows: by the commonest interval of its times, then by the rate that its
  * container names. An average is the last resort: lost frames lower it, and slow no other frame down.
  */
-import type { Fraction } from '../decoder.js';
+import { type Fraction, quotientOf } from '../../core/rational.js';
 
 /** What is known of a video's rate. */
 export interface RateFacts {
@@ -184,8 +184,8 @@ function measured(facts: RateFacts): { readonly perSecond: number; readonly erro
     const common = commonInterval(timestamps);
     return common && { perSecond: 1 / common.seconds, error: common.error / common.seconds };
   }
-  if (!frameRate || frameCount === 1) return undefined;
-  const perSecond = frameRate.num / frameRate.den;
+  const perSecond = quotientOf(frameRate);
+  if (!frameRate || perSecond === undefined || frameCount === 1) return undefined;
   if (isNominal(frameRate)) return { perSecond, error: 0 };
   // An average may lack a frame at an end.
   const frames = frameCount ?? (duration ?? 1) * perSecond;

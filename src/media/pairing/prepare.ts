@@ -5,8 +5,9 @@
 import { AnyvmafError, type InputRole, ofInput, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import { shown } from '../../core/printable.js';
+import { type Fraction, quotientOf } from '../../core/rational.js';
 import type { AlignState } from '../align/types.js';
-import type { DecodedSource, DecodeRequest, Fraction, ScaleFilter } from '../decoder.js';
+import type { DecodedSource, DecodeRequest, ScaleFilter } from '../decoder.js';
 import { type EncodedVideo, openDecoded } from '../decoders.js';
 import { type RateFacts, rateOf, rateOfTimes, ratesDiffer } from '../evidence/rate.js';
 import type { FrameSource, VideoInfo } from '../types.js';
@@ -538,8 +539,7 @@ function named(frames: readonly number[], what: string): string | undefined {
 }
 
 function rateText(facts: RateFacts): string {
-  const { num, den } = rateOf(facts) ?? { num: 0, den: 1 };
-  return `${Number((num / den).toFixed(3))}`;
+  return `${Number((quotientOf(rateOf(facts)) ?? 0).toFixed(3))}`;
 }
 
 function describeStored(info: VideoInfo): Omit<InputPairing, 'decoder' | 'conversions'> {

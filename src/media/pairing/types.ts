@@ -4,8 +4,9 @@
  */
 import type { FrameRatePolicy } from '../../core/choices.js';
 import type { ChromaFormat } from '../../core/frame.js';
+import type { Fraction } from '../../core/rational.js';
 import type { AlignState } from '../align/types.js';
-import type { DecoderId, Fraction, ScaleFilter } from '../decoder.js';
+import type { DecoderId, ScaleFilter } from '../decoder.js';
 
 export type { FrameRatePolicy, PairBy } from '../../core/choices.js';
 

@@ -2,21 +2,13 @@
  * @module media/preflight/geometry
  * Findings about the pictures' shape: size, aspect, rotation, crop and black borders.
  */
-import { SAME_ASPECT } from '../../core/aspect.js';
+import { displayAspect, SAME_ASPECT } from '../../core/aspect.js';
+import { fractionText, quotientOf } from '../../core/rational.js';
 import type { Framing } from '../evidence/framing.js';
 import { zoomOf } from '../evidence/zoom.js';
 import { hidesPart } from './bars.js';
 import { showSameMoment } from './moments.js';
-import {
-  dimensions,
-  finding,
-  fractionText,
-  nearbyFraction,
-  prepare,
-  prepareFiles,
-  rounded,
-  vf,
-} from './text.js';
+import { dimensions, finding, nearbyFraction, prepare, prepareFiles, rounded, vf } from './text.js';
 import { turnOf } from './turn.js';
 import type { Borders, Finding, Hint, OptionHint, PreflightContext, SideFacts } from './types.js';
 
@@ -130,11 +122,6 @@ function* sizeFindings(
   );
 }
 
-/** Display aspect ratio, width over height. */
-export function displayAspect({ width, height, sampleAspect }: SideFacts): number {
-  return (width * (sampleAspect ? sampleAspect.num / sampleAspect.den : 1)) / height;
-}
-
 /** Evidence from the pictures about a difference of shape. */
 interface ShapeClues {
   /** Crops borders that only one video has; these then explain the difference. */
@@ -241,7 +228,7 @@ function croppedPart(
   reference: SideFacts,
   distorted: SideFacts,
 ): { readonly why: string; readonly hint: Hint } | undefined {
-  const shape = ({ sampleAspect }: SideFacts) => (sampleAspect ? sampleAspect.num / sampleAspect.den : 1);
+  const shape = ({ sampleAspect }: SideFacts) => quotientOf(sampleAspect) ?? 1;
   if (Math.abs(shape(reference) / shape(distorted) - 1) > SAME_ASPECT) return undefined;
   // The crop is the distorted video, unless the reference is no larger in both directions.
   const whole =

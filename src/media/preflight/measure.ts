@@ -2,9 +2,9 @@
  * @module media/preflight/measure
  * Measures sharpness, borders and colours of a few frames spread over a video.
  */
-
 import { AnyvmafError } from '../../core/errors.js';
 import { chromaSize, type FramePlanes, lumaBytes, sampleBytes, type VideoFormat } from '../../core/frame.js';
+import { quotientOf, USUAL_RATE } from '../../core/rational.js';
 import { Thumbnailer } from '../align/thumbnail.js';
 import type { LumaReader } from '../align/types.js';
 import type { DecodeRequest } from '../decoder.js';
@@ -188,7 +188,7 @@ export async function measureEncoded(
   times: readonly number[],
   signal?: AbortSignal,
 ): Promise<SideMeasurements> {
-  const rate = facts.frameRate ? facts.frameRate.num / facts.frameRate.den : 25;
+  const rate = quotientOf(facts.frameRate) ?? USUAL_RATE;
   let meter: FrameMeter | undefined;
   const measure = async (start: number, part: Pick<DecodeRequest, 'time'>) => {
     signal?.throwIfAborted();

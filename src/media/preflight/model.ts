@@ -2,8 +2,7 @@
  * @module media/preflight/model
  * Findings about models made for another screen or viewing distance.
  */
-import { screenSize } from '../../core/aspect.js';
-import { displayAspect } from './geometry.js';
+import { displayAspect, screenSize } from '../../core/aspect.js';
 import { dimensions, finding, rounded } from './text.js';
 import type { Finding, Hint, ModelInUse, PreflightContext, SideFacts } from './types.js';
 

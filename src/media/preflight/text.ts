@@ -2,9 +2,8 @@
  * @module media/preflight/text
  * Words and numbers of findings.
  */
-
 import { hintText } from '../../core/hint.js';
-import type { Fraction } from '../decoder.js';
+import { type Fraction, quotientOf } from '../../core/rational.js';
 import { rateOf as evidentRate } from '../evidence/rate.js';
 import { pixelFormatName } from '../pixel-format.js';
 import type {
@@ -124,11 +123,6 @@ export function rounded(value: number, digits = 3): string {
   return String(Number(value.toFixed(digits)));
 }
 
-/** `25` or `30000/1001`. */
-export function fractionText({ num, den }: Fraction): string {
-  return num % den === 0 ? String(num / den) : `${num}/${den}`;
-}
-
 /** A fraction near `value` whose numbers stay below 1000. */
 export function nearbyFraction(value: number): Fraction {
   let best: Fraction = { num: Math.round(value), den: 1 };
@@ -148,8 +142,7 @@ export function framesOf(side: SideFacts): number | null {
 
 /** Frames per second, if known. */
 export function rateOf(side: SideFacts): number | undefined {
-  const rate = evidentRate(side);
-  return rate && rate.num / rate.den;
+  return quotientOf(evidentRate(side));
 }
 
 /** Duration in seconds, if known. */

@@ -2,8 +2,8 @@
  * @module media/preflight/timing
  * Findings about when frames are shown: rate, count, duration, missing and doubled frames, fields, and the offset.
  */
-
 import { counted } from '../../core/printable.js';
+import { fractionText } from '../../core/rational.js';
 import type { AlignReason, AlignResult } from '../align/types.js';
 import { WIDEST_ADVISED } from '../align/windows.js';
 import { isNominal, rateOf as rateFraction, ratesDiffer } from '../evidence/rate.js';
@@ -11,7 +11,7 @@ import { type Partners, partnersInTime } from '../evidence/times.js';
 import { frameRatio, isConstantRate } from '../pairing/timeline.js';
 import { fieldFindings, pulldownFix } from './fields.js';
 import { slipFinding } from './slips.js';
-import { durationOf, finding, fractionText, framesOf, rateOf, rounded } from './text.js';
+import { durationOf, finding, framesOf, rateOf, rounded } from './text.js';
 import { analyseTimestamps, type Gap, type TimestampAnalysis } from './timestamps.js';
 import type { Finding, FindingCode, Hint, PreflightContext, SideFacts } from './types.js';
 

@@ -2,6 +2,7 @@
  * @module platform/ffmpeg/log
  * Reads ffmpeg's log: each frame as the showinfo filter announces it, and what tells of damage.
  */
+import type { Fraction } from '../../core/rational.js';
 
 /** What every decoded frame must look like before it is scaled. */
 export interface ExpectedFrame {
@@ -79,8 +80,8 @@ export interface FilteredFrames {
   readonly width: number;
   readonly height: number;
   readonly pixelFormat: string;
-  readonly frameRate?: { readonly num: number; readonly den: number };
-  readonly sampleAspect?: { readonly num: number; readonly den: number };
+  readonly frameRate?: Fraction;
+  readonly sampleAspect?: Fraction;
   readonly range?: string;
   readonly matrix?: string;
   readonly primaries?: string;

@@ -3,7 +3,7 @@
  * What times say of two videos: how many frames a second each shows, and which of their frames pair (src/media/evidence).
  */
 import { describe, expect, it } from 'vitest';
-import type { Fraction } from '../../../src/media/decoder.js';
+import type { Fraction } from '../../../src/core/rational.js';
 import {
   declaredRate,
   meantRate,

@@ -2,9 +2,9 @@
  * @module engine/backends/core/run
  * Measures a pair with this package's own core, on workers or in the calling thread, perhaps beside a GPU, and predicts.
  */
-
 import { AnyvmafError, usageError } from '../../../core/errors.js';
 import type { VideoFormat } from '../../../core/frame.js';
+import { quotientOf } from '../../../core/rational.js';
 import { type CoreOptions, framesToKeep } from '../../contract/options.js';
 import type { Platform } from '../../contract/platform.js';
 import type { ScoreOptions } from '../../contract/types.js';
@@ -62,8 +62,7 @@ export function openCore(
     requested,
     planFor,
     plan: ({ reference: { info } }) => {
-      const rate = info.frameRate && info.frameRate.num / info.frameRate.den;
-      return planFor(info, framesToKeep(checked.keep, rate));
+      return planFor(info, framesToKeep(checked.keep, quotientOf(info.frameRate)));
     },
   };
 }
@@ -282,7 +281,7 @@ export class CoreMeasurement implements PlannedMeasurement {
         format: info,
         reference: info.name,
         distorted: pair.distorted.info.name,
-        rate: info.frameRate ? info.frameRate.num / info.frameRate.den : null,
+        rate: quotientOf(info.frameRate) ?? null,
         total: expected,
         metrics: plan.metrics,
         models: plan.models.map((model) => reportModel(model, plan.chosen)),

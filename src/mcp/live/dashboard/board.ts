@@ -2,9 +2,9 @@
  * @module mcp/live/dashboard/board
  * What the dashboard knows of all measurements, as its stream tells: it runs in the page, and draws nothing.
  */
+import { USUAL_RATE } from '../../../core/rational.js';
 import type { Alarm } from '../../../live/alarms.js';
 import { KEPT_ALARMS, KEPT_SECONDS, type SecondPoint } from '../../../live/history.js';
-import { ASSUMED_RATE } from '../../../report/pool.js';
 import { labelOf, scoreText, timeText } from '../../../report/view/numbers.js';
 import type { Progress, Story } from '../story.js';
 
@@ -33,7 +33,7 @@ const UNKNOWN: Omit<Story, 'measurement'> = {
   taken: 0,
   total: null,
   rate: { now: 0, average: 0 },
-  fps: ASSUMED_RATE,
+  fps: USUAL_RATE,
   metric: null,
   mean: null,
   worst: [],

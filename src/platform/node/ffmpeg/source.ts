@@ -7,12 +7,12 @@ import { AnyvmafError } from '../../../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../../../core/frame.js';
 import type { Remedy } from '../../../core/hint.js';
 import { quoted, shown } from '../../../core/printable.js';
+import type { Fraction } from '../../../core/rational.js';
 import { afterTime, earlyEndError, earlyEndWarning, gapWarning } from '../../../media/damage.js';
 import {
   type DecodedSource,
   type DecodeRequest,
   decodedInfo,
-  type Fraction,
   requireInOrder,
   type TrackFacts,
 } from '../../../media/decoder.js';
