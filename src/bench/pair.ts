@@ -34,10 +34,7 @@ const SEED = 7;
 export async function makePair(
   { name, width, height, frames }: BenchShape,
   folder: string,
-  {
-    signal,
-    onFrame,
-  }: { readonly signal?: AbortSignal | undefined; readonly onFrame?: (made: number) => void },
+  { signal, onFrame }: { readonly signal?: AbortSignal; readonly onFrame?: (made: number) => void },
 ): Promise<PairPaths> {
   signal?.throwIfAborted();
   const paths = {

@@ -50,6 +50,9 @@ export interface OptionUse<Name extends string = string> {
   readonly value: string;
 }
 
+/** Settings while they are gathered. */
+export type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
+
 /** What options add to settings, by their names. */
 export type OptionReaders<Name extends string, Settings> = Readonly<
   Record<Name, (use: OptionUse) => Partial<Settings>>

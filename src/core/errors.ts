@@ -35,12 +35,12 @@ export type InputRole = 'reference' | 'distorted';
 /** What an error may carry besides its message. */
 export interface AnyvmafErrorOptions extends ErrorOptions {
   /** What resolves it; the message says only what is wrong, and the remedies are added to it. */
-  readonly hints?: readonly Remedy[] | undefined;
-  readonly objections?: readonly Objection[] | undefined;
+  readonly hints?: readonly Remedy[];
+  readonly objections?: readonly Objection[];
   /** An option that the message is about, which goes on after its name. */
   readonly about?: Objection['about'];
-  readonly file?: string | undefined;
-  readonly role?: InputRole | undefined;
+  readonly file?: string;
+  readonly role?: InputRole;
 }
 
 /**

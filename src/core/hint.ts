@@ -131,7 +131,7 @@ export interface Objection {
   /** What is wrong, in words that name no option: a full sentence, or a clause that goes on with what to do. */
   readonly message: string;
   /** An option with whose name the message begins in every door; the message goes on after it. */
-  readonly about?: OpenHint['option'] | undefined;
+  readonly about?: OpenHint['option'];
   /** What resolves it, each by itself. */
   readonly hints?: readonly Remedy[];
 }

@@ -24,11 +24,11 @@ export interface DatasetPair extends ScoreRequest {
    * Name of the source. Rows of one key always belong to one split, so all encodes of a source need the same key.
    * Default: the reference's file name without extension.
    */
-  readonly key?: string | number | undefined;
+  readonly key?: string | number;
   /** Distinguishes the encodes of a key. Default: the distorted file's name without extension. */
-  readonly clip?: string | undefined;
+  readonly clip?: string;
   /** Opinion score of the clip, written into each of its rows. Either all pairs have one or no pair has. */
-  readonly mos?: number | undefined;
+  readonly mos?: number;
 }
 
 /** Contents of a table and options of measuring. */
@@ -41,7 +41,7 @@ export interface DatasetOptions
    * A model string whose score of each frame becomes the column `teacher`; its inputs become columns too. Its score is
    * also the column `mos` if the pairs have no `mos`.
    */
-  readonly teacher?: string | undefined;
+  readonly teacher?: string;
   /** As {@link ScoreOptions.onProgress}, for the pair of this index. */
   readonly onProgress?: (progress: Progress, index: number) => void;
 }

@@ -326,7 +326,7 @@ function titleOf(of: LossKind, scale: number | undefined, total: number): string
 function checkCells({
   blockSize = 16,
   enhnGainLimit = 100,
-}: { readonly [Key in keyof MapOptions]?: MapOptions[Key] | undefined }): Required<MapOptions> {
+}: Partial<MapOptions>): Required<MapOptions> {
   if (![4, 8, 16, 32, 64, 128, 256].includes(blockSize)) {
     throw usageError(
       `blockSize is ${showValue(blockSize)}, but it must be 4, 8, 16, 32, 64, 128 or 256 pixels.`,

@@ -14,7 +14,7 @@ export interface EvaluationSettings {
   readonly origin?: Origin;
   /** Browsers: base URL of relative model addresses, and the URL of onnxruntime-web. */
   readonly base?: string;
-  readonly onnxruntime?: string | undefined;
+  readonly onnxruntime?: string;
 }
 
 /** The table that the main thread reads for the worker. */

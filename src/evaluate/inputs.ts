@@ -14,7 +14,7 @@ import { listed, type TableColumns } from './table/read.js';
 /** Input settings of the caller. */
 export interface InputOptions extends CodecFacts {
   /** The input for the features. Default: the sidecar's, else `features`, else the first. */
-  readonly inputName?: string | undefined;
+  readonly inputName?: string;
 }
 
 /** One input with the values of all rows. */

@@ -13,8 +13,8 @@ export type Command =
   | {
       readonly kind: 'swap';
       readonly model: string;
-      readonly replace?: string | undefined;
-      readonly measure?: boolean | undefined;
+      readonly replace?: string;
+      readonly measure?: boolean;
     }
   | { readonly kind: 'pause' | 'resume' | 'stop' };
 
@@ -54,13 +54,13 @@ export interface ServerSettings {
   /** Commands of one measurement that may wait; more are answered "busy". */
   readonly queueDepth: number;
   /** Frames of each measurement to keep for questions; absent for all. */
-  readonly keep?: number | undefined;
+  readonly keep?: number;
   /** The same in seconds of video. */
-  readonly keepSeconds?: number | undefined;
+  readonly keepSeconds?: number;
   /** Folders from which clients may name files. */
   readonly folders: readonly string[];
   /** Seconds that scoring a pair of files may take; absent for ten minutes. */
-  readonly maxSeconds?: number | undefined;
+  readonly maxSeconds?: number;
   /** What the server calls itself. */
   readonly name: string;
 }

@@ -24,7 +24,7 @@ const MOST_REMEMBERED = 5000;
 
 /** What to list. */
 interface Wanted {
-  readonly contains?: string | undefined;
+  readonly contains?: string;
   readonly limit: number;
   readonly details: boolean;
 }

@@ -54,7 +54,7 @@ export interface ThumbsOptions {
   /** Offset of the first thumbnails; added to the result. Default 0. */
   readonly base?: number;
   /** Reference frame of each distorted frame at offset 0, ascending, if the ratio of the rates does not determine it. */
-  readonly partners?: ArrayLike<number> | undefined;
+  readonly partners?: ArrayLike<number>;
   /** Wider windows to try in order while the answer is ambiguous. Default: none. */
   readonly wider?: readonly number[];
 }

@@ -89,14 +89,14 @@ export interface DecodedSource extends FrameSource {
   /** The filter that resized (`swscale bicubic`); if absent, the caller must resize. */
   readonly scaledBy?: string;
   /** Set once frames ended at damage that the request allowed: a full sentence. */
-  readonly damage?: string | undefined;
+  readonly damage?: string;
   /** Presentation time of a frame that was read, in seconds from the first frame of the track. */
   timestamp(index: number): number | undefined;
 }
 
 /** Format and facts of decoded frames. `sampleAspect` may be absent after scaling. */
 export function decodedInfo(
-  facts: Omit<TrackFacts, 'sampleAspect'> & { readonly sampleAspect?: Fraction | undefined },
+  facts: Omit<TrackFacts, 'sampleAspect'> & { readonly sampleAspect?: Fraction },
   frameCount: number | null,
   warnings: readonly string[],
 ): VideoInfo {

@@ -45,7 +45,7 @@ export interface DecoderOptions {
   readonly choice: DecoderChoice;
   /** The platform's decoders, the preferred first. */
   readonly decoders: readonly Decoder[];
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
 }
 
 /** A decoder's answer about a file. */

@@ -38,9 +38,9 @@ import { checkRawFormat, rawInfo, rawLayout } from './yuv.js';
 /** How to open a video. */
 export interface OpenOptions {
   /** Format of the frames when the input is raw planar YUV. A Y4M input must agree with it. */
-  readonly raw?: RawVideoFormat | undefined;
+  readonly raw?: RawVideoFormat;
   /** Name for messages. Default: the path, the `File`'s name, or the kind of input. */
-  readonly name?: string | undefined;
+  readonly name?: string;
   readonly platform: FilePlatform;
   /**
    * There are decoders: URLs are theirs (when allowed, without a list of hosts that they must be on), and what surely is
@@ -57,9 +57,9 @@ export interface OpenOptions {
    * What to do about raw video that ends within a frame: refuse it at once, or leave that frame out with a warning.
    * Default: reading the frame fails.
    */
-  readonly partialFrame?: 'refuse' | 'drop' | undefined;
+  readonly partialFrame?: 'refuse' | 'drop';
   /** Aborts waiting for a stream; rejects with the signal's reason. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
 }
 
 /** An input that needs a decoder. */
@@ -285,9 +285,9 @@ async function openBytes(
 interface Encoded {
   readonly encoded: true;
   readonly looksLike: string | undefined;
-  readonly cutOff?: string | undefined;
-  readonly encoderSettings?: string | undefined;
-  readonly dolbyVision?: number | undefined;
+  readonly cutOff?: string;
+  readonly encoderSettings?: string;
+  readonly dolbyVision?: number;
 }
 
 async function openRandom(

@@ -84,7 +84,7 @@ export class Parser<Calls> {
   async call<Name extends keyof Calls & string>(
     name: Name,
     argument: Argument<Calls, Name>,
-    { signal }: { readonly signal?: AbortSignal | undefined } = {},
+    { signal }: { readonly signal?: AbortSignal } = {},
   ): Promise<Answer<Calls, Name>> {
     signal?.throwIfAborted();
     if (this.#ended) throw this.#failure;

@@ -19,9 +19,9 @@ const SAID = 16_384;
 
 /** How npm is run. */
 export interface NpmOptions {
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
   /** Milliseconds until it is ended. */
-  readonly timeout?: number | undefined;
+  readonly timeout?: number;
 }
 
 /**

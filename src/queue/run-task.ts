@@ -84,7 +84,7 @@ export async function runTask(task: Task, tools: TaskTools, signal: AbortSignal)
   }
 }
 
-const isComplete = ({ present, count }: { present: number; count?: number | undefined }) =>
+const isComplete = ({ present, count }: { present: number; count?: number }) =>
   count !== undefined && present >= count;
 
 /** Adds the parts that are missing; those that are known in the queue are not added again. */

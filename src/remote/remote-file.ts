@@ -31,7 +31,7 @@ const AHEAD_SHARE = 1 / 256;
 export interface RemoteOptions {
   readonly patience?: Patience;
   /** Aborts opening; later, once it aborts, nothing is fetched ahead any more. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
 }
 
 /** Random access to the bytes. */

@@ -9,13 +9,13 @@ import { aligned, type Paint, paint, wrap } from './terminal.js';
 
 export interface AlignmentOptions {
   /** Columns of the terminal, at least 60 are taken. Default 80. */
-  readonly width?: number | undefined;
+  readonly width?: number;
   /** ANSI colours. Default false. */
-  readonly color?: boolean | undefined;
+  readonly color?: boolean;
   /** Frames per second of the reference, for times. */
-  readonly rate?: number | undefined;
+  readonly rate?: number;
   /** The last line: what to do with the result, in the words of the caller. */
-  readonly advice?: string | undefined;
+  readonly advice?: string;
 }
 
 /** Most candidates that are listed. */

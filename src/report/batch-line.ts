@@ -33,9 +33,9 @@ export interface BatchGate {
 /** What a line has beside the report. */
 export interface BatchExtras {
   readonly precision: Precision;
-  readonly gate?: BatchGate | undefined;
+  readonly gate?: BatchGate;
   /** The file of the values per frame. */
-  readonly frames?: string | undefined;
+  readonly frames?: string;
 }
 
 /** The line of a job that was scored, without line feed. */

@@ -19,9 +19,9 @@ export type { Interpolation } from './interpolation.js';
 /** One encode: its quality and its rate, which is either `kbps` or `bytes`. */
 export interface RatePoint {
   /** Kilobits per second, above 0. */
-  readonly kbps?: number | undefined;
+  readonly kbps?: number;
   /** Size, above 0. Both curves must be of one and the same duration. */
-  readonly bytes?: number | undefined;
+  readonly bytes?: number;
   /** A score of which more is better, such as VMAF or PSNR. */
   readonly quality: number;
 }
@@ -32,7 +32,7 @@ export interface BdOptions {
    * that bend least, from 2 points on. `cubic`: one polynomial of degree 3, as in VCEG-M33, from 4 points on; it
    * can turn between points.
    */
-  readonly interpolation?: Interpolation | undefined;
+  readonly interpolation?: Interpolation;
   /** Qualities to average over; of {@link bdQuality} the rates at which the anchor has them. Default: all that both curves have. */
   readonly between?: { readonly min: number; readonly max: number } | undefined;
 }

@@ -13,7 +13,7 @@ export interface MetricSeries {
   /** One value per entry of {@link ReportParts.frameNumbers}. Without `present`, NaN means no value. */
   readonly values: Float64Array;
   /** Non-zero where there is a value; with it, a NaN in `values` is a value. */
-  readonly present?: Uint8Array | undefined;
+  readonly present?: Uint8Array;
 }
 
 /** What a run knows at its end; the rest of {@link Report} follows from it. */
@@ -24,12 +24,12 @@ export interface ReportParts
   /** Metrics in the order in which libvmaf first stores them (specification C.2). */
   readonly series: readonly MetricSeries[];
   /** Values of the whole run (`apsnr_y`, ...), in order. Default: none. */
-  readonly aggregates?: Readonly<Record<string, number>> | undefined;
+  readonly aggregates?: Readonly<Record<string, number>>;
   /**
    * Pooled values to take instead of pooling the series of that name: they may count frames that are missing here. `null` where
    * one of those lacks the metric.
    */
-  readonly pooled?: ReadonlyMap<string, PooledMetric | null> | undefined;
+  readonly pooled?: ReadonlyMap<string, PooledMetric | null>;
 }
 
 /**

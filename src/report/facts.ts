@@ -80,7 +80,7 @@ function round(value: number): string {
 
 /** What tells a video's duration. */
 interface Timed {
-  readonly frameRate?: Fraction | undefined;
+  readonly frameRate?: Fraction;
   readonly frameCount: number | null;
 }
 

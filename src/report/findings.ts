@@ -18,14 +18,14 @@ const SIGNS: Readonly<Record<Severity, string>> = { error: '×', warning: '!', i
 export interface Remark {
   readonly severity: Severity;
   /** Stable code; absent of a plain warning. */
-  readonly code?: string | undefined;
+  readonly code?: string;
   readonly message: string;
-  readonly fix?: string | undefined;
-  readonly finding?: Finding | undefined;
+  readonly fix?: string;
+  readonly finding?: Finding;
   /** Whether it makes a score worthless. */
   readonly grave: boolean;
   /** The message of the remark that explains this one. */
-  readonly follows?: string | undefined;
+  readonly follows?: string;
   /** Indices of the reports it is about. */
   readonly of: readonly number[];
 }

@@ -16,14 +16,14 @@ export interface InspectionView {
   readonly reference: SideFacts;
   readonly distorted: SideFacts;
   readonly findings: readonly Finding[];
-  readonly alignment?: AlignResult | undefined;
+  readonly alignment?: AlignResult;
 }
 
 export interface InspectionOptions {
   /** Columns of the terminal, at least 60 are taken. Default 80. */
-  readonly width?: number | undefined;
+  readonly width?: number;
   /** ANSI colours. Default false. */
-  readonly color?: boolean | undefined;
+  readonly color?: boolean;
 }
 
 /** A fact by name as both videos declare it. */

@@ -59,7 +59,7 @@ export interface ObjectKind<T, F extends Fields = Fields> extends Kind<T> {
 
 type OptionalKeys<F> = { [K in keyof F]: F[K] extends Optional ? K : never }[keyof F];
 type Required<F, Names extends keyof F> = { readonly [K in Names]: ValueOf<F[K]> };
-type Absent<F, Names extends keyof F> = { readonly [K in Names]?: ValueOf<F[K]> | undefined };
+type Absent<F, Names extends keyof F> = { readonly [K in Names]?: ValueOf<F[K]> };
 
 /** The type that fields describe. */
 export type FieldValues<F> = Required<F, Exclude<keyof F, OptionalKeys<F>>> & Absent<F, OptionalKeys<F>>;

@@ -268,8 +268,8 @@ export function isWorseHigh({ tiny = [] }: Pick<Report, 'tiny'>, metric: string)
 export function targetText(target: {
   readonly metric: string;
   readonly statistic: string;
-  readonly atLeast?: number | undefined;
-  readonly atMost?: number | undefined;
+  readonly atLeast?: number;
+  readonly atMost?: number;
 }): string {
   const { metric, statistic, atLeast, atMost } = target;
   const bound = atMost === undefined ? `at least ${atLeast}` : `at most ${atMost}`;

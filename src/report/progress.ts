@@ -21,9 +21,9 @@ export interface ProgressView {
 
 export interface ProgressOptions {
   /** Columns of the terminal; the line never takes more. Default 80. */
-  readonly width?: number | undefined;
+  readonly width?: number;
   /** Default false. */
-  readonly color?: boolean | undefined;
+  readonly color?: boolean;
 }
 
 const MIN_BAR = 8;

@@ -18,13 +18,13 @@ import { frameGap, type Ranking, ranking, worstFrames } from './worst.js';
 
 export interface SummaryOptions {
   /** Columns of the terminal, at least 60 are taken. Default 80. A single word may stick out. */
-  readonly width?: number | undefined;
+  readonly width?: number;
   /** ANSI colours. Default false. */
-  readonly color?: boolean | undefined;
+  readonly color?: boolean;
   /** How the scores at the top are written; the tables have four decimals. Default `legacy`. */
-  readonly precision?: Precision | undefined;
+  readonly precision?: Precision;
   /** How many of the worst frames to list. Default 5; 0 leaves the section out. */
-  readonly worst?: number | undefined;
+  readonly worst?: number;
 }
 
 /**

@@ -26,18 +26,18 @@ import { ranking } from './worst.js';
 
 export interface TableOptions {
   /** Columns of the terminal, at least 60 are taken. Default 80. */
-  readonly width?: number | undefined;
+  readonly width?: number;
   /** ANSI colours. Default false. */
-  readonly color?: boolean | undefined;
+  readonly color?: boolean;
   /** How scores are written. Default `legacy`. */
-  readonly precision?: Precision | undefined;
+  readonly precision?: Precision;
   /**
    * What stands below the table. `all` (default): findings and warnings. `causes`: for each marked encode the root cause and
    * what resolves it, in a few lines. `none`: what the marks mean.
    */
-  readonly notes?: 'all' | 'causes' | 'none' | undefined;
+  readonly notes?: 'all' | 'causes' | 'none';
   /** Names of encodes that could not be scored: rows without values, after the others. */
-  readonly failed?: readonly string[] | undefined;
+  readonly failed?: readonly string[];
 }
 
 /** Lines on what stands against the scores, where the rest is elsewhere. */

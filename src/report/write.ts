@@ -19,7 +19,7 @@ export type { ReportFormat } from '../core/choices.js';
 
 export interface WriteOptions {
   /** How measured values are written. Default `legacy`, libvmaf's six decimals. */
-  readonly precision?: Precision | undefined;
+  readonly precision?: Precision;
 }
 
 const WRITERS: Readonly<Record<ReportFormat, (report: Report, precision?: Precision) => Iterable<string>>> = {

@@ -40,7 +40,7 @@ export function qualityOf(
 /** How a curve is measured. */
 export interface CurveTask {
   /** Qualities to search for; without any, values of the parameter. */
-  readonly targets?: readonly number[] | undefined;
+  readonly targets?: readonly number[];
   readonly measure: CompleteMeasure;
   /** Frames of the source per second. */
   readonly perSecond: number;

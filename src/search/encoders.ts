@@ -24,7 +24,7 @@ export interface ValueRange {
   readonly min: number;
   readonly max: number;
   /** Distance of values, where it is not the encoder's own. */
-  readonly step?: number | undefined;
+  readonly step?: number;
 }
 
 interface Scale {

@@ -33,7 +33,7 @@ export interface SampledWhole {
   /** Of the whole video: what is sampled of it leaves nothing to estimate. */
   readonly frames?: number;
   /** Of which shot each sample is, where every shot has its share of samples. */
-  readonly shots?: readonly number[] | undefined;
+  readonly shots?: readonly number[];
 }
 
 /**

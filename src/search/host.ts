@@ -75,12 +75,12 @@ export interface JoinRequest {
   readonly source: VideoInput;
   readonly facts: SourceFacts;
   /** Four characters that name the codec in the file, where the user chose them. */
-  readonly tag?: string | undefined;
+  readonly tag?: string;
   /** A path of the user's. */
   readonly output: string;
   /** Looks at the file before it gets its name; what it throws leaves no file. */
   check(path: string): Promise<void>;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
 }
 
 /** Size of pictures, in pixels. */
@@ -110,11 +110,11 @@ export interface EncodeRequest {
   readonly args: readonly string[];
   readonly pixelFormat: string;
   /** Where it is not the input's. */
-  readonly size?: PictureSize | undefined;
+  readonly size?: PictureSize;
   /** Of the input. Default: `limited`. */
-  readonly samples?: SourceSamples | undefined;
+  readonly samples?: SourceSamples;
   /** Which of the input's frames, where not all of them. */
-  readonly frames?: FrameRun | undefined;
+  readonly frames?: FrameRun;
   /** Frames at which a key frame begins. */
   readonly keys?: readonly number[];
   /** Colour of the source, where the input does not carry it. */
@@ -130,7 +130,7 @@ export interface EncodeRequest {
   check?(path: string, result: EncodeResult): Promise<boolean>;
   /** Called with the frames that were encoded so far, several times a second. */
   readonly onFrames?: (done: number) => void;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
 }
 
 /** How the video of a whole encode is made. */
@@ -140,8 +140,8 @@ export interface WholeEncode {
   readonly version: string;
   readonly args: readonly string[];
   readonly pixelFormat: string;
-  readonly size?: PictureSize | undefined;
-  readonly samples?: SourceSamples | undefined;
+  readonly size?: PictureSize;
+  readonly samples?: SourceSamples;
 }
 
 /** A folder of one search, gone when it is closed. */

@@ -69,7 +69,7 @@ interface Part extends FrameRun {
 export interface SampledVideo extends Pick<SourceFacts, 'times' | 'sizes'> {
   readonly track?: VideoFormat;
   /** Without it the whole counts as one shot, whose packets tell what its pictures cost. */
-  readonly activity?: Activity | undefined;
+  readonly activity?: Activity;
 }
 
 /** Whether half of a video holds enough samples. */

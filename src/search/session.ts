@@ -36,8 +36,8 @@ export interface Session {
 
 /** What is aimed at, which may be metrics that models do not bring along. */
 interface Aims {
-  readonly metric?: string | undefined;
-  readonly targets?: readonly (number | QualityTarget)[] | undefined;
+  readonly metric?: string;
+  readonly targets?: readonly (number | QualityTarget)[];
 }
 
 function withFeatures(options: EncodingOptions & Aims): EncodingOptions {

@@ -25,7 +25,7 @@ export interface Setting {
   readonly args: readonly string[];
   readonly pixelFormat: string;
   /** Where it is not the source's. */
-  readonly size?: PictureSize | undefined;
+  readonly size?: PictureSize;
   /** Of the source; the encode shall have full range where it has, and BT.709 in limited range of its RGB. */
   readonly samples: SourceSamples;
 }

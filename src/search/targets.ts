@@ -27,9 +27,9 @@ export function isExtreme(statistic: Statistic): boolean {
 /** A bound that an encode must reach. */
 export type QualityTarget = TargetBound & {
   /** Name of the metric in a report's frames. Default: that of the first model. */
-  readonly metric?: string | undefined;
+  readonly metric?: string;
   /** Default `mean`. */
-  readonly statistic?: Statistic | undefined;
+  readonly statistic?: Statistic;
 };
 
 /** A target with nothing left open. */

@@ -68,7 +68,7 @@ function card({ bytes, after = Number.POSITIVE_INFINITY, workers = 1 }: Device) 
     isReady = resolve;
   });
   const open = async (): Promise<GpuKind> => {
-    const limits = bytes === undefined ? {} : { maxStorageBufferBindingSize: bytes };
+    const limits: Record<string, number> = bytes === undefined ? {} : { maxStorageBufferBindingSize: bytes };
     const kind = await openWebgpu(await softwareGpu(), { limits });
     return {
       adapter: CARD,

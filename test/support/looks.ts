@@ -194,7 +194,7 @@ interface Looking {
   /** Whether what is folded is looked at as well. */
   readonly unfolds?: boolean;
   /** Most large light windows that it fills while folded. */
-  readonly screens?: number | undefined;
+  readonly screens?: number;
   /** What else is wrong. */
   readonly also?: (page: Page) => Promise<readonly string[]>;
   /** Called at each look. */

@@ -31,8 +31,8 @@ export const WAYS: readonly Way[] = [
 /** A progress notification. */
 export interface ProgressNotice {
   readonly progress: number;
-  readonly total?: number | undefined;
-  readonly message?: string | undefined;
+  readonly total?: number;
+  readonly message?: string;
 }
 
 /** An item of a result. */
@@ -172,8 +172,7 @@ async function openSession(generation: 1 | 2, transport: Stdio1 | Stdio2 | Http1
 
 async function openFirst(transport: Stdio1 | Http1): Promise<Session> {
   const client = new Client1({ name: 'e2e', version: '1' });
-  // The first generation's own types do not fit exactOptionalPropertyTypes.
-  await client.connect(transport as Parameters<typeof client.connect>[0]);
+  await client.connect(transport);
   return {
     protocol: transport instanceof Http1 ? transport.protocolVersion : undefined,
     listTools: async () => (await client.listTools()).tools,

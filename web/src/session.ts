@@ -134,13 +134,13 @@ export interface EncodeResult {
   /** File name, or the saved report's name of the distorted video. */
   readonly name: string;
   /** CSS; absent for a saved report, whose colour goes by what it says. */
-  readonly colour?: string | undefined;
+  readonly colour?: string;
   /** Frames with final values, in order. Grows in place; `session.results` then gets a new array. */
   readonly frames: FrameMetrics[];
   /** Frames of the reference before the first pair; known from the first frame on. */
   readonly skipped?: number;
   /** What is known of the pair before it is scored. */
-  readonly found?: Inspection | undefined;
+  readonly found?: Inspection;
   /** Present once the encode is done. */
   readonly report?: Report;
   /** The contents of a saved report, with or without `report`. Its frames are in `frames`. */

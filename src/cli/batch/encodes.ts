@@ -24,7 +24,7 @@ export interface ReferenceRule {
    */
   readonly reference: string;
   /** A regular expression that the encode's path must match. */
-  readonly match?: RegExp | undefined;
+  readonly match?: RegExp;
 }
 
 /**

@@ -9,7 +9,7 @@ import { MOST_ATTEMPTS, MOST_PRIORITY } from '../../queue/payload.js';
 import type { PartLength } from '../../queue/types.js';
 import { type Precision, parsePrecision } from '../../report/format.js';
 import { LINE_OPTIONS, type LineOption } from '../batch/table.js';
-import { grouped, type OptionSpec, type OptionUse, parseArguments } from '../options.js';
+import { type Draft, grouped, type OptionSpec, type OptionUse, parseArguments } from '../options.js';
 import { YES_OPTION } from '../parts-door.js';
 import { refusedValue, unsignedValue } from '../values.js';
 import { OUTPUT_OPTIONS } from './output-options.js';
@@ -114,8 +114,6 @@ export interface BatchSettings {
   readonly priority?: number;
   readonly attempts?: number;
 }
-
-type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /**
  * Reads a command line.

@@ -8,7 +8,7 @@ import { quoted } from '../../core/printable.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import type { HelpPage } from '../help.js';
-import { grouped, orList, parseArguments } from '../options.js';
+import { type Draft, grouped, orList, parseArguments } from '../options.js';
 import { interruption } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 
@@ -63,7 +63,7 @@ export const bench: Command = {
     if (stray !== undefined) {
       throw usageError(`${NAME} takes no videos, but ${quoted(stray)} was given; to score it, type anyvmaf`);
     }
-    const options: { -readonly [Key in keyof BenchOptions]: BenchOptions[Key] } = {};
+    const options: Draft<BenchOptions> = {};
     const shapes: string[] = [];
     const backends: BenchBackend[] = [];
     let json = false;

@@ -6,7 +6,7 @@ import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { DatasetOptions, DatasetPair } from '../../index.js';
 import { csvLines } from '../csv.js';
-import { grouped, type OptionSpec, type OptionUse, parseArguments } from '../options.js';
+import { type Draft, grouped, type OptionSpec, type OptionUse, parseArguments } from '../options.js';
 import { numberValue, unsignedValue } from '../values.js';
 import { checkPairingOptions, PAIRING_OPTIONS, takePairingOption } from './pairing-options.js';
 import { fileName, VIDEO_OPTIONS, VideoArguments, type Videos } from './video-options.js';
@@ -121,7 +121,7 @@ function tableSettings(
   { options: uses, positionals }: ReturnType<typeof parseArguments<string>>,
 ): TableSettings {
   const videos = new VideoArguments();
-  const options: { -readonly [Key in keyof DatasetOptions]: DatasetOptions[Key] } = {};
+  const options: Draft<DatasetOptions> = {};
   const features: string[] = [];
   const keys: string[] = [];
   const opinions: number[] = [];

@@ -2,7 +2,6 @@
  * @module cli/commands/inspect
  * `anyvmaf inspect REFERENCE DISTORTED`: checks a pair before it is scored.
  */
-import type { PairingOptions } from '../../index.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import { findingsInFlags } from '../flags.js';
@@ -13,6 +12,7 @@ import type { Terminal } from '../terminal.js';
 import {
   checkPairingOptions,
   PAIRING_OPTIONS,
+  type PairingDraft,
   refuseUnusedHosts,
   takePairingOption,
 } from './pairing-options.js';
@@ -55,7 +55,7 @@ export const inspect: Command = {
     const parsed = parseArguments(args, INSPECT_OPTIONS, NAME);
     if (parsed.options.at(-1)?.name === 'help') return page;
     const videos = new VideoArguments();
-    const options: { -readonly [Key in keyof PairingOptions]: PairingOptions[Key] } = {};
+    const options: PairingDraft = {};
     const models: string[] = [];
     let json = false;
     for (const use of parsed.options) {

@@ -4,7 +4,7 @@
  */
 import { usageError } from '../../core/errors.js';
 import type { BackendChoice, ScoreOptions } from '../../index.js';
-import { grouped, type OptionUse } from '../options.js';
+import { type Draft, grouped, type OptionUse } from '../options.js';
 import { choiceValue, maskValue, unsignedValue } from '../values.js';
 
 const BACKENDS: readonly BackendChoice[] = [
@@ -46,7 +46,7 @@ export const NATIVE_OPTIONS = grouped(RUNNING, [
   { name: 'metal_device', argument: 'N', help: 'backend metal: number of the device' },
 ]);
 
-type Options = { -readonly [Key in keyof ScoreOptions]: ScoreOptions[Key] };
+type Options = Draft<ScoreOptions>;
 
 const DEVICES = {
   sycl_device: 'syclDevice',

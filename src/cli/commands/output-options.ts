@@ -8,7 +8,7 @@ import { quoted } from '../../core/printable.js';
 import type { Drop } from '../../report/baseline.js';
 import { type Precision, parsePrecision } from '../../report/format.js';
 import { decimalBound, type Limit, parseLimit, parsePooledName } from '../../report/limits.js';
-import { grouped, type OptionUse } from '../options.js';
+import { type Draft, grouped, type OptionUse } from '../options.js';
 import { refusedValue } from '../values.js';
 import { isUrl } from './pairing-options.js';
 import { fileName } from './video-options.js';
@@ -132,8 +132,6 @@ export function isGated({
     githubSummary === true
   );
 }
-
-type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** Settings in the making. */
 export class OutputArguments {

@@ -13,7 +13,7 @@ import {
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { FrameRange, PairingOptions, ScaleFilter, ScaleTo } from '../../index.js';
-import { grouped, type OptionReaders, type OptionUse, takeOption } from '../options.js';
+import { type Draft, grouped, type OptionReaders, type OptionUse, takeOption } from '../options.js';
 import { choiceValue, refusedValue, unsigned, unsignedValue } from '../values.js';
 
 const FILTERS: readonly (ScaleFilter | 'none')[] = [...SCALE_FILTERS, 'none'];
@@ -125,7 +125,7 @@ export const PAIRING_OPTIONS = grouped(
 );
 
 /** {@link PairingOptions} while they are gathered. */
-export type PairingDraft = { -readonly [Key in keyof PairingOptions]: PairingOptions[Key] };
+export type PairingDraft = Draft<PairingOptions>;
 
 const READERS: OptionReaders<Exclude<(typeof PAIRING_OPTIONS)[number]['name'], 'allow-url'>, PairingDraft> = {
   decoder: (use) => ({ decoder: choiceValue(use, DECODER_CHOICES) }),
@@ -136,7 +136,7 @@ const READERS: OptionReaders<Exclude<(typeof PAIRING_OPTIONS)[number]['name'], '
   offset: (use) => ({ offset: offsetValue(use) }),
   window: (use) => ({ window: windowValue(use) }),
   range: (use) => ({ range: rangeValue(use) }),
-  crop: (use) => ({ crop: choiceValue(use, ['auto']) }),
+  crop: (use) => ({ crop: choiceValue(use, ['auto'] as const) }),
   'crop-ref': (use) => ({ cropReference: areaValue(use) }),
   'crop-dis': (use) => ({ cropDistorted: areaValue(use) }),
   deinterlace: () => ({ deinterlace: true }),

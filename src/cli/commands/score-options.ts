@@ -12,6 +12,7 @@ import { parseAlarm } from '../../live/alarms.js';
 import { extractorsFor } from '../../report/limits.js';
 import type { LiveSettings } from '../live.js';
 import {
+  type Draft,
   grouped,
   type OptionSpec,
   type OptionUse,
@@ -194,8 +195,6 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
   ]);
   return settings;
 }
-
-type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** Options that take a count: the option of the API, an example, and the maximum. */
 const COUNTS = {

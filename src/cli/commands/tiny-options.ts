@@ -5,7 +5,7 @@
 import { TINY_DEVICE_CHOICES, TINY_PRECISIONS, TINY_RESIZES } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import type { ScoreOptions, TinyModelOptions } from '../../index.js';
-import { grouped, type OptionReaders, type OptionUse, takeOption } from '../options.js';
+import { type Draft, grouped, type OptionReaders, type OptionUse, takeOption } from '../options.js';
 import { choiceValue, unsignedValue } from '../values.js';
 
 const TINY = 'Tiny models';
@@ -59,8 +59,8 @@ export const TINY_OPTIONS = grouped(
   { ours: true },
 );
 
-type Options = { -readonly [Key in keyof ScoreOptions]: ScoreOptions[Key] };
-type Model = { -readonly [Key in keyof TinyModelOptions]: TinyModelOptions[Key] };
+type Options = Draft<ScoreOptions>;
+type Model = Draft<TinyModelOptions>;
 
 type Name = Exclude<(typeof TINY_OPTIONS)[number]['name'], 'tiny-model' | 'no-reference'>;
 

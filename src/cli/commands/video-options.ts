@@ -10,7 +10,7 @@ import { quoted, shown } from '../../core/printable.js';
 import type { RawVideoFormat } from '../../index.js';
 import { agreeToParts } from '../../parts/consent.js';
 import { COMMANDS } from '../command.js';
-import { grouped, type OptionUse, orList } from '../options.js';
+import { type Draft, grouped, type OptionUse, orList } from '../options.js';
 import { YES_OPTION } from '../parts-door.js';
 import { choiceValue, refusedValue, unsigned, unsignedValue } from '../values.js';
 
@@ -46,7 +46,7 @@ export interface SingleVideo extends Omit<Videos, 'reference'> {
 /** Gathers {@link VIDEO_OPTIONS} one by one. */
 export class VideoArguments {
   readonly #files: { reference?: string; distorted?: string } = {};
-  readonly #raw: { -readonly [Key in keyof RawVideoFormat]?: RawVideoFormat[Key] } = {};
+  readonly #raw: Draft<Partial<RawVideoFormat>> = {};
 
   /**
    * Takes one option.

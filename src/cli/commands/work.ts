@@ -12,7 +12,7 @@ import type { MetricsAddress } from '../../queue/metrics.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import type { HelpPage } from '../help.js';
-import { grouped, type OptionSpec, type OptionUse, parseArguments } from '../options.js';
+import { type Draft, grouped, type OptionSpec, type OptionUse, parseArguments } from '../options.js';
 import { hideArguments } from '../queue/hide-arguments.js';
 import { interruption } from '../signals.js';
 import type { Terminal } from '../terminal.js';
@@ -104,8 +104,6 @@ export const work: Command = {
     return settings === 'help' ? page : runWorker(settings, terminal);
   },
 };
-
-type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** @throws {AnyvmafError} `usage` */
 function workSettings(args: readonly string[]): WorkSettings | 'help' {

@@ -29,7 +29,7 @@ export interface MeasuredPart {
    */
   readonly lost?: Promise<string>;
   /** Without it a measurer that stops ends the run. */
-  readonly rescue?: Rescue | undefined;
+  readonly rescue?: Rescue;
   /** Told of each pair that the measurer, not its rescue, is done with. */
   readonly onMeasured?: () => void;
 }

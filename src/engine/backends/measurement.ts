@@ -80,7 +80,7 @@ export interface MeasurementWork {
   readonly bound: number | null;
   readonly meter: Meter;
   /** Takes signatures of pairs that only workers read. */
-  readonly continuity?: Continuity | undefined;
+  readonly continuity?: Continuity;
   /** Call once, before the first frame is reported. */
   readonly onStart: (start: MeasurementStart) => void;
 }

@@ -24,7 +24,7 @@ interface BackendRun {
   /** Aborts programs. */
   readonly signal: AbortSignal;
   /** Absent where nobody steers. */
-  readonly steering?: Steering | undefined;
+  readonly steering?: Steering;
 }
 
 /**

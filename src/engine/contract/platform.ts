@@ -27,9 +27,9 @@ export interface Platform {
   decoders(options: {
     readonly allowUrl: boolean;
     /** Pictures per second of sequences of pictures. */
-    readonly rate?: string | undefined;
+    readonly rate?: string;
     /** Default: a default track, else the largest. */
-    readonly track?: TrackRequest | undefined;
+    readonly track?: TrackRequest;
   }): Promise<readonly Decoder[]>;
   /** Installed programs; absent if the platform cannot run any. */
   native?(): Promise<NativeHost>;
@@ -40,7 +40,7 @@ export interface Platform {
   /** Tiny ONNX models: their files, runtimes and signatures. Loaded when the first is requested. */
   tiny(): Promise<TinyPlatform>;
   /** Browsers: the host's URL of onnxruntime-web, to pass to workers. */
-  readonly onnxruntime?: string | undefined;
+  readonly onnxruntime?: string;
   /** Number of threads that can run at the same time. */
   readonly parallelism: number;
   /**

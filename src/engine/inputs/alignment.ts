@@ -21,10 +21,10 @@ export interface AlignmentOptions {
   /** The offset to keep if the result is unclear. */
   readonly assumed: number;
   /** Offsets to try to either side. Default: that of media/align, and more while the result is unclear. */
-  readonly window?: number | undefined;
+  readonly window?: number;
   /** Inspection of the reference, shared with other runs. */
-  readonly shared?: SharedInspection | undefined;
-  readonly signal?: AbortSignal | undefined;
+  readonly shared?: SharedInspection;
+  readonly signal?: AbortSignal;
 }
 
 /** Smallest limit on the decoded frames of each video. */

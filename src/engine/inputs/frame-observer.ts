@@ -42,7 +42,7 @@ interface Search {
   /** Reference frames per distorted frame. */
   readonly rateRatio: number;
   /** Reference frame of each distorted one, from the first of both that are read, if the ratio does not determine it. */
-  readonly partners?: ArrayLike<number> | undefined;
+  readonly partners?: ArrayLike<number>;
   readonly window: number;
   readonly maxFrames: number;
 }

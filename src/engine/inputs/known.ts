@@ -21,7 +21,7 @@ export interface KnownInputs {
   /** Findings from the bytes of both: equal files, and wrong geometry of raw video. */
   readonly ofBytes?: readonly Finding[];
   /** What pixels say of videos whose sizes differ: that one shows a part of the other. */
-  readonly framing?: Framing | undefined;
+  readonly framing?: Framing;
   /** Result of the offset search, if requested. */
   readonly alignment?: AlignResult;
 }

@@ -49,9 +49,9 @@ export interface SwapOutcome extends ModelSwap {
 /** How to change a model. */
 export interface SwapOptions {
   /** Key of the score to end. Default: the only one. */
-  readonly replace?: string | undefined;
+  readonly replace?: string;
   /** Whether to measure features that the run lacks. */
-  readonly measure?: boolean | undefined;
+  readonly measure?: boolean;
 }
 
 /** Looks on from outside. */

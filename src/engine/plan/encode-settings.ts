@@ -18,7 +18,7 @@ export interface EncodedPictures {
 
 /** The format in which a pair is scored, and what was encoded if that is scaled. */
 export interface ScoredSize extends PictureSize {
-  readonly encode?: EncodedPictures | undefined;
+  readonly encode?: EncodedPictures;
 }
 
 export function scoredSize(known: KnownInputs): VideoFormat & ScoredSize {

@@ -63,7 +63,7 @@ export interface ShardPairs {
 export interface WholeFacts {
   readonly lengths: PairLengths;
   /** Findings about the pair, without those that need all frames; absent without preflight. */
-  readonly findings?: readonly Finding[] | undefined;
+  readonly findings?: readonly Finding[];
 }
 
 /** The partial record of one shard: raw measurements of its pairs, and what belongs to the whole. */
@@ -75,7 +75,7 @@ export interface Shard {
   /** The format in which pairs are scored. */
   readonly format: VideoFormat;
   /** What was encoded, where its pictures are scaled. */
-  readonly encode?: EncodedPictures | undefined;
+  readonly encode?: EncodedPictures;
   /** SHA-256 of what is measured and of the models that predict. */
   readonly plan: string;
   /** The two files; absent for videos without bytes to look at. */
@@ -84,16 +84,16 @@ export interface Shard {
   readonly distorted: ReportInput;
   /** Whether frames are paired or converted, and not compared as stored. */
   readonly planned: boolean;
-  readonly pairing?: Pairing | undefined;
+  readonly pairing?: Pairing;
   readonly pairs: ShardPairs;
   /** Seconds of measuring. */
   readonly seconds: number;
   /** How all frames are checked; absent without preflight. */
-  readonly continuity?: ContinuityRules | undefined;
+  readonly continuity?: ContinuityRules;
   /** What went wrong in looking at the frames for that check. */
-  readonly defect?: Finding | undefined;
+  readonly defect?: Finding;
   /** Of the last shard. */
-  readonly whole?: WholeFacts | undefined;
+  readonly whole?: WholeFacts;
   /** Full sentences: of opening, of decoding, and of measuring. */
   readonly warnings: {
     readonly inputs: readonly string[];
@@ -103,7 +103,7 @@ export interface Shard {
   readonly backend_used: string;
   readonly implementation: string;
   readonly threads: number;
-  readonly measurers?: readonly ReportMeasurer[] | undefined;
+  readonly measurers?: readonly ReportMeasurer[];
   /** Sessions of picture models. */
   readonly sessions: readonly TinySessionFacts[];
   /** Doubles per pair, and those of all pairs in order. */

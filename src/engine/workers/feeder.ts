@@ -29,7 +29,7 @@ interface KeptPair {
 
 /** Where a feeder begins, and in what portions. */
 export interface FeederOptions {
-  readonly chunkFrames?: number | undefined;
+  readonly chunkFrames?: number;
   /** Number of the first pair to measure. Default 0; pairs before it are given as a lead-in. */
   readonly first?: number;
 }

@@ -14,8 +14,8 @@ import type { Chunk, EndOfPair } from './protocol.js';
 
 /** What else uses the frames of a pair. */
 export interface PairOutputs {
-  readonly pictures?: PictureScorers | undefined;
-  readonly heatmaps?: HeatmapWriter | undefined;
+  readonly pictures?: PictureScorers;
+  readonly heatmaps?: HeatmapWriter;
 }
 
 /** Measures pairs as they come: every value of a record, and the heatmaps. */
@@ -81,7 +81,7 @@ export interface MeasuredChunk {
 export interface ChunkOptions extends PairOutputs {
   readonly subsample: number;
   /** Whether to take a signature of every picture; not done where some are not read. */
-  readonly signs?: boolean | undefined;
+  readonly signs?: boolean;
   /** Called with every pair that was read, before it is measured; what it returns is awaited. */
   readonly onPair?: ((index: number, slot: FrameSlot) => Promise<void> | undefined) | undefined;
 }

@@ -39,7 +39,7 @@ export interface Run {
   /** Asked before pairs are read; see `ScoreOptions`. */
   readonly gate: (() => Promise<void> | undefined) | undefined;
   /** Pauses, stops and extends the run; absent if nobody does. */
-  readonly steered?: SteeredMeasuring | undefined;
+  readonly steered?: SteeredMeasuring;
 }
 
 /** What steers a run from outside. */
@@ -144,7 +144,7 @@ export interface Staff {
   /** With the core; for a GPU that is `required` those that may help with what it cannot measure. */
   readonly threads: number;
   /** Absent: all workers have the core. */
-  readonly gpu?: GpuUse | undefined;
+  readonly gpu?: GpuUse;
   /** Receives the workers before they start, to terminate them when the run is aborted. */
   onPool(pool: WorkerPool): void;
   /** Receives what decides between GPU and core, where one is only `tried`. */

@@ -37,8 +37,8 @@ export interface DatasetRow {
   readonly clip: string;
   /** 0-based. */
   readonly frame: number;
-  readonly mos?: number | undefined;
-  readonly teacher?: number | undefined;
+  readonly mos?: number;
+  readonly teacher?: number;
   /** By log name; a missing feature is null in the table. */
   readonly metrics: Readonly<Record<string, number>>;
 }

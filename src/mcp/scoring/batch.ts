@@ -24,7 +24,7 @@ export interface BatchInput extends Pick<PairingInput, 'scale' | 'offset' | 'dec
   readonly distorted: readonly (InputFile | RefusedItem)[];
   readonly model: InputModel;
   readonly precision: string;
-  readonly target?: string | undefined;
+  readonly target?: string;
 }
 
 /**

@@ -23,7 +23,7 @@ export interface ComparisonInput extends PairingInput, OptionalGeometry {
   readonly model: InputModel;
   readonly subsample: number;
   readonly precision: string;
-  readonly target?: string | undefined;
+  readonly target?: string;
 }
 
 /** One encode of the table. */

@@ -31,8 +31,8 @@ interface CurveInput extends SourceInput {
 /** What to compare. */
 export interface CompareInput extends CurveInput {
   readonly encoders: readonly string[];
-  readonly target_vmaf?: number | undefined;
-  readonly target_vmafs?: readonly number[] | undefined;
+  readonly target_vmaf?: number;
+  readonly target_vmafs?: readonly number[];
 }
 
 /** Qualities that are searched for where none is named. */

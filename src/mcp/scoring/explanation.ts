@@ -20,9 +20,9 @@ import { runScore } from './run.js';
 export interface ExplanationInput extends PairingInput, AnyPairInput {
   readonly model: InputModel;
   readonly subsample: number;
-  readonly frame_cnt?: number | undefined;
-  readonly frame_skip_ref?: number | undefined;
-  readonly frame_skip_dist?: number | undefined;
+  readonly frame_cnt?: number;
+  readonly frame_skip_ref?: number;
+  readonly frame_skip_dist?: number;
   /** Costliest segments and frames to name, at most. */
   readonly segments: number;
 }

@@ -15,10 +15,10 @@ export interface QualityInput extends EncodingLimits {
   readonly encoder: string;
   readonly encoder_options: Readonly<Record<string, string>>;
   readonly targets: readonly string[];
-  readonly at_most?: number | undefined;
-  readonly max_size?: number | undefined;
+  readonly at_most?: number;
+  readonly max_size?: number;
   readonly range?: { readonly min: number; readonly max: number } | undefined;
-  readonly pixel_format?: string | undefined;
+  readonly pixel_format?: string;
   readonly full: boolean;
   readonly verify: boolean;
   readonly model: InputModel;

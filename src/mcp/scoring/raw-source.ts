@@ -22,11 +22,11 @@ import type { EncodingLimits } from './encoding.js';
 /** A source, and what it is where it does not say so itself. */
 export interface SourceInput extends EncodingLimits {
   readonly src: InputFile;
-  readonly width?: number | undefined;
-  readonly height?: number | undefined;
+  readonly width?: number;
+  readonly height?: number;
   /** Of raw YUV; of the encodes of any other source. */
-  readonly pix_fmt?: string | undefined;
-  readonly framerate?: number | undefined;
+  readonly pix_fmt?: string;
+  readonly framerate?: number;
 }
 
 /** A source that ffmpeg can read. */

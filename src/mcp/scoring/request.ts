@@ -10,7 +10,7 @@ import type { InputFile, ReferenceFile } from '../paths.js';
 /** Two stored videos and their geometry, as parameters. */
 export interface RawPairInput {
   /** Absent with no_reference only. */
-  readonly ref?: ReferenceFile | undefined;
+  readonly ref?: ReferenceFile;
   readonly dis: InputFile;
   readonly width: number;
   readonly height: number;
@@ -37,7 +37,7 @@ export function rawRequest(input: RawPairInput): CheckedRequest {
  * @throws {AnyvmafError} `usage` where the reference is missing
  */
 export function pairRequest(
-  { reference, distorted }: { readonly reference?: ReferenceFile | undefined; readonly distorted: InputFile },
+  { reference, distorted }: { readonly reference?: ReferenceFile; readonly distorted: InputFile },
   name = 'reference',
   noReference = false,
 ): CheckedRequest {
@@ -48,7 +48,7 @@ export function pairRequest(
 
 /** The optional geometry of raw videos. */
 export type OptionalGeometry = {
-  readonly [K in 'width' | 'height' | 'pixfmt' | 'bitdepth']?: RawPairInput[K] | undefined;
+  readonly [K in 'width' | 'height' | 'pixfmt' | 'bitdepth']?: RawPairInput[K];
 };
 
 /**

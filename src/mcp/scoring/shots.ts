@@ -14,7 +14,7 @@ export interface ShotsInput extends SourceInput {
   readonly target_vmaf: number;
   readonly encoder: string;
   readonly scene_threshold: number;
-  readonly output?: InputFile | undefined;
+  readonly output?: InputFile;
   readonly format: 'json' | 'shell' | 'csv';
   readonly goal: 'each' | 'whole';
   readonly encoder_options: Readonly<Record<string, string>>;

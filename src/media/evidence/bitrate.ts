@@ -9,11 +9,11 @@ const EXCESS = 0.1;
 /** What a container declares, bits per second. */
 export interface DeclaredBitrates {
   /** By an index that counts all frames. */
-  readonly indexed?: number | undefined;
+  readonly indexed?: number;
   /** By a tag, which may stem from another encode. */
-  readonly tag?: number | undefined;
+  readonly tag?: number;
   /** Of the file. */
-  readonly file?: number | undefined;
+  readonly file?: number;
 }
 
 /** The most credible of the bit rates that are declared; `null` if none is. */

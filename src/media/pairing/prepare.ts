@@ -70,7 +70,7 @@ export interface PairingPlanOptions {
   readonly scaleTo: ScaleTo;
   readonly frameRatePolicy: FrameRatePolicy;
   /** Default: the reference. */
-  readonly pairBy?: PairBy | undefined;
+  readonly pairBy?: PairBy;
   /** Distorted frame n pairs with reference frame n + offset. */
   readonly offset: number;
   readonly offsetRequested: number | 'auto';
@@ -82,7 +82,7 @@ export interface PairingPlanOptions {
   /** Most pairs, `Infinity` for all. */
   readonly frameCount: number;
   readonly allowDamaged: boolean;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
 }
 
 /** A frame of each video. */
@@ -334,7 +334,7 @@ export function refuseCutOffs(plan: PairingPlan): void {
 interface OpenedSide {
   readonly source: FrameSource;
   readonly skip: number;
-  readonly mapped?: MappedSource | undefined;
+  readonly mapped?: MappedSource;
   readonly done: InputPairing;
 }
 

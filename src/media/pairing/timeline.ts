@@ -12,7 +12,7 @@ export interface TimesToPair {
   /** Frames shown at the same time in both: the origin of both clocks. */
   readonly origin: { readonly reference: number; readonly distorted: number };
   /** Seconds to add to a reference time for the distorted time of the same moment, if the origin is not exact. */
-  readonly shift?: number | undefined;
+  readonly shift?: number;
   /** Reference frames to pair: the first, and the one after the last. */
   readonly start: number;
   readonly end: number;

@@ -7,7 +7,7 @@ import type { Finding, FindingCode, Severity } from './types.js';
 
 /** What the pictures say beside the findings. */
 interface Evidence {
-  readonly alignment?: AlignResult | undefined;
+  readonly alignment?: AlignResult;
 }
 
 /** A cause, and what it makes other checks see. */

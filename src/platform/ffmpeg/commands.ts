@@ -89,7 +89,7 @@ export function decodeArgs(
   source: ToolSource,
   facts: TrackFacts,
   planes: Delivery,
-  request: Pick<DecodeRequest, 'size' | 'allowDamaged'> & { readonly chain?: string | undefined },
+  request: Pick<DecodeRequest, 'size' | 'allowDamaged'> & { readonly chain?: string },
   part: Part,
   version: string,
 ): string[] {
@@ -115,7 +115,7 @@ export function decodeArgs(
 function filters(
   facts: TrackFacts,
   planes: Delivery,
-  { size, chain: first }: Pick<DecodeRequest, 'size'> & { readonly chain?: string | undefined },
+  { size, chain: first }: Pick<DecodeRequest, 'size'> & { readonly chain?: string },
   part: Part,
 ): string[] {
   const chain: string[] = first === undefined ? [] : [first];

@@ -16,9 +16,9 @@ export interface DecoderAccess {
   readonly allowUrl: boolean;
   readonly origin: Origin;
   /** Of sequences of pictures. */
-  readonly rate?: string | undefined;
+  readonly rate?: string;
   /** Default: a default track, else the largest. */
-  readonly track?: TrackRequest | undefined;
+  readonly track?: TrackRequest;
 }
 
 /** Sets of decoders that are kept: more than a program has origins. */

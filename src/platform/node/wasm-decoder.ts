@@ -29,7 +29,7 @@ export interface NodeWasmOptions {
   readonly worker?: () => URL;
   /** Of the names of its files. Default: somebody else named them. */
   readonly origin?: Origin;
-  readonly track?: TrackRequest | undefined;
+  readonly track?: TrackRequest;
 }
 
 /** FFmpeg in WebAssembly; usable where the package `@ffmpeg/core` is installed, or the part `decoder`. */

@@ -10,15 +10,15 @@ import { checkLacking, checkPictures, type HtmlPictures } from './pictures.js';
 /** What a page says beside what its reports do. */
 export interface HtmlOptions {
   /** The command line or call that made the reports, shown as it is. */
-  readonly command?: string | undefined;
+  readonly command?: string;
   /** When it was made, as the page shows it. */
-  readonly written?: string | undefined;
+  readonly written?: string;
   /** Pictures of worst frames, which the page shows where it lists these frames. */
-  readonly pictures?: readonly HtmlPictures[] | undefined;
+  readonly pictures?: readonly HtmlPictures[];
   /** Why pictures are not there, in sentences, which the page shows below its worst frames. */
-  readonly picturesLacking?: readonly string[] | undefined;
+  readonly picturesLacking?: readonly string[];
   /** Encodes of the same reference that could not be scored, which the page names with the reason. */
-  readonly failed?: readonly Pick<FailedEncode, 'distorted' | 'message'>[] | undefined;
+  readonly failed?: readonly Pick<FailedEncode, 'distorted' | 'message'>[];
 }
 
 /** The report of an encode. */

@@ -16,9 +16,9 @@ export interface HtmlPictures {
   readonly reference: Uint8Array;
   readonly distorted: Uint8Array;
   /** Where the distorted frame lost quality. */
-  readonly map?: Uint8Array | undefined;
+  readonly map?: Uint8Array;
   /** Width over height as shown. Default: that of each file. */
-  readonly aspect?: number | undefined;
+  readonly aspect?: number;
 }
 
 /** Encodes beyond which two stand beside each other, with fewer moments of each. */

@@ -26,7 +26,7 @@ export interface CurveSet {
   /** Name of the quality. */
   readonly quality: string;
   /** What qualities can be, where they end. */
-  readonly limits?: readonly [low: number, high: number] | undefined;
+  readonly limits?: readonly [low: number, high: number];
   /** In the order of their colours. */
   readonly curves: readonly NamedCurve[];
   /** Drawn beneath the curves, as a band. */
@@ -34,7 +34,7 @@ export interface CurveSet {
   /** Rings with their labels beside them. */
   readonly chosen: readonly CurvePoint[];
   /** A quality that was wanted. */
-  readonly target?: number | undefined;
+  readonly target?: number;
 }
 
 /** A drawing to be put into an element with the class `plot`. */

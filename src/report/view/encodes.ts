@@ -40,7 +40,7 @@ export interface Encode {
   /** Bytes of the distorted file, for facts that do not say. */
   readonly fileSize: number | undefined;
   /** What is known of the distorted video before it is scored. */
-  readonly looked?: SideFacts | undefined;
+  readonly looked?: SideFacts;
   /** Whether its run was stopped: the values are of its first frames alone. */
   readonly partial?: boolean;
 }

@@ -50,7 +50,7 @@ describe('a chunked run equals a whole one', () => {
   });
 
   /** Threads and frames per chunk. */
-  type Cut = readonly [threads: number, chunkFrames?: number | undefined];
+  type Cut = readonly [threads: number, chunkFrames?: number];
   const cuts = ([threads, chunkFrames]: Cut) =>
     chunkFrames === undefined ? { threads } : { threads, chunkFrames };
   const fileCuts: readonly Cut[] = [[1], [2, 3], [4, 100], [0, 2]];

@@ -34,8 +34,8 @@ interface Answer {
 
 interface Progress {
   readonly progress: number;
-  readonly total?: number | undefined;
-  readonly message?: string | undefined;
+  readonly total?: number;
+  readonly message?: string;
 }
 
 /** A client of either kind. */

@@ -255,7 +255,7 @@ interface Case {
   readonly context?: PreflightContext;
   readonly says?: string;
   readonly values?: readonly [unknown, unknown];
-  readonly fix?: string | undefined;
+  readonly fix?: string;
   /** The command that prepares a file, where an option does the same. */
   readonly command?: string;
 }

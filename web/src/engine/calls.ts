@@ -34,13 +34,13 @@ type Unwrapped<T> = T extends Handover<infer Value> ? Value : T;
 /** An error as plain data: `code` is an AnyvmafError's, or `died` of a worker, or absent. */
 export interface Failure {
   readonly message: string;
-  readonly code?: string | undefined;
+  readonly code?: string;
   /** What is wrong, and what resolves it. */
-  readonly objections?: readonly Objection[] | undefined;
+  readonly objections?: readonly Objection[];
   /** Name of the video that the error is about. */
-  readonly file?: string | undefined;
+  readonly file?: string;
   /** Which of the two videos it is about. */
-  readonly role?: 'reference' | 'distorted' | undefined;
+  readonly role?: 'reference' | 'distorted';
   readonly name: string;
 }
 
@@ -131,7 +131,7 @@ interface Pending {
 
 /** Options of a call. */
 export interface CallOptions<Event> {
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
   readonly onEvent?: (event: Event) => void;
 }
 

@@ -29,17 +29,17 @@ export interface NativeJob {
   readonly path: string;
   readonly args: readonly string[];
   /** Small files to put into the private folder, which is the working directory. */
-  readonly files?: Readonly<Record<string, string | Uint8Array>> | undefined;
+  readonly files?: Readonly<Record<string, string | Uint8Array>>;
   /** Named pipes to make there. */
-  readonly feeds?: Readonly<Record<string, Feed>> | undefined;
+  readonly feeds?: Readonly<Record<string, Feed>>;
   /** A file to read back from there. */
-  readonly output?: string | undefined;
+  readonly output?: string;
   /** Time limit in milliseconds. Default: none. */
-  readonly timeout?: number | undefined;
+  readonly timeout?: number;
   /** Milliseconds that it may neither read what waits for it nor end. Default: as long as it takes. */
-  readonly stall?: number | undefined;
+  readonly stall?: number;
   /** Ends it at once; its reason is thrown. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
 }
 
 /** How a run ended. Its folder and pipes are gone. */

@@ -33,8 +33,8 @@ export interface ProbeRequest {
   /** Texts of the model files that {@link models} name. */
   readonly files?: Readonly<Record<string, string>>;
   readonly devices?: DeviceOptions;
-  readonly timeout?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
+  readonly timeout?: number;
+  readonly signal?: AbortSignal;
 }
 
 /**

@@ -21,13 +21,13 @@ export interface NativeModel
 /** Which processors to use, as the `vmaf` tool takes it. */
 export interface DeviceOptions {
   /** Mask of SIMD levels to disable. */
-  readonly cpumask?: number | undefined;
+  readonly cpumask?: number;
   /** If not 0: mask of GPU operations to disable. */
-  readonly gpumask?: number | undefined;
+  readonly gpumask?: number;
   /** Number of the device. */
-  readonly syclDevice?: number | undefined;
-  readonly hipDevice?: number | undefined;
-  readonly metalDevice?: number | undefined;
+  readonly syclDevice?: number;
+  readonly hipDevice?: number;
+  readonly metalDevice?: number;
 }
 
 /** Two videos: stored Y4M files, or raw planar files and pipes of one format. */
@@ -52,9 +52,9 @@ export interface NativeTask {
   readonly threads: number;
   readonly devices: DeviceOptions;
   /** Pairs to score; absent for all. */
-  readonly frameCount?: number | undefined;
-  readonly skipReference?: number | undefined;
-  readonly skipDistorted?: number | undefined;
+  readonly frameCount?: number;
+  readonly skipReference?: number;
+  readonly skipDistorted?: number;
   /** File for the log. */
   readonly log: string;
 }

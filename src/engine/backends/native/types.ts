@@ -49,9 +49,9 @@ export interface NativeOptions {
    * The installed program: a `vmaf`, or an ffmpeg or ffprobe with the libvmaf filter. Default: what `VMAF_BIN` says,
    * else `vmaf` on PATH, else ffmpeg and ffprobe (`ANYVMAF_FFMPEG`, `ANYVMAF_FFPROBE`, PATH).
    */
-  readonly vmafBin?: string | undefined;
+  readonly vmafBin?: string;
   /** Aborts the search; its reason is thrown. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
 }
 
 /** An installed program that contains libvmaf. */
@@ -104,7 +104,7 @@ export interface BackendList extends BuildFlags {
 /** How to probe. */
 export interface ProbeOptions extends NativeOptions {
   /** Time limit of a program in milliseconds. Default 20000. */
-  readonly timeout?: number | undefined;
+  readonly timeout?: number;
 }
 
 /** Whether a backend works: one 64x64 grey frame scored against itself with vmaf_v0.6.1. */

@@ -54,8 +54,8 @@ export function createFfmpegDecoder(
   options: {
     readonly allowUrl?: boolean;
     readonly origin?: Origin;
-    readonly rate?: string | undefined;
-    readonly track?: TrackRequest | undefined;
+    readonly rate?: string;
+    readonly track?: TrackRequest;
     readonly direct?: boolean;
   } = {},
 ): Decoder {

@@ -44,7 +44,7 @@ export interface InputAccess {
   /** `never` where nothing that the user may say changes it. */
   readonly allowUrl: boolean | 'never';
   /** Pictures per second of what is stored as pictures: `24000/1001`. Default 25. */
-  readonly rate?: string | undefined;
+  readonly rate?: string;
   readonly origin: Origin;
 }
 

@@ -41,7 +41,7 @@ export interface SourceOptions {
   /** What was not right at the beginning, sentences. */
   readonly warnings: readonly string[];
   /** Filters that may give more frames than they take, and so many are too many. */
-  readonly bound?: FrameBound | undefined;
+  readonly bound?: FrameBound;
   /** Why the file could not be fetched, of which ffmpeg knows only that it ended. */
   readonly fetchFailure: () => Error | undefined;
 }

@@ -37,11 +37,11 @@ export function toolCommand(tool: ToolName): string {
 /** What a tool is started with. */
 interface StartOptions {
   /** Takes its output, instead of a pipe that is made for it. */
-  readonly channel?: Channel | undefined;
+  readonly channel?: Channel;
   /** A descriptor of this process that the tool gets as its own number 3. */
-  readonly file?: number | undefined;
+  readonly file?: number;
   /** Where it runs, and so writes what it names without a folder. */
-  readonly cwd?: string | undefined;
+  readonly cwd?: string;
 }
 
 /** Starts a tool without a shell and without standard input. Inputs are opened by `launch`. */
@@ -74,10 +74,10 @@ export function startTool(
 
 /** How a tool is run to its end. */
 export interface RunOptions {
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
   /** Takes standard output line by line; without it the output is collected. */
   readonly onLine?: (line: string) => void;
-  readonly cwd?: string | undefined;
+  readonly cwd?: string;
 }
 
 /**
