@@ -212,9 +212,10 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
 
     it('the one that comes with it scores a video by itself, with the numbers of Node', async () => {
       const page = await site.open({ keeps: true });
+      // The first file starts the engine: what that fetches is kept if there is somebody who keeps it.
+      await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
       await page.setInputFiles('#pick-distorted', videos.distorted);
       await page.locator('.settings > summary').click();
-      await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
       expect(await page.getByRole('button', { name: 'Score', exact: true }).isDisabled()).toBe(true);
       await page.locator('#tiny-nr').check();
       await start(page);
