@@ -323,10 +323,7 @@ function titleOf(of: LossKind, scale: number | undefined, total: number): string
   return `${name}${only} LOSS DENSITY  MEAN ${Math.max(0, total).toFixed(3)}`;
 }
 
-function checkCells({
-  blockSize = 16,
-  enhnGainLimit = 100,
-}: Partial<MapOptions>): Required<MapOptions> {
+function checkCells({ blockSize = 16, enhnGainLimit = 100 }: Partial<MapOptions>): Required<MapOptions> {
   if (![4, 8, 16, 32, 64, 128, 256].includes(blockSize)) {
     throw usageError(
       `blockSize is ${showValue(blockSize)}, but it must be 4, 8, 16, 32, 64, 128 or 256 pixels.`,

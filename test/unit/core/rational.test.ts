@@ -1,3 +1,7 @@
+/**
+ * @module test/unit/core/rational
+ * Fractions that containers write: their values, and what says nothing.
+ */
 import { describe, expect, it } from 'vitest';
 import { areEqual, fractionText, quotientOf } from '../../../src/core/rational.js';
 
