@@ -45,10 +45,9 @@ function ratedAt(encode: Encode): number | undefined {
   return rate !== undefined && rate > 0 ? rate : undefined;
 }
 
-/** Whether encodes have different bit rates: uncompressed videos all have the same. */
-export function atSeveralRates({ list }: EncodeList<Encode>): boolean {
-  const rates = list.map(ratedAt).filter((rate) => rate !== undefined);
-  return new Set(rates).size > 1;
+/** The bit rates that points will have. */
+export function ratesOf({ list }: EncodeList<Encode>): number[] {
+  return list.map(ratedAt).filter((rate) => rate !== undefined);
 }
 
 /** Encodes with a bit rate and a mean of a metric, by bit rate; not those whose score cannot be trusted, or is of a part. */

@@ -7,6 +7,7 @@ import {
   distinctNames,
   EncodeList,
   type Facts,
+  frameRate,
   type Encode as Shown,
   type Pooled as StatedPooled,
   statedPooled,
@@ -93,8 +94,8 @@ export class Encodes extends EncodeList<Encode> {
     const known = super.rate;
     if (known !== undefined) return known;
     for (const look of this.#session.inspections.value.values()) {
-      const rate = look.phase === 'found' ? look.inspection.reference.frameRate : undefined;
-      if (rate && rate.num > 0 && rate.den > 0) return rate.num / rate.den;
+      const rate = look.phase === 'found' ? frameRate(look.inspection.reference) : undefined;
+      if (rate !== undefined) return rate;
     }
     return undefined;
   }

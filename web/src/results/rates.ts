@@ -4,7 +4,6 @@
  * encodes have different bit rates.
  */
 import {
-  atSeveralRates,
   bdTable,
   bitrateText,
   colourOf,
@@ -15,6 +14,7 @@ import {
   type RatePoint,
   rateChart,
   ratePoints,
+  ratesOf,
 } from 'anyvmaf/view';
 import { h } from '../dom.js';
 import { text } from '../text.js';
@@ -48,9 +48,11 @@ export function ratesSection(encodes: Encodes, view: View): Section {
   let places: Places = [];
   let told = '';
 
-  /** From the start of a run, before there are points: it would push away what stands below it. */
-  const hasContent = () =>
-    atSeveralRates(encodes) && (encodes.running || ratePoints(encodes, encodes.ranking?.metric).length > 1);
+  /** Uncompressed videos all have one rate. A run shows the chart before there are points: later it would push away what is below. */
+  const hasContent = () => {
+    const points = () => ratePoints(encodes, encodes.ranking?.metric).map(({ rate }) => rate);
+    return new Set(encodes.running ? ratesOf(encodes) : points()).size > 1;
+  };
 
   function update(): void {
     const { metric = '', worse } = encodes.ranking ?? {};

@@ -34,7 +34,9 @@ export function foldedSetup(session: Session, parts: readonly HTMLElement[]): HT
     const encodes = only && others.length === 0 ? only.file.name : text.setup.encodes(others.length + 1);
     const reference = session.reference.value?.file.name;
     const settings = summary(session.settings.value).join(' · ');
-    what.title = [reference, ...session.distorted.value.map(({ file }) => file.name)].join('\n');
+    what.title = [session.reference.value, ...session.distorted.value]
+      .flatMap((one) => one?.file.name ?? [])
+      .join('\n');
     fill(
       what,
       h('b', {}, reference === undefined ? encodes : `${reference} → ${encodes}`),

@@ -2,6 +2,7 @@
  * @module web/frames/viewer/subject
  * The encode on show: its frames, scores and worst moments, and the files that its pictures come from.
  */
+import { frameRate } from 'anyvmaf/view';
 import { identityOf } from '../../identity.js';
 import type { EncodeResult, EncodeSource } from '../../session.js';
 import type { PairSource } from '../serve.js';
@@ -79,8 +80,8 @@ export function metricsOf(
 
 /** Frames per second; 25 where the file does not say. */
 export function rateOf(subject: Subject | undefined): number {
-  const rate = subject?.result.report?.reference.frameRate;
-  return rate && rate.num > 0 && rate.den > 0 ? rate.num / rate.den : 25;
+  const reference = subject?.result.report?.reference;
+  return (reference && frameRate(reference)) ?? 25;
 }
 
 /** Minutes, seconds and milliseconds. */
