@@ -51,7 +51,7 @@ const project = (name: string, ...globalSetup: string[]): TestProjectConfigurati
 
 const BUILD = 'test/support/build-once.ts';
 const PAGE = 'test/support/browser-setup.ts';
-const ANSWERS = 'test/support/kept-answers.ts';
+const FORKS = 'test/support/fork-server.ts';
 
 export default defineConfig({
   resolve: {
@@ -67,12 +67,12 @@ export default defineConfig({
   test: {
     projects: [
       project('unit'),
-      project('node', BUILD, ANSWERS),
-      project('browser', BUILD, PAGE),
+      project('node', BUILD, FORKS),
+      project('browser', BUILD, PAGE, FORKS),
       project('gpu', BUILD),
-      project('package', BUILD),
+      project('package', BUILD, FORKS),
       // Whole files that only `npm run test:exhaustive` runs.
-      ...(process.env.ANYVMAF_EXHAUSTIVE === '1' ? [project('exhaustive', BUILD, PAGE, ANSWERS)] : []),
+      ...(process.env.ANYVMAF_EXHAUSTIVE === '1' ? [project('exhaustive', BUILD, PAGE, FORKS)] : []),
     ],
     pool: 'forks',
     maxWorkers: 2,

@@ -17,7 +17,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Debian packages, each with a program that shows that it is installed. */
+/** Debian packages, each with a file that shows that it is installed. */
 const DEBIAN = [
   { program: '/usr/bin/ffmpeg', name: 'ffmpeg', use: 'tests of encoded video' },
   {
@@ -28,6 +28,8 @@ const DEBIAN = [
   },
   { program: '/usr/bin/redis-server', name: 'redis-server', use: 'tests of the queue' },
   { program: '/usr/bin/emcc', name: 'emscripten', use: 'tests of memory bounds in C' },
+  { program: '/usr/bin/gcc', name: 'gcc', use: 'quick starts of ffmpeg' },
+  { program: '/usr/include/stdio.h', name: 'libc6-dev', use: 'quick starts of ffmpeg' },
 ];
 
 /** Exit status of a check that cannot run here. */
