@@ -59,7 +59,7 @@ type Span = readonly [from: number, to: number];
 /** The part that one of two videos shows of the other; `undefined` where all of it fits as well, or none does. */
 export function zoomOf(pairs: readonly SmallPair[]): Zoom | undefined {
   const [reference, distorted] = [pairs.map((pair) => pair.reference), pairs.map((pair) => pair.distorted)];
-  const same = fitOf(reference, distorted);
+  const same = fitOfRows(reference, distorted, ZOOM_PICTURE, [0, ZOOM_PICTURE]);
   if (pairs.length === 0 || correlation(same) > SAME_PLACES) return undefined;
   const found = [
     { whole: 'reference' as const, ...bestPart(reference, distorted) },
@@ -83,25 +83,29 @@ function bestPart(whole: Pictures, part: Pictures) {
   const all: Span = [0, COARSE];
   let [first, least] = [[all, all] as readonly [x: Span, y: Span], Number.POSITIVE_INFINITY];
   for (const across of spans) {
-    const columns = small.map((picture) => resampled(picture, COARSE, across, 'columns'));
+    const columns = small.map((picture) => stretched(picture, COARSE, across));
     for (const down of spans) {
-      const cut = columns.map((picture) => resampled(picture, COARSE, down, 'rows'));
-      const error = relative(fitOf(cut, smallPart));
+      const error = relative(fitOfRows(columns, smallPart, COARSE, down));
       if (error < least) [first, least] = [[across, down], error];
     }
   }
   const finer = ([from, to]: Span): Span => [from * factor, to * factor];
   let [across, down] = first.map(finer) as [Span, Span];
-  let best = fitOfPart(whole, part, across, down);
+  let columns = whole.map((picture) => stretched(picture, ZOOM_PICTURE, across));
+  let best = fitOfRows(columns, part, ZOOM_PICTURE, down);
   for (let step = factor * STEP; step >= LAST_STEP; step /= 2) {
     for (let moved = true; moved; ) {
       moved = false;
       for (const [x, y] of movesOf(step)) {
         const [acrossNow, downNow] = [shifted(across, x), shifted(down, y)];
         if (!acrossNow || !downNow) continue;
-        const now = fitOfPart(whole, part, acrossNow, downNow);
+        const columnsNow =
+          acrossNow === across
+            ? columns
+            : whole.map((picture) => stretched(picture, ZOOM_PICTURE, acrossNow));
+        const now = fitOfRows(columnsNow, part, ZOOM_PICTURE, downNow);
         if (relative(now) >= relative(best)) continue;
-        [across, down, best, moved] = [acrossNow, downNow, now, true];
+        [across, down, columns, best, moved] = [acrossNow, downNow, columnsNow, now, true];
       }
     }
   }
@@ -119,47 +123,41 @@ function movesOf(step: number): readonly (readonly [x: Span, y: Span])[] {
   return [...moves.map((move) => [move, none] as const), ...moves.map((move) => [none, move] as const)];
 }
 
-function shifted([from, to]: Span, [by, until]: Span): Span | undefined {
+function shifted(span: Span, [by, until]: Span): Span | undefined {
+  if (by === 0 && until === 0) return span;
+  const [from, to] = span;
   const [start, end] = [from + by, to + until];
   const fits = start >= 0 && end <= ZOOM_PICTURE && end - start >= SMALLEST * ZOOM_PICTURE;
   return fits ? [start, end] : undefined;
-}
-
-function fitOfPart(whole: Pictures, part: Pictures, across: Span, down: Span): Fit {
-  const cut = whole.map((picture) =>
-    resampled(resampled(picture, ZOOM_PICTURE, across, 'columns'), ZOOM_PICTURE, down, 'rows'),
-  );
-  return fitOf(cut, part);
 }
 
 /** Averages of {@link COARSE} x {@link COARSE} boxes. */
 function coarse(picture: Float32Array): Float32Array {
   const factor = ZOOM_PICTURE / COARSE;
   const sums = new Float32Array(COARSE * COARSE);
-  for (const [at, value] of picture.entries()) {
-    const [x, y] = [at % ZOOM_PICTURE, Math.floor(at / ZOOM_PICTURE)];
-    const box = Math.floor(y / factor) * COARSE + Math.floor(x / factor);
-    sums[box] = (sums[box] ?? 0) + value / factor ** 2;
+  for (let at = 0; at < picture.length; at++) {
+    const row = Math.floor(at / ZOOM_PICTURE / factor);
+    const box = row * COARSE + Math.floor((at % ZOOM_PICTURE) / factor);
+    sums[box] = (sums[box] as number) + (picture[at] as number) / factor ** 2;
   }
   return sums;
 }
 
-/** A span of the columns or rows of a square picture, stretched over all of it along straight lines between samples. */
-function resampled(
-  picture: Float32Array,
-  size: number,
-  [from, to]: Span,
-  along: 'columns' | 'rows',
-): Float32Array {
-  const [step, stride] = along === 'columns' ? [1, size] : [size, 1];
+/** The two samples next to where a sample lies in a span of `size` that is stretched over all of it. */
+function neighbours(sample: number, size: number, [from, to]: Span) {
+  const at = Math.min(size - 1, Math.max(0, from + ((sample + 0.5) * (to - from)) / size - 0.5));
+  const before = Math.floor(at);
+  return { before, after: Math.min(size - 1, before + 1), share: at - before };
+}
+
+/** A span of the columns of a square picture, stretched over all of it along straight lines between samples. */
+function stretched(picture: Float32Array, size: number, span: Span): Float32Array {
   const result = new Float32Array(size * size);
-  for (let line = 0; line < size; line++) {
-    const at = Math.min(size - 1, Math.max(0, from + ((line + 0.5) * (to - from)) / size - 0.5));
-    const low = Math.floor(at);
-    const [before, after, share] = [low * step, Math.min(size - 1, low + 1) * step, at - low];
-    for (let k = 0, other = 0; k < size; k++, other += stride) {
-      const value = picture[before + other] as number;
-      result[line * step + other] = value + share * ((picture[after + other] as number) - value);
+  for (let column = 0; column < size; column++) {
+    const { before, after, share } = neighbours(column, size, span);
+    for (let row = 0; row < result.length; row += size) {
+      const value = picture[row + before] as number;
+      result[row + column] = value + share * ((picture[row + after] as number) - value);
     }
   }
   return result;
@@ -171,20 +169,27 @@ interface Fit {
   readonly variance: number;
 }
 
-function fitOf(ones: Pictures, others: Pictures): Fit {
-  let [samples, x, y, xx, yy, xy] = [0, 0, 0, 0, 0, 0];
-  for (const [k, one] of ones.entries()) {
-    const other = others[k] as Float32Array;
-    for (let i = 0; i < one.length; i++) {
-      const [a, b] = [one[i] as number, other[i] as number];
-      x += a;
-      y += b;
-      xx += a * a;
-      yy += b * b;
-      xy += a * b;
+/** The fit of a span of the rows of square pictures, stretched like columns, without making these: a search asks thousands of times. */
+function fitOfRows(ones: Pictures, others: Pictures, size: number, span: Span): Fit {
+  let [x, y, xx, yy, xy] = [0, 0, 0, 0, 0];
+  for (let row = 0; row < size; row++) {
+    const { before, after, share } = neighbours(row, size, span);
+    for (let k = 0; k < ones.length; k++) {
+      const one = ones[k] as Float32Array;
+      const other = others[k] as Float32Array;
+      for (let column = 0; column < size; column++) {
+        const value = one[before * size + column] as number;
+        const a = Math.fround(value + share * ((one[after * size + column] as number) - value));
+        const b = other[row * size + column] as number;
+        x += a;
+        y += b;
+        xx += a * a;
+        yy += b * b;
+        xy += a * b;
+      }
     }
-    samples += one.length;
   }
+  const samples = ones.length * size * size;
   const [own, variance] = [xx / samples - (x / samples) ** 2, yy / samples - (y / samples) ** 2];
   // A picture does not match its negative.
   const both = Math.max(0, xy / samples - (x * y) / samples ** 2);
