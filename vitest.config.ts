@@ -51,7 +51,7 @@ const project = (name: string, ...globalSetup: string[]): TestProjectConfigurati
 
 const BUILD = 'test/support/build-once.ts';
 const PAGE = 'test/support/browser-setup.ts';
-const FORKS = 'test/support/fork-server.ts';
+const FORKS = 'test/support/quick-starts.ts';
 
 export default defineConfig({
   resolve: {

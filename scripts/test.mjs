@@ -28,8 +28,8 @@ const DEBIAN = [
   },
   { program: '/usr/bin/redis-server', name: 'redis-server', use: 'tests of the queue' },
   { program: '/usr/bin/emcc', name: 'emscripten', use: 'tests of memory bounds in C' },
-  { program: '/usr/bin/gcc', name: 'gcc', use: 'quick starts of ffmpeg' },
-  { program: '/usr/include/stdio.h', name: 'libc6-dev', use: 'quick starts of ffmpeg' },
+  { program: '/usr/bin/gcc', name: 'gcc', use: 'quick starts of programs' },
+  { program: '/usr/include/stdio.h', name: 'libc6-dev', use: 'quick starts of programs' },
 ];
 
 /** Exit status of a check that cannot run here. */

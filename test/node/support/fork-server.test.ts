@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scratchFolder } from '../../support/clips.js';
-import { noForkServer, serve, stop } from '../../support/fork-server.js';
+import { noForkServer, serve, stop } from '../../support/quick-starts.js';
 
 const folder = scratchFolder();
 const shell = join(folder, 'shell');

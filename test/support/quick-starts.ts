@@ -1,7 +1,7 @@
 /**
- * @module test/support/fork-server
- * Puts programs that start in no time before ffmpeg and ffprobe in the PATH of all tests of a run; fork-server.c says how.
- * `ANYVMAF_FORK_SERVER=no` leaves them out.
+ * @module test/support/quick-starts
+ * Lets all tests of a run start programs quickly: ffmpeg and ffprobe fork from loaded ones (fork-server.c), and the processes
+ * of tests start programs without a copy of themselves (vfork.c). `ANYVMAF_QUICK_STARTS=no` leaves both out.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,9 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { hasFfmpeg } from './encode.js';
 
-const SOURCE = fileURLToPath(new URL('fork-server.c', import.meta.url));
-
-/** Why there is none here, or '' if there can be one. */
+/** Why a fork server cannot be had here, or ''. */
 export const noForkServer =
   process.platform !== 'linux'
     ? 'Linux only'
@@ -24,13 +22,13 @@ export const noForkServer =
 
 export default async function setup(): Promise<(() => Promise<void>) | undefined> {
   const { PATH } = process.env;
-  // Projects of one run share one.
-  if (!hasFfmpeg || process.env.ANYVMAF_FORK_SERVER) return undefined;
+  // Projects of one run share them.
+  if (!hasFfmpeg || process.env.ANYVMAF_QUICK_STARTS) return undefined;
   if (noForkServer) {
     console.warn(`${noForkServer}: tests with ffmpeg take longer`);
     return undefined;
   }
-  process.env.ANYVMAF_FORK_SERVER = 'runs';
+  process.env.ANYVMAF_QUICK_STARTS = 'on';
   const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-fork-'));
   const servers = await Promise.all(
     ['ffmpeg', 'ffprobe'].map((tool) => {
@@ -39,9 +37,15 @@ export default async function setup(): Promise<(() => Promise<void>) | undefined
     }),
   );
   process.env.PATH = `${folder}${delimiter}${PATH}`;
+  if (process.arch === 'x64') {
+    const library = join(folder, 'vfork.so');
+    compile('vfork.c', '-shared', '-fPIC', '-o', library);
+    process.env.LD_PRELOAD = library;
+  }
   return async () => {
     process.env.PATH = PATH;
-    delete process.env.ANYVMAF_FORK_SERVER;
+    delete process.env.LD_PRELOAD;
+    delete process.env.ANYVMAF_QUICK_STARTS;
     for (const server of servers) await stop(server);
     rmSync(folder, { recursive: true, force: true });
   };
@@ -51,8 +55,8 @@ export default async function setup(): Promise<(() => Promise<void>) | undefined
 export async function serve(folder: string, tool: string, program: string): Promise<ChildProcess> {
   const at = (name: string) => join(folder, name);
   const library = at(`${tool}.so`);
-  compile('-shared', '-fPIC', '-DSERVER', '-o', library);
-  compile('-static', '-o', at(tool));
+  compile('fork-server.c', '-shared', '-fPIC', '-DSERVER', '-o', library);
+  compile('fork-server.c', '-static', '-o', at(tool));
   symlinkSync(program, at(`${tool}.program`));
   const socket = at(`${tool}.socket`);
   // With all symbols bound, forks share what they would look up.
@@ -71,6 +75,7 @@ export async function stop(server: ChildProcess): Promise<void> {
   await ended;
 }
 
-function compile(...args: readonly string[]): void {
-  execFileSync('cc', ['-O2', '-Wall', '-Wextra', '-Werror', ...args, SOURCE]);
+function compile(source: string, ...args: readonly string[]): void {
+  const path = fileURLToPath(new URL(source, import.meta.url));
+  execFileSync('cc', ['-O2', '-Wall', '-Wextra', '-Werror', ...args, path]);
 }
