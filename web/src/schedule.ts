@@ -42,7 +42,7 @@ function next(): void {
 
 /**
  * A throttled version of `work`: runs in a task of its own, at most once in so many milliseconds.
- * @param onBeat whether to wait for the next beat
+ * @param onBeat whether to wait for the next beat; the first call after it did not waits for nothing
  */
 export function spaced(
   work: () => void,
@@ -51,12 +51,16 @@ export function spaced(
 ): { (): void; stop(): void } {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let stopped = false;
+  let beating = false;
   let last = Number.NEGATIVE_INFINITY;
   const call = () => {
-    if (timer !== undefined || stopped) return;
+    const ended = beating && !onBeat();
+    if (stopped || (timer !== undefined && !ended)) return;
+    clearTimeout(timer);
+    beating = onBeat();
     const now = performance.now();
-    const soon = Math.max(now, last + milliseconds);
-    const at = onBeat() ? Math.ceil(soon / BEAT) * BEAT : soon;
+    const soon = ended ? now : Math.max(now, last + milliseconds);
+    const at = beating ? Math.ceil(soon / BEAT) * BEAT : soon;
     timer = setTimeout(() => {
       timer = undefined;
       // Count from the due time, so that a late call does not delay the next.

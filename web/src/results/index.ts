@@ -39,6 +39,9 @@ export function mountResults(
   const view = new View(encodes, session);
   let pictures = new MomentPictures(encodes, session);
   let parts: Follower[] = [];
+  /** Makes the parts that are not there yet. */
+  let waiting: (() => void)[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
   let coloured = '';
   /** How often the parts were made: what is left of an earlier time stops. */
   let built = 0;
@@ -53,6 +56,7 @@ export function mountResults(
     element.hidden = encodes.list.length === 0;
     parts = [];
     built++;
+    clearTimeout(timer);
     element.replaceChildren();
     if (encodes.list.length === 0) return;
     const [charts, folds] = [h('div', { class: 'charts' }), h('div', { class: 'folds' })];
@@ -61,19 +65,29 @@ export function mountResults(
       session.unsaved.value = false;
     };
     const shared = { encodes, view, charts, folds, remedies, pictures, onTaken };
-    partsOf(shared).forEach(([make, milliseconds, into = element], i) => {
-      const add = () => {
-        if (generation !== built) return;
-        const section = make();
-        if (into !== element && !into.isConnected) element.append(into);
-        into.append(section.element);
-        parts.push(following(section, milliseconds, () => encodes.coming));
-        if (i === 0) section.update();
-      };
-      if (i === 0) add();
-      else if (encodes.coming) setTimeout(() => inTurn(add), i * APART);
-      else inTurn(add);
+    waiting = partsOf(shared).map(([make, milliseconds, into = element], i) => () => {
+      if (generation !== built) return;
+      const section = make();
+      if (into !== element && !into.isConnected) element.append(into);
+      into.append(section.element);
+      parts.push(following(section, milliseconds, () => encodes.coming));
+      if (i === 0) section.update();
     });
+    waiting.shift()?.();
+    if (!encodes.coming) makeRest();
+    else timer = setTimeout(makeNext, APART);
+  }
+
+  function makeNext(): void {
+    const make = waiting.shift();
+    if (!make) return;
+    inTurn(make);
+    timer = setTimeout(makeNext, APART);
+  }
+
+  function makeRest(): void {
+    clearTimeout(timer);
+    for (const make of waiting.splice(0)) inTurn(make);
   }
 
   /** Encodes of a run keep the colours with which it began; those of saved reports go by curves and rates. */
@@ -94,6 +108,7 @@ export function mountResults(
   encodes.onGrown = () => {
     colour();
     for (const part of parts) part.update();
+    if (!encodes.coming) makeRest();
   };
   build();
   encodes.onGrown();
@@ -103,6 +118,7 @@ export function mountResults(
   });
   return () => {
     built++;
+    clearTimeout(timer);
     for (const part of parts) part.close();
     pictures.close();
     stopOutdated();

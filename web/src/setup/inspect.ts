@@ -12,12 +12,13 @@ import { fixOf } from './fixes.js';
 import { pairingOptions } from './options.js';
 import { guessRaw } from './raw-guess.js';
 
-/** Milliseconds from the last change to the inspection, so that typing a number starts only one. */
+/** Milliseconds from the last change of a setting to the inspection, so that typing a number starts only one. */
 const DELAY = 250;
 
 /** Keeps `session.inspections` up to date. */
 export function inspectPairs(session: Session): void {
   let inspected = '';
+  let files = '';
   let stop: AbortController | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -30,6 +31,8 @@ export function inspectPairs(session: Session): void {
     ]);
     if (inputs === inspected) return;
     inspected = inputs;
+    const before = files;
+    files = JSON.stringify([reference.value?.id, distorted.value.map(({ id }) => id)]);
     stop?.abort();
     clearTimeout(timer);
     const ready =
@@ -42,7 +45,7 @@ export function inspectPairs(session: Session): void {
     if (!ready) return;
     stop = new AbortController();
     const { signal } = stop;
-    timer = setTimeout(() => inspectAll(session, signal), DELAY);
+    timer = setTimeout(() => inspectAll(session, signal), files === before ? DELAY : 0);
   };
   for (const cell of [session.reference, session.distorted, session.raw, session.settings])
     cell.watch(update);
