@@ -13,8 +13,8 @@ import { errorOf, refusalOf } from './refusal.js';
 /** Signs of life that a thread may give without getting anywhere: a decoder may need seconds for its first picture. */
 const STALL = 100;
 
-/** How many times as long a thread may take that does not work, beside the time that it is known to wait for a processor. */
-const STARVED_TIMES = 4;
+/** Checks without progress after which a thread is ended however few signs of life it gives: other programs may keep it from working. */
+const LONGEST_STALL = 4 * STALL;
 
 /** Milliseconds that loading may take before a thread is ended while it loads. */
 const LOADING = 2000;
@@ -51,9 +51,6 @@ export class Parser<Calls> {
   #stalled = 0;
   /** Signs of life since the last progress: a thread that does not get to work gives few. */
   #idle = 0;
-  /** Processor time, and time waited for one, at the second check since the last sign of life. */
-  #usedBefore: number | undefined;
-  #waitedBefore = 0;
 
   /** @param task what the thread is for, structured-cloneable */
   constructor(worker: ParserWorker, task: unknown) {
@@ -181,38 +178,14 @@ export class Parser<Calls> {
 
   #checkLife(): void {
     if (!this.#ready) return;
-    if (this.#silent === 0) this.#usedBefore = undefined;
-    // Ask only for threads that were silent at the check before: most are not.
-    else if (this.#silent === 1) {
-      this.#usedBefore = this.#worker.processorTime?.();
-      this.#waitedBefore = this.#waited();
-    }
     if (this.#silence !== Number.POSITIVE_INFINITY) {
       this.#silent++;
       this.#stalled++;
     }
-    const silence = this.#silence;
     const silent = this.#silent * BEAT;
-    if (silent > silence) {
-      const worked = Math.min(silent, this.#worked());
-      if (worked > silence) this.#end(this.#stuck(worked));
-      else if (silent > STARVED_TIMES * silence + this.#waited() - this.#waitedBefore)
-        this.#end(this.#stuck(silent));
-    }
-    if (this.#idle > STALL || this.#stalled > STARVED_TIMES * STALL) this.#end(this.#stuck(STALL * BEAT));
+    if (silent > this.#silence) this.#end(this.#stuck(silent));
+    else if (this.#idle > STALL || this.#stalled > LONGEST_STALL) this.#end(this.#stuck(STALL * BEAT));
     else if (this.#worker.isTooLarge?.()) this.#end(this.#tooLarge());
-  }
-
-  #waited(): number {
-    return this.#worker.waitedTime?.() ?? 0;
-  }
-
-  /** Milliseconds that the worker had a processor in its silence: what it waits for one is not held against the bytes. */
-  #worked(): number {
-    const used = this.#worker.processorTime?.();
-    return used === undefined || this.#usedBefore === undefined
-      ? Number.POSITIVE_INFINITY
-      : 2 * BEAT + used - this.#usedBefore;
   }
 
   #stuck(milliseconds: number): AnyvmafError {

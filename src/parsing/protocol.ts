@@ -53,10 +53,6 @@ export interface ParserWorker {
   readonly memory?: number;
   /** Whether it has more in memory than anything needs; absent where that is unknown. */
   isTooLarge?(): boolean;
-  /** Milliseconds of processor time it has used, or would have if busy; absent or `undefined` where that is unknown. */
-  processorTime?(): number | undefined;
-  /** Milliseconds that it waited for a processor; absent or 0 where that is unknown. */
-  waitedTime?(): number;
   post(message: ToParser, transfer?: ArrayBuffer[]): void;
   /** Names the one receiver of messages, and of the news that the thread died: why. */
   listen(onMessage: (message: FromParser) => void, onDeath: (how: WorkerDeath) => void): void;

@@ -6,14 +6,11 @@
 import type { ParserTask } from '../../engine/contract/parser-task.js';
 import type { FromParser, ToParser } from '../../parsing/protocol.js';
 import { serveParser } from '../../parsing/serve.js';
-import { type WitnessTask, witness } from './witness.js';
 
 const take = serveParser(
   (message: FromParser, transfer: ArrayBuffer[] = []) => self.postMessage(message, { transfer }),
-  async (task: ParserTask | WitnessTask, monitor) => {
+  async (task: ParserTask, monitor) => {
     switch (task.kind) {
-      case 'witness':
-        return witness((times) => self.postMessage(times));
       case 'video':
         return (await import('./video-parser.js')).serveBrowserVideo(task.library, monitor);
       case 'evaluation':
@@ -22,4 +19,4 @@ const take = serveParser(
   },
 );
 
-self.onmessage = (event: MessageEvent<ToParser<ParserTask | WitnessTask>>) => take(event.data);
+self.onmessage = (event: MessageEvent<ToParser<ParserTask>>) => take(event.data);

@@ -4,11 +4,10 @@
  */
 import type { FromParser, ParserWorker, ToParser } from '../../parsing/protocol.js';
 import { holdWorker } from './module-worker.js';
-import { Witness } from './witness.js';
 
 /** @param script this package's `browser-parser-worker.js`, when the host says where it is */
 export function startBrowserParser(script: string | URL | undefined): ParserWorker {
-  const start = (): Worker =>
+  const worker =
     script === undefined
       ? // Spelt out in one expression, by which bundlers find the script and bring it along.
         new Worker(new URL('./browser-parser-worker.js', import.meta.url), {
@@ -16,24 +15,9 @@ export function startBrowserParser(script: string | URL | undefined): ParserWork
           name: 'anyvmaf parser',
         })
       : new Worker(script, { type: 'module', name: 'anyvmaf parser' });
-  const held = holdWorker<ToParser, FromParser>(start(), 'parserWorker');
-  const witness = new Witness(start);
+  const held = holdWorker<ToParser, FromParser>(worker, 'parserWorker');
   return {
     ...held,
-    processorTime: () => witness.times.worked,
-    waitedTime: () => witness.times.waited,
-    listen(onMessage, onDeath) {
-      held.listen(
-        (message) => {
-          witness.stop();
-          onMessage(message);
-        },
-        (how) => onDeath({ outOfMemory: false, how }),
-      );
-    },
-    terminate() {
-      witness.stop();
-      held.terminate();
-    },
+    listen: (onMessage, onDeath) => held.listen(onMessage, (how) => onDeath({ outOfMemory: false, how })),
   };
 }

@@ -15,10 +15,13 @@ import type { TrackDecoder } from './decoder.js';
 /** Files of so many bytes are read at once: whatever their reader then does, it does without waiting. */
 const SMALL = 8 << 20;
 
-/** Milliseconds without a sign of life, to begin with, and bytes that explain another one of them. */
-const SILENCE = 1000;
-const BYTES_PER_MILLISECOND = 20_000;
-const MOST_SILENCE = 10_000;
+/**
+ * Milliseconds without a sign of life, to begin with, and bytes that explain another one of them: four times what a file takes
+ * that its reader has a processor for.
+ */
+const SILENCE = 2000;
+const BYTES_PER_MILLISECOND = 5000;
+const MOST_SILENCE = 40_000;
 
 /** The bytes come from another process: they are fetched in blocks, of which the latest are kept. */
 const BLOCKS = { bytes: 1 << 18, kept: 16 } as const;

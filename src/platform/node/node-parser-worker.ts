@@ -62,7 +62,7 @@ new Worker(
     silent = now === beats ? silent + check : 0;
     beats = now;
     const patience = Atomics.load(life, 1);
-    const forgotten = patience > 0 && silent > 20 * patience + 2000;
+    const forgotten = patience > 0 && silent > 5 * patience + 2000;
     if (forgotten || process.ppid !== parent) process.kill(process.pid, 'SIGKILL');
   }, check);`,
   {

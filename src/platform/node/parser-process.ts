@@ -43,8 +43,6 @@ export function startNodeParser(script: URL): ParserWorker {
   return {
     memory: HEAP,
     isTooLarge: () => residentMegabytes(child.pid) > RESIDENT,
-    processorTime: () => processorTime(child.pid),
-    waitedTime: () => waitedTime(child.pid),
     post: (message, transfer) => {
       if (!input.destroyed) writeMessage(input, message, transfer);
     },
@@ -82,31 +80,5 @@ function residentMegabytes(pid: number | undefined): number {
     return (Number(pages) * PAGE) / (1 << 20);
   } catch {
     return 0;
-  }
-}
-
-/** Milliseconds that a process's first thread was ready to run and did not, where the system tells. */
-function waitedTime(pid: number | undefined): number {
-  if (process.platform !== 'linux' || pid === undefined) return 0;
-  try {
-    return Number(readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[1]) / 1e6 || 0;
-  } catch {
-    return 0;
-  }
-}
-
-/** Milliseconds in one tick of Linux's clock of processor time. */
-const TICK = 10;
-
-/** Milliseconds of processor time that a process has used, where the system tells. */
-function processorTime(pid: number | undefined): number | undefined {
-  if (process.platform !== 'linux' || pid === undefined) return undefined;
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name, in brackets, may hold anything; user and system time are the 12th and 13th field after it.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return TICK * (Number(fields[11]) + Number(fields[12]));
-  } catch {
-    return undefined;
   }
 }

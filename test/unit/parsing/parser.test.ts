@@ -20,20 +20,11 @@ class FakeWorker implements ParserWorker {
   readonly posted: ToParser[] = [];
   terminated = 0;
   large = false;
-  /** Of the processor, in milliseconds, and waited for it. */
-  usedTime: number | undefined;
-  waited = 0;
   say: (message: FromParser) => void = () => {};
   die: (how: WorkerDeath) => void = () => {};
 
   isTooLarge(): boolean {
     return this.large;
-  }
-  processorTime(): number | undefined {
-    return this.usedTime;
-  }
-  waitedTime(): number {
-    return this.waited;
   }
   post(message: ToParser): void {
     this.posted.push(message);
@@ -81,59 +72,6 @@ describe('a parser', () => {
     });
     expect(parser.ended).toBe(true);
     await expect(parser.call('work', 2)).rejects.toBe(error);
-  });
-
-  it('gives a worker that other programs keep from the processor four times as long', async () => {
-    const { worker, outcome } = callUnderWay();
-    worker.usedTime = 0;
-    await vi.advanceTimersByTimeAsync(4000);
-    expect(worker.terminated).toBe(0);
-    await vi.advanceTimersByTimeAsync(100);
-    expect(worker.terminated).toBe(1);
-    expect(await outcome).toMatchObject({ code: 'media', message: expect.stringContaining('for 4.1 s') });
-  });
-
-  it('ends a worker that works in silence as soon as one whose time cannot be told', async () => {
-    const { worker } = callUnderWay();
-    worker.usedTime = 0;
-    for (let beat = 0; beat < 10; beat++) {
-      await vi.advanceTimersByTimeAsync(100);
-      worker.usedTime += 100;
-    }
-    expect(worker.terminated).toBe(0);
-    await vi.advanceTimersByTimeAsync(100);
-    expect(worker.terminated).toBe(1);
-  });
-
-  it('holds against a file what its worker worked, not what it waited for a processor', async () => {
-    const { worker, outcome } = callUnderWay();
-    worker.usedTime = 0;
-    const beat = async () => {
-      await vi.advanceTimersByTimeAsync(100);
-      // A good third of a processor.
-      worker.usedTime = (worker.usedTime ?? 0) + 35;
-    };
-    for (let i = 0; i < 23; i++) await beat();
-    expect(worker.terminated).toBe(0);
-    for (let i = 0; i < 3; i++) await beat();
-    expect(worker.terminated).toBe(1);
-    expect(await outcome).toMatchObject({ message: expect.stringContaining('got nowhere for 1.0 s') });
-  });
-
-  it('gives a worker all the time that it is known to wait for a processor, and ends it when it has worked', async () => {
-    const { worker, outcome } = callUnderWay();
-    worker.usedTime = 0;
-    const beat = async () => {
-      await vi.advanceTimersByTimeAsync(100);
-      // A tenth of a processor.
-      worker.usedTime = (worker.usedTime ?? 0) + 10;
-      worker.waited += 90;
-    };
-    for (let i = 0; i < 80; i++) await beat();
-    expect(worker.terminated).toBe(0);
-    for (let i = 0; i < 5; i++) await beat();
-    expect(worker.terminated).toBe(1);
-    expect(await outcome).toMatchObject({ message: expect.stringContaining('got nowhere for 1.0 s') });
   });
 
   it('gives a worker that gets to few signs of life the time for as many as others', async () => {
