@@ -4,7 +4,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { AnyvmafError, usageError } from '../../../core/errors.js';
 import { quoted, showValue } from '../../../core/printable.js';
 import type { Listening } from '../../../live/messages.js';
@@ -15,7 +14,6 @@ import { storyOf } from '../story.js';
 import { bodyOf, json, problem } from './answers.js';
 import { FLUSH_TIME } from './connection.js';
 import type { Listener } from './listener.js';
-import { QuickWay } from './quick.js';
 import { Streamable } from './streamable.js';
 import { EventStreams } from './streams.js';
 
@@ -23,6 +21,8 @@ const HOST = '127.0.0.1';
 const DEFAULT_PATH = '/mcp/sse';
 /** Milliseconds within which a request must arrive. */
 const ARRIVAL = 10_000;
+/** Milliseconds between two looks for those that did not. */
+const ARRIVAL_CHECK = 1000;
 /** Milliseconds that a connection may be idle between two requests. */
 const IDLE = 5000;
 /** Connections at the same time. */
@@ -42,38 +42,28 @@ export async function serveHttpStream(
     throw usageError(
       `path is ${showValue(path)}, but it must begin with / and differ from /mcp and /history.`,
     );
-  const server = createServer({ requestTimeout: ARRIVAL, headersTimeout: ARRIVAL, keepAliveTimeout: IDLE });
+  const server = createServer({
+    requestTimeout: ARRIVAL,
+    headersTimeout: ARRIVAL,
+    connectionsCheckingInterval: ARRIVAL_CHECK,
+    keepAliveTimeout: IDLE,
+  });
   server.maxConnections = MOST_CONNECTIONS;
   await bind(server, port);
   const bound = server.address();
   const own = typeof bound === 'object' && bound !== null ? bound.port : port;
   const door = new Door(hub, own, path, dashboard);
   server.on('request', (request, response) => void door.answer(request, response));
-  const quick = door.quickWay(throughHttp(server));
-  server.on('connection', (socket) => quick.take(socket));
   return {
     address: `http://${HOST}:${own}${path}`,
     async close() {
       const closed = new Promise<void>((done) => server.close(() => done()));
       door.close();
-      quick.finish();
       server.closeIdleConnections();
-      const late = setTimeout(() => {
-        quick.close();
-        server.closeAllConnections();
-      }, FLUSH_TIME);
+      const late = setTimeout(() => server.closeAllConnections(), FLUSH_TIME);
       await closed;
       clearTimeout(late);
     },
-  };
-}
-
-/** Takes new connections from a server of HTTP. @returns has it serve one */
-function throughHttp(server: Server): (socket: Socket) => void {
-  const serve = server.listeners('connection');
-  server.removeAllListeners('connection');
-  return (socket) => {
-    for (const listener of serve) listener.call(server, socket);
   };
 }
 
@@ -118,19 +108,6 @@ class Door {
     this.#streams.close();
   }
 
-  /** The short way of what is posted. @param leave has a connection served by the long one */
-  quickWay(leave: (socket: Socket) => void): QuickWay {
-    return new QuickWay({
-      path: this.#path,
-      allows: (request) => this.#refusal(request) === undefined,
-      answer: (body) => this.#session.answer(body),
-      answered: (reply) => this.#streams.send('message', reply),
-      leave,
-      arrival: ARRIVAL,
-      idle: IDLE,
-    });
-  }
-
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on('error', () => response.destroy());
     try {
@@ -143,7 +120,7 @@ class Door {
   }
 
   /** Why a sender is refused: a page of another origin, or one that came by another name. */
-  #refusal({ headers, url = '/' }: Pick<IncomingMessage, 'headers' | 'url'>): string | undefined {
+  #refusal({ headers, url = '/' }: IncomingMessage): string | undefined {
     const host = readTarget(url, headers.host)?.host ?? null;
     const origin = headers.origin ?? null;
     if (this.#guard.refuseSender({ host, origin: null }))
