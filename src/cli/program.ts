@@ -5,7 +5,8 @@
  */
 import { existsSync, statSync } from 'node:fs';
 import { openPartsDoor } from '../parts/consent.js';
-import { COMMANDS, type CommandEntry } from './command.js';
+import { COMMANDS, type CommandName } from './command.js';
+import { loadCommand } from './commands.js';
 import { EXIT, exitCodeOf, messageOf } from './exit.js';
 import { helpWidth, renderHelp } from './help.js';
 import { partsDoor } from './parts-door.js';
@@ -43,9 +44,9 @@ const UNATTENDED: readonly string[] = ['mcp', 'work'];
 
 /** Runs the command that `args` names, the first of {@link COMMANDS} when they name none. */
 async function run(args: readonly string[], terminal: Terminal): Promise<number> {
-  const [entry, rest] = chooseCommand(args, (path) => existsSync(path) && !statSync(path).isDirectory());
-  openPartsDoor(partsDoor(terminal, !UNATTENDED.includes(entry.name)));
-  const command = await entry.load();
+  const [name, rest] = chooseCommand(args, (path) => existsSync(path) && !statSync(path).isDirectory());
+  openPartsDoor(partsDoor(terminal, !UNATTENDED.includes(name)));
+  const command = await loadCommand(name);
   const ended = await command.run(rest, terminal);
   if (typeof ended === 'number') return ended;
   await terminal.print(renderHelp(ended, helpWidth(terminal.columns)));
@@ -60,8 +61,8 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
 export function chooseCommand(
   args: readonly string[],
   isFile: (path: string) => boolean,
-): [CommandEntry, readonly string[]] {
+): [CommandName, readonly string[]] {
   const [first, ...rest] = args;
   const named = COMMANDS.find((entry) => entry.name === first);
-  return named && first !== undefined && !isFile(first) ? [named, rest] : [COMMANDS[0], args];
+  return named && !isFile(named.name) ? [named.name, rest] : [COMMANDS[0].name, args];
 }

@@ -6,7 +6,6 @@
 import { onAbort, TimeLimitError } from '../core/abort.js';
 import { requireArray, requireObject } from '../core/arguments.js';
 import { AnyvmafError, type ErrorCode, usageError } from '../core/errors.js';
-import type { Decoder, TrackFacts } from '../media/decoder.js';
 import { openDecoded } from '../media/decoders.js';
 import { FILTER_OPTIONS } from '../media/filters/types.js';
 import { requireVideo } from '../media/open.js';
@@ -19,6 +18,7 @@ import type { Report } from '../report/types.js';
 import { checkOptions, SCORE_OPTIONS } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type { ScoreManyOptions, ScoreOptions } from './contract/types.js';
+import { probesOnce } from './inputs/probes-once.js';
 import { SharedInspection } from './inputs/shared-inspection.js';
 import { scorePair } from './score.js';
 
@@ -46,7 +46,7 @@ export async function scoreEach(
   const { raw, onProgress, onStart, onFrame, onReport, onFailure, signal, ...shared } = options;
   checkMany(reference, distorted, shared, signal);
   const several = distorted.length > 1;
-  const sharing = several ? asksOnce(platform, reference) : platform;
+  const sharing = several ? probesOnce(platform, reference) : platform;
   const fans = new ReferenceFans(distorted.length);
   const inspection = new SharedInspection();
   // One signal per run: Node warns of many listeners on one signal.
@@ -187,41 +187,4 @@ class ReferenceFans {
       },
     };
   }
-}
-
-/** The platform with decoders that probe `input` only once. */
-export function asksOnce(platform: Platform, input: VideoInput): Platform {
-  const wrapped = new Map<Decoder, Decoder>();
-  const once = (decoder: Decoder): Decoder => {
-    let facts: Promise<TrackFacts> | undefined;
-    let times: Promise<Float64Array | null> | undefined;
-    // Independent of the signal of the first run that calls it.
-    return {
-      id: decoder.id,
-      ...(decoder.probesAtOnce && { probesAtOnce: true }),
-      availability: () => decoder.availability(),
-      probe(video, signal) {
-        if (video !== input) return decoder.probe(video, signal);
-        facts ??= decoder.probe(video);
-        return facts;
-      },
-      timestamps(video, signal, track) {
-        if (video !== input) return decoder.timestamps(video, signal, track);
-        times ??= decoder.timestamps(video, undefined, track);
-        return times;
-      },
-      ...(decoder.setBacks && { setBacks: decoder.setBacks.bind(decoder) }),
-      ...(decoder.trackBytes && { trackBytes: decoder.trackBytes.bind(decoder) }),
-      ...(decoder.withFilters && { withFilters: decoder.withFilters.bind(decoder) }),
-      open: (video, known, request) => decoder.open(video, known, request),
-    };
-  };
-  return {
-    ...platform,
-    async decoders(options) {
-      const decoders = await platform.decoders(options);
-      for (const decoder of decoders) if (!wrapped.has(decoder)) wrapped.set(decoder, once(decoder));
-      return decoders.map((decoder) => wrapped.get(decoder) ?? decoder);
-    },
-  };
 }

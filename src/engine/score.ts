@@ -1,45 +1,15 @@
 /**
  * @module engine/score
- * Scores one pair of videos from the request to the report: opens, checks, plans, measures, and puts the report together.
+ * Scores one pair of videos, all of it or samples.
  */
-
 import { unlessAborted } from '../core/abort.js';
 import { usageError } from '../core/errors.js';
-import { checkMeasurable } from '../media/pair.js';
-import type { OpenDecoder } from '../media/pairing/prepare.js';
-import { buildReport } from '../report/build.js';
 import type { Report } from '../report/types.js';
-import { prepareBackend } from './backends/open.js';
-import { type CheckedOptions, checkOptions, checkRequest, SCORE_OPTIONS } from './contract/options.js';
+import { checkOptions, checkRequest, SCORE_OPTIONS } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type { ScoreOptions, ScoreRequest } from './contract/types.js';
-import { identifyInputs, RunInputs } from './inputs/open.js';
-import {
-  describePair,
-  type Extent,
-  expectPairs,
-  lengthsOf,
-  refuseEmpty,
-  refuseTruncated,
-} from './inputs/pair.js';
-import { PairChecks } from './inputs/pair-checks.js';
-import type { SharedInspection } from './inputs/shared-inspection.js';
-import type { Steering } from './live/steering.js';
-import { scoredSize } from './plan/encode-settings.js';
-import { Meter } from './results/progress.js';
-import { decoderWarnings, headOf, inputsOf, namesOf, sayLengths } from './results/report-head.js';
-import { Scope } from './scope.js';
+import { type RunVariant, scoreWhole } from './score-whole.js';
 import { withinLimit } from './time-limit.js';
-
-/** Overrides for a run that shares its reference with others. */
-export interface RunVariant {
-  /** Opens decoders instead of media/decoders. */
-  readonly openDecoder?: OpenDecoder;
-  /** Inspects the reference once for all runs. */
-  readonly inspection?: SharedInspection;
-  /** Steers the run. */
-  readonly steering?: Steering;
-}
 
 /**
  * Scores a pair. When the promise settles, all threads, processes, open files and timers of the run are gone.
@@ -51,100 +21,15 @@ export async function scorePair(
   options: ScoreOptions,
   variant: RunVariant = {},
 ): Promise<Report> {
-  const checked = checkOptions(options, SCORE_OPTIONS);
-  checkRequest(request, checked.noReference);
-  if (options.samples !== undefined) {
-    if (variant.steering) {
-      throw usageError(
-        'samples and a run that is watched or steered exclude each other; leave one of them out.',
-      );
-    }
-    const { scoreSampled } = await import('./sampling/score.js');
-    return withinLimit(options, (limited) =>
-      unlessAborted(limited.signal, scoreSampled(platform, request, limited)),
+  if (options.samples === undefined) return scoreWhole(platform, request, options, variant);
+  checkRequest(request, checkOptions(options, SCORE_OPTIONS).noReference);
+  if (variant.steering) {
+    throw usageError(
+      'samples and a run that is watched or steered exclude each other; leave one of them out.',
     );
   }
-  return withinLimit(options, async (limited) => {
-    const scope = new Scope(limited.signal);
-    try {
-      return await unlessAborted(
-        limited.signal,
-        run({ platform, request, options: limited, checked, variant }, scope),
-      );
-    } finally {
-      await scope.close();
-    }
-  });
-}
-
-/** A call of {@link scorePair}. */
-interface Call {
-  readonly platform: Platform;
-  readonly request: ScoreRequest;
-  readonly options: ScoreOptions;
-  readonly checked: CheckedOptions;
-  readonly variant: RunVariant;
-}
-
-async function run({ platform, request, options, checked, variant }: Call, scope: Scope): Promise<Report> {
-  const { openDecoder, inspection, steering } = variant;
-  // Load inputs and models concurrently; report errors of inputs before those of models.
-  const inputs = new RunInputs(identifyInputs(platform, request, checked, scope.signal, inspection));
-  scope.own(() => inputs.close());
-  const format = async () => scoredSize(await inputs.known);
-  const openBackend = prepareBackend(platform, checked, { options, format, signal: scope.signal, steering });
-  const checks = new PairChecks(platform, checked, inspection, scope.signal);
-  scope.own(() => checks.close());
-
-  const known = await inputs.known;
-  // Stored pairs were checked when they were opened.
-  if (known.plan) checkMeasurable(known.plan.format);
-  const backend = await openBackend(known);
-  await checks.refuse(known, backend.requested);
-  // If aborted while opening inputs, do not start decoders or workers.
-  scope.signal.throwIfAborted();
-  const ready = await inputs.open(known, checked, openDecoder);
-  const planned = backend.plan(ready);
-  scope.own(() => planned.close());
-  await refuseTruncated(ready, ready.limit);
-  scope.signal.throwIfAborted();
-
-  const { expected, bound } = expectPairs(ready, ready.limit);
-  const aside = planned.isAside(expected);
-  const inThread = !aside || describePair(ready) === undefined;
-  // A run in this thread is so short that an inspection would take longer.
-  const inspectStored = options.preflight === true && aside;
-  const reading = { expected, inThread, inspectStored };
-  const pair = await checks.observe(known, backend.requested, ready, reading);
-  const meter = new Meter(options.onProgress, expected);
-  const stated = inputsOf(known, pair);
-  const head = (extent?: Extent) => headOf(stated, checked, extent);
-  const measured = await planned.measure({
-    pair,
-    expected,
-    bound,
-    meter,
-    continuity: inThread ? undefined : checks.continuity,
-    onStart: (start) => options.onStart?.({ ...head(), ...start }),
-  });
-  refuseEmpty(pair, measured.extent);
-  meter.finish();
-  const findings = await checks.findings(measured.extent.pairs, measured.backend_used);
-  const { extent } = measured;
-  const lengths = {
-    names: namesOf(known),
-    lengths: lengthsOf(pair),
-    extent,
-    planned: known.plan !== undefined,
-  };
-  const said = sayLengths(lengths, checked, findings);
-  return buildReport({
-    ...head(extent),
-    fps: meter.fps,
-    ...measured,
-    pairing: checked.noReference ? undefined : pair.describe?.(extent.pairs),
-    preflight: said.findings,
-    frameCount: extent.pairs,
-    warnings: [...known.warnings, ...decoderWarnings(known, pair), ...measured.warnings, ...said.warnings],
-  });
+  const { scoreSampled } = await import('./sampling/score.js');
+  return withinLimit(options, (limited) =>
+    unlessAborted(limited.signal, scoreSampled(platform, request, limited)),
+  );
 }

@@ -100,18 +100,18 @@ function partOf(file: string): string {
   return file.includes('/') ? file.slice(0, file.indexOf('/')) : file.replace(/\.ts$/, '');
 }
 
-/** Files that a file imports, types included; `lazy` also those that it loads on demand. */
-function imports({ file, text }: Source, lazy = true): string[] {
+/** Files that a file imports, types and what it loads on demand included. */
+function imports({ file, text }: Source): string[] {
   const found = text.matchAll(/^(?:import|export)\s[^'";]*?\s*from\s+'(\.[^']+)'|\bimport\('(\.[^']+)'\)/gm);
   return [...found].flatMap(([, fixed, loaded]) => {
-    const name = fixed ?? (lazy ? loaded : undefined);
+    const name = fixed ?? loaded;
     return name === undefined ? [] : [normalize(join(dirname(file), name)).replace(/\.js$/, '.ts')];
   });
 }
 
-/** Files that import themselves by way of others, types included. */
+/** Files that import themselves by way of others, types and what is loaded on demand included. */
 function circular(): string[] {
-  const graph = new Map(sources.map((source) => [source.file, imports(source, false)]));
+  const graph = new Map(sources.map((source) => [source.file, imports(source)]));
   return [...graph.keys()].filter((file) => {
     const reached = new Set(graph.get(file));
     for (const next of reached) for (const target of graph.get(next) ?? []) reached.add(target);
@@ -142,7 +142,7 @@ describe('the house', () => {
   });
 
   // A command's page lists all commands, which are loaded on demand: such a circle is no trouble to any of them.
-  it('imports nothing in a circle, types included', () => {
+  it('imports nothing in a circle, types and what is loaded on demand included', () => {
     expect(circular()).toEqual([]);
   });
 

@@ -18,7 +18,7 @@ import type { PartLength, QueueJob, Stored } from '../../queue/types.js';
 import type { BatchSettings } from '../commands/batch-options.js';
 import { hideArguments } from '../queue/hide-arguments.js';
 import { queueSettings } from '../queue/queue-run.js';
-import type { OpenJob } from './run.js';
+import type { OpenJob } from './job.js';
 
 /** Of pairs that are not cut otherwise. */
 const USUAL_PART: PartLength = { unit: 'seconds', length: 60 };

@@ -6,18 +6,16 @@ import { join, resolve } from 'node:path';
 import { AnyvmafError } from '../../core/errors.js';
 import { withoutAccess } from '../../core/printable.js';
 import { makeFolders } from '../../files/folders.js';
-import type { BatchJob, BatchProgress, BatchResult, Report } from '../../index.js';
-import { type BatchGate, type BatchJobFacts, failureLine, reportLine } from '../../report/batch-line.js';
-import { pooledText } from '../../report/limits.js';
+import type { BatchProgress, BatchResult, Report } from '../../index.js';
+import { type BatchJobFacts, failureLine, reportLine } from '../../report/batch-line.js';
 import type { FailedEncode } from '../../report/types.js';
 import type { BatchSettings } from '../commands/batch-options.js';
-import type { ScoreSettings } from '../commands/score-options.js';
-import { findingsInFlags, messageInFlags } from '../flags.js';
-import { judgeReport } from '../gate.js';
+import { messageInFlags } from '../flags.js';
 import { openOutput } from '../output.js';
 import { type ProgressBar, progressBar } from '../progress-bar.js';
 import type { Terminal } from '../terminal.js';
 import { jobId, onceOnly } from './identity.js';
+import { completeReport, gateOf, type OpenJob, requestOf } from './job.js';
 import { type ResultLine, ResultsFile } from './results.js';
 import type { Job } from './table.js';
 
@@ -29,12 +27,6 @@ interface BatchWork {
   /** Files that must not be overwritten. */
   readonly inputs: readonly string[];
   readonly signal: AbortSignal;
-}
-
-/** A job to score. */
-export interface OpenJob {
-  readonly job: Job;
-  readonly id: string;
 }
 
 /** Why a job has no report. */
@@ -207,49 +199,6 @@ export class BatchRun {
   close(): Promise<void> {
     return this.#results.close();
   }
-}
-
-/** A report as a batch writes it: with the options that its line ignored, and findings as flags. */
-export function completeReport(report: Report, { ignored }: ScoreSettings): Report {
-  const { preflight } = report;
-  return {
-    ...report,
-    warnings: [...report.warnings, ...ignored],
-    ...(preflight && { preflight: findingsInFlags(preflight) }),
-  };
-}
-
-/** A pair and its options, without what a batch decides. */
-export function requestOf({ reference, distorted, raw, options }: ScoreSettings): BatchJob {
-  const {
-    gate: _,
-    onProgress: __,
-    onStart: ___,
-    onFrame: ____,
-    signal: _____,
-    origin: ______,
-    ...own
-  } = options;
-  return {
-    ...(reference !== undefined && { reference }),
-    distorted: distorted[0],
-    ...(raw && { raw }),
-    options: own,
-  };
-}
-
-/** How limits judge a report; `undefined` without them. */
-export function gateOf(report: Report, settings: ScoreSettings): BatchGate | undefined {
-  const { failUnder, limits } = settings;
-  if (failUnder === undefined && !limits) return undefined;
-  const { passed, complaints } = judgeReport(report, settings);
-  const texts = limits?.map((limit) => `${pooledText(limit)}${limit.relation}${limit.bound}`);
-  return {
-    ...(failUnder !== undefined && { failUnder }),
-    ...(texts && { limits: texts }),
-    passed,
-    notes: complaints,
-  };
 }
 
 function progressText(

@@ -5,7 +5,7 @@
 import { usageError } from '../../core/errors.js';
 import { nearest } from '../../core/nearest.js';
 import { quoted } from '../../core/printable.js';
-import { COMMANDS, type Command } from '../command.js';
+import { COMMANDS, type Command, type CommandName } from '../command.js';
 import { EXIT } from '../exit.js';
 import { type HelpPage, helpWidth, renderHelp } from '../help.js';
 import { type OptionSpec, orList, parseArguments } from '../options.js';
@@ -18,8 +18,8 @@ const page: HelpPage = {
   options: OPTIONS,
 };
 
-/** Shows help pages. */
-export const help: Command = {
+/** The command that shows help pages, also of others. */
+export const helpOn = (load: (name: CommandName) => Promise<Command>): Command => ({
   page,
   run: async (args, terminal) => {
     const { options, positionals } = parseArguments(args, OPTIONS, 'anyvmaf help');
@@ -32,8 +32,8 @@ export const help: Command = {
         `there is no command ${quoted(name)}; ${near === undefined ? `the commands are ${orList(names)}` : `did you mean ${near}?`}`,
       );
     }
-    const { page: shown } = await entry.load();
+    const { page: shown } = await load(entry.name);
     await terminal.print(renderHelp(shown, helpWidth(terminal.columns)));
     return EXIT.ok;
   },
-};
+});

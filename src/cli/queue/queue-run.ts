@@ -9,7 +9,7 @@ import { AllowedPaths, allowedModel } from '../../files/allowed-paths.js';
 import type { BatchJob, Origin, ScoreOptions } from '../../index.js';
 import type { ScoringRules } from '../../queue/protocol.js';
 import type { QueueJob } from '../../queue/types.js';
-import { completeReport, requestOf } from '../batch/run.js';
+import { completeReport, requestOf } from '../batch/job.js';
 import { isUrl } from '../commands/pairing-options.js';
 import { type ScoreSettings, scoreSettings } from '../commands/score-options.js';
 

@@ -21,7 +21,7 @@ import type { PartLength, QueueJob, Stored } from '../../queue/types.js';
 import { reportLine } from '../../report/batch-line.js';
 import { parsePrecision } from '../../report/format.js';
 import type { Report } from '../../report/types.js';
-import { gateOf } from '../batch/run.js';
+import { gateOf } from '../batch/job.js';
 import { isUrl } from '../commands/pairing-options.js';
 import { messageInFlags } from '../flags.js';
 import { endNow } from '../process-end.js';

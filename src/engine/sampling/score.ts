@@ -19,12 +19,12 @@ import type { ScoreOptions, ScoreRequest } from '../contract/types.js';
 import { closeKnown, formatOf, type KnownInputs } from '../inputs/known.js';
 import { identifyInputs } from '../inputs/open.js';
 import { refuseFindings } from '../inputs/preflight.js';
+import { probesOnce } from '../inputs/probes-once.js';
 import { inspectPair } from '../inspect.js';
 import { loadRequested, planRun } from '../plan/plan.js';
 import { headOf, inputsOf } from '../results/report-head.js';
 import { Scope } from '../scope.js';
-import { scorePair } from '../score.js';
-import { asksOnce } from '../score-many.js';
+import { scoreWhole } from '../score-whole.js';
 import { checkSamples, type Drawn, drawRuns } from './choose.js';
 import { intervalsOf, LEVEL } from './interval.js';
 
@@ -61,7 +61,7 @@ export async function scoreSampled(
   const sizes = checkSamples(samples);
   const checked = checkOptions(options, SCORE_OPTIONS);
   refuseUnfit(request, options, checked);
-  const asking = asksOnce(asksOnce(platform, request.distorted), request.reference ?? request.distorted);
+  const asking = probesOnce(probesOnce(platform, request.distorted), request.reference ?? request.distorted);
   const scope = new Scope(options.signal);
   try {
     const whole = await identifyWhole(asking, request, checked, scope.signal);
@@ -92,7 +92,7 @@ export async function scoreSampled(
 
 /** A video that is hardly longer than its samples. */
 async function scoreAll(platform: Platform, request: ScoreRequest, options: ScoreOptions): Promise<Report> {
-  const report = await scorePair(platform, request, options);
+  const report = await scoreWhole(platform, request, options);
   const said = 'Nothing was sampled: the video is so short that all of it was scored.';
   return { ...report, warnings: [...report.warnings, said] };
 }
@@ -197,7 +197,7 @@ async function scoreDrawn(sampling: Sampling): Promise<Report> {
     const from = Math.max(0, start - lead);
     const until = Math.min(total, start + drawn.length + TRAIL);
     const range = { unit: 'frames', start: first + from, end: first + until } as const;
-    const report = await scorePair(platform, request, { ...shared, offset, range, preflight: false });
+    const report = await scoreWhole(platform, request, { ...shared, offset, range, preflight: false });
     const frames = report.frames
       .map(({ frameNum, metrics }) => ({ frameNum: frameNum + from, metrics }))
       .filter(({ frameNum }) => frameNum >= start && frameNum < start + drawn.length);

@@ -1,0 +1,44 @@
+/**
+ * @module engine/inputs/probes-once
+ * Runs that share an input probe it once.
+ */
+import type { Decoder, TrackFacts } from '../../media/decoder.js';
+import type { VideoInput } from '../../media/types.js';
+import type { Platform } from '../contract/platform.js';
+
+/** The platform with decoders that probe `input` only once. */
+export function probesOnce(platform: Platform, input: VideoInput): Platform {
+  const wrapped = new Map<Decoder, Decoder>();
+  const once = (decoder: Decoder): Decoder => {
+    let facts: Promise<TrackFacts> | undefined;
+    let times: Promise<Float64Array | null> | undefined;
+    // Independent of the signal of the first run that calls it.
+    return {
+      id: decoder.id,
+      ...(decoder.probesAtOnce && { probesAtOnce: true }),
+      availability: () => decoder.availability(),
+      probe(video, signal) {
+        if (video !== input) return decoder.probe(video, signal);
+        facts ??= decoder.probe(video);
+        return facts;
+      },
+      timestamps(video, signal, track) {
+        if (video !== input) return decoder.timestamps(video, signal, track);
+        times ??= decoder.timestamps(video, undefined, track);
+        return times;
+      },
+      ...(decoder.setBacks && { setBacks: decoder.setBacks.bind(decoder) }),
+      ...(decoder.trackBytes && { trackBytes: decoder.trackBytes.bind(decoder) }),
+      ...(decoder.withFilters && { withFilters: decoder.withFilters.bind(decoder) }),
+      open: (video, known, request) => decoder.open(video, known, request),
+    };
+  };
+  return {
+    ...platform,
+    async decoders(options) {
+      const decoders = await platform.decoders(options);
+      for (const decoder of decoders) if (!wrapped.has(decoder)) wrapped.set(decoder, once(decoder));
+      return decoders.map((decoder) => wrapped.get(decoder) ?? decoder);
+    },
+  };
+}
