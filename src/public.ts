@@ -10,6 +10,7 @@ export type { Hint, Objection, Remedy } from './core/hint.js';
 export type { Origin } from './core/origin.js';
 export type { AomCtc, NflxCtc } from './core/presets.js';
 export type { Fraction } from './core/rational.js';
+export type { PictureSize } from './core/size.js';
 export { version } from './core/version.js';
 export type { AdapterFacts } from './engine/backends/gpu.js';
 export type {
@@ -199,7 +200,6 @@ export type { CurveResult } from './search/curve-view.js';
 export { parseEncoder } from './search/encoder-text.js';
 export type { ParameterName, ValueRange } from './search/encoders.js';
 export type { Estimate } from './search/estimate.js';
-export type { PictureSize } from './search/host.js';
 export type {
   AtTarget,
   ComparedCurve,

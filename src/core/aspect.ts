@@ -2,7 +2,9 @@
  * @module core/aspect
  * Shapes of pictures.
  */
+
 import { type Fraction, quotientOf } from './rational.js';
+import type { PictureSize } from './size.js';
 
 interface Picture {
   readonly width: number;
@@ -22,7 +24,7 @@ export function displayAspect({ width, height, sampleAspect }: Picture): number 
 }
 
 /** The size with a short side of 1080 in which square samples show a picture in its shape. */
-export function screenSize(aspect: number): { readonly width: number; readonly height: number } {
+export function screenSize(aspect: number): PictureSize {
   const wide = Math.max(aspect, 1 / aspect);
   const usual = SHAPES.find((shape) => Math.abs(wide / shape - 1) <= SAME_ASPECT) ?? wide;
   const long = 2 * Math.round((1080 * usual) / 2);

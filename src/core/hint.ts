@@ -3,10 +3,12 @@
  * What resolves a finding or a refusal, as data, and the sentences made of it: only the names of options differ between
  * the doors, which have flags, parameters or buttons.
  */
+
 import type { ColorMatrix, ColorRange, PartName, ScaleFilter } from './choices.js';
 import type { ChromaFormat } from './frame.js';
 import { shown } from './printable.js';
 import { quotedWord, shellWord } from './shell.js';
+import type { PictureSize } from './size.js';
 
 /** Options that findings advise, with values as the API takes them. */
 interface OptionValues {
@@ -32,7 +34,7 @@ interface OptionValues {
   /** Part of the reference that both videos show. */
   readonly range: { readonly unit: 'frames' | 'seconds'; readonly start: number; readonly end?: number };
   readonly scale: ScaleFilter;
-  readonly scaleTo: { readonly width: number; readonly height: number };
+  readonly scaleTo: PictureSize;
   /** Which of the two files is to be the reference, and which the distorted one. */
   readonly swap: { readonly reference: string; readonly distorted: string };
   /** 0-based, among the video tracks. */

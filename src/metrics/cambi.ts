@@ -6,6 +6,7 @@
 import { AnyvmafError } from '../core/errors.js';
 import type { VideoFormat } from '../core/frame.js';
 import type { HeatmapFile } from '../core/kernel.js';
+import type { PictureSize } from '../core/size.js';
 import { leaveOut } from './checks.js';
 import {
   callEach,
@@ -35,14 +36,9 @@ const SPEEDUP_COLUMNS: ReadonlyMap<number, number> = new Map([
   [2160, 3840],
 ]);
 
-interface Size {
-  readonly width: number;
-  readonly height: number;
-}
-
 /** What was encoded, and what it was encoded from, as the options say. */
-function sizes(instance: ExtractorInstance, own: Size): { enc: Size; src: Size } {
-  const size = (side: string): Size => ({
+function sizes(instance: ExtractorInstance, own: PictureSize): { enc: PictureSize; src: PictureSize } {
+  const size = (side: string): PictureSize => ({
     width: numberOption(instance, `${side}_width`),
     height: numberOption(instance, `${side}_height`),
   });
@@ -53,7 +49,7 @@ function sizes(instance: ExtractorInstance, own: Size): { enc: Size; src: Size }
 }
 
 /** Whether the speed-up has an encode of this size measured at half of it. */
-function isHalved(instance: ExtractorInstance, enc: Size): boolean {
+function isHalved(instance: ExtractorInstance, enc: PictureSize): boolean {
   const lines = numberOption(instance, 'cambi_high_res_speedup');
   const columns = SPEEDUP_COLUMNS.get(lines);
   return columns !== undefined && enc.width * enc.height >= columns * lines;
@@ -62,10 +58,13 @@ function isHalved(instance: ExtractorInstance, enc: Size): boolean {
 /** Scales that are measured, each half the size of the one before. */
 const SCALES = 5;
 
-const half = ({ width, height }: Size): Size => ({ width: (width + 1) >> 1, height: (height + 1) >> 1 });
+const half = ({ width, height }: PictureSize): PictureSize => ({
+  width: (width + 1) >> 1,
+  height: (height + 1) >> 1,
+});
 
 /** The heatmaps asked for; as in libvmaf their names have the sizes without the speed-up, their pictures those with it. */
-function heatmapFiles(instance: ExtractorInstance, own: Size): readonly HeatmapFile[] | undefined {
+function heatmapFiles(instance: ExtractorInstance, own: PictureSize): readonly HeatmapFile[] | undefined {
   const folder = choiceOption(instance, 'heatmaps_path');
   if (folder === '') return undefined;
   let { enc: named } = sizes(instance, own);
@@ -85,7 +84,7 @@ function heatmapFiles(instance: ExtractorInstance, own: Size): readonly HeatmapF
  */
 function requireSizes(instance: ExtractorInstance, format: VideoFormat): void {
   const { enc, src } = sizes(instance, format);
-  const text = ({ width, height }: Size) => `${width}x${height}`;
+  const text = ({ width, height }: PictureSize) => `${width}x${height}`;
   for (const size of [enc, src]) {
     if (size.width >= LEAST_SIDE || size.height >= LEAST_SIDE) continue;
     throw new AnyvmafError(

@@ -5,6 +5,7 @@
 
 import type { FramePlanes, VideoFormat } from '../core/frame.js';
 import { chromaSize } from '../core/frame.js';
+import type { PictureSize } from '../core/size.js';
 import { samplesOf } from '../media/pairing/convert.js';
 import { type ColorMeaning, rgbCoefficients } from './color.js';
 import type { RgbaImage, RgbImage } from './image.js';
@@ -58,7 +59,7 @@ function convert(
 class ChromaRows {
   readonly #samples: Uint8Array | Uint16Array | undefined;
   readonly #chroma: VideoFormat['chroma'];
-  readonly #size: { readonly width: number; readonly height: number };
+  readonly #size: PictureSize;
   readonly #offset: number;
   /** With a place for the last column of an odd width. */
   readonly #row: Float64Array;

@@ -3,7 +3,9 @@
  * Deterministic video pairs for demonstrations, benchmarks and tests: moving texture, edges, grain and a scene cut, with
  * coding-like distortions. Integer arithmetic only, so that every platform makes the same samples.
  */
+
 import type { VideoFormat } from '../core/frame.js';
+import type { PictureSize } from '../core/size.js';
 
 /** Which video of a pair. */
 export type SampleSide = 'reference' | 'distorted';
@@ -59,7 +61,7 @@ const WORK_BITS = 16;
 const OBJECTS = 12;
 
 /** Sizes of the planes of a frame as files store them: chroma rounded up. */
-export function samplePlaneSizes(format: VideoFormat): { width: number; height: number }[] {
+export function samplePlaneSizes(format: VideoFormat): PictureSize[] {
   const { width, height, chroma } = format;
   const luma = { width, height };
   if (chroma === '400') return [luma];

@@ -2,7 +2,9 @@
  * @module search/host
  * What a search needs of a machine: an ffmpeg that encodes, and a private folder. Implemented in `platform/node`.
  */
+
 import type { Origin } from '../core/origin.js';
+import type { PictureSize } from '../core/size.js';
 import type { Platform } from '../engine/contract/platform.js';
 import type { ScoreOptions } from '../engine/contract/types.js';
 import type { TrackFacts } from '../media/decoder.js';
@@ -81,12 +83,6 @@ export interface JoinRequest {
   /** Looks at the file before it gets its name; what it throws leaves no file. */
   check(path: string): Promise<void>;
   readonly signal?: AbortSignal;
-}
-
-/** Size of pictures, in pixels. */
-export interface PictureSize {
-  readonly width: number;
-  readonly height: number;
 }
 
 /** What became of an encode. */

@@ -2,8 +2,8 @@
  * @module search/ladder-types
  * What a ladder of sizes and a comparison of encoders are asked, and what they answer.
  */
+import type { PictureSize } from '../core/size.js';
 import type { BdResult } from '../report/bd-rate.js';
-import type { PictureSize } from './host.js';
 import type { Statistic } from './targets.js';
 import type { EncodedPoint, EncoderChoice, EncodingOptions, SearchResult } from './types.js';
 

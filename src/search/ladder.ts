@@ -2,7 +2,9 @@
  * @module search/ladder
  * Which sizes and settings to offer a source in: measures the curve of each size, takes their hull, and chooses rungs on it.
  */
+
 import { type AnyvmafError, usageError } from '../core/errors.js';
+import type { PictureSize } from '../core/size.js';
 import type { VideoInput } from '../media/types.js';
 import {
   byGrid,
@@ -14,7 +16,7 @@ import {
   rises,
 } from './curve-points.js';
 import { lossesOf, notCopied } from './deliverable.js';
-import type { PictureSize, SearchPlatform, SourceFacts } from './host.js';
+import type { SearchPlatform, SourceFacts } from './host.js';
 import {
   bestAt,
   type Choice,

@@ -2,6 +2,7 @@
  * @module search/options
  * Checks what a search is told, before anything is read.
  */
+
 import {
   oneOf,
   requireArray,
@@ -14,7 +15,7 @@ import {
 import { usageError } from '../core/errors.js';
 import { checkOrigin } from '../core/origin.js';
 import { quoted } from '../core/printable.js';
-import type { PictureSize } from './host.js';
+import type { PictureSize } from '../core/size.js';
 import {
   type ComparedEncoder,
   type CompareOptions,

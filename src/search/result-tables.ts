@@ -2,7 +2,9 @@
  * @module search/result-tables
  * What the results of searches, ladders and comparisons say, as tables of texts: for terminals, pages and documents.
  */
+
 import { counted } from '../core/printable.js';
+import type { PictureSize } from '../core/size.js';
 import { type CurveResult, qualityName, valueText } from './curve-view.js';
 import type {
   ComparedCurve,
@@ -160,7 +162,7 @@ function targetTable(curves: readonly ComparedCurve[], name: string): ResultTabl
   };
 }
 
-function sizeText({ width, height }: { readonly width: number; readonly height: number }): string {
+function sizeText({ width, height }: PictureSize): string {
   return `${width}x${height}`;
 }
 

@@ -2,15 +2,17 @@
  * @module search/setting
  * An encoder as it is set for a source: its parameter, its other arguments, the pixel format and the size of its pictures.
  */
+
 import { encoderName } from '../core/encoder-names.js';
 import { usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
+import type { PictureSize } from '../core/size.js';
 import type { TrackFacts } from '../media/decoder.js';
 import { fromRgbBy, isRgb } from '../media/delivery.js';
 import { pixelFormatName } from '../media/pixel-format.js';
 import { encoderArguments } from './encoder-options.js';
 import { type Parameter, parameterOf } from './encoders.js';
-import type { EncoderFacts, PictureSize, SourceFacts, SourceSamples, WholeEncode } from './host.js';
+import type { EncoderFacts, SourceFacts, SourceSamples, WholeEncode } from './host.js';
 import type { Session } from './session.js';
 import type { EncoderChoice } from './types.js';
 

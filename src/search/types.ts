@@ -2,12 +2,13 @@
  * @module search/types
  * What a search for an encoder's setting is asked, and what it answers.
  */
+
 import type { Origin } from '../core/origin.js';
+import type { PictureSize } from '../core/size.js';
 import type { ScoreOptions } from '../engine/contract/types.js';
 import type { PooledMetric } from '../report/types.js';
 import type { ParameterName, ValueRange } from './encoders.js';
 import type { Estimate } from './estimate.js';
-import type { PictureSize } from './host.js';
 import type { CompleteTarget, QualityTarget } from './targets.js';
 
 /** What everything that encodes a source is told. */

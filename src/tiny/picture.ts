@@ -7,6 +7,7 @@ import { usageError } from '../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../core/frame.js';
 import { LUMA_WEIGHTS } from '../core/luma-weights.js';
 import { quoted } from '../core/printable.js';
+import type { PictureSize } from '../core/size.js';
 import type { PictureBinding, Role } from './bind.js';
 import { type ContentTally, contentOf } from './content.js';
 import { Resampler } from './resample.js';
@@ -53,7 +54,7 @@ export class TinyPictureScorer {
   readonly #binding: PictureBinding;
   readonly #session: TinySession;
   readonly #format: VideoFormat;
-  readonly #size: { readonly width: number; readonly height: number };
+  readonly #size: PictureSize;
   readonly #resampler: Resampler | null;
   /** One per input, reused for every frame. */
   readonly #tensors: ReadonlyMap<Role, TinyTensor>;

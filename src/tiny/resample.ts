@@ -2,6 +2,7 @@
  * @module tiny/resample
  * Resamples planes: half-pixel centres, repeated edges, no anti-aliasing.
  */
+import type { PictureSize } from '../core/size.js';
 import type { TinyResize } from './types.js';
 
 /** Source samples and weights of each output sample. */
@@ -48,8 +49,8 @@ export class Resampler {
 
   /** @param from width and height of the source, @param to of the result */
   constructor(
-    from: { readonly width: number; readonly height: number },
-    readonly to: { readonly width: number; readonly height: number },
+    from: PictureSize,
+    readonly to: PictureSize,
     filter: Exclude<TinyResize, 'disabled'>,
   ) {
     this.#width = from.width;

@@ -20,8 +20,10 @@
  * source; those of {@link FakeEncoder} bend curves, drop frames or fail. It writes no files. Real encoders, joined files and
  * unusual sources are tested in test/node/search.
  */
+
 import { AnyvmafError, usageError } from '../../src/core/errors.js';
 import { storedFrameBytes } from '../../src/core/frame.js';
+import type { PictureSize } from '../../src/core/size.js';
 import type { TrackFacts } from '../../src/media/decoder.js';
 import type { VideoInput } from '../../src/media/types.js';
 import { nodePlatform } from '../../src/platform/node/platform.js';
@@ -34,7 +36,6 @@ import {
   type EncodingFolder,
   type EncodingHost,
   type FrameRun,
-  type PictureSize,
   type PointStore,
   type SearchPlatform,
   type SourceFacts,

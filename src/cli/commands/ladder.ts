@@ -7,6 +7,7 @@ import { basename, dirname, join } from 'node:path';
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import { quotedWord } from '../../core/shell.js';
+import { parseSize } from '../../core/size.js';
 import type { LadderOptions, LadderPoint } from '../../index.js';
 import { BANDWIDTH_COMMAND } from '../../report/bandwidth.js';
 import type { Command } from '../command.js';
@@ -224,8 +225,8 @@ function settingsOf(args: readonly string[]): LadderSettings | { readonly master
 
 /** `720` or `1280x720`. */
 function sizeValue(use: OptionUse, text: string): LadderOptions['sizes'][number] {
-  const [, width, height] = /^(\d{1,5})x(\d{1,5})$/.exec(text) ?? [];
-  if (width !== undefined && height !== undefined) return { width: Number(width), height: Number(height) };
+  const size = parseSize(text);
+  if (size) return size;
   if (/^\d{1,5}p?$/.test(text)) return numberValue({ ...use, value: text.replace('p', '') });
   throw refusedValue(use, 'heights or sizes such as 1080,720 or 1920x1080,1280x720');
 }

@@ -12,6 +12,7 @@ import {
 } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
+import { parseSize } from '../../core/size.js';
 import type { FrameRange, PairingOptions, ScaleFilter, ScaleTo } from '../../index.js';
 import { type Draft, grouped, type OptionReaders, type OptionUse, takeOption } from '../options.js';
 import { choiceValue, refusedValue, unsigned, unsignedValue } from '../values.js';
@@ -234,8 +235,8 @@ export function checkPairingOptions(options: PairingOptions): void {
 /** `ref`, `dis` or `1920x1080`. */
 function sizeValue(use: OptionUse): ScaleTo {
   if (use.value === 'ref' || use.value === 'dis') return use.value;
-  const [, width, height] = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/i.exec(use.value) ?? [];
-  if (width !== undefined && height !== undefined) return { width: Number(width), height: Number(height) };
+  const size = parseSize(use.value);
+  if (size) return size;
   throw refusedValue(use, 'ref, dis or a size such as 1920x1080');
 }
 

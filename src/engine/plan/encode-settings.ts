@@ -3,11 +3,12 @@
  * Tells CAMBI of VMAF v1 models what was encoded, where its pictures are scaled before they are compared: banding is that
  * of the encode's samples.
  */
+
 import type { VideoFormat } from '../../core/frame.js';
+import type { PictureSize } from '../../core/size.js';
 import type { ExtractorInstance } from '../../metrics/metric.js';
 import type { LoadedModel } from '../../models/types.js';
 import { formatOf, type KnownInputs } from '../inputs/known.js';
-import type { PictureSize } from './model-choice.js';
 
 /** Pictures as an encoder got them. */
 export interface EncodedPictures {

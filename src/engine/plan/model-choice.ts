@@ -2,12 +2,7 @@
  * @module engine/plan/model-choice
  * Resolves `auto` in model strings to the model for HD or for 4K screens by the scored size.
  */
-
-/** Width and height in samples. */
-export interface PictureSize {
-  readonly width: number;
-  readonly height: number;
-}
+import type { PictureSize } from '../../core/size.js';
 
 /** A chosen built-in model with the reason. */
 export interface ModelChoice {

@@ -3,6 +3,7 @@
  * Ladders of sizes and comparisons of encoders within one call.
  */
 
+import { parseSize } from '../../core/size.js';
 import { version } from '../../core/version.js';
 import {
   AnyvmafError,
@@ -195,9 +196,9 @@ function encoderOf(text: string): ComparedEncoder {
 
 /** `1280x720`, `720` or `720p`. */
 function sizeOf(text: string): PictureSize | number {
-  const [, width, height, only] = /^(?:(\d{1,5})x(\d{1,5})|(\d{1,5})p?)$/.exec(text) ?? [];
-  if (only !== undefined) return Number(only);
-  if (width !== undefined) return { width: Number(width), height: Number(height) };
+  const size = parseSize(text);
+  if (size) return size;
+  if (/^\d{1,5}p?$/.test(text)) return Number.parseInt(text, 10);
   throw new AnyvmafError(
     'usage',
     `resolutions has ${JSON.stringify(text)}, but it takes sizes such as 1280x720, or heights such as 720.`,

@@ -2,6 +2,7 @@
  * @module media/pairing/resample
  * Resizes planes as swscale does on x86, to the bit: rows first, to 15 bits (19 for 16-bit video), then columns.
  */
+import type { PictureSize } from '../../core/size.js';
 import type { ScaleFilter } from '../decoder.js';
 import { type Kernel, makeKernel } from './kernel.js';
 
@@ -11,12 +12,6 @@ const WIDE_MIDDLE_BITS = 19;
 
 /** Samples of a plane: one byte each at 8 bit, 16-bit words above. */
 type Samples = Uint8Array | Uint16Array;
-
-/** Width and height in samples. */
-interface Size {
-  readonly width: number;
-  readonly height: number;
-}
 
 /** Resizes planes from one size to another. Buffers as many rows as the filter has vertical taps. */
 export class Resampler {
@@ -32,7 +27,7 @@ export class Resampler {
   readonly #exactFrom: number;
 
   /** @param subsampled whether the plane has half the picture's rows */
-  constructor(from: Size, to: Size, bitDepth: number, filter: ScaleFilter, subsampled = false) {
+  constructor(from: PictureSize, to: PictureSize, bitDepth: number, filter: ScaleFilter, subsampled = false) {
     this.#across = makeKernel(from.width, to.width, { filter, bits: 14 });
     this.#down = makeKernel(from.height, to.height, { filter, bits: 12 });
     this.#bitDepth = bitDepth;

@@ -2,16 +2,18 @@
  * @module media/pairing/types
  * Options of pairing two videos, and the record of what was done to their frames.
  */
+
 import type { FrameRatePolicy } from '../../core/choices.js';
 import type { ChromaFormat } from '../../core/frame.js';
 import type { Fraction } from '../../core/rational.js';
+import type { PictureSize } from '../../core/size.js';
 import type { AlignState } from '../align/types.js';
 import type { DecoderId, ScaleFilter } from '../decoder.js';
 
 export type { FrameRatePolicy, PairBy } from '../../core/choices.js';
 
 /** The size to which both videos are scaled. */
-export type ScaleTo = 'ref' | 'dis' | { readonly width: number; readonly height: number };
+export type ScaleTo = 'ref' | 'dis' | PictureSize;
 
 /** A part of a video: frames by number or times in seconds from its first frame, `end` exclusive. */
 export interface FrameRange {

@@ -2,8 +2,10 @@
  * @module media/preflight/text
  * Words and numbers of findings.
  */
+
 import { hintText } from '../../core/hint.js';
 import { type Fraction, quotientOf } from '../../core/rational.js';
+import type { PictureSize } from '../../core/size.js';
 import { rateOf as evidentRate } from '../evidence/rate.js';
 import { pixelFormatName } from '../pixel-format.js';
 import type {
@@ -114,7 +116,7 @@ export function uncheckedFinding(what: string, error: unknown): Finding {
 }
 
 /** `1920x1080`. */
-export function dimensions({ width, height }: { readonly width: number; readonly height: number }): string {
+export function dimensions({ width, height }: PictureSize): string {
   return `${width}x${height}`;
 }
 

@@ -2,9 +2,11 @@
  * @module media/preflight/types
  * Types of preflight: facts and measurements of two videos in, findings out.
  */
+
 import type { FrameRatePolicy, PairBy, ScaleFilter } from '../../core/choices.js';
 import type { VideoFormat } from '../../core/frame.js';
 import type { Hint } from '../../core/hint.js';
+import type { PictureSize } from '../../core/size.js';
 import type { AlignResult } from '../align/types.js';
 import type { TrackFacts } from '../decoder.js';
 import type { FieldStep } from '../evidence/fields.js';
@@ -183,7 +185,7 @@ export interface PreflightContext {
   /** `scale`, if the user set it. Default: different sizes are scaled bicubic, with a warning. */
   readonly scale?: 'none' | ScaleFilter;
   /** The compared size. Default: the reference's. */
-  readonly comparedSize?: { readonly width: number; readonly height: number };
+  readonly comparedSize?: PictureSize;
   /** `frameRatePolicy`, if the user set it. */
   readonly frameRatePolicy?: FrameRatePolicy;
   /** The video at whose frames pairs are scored. Default: the reference. */

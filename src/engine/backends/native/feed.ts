@@ -6,6 +6,7 @@
 
 import type { FramePlanes, VideoFormat } from '../../../core/frame.js';
 import { chromaSize, lumaBytes, sampleBytes, storedChromaSize } from '../../../core/frame.js';
+import type { PictureSize } from '../../../core/size.js';
 import { MediaError } from '../../../media/errors.js';
 import type { FrameSource } from '../../../media/types.js';
 import type { Extent, OpenPair } from '../../inputs/pair.js';
@@ -179,8 +180,8 @@ class PipedFrame {
 interface Spread {
   readonly from: Uint8Array;
   readonly to: Uint8Array;
-  readonly scored: { readonly width: number; readonly height: number };
-  readonly stored: { readonly width: number; readonly height: number };
+  readonly scored: PictureSize;
+  readonly stored: PictureSize;
   readonly bytes: number;
 }
 

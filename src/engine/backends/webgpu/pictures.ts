@@ -3,7 +3,9 @@
  * The pictures of one video: as they were written, in plain memory, and on the GPU. Those in memory last as long as a pair is
  * in flight, so that somebody else can measure it when the GPU goes away.
  */
+
 import { type FramePlanes, sampleBytes } from '../../../core/frame.js';
+import type { PictureSize } from '../../../core/size.js';
 import { placeOf, planeSizes } from '../pairs.js';
 import { type ExtractionPlan, planesRead } from '../types.js';
 import { BufferUsage } from './device.js';
@@ -36,7 +38,7 @@ export interface RingSizes {
 }
 
 /** Bytes of planes as buffers have them. */
-export function paddedBytes({ width, height }: { width: number; height: number }, bitDepth: number): number {
+export function paddedBytes({ width, height }: PictureSize, bitDepth: number): number {
   return Math.ceil((width * height * sampleBytes(bitDepth)) / 4) * 4;
 }
 

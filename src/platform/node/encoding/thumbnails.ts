@@ -2,10 +2,11 @@
  * @module platform/node/encoding/thumbnails
  * Every frame of a video at a reduced size, as luma in 8 bits.
  */
+
 import { allocateFrame } from '../../../core/frame.js';
+import type { PictureSize } from '../../../core/size.js';
 import type { Decoder, TrackFacts } from '../../../media/decoder.js';
 import type { VideoInput } from '../../../media/types.js';
-import type { PictureSize } from '../../../search/host.js';
 
 /**
  * Decodes all frames.
