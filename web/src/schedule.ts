@@ -40,6 +40,31 @@ function next(): void {
   }
 }
 
+/** Pieces of work that follow each other. */
+export interface Sequence {
+  /** Queues what is left at once. */
+  finish(): void;
+  /** Queues no more. */
+  stop(): void;
+}
+
+/** Queues pieces of work one at a time, so many milliseconds apart. */
+export function oneByOne(pieces: readonly (() => void)[], milliseconds: number): Sequence {
+  const waiting = [...pieces];
+  const next = () => {
+    const piece = waiting.shift();
+    if (!piece) return;
+    inTurn(piece);
+    timer = setTimeout(next, milliseconds);
+  };
+  let timer = setTimeout(next, milliseconds);
+  const stop = () => {
+    clearTimeout(timer);
+    return waiting.splice(0);
+  };
+  return { finish: () => stop().forEach(inTurn), stop };
+}
+
 /**
  * A throttled version of `work`: runs in a task of its own, at most once in so many milliseconds.
  * @param onBeat whether to wait for the next beat; the first call after it did not waits for nothing

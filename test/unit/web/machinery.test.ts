@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FileNumbers, KnownFiles } from '../../../web/src/engine/files.js';
 import { Player } from '../../../web/src/frames/player.js';
 import { following, type Section } from '../../../web/src/results/section.js';
-import { BEAT, inTurn, newsAfter, spaced } from '../../../web/src/schedule.js';
+import { BEAT, inTurn, newsAfter, oneByOne, spaced } from '../../../web/src/schedule.js';
 
 describe('when the page works', () => {
   /** Milliseconds since a time; a timer of none takes one here. */
@@ -59,6 +59,23 @@ describe('when the page works', () => {
       vi.runAllTimers();
       expect(done).toEqual(['next']);
     });
+
+    it('come apart from each other, until the rest is wanted or none', () => {
+      const start = performance.now();
+      const run = () => {
+        const times: number[] = [];
+        const pieces = Array.from({ length: 4 }, () => () => times.push(since(start)(performance.now())));
+        return { times, sequence: oneByOne(pieces, 100) };
+      };
+      const [whole, finished, stopped] = [run(), run(), run()];
+      vi.advanceTimersByTime(250);
+      finished.sequence.finish();
+      stopped.sequence.stop();
+      vi.runAllTimers();
+      expect(whole.times).toEqual([100, 200, 300, 400]);
+      expect(finished.times).toEqual([100, 200, 250, 250]);
+      expect(stopped.times).toEqual([100, 200]);
+    });
   });
 
   describe('calls that are spaced', () => {
@@ -86,6 +103,27 @@ describe('when the page works', () => {
       for (const call of calls) call();
       vi.runAllTimers();
       expect(beats.map(since(start))).toEqual([BEAT / 2, BEAT / 2, (3 * BEAT) / 2, (3 * BEAT) / 2]);
+    });
+
+    it('wait for nothing once what they follow has ended, and are spaced as usual after that', () => {
+      let growing = true;
+      const times: number[] = [];
+      const call = spaced(
+        () => times.push(performance.now()),
+        BEAT,
+        () => growing,
+      );
+      const start = performance.now();
+      call();
+      vi.advanceTimersByTime(BEAT);
+      call();
+      vi.advanceTimersByTime(50);
+      growing = false;
+      call();
+      vi.advanceTimersByTime(50);
+      call();
+      vi.runAllTimers();
+      expect(times.map(since(start))).toEqual([BEAT / 2, BEAT + 50, 2 * BEAT + 50]);
     });
 
     it('do not come any more once they are stopped, waiting ones neither', () => {

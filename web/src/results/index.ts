@@ -20,7 +20,7 @@ import { worstSection } from './worst.js';
 import './results.css';
 import './print.css';
 import { h } from '../dom.js';
-import { inTurn } from '../schedule.js';
+import { oneByOne, type Sequence } from '../schedule.js';
 
 /** Milliseconds between two parts that are made while a run begins: one at a time, for it takes all cores then. */
 const APART = 80;
@@ -40,8 +40,7 @@ export function mountResults(
   let pictures = new MomentPictures(encodes, session);
   let parts: Follower[] = [];
   /** Makes the parts that are not there yet. */
-  let waiting: (() => void)[] = [];
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let making: Sequence | undefined;
   let coloured = '';
   /** How often the parts were made: what is left of an earlier time stops. */
   let built = 0;
@@ -56,7 +55,7 @@ export function mountResults(
     element.hidden = encodes.list.length === 0;
     parts = [];
     built++;
-    clearTimeout(timer);
+    making?.stop();
     element.replaceChildren();
     if (encodes.list.length === 0) return;
     const [charts, folds] = [h('div', { class: 'charts' }), h('div', { class: 'folds' })];
@@ -65,7 +64,7 @@ export function mountResults(
       session.unsaved.value = false;
     };
     const shared = { encodes, view, charts, folds, remedies, pictures, onTaken };
-    waiting = partsOf(shared).map(([make, milliseconds, into = element], i) => () => {
+    const [first, ...others] = partsOf(shared).map(([make, milliseconds, into = element], i) => () => {
       if (generation !== built) return;
       const section = make();
       if (into !== element && !into.isConnected) element.append(into);
@@ -73,21 +72,9 @@ export function mountResults(
       parts.push(following(section, milliseconds, () => encodes.coming));
       if (i === 0) section.update();
     });
-    waiting.shift()?.();
-    if (!encodes.coming) makeRest();
-    else timer = setTimeout(makeNext, APART);
-  }
-
-  function makeNext(): void {
-    const make = waiting.shift();
-    if (!make) return;
-    inTurn(make);
-    timer = setTimeout(makeNext, APART);
-  }
-
-  function makeRest(): void {
-    clearTimeout(timer);
-    for (const make of waiting.splice(0)) inTurn(make);
+    first?.();
+    making = oneByOne(others, APART);
+    if (!encodes.coming) making.finish();
   }
 
   /** Encodes of a run keep the colours with which it began; those of saved reports go by curves and rates. */
@@ -108,7 +95,7 @@ export function mountResults(
   encodes.onGrown = () => {
     colour();
     for (const part of parts) part.update();
-    if (!encodes.coming) makeRest();
+    if (!encodes.coming) making?.finish();
   };
   build();
   encodes.onGrown();
@@ -118,7 +105,7 @@ export function mountResults(
   });
   return () => {
     built++;
-    clearTimeout(timer);
+    making?.stop();
     for (const part of parts) part.close();
     pictures.close();
     stopOutdated();
