@@ -90,7 +90,7 @@ export async function* scoreJobs(
     for (const group of groupsOf(jobs, shared, together)) {
       const work = (settle: Settle) =>
         runGroup({ platform, jobs, shared, group, signal: stop.signal, counter, settle });
-      yield* ends(work, () => stop.abort(new AnyvmafError('aborted', 'The batch was given up.')));
+      yield* ends(work, () => stop.abort(new AnyvmafError('aborted', 'The batch was aborted.')));
     }
   } finally {
     forget();

@@ -21,8 +21,9 @@ export async function scorePair(
   options: ScoreOptions,
   variant: RunVariant = {},
 ): Promise<Report> {
+  const { noReference } = checkOptions(options, SCORE_OPTIONS);
   if (options.samples === undefined) return scoreWhole(platform, request, options, variant);
-  checkRequest(request, checkOptions(options, SCORE_OPTIONS).noReference);
+  checkRequest(request, noReference);
   if (variant.steering) {
     throw usageError(
       'samples and a run that is watched or steered exclude each other; leave one of them out.',

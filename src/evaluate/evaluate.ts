@@ -186,9 +186,7 @@ export async function evaluateOn(
       ...selected.notes,
       ...(lost > 0 ? [`${rowCount(lost)} left out: a feature is missing or not finite there.`] : []),
       ...figures.notes,
-      ...(model.entry?.smoke
-        ? [`The registry calls ${quoted(source)} a model to try loading with, not one to believe.`]
-        : []),
+      ...(model.entry?.smoke ? [`The registry calls ${quoted(source)} a model for load tests only.`] : []),
       ...model.warnings,
       ...warnings,
     ],

@@ -67,7 +67,7 @@ export class Parser<Calls> {
     this.#input = input;
   }
 
-  /** Whether it can be called no more. */
+  /** True once closed. */
   get ended(): boolean {
     return this.#ended;
   }

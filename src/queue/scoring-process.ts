@@ -128,12 +128,7 @@ class OneProcess {
       let frames = 0;
       let watch: NodeJS.Timeout | undefined;
       const stuck = () => {
-        reject(
-          new AnyvmafError(
-            'internal',
-            `nothing was measured for ${STUCK / 60_000} minutes; it was given up.`,
-          ),
-        );
+        reject(new AnyvmafError('internal', `aborted after ${STUCK / 60_000} minutes without progress.`));
         finish();
         this.end().catch(() => {});
       };

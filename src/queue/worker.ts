@@ -177,6 +177,6 @@ export class QueueWorker {
       dead: (most) => this.#connection.dead(most),
     });
     if (swept.merges + swept.resumed > 0)
-      this.#settings.say(`repaired ${swept.merges} merges and ${swept.resumed} pairs that nobody worked on`);
+      this.#settings.say(`repaired ${swept.merges} merges and ${swept.resumed} stalled pairs`);
   }
 }

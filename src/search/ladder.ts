@@ -212,7 +212,7 @@ class Ladder {
   }
 }
 
-/** Qualities that are worth offering: of a model's score neither what nobody watches nor what nobody tells from more. */
+/** Qualities that are worth offering: below 40 VMAF unwatchable, above 96 indistinguishable. */
 function usualRange({ metric }: CompleteMeasure, { models }: LadderOptions) {
   if (metric === scoreName(models)) return { min: 40, max: 96 };
   return { min: Number.NEGATIVE_INFINITY, max: Number.POSITIVE_INFINITY };

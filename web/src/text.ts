@@ -253,7 +253,7 @@ export const text = {
     backend: 'What is to measure is not here',
     processor: 'Measure with the processor',
     usage: 'A setting cannot be used',
-    other: 'Something went wrong',
+    other: 'Unexpected error',
     memoryAdvice: 'Close other tabs, or use fewer threads or a shorter range, and try again.',
     ioAdvice: 'The file may have been moved, changed or deleted since it was chosen. Choose it again.',
     wasmAdvice:
@@ -340,7 +340,8 @@ export const text = {
     },
     findings: {
       severity: { error: 'Error', warning: 'Warning', info: 'Note' },
-      found: (count: number) => (count === 1 ? 'What was found: 1 thing' : `What was found: ${count} things`),
+      found: (count: number) =>
+        count === 1 ? '1 note about the comparison' : `${count} notes about the comparison`,
     },
     chart: {
       heading: 'Frame by frame',

@@ -101,7 +101,7 @@ export async function* followBatch(
       const frames = packed && Buffer.from(await read(packed), 'base64');
       if (isLineOf(line, job)) yield { done, line, ...(frames && { frames }) };
       else
-        yield { done, failure: { code: 'io', message: 'the queue held a result of this job that is none' } };
+        yield { done, failure: { code: 'io', message: 'the queue returned a malformed result of this job' } };
       await files.clear(job.key, true, packed ? [kept, packed] : [kept]);
     }
   } catch (error) {

@@ -27,7 +27,7 @@ const ALIGN_OPTIONS = [
     {
       name: 'window',
       argument: 'N',
-      help: 'try offsets from -N to N frames, 1 to 1000 (default: 50, and more while that does not tell)',
+      help: 'try offsets from -N to N frames, 1 to 1000 (default: 50, widened if ambiguous)',
     },
     { name: 'json', help: 'the result as JSON' },
     { name: 'help', help: 'show this help', last: true },

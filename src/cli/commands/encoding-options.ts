@@ -179,7 +179,7 @@ export function resultOf<Draft extends CurveDraft>(
   const [source, ...more] = positionals.map(localPath);
   if (source === undefined || more.length > 0) {
     const found = source === undefined ? 'none was given' : `${positionals.length} were given`;
-    throw usageError(`${command} takes one source, but ${found}; '${command} --help' says more`);
+    throw usageError(`${command} takes one source, but ${found}; see '${command} --help'`);
   }
   return { result: { source, outputs, format, quiet }, options };
 }

@@ -40,7 +40,7 @@ export const NATIVE_OPTIONS = grouped(RUNNING, [
     help: 'the installed vmaf, or an ffmpeg or ffprobe with the libvmaf filter (default: VMAF_BIN, then PATH)',
   },
   { name: 'cpumask', argument: 'MASK', help: 'native backends: SIMD levels not to use' },
-  { name: 'gpumask', argument: 'MASK', help: 'native backends: operations that a GPU is not to do' },
+  { name: 'gpumask', argument: 'MASK', help: 'native backends: GPU operations to disable' },
   { name: 'sycl_device', argument: 'N', help: 'backend sycl: number of the device' },
   { name: 'hip_device', argument: 'N', help: 'backend hip: number of the device' },
   { name: 'metal_device', argument: 'N', help: 'backend metal: number of the device' },

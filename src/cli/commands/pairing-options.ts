@@ -58,7 +58,7 @@ export const PAIRING_OPTIONS = grouped(
     {
       name: 'window',
       argument: 'N',
-      help: 'offset auto tries offsets from -N to N frames, 1 to 1000 (default: 50, and more while that does not tell)',
+      help: 'offset auto tries offsets from -N to N frames, 1 to 1000 (default: 50, widened if ambiguous)',
     },
     {
       name: 'range',
@@ -83,7 +83,7 @@ export const PAIRING_OPTIONS = grouped(
     {
       name: 'color-range',
       argument: 'RANGE',
-      help: 'convert samples of the other range: limited or full; what states none is limited',
+      help: 'convert samples of the other range: limited or full; untagged counts as limited',
     },
     {
       name: 'matrix',
@@ -216,9 +216,7 @@ export function refuseUnusedHosts(
  */
 export function checkPairingOptions(options: PairingOptions): void {
   if (options.window !== undefined && options.offset !== 'auto') {
-    throw usageError(
-      '--window says how far --offset auto searches, but the offset is not searched; leave out --window, or add --offset auto',
-    );
+    throw usageError('--window requires --offset auto; add that, or leave out --window');
   }
   if (options.crop && (options.cropReference ?? options.cropDistorted) !== undefined) {
     throw usageError(

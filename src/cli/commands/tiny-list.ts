@@ -74,7 +74,7 @@ function listing(list: readonly TinyRegistryEntry[], width: number): string {
         `${description ?? notes ?? ''}${experimental === undefined ? '' : ` Values are ${experimental}.`}`,
     ),
   ]);
-  return `Tiny models, for --tiny-model ID; '${NAME} describe ID' says more:\n\n${twoColumns(rows, width)}\n`;
+  return `Tiny models, for --tiny-model ID; see '${NAME} describe ID':\n\n${twoColumns(rows, width)}\n`;
 }
 
 /** The state of a device, for a table. */

@@ -33,7 +33,7 @@ export const TINY_OPTIONS = grouped(
     {
       name: 'tiny-threads',
       argument: 'N',
-      help: 'threads of one session on the CPU (0: as the runtime likes; default: one per worker)',
+      help: 'threads of one session on the CPU (0: runtime default; default: one per worker)',
     },
     { name: 'tiny-fp16', help: 'compute in half precision where the device does (OpenVINO, TensorRT)' },
     {

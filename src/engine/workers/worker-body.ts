@@ -206,7 +206,7 @@ class Work {
     if (!this.#chunks) throw new Error('measure was asked of a worker without videos');
     let pairs = 0;
     const measured = await this.#chunks.measure(chunk, () => {
-      if (this.#aborted) throw new AnyvmafError('aborted', 'The run was given up.');
+      if (this.#aborted) throw new AnyvmafError('aborted', 'The run was aborted.');
       pairs++;
       const now = performance.now();
       if (now - this.#sent < PROGRESS_TIME) return undefined;

@@ -159,7 +159,7 @@ export class WorkerPool {
 
   /** Terminates every worker at once; callers that still wait get an error. May be called twice. */
   async terminate(): Promise<void> {
-    this.#fail(new AnyvmafError('aborted', 'The run was given up before it was done.'));
+    this.#fail(new AnyvmafError('aborted', 'The run was aborted before it was done.'));
     this.#wake();
     await Promise.all([...this.#gpus.keys()].map((number) => this.#endGpu(number)));
     await Promise.all(this.#workers.map((worker) => worker.terminate()));

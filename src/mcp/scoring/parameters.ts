@@ -136,12 +136,7 @@ const tinyParameters = {
     .default('auto')
     .describe('What runs it; any but auto is never replaced.'),
   dnn_ep: z.enum(TINY_DEVICE_CHOICES).describe('Another name of tiny_device.').optional(),
-  tiny_threads: z
-    .int()
-    .min(0)
-    .max(1024)
-    .describe('Threads of one session; 0: as its runtime likes.')
-    .optional(),
+  tiny_threads: z.int().min(0).max(1024).describe('Threads of one session; 0: runtime default.').optional(),
   tiny_fp16: flag('Half precision (OpenVINO, TensorRT).'),
   tiny_precision: z.enum(TINY_PRECISIONS).default('auto').describe('Of a model with an 8-bit version.'),
   tiny_model_verify: flag('Only a model that its registry signs.'),

@@ -197,7 +197,7 @@ function* lengthFindings(
   yield finding(
     'duration',
     shifted ? 'info' : 'warning',
-    `distorted lasts ${rounded(dis)} s but reference ${rounded(ref)} s; what only one of them shows is not compared.`,
+    `distorted lasts ${rounded(dis)} s but reference ${rounded(ref)} s; only the overlap is compared.`,
     [Number(rounded(ref)), Number(rounded(dis))],
     shifted ? undefined : commonPart(reference, distorted),
   );
@@ -310,7 +310,7 @@ function* timestampFindings(
       'missing-frames',
       uncompared ? severity : 'info',
       uncompared
-        ? `${places.join(', and ')}; at these times a neighbouring frame stands in.`
+        ? `${places.join(', and ')}; at these times the nearest frame is used.`
         : `${places.join(', and ')}; every frame of reference is compared with the one at its time.`,
       [ref ? missing(gaps.reference) : null, dis ? missing(gaps.distorted) : null],
       uncompared ? fix : undefined,

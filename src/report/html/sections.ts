@@ -29,8 +29,8 @@ ${code !== undefined && html`<div class="more"><code>${code}</code>${values !== 
     },
   );
   if (items.length === 0) return undefined;
-  const count = items.length === 1 ? '1 thing' : `${items.length} things`;
-  return html`<details open class="found"><summary>What was found: ${count}</summary><ul class="findings">${items}</ul></details>`;
+  const count = items.length === 1 ? '1 note' : `${items.length} notes`;
+  return html`<details open class="found"><summary>${count} about the comparison</summary><ul class="findings">${items}</ul></details>`;
 }
 
 /** Encodes that could not be scored. */

@@ -301,9 +301,9 @@ it('says a cause once, with the encodes that share it, and folds all that was fo
   const page = text([named('a.mp4'), named('b.mp4')]);
   expect(page.match(/class="flaw-note"/g)).toHaveLength(1);
   expect(page).toMatch(/class="flaw-note"[^>]*>a\.mp4, b\.mp4: <b>do not trust this score:/);
-  expect(page).toContain('<details open class="found"><summary>What was found: 2 things</summary>');
-  expect(text(scored([80, 90], { preflight: [info] }))).toContain('What was found: 1 thing<');
-  expect(text(scored([80, 90], { preflight: [] }))).not.toContain('What was found');
+  expect(page).toContain('<details open class="found"><summary>2 notes about the comparison</summary>');
+  expect(text(scored([80, 90], { preflight: [info] }))).toContain('1 note about the comparison<');
+  expect(text(scored([80, 90], { preflight: [] }))).not.toContain('about the comparison');
 });
 
 it('has a page for features only, for one frame and for values that are not finite', () => {

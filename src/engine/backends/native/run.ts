@@ -323,7 +323,7 @@ function refuseShort(log: NativeLog, { pairs }: Extent, subsample: number, name:
   if (log.series.length === 0 || found >= expected) return;
   throw new AnyvmafError(
     'backend',
-    `${name} scored ${found} frames, but ${expected} were given to it; its log is not to be trusted.`,
+    `${name} scored ${found} frames, but ${expected} were given to it; its log was discarded.`,
   );
 }
 
