@@ -188,6 +188,8 @@ class Door {
       return;
     }
     json(response, 200, reply);
+    // A client that does not read is dropped.
+    response.setTimeout(IDLE);
     this.#streams.send('message', reply);
   }
 
