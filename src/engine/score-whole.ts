@@ -9,7 +9,7 @@ import type { OpenDecoder } from '../media/pairing/prepare.js';
 import { buildReport } from '../report/build.js';
 import type { Report } from '../report/types.js';
 import { prepareBackend } from './backends/open.js';
-import { type CheckedOptions, checkOptions, checkRequest, SCORE_OPTIONS } from './contract/options.js';
+import type { CheckedOptions } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type { ScoreOptions, ScoreRequest } from './contract/types.js';
 import { identifyInputs, RunInputs } from './inputs/open.js';
@@ -40,41 +40,35 @@ export interface RunVariant {
   readonly steering?: Steering;
 }
 
+/** A call of {@link scoreWhole}. */
+interface Call {
+  readonly platform: Platform;
+  readonly request: ScoreRequest;
+  readonly options: ScoreOptions;
+  /** The same options. */
+  readonly checked: CheckedOptions;
+  readonly variant?: RunVariant;
+}
+
 /**
- * Scores all pairs of frames of a request.
+ * Scores all pairs of frames of a request that was checked.
  * @throws {AnyvmafError} as the public `score`; the signal's reason when aborted
  */
-export async function scoreWhole(
-  platform: Platform,
-  request: ScoreRequest,
-  options: ScoreOptions,
-  variant: RunVariant = {},
-): Promise<Report> {
-  const checked = checkOptions(options, SCORE_OPTIONS);
-  checkRequest(request, checked.noReference);
-  return withinLimit(options, async (limited) => {
-    const scope = new Scope(limited.signal);
+export function scoreWhole(call: Call): Promise<Report> {
+  return withinLimit(call.options, async (options) => {
+    const scope = new Scope(options.signal);
     try {
-      return await unlessAborted(
-        limited.signal,
-        run({ platform, request, options: limited, checked, variant }, scope),
-      );
+      return await unlessAborted(options.signal, run({ ...call, options }, scope));
     } finally {
       await scope.close();
     }
   });
 }
 
-/** A call of {@link scoreWhole}. */
-interface Call {
-  readonly platform: Platform;
-  readonly request: ScoreRequest;
-  readonly options: ScoreOptions;
-  readonly checked: CheckedOptions;
-  readonly variant: RunVariant;
-}
-
-async function run({ platform, request, options, checked, variant }: Call, scope: Scope): Promise<Report> {
+async function run(
+  { platform, request, options, checked, variant = {} }: Call,
+  scope: Scope,
+): Promise<Report> {
   const { openDecoder, inspection, steering } = variant;
   // Load inputs and models concurrently; report errors of inputs before those of models.
   const inputs = new RunInputs(identifyInputs(platform, request, checked, scope.signal, inspection));

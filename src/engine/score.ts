@@ -21,9 +21,9 @@ export async function scorePair(
   options: ScoreOptions,
   variant: RunVariant = {},
 ): Promise<Report> {
-  const { noReference } = checkOptions(options, SCORE_OPTIONS);
-  if (options.samples === undefined) return scoreWhole(platform, request, options, variant);
-  checkRequest(request, noReference);
+  const checked = checkOptions(options, SCORE_OPTIONS);
+  checkRequest(request, checked.noReference);
+  if (options.samples === undefined) return scoreWhole({ platform, request, options, checked, variant });
   if (variant.steering) {
     throw usageError(
       'samples and a run that is watched or steered exclude each other; leave one of them out.',

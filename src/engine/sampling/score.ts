@@ -92,7 +92,12 @@ export async function scoreSampled(
 
 /** A video that is hardly longer than its samples. */
 async function scoreAll(platform: Platform, request: ScoreRequest, options: ScoreOptions): Promise<Report> {
-  const report = await scoreWhole(platform, request, options);
+  const report = await scoreWhole({
+    platform,
+    request,
+    options,
+    checked: checkOptions(options, SCORE_OPTIONS),
+  });
   const said = 'Nothing was sampled: the video is so short that all of it was scored.';
   return { ...report, warnings: [...report.warnings, said] };
 }
@@ -197,7 +202,9 @@ async function scoreDrawn(sampling: Sampling): Promise<Report> {
     const from = Math.max(0, start - lead);
     const until = Math.min(total, start + drawn.length + TRAIL);
     const range = { unit: 'frames', start: first + from, end: first + until } as const;
-    const report = await scoreWhole(platform, request, { ...shared, offset, range, preflight: false });
+    const own: ScoreOptions = { ...shared, offset, range, preflight: false };
+    const checked = checkOptions(own, SCORE_OPTIONS);
+    const report = await scoreWhole({ platform, request, options: own, checked });
     const frames = report.frames
       .map(({ frameNum, metrics }) => ({ frameNum: frameNum + from, metrics }))
       .filter(({ frameNum }) => frameNum >= start && frameNum < start + drawn.length);
