@@ -17,12 +17,12 @@ import { FeatureTable } from './table/read.js';
  * Base time limit in milliseconds, and the amount of data that extends it by one millisecond: four times what a processor of
  * its own takes.
  */
-const SILENCE = 2000;
+const SILENCE = 4000;
 const BYTES_PER_MILLISECOND = 5000;
 const ROWS_PER_MILLISECOND = 125;
 
 /** Time limit in milliseconds for a runtime to start a model or to run one batch. */
-const RUNTIME_SILENCE = 60_000;
+const RUNTIME_SILENCE = 80_000;
 
 /** The functions of an evaluation thread. */
 export function serveEvaluation(tiny: TinyPlatform, monitor: Monitor): Served<EvaluationCalls> {

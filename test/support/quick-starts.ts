@@ -16,9 +16,9 @@ import { hasFfmpeg } from './encode.js';
 export const noForkServer =
   process.platform !== 'linux'
     ? 'Linux only'
-    : spawnSync('cc', ['--version']).status === 0
+    : spawnSync('cc', ['-static', '-o', '/dev/null', pathOf('fork-server.c')]).status === 0
       ? ''
-      : 'cc is not installed';
+      : 'cc does not build it';
 
 export default async function setup(): Promise<(() => Promise<void>) | undefined> {
   const { PATH } = process.env;
@@ -76,6 +76,9 @@ export async function stop(server: ChildProcess): Promise<void> {
 }
 
 function compile(source: string, ...args: readonly string[]): void {
-  const path = fileURLToPath(new URL(source, import.meta.url));
-  execFileSync('cc', ['-O2', '-Wall', '-Wextra', '-Werror', ...args, path]);
+  execFileSync('cc', ['-O2', '-Wall', '-Wextra', ...args, pathOf(source)]);
+}
+
+function pathOf(source: string): string {
+  return fileURLToPath(new URL(source, import.meta.url));
 }

@@ -19,7 +19,7 @@ const SMALL = 8 << 20;
  * Milliseconds without a sign of life, to begin with, and bytes that explain another one of them: four times what a file takes
  * that its reader has a processor for.
  */
-const SILENCE = 2000;
+const SILENCE = 4000;
 const BYTES_PER_MILLISECOND = 5000;
 const MOST_SILENCE = 40_000;
 

@@ -528,7 +528,7 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
     await using _gate = gate;
     const url = `${redis.url}?queue=late`;
     const out = files.at('late.jsonl');
-    await using _ = await workAt(url, way, '--max-seconds', '8');
+    await using _ = await workAt(url, way, '--max-seconds', '12');
     gate.shut();
     const jobs = files.put(
       'media/late.csv',
@@ -538,7 +538,7 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
     gate.open();
     expect(ran).toMatchObject({ code: 2, stdout: expect.stringContaining('3 jobs; 2 failed') });
     expect(linesOf(out).map(({ error }) => error && [error.code, error.message])).toEqual([
-      ['resource', 'it took longer than 8 s, the limit of the worker (--max-seconds)'],
+      ['resource', 'it took longer than 12 s, the limit of the worker (--max-seconds)'],
       ['resource', expect.stringContaining('--max-seconds is 0.5, but scoring took longer')],
       undefined,
     ]);
