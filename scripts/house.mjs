@@ -4,8 +4,7 @@
  *
  *   node scripts/house.mjs [--list MEASURE]
  *
- * --list  names what one line of the table counts: one-importer, circles, folder-circles, long, repeats, size, range, bound, or
- *         an option
+ * --list  names what one line of the table counts: one-importer, circles, folder-circles, long, repeats, size, or an option
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -29,12 +28,8 @@ const OPTIONS = [
   'skipReference',
   'noReference',
 ];
-/** Regular expressions that take apart what users write. */
-const GRAMMARS = {
-  size: /\/[^/\n]*\\d[^/\n]*\)\[?[x×][^/\n]*\\d[^/\n]*\//,
-  range: /\/[^/\n]*\\d[^/\n]*\)\(?\??:?-[^/\n]*\\d[^/\n]*\//,
-  bound: /\/[^/\n]*[<>]=[^/\n]*\/[a-z]*/,
-};
+/** A regular expression that takes a size apart. */
+const SIZE = /\/[^/\n]*\\d[^/\n]*\)\[?[x×][^/\n]*\\d[^/\n]*\//;
 
 const sources = ['src', 'web/src'].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
@@ -154,7 +149,7 @@ const counted = {
   'folder-circles': () => circles(within(dirname)).map((group) => group.join(' ')),
   long: () => sources.flatMap(longFunctions),
   repeats,
-  ...Object.fromEntries(Object.entries(GRAMMARS).map(([name, pattern]) => [name, () => naming(pattern)])),
+  size: () => naming(SIZE),
   ...Object.fromEntries(OPTIONS.map((name) => [name, () => naming(new RegExp(`\\b${name}\\b`))])),
 };
 
@@ -165,8 +160,6 @@ const WORDS = {
   long: `functions over ${SCREEN} lines`,
   repeats: `runs of ${REPEAT} lines that stand twice`,
   size: 'files that parse WxH',
-  range: 'files that parse a range',
-  bound: 'files that parse a bound',
 };
 
 const [flag, wanted] = process.argv.slice(2);

@@ -79,10 +79,11 @@ export function spaced(
   let beating = false;
   let last = Number.NEGATIVE_INFINITY;
   const call = () => {
-    const ended = beating && !onBeat();
+    const beats = onBeat();
+    const ended = beating && !beats;
     if (stopped || (timer !== undefined && !ended)) return;
     clearTimeout(timer);
-    beating = onBeat();
+    beating = beats;
     const now = performance.now();
     const soon = ended ? now : Math.max(now, last + milliseconds);
     const at = beating ? Math.ceil(soon / BEAT) * BEAT : soon;
