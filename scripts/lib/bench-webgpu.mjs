@@ -349,30 +349,24 @@ class Pairs {
 async function reportApart({ median, report }, name, measurer, pairs, count) {
   const { device } = measurer;
   const clock = device.features.has('timestamp-query') ? new Clock(device) : undefined;
-  const parts = { writes: [], upload: [], kernels: [], rest: [] };
-  const writeBuffer = device.queue.writeBuffer.bind(device.queue);
-  let writing = 0;
-  device.queue.writeBuffer = (...args) => {
-    const started = performance.now();
-    writeBuffer(...args);
-    writing += performance.now() - started;
-  };
+  const parts = { submitting: [], upload: [], kernels: [], rest: [] };
   for (let index = 0; index < count; index++) {
     const slot = pairs.fill();
-    writing = 0;
-    const started = performance.now();
     clock?.begin();
-    await pairs.measure(slot);
+    const started = performance.now();
+    const measured = pairs.measure(slot);
+    const submitting = performance.now() - started;
+    await measured;
     const whole = performance.now() - started;
-    const { upload = writing, kernels = 0 } = (await clock?.read()) ?? {};
-    parts.writes.push(writing);
+    const { upload = submitting, kernels = 0 } = (await clock?.read()) ?? {};
+    parts.submitting.push(submitting);
     parts.upload.push(upload);
     parts.kernels.push(kernels);
     parts.rest.push(Math.max(0, whole - upload - kernels));
   }
   clock?.close();
   const row = (what, values) => report(`${name}, one pair at a time, ${what}, ms`, median(values).toFixed(2));
-  row('upload as this thread sees it (time in writeBuffer)', parts.writes);
+  row('until it is submitted (samples copied to staging memory, commands)', parts.submitting);
   if (!clock) {
     row('kernels and read-back together (this GPU has no timestamp queries)', parts.rest);
     return;

@@ -21,7 +21,8 @@ export function adapterName({
   description,
   software,
 }: NonNullable<ReportMeasurer['adapter']>): string {
-  const name = description || [vendor, device || architecture].filter((part) => part !== '').join(' ');
+  // Dawn describes the driver, and names the device. Of a software adapter the driver tells more.
+  const name = (software ? '' : device) || description || `${vendor} ${device || architecture}`.trim();
   return `${name || 'without a name'}${software ? ' (software)' : ''}`;
 }
 

@@ -167,7 +167,8 @@ export interface ScoreOptions extends PairingOptions {
   /**
    * Number of workers, limited to the number of chunks. 0 runs in the calling thread and blocks it while a frame is
    * measured. Default: the number of cores, fewer for short clips; runs of unknown length, including every scorer, are
-   * assumed to have 500 frames. The backend `hybrid` needs at least 1, and adds the GPU's worker.
+   * assumed to have 500 frames. The backend `hybrid` needs at least 1, and adds the GPU's worker;
+   * its default is two fewer, for that worker and the thread that reads.
    */
   readonly threads?: number;
   /** Most workers if `threads` is not set, for programs that share a machine. Default: the number of cores. */

@@ -116,7 +116,7 @@ class Dispatcher {
     const worker = this.#workers[number];
     const next = this.#next;
     if (!worker || !next || this.#ended || this.#stopped() || this.#pool.share(number) === 0) return false;
-    if (worker.chunks > 1 || (worker.chunks === 1 && !this.#ahead(next))) return false;
+    if (worker.chunks > 1 || (worker.chunks === 1 && !this.#mayHoldTwo(number, next))) return false;
     if (this.#balance?.leaves(number, next.count, this.#left(next))) return false;
     const chunk = this.#join(number, next);
     this.#balance?.give(number, chunk.count);
@@ -126,6 +126,11 @@ class Dispatcher {
     if (wait) wait.then(post).catch(this.#refuse);
     else post();
     return true;
+  }
+
+  /** Whether a worker may be given a chunk while it is at another. Beside a GPU, the core's workers take too long for that. */
+  #mayHoldTwo(number: number, next: Chunk): boolean {
+    return this.#ahead(next) && (!this.#balance || this.#pool.gpus.has(number));
   }
 
   /** Takes as many chunks as one as are a worker's share, if there are. */

@@ -136,6 +136,8 @@ async function openGpu(platform: Platform): Promise<GpuKind> {
   throw new AnyvmafError('backend', 'A GPU cannot be used here', { hints: ['use the backend cpu'] });
 }
 
+/** Pairs in a chunk where a GPU takes part: it must not wait at the end for a worker with a long one. */
+const BESIDE_A_GPU = 4;
 /** Workers with GPUs, each of which has a device and frames of its own. */
 const MOST_GPU_WORKERS = 4;
 
@@ -166,8 +168,13 @@ export async function measureOnWorkers(run: Run, staff: Staff): Promise<Extent> 
     ...(gate ? { gate } : { ahead: (chunk: Chunk) => mayWait(chunk, bound, workers), gate: steered?.gate }),
     stopped: steered?.stopped,
   };
-  const chunks = cutChunks(bound, workers, chunkFrames, first);
-  const { threads } = staff;
+  const { threads, gpu } = staff;
+  const chunks = cutChunks(
+    bound,
+    workers,
+    chunkFrames ?? (gpu === 'shared' ? BESIDE_A_GPU : undefined),
+    first,
+  );
   const stored = steered && descriptor && storedExtras(run, { ...run.setup, pair: descriptor }, threads);
   const extent = await pool.unlessFailed(
     descriptor

@@ -162,37 +162,49 @@ describe('chunks in hand', () => {
 describe('chunks of a GPU and workers', () => {
   afterEach(() => vi.restoreAllMocks());
 
+  /** Milliseconds until all pairs are measured. @param times of a pair, by worker; the first has the GPU */
+  async function simulate(times: readonly number[], total: number, chunkFrames?: number) {
+    let now = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => now);
+    const size = times.length;
+    const ahead = (chunk: Chunk) => mayWait(chunk, total, size);
+    const { workers, added, extent } = start(size, cutChunks(total, size, chunkFrames), { ahead, total }, 1);
+    const begun = times.map(() => 0);
+    const ends = times.map(() => 0);
+    for (;;) {
+      const due = workers.map(({ chunks: [chunk] }, i) =>
+        chunk ? (begun[i] ?? 0) + chunk.count * (times[i] ?? 0) : Number.POSITIVE_INFINITY,
+      );
+      const first = Math.min(...due);
+      if (first === Number.POSITIVE_INFINITY) break;
+      const idle = workers.map(({ chunks }) => chunks.length === 0);
+      const worker = due.indexOf(first);
+      now = first;
+      ends[worker] = first;
+      begun[worker] = first;
+      workers[worker]?.finish();
+      for (const [i, was] of idle.entries()) if (was) begun[i] = now;
+    }
+    expect((await extent).pairs).toBe(total);
+    expect(added.length).toBeGreaterThan(0);
+    return Math.max(...ends);
+  }
+
   it.each([0.1, 0.5, 1, 4, 40])(
     'end together where the GPU is %f times as fast as a worker',
     async (speed) => {
-      let now = 0;
-      vi.spyOn(performance, 'now').mockImplementation(() => now);
       const [total, perPair] = [4000, 40];
-      const times = [perPair / speed, perPair, perPair];
-      const ahead = (chunk: Chunk) => mayWait(chunk, total, times.length);
-      const { workers, added, extent } = start(3, cutChunks(total, 3), { ahead, total }, 1);
-      const begun = times.map(() => 0);
-      const ends = times.map(() => 0);
-      for (;;) {
-        const due = workers.map(({ chunks: [chunk] }, i) =>
-          chunk ? (begun[i] ?? 0) + chunk.count * (times[i] ?? 0) : Number.POSITIVE_INFINITY,
-        );
-        const first = Math.min(...due);
-        if (first === Number.POSITIVE_INFINITY) break;
-        const idle = workers.map(({ chunks }) => chunks.length === 0);
-        const worker = due.indexOf(first);
-        now = first;
-        ends[worker] = first;
-        begun[worker] = first;
-        workers[worker]?.finish();
-        for (const [i, was] of idle.entries()) if (was) begun[i] = now;
-      }
-      expect((await extent).pairs).toBe(total);
-      expect(added.length).toBeGreaterThan(0);
-      const ideal = (total * perPair) / (2 + speed);
-      expect(Math.max(...ends) / ideal).toBeLessThan(1.05);
+      const taken = await simulate([perPair / speed, perPair, perPair], total);
+      expect((taken * (2 + speed)) / (total * perPair)).toBeLessThan(1.05);
     },
   );
+
+  it('end together in a short run, in which a worker has but a few', async () => {
+    const [total, perPair, speed, cores] = [240, 75, 40, 14];
+    const times = [perPair / speed, ...Array.from({ length: cores }, () => perPair)];
+    const taken = await simulate(times, total, 4);
+    expect((taken * (cores + speed)) / (total * perPair)).toBeLessThan(1.3);
+  });
 
   it('are all measured when the GPU is lost', async () => {
     let now = 0;

@@ -163,7 +163,9 @@ export class CoreMeasurement implements PlannedMeasurement {
 
   #threads(expected: number | null): number {
     const { platform, checked } = this.#run;
-    const cores = Math.min(platform.parallelism, checked.maxThreads);
+    const most = Math.min(platform.parallelism, checked.maxThreads);
+    // The thread that reads and the GPU's worker need a core each, or the GPU waits for frames.
+    const cores = checked.backend === 'hybrid' ? Math.max(1, most - 2) : most;
     const chosen = checked.threads ?? chooseThreads(cores, this.#plan.features.extraction, expected);
     // What reads for a GPU does it aside, unless asked not to.
     const asked = checked.backend === 'webgpu' || checked.backend === 'hybrid';

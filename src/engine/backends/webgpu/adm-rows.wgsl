@@ -1,7 +1,7 @@
 // adm-rows.wgsl - sums of the rows of a scale: of the denominator's bands, then of each parameter set's numerators. The
 // pieces of a row are joined first, since each row is rounded by itself (spec 4.8).
 
-const INVOCATIONS = 64u;
+const INVOCATIONS = 256u;
 
 @group(0) @binding(1) var<storage, read> pieces: array<vec2u>;
 @group(0) @binding(2) var<storage, read> denominator: array<vec2u>;

@@ -8,6 +8,7 @@ import type { Gpu } from './kernel.js';
 /** What buffers are for: WebGPU's `GPUBufferUsage`, which is no global in Node. */
 export const BufferUsage = {
   MAP_READ: 0x1,
+  MAP_WRITE: 0x2,
   COPY_SRC: 0x4,
   COPY_DST: 0x8,
   UNIFORM: 0x40,
@@ -15,8 +16,8 @@ export const BufferUsage = {
   QUERY_RESOLVE: 0x200,
 } as const;
 
-/** WebGPU's `GPUMapMode.READ`. */
-export const MAP_READ = 1;
+/** WebGPU's `GPUMapMode`, likewise. */
+export const MapMode = { READ: 1, WRITE: 2 } as const;
 
 /** The GPU went away in the middle: what it has not measured, others can. */
 export class GpuLostError extends AnyvmafError {

@@ -7,10 +7,11 @@ import type { CoreCall, PlaneArgument } from '../../../core/kernel.js';
 import type { FrameSlot, Measurer } from '../measurer.js';
 import { callsOf, startRecord } from '../pairs.js';
 import { type ExtractionPlan, historyNeeds, type RecordLayout, recordLayout } from '../types.js';
-import { BufferUsage, GpuLostError, MAP_READ, type OpenDevice } from './device.js';
+import { BufferUsage, GpuLostError, type OpenDevice } from './device.js';
 import { GPU_FUNCTIONS } from './index.js';
 import type { Encode, GpuKernel } from './kernel.js';
 import { Pictures } from './pictures.js';
+import { Transfer } from './transfer.js';
 
 /** Pairs in flight: while one is measured, the next is uploaded and the one before is read back. */
 const SLOTS = 3;
@@ -43,9 +44,9 @@ export class GpuMeasurer implements Measurer {
   readonly #results: GPUBuffer;
   readonly #bound: readonly Bound[];
   readonly #places: number;
-  /** Copies of the results that wait for a pair. */
-  readonly #idle: GPUBuffer[];
-  readonly #readbacks: readonly GPUBuffer[];
+  /** Transfers that wait for a pair. */
+  readonly #idle: Transfer[];
+  readonly #transfers: readonly Transfer[];
   /** Rejects each pair in flight. */
   readonly #inFlight = new Set<(error: AnyvmafError) => void>();
   /** Ends listening to the device. */
@@ -68,12 +69,11 @@ export class GpuMeasurer implements Measurer {
       bytes += Math.ceil((words * 4) / ALIGNMENT) * ALIGNMENT;
       return offset;
     });
-    const { STORAGE, COPY_SRC, COPY_DST } = BufferUsage;
+    const { STORAGE, COPY_SRC } = BufferUsage;
     this.#results = device.createBuffer({ label: 'results', size: bytes, usage: STORAGE | COPY_SRC });
-    this.#readbacks = Array.from({ length: SLOTS }, () =>
-      device.createBuffer({ label: 'read-back', size: bytes, usage: BufferUsage.MAP_READ | COPY_DST }),
-    );
-    this.#idle = [...this.#readbacks];
+    const uploaded = this.#reference.bytes + this.#distorted.bytes;
+    this.#transfers = Array.from({ length: SLOTS }, () => new Transfer(device, uploaded, bytes));
+    this.#idle = [...this.#transfers];
     this.#bound = kernels.map((kernel, i) => this.#bind(kernel, offsets[i] as number));
     this.#forget = gpu.onFailure((error) => this.#reject(error));
   }
@@ -125,14 +125,14 @@ export class GpuMeasurer implements Measurer {
     if (due.length === 0) return Promise.resolve();
     const failure = this.#gpu.failure ?? (this.#closed ? closed() : undefined);
     if (failure) return Promise.reject(failure);
-    const readback = this.#idle.pop();
-    if (!readback) throw new AnyvmafError('internal', `More than ${SLOTS} pairs are in flight.`);
+    const transfer = this.#idle.pop();
+    if (!transfer) throw new AnyvmafError('internal', `More than ${SLOTS} pairs are in flight.`);
     for (const [, call] of due) {
       for (const { of, plane, back } of planeArguments(call))
-        this.#picturesOf(of).upload(index - back, plane);
+        this.#picturesOf(of).upload(index - back, plane, transfer);
     }
-    this.#submit(index, due, readback);
-    return this.#take(due, readback, record);
+    this.#submit(index, due, transfer);
+    return this.#take(due, transfer, record);
   }
 
   /** No call that a GPU measures writes heatmaps. */
@@ -146,7 +146,8 @@ export class GpuMeasurer implements Measurer {
     this.#reject(closed());
     for (const { kernel } of this.#bound) kernel.close();
     for (const pictures of [this.#reference, this.#distorted]) pictures.close();
-    for (const buffer of [this.#results, ...this.#readbacks]) buffer.destroy();
+    for (const transfer of this.#transfers) transfer.close();
+    this.#results.destroy();
   }
 
   #reject(error: AnyvmafError): void {
@@ -169,44 +170,43 @@ export class GpuMeasurer implements Measurer {
     return { kernel, offset, encodes };
   }
 
-  #submit(index: number, due: ReturnType<typeof callsOf>, readback: GPUBuffer): void {
-    const { device } = this.#gpu;
-    const encoder = device.createCommandEncoder();
-    const pass = encoder.beginComputePass();
-    const dispatch = pass.dispatchWorkgroups.bind(pass);
-    pass.dispatchWorkgroups = (...groups) => {
-      this.dispatches++;
-      dispatch(...groups);
+  #submit(index: number, due: ReturnType<typeof callsOf>, transfer: Transfer): void {
+    const encoder = this.#gpu.device.createCommandEncoder();
+    const work = () => {
+      const pass = encoder.beginComputePass();
+      const dispatch = pass.dispatchWorkgroups.bind(pass);
+      pass.dispatchWorkgroups = (...groups) => {
+        this.dispatches++;
+        dispatch(...groups);
+      };
+      for (const [i] of due) this.#bound[i]?.encodes[index % this.#places]?.(pass);
+      pass.end();
     };
-    for (const [i] of due) this.#bound[i]?.encodes[index % this.#places]?.(pass);
-    pass.end();
-    encoder.copyBufferToBuffer(this.#results, 0, readback, 0, readback.size);
-    device.queue.submit([encoder.finish()]);
+    transfer.submit(encoder, work, this.#results);
   }
 
   /** Waits for the results of a pair, and writes them to its record. */
-  #take(due: ReturnType<typeof callsOf>, readback: GPUBuffer, record: Float64Array): Promise<void> {
+  #take(due: ReturnType<typeof callsOf>, transfer: Transfer, record: Float64Array): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#inFlight.add(reject);
-      const read = () => {
+      const read = (results: ArrayBuffer) => {
         if (this.#gpu.failure) throw this.#gpu.failure;
-        const results = readback.getMappedRange();
         for (const [i, { fields }] of due) {
           const { kernel, offset } = this.#bound[i] as Bound;
           const at = this.layout.calls[i] as number;
           kernel.read(new Uint32Array(results, offset, kernel.words), record.subarray(at, at + fields));
         }
-        readback.unmap();
-        this.#idle.push(readback);
       };
-      readback
-        .mapAsync(MAP_READ)
-        .then(read)
+      transfer
+        .take(read)
         // What is told first when the device is lost: that its buffers are unmapped.
         .catch((cause) => {
           throw this.#gpu.failure ?? (isAbort(cause) ? new GpuLostError(cause.message) : cause);
         })
-        .then(resolve, reject)
+        .then(() => {
+          this.#idle.push(transfer);
+          resolve();
+        }, reject)
         .finally(() => this.#inFlight.delete(reject));
     });
   }

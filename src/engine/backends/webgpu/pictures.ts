@@ -10,6 +10,7 @@ import { placeOf, planeSizes } from '../pairs.js';
 import { type ExtractionPlan, planesRead } from '../types.js';
 import { BufferUsage } from './device.js';
 import type { GpuPicture } from './kernel.js';
+import type { Transfer } from './transfer.js';
 
 /** A picture in plain memory. */
 interface Written {
@@ -44,7 +45,8 @@ export function paddedBytes({ width, height }: PictureSize, bitDepth: number): n
 
 /** Keeps each picture at the place that its number gives. */
 export class Pictures {
-  readonly #queue: GPUQueue;
+  /** Bytes of a picture's planes on the GPU. */
+  readonly bytes: number;
   readonly #written: readonly Written[];
   readonly #uploaded: readonly (readonly Uploaded[])[];
   #version = 0;
@@ -54,7 +56,7 @@ export class Pictures {
     const { format } = plan;
     const sizes = planeSizes(format).slice(0, planesRead(plan));
     const bytes = sizes.map((size) => paddedBytes(size, format.bitDepth));
-    this.#queue = device.queue;
+    this.bytes = bytes.slice(0, planes).reduce((sum, size) => sum + size, 0);
     this.#written = Array.from({ length: written }, () => {
       const memory = bytes.map((length) => new Uint8Array(length));
       const samples = sizes.map(({ width, height }, i) =>
@@ -95,11 +97,11 @@ export class Pictures {
   }
 
   /** Brings a plane of a kept picture to the GPU, unless it is there. */
-  upload(index: number, plane: number): void {
+  upload(index: number, plane: number, transfer: Transfer): void {
     const { planes, version } = placeOf(this.#written, index);
     const [from, to] = [planes[plane], placeOf(this.#uploaded, index)[plane]];
     if (!from || !to || to.version === version) return;
-    this.#queue.writeBuffer(to.buffer, 0, from);
+    transfer.upload(from, to.buffer);
     to.version = version;
   }
 

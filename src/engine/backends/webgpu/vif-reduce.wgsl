@@ -4,7 +4,7 @@
 
 override SUMS: u32;
 
-const LANES = 128u;
+const LANES = 256u;
 
 // Of each scale: where its first sum begins, and how many values each sum has.
 @group(0) @binding(0) var<uniform> scales: array<vec4u, 4>;
