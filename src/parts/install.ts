@@ -1,23 +1,16 @@
 /**
  * @module parts/install
- * Fetches a part into the user's cache: tarballs by npm, their digests compared with the pinned ones before anything reads
- * them, only the files that are used, and all of them or none.
+ * Installs a part into the user's cache: `npm ci` by a lock file that pins each package's content, then only the files that are
+ * used, and all of them or none.
  */
-import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { createGunzip } from 'node:zlib';
+import { mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
 import type { PartName } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
-import { shown } from '../core/printable.js';
 import { removeScratch } from '../files/scratch.js';
-import { fetchTarball, type NpmOptions } from './npm.js';
+import { installPackages, type NpmOptions } from './npm.js';
 import { isHere, LIST, partsFolder, placeOf, unwritable, workFolder } from './store.js';
 import { isKept, isOffered, PARTS, type Part, type PinnedPackage, specOf } from './table.js';
-import { BadTarball, tarFiles } from './tar.js';
 
 /** A part that is here. */
 export interface InstalledPart {
@@ -38,8 +31,8 @@ export interface InstallOptions extends NpmOptions {
 
 /**
  * Installs a part, unless it is here and whole. Several processes may do so at once.
- * @throws {AnyvmafError} `io` where npm is missing or fails, or the cache cannot be written; `backend` where there is no
- * such part for this system; `io` for a package that is not the pinned one; the signal's reason
+ * @throws {AnyvmafError} `io` where npm is missing or fails, as for a package that is not the pinned one, or the cache cannot be written; `backend` where there is no
+ * such part for this system; the signal's reason
  */
 export async function installPart(name: PartName, options: InstallOptions = {}): Promise<InstalledPart> {
   const { part = PARTS[name], signal, onPackage } = options;
@@ -50,18 +43,12 @@ export async function installPart(name: PartName, options: InstallOptions = {}):
   signal?.throwIfAborted();
   const work = await workFolder();
   try {
-    const content = join(work, 'content');
+    const [installed, content] = [join(work, 'installed'), join(work, 'content')];
+    for (const one of part.packages) onPackage?.(one);
+    await mkdir(installed);
+    await installPackages(part.packages, installed, options);
     const sizes: Record<string, number> = {};
-    for (const [i, one] of part.packages.entries()) {
-      onPackage?.(one);
-      const folder = join(work, `${i}`);
-      await mkdir(folder);
-      const tarball = await fetchTarball(specOf(one), folder, options);
-      await requirePinned(tarball, one);
-      Object.assign(sizes, await unpack(tarball, one, content));
-      await rm(folder, { recursive: true, force: true });
-      signal?.throwIfAborted();
-    }
+    for (const one of part.packages) Object.assign(sizes, await keepUsed(one, installed, content));
     await writeFile(join(content, LIST), JSON.stringify(sizes));
     await putInPlace(content, part, work);
   } catch (cause) {
@@ -89,59 +76,27 @@ async function putInPlace(content: string, part: Part, work: string): Promise<vo
   }
 }
 
-/**
- * Compares a tarball with the pinned digest.
- * @throws {AnyvmafError} `io`
- */
-async function requirePinned(tarball: string, one: PinnedPackage): Promise<void> {
-  const { size } = await stat(tarball);
-  const hash = createHash('sha512');
-  // A file that is longer need not be read to its end.
-  if (size === one.packed) await pipeline(createReadStream(tarball), hash);
-  const found = size === one.packed ? `sha512-${hash.digest('base64')}` : `${size} bytes`;
-  if (found === one.integrity) return;
-  const expected = size === one.packed ? one.integrity : `${one.packed}`;
-  throw new AnyvmafError(
-    'io',
-    `What npm gave for ${specOf(one)} has ${found}, not ${expected}, so it was not kept; check the registry or proxy in ` +
-      'between, and try again.',
-  );
-}
-
-/** Writes the files of a tarball that are kept, and gives their lengths by their paths. */
-async function unpack(tarball: string, one: PinnedPackage, content: string): Promise<Record<string, number>> {
-  const sizes: Record<string, number> = {};
-  const write = async (bytes: AsyncIterable<Uint8Array>): Promise<void> => {
-    for await (const file of tarFiles(bytes)) {
-      if (!isKept(one, file.path)) continue;
-      const path = join('node_modules', one.name, file.path);
-      if (path in sizes) throw new BadTarball(`${file.path} is in it twice`);
-      await mkdir(dirname(join(content, path)), { recursive: true });
-      await pipeline(Readable.from(file.content), createWriteStream(join(content, path), { flags: 'wx' }));
-      sizes[path] = file.size;
-    }
-  };
-  try {
-    await pipeline(createReadStream(tarball), createGunzip(), write);
-  } catch (cause) {
-    if (!(cause instanceof BadTarball || isZlibError(cause))) throw cause;
-    throw badPackage(one, cause.message);
-  }
+/** Moves the files of a package that are kept, and gives their lengths by their paths. */
+async function keepUsed(one: PinnedPackage, from: string, to: string): Promise<Record<string, number>> {
+  const own = join('node_modules', one.name);
+  const found = await readdir(join(from, own), { recursive: true, withFileTypes: true });
+  const files = found
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(join(from, own), join(entry.parentPath, entry.name)).split(sep).join('/'));
   const missing = one.keep.filter(
-    (pattern) => !Object.keys(sizes).some((path) => matches(one, pattern, path)),
+    (pattern) => !files.some((path) => isKept({ ...one, keep: [pattern] }, path)),
   );
-  if (missing.length > 0) throw badPackage(one, `it has no ${missing.join(', ')}`);
+  if (missing.length > 0)
+    throw new AnyvmafError(
+      'io',
+      `The package ${specOf(one)} is not as expected: it has no ${missing.join(', ')}.`,
+    );
+  const sizes: Record<string, number> = {};
+  for (const file of files.filter((path) => isKept(one, path))) {
+    const path = join(own, file);
+    await mkdir(dirname(join(to, path)), { recursive: true });
+    await rename(join(from, path), join(to, path));
+    sizes[path] = (await stat(join(to, path))).size;
+  }
   return sizes;
-}
-
-function matches(one: PinnedPackage, pattern: string, path: string): boolean {
-  return isKept({ ...one, keep: [pattern] }, path.slice(join('node_modules', one.name).length + 1));
-}
-
-function isZlibError(cause: unknown): cause is Error {
-  return cause instanceof Error && 'code' in cause && /^Z_/.test(String(cause.code));
-}
-
-function badPackage(one: PinnedPackage, why: string): AnyvmafError {
-  return new AnyvmafError('io', `The package ${specOf(one)} cannot be unpacked: ${shown(why)}.`);
 }

@@ -1,21 +1,35 @@
 /**
  * @module parts/npm
- * Has npm fetch the tarball of a package: from the registry, through the proxy and with the rights that this user's npm is
- * set up with.
+ * Has npm install packages: from the registry, through the proxy and with the rights that this user's npm is set up with. npm
+ * checks each against its pinned digest before it unpacks it.
  */
 import { accessSync, constants, existsSync } from 'node:fs';
-import { lstat, readdir } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { onAbort } from '../core/abort.js';
 import { AnyvmafError } from '../core/errors.js';
 import { clause, shown } from '../core/printable.js';
 import { endChild, startChild } from '../files/child-process.js';
+import { type PinnedPackage, specOf } from './table.js';
 
-/** Milliseconds that npm gets for a package: 50 MB take three minutes over a line of 2 Mbit/s. */
+/** Milliseconds that npm gets for a part: 50 MB take three minutes over a line of 2 Mbit/s. */
 const TIMEOUT = 10 * 60_000;
 
 /** Characters of what npm says that are kept. */
 const SAID = 16_384;
+
+/** Said again where a user's settings may say otherwise. */
+const OPTIONS = [
+  ...[
+    '--ignore-scripts',
+    '--no-bin-links',
+    '--no-audit',
+    '--no-fund',
+    '--no-update-notifier',
+    '--prefer-offline',
+  ],
+  ...['--no-dry-run', '--no-global', '--install-strategy=hoisted', '--package-lock', '--omit=dev'],
+];
 
 /** How npm is run. */
 export interface NpmOptions {
@@ -25,18 +39,21 @@ export interface NpmOptions {
 }
 
 /**
- * Fetches a tarball.
- * @param spec such as `webgpu@0.6.2`
- * @param folder an empty one, for the tarball
- * @returns the path of the tarball, whose content nobody has checked
- * @throws {AnyvmafError} `io` where there is no npm, it fails, or takes too long; the signal's reason
+ * Installs packages below a folder's `node_modules`, without their scripts and without what they depend on.
+ * @param folder an empty one
+ * @throws {AnyvmafError} `io` where there is no npm, it fails, takes too long, or gets other content than is pinned; the
+ * signal's reason
  */
-export async function fetchTarball(spec: string, folder: string, options: NpmOptions = {}): Promise<string> {
+export async function installPackages(
+  packages: readonly PinnedPackage[],
+  folder: string,
+  options: NpmOptions = {},
+): Promise<void> {
   const { signal, timeout = TIMEOUT } = options;
   signal?.throwIfAborted();
+  await writeLock(packages, folder);
   const [program, ...first] = npmCommand();
-  const args = ['pack', spec, '--pack-destination', folder, '--ignore-scripts', '--prefer-offline'];
-  const child = startChild(program, [...first, ...args, '--no-dry-run', '--no-update-notifier'], {
+  const child = startChild(program, [...first, 'ci', ...OPTIONS, '--prefix', folder], {
     stdio: ['ignore', 'ignore', 'pipe'],
     // A project around the caller's folder has no say.
     cwd: folder,
@@ -62,18 +79,23 @@ export async function fetchTarball(spec: string, folder: string, options: NpmOpt
     forget();
   });
   signal?.throwIfAborted();
-  if (late) throw npmError(spec, `npm has not ended after ${timeout / 1000} s`);
-  if (problem !== null) throw npmError(spec, problem);
-  return theTarball(spec, folder);
+  const specs = packages.map(specOf);
+  if (late) throw npmError(specs, `npm has not ended after ${timeout / 1000} s`);
+  if (problem !== null) throw npmError(specs, problem);
+  const missing = specs.filter((_, i) => !existsSync(join(folder, 'node_modules', packages[i]?.name ?? '')));
+  if (missing.length > 0) throw npmError(missing, 'npm ended well but installed nothing');
 }
 
-/** The only tarball in a folder. */
-async function theTarball(spec: string, folder: string): Promise<string> {
-  const [name, ...others] = (await readdir(folder)).filter((file) => file.endsWith('.tgz'));
-  const path = join(folder, name ?? '');
-  const whole = name !== undefined && others.length === 0 && (await lstat(path)).isFile();
-  if (!whole) throw npmError(spec, 'npm ended well but left no package');
-  return path;
+/** Without its dependencies in the lock file, a package is installed alone. */
+async function writeLock(packages: readonly PinnedPackage[], folder: string): Promise<void> {
+  const dependencies = Object.fromEntries(packages.map(({ name, version }) => [name, version]));
+  const locked = packages.map(({ name, version, integrity }) => [
+    `node_modules/${name}`,
+    { version, integrity },
+  ]);
+  const lock = { lockfileVersion: 3, packages: { '': { dependencies }, ...Object.fromEntries(locked) } };
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }));
+  await writeFile(join(folder, 'package-lock.json'), JSON.stringify(lock));
 }
 
 /** npm as a program and its first arguments: the one on PATH, else the one that came with Node.js. */
@@ -104,7 +126,7 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** What npm and npx pass on to what they run, without what would make npm pack something else. */
+/** What npm and npx pass on to what they run, without what would make npm install for another project. */
 function withoutWorkspaces(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => !/^npm_config_(workspaces?|include_workspace_root)$/i.test(name)),
@@ -122,8 +144,8 @@ function failure(said: string, code: number | null, by: string | null): string {
   return words === '' ? `npm ended ${how}` : `npm says: ${shown(clause(words))}`;
 }
 
-function npmError(spec: string, why: string): AnyvmafError {
-  return new AnyvmafError('io', `${spec} cannot be fetched: ${why}`, {
+function npmError(specs: readonly string[], why: string): AnyvmafError {
+  return new AnyvmafError('io', `${specs.join(', ')} cannot be installed: ${why}`, {
     hints: ['check the network and what npm is set up with (npm config list)'],
   });
 }

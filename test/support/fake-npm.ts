@@ -6,7 +6,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /**
- * Writes an npm that runs `body`, in which `spec` and `folder` are what to pack and where to.
+ * Writes an npm that runs `body`, in which `folder` is where to install.
  * @returns PATH with it
  */
 export function fakeNpm(at: string, body: string): string {
@@ -15,11 +15,11 @@ export function fakeNpm(at: string, body: string): string {
   writeFileSync(
     join(folder, 'npm'),
     `#!${process.execPath}
-const { copyFileSync, symlinkSync, writeFileSync } = require('node:fs');
-const { join } = require('node:path');
-const [, , command, spec, ...rest] = process.argv;
-const folder = rest[rest.indexOf('--pack-destination') + 1];
-if (command !== 'pack') process.exit(9);
+const { mkdirSync, symlinkSync, writeFileSync } = require('node:fs');
+const { dirname, join } = require('node:path');
+const [, , command, ...rest] = process.argv;
+const folder = rest[rest.indexOf('--prefix') + 1];
+if (command !== 'ci') process.exit(9);
 ${body}
 `,
   );
@@ -27,8 +27,11 @@ ${body}
   return `${folder}${delimiter}${process.env.PATH}`;
 }
 
-/** The body of an npm that copies files by what is asked for. */
+/** The body of an npm that installs files: their contents by their paths below `node_modules`. */
 export function delivering(files: Readonly<Record<string, string>>): string {
-  return `const files = ${JSON.stringify(files)};
-copyFileSync(files[spec], join(folder, 'package.tgz'));`;
+  return `for (const [path, content] of Object.entries(${JSON.stringify(files)})) {
+  const to = join(folder, 'node_modules', path);
+  mkdirSync(dirname(to), { recursive: true });
+  writeFileSync(to, content);
+}`;
 }

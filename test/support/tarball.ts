@@ -12,18 +12,16 @@ export interface Entry {
   /** A regular file by default. */
   readonly type?: string;
   readonly link?: string;
-  /** Written instead of the length of the content. */
-  readonly size?: string;
 }
 
 /** An uncompressed tarball. */
-export function tar(entries: readonly Entry[]): Buffer {
-  const blocks = entries.flatMap(({ name, content = '', type = '0', link = '', size }) => {
+function tar(entries: readonly Entry[]): Buffer {
+  const blocks = entries.flatMap(({ name, content = '', type = '0', link = '' }) => {
     const bytes = Buffer.from(content);
     const header = Buffer.alloc(512);
     header.write(name, 0, 100);
     header.write('0000644\0', 100);
-    header.write(size ?? `${bytes.length.toString(8).padStart(11, '0')}\0`, 124);
+    header.write(`${bytes.length.toString(8).padStart(11, '0')}\0`, 124);
     header.write('        ', 148);
     header.write(type, 156);
     header.write(link, 157, 100);
