@@ -31,7 +31,6 @@ import { Meter } from './results/progress.js';
 import { Scoring } from './results/scoring.js';
 import type { TinyRegressors, TinySessionFacts } from './results/tiny.js';
 import type { RecordSink } from './workers/dispatch.js';
-import { PassingExtras, requirePlanes } from './workers/extras.js';
 import { copyPlanes, type PlaneName, planeBytes } from './workers/frame-buffer.js';
 import { LocalQueue, type PairQueue, WorkerQueue } from './workers/pair-queue.js';
 import type { WorkerSetup } from './workers/protocol.js';
@@ -86,7 +85,7 @@ export async function openScorer(
     const openQueue = await prepareQueue(platform, setup, threads);
     const { onFrame } = options;
     return new PushScorer(
-      { platform, setup, format, plan, checked, keep, threads, inputs, warnings, onFrame, tiny: describe },
+      { platform, format, plan, checked, keep, threads, inputs, warnings, onFrame, tiny: describe },
       openQueue,
     );
   } catch (error) {
@@ -118,7 +117,6 @@ function videoInfo(name: string, { width, height, bitDepth, chroma }: VideoForma
 /** Constant state of a scorer. */
 interface Facts {
   readonly platform: Platform;
-  readonly setup: WorkerSetup;
   readonly format: VideoFormat;
   readonly plan: RunPlan;
   readonly checked: Pick<CheckedOptions, 'compat' | 'implementation' | 'subsample'>;
@@ -147,9 +145,6 @@ class PushScorer implements Scorer, Steerable {
   #ready: FrameMetrics[] = [];
   #pushed = 0;
   #steering: Steering | undefined;
-  #extras: PassingExtras | undefined;
-  /** Whether the latest pair came with all its planes. */
-  #hasChroma = false;
   #state: 'open' | 'finished' | 'closed' = 'open';
   /** The latest call; calls run one after another. */
   #last: Promise<unknown> = Promise.resolve();
@@ -193,7 +188,6 @@ class PushScorer implements Scorer, Steerable {
       this.#requireOpen('push');
       copyPlanes(first, room.reference);
       copyPlanes(second, room.distorted);
-      await this.#pass(reference, distorted);
       this.#pushed++;
       await this.#queue.submit();
       return this.#ready.splice(0);
@@ -209,7 +203,6 @@ class PushScorer implements Scorer, Steerable {
       this.#requireOpen('finish');
       this.#state = 'finished';
       try {
-        await this.#extras?.finish();
         await this.#queue.finish();
         if (this.#pushed === 0)
           throw new AnyvmafError('media', 'There are no frames to score: no pair was pushed.');
@@ -238,14 +231,7 @@ class PushScorer implements Scorer, Steerable {
     if (before && !before.released) throw usageError('The scorer has a server already; it can have one.');
     this.#requireOpen('createEmbeddedServer');
     this.#steering = steering;
-    const { platform, setup, format, plan, checked, threads, inputs } = this.#facts;
-    const { module, implementation, subsample } = setup;
-    const open = (extraction: ExtractionPlan, sink: RecordSink): PairQueue => {
-      const own = { module, implementation, subsample, plan: extraction };
-      return threads > 0 ? new WorkerQueue(platform, own, threads, sink) : new LocalQueue(own, sink);
-    };
-    const extras = this.#extras ?? new PassingExtras(subsample, open, this.#pushed);
-    this.#extras = extras;
+    const { platform, format, plan, checked, threads, inputs } = this.#facts;
     const [reference, distorted] = inputs.map(({ name }) => name);
     steering.begin(
       {
@@ -260,36 +246,20 @@ class PushScorer implements Scorer, Steerable {
           extractors: plan.features.extractors.map(({ instance }) => instance.spec.name),
           backend: 'wasm',
           threads,
-          subsample,
+          subsample: checked.subsample,
           taken: () => this.#pushed,
         },
         plan,
         format,
-        compat: checked.compat,
         scoring: this.#scoring,
         platform,
-        extend: (extraction, sink) => {
-          requirePlanes(extraction, this.#hasChroma);
-          return extras.extend(extraction, sink);
-        },
       },
       before,
     );
   }
 
-  /** Hands a pair to what measures more than the plan. */
-  #pass(reference: PushedPlanes, distorted: PushedPlanes): Promise<void> | undefined {
-    if (!this.#extras) return undefined;
-    this.#hasChroma = [reference, distorted].every(({ cb, cr }) => cb !== undefined && cr !== undefined);
-    return this.#extras.take(this.#pushed, (plan) => [
-      checkPlanes('reference', reference, plan),
-      checkPlanes('distorted', distorted, plan),
-    ]);
-  }
-
   async #release(): Promise<void> {
     await this.#queue.close();
-    await this.#extras?.close();
     await this.#facts.tiny?.regressors?.close();
   }
 

@@ -14,7 +14,6 @@ export type Command =
       readonly kind: 'swap';
       readonly model: string;
       readonly replace?: string;
-      readonly measure?: boolean;
     }
   | { readonly kind: 'pause' | 'resume' | 'stop' };
 

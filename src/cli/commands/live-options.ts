@@ -35,13 +35,26 @@ export const LIVE_OPTIONS = grouped(LIVE, [
     ours: true,
     help: 'let clients of --live name files under this folder. May be repeated. Default: none',
   },
+  {
+    name: 'also-model',
+    argument: 'MODEL',
+    ours: true,
+    help: 'measure the features of this model too, so that clients of --live can change to it. May be repeated',
+  },
 ]) satisfies readonly OptionSpec[];
+
+/** What these options come to. */
+interface LiveChoice {
+  readonly live?: LiveSettings;
+  readonly options: Pick<ScoreOptions, 'keep' | 'alsoModels'>;
+}
 
 /** Collects these options. */
 export class LiveArguments {
   readonly #listen: Listening[] = [];
   readonly #alarms: string[] = [];
   readonly #allow: string[] = [];
+  readonly #alsoModels: string[] = [];
   #dashboard = false;
   #keep: ScoreOptions['keep'];
 
@@ -50,6 +63,7 @@ export class LiveArguments {
     if (use.name === 'live') this.#listen.push(whereOf(use));
     else if (use.name === 'alarm') this.#alarms.push(use.value);
     else if (use.name === 'allow') this.#allow.push(use.value);
+    else if (use.name === 'also-model') this.#alsoModels.push(use.value);
     else if (use.name === 'dashboard') this.#dashboard = true;
     else if (use.name === 'window' && /^[\d.]+[sf]$/.test(use.value)) this.#keep = keepOf(use);
     else return false;
@@ -57,22 +71,25 @@ export class LiveArguments {
   }
 
   /** @throws {AnyvmafError} `usage` where options exclude each other */
-  finish(distorted: number): { readonly live?: LiveSettings; readonly keep?: ScoreOptions['keep'] } {
+  finish(distorted: number): LiveChoice {
     const watched = this.#listen.length > 0 || this.#alarms.length > 0 || this.#keep !== undefined;
     if (this.#dashboard && !this.#listen.some(({ transport }) => transport === 'sse'))
       throw usageError('--dashboard is a page of --live sse:PORT, which is not given; add it');
-    if (this.#allow.length > 0 && this.#listen.length === 0)
-      throw usageError('--allow is for clients of --live, which is not given; add it, or leave --allow out');
+    const idle =
+      this.#allow.length > 0 ? '--allow' : this.#alsoModels.length > 0 ? '--also-model' : undefined;
+    if (idle && this.#listen.length === 0)
+      throw usageError(`${idle} is for clients of --live, which is not given; add it, or leave ${idle} out`);
     if (watched && distorted > 1)
       throw usageError(
         `--live, --alarm and --window with a time watch one pair, but ${distorted} distorted videos are given; score them one at a time`,
       );
-    if (!watched) return {};
+    if (!watched) return { options: {} };
     const listen = this.#listen.map((where) =>
       where.transport === 'sse' ? { ...where, dashboard: this.#dashboard } : where,
     );
     const live = { listen, alarms: this.#alarms, allow: this.#allow };
-    return { live, ...(this.#keep && { keep: this.#keep }) };
+    const [keep, alsoModels] = [this.#keep, this.#alsoModels];
+    return { live, options: { ...(keep && { keep }), ...(alsoModels.length > 0 && { alsoModels }) } };
   }
 }
 

@@ -182,8 +182,8 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
   draft.ignoreReference(unread);
   checkPairingOptions(options);
   draft.ignored.push(...native.finish(options));
-  const { live: watched, keep } = live.finish(chosen.distorted.length);
-  if (keep) options.keep = keep;
+  const { live: watched, options: ofLive } = live.finish(chosen.distorted.length);
+  Object.assign(options, ofLive);
   const settings = { ...chosen, ...draft.finish(watched?.alarms), ...(watched && { live: watched }) };
   refuseContradictions(settings);
   refuseUnusedHosts(options, [

@@ -34,6 +34,7 @@ import type { Keep, PairingOptions, ScoreOptions, ScoreRequest, ScorerOptions } 
 export interface CheckedOptions {
   /** `undefined`: the default model, if models predict. */
   readonly models: readonly string[] | undefined;
+  readonly alsoModels: readonly string[];
   readonly features: readonly string[];
   readonly noPrediction: boolean;
   readonly tiny: readonly TinyModelOptions[];
@@ -62,7 +63,7 @@ export interface CheckedOptions {
 /** Options that determine models and features. */
 export type ModelOptions = Pick<
   CheckedOptions,
-  'models' | 'features' | 'noPrediction' | 'noReference' | 'tiny' | 'v1Settings'
+  'models' | 'alsoModels' | 'features' | 'noPrediction' | 'noReference' | 'tiny' | 'v1Settings'
 >;
 
 /** Options of opening and pairing two videos. */
@@ -146,6 +147,7 @@ const MAX_SIDE = 16384;
 
 const SHARED = [
   'models',
+  'alsoModels',
   'features',
   'aomCtc',
   'nflxCtc',
@@ -262,6 +264,7 @@ export function checkOptions(
   const named = models === undefined ? undefined : texts('models', models);
   return {
     models: presets.length === 0 ? named : [...presets.flatMap((preset) => preset.models), ...(named ?? [])],
+    alsoModels: texts('alsoModels', options.alsoModels ?? []),
     features: [...presets.flatMap((preset) => preset.features), ...texts('features', options.features ?? [])],
     noPrediction: ofType('noPrediction', options.noPrediction ?? false, 'boolean', 'true or false'),
     tiny: checkTiny(options.tiny),
@@ -390,7 +393,7 @@ function checkNative(options: ScoreOptions): CheckedNative {
   });
   const folder = folderOption([...(options.features ?? []), ...(options.models ?? [])]);
   const coreOnly: string[] = (
-    ['compat', 'implementation', 'chunkFrames', 'tiny', 'noReference'] as const
+    ['alsoModels', 'compat', 'implementation', 'chunkFrames', 'tiny', 'noReference'] as const
   ).filter((name) => options[name] !== undefined);
   if (folder !== undefined) coreOnly.push(folder);
   return { vmafBin, devices: Object.fromEntries(devices), coreOnly };

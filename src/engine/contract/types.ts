@@ -125,6 +125,11 @@ export interface ScoreOptions extends PairingOptions {
    * chooses vmaf_v0.6.1 or vmaf_4k_v0.6.1 by the scored size; `hd`, `4k`, `neg`, `4k-neg` and `phone` are short names. Default: `['version=vmaf_v0.6.1']`.
    */
   readonly models?: readonly string[];
+  /**
+   * Models whose features are measured from the start, although they predict nothing: those to which a client of a live server
+   * can change. Default: none.
+   */
+  readonly alsoModels?: readonly string[];
   /** Feature strings in libvmaf's grammar (`psnr=enable_apsnr=true`). Default: only the models' features. */
   readonly features?: readonly string[];
   /**
@@ -268,6 +273,7 @@ export interface ScoreManyOptions extends Omit<ScoreOptions, 'onProgress' | 'onS
 export type ScorerOptions = Pick<
   ScoreOptions,
   | 'models'
+  | 'alsoModels'
   | 'features'
   | 'aomCtc'
   | 'nflxCtc'

@@ -3,7 +3,6 @@
  * Steers one measurement while it runs: pauses and stops it, and changes its models at frame boundaries. It belongs to the
  * thread that puts frames together, so that whatever it is told between two tasks is told between two frames.
  */
-import type { Compat } from '../../core/choices.js';
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import type { Origin } from '../../core/origin.js';
@@ -13,17 +12,9 @@ import { Predictor } from '../../models/predict.js';
 import type { LoadedModel } from '../../models/types.js';
 import type { ReportModel } from '../../report/types.js';
 import type { Platform } from '../contract/platform.js';
-import { type FeaturePlan, planFeatures } from '../plan/features.js';
 import { chooseModel, isOpen, settle } from '../plan/model-choice.js';
 import { type RunPlan, reportModel } from '../plan/plan.js';
 import type { FrameWatcher, Scoring } from '../results/scoring.js';
-import type { Extend } from '../workers/extras.js';
-
-/**
- * Frames that features measured from some frame on need before they equal those of a run from the start: motion looks back
- * by at most four.
- */
-const WARM_UP = 5;
 
 /** Without folders, only models that ship or were pulled are loaded. */
 const UNKNOWN: Origin = { by: 'foreign', folders: [] };
@@ -42,16 +33,12 @@ export interface ModelSwap {
 export interface SwapOutcome extends ModelSwap {
   /** Where the new model comes from. */
   readonly source: string;
-  /** Names of the extractors that are measured for it from now on. */
-  readonly measuring: readonly string[];
 }
 
 /** How to change a model. */
 export interface SwapOptions {
   /** Key of the score to end. Default: the only one. */
   readonly replace?: string;
-  /** Whether to measure features that the run lacks. */
-  readonly measure?: boolean;
 }
 
 /** Looks on from outside. */
@@ -88,10 +75,8 @@ export interface SteeredRun {
   readonly facts: RunFacts;
   readonly plan: RunPlan;
   readonly format: VideoFormat;
-  readonly compat: Compat;
   readonly scoring: Scoring;
   readonly platform: Pick<Platform, 'models' | 'ofOrigin'>;
-  readonly extend: Extend;
 }
 
 /** Steers one measurement. */
@@ -217,46 +202,35 @@ export class Steering {
 
   /**
    * Changes the model from a frame on. To be called between two frames.
-   * @throws {AnyvmafError} `usage` if there is nothing to replace or a change is under way, `feature` if the model needs
-   * what is not measured
+   * @throws {AnyvmafError} `usage` if there is nothing to replace or no frame left, `feature` if the model needs what is not
+   * measured
    */
-  swap(model: LoadedModel, { replace, measure = false }: SwapOptions = {}): SwapOutcome {
+  swap(model: LoadedModel, { replace }: SwapOptions = {}): SwapOutcome {
     const run = this.#required();
     if (this.#stopped)
       throw usageError('The measurement is being stopped; a new model would score no frame.');
     if (run.plan.tiny)
       throw usageError('Models cannot be changed in a run with tiny models; start it without them.');
-    if (run.scoring.swapping)
-      throw usageError('Another change of models is still to take effect; ask again after its frame.');
     const from = this.#replaced(replace);
     if (this.#current.some(({ name }) => name === model.name))
       throw usageError(`The model ${quoted(model.name)} scores this run already.`);
     const missing = model.extractors.filter(({ key }) => !run.scoring.measures(key));
-    if (missing.length > 0 && !measure) throw lacking(model, missing);
+    if (missing.length > 0) throw lacking(model, missing);
     const models = this.#current.map((other) => (other === from ? model : other));
-    const features = planFeatures(missing, run.format, run.compat);
-    const measured = [...run.scoring.features, ...features.names];
+    const measured = run.plan.features.names;
     const predictor = new Predictor(models, measured);
     const taken = predictor.names.find((name) => measured.includes(name));
     if (taken !== undefined)
       throw usageError(
         `The score ${quoted(taken)} of the new model has the name of a feature; give the model another with name=.`,
       );
-    const start = missing.length > 0 ? extend(run, features) : 0;
-    const { total, subsample } = run.facts;
-    if (total !== null && Math.ceil(start / subsample) * subsample >= total) {
-      throw usageError(
-        `The last of the ${total} frames is being measured already; the new model would score no frame.`,
-      );
-    }
-    const frame = run.scoring.swap(predictor, start);
+    const { total } = run.facts;
+    if (total !== null && run.scoring.following >= total)
+      throw usageError(`All ${total} frames are scored; the new model would score no frame.`);
+    const frame = run.scoring.swap(predictor);
     this.#current = models;
     this.#known.set(model.name, model);
-    const outcome = {
-      ...{ frame, from: from.name, to: model.name },
-      source: model.source,
-      measuring: [...new Set(missing.map(({ spec }) => spec.name))],
-    };
+    const outcome = { frame, from: from.name, to: model.name, source: model.source };
     this.#swaps.push(outcome);
     this.#onlooker.swapped(outcome);
     return outcome;
@@ -294,19 +268,12 @@ function effective(swaps: readonly ModelSwap[]): readonly ModelSwap[] {
   return result;
 }
 
-/** Measures further features. @returns the first frame whose values are right */
-function extend({ scoring, extend: measure }: SteeredRun, features: FeaturePlan): number {
-  const sink = (first: number) => scoring.extend(features, first);
-  const first = measure(features.extraction, sink, scoring.following - WARM_UP);
-  return first === 0 ? 0 : first + WARM_UP;
-}
-
 function lacking(model: LoadedModel, missing: LoadedModel['extractors']): AnyvmafError {
   const names = [...new Set(missing.map(({ key }) => key))].join(', ');
   return new AnyvmafError(
     'feature',
-    `The model ${quoted(model.source)} needs what this run does not measure: ${names}; ask for it with measure: true, which ` +
-      'measures it from there on, or start the run with these features.',
+    `The model ${quoted(model.source)} needs features that this run does not measure: ${names}; name it ` +
+      'in alsoModels when the run is started, which measures them.',
   );
 }
 

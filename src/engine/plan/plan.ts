@@ -61,8 +61,10 @@ export async function loadRequested(
   const { noPrediction } = options;
   const named = options.features.map((text) => parseFeature(text));
   const texts = options.noReference ? [] : (options.models ?? (noPrediction ? [] : [DEFAULT_MODEL]));
-  const choice = texts.some(isOpen) ? chooseModel(await size()) : undefined;
-  const settled = choice ? texts.map((text) => settle(text, choice)) : texts;
+  const choice = [...texts, ...options.alsoModels].some(isOpen) ? chooseModel(await size()) : undefined;
+  const settledText = (text: string) => (choice ? settle(text, choice) : text);
+  const settled = texts.map(settledText);
+  const also = await loadModels(options.alsoModels.map(settledText), platform.models);
   const plain = await loadModels(settled, platform.models);
   const told = await textsForEncode(settled, plain, options, size);
   const models = told === settled ? plain : await loadModels(told, platform.models);
@@ -71,7 +73,11 @@ export async function loadRequested(
   return {
     chosen: new Map(open.map(({ name }) => [name, choice?.reason ?? ''])),
     models: noPrediction ? [] : models,
-    extractors: [...models.flatMap((model) => model.extractors), ...named, ...(tiny?.extractors ?? [])],
+    extractors: [
+      ...[...models, ...also].flatMap((model) => model.extractors),
+      ...named,
+      ...(tiny?.extractors ?? []),
+    ],
     ...(tiny && { tiny }),
   };
 }

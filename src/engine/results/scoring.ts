@@ -2,13 +2,10 @@
  * @module engine/results/scoring
  * Turns raw records, whose chunks arrive in any order, into finished frames with scores and into the report's data.
  */
-import { AnyvmafError } from '../../core/errors.js';
 import type { Predictor } from '../../models/predict.js';
 import type { MetricSeries } from '../../report/build.js';
 import type { FrameMetrics, PooledMetric } from '../../report/types.js';
-import type { FeaturePlan } from '../plan/features.js';
 import type { RunPlan } from '../plan/plan.js';
-import type { RecordSink } from '../workers/dispatch.js';
 import { FeatureFinisher, type FinishedFrame } from './finish.js';
 import { Series } from './series.js';
 import type { TinyRegressors } from './tiny.js';
@@ -19,20 +16,6 @@ export interface FrameWatcher {
   boundary(frame: number): void;
   /** The frame is done. `values` are in the order of `names`, and belong to the caller. */
   frame(frame: number, values: Float64Array, names: readonly string[]): void;
-}
-
-/** Features that are measured from some frame on. */
-interface Extension {
-  readonly plan: FeaturePlan;
-  readonly finisher: FeatureFinisher;
-  readonly first: number;
-  /** Chunks by the number of their first pair, until all pairs before them are there. */
-  readonly early: Map<number, Chunk>;
-  next: number;
-  /** The first frame that is scored with them; none before the swap that wants them. */
-  scored: number;
-  /** Values of frames that the run itself has yet to finish. */
-  readonly rows: Map<number, Float64Array>;
 }
 
 interface Chunk {
@@ -60,13 +43,6 @@ export class Scoring {
   /** Whether a change of models has made these out of date; a frame that is scored makes them anew. */
   #renamed = false;
   #watcher: FrameWatcher | undefined;
-  /** Frames with all features of the plan that are still to be scored; only extensions make them wait. */
-  readonly #ready: FinishedFrame[] = [];
-  readonly #extensions: Extension[] = [];
-  /** The predictor that takes over at a frame. */
-  #swap: { readonly at: number; readonly predictor: Predictor } | undefined;
-  /** The last frame whose boundary was told. */
-  #boundary = -1;
   /** The next frame to be scored. */
   #following = 0;
   readonly #tiny: TinyRegressors | undefined;
@@ -144,16 +120,6 @@ export class Scoring {
     }
   }
 
-  /** Names of the features of the next frame that are measured or will be. */
-  get features(): readonly string[] {
-    return [...this.#plan.features.names, ...this.#extensions.flatMap(({ plan }) => plan.names)];
-  }
-
-  /** Whether a change of models is still to take effect. */
-  get swapping(): boolean {
-    return this.#swap !== undefined;
-  }
-
   /** The next frame to be scored. */
   get following(): number {
     return this.#following;
@@ -161,39 +127,20 @@ export class Scoring {
 
   /** Whether the extractor of this key is measured. */
   measures(key: string): boolean {
-    return [this.#plan.features, ...this.#extensions.map(({ plan }) => plan)].some(({ extractors }) =>
-      extractors.some(({ instance }) => instance.key === key),
-    );
-  }
-
-  /** Takes further features of all pairs from `first` on, a multiple of the subsampling. */
-  extend(plan: FeaturePlan, first: number): RecordSink {
-    const finisher = new FeatureFinisher(plan, this.#subsample);
-    const scored = Number.POSITIVE_INFINITY;
-    const extension = { plan, finisher, first, early: new Map(), next: first, scored, rows: new Map() };
-    this.#extensions.push(extension);
-    return {
-      add: (from, count, records) => {
-        this.#orFail(() => {
-          this.#addTo(extension, from, count, records);
-          this.#scoreReady();
-        });
-      },
-      measured: () => {},
-    };
+    return this.#plan.features.extractors.some(({ instance }) => instance.key === key);
   }
 
   /**
-   * Predicts with `predictor`, which reads {@link features}, from the next frame on, or from `earliest` if that is later.
-   * @returns the first frame
+   * Predicts with `predictor`, which reads the plan's features, from the next frame on.
+   * @returns that frame
    */
-  swap(predictor: Predictor, earliest = 0): number {
-    const step = this.#subsample;
-    const at = Math.max(this.following, Math.ceil(earliest / step) * step);
-    this.#swap = { at, predictor };
-    for (const extension of this.#extensions) extension.scored = Math.min(extension.scored, at);
-    if (at === this.following) this.#applySwap(at);
-    return at;
+  swap(predictor: Predictor): number {
+    this.#predictor = predictor;
+    this.#names = [...this.#plan.features.names, ...predictor.names];
+    this.#renamed = true;
+    this.#values = new Float64Array(this.#names.length);
+    this.#scores = new Float64Array(predictor.names.length);
+    return this.#following;
   }
 
   /**
@@ -207,14 +154,9 @@ export class Scoring {
     warnings: readonly string[];
     pooled?: ReadonlyMap<string, PooledMetric | null>;
   }> {
-    this.#orFail(() => {
-      for (const extension of this.#extensions) this.#keepRows(extension, extension.finisher.flush());
-      this.#take(this.#finisher.flush());
-    });
+    this.#orFail(() => this.#take(this.#finisher.flush()));
     await this.#scoring;
     if (this.#failure !== undefined) throw this.#failure;
-    const [lost] = this.#ready;
-    if (lost) throw new AnyvmafError('internal', `Frame ${lost.frame} lacks features of a changed model.`);
     const { frames } = this.#series;
     const pooled = this.#pooled();
     return {
@@ -259,78 +201,23 @@ export class Scoring {
       .map(({ column }) => column);
   }
 
-  #addTo(extension: Extension, first: number, count: number, records: Float64Array): void {
-    if (count > 0) extension.early.set(first, { count, records });
-    const { length } = extension.plan.layout;
-    for (;;) {
-      const chunk = extension.early.get(extension.next);
-      if (!chunk) return;
-      extension.early.delete(extension.next);
-      for (let i = 0; i < chunk.count; i++)
-        this.#keepRows(extension, extension.finisher.push(chunk.records, i * length));
-      extension.next += chunk.count;
-    }
-  }
-
-  /** Keeps values that frames still to be scored need. */
-  #keepRows({ first, rows }: Extension, finished: readonly FinishedFrame[]): void {
-    for (const { frame, values } of finished) {
-      if (first + frame >= this.following) rows.set(first + frame, values);
-    }
-  }
-
   #take(finished: readonly FinishedFrame[]): void {
-    this.#ready.push(...finished);
-    this.#scoreReady();
+    for (const { frame, values } of finished) {
+      this.#watcher?.boundary(frame);
+      this.#score(frame, values);
+      this.#following = frame + this.#subsample;
+    }
     if (this.#rows.length > 0) this.#scoring ??= this.#scoreRows();
   }
 
-  /** Scores frames as far as all their features are there. */
-  #scoreReady(): void {
-    let done = 0;
-    for (const { frame, values } of this.#ready) {
-      if (this.#boundary < frame) {
-        this.#boundary = frame;
-        this.#watcher?.boundary(frame);
-      }
-      if (this.#swap?.at === frame) this.#applySwap(frame);
-      const wanted = this.#extensions.filter(({ scored }) => scored <= frame);
-      if (wanted.some(({ rows }) => !rows.has(frame))) break;
-      this.#score(frame, values, wanted);
-      for (const { rows } of this.#extensions) rows.delete(frame);
-      this.#following = frame + this.#subsample;
-      done++;
-    }
-    this.#ready.splice(0, done);
-  }
-
-  #score(frame: number, values: Float64Array, extensions: readonly Extension[]): void {
+  #score(frame: number, values: Float64Array): void {
     this.#values.set(values);
-    let at = values.length;
-    for (const { rows } of extensions) {
-      const more = rows.get(frame) ?? new Float64Array();
-      this.#values.set(more, at);
-      at += more.length;
-    }
     this.#predictor.predict(this.#values, this.#scores);
-    this.#values.set(this.#scores, at);
+    this.#values.set(this.#scores, values.length);
     if (this.#tiny) {
       this.#rows.push(this.#values.slice());
       this.#frames.push(frame);
     } else this.#give(frame, this.#values);
-  }
-
-  #applySwap(frame: number): void {
-    if (!this.#swap) return;
-    const { predictor } = this.#swap;
-    this.#swap = undefined;
-    this.#predictor = predictor;
-    const extended = this.#extensions.filter(({ scored }) => scored <= frame);
-    const names = [...this.#plan.features.names, ...extended.flatMap(({ plan }) => plan.names)];
-    this.#names = [...names, ...predictor.names];
-    this.#renamed = true;
-    this.#values = new Float64Array(this.#names.length);
-    this.#scores = new Float64Array(predictor.names.length);
   }
 
   /** Scores waiting rows with tiny models until no row waits. Never rejects. */

@@ -82,8 +82,6 @@ export interface ChunkOptions extends PairOutputs {
   readonly subsample: number;
   /** Whether to take a signature of every picture; not done where some are not read. */
   readonly signs?: boolean;
-  /** Called with every pair that was read, before it is measured; what it returns is awaited. */
-  readonly onPair?: ((index: number, slot: FrameSlot) => Promise<void> | undefined) | undefined;
 }
 
 /** Reads and measures chunk after chunk. Frames before a chunk are read again as history where a metric needs them. */
@@ -96,10 +94,8 @@ export class ChunkMeasurer {
   /** What is read of pairs that subsampling leaves out, and of those that it lists. */
   readonly #wanted: readonly [unlisted: PicturesRead, listed: PicturesRead];
   readonly #signer: Signer | undefined;
-  readonly #onPair: ChunkOptions['onPair'];
 
   constructor(measurer: Measurer, plan: ExtractionPlan, pair: OpenPair, options: ChunkOptions) {
-    this.#onPair = options.onPair;
     const { subsample, signs } = options;
     this.#measurer = measurer;
     this.#pairs = new PairMeasurer(measurer, subsample, options);
@@ -128,8 +124,6 @@ export class ChunkMeasurer {
       ended = reading instanceof Promise ? await reading : reading;
       if (ended) break;
       if (signatures) this.#sign(slot, signatures, count * PAIR_BYTES);
-      const taking = this.#onPair?.(slot.index, slot);
-      if (taking) await taking;
       const working = this.#pairs.measure(slot, records.subarray(count * length, (count + 1) * length));
       if (working) await working;
       const pause = measured();

@@ -7,7 +7,7 @@ import { AnyvmafError } from '../../core/errors.js';
 import { wasmMeasurers } from '../backends/core/extractor.js';
 import type { GpuKind, GpuMeasurer, GpuUse } from '../backends/gpu.js';
 import type { InstantKind } from '../backends/measurer.js';
-import { type ExtractionPlan, planesRead } from '../backends/types.js';
+import type { ExtractionPlan } from '../backends/types.js';
 import type { Platform } from '../contract/platform.js';
 import { describePair, type Extent, type OpenPair, readPair } from '../inputs/pair.js';
 import { chooseThreads, cutChunks, mayWait, usefulThreads } from '../plan/chunks.js';
@@ -15,10 +15,8 @@ import type { HeatmapWriter } from '../results/heatmaps.js';
 import type { PictureScorers, TinySessionFacts } from '../results/tiny.js';
 import { Contest } from './contest.js';
 import { dispatch, type RecordSink } from './dispatch.js';
-import { type Extend, PassingExtras, requirePictures, requirePlanes, StoredExtras } from './extras.js';
-import { Feeder, type FramePair, feederChunk } from './feeder.js';
+import { Feeder, feederChunk } from './feeder.js';
 import { ChunkMeasurer } from './measure.js';
-import { LocalQueue, type PairQueue, WorkerQueue } from './pair-queue.js';
 import type { Chunk, WorkerSetup } from './protocol.js';
 import { WorkerPool } from './worker-pool.js';
 
@@ -38,7 +36,7 @@ export interface Run {
   readonly signal: AbortSignal | undefined;
   /** Asked before pairs are read; see `ScoreOptions`. */
   readonly gate: (() => Promise<void> | undefined) | undefined;
-  /** Pauses, stops and extends the run; absent if nobody does. */
+  /** Pauses and stops the run; absent if nobody does. */
   readonly steered?: SteeredMeasuring;
 }
 
@@ -47,10 +45,6 @@ export interface SteeredMeasuring {
   readonly gate: () => Promise<void> | undefined;
   /** Whether to end with the pairs that were taken. */
   readonly stopped: () => boolean;
-  /** Receives what measures further calls, once it can. */
-  onExtend(extend: Extend): void;
-  /** Receives what ends the workers of such calls, for when the run is aborted. */
-  own(close: () => Promise<void>): unknown;
 }
 
 /** Pairs measured at a time in the calling thread; only the size of an array depends on it. */
@@ -90,12 +84,10 @@ export async function measureHere(run: Run, listener: LocalListener = {}): Promi
       pictures = await PictureScorers.open(setup.pictures, runtimes, plan.format);
       listener.onSessions?.(pictures.facts);
     }
-    const passing = passingExtras(run, (setup, sink) => new LocalQueue(setup, sink));
     const chunks = new ChunkMeasurer(measurer, plan, pair, {
       subsample,
       pictures,
       heatmaps,
-      ...(passing && { onPair: passing.take }),
     });
     let rested = performance.now();
     const measured = () => {
@@ -168,58 +160,17 @@ export async function measureOnWorkers(run: Run, staff: Staff): Promise<Extent> 
     ...(gate ? { gate } : { ahead: (chunk: Chunk) => mayWait(chunk, bound, workers), gate: steered?.gate }),
     stopped: steered?.stopped,
   };
-  const { threads, gpu } = staff;
   const chunks = cutChunks(
     bound,
     workers,
-    chunkFrames ?? (gpu === 'shared' ? BESIDE_A_GPU : undefined),
+    chunkFrames ?? (staff.gpu === 'shared' ? BESIDE_A_GPU : undefined),
     first,
   );
-  const stored = steered && descriptor && storedExtras(run, { ...run.setup, pair: descriptor }, threads);
   const extent = await pool.unlessFailed(
-    descriptor
-      ? dispatch(pool, stored ? stored.follow(chunks) : chunks, sink, dispatching)
-      : feed(pool, run, threads),
+    descriptor ? dispatch(pool, chunks, sink, dispatching) : feed(pool, run),
   );
-  await pool.unlessFailed(stored ? stored.finish() : Promise.resolve());
   await pool.stop();
   return extent;
-}
-
-/** What measures further calls of stored pairs in a steered run. */
-function storedExtras(run: Run, setup: WorkerSetup, threads: number): StoredExtras | undefined {
-  const { platform, bound, steered } = run;
-  if (!steered) return undefined;
-  const extras = new StoredExtras({
-    setup,
-    bound,
-    threads,
-    startWorker: () => platform.startWorker(),
-    stopped: steered.stopped,
-    gate: steered.gate,
-    onPool: (pool) => steered.own(() => pool.terminate()),
-  });
-  steered.onExtend(extras.extend);
-  return extras;
-}
-
-/** What measures further calls of pairs that pass through the calling thread of a steered run. */
-function passingExtras({ setup, steered }: Run, open: (setup: WorkerSetup, sink: RecordSink) => PairQueue) {
-  if (!steered) return undefined;
-  const { module, implementation, subsample } = setup;
-  const own = (plan: ExtractionPlan) => ({ module, implementation, subsample, plan });
-  const extras = new PassingExtras(subsample, (plan, sink) => open(own(plan), sink));
-  steered.own(() => extras.close());
-  steered.onExtend((plan, sink) => {
-    requirePlanes(plan, planesRead(setup.plan) === 3);
-    requirePictures(plan, setup.plan, subsample);
-    return extras.extend(plan, sink);
-  });
-  return {
-    take: (index: number, { reference, distorted }: FramePair) =>
-      extras.take(index, () => [reference, distorted]),
-    finish: () => extras.finish(),
-  };
 }
 
 /** Starts the workers of a run; waits for a GPU that was asked for. */
@@ -250,10 +201,9 @@ function leftToCore(pool: WorkerPool, plan: ExtractionPlan): ExtractionPlan {
 }
 
 /** Reads in the calling thread and hands the frames out. */
-async function feed(pool: WorkerPool, run: Run, threads: number): Promise<Extent> {
-  const { platform, setup, pair, first, bound, chunkFrames, sink, gate, steered } = run;
+async function feed(pool: WorkerPool, run: Run): Promise<Extent> {
+  const { setup, pair, first, bound, chunkFrames, sink, gate, steered } = run;
   const feeder = new Feeder(pool, setup.plan, sink, { chunkFrames, first });
-  const passing = passingExtras(run, (own, to) => new WorkerQueue(platform, own, Math.max(1, threads), to));
   let ended: Extent['ended'] = null;
   for (let index = feeder.begins; index < first && !ended; index++) {
     const { reference, distorted } = feeder.leadIn();
@@ -267,9 +217,7 @@ async function feed(pool: WorkerPool, run: Run, threads: number): Promise<Extent
     const room = await feeder.room();
     ended = await readPair(pair, index, room.reference, room.distorted);
     if (ended) break;
-    await passing?.take(index, room);
     feeder.submit();
   }
-  await passing?.finish();
   return { pairs: await feeder.finish(), ended };
 }

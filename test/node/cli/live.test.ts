@@ -168,6 +168,7 @@ describe('--live', () => {
     [['--window', '0s'], /--window is "0s", but it must be a time such as 10s/],
     [['--dashboard'], /--dashboard is a page of --live sse:PORT/],
     [['--allow', '.'], /--allow is for clients of --live/],
+    [['--also-model', 'neg'], /--also-model is for clients of --live/],
     [['reference.y4m', '--live', 'sse:0'], /watch one pair, but 2 distorted videos are given/],
   ])('refuses %s', async (args, message) => {
     const { code, stderr } = await run(...args);

@@ -224,7 +224,7 @@ describe('a scorer', () => {
   });
 
   it.each<[unknown, string]>([
-    [{ frameCount: 3 }, 'There is no option "frameCount"; there are models, features, '],
+    [{ frameCount: 3 }, 'There is no option "frameCount"; there are models, alsoModels, features'],
     [{ names: { reference: 1 } }, 'names.reference is 1, but it must be a string.'],
     [{ names: 'mine' }, 'names is "mine", but it must be an object.'],
   ])('refuses options that are none, %j', async (options, start) => {

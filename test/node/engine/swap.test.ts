@@ -12,7 +12,13 @@ import {
   type SwapOptions,
   type SwapOutcome,
 } from '../../../src/engine/live/steering.js';
-import { createScorer, type Report, type ScoreOptions, score } from '../../../src/index.js';
+import {
+  createScorer,
+  type Report,
+  type ScoreOptions,
+  type ScorerOptions,
+  score,
+} from '../../../src/index.js';
 import { nodePlatform } from '../../../src/platform/node/platform.js';
 import { sampleSource } from '../../../src/sample/files.js';
 import { ownSource, SMALL, y4mPair } from '../../support/clips.js';
@@ -89,8 +95,8 @@ async function runWith(swapper: Swapper, options: ScoreOptions, from: 'stored' |
   return run.start();
 }
 
-async function pushWith(swapper: Swapper, threads: number): Promise<Report> {
-  const scorer = await createScorer(SMALL, { models: [OLD], threads });
+async function pushWith(swapper: Swapper, threads: number, options: ScorerOptions = {}): Promise<Report> {
+  const scorer = await createScorer(SMALL, { models: [OLD], threads, ...options });
   if (!isSteerable(scorer)) throw new Error('a scorer can be steered');
   scorer[STEERED](swapper.steering);
   const sources = (['reference', 'distorted'] as const).map((side) => sampleSource(pair.clip, side, FRAMES));
@@ -104,19 +110,6 @@ async function pushWith(swapper: Swapper, threads: number): Promise<Report> {
     await scorer.push(reference, distorted);
   }
   return scorer.finish();
-}
-
-/**
- * Runs until a change comes in time. On a busy machine one worker can measure all other frames while the first ones wait for
- * the other worker: the change is then refused, as it should be.
- */
-async function inTime(run: (swapper: Swapper) => Promise<Report>, make: () => Swapper) {
-  for (let left = 5; ; left--) {
-    const swapper = make();
-    const report = await run(swapper);
-    if (left === 0 || !String(swapper.refusal).includes('is being measured already'))
-      return { swapper, report };
-  }
 }
 
 /** Compares every frame with the run that had all models. */
@@ -135,13 +128,22 @@ function check(report: Report, { frame, to }: SwapOutcome): void {
   expect(report.models.map(({ name }) => name)).toEqual(['vmaf', to]);
 }
 
+const running =
+  (from: 'stored' | 'passing', how: ScoreOptions) =>
+  (swapper: Swapper, options: ScoreOptions = {}) =>
+    runWith(swapper, { ...how, ...options }, from);
+const pushing =
+  (threads: number) =>
+  (swapper: Swapper, options: ScorerOptions = {}) =>
+    pushWith(swapper, threads, options);
+
 describe('a change of the model', () => {
   const cases = [
-    ['a run on 2 threads', (swapper: Swapper) => runWith(swapper, { threads: 2, chunkFrames: 3 }, 'stored')],
-    ['a run in the calling thread', (swapper: Swapper) => runWith(swapper, { threads: 0 }, 'stored')],
-    ['a run whose frames pass through', (swapper: Swapper) => runWith(swapper, { threads: 2 }, 'passing')],
-    ['a scorer without threads', (swapper: Swapper) => pushWith(swapper, 0)],
-    ['a scorer on 2 threads', (swapper: Swapper) => pushWith(swapper, 2)],
+    ['a run on 2 threads', running('stored', { threads: 2, chunkFrames: 3 })],
+    ['a run in the calling thread', running('stored', { threads: 0 })],
+    ['a run whose frames pass through', running('passing', { threads: 2 })],
+    ['a scorer without threads', pushing(0)],
+    ['a scorer on 2 threads', pushing(2)],
   ] as const;
 
   it.each(cases)('to one with the same features is exact at any frame, in %s', async (_, run) => {
@@ -150,38 +152,30 @@ describe('a change of the model', () => {
       const swapper = new Swapper(at, FLAGGED, {});
       const report = await run(swapper);
       expect(swapper.refusal).toBeUndefined();
-      expect(swapper.outcome).toMatchObject({ frame: at, from: 'vmaf', to: 'unclipped', measuring: [] });
+      expect(swapper.outcome).toMatchObject({ frame: at, from: 'vmaf', to: 'unclipped' });
       check(report, { frame: at, to: 'unclipped' } as SwapOutcome);
     }
   });
 
   it('that could score no frame any more is refused, and the report is whole', async () => {
-    const swapper = new Swapper(FRAMES - 1, NEG, { measure: true });
+    const swapper = new Swapper(FRAMES - 1, FLAGGED, {});
     const report = await runWith(swapper, { threads: 2, chunkFrames: 3 }, 'stored');
-    expect(swapper.outcome).toBeUndefined();
-    expect(swapper.refusal).toMatchObject({
-      code: 'usage',
-      message: `The last of the ${FRAMES} frames is being measured already; the new model would score no frame.`,
-    });
-    expect(report.swaps).toBeUndefined();
-    expect(report.frames).toHaveLength(FRAMES);
-    for (const { metrics } of report.frames) expect(metrics.vmaf).toBeDefined();
+    check(report, { frame: FRAMES - 1, to: 'unclipped' } as SwapOutcome);
+    const { steering } = swapper;
+    const late = await steering.prepare(OLD);
+    expect(() => steering.swap(late)).toThrow(
+      `All ${FRAMES} frames are scored; the new model would score no frame.`,
+    );
   });
 
-  it.each(cases)(
-    'to one with further features is exact from the frame it names on, in %s',
-    async (_, run) => {
-      const at = random.int(0, 20);
-      const { swapper, report } = await inTime(run, () => new Swapper(at, NEG, { measure: true }));
-      expect(swapper.refusal).toBeUndefined();
-      const { outcome } = swapper;
-      if (!outcome) throw new Error('there is an outcome');
-      expect(outcome.frame).toBeGreaterThanOrEqual(at);
-      expect(outcome.frame).toBeLessThan(FRAMES);
-      expect(outcome.measuring).not.toEqual([]);
-      check(report, outcome);
-    },
-  );
+  it.each(cases)('to one whose features are measured from the start is exact, in %s', async (_, run) => {
+    const at = random.int(0, FRAMES - 1);
+    const swapper = new Swapper(at, NEG, {});
+    const report = await run(swapper, { alsoModels: [NEG] });
+    expect(swapper.refusal).toBeUndefined();
+    expect(swapper.outcome).toMatchObject({ frame: at, from: 'vmaf', to: 'neg' });
+    check(report, { frame: at, to: 'neg' } as SwapOutcome);
+  });
 
   it('that others follow at the same boundary is one change; to the model that scores it is refused', async () => {
     const scorer = await createScorer(SMALL, { models: [OLD], threads: 0, keep: { frames: 4 } });
@@ -222,12 +216,12 @@ describe('a change of the model', () => {
     expect(report.pooled_metrics.integer_adm2).toHaveProperty('mean');
   });
 
-  it('to one with further features is refused with what is missing, unless it is to be measured', async () => {
+  it('to one with further features is refused with what is missing, and how it is measured', async () => {
     const swapper = new Swapper(5, NEG, {});
     const report = await pushWith(swapper, 0);
     expect(swapper.outcome).toBeUndefined();
     expect(String(swapper.refusal)).toMatch(
-      /vmaf_v0\.6\.1neg.* needs what this run does not measure: .*measure: true/,
+      /vmaf_v0\.6\.1neg.* needs features that this run does not measure: .*; name it in alsoModels/,
     );
     expect(report.swaps).toBeUndefined();
     expect(report.frames.map(({ metrics }) => metrics.vmaf)).toEqual(

@@ -39,7 +39,6 @@ const swap = (frame: number, from: string, to: string): SwapOutcome => ({
   from,
   to,
   source: to,
-  measuring: [],
 });
 
 /** A link whose measurement has begun, with what it posted and the seconds that it told. */

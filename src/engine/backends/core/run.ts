@@ -16,7 +16,6 @@ import { Scoring } from '../../results/scoring.js';
 import type { TinyPlan, TinyRegressors, TinySessionFacts } from '../../results/tiny.js';
 import type { Contest } from '../../workers/contest.js';
 import type { RecordSink } from '../../workers/dispatch.js';
-import type { Extend } from '../../workers/extras.js';
 import type { WorkerSetup } from '../../workers/protocol.js';
 import { measureHere, measureOnWorkers, type SteeredMeasuring } from '../../workers/run.js';
 import type { WorkerPool } from '../../workers/worker-pool.js';
@@ -82,7 +81,6 @@ export class CoreMeasurement implements PlannedMeasurement {
   #sessions: readonly TinySessionFacts[] = [];
 
   /** Ends workers that measure more than the plan. */
-  readonly #extras: (() => Promise<void>)[] = [];
   readonly #keep: number | undefined;
 
   constructor(run: CoreRun, plan: RunPlan, keep: number | undefined) {
@@ -156,7 +154,6 @@ export class CoreMeasurement implements PlannedMeasurement {
   async close(): Promise<void> {
     await this.#gpu?.close();
     await this.#pool?.terminate();
-    for (const end of this.#extras) await end();
     await this.#heatmaps?.discard();
     await this.#regressors?.close();
   }
@@ -275,9 +272,6 @@ export class CoreMeasurement implements PlannedMeasurement {
     if (!steering) return undefined;
     const plan = this.#plan;
     const { info } = pair.reference;
-    let extend: Extend = () => {
-      throw usageError('The measurement has not begun; ask again after its first frame.');
-    };
     steering.begin({
       facts: {
         format: info,
@@ -295,19 +289,10 @@ export class CoreMeasurement implements PlannedMeasurement {
       },
       plan,
       format: info,
-      compat: checked.compat,
       scoring,
       platform,
-      extend: (extraction, sink, wished) => extend(extraction, sink, wished),
     });
-    return {
-      gate: steering.gate,
-      stopped: () => steering.stopped,
-      onExtend: (given) => {
-        extend = given;
-      },
-      own: (close) => this.#extras.push(close),
-    };
+    return { gate: steering.gate, stopped: () => steering.stopped };
   }
 
   #setup(): WorkerSetup {

@@ -10,7 +10,7 @@ export const SWAP: LiveTool = {
   name: 'vmaf.request_model_swap',
   description:
     'Changes the model at a frame boundary; the answer names the first frame of the new one. Refused if the model needs ' +
-    'features that are not measured, unless measure is true: then they are measured from there on.',
+    'features that the run does not measure.',
   parameters: {
     ...MEASUREMENT,
     model: { type: 'string', description: 'Model string, such as vmaf_v0.6.1neg.', maxLength: 1024 },
@@ -19,15 +19,14 @@ export const SWAP: LiveTool = {
       description: 'Key of the score to end. Default: the only one.',
       maxLength: 256,
     },
-    measure: { type: 'boolean', description: 'Measure features that are missing. Default false.' },
   },
   required: ['model'],
   steers: true,
   call(args, hub) {
     const model = textOf(args, 'model') ?? '';
-    const [replace, measure] = [textOf(args, 'replace'), args.measure === true];
+    const replace = textOf(args, 'replace');
     const measurement = hub.measurement(textOf(args, 'measurement'));
-    return hub.command(measurement, { kind: 'swap', model, replace, measure });
+    return hub.command(measurement, { kind: 'swap', model, replace });
   },
 };
 

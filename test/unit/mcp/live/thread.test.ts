@@ -164,7 +164,7 @@ describe('the board', () => {
 
   it('changes nothing when it is told again what it knows, as after a lost connection', () => {
     const board = boardOf();
-    const swap = { measurement: 'main', frame: 60, from: 'vmaf', to: 'neg', source: 'x.json', measuring: [] };
+    const swap = { measurement: 'main', frame: 60, from: 'vmaf', to: 'neg', source: 'x.json' };
     for (let i = 0; i < 2; i++) {
       board.take('alarm', { ...ALARM, raised: true });
       board.take('swap', swap);
