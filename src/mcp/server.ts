@@ -24,6 +24,7 @@ import { CallProgress } from './progress.js';
 import { ProtocolServer } from './protocol-server.js';
 import type { ResourceScope } from './resources.js';
 import { answer, type CallAnswer, refusal, sentenceOf } from './results.js';
+import { MAX_COUNT } from './scoring/parameters.js';
 import type { Tool } from './tool.js';
 
 /** Instructions for the model about the server as a whole. */
@@ -54,10 +55,10 @@ function jsonSchema(schema: z.ZodObject, io: 'input' | 'output'): ListedTool['in
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     io,
     target: 'draft-2020-12',
-    // Bounds of a double's whole numbers say nothing.
+    // Bounds that no real value reaches say nothing.
     override: ({ jsonSchema: made }) => {
       if (made.minimum === Number.MIN_SAFE_INTEGER) delete made.minimum;
-      if (made.maximum === Number.MAX_SAFE_INTEGER) delete made.maximum;
+      if (made.maximum === Number.MAX_SAFE_INTEGER || made.maximum === MAX_COUNT) delete made.maximum;
     },
   });
   return { ...rest, type: 'object' };
@@ -77,14 +78,12 @@ export function describeTools(tools: readonly Tool[]): ListedTool[] {
 
 /**
  * The list of tools in the protocol's shape. A model may have to read all of it before its first call, and sees results as they
- * come: what they have is in docs/mcp-tools.md only.
+ * come: what they have is in docs/mcp-tools.md only. The server checks parameters by the whole schema.
  */
 export function listTools(tools: readonly Tool[]): ListedTool[] {
-  const described = describeTools(tools);
-  const full = described.find(({ name }) => name === FULL);
-  return described.map((tool, i) => ({
+  return describeTools(tools).map((tool, i) => ({
     ...tool,
-    inputSchema: lean(tool === full ? tool : withBrief(tool, full)),
+    inputSchema: withoutRefused(tool.inputSchema),
     outputSchema: { type: 'object' },
     annotations: meant(tools[i]?.annotations ?? tool.annotations),
   }));
@@ -96,112 +95,14 @@ function meant(annotations: ListedTool['annotations']): ListedTool['annotations'
   return readOnlyHint ? { readOnlyHint, openWorldHint } : annotations;
 }
 
-/** The tool that lists long parameters in full. */
-const FULL = 'vmaf_score_encoded';
-
-/** What other tools say of these parameters in place of their schemas. */
-const BRIEF: Readonly<Record<string, string>> = {
-  filters: `As of ${FULL}.`,
-  range: 'Of the reference: {start, end (exclusive), unit: frames or seconds}.',
-  target: `As of ${FULL}.`,
-};
-
-/** A tool with the parameters of {@link BRIEF} in a line each where they are those of the tool that lists them in full. */
-function withBrief(tool: ListedTool, full: ListedTool | undefined): ListedTool {
-  const there = Object(full?.inputSchema.properties) as Record<string, object>;
-  const own = Object.entries(Object(tool.inputSchema.properties) as Record<string, { type?: unknown }>);
-  const properties = own.map(([key, schema]) => {
-    const words = BRIEF[key];
-    const same = words !== undefined && JSON.stringify(schema) === JSON.stringify(there[key]);
-    return [key, same ? { type: schema.type, description: words } : schema];
-  });
-  return { ...tool, inputSchema: { ...tool.inputSchema, properties: Object.fromEntries(properties) } };
-}
-
-/** Parameters that mean something else than those of the same name in {@link SHORT}. */
-const OWN_WORDS: ReadonlySet<string> = new Set([
-  'compare_models.tiny_crf',
-  'compare_models.tiny_preset',
-  'eval_model_on_split.model',
-  'eval_model_on_split.tiny_crf',
-  'eval_model_on_split.tiny_preset',
-  'explain_score.model',
-  'probe_backend.backend',
-  'run_compare.height',
-  'run_ladder.height',
-  'run_tune_per_shot.height',
-]);
-
-/** Descriptions in the list of parameters that many tools have, or whose names say nearly all; the others are in full. */
-const SHORT: Readonly<Record<string, string>> = {
-  allow_damaged: 'Score up to the damage.',
-  cpumask: 'Of libvmaf.',
-  csv: 'As output_fmt.',
-  decoder: 'What decodes.',
-  dnn_ep: 'As tiny_device.',
-  encoder_options: 'By name.',
-  frame_skip_dist: 'Frames.',
-  frame_skip_ref: 'Frames.',
-  gpumask: 'Of libvmaf.',
-  height: 'In lines.',
-  hip_device: 'Number.',
-  backend: 'What measures, or fails; see list_backends.',
-  max_seconds: 'Time limit.',
-  max_temp_gb: 'Disk limit.',
-  metal_device: 'Number.',
-  model: 'version=NAME, path=FILE or auto.',
-  precision: 'Digits; legacy: six decimals.',
-  scale: 'Default: bicubic; none for Y4M or raw.',
-  scale_to: 'ref, dis or WIDTHxHEIGHT.',
-  frame_rate_policy: 'By time.',
-  offset: 'Distorted frame n is reference n + offset.',
-  pair_by: 'Whose frames count.',
-  pixel_format: 'Of encodes.',
-  seed: 'Of draws.',
-  strict: 'Refuse warnings.',
-  sub: 'As output_fmt.',
-  sycl_device: 'Number.',
-  tiny_crf: 'Of the encode.',
-  tiny_preset: 'Of the encode.',
-};
-
-/** Words of parameters that a pattern tells in less. */
-const PATTERNS: Readonly<Record<string, string>> = {
-  dnn_ep: '^(auto|cpu|cuda|openvino(-npu|-cpu|-gpu)?|coreml(-ane|-gpu|-cpu)?|rocm|tensorrt|webgpu|directml)$',
-  precision: '^(legacy|max|full|[1-9]|1[0-7])$',
-};
-
-/** Largest value of a counter, which is no bound that a model has to know. */
-const MAX_COUNT = 2 ** 32 - 1;
-
-/**
- * Parameters without what a model need not read: whether they are ours, lengths of texts, flags that are off, and what the
- * server refuses. The server checks them by the whole schema.
- */
-function lean({ name, inputSchema }: ListedTool): ListedTool['inputSchema'] {
-  const text = JSON.stringify(inputSchema, (key, value: unknown) => {
-    if (key === 'description' && typeof value === 'string')
-      return value.replace(/^Ours[.:] (.)/, (_, first: string) => first.toUpperCase());
-    if (key === 'minLength' || key === 'maxLength' || key === 'propertyNames') return undefined;
-    if (key === 'pattern' && !Object.values(PATTERNS).includes(String(value))) return undefined;
-    if ((key === 'maximum' && value === MAX_COUNT) || (key === 'default' && value === false))
-      return undefined;
-    if (isRefused(value)) return undefined;
-    if (!isSchema(value)) return value;
-    const { description, enum: words, ...rest } = value;
-    const short = OWN_WORDS.has(`${name}.${key}`) ? undefined : SHORT[key];
-    const pattern = PATTERNS[key];
-    return {
-      ...rest,
-      ...(words !== undefined && (pattern ? { pattern } : { enum: words })),
-      ...(description !== undefined && { description: short ?? description }),
-    };
-  });
+/** Parameters without those that the server refuses, and without lengths of texts. */
+function withoutRefused(schema: ListedTool['inputSchema']): ListedTool['inputSchema'] {
+  const text = JSON.stringify(schema, (key, value: unknown) =>
+    isRefused(value) || key === 'minLength' || key === 'maxLength' || key === 'propertyNames'
+      ? undefined
+      : value,
+  );
   return JSON.parse(text);
-}
-
-function isSchema(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && 'type' in value;
 }
 
 function isRefused(value: unknown): boolean {

@@ -22,46 +22,40 @@ export const worstFramesInput = z.object({
     .int()
     .min(1)
     .max(100_000)
-    .describe(
-      'Ours: frames that two shown frames are apart at least; 1 allows neighbours. Default: half a second, less in a short video.',
-    )
+    .describe('Least distance of shown frames. Default: half a second, less in a short video.')
     .optional(),
   images: z
     .enum(['all', 'distorted', 'none'])
     .default('all')
     .describe(
-      'Ours: which pictures to show you: all is reference, distorted, difference and map of each frame. All are made as files.',
+      'Pictures in the answer: all is reference, distorted, difference and map. All are made as files.',
     ),
   image_max_side: z
     .int()
     .min(64)
     .max(4096)
     .default(1024)
-    .describe('Ours: longest side of pictures in the answer; the files have full size.'),
+    .describe('Longest side of pictures in the answer; the files have full size.'),
   images_kb: z
     .int()
     .min(50)
     .max(6000)
     .default(650)
-    .describe('Ours: what all pictures of the answer may take together; they get smaller until they fit.'),
+    .describe('Kilobytes of all pictures in the answer; they get smaller to fit.'),
   describe: z
     .boolean()
     .default(true)
-    .describe(
-      'Ours: let a local vision-language model describe each frame, if one is installed; it takes minutes to load.',
-    ),
-  frame_cnt: z.int().min(1).describe('Ours: pairs of frames to score at most.').optional(),
-  frame_skip_ref: z.int().min(0).describe('Ours: frames of the reference to skip.').optional(),
-  frame_skip_dist: z.int().min(0).describe('Ours: frames of the distorted video to skip.').optional(),
+    .describe('Let an installed vision-language model describe each frame; it takes minutes to load.'),
+  frame_cnt: z.int().min(1).describe('Pairs of frames to score at most.').optional(),
+  frame_skip_ref: z.int().min(0).describe('Frames of the reference to skip.').optional(),
+  frame_skip_dist: z.int().min(0).describe('Frames of the distorted video to skip.').optional(),
   offset: z
     .union([z.int(), z.enum(['auto'])])
-    .describe('Ours: distorted frame n goes with reference n + offset; auto searches.')
+    .describe('Distorted frame n goes with reference n + offset; auto searches.')
     .optional(),
   scale: z
     .enum(['bicubic', 'bilinear', 'lanczos', 'none'])
-    .describe(
-      'Ours: filter that brings both to one size; none refuses. Default: bicubic, for two Y4M or raw videos none.',
-    )
+    .describe('Filter to one size; none refuses. Default: bicubic (Y4M and raw: none).')
     .optional(),
   filters,
 });

@@ -9,34 +9,29 @@ import { inputPath } from '../paths.js';
 export const encoderOptions = z
   .record(z.string().max(64), z.string().max(400))
   .default({})
-  .describe('Options of the encoder by name, such as {"preset": "slow"}.');
+  .describe('Options of the encoder, such as {"preset": "slow"}.');
 
 /** A source to encode, and what raw YUV does not say. */
 export const encodingSource = {
   src: inputPath('The video to encode, or raw YUV.'),
-  width: z.int().min(1).max(16384).describe('Of raw YUV.').optional(),
-  height: z.int().min(1).max(16384).describe('Of raw YUV.').optional(),
-  framerate: z.number().positive().max(1000).describe('Of raw YUV. Default 25.').optional(),
+  width: z.int().min(1).max(16384).describe('Width of raw YUV.').optional(),
+  height: z.int().min(1).max(16384).describe('Height of raw YUV.').optional(),
+  framerate: z.number().positive().max(1000).describe('Frame rate of raw YUV. Default 25.').optional(),
   pix_fmt: z
     .string()
     .max(32)
-    .describe("Of raw YUV (default yuv420p), and of encodes. Default: the source's.")
+    .describe("Pixel format of raw YUV (default yuv420p) and of encodes (default: the source's).")
     .optional(),
 };
 
 /** What a call may take. */
 export const callLimits = {
-  max_seconds: z.int().min(1).max(7200).default(900).describe('The call ends when it takes longer.'),
-  max_temp_gb: z
-    .number()
-    .min(0.1)
-    .max(100)
-    .default(4)
-    .describe('The call fails when temporary files take more.'),
+  max_seconds: z.int().min(1).max(7200).default(900).describe('Seconds after which the call ends.'),
+  max_temp_gb: z.number().min(0.1).max(100).default(4).describe('Gigabytes of temporary files at most.'),
 };
 
 /** What a call may take, and how much of the source it encodes. */
 export const encodingLimits = {
-  full: z.boolean().default(false).describe('Encode the whole source for every point, not samples.'),
+  full: z.boolean().default(false).describe('Encode the whole source, not samples.'),
   ...callLimits,
 };

@@ -19,20 +19,21 @@ export const evaluationParameters = {
   split: z
     .enum(SPLITS)
     .default('test')
-    .describe(
-      'Rows to evaluate on, by the SHA-256 of their key. A table without the column key is taken whole.',
-    ),
+    .describe('Rows to use, by the SHA-256 of their key; all where there is no column key.'),
   input_name: z
     .string()
     .min(1)
     .default('features')
-    .describe("The graph's input that takes the features; by default as the sidecar says, else its first."),
+    .describe('Graph input for the features. Default: as the sidecar says, else the first.'),
   target: z.string().min(1).default('mos').describe('Column to predict.'),
   tiny_device: z
     .enum(TINY_DEVICE_CHOICES)
     .default('auto')
     .describe('What runs the model; one that is not here is refused.'),
-  tiny_precision: z.enum(TINY_PRECISIONS).default('auto').describe('Of a model with an 8-bit version.'),
+  tiny_precision: z
+    .enum(TINY_PRECISIONS)
+    .default('auto')
+    .describe('Precision of a model that also has 8 bit.'),
   tiny_codec: z
     .string()
     .min(1)

@@ -82,40 +82,32 @@ export const optionalGeometry = {
 };
 
 export const model = modelString(
-  'version=NAME (see list_models), path=FILE, or auto for HD or 4K by size; then after colons name=KEY, disable_clip, ' +
-    'enable_transform, EXTRACTOR.OPTION=VALUE.',
+  'version=NAME (list_models), path=FILE or auto (by size); options after colons.',
   DEFAULT_MODEL,
 );
 
 export const backend = z
   .enum(['auto', ...BACKENDS])
   .default('auto')
-  .describe(
-    'What measures: cpu, always there; webgpu, a GPU with the same values; hybrid, both; others need an installed vmaf. One ' +
-      'that is not here fails. See list_backends.',
-  );
+  .describe('What measures: see list_backends; one that is not here fails.');
 
 export const precision = z
-  .enum(['legacy', 'max', 'full', ...Array.from({ length: 17 }, (_, i) => String(i + 1))])
+  .string()
+  .regex(/^(legacy|max|full|[1-9]|1[0-7])$/, 'legacy, max, full or 1 to 17')
   .default('legacy')
-  .describe('Digits of values: legacy (six decimals), 1 to 17 significant ones, max or full (17).');
+  .describe('Digits: legacy (six decimals), 1 to 17, max or full (17).');
 
 /** Most frames that anything counts. */
-const MAX_COUNT = 2 ** 32 - 1;
+export const MAX_COUNT = 2 ** 32 - 1;
 
-export const subsample = z
-  .int()
-  .min(1)
-  .max(MAX_COUNT)
-  .default(1)
-  .describe('Score every Nth frame; 1 scores all.');
+export const subsample = z.int().min(1).max(MAX_COUNT).default(1).describe('Score every Nth frame.');
 
 /** How much of the report is answered. */
 const detail = z
   .enum(['summary', 'frames'])
   .default('summary')
   .describe(
-    'Ours. summary links to the full report; frames puts the values of every frame into the answer, as far as they fit.',
+    'frames puts the values of all frames into the answer, as far as they fit; summary links to them.',
   );
 
 /** What a score is to reach. */
@@ -123,13 +115,13 @@ export const target = z
   .string()
   .min(1)
   .max(400)
-  .describe('Ours: to be reached: 93 (the mean), vmaf.p5>=80, cambi.max<=5, with commas. Gives a verdict.')
+  .describe('Bounds for a verdict, with commas: 93 (the mean), vmaf.p5>=80, cambi.max<=5.')
   .optional();
 
 /** Tiny ONNX models, beside the others or by themselves. */
 const tinyParameters = {
   tiny_model: tinyModel(
-    'Tiny ONNX model to score with as well: an id of list_models, or an .onnx file with its sidecar.',
+    'Tiny ONNX model to add: an id of list_models, or an .onnx file with a sidecar.',
   ).optional(),
   tiny_device: z
     .enum(TINY_DEVICE_CHOICES)
@@ -138,7 +130,10 @@ const tinyParameters = {
   dnn_ep: z.enum(TINY_DEVICE_CHOICES).describe('Another name of tiny_device.').optional(),
   tiny_threads: z.int().min(0).max(1024).describe('Threads of one session; 0: runtime default.').optional(),
   tiny_fp16: flag('Half precision (OpenVINO, TensorRT).'),
-  tiny_precision: z.enum(TINY_PRECISIONS).default('auto').describe('Of a model with an 8-bit version.'),
+  tiny_precision: z
+    .enum(TINY_PRECISIONS)
+    .default('auto')
+    .describe('Precision of a model that also has 8 bit.'),
   tiny_model_verify: flag('Only a model that its registry signs.'),
   tiny_codec: z.string().describe('Codec-aware models: the encoder, such as libx264.').optional(),
   tiny_preset: z.string().describe('Codec-aware models: its preset.').optional(),
@@ -153,15 +148,15 @@ const tinyParameters = {
 /** What both scoring tools accept beside model, backend, subsample and precision. */
 export const scoringParameters = {
   model,
-  models: modelStrings('Ours: several in place of model, each with its own name=KEY.', 16).optional(),
+  models: modelStrings('Several in place of model, each with its own name=KEY.', 16).optional(),
   disable_clip: flag('Do not clip scores.'),
   enable_transform: flag("The model's score transform (vmaf_v0.6.1: phone)."),
   backend,
-  native_cpu: flag('Ours: with backend cpu, use the installed libvmaf, not the built-in core.'),
+  native_cpu: flag('With backend cpu, use the installed libvmaf, not the built-in core.'),
   feature: z
     .array(z.string().min(1))
     .max(64)
-    .describe('Features to report as well: NAME or NAME=OPTION=VALUE:OPTION=VALUE; see list_extractors.')
+    .describe('Further features: NAME or NAME=OPTION=VALUE:OPTION=VALUE; see list_extractors.')
     .optional(),
   aom_ctc: z
     .enum(['v1.0', 'v2.0', 'v3.0', 'v4.0', 'v5.0', 'v6.0', 'v7.0'])
@@ -181,7 +176,7 @@ export const scoringParameters = {
     .max(MAX_COUNT)
     .describe('Frames of the distorted video to skip.')
     .optional(),
-  cpumask: z.int().min(0).describe('Instruction sets that an installed libvmaf is not to use.').optional(),
+  cpumask: z.int().min(0).describe('Instruction sets that an installed libvmaf must not use.').optional(),
   gpumask: z.int().min(0).describe('For an installed libvmaf; 0 allows a GPU.').optional(),
   sycl_device: z.int().min(0).describe('Device number with backend sycl.').optional(),
   hip_device: z.int().min(0).describe('Device number with backend hip.').optional(),
@@ -228,48 +223,44 @@ export const filters = z
     track_reference: track,
     track_distorted: track,
   })
-  .describe("Ours, done first. Crops: W:H:X:Y; vf_*: ffmpeg's filters; tracks from 0.")
+  .describe('Applied first. Crops: W:H:X:Y; vf_*: ffmpeg filters; tracks from 0.')
   .optional();
 
 /** How two videos that are not alike are brought together; all of it ours. */
 export const pairingParameters = {
   scale: z
     .enum(['bicubic', 'bilinear', 'lanczos', 'none'])
-    .describe(
-      'Ours: filter that brings both to one size; none refuses. Default: bicubic, for two Y4M or raw videos none.',
-    )
+    .describe('Filter to one size; none refuses. Default: bicubic (Y4M and raw: none).')
     .optional(),
   scale_to: z
     .string()
     .regex(/^(ref|dis|[1-9]\d{0,4}x[1-9]\d{0,4})$/, 'ref, dis, or a size such as 1920x1080')
-    .describe('Ours: the size to score at: ref (default), dis, or WIDTHxHEIGHT.')
+    .describe('Size to score at: ref (default), dis or WIDTHxHEIGHT.')
     .optional(),
   frame_rate_policy: z
     .enum(['nearest', 'strict'])
-    .describe(
-      'Ours: nearest pairs frames by time (default), strict refuses other rates and lost frames; two Y4M or raw videos go by number.',
-    )
+    .describe('nearest (default) pairs by time; strict refuses other rates and lost frames.')
     .optional(),
-  pair_by: z.enum(PAIR_BY).describe('Ours: whose frames are scored.').optional(),
+  pair_by: z.enum(PAIR_BY).describe('Whose frames are scored. Default: reference.').optional(),
   offset: z
     .union([z.int(), z.enum(['auto'])])
     .default(0)
-    .describe('Ours: distorted frame n goes with reference n + offset; auto searches.'),
+    .describe('Distorted frame n goes with reference n + offset; auto searches.'),
   range: z
     .strictObject({
       unit: z.enum(['frames', 'seconds']).default('frames'),
       start: z.number().min(0).default(0),
       end: z.number().min(0).describe('Exclusive.').optional(),
     })
-    .describe('Ours: the part of the reference to score.')
+    .describe('Part of the reference to score.')
     .optional(),
-  preflight: z.boolean().default(true).describe('Ours: look for what makes the score wrong.'),
-  strict: flag('Ours: refuse a pair that preflight warns of.'),
-  allow_damaged: flag('Ours: score a damaged file up to the damage.'),
+  preflight: z.boolean().default(true).describe('Check for what makes the score wrong.'),
+  strict: flag('Refuse a pair that preflight warns of.'),
+  allow_damaged: flag('Score a damaged file up to the damage.'),
   decoder: z
     .enum(['auto', ...DECODERS])
     .default('auto')
-    .describe('Ours: what decodes.'),
+    .describe('Decoder; auto takes the first that can.'),
   filters,
 };
 

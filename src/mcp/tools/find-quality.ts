@@ -36,7 +36,11 @@ export const findQualityTool = defineTool({
       .object({ min: z.number(), max: z.number() })
       .optional()
       .describe('Values of the parameter to search.'),
-    pixel_format: z.string().max(32).optional().describe("Of the encode. Default: the source's."),
+    pixel_format: z
+      .string()
+      .max(32)
+      .optional()
+      .describe("Pixel format of the encode. Default: the source's."),
     verify: z
       .boolean()
       .default(false)

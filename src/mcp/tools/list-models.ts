@@ -9,9 +9,8 @@ export const listModelsTool = defineTool({
   name: 'list_models',
   title: 'List models',
   description:
-    'Lists the VMAF models, the default first, and what each is meant for. Score with one by model "version=NAME"; ' +
-    'describe_model says what it is made of. One that is to be pulled scores only after the user has run pull_with. Tiny ' +
-    'ONNX models come after; score with one by tiny_model.',
+    'Lists the VMAF models, the default first, with what each is for, then tiny ONNX models (for tiny_model). One ' +
+    'that is to be pulled scores only after the user has run pull_with.',
   inputSchema: z.object({}),
   outputSchema: z.object({
     models: z.array(

@@ -36,12 +36,12 @@ export const runBenchmarkTool = defineTool({
       .boolean()
       .default(false)
       .describe(
-        'Ours: all 200 frames of the 3840x2160 pair in place of a few. Takes minutes and 5 GB of temporary files.',
+        'All 200 frames of the 3840x2160 pair in place of a few. Takes minutes and 5 GB of temporary files.',
       ),
     shapes: z
       .array(z.enum(['576x324', '1920x1080', '3840x2160']))
       .min(1)
-      .describe('Ours: only these pairs.')
+      .describe('Only these pairs.')
       .optional(),
   }),
   outputSchema: z.object({

@@ -37,7 +37,10 @@ export const runLadderTool = defineTool({
       .default([])
       .describe('Qualities to measure. Default: values of the parameter.'),
     quality_tiers: z.int().min(1).max(32).default(5).describe('Rungs to choose.'),
-    format: z.enum(['json', 'hls', 'dash']).default('json').describe('Of manifest: object, playlist or MPD.'),
+    format: z
+      .enum(['json', 'hls', 'dash'])
+      .default('json')
+      .describe('Manifest: a JSON object, an HLS playlist or a DASH MPD.'),
     spacing: z
       .enum(['log_bitrate', 'vmaf', 'uniform'])
       .default('log_bitrate')

