@@ -3,10 +3,14 @@
  * Rules such as `vmaf.p5<80 for 3s`: a statistic of each second's frames, compared with a limit.
  */
 import { usageError } from '../core/errors.js';
-import { percentile } from '../core/percentile.js';
 import { quoted } from '../core/printable.js';
-import { decimalBound, metricIn, type PooledStatistic, parsePooledName } from '../report/limits.js';
-import { distribution, pool, worstSecond } from '../report/pool.js';
+import {
+  decimalBound,
+  metricIn,
+  type PooledStatistic,
+  parsePooledName,
+  statisticOf,
+} from '../report/limits.js';
 
 /** Longest text of a rule. */
 const MAX_RULE = 200;
@@ -102,7 +106,8 @@ class AlarmWatch {
     this.#values.push(value);
     if (this.#values.length < this.#block) return undefined;
     const { limit, relation, text } = this.#rule;
-    const statistic = statisticOf(this.#values, this.#rule, this.#second);
+    const isWorseHigh = relation.startsWith('>');
+    const statistic = statisticOf(this.#values, this.#rule.statistic, this.#second, [0], isWorseHigh);
     this.#values = [];
     const holds =
       (relation.endsWith('=') && statistic === limit) ||
@@ -173,13 +178,4 @@ export class Alarms {
 export function meanAndMin(values: readonly number[]): { readonly mean: number; readonly min: number } {
   const sum = values.reduce((all, value) => all + value, 0);
   return { mean: sum / values.length, min: values.reduce((low, value) => Math.min(low, value)) };
-}
-
-function statisticOf(values: readonly number[], { statistic, relation }: AlarmRule, second: number): number {
-  if (statistic === 'worst_second') return worstSecond(values, second, [0], relation.startsWith('>'));
-  if (statistic === 'mean' || statistic === 'harmonic_mean' || statistic === 'min' || statistic === 'max')
-    return pool(values)?.[statistic] ?? Number.NaN;
-  if (typeof statistic === 'number') return percentile(Float64Array.from(values).sort(), statistic);
-  const spread = distribution(values);
-  return (statistic === 'stddev' ? spread?.stddev : spread?.percentiles[statistic]) ?? Number.NaN;
 }

@@ -4,10 +4,11 @@
  */
 import { requireText } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
+import { percentile } from '../core/percentile.js';
 import { shown, showValue } from '../core/printable.js';
 import { quotientOf, USUAL_RATE } from '../core/rational.js';
 import { EXTRACTORS, findExtractor, reportedFeature } from '../metrics/extractors.js';
-import { pooledMetric, worstSecond } from './pool.js';
+import { distribution, pool, pooledMetric, worstSecond } from './pool.js';
 import { PERCENTILE_KEYS } from './schema.js';
 import type { Report } from './types.js';
 
@@ -190,6 +191,29 @@ function worstSecondOf(report: Report, metric: string): number | undefined {
   );
   const rate = quotientOf(reference.frameRate) ?? USUAL_RATE;
   return worstSecond(values, rate / subsample, begins, isWorseHigh(report, metric));
+}
+
+/**
+ * One statistic of a metric's values.
+ * @param values of consecutive frames
+ * @param statistic a number is a percentile
+ * @param second frames of a second
+ * @param parts where runs of consecutive frames begin, ascending from 0; a second lies within one
+ * @param isWorseHigh whether the worst second is the highest
+ */
+export function statisticOf(
+  values: ArrayLike<number>,
+  statistic: PooledStatistic | number,
+  second: number,
+  parts: readonly number[] = [0],
+  isWorseHigh = false,
+): number {
+  if (typeof statistic === 'number') return percentile(Float64Array.from(values).sort(), statistic);
+  if (statistic === 'worst_second') return worstSecond(values, second, parts, isWorseHigh);
+  if (statistic === 'mean' || statistic === 'harmonic_mean' || statistic === 'min' || statistic === 'max')
+    return pool(values)?.[statistic] ?? Number.NaN;
+  const spread = distribution(values);
+  return (statistic === 'stddev' ? spread?.stddev : spread?.percentiles[statistic]) ?? Number.NaN;
 }
 
 /**

@@ -2,7 +2,8 @@
  * @module search/estimate
  * What samples say of the whole: a prediction and intervals around it, from how much the samples differ.
  */
-import { type CompleteTarget, marginTo, type Statistic, statisticOf } from './targets.js';
+import { statisticOf } from '../report/limits.js';
+import { type CompleteTarget, marginTo, type Statistic } from './targets.js';
 
 /** A prediction. Intervals are those within which the final encode's value lies with 95 % and 99 %. */
 export interface Estimate {

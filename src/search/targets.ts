@@ -6,7 +6,6 @@ import { usageError } from '../core/errors.js';
 import { showValue } from '../core/printable.js';
 import { parseModelString } from '../models/grammar.js';
 import { POOLED_STATISTICS, type PooledStatistic, parseLimit } from '../report/limits.js';
-import { distribution, pool, worstSecond } from '../report/pool.js';
 
 const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
 
@@ -70,25 +69,6 @@ export function completeTargets(
 export function scoreName(models: readonly string[] | undefined): string {
   const [model = DEFAULT_MODEL] = models ?? [];
   return parseModelString(model).name;
-}
-
-/**
- * One statistic of a metric's values.
- * @param values of consecutive frames
- * @param second frames of a second
- * @param parts where runs of consecutive frames begin, ascending from 0; a second lies within one
- */
-export function statisticOf(
-  values: ArrayLike<number>,
-  statistic: Statistic,
-  second: number,
-  parts: readonly number[] = [0],
-): number {
-  if (statistic === 'worst_second') return worstSecond(values, second, parts);
-  if (statistic === 'stddev') return distribution(values)?.stddev ?? Number.NaN;
-  if (statistic === 'mean' || statistic === 'harmonic_mean' || statistic === 'min' || statistic === 'max')
-    return pool(values)?.[statistic] ?? Number.NaN;
-  return distribution(values)?.percentiles[statistic] ?? Number.NaN;
 }
 
 /** How far a value is from reaching a target: negative where it misses it. */
