@@ -3,6 +3,7 @@
  * Reads ffmpeg's log: each frame as the showinfo filter announces it, and what tells of damage.
  */
 import type { Fraction } from '../../core/rational.js';
+import { parseSize } from '../../core/size.js';
 
 /** What every decoded frame must look like before it is scaled. */
 export interface ExpectedFrame {
@@ -33,7 +34,7 @@ export type LogEvent =
 export const LOG_LEVEL = 'repeat+level+info';
 
 const LINE = /^(?:\[[^\]]* @ [^\]]*\] )*\[(\w+)\] (.*)$/;
-const FRAME = /^n: *\d+ pts: *(-?\d+|NOPTS) .*?fmt: *(\S+) .*?\bs:(\d+)x(\d+) /;
+const FRAME = /^n: *\d+ pts: *(-?\d+|NOPTS) .*?fmt: *(\S+) .*?\bs:(\S+) /;
 const TIME_BASE = /^config in time_base: (\d+)\/(\d+)/;
 const CUT_OFF = /File ended prematurely|partial file/;
 /** Said as warnings, though they mean that samples are wrong. */
@@ -60,17 +61,9 @@ export function parseLogLine(line: string): LogEvent | undefined {
 }
 
 function parseShowinfo(text: string): LogEvent | undefined {
-  const frame = FRAME.exec(text);
-  if (frame) {
-    const [, pts, pixelFormat = '', width, height] = frame;
-    return {
-      kind: 'frame',
-      pts: pts === 'NOPTS' ? undefined : Number(pts),
-      width: Number(width),
-      height: Number(height),
-      pixelFormat,
-    };
-  }
+  const [, pts, pixelFormat = '', sides = ''] = FRAME.exec(text) ?? [];
+  const size = parseSize(sides);
+  if (size) return { kind: 'frame', pts: pts === 'NOPTS' ? undefined : Number(pts), ...size, pixelFormat };
   const timeBase = TIME_BASE.exec(text);
   return timeBase ? { kind: 'timebase', num: Number(timeBase[1]), den: Number(timeBase[2]) } : undefined;
 }
@@ -90,9 +83,10 @@ export interface FilteredFrames {
 
 /** @returns `undefined` if the log tells of no frame */
 export function parseFiltered(log: string): FilteredFrames | undefined {
-  const frame = /\] n: *\d+ pts:.*? fmt: *(\S+) .*?\bs:(\d+)x(\d+) /.exec(log);
-  if (!frame) return undefined;
-  const [, pixelFormat = '', width, height] = frame;
+  const frame = /\] n: *\d+ pts:.*? fmt: *(\S+) .*?\bs:(\S+) /.exec(log);
+  const [, pixelFormat = '', sides = ''] = frame ?? [];
+  const size = parseSize(sides);
+  if (!size) return undefined;
   const fraction = (pattern: RegExp) => {
     const [, num, den] = pattern.exec(log) ?? [];
     return Number(num) > 0 && Number(den) > 0 ? { num: Number(num), den: Number(den) } : undefined;
@@ -105,8 +99,7 @@ export function parseFiltered(log: string): FilteredFrames | undefined {
   const sampleAspect = fraction(/\bsar:(\d+)\/(\d+)/);
   const [range, matrix, primaries, transfer] = ['range', 'space', 'primaries', 'trc'].map(color);
   return {
-    width: Number(width),
-    height: Number(height),
+    ...size,
     pixelFormat,
     ...(frameRate && { frameRate }),
     ...(sampleAspect && { sampleAspect }),

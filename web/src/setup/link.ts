@@ -3,7 +3,7 @@
  * Settings in the part of a link after `#`, which is never sent to a server. A link holds only what differs from the
  * defaults, and not the decoder, which depends on the browser that opens the link.
  */
-import type { RawVideoFormat, ScaleTo } from 'anyvmaf';
+import type { PictureSize, RawVideoFormat, ScaleTo } from 'anyvmaf';
 import { DEFAULT_SETTINGS, type Settings } from '../session.js';
 import { formatRange, parseRange } from './fixes.js';
 import { TINY_NO_REFERENCE } from './models.js';
@@ -105,22 +105,20 @@ function whole(text: string | null, min: number, max: number): number | undefine
 /** Largest side that the library takes. */
 const LARGEST = 16384;
 
-function isSize(width: number, height: number): boolean {
-  return [width, height].every((side) => side >= 1 && side <= LARGEST);
+function sizeOf(text: string): PictureSize | undefined {
+  const [, width, height] = (/^(\d{1,5})x(\d{1,5})$/.exec(text) ?? []).map(Number);
+  if (!width || !height || Math.max(width, height) > LARGEST) return undefined;
+  return { width, height };
 }
 
 function parseScaleTo(text: string | null): ScaleTo {
-  const size = /^(\d{1,5})x(\d{1,5})$/.exec(text ?? '');
-  if (size && isSize(Number(size[1]), Number(size[2])))
-    return { width: Number(size[1]), height: Number(size[2]) };
-  return text === 'dis' ? 'dis' : 'ref';
+  return sizeOf(text ?? '') ?? (text === 'dis' ? 'dis' : 'ref');
 }
 
 function parseRaw(text: string | null): RawVideoFormat | null {
-  const match = /^(\d{1,5})x(\d{1,5}),(\d{1,2}),(420|422|444|400)$/.exec(text ?? '');
-  if (!match) return null;
-  const chroma = (['420', '422', '444', '400'] as const).find((one) => one === match[4]);
-  const [width, height, bitDepth] = [match[1], match[2], match[3]].map(Number) as [number, number, number];
-  const fits = isSize(width, height) && bitDepth >= 8 && bitDepth <= 16;
-  return chroma && fits ? { width, height, bitDepth, chroma } : null;
+  const [size = '', depth = '', sampling = '', more] = (text ?? '').split(',');
+  const chroma = (['420', '422', '444', '400'] as const).find((one) => one === sampling);
+  const [picture, bitDepth] = [sizeOf(size), Number(depth)];
+  if (!picture || !chroma || more !== undefined || !/^\d{1,2}$/.test(depth)) return null;
+  return bitDepth >= 8 && bitDepth <= 16 ? { ...picture, bitDepth, chroma } : null;
 }
