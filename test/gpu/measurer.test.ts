@@ -199,8 +199,8 @@ const BOUND = 0x40 | 0x80;
 /** Of what is written to by the program. */
 const MAP_WRITE = 0x2;
 
-/** A GPU that takes everything and does nothing. */
-function bookkeeper() {
+/** A GPU that takes everything and does nothing. @param making is called with the usage of each buffer, and may throw */
+function bookkeeper(making: (usage: number) => void = () => {}) {
   const buffers: { size: number; usage: number; destroyed: boolean }[] = [];
   const asked: GPUDeviceDescriptor[] = [];
   const nothing = () => {};
@@ -214,6 +214,7 @@ function bookkeeper() {
     createComputePipelineAsync: async () => ({ getBindGroupLayout: nothing }),
     createBindGroup: () => ({}),
     createBuffer({ size, usage }: GPUBufferDescriptor) {
+      making(usage);
       const book = { size, usage, destroyed: false };
       buffers.push(book);
       const destroy = () => {
@@ -233,6 +234,17 @@ function bookkeeper() {
   };
   return { gpu: { requestAdapter: async () => adapter } as unknown as GPU, buffers, asked };
 }
+
+it('a GPU without memory for uploads says so', async () => {
+  const { gpu } = bookkeeper((usage) => {
+    if ((usage & MAP_WRITE) !== 0) throw new RangeError('cannot be mapped');
+  });
+  const kind = await openWebgpu(gpu);
+  await expect(kind.open(luma)).rejects.toMatchObject({
+    code: 'resource',
+    message: expect.stringContaining('The GPU is out of memory (cannot be mapped)'),
+  });
+});
 
 describe('memory of the default model at 3840x2160', () => {
   it.each([

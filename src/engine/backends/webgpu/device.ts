@@ -122,7 +122,10 @@ export class OpenDevice implements Gpu {
     if (messages.length > 0) throw refusal(messages.join('; '));
     for (const scope of scopes) if (scope.status === 'fulfilled' && scope.value) throw runError(scope.value);
     if (made.status === 'fulfilled') return made.value;
-    throw made.reason instanceof AnyvmafError ? made.reason : refusal(reasonOf(made.reason));
+    const { reason } = made;
+    // What a buffer that is to be mapped at once cannot be made for.
+    if (reason instanceof RangeError) throw outOfMemory(reason.message);
+    throw reason instanceof AnyvmafError ? reason : refusal(reasonOf(reason));
   }
 
   /** Frees it; what is in flight fails. */
@@ -149,10 +152,15 @@ function refusal(reason: string): AnyvmafError {
 
 /** What an error of the device says of itself. */
 function runError(error: GPUError): AnyvmafError {
-  if (error.constructor.name !== 'GPUOutOfMemoryError') return refusal(error.message);
+  return error.constructor.name === 'GPUOutOfMemoryError'
+    ? outOfMemory(error.message)
+    : refusal(error.message);
+}
+
+function outOfMemory(reason: string): AnyvmafError {
   return new AnyvmafError(
     'resource',
-    `The GPU is out of memory (${firstLine(error.message)}); close other programs that use it, or measure on the processor.`,
+    `The GPU is out of memory (${firstLine(reason)}); close other programs that use it, or measure on the processor.`,
   );
 }
 
