@@ -45,14 +45,14 @@ export function serveEvaluation(tiny: TinyPlatform, monitor: Monitor): Served<Ev
 
 /** Opens the table with time limits on reading that grow with its size. */
 async function openMonitored(reader: ByteReader, name: string, monitor: Monitor): Promise<TableColumns> {
-  const blame = { code: 'io', subject: `${shown(name)} cannot be read as Parquet` } as const;
+  const reason = { code: 'io', subject: `${shown(name)} cannot be read as Parquet` } as const;
   const within = async <T>(silence: number, work: () => Promise<T>): Promise<T> => {
-    monitor.patience(silence, blame);
+    monitor.patience(silence, reason);
     try {
       return await work();
     } finally {
       // Computing has no time limit.
-      monitor.patience(Number.POSITIVE_INFINITY, blame);
+      monitor.patience(Number.POSITIVE_INFINITY, reason);
     }
   };
   const opening = SILENCE + reader.size / BYTES_PER_MILLISECOND;
@@ -74,16 +74,16 @@ function monitoredRuntimes(runtimes: TinyRuntimes, monitor: Monitor): TinyRuntim
   return {
     devices: () => runtimes.devices(),
     async open(model, options) {
-      const blame = {
+      const reason = {
         code: 'model',
         subject: `The tiny model ${quoted(model.source)} cannot be run`,
       } as const;
       const within = async <T>(work: Promise<T>): Promise<T> => {
-        monitor.patience(RUNTIME_SILENCE, blame);
+        monitor.patience(RUNTIME_SILENCE, reason);
         try {
           return await work;
         } finally {
-          monitor.patience(Number.POSITIVE_INFINITY, blame);
+          monitor.patience(Number.POSITIVE_INFINITY, reason);
         }
       };
       const session = await within(runtimes.open(model, options));

@@ -4,7 +4,7 @@
  */
 import { AnyvmafError } from '../core/errors.js';
 import { USUAL_RATE } from '../core/rational.js';
-import { type Onlooker, type RunFacts, Steering, type SwapOutcome } from '../engine/live/steering.js';
+import { type RunFacts, type RunObserver, Steering, type SwapOutcome } from '../engine/live/steering.js';
 import { type Alarm, type AlarmRule, Alarms, meanAndMin } from './alarms.js';
 import { MainScore } from './main-score.js';
 import type { Command, Refusal, RunState, ToServer } from './messages.js';
@@ -56,7 +56,7 @@ function closing(): AnyvmafError {
 }
 
 /** One measurement as the server sees it. */
-export class Link implements Onlooker {
+export class Link implements RunObserver {
   readonly steering: Steering;
   readonly #options: LinkOptions;
   readonly #alarms: Alarms;

@@ -7,7 +7,13 @@ import { onAbort } from '../core/abort.js';
 import { AnyvmafError } from '../core/errors.js';
 
 import type { ByteReader } from '../media/platform.js';
-import { BEAT, type Blame, type FromParser, type ParserWorker, type WorkerDeath } from './protocol.js';
+import {
+  BEAT,
+  type FailureReason,
+  type FromParser,
+  type ParserWorker,
+  type WorkerDeath,
+} from './protocol.js';
 import { errorOf, refusalOf } from './refusal.js';
 
 /** Signs of life that a thread may give without getting anywhere: a decoder may need seconds for its first picture. */
@@ -44,7 +50,7 @@ export class Parser<Calls> {
   #ended = false;
   #timer: ReturnType<typeof setInterval> | undefined;
   #silence = Number.POSITIVE_INFINITY;
-  #blame: Blame = { code: 'internal', subject: 'A parser thread failed' };
+  #reason: FailureReason = { code: 'internal', subject: 'A parser thread failed' };
   #progress = 0;
   /** Checks since the last sign of life, and since the last progress. Checks, not time: this thread may be late itself. */
   #silent = 0;
@@ -123,7 +129,7 @@ export class Parser<Calls> {
         return;
       case 'patience':
         this.#silence = message.silence;
-        this.#blame = message.blame;
+        this.#reason = message.reason;
         this.#moveOn();
         return;
       case 'alive':
@@ -189,7 +195,7 @@ export class Parser<Calls> {
   }
 
   #stuck(milliseconds: number): AnyvmafError {
-    const { code, subject } = this.#blame;
+    const { code, subject } = this.#reason;
     return new AnyvmafError(
       code,
       `${subject}: reading it got nowhere for ${(milliseconds / 1000).toFixed(1)} s and was ended; the file is damaged, ` +
@@ -198,12 +204,12 @@ export class Parser<Calls> {
   }
 
   #died({ outOfMemory, how }: WorkerDeath): AnyvmafError {
-    const { code, subject } = this.#blame;
+    const { code, subject } = this.#reason;
     return outOfMemory ? this.#tooLarge() : new AnyvmafError(code, `${subject}: ${how}`);
   }
 
   #tooLarge(): AnyvmafError {
-    const { code, subject } = this.#blame;
+    const { code, subject } = this.#reason;
     return new AnyvmafError(
       code,
       `${subject}: reading it takes more memory than any file of its size should and was ended; the file is damaged, or ` +

@@ -12,7 +12,7 @@ export interface Refusal extends ErrorData {
 }
 
 /** What is said when a thread has to be ended: the code, and the beginning of the sentence (`a.mkv cannot be read`). */
-export interface Blame {
+export interface FailureReason {
   readonly code: ErrorCode;
   readonly subject: string;
 }
@@ -35,10 +35,10 @@ export type FromParser =
   /** It cannot load what it needs: calls are refused with this. */
   | { readonly kind: 'unusable'; readonly refusal: Refusal }
   /**
-   * From now on it may be silent for so many milliseconds; when it is silent for longer, `blame` says what of. `Infinity`
+   * From now on it may be silent for so many milliseconds; when it is silent for longer, `reason` says what of. `Infinity`
    * around work that takes its time whatever the input is.
    */
-  | { readonly kind: 'patience'; readonly silence: number; readonly blame: Blame }
+  | { readonly kind: 'patience'; readonly silence: number; readonly reason: FailureReason }
   /** Its event loop turns, or it has got further. `progress` grows with what it has read or made; `waiting` while it waits for bytes. */
   | { readonly kind: 'alive'; readonly progress: number; readonly waiting: boolean }
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }

@@ -4,7 +4,7 @@
  */
 import type { ByteReader } from '../media/platform.js';
 import { bytesReader } from '../media/readers.js';
-import { BEAT, type Blame, type FromParser, type ToParser } from './protocol.js';
+import { BEAT, type FailureReason, type FromParser, type ToParser } from './protocol.js';
 import { errorOf, refusalOf } from './refusal.js';
 
 /** How a call reports its progress. */
@@ -12,7 +12,7 @@ export interface Monitor {
   /** Something was read or made that was not there before. */
   progress(): void;
   /** As {@link FromParser}'s `patience`. */
-  patience(silence: number, blame: Blame): void;
+  patience(silence: number, reason: FailureReason): void;
   /** The input that was lent to this worker. Waiting for its bytes is not held against them. */
   input(size: number): ByteReader;
 }
@@ -110,7 +110,7 @@ export function serveParser<Task>(
       // What has its bytes at hand may go on for seconds without letting the timer in.
       if (running > 0 && performance.now() - told >= BEAT) tell();
     },
-    patience: (silence, blame) => post({ kind: 'patience', silence, blame }),
+    patience: (silence, reason) => post({ kind: 'patience', silence, reason }),
     input: (size) => input.reader(size),
   };
 

@@ -5,7 +5,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ScoreOptions, ScoreRequest } from '../../src/engine/contract/types.js';
 import { scorePair } from '../../src/engine/score.js';
-import { Contest } from '../../src/engine/workers/contest.js';
+import { BackendProbe } from '../../src/engine/workers/backend-probe.js';
 import type { FromWorker, WorkerHandle } from '../../src/engine/workers/protocol.js';
 import { WorkerPool } from '../../src/engine/workers/worker-pool.js';
 import { nodePlatform } from '../../src/platform/node/platform.js';
@@ -298,9 +298,9 @@ describe('the backend auto, of a run that seems long', () => {
   });
 });
 
-describe('a contest', () => {
+describe('a probe of GPU and core', () => {
   /** A pool of two workers, told of what they measured by hand. */
-  function contest() {
+  function probe() {
     let now = 0;
     const workers: ((message: Parameters<Parameters<WorkerPool['receive']>[0]>[1]) => void)[] = [];
     const pool = new WorkerPool();
@@ -312,7 +312,7 @@ describe('a contest', () => {
     const setup = { gpu: 'tried' } as never;
     pool.start(startWorker, 1, setup);
     pool.start(startWorker, 1, {} as never);
-    const decided = new Contest(pool, () => now);
+    const decided = new BackendProbe(pool, () => now);
     const state = { adapter: CARD, calls: [0], others: {}, pairs: 0, lost: null };
     return {
       pool,
@@ -327,7 +327,7 @@ describe('a contest', () => {
   }
 
   it('gives the GPU nothing until it is open', () => {
-    const { pool, opens } = contest();
+    const { pool, opens } = probe();
     expect([pool.share(0), pool.share(1)]).toEqual([0, 1]);
     opens();
     expect([pool.share(0), pool.share(1)]).toEqual([4, 1]);
@@ -337,7 +337,7 @@ describe('a contest', () => {
     ['the GPU', 100, 20, [4, 0]],
     ['the workers', 30, 90, [0, 1]],
   ] as const)('is won by %s where it is faster', (_, gpu, core, shares) => {
-    const { pool, decided, opens, measures } = contest();
+    const { pool, decided, opens, measures } = probe();
     opens();
     measures(0, 10, 100);
     measures(1, core, 500);
@@ -348,7 +348,7 @@ describe('a contest', () => {
   });
 
   it('begins anew for all when the GPU is lost', () => {
-    const { pool, opens, measures } = contest();
+    const { pool, opens, measures } = probe();
     opens();
     measures(0, 10, 100);
     measures(0, 100, 1000);

@@ -45,12 +45,12 @@ export function reportGpu(run: GpuRun, total: number): { readonly measurers?: re
 
 /**
  * What a reader should know, full sentences.
- * @param contest pairs per second of GPU and core, where these were compared
+ * @param rates pairs per second of GPU and core, where these were compared
  */
 export function gpuNotes(
   { states }: GpuRun,
   backend: BackendChoice,
-  contest?: { readonly gpu: number; readonly core: number },
+  rates?: { readonly gpu: number; readonly core: number },
 ): readonly string[] {
   const [state] = states.filter(({ adapter }) => adapter);
   if (!state?.adapter) return [];
@@ -60,9 +60,9 @@ export function gpuNotes(
   );
   const rate = (pairs: number) => `${pairs < 10 ? pairs.toFixed(1) : Math.round(pairs)} frames/s`;
   const compared =
-    contest &&
-    `The backend auto compared the GPU ${name} (${rate(contest.gpu)}) with the own core's workers ` +
-      `(${rate(contest.core)}) on the first frames and took ${contest.gpu > contest.core ? 'the GPU' : 'the workers'}.`;
+    rates &&
+    `The backend auto compared the GPU ${name} (${rate(rates.gpu)}) with the own core's workers ` +
+      `(${rate(rates.core)}) on the first frames and took ${rates.gpu > rates.core ? 'the GPU' : 'the workers'}.`;
   const lost = [...new Set(states.flatMap(({ lost: reason }) => reason ?? []))].map(
     (reason) =>
       `The GPU stopped in the middle of the run, so the own core went on; the result is the same: ${reason}`,

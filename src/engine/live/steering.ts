@@ -42,7 +42,7 @@ export interface SwapOptions {
 }
 
 /** Looks on from outside. */
-export interface Onlooker extends FrameWatcher {
+export interface RunObserver extends FrameWatcher {
   /** The run is planned; called once, before its first frame. What it throws refuses the run. */
   planned(facts: RunFacts): void;
   /** A change of models took effect, or will. */
@@ -81,7 +81,7 @@ export interface SteeredRun {
 
 /** Steers one measurement. */
 export class Steering {
-  readonly #onlooker: Onlooker;
+  readonly #observer: RunObserver;
   readonly #origin: Origin;
   #run: SteeredRun | undefined;
   /** Models that predict, in the report's order, and all that ever did by the key of their score. */
@@ -93,8 +93,8 @@ export class Steering {
   #released = false;
 
   /** @param origin who names models that are to take over */
-  constructor(onlooker: Onlooker, origin: Origin = UNKNOWN) {
-    this.#onlooker = onlooker;
+  constructor(observer: RunObserver, origin: Origin = UNKNOWN) {
+    this.#observer = observer;
     this.#origin = origin;
   }
 
@@ -149,9 +149,9 @@ export class Steering {
     this.#current = [...run.plan.models];
     for (const model of run.plan.models) this.#known.set(model.name, model);
     if (before) this.#takeOver(before);
-    run.scoring.watch(this.#onlooker);
-    this.#onlooker.planned(run.facts);
-    for (const swap of this.#swaps) this.#onlooker.swapped(swap);
+    run.scoring.watch(this.#observer);
+    this.#observer.planned(run.facts);
+    for (const swap of this.#swaps) this.#observer.swapped(swap);
   }
 
   #takeOver(before: Steering): void {
@@ -163,7 +163,7 @@ export class Steering {
 
   ended(error?: unknown): void {
     this.resume();
-    this.#onlooker.ended(error);
+    this.#observer.ended(error);
   }
 
   /** Changes of models that took effect by the end of the run, for the report, and the models that they brought. */
@@ -232,7 +232,7 @@ export class Steering {
     this.#known.set(model.name, model);
     const outcome = { frame, from: from.name, to: model.name, source: model.source };
     this.#swaps.push(outcome);
-    this.#onlooker.swapped(outcome);
+    this.#observer.swapped(outcome);
     return outcome;
   }
 

@@ -13,7 +13,7 @@ import { describePair, type Extent, type OpenPair, readPair } from '../inputs/pa
 import { chooseThreads, cutChunks, mayWait, usefulThreads } from '../plan/chunks.js';
 import type { HeatmapWriter } from '../results/heatmaps.js';
 import type { PictureScorers, TinySessionFacts } from '../results/tiny.js';
-import { Contest } from './contest.js';
+import { BackendProbe } from './backend-probe.js';
 import { dispatch, type RecordSink } from './dispatch.js';
 import { Feeder, feederChunk } from './feeder.js';
 import { ChunkMeasurer } from './measure.js';
@@ -134,7 +134,7 @@ const BESIDE_A_GPU = 4;
 const MOST_GPU_WORKERS = 4;
 
 /** The workers of a run. */
-export interface Staff {
+export interface WorkerChoice {
   /** With the core; for a GPU that is `required` those that may help with what it cannot measure. */
   readonly threads: number;
   /** Absent: all workers have the core. */
@@ -142,16 +142,16 @@ export interface Staff {
   /** Receives the workers before they start, to terminate them when the run is aborted. */
   onPool(pool: WorkerPool): void;
   /** Receives what decides between GPU and core, where one is only `tried`. */
-  onContest?(contest: Contest): void;
+  onProbe?(probe: BackendProbe): void;
 }
 
 /** Measures on workers, which read for themselves where they can. No more are started than get a chunk. */
-export async function measureOnWorkers(run: Run, staff: Staff): Promise<Extent> {
+export async function measureOnWorkers(run: Run, choice: WorkerChoice): Promise<Extent> {
   const { pair, first, bound, chunkFrames, sink, gate, steered } = run;
   const descriptor = describePair(pair);
   const pool = new WorkerPool();
-  staff.onPool(pool);
-  await startWorkers(pool, descriptor ? { ...run, setup: { ...run.setup, pair: descriptor } } : run, staff);
+  choice.onPool(pool);
+  await startWorkers(pool, descriptor ? { ...run, setup: { ...run.setup, pair: descriptor } } : run, choice);
   const workers = pool.size;
   // What may be held up hands out no more than is measured.
   const dispatching = {
@@ -163,7 +163,7 @@ export async function measureOnWorkers(run: Run, staff: Staff): Promise<Extent> 
   const chunks = cutChunks(
     bound,
     workers,
-    chunkFrames ?? (staff.gpu === 'shared' ? BESIDE_A_GPU : undefined),
+    chunkFrames ?? (choice.gpu === 'shared' ? BESIDE_A_GPU : undefined),
     first,
   );
   const extent = await pool.unlessFailed(
@@ -174,7 +174,11 @@ export async function measureOnWorkers(run: Run, staff: Staff): Promise<Extent> 
 }
 
 /** Starts the workers of a run; waits for a GPU that was asked for. */
-async function startWorkers(pool: WorkerPool, run: Run, { threads, gpu, onContest }: Staff): Promise<void> {
+async function startWorkers(
+  pool: WorkerPool,
+  run: Run,
+  { threads, gpu, onProbe }: WorkerChoice,
+): Promise<void> {
   const { platform, setup, chunkFrames } = run;
   const expected = run.expected === null ? null : run.expected - run.first;
   const longest = setup.pair ? chunkFrames : feederChunk(chunkFrames);
@@ -182,7 +186,7 @@ async function startWorkers(pool: WorkerPool, run: Run, { threads, gpu, onContes
     pool.start(() => platform.startWorker(), size, use ? { ...setup, gpu: use } : setup);
   if (gpu) start(1, gpu);
   if (gpu !== 'required') start(usefulThreads(threads, expected, longest));
-  if (gpu === 'tried') onContest?.(new Contest(pool));
+  if (gpu === 'tried') onProbe?.(new BackendProbe(pool));
   if (gpu === undefined || gpu === 'tried') return;
   await pool.unlessFailed(pool.until(() => ![...pool.gpus.values()].includes(null)));
   if (gpu !== 'required') return;

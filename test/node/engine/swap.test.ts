@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { prepareRun } from '../../../src/engine/live/run.js';
 import { isSteerable, STEERED } from '../../../src/engine/live/steerable.js';
 import {
-  type Onlooker,
+  type RunObserver,
   Steering,
   type SwapOptions,
   type SwapOutcome,
@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 
 /** Asks for a change at the boundary of a frame, and says what came of it. */
-class Swapper implements Onlooker {
+class Swapper implements RunObserver {
   readonly steering = new Steering(this);
   outcome: SwapOutcome | undefined;
   refusal: unknown;

@@ -13,7 +13,7 @@ interface Calls {
   work(argument: number): number;
 }
 
-const BLAME = { code: 'media', subject: 'a.mkv cannot be read' } as const;
+const REASON = { code: 'media', subject: 'a.mkv cannot be read' } as const;
 
 /** A worker whose messages the test writes. */
 class FakeWorker implements ParserWorker {
@@ -44,7 +44,7 @@ function callUnderWay(signal?: AbortSignal) {
   const parser = new Parser<Calls>(worker, null);
   const outcome = parser.call('work', 1, { signal }).then(String, (error: unknown) => error);
   worker.say({ kind: 'ready' });
-  worker.say({ kind: 'patience', silence: 1000, blame: BLAME });
+  worker.say({ kind: 'patience', silence: 1000, reason: REASON });
   return { worker, parser, outcome };
 }
 

@@ -14,7 +14,7 @@ import { planRun, type Requested, type RunPlan, reportModel } from '../../plan/p
 import { createHeatmaps, type HeatmapRun } from '../../results/heatmaps.js';
 import { Scoring } from '../../results/scoring.js';
 import type { TinyPlan, TinyRegressors, TinySessionFacts } from '../../results/tiny.js';
-import type { Contest } from '../../workers/contest.js';
+import type { BackendProbe } from '../../workers/backend-probe.js';
 import type { RecordSink } from '../../workers/dispatch.js';
 import type { WorkerSetup } from '../../workers/protocol.js';
 import { measureHere, measureOnWorkers, type SteeredMeasuring } from '../../workers/run.js';
@@ -74,7 +74,7 @@ export class CoreMeasurement implements PlannedMeasurement {
   #pool: WorkerPool | undefined;
   /** Of a run in the calling thread. */
   #gpu: GpuMeasurer | undefined;
-  #contest: Contest | undefined;
+  #probe: BackendProbe | undefined;
   #heatmaps: HeatmapRun | undefined;
   #regressors: TinyRegressors | undefined;
   /** Of picture models in the calling thread. */
@@ -260,8 +260,8 @@ export class CoreMeasurement implements PlannedMeasurement {
       onPool: (pool) => {
         this.#pool = pool;
       },
-      onContest: (contest) => {
-        this.#contest = contest;
+      onProbe: (probe) => {
+        this.#probe = probe;
       },
     });
   }
@@ -343,7 +343,7 @@ export class CoreMeasurement implements PlannedMeasurement {
 
   /** Notes on the choice between GPU and core, and on its outcome. */
   #notes(): readonly string[] {
-    return gpuNotes(this.#gpuRun(), this.#run.checked.backend, this.#contest?.result);
+    return gpuNotes(this.#gpuRun(), this.#run.checked.backend, this.#probe?.result);
   }
 
   #facts(): readonly TinySessionFacts[] {

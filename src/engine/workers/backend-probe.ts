@@ -1,5 +1,5 @@
 /**
- * @module engine/workers/contest
+ * @module engine/workers/backend-probe
  * Whether a GPU or the workers of the core are to measure a run: both begin it, and whoever is faster goes on alone.
  */
 import type { GpuState } from '../backends/gpu.js';
@@ -7,23 +7,23 @@ import type { WorkerPool } from './worker-pool.js';
 import { GPU_SHARE } from './worker-pool.js';
 
 /** Milliseconds and pairs of the GPU after which a decision is made. */
-const CONTEST_TIME = 700;
-const CONTEST_PAIRS = 24;
+const PROBE_TIME = 700;
+const PROBE_PAIRS = 24;
 
 /** What came of it. */
-export interface ContestResult {
+export interface MeasuredRates {
   /** Pairs per second, side by side. */
   readonly gpu: number;
   readonly core: number;
 }
 
 /** Watches a pool of one worker with a GPU and others with the core. */
-export class Contest {
+export class BackendProbe {
   readonly #pool: WorkerPool;
   readonly #now: () => number;
   /** When the GPU was done with its first pairs, and how many pairs there were then of either. */
   #start: { readonly time: number; readonly gpu: number; readonly core: number } | undefined;
-  #result: ContestResult | undefined;
+  #result: MeasuredRates | undefined;
 
   constructor(pool: WorkerPool, now: () => number = () => performance.now()) {
     this.#pool = pool;
@@ -32,7 +32,7 @@ export class Contest {
   }
 
   /** What was measured, once it is decided. */
-  get result(): ContestResult | undefined {
+  get result(): MeasuredRates | undefined {
     return this.#result;
   }
 
@@ -53,7 +53,7 @@ export class Contest {
     this.#start ??= { time, gpu, core };
     const elapsed = time - this.#start.time;
     const measured = gpu - this.#start.gpu;
-    if (elapsed < CONTEST_TIME || (measured < CONTEST_PAIRS && elapsed < 10 * CONTEST_TIME)) return;
+    if (elapsed < PROBE_TIME || (measured < PROBE_PAIRS && elapsed < 10 * PROBE_TIME)) return;
     const rate = (count: number) => (1000 * count) / elapsed;
     this.#result = { gpu: rate(measured), core: rate(core - this.#start.core) };
     if (this.#result.gpu > this.#result.core) this.#share(GPU_SHARE, 0);
