@@ -80,7 +80,7 @@ export type {
 } from './evaluate/evaluate.js';
 export type { TableInput } from './evaluate/evaluation.js';
 export type { LeftOut } from './evaluate/rows.js';
-export type { Split } from './evaluate/split.js';
+export type { Split } from './evaluate/table/split.js';
 export type { Alarm } from './live/alarms.js';
 export type { EmbeddedServer, EmbeddedServerOptions } from './live/embedded.js';
 export type { SecondLine } from './live/link.js';
