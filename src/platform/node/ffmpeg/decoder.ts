@@ -18,7 +18,7 @@ import type {
 import { delivery } from '../../../media/delivery.js';
 import { chooseTrack, type TrackRequest } from '../../../media/evidence/track.js';
 import { parseProbe, videoTracks } from '../../../media/facts.js';
-import type { DecoderFilters } from '../../../media/filters/types.js';
+import type { DecoderFilters } from '../../../media/filter-types.js';
 import type { VideoInput } from '../../../media/types.js';
 import { type Denial, findDenial, isPieceEnd, type ToolSource } from '../../ffmpeg/access.js';
 import {
