@@ -93,7 +93,7 @@ export type {
   ScaleFilter,
   TrackFacts,
 } from './media/decoder.js';
-export type { FilterOptions } from './media/filters/types.js';
+export type { FilterOptions } from './media/filter-types.js';
 export type {
   FrameList,
   FramePairing,

@@ -7,7 +7,7 @@ import { onAbort, TimeLimitError } from '../core/abort.js';
 import { requireArray, requireObject } from '../core/arguments.js';
 import { AnyvmafError, type ErrorCode, usageError } from '../core/errors.js';
 import { openDecoded } from '../media/decoders.js';
-import { FILTER_OPTIONS } from '../media/filters/types.js';
+import { FILTER_OPTIONS } from '../media/filter-types.js';
 import { requireVideo } from '../media/open.js';
 import { readsOnce } from '../media/pair.js';
 import { Fan, type FramePart, hull } from '../media/pairing/fan.js';

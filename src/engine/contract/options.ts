@@ -20,7 +20,7 @@ import { aomCtc, nflxCtc, type Preset } from '../../core/presets.js';
 import { quoted, showValue } from '../../core/printable.js';
 import type { DecoderChoice, ScaleFilter } from '../../media/decoder.js';
 import type { TrackRequest } from '../../media/evidence/track.js';
-import { FILTER_OPTIONS, type FilterOptions } from '../../media/filters/types.js';
+import { FILTER_OPTIONS, type FilterOptions } from '../../media/filter-types.js';
 import { requireVideo } from '../../media/open.js';
 import type { FrameRange, FrameRatePolicy, PairBy, ScaleTo } from '../../media/pairing/types.js';
 import { folderOption } from '../../metrics/options.js';
