@@ -159,10 +159,10 @@ export type {
   RatePoint,
 } from './report/bd-rate.js';
 export type { Precision } from './report/format.js';
-export type { HtmlOptions, HtmlPictures } from './report/html.js';
+export { formatHtml, type HtmlOptions, type HtmlPictures } from './report/html/index.js';
 export { type Opinion, viewerOpinion } from './report/opinion.js';
 export { formatProgress, type ProgressOptions, type ProgressView } from './report/progress.js';
-export { isReport, type ReadReport, readReport } from './report/read.js';
+export { isReport, type ReadReport, readReport } from './report/read/index.js';
 export { type SummaryOptions, summarize } from './report/summary.js';
 export { type Trust, trustOf, type Verdict } from './report/trust.js';
 export type {
@@ -189,7 +189,6 @@ export {
   worstFrames,
 } from './report/worst.js';
 export {
-  formatHtml,
   formatReport,
   type ReportFormat,
   type WriteOptions,

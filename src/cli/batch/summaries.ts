@@ -26,7 +26,7 @@ export async function openSummaries(
   const github = await gate?.stepSummaryFile();
   return async (lines, signal) => {
     if (page) {
-      const { writeBatchPage } = await import('../../report/batch-page.js');
+      const { writeBatchPage } = await import('../../report/html/batch-page.js');
       await page.write(writeBatchPage(lines, commandLine('anyvmaf', ['batch', ...args])), signal);
     }
     if (cases) {

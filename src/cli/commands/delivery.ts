@@ -89,7 +89,7 @@ export async function htmlText(
   args: readonly string[],
   { pictures, lacking }: Partial<PagePictures> = {},
 ): Promise<Iterable<string>> {
-  const { writeHtml } = await import('../../report/html.js');
+  const { writeHtml } = await import('../../report/html/document.js');
   const written = `${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`;
   const failed = failures.map((failure) => failure.failed);
   return writeHtml(reports, {
