@@ -11,10 +11,10 @@ import { doubtOf, holdAgainst, isAggregate, metricIn, notMeasured } from '../rep
 import { readBaseline } from '../report/read/index.js';
 import type { FailedEncode, Report, ReportHead } from '../report/types.js';
 import { type Check, dropCheck, type Judged, limitCheck } from '../report/verdict.js';
-import type { OutputSettings } from './commands/output-options.js';
 import { EXIT } from './exit.js';
 import { commandLine } from './options.js';
 import { type OutputFile, openOutput } from './output.js';
+import type { OutputSettings } from './output-options.js';
 import { modelsBelow, objection } from './plain-result.js';
 import type { Terminal } from './terminal.js';
 

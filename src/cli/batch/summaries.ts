@@ -2,9 +2,10 @@
  * @module cli/batch/summaries
  * What a batch writes at its end about all jobs: a page, JUnit XML, Markdown.
  */
-import type { BatchSettings } from '../commands/batch-options.js';
+
 import { commandLine } from '../options.js';
 import { openOutput } from '../output.js';
+import type { BatchSettings } from './batch-options.js';
 
 /** Writes them. @param lines of results, in the order of the table */
 export type WriteSummaries = (lines: readonly string[], signal: AbortSignal) => Promise<void>;

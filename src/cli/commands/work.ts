@@ -24,11 +24,11 @@ import {
   takeOption,
 } from '../options.js';
 import { hideArguments } from '../queue/hide-arguments.js';
+import { HOSTS_OPTION, QUEUE_OPTION, RESULTS_OPTION, requireQueue } from '../queue/queue-options.js';
 import { interruption } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 import { refusedValue, secondsValue, unsignedValue } from '../values.js';
-import { HOSTS_OPTION, QUEUE_OPTION, RESULTS_OPTION, requireQueue } from './queue-options.js';
-import { fileName } from './video-options.js';
+import { fileName } from '../video-options.js';
 
 const NAME = 'anyvmaf work';
 const MOST_CONCURRENCY = 256;

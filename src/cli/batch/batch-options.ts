@@ -1,5 +1,5 @@
 /**
- * @module cli/commands/batch-options
+ * @module cli/batch/batch-options
  * The options of the batch command. Pure: opens nothing.
  */
 import { usageError } from '../../core/errors.js';
@@ -8,7 +8,6 @@ import { agreeToParts } from '../../parts/consent.js';
 import { MOST_ATTEMPTS, MOST_PRIORITY } from '../../queue/payload.js';
 import type { PartLength } from '../../queue/types.js';
 import { type Precision, parsePrecision } from '../../report/format.js';
-import { LINE_OPTIONS, type LineOption } from '../batch/table.js';
 import {
   type Draft,
   grouped,
@@ -18,11 +17,12 @@ import {
   parseArguments,
   takeOption,
 } from '../options.js';
+import { OUTPUT_OPTIONS } from '../output-options.js';
 import { YES_OPTION } from '../parts-door.js';
+import { RESULTS_OPTION } from '../queue/queue-options.js';
 import { refusedValue, unsignedValue } from '../values.js';
-import { OUTPUT_OPTIONS } from './output-options.js';
-import { RESULTS_OPTION } from './queue-options.js';
-import { fileName } from './video-options.js';
+import { fileName } from '../video-options.js';
+import { LINE_OPTIONS, type LineOption } from './table.js';
 
 const NAME = 'anyvmaf batch';
 const BATCH = 'Batch';
