@@ -59,7 +59,7 @@ export default defineConfig({
     alias: {
       'anyvmaf/abort': file('src/core/abort.ts'),
       'anyvmaf/result-view': file('src/search/result-view.ts'),
-      'anyvmaf/view': file('src/report/view.ts'),
+      'anyvmaf/view': file('src/report/view/index.ts'),
       anyvmaf: file('src/index.ts'),
     },
   },

@@ -18,7 +18,7 @@ import { parseArgs } from 'node:util';
 import { CONTENTS, ENCODES, ffmpeg, HELD_OUT, HELD_OUT_ENCODES, make, read } from './lib/alignment-clips.mjs';
 import { loadBuilt, ROOT } from './lib/project.mjs';
 
-const { align } = await loadBuilt('media/align.js');
+const { align } = await loadBuilt('media/align/index.js');
 
 const { values, positionals } = parseArgs({
   options: { set: { type: 'string' }, step: { type: 'string' }, only: { type: 'string', default: '' } },

@@ -16,7 +16,7 @@ const FOLDER = join(ROOT, 'dist/bundle/js');
 const ENTRIES = [
   'index.js',
   'index.browser.js',
-  'cli/main.js',
+  'cli/program/main.js',
   'platform/node/node-worker.js',
   'platform/node/node-ffmpeg-worker.js',
   'platform/node/node-parser-worker.js',

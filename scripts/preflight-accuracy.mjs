@@ -124,7 +124,7 @@ const isRight = ({ codes, expect }) => expect.includes(codes[0]);
 
 /** Certainties stated for the offsets of an encode, and whether they were right. */
 async function certainties(number) {
-  const { align } = await loadBuilt('media/align.js');
+  const { align } = await loadBuilt('media/align/index.js');
   const { name, clip, encoder, offsets } = certaintyRecipe(number);
   const source = await clipFile(clip);
   const encode = await cached([clip, encoder], 'mkv', (path) => ffmpeg(['-i', source, ...encoder, path]));

@@ -80,7 +80,7 @@ export type {
 } from './evaluate/evaluate.js';
 export type { TableInput } from './evaluate/evaluation.js';
 export type { LeftOut } from './evaluate/rows.js';
-export type { Split } from './evaluate/split.js';
+export type { Split } from './evaluate/table/split.js';
 export type { Alarm } from './live/alarms.js';
 export type { EmbeddedServer, EmbeddedServerOptions } from './live/embedded.js';
 export type { SecondLine } from './live/link.js';
@@ -93,7 +93,7 @@ export type {
   ScaleFilter,
   TrackFacts,
 } from './media/decoder.js';
-export type { FilterOptions } from './media/filters/types.js';
+export type { FilterOptions } from './media/filter-types.js';
 export type {
   FrameList,
   FramePairing,
@@ -159,10 +159,10 @@ export type {
   RatePoint,
 } from './report/bd-rate.js';
 export type { Precision } from './report/format.js';
-export type { HtmlOptions, HtmlPictures } from './report/html.js';
+export { formatHtml, type HtmlOptions, type HtmlPictures } from './report/html/index.js';
 export { type Opinion, viewerOpinion } from './report/opinion.js';
 export { formatProgress, type ProgressOptions, type ProgressView } from './report/progress.js';
-export { isReport, type ReadReport, readReport } from './report/read.js';
+export { isReport, type ReadReport, readReport } from './report/read/index.js';
 export { type SummaryOptions, summarize } from './report/summary.js';
 export { type Trust, trustOf, type Verdict } from './report/trust.js';
 export type {
@@ -189,7 +189,6 @@ export {
   worstFrames,
 } from './report/worst.js';
 export {
-  formatHtml,
   formatReport,
   type ReportFormat,
   type WriteOptions,

@@ -187,7 +187,7 @@ export default defineConfig({
     // The built library, the modules that its HTML report shares with the page, and its generated videos.
     alias: {
       'anyvmaf/abort': join(ROOT, 'dist/core/abort.js'),
-      'anyvmaf/view': join(ROOT, 'dist/report/view.js'),
+      'anyvmaf/view': join(ROOT, 'dist/report/view/index.js'),
       'anyvmaf/result-view': join(ROOT, 'dist/search/result-view.js'),
       'anyvmaf/sample/files': join(ROOT, 'dist/sample/files.js'),
       'anyvmaf/sample/generator': join(ROOT, 'dist/sample/generator.js'),

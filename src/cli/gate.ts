@@ -5,21 +5,16 @@
 import { appendFile, readFile, stat } from 'node:fs/promises';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
-import {
-  type Baseline,
-  baselineOf,
-  checkBaseline,
-  holdAgainstBaseline,
-  readBaseline,
-} from '../report/baseline.js';
+import { type Baseline, baselineOf, checkBaseline, holdAgainstBaseline } from '../report/baseline.js';
 import { textNumber } from '../report/format.js';
 import { doubtOf, holdAgainst, isAggregate, metricIn, notMeasured } from '../report/limits.js';
+import { readBaseline } from '../report/read/index.js';
 import type { FailedEncode, Report, ReportHead } from '../report/types.js';
 import { type Check, dropCheck, type Judged, limitCheck } from '../report/verdict.js';
-import type { OutputSettings } from './commands/output-options.js';
 import { EXIT } from './exit.js';
 import { commandLine } from './options.js';
 import { type OutputFile, openOutput } from './output.js';
+import type { OutputSettings } from './output-options.js';
 import { modelsBelow, objection } from './plain-result.js';
 import type { Terminal } from './terminal.js';
 

@@ -132,3 +132,12 @@ export function allocateFrame(format: VideoFormat): FramePlanes {
   const bytes = width * height * sampleBytes(format.bitDepth);
   return { y, cb: new Uint8Array(bytes), cr: new Uint8Array(bytes) };
 }
+
+/** Samples of a plane: one byte each at 8 bit, 16-bit words above. */
+export type Samples = Uint8Array | Uint16Array;
+
+/** A plane's bytes as samples. */
+export function samplesOf(plane: Uint8Array, bitDepth: number): Samples {
+  if (bitDepth <= 8) return plane;
+  return new Uint16Array(plane.buffer, plane.byteOffset, plane.byteLength >> 1);
+}

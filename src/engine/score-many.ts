@@ -7,7 +7,7 @@ import { onAbort, TimeLimitError } from '../core/abort.js';
 import { requireArray, requireObject } from '../core/arguments.js';
 import { AnyvmafError, type ErrorCode, usageError } from '../core/errors.js';
 import { openDecoded } from '../media/decoders.js';
-import { FILTER_OPTIONS } from '../media/filters/types.js';
+import { FILTER_OPTIONS } from '../media/filter-types.js';
 import { requireVideo } from '../media/open.js';
 import { readsOnce } from '../media/pair.js';
 import { Fan, type FramePart, hull } from '../media/pairing/fan.js';
@@ -60,16 +60,12 @@ export async function scoreEach(
         threads: common.threads ?? threadsEach(platform, distorted.length, common.maxThreads),
       }),
       ...(stops[index] && { signal: stops[index].signal }),
-      ...(onProgress && { onProgress: (progress) => onProgress(progress, index) }),
-      ...(onStart && { onStart: (head) => onStart(head, index) }),
-      ...(onFrame && { onFrame: (frame) => onFrame(frame, index) }),
+      ...observersOf(index, { onProgress, onStart, onFrame }),
     };
     const seat = fans.seat();
     try {
       const request = { reference, distorted: video, ...(raw && { raw }) };
-      // Filters may make other pictures of the reference for each run, and its tracks hold others.
-      const shares = ![...FILTER_OPTIONS, 'trackReference' as const].some((name) => own[name] !== undefined);
-      const variant = { openDecoder: seat.open, ...(shares && { inspection }) };
+      const variant = { openDecoder: seat.open, ...(sharesPictures(own) && { inspection }) };
       const report = await scorePair(sharing, request, own, variant);
       onReport?.(report, index);
       return report;
@@ -98,6 +94,23 @@ export async function scoreEach(
     forget();
     inspection.abort();
   }
+}
+
+/** The caller's observers for one run, of which they get the number. */
+function observersOf(
+  index: number,
+  { onProgress, onStart, onFrame }: Pick<ScoreManyOptions, 'onProgress' | 'onStart' | 'onFrame'>,
+): Pick<ScoreOptions, 'onProgress' | 'onStart' | 'onFrame'> {
+  return {
+    ...(onProgress && { onProgress: (progress) => onProgress(progress, index) }),
+    ...(onStart && { onStart: (head) => onStart(head, index) }),
+    ...(onFrame && { onFrame: (frame) => onFrame(frame, index) }),
+  };
+}
+
+/** Whether runs see the same pictures of the reference: filters may make others for each run, and its tracks hold others. */
+function sharesPictures(options: ScoreOptions): boolean {
+  return [...FILTER_OPTIONS, 'trackReference' as const].every((name) => options[name] === undefined);
 }
 
 /** At least one worker each; in total about the number of cores or the caller's limit. */

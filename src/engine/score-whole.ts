@@ -6,12 +6,14 @@
 import { unlessAborted } from '../core/abort.js';
 import { checkMeasurable } from '../media/pair.js';
 import type { OpenDecoder } from '../media/pairing/prepare.js';
-import { buildReport } from '../report/build.js';
+import { buildReport, type ReportParts } from '../report/build.js';
 import type { Report } from '../report/types.js';
+import type { Measured } from './backends/measurement.js';
 import { prepareBackend } from './backends/open.js';
 import type { CheckedOptions } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type { ScoreOptions, ScoreRequest } from './contract/types.js';
+import type { KnownInputs, ReadyInputs } from './inputs/known.js';
 import { identifyInputs, RunInputs } from './inputs/open.js';
 import {
   describePair,
@@ -112,7 +114,24 @@ async function run(
   refuseEmpty(pair, measured.extent);
   meter.finish();
   const findings = await checks.findings(measured.extent.pairs, measured.backend_used);
-  const { extent } = measured;
+  return buildReport({
+    ...head(measured.extent),
+    fps: meter.fps,
+    ...measured,
+    ...describeRun({ known, pair, checked }, measured, findings),
+  });
+}
+
+/** What the report says of the pair and of how far it was measured. */
+function describeRun(
+  {
+    known,
+    pair,
+    checked,
+  }: { readonly known: KnownInputs; readonly pair: ReadyInputs; readonly checked: CheckedOptions },
+  { extent, warnings }: Measured,
+  findings: Report['preflight'],
+): Pick<ReportParts, 'pairing' | 'preflight' | 'frameCount' | 'warnings'> {
   const lengths = {
     names: namesOf(known),
     lengths: lengthsOf(pair),
@@ -120,13 +139,10 @@ async function run(
     planned: known.plan !== undefined,
   };
   const said = sayLengths(lengths, checked, findings);
-  return buildReport({
-    ...head(extent),
-    fps: meter.fps,
-    ...measured,
+  return {
     pairing: checked.noReference ? undefined : pair.describe?.(extent.pairs),
     preflight: said.findings,
     frameCount: extent.pairs,
-    warnings: [...known.warnings, ...decoderWarnings(known, pair), ...measured.warnings, ...said.warnings],
-  });
+    warnings: [...known.warnings, ...decoderWarnings(known, pair), ...warnings, ...said.warnings],
+  };
 }

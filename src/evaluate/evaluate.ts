@@ -19,9 +19,9 @@ import { bootstrap, type Intervals } from './bootstrap.js';
 import { type Agreement, agreementOf, mean, sampleOf } from './correlation.js';
 import { type BoundInputs, bindInputs } from './inputs.js';
 import { type Groups, groupsAmong, type LeftOut, rowCount, type SplitRows, selectRows } from './rows.js';
-import type { Split } from './split.js';
 import { TARGET_COLUMN } from './table/names.js';
 import type { TableColumns } from './table/read.js';
+import type { Split } from './table/split.js';
 
 /** What to evaluate on, and how. */
 export interface EvaluateOptions {

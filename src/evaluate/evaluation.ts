@@ -17,7 +17,7 @@ import type { TinyPlatform } from '../tiny/types.js';
 import type { EvaluationCalls, LentTable } from './calls.js';
 import type { Comparison } from './compare.js';
 import type { EvaluateOptions, Evaluation } from './evaluate.js';
-import { parseSplit } from './split.js';
+import { parseSplit } from './table/split.js';
 
 /** A Parquet file: its path or file URL, a `File` or Blob, or its bytes. */
 export type TableInput = string | URL | Blob | Uint8Array;

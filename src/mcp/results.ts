@@ -7,8 +7,8 @@ import { AnyvmafError } from '../core/errors.js';
 import { sentence, shown } from '../core/printable.js';
 import { limitError } from '../core/system-limits.js';
 import { argumentSentence } from './arguments.js';
-import { errorInParameters } from './scoring/wording.js';
 import type { ExtraContent, ToolOutcome } from './tool.js';
+import { errorInParameters } from './wording.js';
 
 /** Characters of images in one answer; clients refuse messages of more than 10 MB. Images beyond it are left out. */
 const IMAGE_BUDGET = 6 << 20;

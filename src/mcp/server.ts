@@ -187,6 +187,32 @@ function unknownTool(name: string, tools: readonly Tool[]): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${quoted(name, 100)}; ${hint}`);
 }
 
+/** What a tool gets for one call. */
+function toolContext(
+  name: string,
+  { host, scope }: { readonly host: McpHost; readonly scope: ResourceScope },
+  progress: CallProgress | undefined,
+  signal: AbortSignal,
+): ToolContext {
+  return {
+    signal,
+    progress: (report) => progress?.report(report),
+    files: scope.filesOf(host.files),
+    pool: {
+      run: (label, weight, task) =>
+        host.pool.run(
+          {
+            ...{ weight, signal, short: SHORT_TOOLS.has(label) },
+            onWait: (ahead, running) => progress?.wait(label, ahead, running),
+          },
+          task,
+        ),
+    },
+    resources: scope,
+    log: (message) => host.log(`${name}: ${message}`),
+  };
+}
+
 /** Runs one call and returns its answer; errors of the tool become an answer too. */
 async function call(
   { host, scope }: { readonly host: McpHost; readonly scope: ResourceScope },
@@ -210,23 +236,6 @@ async function call(
         );
   const ending = new AbortController();
   const listeners = [cancelled, host.closing].map((each) => onAbort(each, (reason) => ending.abort(reason)));
-  const contextOf = (signal: AbortSignal): ToolContext => ({
-    signal,
-    progress: (report) => progress?.report(report),
-    files: scope.filesOf(host.files),
-    pool: {
-      run: (label, weight, task) =>
-        host.pool.run(
-          {
-            ...{ weight, signal, short: SHORT_TOOLS.has(label) },
-            onWait: (ahead, running) => progress?.wait(label, ahead, running),
-          },
-          task,
-        ),
-    },
-    resources: scope,
-    log: (message) => host.log(`${tool.name}: ${message}`),
-  });
   try {
     const result = await withinSeconds(
       host.maxSeconds,
@@ -234,7 +243,10 @@ async function call(
         `the call took longer than ${host.maxSeconds} s, the limit of this server (--max-seconds), and was stopped`,
       ),
       ending.signal,
-      async (signal) => answer(await fitting(tool.name, await tool.call(args, contextOf(signal)), scope)),
+      async (signal) => {
+        const given = toolContext(tool.name, { host, scope }, progress, signal);
+        return answer(await fitting(tool.name, await tool.call(args, given), scope));
+      },
     );
     const fits = tool.outputSchema.safeParse(result.structuredContent);
     if (fits.success) {

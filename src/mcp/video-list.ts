@@ -11,8 +11,8 @@ import { AnyvmafError, type SideFacts } from '../index.js';
 import { describeVideo } from './checked-api.js';
 import type { ToolContext } from './context.js';
 import { type CheckedPath, checkFile } from './paths.js';
-import { errorInParameters } from './scoring/wording.js';
 import { RAW_ENDING, VIDEO_ENDINGS } from './video-endings.js';
+import { errorInParameters } from './wording.js';
 
 /** Names that are looked at, and how deep below an allowed folder. */
 const MOST_NAMES = 20_000;

@@ -8,7 +8,7 @@ import type { ChromaFormat, VideoFormat } from '../core/frame.js';
 import { shown } from '../core/printable.js';
 import type { Fraction } from '../core/rational.js';
 import type { TrackChoice } from './evidence/track.js';
-import type { DecoderFilters } from './filters/types.js';
+import type { DecoderFilters } from './filter-types.js';
 import type { FrameSource, VideoInfo, VideoInput } from './types.js';
 
 /** Facts that container and codec declare about a video track of a file. */

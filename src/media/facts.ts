@@ -59,16 +59,6 @@ export function parseProbe(json: unknown, name: string, converts = false, track?
   if (problem) throw new AnyvmafError('media', `the video of ${shown(name)} cannot be scored: ${problem}.`);
 
   const container = word(format.format_name) ?? 'unknown';
-  const frameRate = isUntimed(container)
-    ? undefined
-    : declaredRate(fraction(stream.avg_frame_rate, '/'), fraction(stream.r_frame_rate, '/'));
-  const duration =
-    number(stream.duration) ?? clock(tagged(stream, 'DURATION')) ?? number(format.duration) ?? null;
-  const frameCount = declaredFrames(
-    number(stream.nb_frames) ?? number(tagged(stream, 'NUMBER_OF_FRAMES')),
-    duration,
-    quotientOf(frameRate),
-  );
   const aspect = fraction(stream.sample_aspect_ratio, ':') ?? fraction(frame.sample_aspect_ratio, ':');
   const facts: TrackFacts = {
     name,
@@ -80,16 +70,7 @@ export function parseProbe(json: unknown, name: string, converts = false, track?
     ...size,
     bitDepth,
     chroma,
-    ...present('frameRate', frameRate),
-    frameCount,
-    duration,
-    startTime: number(stream.start_time) ?? number(format.start_time) ?? null,
-    bitrate: declaredBitrate({
-      indexed: frameCount === null ? undefined : number(stream.bit_rate),
-      tag: number(tagged(stream, 'BPS')),
-      file: number(format.bit_rate),
-    }),
-    fileSize: number(format.size) ?? null,
+    ...extent(stream, format, container),
     ...present('sampleAspect', aspect && turned ? { num: aspect.den, den: aspect.num } : aspect),
     rotation,
     ...present('crop', crop),
@@ -105,6 +86,32 @@ export function parseProbe(json: unknown, name: string, converts = false, track?
     fieldOrder: fieldOrder(stream, frame),
   };
   return { facts, delivery: deliveredAs };
+}
+
+/** How long and how large the container says a track is. */
+function extent(stream: Json, format: Json, container: string) {
+  const frameRate = isUntimed(container)
+    ? undefined
+    : declaredRate(fraction(stream.avg_frame_rate, '/'), fraction(stream.r_frame_rate, '/'));
+  const duration =
+    number(stream.duration) ?? clock(tagged(stream, 'DURATION')) ?? number(format.duration) ?? null;
+  const frameCount = declaredFrames(
+    number(stream.nb_frames) ?? number(tagged(stream, 'NUMBER_OF_FRAMES')),
+    duration,
+    quotientOf(frameRate),
+  );
+  return {
+    ...present('frameRate', frameRate),
+    frameCount,
+    duration,
+    startTime: number(stream.start_time) ?? number(format.start_time) ?? null,
+    bitrate: declaredBitrate({
+      indexed: frameCount === null ? undefined : number(stream.bit_rate),
+      tag: number(tagged(stream, 'BPS')),
+      file: number(format.bit_rate),
+    }),
+    fileSize: number(format.size) ?? null,
+  };
 }
 
 /** The video tracks in the output of `ffprobe -of json -show_streams`. */

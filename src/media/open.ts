@@ -11,7 +11,7 @@ import { STANDARD_INPUT } from '../core/shell.js';
 import { convertCommand } from './advice.js';
 import { blankSource } from './blank.js';
 import { DECLARE_RAW, incompleteFrame } from './errors.js';
-import { FilteredSource } from './filters/own.js';
+import { FilteredSource } from './own-filters.js';
 import {
   type ByteReader,
   type ByteStream,

@@ -5,7 +5,7 @@
 import type { FramePlanes, VideoFormat } from '../core/frame.js';
 import type { Origin } from '../core/origin.js';
 import type { Fraction } from '../core/rational.js';
-import type { OwnFilters } from './filters/types.js';
+import type { OwnFilters } from './filter-types.js';
 import type { ByteReader } from './platform.js';
 
 /** Format and facts of a video. */

@@ -84,6 +84,12 @@ class LentInput {
   }
 }
 
+async function callNamed(functions: object, name: string, argument: unknown): Promise<unknown> {
+  const served: unknown = Reflect.get(functions, name);
+  if (typeof served !== 'function') throw new Error(`there is no function ${name}`);
+  return served(argument);
+}
+
 /**
  * @param prepare loads what a task needs, before any foreign byte is read; gives {@link Served} functions
  * @returns the function to call with each message
@@ -120,9 +126,7 @@ export function serveParser<Task>(
       beat = setInterval(tell, BEAT);
     }
     try {
-      const served: unknown = Reflect.get((await functions) ?? {}, name);
-      if (typeof served !== 'function') throw new Error(`there is no function ${name}`);
-      const result: unknown = await served(argument);
+      const result = await callNamed((await functions) ?? {}, name, argument);
       if (result instanceof Handed) post({ kind: 'answer', id, value: result.value }, result.transfer);
       else post({ kind: 'answer', id, value: result });
     } catch (error) {

@@ -3,8 +3,7 @@
  * Draws the difference of two frames: warm if the distorted one is brighter, cold if it is darker.
  */
 
-import type { FramePlanes, VideoFormat } from '../core/frame.js';
-import { samplesOf } from '../media/pairing/convert.js';
+import { type FramePlanes, samplesOf, type VideoFormat } from '../core/frame.js';
 import type { RgbImage } from './image.js';
 
 /** A map of differences in luma. */

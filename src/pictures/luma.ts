@@ -3,8 +3,7 @@
  * Luma in 8-bit levels at every bit depth, for the measurements of this folder.
  */
 
-import type { VideoFormat } from '../core/frame.js';
-import { samplesOf } from '../media/pairing/convert.js';
+import { samplesOf, type VideoFormat } from '../core/frame.js';
 
 /** Luma in 8-bit levels; deeper video has fractions of them. */
 export interface Luma {

@@ -3,10 +3,8 @@
  * Converts planes of any depth and chroma format to RGB.
  */
 
-import type { FramePlanes, VideoFormat } from '../core/frame.js';
-import { chromaSize } from '../core/frame.js';
+import { chromaSize, type FramePlanes, samplesOf, type VideoFormat } from '../core/frame.js';
 import type { PictureSize } from '../core/size.js';
-import { samplesOf } from '../media/pairing/convert.js';
 import { type ColorMeaning, rgbCoefficients } from './color.js';
 import type { RgbaImage, RgbImage } from './image.js';
 

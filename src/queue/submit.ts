@@ -59,7 +59,8 @@ export async function* followJobs(
   { retryFailed, signal }: SubmitOptions,
 ): AsyncGenerator<EndedJob, void, undefined> {
   const { queue, store, clock } = tools;
-  const open = new Map(jobs.map((job) => [job.key, job]));
+  const followed = new FollowedJobs(jobs, tools);
+  const { open } = followed;
   const heard = new Set<string>();
   let woken = new AbortController();
   const stopListening = await tools.listen((key, dead) => {
@@ -74,7 +75,7 @@ export async function* followJobs(
   const onAbort = () => woken.abort();
   signal.addEventListener('abort', onAbort);
   try {
-    yield* submit();
+    yield* followed.submit(retryFailed, signal);
     for (let looked = clock.now(); open.size > 0; ) {
       signal.throwIfAborted();
       if (heard.size === 0) {
@@ -87,19 +88,33 @@ export async function* followJobs(
         looked = clock.now();
         for (const key of open.keys()) heard.add(key);
         // With fewer tasks than jobs, some are lost; those that are known are not added twice.
-        if (pending(await queue.counts()) < open.size) await addAgain();
+        if (pending(await queue.counts()) < open.size) await followed.addAgain();
       }
       const keys = [...heard];
       heard.clear();
-      yield* collect(keys);
+      yield* followed.collect(keys);
     }
   } finally {
     signal.removeEventListener('abort', onAbort);
     await stopListening();
   }
+}
 
-  async function* submit(): AsyncGenerator<EndedJob, void, undefined> {
-    const all = [...open.values()];
+/** Jobs of a submitter that have not ended. */
+class FollowedJobs {
+  /** By key. */
+  readonly open: Map<string, QueueJob>;
+  readonly #tools: SubmitTools;
+
+  constructor(jobs: readonly QueueJob[], tools: SubmitTools) {
+    this.open = new Map(jobs.map((job) => [job.key, job]));
+    this.#tools = tools;
+  }
+
+  /** Adds those that the queue does not know, and yields those that have ended before. */
+  async *submit(retryFailed: boolean, signal: AbortSignal): AsyncGenerator<EndedJob, void, undefined> {
+    const { queue, store } = this.#tools;
+    const all = [...this.open.values()];
     for (let at = 0; at < all.length; at += AT_ONCE) {
       signal.throwIfAborted();
       const some = all.slice(at, at + AT_ONCE);
@@ -107,7 +122,7 @@ export async function* followJobs(
       const kindOf = (job: QueueJob) => outcomes[some.indexOf(job)]?.kind;
       const failed = retryFailed ? some.filter((job) => kindOf(job) === 'failed') : [];
       const taken = some.filter((job) => kindOf(job) === 'taken');
-      if (failed.length > 0) await tools.retry(failed);
+      if (failed.length > 0) await this.#tools.retry(failed);
       // Another file of results has it, but this one has not.
       if (taken.length > 0)
         await store.reopen(
@@ -119,14 +134,16 @@ export async function* followJobs(
       const ended = some.filter(
         (job) => kindOf(job) === 'scored' || (kindOf(job) === 'failed' && !retryFailed),
       );
-      yield* collect(ended.map(({ key }) => key));
+      yield* this.collect(ended.map(({ key }) => key));
     }
   }
 
-  async function* collect(keys: readonly string[]): AsyncGenerator<EndedJob, void, undefined> {
+  /** Yields those of these jobs that have ended. */
+  async *collect(keys: readonly string[]): AsyncGenerator<EndedJob, void, undefined> {
+    const { queue, store } = this.#tools;
     const outcomes = await store.outcomes(keys);
     for (const [i, key] of keys.entries()) {
-      const [job, outcome] = [open.get(key), outcomes[i]];
+      const [job, outcome] = [this.open.get(key), outcomes[i]];
       if (!job || !outcome) continue;
       if (outcome.kind === 'taken') {
         await store.reopen([key], true);
@@ -134,15 +151,16 @@ export async function* followJobs(
         continue;
       }
       yield { job, outcome };
-      open.delete(key);
+      this.open.delete(key);
       // A failure stays, so that it is not tried again unasked.
       if (outcome.kind === 'scored') await store.take([key]);
     }
   }
 
   /** Jobs that have been cut go on with the parts that they lack. */
-  async function addAgain(): Promise<void> {
-    const all = [...open.values()];
+  async addAgain(): Promise<void> {
+    const { queue, store } = this.#tools;
+    const all = [...this.open.values()];
     const outcomes = await store.outcomes(all.map(({ key }) => key));
     await queue.add(all.filter((_, i) => !outcomes[i]).map((job) => ({ kind: 'pair', job })));
   }

@@ -12,8 +12,6 @@ import {
   pooledValues,
   scoreNames,
 } from './limits.js';
-import { isReport, readReport } from './read.js';
-import { trustOf } from './trust.js';
 import type { Report, ReportHead, ReportModel } from './types.js';
 
 /** How far a pooled value may get worse. */
@@ -40,46 +38,6 @@ export interface Baseline {
 
 /** Files have six decimals, so that a value may differ by half of the last one from itself. */
 const ROUNDING = 5e-7;
-
-/**
- * Reads a baseline: a report that anyvmaf wrote as JSON, NDJSON or XML, or the JSON array of several.
- * @throws {AnyvmafError} `io` if it is none, or does not say which models ran
- */
-export function readBaseline(text: string, name: string): Baseline {
-  const reports = textsOf(text, name).map((one) => {
-    const read = readReport(one, name);
-    if (isReport(read)) return read;
-    throw new AnyvmafError(
-      'io',
-      `the baseline ${shown(name)} does not say which models made its scores; use a report that anyvmaf wrote as JSON`,
-    );
-  });
-  if (reports.length === 0) throw new AnyvmafError('io', `the baseline ${shown(name)} has no report`);
-  for (const { distorted, preflight, warnings } of reports) {
-    const trust = trustOf({ preflight, warnings });
-    if (trust.verdict !== 'untrusted') continue;
-    throw new AnyvmafError(
-      'io',
-      `the score of ${shown(distorted.name)} in the baseline ${shown(name)} cannot be trusted: ${trust.cause ?? ''} Make the baseline again`,
-    );
-  }
-  return { name, reports };
-}
-
-/** The reports of an array, each as text; encodes that failed have none. */
-function textsOf(text: string, name: string): readonly string[] {
-  if (!/^\uFEFF?\s*\[/.test(text)) return [text];
-  let list: unknown;
-  try {
-    list = JSON.parse(text.replace(/^\uFEFF/, ''));
-  } catch (cause) {
-    throw new AnyvmafError('io', `the baseline ${shown(name)} is damaged: ${(cause as Error).message}`, {
-      cause,
-    });
-  }
-  const items = Array.isArray(list) ? list : [];
-  return items.filter((item) => item?.error === undefined).map((item) => JSON.stringify(item));
-}
 
 /**
  * The report of a baseline that an encode is compared with: the only one, or the one of the same name.

@@ -4,14 +4,13 @@
  */
 import { printable } from '../core/printable.js';
 import { doubtLines } from './doubt-lines.js';
-import { baseName, comparedText } from './facts.js';
+import { askedOf, baseName, comparedText } from './facts.js';
 import { remarks } from './findings.js';
 import { flawsOf } from './flaws.js';
 import { pooledMetric } from './pool.js';
 import { cell, metricsShown, modelScores, type SummaryOptions, tinyScores, viewOf } from './summary.js';
 import { clock, cut } from './terminal.js';
 import type { Report } from './types.js';
-import { askedOf } from './view/encodes.js';
 import { ranking, worstFrames } from './worst.js';
 
 /** Means that are listed where no model was asked for. */

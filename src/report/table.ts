@@ -5,6 +5,7 @@
 import { counted, printable } from '../core/printable.js';
 import { doubtLines } from './doubt-lines.js';
 import {
+  askedOf,
   baseName,
   beginApart,
   bitrateOf,
@@ -21,7 +22,6 @@ import { pooledMetric } from './pool.js';
 import { aligned, columns, cut, grid, type Paint, paint, wrap } from './terminal.js';
 import { TRUST_SIGNS, TRUST_WORDS, type Trust, trustOf } from './trust.js';
 import type { FailedEncode, Report, ReportInput } from './types.js';
-import { askedOf } from './view/encodes.js';
 import { ranking } from './worst.js';
 
 export interface TableOptions {

@@ -7,7 +7,6 @@ import type { ReportFormat } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
 import { showValue } from '../core/printable.js';
 import type { Precision } from './format.js';
-import type { HtmlOptions } from './html.js';
 import { writeJson } from './json.js';
 import { writeNdjson } from './ndjson.js';
 import { writeCsv, writeSub } from './rows.js';
@@ -69,18 +68,4 @@ export function* writeReport(
  */
 export function formatReport(report: Report, format: ReportFormat, options: WriteOptions = {}): string {
   return [...writeReport(report, format, options)].join('');
-}
-
-/**
- * Reports as one page that needs nothing else: charts of every frame, pooled values, distribution, worst frames, findings
- * and how it was run. The code for the page is loaded with the first call, not at the start of an application.
- * @param reports of one reference: one, or several encodes to compare
- * @throws {AnyvmafError} `usage` without a report
- */
-export async function formatHtml(
-  reports: Report | readonly Report[],
-  options: HtmlOptions = {},
-): Promise<string> {
-  const { writeHtml } = await import('./html.js');
-  return [...writeHtml(reports, options)].join('');
 }

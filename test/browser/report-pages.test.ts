@@ -12,7 +12,8 @@ import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-cor
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createScorer } from '../../src/index.js';
 import { buildReport } from '../../src/report/build.js';
-import { type HtmlOptions, writeHtml } from '../../src/report/html.js';
+import { writeHtml } from '../../src/report/html/document.js';
+import type { HtmlOptions } from '../../src/report/html/index.js';
 import type { Report } from '../../src/report/types.js';
 import { worstFrames } from '../../src/report/worst.js';
 import { noChromium, PATIENCE, PATIENT, sharedChromium } from '../support/chromium.js';

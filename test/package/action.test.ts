@@ -7,7 +7,7 @@ import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { SCORE_OPTIONS } from '../../src/cli/commands/score-options.js';
+import { SCORE_OPTIONS } from '../../src/cli/score-options.js';
 import { root } from '../support/built.js';
 import { PROGRAM, run, videos } from '../support/cli.js';
 

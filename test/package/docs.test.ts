@@ -7,7 +7,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from '
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/command.js';
-import { scoreSettings } from '../../src/cli/commands/score-options.js';
+import { scoreSettings } from '../../src/cli/score-options.js';
 import { root } from '../support/built.js';
 import { anyvmaf, videos } from '../support/cli.js';
 import { ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';

@@ -2,7 +2,7 @@
  * @module test/support/align
  * Luma made for alignment: content that moves, stands still or repeats, shifted and distorted.
  */
-import type { LumaReader } from '../../src/media/align.js';
+import type { LumaReader } from '../../src/media/align/index.js';
 import { seeded } from './random.js';
 
 /** Luma of frame `index` at (x, y), 0..255. */

@@ -52,7 +52,7 @@ export async function anyvmaf(args: readonly string[], options: RunOptions = {})
 }
 
 async function runInProcess(args: readonly string[], { terminal }: RunOptions): Promise<Outcome> {
-  const { runProgram } = await import('../../src/cli/program.js');
+  const { runProgram } = await import('../../src/cli/program/program.js');
   const recorder = recordingTerminal(terminal);
   const code = await runProgram(args, recorder.terminal);
   return { code, ...recorder.said };

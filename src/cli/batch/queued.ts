@@ -15,10 +15,10 @@ import { MOST_ARG, readReason } from '../../queue/payload.js';
 import { ResultsFolder } from '../../queue/results-folder.js';
 import { followJobs } from '../../queue/submit.js';
 import type { PartLength, QueueJob, Stored } from '../../queue/types.js';
-import type { BatchSettings } from '../commands/batch-options.js';
 import { hideArguments } from '../queue/hide-arguments.js';
 import { queueSettings } from '../queue/queue-run.js';
-import type { OpenJob } from './job.js';
+import type { BatchSettings } from './batch-options.js';
+import type { OpenJob } from './table.js';
 
 /** Of pairs that are not cut otherwise. */
 const USUAL_PART: PartLength = { unit: 'seconds', length: 60 };

@@ -9,15 +9,15 @@ import { makeFolders } from '../../files/folders.js';
 import type { BatchProgress, BatchResult, Report } from '../../index.js';
 import { type BatchJobFacts, failureLine, reportLine } from '../../report/batch-line.js';
 import type { FailedEncode } from '../../report/types.js';
-import type { BatchSettings } from '../commands/batch-options.js';
 import { messageInFlags } from '../flags.js';
+import { completeReport, gateOf, requestOf } from '../job.js';
 import { openOutput } from '../output.js';
 import { type ProgressBar, progressBar } from '../progress-bar.js';
 import type { Terminal } from '../terminal.js';
+import type { BatchSettings } from './batch-options.js';
 import { jobId, onceOnly } from './identity.js';
-import { completeReport, gateOf, type OpenJob, requestOf } from './job.js';
 import { type ResultLine, ResultsFile } from './results.js';
-import type { Job } from './table.js';
+import type { Job, OpenJob } from './table.js';
 
 /** What a batch is run with. */
 interface BatchWork {

@@ -2,9 +2,10 @@
  * @module cli/batch/summaries
  * What a batch writes at its end about all jobs: a page, JUnit XML, Markdown.
  */
-import type { BatchSettings } from '../commands/batch-options.js';
+
 import { commandLine } from '../options.js';
 import { openOutput } from '../output.js';
+import type { BatchSettings } from './batch-options.js';
 
 /** Writes them. @param lines of results, in the order of the table */
 export type WriteSummaries = (lines: readonly string[], signal: AbortSignal) => Promise<void>;
@@ -26,7 +27,7 @@ export async function openSummaries(
   const github = await gate?.stepSummaryFile();
   return async (lines, signal) => {
     if (page) {
-      const { writeBatchPage } = await import('../../report/batch-page.js');
+      const { writeBatchPage } = await import('../../report/html/batch-page.js');
       await page.write(writeBatchPage(lines, commandLine('anyvmaf', ['batch', ...args])), signal);
     }
     if (cases) {

@@ -6,10 +6,10 @@ import { isObject } from '../../core/arguments.js';
 import { usageError } from '../../core/errors.js';
 import { nearest } from '../../core/nearest.js';
 import { quoted, shown, showValue } from '../../core/printable.js';
-import { isUrl } from '../commands/pairing-options.js';
-import { SCORE_OPTIONS, type ScoreSettings, scoreSettings } from '../commands/score-options.js';
 import { csvLines } from '../csv.js';
 import type { OptionSpec } from '../options.js';
+import { isUrl } from '../pairing-options.js';
+import { SCORE_OPTIONS, type ScoreSettings, scoreSettings } from '../score-options.js';
 
 /** Options that are about a whole batch, or about nothing that a line decides. */
 const NOT_OF_LINES: ReadonlySet<string> = new Set([
@@ -67,6 +67,12 @@ export interface Job {
   /** The command line that it stands for. */
   readonly args: readonly string[];
   readonly settings: ScoreSettings;
+}
+
+/** A job to score. */
+export interface OpenJob {
+  readonly job: Job;
+  readonly id: string;
 }
 
 const spelt = (name: string) => name.trim().toLowerCase().replaceAll('-', '_');

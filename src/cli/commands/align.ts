@@ -7,15 +7,15 @@ import { EXIT } from '../exit.js';
 import { alignmentAdvice } from '../flags.js';
 import type { HelpPage } from '../help.js';
 import { grouped, type OptionSpec, parseArguments } from '../options.js';
-import { interruptible } from '../signals.js';
 import {
   PAIRING_OPTIONS,
   type PairingDraft,
   refuseUnusedHosts,
   takePairingOption,
   windowValue,
-} from './pairing-options.js';
-import { VIDEO_OPTIONS, VideoArguments } from './video-options.js';
+} from '../pairing-options.js';
+import { interruptible } from '../signals.js';
+import { VIDEO_OPTIONS, VideoArguments } from '../video-options.js';
 
 const NAME = 'anyvmaf align';
 const SEARCH = 'Search';

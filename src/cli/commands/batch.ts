@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { AnyvmafError } from '../../core/errors.js';
 import { counted, shown } from '../../core/printable.js';
+import { BATCH_OPTIONS, type BatchSettings, batchSettings } from '../batch/batch-options.js';
 import { encodeLines } from '../batch/encodes.js';
 import { BatchRun } from '../batch/run.js';
 import { openSummaries } from '../batch/summaries.js';
@@ -15,7 +16,6 @@ import { EXIT } from '../exit.js';
 import type { HelpPage } from '../help.js';
 import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
-import { BATCH_OPTIONS, type BatchSettings, batchSettings } from './batch-options.js';
 
 const page: HelpPage = {
   usage: ['anyvmaf batch [options] TABLE -o RESULTS', 'anyvmaf batch [options] ENCODES... -r RULE'],

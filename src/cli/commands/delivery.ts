@@ -8,10 +8,10 @@ import type { ReportFormat } from '../../report/write.js';
 import type { Gate } from '../gate.js';
 import { commandLine } from '../options.js';
 import { type OutputFile, openOutput } from '../output.js';
+import { isGated, type OutputSettings } from '../output-options.js';
 import type { PagePictures } from '../page-pictures.js';
 import type { SeveralFormat } from '../score-many.js';
 import type { Terminal } from '../terminal.js';
-import { isGated, type OutputSettings } from './output-options.js';
 
 /** What to deliver where. */
 export interface DeliverySettings extends OutputSettings {
@@ -89,7 +89,7 @@ export async function htmlText(
   args: readonly string[],
   { pictures, lacking }: Partial<PagePictures> = {},
 ): Promise<Iterable<string>> {
-  const { writeHtml } = await import('../../report/html.js');
+  const { writeHtml } = await import('../../report/html/document.js');
   const written = `${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`;
   const failed = failures.map((failure) => failure.failed);
   return writeHtml(reports, {

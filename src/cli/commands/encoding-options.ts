@@ -15,8 +15,8 @@ import {
 import { parsePooledName } from '../../report/limits.js';
 import type { OptionReaders, OptionUse } from '../options.js';
 import { numberValue, refusedValue, unsignedValue } from '../values.js';
+import { localPath } from '../video-options.js';
 import type { ResultSettings } from './encoding-run.js';
-import { localPath } from './video-options.js';
 
 /** What is searched. */
 export const PARAMETERS = [

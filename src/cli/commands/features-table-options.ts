@@ -7,9 +7,9 @@ import { quoted } from '../../core/printable.js';
 import type { DatasetOptions, DatasetPair } from '../../index.js';
 import { csvLines } from '../csv.js';
 import { type Draft, grouped, type OptionSpec, type OptionUse, parseArguments } from '../options.js';
+import { checkPairingOptions, PAIRING_OPTIONS, takePairingOption } from '../pairing-options.js';
 import { numberValue, unsignedValue } from '../values.js';
-import { checkPairingOptions, PAIRING_OPTIONS, takePairingOption } from './pairing-options.js';
-import { fileName, VIDEO_OPTIONS, VideoArguments, type Videos } from './video-options.js';
+import { fileName, VIDEO_OPTIONS, VideoArguments, type Videos } from '../video-options.js';
 
 const TABLE = 'Table';
 const RUNNING = 'Running';

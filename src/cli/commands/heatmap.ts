@@ -13,11 +13,11 @@ import { EXIT } from '../exit.js';
 import type { HelpPage } from '../help.js';
 import { grouped, type OptionSpec, type OptionUse, orList, parseArguments } from '../options.js';
 import { type OutputFile, openOutput, type PreparedFile } from '../output.js';
+import { PAIRING_OPTIONS, type PairingDraft, takePairingOption } from '../pairing-options.js';
 import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 import { choiceValue, refusedValue, unsigned, unsignedValue } from '../values.js';
-import { PAIRING_OPTIONS, type PairingDraft, takePairingOption } from './pairing-options.js';
-import { fileName, VIDEO_OPTIONS, VideoArguments } from './video-options.js';
+import { fileName, VIDEO_OPTIONS, VideoArguments } from '../video-options.js';
 
 const NAME = 'anyvmaf heatmap';
 const MAP = 'Map';

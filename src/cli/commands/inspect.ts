@@ -7,16 +7,16 @@ import { EXIT } from '../exit.js';
 import { findingsInFlags } from '../flags.js';
 import type { HelpPage } from '../help.js';
 import { grouped, type OptionSpec, parseArguments } from '../options.js';
-import { interruptible } from '../signals.js';
-import type { Terminal } from '../terminal.js';
 import {
   checkPairingOptions,
   PAIRING_OPTIONS,
   type PairingDraft,
   refuseUnusedHosts,
   takePairingOption,
-} from './pairing-options.js';
-import { VIDEO_OPTIONS, VideoArguments } from './video-options.js';
+} from '../pairing-options.js';
+import { interruptible } from '../signals.js';
+import type { Terminal } from '../terminal.js';
+import { VIDEO_OPTIONS, VideoArguments } from '../video-options.js';
 
 const NAME = 'anyvmaf inspect';
 const PREFLIGHT = 'Preflight';

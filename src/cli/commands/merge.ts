@@ -12,12 +12,12 @@ import { findingsInFlags } from '../flags.js';
 import { sayVerdict } from '../gate.js';
 import type { HelpPage } from '../help.js';
 import { grouped, type OptionSpec, parseArguments } from '../options.js';
+import { OUTPUT_OPTIONS, OutputArguments, type OutputSettings } from '../output-options.js';
+import { isUrl, refuseUnusedHosts } from '../pairing-options.js';
+import { HOSTS_OPTION } from '../queue/queue-options.js';
 import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 import { type DeliverySettings, deliver, htmlText, openOutputs, reportText } from './delivery.js';
-import { OUTPUT_OPTIONS, OutputArguments, type OutputSettings } from './output-options.js';
-import { isUrl, refuseUnusedHosts } from './pairing-options.js';
-import { HOSTS_OPTION } from './queue-options.js';
 
 const NAME = 'anyvmaf merge';
 

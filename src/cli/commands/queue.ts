@@ -13,10 +13,10 @@ import { EXIT } from '../exit.js';
 import type { HelpPage } from '../help.js';
 import { grouped, parseArguments } from '../options.js';
 import { hideArguments } from '../queue/hide-arguments.js';
+import { HOSTS_OPTION, QUEUE_OPTION, RESULTS_OPTION, requireQueue } from '../queue/queue-options.js';
 import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
-import { HOSTS_OPTION, QUEUE_OPTION, RESULTS_OPTION, requireQueue } from './queue-options.js';
-import { fileName } from './video-options.js';
+import { fileName } from '../video-options.js';
 
 const NAME = 'anyvmaf queue';
 /** Milliseconds between two views. */

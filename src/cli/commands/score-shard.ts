@@ -6,9 +6,9 @@ import { withoutAccess } from '../../core/printable.js';
 import type { ShardChoice } from '../../index.js';
 import { EXIT } from '../exit.js';
 import { openOutput } from '../output.js';
+import type { ScoreSettings } from '../score-options.js';
 import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
-import type { ScoreSettings } from './score-options.js';
 
 /** Measures a part; its record goes to the output file, or to standard output. */
 export async function measurePart(

@@ -13,6 +13,7 @@ import type { HelpPage } from '../help.js';
 import type { LiveLines } from '../live-lines.js';
 import type { PagePictures } from '../page-pictures.js';
 import type { ProgressBar } from '../progress-bar.js';
+import { SCORE_OPTIONS, type ScoreSettings, scoreSettings } from '../score-options.js';
 import { type Interruption, interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 import {
@@ -24,7 +25,6 @@ import {
   openOutputs,
   reportText,
 } from './delivery.js';
-import { SCORE_OPTIONS, type ScoreSettings, scoreSettings } from './score-options.js';
 
 const page: HelpPage = {
   usage: [

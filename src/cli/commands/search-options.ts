@@ -14,6 +14,7 @@ import {
   takeOption,
 } from '../options.js';
 import { choiceValue, refusedValue } from '../values.js';
+import { localPath } from '../video-options.js';
 import {
   ENCODE_MISSED_OPTION,
   ENCODER_ARG_OPTION,
@@ -30,7 +31,6 @@ import {
   WORK_OPTIONS,
   withEncoderOption,
 } from './encoding-options.js';
-import { localPath } from './video-options.js';
 
 export const NAME = 'anyvmaf search';
 

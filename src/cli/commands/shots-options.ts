@@ -21,6 +21,7 @@ import {
   takeOption,
 } from '../options.js';
 import { choiceValue, numberValue } from '../values.js';
+import { localPath } from '../video-options.js';
 import {
   ENCODE_MISSED_OPTION,
   ENCODER_ARG_OPTION,
@@ -36,7 +37,6 @@ import {
   WORK_OPTIONS,
   withEncoderOption,
 } from './encoding-options.js';
-import { localPath } from './video-options.js';
 
 export const NAME = 'anyvmaf shots';
 

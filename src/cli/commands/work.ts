@@ -8,17 +8,27 @@ import { quoted } from '../../core/printable.js';
 import { realFolders } from '../../files/allowed-paths.js';
 import { isLoopback } from '../../mcp/guard.js';
 import { queueAddress } from '../../queue/address.js';
-import type { MetricsAddress } from '../../queue/metrics.js';
+import type { QueueConnection } from '../../queue/connect.js';
+import type { MetricsAddress, MetricsServer } from '../../queue/metrics.js';
+import type { QueueWorker } from '../../queue/worker.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import type { HelpPage } from '../help.js';
-import { type Draft, grouped, type OptionSpec, type OptionUse, parseArguments } from '../options.js';
+import {
+  type Draft,
+  grouped,
+  type OptionReaders,
+  type OptionSpec,
+  type OptionUse,
+  parseArguments,
+  takeOption,
+} from '../options.js';
 import { hideArguments } from '../queue/hide-arguments.js';
+import { HOSTS_OPTION, QUEUE_OPTION, RESULTS_OPTION, requireQueue } from '../queue/queue-options.js';
 import { interruption } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 import { refusedValue, secondsValue, unsignedValue } from '../values.js';
-import { HOSTS_OPTION, QUEUE_OPTION, RESULTS_OPTION, requireQueue } from './queue-options.js';
-import { fileName } from './video-options.js';
+import { fileName } from '../video-options.js';
 
 const NAME = 'anyvmaf work';
 const MOST_CONCURRENCY = 256;
@@ -110,43 +120,12 @@ function workSettings(args: readonly string[]): WorkSettings | 'help' {
   const { options, positionals } = parseArguments(args, WORK_OPTIONS, NAME);
   if (options.at(-1)?.name === 'help') return 'help';
   if (positionals.length > 0) throw usageError(`${positionals[0]} is not needed: '${NAME} --help'`);
-  const draft: Draft<Partial<WorkSettings>> = {};
-  const allow: string[] = [];
-  const hosts: string[] = [];
-  for (const use of options) {
-    switch (use.name) {
-      case 'queue':
-        draft.queue = use.value;
-        break;
-      case 'allow':
-        allow.push(use.value);
-        break;
-      case 'allow-url':
-        hosts.push(use.value);
-        break;
-      case 'results':
-        draft.results = fileName(use);
-        break;
-      case 'concurrency':
-        draft.concurrency = between(use, 2, 1, MOST_CONCURRENCY);
-        break;
-      case 'threads':
-        draft.threads = between(use, 4, 1, 1024);
-        break;
-      case 'lease':
-        draft.lease = between(use, USUAL_LEASE, LEAST_LEASE, MOST_LEASE);
-        break;
-      case 'max-seconds':
-        draft.maxSeconds = secondsValue(use);
-        break;
-      case 'metrics':
-        draft.metrics = metricsValue(use);
-        break;
-      case 'quiet':
-        draft.quiet = true;
-    }
-  }
-  if (allow.length + hosts.length === 0)
+  const draft: Draft<Partial<WorkSettings> & Pick<WorkSettings, 'allow' | 'hosts'>> = {
+    allow: [],
+    hosts: [],
+  };
+  for (const use of options) takeOption(readersOf(draft), use, draft);
+  if (draft.allow.length + draft.hosts.length === 0)
     throw usageError(
       'a worker reads only files of folders and hosts that it is told; name one with --allow DIR or --allow-url HOST',
     );
@@ -156,11 +135,28 @@ function workSettings(args: readonly string[]): WorkSettings | 'help' {
     maxSeconds: USUAL_MOST_SECONDS,
     quiet: false,
     ...draft,
-    allow,
-    hosts,
     queue: requireQueue(draft.queue, NAME),
   };
 }
+
+type WorkName = Exclude<(typeof WORK_OPTIONS)[number]['name'], 'help'>;
+
+/** What options say; folders and hosts add up. */
+const readersOf = ({
+  allow,
+  hosts,
+}: Pick<WorkSettings, 'allow' | 'hosts'>): OptionReaders<WorkName, WorkSettings> => ({
+  queue: ({ value }) => ({ queue: value }),
+  allow: ({ value }) => ({ allow: [...allow, value] }),
+  'allow-url': ({ value }) => ({ hosts: [...hosts, value] }),
+  results: (use) => ({ results: fileName(use) }),
+  concurrency: (use) => ({ concurrency: between(use, 2, 1, MOST_CONCURRENCY) }),
+  threads: (use) => ({ threads: between(use, 4, 1, 1024) }),
+  lease: (use) => ({ lease: between(use, USUAL_LEASE, LEAST_LEASE, MOST_LEASE) }),
+  'max-seconds': (use) => ({ maxSeconds: secondsValue(use) }),
+  metrics: (use) => ({ metrics: metricsValue(use) }),
+  quiet: () => ({ quiet: true }),
+});
 
 function between(use: OptionUse, example: number, least: number, most: number): number {
   const number = unsignedValue(use, example);
@@ -209,36 +205,23 @@ async function runWorker(settings: WorkSettings, terminal: Terminal): Promise<nu
     connection.onTrouble = (why) =>
       say(`trouble with the queue at ${address.shown}, which is tried again: ${why}`);
     const name = `${hostname()}-${process.pid}`;
-    const threads = settings.threads ?? Math.max(1, Math.floor(availableParallelism() / concurrency));
     const rules = {
       allow: folders,
       hosts,
-      threads,
+      threads: settings.threads ?? Math.max(1, Math.floor(availableParallelism() / concurrency)),
       ...(files.path !== undefined && { results: files.path }),
     };
     const worker = new QueueWorker(connection, files, { name, concurrency, lease, maxSeconds, rules, say });
     try {
-      const served =
-        metrics &&
-        (await serveMetrics(metrics, async () => {
-          const counts = await Promise.race([
-            connection.counts().catch(() => undefined),
-            new Promise<undefined>((resolve) => setTimeout(resolve, 1000, undefined)),
-          ]);
-          return worker.metrics.text(counts, concurrency);
-        }));
-      try {
-        say(`worker ${name} of ${address.shown}, ${concurrency} at a time`);
-        if (files.path === undefined) say('without --results, long pairs are not cut');
-        if (served && metrics) {
-          const open = isLoopback(metrics.host) ? '' : ', which other machines may reach';
-          say(`metrics at http://${metrics.host}:${served.port}/metrics${open}`);
-        }
-        await aborted(stop.signal);
-        say('giving back what runs');
-      } finally {
-        await served?.close();
-      }
+      const start = [
+        `worker ${name} of ${address.shown}, ${concurrency} at a time`,
+        ...(files.path === undefined ? ['without --results, long pairs are not cut'] : []),
+      ];
+      const served = metrics && {
+        address: metrics,
+        server: await serveMetrics(metrics, () => metricsText(worker, connection, concurrency)),
+      };
+      await untilAborted(stop.signal, say, start, served);
     } finally {
       await worker.stop();
       await connection.close();
@@ -246,6 +229,40 @@ async function runWorker(settings: WorkSettings, terminal: Terminal): Promise<nu
     return EXIT.ok;
   } finally {
     stop.release();
+  }
+}
+
+/** The worker's metrics, with counts of the queue if it answers within a second. */
+async function metricsText(
+  { metrics }: QueueWorker,
+  connection: QueueConnection,
+  concurrency: number,
+): Promise<string> {
+  const counts = await Promise.race([
+    connection.counts().catch(() => undefined),
+    new Promise<undefined>((resolve) => setTimeout(resolve, 1000, undefined)),
+  ]);
+  return metrics.text(counts, concurrency);
+}
+
+/** Says that the worker runs, and waits. */
+async function untilAborted(
+  signal: AbortSignal,
+  say: (sentence: string) => void,
+  start: readonly string[],
+  served: { readonly address: MetricsAddress; readonly server: MetricsServer } | undefined,
+): Promise<void> {
+  try {
+    for (const sentence of start) say(sentence);
+    if (served) {
+      const { address, server } = served;
+      const open = isLoopback(address.host) ? '' : ', which other machines may reach';
+      say(`metrics at http://${address.host}:${server.port}/metrics${open}`);
+    }
+    await aborted(signal);
+    say('giving back what runs');
+  } finally {
+    await served?.server.close();
   }
 }
 

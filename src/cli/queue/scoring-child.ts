@@ -21,9 +21,9 @@ import type { PartLength, QueueJob, Stored } from '../../queue/types.js';
 import { reportLine } from '../../report/batch-line.js';
 import { parsePrecision } from '../../report/format.js';
 import type { Report } from '../../report/types.js';
-import { gateOf } from '../batch/job.js';
-import { isUrl } from '../commands/pairing-options.js';
 import { messageInFlags } from '../flags.js';
+import { gateOf } from '../job.js';
+import { isUrl } from '../pairing-options.js';
 import { endNow } from '../process-end.js';
 import { type QueuedRun, queuedRun, submittedReport } from './queue-run.js';
 

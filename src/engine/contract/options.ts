@@ -20,7 +20,7 @@ import { aomCtc, nflxCtc, type Preset } from '../../core/presets.js';
 import { quoted, showValue } from '../../core/printable.js';
 import type { DecoderChoice, ScaleFilter } from '../../media/decoder.js';
 import type { TrackRequest } from '../../media/evidence/track.js';
-import { FILTER_OPTIONS, type FilterOptions } from '../../media/filters/types.js';
+import { FILTER_OPTIONS, type FilterOptions } from '../../media/filter-types.js';
 import { requireVideo } from '../../media/open.js';
 import type { FrameRange, FrameRatePolicy, PairBy, ScaleTo } from '../../media/pairing/types.js';
 import { folderOption } from '../../metrics/options.js';
@@ -236,24 +236,8 @@ export function checkOptions(
     if (value === undefined || known.includes(name)) continue;
     throw usageError(`There is no option ${quoted(name)}; there are ${known.join(', ')}.`);
   }
-  const { threads, maxThreads, chunkFrames, models, signal, names } = options;
-  for (const name of ['onStart', 'onFrame', 'onProgress', 'gate'] as const) {
-    if (options[name] !== undefined) ofType(name, options[name], 'function', 'a function');
-  }
-  if (signal !== undefined && !(isObject(signal) && 'throwIfAborted' in signal)) {
-    throw usageError(`signal is ${showValue(signal)}, but it must be an AbortSignal.`);
-  }
-  const { maxSeconds = 1 } = options;
-  if (!(typeof maxSeconds === 'number' && maxSeconds > 0 && maxSeconds <= MOST_SECONDS)) {
-    throw usageError(
-      `is ${showValue(maxSeconds)}, but it must be a number of seconds above 0 and up to ${MOST_SECONDS}.`,
-      { about: 'maxSeconds' },
-    );
-  }
-  if (names !== undefined) {
-    requireObject('names', names);
-    for (const [name, value] of Object.entries(names)) ofType(`names.${name}`, value, 'string', 'a string');
-  }
+  checkUsedAsGiven(options);
+  const { threads, maxThreads, chunkFrames, models } = options;
   if (options.backend === 'hybrid' && threads === 0) {
     throw usageError(
       'threads is 0, but the backend hybrid shares the frames between a GPU and workers; let it have a worker at least, or ' +
@@ -288,6 +272,27 @@ export function checkOptions(
       presets.some((preset) => preset.commonBitDepth),
     ),
   };
+}
+
+/** @throws {AnyvmafError} `usage` for callbacks, the signal, the time limit and names, which have no other checked form */
+function checkUsedAsGiven(options: ScoreOptions & Pick<ScorerOptions, 'names'>): void {
+  const { signal, maxSeconds = 1, names } = options;
+  for (const name of ['onStart', 'onFrame', 'onProgress', 'gate'] as const) {
+    if (options[name] !== undefined) ofType(name, options[name], 'function', 'a function');
+  }
+  if (signal !== undefined && !(isObject(signal) && 'throwIfAborted' in signal)) {
+    throw usageError(`signal is ${showValue(signal)}, but it must be an AbortSignal.`);
+  }
+  if (!(typeof maxSeconds === 'number' && maxSeconds > 0 && maxSeconds <= MOST_SECONDS)) {
+    throw usageError(
+      `is ${showValue(maxSeconds)}, but it must be a number of seconds above 0 and up to ${MOST_SECONDS}.`,
+      { about: 'maxSeconds' },
+    );
+  }
+  if (names !== undefined) {
+    requireObject('names', names);
+    for (const [name, value] of Object.entries(names)) ofType(`names.${name}`, value, 'string', 'a string');
+  }
 }
 
 /** Longest part to keep: a day. */

@@ -9,7 +9,7 @@ import type { FramePlanes, VideoFormat } from '../../core/frame.js';
 import type { Origin } from '../../core/origin.js';
 import type { AomCtc, NflxCtc } from '../../core/presets.js';
 import type { DecoderChoice, ScaleFilter } from '../../media/decoder.js';
-import type { FilterOptions } from '../../media/filters/types.js';
+import type { FilterOptions } from '../../media/filter-types.js';
 import type { FrameRange, FrameRatePolicy, PairBy, ScaleTo } from '../../media/pairing/types.js';
 import type { RawVideoFormat, VideoInput } from '../../media/types.js';
 import type { FrameMetrics, Report, ReportHead } from '../../report/types.js';

@@ -4,10 +4,10 @@
  */
 import { usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
+import { alignThumbs, framesForWider, framesToRead } from '../../media/align/index.js';
 import { type OpenedPart, RecordedThumbs } from '../../media/align/recorded.js';
 import type { AlignResult } from '../../media/align/types.js';
 import { WIDER } from '../../media/align/windows.js';
-import { alignThumbs, framesForWider, framesToRead } from '../../media/align.js';
 import { reopen } from '../../media/open.js';
 import { nameOf, type Side, type Sides } from '../../media/pairing/prepare.js';
 import { framePartners, frameRatio } from '../../media/pairing/timeline.js';
@@ -20,7 +20,7 @@ export interface AlignmentOptions {
   readonly skipDistorted: number;
   /** The offset to keep if the result is unclear. */
   readonly assumed: number;
-  /** Offsets to try to either side. Default: that of media/align, and more while the result is unclear. */
+  /** Offsets to try to either side. Default: that of media/align/index, and more while the result is unclear. */
   readonly window?: number;
   /** Inspection of the reference, shared with other runs. */
   readonly shared?: SharedInspection;

@@ -4,8 +4,8 @@
  */
 import type { InputRole } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
+import { alignThumbs, PassingThumbs } from '../../media/align/index.js';
 import type { AlignResult } from '../../media/align/types.js';
-import { alignThumbs, PassingThumbs } from '../../media/align.js';
 import { FIELD_RUN } from '../../media/evidence/fields.js';
 import type { MappedSource } from '../../media/pairing/mapped.js';
 import { FrameMeter, measuredPlanes, rescaleBorders, spreadFrames } from '../../media/preflight/measure.js';

@@ -47,18 +47,8 @@ export async function pairVideos(
   const framing = pairing.preflight
     ? await framingOfSides({ platform, sides, offset: start, signal })
     : undefined;
-  let alignment: AlignResult | undefined;
-  if (pairing.offset === 'auto') {
-    const { findOffset } = await import('./alignment.js');
-    alignment = await findOffset(platform, sides, {
-      skipReference,
-      skipDistorted,
-      assumed: 0,
-      window: pairing.window,
-      shared,
-      signal,
-    });
-  }
+  const alignment =
+    pairing.offset === 'auto' ? await align(platform, sides, checked, signal, shared) : undefined;
   if (!pairing.preflight) warnings.push(...(await setBackWarnings({ reference, distorted })));
   if (alignment?.ambiguous && !pairing.preflight) {
     const { doubtText } = await import('../../media/preflight/timing.js');
@@ -86,6 +76,18 @@ export async function pairVideos(
     signal,
   });
   return { sides, warnings, plan, ...(framing && { framing }), ...(alignment && { alignment }) };
+}
+
+/** Finds the offset. */
+async function align(
+  platform: Platform,
+  sides: Sides,
+  { pairing: { window }, skipReference, skipDistorted }: InputOptions,
+  signal: AbortSignal,
+  shared: SharedInspection | undefined,
+): Promise<AlignResult> {
+  const { findOffset } = await import('./alignment.js');
+  return findOffset(platform, sides, { skipReference, skipDistorted, assumed: 0, window, shared, signal });
 }
 
 /** Pictures have the limited range of most videos; beside a video that states full range they stay as they are. */

@@ -10,12 +10,12 @@ import { scoreBatch } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel, RefusedItem } from '../paths.js';
 import { sentenceOf } from '../results.js';
+import { errorInParameters, findingInParameters } from '../wording.js';
 import { encodeRow, targetSentence } from './comparison.js';
 import type { TargetDocument } from './documents.js';
 import { featuresOf, pairingOptions, readPrecision, targetLimits } from './options.js';
 import type { PairingInput } from './parameters.js';
 import { refuseWriting } from './refusals.js';
-import { errorInParameters, findingInParameters } from './wording.js';
 
 /** What to score. */
 export interface BatchInput extends Pick<PairingInput, 'scale' | 'offset' | 'decoder' | 'filters'> {

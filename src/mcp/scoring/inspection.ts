@@ -7,11 +7,11 @@ import { namedCause, TRUST_OUTLOOK } from '../../report/trust.js';
 import { align, inspect } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { InputModel } from '../paths.js';
+import { findingInParameters, worded } from '../wording.js';
 import { pairingOptions } from './options.js';
 import type { PairingInput } from './parameters.js';
 import { type AnyPairInput, anyRequest } from './request.js';
 import { trustAnswer } from './result.js';
-import { findingInParameters, worded } from './wording.js';
 
 /** The findings of preflight, and facts of both videos. */
 export async function inspectPair(

@@ -6,9 +6,9 @@ import type { AnyvmafError, Report, ScoreManyOptions } from '../../index.js';
 import { type CheckedOptions, type CheckedRequest, score, scoreMany } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { CheckedPath } from '../paths.js';
+import { errorInParameters, findingInParameters, worded } from '../wording.js';
 import type { ScoringCall } from './options.js';
 import { refuseWriting } from './refusals.js';
-import { errorInParameters, findingInParameters, worded } from './wording.js';
 
 /**
  * Scores a pair when the call's turn comes.

@@ -57,16 +57,7 @@ const MOVES = 0.3 ** 2;
  * @param base offset of the first thumbnails; added to the result
  */
 export function search(evidence: Evidence, window: number, assumed: number, base = 0): AlignResult {
-  const { reference, distorted } = evidence.frames;
-  const shorter = Math.min(reference, distorted);
-  const tried = new Map<number, Fitness>();
-  if (shorter >= MIN_FRAMES) {
-    const pairs = Math.min(MIN_PAIRS, Math.ceil(shorter / 2));
-    for (let offset = -window - BEYOND; offset <= window + BEYOND; offset++) {
-      const [first, end] = evidence.range(offset);
-      if (end - first >= pairs) tried.set(offset, evidence.fitness(offset));
-    }
-  }
+  const tried = tryOffsets(evidence, window);
   const best = choose(evidence, tried);
   const fitness = best === undefined ? undefined : tried.get(best);
   if (best === undefined || !fitness) return tooShort(evidence, assumed, base);
@@ -116,6 +107,20 @@ export function search(evidence: Evidence, window: number, assumed: number, base
     levels: { gain: at.gain, bias: at.bias },
     repeated: evidence.repeated(offset, STILL, MOVES),
   };
+}
+
+/** How well offsets of the window and a little beyond fit, where they leave enough pairs. */
+function tryOffsets(evidence: Evidence, window: number): Map<number, Fitness> {
+  const { reference, distorted } = evidence.frames;
+  const shorter = Math.min(reference, distorted);
+  const tried = new Map<number, Fitness>();
+  if (shorter < MIN_FRAMES) return tried;
+  const pairs = Math.min(MIN_PAIRS, Math.ceil(shorter / 2));
+  for (let offset = -window - BEYOND; offset <= window + BEYOND; offset++) {
+    const [first, end] = evidence.range(offset);
+    if (end - first >= pairs) tried.set(offset, evidence.fitness(offset));
+  }
+  return tried;
 }
 
 /** Whether both kinds of evidence speak for the best offset against the next likely one. */

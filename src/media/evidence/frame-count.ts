@@ -2,7 +2,7 @@
  * @module media/evidence/frame-count
  * How many frames a track shows: decoded frames tell, then packets, then what its container declares.
  */
-import { hidesFrames, isCrowded } from '../vpx.js';
+import { hidesFrames, isCrowded } from './vpx.js';
 
 /** Relative difference between what a file declares and what it shows from which the former is not believed. */
 const STALE = 0.1;

@@ -17,12 +17,12 @@ import {
 } from '../decoder.js';
 import { delivery, EXACT } from '../delivery.js';
 import { deinterlacer } from '../evidence/fields.js';
+import type { CropArea, DecoderFilters, FilterOptions, OwnFilters, SideFilters } from '../filter-types.js';
+import { FilteredDecoding, FilteredSource, filteredFormat } from '../own-filters.js';
 import type { Side } from '../pairing/prepare.js';
 import { pixelFormat, pixelFormatName, type SampleFormat } from '../pixel-format.js';
 import type { VideoInput } from '../types.js';
 import { checkChain } from './chain.js';
-import { FilteredDecoding, FilteredSource, filteredFormat } from './own.js';
-import type { CropArea, DecoderFilters, FilterOptions, OwnFilters, SideFilters } from './types.js';
 
 /** One of two videos with what is done to it. */
 export interface FilteredSide {

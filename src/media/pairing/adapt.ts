@@ -3,11 +3,16 @@
  * A source that resizes and converts frames while reading.
  */
 
-import type { FramePlanes, VideoFormat } from '../../core/frame.js';
-import { allocateFrame, chromaSize } from '../../core/frame.js';
+import {
+  allocateFrame,
+  chromaSize,
+  type FramePlanes,
+  samplesOf,
+  type VideoFormat,
+} from '../../core/frame.js';
 import type { ScaleFilter } from '../decoder.js';
 import type { FrameSource, VideoInfo } from '../types.js';
-import { FormatConverter, samplesOf } from './convert.js';
+import { FormatConverter } from './convert.js';
 import { Resampler } from './resample.js';
 
 /** The target of an adapted source. */

@@ -3,10 +3,13 @@
  * Raises the bit depth by a shift and the chroma resolution by repetition, both without loss or interpolation.
  */
 import { CHROMA_FORMATS } from '../../core/choices.js';
-import { chromaSize, type FramePlanes, type PlaneSize, type VideoFormat } from '../../core/frame.js';
-
-/** Samples of a plane: one byte each at 8 bit, 16-bit words above. */
-export type Samples = Uint8Array | Uint16Array;
+import {
+  chromaSize,
+  type FramePlanes,
+  type PlaneSize,
+  samplesOf,
+  type VideoFormat,
+} from '../../core/frame.js';
 
 /** The format that holds samples of both formats without loss; its size is that of the first. */
 export function commonFormat(a: VideoFormat, b: VideoFormat): VideoFormat {
@@ -30,12 +33,6 @@ export function describeConversion(from: VideoFormat, to: VideoFormat): string[]
     phrases.push(`${[...from.chroma].join(':')} to ${[...to.chroma].join(':')} ${how}`);
   }
   return phrases;
-}
-
-/** A plane's bytes as samples. */
-export function samplesOf(plane: Uint8Array, bitDepth: number): Samples {
-  if (bitDepth <= 8) return plane;
-  return new Uint16Array(plane.buffer, plane.byteOffset, plane.byteLength >> 1);
 }
 
 /** Converts frames from one format to a higher one of the same size. */

@@ -338,32 +338,57 @@ interface OpenedSide {
   readonly done: InputPairing;
 }
 
+/** How frames of one side become those of the pair. */
+interface SideForm {
+  readonly format: VideoFormat;
+  readonly filter: ScaleFilter;
+  readonly resizes: boolean;
+  /** Its frame of every pair, where they are not consecutive. */
+  readonly map: Int32Array | undefined;
+}
+
 async function openSide(plan: PairingPlan, role: InputRole, open: OpenDecoder): Promise<OpenedSide> {
-  const { format, options, first, asked, paired } = plan;
+  const { format, options, first, paired } = plan;
   const side = plan.sides[role];
   const stored = formatOf(side);
   const resizes = stored.width !== format.width || stored.height !== format.height;
   const filter = options.scale === 'none' ? 'bicubic' : options.scale;
-  const from = first[role];
   const map =
     role !== (options.pairBy ?? 'reference') && paired && !paired.consecutive ? paired.frames : undefined;
+  const form = { format, filter, resizes, map };
+  return side.kind === 'frames'
+    ? openStored(side, first[role], form)
+    : openEncoded(plan, side, role, open, form);
+}
 
-  if (side.kind === 'frames') {
-    const { source } = side;
-    const mapped = map && new MappedSource(source, map);
-    return {
-      source: adaptSource(mapped ?? source, { format, filter }),
-      skip: map ? 0 : from,
-      mapped,
-      done: {
-        decoder: 'none',
-        ...describeStored(source.info),
-        ...(resizes && { scaledBy: `anyvmaf ${filter}` }),
-        conversions: [...(side.applied ?? []), ...describeConversion(source.info, format)],
-      },
-    };
-  }
+function openStored(
+  { source, applied }: Side & { kind: 'frames' },
+  from: number,
+  { format, filter, resizes, map }: SideForm,
+): OpenedSide {
+  const mapped = map && new MappedSource(source, map);
+  return {
+    source: adaptSource(mapped ?? source, { format, filter }),
+    skip: map ? 0 : from,
+    mapped,
+    done: {
+      decoder: 'none',
+      ...describeStored(source.info),
+      ...(resizes && { scaledBy: `anyvmaf ${filter}` }),
+      conversions: [...(applied ?? []), ...describeConversion(source.info, format)],
+    },
+  };
+}
 
+async function openEncoded(
+  plan: PairingPlan,
+  side: Side & { kind: 'encoded' },
+  role: InputRole,
+  open: OpenDecoder,
+  { format, filter, resizes, map }: SideForm,
+): Promise<OpenedSide> {
+  const { options, asked } = plan;
+  const from = plan.first[role];
   const all = frameCountOf(side) ?? Number.POSITIVE_INFINITY;
   // Do not stop where the other video ends: closing stops decoders, and one may serve several pairs.
   const after = map ? (map.at(-1) ?? from) + 1 : from + asked;

@@ -285,7 +285,7 @@ function* timestampFindings(
   );
   const accepted = frameRatePolicy === 'nearest';
   const severity = accepted ? 'info' : 'warning';
-  const fix = accepted ? undefined : BY_TIME;
+  const advice: Advice = { severity, fix: accepted ? undefined : BY_TIME };
   // Where every reference frame has a partner at its time, intervals do no harm.
   const uncompared = partners?.alone.reference.length !== 0;
   if ((ref?.variable || dis?.variable) && uncompared) {
@@ -296,29 +296,63 @@ function* timestampFindings(
       severity,
       `${who} a variable frame rate; frames are paired by their times, and a frame may be compared twice or never.`,
       [ref?.variable ?? null, dis?.variable ?? null],
-      fix,
+      advice.fix,
     );
   }
-  const gaps = { reference: ref?.gaps ?? [], distorted: dis?.gaps ?? [] };
-  const missing = (side: readonly Gap[]) => side.reduce((sum, { frames }) => sum + frames, 0);
-  if (gaps.reference.length + gaps.distorted.length > 0 && !pairInTime(partners)) {
-    const places = (['distorted', 'reference'] as const).flatMap((side) => {
-      const after = gaps[side].map((gap) => gap.after);
-      return placesOf(side, after, missing(gaps[side]), 'after');
-    });
-    yield finding(
-      'missing-frames',
-      uncompared ? severity : 'info',
-      uncompared
-        ? `${places.join(', and ')}; at these times the nearest frame is used.`
-        : `${places.join(', and ')}; every frame of reference is compared with the one at its time.`,
-      [ref ? missing(gaps.reference) : null, dis ? missing(gaps.distorted) : null],
-      uncompared ? fix : undefined,
-    );
-  }
+  yield* missingFrames({ ref, dis }, partners, uncompared, advice);
   // Repetitions count only if the offset is certain; a slip names those that displace all later frames.
   const certain = alignment && !alignment.ambiguous && !alignment.slip;
-  const seen = certain ? alignment.repeated : { reference: 0, distorted: 0 };
+  yield* duplicateFrames(
+    { ref, dis },
+    partners,
+    certain ? alignment.repeated : { reference: 0, distorted: 0 },
+    advice,
+  );
+}
+
+/** How severe irregular times are under the policy of the run, and what to do about them. */
+interface Advice {
+  readonly severity: Finding['severity'];
+  readonly fix: Hint | undefined;
+}
+
+/** Times of both videos, of those that are known. */
+interface Times {
+  readonly ref: TimestampAnalysis | undefined;
+  readonly dis: TimestampAnalysis | undefined;
+}
+
+function* missingFrames(
+  { ref, dis }: Times,
+  partners: Partners | undefined,
+  uncompared: boolean,
+  { severity, fix }: Advice,
+): Generator<Finding> {
+  const gaps = { reference: ref?.gaps ?? [], distorted: dis?.gaps ?? [] };
+  const missing = (side: readonly Gap[]) => side.reduce((sum, { frames }) => sum + frames, 0);
+  if (gaps.reference.length + gaps.distorted.length === 0 || pairInTime(partners)) return;
+  const places = (['distorted', 'reference'] as const).flatMap((side) => {
+    const after = gaps[side].map((gap) => gap.after);
+    return placesOf(side, after, missing(gaps[side]), 'after');
+  });
+  yield finding(
+    'missing-frames',
+    uncompared ? severity : 'info',
+    uncompared
+      ? `${places.join(', and ')}; at these times the nearest frame is used.`
+      : `${places.join(', and ')}; every frame of reference is compared with the one at its time.`,
+    [ref ? missing(gaps.reference) : null, dis ? missing(gaps.distorted) : null],
+    uncompared ? fix : undefined,
+  );
+}
+
+/** @param seen repetitions that the alignment saw in the pictures */
+function* duplicateFrames(
+  { ref, dis }: Times,
+  partners: Partners | undefined,
+  seen: AlignResult['repeated'],
+  { severity, fix }: Advice,
+): Generator<Finding> {
   // A frame that only one has fills the time of the one before it.
   const more = (side: 'reference' | 'distorted') => {
     const count = seen[side] - (partners?.alone[side].length ?? 0);
@@ -330,18 +364,17 @@ function* timestampFindings(
     reference: Math.max(doubled(ref), more('reference')),
     distorted: Math.max(doubled(dis), more('distorted')),
   };
-  if (repeated.reference > 0 || repeated.distorted > 0) {
-    const said = (['distorted', 'reference'] as const)
-      .filter((side) => repeated[side] > 0)
-      .map((side) => `${side} shows the same picture again in ${counted(repeated[side], 'frame')}`);
-    yield finding(
-      'duplicate-frames',
-      severity,
-      `${said.join(', and ')} where the other video moves on; pairs after such a frame may be off by one.`,
-      [repeated.reference, repeated.distorted],
-      fix,
-    );
-  }
+  if (repeated.reference === 0 && repeated.distorted === 0) return;
+  const said = (['distorted', 'reference'] as const)
+    .filter((side) => repeated[side] > 0)
+    .map((side) => `${side} shows the same picture again in ${counted(repeated[side], 'frame')}`);
+  yield finding(
+    'duplicate-frames',
+    severity,
+    `${said.join(', and ')} where the other video moves on; pairs after such a frame may be off by one.`,
+    [repeated.reference, repeated.distorted],
+    fix,
+  );
 }
 
 function* setBackFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {

@@ -3,7 +3,7 @@
  * Draws a grid of values as colours over a frame in dim grey.
  */
 
-import { samplesOf } from '../../media/pairing/convert.js';
+import { samplesOf } from '../../core/frame.js';
 import { rgbCoefficients } from '../color.js';
 import type { FramePicture } from '../frame-pair.js';
 import type { RgbImage } from '../image.js';

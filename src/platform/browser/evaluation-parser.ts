@@ -6,7 +6,7 @@
 import type { EvaluationCalls, EvaluationSettings } from '../../evaluate/calls.js';
 import { serveEvaluation } from '../../evaluate/serve.js';
 import type { Monitor, Served } from '../../parsing/serve.js';
-import { browserTiny } from './tiny/platform.js';
+import { browserTiny } from './tiny-platform.js';
 
 export function serveBrowserEvaluation(
   { models, base, onnxruntime }: EvaluationSettings,

@@ -36,7 +36,7 @@ export const browserPlatform: Platform = {
     return browserDecoders(() => assets, track);
   },
   async tiny() {
-    const { browserTiny } = await import('./tiny/platform.js');
+    const { browserTiny } = await import('./tiny-platform.js');
     tiny ??= browserTiny(
       () => assets.models,
       () => assets.onnxruntime,

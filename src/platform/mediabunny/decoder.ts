@@ -5,7 +5,7 @@
 import type { AnyvmafError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import type { DecodedSource, DecodeRequest, TrackFacts } from '../../media/decoder.js';
-import { hidesFrames, isCrowded } from '../../media/vpx.js';
+import { hidesFrames, isCrowded } from '../../media/evidence/vpx.js';
 import type { LentVideo, TrackPackets } from './calls.js';
 import type { MediabunnyHost } from './host.js';
 import { MediabunnySource } from './source.js';
@@ -57,34 +57,7 @@ export function createTrackDecoder(host: MediabunnyHost): TrackDecoder {
   return {
     probe: (video) => withTrack(video, (opened) => trackFacts(host, opened)),
 
-    timestamps: (video) =>
-      withTrack(video, async (opened) => {
-        const { name, container, codec } = opened;
-        let times: number[] = [];
-        let bytes = 0;
-        try {
-          let before = 0;
-          let lastKey = Number.NEGATIVE_INFINITY;
-          for await (const { timestamp, type, byteLength } of packetsOf(host, opened)) {
-            // Key frames come in the order in which they are shown, unless the clock is set back.
-            if (container === 'mpegts' && type === 'key') {
-              if (timestamp <= lastKey) throw clockSetBack(opened, host, before);
-              lastKey = timestamp;
-            }
-            before++;
-            bytes += byteLength;
-            // Frames before the start of an edit list are decoded but not shown.
-            if (timestamp >= -SAME) times.push(timestamp);
-          }
-          if (hidesFrames(codec) && isCrowded(times)) times = await shownTimes(host, opened);
-        } catch (error) {
-          throw mediaError(name, error);
-        }
-        if (times.length === 0) return null;
-        const sorted = Float64Array.from(times).sort();
-        const [first = Number.NaN] = sorted;
-        return { times: sorted.map((time) => time - first), bytes };
-      }),
+    timestamps: (video) => withTrack(video, (opened) => trackPackets(host, opened)),
 
     async open(video, facts, request) {
       const opened = await open(video);
@@ -96,6 +69,35 @@ export function createTrackDecoder(host: MediabunnyHost): TrackDecoder {
       }
     },
   };
+}
+
+/** Times of all frames that are shown, from the first one on, and bytes of all packets; `null` if none is shown. */
+async function trackPackets(host: MediabunnyHost, opened: OpenedTrack): Promise<TrackPackets | null> {
+  const { name, container, codec } = opened;
+  let times: number[] = [];
+  let bytes = 0;
+  try {
+    let before = 0;
+    let lastKey = Number.NEGATIVE_INFINITY;
+    for await (const { timestamp, type, byteLength } of packetsOf(host, opened)) {
+      // Key frames come in the order in which they are shown, unless the clock is set back.
+      if (container === 'mpegts' && type === 'key') {
+        if (timestamp <= lastKey) throw clockSetBack(opened, host, before);
+        lastKey = timestamp;
+      }
+      before++;
+      bytes += byteLength;
+      // Frames before the start of an edit list are decoded but not shown.
+      if (timestamp >= -SAME) times.push(timestamp);
+    }
+    if (hidesFrames(codec) && isCrowded(times)) times = await shownTimes(host, opened);
+  } catch (error) {
+    throw mediaError(name, error);
+  }
+  if (times.length === 0) return null;
+  const sorted = Float64Array.from(times).sort();
+  const [first = Number.NaN] = sorted;
+  return { times: sorted.map((time) => time - first), bytes };
 }
 
 /** mediabunny puts frames in the order of their times, which mixes those before and after. @param frames before */

@@ -116,45 +116,47 @@ interface Loan {
   release(failed: boolean): void;
 }
 
-/** @param host a browser, or Node */
-export function createRemoteDecoder(host: RemoteHost): Decoder {
-  const { track } = host;
-  const parsers = new IdleParsers(host);
-  // What was found out about files that cannot change: going through the index of an hour takes a third of a second.
-  const known = { facts: new WeakMap<Blob, TrackFacts>(), packets: new WeakMap<Blob, TrackPackets>() };
-  const numbers = new WeakMap<Blob, number>();
+/** Lends videos to threads. */
+class Lender {
+  readonly parsers: IdleParsers;
+  readonly #host: RemoteHost;
+  /** Of files that cannot change. */
+  readonly #numbers = new WeakMap<Blob, number>();
 
-  function numberOf(input: VideoInput): number | undefined {
+  constructor(host: RemoteHost) {
+    this.#host = host;
+    this.parsers = new IdleParsers(host);
+  }
+
+  #numberOf(input: VideoInput): number | undefined {
     if (!(input instanceof Blob)) return undefined;
-    const number = numbers.get(input) ?? ++numbered;
-    numbers.set(input, number);
+    const number = this.#numbers.get(input) ?? ++numbered;
+    this.#numbers.set(input, number);
     return number;
   }
 
-  async function lend(input: VideoInput): Promise<Loan> {
-    const { name, reader } = await host.openInput(input);
-    const same = numberOf(input);
-    const parser = parsers.take(same);
+  async lend(input: VideoInput): Promise<Loan> {
+    const { track } = this.#host;
+    const { name, reader } = await this.#host.openInput(input);
+    const same = this.#numberOf(input);
+    const parser = this.parsers.take(same);
     parser.lend(reader);
     return {
       parser,
       video: { name, size: reader.size, ...(same !== undefined && { same }), ...(track && { track }) },
-      release(failed) {
+      release: (failed) => {
         // A video that stays open is read ahead.
         if (same === undefined) parser.lend(undefined);
-        if (failed && input instanceof Blob) numbers.delete(input);
-        parsers.giveBack(parser, failed ? undefined : same);
+        if (failed && input instanceof Blob) this.#numbers.delete(input);
+        this.parsers.giveBack(parser, failed ? undefined : same);
         reader.close();
       },
     };
   }
 
   /** Has one thing done by a thread. */
-  async function ask<T>(
-    input: VideoInput,
-    use: (parser: VideoParser, video: LentVideo) => Promise<T>,
-  ): Promise<T> {
-    const { parser, video, release } = await lend(input);
+  async ask<T>(input: VideoInput, use: (parser: VideoParser, video: LentVideo) => Promise<T>): Promise<T> {
+    const { parser, video, release } = await this.lend(input);
     let failed = true;
     try {
       const answer = await use(parser, video);
@@ -164,6 +166,14 @@ export function createRemoteDecoder(host: RemoteHost): Decoder {
       release(failed);
     }
   }
+}
+
+/** @param host a browser, or Node */
+export function createRemoteDecoder(host: RemoteHost): Decoder {
+  const lender = new Lender(host);
+  const { parsers } = lender;
+  // What was found out about files that cannot change: going through the index of an hour takes a third of a second.
+  const known = { facts: new WeakMap<Blob, TrackFacts>(), packets: new WeakMap<Blob, TrackPackets>() };
 
   return {
     id: 'mediabunny',
@@ -181,11 +191,11 @@ export function createRemoteDecoder(host: RemoteHost): Decoder {
     },
     probe: (input, signal) =>
       once(known.facts, input, signal, () =>
-        ask(input, (parser, video) => parser.call('probe', video, { signal })),
+        lender.ask(input, (parser, video) => parser.call('probe', video, { signal })),
       ),
     async timestamps(input, signal) {
       const packets = await once(known.packets, input, signal, () =>
-        ask(input, (parser, video) => parser.call('timestamps', video, { signal })),
+        lender.ask(input, (parser, video) => parser.call('timestamps', video, { signal })),
       );
       return packets?.times.slice() ?? null;
     },
@@ -194,7 +204,7 @@ export function createRemoteDecoder(host: RemoteHost): Decoder {
     },
     async open(input, facts, { signal, ...request }) {
       signal?.throwIfAborted();
-      const { parser, video, release } = await lend(input);
+      const { parser, video, release } = await lender.lend(input);
       try {
         const { info, decodedBy } = await parser.call('open', { video, facts, request }, { signal });
         return new RemoteSource(parser, info, facts, decodedBy, signal, release);

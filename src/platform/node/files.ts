@@ -22,10 +22,10 @@ import { AnyvmafError } from '../../core/errors.js';
 import { BY_USER, type Origin } from '../../core/origin.js';
 import { shown } from '../../core/printable.js';
 import { openChecked } from '../../files/checked-file.js';
+import { fileError } from '../../files/file-errors.js';
 import { type ByteReader, type FilePlatform, type OpenedFile, RemoteVideo } from '../../media/platform.js';
+import { nodeByteStream } from './ffmpeg/file-stream.js';
 import { namesSequence } from './ffmpeg/sequence.js';
-import { fileError } from './file-errors.js';
-import { nodeByteStream } from './file-stream.js';
 
 /** The file system. `-` is standard input; a file of that name is `./-`. */
 export const nodeFiles: FilePlatform = {

@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 import { AnyvmafError } from '../../core/errors.js';
 import { BY_USER, type Origin } from '../../core/origin.js';
 import { openChecked } from '../../files/checked-file.js';
+import { fileError } from '../../files/file-errors.js';
 import type { ModelStore } from '../../models/types.js';
-import { fileError } from './file-errors.js';
 import { nodeModelCache } from './model-cache.js';
 
 /**

@@ -2,22 +2,45 @@
  * @module report/html/document
  * The frame of the page: head, order of the sections, styles, data and script.
  */
+import { isArray, requireObject } from '../../core/arguments.js';
+import { usageError } from '../../core/errors.js';
 import { baseName } from '../facts.js';
 import { TRUST_SIGNS, trustOf } from '../trust.js';
+import type { Report } from '../types.js';
 import { encodeColours } from '../view/colours.js';
 import { scoreText } from '../view/numbers.js';
+import { requireParts, WHOLE } from '../whole.js';
 import { chartSection, distributionSection, featureSections } from './charts.js';
 import { headline } from './headline.js';
 import { html, type Markup, raw, scriptJson } from './markup.js';
 import { packFrames, packMetric } from './pack.js';
-import type { Page } from './page.js';
+import { type HtmlOptions, Page } from './page.js';
 import { failureSection, pooledSection, runSection, worstSection } from './sections.js';
 import { STYLES } from './styles.js';
 import type { ViewerRun } from './viewer.js';
 import { VIEWER_SCRIPT } from './viewer-script.js';
 
+/**
+ * The page in pieces, to be written one after the other as UTF-8. It loads nothing from anywhere, works without its
+ * script (charts are then still), and takes about 40 bytes per frame and encode.
+ * @param reports of one reference: one, or several encodes to compare
+ * @throws {AnyvmafError} `usage` without a report
+ */
+export function* writeHtml(
+  reports: Report | readonly Report[],
+  options: HtmlOptions = {},
+): Generator<string, void, undefined> {
+  requireObject('options', options);
+  // What isArray says of a readonly array no type says.
+  const list = isArray(reports) ? (reports as readonly Report[]) : [reports as Report];
+  for (const report of list) requireParts('report', report, WHOLE);
+  const [first, ...others] = list;
+  if (first === undefined) throw usageError('An HTML report needs at least one report to show.');
+  yield* renderPage(new Page([first, ...others], options));
+}
+
 /** The page in pieces: the data of each metric is one. */
-export function* renderPage(page: Page): Generator<string, void, undefined> {
+function* renderPage(page: Page): Generator<string, void, undefined> {
   const { list, options } = page;
   const [{ facts: first }] = list;
   const metric = page.ranking?.metric;

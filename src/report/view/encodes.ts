@@ -4,6 +4,7 @@
  */
 import type { SideFacts } from '../../media/preflight/types.js';
 import {
+  askedOf,
   averageBitrate,
   axisOrigin,
   baseName,
@@ -72,20 +73,8 @@ export function statedPooled({ pooled_metrics, distribution }: Facts, metric: st
   );
 }
 
-/** Inner features of VMAF's models: what a score is made of, not a measure of quality by itself. */
-const INNER =
-  /^(?:VMAF_)?(?:integer_|float_)?(?:feature_)?(?:vif|adm|aim|motion|speed|moment|ansnr|anpsnr)(?:[_\d]|$)/;
-
 /** A log that names no models: libvmaf's scores are called vmaf and something. */
 const SCORE = /^vmaf(_(?!bagging|stddev|ci_)|$)/;
-
-/** Of metrics those that say something of quality by themselves; not the spread of a bootstrap collection. */
-export function askedOf(metrics: readonly string[], facts: readonly Facts[]): string[] {
-  const spreads = facts.flatMap(
-    ({ models }) => models?.filter(({ collection }) => collection).map(({ name }) => `${name}_`) ?? [],
-  );
-  return metrics.filter((name) => !INNER.test(name) && !spreads.some((start) => name.startsWith(start)));
-}
 
 /** What makes the numbers of encodes incomparable. */
 export type Difference = 'partial' | 'references' | 'models' | 'sizes' | 'counts';

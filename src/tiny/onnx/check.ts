@@ -5,7 +5,6 @@
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
-import type { TinyGraph, TinyPort } from '../types.js';
 import { WireError } from './protobuf.js';
 import {
   type OnnxGraph,
@@ -16,6 +15,7 @@ import {
   readOnnx,
 } from './read.js';
 import { MAX_ELEMENTS } from './size.js';
+import type { TinyGraph, TinyPort } from './types.js';
 
 /**
  * The operators that tiny models may use: those of the default ONNX domain that compute on tensors, without strings,

@@ -6,7 +6,6 @@
 
 import { AnyvmafError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
-import type { TinyModel } from '../types.js';
 import { type OnnxGraph, type OnnxNode, readOnnx } from './read.js';
 import {
   elementsOf,
@@ -16,6 +15,7 @@ import {
   shapedTensor,
   shapesOf,
 } from './shapes.js';
+import type { TinyProgram } from './types.js';
 
 /** Most elements of one tensor. */
 export const MAX_ELEMENTS = 2 ** 27;
@@ -81,7 +81,7 @@ type Scope = Map<string, Value>;
  * @throws {AnyvmafError} `model`, naming the operator that exceeds a limit or whose demand is unknown
  */
 export function checkSize(
-  { source, program }: Pick<TinyModel, 'source' | 'program'>,
+  { source, program }: { readonly source: string; readonly program: TinyProgram },
   shapes: Readonly<Record<string, readonly number[]>>,
 ): Demand {
   const { graph } = readOnnx(program.bytes);

@@ -2,13 +2,14 @@
  * @module test/node/media/encodes
  * Real encodes: their offset from the master, what preflight sees in them, and resizing held against swscale.
  */
+
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { align, type LumaReader } from '../../../src/media/align.js';
+import { samplesOf } from '../../../src/core/frame.js';
+import { align, type LumaReader } from '../../../src/media/align/index.js';
 import type { ScaleFilter } from '../../../src/media/decoder.js';
-import { samplesOf } from '../../../src/media/pairing/convert.js';
 import { Resampler } from '../../../src/media/pairing/resample.js';
-import { measureLuma, preflight, type SideFacts } from '../../../src/media/preflight.js';
+import { measureLuma, preflight, type SideFacts } from '../../../src/media/preflight/index.js';
 import { encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg, rawFrames } from '../../support/encode.js';
 import { seeded } from '../../support/random.js';
 import { needsShared, sharedPath } from '../../support/shared.js';

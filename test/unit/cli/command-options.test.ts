@@ -4,8 +4,8 @@
  * and the MCP server.
  */
 import { describe, expect, it } from 'vitest';
+import { batchSettings } from '../../../src/cli/batch/batch-options.js';
 import { jobsOf, tableLines } from '../../../src/cli/batch/table.js';
-import { batchSettings } from '../../../src/cli/commands/batch-options.js';
 import {
   featuresSettings,
   parsePairs,
@@ -13,7 +13,7 @@ import {
 } from '../../../src/cli/commands/features-table-options.js';
 import { heatmapSettings } from '../../../src/cli/commands/heatmap.js';
 import { readMcpArguments } from '../../../src/cli/commands/mcp.js';
-import { scoreSettings } from '../../../src/cli/commands/score-options.js';
+import { scoreSettings } from '../../../src/cli/score-options.js';
 import { usageError } from '../../support/cli.js';
 
 function settings(line: string) {

@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { SCORE_OPTIONS, type ScoreSettings, scoreSettings } from '../../../src/cli/commands/score-options.js';
 import { optionLabel } from '../../../src/cli/options.js';
+import { SCORE_OPTIONS, type ScoreSettings, scoreSettings } from '../../../src/cli/score-options.js';
 import { usageError } from '../../support/cli.js';
 
 function settings(...args: string[]): ScoreSettings {

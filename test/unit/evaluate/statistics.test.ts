@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { bootstrap, figuresOfDraws } from '../../../src/evaluate/bootstrap.js';
 import { agreementOf, sampleOf } from '../../../src/evaluate/correlation.js';
 import { averageRanks, rankingOf } from '../../../src/evaluate/ranks.js';
-import { keyPosition, keyText, parseSplit, splitOf } from '../../../src/evaluate/split.js';
+import { keyPosition, keyText, parseSplit, splitOf } from '../../../src/evaluate/table/split.js';
 import { brutePearson, bruteRanks, bruteTau } from '../../support/evaluate.js';
 import { type SeededRandom, seeded } from '../../support/random.js';
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { Hint } from '../../../src/core/hint.js';
 import type { Finding } from '../../../src/index.js';
 import { framesOf, pageAddress, pageOf, readPageAddress } from '../../../src/mcp/frame-pages.js';
-import { findingInParameters, type Place } from '../../../src/mcp/scoring/wording.js';
+import { findingInParameters, type Place } from '../../../src/mcp/wording.js';
 
 const frames = Array.from({ length: 20_000 }, (_, frameNum) => ({
   frameNum,

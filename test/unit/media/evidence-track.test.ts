@@ -7,7 +7,7 @@ import { AnyvmafError } from '../../../src/core/errors.js';
 import { declaredBitrate, packetBitrate } from '../../../src/media/evidence/bitrate.js';
 import { declaredFrames, packetsOfOneTime } from '../../../src/media/evidence/frame-count.js';
 import { chooseTrack, isClearTrack, type VideoTrack } from '../../../src/media/evidence/track.js';
-import { preflight } from '../../../src/media/preflight.js';
+import { preflight } from '../../../src/media/preflight/index.js';
 
 const track = (width: number, isDefault = false): VideoTrack => ({
   width,

@@ -4,10 +4,10 @@
  */
 
 import { describe, expect, it } from 'vitest';
+import type { OwnFilters } from '../../../src/media/filter-types.js';
 import { checkChain } from '../../../src/media/filters/chain.js';
-import { FilteredSource, filteredFormat } from '../../../src/media/filters/own.js';
-import type { OwnFilters } from '../../../src/media/filters/types.js';
 import { openVideo } from '../../../src/media/open.js';
+import { FilteredSource, filteredFormat } from '../../../src/media/own-filters.js';
 import { makeKernel } from '../../../src/media/pairing/kernel.js';
 import type { RawVideoFormat } from '../../../src/media/types.js';
 import { noFiles } from '../../support/media.js';

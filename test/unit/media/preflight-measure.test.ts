@@ -14,7 +14,7 @@ import {
   measureLuma,
   sharpness,
   spreadFrames,
-} from '../../../src/media/preflight.js';
+} from '../../../src/media/preflight/index.js';
 import { findWrongGeometry } from '../../../src/media/raw-geometry.js';
 import { bytesReader } from '../../../src/media/readers.js';
 import type { RawVideoFormat } from '../../../src/media/types.js';

@@ -5,16 +5,16 @@
 import { describe, expect, it } from 'vitest';
 import { findingsInFlags } from '../../../src/cli/flags.js';
 import { hintText } from '../../../src/core/hint.js';
-import type { AlignResult } from '../../../src/media/align.js';
+import type { AlignResult } from '../../../src/media/align/index.js';
 import type { TrackFacts } from '../../../src/media/decoder.js';
-import type { SideMeasurements } from '../../../src/media/preflight/types.js';
 import {
   FINDING_CODES,
   type FindingCode,
   type PreflightContext,
   preflight,
   type SideFacts,
-} from '../../../src/media/preflight.js';
+} from '../../../src/media/preflight/index.js';
+import type { SideMeasurements } from '../../../src/media/preflight/types.js';
 import type { VideoInfo } from '../../../src/media/types.js';
 
 const REFERENCE: TrackFacts = {

@@ -3,7 +3,7 @@
  * Which packets of VP8 and VP9 show a frame.
  */
 import { describe, expect, it } from 'vitest';
-import { isCrowded, showsFrame } from '../../../src/media/vpx.js';
+import { isCrowded, showsFrame } from '../../../src/media/evidence/vpx.js';
 
 describe('a packet', () => {
   it.each<[string, string, readonly number[], boolean]>([

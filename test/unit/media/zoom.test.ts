@@ -5,8 +5,8 @@
 import { describe, expect, it } from 'vitest';
 import type { AlignResult } from '../../../src/media/align/types.js';
 import { type SmallPair, ZOOM_PICTURE, zoomOf } from '../../../src/media/evidence/zoom.js';
+import { preflight, type SideFacts } from '../../../src/media/preflight/index.js';
 import type { SideMeasurements } from '../../../src/media/preflight/types.js';
-import { preflight, type SideFacts } from '../../../src/media/preflight.js';
 
 type Draw = (x: number, y: number, moment: number) => number;
 

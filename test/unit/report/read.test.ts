@@ -7,7 +7,7 @@ import { AnyvmafError } from '../../../src/core/errors.js';
 import { ranking, summarize } from '../../../src/public.js';
 import { buildReport } from '../../../src/report/build.js';
 import type { Fields, Kind } from '../../../src/report/kinds.js';
-import { isReport, readReport } from '../../../src/report/read.js';
+import { isReport, readReport } from '../../../src/report/read/index.js';
 import { inputs, models, outcome, preparation, run } from '../../../src/report/schema.js';
 import type { Report } from '../../../src/report/types.js';
 import { formatReport, type ReportFormat } from '../../../src/report/write.js';

@@ -27,7 +27,7 @@ import {
   thinned,
   ticks,
   timeText,
-} from '../../../src/report/view.js';
+} from '../../../src/report/view/index.js';
 import { Columns } from '../../../web/src/results/columns.js';
 import { nextSorting, sorted } from '../../../web/src/results/encode-table.js';
 import { DEFAULT_SETTINGS } from '../../../web/src/session.js';

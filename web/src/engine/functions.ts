@@ -104,6 +104,48 @@ async function scoreAll(
   }
 }
 
+/** News that wait to be sent together, so that the page draws once. */
+class NewsBatch {
+  readonly #waiting: { frames: FrameMetrics[]; progress?: Progress }[];
+  readonly #emit: (event: ScoreEvent) => void;
+  readonly #begun = performance.now();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #sent = Number.NEGATIVE_INFINITY;
+
+  constructor(encodes: number, emit: (event: ScoreEvent) => void) {
+    this.#waiting = Array.from({ length: encodes }, () => ({ frames: [] }));
+    this.#emit = emit;
+  }
+
+  progress(encode: number, progress: Progress): void {
+    const news = this.#waiting[encode];
+    if (news) news.progress = progress;
+    this.#flushSoon();
+  }
+
+  frame(encode: number, frame: FrameMetrics): void {
+    this.#waiting[encode]?.frames.push(frame);
+    this.#flushSoon();
+  }
+
+  #flushSoon(): void {
+    const now = performance.now();
+    const due = this.#sent + newsAfter(now - this.#begun);
+    this.#timer ??= setTimeout(() => this.flush(), Math.max(0, due - now));
+  }
+
+  /** Sends all that wait. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#sent = performance.now();
+    const encodes = this.#waiting.map((news): News => ({ ...news, frames: news.frames.splice(0) }));
+    for (const news of this.#waiting) delete news.progress;
+    if (encodes.some(({ progress, frames }) => progress || frames.length > 0))
+      this.#emit({ kind: 'news', encodes });
+  }
+}
+
 export const engine = {
   ...frameFunctions,
 
@@ -145,24 +187,7 @@ export const engine = {
     { reference, distorted, options }: ScoreCall,
     { signal, emit }: CallContext<ScoreEvent>,
   ): Promise<void> {
-    const waiting = distorted.map((): { frames: FrameMetrics[]; progress?: Progress } => ({ frames: [] }));
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let sent = Number.NEGATIVE_INFINITY;
-    const begun = performance.now();
-    // Send all news together, so that the page draws once.
-    const flush = () => {
-      clearTimeout(timer);
-      timer = undefined;
-      sent = performance.now();
-      const encodes = waiting.map((news): News => ({ ...news, frames: news.frames.splice(0) }));
-      for (const news of waiting) delete news.progress;
-      if (encodes.some(({ progress, frames }) => progress || frames.length > 0))
-        emit({ kind: 'news', encodes });
-    };
-    const flushSoon = () => {
-      const now = performance.now();
-      timer ??= setTimeout(flush, Math.max(0, sent + newsAfter(now - begun) - now));
-    };
+    const news = new NewsBatch(distorted.length, emit);
     pause(false);
     // An aborted run must not stay paused.
     onAbort(signal, () => pause(false));
@@ -178,29 +203,26 @@ export const engine = {
             emit({ kind: 'start', index: at(place), skipped });
           },
           onProgress(progress, place) {
-            const news = waiting[at(place)];
-            if (news) news.progress = progress;
-            flushSoon();
+            news.progress(at(place), progress);
           },
           onFrame(frame, place) {
-            waiting[at(place)]?.frames.push(frame);
-            flushSoon();
+            news.frame(at(place), frame);
           },
           onReport(report, place) {
-            flush();
+            news.flush();
             // Frames were sent in batches before: all at once would block the page.
             emit({ kind: 'report', index: at(place), report: { ...report, frames: [] } });
           },
           ...(distorted.length > 1 && {
             onFailure(error, place) {
-              flush();
+              news.flush();
               emit({ kind: 'failure', index: at(place), failure: failureOf(error) });
             },
           }),
         });
       }
     } finally {
-      flush();
+      news.flush();
     }
   },
 };

@@ -18,7 +18,8 @@ interface Feature {
   readonly now: HTMLElement;
 }
 
-export function featureSection(encodes: Encodes, view: View): Section {
+/** The card: charts of what was asked for in `grid`, and of the rest in `inner`, which `more` unfolds. */
+function card() {
   const grid = h('div', { class: 'features asked' });
   const inner = h('div', { class: 'features' });
   const more = made(
@@ -27,6 +28,26 @@ export function featureSection(encodes: Encodes, view: View): Section {
   const element = made(
     html`<section class="card" aria-labelledby="features-heading"><div class="bar"><h2 id="features-heading">${words.heading}</h2><span class="hint faint small">${words.hint}</span></div>${grid}${more}</section>`,
   );
+  return { grid, inner, more, element };
+}
+
+/** Unfolds what is folded as long as the results are printed. @returns the function to call before and after */
+function unfoldedOnPaper(more: HTMLDetailsElement): () => void {
+  /** Whether it is folded on the screen, while it is open for paper. */
+  let folded: boolean | undefined;
+  return () => {
+    if (document.documentElement.classList.contains('paper')) {
+      folded ??= !more.open;
+      more.open = true;
+    } else if (folded !== undefined) {
+      more.open = !folded;
+      folded = undefined;
+    }
+  };
+}
+
+export function featureSection(encodes: Encodes, view: View): Section {
+  const { grid, inner, more, element } = card();
   let features: Feature[] = [];
   let listed = '';
 
@@ -69,20 +90,13 @@ export function featureSection(encodes: Encodes, view: View): Section {
   }
 
   const stop = view.pointed.watch(() => tell());
-  /** Whether features are folded on the screen, while they are open for paper. */
-  let folded: boolean | undefined;
+  const unfold = unfoldedOnPaper(more);
   return {
     element,
     update,
     hasContent: () => shown().length > 0,
     complete() {
-      if (document.documentElement.classList.contains('paper')) {
-        folded ??= !more.open;
-        more.open = true;
-      } else if (folded !== undefined) {
-        more.open = !folded;
-        folded = undefined;
-      }
+      unfold();
       for (const { chart } of features) chart.complete();
     },
     close() {

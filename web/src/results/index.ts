@@ -36,82 +36,121 @@ export function mountResults(
   remedies: Remedies = NO_REMEDIES,
 ): () => void {
   const encodes = new Encodes(session);
-  const view = new View(encodes, session);
-  let pictures = new MomentPictures(encodes, session);
-  let parts: Follower[] = [];
-  /** Makes the parts that are not there yet. */
-  let making: Sequence | undefined;
-  let coloured = '';
-  /** How often the parts were made: what is left of an earlier time stops. */
-  let built = 0;
+  const results = new Results(element, encodes, session, remedies);
+  encodes.onReplaced = () => results.build();
+  encodes.onGrown = () => results.grow();
+  results.build();
+  results.grow();
+  const stopOutdated = session.outdated.watch(() => results.grow());
+  const stopPaper = onPaper(() => results.complete());
+  return () => {
+    results.close();
+    stopOutdated();
+    stopPaper();
+    element.replaceChildren();
+  };
+}
 
-  /** The parts anew: for other encodes. Growing ones keep theirs. */
-  function build(): void {
-    coloured = '';
-    for (const part of parts) part.close();
-    view.reset();
-    pictures.close();
-    pictures = new MomentPictures(encodes, session);
+/** The parts of a session's results, in an element. */
+class Results {
+  readonly #element: HTMLElement;
+  readonly #encodes: Encodes;
+  readonly #session: Session;
+  readonly #remedies: Remedies;
+  readonly #view: View;
+  #pictures: MomentPictures;
+  #parts: Follower[] = [];
+  /** Makes the parts that are not there yet. */
+  #making: Sequence | undefined;
+  #coloured = '';
+  /** How often the parts were made: what is left of an earlier time stops. */
+  #built = 0;
+
+  constructor(element: HTMLElement, encodes: Encodes, session: Session, remedies: Remedies) {
+    this.#element = element;
+    this.#encodes = encodes;
+    this.#session = session;
+    this.#remedies = remedies;
+    this.#view = new View(encodes, session);
+    this.#pictures = new MomentPictures(encodes, session);
+  }
+
+  /** Makes the parts anew: for other encodes. Growing ones keep theirs. */
+  build(): void {
+    const [element, encodes] = [this.#element, this.#encodes];
+    this.#coloured = '';
+    for (const part of this.#parts) part.close();
+    this.#view.reset();
+    this.#pictures.close();
+    this.#pictures = new MomentPictures(encodes, this.#session);
     element.hidden = encodes.list.length === 0;
-    parts = [];
-    built++;
-    making?.stop();
+    this.#parts = [];
+    const generation = ++this.#built;
+    this.#making?.stop();
     element.replaceChildren();
     if (encodes.list.length === 0) return;
-    const [charts, folds] = [h('div', { class: 'charts' }), h('div', { class: 'folds' })];
-    const generation = built;
-    const onTaken = () => {
-      session.unsaved.value = false;
-    };
-    const shared = { encodes, view, charts, folds, remedies, pictures, onTaken };
-    const [first, ...others] = partsOf(shared).map(([make, milliseconds, into = element], i) => () => {
-      if (generation !== built) return;
-      const section = make();
-      if (into !== element && !into.isConnected) element.append(into);
-      into.append(section.element);
-      parts.push(following(section, milliseconds, () => encodes.coming));
-      if (i === 0) section.update();
-    });
+    const [first, ...others] = partsOf(this.#shared()).map(
+      ([make, milliseconds, into = element], i) =>
+        () => {
+          if (generation !== this.#built) return;
+          const section = make();
+          if (into !== element && !into.isConnected) element.append(into);
+          into.append(section.element);
+          this.#parts.push(following(section, milliseconds, () => encodes.coming));
+          if (i === 0) section.update();
+        },
+    );
     first?.();
-    making = oneByOne(others, APART);
-    if (!encodes.coming) making.finish();
+    this.#making = oneByOne(others, APART);
+    if (!encodes.coming) this.#making.finish();
+  }
+
+  #shared(): Shared {
+    return {
+      encodes: this.#encodes,
+      view: this.#view,
+      charts: h('div', { class: 'charts' }),
+      folds: h('div', { class: 'folds' }),
+      remedies: this.#remedies,
+      pictures: this.#pictures,
+      onTaken: () => {
+        this.#session.unsaved.value = false;
+      },
+    };
+  }
+
+  /** There may be more to show. */
+  grow(): void {
+    this.#colour();
+    for (const part of this.#parts) part.update();
+    if (!this.#encodes.coming) this.#making?.finish();
   }
 
   /** Encodes of a run keep the colours with which it began; those of saved reports go by curves and rates. */
-  function colour(): void {
-    const { list } = encodes;
+  #colour(): void {
+    const { list } = this.#encodes;
     const colours = list.some(({ result }) => result.colour === undefined)
       ? encodeColours(list)
       : list.map(({ result }) => result.colour ?? '');
-    if (colours.join() === coloured) return;
-    coloured = colours.join();
+    if (colours.join() === this.#coloured) return;
+    this.#coloured = colours.join();
     // Of the whole page, for the viewer too.
     colours.forEach((value, i) => {
       document.documentElement.style.setProperty(`--e${i}`, value);
     });
   }
 
-  encodes.onReplaced = build;
-  encodes.onGrown = () => {
-    colour();
-    for (const part of parts) part.update();
-    if (!encodes.coming) making?.finish();
-  };
-  build();
-  encodes.onGrown();
-  const stopOutdated = session.outdated.watch(() => encodes.onGrown());
-  const stopPaper = onPaper(() => {
-    for (const part of parts) part.complete();
-  });
-  return () => {
-    built++;
-    making?.stop();
-    for (const part of parts) part.close();
-    pictures.close();
-    stopOutdated();
-    stopPaper();
-    element.replaceChildren();
-  };
+  /** Shows all there is. */
+  complete(): void {
+    for (const part of this.#parts) part.complete();
+  }
+
+  close(): void {
+    this.#built++;
+    this.#making?.stop();
+    for (const part of this.#parts) part.close();
+    this.#pictures.close();
+  }
 }
 
 type Part = readonly [make: () => Section, milliseconds: number, into?: HTMLElement];

@@ -30,7 +30,8 @@ const REACH = 60;
 
 type Places = RateChart<unknown>['places'];
 
-export function ratesSection(encodes: Encodes, view: View): Section {
+/** The card: its parts that are filled in, and all of it. */
+function card() {
   const heading = h('h2', { id: 'rates-heading' });
   const hint = h('span', { class: 'hint faint small' });
   const area = h('div', { class: 'marks' });
@@ -45,23 +46,23 @@ export function ratesSection(encodes: Encodes, view: View): Section {
   const element = made(
     html`<section class="card" aria-labelledby="rates-heading" hidden><div class="bar">${heading}${hint}</div><div class="beside"><div>${key}${plot}${leftOut}</div>${differences}</div><details><summary>${words.asTable}</summary>${table}</details></section>`,
   );
+  return { heading, hint, area, tip, plot, key, differences, leftOut, table, element };
+}
+
+export function ratesSection(encodes: Encodes, view: View): Section {
+  const parts = card();
+  const { area, tip, plot, element } = parts;
   let places: Places = [];
   let told = '';
 
-  /** Uncompressed videos all have one rate. A run shows the chart before there are points: later it would push away what is below. */
-  const hasContent = () => {
-    const points = () => ratePoints(encodes, encodes.ranking?.metric).map(({ rate }) => rate);
-    return new Set(encodes.running ? ratesOf(encodes) : points()).size > 1;
-  };
-
   function update(): void {
     const { metric = '', worse } = encodes.ranking ?? {};
-    element.hidden = !hasContent();
+    element.hidden = !differs(encodes);
     if (element.hidden) return;
     const rated = ratePoints(encodes, metric);
     const label = labelOf(metric);
-    heading.textContent = words.heading(label);
-    hint.textContent = worse === 'high' ? words.lowerBetter : words.higherBetter;
+    parts.heading.textContent = words.heading(label);
+    parts.hint.textContent = worse === 'high' ? words.lowerBetter : words.higherBetter;
     plot.setAttribute('aria-label', words.label(label, rated.length));
     const points = rated.filter(({ index }) => view.shown.value[index]);
     const room = { width: area.clientWidth, height: area.clientHeight };
@@ -69,9 +70,9 @@ export function ratesSection(encodes: Encodes, view: View): Section {
     places = chart?.places ?? [];
     tip.hidden = true;
     render(chart?.drawing ?? '', area);
-    render(chart?.key ?? '', key);
-    leftOut.textContent = leftOutText(encodes);
-    render(tableOf(rated, encodes, metric), table);
+    render(chart?.key ?? '', parts.key);
+    parts.leftOut.textContent = leftOutText(encodes);
+    render(tableOf(rated, encodes, metric), parts.table);
     compareCodecs(rated, label);
   }
 
@@ -81,22 +82,10 @@ export function ratesSection(encodes: Encodes, view: View): Section {
     const now = JSON.stringify([running, rated]);
     if (now === told) return;
     told = now;
-    render((!running && bdTable(templates, encodes, rated, label)) || '', differences);
+    render((!running && bdTable(templates, encodes, rated, label)) || '', parts.differences);
   }
 
-  const point = (event: PointerEvent) => {
-    const nearest = nearestPlace(places, area, event);
-    tip.hidden = nearest === undefined;
-    view.lit.value = nearest?.point.index ?? null;
-    if (!nearest) return;
-    render(pointText(nearest.point, encodes), tip);
-    placeBeside(tip, plot, area, nearest);
-  };
-  for (const name of ['pointermove', 'pointerdown'] as const) plot.addEventListener(name, point);
-  plot.addEventListener('pointerleave', () => {
-    tip.hidden = true;
-    view.lit.value = null;
-  });
+  readOut(parts, encodes, view, () => places);
   const resize = new ResizeObserver(() => update());
   resize.observe(plot);
   const light = (lit: number | null) => {
@@ -108,12 +97,43 @@ export function ratesSection(encodes: Encodes, view: View): Section {
   return {
     element,
     update,
-    hasContent,
+    hasContent: () => differs(encodes),
     close() {
       resize.disconnect();
       for (const stop of stops) stop();
     },
   };
+}
+
+/**
+ * Whether there are several bit rates; uncompressed videos all have one. A run shows the chart before there are points: later it
+ * would push away what is below.
+ */
+function differs(encodes: Encodes): boolean {
+  const points = () => ratePoints(encodes, encodes.ranking?.metric).map(({ rate }) => rate);
+  return new Set(encodes.running ? ratesOf(encodes) : points()).size > 1;
+}
+
+/** Reads out the point under the pointer beside it, and lights up its encode. */
+function readOut(
+  { plot, area, tip }: Readonly<Record<'plot' | 'area' | 'tip', HTMLElement>>,
+  encodes: Encodes,
+  view: View,
+  places: () => Places,
+): void {
+  const point = (event: PointerEvent) => {
+    const nearest = nearestPlace(places(), area, event);
+    tip.hidden = nearest === undefined;
+    view.lit.value = nearest?.point.index ?? null;
+    if (!nearest) return;
+    render(pointText(nearest.point, encodes), tip);
+    placeBeside(tip, plot, area, nearest);
+  };
+  for (const name of ['pointermove', 'pointerdown'] as const) plot.addEventListener(name, point);
+  plot.addEventListener('pointerleave', () => {
+    tip.hidden = true;
+    view.lit.value = null;
+  });
 }
 
 /** The point under the pointer, or near it. */

@@ -26,27 +26,45 @@ const labels: Readonly<Record<WriteFormat, string>> = {
   'all.json': `${words.comparison} ${words.formats.json}`,
 };
 
-/** @param onTaken called when a file was saved */
-export function takeSection(encodes: Encodes, pictures: MomentPictures, onTaken: () => void): Section {
+/** What the buttons do. */
+interface Actions {
+  /** Writes the encode that is chosen. */
+  save(format: (typeof FORMATS)[number]): void;
+  /** Writes all encodes in one file. */
+  together(format: `all.${(typeof COMPARISONS)[number]}`): void;
+  /** Writes the report as a page. */
+  all(): void;
+}
+
+function card(act: Actions) {
   const said = made(html`<p class="small soft" role="status"></p>`);
   const which = h('select', { 'aria-label': words.which });
   const precise = h('input', { type: 'checkbox', id: 'take-precise' });
-  const save = (format: (typeof FORMATS)[number]) => {
-    const report = reports()[Number(which.value)];
-    if (report) take([report], format);
-  };
   const together = made(
     html`<span class="together" hidden><h3>${words.comparison}</h3><span class="tools">${COMPARISONS.map(
       (format) =>
-        html`<button type="button" class="tool" title="${words.comparisonHints[format]}" aria-label="${words.download(`${words.comparison} ${words.formats[format]}`)}" @click=${() => take(present(), `all.${format}`)}>${words.formats[format]}</button>`,
+        html`<button type="button" class="tool" title="${words.comparisonHints[format]}" aria-label="${words.download(`${words.comparison} ${words.formats[format]}`)}" @click=${() => act.together(`all.${format}`)}>${words.formats[format]}</button>`,
     )}</span></span>`,
   );
   const element = made(html`<section class="card take" aria-labelledby="take-heading">
 <div class="bar"><h2 id="take-heading">${words.heading}</h2><label class="check small" for="take-precise" title="${words.preciseHint}">${precise}<span>${words.precise}<span class="faint"> ${words.preciseHint}</span></span></label><span class="tools">${which}${FORMATS.map(
     (format) =>
-      html`<button type="button" class="tool" title="${words.hints[format]}" aria-label="${words.download(words.formats[format])}" @click=${() => save(format)}>${words.formats[format]}</button>`,
-  )}<button type="button" class="tool strong" title="${words.allHint}" @click=${() => take(present(), 'html')}>${words.all}</button></span>${together}</div>
+      html`<button type="button" class="tool" title="${words.hints[format]}" aria-label="${words.download(words.formats[format])}" @click=${() => act.save(format)}>${words.formats[format]}</button>`,
+  )}<button type="button" class="tool strong" title="${words.allHint}" @click=${() => act.all()}>${words.all}</button></span>${together}</div>
 ${said}</section>`);
+  return { said, which, precise, together, element };
+}
+
+/** @param onTaken called when a file was saved */
+export function takeSection(encodes: Encodes, pictures: MomentPictures, onTaken: () => void): Section {
+  const { said, which, precise, together, element } = card({
+    save(format) {
+      const report = reports()[Number(which.value)];
+      if (report) take([report], format);
+    },
+    together: (format) => take(present(), format),
+    all: () => take(present(), 'html'),
+  });
   const buttons = element.querySelectorAll('button');
 
   const reports = () => encodes.list.map(({ result }) => result.report);
@@ -60,36 +78,21 @@ ${said}</section>`);
         of,
         format,
         format === 'html'
-          ? { written: new Date().toISOString().slice(0, 10), pictures: await picturesFor(of) }
+          ? {
+              written: new Date().toISOString().slice(0, 10),
+              pictures: await picturesOf(of, reports(), pictures),
+            }
           : precise.checked
             ? { precision: 'max' }
             : {},
       );
-      const [first] = of;
-      const name = `${of.length === 1 && first ? baseName(first.distorted.name).replace(/\.[^.]*$/, '') : 'comparison'}.vmaf.${format.replace('all.', '')}`;
+      const name = fileName(of, format);
       download(blob, name);
       onTaken();
       said.textContent = words.made(name);
     } catch (error) {
       said.textContent = words.failed(error instanceof Error ? error.message : String(error));
     }
-  }
-
-  /** The pictures that were made of reports to be written, in files. */
-  async function picturesFor(of: readonly Report[]): Promise<HtmlPictures[]> {
-    const made = of.flatMap((report, index) => {
-      const encode = reports().indexOf(report);
-      return pictures.of(encode).map((pair) => ({ index, pair }));
-    });
-    return Promise.all(
-      made.map(async ({ index, pair }) => ({
-        report: index,
-        frame: pair.index,
-        reference: await jpeg(pair.reference),
-        distorted: await jpeg(pair.distorted),
-        map: await jpeg(pair.map),
-      })),
-    );
   }
 
   function update(): void {
@@ -112,6 +115,32 @@ ${said}</section>`);
   }
 
   return { element, update, close: () => {} };
+}
+
+function fileName([first, ...others]: readonly Report[], format: WriteFormat): string {
+  const one = first && others.length === 0;
+  const stem = one ? baseName(first.distorted.name).replace(/\.[^.]*$/, '') : 'comparison';
+  return `${stem}.vmaf.${format.replace('all.', '')}`;
+}
+
+/** The pictures that were made of reports to be written, in files. @param all reports by encode */
+function picturesOf(
+  of: readonly Report[],
+  all: readonly (Report | undefined)[],
+  pictures: MomentPictures,
+): Promise<HtmlPictures[]> {
+  const made = of.flatMap((report, index) =>
+    pictures.of(all.indexOf(report)).map((pair) => ({ index, pair })),
+  );
+  return Promise.all(
+    made.map(async ({ index, pair }) => ({
+      report: index,
+      frame: pair.index,
+      reference: await jpeg(pair.reference),
+      distorted: await jpeg(pair.distorted),
+      map: await jpeg(pair.map),
+    })),
+  );
 }
 
 /** A small picture as a file. */

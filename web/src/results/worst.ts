@@ -43,7 +43,7 @@ export function worstSection(encodes: Encodes, view: View, pictures: MomentPictu
     html`<section class="card worst" aria-labelledby="worst-heading"><div class="bar"><h2 id="worst-heading">${words.heading}</h2>${hint}</div>${lists}</section>`,
   );
   const found = new Map<number, readonly Moment[]>();
-  const draw = momentLists(lists, encodes, view, pictures);
+  const moments = new MomentLists(lists, encodes, view, pictures);
   let next = 0;
   let searched = '';
   /** A search is under way. */
@@ -60,7 +60,7 @@ export function worstSection(encodes: Encodes, view: View, pictures: MomentPictu
     found.set(encode.index, momentsOf(encode, encodes, rank, gap));
     next++;
     if (next < encodes.list.length) return search();
-    draw(found);
+    moments.draw(found);
     end();
   }, 0);
 
@@ -71,15 +71,7 @@ export function worstSection(encodes: Encodes, view: View, pictures: MomentPictu
     );
     tell();
     // The search that saw all frames: pictures of others would be made in vain.
-    if (encodes.settled)
-      pictures.want(
-        new Map(
-          [...found].map(([encode, moments]) => {
-            const shift = encodes.list[encode]?.columns.shift ?? 0;
-            return [encode, moments.map(({ frame }) => frame - shift)];
-          }),
-        ),
-      );
+    if (encodes.settled) pictures.want(ownFrames(found, encodes));
   }
 
   /** Says whether rows may still come and go: until the search that saw all frames is drawn. */
@@ -99,6 +91,16 @@ export function worstSection(encodes: Encodes, view: View, pictures: MomentPictu
   }
 
   return { element, update, close: () => search.stop() };
+}
+
+/** Frames of moments as the encodes number them. */
+function ownFrames(found: ReadonlyMap<number, readonly Moment[]>, encodes: Encodes): Map<number, number[]> {
+  return new Map(
+    [...found].map(([encode, moments]) => {
+      const shift = encodes.list[encode]?.columns.shift ?? 0;
+      return [encode, moments.map(({ frame }) => frame - shift)];
+    }),
+  );
 }
 
 /** What a search depends on. While frames come every one would be another: once there are a tenth more. */
@@ -127,37 +129,51 @@ function momentsOf(encode: Encode, encodes: Encodes, rank: Ranking, gap: number)
   });
 }
 
-/** Draws the moments of every encode, when they are others than before. */
-function momentLists(lists: HTMLElement, encodes: Encodes, view: View, pictures: MomentPictures) {
+/** The moments of every encode, drawn when they are others than before. */
+class MomentLists {
+  readonly #lists: HTMLElement;
+  readonly #encodes: Encodes;
+  readonly #view: View;
+  readonly #pictures: MomentPictures;
   /** Rows by encode and frame: those that stay keep their element, to which the focus may have to return. */
-  let rows = new Map<string, Row>();
-  let drawn = '';
+  #rows = new Map<string, Row>();
+  #drawn = '';
   /** The encode whose moments are on show, of many. */
-  let picked = 0;
+  #picked = 0;
 
-  pictures.listener = (encode, pair) => {
+  constructor(lists: HTMLElement, encodes: Encodes, view: View, pictures: MomentPictures) {
+    this.#lists = lists;
+    this.#encodes = encodes;
+    this.#view = view;
+    this.#pictures = pictures;
+    pictures.listener = (encode, pair) => this.#take(encode, pair);
+  }
+
+  /** Shows a picture that was made; without one there are no more of the encode. */
+  #take(encode: number, pair: ThumbPair | undefined): void {
     if (!pair) {
-      for (const row of rows.values()) if (row.encode === encode) giveUpShots(row.shots);
+      for (const row of this.#rows.values()) if (row.encode === encode) giveUpShots(row.shots);
       return;
     }
-    const shift = encodes.list[encode]?.columns.shift ?? 0;
-    const row = rows.get(rowKey(encode, pair.index + shift));
+    const shift = this.#encodes.list[encode]?.columns.shift ?? 0;
+    const row = this.#rows.get(rowKey(encode, pair.index + shift));
     if (row) drawShots(row.shots, pair);
-  };
+  }
 
   /** The row that is nearest in time, of the same encode; a row itself as long as it is there. */
-  function nearest({ encode, frame }: Row): Row | undefined {
+  #nearest({ encode, frame }: Row): Row | undefined {
     const away = (row: Row) => Math.abs(row.frame - frame);
-    const [first] = [...rows.values()]
+    const [first] = [...this.#rows.values()]
       .filter((row) => row.encode === encode)
       .sort((a, b) => away(a) - away(b));
     return first;
   }
 
-  function listOf(encode: Encode, moments: readonly Moment[], metric: string): TemplateResult {
+  #listOf(encode: Encode, moments: readonly Moment[], metric: string): TemplateResult {
     const { index, name } = encode;
+    const [encodes, pictures] = [this.#encodes, this.#pictures];
     const items = moments.flatMap((moment) => {
-      const row = rows.get(rowKey(index, moment.frame));
+      const row = this.#rows.get(rowKey(index, moment.frame));
       if (!row) return [];
       const made = pictures.get(index, moment.frame - encode.columns.shift);
       if (made) drawShots(row.shots, made);
@@ -167,49 +183,48 @@ function momentLists(lists: HTMLElement, encodes: Encodes, view: View, pictures:
       return row.item;
     });
     const [several, many] = [encodes.list.length > 1, encodes.list.length > MOST_SHOWN];
-    const list = html`<ol aria-label="${several ? name : words.heading}" ?hidden=${many && index !== picked}>${items}</ol>`;
+    const list = html`<ol aria-label="${several ? name : words.heading}" ?hidden=${many && index !== this.#picked}>${items}</ol>`;
     if (!several || many) return list;
     return html`<h3 .style=${colourOf(index)}><span class="swatch"></span><span>${name}</span></h3>${list}`;
   }
 
   /** The choice of the encode whose moments are on show. */
-  function picks(found: ReadonlyMap<number, readonly Moment[]>): TemplateResult {
+  #picks(found: ReadonlyMap<number, readonly Moment[]>): TemplateResult {
     const pick = (index: number) => {
-      picked = index;
-      drawn = '';
-      draw(found);
+      this.#picked = index;
+      this.#drawn = '';
+      this.draw(found);
     };
-    const buttons = encodes.list.map(
+    const buttons = this.#encodes.list.map(
       ({ index, name }) =>
-        html`<button type="button" class="chip" aria-pressed="${String(index === picked)}" .style=${colourOf(index)} @click=${() => pick(index)}><span class="swatch"></span><span>${name}</span></button>`,
+        html`<button type="button" class="chip" aria-pressed="${String(index === this.#picked)}" .style=${colourOf(index)} @click=${() => pick(index)}><span class="swatch"></span><span>${name}</span></button>`,
     );
     return html`<div class="chips" role="group" aria-label="${words.of}">${buttons}</div>`;
   }
 
-  function draw(found: ReadonlyMap<number, readonly Moment[]>): void {
+  draw(found: ReadonlyMap<number, readonly Moment[]>): void {
+    const encodes = this.#encodes;
     const metric = encodes.ranking?.metric;
     const now = JSON.stringify([...found]);
-    if (now === drawn || metric === undefined) return;
-    drawn = now;
+    if (now === this.#drawn || metric === undefined) return;
+    this.#drawn = now;
     const focused = document.activeElement;
-    const kept = rows;
-    rows = new Map(
-      encodes.list.flatMap((encode) =>
-        (found.get(encode.index) ?? []).map(({ frame }) => {
-          const key = rowKey(encode.index, frame);
-          return [key, kept.get(key) ?? emptyRow(encode, frame, encodes, view)] as const;
-        }),
-      ),
+    const kept = this.#rows;
+    const rows = encodes.list.flatMap((encode) =>
+      (found.get(encode.index) ?? []).map(({ frame }) => {
+        const key = rowKey(encode.index, frame);
+        return [key, kept.get(key) ?? emptyRow(encode, frame, encodes, this.#view)] as const;
+      }),
     );
-    const shown = encodes.list.map((encode) => listOf(encode, found.get(encode.index) ?? [], metric));
-    render(encodes.list.length > MOST_SHOWN ? [picks(found), ...shown] : shown, lists);
-    for (const [key, row] of kept) if (!rows.has(key)) replacedBy(row.button, nearest(row)?.button);
+    this.#rows = new Map(rows);
+    const shown = encodes.list.map((encode) => this.#listOf(encode, found.get(encode.index) ?? [], metric));
+    render(encodes.list.length > MOST_SHOWN ? [this.#picks(found), ...shown] : shown, this.#lists);
+    for (const [key, row] of kept)
+      if (!this.#rows.has(key)) replacedBy(row.button, this.#nearest(row)?.button);
     // What is moved loses the focus, and so does what is no more.
     const held = [...kept.values()].find(({ button }) => button === focused);
-    if (held) (nearest(held) ?? held).button.focus({ preventScroll: true });
+    if (held) (this.#nearest(held) ?? held).button.focus({ preventScroll: true });
   }
-
-  return draw;
 }
 
 function rowKey(encode: number, frame: number): string {

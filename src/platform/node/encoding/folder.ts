@@ -146,23 +146,7 @@ class Folder implements EncodingFolder {
     if (own) this.#giveBack(output);
     const began = performance.now();
     try {
-      const args = (source: Parameters<typeof inputArgs>[0]) => [
-        ...['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'error', '-y', '-progress', 'pipe:1'],
-        ...inputArgs(source),
-        ...encodeArgs(request, own ? this.#left : undefined),
-        ...['-f', own ? 'matroska' : muxerOf(output), `file:${written}`],
-      ];
-      const onLine = (line: string) => {
-        const [, frames] = /^frame=\s*(\d{1,15})$/.exec(line) ?? [];
-        if (frames !== undefined) request.onFrames?.(Number(frames));
-      };
-      const {
-        code,
-        signal: crash,
-        stderr,
-      } = await this.#watched(signal, (watched) =>
-        runOn('ffmpeg', input, args, { signal: watched, cwd: this.root, onLine }),
-      );
+      const { code, signal: crash, stderr } = await this.#runEncoder(request, input, written);
       const seconds = (performance.now() - began) / 1000;
       // ffmpeg may end well although its last bytes were not written.
       throwWriteFailure(stderr, own ? undefined : output);
@@ -193,6 +177,24 @@ class Folder implements EncodingFolder {
       await (own ? rm(written, { force: true }) : removeScratch(written));
       throw error;
     }
+  }
+
+  /** Runs ffmpeg. An encode for the folder may take what is left of it. */
+  #runEncoder(request: EncodeRequest, input: FfmpegInput, written: string): ReturnType<typeof runOn> {
+    const own = !request.whole;
+    const args = (source: Parameters<typeof inputArgs>[0]) => [
+      ...['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'error', '-y', '-progress', 'pipe:1'],
+      ...inputArgs(source),
+      ...encodeArgs(request, own ? this.#left : undefined),
+      ...['-f', own ? 'matroska' : muxerOf(request.output), `file:${written}`],
+    ];
+    const onLine = (line: string) => {
+      const [, frames] = /^frame=\s*(\d{1,15})$/.exec(line) ?? [];
+      if (frames !== undefined) request.onFrames?.(Number(frames));
+    };
+    return this.#watched(request.signal, (signal) =>
+      runOn('ffmpeg', input, args, { signal, cwd: this.root, onLine }),
+    );
   }
 
   async checkOutput(source: VideoInput, output: string, encode?: WholeEncode): Promise<void> {

@@ -18,7 +18,7 @@ import type {
 import { delivery } from '../../../media/delivery.js';
 import { chooseTrack, type TrackRequest } from '../../../media/evidence/track.js';
 import { parseProbe, videoTracks } from '../../../media/facts.js';
-import type { DecoderFilters } from '../../../media/filters/types.js';
+import type { DecoderFilters } from '../../../media/filter-types.js';
 import type { VideoInput } from '../../../media/types.js';
 import { type Denial, findDenial, isPieceEnd, type ToolSource } from '../../ffmpeg/access.js';
 import {
@@ -235,36 +235,24 @@ class FfmpegDecoder implements Decoder {
     const file = await ffmpegInput(input, this.#access);
     const { version = '' } = await this.availability();
     const planes = delivery(facts.pixelFormat, facts.rotation, facts.name, true, facts.matrix);
-    const known: KnownTimes =
-      this.#filters?.keepsFrames === false
-        ? { remembered: null, read: async () => null }
-        : {
-            remembered: this.#knownTimes(file, track),
-            read: () => this.#trackTimes(file, track, signal),
-          };
-    const plan = await planPart(facts, request, known);
+    const plan = await planPart(facts, request, this.#timesToPlan(file, track, signal));
     requireNotPast(facts, request, plan);
     const { width, height } = size ?? facts;
     const format: VideoFormat = { width, height, bitDepth: planes.bitDepth, chroma: planes.chroma };
-    const start = async (part: Part): Promise<Started> =>
-      startRun(
-        await DecodeRun.start({
-          start: (channel) =>
-            startOn(
-              'ffmpeg',
-              file,
-              (source) =>
-                decodeArgs(source, facts, planes, { ...request, chain: this.#filters?.chain }, part, version),
-              channel,
-            ),
-          frameBytes: storedFrameBytes(format),
-          expected: { width: facts.width, height: facts.height, pixelFormat: planes.pixelFormat },
-          part,
-          container: facts.container,
-          direct: this.#direct,
-        }),
-        signal,
-      );
+    const start = async (part: Part): Promise<Started> => {
+      const { width, height, container } = facts;
+      const asked = { ...request, chain: this.#filters?.chain };
+      const args = (source: ToolSource) => decodeArgs(source, facts, planes, asked, part, version);
+      const run = await DecodeRun.start({
+        start: (channel) => startOn('ffmpeg', file, args, channel),
+        frameBytes: storedFrameBytes(format),
+        expected: { width, height, pixelFormat: planes.pixelFormat },
+        part,
+        container,
+        direct: this.#direct,
+      });
+      return startRun(run, signal);
+    };
     const bound = await this.#frameBound(file, facts, signal);
     let started = await start(plan.part);
     const { seek, ...fromTheStart } = plan.part;
@@ -290,6 +278,15 @@ class FfmpegDecoder implements Decoder {
         plan.part.fromTime === undefined && !COUNTS_DECODING.has(facts.container) ? skipped(run, facts) : [],
       fetchFailure: () => file.content?.failure,
     });
+  }
+
+  /** What is known of times before a part is planned; nothing where filters make other frames. */
+  #timesToPlan(file: FfmpegInput, track: number, signal: AbortSignal | undefined): KnownTimes {
+    if (this.#filters?.keepsFrames === false) return { remembered: null, read: async () => null };
+    return {
+      remembered: this.#knownTimes(file, track),
+      read: () => this.#trackTimes(file, track, signal),
+    };
   }
 
   /** A rate far above the video's, or a gap in its times that filters fill, would make frames without end. */

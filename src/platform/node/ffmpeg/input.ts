@@ -10,10 +10,10 @@ import { AnyvmafError } from '../../../core/errors.js';
 import type { Origin } from '../../../core/origin.js';
 import { shown, withoutAccess } from '../../../core/printable.js';
 import { checkedStats, openChecked } from '../../../files/checked-file.js';
+import { fileError } from '../../../files/file-errors.js';
 import { type RemoteContent, RemoteVideo } from '../../../media/platform.js';
 import type { VideoInput } from '../../../media/types.js';
 import { type Access, accessOf, HANDED, HANDED_OPTIONS } from '../../ffmpeg/access.js';
-import { fileError } from '../file-errors.js';
 import { namesSequence, openSequence } from './sequence.js';
 
 /** An input as ffmpeg and as people call it. */

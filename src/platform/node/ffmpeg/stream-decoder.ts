@@ -11,8 +11,8 @@ import { everyFrame } from '../../../media/every-frame.js';
 import type { ByteStream, DecodedStream } from '../../../media/platform.js';
 import { pipedArgs } from '../../ffmpeg/access.js';
 import { LOG_LEVEL } from '../../ffmpeg/log.js';
-import { nodeByteStream } from '../file-stream.js';
 import { createFfmpegDecoder } from './decoder.js';
+import { nodeByteStream } from './file-stream.js';
 import { readLines, toolCommand } from './tool.js';
 
 /** How ffmpeg names the layout of pictures in its log. */

@@ -11,8 +11,8 @@ import { promisify } from 'node:util';
 import { AnyvmafError } from '../../../core/errors.js';
 import { BY_USER } from '../../../core/origin.js';
 import { isInside, openChecked } from '../../../files/checked-file.js';
+import { fileError } from '../../../files/file-errors.js';
 import type { TinyFiles, TinyFolder } from '../../../tiny/types.js';
-import { fileError } from '../file-errors.js';
 
 /**
  * @param folder gives the folder of the built-in models, ending in `/`

@@ -1,16 +1,16 @@
 /**
- * @module cli/commands/output-options
+ * @module cli/output-options
  * The options that say where a report goes, in which format, and which score is too low. Pure.
  */
-import { REPORT_FORMATS, type ReportFormat } from '../../core/choices.js';
-import { usageError } from '../../core/errors.js';
-import { quoted } from '../../core/printable.js';
-import type { Drop } from '../../report/baseline.js';
-import { type Precision, parsePrecision } from '../../report/format.js';
-import { decimalBound, type Limit, parseLimit, parsePooledName } from '../../report/limits.js';
-import { type Draft, grouped, type OptionUse } from '../options.js';
-import { refusedValue } from '../values.js';
+import { REPORT_FORMATS, type ReportFormat } from '../core/choices.js';
+import { usageError } from '../core/errors.js';
+import { quoted } from '../core/printable.js';
+import type { Drop } from '../report/baseline.js';
+import { type Precision, parsePrecision } from '../report/format.js';
+import { decimalBound, type Limit, parseLimit, parsePooledName } from '../report/limits.js';
+import { type Draft, grouped, type OptionUse } from './options.js';
 import { isUrl } from './pairing-options.js';
+import { refusedValue } from './values.js';
 import { fileName } from './video-options.js';
 
 /** The options in the order in which help lists them. */

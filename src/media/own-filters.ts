@@ -1,5 +1,5 @@
 /**
- * @module media/filters/own
+ * @module media/own-filters
  * Filters of this package, for frames of whatever decoder: cutting a part out, other ranges, more bits. Their samples are
  * those of ffmpeg's filters.
  */
@@ -8,13 +8,14 @@ import {
   chromaSize,
   type FramePlanes,
   type PlaneSize,
+  type Samples,
   SUBSAMPLING,
+  samplesOf,
   type VideoFormat,
-} from '../../core/frame.js';
-import type { DecodedSource, TrackFacts } from '../decoder.js';
-import { type Samples, samplesOf } from '../pairing/convert.js';
-import type { FrameSource, SourceDescriptor, VideoInfo } from '../types.js';
-import type { CropArea, OwnFilters } from './types.js';
+} from '../core/frame.js';
+import type { DecodedSource, TrackFacts } from './decoder.js';
+import type { CropArea, OwnFilters } from './filter-types.js';
+import type { FrameSource, SourceDescriptor, VideoInfo } from './types.js';
 
 /** The format after filters. */
 export function filteredFormat<T extends VideoFormat>(format: T, { crop, format: to }: OwnFilters): T {

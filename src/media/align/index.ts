@@ -1,18 +1,18 @@
 /**
- * @module media/align
+ * @module media/align/index
  * Finds the temporal offset between two videos from the luma of their first seconds.
  */
-import { usageError } from '../core/errors.js';
-import { lumaBytes } from '../core/frame.js';
-import { fromTheStart } from './align/beginning.js';
-import { Evidence } from './align/evidence.js';
-import { search } from './align/search.js';
-import { type LumaFormat, THUMBNAIL, Thumbnailer } from './align/thumbnail.js';
-import type { AlignOptions, AlignResult, LumaReader, Thumbs } from './align/types.js';
-import { DEFAULT_WINDOW, WIDEST } from './align/windows.js';
+import { usageError } from '../../core/errors.js';
+import { lumaBytes } from '../../core/frame.js';
+import { fromTheStart } from './beginning.js';
+import { Evidence } from './evidence.js';
+import { search } from './search.js';
+import { type LumaFormat, THUMBNAIL, Thumbnailer } from './thumbnail.js';
+import type { AlignOptions, AlignResult, LumaReader, Thumbs } from './types.js';
+import { DEFAULT_WINDOW, WIDEST } from './windows.js';
 
-export { thumbnail } from './align/thumbnail.js';
-export type { AlignOptions, AlignResult, LumaReader } from './align/types.js';
+export { thumbnail } from './thumbnail.js';
+export type { AlignOptions, AlignResult, LumaReader } from './types.js';
 
 /** Pairs at the outermost offsets after the first round of reading. */
 const FIRST_PAIRS = 50;

@@ -1,12 +1,12 @@
 /**
- * @module cli/commands/live-options
+ * @module cli/live-options
  * Options of watching and steering a run while it goes on.
  */
-import { usageError } from '../../core/errors.js';
-import type { Listening, ScoreOptions } from '../../index.js';
-import type { LiveSettings } from '../live.js';
-import { grouped, type OptionSpec, type OptionUse } from '../options.js';
-import { refusedValue } from '../values.js';
+import { usageError } from '../core/errors.js';
+import type { Listening, ScoreOptions } from '../index.js';
+import type { LiveSettings } from './live.js';
+import { grouped, type OptionSpec, type OptionUse } from './options.js';
+import { refusedValue } from './values.js';
 
 const LIVE = 'Watching a run';
 

@@ -1,5 +1,5 @@
 /**
- * @module cli/commands/batch-options
+ * @module cli/batch/batch-options
  * The options of the batch command. Pure: opens nothing.
  */
 import { usageError } from '../../core/errors.js';
@@ -8,13 +8,21 @@ import { agreeToParts } from '../../parts/consent.js';
 import { MOST_ATTEMPTS, MOST_PRIORITY } from '../../queue/payload.js';
 import type { PartLength } from '../../queue/types.js';
 import { type Precision, parsePrecision } from '../../report/format.js';
-import { LINE_OPTIONS, type LineOption } from '../batch/table.js';
-import { type Draft, grouped, type OptionSpec, type OptionUse, parseArguments } from '../options.js';
+import {
+  type Draft,
+  grouped,
+  type OptionReaders,
+  type OptionSpec,
+  type OptionUse,
+  parseArguments,
+  takeOption,
+} from '../options.js';
+import { OUTPUT_OPTIONS } from '../output-options.js';
 import { YES_OPTION } from '../parts-door.js';
+import { RESULTS_OPTION } from '../queue/queue-options.js';
 import { refusedValue, unsignedValue } from '../values.js';
-import { OUTPUT_OPTIONS } from './output-options.js';
-import { RESULTS_OPTION } from './queue-options.js';
-import { fileName } from './video-options.js';
+import { fileName } from '../video-options.js';
+import { LINE_OPTIONS, type LineOption } from './table.js';
 
 const NAME = 'anyvmaf batch';
 const BATCH = 'Batch';
@@ -125,7 +133,7 @@ export function batchSettings(args: readonly string[]): BatchSettings | 'help' {
   const draft: Draft<Partial<BatchSettings>> = {};
   const common = new Map<string, string[]>();
   for (const use of options) {
-    if (takeOwn(use, draft)) continue;
+    if (takeOption(READERS, use, draft)) continue;
     const takes = LINE_OPTIONS.find(({ name }) => name === use.name)?.argument !== undefined;
     common.set(use.name, [...(common.get(use.name) ?? []), ...(takes ? [use.value] : [])]);
   }
@@ -191,68 +199,42 @@ function refuseWithoutQueue(draft: Partial<BatchSettings>): void {
     throw usageError(`${alone} is for --queue, which is not given; add it, or leave it out`);
 }
 
-/** @returns false if it is an option of all jobs */
-function takeOwn(use: OptionUse, draft: Draft<Partial<BatchSettings>>): boolean {
-  switch (use.name) {
-    case 'output':
-      draft.output = fileName(use);
-      return true;
-    case 'html':
-    case 'junit':
-    case 'summary':
-      if (use.value === '-') throw refusedValue(use, 'the name of a file');
-      draft[use.name] = fileName(use);
-      return true;
-    case 'github-summary':
-      draft.githubSummary = true;
-      return true;
-    case 'reference':
-      draft.reference = fileName(use);
-      return true;
-    case 'match':
-      draft.match = patternValue(use);
-      return true;
-    case 'together': {
-      const together = unsignedValue(use, 4);
-      if (together < 1 || together > MOST_TOGETHER)
-        throw refusedValue(use, `a number from 1 to ${MOST_TOGETHER}`);
-      draft.together = together;
-      return true;
-    }
-    case 'yes':
-      agreeToParts();
-      return true;
-    case 'queue':
-      draft.queue = use.value;
-      return true;
-    case 'results':
-      draft.results = fileName(use);
-      return true;
-    case 'part-length':
-      draft.partLength = lengthValue(use);
-      return true;
-    case 'priority':
-      draft.priority = fromOne(use, 10, MOST_PRIORITY);
-      return true;
-    case 'attempts':
-      draft.attempts = fromOne(use, 3, MOST_ATTEMPTS);
-      return true;
-    case 'precision':
-      try {
-        draft.precision = parsePrecision(use.value);
-      } catch {
-        throw refusedValue(use, 'legacy, max, full or a whole number from 1 to 17');
-      }
-      return true;
-    case 'retry-failed':
-      draft.retryFailed = true;
-      return true;
-    case 'frames':
-    case 'quiet':
-      draft[use.name] = true;
-      return true;
+/** What options of the batch itself say; all others are of its jobs. */
+const READERS: OptionReaders<string, BatchSettings> = {
+  output: (use) => ({ output: fileName(use) }),
+  html: (use) => ({ html: namedFile(use) }),
+  junit: (use) => ({ junit: namedFile(use) }),
+  summary: (use) => ({ summary: namedFile(use) }),
+  'github-summary': () => ({ githubSummary: true }),
+  reference: (use) => ({ reference: fileName(use) }),
+  match: (use) => ({ match: patternValue(use) }),
+  together: (use) => ({ together: fromOne(use, 4, MOST_TOGETHER) }),
+  yes: () => {
+    agreeToParts();
+    return {};
+  },
+  queue: ({ value }) => ({ queue: value }),
+  results: (use) => ({ results: fileName(use) }),
+  'part-length': (use) => ({ partLength: lengthValue(use) }),
+  priority: (use) => ({ priority: fromOne(use, 10, MOST_PRIORITY) }),
+  attempts: (use) => ({ attempts: fromOne(use, 3, MOST_ATTEMPTS) }),
+  precision: (use) => ({ precision: precisionValue(use) }),
+  'retry-failed': () => ({ retryFailed: true }),
+  frames: () => ({ frames: true }),
+  quiet: () => ({ quiet: true }),
+};
+
+function namedFile(use: OptionUse): string {
+  if (use.value === '-') throw refusedValue(use, 'the name of a file');
+  return fileName(use);
+}
+
+function precisionValue(use: OptionUse): Precision {
+  try {
+    return parsePrecision(use.value);
+  } catch {
+    throw refusedValue(use, 'legacy, max, full or a whole number from 1 to 17');
   }
-  return false;
 }
 
 function fromOne(use: OptionUse, example: number, most: number): number {

@@ -1,12 +1,12 @@
 /**
- * @module cli/commands/tiny-options
+ * @module cli/tiny-options
  * The options about tiny ONNX models. Pure.
  */
-import { TINY_DEVICE_CHOICES, TINY_PRECISIONS, TINY_RESIZES } from '../../core/choices.js';
-import { usageError } from '../../core/errors.js';
-import type { ScoreOptions, TinyModelOptions } from '../../index.js';
-import { type Draft, grouped, type OptionReaders, type OptionUse, takeOption } from '../options.js';
-import { choiceValue, unsignedValue } from '../values.js';
+import { TINY_DEVICE_CHOICES, TINY_PRECISIONS, TINY_RESIZES } from '../core/choices.js';
+import { usageError } from '../core/errors.js';
+import type { ScoreOptions, TinyModelOptions } from '../index.js';
+import { type Draft, grouped, type OptionReaders, type OptionUse, takeOption } from './options.js';
+import { choiceValue, unsignedValue } from './values.js';
 
 const TINY = 'Tiny models';
 const MAX_THREADS = 1024;

@@ -1,16 +1,18 @@
 /**
- * @module cli/commands/score-options
+ * @module cli/score-options
  * The options of the scoring command: every option of the `vmaf` tool and ours, and reading a command line
  * of them. Pure: opens nothing.
  */
-import { COMPATS, REPORT_FORMATS, V1_SETTINGS } from '../../core/choices.js';
-import { usageError } from '../../core/errors.js';
-import { aomCtc, nflxCtc, type Preset } from '../../core/presets.js';
-import { quoted } from '../../core/printable.js';
-import type { RawVideoFormat, Samples, ScoreOptions, ShardChoice } from '../../index.js';
-import { parseAlarm } from '../../live/alarms.js';
-import { extractorsFor } from '../../report/limits.js';
-import type { LiveSettings } from '../live.js';
+import { COMPATS, REPORT_FORMATS, V1_SETTINGS } from '../core/choices.js';
+import { usageError } from '../core/errors.js';
+import { aomCtc, nflxCtc, type Preset } from '../core/presets.js';
+import { quoted } from '../core/printable.js';
+import type { RawVideoFormat, Samples, ScoreOptions, ShardChoice } from '../index.js';
+import { parseAlarm } from '../live/alarms.js';
+import { extractorsFor } from '../report/limits.js';
+import type { LiveSettings } from './live.js';
+import { LIVE_OPTIONS, LiveArguments } from './live-options.js';
+import { NATIVE_OPTIONS, NativeArguments } from './native-options.js';
 import {
   type Draft,
   grouped,
@@ -18,10 +20,7 @@ import {
   type OptionUse,
   type ParsedArguments,
   parseArguments,
-} from '../options.js';
-import { choiceValue, refusedValue, secondsValue, unsignedValue } from '../values.js';
-import { LIVE_OPTIONS, LiveArguments } from './live-options.js';
-import { NATIVE_OPTIONS, NativeArguments } from './native-options.js';
+} from './options.js';
 import { OUTPUT_OPTIONS, OutputArguments, type OutputSettings } from './output-options.js';
 import {
   checkPairingOptions,
@@ -30,6 +29,7 @@ import {
   takePairingOption,
 } from './pairing-options.js';
 import { TINY_OPTIONS, TinyArguments } from './tiny-options.js';
+import { choiceValue, refusedValue, secondsValue, unsignedValue } from './values.js';
 import { VIDEO_OPTIONS, VideoArguments, type Videos } from './video-options.js';
 
 /** The `vmaf` tool takes this many models, and as many features. */

@@ -1,17 +1,17 @@
 /**
- * @module cli/program
+ * @module cli/program/program
  * Runs a command line from end to end: finds the command, runs it, and turns what it throws into one line and an exit
  * code.
  */
 import { existsSync, statSync } from 'node:fs';
-import { openPartsDoor } from '../parts/consent.js';
-import { COMMANDS, type CommandName } from './command.js';
+import { openPartsDoor } from '../../parts/consent.js';
+import { COMMANDS, type CommandName } from '../command.js';
+import { EXIT, exitCodeOf, messageOf } from '../exit.js';
+import { helpWidth, renderHelp } from '../help.js';
+import { partsDoor } from '../parts-door.js';
+import { endProcess } from '../process-end.js';
+import { openTerminal, type Terminal } from '../terminal.js';
 import { loadCommand } from './commands.js';
-import { EXIT, exitCodeOf, messageOf } from './exit.js';
-import { helpWidth, renderHelp } from './help.js';
-import { partsDoor } from './parts-door.js';
-import { endProcess } from './process-end.js';
-import { openTerminal, type Terminal } from './terminal.js';
 
 /** Runs the process's own command line and ends the process. */
 export async function main(args: readonly string[]): Promise<never> {

@@ -1,10 +1,10 @@
 /**
- * @module platform/node/file-errors
+ * @module files/file-errors
  * Turns what Node's file functions throw into a sentence that names the file and the reason.
  */
-import { AnyvmafError } from '../../core/errors.js';
-import { shown } from '../../core/printable.js';
-import { limitError } from '../../core/system-limits.js';
+import { AnyvmafError } from '../core/errors.js';
+import { shown } from '../core/printable.js';
+import { limitError } from '../core/system-limits.js';
 
 /** Reasons by system error code, as the end of a sentence. */
 const REASONS: Readonly<Record<string, string>> = {

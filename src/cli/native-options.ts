@@ -1,11 +1,11 @@
 /**
- * @module cli/commands/native-options
+ * @module cli/native-options
  * The options that say what measures: backend, program and processors. Pure.
  */
-import { usageError } from '../../core/errors.js';
-import type { BackendChoice, ScoreOptions } from '../../index.js';
-import { type Draft, grouped, type OptionUse } from '../options.js';
-import { choiceValue, maskValue, unsignedValue } from '../values.js';
+import { usageError } from '../core/errors.js';
+import type { BackendChoice, ScoreOptions } from '../index.js';
+import { type Draft, grouped, type OptionUse } from './options.js';
+import { choiceValue, maskValue, unsignedValue } from './values.js';
 
 const BACKENDS: readonly BackendChoice[] = [
   'auto',

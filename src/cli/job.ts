@@ -1,20 +1,13 @@
 /**
- * @module cli/batch/job
+ * @module cli/job
  * A job of a batch from its settings to its report, wherever it is scored.
  */
-import type { BatchJob, Report } from '../../index.js';
-import type { BatchGate } from '../../report/batch-line.js';
-import { pooledText } from '../../report/limits.js';
-import type { ScoreSettings } from '../commands/score-options.js';
-import { findingsInFlags } from '../flags.js';
-import { judgeReport } from '../gate.js';
-import type { Job } from './table.js';
-
-/** A job to score. */
-export interface OpenJob {
-  readonly job: Job;
-  readonly id: string;
-}
+import type { BatchJob, Report } from '../index.js';
+import type { BatchGate } from '../report/batch-line.js';
+import { pooledText } from '../report/limits.js';
+import { findingsInFlags } from './flags.js';
+import { judgeReport } from './gate.js';
+import type { ScoreSettings } from './score-options.js';
 
 /** A report as a batch writes it: with the options that its line ignored, and findings as flags. */
 export function completeReport(report: Report, { ignored }: ScoreSettings): Report {

@@ -1,18 +1,18 @@
 /**
- * @module cli/commands/video-options
+ * @module cli/video-options
  * The videos of a command line: names with or without options, the geometry of raw video, and whether what reads them may
  * be fetched.
  */
 import { fileURLToPath } from 'node:url';
-import { usageError } from '../../core/errors.js';
-import { nearest } from '../../core/nearest.js';
-import { quoted, shown } from '../../core/printable.js';
-import type { RawVideoFormat } from '../../index.js';
-import { agreeToParts } from '../../parts/consent.js';
-import { COMMANDS } from '../command.js';
-import { type Draft, grouped, type OptionUse, orList } from '../options.js';
-import { YES_OPTION } from '../parts-door.js';
-import { choiceValue, refusedValue, unsigned, unsignedValue } from '../values.js';
+import { usageError } from '../core/errors.js';
+import { nearest } from '../core/nearest.js';
+import { quoted, shown } from '../core/printable.js';
+import type { RawVideoFormat } from '../index.js';
+import { agreeToParts } from '../parts/consent.js';
+import { COMMANDS } from './command.js';
+import { type Draft, grouped, type OptionUse, orList } from './options.js';
+import { YES_OPTION } from './parts-door.js';
+import { choiceValue, refusedValue, unsigned, unsignedValue } from './values.js';
 
 const PIXEL_FORMATS = ['420', '422', '444', '400'] as const;
 const BIT_DEPTHS = [8, 10, 12, 16];

@@ -1,14 +1,14 @@
 /**
- * @module evaluate/split
+ * @module evaluate/table/split
  * Assigns keys to train, val (a tenth) or test (a tenth) by hash, as the reference implementation does: the same on every
  * machine and in every table.
  */
-import { SPLITS, type Split } from '../core/choices.js';
-import { usageError } from '../core/errors.js';
-import { nearest } from '../core/nearest.js';
-import { quoted } from '../core/printable.js';
+import { SPLITS, type Split } from '../../core/choices.js';
+import { usageError } from '../../core/errors.js';
+import { nearest } from '../../core/nearest.js';
+import { quoted } from '../../core/printable.js';
 
-export type { Split } from '../core/choices.js';
+export type { Split } from '../../core/choices.js';
 
 /** Prefix of every key before hashing. */
 const SALT = 'vmaf-train-splits-v1:';

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * @module cli/main
+ * @module cli/program/main
  * The executable: refuses a Node.js that is too old, in syntax that such a version parses, and starts the program.
  */
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);

@@ -1,27 +1,27 @@
 /**
- * @module media/preflight
+ * @module media/preflight/index
  * Checks a pair before scoring: findings about all that makes two videos a bad pair, with hints that resolve them.
  */
-import { geometryFindings, zoomedPart } from './preflight/geometry.js';
-import { judge } from './preflight/judge.js';
-import { modelFindings } from './preflight/model.js';
-import { sampleFindings } from './preflight/samples.js';
-import { swapFindings } from './preflight/swap.js';
-import { timingFindings } from './preflight/timing.js';
-import { trackFindings } from './preflight/tracks.js';
-import type { Finding, PreflightContext, SideFacts } from './preflight/types.js';
+import { geometryFindings, zoomedPart } from './geometry.js';
+import { judge } from './judge.js';
+import { modelFindings } from './model.js';
+import { sampleFindings } from './samples.js';
+import { swapFindings } from './swap.js';
+import { timingFindings } from './timing.js';
+import { trackFindings } from './tracks.js';
+import type { Finding, PreflightContext, SideFacts } from './types.js';
 
-export { findBorders } from './preflight/borders.js';
-export { FrameMeter, measureEncoded, measureLuma, spreadFrames } from './preflight/measure.js';
-export { sharpness } from './preflight/sharpness.js';
-export { analyseTimestamps } from './preflight/timestamps.js';
+export { findBorders } from './borders.js';
+export { FrameMeter, measureEncoded, measureLuma, spreadFrames } from './measure.js';
+export { sharpness } from './sharpness.js';
+export { analyseTimestamps } from './timestamps.js';
 export {
   FINDING_CODES,
   type Finding,
   type FindingCode,
   type PreflightContext,
   type SideFacts,
-} from './preflight/types.js';
+} from './types.js';
 
 /**
  * Compares the facts about two videos. Reads no files; uses timestamps, measurements and the alignment if present.

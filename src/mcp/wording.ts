@@ -1,11 +1,11 @@
 /**
- * @module mcp/scoring/wording
+ * @module mcp/wording
  * Errors and findings in the words of tools: what resolves them, as parameters.
  */
-import { isObject } from '../../core/arguments.js';
-import { AnyvmafError } from '../../core/errors.js';
-import { type Hint, type HintName, hintText, type OptionHint, objectionsText } from '../../core/hint.js';
-import type { Finding, Objection } from '../../index.js';
+import { isObject } from '../core/arguments.js';
+import { AnyvmafError } from '../core/errors.js';
+import { type Hint, type HintName, hintText, type OptionHint, objectionsText } from '../core/hint.js';
+import type { Finding, Objection } from '../index.js';
 
 /** Names that say something else in parameters. */
 const PARAMETERS: Readonly<Record<string, string>> = {

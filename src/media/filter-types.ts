@@ -1,10 +1,10 @@
 /**
- * @module media/filters/types
+ * @module media/filter-types
  * What may be done to the pictures of a video before it is compared.
  */
-import type { ColorMatrix, ColorRange } from '../../core/choices.js';
-import type { Deinterlacing } from '../evidence/fields.js';
-import type { SampleFormat } from '../pixel-format.js';
+import type { ColorMatrix, ColorRange } from '../core/choices.js';
+import type { Deinterlacing } from './evidence/fields.js';
+import type { SampleFormat } from './pixel-format.js';
 
 /** What a caller asks for, of both videos. Pictures are filtered upright, in the order of these members. */
 export interface FilterOptions {

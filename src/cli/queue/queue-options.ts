@@ -1,5 +1,5 @@
 /**
- * @module cli/commands/queue-options
+ * @module cli/queue/queue-options
  * Options that the commands of a queue share. Pure.
  */
 import { usageError } from '../../core/errors.js';

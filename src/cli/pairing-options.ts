@@ -1,5 +1,5 @@
 /**
- * @module cli/commands/pairing-options
+ * @module cli/pairing-options
  * The options that say how two videos are brought together: decoder, size, rate, offset, range. Pure.
  */
 import {
@@ -9,13 +9,13 @@ import {
   FRAME_RATE_POLICIES,
   PAIR_BY,
   SCALE_FILTERS,
-} from '../../core/choices.js';
-import { usageError } from '../../core/errors.js';
-import { quoted } from '../../core/printable.js';
-import { parseSize } from '../../core/size.js';
-import type { FrameRange, PairingOptions, ScaleFilter, ScaleTo } from '../../index.js';
-import { type Draft, grouped, type OptionReaders, type OptionUse, takeOption } from '../options.js';
-import { choiceValue, refusedValue, unsigned, unsignedValue } from '../values.js';
+} from '../core/choices.js';
+import { usageError } from '../core/errors.js';
+import { quoted } from '../core/printable.js';
+import { parseSize } from '../core/size.js';
+import type { FrameRange, PairingOptions, ScaleFilter, ScaleTo } from '../index.js';
+import { type Draft, grouped, type OptionReaders, type OptionUse, takeOption } from './options.js';
+import { choiceValue, refusedValue, unsigned, unsignedValue } from './values.js';
 
 const FILTERS: readonly (ScaleFilter | 'none')[] = [...SCALE_FILTERS, 'none'];
 

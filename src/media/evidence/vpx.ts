@@ -1,5 +1,5 @@
 /**
- * @module media/vpx
+ * @module media/evidence/vpx
  * What the head of a coded frame of VP8 and VP9 says: encoders store frames that are only referred to as packets of their
  * own, with a time but never shown.
  * Source: RFC 6386, section 9.1; VP9 bitstream specification 0.6, section 6.2 and annex B.

@@ -1,11 +1,11 @@
 /**
- * @module platform/node/file-stream
+ * @module platform/node/ffmpeg/file-stream
  * A Node stream as a stream of bytes that is read at the reader's pace and can be stopped at any time.
  */
 import type { Readable } from 'node:stream';
-import { AnyvmafError } from '../../core/errors.js';
-import type { ByteStream } from '../../media/platform.js';
-import { fileError } from './file-errors.js';
+import { AnyvmafError } from '../../../core/errors.js';
+import { fileError } from '../../../files/file-errors.js';
+import type { ByteStream } from '../../../media/platform.js';
 
 /**
  * Takes over a stream of Buffers.

@@ -1,10 +1,10 @@
 /**
- * @module report/batch-page
+ * @module report/html/batch-page
  * All jobs of a batch in one HTML page without scripts: what was scored, what failed and why.
  */
-import { version } from '../core/version.js';
-import { type BatchRow, batchRow } from './batch-rows.js';
-import { html, type Markup, raw } from './html/markup.js';
+import { version } from '../../core/version.js';
+import { type BatchRow, batchRow } from '../batch-rows.js';
+import { html, type Markup, raw } from './markup.js';
 
 const STYLE = `
 body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem; color: #1b1f24; background: #fff; }

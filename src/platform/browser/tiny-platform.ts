@@ -1,11 +1,11 @@
 /**
- * @module platform/browser/tiny/platform
+ * @module platform/browser/tiny-platform
  * Tiny models in a browser: fetched by URL, from the package's folder or another.
  */
-import { AnyvmafError } from '../../../core/errors.js';
-import type { TinyFolder, TinyPlatform, TinySignatures } from '../../../tiny/types.js';
-import { shippedModel } from '../shipped-models.js';
-import { browserTinyRuntimes } from './runtimes.js';
+import { AnyvmafError } from '../../core/errors.js';
+import type { TinyFolder, TinyPlatform, TinySignatures } from '../../tiny/types.js';
+import { shippedModel } from './shipped-models.js';
+import { browserTinyRuntimes } from './tiny/runtimes.js';
 
 /**
  * @param models gives the folder of the built-in models, ending in `/`, when the host names one
@@ -25,7 +25,7 @@ export function browserTiny(
       async locate(path) {
         const url = new URL(path, base());
         const at = url.pathname.lastIndexOf('/') + 1;
-        return { folder: folderAt(new URL('./', url)), file: url.pathname.slice(at) + url.search };
+        return { folder: folderAt(new URL('./tiny', url)), file: url.pathname.slice(at) + url.search };
       },
     },
     runtimes: browserTinyRuntimes(onnxruntime),

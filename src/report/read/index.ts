@@ -1,15 +1,19 @@
 /**
- * @module report/read
+ * @module report/read/index
  * Reads saved reports back, ours and libvmaf's, whatever their format.
  */
-import { requireObject, requireText } from '../core/arguments.js';
-import { distribution, pool } from './pool.js';
-import { readJson, readNdjson } from './read/json.js';
-import { readCsv, readSub } from './read/rows.js';
-import { faultAt, type Measured, notReport, type SavedParts, type SavedText } from './read/saved.js';
-import { readXml } from './read/xml.js';
-import type { FrameMetrics, MetricDistribution, PooledMetric, Report } from './types.js';
-import type { ReportFormat } from './write.js';
+import { requireObject, requireText } from '../../core/arguments.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { shown } from '../../core/printable.js';
+import type { Baseline } from '../baseline.js';
+import { distribution, pool } from '../pool.js';
+import { trustOf } from '../trust.js';
+import type { FrameMetrics, MetricDistribution, PooledMetric, Report } from '../types.js';
+import type { ReportFormat } from '../write.js';
+import { readJson, readNdjson } from './json.js';
+import { readCsv, readSub } from './rows.js';
+import { faultAt, type Measured, notReport, type SavedParts, type SavedText } from './saved.js';
+import { readXml } from './xml.js';
 
 /**
  * What a saved report says. Numbers are those of the file, with its decimals. Everything that it does not say is
@@ -79,6 +83,46 @@ const KEYS = [
 export function isReport(read: ReadReport): read is ReadReport & Report {
   requireObject('read', read, 'what readReport gives');
   return KEYS.every((key) => read[key] !== undefined);
+}
+
+/**
+ * Reads a baseline: a report that anyvmaf wrote as JSON, NDJSON or XML, or the JSON array of several.
+ * @throws {AnyvmafError} `io` if it is none, or does not say which models ran
+ */
+export function readBaseline(text: string, name: string): Baseline {
+  const reports = textsOf(text, name).map((one) => {
+    const read = readReport(one, name);
+    if (isReport(read)) return read;
+    throw new AnyvmafError(
+      'io',
+      `the baseline ${shown(name)} does not say which models made its scores; use a report that anyvmaf wrote as JSON`,
+    );
+  });
+  if (reports.length === 0) throw new AnyvmafError('io', `the baseline ${shown(name)} has no report`);
+  for (const { distorted, preflight, warnings } of reports) {
+    const trust = trustOf({ preflight, warnings });
+    if (trust.verdict !== 'untrusted') continue;
+    throw new AnyvmafError(
+      'io',
+      `the score of ${shown(distorted.name)} in the baseline ${shown(name)} cannot be trusted: ${trust.cause ?? ''} Make the baseline again`,
+    );
+  }
+  return { name, reports };
+}
+
+/** The reports of an array, each as text; encodes that failed have none. */
+function textsOf(text: string, name: string): readonly string[] {
+  if (!/^\uFEFF?\s*\[/.test(text)) return [text];
+  let list: unknown;
+  try {
+    list = JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch (cause) {
+    throw new AnyvmafError('io', `the baseline ${shown(name)} is damaged: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
+  const items = Array.isArray(list) ? list : [];
+  return items.filter((item) => item?.error === undefined).map((item) => JSON.stringify(item));
 }
 
 function formatOf(saved: SavedText): ReportFormat {
