@@ -3,6 +3,9 @@
  * A frame: its format, where its planes are, and sizes of pictures and planes, as scored and as stored in files.
  */
 
+/** Most frames that anything counts. */
+export const MOST_FRAMES = 2 ** 32 - 1;
+
 /** Width and height in samples. */
 export interface PlaneSize {
   readonly width: number;

@@ -13,6 +13,7 @@ import {
 import * as z from 'zod/v4';
 import { onAbort, TimeLimitError, withinSeconds } from '../core/abort.js';
 import { AnyvmafError } from '../core/errors.js';
+import { MOST_FRAMES } from '../core/frame.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { version } from '../core/version.js';
@@ -24,7 +25,6 @@ import { CallProgress } from './progress.js';
 import { ProtocolServer } from './protocol-server.js';
 import type { ResourceScope } from './resources.js';
 import { answer, type CallAnswer, refusal, sentenceOf } from './results.js';
-import { MAX_COUNT } from './scoring/parameters.js';
 import type { Tool } from './tool.js';
 
 /** Instructions for the model about the server as a whole. */
@@ -58,7 +58,7 @@ function jsonSchema(schema: z.ZodObject, io: 'input' | 'output'): ListedTool['in
     // Bounds that no real value reaches say nothing.
     override: ({ jsonSchema: made }) => {
       if (made.minimum === Number.MIN_SAFE_INTEGER) delete made.minimum;
-      if (made.maximum === Number.MAX_SAFE_INTEGER || made.maximum === MAX_COUNT) delete made.maximum;
+      if (made.maximum === Number.MAX_SAFE_INTEGER || made.maximum === MOST_FRAMES) delete made.maximum;
     },
   });
   return { ...rest, type: 'object' };

@@ -14,7 +14,7 @@ import {
   V1_SETTINGS,
 } from '../../core/choices.js';
 import { type InputRole, usageError } from '../../core/errors.js';
-import type { VideoFormat } from '../../core/frame.js';
+import { MOST_FRAMES, type VideoFormat } from '../../core/frame.js';
 import { checkOrigin } from '../../core/origin.js';
 import { aomCtc, nflxCtc, type Preset } from '../../core/presets.js';
 import { quoted, showValue } from '../../core/printable.js';
@@ -135,7 +135,6 @@ export interface CheckedFilters extends FilterOptions {
 
 /** More threads than this are a mistake. */
 const MAX_THREADS = 1024;
-const MAX_COUNT = 2 ** 32 - 1;
 /** No container has as many video tracks. */
 const MOST_TRACKS = 999;
 /** Seconds in a year: no limit is longer. */
@@ -407,7 +406,7 @@ function checkNative(options: ScoreOptions): CheckedNative {
 function checkPairing(options: ScoreOptions, anyDepth: boolean): CheckedPairing {
   const { scale, scaleTo, frameRatePolicy, offset = 0, window, range } = options;
   const pairBy = oneOf('pairBy', options.pairBy ?? 'reference', PAIR_BY);
-  if (offset !== 'auto' && !(Number.isInteger(offset) && Math.abs(offset) <= MAX_COUNT)) {
+  if (offset !== 'auto' && !(Number.isInteger(offset) && Math.abs(offset) <= MOST_FRAMES)) {
     throw usageError(`offset is ${showValue(offset)}, but it must be a whole number of frames or auto.`);
   }
   if (window !== undefined && !(Number.isInteger(window) && window >= 1 && window <= 1000)) {
@@ -549,7 +548,7 @@ function checkRange(range: FrameRange): FrameRange {
   if (unit === 'frames') {
     count('range.start', start);
     if (end !== undefined) count('range.end', end);
-  } else if (!(start >= 0 && start < MAX_COUNT) || (end !== undefined && !(end >= 0))) {
+  } else if (!(start >= 0 && start < MOST_FRAMES) || (end !== undefined && !(end >= 0))) {
     throw usageError(`range is ${start} to ${end} seconds, but it must lie from 0 on.`);
   }
   if (end !== undefined && end <= start) {
@@ -558,7 +557,7 @@ function checkRange(range: FrameRange): FrameRange {
   return range;
 }
 
-function count(name: string, value: number, min = 0, max = MAX_COUNT): number {
+function count(name: string, value: number, min = 0, max = MOST_FRAMES): number {
   if (Number.isInteger(value) && value >= min && value <= max) return value;
   throw usageError(`${name} is ${showValue(value)}, but it must be a whole number from ${min} to ${max}.`);
 }

@@ -15,6 +15,7 @@ import {
   TINY_PRECISIONS,
   TINY_RESIZES,
 } from '../../core/choices.js';
+import { MOST_FRAMES } from '../../core/frame.js';
 import {
   type CheckedArguments,
   inputPath,
@@ -97,10 +98,7 @@ export const precision = z
   .default('legacy')
   .describe('Digits: legacy (six decimals), 1 to 17, max or full (17).');
 
-/** Most frames that anything counts. */
-export const MAX_COUNT = 2 ** 32 - 1;
-
-export const subsample = z.int().min(1).max(MAX_COUNT).default(1).describe('Score every Nth frame.');
+export const subsample = z.int().min(1).max(MOST_FRAMES).default(1).describe('Score every Nth frame.');
 
 /** How much of the report is answered. */
 const detail = z
@@ -168,12 +166,12 @@ export const scoringParameters = {
   ...tinyParameters,
   no_prediction: flag('Features only, no scores.'),
   threads: z.int().min(0).max(1024).describe('Worker threads at most; 0: the server chooses.').optional(),
-  frame_cnt: z.int().min(1).max(MAX_COUNT).describe('Pairs of frames at most.').optional(),
-  frame_skip_ref: z.int().min(0).max(MAX_COUNT).describe('Frames of the reference to skip.').optional(),
+  frame_cnt: z.int().min(1).max(MOST_FRAMES).describe('Pairs of frames at most.').optional(),
+  frame_skip_ref: z.int().min(0).max(MOST_FRAMES).describe('Frames of the reference to skip.').optional(),
   frame_skip_dist: z
     .int()
     .min(0)
-    .max(MAX_COUNT)
+    .max(MOST_FRAMES)
     .describe('Frames of the distorted video to skip.')
     .optional(),
   cpumask: z.int().min(0).describe('Instruction sets that an installed libvmaf must not use.').optional(),
