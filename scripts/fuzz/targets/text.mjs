@@ -100,7 +100,7 @@ export async function modelString() {
 }
 
 export async function commandLine() {
-  const { scoreSettings, SCORE_OPTIONS } = await loadBuilt('cli/commands/score-options.js');
+  const { scoreSettings, SCORE_OPTIONS } = await loadBuilt('cli/score-options.js');
   const words = SCORE_OPTIONS.flatMap(({ name, short }) => [
     `--${name}`,
     `--${name}=`,
