@@ -334,8 +334,9 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
       expect(await anyvmaf(['queue', 'retry', '--queue', redis.url])).toMatchObject({ code: 0 });
     });
 
-    it.sequential.skipIf(!hasFfmpeg)(
+    it.skipIf(!hasFfmpeg)(
       `does not cut what each part would have to fetch whole (${needsFfmpeg})`,
+      { sequential: true },
       async ({ expect }) => {
         const film = { codec: 'h264', frames: 60, size: '96x64' } as const;
         const [mp4, mkv, ts] = ['mp4', 'mkv', 'ts'].map((extension) =>
@@ -408,7 +409,7 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
       expect(gate.server.requests).toEqual([]);
     });
 
-    it.for([
+    it.for<[string[], string]>([
       [[], 'name one with --allow DIR or --allow-url HOST'],
       [['--allow-url', 'http://x'], 'must be a host'],
       [['--allow', tmpdir(), '--results', 'http://127.0.0.1:1/scores'], 'on a host that is not allowed'],

@@ -85,7 +85,7 @@ async function waitingAt(): Promise<number> {
 
 beforeAll(async () => {
   const ports = await Promise.all([...SILENT, 'unread'].map(waitingAt));
-  silent = SILENT.map(async ([, text], i) => {
+  silent = SILENT.map(async ([, text], i): Promise<readonly [string, number]> => {
     const began = performance.now();
     const answer = await say(open(ports[i] ?? 0), text === '' ? [] : [text], () => false);
     return [answer, performance.now() - began];
