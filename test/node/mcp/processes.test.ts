@@ -212,7 +212,7 @@ async function start(
   return [client, transport.pid ?? 0];
 }
 
-describe.skipIf(process.platform === 'win32')('a server', { concurrent: true }, () => {
+describe.skipIf(process.platform === 'win32')('a server', () => {
   it('that is cold and gets thirty calls at once asks the installed program once what it is', async ({
     expect,
     onTestFinished,
