@@ -94,9 +94,8 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
       await page.setInputFiles('#pick-distorted', worse);
       const again = page.getByRole('button', { name: 'Score again' });
       await expect.poll(() => again.isDisabled()).toBe(true);
-      expect(await page.locator('#run-hint').textContent()).toMatch(
-        /^Nothing can be scored yet\. .*(bad|worse)\.mp4/,
-      );
+      // It is empty while files are inspected.
+      await says(page.locator('#run-hint')).toMatch(/^Nothing can be scored yet\. .*(bad|worse)\.mp4/);
       await page.getByRole('button', { name: 'Remove bad.mp4' }).click();
       await page.setInputFiles('#pick-distorted', files.distorted);
       await expect.poll(() => again.isDisabled()).toBe(false);

@@ -267,7 +267,8 @@ const { usable } = await nodeMediabunnyDecoder({
 
 // Found by changing one to three bytes, drawn at random, of a table that hyparquet-writer wrote and of a Matroska file
 // that ffmpeg wrote.
-describe('a file that keeps a reader busy for ever', () => {
+// The readers' patience ends for all at once.
+describe.concurrent('a file that keeps a reader busy for ever', () => {
   const FOLDER = join(root, 'test/fixtures/hostile');
   const hostile = (ending: string) => {
     const all = readdirSync(FOLDER).filter((file) => file.endsWith(ending));

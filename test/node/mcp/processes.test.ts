@@ -18,10 +18,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, it, type TestContext, vi } from 'vitest';
 import { built, root } from '../../support/built.js';
 import { fakeVmaf } from '../../support/fake-vmaf.js';
 import { linear } from '../../support/onnx.js';
+
+/** For a busy machine, as `expect.poll` has it. */
+const PATIENT = { timeout: 30_000 };
 
 interface Message {
   readonly id?: number;
@@ -61,9 +64,20 @@ class Server {
     this.send({ id, method: 'tools/call', params: { name, arguments: args } });
   }
 
-  async answer(id: number): Promise<Message> {
-    await expect.poll(() => this.heard.some((message) => message.id === id)).toBe(true);
-    return this.heard.find((message) => message.id === id) ?? {};
+  answer(id: number): Promise<Message> {
+    // Not by `expect.poll`, which wants the test that asks, and several run at once.
+    return vi.waitFor(() => {
+      const found = this.heard.find((message) => message.id === id);
+      if (!found) throw new Error(`There is no answer to ${id}.`);
+      return found;
+    }, PATIENT);
+  }
+
+  async kill(): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    const ended = new Promise((resolve) => this.child.once('exit', resolve));
+    this.child.kill('SIGKILL');
+    await ended;
   }
 
   /** Numbers of its parser processes. */
@@ -83,28 +97,40 @@ class Server {
   }
 }
 
-let folder = '';
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'anyvmaf-processes-'));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+/** What is left to do when a test is over, the last first. */
+type Later = TestContext['onTestFinished'];
+
+/** A folder of a test of its own. */
+function makeFolder(later: Later): string {
+  const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-processes-'));
+  later(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
 
 const EVALUATION = { model: 'model.onnx', features: 'endless-run-1.parquet', split: 'all' };
 const VIDEO = 'endless-element-2.mkv';
 
+/** A server with a folder of its own, which holds files without end. */
+function serve(later: Later): Server {
+  const folder = makeFolder(later);
+  for (const name of ['endless-run-1.parquet', 'endless-element-2.mkv'])
+    copyFileSync(join(root, 'test/fixtures/hostile', name), join(folder, name));
+  writeFileSync(join(folder, 'model.onnx'), linear([1, 2, 0, 0, 0, 0], 0));
+  const server = new Server(folder);
+  later(() => server.kill());
+  return server;
+}
+
+// All run at once, each in a folder of its own: the first waits for the reader's patience, and the others meanwhile.
 describe.skipIf(process.platform !== 'linux')(
   'a server that reads a file without end (looks at /proc)',
+  { concurrent: true },
   () => {
-    let server: Server;
-    beforeEach(() => {
-      for (const name of ['endless-run-1.parquet', 'endless-element-2.mkv'])
-        copyFileSync(join(root, 'test/fixtures/hostile', name), join(folder, name));
-      writeFileSync(join(folder, 'model.onnx'), linear([1, 2, 0, 0, 0, 0], 0));
-      server = new Server(folder);
-    });
-    afterEach(() => server.child.kill('SIGKILL'));
-
-    it('refuses the file with every tool that takes one, and answers others meanwhile', async () => {
+    it('refuses the file with every tool that takes one, and answers others meanwhile', async ({
+      expect,
+      onTestFinished,
+    }) => {
+      const server = serve(onTestFinished);
       server.call(1, 'eval_model_on_split', EVALUATION);
       await expect.poll(() => server.parsers().length).toBe(1);
       server.call(2, 'list_models', {});
@@ -125,7 +151,11 @@ describe.skipIf(process.platform !== 'linux')(
       await expect.poll(() => server.parsers()).toEqual([]);
     });
 
-    it('ends the reading when the call is cancelled, and with itself when it is told to end', async () => {
+    it('ends the reading when the call is cancelled, and with itself when it is told to end', async ({
+      expect,
+      onTestFinished,
+    }) => {
+      const server = serve(onTestFinished);
       server.call(1, 'eval_model_on_split', EVALUATION);
       await expect.poll(() => server.parsers().length).toBe(1);
       server.send({ method: 'notifications/cancelled', params: { requestId: 1 } });
@@ -142,7 +172,11 @@ describe.skipIf(process.platform !== 'linux')(
       await expect.poll(() => readdirSync('/proc').includes(parser)).toBe(false);
     });
 
-    it('that is killed leaves no parser behind, though that hears nothing', async () => {
+    it('that is killed leaves no parser behind, though that hears nothing', async ({
+      expect,
+      onTestFinished,
+    }) => {
+      const server = serve(onTestFinished);
       server.call(1, 'eval_model_on_split', EVALUATION);
       await expect.poll(() => server.parsers().length).toBe(1);
       const [parser = ''] = server.parsers();
@@ -161,13 +195,11 @@ function cpuTicks(pid: string): number {
   return Number(stat.slice(stat.lastIndexOf(')')).split(' ')[12]);
 }
 
-let clients: Client[] = [];
-afterEach(async () => {
-  for (const client of clients) await client.close();
-  clients = [];
-});
-
-async function start(env: Readonly<Record<string, string>>): Promise<[Client, number]> {
+async function start(
+  later: Later,
+  folder: string,
+  env: Readonly<Record<string, string>>,
+): Promise<[Client, number]> {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [built('dist/bundle/js/main.js'), 'mcp', '--allow', folder],
@@ -176,14 +208,21 @@ async function start(env: Readonly<Record<string, string>>): Promise<[Client, nu
   });
   const client = new Client({ name: 'test', version: '1' });
   await client.connect(transport);
-  clients.push(client);
+  later(() => client.close());
   return [client, transport.pid ?? 0];
 }
 
 describe.skipIf(process.platform === 'win32')('a server', () => {
-  it('that is cold and gets thirty calls at once asks the installed program once what it is', async () => {
+  it('that is cold and gets thirty calls at once asks the installed program once what it is', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const folder = makeFolder(onTestFinished);
     const { path } = fakeVmaf(folder, 'good');
-    const [client] = await start({ VMAF_BIN: path, ANYVMAF_FFMPEG: join(folder, 'no-ffmpeg') });
+    const [client] = await start(onTestFinished, folder, {
+      VMAF_BIN: path,
+      ANYVMAF_FFMPEG: join(folder, 'no-ffmpeg'),
+    });
     const calls = Array.from({ length: 30 }, () => client.callTool({ name: 'vmaf_version', arguments: {} }));
     for (const { structuredContent } of await Promise.all(calls))
       expect(structuredContent).toMatchObject({ binary_path: path, version: '3.2.0', error: null });
@@ -191,11 +230,15 @@ describe.skipIf(process.platform === 'win32')('a server', () => {
     expect(asked).toEqual(['["--help"]', '["--version"]']);
   });
 
-  it('that was killed leaves its folder to the next one, which removes it and not that of a living one', async () => {
+  it('that was killed leaves its folder to the next one, which removes it and not that of a living one', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const folder = makeFolder(onTestFinished);
     const temporary = join(folder, 'tmp');
     mkdirSync(temporary);
     const open = async () => {
-      const [client, pid] = await start({ TMPDIR: temporary });
+      const [client, pid] = await start(onTestFinished, folder, { TMPDIR: temporary });
       // The file is made, and then too big for a message.
       await client.readResource({ uri: 'anyvmaf://samples/reference_576x324.yuv' }).catch(() => {});
       return { client, pid };
