@@ -2,14 +2,16 @@
  * @module media/preflight
  * Checks a pair before scoring: findings about all that makes two videos a bad pair, with hints that resolve them.
  */
+
+import { isClearTrack, trackText } from './evidence/track.js';
 import { geometryFindings, zoomedPart } from './preflight/geometry.js';
 import { judge } from './preflight/judge.js';
 import { modelFindings } from './preflight/model.js';
 import { sampleFindings } from './preflight/samples.js';
 import { swapFindings } from './preflight/swap.js';
+import { dimensions, finding } from './preflight/text.js';
 import { timingFindings } from './preflight/timing.js';
-import { trackFindings } from './preflight/tracks.js';
-import type { Finding, PreflightContext, SideFacts } from './preflight/types.js';
+import type { Finding, Hint, PreflightContext, SideFacts } from './preflight/types.js';
 
 export { findBorders } from './preflight/borders.js';
 export { FrameMeter, measureEncoded, measureLuma, spreadFrames } from './preflight/measure.js';
@@ -46,4 +48,44 @@ export function preflight(
     ...modelFindings(reference, distorted, known),
   ];
   return judge(found, { alignment });
+}
+
+/** Least correlation of pictures that show that no other track is meant. */
+const SAME_PICTURES = 0.95;
+
+/** A finding for each video that is one of several in its file. */
+function* trackFindings(
+  reference: SideFacts,
+  distorted: SideFacts,
+  { alignment }: PreflightContext,
+): Generator<Finding> {
+  const alike = alignment !== undefined && alignment.similarity >= SAME_PICTURES;
+  for (const [who, side, other] of [
+    ['reference', reference, distorted],
+    ['distorted', distorted, reference],
+  ] as const) {
+    const { track } = side;
+    if (!track) continue;
+    const { index, tracks } = track;
+    const others = tracks.flatMap((_, i) => (i === index ? [] : trackText(tracks, i))).join(', ');
+    const read = `${who} has ${tracks.length} video tracks, of which ${trackText(tracks, index)} is read, not ${others}`;
+    const option = who === 'reference' ? 'trackReference' : 'trackDistorted';
+    const as = (size: Pick<SideFacts, 'width' | 'height'>) => dimensions(size) === dimensions(other);
+    const fitting = isClearTrack(track) || as(side) ? -1 : tracks.findIndex(as);
+    const clear = isClearTrack(track) || (alike && fitting < 0);
+    const named =
+      fitting < 0
+        ? 'if another one is meant, name it, or the score is of other pictures'
+        : `${trackText(tracks, fitting)} is as large as the other video`;
+    const value = `${index} of ${tracks.length}`;
+    const hint: Hint =
+      fitting < 0 ? { purpose: 'accept', option, value: index } : { purpose: 'fix', option, value: fitting };
+    yield finding(
+      'tracks',
+      clear ? 'info' : 'warning',
+      clear ? `${read}.` : `${read}; ${named}.`,
+      who === 'reference' ? [value, null] : [null, value],
+      clear ? undefined : hint,
+    );
+  }
 }
