@@ -9,7 +9,6 @@ import type { FrameSource } from '../../media/types.js';
 import type { InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { ScoreRequest } from '../contract/types.js';
-import { findingsOfBytes } from './byte-findings.js';
 import { closeKnown, type KnownInputs, type ReadyInputs } from './known.js';
 import type { SharedInspection } from './shared-inspection.js';
 
@@ -53,7 +52,10 @@ export async function identifyInputs(
     const { tracks } = pairing;
     // One file may be compared with another track of itself.
     const alike = tracks.reference?.index === tracks.distorted?.index;
-    const ofBytes = pairing.preflight && alike ? await findingsOfBytes(inputs, platform.files) : [];
+    const ofBytes =
+      pairing.preflight && alike
+        ? await (await import('./byte-findings.js')).findingsOfBytes(inputs, platform.files)
+        : [];
     const sized = pairing.scale !== undefined || pairing.scaleTo !== undefined;
     const timed = (pairing.frameRatePolicy ?? pairing.pairBy) !== undefined;
     const asked = sized || timed || pairing.range !== undefined || pairing.offset !== 0;
