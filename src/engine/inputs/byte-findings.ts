@@ -65,7 +65,8 @@ const PLACES = 64;
 const BYTES = 16 * 1024;
 
 /**
- * One file compared with itself or a copy: compares a megabyte of each. For larger files, the message claims equality of that part only.
+ * One file compared with itself or a copy: compares a megabyte of each. For larger files, the message claims equality of
+ * that part only.
  * @throws {AnyvmafError} `io` if reading fails
  */
 async function sameInputFindings(reference: Lent, distorted: Lent): Promise<Finding[]> {
