@@ -194,9 +194,7 @@ export {
   type WriteOptions,
   writeReport,
 } from './report/write.js';
-export { bdQuality, bdRate } from './search/bd.js';
 export type { CurveResult } from './search/curve-view.js';
-export { parseEncoder } from './search/encoder-text.js';
 export type { ParameterName, ValueRange } from './search/encoders.js';
 export type { Estimate } from './search/estimate.js';
 export type {
@@ -216,8 +214,14 @@ export type {
   Spacing,
   Takeover,
 } from './search/ladder-types.js';
-export { formatEncodingResult, type ResultFormat, readEncodingResult } from './search/result.js';
-export { formatShots } from './search/shots-format.js';
+export {
+  bdQuality,
+  bdRate,
+  formatEncodingResult,
+  formatShots,
+  type ResultFormat,
+  readEncodingResult,
+} from './search/result.js';
 export {
   type DetectedShots,
   type JoinedEncode,
@@ -240,16 +244,17 @@ export {
   STATISTICS,
   type Statistic,
 } from './search/targets.js';
-export type {
-  EncodedPoint,
-  EncoderChoice,
-  EncodingOptions,
-  FinalEncode,
-  SearchOptions,
-  SearchPoint,
-  SearchResult,
-  SearchShortfall,
-  SearchStage,
+export {
+  type EncodedPoint,
+  type EncoderChoice,
+  type EncodingOptions,
+  type FinalEncode,
+  parseEncoder,
+  type SearchOptions,
+  type SearchPoint,
+  type SearchResult,
+  type SearchShortfall,
+  type SearchStage,
 } from './search/types.js';
 export type { DescribeTinyOptions, TinyModelDescription } from './tiny/describe.js';
 export type {

@@ -5,7 +5,6 @@
  */
 import { isObject } from '../core/arguments.js';
 import type { ToolResources } from './context.js';
-import { tokensOf } from './tokens.js';
 import type { ToolOutcome } from './tool.js';
 
 /** Tokens of the text of an answer, at most. */
@@ -111,4 +110,22 @@ function measure(value: unknown, where: string, found: Candidate[]): number {
     found.push(cut);
   }
   return total;
+}
+
+/** Pieces of a text that {@link tokensOf} counts. */
+const PARTS = /[A-Za-z]+|[0-9]+|[^\sA-Za-z0-9]+|\s{2,}/g;
+
+/**
+ * About how many tokens a model reads a text as. Tokenizers differ and are large; this counts a token for every 8 letters
+ * of a word, 3 digits of a number and 3 signs in a row. On JSON it is within a tenth of the o200k tokenizer.
+ */
+export function tokensOf(text: string): number {
+  let tokens = 0;
+  for (const [part] of text.matchAll(PARTS)) {
+    const code = part.charCodeAt(0);
+    const isLetter = (code | 32) >= 97 && (code | 32) <= 122;
+    // What is not ASCII is a token a character or more.
+    tokens += isLetter ? Math.ceil(part.length / 8) : code < 128 ? Math.ceil(part.length / 3) : part.length;
+  }
+  return tokens;
 }

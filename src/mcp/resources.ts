@@ -1,23 +1,38 @@
 /**
  * @module mcp/resources
- * Large results of tools: files in a private folder that is deleted with the server, readable by URI as resources of the
- * protocol and by path as files.
+ * Large results of tools, and a pair of sample videos: files in a private folder that is deleted with the server, readable
+ * by URI as resources of the protocol and by path as files.
  */
-
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AnyvmafError } from '../core/errors.js';
+import type { VideoFormat } from '../core/frame.js';
 import { quoted } from '../core/printable.js';
 import { makeScratchFolder, removeScratch, sweepScratch } from '../files/scratch.js';
+import type { SamplePlane } from '../sample/generator.js';
 import type { Publication, Published, ToolFiles, ToolResources } from './context.js';
 import { framesOf, type PageRequest, pageAddress, pageOf, readPageAddress } from './frame-pages.js';
-import { SAMPLE_NAMES, type SampleName, writeSample } from './samples.js';
 
 /** Addresses of results and of samples. */
 const RESULTS = 'anyvmaf://results/';
 const SAMPLES = 'anyvmaf://samples';
+
+/** Files of the pair of videos that comes with the server, the raw ones first. */
+const SAMPLE_NAMES = [
+  'reference_576x324.yuv',
+  'distorted_576x324.yuv',
+  'reference_576x324.y4m',
+  'distorted_576x324.y4m',
+] as const;
+
+type SampleName = (typeof SAMPLE_NAMES)[number];
+
+const SAMPLE_FORMAT: VideoFormat = { width: 576, height: 324, bitDepth: 8, chroma: '420' };
+
+/** Frames of each sample; the scene changes in the middle. */
+const SAMPLE_FRAMES = 24;
 
 /** The name of reports, whose frames can be read in pages. */
 const REPORT = 'report.json';
@@ -292,8 +307,7 @@ export class ServerResources {
     return made;
   }
 
-  async #describeSamples(): Promise<unknown> {
-    const { SAMPLE_FORMAT, SAMPLE_FRAMES } = await import('./samples.js');
+  #describeSamples(): unknown {
     const { width, height, chroma, bitDepth } = SAMPLE_FORMAT;
     return {
       about:
@@ -317,4 +331,31 @@ export class ServerResources {
 
 function sampleName(uri: string): SampleName | undefined {
   return SAMPLE_NAMES.find((name) => uri === `${SAMPLES}/${name}`);
+}
+
+/**
+ * Writes a sample frame by frame: it is computed when it is first asked for, so that no video ships.
+ * @returns its path
+ */
+async function writeSample(name: SampleName, folder: string): Promise<string> {
+  const [{ makeSample }, { sampleBytes, y4mHeader }] = await Promise.all([
+    import('../sample/generator.js'),
+    import('../sample/files.js'),
+  ]);
+  const side = name.startsWith('reference') ? 'reference' : 'distorted';
+  const y4m = name.endsWith('.y4m');
+  const clip = makeSample(SAMPLE_FORMAT, { seed: 2026, cut: SAMPLE_FRAMES / 2 });
+  const path = join(folder, name);
+  const file = await open(path, 'w', 0o600);
+  try {
+    if (y4m) await file.write(y4mHeader(SAMPLE_FORMAT));
+    for (let index = 0; index < SAMPLE_FRAMES; index++) {
+      if (y4m) await file.write('FRAME\n');
+      for (const plane of clip.frame(side, index) satisfies SamplePlane[])
+        await file.write(sampleBytes(plane));
+    }
+  } finally {
+    await file.close();
+  }
+  return path;
 }

@@ -304,10 +304,9 @@ async function openRandom(
   if (recognised.kind === 'other') {
     const { looksLike } = recognised;
     if (!decoding || looksLike === undefined) return { encoded: true, looksLike };
-    const [{ findCutOff }, { dolbyVisionProfile, isEncrypted }, { encoderSettings }] = await Promise.all([
+    const [{ findCutOff }, { dolbyVisionProfile, encoderSettings, isEncrypted }] = await Promise.all([
       import('./cut-off.js'),
-      import('./sample-entry.js'),
-      import('./encoder-settings.js'),
+      import('./file-notes.js'),
     ]);
     if (/MOV/.test(looksLike) && (await isEncrypted(reader))) {
       throw new AnyvmafError(

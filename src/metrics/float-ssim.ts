@@ -1,11 +1,11 @@
 /**
  * @module metrics/float-ssim
- * SSIM: the scale chosen, and the score in decibels where asked for (metrics spec D.7).
+ * SSIM, at the scale chosen, and MS-SSIM; the scores in decibels where asked for (metrics spec D.7).
  */
 import type { VideoFormat } from '../core/frame.js';
 import { log10 } from '../core/log10.js';
 import { requireSide } from './checks.js';
-import { callEach, type ExtractorInstance, flagOption, type Metric, numberOption } from './metric.js';
+import { callEach, type ExtractorInstance, flagOption, type Metric, numberOption, ONLY } from './metric.js';
 import { extractor, feature, flag, integer, type OptionSpec, ranked } from './spec.js';
 import { atMost } from './values.js';
 
@@ -15,7 +15,7 @@ const AUTOMATIC_LINES = 256;
 const WINDOW = 11;
 
 /** Options of SSIM and MS-SSIM. */
-export const SSIM_OPTIONS: readonly OptionSpec[] = [
+const SSIM_OPTIONS: readonly OptionSpec[] = [
   flag('enable_lcs', false, { description: 'Also emit the means of luminance, contrast and structure.' }),
   flag('enable_db', false, { description: 'Give the score in dB, -10 * log10(1 - score).' }),
   flag('clip_db', false, {
@@ -24,9 +24,9 @@ export const SSIM_OPTIONS: readonly OptionSpec[] = [
 ];
 
 /** Luminance, contrast and structure. */
-export const SSIM_PARTS = ['l', 'c', 's'] as const;
+const SSIM_PARTS = ['l', 'c', 's'] as const;
 /** Of a feature that the option `enable_lcs` adds. */
-export const LCS = { when: ['enable_lcs'] } as const;
+const LCS = { when: ['enable_lcs'] } as const;
 
 function ssimScale(instance: ExtractorInstance, { width, height }: VideoFormat): number {
   const asked = numberOption(instance, 'scale');
@@ -36,7 +36,7 @@ function ssimScale(instance: ExtractorInstance, { width, height }: VideoFormat):
 }
 
 /** The score as it is or in decibels. */
-export function ssimScore(
+function ssimScore(
   instance: ExtractorInstance,
   { width, height, bitDepth }: VideoFormat,
 ): (x: number) => number {
@@ -85,6 +85,45 @@ export const FLOAT_SSIM: Metric = {
         SSIM_PARTS.forEach((part, i) => {
           emit(frame, `float_ssim_${part}`, fields(1 + i));
         });
+      },
+    };
+  },
+};
+
+/** Least side of MS-SSIM, so that its smallest scale is as large as the window. */
+const LEAST_SIDE = 176;
+const SCALES = [0, 1, 2, 3, 4] as const;
+
+/** The float_ms_ssim extractor. */
+export const FLOAT_MS_SSIM: Metric = {
+  spec: extractor({
+    name: 'float_ms_ssim',
+    otherName: 'ms_ssim',
+    source: 'wasm/src/ssim.c',
+    description: 'Structural similarity of luma over five scales (MS-SSIM); sides of at least 176.',
+    options: SSIM_OPTIONS,
+    features: ranked('low', [
+      feature('float_ms_ssim'),
+      ...SSIM_PARTS.flatMap((part) =>
+        SCALES.map((scale) => feature(`float_ms_ssim_${part}_scale${scale}`, undefined, LCS)),
+      ),
+    ]),
+  }),
+  measure: (_, format) => {
+    requireSide('float_ms_ssim', format, LEAST_SIDE);
+    return ONLY;
+  },
+  calls: callEach('float_ms_ssim', { fields: 1 + SCALES.length * SSIM_PARTS.length, cost: 45 }),
+  finish: (instance, format) => {
+    const score = ssimScore(instance, format);
+    return {
+      push: (frame, fields, emit) => {
+        emit(frame, 'float_ms_ssim', score(fields(0)));
+        for (const scale of SCALES) {
+          SSIM_PARTS.forEach((part, i) => {
+            emit(frame, `float_ms_ssim_${part}_scale${scale}`, fields(1 + SSIM_PARTS.length * scale + i));
+          });
+        }
       },
     };
   },

@@ -7,20 +7,16 @@ import { ADM } from './adm.js';
 import { CAMBI } from './cambi.js';
 import { CIEDE } from './ciede.js';
 import { FLOAT_ADM } from './float-adm.js';
-import { FLOAT_ANSNR } from './float-ansnr.js';
-import { FLOAT_MOMENT } from './float-moment.js';
 import { FLOAT_MOTION } from './float-motion.js';
-import { FLOAT_MS_SSIM } from './float-ms-ssim.js';
-import { FLOAT_PSNR } from './float-psnr.js';
-import { FLOAT_SSIM } from './float-ssim.js';
+import { FLOAT_ANSNR, FLOAT_MOMENT, FLOAT_PSNR } from './float-psnr.js';
+import { FLOAT_MS_SSIM, FLOAT_SSIM } from './float-ssim.js';
 import { FLOAT_VIF } from './float-vif.js';
 import type { Metric } from './metric.js';
 import { MOTION } from './motion.js';
 import { PSNR } from './psnr.js';
 import { PSNR_HVS } from './psnr-hvs.js';
 import type { ExtractorSpec } from './spec.js';
-import { SPEED_CHROMA } from './speed-chroma.js';
-import { SPEED_TEMPORAL } from './speed-temporal.js';
+import { SPEED_CHROMA, SPEED_TEMPORAL } from './speed.js';
 import { VIF } from './vif.js';
 
 /** In libvmaf's order of registration: where two extractors emit one feature, the first has it. */

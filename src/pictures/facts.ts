@@ -3,10 +3,9 @@
  * Measures defects of a frame from its luma and the reference's; docs/worst-frames.md explains each fact.
  */
 import type { VideoFormat } from '../core/frame.js';
-import { blockiness } from './blockiness.js';
-import { brightness, sharpness } from './detail.js';
 import { banding, flatBlocks, noiseIn } from './flat.js';
 import { type Luma, lumaOf } from './luma.js';
+import { blockiness, brightness, sharpness } from './measures.js';
 import { type Place, place } from './place.js';
 
 /** How visible a defect is. */

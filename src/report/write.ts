@@ -1,16 +1,15 @@
 /**
  * @module report/write
- * A report in any of its file formats, by name.
+ * A report in any of its file formats, by name; CSV and MicroDVD subtitles, of one line per frame, are written here.
  */
 import { requireObject } from '../core/arguments.js';
 import type { ReportFormat } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
 import { showValue } from '../core/printable.js';
-import type { Precision } from './format.js';
+import { type Precision, textNumber } from './format.js';
 import { writeJson } from './json.js';
 import { writeNdjson } from './ndjson.js';
-import { writeCsv, writeSub } from './rows.js';
-import type { Report } from './types.js';
+import type { FrameMetrics, Report } from './types.js';
 import { requireParts, WHOLE } from './whole.js';
 import { writeXml } from './xml.js';
 
@@ -68,4 +67,38 @@ export function* writeReport(
  */
 export function formatReport(report: Report, format: ReportFormat, options: WriteOptions = {}): string {
   return [...writeReport(report, format, options)].join('');
+}
+
+/** CSV without pooled values (specification C.5). As in libvmaf a missing value is skipped, not left blank. */
+function* writeCsv(report: Report, precision?: Precision): Generator<string, void, undefined> {
+  yield `Frame,${report.metrics.map((name) => `${name},`).join('')}\n`;
+  yield* rows(
+    report,
+    precision,
+    ({ frameNum }) => `${frameNum},`,
+    (_, value) => `${value},`,
+  );
+}
+
+/** Subtitles that show a frame's values over the video, otherwise as {@link writeCsv}. */
+function* writeSub(report: Report, precision?: Precision): Generator<string, void, undefined> {
+  const begin = ({ frameNum: n }: FrameMetrics) => `{${n}}{${n + 1}}frame: ${n}|`;
+  yield* rows(report, precision, begin, (name, value) => `${name}: ${value}|`);
+}
+
+function* rows(
+  { frames, metrics }: Report,
+  precision: Precision = 'legacy',
+  begin: (frame: FrameMetrics) => string,
+  cell: (name: string, value: string) => string,
+): Generator<string, void, undefined> {
+  const number = textNumber(precision);
+  for (const frame of frames) {
+    let row = begin(frame);
+    for (const name of metrics) {
+      const value = frame.metrics[name];
+      if (typeof value === 'number') row += cell(name, number(value));
+    }
+    yield `${row}\n`;
+  }
 }

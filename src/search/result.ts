@@ -1,10 +1,13 @@
 /**
  * @module search/result
- * Results of searches, ladders and comparisons as texts, and read back: tables for a terminal, JSON that holds everything, CSV
- * of the points, an HTML page. What writes and reads them is loaded when it is asked for.
+ * Results of searches, ladders, comparisons and tuned videos as texts, and read back: tables for a terminal, JSON that holds
+ * everything, CSV of the points, an HTML page; and Bjontegaard deltas of curves. What writes, reads and computes them is
+ * loaded when it is asked for.
  */
 import { isObject, oneOf, requireText, wrongType } from '../core/arguments.js';
+import type { BdOptions, BdResult, RatePoint } from '../report/bd-rate.js';
 import type { CurveResult } from './curve-view.js';
+import type { ShotFormat, TuneShotsResult } from './shots-types.js';
 
 /** What a result can be written as. */
 export const RESULT_FORMATS = ['text', 'json', 'csv', 'html'] as const;
@@ -41,4 +44,48 @@ function isResult(data: unknown): boolean {
     // A proxy that answers nothing.
     return false;
   }
+}
+
+/**
+ * A result of `tuneShots` as text.
+ * @throws {AnyvmafError} `usage` for what is no result, and for a format that there is not
+ */
+export async function formatShots(result: TuneShotsResult, format: ShotFormat): Promise<string> {
+  const { shotsText } = await import('./shots-text.js');
+  return shotsText(result, format);
+}
+
+/**
+ * The mean difference of rate at equal quality (BD-rate), of `test` against `anchor`.
+ * @throws {AnyvmafError} `usage` for points that are not numbers above 0 with a quality, for too few points, and for curves
+ * that share no range of quality
+ * @example
+ * ```ts
+ * const { value } = await bdRate(
+ *   [{ kbps: 500, quality: 70 }, { kbps: 1000, quality: 82 }, { kbps: 2000, quality: 91 }],
+ *   [{ kbps: 400, quality: 71 }, { kbps: 800, quality: 83 }, { kbps: 1600, quality: 91.5 }],
+ * ); // about -25: the second needs 25 % less
+ * ```
+ */
+export async function bdRate(
+  anchor: readonly RatePoint[],
+  test: readonly RatePoint[],
+  options?: BdOptions,
+): Promise<BdResult> {
+  const found = await import('../report/bd-rate.js');
+  return found.bdRate(anchor, test, options);
+}
+
+/**
+ * The mean difference of quality at equal rate (BD-PSNR, BD-VMAF), of `test` against `anchor`. Rates count by their
+ * logarithm.
+ * @throws {AnyvmafError} `usage` as {@link bdRate}, for curves that share no range of rates
+ */
+export async function bdQuality(
+  anchor: readonly RatePoint[],
+  test: readonly RatePoint[],
+  options?: BdOptions,
+): Promise<BdResult> {
+  const found = await import('../report/bd-rate.js');
+  return found.bdQuality(anchor, test, options);
 }

@@ -3,7 +3,10 @@
  * What a search for an encoder's setting is asked, and what it answers.
  */
 
+import { requireText } from '../core/arguments.js';
+import { usageError } from '../core/errors.js';
 import type { Origin } from '../core/origin.js';
+import { showValue } from '../core/printable.js';
 import type { PictureSize } from '../core/size.js';
 import type { ScoreOptions } from '../engine/contract/types.js';
 import type { PooledMetric } from '../report/types.js';
@@ -163,4 +166,22 @@ export interface FinalEncode {
   readonly qualities: readonly number[];
   /** Whether it reaches the targets. */
   readonly reached: boolean;
+}
+
+/**
+ * Parses an encoder with its options: `libx264`, `libx264:preset=slow:tune=film`.
+ * @throws {AnyvmafError} `usage`
+ */
+export function parseEncoder(text: string): Required<Pick<EncoderChoice, 'encoder' | 'encoderOptions'>> {
+  requireText('text', text, 'an encoder such as libx264:preset=slow');
+  const [encoder = '', ...rest] = text.split(':');
+  const options = rest.map((option) => /^([^=]+)=(.*)$/s.exec(option));
+  if (encoder === '' || options.includes(null)) {
+    throw usageError(
+      `the encoder is ${showValue(text)}, but it must be ffmpeg's name of one, with options after it where wanted, such as ` +
+        'libx264:preset=slow.',
+    );
+  }
+  const pairs = options.map((option) => [option?.[1] ?? '', option?.[2] ?? ''] as const);
+  return { encoder, encoderOptions: Object.fromEntries(pairs) };
 }

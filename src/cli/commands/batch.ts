@@ -9,11 +9,12 @@ import { counted, shown } from '../../core/printable.js';
 import { BATCH_OPTIONS, type BatchSettings, batchSettings } from '../batch/batch-options.js';
 import { encodeLines } from '../batch/encodes.js';
 import { BatchRun } from '../batch/run.js';
-import { openSummaries } from '../batch/summaries.js';
 import { type Job, jobsOf, tableLines } from '../batch/table.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import type { HelpPage } from '../help.js';
+import { commandLine } from '../options.js';
+import { openOutput } from '../output.js';
 import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 
@@ -118,4 +119,39 @@ async function readJobs({ sources, common, reference, match }: BatchSettings): P
   return jobsOf(tableLines(text, table), common, table, (path) =>
     isElsewhere(path) ? path : join(folder, path),
   );
+}
+
+/** Writes a page, JUnit XML and Markdown about all jobs, as asked for. @param lines of results, in the order of the table */
+type WriteSummaries = (lines: readonly string[], signal: AbortSignal) => Promise<void>;
+
+/**
+ * Opens the files about all jobs, before anything is scored.
+ * @param args of the batch, which the page repeats
+ * @throws {AnyvmafError} `io`, `usage`
+ */
+async function openSummaries(
+  { html, junit, summary, githubSummary, sources }: BatchSettings,
+  inputs: readonly string[],
+  args: readonly string[],
+): Promise<WriteSummaries> {
+  const open = async (path: string | undefined) =>
+    path === undefined ? undefined : openOutput(path, inputs);
+  const [htmlPage, cases, markdown] = [await open(html), await open(junit), await open(summary)];
+  const gate = githubSummary ? await import('../gate.js') : undefined;
+  const github = await gate?.stepSummaryFile();
+  return async (lines, signal) => {
+    if (htmlPage) {
+      const { writeBatchPage } = await import('../../report/html/batch-page.js');
+      await htmlPage.write(writeBatchPage(lines, commandLine('anyvmaf', ['batch', ...args])), signal);
+    }
+    if (cases) {
+      const { writeBatchJunit } = await import('../../report/junit.js');
+      await cases.write(writeBatchJunit(sources.join(' '), lines), signal);
+    }
+    if (!markdown && !gate) return;
+    const { writeBatchSummary } = await import('../../report/step-summary.js');
+    const pieces = [...writeBatchSummary(lines)];
+    await markdown?.write(pieces, signal);
+    if (github !== undefined) await gate?.appendSummary(github, pieces.join(''));
+  };
 }

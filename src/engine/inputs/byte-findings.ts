@@ -1,10 +1,14 @@
 /**
  * @module engine/inputs/byte-findings
- * Findings from the bytes of two inputs before decoding: equal files, or raw video of another geometry.
+ * Findings from the bytes of two inputs before decoding: one file compared with itself or a copy, or raw video of another
+ * geometry.
  */
+
+import { shown } from '../../core/printable.js';
 import { bytesOfInput } from '../../media/open.js';
 import type { OpenedInput } from '../../media/pair.js';
 import type { ByteReader, FilePlatform } from '../../media/platform.js';
+import { finding } from '../../media/preflight/text.js';
 import type { Finding } from '../../media/preflight/types.js';
 import type { VideoInfo } from '../../media/types.js';
 
@@ -30,7 +34,6 @@ export async function findingsOfBytes(
     const [reference, distorted] = lent;
     const findings: Finding[] = [];
     if (reference && distorted && reference.reader.size === distorted.reader.size) {
-      const { sameInputFindings } = await import('../../media/preflight/same-input.js');
       findings.push(...(await sameInputFindings(reference, distorted)));
     }
     if (reference?.raw || distorted?.raw) {
@@ -55,4 +58,45 @@ function rawSide(role: 'reference' | 'distorted', lent: Lent | undefined) {
   const { name, reader, raw } = lent;
   const { width, height, bitDepth, chroma } = raw;
   return { role, name, format: { width, height, bitDepth, chroma }, reader };
+}
+
+/** Number of places to compare, including the start and the end, and bytes at each. */
+const PLACES = 64;
+const BYTES = 16 * 1024;
+
+/**
+ * One file compared with itself or a copy: compares a megabyte of each. For larger files, the message claims equality of
+ * that part only.
+ * @throws {AnyvmafError} `io` if reading fails
+ */
+async function sameInputFindings(reference: Lent, distorted: Lent): Promise<Finding[]> {
+  if (!(await haveSameBytes(reference.reader, distorted.reader))) return [];
+  const { name, reader } = reference;
+  const where = reader.size > PLACES * BYTES ? ` at all ${PLACES} places that were compared` : '';
+  const what =
+    name === distorted.name
+      ? `reference and distorted are the same file, ${shown(name)}`
+      : `reference ${shown(name)} and distorted ${shown(distorted.name)} are of one size and hold the same bytes${where}`;
+  return [
+    finding(
+      'identical',
+      'warning',
+      `${what}; the score is what the model gives a video that lost nothing, and says nothing of an encode.`,
+      [name, distorted.name],
+    ),
+  ];
+}
+
+async function haveSameBytes(a: ByteReader, b: ByteReader): Promise<boolean> {
+  if (a.size !== b.size || a.size === 0) return false;
+  const last = Math.max(0, a.size - BYTES);
+  const places = Math.min(PLACES, Math.ceil(a.size / BYTES));
+  const [first, second] = [new Uint8Array(BYTES), new Uint8Array(BYTES)];
+  for (let place = 0; place < places; place++) {
+    const from = places === 1 ? 0 : Math.round((place * last) / (places - 1));
+    const lengths = [await a.read(from, [first]), await b.read(from, [second])] as const;
+    const length = Math.min(...lengths);
+    for (let i = 0; i < length; i++) if (first[i] !== second[i]) return false;
+  }
+  return true;
 }

@@ -5,11 +5,11 @@
 import { ofInput, usageError } from '../../core/errors.js';
 import { checkPair, closeInput, openInputs } from '../../media/pair.js';
 import type { OpenDecoder, Side } from '../../media/pairing/prepare.js';
+import type { Finding } from '../../media/preflight/types.js';
 import type { FrameSource } from '../../media/types.js';
 import type { InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { ScoreRequest } from '../contract/types.js';
-import { findingsOfBytes } from './byte-findings.js';
 import { closeKnown, type KnownInputs, type ReadyInputs } from './known.js';
 import type { SharedInspection } from './shared-inspection.js';
 
@@ -51,9 +51,7 @@ export async function identifyInputs(
       );
     }
     const { tracks } = pairing;
-    // One file may be compared with another track of itself.
-    const alike = tracks.reference?.index === tracks.distorted?.index;
-    const ofBytes = pairing.preflight && alike ? await findingsOfBytes(inputs, platform.files) : [];
+    const ofBytes = await byteFindings(platform, inputs, checked);
     const sized = pairing.scale !== undefined || pairing.scaleTo !== undefined;
     const timed = (pairing.frameRatePolicy ?? pairing.pairBy) !== undefined;
     const asked = sized || timed || pairing.range !== undefined || pairing.offset !== 0;
@@ -76,6 +74,18 @@ export async function identifyInputs(
     await Promise.all(inputs.map(closeInput));
     throw error;
   }
+}
+
+/** Findings from the bytes of both, where they are asked for. */
+async function byteFindings(
+  { files }: Platform,
+  inputs: Awaited<ReturnType<typeof openInputs>>,
+  { pairing: { preflight, tracks } }: InputOptions,
+): Promise<readonly Finding[]> {
+  // One file may be compared with another track of itself.
+  if (!preflight || tracks.reference?.index !== tracks.distorted?.index) return [];
+  const { findingsOfBytes } = await import('./byte-findings.js');
+  return findingsOfBytes(inputs, files);
 }
 
 /**

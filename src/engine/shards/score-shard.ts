@@ -7,6 +7,7 @@ import { unlessAborted } from '../../core/abort.js';
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import { quoted, shown } from '../../core/printable.js';
 import { version } from '../../core/version.js';
+import { PAIR_BYTES } from '../../media/align/signature.js';
 import { checkMeasurable, readsOnce } from '../../media/pair.js';
 import { nameOf } from '../../media/pairing/prepare.js';
 import type { CoreMeasurement } from '../backends/core/run.js';
@@ -17,6 +18,7 @@ import { historyNeeds } from '../backends/types.js';
 import { type CheckedOptions, checkOptions, checkRequest, SCORE_OPTIONS } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { ScoreRequest } from '../contract/types.js';
+import type { SignatureSink } from '../inputs/continuity.js';
 import { contentOf } from '../inputs/identity.js';
 import { canReadAgain, formatOf, type KnownInputs, type ReadyInputs } from '../inputs/known.js';
 import { identifyInputs, RunInputs } from '../inputs/open.js';
@@ -31,7 +33,6 @@ import { withinLimit } from '../time-limit.js';
 import { checkShard, cutShard } from './cut.js';
 import { planDigest } from './digest.js';
 import { ShardInputs, type ShardRange } from './inputs.js';
-import { OrderedRecords, OrderedSignatures } from './ordered.js';
 import type { ScoreShardOptions, Shard, ShardChoice, ShardOptions } from './types.js';
 
 /** Options that are functions, or about this machine. */
@@ -328,5 +329,57 @@ function refuseUnreadable({ sides }: KnownInputs): void {
       `the ${role} ${quoted(nameOf(side))} can be read only once and in order, so that no part of it can be read by ` +
         'itself; give it as a file.',
     );
+  }
+}
+
+/** Records by the number of their first pair; their chunks arrive in any order. */
+class OrderedRecords {
+  readonly #chunks = new Map<number, { readonly count: number; readonly records: Float64Array }>();
+
+  take(first: number, count: number, records: Float64Array): void {
+    if (count > 0) this.#chunks.set(first, { count, records });
+  }
+
+  /**
+   * The records of consecutive pairs.
+   * @param fields doubles per pair
+   */
+  joined(first: number, pairs: number, fields: number): Float64Array<ArrayBuffer> {
+    const all = new Float64Array(pairs * fields);
+    for (let next = first; next < first + pairs; ) {
+      const chunk = this.#chunks.get(next);
+      if (!chunk) throw new AnyvmafError('internal', `The record of pair ${next} is missing.`);
+      const count = Math.min(chunk.count, first + pairs - next);
+      all.set(chunk.records.subarray(0, count * fields), (next - first) * fields);
+      next += count;
+    }
+    return all;
+  }
+}
+
+/** Signatures by the number of their first pair. */
+class OrderedSignatures implements SignatureSink {
+  readonly #parts = new Map<number, Uint8Array>();
+  first = 0;
+
+  take(first: number, signatures: Uint8Array): void {
+    this.#parts.set(first, signatures);
+  }
+
+  /** Those of consecutive pairs from the first on, up to where one is missing. */
+  joined(): Uint8Array<ArrayBuffer> {
+    const parts: Uint8Array[] = [];
+    let pairs = 0;
+    for (let part = this.#parts.get(this.first); part; part = this.#parts.get(this.first + pairs)) {
+      parts.push(part);
+      pairs += part.length / PAIR_BYTES;
+    }
+    const all = new Uint8Array(pairs * PAIR_BYTES);
+    let at = 0;
+    for (const part of parts) {
+      all.set(part, at);
+      at += part.length;
+    }
+    return all;
   }
 }

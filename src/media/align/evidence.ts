@@ -14,7 +14,7 @@
  * of the encode. Changes have no such bias: a part that catches up shows all missed changes at once.
  */
 
-import { tellsApart } from '../evidence/stillness.js';
+import { tellsApart } from '../evidence/same-moment.js';
 import { PAIR_BYTES, signThumb } from './signature.js';
 
 /** Weight of a difference between residuals, chosen on encodes: see docs/alignment.md. */

@@ -6,10 +6,9 @@ import { displayAspect, SAME_ASPECT } from '../../core/aspect.js';
 import { fractionText, quotientOf } from '../../core/rational.js';
 import type { Framing } from '../evidence/framing.js';
 import { zoomOf } from '../evidence/zoom.js';
-import { hidesPart } from './bars.js';
 import { showSameMoment } from './moments.js';
+import { hidesPart, turnOf } from './squares.js';
 import { dimensions, finding, nearbyFraction, prepare, prepareFiles, rounded, vf } from './text.js';
-import { turnOf } from './turn.js';
 import type { Borders, Finding, Hint, OptionHint, PreflightContext, SideFacts } from './types.js';
 
 /** Least difference of borders for a finding, as a share of the side. */

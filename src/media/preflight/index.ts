@@ -2,14 +2,15 @@
  * @module media/preflight/index
  * Checks a pair before scoring: findings about all that makes two videos a bad pair, with hints that resolve them.
  */
+import { isClearTrack, trackText } from '../evidence/track.js';
 import { geometryFindings, zoomedPart } from './geometry.js';
 import { judge } from './judge.js';
 import { modelFindings } from './model.js';
 import { sampleFindings } from './samples.js';
 import { swapFindings } from './swap.js';
+import { dimensions, finding } from './text.js';
 import { timingFindings } from './timing.js';
-import { trackFindings } from './tracks.js';
-import type { Finding, PreflightContext, SideFacts } from './types.js';
+import type { Finding, Hint, PreflightContext, SideFacts } from './types.js';
 
 export { findBorders } from './borders.js';
 export { FrameMeter, measureEncoded, measureLuma, spreadFrames } from './measure.js';
@@ -46,4 +47,44 @@ export function preflight(
     ...modelFindings(reference, distorted, known),
   ];
   return judge(found, { alignment });
+}
+
+/** Least correlation of pictures that show that no other track is meant. */
+const SAME_PICTURES = 0.95;
+
+/** A finding for each video that is one of several in its file. */
+function* trackFindings(
+  reference: SideFacts,
+  distorted: SideFacts,
+  { alignment }: PreflightContext,
+): Generator<Finding> {
+  const alike = alignment !== undefined && alignment.similarity >= SAME_PICTURES;
+  for (const [who, side, other] of [
+    ['reference', reference, distorted],
+    ['distorted', distorted, reference],
+  ] as const) {
+    const { track } = side;
+    if (!track) continue;
+    const { index, tracks } = track;
+    const others = tracks.flatMap((_, i) => (i === index ? [] : trackText(tracks, i))).join(', ');
+    const read = `${who} has ${tracks.length} video tracks, of which ${trackText(tracks, index)} is read, not ${others}`;
+    const option = who === 'reference' ? 'trackReference' : 'trackDistorted';
+    const as = (size: Pick<SideFacts, 'width' | 'height'>) => dimensions(size) === dimensions(other);
+    const fitting = isClearTrack(track) || as(side) ? -1 : tracks.findIndex(as);
+    const clear = isClearTrack(track) || (alike && fitting < 0);
+    const named =
+      fitting < 0
+        ? 'if another one is meant, name it, or the score is of other pictures'
+        : `${trackText(tracks, fitting)} is as large as the other video`;
+    const value = `${index} of ${tracks.length}`;
+    const hint: Hint =
+      fitting < 0 ? { purpose: 'accept', option, value: index } : { purpose: 'fix', option, value: fitting };
+    yield finding(
+      'tracks',
+      clear ? 'info' : 'warning',
+      clear ? `${read}.` : `${read}; ${named}.`,
+      who === 'reference' ? [value, null] : [null, value],
+      clear ? undefined : hint,
+    );
+  }
 }

@@ -13,7 +13,7 @@ import { ZOOM_PICTURE } from '../evidence/zoom.js';
 import type { FrameSource } from '../types.js';
 import { barsOf, commonBorders, type FoundBorders, findBorders } from './borders.js';
 import { sharpness } from './sharpness.js';
-import { SQUARE } from './turn.js';
+import { SQUARE } from './squares.js';
 import type { Borders, ChromaSquares, SideFacts, SideMeasurements } from './types.js';
 
 /** Default number of frames to measure. */

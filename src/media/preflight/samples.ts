@@ -1,21 +1,16 @@
 /**
  * @module media/preflight/samples
- * Findings about what sample values mean: depth, chroma, range, colour description and dynamic range.
+ * Findings about what sample values mean: depth, range, levels and colour description; which of those about chroma and
+ * dynamic range apply.
  */
 import type { ColorMatrix } from '../../core/choices.js';
 import type { AlignResult } from '../align/types.js';
 import { EXACT } from '../delivery.js';
 import { type Colours, matrixFitOf } from '../evidence/matrix.js';
 import { chromaFindings } from './chroma.js';
-import { dolbyVisionFindings, isProfile5 } from './dolby-vision.js';
-import { finding, prepare, prepareFiles, rounded, vf } from './text.js';
+import { dolbyVisionFindings, dynamicRangeFinding, hdrFindings, isHdr, isProfile5 } from './hdr.js';
+import { finding, prepare, rounded, vf } from './text.js';
 import type { Finding, PreflightContext, PrepareHint, SideFacts } from './types.js';
-
-/** Transfer functions of high dynamic range, by ffmpeg's names. */
-const HDR = new Map([
-  ['smpte2084', 'PQ'],
-  ['arib-std-b67', 'HLG'],
-]);
 
 /** Equivalent names: BT.601 and BT.2020 reuse definitions of other standards. */
 const SAME: Readonly<Record<'primaries' | 'transfer' | 'matrix', readonly (readonly string[])[]>> = {
@@ -52,20 +47,6 @@ const SPREAD = 6;
 
 /** Least correlation of pictures to compare their levels. */
 const COMPARABLE = 0.95;
-
-/** What zscale converts to: it finds no way from or to what is not stated, and takes nothing of the one for the other. */
-function fromHdr({ transfer = 'smpte2084', primaries = 'bt2020', matrix = 'bt2020nc' }: SideFacts) {
-  return { from: `zscale=tin=${transfer}:pin=${primaries}:min=${matrix}`, primaries, matrix };
-}
-
-/** Converts PQ and HLG to the dynamic range of BT.709. */
-function toneMapping(side: SideFacts): string {
-  const { from, primaries } = fromHdr(side);
-  return (
-    `${from}:t=linear:p=${primaries}:m=gbr:npl=100,format=gbrpf32le,tonemap=hable,` +
-    'zscale=p=bt709:t=bt709:m=bt709:r=limited,format=yuv420p'
-  );
-}
 
 /** Findings about samples. */
 export function* sampleFindings(
@@ -269,10 +250,6 @@ function* levelFindings(
   );
 }
 
-function isHdr({ transfer }: SideFacts): boolean {
-  return transfer !== undefined && HDR.has(transfer);
-}
-
 /** Whether two transfer functions are one. */
 function sameTransfer(one: string | undefined, other: string | undefined): boolean {
   return (
@@ -295,28 +272,6 @@ function mixesRanges(
   if (!alignment || alignment.similarity < COMPARABLE || isEven(reference)) return false;
   const { levels } = alignment;
   return Math.abs(levels.gain - 1) > CONTRAST_CHANGE || Math.abs(shiftOf(levels)) > BRIGHTNESS_SHIFT;
-}
-
-function dynamicRangeFinding(reference: SideFacts, distorted: SideFacts): Finding {
-  const named = ({ transfer }: SideFacts) =>
-    HDR.get(transfer ?? '') ?? `standard dynamic range (${transfer ?? 'by its levels, nothing is stated'})`;
-  return finding(
-    'dynamic-range',
-    'warning',
-    `reference is ${named(reference)} but distorted is ${named(distorted)}; equal sample values mean different light, so ` +
-      'the score of this pair means nothing, however high it is.',
-    [reference.transfer ?? null, distorted.transfer ?? null],
-    isHdr(reference) && isHdr(distorted)
-      ? convertTransfer(reference, distorted)
-      : toneMapped(reference, distorted),
-  );
-}
-
-/** Brings a distorted video of high dynamic range to the reference's transfer function. */
-function convertTransfer(reference: SideFacts, distorted: SideFacts): PrepareHint {
-  const { from, primaries, matrix } = fromHdr(distorted);
-  const filter = `${from}:t=${reference.transfer}:p=${primaries}:m=${matrix}`;
-  return prepare('distorted', distorted, ['-vf', filter], vf('distorted', filter));
 }
 
 /** @param mixed a finding about dynamic ranges says what there is to say of transfer functions */
@@ -477,46 +432,6 @@ function coloursOf({ measured }: SideFacts): Colours[] {
     const chroma = measured?.chroma?.[i];
     return chroma ? { y, ...chroma } : [];
   });
-}
-
-function* hdrFindings(
-  reference: SideFacts,
-  distorted: SideFacts,
-  { models = [{ name: 'vmaf_v0.6.1' }] }: PreflightContext,
-): Generator<Finding> {
-  if (models.length === 0 || (!isHdr(reference) && !isHdr(distorted))) return;
-  const named = ({ transfer }: SideFacts) =>
-    transfer === undefined ? null : (HDR.get(transfer) ?? transfer);
-  const [ref, dis] = [named(reference), named(distorted)];
-  const who =
-    isHdr(reference) && isHdr(distorted)
-      ? 'both videos are'
-      : isHdr(reference)
-        ? 'reference is'
-        : 'distorted is';
-  const kinds = [...new Set([reference, distorted].filter(isHdr).map(named))].join(' and ');
-  yield finding(
-    'hdr',
-    'warning',
-    `${who} high dynamic range (${kinds}), but ${models.map(({ name }) => name).join(', ')} was trained on standard ` +
-      'dynamic range only, and there is no public VMAF model for HDR; compare such scores only with each other.',
-    [ref, dis],
-    toneMapped(reference, distorted),
-  );
-}
-
-/** Brings what is of high dynamic range to that of BT.709. */
-function toneMapped(reference: SideFacts, distorted: SideFacts): PrepareHint {
-  const both = [
-    ['reference', reference],
-    ['distorted', distorted],
-  ] as const;
-  const sides = both.filter(([, side]) => isHdr(side));
-  const instead = sides.map(([side, facts]) => vf(side, toneMapping(facts)));
-  return prepareFiles(
-    sides.map(([side, facts]) => [side, facts, ['-vf', toneMapping(facts)]] as const),
-    instead,
-  );
 }
 
 function stated(value: string | undefined | null, name: string): string {

@@ -7,7 +7,7 @@ import { fractionText } from '../../core/rational.js';
 import type { AlignReason, AlignResult } from '../align/types.js';
 import { WIDEST_ADVISED } from '../align/windows.js';
 import { isNominal, rateOf as rateFraction, ratesDiffer } from '../evidence/rate.js';
-import { type Partners, partnersInTime } from '../evidence/times.js';
+import { type Partners, partnersInTime } from '../evidence/same-moment.js';
 import { frameRatio, isConstantRate } from '../pairing/timeline.js';
 import { fieldFindings, pulldownFix } from './fields.js';
 import { slipFinding } from './slips.js';

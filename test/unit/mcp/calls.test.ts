@@ -8,12 +8,11 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod/v4';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { checkArguments, showValue } from '../../../src/mcp/arguments.js';
-import { fitting, MOST_TOKENS } from '../../../src/mcp/large-results.js';
+import { fitting, MOST_TOKENS, tokensOf } from '../../../src/mcp/large-results.js';
 import { LineSplitter } from '../../../src/mcp/lines.js';
 import { defaultLimit, limitFrom, WorkPool } from '../../../src/mcp/pool.js';
 import { CallProgress, type ProgressNotice } from '../../../src/mcp/progress.js';
 import { answer, refusal, sentenceOf } from '../../../src/mcp/results.js';
-import { tokensOf } from '../../../src/mcp/tokens.js';
 import { fakeContext } from '../../support/mcp-tools.js';
 import { seeded } from '../../support/random.js';
 

@@ -3,10 +3,10 @@
  * Dolby Vision and film grain: found in a file, and what preflight and the verdict make of it.
  */
 import { describe, expect, it } from 'vitest';
+import { dolbyVisionProfile, isEncrypted } from '../../../src/media/file-notes.js';
 import { preflight } from '../../../src/media/preflight/index.js';
 import type { SideFacts } from '../../../src/media/preflight/types.js';
 import { bytesReader } from '../../../src/media/readers.js';
-import { dolbyVisionProfile, isEncrypted } from '../../../src/media/sample-entry.js';
 import { trustOf } from '../../../src/report/trust.js';
 import { ascii, concat } from '../../support/media.js';
 

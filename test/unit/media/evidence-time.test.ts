@@ -11,8 +11,7 @@ import {
   rateOf,
   ratesDiffer,
 } from '../../../src/media/evidence/rate.js';
-import { isSamePicture, tellsApart } from '../../../src/media/evidence/stillness.js';
-import { partnersInTime } from '../../../src/media/evidence/times.js';
+import { isSamePicture, partnersInTime, tellsApart } from '../../../src/media/evidence/same-moment.js';
 
 const cfr = (frames: number, rate: number) => Float64Array.from({ length: frames }, (_, n) => n / rate);
 const without = (times: Float64Array, ...frames: number[]) => times.filter((_, n) => !frames.includes(n));

@@ -6,12 +6,12 @@ import { describe, expect, it } from 'vitest';
 import { storedFrameBytes } from '../../../src/core/frame.js';
 import { statisticOf } from '../../../src/report/limits.js';
 import { encoderArguments, isForeignEncoder } from '../../../src/search/encoder-options.js';
-import { parseEncoder } from '../../../src/search/encoder-text.js';
 import { parameterOf } from '../../../src/search/encoders.js';
 import { estimate } from '../../../src/search/estimate.js';
 import type { EncoderFacts } from '../../../src/search/host.js';
 import { chooseSamples, type Sample } from '../../../src/search/samples.js';
 import { parseTarget } from '../../../src/search/targets.js';
+import { parseEncoder } from '../../../src/search/types.js';
 import { seeded } from '../../support/random.js';
 
 const encoder = (name: string, options: Record<string, string>): EncoderFacts => ({

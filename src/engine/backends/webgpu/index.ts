@@ -4,8 +4,7 @@
  */
 import { ADM_ON_GPU } from './adm.js';
 import type { GpuFunction } from './kernel.js';
-import { MOTION, MOTION_LEGACY } from './motion.js';
-import { SSE } from './sse.js';
+import { MOTION, MOTION_LEGACY, SSE } from './picture-sum.js';
 import { VIF } from './vif.js';
 
 /** By the names that calls have for them. */

@@ -1,19 +1,23 @@
 /**
  * @module engine/backends/webgpu/picture-sum
- * A sum of 64 bits over pictures, which is all that the kernels of motion and squared errors are: a pass whose workgroups
- * leave a part of it each, then `reduce.wgsl`.
+ * Motion and squared errors on the GPU: sums of 64 bits over pictures, by a pass whose workgroups leave a part of it each,
+ * then `reduce.wgsl`.
  */
 import { sampleBytes, type VideoFormat } from '../../../core/frame.js';
 import type { CoreCall } from '../../../core/kernel.js';
 import { BufferUsage } from './device.js';
-import type { Gpu, GpuKernel, GpuPair } from './kernel.js';
+import type { Gpu, GpuFunction, GpuKernel, GpuPair } from './kernel.js';
+import motionShader from './motion.wgsl';
+import legacyMotionShader from './motion-legacy.wgsl';
+import motionTile from './motion-tile.wgsl';
 import { pipelineOf } from './pipeline.js';
 import reduce from './reduce.wgsl';
 import samples from './samples.wgsl';
+import sseShader from './sse.wgsl';
 import sum from './sum.wgsl';
 
 /** The first pass. */
-export interface SumPass {
+interface SumPass {
   /** Its WGSL files, which follow `samples.wgsl` and `sum.wgsl`. */
   readonly shaders: readonly string[];
   /** Whether it reads `format`, its fourth binding. */
@@ -25,14 +29,14 @@ export interface SumPass {
 }
 
 /** Invocations of a workgroup: `LANES` of sum.wgsl. */
-export const LANES = 256;
+const LANES = 256;
 
 const WORD_BYTES = 4;
 /** A sum: its low word, then its high one. */
 const SUM_BYTES = 2 * WORD_BYTES;
 
 /** Opens the kernel of a call. The planes that the call names are the first bindings of the pass, in their order. */
-export async function openSum(
+async function openSum(
   gpu: Gpu,
   call: CoreCall,
   format: VideoFormat,
@@ -85,3 +89,49 @@ function planesOf({ args }: CoreCall, pair: GpuPair): GPUBuffer[] {
     typeof arg === 'object' ? (pair[arg.of][arg.back]?.planes[arg.plane] ?? []) : [],
   );
 }
+
+/** Samples of a workgroup of motion: `TILE_WIDTH` and `TILE_HEIGHT` of motion-tile.wgsl. */
+const TILE = { width: 64, height: 16 };
+
+function motion(run: string, wgsl: string): GpuFunction {
+  return {
+    run,
+    problem: () => undefined,
+    open: (gpu, call, format) =>
+      openSum(gpu, call, format, {
+        shaders: [motionTile, wgsl],
+        readsFormat: true,
+        groups: [Math.ceil(format.width / TILE.width), Math.ceil(format.height / TILE.height)],
+        read([low = 0, high = 0], fields) {
+          // Below 2^44: sums of 16 bits over the largest picture.
+          fields[0] = high * 2 ** 32 + low;
+        },
+      }),
+  };
+}
+
+/** `anyvmaf_motion`, and as libvmaf up to 3.0 has it: the field of each is the sum of absolute differences. */
+export const MOTION = motion('motion', motionShader);
+export const MOTION_LEGACY = motion('motion_legacy', legacyMotionShader);
+
+/** Workgroups among which a large plane is shared. */
+const MOST_GROUPS = 1024;
+
+/** Squared errors of a plane, `anyvmaf_sse`: its fields are the sum's high and low word. */
+export const SSE: GpuFunction = {
+  run: 'sse',
+  problem: () => undefined,
+  open(gpu, call, format) {
+    const [, , count] = call.args;
+    const words = Math.ceil((Number(count) * sampleBytes(format.bitDepth)) / 4);
+    return openSum(gpu, call, format, {
+      shaders: [sseShader],
+      readsFormat: false,
+      groups: [Math.min(MOST_GROUPS, Math.ceil(words / LANES)), 1],
+      read([low = 0, high = 0], fields) {
+        fields[0] = high;
+        fields[1] = low;
+      },
+    });
+  },
+};

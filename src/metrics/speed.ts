@@ -1,13 +1,20 @@
 /**
- * @module metrics/speed-chroma
- * SpEED of chroma (metrics spec D.17), and what it shares with that of frame differences.
+ * @module metrics/speed
+ * SpEED of chroma and of frame differences (metrics spec D.17).
  */
 import { AnyvmafError } from '../core/errors.js';
 import { chromaSize, type PlaneSize, type VideoFormat } from '../core/frame.js';
 import { requireChroma } from './checks.js';
-import { callEach, choiceOption, type ExtractorInstance, type Metric, numberOption } from './metric.js';
+import {
+  callEach,
+  choiceOption,
+  type ExtractorInstance,
+  flagOption,
+  type Metric,
+  numberOption,
+} from './metric.js';
 import { KERNEL_SCALES, RESAMPLING, requirePrescale } from './prescale.js';
-import { choice, extractor, feature, integer, type OptionSpec, ranked, real } from './spec.js';
+import { choice, extractor, feature, flag, integer, type OptionSpec, ranked, real } from './spec.js';
 import { atMost } from './values.js';
 
 /** Five blocks of every 16th sample: less than that on a side leaves nothing to measure. */
@@ -17,7 +24,7 @@ const LEAST_SIDE = 80;
 const NO_PRESCALE = 1e-3;
 
 /** Options of both. */
-export const SPEED_OPTIONS: readonly OptionSpec[] = [
+const SPEED_OPTIONS: readonly OptionSpec[] = [
   real('speed_kernelscale', 1, 0.1, 4, {
     alias: 'ks',
     near: KERNEL_SCALES,
@@ -40,7 +47,7 @@ export const SPEED_OPTIONS: readonly OptionSpec[] = [
  * Refuses planes that are too small once prescaled.
  * @throws {AnyvmafError} `feature`
  */
-export function requireBlocks(instance: ExtractorInstance, plane: string, size: PlaneSize): void {
+function requireBlocks(instance: ExtractorInstance, plane: string, size: PlaneSize): void {
   const prescale = numberOption(instance, 'speed_prescale');
   const scaled = (side: number) =>
     Math.abs(prescale - 1) < NO_PRESCALE ? side : Math.floor(side * prescale + 0.5);
@@ -55,7 +62,7 @@ export function requireBlocks(instance: ExtractorInstance, plane: string, size: 
 }
 
 /** Values of the options of both, in the core's order. */
-export function speedOptions(instance: ExtractorInstance, format: VideoFormat): number[] {
+function speedOptions(instance: ExtractorInstance, format: VideoFormat): number[] {
   const method = choiceOption(instance, 'speed_prescale_method');
   const prescale = numberOption(instance, 'speed_prescale');
   requirePrescale(instance.spec.name, format, prescale, method);
@@ -106,4 +113,36 @@ export const SPEED_CHROMA: Metric = {
       },
     };
   },
+};
+
+/** The speed_temporal extractor. */
+export const SPEED_TEMPORAL: Metric = {
+  spec: extractor({
+    name: 'speed_temporal',
+    source: 'wasm/src/speed_frame.c',
+    description:
+      'Differences of local entropy between the frame differences of both videos (temporal SpEED).',
+    options: [
+      ...SPEED_OPTIONS,
+      flag('speed_use_ref_diff', false, {
+        alias: 'urd',
+        inName: true,
+        description: 'Take the distorted frame differences to the reference.',
+      }),
+    ],
+    features: ranked('high', [feature('Speed_temporal_feature_speed_temporal_score', 'speed_temporal')]),
+    temporal: true,
+  }),
+  measure: (instance, format) => {
+    requireBlocks(instance, 'luma', format);
+    const toReference = Number(flagOption(instance, 'speed_use_ref_diff'));
+    return { options: [...speedOptions(instance, format), 0, toReference], extent: [] };
+  },
+  calls: callEach('speed_temporal', { fields: 2, cost: 2, back: 1 }),
+  finish: () => ({
+    push: (frame, fields, emit) => {
+      // The first frame has none to differ from.
+      emit(frame, 'Speed_temporal_feature_speed_temporal_score', frame === 0 ? 0 : fields(0));
+    },
+  }),
 };

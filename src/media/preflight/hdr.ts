@@ -1,0 +1,132 @@
+/**
+ * @module media/preflight/hdr
+ * Findings about high dynamic range: PQ and HLG, pairs of different dynamic ranges, and Dolby Vision of profile 5, whose
+ * samples no player shows as they are.
+ */
+import { finding, prepare, prepareFiles, vf } from './text.js';
+import type { Finding, PreflightContext, PrepareHint, SideFacts } from './types.js';
+
+/** Transfer functions of high dynamic range, by ffmpeg's names. */
+const HDR = new Map([
+  ['smpte2084', 'PQ'],
+  ['arib-std-b67', 'HLG'],
+]);
+
+export function isHdr({ transfer }: SideFacts): boolean {
+  return transfer !== undefined && HDR.has(transfer);
+}
+
+/** What zscale converts to: it finds no way from or to what is not stated, and takes nothing of the one for the other. */
+function fromHdr({ transfer = 'smpte2084', primaries = 'bt2020', matrix = 'bt2020nc' }: SideFacts) {
+  return { from: `zscale=tin=${transfer}:pin=${primaries}:min=${matrix}`, primaries, matrix };
+}
+
+/** Converts PQ and HLG to the dynamic range of BT.709. */
+function toneMapping(side: SideFacts): string {
+  const { from, primaries } = fromHdr(side);
+  return (
+    `${from}:t=linear:p=${primaries}:m=gbr:npl=100,format=gbrpf32le,tonemap=hable,` +
+    'zscale=p=bt709:t=bt709:m=bt709:r=limited,format=yuv420p'
+  );
+}
+
+/** The finding about samples of different dynamic ranges. */
+export function dynamicRangeFinding(reference: SideFacts, distorted: SideFacts): Finding {
+  const named = ({ transfer }: SideFacts) =>
+    HDR.get(transfer ?? '') ?? `standard dynamic range (${transfer ?? 'by its levels, nothing is stated'})`;
+  return finding(
+    'dynamic-range',
+    'warning',
+    `reference is ${named(reference)} but distorted is ${named(distorted)}; equal sample values mean different light, so ` +
+      'the score of this pair means nothing, however high it is.',
+    [reference.transfer ?? null, distorted.transfer ?? null],
+    isHdr(reference) && isHdr(distorted)
+      ? convertTransfer(reference, distorted)
+      : toneMapped(reference, distorted),
+  );
+}
+
+/** Brings a distorted video of high dynamic range to the reference's transfer function. */
+function convertTransfer(reference: SideFacts, distorted: SideFacts): PrepareHint {
+  const { from, primaries, matrix } = fromHdr(distorted);
+  const filter = `${from}:t=${reference.transfer}:p=${primaries}:m=${matrix}`;
+  return prepare('distorted', distorted, ['-vf', filter], vf('distorted', filter));
+}
+
+/** Findings about high dynamic range, for which no model was trained. */
+export function* hdrFindings(
+  reference: SideFacts,
+  distorted: SideFacts,
+  { models = [{ name: 'vmaf_v0.6.1' }] }: PreflightContext,
+): Generator<Finding> {
+  if (models.length === 0 || (!isHdr(reference) && !isHdr(distorted))) return;
+  const named = ({ transfer }: SideFacts) =>
+    transfer === undefined ? null : (HDR.get(transfer) ?? transfer);
+  const [ref, dis] = [named(reference), named(distorted)];
+  const who =
+    isHdr(reference) && isHdr(distorted)
+      ? 'both videos are'
+      : isHdr(reference)
+        ? 'reference is'
+        : 'distorted is';
+  const kinds = [...new Set([reference, distorted].filter(isHdr).map(named))].join(' and ');
+  yield finding(
+    'hdr',
+    'warning',
+    `${who} high dynamic range (${kinds}), but ${models.map(({ name }) => name).join(', ')} was trained on standard ` +
+      'dynamic range only, and there is no public VMAF model for HDR; compare such scores only with each other.',
+    [ref, dis],
+    toneMapped(reference, distorted),
+  );
+}
+
+/** Brings what is of high dynamic range to that of BT.709. */
+function toneMapped(reference: SideFacts, distorted: SideFacts): PrepareHint {
+  const both = [
+    ['reference', reference],
+    ['distorted', distorted],
+  ] as const;
+  const sides = both.filter(([, side]) => isHdr(side));
+  const instead = sides.map(([side, facts]) => vf(side, toneMapping(facts)));
+  return prepareFiles(
+    sides.map(([side, facts]) => [side, facts, ['-vf', toneMapping(facts)]] as const),
+    instead,
+  );
+}
+
+/** The profile without a base layer that other displays can show. */
+const UNSHOWABLE = 5;
+
+const SAMPLES =
+  'its samples are IPT in PQ, which metadata reshapes for the display, and decoders hand them out as they are';
+
+/** What is to be said where either video is of that profile; nothing else. */
+export function* dolbyVisionFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
+  const [ref, dis] = [reference, distorted].map(isProfile5);
+  if (!ref && !dis) return;
+  const named = ({ dolbyVision }: SideFacts) => (dolbyVision === undefined ? null : `profile ${dolbyVision}`);
+  const values = [named(reference), named(distorted)] as const;
+  if (ref && dis) {
+    yield finding(
+      'hdr',
+      'warning',
+      `both videos are Dolby Vision profile 5: ${SAMPLES}, so that VMAF, trained on standard dynamic range, reads PQ intensity ` +
+        'before it is reshaped; compare such scores only with each other.',
+      values,
+    );
+    return;
+  }
+  const [who, other] = ref ? ['reference', 'distorted'] : ['distorted', 'reference'];
+  yield finding(
+    'dolby-vision',
+    'warning',
+    `${who} is Dolby Vision profile 5 but ${other} is not: ${SAMPLES}; equal sample values mean other light and colours, so the ` +
+      'score of this pair means nothing, however high it is. Compare what both were encoded from, or two videos of profile 5.',
+    values,
+  );
+}
+
+/** Whether a video is Dolby Vision of profile 5. */
+export function isProfile5({ dolbyVision }: SideFacts): boolean {
+  return dolbyVision === UNSHOWABLE;
+}

@@ -1,0 +1,98 @@
+/**
+ * @module media/preflight/squares
+ * What small squares of both videos tell: the direction in which to rotate a picture on its side, and whether bars hide
+ * a part of the picture or frame a smaller copy of all of it.
+ */
+import type { Borders, SideMeasurements } from './types.js';
+
+/** Boxes along each side of the compared squares, for any aspect of the picture. */
+export const SQUARE = 16;
+
+/** Least correlation of a match, and by how much it must exceed that of the other direction or explanation. */
+const ALIKE = 0.5;
+const CLEARLY_TURNED = 0.15;
+const CLEARLY_A_PART = 0.02;
+
+/** ffmpeg's names of both directions, and the source position of the sample in row y and column x. */
+const WAYS = {
+  clock: (x: number, y: number) => (SQUARE - 1 - x) * SQUARE + y,
+  cclock: (x: number, y: number) => x * SQUARE + SQUARE - 1 - y,
+} as const;
+
+/** The rotation that turns the distorted video upright; `undefined` if the pictures do not decide. */
+export function turnOf(
+  reference: SideMeasurements | undefined,
+  distorted: SideMeasurements | undefined,
+): keyof typeof WAYS | undefined {
+  const upright = reference?.squares ?? [];
+  const pairs = (distorted?.squares ?? []).flatMap((square, i) => {
+    const other = upright[i];
+    return other ? [[other, square] as const] : [];
+  });
+  if (pairs.length === 0) return undefined;
+  const likeness = (way: keyof typeof WAYS) =>
+    pairs.reduce((sum, [a, b]) => sum + correlation(a, turned(b, WAYS[way])), 0) / pairs.length;
+  const [clock, cclock] = [likeness('clock'), likeness('cclock')];
+  if (!(Math.max(clock, cclock) >= ALIKE && Math.abs(clock - cclock) >= CLEARLY_TURNED)) return undefined;
+  return clock > cclock ? 'clock' : 'cclock';
+}
+
+function turned(square: Float32Array, from: (x: number, y: number) => number): Float32Array {
+  return square.map((_, at) => square[from(at % SQUARE, Math.floor(at / SQUARE))] ?? Number.NaN);
+}
+
+/** -1..1; 0 if one of the two has no contrast. */
+export function correlation(a: Float32Array, b: Float32Array): number {
+  const mean = (values: Float32Array) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const [ma, mb] = [mean(a), mean(b)];
+  let [both, aa, bb] = [0, 0, 0];
+  for (const [i, value] of a.entries()) {
+    const [da, db] = [value - ma, (b[i] ?? Number.NaN) - mb];
+    both += da * db;
+    aa += da * da;
+    bb += db * db;
+  }
+  return aa > 0 && bb > 0 ? both / Math.sqrt(aa * bb) : 0;
+}
+
+/**
+ * Whether the picture between the bars is a part of the other video's picture, at the same place. False where it is all of
+ * that picture, made smaller, and where the pictures do not decide.
+ * @param bars widths of the bars, as shares of the picture's sides
+ */
+export function hidesPart(
+  barred: SideMeasurements | undefined,
+  whole: SideMeasurements | undefined,
+  { left, top, right, bottom }: Borders,
+): boolean {
+  const inside = Array.from({ length: SQUARE * SQUARE }, (_, at) => at).filter((at) => {
+    const [x, y] = [at % SQUARE, Math.floor(at / SQUARE)];
+    return (
+      x >= left * SQUARE &&
+      x + 1 <= (1 - right) * SQUARE &&
+      y >= top * SQUARE &&
+      y + 1 <= (1 - bottom) * SQUARE
+    );
+  });
+  const between = (position: number, before: number, after: number) =>
+    Math.floor((((position + 0.5) / SQUARE - before) / (1 - before - after)) * SQUARE);
+  const copied = (at: number) =>
+    between(Math.floor(at / SQUARE), top, bottom) * SQUARE + between(at % SQUARE, left, right);
+  const pairs = (barred?.squares ?? []).flatMap((square, i) => {
+    const other = whole?.squares?.[i];
+    return other ? [[square, other] as const] : [];
+  });
+  if (pairs.length === 0 || inside.length === 0) return false;
+  const likeness = (from: (at: number) => number) =>
+    pairs.reduce(
+      (sum, [square, other]) =>
+        sum +
+        correlation(
+          Float32Array.from(inside, (at) => square[at] ?? Number.NaN),
+          Float32Array.from(inside, (at) => other[from(at)] ?? Number.NaN),
+        ),
+      0,
+    ) / pairs.length;
+  const [part, copy] = [likeness((at) => at), likeness(copied)];
+  return part >= ALIKE && part - copy >= CLEARLY_A_PART;
+}
