@@ -4,10 +4,11 @@
  */
 import { printable } from '../core/printable.js';
 import { doubtLines } from './doubt-lines.js';
-import { askedOf, baseName, comparedText } from './facts.js';
+import { baseName, comparedText } from './facts.js';
 import { remarks } from './findings.js';
 import { flawsOf } from './flaws.js';
 import { pooledMetric } from './pool.js';
+import { askedOf } from './quality-metrics.js';
 import { cell, metricsShown, modelScores, type SummaryOptions, tinyScores, viewOf } from './summary.js';
 import { clock, cut } from './terminal.js';
 import type { Report } from './types.js';

@@ -185,18 +185,3 @@ export function offsetStateText({ offsetState }: Pick<FramePairing, 'offsetState
   if (offsetState === 'ambiguous') return 'ambiguous, a guess';
   return offsetState === 'none' ? 'not found, a guess' : 'found';
 }
-
-/** Inner features of VMAF's models: what a score is made of, not a measure of quality by itself. */
-const INNER =
-  /^(?:VMAF_)?(?:integer_|float_)?(?:feature_)?(?:vif|adm|aim|motion|speed|moment|ansnr|anpsnr)(?:[_\d]|$)/;
-
-/** Of metrics those that say something of quality by themselves; not the spread of a bootstrap collection. */
-export function askedOf(
-  metrics: readonly string[],
-  facts: readonly Pick<Partial<Report>, 'models'>[],
-): string[] {
-  const spreads = facts.flatMap(
-    ({ models }) => models?.filter(({ collection }) => collection).map(({ name }) => `${name}_`) ?? [],
-  );
-  return metrics.filter((name) => !INNER.test(name) && !spreads.some((start) => name.startsWith(start)));
-}

@@ -5,7 +5,6 @@
 import { counted, printable } from '../core/printable.js';
 import { doubtLines } from './doubt-lines.js';
 import {
-  askedOf,
   baseName,
   beginApart,
   bitrateOf,
@@ -19,6 +18,7 @@ import {
 import { remarkLines, remarks } from './findings.js';
 import { type Precision, textNumber } from './format.js';
 import { pooledMetric } from './pool.js';
+import { askedOf } from './quality-metrics.js';
 import { aligned, columns, cut, grid, type Paint, paint, wrap } from './terminal.js';
 import { TRUST_SIGNS, TRUST_WORDS, type Trust, trustOf } from './trust.js';
 import type { FailedEncode, Report, ReportInput } from './types.js';

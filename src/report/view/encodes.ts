@@ -4,7 +4,6 @@
  */
 import type { SideFacts } from '../../media/preflight/types.js';
 import {
-  askedOf,
   averageBitrate,
   axisOrigin,
   baseName,
@@ -15,6 +14,7 @@ import {
   rangeOf,
 } from '../facts.js';
 import { pooledMetric } from '../pool.js';
+import { askedOf } from '../quality-metrics.js';
 import { PERCENTILE_KEYS } from '../schema.js';
 import type { Report } from '../types.js';
 import { type Ranking, ranking } from '../worst.js';
