@@ -70,7 +70,7 @@ function worsening(): Pair {
       at < FRAME_HEAD ? byte : Math.max(0, Math.min(255, Math.round(byte + amplitude * (2 * next() - 1)))),
     );
   const side = (name: string, growth: number) => {
-    const frames = Array.from({ length: 150 }, (_, i) => frame(i, growth * (1 + i / 12)));
+    const frames = Array.from({ length: 300 }, (_, i) => frame(i, growth * (1 + i / 24)));
     return write(`worsening-${name}.y4m`, Buffer.concat([Buffer.from(y4mHeader(format)), ...frames]));
   };
   return { reference: side('reference', 0), distorted: side('distorted', 1) };
@@ -597,8 +597,10 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
 
   it('gives the focus to the moment nearest in time when the one that opened it is no longer among the worst', async () => {
     const { reference, distorted } = worsening();
-    // Slowly, for there to be time to look at what is worst so far.
-    const page = await site.open({ hash: 'feature=cambi&threads=1' });
+    // Slow metrics on one thread, for there to be time to look at what is worst so far.
+    const page = await site.open({
+      hash: 'feature=cambi&feature=psnr_hvs&feature=ciede&feature=float_ssim&threads=1',
+    });
     await choose(page, reference, distorted);
     await page.evaluate(() => {
       const observer = new MutationObserver(() => {

@@ -25,7 +25,7 @@ export function browserTiny(
       async locate(path) {
         const url = new URL(path, base());
         const at = url.pathname.lastIndexOf('/') + 1;
-        return { folder: folderAt(new URL('./tiny', url)), file: url.pathname.slice(at) + url.search };
+        return { folder: folderAt(new URL('./', url)), file: url.pathname.slice(at) + url.search };
       },
     },
     runtimes: browserTinyRuntimes(onnxruntime),

@@ -361,7 +361,7 @@ describe('options that cannot be used', () => {
     [{ features: 'psnr' }, 'features is "psnr", but it must be an array of strings.'],
     [null, 'options is null, but it must be an object.'],
     ['threads', 'options is "threads", but it must be an object.'],
-    [{ theads: 2 }, 'There is no option "theads"; there are models, features, '],
+    [{ theads: 2 }, 'There is no option "theads"; there are models, alsoModels, features, '],
     [{ names: {} }, 'There is no option "names"; there are models, '],
     [{ noPrediction: 'yes' }, 'noPrediction is "yes", but it must be true or false.'],
     [{ models: '' }, 'models is "", but it must be an array of strings.'],

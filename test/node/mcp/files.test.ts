@@ -269,6 +269,7 @@ const NO_FILE = [
   'input_name',
   'pix_fmt',
   'pixel_format',
+  'precision',
   'resolutions',
   'scale_to',
   'target',
