@@ -2,22 +2,16 @@
  * @module cli/native-options
  * The options that say what measures: backend, program and processors. Pure.
  */
+import { GPU_BACKENDS, OWN_GPU_BACKENDS } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
 import type { BackendChoice, ScoreOptions } from '../index.js';
 import { type Draft, grouped, type OptionUse } from './options.js';
 import { choiceValue, maskValue, unsignedValue } from './values.js';
 
 const BACKENDS: readonly BackendChoice[] = [
-  'auto',
-  'cpu',
-  'wasm',
-  'native-cpu',
-  'cuda',
-  'sycl',
-  'hip',
-  'metal',
-  'webgpu',
-  'hybrid',
+  ...(['auto', 'cpu', 'wasm', 'native-cpu'] as const),
+  ...GPU_BACKENDS,
+  ...OWN_GPU_BACKENDS,
 ];
 
 const RUNNING = 'Running';

@@ -139,8 +139,9 @@ export function allocateFrame(format: VideoFormat): FramePlanes {
 /** Samples of a plane: one byte each at 8 bit, 16-bit words above. */
 export type Samples = Uint8Array | Uint16Array;
 
-/** A plane's bytes as samples. */
+/** A plane's bytes as samples: a view, but for 16-bit words at an odd offset a copy. */
 export function samplesOf(plane: Uint8Array, bitDepth: number): Samples {
   if (bitDepth <= 8) return plane;
-  return new Uint16Array(plane.buffer, plane.byteOffset, plane.byteLength >> 1);
+  if (plane.byteOffset % 2 === 0) return new Uint16Array(plane.buffer, plane.byteOffset, plane.length >> 1);
+  return new Uint16Array(plane.slice().buffer);
 }

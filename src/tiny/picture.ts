@@ -4,7 +4,7 @@
  */
 
 import { usageError } from '../core/errors.js';
-import type { FramePlanes, VideoFormat } from '../core/frame.js';
+import { type FramePlanes, samplesOf, type VideoFormat } from '../core/frame.js';
 import { LUMA_WEIGHTS } from '../core/luma-weights.js';
 import { quoted } from '../core/printable.js';
 import type { PictureSize } from '../core/size.js';
@@ -196,10 +196,3 @@ const RGB: readonly (readonly [number, number])[] = [
   [(-CHROMA_GAIN * (1 - KB) * KB) / KG, (-CHROMA_GAIN * (1 - KR) * KR) / KG],
   [CHROMA_GAIN * (1 - KB), 0],
 ];
-
-/** A plane as samples; copies 16-bit samples at an odd address. */
-function samplesOf(plane: Uint8Array, bitDepth: number): Uint8Array | Uint16Array {
-  if (bitDepth === 8) return plane;
-  if (plane.byteOffset % 2 === 0) return new Uint16Array(plane.buffer, plane.byteOffset, plane.length >> 1);
-  return new Uint16Array(plane.slice().buffer);
-}

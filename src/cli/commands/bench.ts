@@ -3,6 +3,7 @@
  * `anyvmaf bench`: times every backend that works here on generated videos, and compares their numbers.
  */
 import type { BenchBackend, BenchOptions } from '../../bench/types.js';
+import { GPU_BACKENDS, OWN_GPU_BACKENDS } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { Command } from '../command.js';
@@ -15,16 +16,7 @@ import type { Terminal } from '../terminal.js';
 const NAME = 'anyvmaf bench';
 const GROUP = 'Options';
 
-const BACKENDS = [
-  'cpu',
-  'native-cpu',
-  'cuda',
-  'sycl',
-  'hip',
-  'metal',
-  'webgpu',
-  'hybrid',
-] as const satisfies readonly BenchBackend[];
+const BACKENDS: readonly BenchBackend[] = ['cpu', 'native-cpu', ...GPU_BACKENDS, ...OWN_GPU_BACKENDS];
 
 const BENCH_OPTIONS = grouped(GROUP, [
   { name: 'full', help: 'all 200 frames of the 3840x2160 pair; takes minutes, and 5 GB of temporary files' },

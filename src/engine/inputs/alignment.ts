@@ -20,7 +20,7 @@ export interface AlignmentOptions {
   readonly skipDistorted: number;
   /** The offset to keep if the result is unclear. */
   readonly assumed: number;
-  /** Offsets to try to either side. Default: that of media/align/index, and more while the result is unclear. */
+  /** Offsets to try to either side. Default: that of media/align, and more while the result is unclear. */
   readonly window?: number;
   /** Inspection of the reference, shared with other runs. */
   readonly shared?: SharedInspection;

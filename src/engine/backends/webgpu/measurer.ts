@@ -172,17 +172,16 @@ export class GpuMeasurer implements Measurer {
 
   #submit(index: number, due: ReturnType<typeof callsOf>, transfer: Transfer): void {
     const encoder = this.#gpu.device.createCommandEncoder();
-    const work = () => {
-      const pass = encoder.beginComputePass();
-      const dispatch = pass.dispatchWorkgroups.bind(pass);
-      pass.dispatchWorkgroups = (...groups) => {
-        this.dispatches++;
-        dispatch(...groups);
-      };
-      for (const [i] of due) this.#bound[i]?.encodes[index % this.#places]?.(pass);
-      pass.end();
+    transfer.copy(encoder);
+    const pass = encoder.beginComputePass();
+    const dispatch = pass.dispatchWorkgroups.bind(pass);
+    pass.dispatchWorkgroups = (...groups) => {
+      this.dispatches++;
+      dispatch(...groups);
     };
-    transfer.submit(encoder, work, this.#results);
+    for (const [i] of due) this.#bound[i]?.encodes[index % this.#places]?.(pass);
+    pass.end();
+    transfer.submit(encoder, this.#results);
   }
 
   /** Waits for the results of a pair, and writes them to its record. */

@@ -48,12 +48,15 @@ export class Transfer {
     this.#used += from.length;
   }
 
-  /** Encodes the copies to the GPU, the work itself, and the copy of its results; submits all of it. */
-  submit(encoder: GPUCommandEncoder, work: () => void, results: GPUBuffer): void {
+  /** Encodes the copies to the GPU. */
+  copy(encoder: GPUCommandEncoder): void {
     if (this.#used > 0) this.#staging.unmap();
     for (const { offset, to } of this.#copies)
       encoder.copyBufferToBuffer(this.#staging, offset, to, 0, to.size);
-    work();
+  }
+
+  /** Encodes the copy of the results, and submits all that was encoded. */
+  submit(encoder: GPUCommandEncoder, results: GPUBuffer): void {
     encoder.copyBufferToBuffer(results, 0, this.#readback, 0, this.#readback.size);
     this.#queue.submit([encoder.finish()]);
   }
