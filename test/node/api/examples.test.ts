@@ -12,7 +12,6 @@ import { built } from '../../support/built.js';
 import { run as runProgram } from '../../support/cli.js';
 import { file, SMALL, scratchFolder, y4mPair } from '../../support/clips.js';
 import { ffmpeg, hasFfmpeg } from '../../support/encode.js';
-import { tier } from '../../support/tier.js';
 
 const examples = new URL('../../../docs/examples/', import.meta.url);
 const names = readdirSync(examples)
@@ -242,7 +241,8 @@ describe('after a run the process holds nothing and ends by itself', () => {
 });
 
 describe('memory', () => {
-  const FRAMES = tier(3000, 6000);
+  // With half as many, one array that doubles near the end reads as 100 bytes a frame more.
+  const FRAMES = 6000;
 
   it.each([0, 2])('does not grow with the number of frames, %i threads', (threads) => {
     const result = run(
