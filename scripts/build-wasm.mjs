@@ -1,13 +1,15 @@
 /**
  * @module scripts/build-wasm
- * Builds wasm/anyvmaf.wasm from wasm/src with the toolchain pinned in emsdk.lock; the same sources give the same bytes.
+ * Builds wasm/anyvmaf.wasm from wasm/src, and wasm/perceptual.wasm from wasm/perceptual, with the toolchain pinned in
+ * emsdk.lock; the same sources give the same bytes.
  *
- *   node scripts/build-wasm.mjs [--out FILE | --guards FILE] [--check | --sources]
+ *   node scripts/build-wasm.mjs [--module NAME] [--out FILE | --guards FILE | --check | --sources]
  *
- * --out FILE     writes to FILE instead of wasm/anyvmaf.wasm
- * --guards FILE  writes a module for tests, with guard zones around its memory areas (wasm/src/memory.h)
- * --check        builds into a temporary folder and compares with the committed file
- * --sources      compares digests only: fails if sources or module changed since the last build; needs no toolchain
+ * --module NAME  anyvmaf or perceptual; both without it
+ * --out FILE     writes one module to FILE instead
+ * --guards FILE  writes one module for tests, with guard zones around its memory areas (wasm/src/memory.h)
+ * --check        builds into a temporary folder and compares with the committed files
+ * --sources      compares digests only: fails if sources or modules changed since the last build; needs no toolchain
  *
  * Exit codes: 0 done, 1 failed or different bytes, 2 the pinned toolchain is not installed.
  */
@@ -21,13 +23,46 @@ import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
-const COMMITTED = join(ROOT, 'wasm/anyvmaf.wasm');
-/** Digests of the committed module and of what it was built from. */
-const DIGESTS = join(ROOT, 'wasm/anyvmaf.wasm.json');
 
-/** Budget of the module, bytes. */
-const MAX_BYTES = 300_000;
-const MAX_GZIP_BYTES = 110_000;
+/** Functions of anyvmaf.h that every module has. */
+const CONTEXT_EXPORTS = ['abi_version', 'alloc', 'free', 'plane_bytes', 'open', 'close'].map(
+  (name) => `_anyvmaf_${name}`,
+);
+
+/** Exports of the core for tests: the functions of the table (wasm/src/dsp.h), a stage of SpEED, and powers. */
+const TABLE_EXPORTS = [
+  '_anyvmaf_dsp',
+  '_vif_build_tables',
+  '_vif_scratch_bytes',
+  '_adm_scratch_bytes',
+  '_motion_scratch_bytes',
+  '_cambi_build_sight',
+  '_cambi_counts_bytes',
+  '_hvs_build_tables',
+  '_ciede_build_tables',
+  '_speed_eigenvalues',
+  '_power_fused',
+];
+
+/** The modules: where their sources are, what they export beside their header's functions, and their budgets in bytes. */
+const MODULES = [
+  {
+    name: 'anyvmaf',
+    headers: ['wasm/include/anyvmaf.h'],
+    folders: ['wasm/src'],
+    files: [],
+    exports: TABLE_EXPORTS,
+    budget: { bytes: 300_000, gzip: 110_000 },
+  },
+  {
+    name: 'perceptual',
+    headers: ['wasm/include/anyvmaf.h', 'wasm/include/perceptual.h'],
+    folders: ['wasm/perceptual'],
+    files: ['wasm/src/memory.c', 'wasm/src/memory.h'],
+    exports: CONTEXT_EXPORTS,
+    budget: { bytes: 250_000, gzip: 100_000 },
+  },
+];
 
 const FLAGS = [
   '-std=c11',
@@ -73,43 +108,37 @@ function checkToolchain() {
   }
 }
 
-/** Names of the functions that the public header declares, which are the module's exports. */
-function exportedFunctions() {
-  const header = readFileSync(join(ROOT, 'wasm/include/anyvmaf.h'), 'utf8').replace(/\/\*[\s\S]*?\*\//g, '');
+/** Names of the functions that the module's public header declares, which it exports. */
+function exportedFunctions({ name }) {
+  const header = readFileSync(join(ROOT, `wasm/include/${name}.h`), 'utf8').replace(/\/\*[\s\S]*?\*\//g, '');
   return [...header.matchAll(/\b(anyvmaf_\w+)\s*\(/g)].map((match) => `_${match[1]}`);
 }
 
-/** Exports for test/wasm: the functions of the table (wasm/src/dsp.h), a stage of SpEED, and powers. */
-const TABLE_EXPORTS = [
-  '_anyvmaf_dsp',
-  '_vif_build_tables',
-  '_vif_scratch_bytes',
-  '_adm_scratch_bytes',
-  '_motion_scratch_bytes',
-  '_cambi_build_sight',
-  '_cambi_counts_bytes',
-  '_hvs_build_tables',
-  '_ciede_build_tables',
-  '_speed_eigenvalues',
-  '_power_fused',
-];
+/** The C files and own headers of a module, sorted. */
+function sourcesOf({ folders, files }) {
+  const found = folders.flatMap((folder) =>
+    readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`),
+  );
+  return [...found, ...files].sort();
+}
+
+const committed = ({ name }) => join(ROOT, `wasm/${name}.wasm`);
+/** Where the digests of a committed module and of what it was built from are. */
+const digestsFile = (module) => `${committed(module)}.json`;
 
 /** Additional exports of a module with guard zones. */
 const GUARDS = { flags: ['-DANYVMAF_GUARDS'], exports: ['_anyvmaf_guards_broken'] };
 
 /** Compiles and links into `out`. */
-function build(out, { flags, exports } = { flags: [], exports: [] }) {
-  const sources = readdirSync(join(ROOT, 'wasm/src'))
-    .filter((name) => name.endsWith('.c'))
-    .sort()
-    .map((name) => `wasm/src/${name}`);
+function build(module, out, { flags, exports } = { flags: [], exports: [] }) {
+  const sources = sourcesOf(module).filter((name) => name.endsWith('.c'));
   const scratch = mkdtempSync(join(tmpdir(), 'anyvmaf-wasm-'));
   try {
-    const linked = join(scratch, 'anyvmaf.wasm');
+    const linked = join(scratch, `${module.name}.wasm`);
     const args = [
       ...FLAGS,
       ...flags,
-      `-sEXPORTED_FUNCTIONS=${[...exportedFunctions(), ...TABLE_EXPORTS, ...exports].join(',')}`,
+      `-sEXPORTED_FUNCTIONS=${[...exportedFunctions(module), ...module.exports, ...exports].join(',')}`,
       ...sources,
       '-o',
       linked,
@@ -126,56 +155,59 @@ function build(out, { flags, exports } = { flags: [], exports: [] }) {
   }
 }
 
-/** Prints the sizes; returns whether they are within the budget. */
-function reportSize(file) {
+/**
+ * Prints the sizes.
+ * @throws if they are over the budget
+ */
+function reportSize({ name, budget }, file) {
   const bytes = readFileSync(file);
   const zipped = gzipSync(bytes, { level: 9 }).length;
-  console.log(`${bytes.length} bytes (limit ${MAX_BYTES}), gzip ${zipped} bytes (limit ${MAX_GZIP_BYTES})`);
-  if (bytes.length > MAX_BYTES || zipped > MAX_GZIP_BYTES) {
-    throw new Error('The module is over its size budget; look for unrolled or duplicated functions.');
+  console.log(
+    `${name}: ${bytes.length} bytes (limit ${budget.bytes}), gzip ${zipped} bytes (limit ${budget.gzip})`,
+  );
+  if (bytes.length > budget.bytes || zipped > budget.gzip) {
+    throw new Error(`The module ${name} is over its size budget; look for unrolled or duplicated functions.`);
   }
 }
 
-/** The text of DIGESTS for the files as they are. */
-function digests() {
+/** The text of a module's file of digests, for the files as they are. */
+function digests(module) {
   const sha256 = (...contents) => {
     const hash = createHash('sha256');
     for (const content of contents) hash.update(content);
     return hash.digest('hex');
   };
-  const sources = ['wasm/src', 'wasm/include']
-    .flatMap((folder) => readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`))
-    .sort()
-    .concat('emsdk.lock');
+  const sources = [...module.headers, ...sourcesOf(module), 'emsdk.lock'];
   const inputs = sources.flatMap((name) => [name, readFileSync(join(ROOT, name))]);
   return `${JSON.stringify(
     {
-      sources: sha256(JSON.stringify([FLAGS, TABLE_EXPORTS]), ...inputs),
-      module: sha256(readFileSync(COMMITTED)),
+      sources: sha256(JSON.stringify([FLAGS, module.exports]), ...inputs),
+      module: sha256(readFileSync(committed(module))),
     },
     null,
     2,
   )}\n`;
 }
 
-function checkSources() {
-  if (!existsSync(DIGESTS) || readFileSync(DIGESTS, 'utf8') !== digests()) {
-    throw new Error('wasm/anyvmaf.wasm was not built from these sources; run `npm run build:wasm`.');
+function checkSources(module) {
+  const file = digestsFile(module);
+  if (!existsSync(file) || readFileSync(file, 'utf8') !== digests(module)) {
+    throw new Error(`wasm/${module.name}.wasm was not built from these sources; run \`npm run build:wasm\`.`);
   }
 }
 
-function check() {
+function check(module) {
   const scratch = mkdtempSync(join(tmpdir(), 'anyvmaf-check-'));
   try {
-    const rebuilt = join(scratch, 'anyvmaf.wasm');
-    build(rebuilt);
-    if (!existsSync(COMMITTED) || !readFileSync(COMMITTED).equals(readFileSync(rebuilt))) {
+    const rebuilt = join(scratch, 'rebuilt.wasm');
+    build(module, rebuilt);
+    if (!existsSync(committed(module)) || !readFileSync(committed(module)).equals(readFileSync(rebuilt))) {
       throw new Error(
-        'wasm/anyvmaf.wasm is not what its sources give; run `npm run build:wasm` and commit it.',
+        `wasm/${module.name}.wasm is not what its sources give; run \`npm run build:wasm\` and commit it.`,
       );
     }
-    console.log('wasm/anyvmaf.wasm is what its sources give.');
-    reportSize(rebuilt);
+    console.log(`wasm/${module.name}.wasm is what its sources give.`);
+    reportSize(module, rebuilt);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
@@ -183,6 +215,7 @@ function check() {
 
 const { values } = parseArgs({
   options: {
+    module: { type: 'string' },
     out: { type: 'string' },
     guards: { type: 'string' },
     check: { type: 'boolean' },
@@ -191,17 +224,26 @@ const { values } = parseArgs({
 });
 try {
   if (!values.sources) checkToolchain();
-  if (values.sources) {
-    checkSources();
-  } else if (values.check) {
-    check();
-  } else if (values.guards !== undefined) {
-    build(resolve(values.guards), GUARDS);
-  } else {
-    const out = values.out === undefined ? COMMITTED : resolve(values.out);
-    build(out);
-    reportSize(out);
-    if (out === COMMITTED) writeFileSync(DIGESTS, digests());
+  const modules = MODULES.filter(({ name }) => name === (values.module ?? name));
+  const elsewhere = values.out ?? values.guards;
+  if (modules.length !== 1 && (elsewhere !== undefined || modules.length === 0)) {
+    throw new Error(
+      `--module is one of ${MODULES.map(({ name }) => name).join(', ')}; a file takes one module.`,
+    );
+  }
+  for (const module of modules) {
+    if (values.sources) {
+      checkSources(module);
+    } else if (values.check) {
+      check(module);
+    } else if (elsewhere !== undefined) {
+      build(module, resolve(elsewhere), values.guards === undefined ? undefined : GUARDS);
+      if (values.guards === undefined) reportSize(module, resolve(elsewhere));
+    } else {
+      build(module, committed(module));
+      reportSize(module, committed(module));
+      writeFileSync(digestsFile(module), digests(module));
+    }
   }
 } catch (error) {
   console.error(error.message);

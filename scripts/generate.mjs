@@ -6,7 +6,7 @@
  *
  * --check  writes nothing; fails and names what is stale. Uses the build that is there.
  *
- * The WebAssembly module is built only if its sources changed, because that needs the toolchain of emsdk.lock.
+ * The WebAssembly modules are built only if their sources changed, because that needs the toolchain of emsdk.lock.
  */
 import { spawnSync } from 'node:child_process';
 import { ROOT } from './lib/project.mjs';
@@ -19,7 +19,7 @@ const run = (script, ...args) =>
 
 const option = check ? ['--check'] : [];
 const steps = {
-  'wasm/anyvmaf.wasm': () => run('build-wasm', '--sources') || (!check && run('build-wasm')),
+  'wasm/*.wasm': () => run('build-wasm', '--sources') || (!check && run('build-wasm')),
   'model/': () => run('extract-models', ...option),
   'docs/metrics.md': () => run('generate-metrics-docs', ...option),
   'docs/mcp-tools.md, test/fixtures/mcp-tools.json': () => run('generate-mcp-docs', ...option),

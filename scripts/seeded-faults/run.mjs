@@ -96,8 +96,7 @@ for (const [i, fault] of FAULTS.entries()) {
   const caught = caughtBy(fault);
   restore();
   process.removeListener('exit', restore);
-  if (fault.file.startsWith('wasm/'))
-    run('git', 'checkout', '--', 'wasm/anyvmaf.wasm', 'wasm/anyvmaf.wasm.json');
+  if (fault.file.startsWith('wasm/')) run('git', 'checkout', '--', 'wasm/*.wasm', 'wasm/*.wasm.json');
   results.push({ number: i + 1, what: fault.what, file: fault.file, caught: caught ?? null });
   console.log(
     `${String(i + 1).padStart(2)}  ${caught ? 'caught' : 'MISSED'}  ${fault.what} (${caught ?? fault.file})`,

@@ -31,6 +31,8 @@ export interface CoreCall {
   readonly metric: string;
   /** The core's function, without `anyvmaf_`. */
   readonly run: string;
+  /** Set if it is a function of perceptual.wasm. */
+  readonly module?: 'perceptual';
   readonly args: readonly CallArgument[];
   /** Bytes of its parameters, if it has some: structs or doubles as the function takes them. */
   readonly parameters?: Uint8Array;

@@ -4,8 +4,8 @@
  */
 
 import type { Compat } from '../core/choices.js';
+import type { ScoredFormat } from '../core/colour.js';
 import { AnyvmafError } from '../core/errors.js';
-import type { VideoFormat } from '../core/frame.js';
 import type { CallArgument, CoreCall, HeatmapFile } from '../core/kernel.js';
 import { quoted } from '../core/printable.js';
 import type { ExtractorSpec, OptionValue } from './spec.js';
@@ -69,11 +69,11 @@ export interface Metric {
    * What to measure for an instance; `null` when its features need no measurement.
    * @throws {AnyvmafError} `feature` when the extractor cannot work on the format or with its options
    */
-  measure(instance: ExtractorInstance, format: VideoFormat, compat: Compat): Variant | null;
+  measure(instance: ExtractorInstance, format: ScoredFormat, compat: Compat): Variant | null;
   /** The calls that measure variants, with the same number of fields for each of them, in their order. */
-  calls(variants: readonly Variant[], format: VideoFormat): readonly KernelCall[];
+  calls(variants: readonly Variant[], format: ScoredFormat): readonly KernelCall[];
   /** The last step of an instance, from what {@link measure} asked for. */
-  finish(instance: ExtractorInstance, format: VideoFormat, compat: Compat): Finisher;
+  finish(instance: ExtractorInstance, format: ScoredFormat, compat: Compat): Finisher;
   /** What a user should know of an instance, a full sentence. */
   warning?(instance: ExtractorInstance): string | undefined;
 }
@@ -129,7 +129,7 @@ export function inGroups<T>(list: readonly T[], most: number): T[][] {
 export function coreCalls(
   { spec, calls }: Metric,
   variants: readonly Variant[],
-  format: VideoFormat,
+  format: ScoredFormat,
 ): readonly CoreCall[] {
   // What looks back, or sums up the whole sequence, skips no frame.
   const everyFrame = spec.temporal || spec.previousReference;

@@ -1,8 +1,6 @@
 /* context.c - opens and closes contexts; memory; metrics without a driver of their own. */
 #include "context.h"
 
-#include <string.h>
-
 #include "adm.h"
 #include "cambi.h"
 #include "ciede.h"
@@ -80,33 +78,17 @@ void anyvmaf_close(AnyvmafContext *context)
     core_free(context->vif_planes);
     adm_close(context->adm);
     core_free(context->motion_scratch);
-    core_free(context->scratch);
+    core_free(context->scratch.memory);
     for (uint32_t slot = 0; slot < SLOTS; slot++)
-        core_free(context->slots[slot]);
+        core_free(context->slots[slot].memory);
     core_free(context);
 }
 
-void *core_scratch(AnyvmafContext *context, size_t bytes)
-{
-    if (context->scratch_bytes < bytes) {
-        core_free(context->scratch);
-        context->scratch = core_alloc(bytes);
-        context->scratch_bytes = context->scratch ? bytes : 0;
-    }
-    guards_forget(context->scratch, context->scratch_bytes);
-    return context->scratch;
-}
+void *core_scratch(AnyvmafContext *context, size_t bytes) { return block_reserve(&context->scratch, bytes); }
 
 void *core_slot(AnyvmafContext *context, CoreSlot slot, size_t bytes)
 {
-    if (context->slot_bytes[slot] != bytes) {
-        core_free(context->slots[slot]);
-        context->slots[slot] = core_alloc(bytes);
-        context->slot_bytes[slot] = context->slots[slot] ? bytes : 0;
-        if (context->slots[slot])
-            memset(context->slots[slot], 0, bytes);
-    }
-    return context->slots[slot];
+    return block_keep(&context->slots[slot], bytes);
 }
 
 static int32_t motion(AnyvmafContext *context, const void *earlier, const void *current, double *out, int legacy)

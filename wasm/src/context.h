@@ -28,10 +28,8 @@ struct AnyvmafContext {
     void *motion_scratch;
 
     /* For the other metrics: one shared scratch memory, since one runs at a time, and a slot each. */
-    void *scratch;
-    size_t scratch_bytes;
-    void *slots[SLOTS];
-    size_t slot_bytes[SLOTS];
+    CoreBlock scratch;
+    CoreBlock slots[SLOTS];
 };
 
 /*

@@ -2,6 +2,7 @@
 #include "memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #ifndef ANYVMAF_GUARDS
 
@@ -11,7 +12,6 @@ void core_free(void *memory) { free(memory); }
 #else
 
 #include <stdio.h>
-#include <string.h>
 
 /* Neither a small number nor a likely sum of a picture. */
 enum { FILL = 0xa5, MOST_ZONES = 1 << 14, MOST_BLOCKS = 256 };
@@ -118,3 +118,26 @@ const char *anyvmaf_guards_broken(void)
 }
 
 #endif
+
+void *block_reserve(CoreBlock *block, size_t bytes)
+{
+    if (block->bytes < bytes) {
+        core_free(block->memory);
+        block->memory = core_alloc(bytes);
+        block->bytes = block->memory ? bytes : 0;
+    }
+    guards_forget(block->memory, block->bytes);
+    return block->memory;
+}
+
+void *block_keep(CoreBlock *block, size_t bytes)
+{
+    if (block->bytes != bytes) {
+        core_free(block->memory);
+        block->memory = core_alloc(bytes);
+        block->bytes = block->memory ? bytes : 0;
+        if (block->memory)
+            memset(block->memory, 0, bytes);
+    }
+    return block->memory;
+}

@@ -22,6 +22,17 @@ void core_free(void *memory);
 /* Bytes of a block that an area takes. */
 static inline size_t area_bytes(size_t bytes) { return ((bytes + 15) & ~(size_t)15) + CORE_GUARD; }
 
+/* A block that its owner keeps between calls. */
+typedef struct CoreBlock {
+    void *memory;
+    size_t bytes;
+} CoreBlock;
+
+/* At least `bytes` for one call, contents undefined; NULL if memory is short. */
+void *block_reserve(CoreBlock *block, size_t bytes);
+/* Exactly `bytes`, zeroed when first asked for or when the size changes; NULL if memory is short. */
+void *block_keep(CoreBlock *block, size_t bytes);
+
 #ifdef ANYVMAF_GUARDS
 
 #define CORE_TEXT_OF(x) #x
