@@ -20,6 +20,13 @@ const OUT_OF_RANGE = -22;
 const PARAMETER_BYTES = 8192;
 const RESULT_BYTES = 8192;
 
+/** The compiled modules of a run. */
+export interface CoreModules {
+  readonly core: WasmModule;
+  /** `perceptual.wasm`, if a metric of colour is measured. */
+  readonly perceptual?: WasmModule;
+}
+
 /** A plane in the core's memory. */
 export interface CorePlane {
   readonly address: number;

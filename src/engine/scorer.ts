@@ -12,6 +12,8 @@ import { checkPair } from '../media/pair.js';
 import type { VideoInfo } from '../media/types.js';
 import { buildReport } from '../report/build.js';
 import type { FrameMetrics, Report, ReportInput } from '../report/types.js';
+import { coreMeasurers } from './backends/core/extractor.js';
+import { loadModules } from './backends/core/modules.js';
 import type { ExtractionPlan } from './backends/types.js';
 import {
   type CheckedOptions,
@@ -48,10 +50,10 @@ export async function openScorer(
   const checked = checkOptions(options, SCORER_OPTIONS);
   const problem = formatProblem(format);
   if (problem) throw usageError(`Frames of this format cannot be scored: ${problem}.`);
-  const [requested, module] = await Promise.all([
+  const [requested, modules] = await loadModules(
+    platform,
     loadRequested(checked, platform, () => format),
-    platform.loadCore(),
-  ]);
+  );
   const plan = planRun(requested, format, checked.compat);
   const keep = framesToKeep(checked.keep, undefined);
   const { extraction } = plan.features;
@@ -62,7 +64,7 @@ export async function openScorer(
   const warnings = [...checkPair(...inputs), ...plan.warnings];
   const tiny = plan.tiny && { ...(await import('./results/tiny.js')), plan: plan.tiny };
   const setup: WorkerSetup = {
-    module,
+    modules,
     plan: extraction,
     implementation: checked.implementation,
     subsample: checked.subsample,
@@ -107,7 +109,8 @@ async function prepareQueue(
     (await (
       await import('./results/tiny.js')
     ).PictureScorers.open(setup.pictures, runtimes, setup.plan.format));
-  return (sink) => new LocalQueue(setup, sink, pictures);
+  const core = await coreMeasurers(setup.modules, setup.implementation);
+  return (sink) => new LocalQueue(core.open(setup.plan), setup, sink, pictures);
 }
 
 function videoInfo(name: string, { width, height, bitDepth, chroma }: VideoFormat): VideoInfo {

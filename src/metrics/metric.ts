@@ -137,6 +137,7 @@ export function coreCalls(
     ...{ back: 0, pictures: 'pair', chroma: false },
     ...call,
     metric: spec.name,
+    ...(spec.module && { module: spec.module }),
     everyFrame,
   }));
 }

@@ -56,6 +56,8 @@ export interface ExtractorSpec {
   readonly name: string;
   /** What else people call it; libvmaf has it under one name only. */
   readonly otherName?: string;
+  /** Set if perceptual.wasm measures it: a metric of colour. */
+  readonly module?: 'perceptual';
   /** Where its arithmetic is written, in the source tree of this package. */
   readonly source: string;
   /** What it measures, one sentence. */

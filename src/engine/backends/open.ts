@@ -12,6 +12,7 @@ import type { Steering } from '../live/steering.js';
 import type { ScoredSize } from '../plan/encode-settings.js';
 import { loadRequested } from '../plan/plan.js';
 import type { BackendChosen } from './choice.js';
+import { loadModules } from './core/modules.js';
 import { openCore } from './core/run.js';
 import type { OpenBackend } from './measurement.js';
 import { isOwnBackend } from './native/types.js';
@@ -37,7 +38,7 @@ export function prepareBackend(
   { options, format, signal, steering }: BackendRun,
 ): (inputs: KnownInputs) => Promise<OpenBackend> {
   const { backend } = checked;
-  const load = () => Promise.all([loadRequested(checked, platform, format), platform.loadCore()]);
+  const load = () => loadModules(platform, loadRequested(checked, platform, format));
   const loading = isOwnBackend(backend) ? load() : undefined;
   const choosing = loading ? undefined : choose();
   for (const early of [loading, choosing]) early?.catch(() => {});

@@ -3,6 +3,7 @@
  * What the engine needs from a platform: files, the core's code, models, workers and the number of cores.
  */
 
+import type { CoreModules } from '../../core/module.js';
 import type { Origin } from '../../core/origin.js';
 import type { WasmBytes, WasmModule } from '../../core/wasm-types.js';
 import type { Decoder } from '../../media/decoder.js';
@@ -44,10 +45,10 @@ export interface Platform {
   /** Number of threads that can run at the same time. */
   readonly parallelism: number;
   /**
-   * The compiled core; compiles it on the first call only.
+   * The compiled core, or perceptual.wasm; compiles each on the first call only.
    * @throws {AnyvmafError} `io` if its file cannot be read, `internal` if it does not compile
    */
-  loadCore(): Promise<WasmModule>;
+  loadCore(module?: keyof CoreModules): Promise<WasmModule>;
   /** Starts a thread for foreign bytes, see parsing/parser. */
   startParser(): ParserWorker;
   /** Settings of such a thread for evaluating tiny models. */
@@ -82,6 +83,8 @@ export interface GpuAccess {
 export interface Assets {
   /** The core `anyvmaf.wasm`: its location, its bytes, or the compiled module. */
   readonly wasm?: string | URL | WasmBytes | WasmModule;
+  /** The metrics of colour, `perceptual.wasm`, in the same ways; loaded when one of them is asked for. */
+  readonly perceptualWasm?: string | URL | WasmBytes | WasmModule;
   /** The module that workers run: `node-worker.js` or `browser-worker.js` of this package. */
   readonly worker?: string | URL;
   /** The folder that holds the built-in models, ending in `/`. */

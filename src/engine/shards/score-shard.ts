@@ -10,6 +10,7 @@ import { version } from '../../core/version.js';
 import { PAIR_BYTES } from '../../media/align/signature.js';
 import { checkMeasurable, readsOnce } from '../../media/pair.js';
 import { nameOf } from '../../media/pairing/prepare.js';
+import { loadModules } from '../backends/core/modules.js';
 import type { CoreMeasurement } from '../backends/core/run.js';
 import { openCore } from '../backends/core/run.js';
 import type { Recorded } from '../backends/measurement.js';
@@ -137,7 +138,7 @@ class ShardRun {
     const inputs = new RunInputs(identifyInputs(platform, request, checked, signal));
     this.#scope.own(() => inputs.close());
     const format = async () => scoredSize(await inputs.known);
-    const loading = Promise.all([loadRequested(checked, platform, format), platform.loadCore()]);
+    const loading = loadModules(platform, loadRequested(checked, platform, format));
     loading.catch(() => {});
     const known = await inputs.known;
     if (known.plan) checkMeasurable(known.plan.format);

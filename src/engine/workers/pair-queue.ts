@@ -2,7 +2,6 @@
  * @module engine/workers/pair-queue
  * Measures pairs that are handed over one after the other, in the calling thread or on workers.
  */
-import { wasmMeasurers } from '../backends/core/extractor.js';
 import type { FrameSlot, Measurer } from '../backends/measurer.js';
 import type { Platform } from '../contract/platform.js';
 import type { PictureScorers, TinySessionFacts } from '../results/tiny.js';
@@ -36,10 +35,10 @@ export class LocalQueue implements PairQueue {
   #index = 0;
   #closed = false;
 
-  constructor(setup: WorkerSetup, sink: RecordSink, pictures?: PictureScorers) {
+  constructor(measurer: Measurer, { subsample }: WorkerSetup, sink: RecordSink, pictures?: PictureScorers) {
     this.#pictures = pictures;
-    this.#measurer = wasmMeasurers(setup.module, setup.implementation).open(setup.plan);
-    this.#pairs = new PairMeasurer(this.#measurer, setup.subsample, { pictures });
+    this.#measurer = measurer;
+    this.#pairs = new PairMeasurer(this.#measurer, subsample, { pictures });
     this.#sink = sink;
   }
 

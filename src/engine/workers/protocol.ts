@@ -4,8 +4,7 @@
  */
 
 import type { ErrorData } from '../../core/errors.js';
-import type { Implementation } from '../../core/module.js';
-import type { WasmModule } from '../../core/wasm-types.js';
+import type { CoreModules, Implementation } from '../../core/module.js';
 import type { SourceDescriptor } from '../../media/types.js';
 import type { GpuState, GpuUse } from '../backends/gpu.js';
 import type { ExtractionPlan } from '../backends/types.js';
@@ -27,7 +26,7 @@ export interface PairDescriptor {
 
 /** Everything that stays the same during a worker's life. */
 export interface WorkerSetup {
-  readonly module: WasmModule;
+  readonly modules: CoreModules;
   readonly plan: ExtractionPlan;
   readonly implementation: Implementation;
   /** Only pairs whose number is a multiple get more than what works on every frame. */

@@ -4,7 +4,7 @@
  */
 
 import { AnyvmafError } from '../../core/errors.js';
-import { wasmMeasurers } from '../backends/core/extractor.js';
+import { coreMeasurers } from '../backends/core/extractor.js';
 import type { GpuKind, GpuMeasurer, GpuUse } from '../backends/gpu.js';
 import type { InstantKind } from '../backends/measurer.js';
 import type { ExtractionPlan } from '../backends/types.js';
@@ -69,8 +69,8 @@ async function openGpuHere({ platform, setup }: Run, core: InstantKind, use: Gpu
 /** Measures in the calling thread, which yields between frames. */
 export async function measureHere(run: Run, listener: LocalListener = {}): Promise<Extent> {
   const { platform, setup, pair, sink, signal, gate, steered } = run;
-  const { module, implementation, plan, subsample } = setup;
-  const core = wasmMeasurers(module, implementation);
+  const { modules, implementation, plan, subsample } = setup;
+  const core = await coreMeasurers(modules, implementation);
   const gpu = setup.gpu && (await openGpuHere(run, core, setup.gpu));
   if (gpu) listener.onGpu?.(gpu);
   const measurer = gpu?.measurer ?? core.open(plan);

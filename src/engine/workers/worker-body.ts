@@ -4,7 +4,7 @@
  */
 
 import { AnyvmafError, type ErrorData, errorData } from '../../core/errors.js';
-import type { Implementation } from '../../core/module.js';
+import type { CoreModules, Implementation } from '../../core/module.js';
 import { limitError } from '../../core/system-limits.js';
 import type { FrameSource, SourceDescriptor } from '../../media/types.js';
 import type { TinyRuntimes } from '../../tiny/types.js';
@@ -29,7 +29,7 @@ export interface WorkerTools {
   /** What runs picture models here. */
   runtimes(onnxruntime?: string): Promise<TinyRuntimes>;
   /** What measures here. */
-  measurers(module: WebAssembly.Module, implementation: Implementation): InstantKind;
+  measurers(modules: CoreModules, implementation: Implementation): Promise<InstantKind> | InstantKind;
   /**
    * Opens a GPU of this machine.
    * @throws {AnyvmafError} `backend` where there is none, with how to get one
@@ -158,7 +158,7 @@ class Work {
   /** @returns `null` where a GPU was only tried and there is none: the worker gets nothing to do */
   static async start(tools: WorkerTools, setup: WorkerSetup): Promise<Work | null> {
     const { pair, plan } = setup;
-    const core = tools.measurers(setup.module, setup.implementation);
+    const core = await tools.measurers(setup.modules, setup.implementation);
     const gpu = setup.gpu && (await openGpu(tools, core, plan, setup.gpu));
     if (gpu && !gpu.measurer) return null;
     const sources = pair ? [await tools.reopen(pair.reference), await tools.reopen(pair.distorted)] : [];

@@ -2,7 +2,7 @@
  * @module platform/browser/browser-worker
  * The script of a module worker in a browser.
  */
-import { wasmMeasurers } from '../../engine/backends/core/extractor.js';
+import { coreMeasurers } from '../../engine/backends/core/extractor.js';
 import type { FromWorker, ToWorker } from '../../engine/workers/protocol.js';
 import { createWorkerBody } from '../../engine/workers/worker-body.js';
 import { reopen } from '../../media/open.js';
@@ -11,7 +11,7 @@ import { browserFiles } from './files.js';
 const take = createWorkerBody({
   post: (message: FromWorker, transfer: ArrayBuffer[] = []) => self.postMessage(message, { transfer }),
   reopen: (descriptor) => reopen(descriptor, browserFiles),
-  measurers: wasmMeasurers,
+  measurers: coreMeasurers,
   openGpu: async () => (await import('./gpu.js')).browserGpu.open(),
   async runtimes(onnxruntime) {
     const { browserTinyRuntimes } = await import('./tiny/runtimes.js');

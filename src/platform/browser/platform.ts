@@ -14,8 +14,12 @@ import { startBrowserParser } from './parser-worker.js';
 import { startBrowserWorker } from './pool.js';
 
 let assets: Assets = {};
-/** Compiled on first use. */
-let core: Promise<WebAssembly.Module> | undefined;
+/** Where the modules are; each is compiled on first use. */
+const MODULES = {
+  core: () => assets.wasm ?? new URL('../../../wasm/anyvmaf.wasm', import.meta.url),
+  perceptual: () => assets.perceptualWasm ?? new URL('../../../wasm/perceptual.wasm', import.meta.url),
+};
+const compiled: { [module in keyof typeof MODULES]?: Promise<WebAssembly.Module> } = {};
 
 /** Made once. */
 let tiny: TinyPlatform | undefined;
@@ -24,7 +28,8 @@ let tiny: TinyPlatform | undefined;
 export function configureBrowser(changes: Assets): void {
   requireObject('assets', changes, 'an object of addresses');
   assets = { ...assets, ...changes };
-  if (changes.wasm !== undefined) core = undefined;
+  if (changes.wasm !== undefined) delete compiled.core;
+  if (changes.perceptualWasm !== undefined) delete compiled.perceptual;
 }
 
 /** The engine's world in a browser. */
@@ -50,13 +55,13 @@ export const browserPlatform: Platform = {
   get parallelism() {
     return navigator.hardwareConcurrency || 4;
   },
-  loadCore() {
-    core ??= loadCore(assets.wasm ?? new URL('../../../wasm/anyvmaf.wasm', import.meta.url));
+  loadCore(module = 'core') {
+    compiled[module] ??= loadCore(MODULES[module](), module === 'core' ? 'wasm' : 'perceptualWasm');
     // A failure is not kept: the network may be back next time.
-    core.catch(() => {
-      core = undefined;
+    compiled[module].catch(() => {
+      delete compiled[module];
     });
-    return core;
+    return compiled[module];
   },
   gpu: browserGpu,
   startParser: () => startBrowserParser(assets.parserWorker),
@@ -72,21 +77,25 @@ export const browserPlatform: Platform = {
   breathe,
 };
 
-async function loadCore(wasm: NonNullable<Assets['wasm']>): Promise<WebAssembly.Module> {
+async function loadCore(wasm: NonNullable<Assets['wasm']>, asset: keyof Assets): Promise<WebAssembly.Module> {
   if (wasm instanceof WebAssembly.Module) return wasm;
   if (typeof wasm !== 'string' && !(wasm instanceof URL)) return compileCore(wasm);
   let response: Response;
   try {
     response = await fetch(wasm);
   } catch (cause) {
-    throw new AnyvmafError('io', `The core ${wasm} cannot be fetched; name it with configure({ wasm }).`, {
-      cause,
-    });
+    throw new AnyvmafError(
+      'io',
+      `The core ${wasm} cannot be fetched; name it with configure({ ${asset} }).`,
+      {
+        cause,
+      },
+    );
   }
   if (!response.ok) {
     throw new AnyvmafError(
       'io',
-      `The core ${wasm} cannot be fetched, the server answered ${response.status}; name it with configure({ wasm }).`,
+      `The core ${wasm} cannot be fetched, the server answered ${response.status}; name it with configure({ ${asset} }).`,
     );
   }
   return compileCore(await response.arrayBuffer());

@@ -19,8 +19,12 @@ import { startNodeParser } from './parser-process.js';
 import { startNodeWorker } from './pool.js';
 
 let assets: Assets = {};
-/** Compiled on first use. */
-let core: Promise<WebAssembly.Module> | undefined;
+/** Where the modules are; each is compiled on first use. */
+const MODULES = {
+  core: () => assets.wasm ?? new URL('../../../wasm/anyvmaf.wasm', import.meta.url),
+  perceptual: () => assets.perceptualWasm ?? new URL('../../../wasm/perceptual.wasm', import.meta.url),
+};
+const compiled: { [module in keyof typeof MODULES]?: Promise<WebAssembly.Module> } = {};
 
 /** Made once: runtimes are looked for only once. */
 let tiny: TinyPlatform | undefined;
@@ -32,7 +36,8 @@ let tiny: TinyPlatform | undefined;
 export function configureNode(changes: Assets): void {
   requireObject('assets', changes, 'an object of addresses');
   assets = { ...assets, ...changes };
-  if (changes.wasm !== undefined) core = undefined;
+  if (changes.wasm !== undefined) delete compiled.core;
+  if (changes.perceptualWasm !== undefined) delete compiled.perceptual;
 }
 
 const modelFolder = (): URL => locate(assets.models, new URL('../../../model/', import.meta.url));
@@ -72,13 +77,13 @@ export const nodePlatform: SearchPlatform = {
   gpu: nodeGpu,
   native: async () => (await import('./native/host.js')).nodeNative,
   parallelism: availableParallelism(),
-  loadCore() {
-    core ??= loadCore(assets.wasm ?? new URL('../../../wasm/anyvmaf.wasm', import.meta.url));
+  loadCore(module = 'core') {
+    compiled[module] ??= loadCore(MODULES[module]());
     // A failure is not kept: the file may be there next time.
-    core.catch(() => {
-      core = undefined;
+    compiled[module].catch(() => {
+      delete compiled[module];
     });
-    return core;
+    return compiled[module];
   },
   startParser: () => startNodeParser(parserScript()),
   startWorker: () => startNodeWorker(locate(assets.worker, new URL('./node-worker.js', import.meta.url))),

@@ -53,7 +53,7 @@ function start(size: number, chunks: Iterator<Chunk, void>, dispatching?: Dispat
   let started = 0;
   const pool = new WorkerPool();
   const setup: WorkerSetup = {
-    module: new WebAssembly.Module(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0])),
+    modules: { core: new WebAssembly.Module(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0])) },
     plan: planOf(['psnr'], { width: 4, height: 4, bitDepth: 8, chroma: '420' }).extraction,
     implementation: 'simd128',
     subsample: 1,
@@ -282,7 +282,7 @@ function feed(workers: number, chunkFrames?: number) {
   let started = 0;
   const pool = new WorkerPool();
   pool.start(() => slow[started++] ?? new FedWorker(), workers, {
-    module: new WebAssembly.Module(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0])),
+    modules: { core: new WebAssembly.Module(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0])) },
     plan: PLAN,
     implementation: 'simd128',
     subsample: 1,

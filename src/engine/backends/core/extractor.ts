@@ -9,6 +9,7 @@ import {
   Core,
   type CoreContext,
   type CoreFrames,
+  type CoreModules,
   type CorePicture,
   type Implementation,
 } from '../../../core/module.js';
@@ -157,10 +158,21 @@ function newestFirst(pictures: readonly Picture[], index: number): Picture[] {
   );
 }
 
-/** Measures every metric in the calling thread; each measurer has its own instance of the core. */
+/** Measures with one module in the calling thread; each measurer has its own instance of it. */
 export function wasmMeasurers(module: WebAssembly.Module, implementation: Implementation): InstantKind {
   return {
     problem: () => undefined,
     open: (plan) => new WasmMeasurer(module, plan, implementation),
   };
+}
+
+/** Measures every metric in the calling thread. */
+export async function coreMeasurers(
+  { core, perceptual }: CoreModules,
+  implementation: Implementation,
+): Promise<InstantKind> {
+  const kind = wasmMeasurers(core, implementation);
+  if (!perceptual) return kind;
+  const { withPerceptual } = await import('./with-perceptual.js');
+  return withPerceptual(kind, wasmMeasurers(perceptual, implementation));
 }

@@ -4,6 +4,7 @@
  */
 import { AnyvmafError, usageError } from '../../../core/errors.js';
 import type { VideoFormat } from '../../../core/frame.js';
+import type { CoreModules } from '../../../core/module.js';
 import { quotientOf } from '../../../core/rational.js';
 import { type CoreOptions, framesToKeep } from '../../contract/options.js';
 import type { Platform } from '../../contract/platform.js';
@@ -31,7 +32,7 @@ const WORTH_A_GPU = 3000;
 interface CoreRun {
   readonly platform: Platform;
   readonly checked: CoreOptions;
-  readonly module: WebAssembly.Module;
+  readonly modules: CoreModules;
   readonly options: Pick<ScoreOptions, 'onFrame' | 'signal' | 'gate'>;
   readonly steering: Steering | undefined;
   readonly notes: readonly string[];
@@ -50,11 +51,11 @@ type Tiny = typeof import('../../results/tiny.js') & { readonly plan: TinyPlan }
 export function openCore(
   platform: Platform,
   checked: CoreOptions,
-  [requested, module]: readonly [Requested, WebAssembly.Module],
+  [requested, modules]: readonly [Requested, CoreModules],
   { options, steering }: Pick<CoreRun, 'options' | 'steering'>,
   notes: readonly string[],
 ): OpenBackend & { planFor(format: VideoFormat): CoreMeasurement } {
-  const run = { platform, checked, module, options, steering, notes };
+  const run = { platform, checked, modules, options, steering, notes };
   const planFor = (format: VideoFormat, keep?: number) =>
     new CoreMeasurement(run, planRun(requested, format, checked.compat), keep);
   return {
@@ -296,10 +297,10 @@ export class CoreMeasurement implements PlannedMeasurement {
   }
 
   #setup(): WorkerSetup {
-    const { platform, checked, module } = this.#run;
+    const { platform, checked, modules } = this.#run;
     const tiny = this.#tiny;
     return {
-      module,
+      modules,
       plan: this.#plan.features.extraction,
       implementation: checked.implementation,
       subsample: checked.subsample,
