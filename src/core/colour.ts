@@ -41,3 +41,19 @@ export function colourNumbers({ reference, distorted }: NonNullable<ScoredFormat
     CHROMA_UPSAMPLERS.indexOf(upsampling),
   ]);
 }
+
+/** What a container or decoder says of a video's colours, by ffmpeg's names. */
+export interface ColourFacts extends VideoFormat {
+  readonly matrix?: string;
+  readonly transfer?: string;
+  readonly primaries?: string;
+  readonly colorRange?: 'limited' | 'full';
+  readonly chromaLocation?: string;
+}
+
+/** A colour, and which parts of it are guessed. */
+export interface KnownColour extends Colour {
+  /** Names of parts: `matrix`, `range`, `transfer`, `siting`. */
+  readonly guessed: readonly string[];
+}
+export declare function colourOf(facts: ColourFacts): KnownColour;

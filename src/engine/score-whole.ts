@@ -10,7 +10,7 @@ import { buildReport, type ReportParts } from '../report/build.js';
 import type { Report } from '../report/types.js';
 import type { Measured } from './backends/measurement.js';
 import { prepareBackend } from './backends/open.js';
-import type { CheckedOptions } from './contract/options.js';
+import { type CheckedOptions, checkOptions, SCORE_OPTIONS } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type { ScoreOptions, ScoreRequest } from './contract/types.js';
 import type { KnownInputs, ReadyInputs } from './inputs/known.js';
@@ -81,6 +81,19 @@ async function run(
   scope.own(() => checks.close());
 
   const known = await inputs.known;
+  if (checked.colours === 'also' && (await import('./inputs/colours.js')).anyRgb(known.sides)) {
+    await inputs.close();
+    const { scoreApart } = await import('./score-apart.js');
+    return scoreApart(options, (part, main) =>
+      scoreWhole({
+        platform,
+        request,
+        options: part,
+        checked: checkOptions(part, SCORE_OPTIONS),
+        ...(main && { variant }),
+      }),
+    );
+  }
   // Stored pairs were checked when they were opened.
   if (known.plan) checkMeasurable(known.plan.format);
   const backend = await openBackend(known);

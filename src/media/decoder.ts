@@ -50,6 +50,8 @@ export interface TrackFacts extends VideoFormat {
   readonly primaries?: string;
   readonly transfer?: string;
   readonly matrix?: string;
+  /** Where chroma samples lie: `left`, `center`, `topleft`. */
+  readonly chromaLocation?: string;
   /** Profile of Dolby Vision. */
   readonly dolbyVision?: number;
   /** Its decoder adds grain to AV1 pictures, as their encoder asks. */

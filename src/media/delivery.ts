@@ -62,7 +62,8 @@ const REPEATED: Readonly<Record<string, { readonly ratio: string; readonly chrom
  * @param rotation of the picture in degrees
  * @param file name of the file, for messages
  * @param converts RGB is converted by {@link Delivery.fromRgb}; otherwise it is refused
- * @param matrix by which it is converted, by ffmpeg's name; BT.709 unless it is another that is known
+ * @param matrix by which it is converted, by ffmpeg's name; BT.709 unless it is another that is known. `gbr`: RGB is
+ *   delivered as it is, its planes in the order G, B, R
  * @throws {AnyvmafError} `media` if no planar format holds the samples
  */
 export function delivery(
@@ -97,6 +98,9 @@ export function delivery(
   }
   if (converts && isRgb(name)) {
     const format: SampleFormat = { bitDepth: rgbDepth(name), chroma: '444' };
+    if (matrix === 'gbr') {
+      return { ...format, pixelFormat: format.bitDepth === 8 ? 'gbrp' : `gbrp${format.bitDepth}le` };
+    }
     const pixelFormat = pixelFormatName(format);
     return {
       ...format,

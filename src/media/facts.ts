@@ -81,6 +81,7 @@ export function parseProbe(json: unknown, name: string, converts = false, track?
     ...present('primaries', word(stream.color_primaries) ?? word(frame.color_primaries)),
     ...present('transfer', word(stream.color_transfer) ?? word(frame.color_transfer)),
     ...present('matrix', converted ? 'bt709' : (word(stream.color_space) ?? word(frame.color_space))),
+    ...present('chromaLocation', word(stream.chroma_location) ?? word(frame.chroma_location)),
     ...present('dolbyVision', number(sideDataOf('DOVI configuration record')?.dv_profile)),
     ...present('filmGrain', codec === 'av1' && number(stream.film_grain) === 1 ? true : undefined),
     fieldOrder: fieldOrder(stream, frame),

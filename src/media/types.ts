@@ -22,6 +22,11 @@ export interface VideoInfo extends VideoFormat {
   readonly sampleAspect?: Fraction;
   /** Range of sample values, if the container states it. */
   readonly colorRange?: 'limited' | 'full';
+  /** By ffmpeg's names, if they are known; metrics of colour need them. */
+  readonly primaries?: string;
+  readonly transfer?: string;
+  readonly matrix?: string;
+  readonly chromaLocation?: string;
   /** By the header of Y4M. */
   readonly fieldOrder?: 'progressive' | 'top-first' | 'bottom-first' | 'unknown';
   /** File size in bytes, if known. */

@@ -30,7 +30,10 @@ export interface Y4mHeader {
   readonly headerBytes: number;
   /** Bytes of one frame's samples, an alpha plane included. */
   readonly frameBytes: number;
-  readonly details: Pick<VideoInfo, 'frameRate' | 'sampleAspect' | 'colorRange' | 'fieldOrder' | 'warnings'>;
+  readonly details: Pick<
+    VideoInfo,
+    'frameRate' | 'sampleAspect' | 'colorRange' | 'chromaLocation' | 'fieldOrder' | 'warnings'
+  >;
 }
 
 /** True if the first bytes of a file are Y4M's magic number, or its beginning if the file is shorter. */
@@ -50,7 +53,8 @@ export function parseY4mHeader(start: Uint8Array, name: string): Y4mHeader {
   const { end, values } = parseTags(start, name, warnings);
   const width = side(values.get('W'), 'W', 'width', name);
   const height = side(values.get('H'), 'H', 'height', name);
-  const { alpha, ...sampling } = chroma(values.get('C') ?? '420', name);
+  const tag = values.get('C') ?? '420';
+  const { alpha, ...sampling } = chroma(tag, name);
   const format: VideoFormat = { width, height, ...sampling };
   const problem = formatProblem(format);
   if (problem) throw bad(`the Y4M header of ${shown(name)} is not usable: ${problem}.`);
@@ -70,6 +74,8 @@ export function parseY4mHeader(start: Uint8Array, name: string): Y4mHeader {
       ...(sampleAspect && sampleAspect.num > 0 && sampleAspect.den > 0 ? { sampleAspect } : {}),
       ...(order && { fieldOrder: order }),
       ...(range === 'full' || range === 'limited' ? { colorRange: range } : {}),
+      ...(tag === '420mpeg2' && { chromaLocation: 'left' }),
+      ...(tag === '420paldv' && { chromaLocation: 'topleft' }),
       warnings,
     },
   };
@@ -337,7 +343,7 @@ export function y4mInfo(header: Y4mHeader, name: string, index?: FrameIndex): Vi
 
 function chroma(tag: string, name: string): Pick<VideoFormat, 'chroma' | 'bitDepth'> & { alpha?: true } {
   switch (tag) {
-    // These differ in chroma siting only, which no metric uses.
+    // These differ in chroma siting only. 420jpeg states none: ffmpeg writes it for whatever it does not know.
     case '420':
     case '420jpeg':
     case '420mpeg2':

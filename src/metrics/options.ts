@@ -73,6 +73,11 @@ export function createExtractor(spec: ExtractorSpec, options: OptionTexts, where
   };
 }
 
+/** Whether a feature string names a metric of colour. */
+export function isOfColour(text: string): boolean {
+  return findExtractor(text.split('=', 1)[0] ?? '')?.module === 'perceptual';
+}
+
 /** Options that are folders to write into, by name. */
 const FOLDERS = EXTRACTORS.flatMap(({ options }) =>
   options.filter(({ type }) => type === 'folder').map(({ name }) => name),

@@ -3,6 +3,7 @@
  * Every key of a report that is not in libvmaf's log, once: its type, how it is written (docs/report.md) and read back.
  * Files have the properties' names in snake case, in this order.
  */
+
 import {
   CHROMA_FORMATS,
   COMPATS,
@@ -12,6 +13,7 @@ import {
   SCALE_FILTERS,
   TINY_PRECISIONS,
 } from '../core/choices.js';
+import { CHROMA_UPSAMPLERS, COLOUR_MATRICES, SITINGS, TRANSFERS } from '../core/colour.js';
 import type { ErrorCode } from '../core/errors.js';
 import type { FrameList, FramePairing, FrameRange, InputPairing, Pairing } from '../media/pairing/types.js';
 import type { Finding, FindingCode, FindingPlace } from '../media/preflight/types.js';
@@ -114,6 +116,16 @@ export const PERCENTILE_KEYS = Object.keys(percentiles.fields) as readonly (keyo
 /** Our additions to pooling. */
 export interface MetricDistribution extends ValueOf<typeof spread> {}
 
+const colour = object({
+  matrix: choice(...COLOUR_MATRICES),
+  range: choice('limited', 'full'),
+  transfer: choice(...TRANSFERS),
+  siting: choice(...SITINGS),
+  upsampling: choice(...CHROMA_UPSAMPLERS),
+  /** Which of these the video does not state. */
+  guessed: or(words, () => []),
+});
+
 export const input = object({
   name: text,
   /** `y4m`, `yuv`, `frames`, or an encoded file's container by ffmpeg's short names. */
@@ -130,6 +142,8 @@ export const input = object({
   skipped: or(integer, () => 0),
   /** Bytes of the file, where it is one of stored frames; {@link Report.pairing} has those of encoded ones. */
   fileSize: optional(integer),
+  /** How its samples became light, where metrics of colour were measured. */
+  colour: optional(inline(colour, 'colour_')),
 });
 
 /** One side of the comparison as it was read. */

@@ -50,13 +50,15 @@ export function prepareBackend(
 
   return async (inputs) => {
     const { native, notes } = (await choosing) ?? { notes: [] };
-    if (!native) return openCore(platform, checked, await (loading ?? load()), { options, steering }, notes);
+    const { colours } = inputs;
+    const run = { options, steering };
+    if (!native) return openCore(platform, checked, await (loading ?? load()), { ...run, colours }, notes);
     if (steering) throw steerless(native.backend);
     const { nativeProblem, openNative } = await import('./native/run.js');
     const problem = backend === 'auto' ? nativeProblem(native, formatOf(inputs)) : undefined;
     if (problem !== undefined) {
       const why = `The backend ${native.backend} was not used: ${problem}.`;
-      return openCore(platform, checked, await load(), { options, steering }, [...notes, why]);
+      return openCore(platform, checked, await load(), { ...run, colours }, [...notes, why]);
     }
     const stored = inputs.plan === undefined;
     const { onFrame } = options;

@@ -4,13 +4,13 @@
  * (engine/results/finish). A backend knows nothing of features, models or files.
  */
 
-import type { VideoFormat } from '../../core/frame.js';
+import type { ScoredFormat } from '../../core/colour.js';
 import type { CoreCall, HeatmapFile } from '../../core/kernel.js';
 import { canExceed } from './excess.js';
 
 /** Everything to measure on each frame pair. */
 export interface ExtractionPlan {
-  readonly format: VideoFormat;
+  readonly format: ScoredFormat;
   /** In the order of their fields in a record, without duplicates. */
   readonly calls: readonly CoreCall[];
   /** Models that look at the pictures themselves: values they give per pair, and whether they need chroma. */

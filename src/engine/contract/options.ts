@@ -23,7 +23,7 @@ import type { TrackRequest } from '../../media/evidence/track.js';
 import { FILTER_OPTIONS, type FilterOptions } from '../../media/filter-types.js';
 import { requireVideo } from '../../media/open.js';
 import type { FrameRange, FrameRatePolicy, PairBy, ScaleTo } from '../../media/pairing/types.js';
-import { folderOption } from '../../metrics/options.js';
+import { folderOption, isOfColour } from '../../metrics/options.js';
 import type { TinyModelOptions } from '../../tiny/types.js';
 import type { DeviceOptions } from '../backends/native/task.js';
 import { BACKEND_CHOICES, type BackendChoice } from '../backends/native/types.js';
@@ -37,6 +37,8 @@ export interface CheckedOptions {
   readonly alsoModels: readonly string[];
   readonly features: readonly string[];
   readonly noPrediction: boolean;
+  /** Whether metrics of colour are measured, and whether nothing else is. */
+  readonly colours: 'no' | 'also' | 'only';
   readonly tiny: readonly TinyModelOptions[];
   readonly noReference: boolean;
   readonly compat: NonNullable<ScoreOptions['compat']>;
@@ -69,7 +71,7 @@ export type ModelOptions = Pick<
 /** Options of opening and pairing two videos. */
 export type InputOptions = Pick<
   CheckedOptions,
-  'pairing' | 'noReference' | 'skipReference' | 'skipDistorted' | 'frameCount'
+  'pairing' | 'noReference' | 'skipReference' | 'skipDistorted' | 'frameCount' | 'colours'
 >;
 
 /** Options of this package's core. */
@@ -251,6 +253,7 @@ export function checkOptions(
     features: [...presets.flatMap((preset) => preset.features), ...texts('features', options.features ?? [])],
     noPrediction: ofType('noPrediction', options.noPrediction ?? false, 'boolean', 'true or false'),
     tiny: checkTiny(options.tiny),
+    colours: coloursAsked(options),
     noReference: checkAlone(options),
     compat: oneOf('compat', options.compat ?? 'libvmaf-3.2', COMPATS),
     v1Settings: oneOf('v1Settings', options.v1Settings ?? 'encode', V1_SETTINGS),
@@ -336,6 +339,15 @@ function presetsOf(options: ScoreOptions): readonly Preset[] {
     const version = options[name];
     return version === undefined ? [] : [preset(ofType(name, version, 'string', 'a version such as v1.0'))];
   });
+}
+
+/** Whether metrics of colour are asked for, of options that are checked. */
+function coloursAsked(options: ScoreOptions): CheckedOptions['colours'] {
+  const { features = [], models, alsoModels = [], noPrediction, tiny = [] } = options;
+  if (!features.some(isOfColour)) return 'no';
+  const predicts = !noPrediction && (models === undefined || models.length > 0);
+  const others = predicts || alsoModels.length > 0 || tiny.length > 0 || presetsOf(options).length > 0;
+  return others || !features.every(isOfColour) ? 'also' : 'only';
 }
 
 /** @throws {AnyvmafError} `usage` for an option that needs a reference */

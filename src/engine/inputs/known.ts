@@ -2,6 +2,7 @@
  * @module engine/inputs/known
  * Two inputs of a run: facts known before they are open for scoring, and the report's description of each.
  */
+import type { KnownColour } from '../../core/colour.js';
 import type { VideoFormat } from '../../core/frame.js';
 import type { AlignResult } from '../../media/align/types.js';
 import type { Framing } from '../../media/evidence/framing.js';
@@ -9,6 +10,7 @@ import type { PairingPlan, Side, Sides } from '../../media/pairing/prepare.js';
 import type { Pairing } from '../../media/pairing/types.js';
 import type { Finding } from '../../media/preflight/types.js';
 import type { ReportInput } from '../../report/types.js';
+import type { KnownColours } from './colours.js';
 import type { OpenPair } from './pair.js';
 
 /** Two identified inputs, not yet open for scoring. */
@@ -22,6 +24,8 @@ export interface KnownInputs {
   readonly ofBytes?: readonly Finding[];
   /** What pixels say of videos whose sizes differ: that one shows a part of the other. */
   readonly framing?: Framing;
+  /** Where metrics of colour are measured. */
+  readonly colours?: KnownColours;
   /** Result of the offset search, if requested. */
   readonly alignment?: AlignResult;
 }
@@ -51,8 +55,9 @@ export async function closeKnown({ sides }: KnownInputs): Promise<void> {
 /**
  * The report's description of one input.
  * @param skipped frames before the first that is scored
+ * @param colour as metrics of colour take it, if there are any
  */
-export function reportInput(side: Side, skipped: number): ReportInput {
+export function reportInput(side: Side, skipped: number, colour?: KnownColour): ReportInput {
   const info = side.kind === 'frames' ? side.source.info : side.video.facts;
   const { name, container, width, height, bitDepth, chroma, frameRate } = info;
   const fileSize = side.kind === 'frames' ? side.source.info.fileSize : null;
@@ -68,6 +73,7 @@ export function reportInput(side: Side, skipped: number): ReportInput {
     skipped,
     ...(frameRate && { frameRate }),
     ...(typeof fileSize === 'number' && { fileSize }),
+    ...(colour && { colour }),
   };
 }
 

@@ -26,6 +26,19 @@ export async function identifyInputs(
   signal: AbortSignal,
   shared?: SharedInspection,
 ): Promise<KnownInputs> {
+  const known = await identify(platform, request, checked, signal, shared);
+  if (checked.colours === 'no') return known;
+  const { coloursOf } = await import('./colours.js');
+  return { ...known, colours: coloursOf(known.sides) };
+}
+
+async function identify(
+  platform: Platform,
+  request: ScoreRequest,
+  checked: InputOptions,
+  signal: AbortSignal,
+  shared: SharedInspection | undefined,
+): Promise<KnownInputs> {
   const { pairing } = checked;
   if (checked.noReference) {
     const { identifyDistorted } = await import('./no-reference.js');

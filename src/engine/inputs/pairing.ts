@@ -6,8 +6,8 @@
 import { type InputRole, ofInput } from '../../core/errors.js';
 import type { AlignResult } from '../../media/align/types.js';
 import { alignState } from '../../media/align/types.js';
-import { chooseDecoder, type EncodedVideo, readTimes } from '../../media/decoders.js';
-import { convertsBy, type Delivery, delivery, deliveryPhrases } from '../../media/delivery.js';
+import { chooseDecoder, readTimes } from '../../media/decoders.js';
+import { convertsBy, deliveryPhrases } from '../../media/delivery.js';
 import type { Framing } from '../../media/evidence/framing.js';
 import { chooseTrack } from '../../media/evidence/track.js';
 import { checkPair, type OpenedInput } from '../../media/pair.js';
@@ -15,6 +15,7 @@ import { planPairing, type Side, type Sides } from '../../media/pairing/prepare.
 import type { VideoInfo } from '../../media/types.js';
 import type { CheckedPairing, InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
+import { deliveryOf, isRgb, keepRgb } from './colours.js';
 import type { Look } from './few-frames.js';
 import type { KnownInputs } from './known.js';
 import type { SharedInspection } from './shared-inspection.js';
@@ -31,8 +32,10 @@ export async function pairVideos(
   const { pairing, skipReference, skipDistorted, frameCount } = checked;
   const identified = await identifyVideos(platform, inputs, pairing, signal);
   const start = skipReference - skipDistorted + (pairing.offset === 'auto' ? 0 : pairing.offset);
-  const ranged = await oneRange(identified, signal);
-  const found = await oneMatrix({ platform, sides: ranged, offset: start, signal });
+  const found =
+    checked.colours === 'only'
+      ? keepRgb(identified)
+      : await oneMatrix({ platform, sides: await oneRange(identified, signal), offset: start, signal });
   const sides = pairing.filters
     ? await (await import('./filters.js')).filterSides(platform, found, pairing, signal)
     : found;
@@ -125,10 +128,6 @@ async function oneMatrix(look: Look): Promise<Sides> {
   return { ...sides, [role]: { ...side, video: { ...video, filters: applied.join('; ') }, applied } };
 }
 
-function isRgb(side: Side): boolean {
-  return side.kind === 'encoded' && deliveryOf(side.video).fromRgb !== undefined;
-}
-
 /** Asks pixels of pictures of different sizes. */
 async function framingOfSides(look: Look): Promise<Framing | undefined> {
   const { reference, distorted } = look.sides;
@@ -195,10 +194,6 @@ export async function identifyVideo(
     ...(setBacks.length > 0 && { setBacks }),
     ...(applied.length > 0 && { applied }),
   };
-}
-
-function deliveryOf({ facts: { pixelFormat, name, matrix } }: EncodedVideo): Delivery {
-  return delivery(pixelFormat, 0, name, true, matrix);
 }
 
 /** Whether a video is a picture, or several, as cameras and programs for drawing write them. */

@@ -4,8 +4,8 @@
  */
 
 import type { Compat } from '../../core/choices.js';
+import type { ScoredFormat } from '../../core/colour.js';
 import { AnyvmafError } from '../../core/errors.js';
-import type { VideoFormat } from '../../core/frame.js';
 import type { CoreCall } from '../../core/kernel.js';
 import type { FeatureSpec } from '../../metrics/extractors.js';
 import { metricOf } from '../../metrics/index.js';
@@ -59,7 +59,7 @@ export interface FeaturePlan {
  */
 export function planFeatures(
   instances: readonly ExtractorInstance[],
-  format: VideoFormat,
+  format: ScoredFormat,
   compat: Compat,
   pictures: { readonly names: readonly string[]; readonly chroma: boolean } = { names: [], chroma: false },
 ): FeaturePlan {
@@ -102,7 +102,7 @@ export function planFeatures(
 }
 
 /** Measurements for an instance. If a model requires an unsupported extractor, the error names the model. */
-function measured(instance: ExtractorInstance, format: VideoFormat, compat: Compat): Variant | null {
+function measured(instance: ExtractorInstance, format: ScoredFormat, compat: Compat): Variant | null {
   try {
     return metricOf(instance).measure(instance, format, compat);
   } catch (error) {
@@ -123,7 +123,7 @@ function emissionOf(
 function emittedFeatures(
   instance: ExtractorInstance,
   compat: Compat,
-  format: VideoFormat,
+  format: ScoredFormat,
 ): readonly FeatureSpec[] {
   const { spec, given } = instance;
   const upTo30 = compat === 'libvmaf-3.0';
@@ -186,7 +186,7 @@ class Demand {
   }
 
   /** The calls for all variants, and the position of each place's doubles in a record. */
-  plan(format: VideoFormat): {
+  plan(format: ScoredFormat): {
     readonly calls: readonly CoreCall[];
     placeOf(place: Place | undefined): Pick<BoundExtractor, 'column' | 'fields'>;
   } {

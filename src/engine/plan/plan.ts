@@ -4,8 +4,8 @@
  */
 
 import type { Compat } from '../../core/choices.js';
+import type { ScoredFormat } from '../../core/colour.js';
 import { AnyvmafError } from '../../core/errors.js';
-import type { VideoFormat } from '../../core/frame.js';
 import { quoted } from '../../core/printable.js';
 import { type ExtractorInstance, parseFeature } from '../../metrics/options.js';
 import { DEFAULT_MODEL, loadModels } from '../../models/load.js';
@@ -115,7 +115,7 @@ async function attach(
  * Plans the run for videos of one format.
  * @throws {AnyvmafError} `feature` if an extractor does not support the format, `model` if two metrics have one name
  */
-export function planRun(requested: Requested, format: VideoFormat, compat: Compat): RunPlan {
+export function planRun(requested: Requested, format: ScoredFormat, compat: Compat): RunPlan {
   const tiny = requested.tiny?.plan(format);
   const features = planFeatures(
     requested.extractors,

@@ -19,8 +19,8 @@ export function inputsOf(
 ): Pick<Report, 'reference' | 'distorted'> {
   const skipped = known.plan?.first ?? { reference: pair.skipReference, distorted: pair.skipDistorted };
   return {
-    reference: reportInput(known.sides.reference, skipped.reference),
-    distorted: reportInput(known.sides.distorted, skipped.distorted),
+    reference: reportInput(known.sides.reference, skipped.reference, known.colours?.reference),
+    distorted: reportInput(known.sides.distorted, skipped.distorted, known.colours?.distorted),
   };
 }
 

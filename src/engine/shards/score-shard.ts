@@ -143,7 +143,13 @@ class ShardRun {
     const known = await inputs.known;
     if (known.plan) checkMeasurable(known.plan.format);
     refuseUnreadable(known);
-    const backend = openCore(platform, checked, await loading, { options, steering: undefined }, []);
+    const backend = openCore(
+      platform,
+      checked,
+      await loading,
+      { options, steering: undefined, colours: known.colours },
+      [],
+    );
     const leads = shard.number === shard.count;
     await this.#checks.refuse(known, backend.requested, leads);
     signal.throwIfAborted();

@@ -74,6 +74,16 @@ const LABELS: Readonly<Record<string, string>> = {
   float_ms_ssim: 'MS-SSIM',
   cambi: 'CAMBI',
   ciede2000: 'CIEDE2000',
+  xpsnr_y: 'XPSNR Y',
+  xpsnr_u: 'XPSNR U',
+  xpsnr_v: 'XPSNR V',
+  xpsnr_min: 'XPSNR min',
+  xpsnr_weighted: 'XPSNR',
+  ssimulacra2: 'SSIMULACRA2',
+  butteraugli: 'Butteraugli',
+  butteraugli_3norm: 'Butteraugli 3-norm',
+  cvvdp: 'ColorVideoVDP',
+  cvvdp_q: 'ColorVideoVDP Q',
 };
 
 /** What to call a metric: by its name where it has one, else by its key in the log. */

@@ -2,8 +2,9 @@
  * @module engine/backends/core/run
  * Measures a pair with this package's own core, on workers or in the calling thread, perhaps beside a GPU, and predicts.
  */
+
+import type { ScoredFormat } from '../../../core/colour.js';
 import { AnyvmafError, usageError } from '../../../core/errors.js';
-import type { VideoFormat } from '../../../core/frame.js';
 import type { CoreModules } from '../../../core/module.js';
 import { quotientOf } from '../../../core/rational.js';
 import { type CoreOptions, framesToKeep } from '../../contract/options.js';
@@ -35,6 +36,8 @@ interface CoreRun {
   readonly modules: CoreModules;
   readonly options: Pick<ScoreOptions, 'onFrame' | 'signal' | 'gate'>;
   readonly steering: Steering | undefined;
+  /** Where metrics of colour are measured. */
+  readonly colours: ScoredFormat['colours'];
   readonly notes: readonly string[];
 }
 
@@ -52,12 +55,16 @@ export function openCore(
   platform: Platform,
   checked: CoreOptions,
   [requested, modules]: readonly [Requested, CoreModules],
-  { options, steering }: Pick<CoreRun, 'options' | 'steering'>,
+  { options, steering, colours }: Pick<CoreRun, 'options' | 'steering' | 'colours'>,
   notes: readonly string[],
-): OpenBackend & { planFor(format: VideoFormat): CoreMeasurement } {
-  const run = { platform, checked, modules, options, steering, notes };
-  const planFor = (format: VideoFormat, keep?: number) =>
-    new CoreMeasurement(run, planRun(requested, format, checked.compat), keep);
+): OpenBackend & { planFor(format: ScoredFormat): CoreMeasurement } {
+  const run = { platform, checked, modules, options, steering, colours, notes };
+  const planFor = (format: ScoredFormat, keep?: number) =>
+    new CoreMeasurement(
+      run,
+      planRun(requested, colours ? { ...format, colours } : format, checked.compat),
+      keep,
+    );
   return {
     requested,
     planFor,

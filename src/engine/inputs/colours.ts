@@ -1,0 +1,53 @@
+/**
+ * @module engine/inputs/colours
+ * What the two videos say of their colours, for the metrics of colour, and what had to be guessed.
+ */
+import { type ColourFacts, colourOf, type KnownColour } from '../../core/colour.js';
+import type { EncodedVideo } from '../../media/decoders.js';
+import { type Delivery, delivery } from '../../media/delivery.js';
+import type { Side, Sides } from '../../media/pairing/prepare.js';
+
+/** Colours of both videos. */
+export interface KnownColours {
+  readonly reference: KnownColour;
+  readonly distorted: KnownColour;
+}
+
+/** The colours of both sides. */
+export function coloursOf({ reference, distorted }: Sides): KnownColours {
+  return { reference: colourOfSide(reference), distorted: colourOfSide(distorted) };
+}
+
+function colourOfSide(side: Side): KnownColour {
+  const facts: ColourFacts = side.kind === 'frames' ? side.source.info : side.video.facts;
+  return colourOf(facts);
+}
+
+/** RGB stays RGB where only metrics of colour read it. */
+export function keepRgb({ reference, distorted }: Sides): Sides {
+  const keep = (side: Side): Side => {
+    if (side.kind !== 'encoded' || !isRgb(side)) return side;
+    const { facts } = side.video;
+    return {
+      ...side,
+      video: { ...side.video, facts: { ...facts, matrix: 'gbr', colorRange: 'full' } },
+      applied: [],
+    };
+  };
+  return { reference: keep(reference), distorted: keep(distorted) };
+}
+
+/** Whether a video is RGB. */
+export function isRgb(side: Side): boolean {
+  return side.kind === 'encoded' && deliveryOf(side.video).fromRgb !== undefined;
+}
+
+/** Whether one of the two is RGB. */
+export function anyRgb({ reference, distorted }: Sides): boolean {
+  return isRgb(reference) || isRgb(distorted);
+}
+
+/** The planes in which the samples of a video are delivered. */
+export function deliveryOf({ facts: { pixelFormat, name, matrix } }: EncodedVideo): Delivery {
+  return delivery(pixelFormat, 0, name, true, matrix);
+}

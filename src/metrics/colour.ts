@@ -1,0 +1,54 @@
+/**
+ * @module metrics/colour
+ * What the metrics of colour have in common: options that replace what the videos say of their colours.
+ */
+import {
+  CHROMA_UPSAMPLERS,
+  COLOUR_MATRICES,
+  type Colour,
+  colourNumbers,
+  type ScoredFormat,
+  SITINGS,
+  TRANSFERS,
+} from '../core/colour.js';
+import { AnyvmafError } from '../core/errors.js';
+import { choiceOption, type ExtractorInstance } from './metric.js';
+import { choice, type OptionSpec } from './spec.js';
+
+/** What each option replaces, for both videos; `auto` is what a video says, or what is usual where it says nothing. */
+const PARTS = {
+  matrix: [COLOUR_MATRICES, 'Matrix of luma and chroma; gbr: the planes are G, B and R.'],
+  range: [['limited', 'full'], 'Range of sample values.'],
+  transfer: [
+    TRANSFERS,
+    'Transfer characteristics. auto takes SDR as srgb, as the authors of SSIMULACRA2 and Butteraugli do; bt1886 is what ' +
+      'tools print that convert with zimg.',
+  ],
+  siting: [SITINGS, 'Where a chroma sample lies among the luma samples that it covers.'],
+  upsampling: [CHROMA_UPSAMPLERS, 'How chroma is brought to the size of luma. auto: bicubic.'],
+} as const;
+
+/** The options that every metric of colour has. */
+export const COLOUR_OPTIONS: readonly OptionSpec[] = Object.entries(PARTS).map(
+  ([name, [values, description]]) => choice(name, ['auto', ...values], { description }),
+);
+
+/**
+ * The numbers that parameters of perceptual.wasm begin with (`AnyvmafColours`).
+ * @throws {AnyvmafError} `feature` if the colours of the videos are not known
+ */
+export function colourParameters(instance: ExtractorInstance, { colours }: ScoredFormat): readonly number[] {
+  if (!colours) {
+    throw new AnyvmafError(
+      'feature',
+      `The ${instance.spec.name} extractor needs the colours of both videos, which frames without a container do not tell; ` +
+        'name them in format.colours.',
+    );
+  }
+  const told = Object.keys(PARTS).flatMap((name) => {
+    const value = choiceOption(instance, name);
+    return value === 'auto' ? [] : [[name, value] as const];
+  });
+  const replaced = (colour: Colour): Colour => ({ ...colour, ...Object.fromEntries(told) });
+  return colourNumbers({ reference: replaced(colours.reference), distorted: replaced(colours.distorted) });
+}
