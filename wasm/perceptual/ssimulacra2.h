@@ -56,6 +56,9 @@ enum Ssim2Sum {
 #define SSIM2_BIAS 0.0037930732552754493F
 #define SSIM2_BIAS_ROOT 0.155954197F
 
+/* Fast: the bits of 1 / cbrt(x) are about this less a third of the bits of x. */
+#define SSIM2_ROOT_GUESS 0x54ac6000
+
 /* The blur's impulse response from its centre: a sum of three truncated cosines that fits a Gaussian of sigma 1.5. */
 static const float ssim2_taps[SSIM2_REACH + 1] = {0.264621109F, 0.212928593F, 0.109335370F, 0.0360111147F,
                                                   0.00941436738F};
@@ -91,8 +94,9 @@ static const Ssim2Recursion ssim2_recursions[3] = {
 };
 
 typedef struct Ssim2Dsp {
-    /* "Positive" XYB of n pixels of linear RGB. */
+    /* "Positive" XYB of n pixels of linear RGB. Exact: with the reference's cube root. */
     void (*xyb)(const float *const rgb[3], uint32_t n, float *const xyb[3]);
+    void (*exact_xyb)(const float *const rgb[3], uint32_t n, float *const xyb[3]);
     /* Means of 2x2 samples of two rows of `width` samples; an odd last column counts twice. */
     void (*halve)(const float *upper, const float *lower, uint32_t width, float *dst);
 
@@ -128,14 +132,15 @@ typedef struct Ssim2Dsp {
 
 #define SSIMULACRA2_DSP(suffix)                                                                                        \
     {                                                                                                                  \
-        .xyb = ssim2_xyb_##suffix, .halve = ssim2_halve_##suffix, .squares = ssim2_squares_##suffix,                   \
-        .columns = ssim2_columns_##suffix, .terms = ssim2_terms_##suffix, .products = ssim2_products_##suffix,         \
-        .exact_rows = ssim2_exact_rows_##suffix, .exact_columns = ssim2_exact_columns_##suffix,                        \
-        .exact_terms = ssim2_exact_terms_##suffix,                                                                     \
+        .xyb = ssim2_xyb_##suffix, .exact_xyb = ssim2_exact_xyb_##suffix, .halve = ssim2_halve_##suffix,               \
+        .squares = ssim2_squares_##suffix, .columns = ssim2_columns_##suffix, .terms = ssim2_terms_##suffix,           \
+        .products = ssim2_products_##suffix, .exact_rows = ssim2_exact_rows_##suffix,                                  \
+        .exact_columns = ssim2_exact_columns_##suffix, .exact_terms = ssim2_exact_terms_##suffix,                      \
     }
 
 #define SSIM2_TWINS(suffix)                                                                                            \
     void ssim2_xyb_##suffix(const float *const rgb[3], uint32_t n, float *const xyb[3]);                               \
+    void ssim2_exact_xyb_##suffix(const float *const rgb[3], uint32_t n, float *const xyb[3]);                         \
     void ssim2_halve_##suffix(const float *upper, const float *lower, uint32_t width, float *dst);                     \
     void ssim2_squares_##suffix(const float *a, const float *b, uint32_t n, float *sum, float *difference);            \
     void ssim2_columns_##suffix(const float *const rows[SSIM2_STRIP + 2 * SSIM2_REACH], uint32_t n,                    \

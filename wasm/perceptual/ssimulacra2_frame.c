@@ -41,6 +41,7 @@ typedef struct Level {
 /* Rings of rows, in which row y has the place y modulo their number of rows. */
 typedef struct Work {
     const Ssim2Dsp *dsp;
+    int exact;
     uint32_t parts[CHANNELS]; /* Ssim2Parts to measure */
     float *rows;              /* all memory for rows */
     uint32_t row_count;
@@ -83,8 +84,9 @@ static float *take_rows(const Work *work, float **next, uint32_t rows)
 }
 
 /* Divides the memory for rows of this width, all zero. */
-static void lay_out(Work *work, int exact, uint32_t width)
+static void lay_out(Work *work, uint32_t width)
 {
+    const int exact = work->exact;
     work->stride = row_floats(width);
     memset(work->rows, 0, work->row_count * work->stride * sizeof *work->rows);
     float *next = work->rows;
@@ -115,7 +117,7 @@ static void fill_strip(const Work *work, const Level *level, uint32_t first)
             if (y < height) {
                 const float *const rgb[3] = {level->rgb[side][0] + at, level->rgb[side][1] + at,
                                              level->rgb[side][2] + at};
-                work->dsp->xyb(rgb, width, xyb);
+                (work->exact ? work->dsp->exact_xyb : work->dsp->xyb)(rgb, width, xyb);
             }
             for (uint32_t c = 0; c < CHANNELS; c++) {
                 const uint32_t inside = y < height ? width : 0;
@@ -209,10 +211,10 @@ static void exact_strip(const Work *work, uint32_t channel, uint32_t first, cons
 }
 
 /* Sums of all maps with a weight at one scale. The strip below the last is empty and flushes the one before it. */
-static void measure_level(Work *work, const Level *level, int exact, double sums[CHANNELS][SSIM2_SUMS])
+static void measure_level(Work *work, const Level *level, double sums[CHANNELS][SSIM2_SUMS])
 {
-    MeasureStrip *const measure = exact ? exact_strip : fast_strip;
-    lay_out(work, exact, level->width);
+    MeasureStrip *const measure = work->exact ? exact_strip : fast_strip;
+    lay_out(work, level->width);
     for (uint32_t first = 0; first < level->height + SSIM2_STRIP; first += SSIM2_STRIP) {
         fill_strip(work, level, first);
         for (uint32_t c = 0; c < CHANNELS; c++)
@@ -301,7 +303,8 @@ int32_t anyvmaf_ssimulacra2(AnyvmafContext *context, const AnyvmafFrames *frames
     uint8_t *memory = context_scratch(context, area_bytes(row_bytes) + sets[0] + sets[1]);
     if (!memory)
         return ANYVMAF_ENOMEM;
-    Work work = {.dsp = &context->dsp->ssimulacra2, .row_count = row_count, .rows = core_cut(&memory, row_bytes)};
+    Work work = {.dsp = &context->dsp->ssimulacra2, .exact = exact, .row_count = row_count};
+    work.rows = core_cut(&memory, row_bytes);
     double sums[SCALES][CHANNELS][SSIM2_SUMS] = {{{0}}}, pixels[SCALES];
     for (uint32_t s = 0; s < scales; s++) {
         for (uint32_t c = 0; c < CHANNELS; c++)
@@ -309,7 +312,7 @@ int32_t anyvmaf_ssimulacra2(AnyvmafContext *context, const AnyvmafFrames *frames
         memset(level.half, 0, sizeof level.half);
         if (s + 1 < scales)
             halve_into(&level, memory + (s % 2 ? sets[0] : 0), sizes[s % 2]);
-        measure_level(&work, &level, exact, sums[s]);
+        measure_level(&work, &level, sums[s]);
         pixels[s] = (double)level.width * level.height;
         memcpy(level.rgb, level.half, sizeof level.rgb);
         level.width = (level.width + 1) / 2;

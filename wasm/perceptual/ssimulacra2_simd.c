@@ -20,7 +20,7 @@ INLINE V each(const float *p) { return wasm_v128_load32_splat(p); }
 INLINE void store(float *p, V x) { wasm_v128_store(p, x); }
 INLINE V larger(V x, V y) { return wasm_f32x4_pmax(x, y); }
 
-INLINE V root_plus(V x, float add)
+INLINE V exact_root_plus(V x, V add)
 {
     const V exponent = wasm_i32x4_shr(x, 23);
     const V guess = wasm_i32x4_sub(wasm_i32x4_splat(0x54800000), wasm_i32x4_mul(exponent, wasm_i32x4_splat(0x002AAAAA)));
@@ -32,27 +32,46 @@ INLINE V root_plus(V x, float add)
     }
     const V r2 = MUL(r, r);
     r = ADD(MUL(third, SUB(r, MUL(x, MUL(r2, r2)))), r);
-    return ADD(MUL(MUL(r, r), x), OF(add));
+    return ADD(MUL(MUL(r, r), x), add);
+}
+
+INLINE V root_plus(V x, V add)
+{
+    const V third = wasm_i32x4_mul(wasm_i32x4_shr(x, 9), wasm_i32x4_splat(171));
+    V r = wasm_i32x4_sub(wasm_i32x4_splat(SSIM2_ROOT_GUESS), third);
+    V h = SUB(OF(1), MUL(MUL(x, r), MUL(r, r)));
+    r = ADD(r, MUL(r, MUL(h, ADD(OF(1.0F / 3), MUL(OF(2.0F / 9), h)))));
+    const V root = MUL(x, MUL(r, r));
+    h = SUB(OF(1), MUL(root, r));
+    return ADD(ADD(root, MUL(root, MUL(h, OF(2.0F / 3)))), add);
 }
 
 INLINE V mixed(V r, V g, V b, float of_r, float of_g, float of_b)
 {
     const V sum = ADD(MUL(OF(of_r), r), ADD(MUL(OF(of_g), g), ADD(MUL(OF(of_b), b), OF(SSIM2_BIAS))));
-    return root_plus(larger(OF(0), sum), -SSIM2_BIAS_ROOT);
+    return larger(OF(0), sum);
 }
 
-void ssim2_xyb_simd(const float *const rgb[3], uint32_t n, float *const xyb[3])
+INLINE void to_xyb(const float *const rgb[3], uint32_t n, float *const xyb[3], V (*root)(V, V))
 {
+    const V bias = OF(-SSIM2_BIAS_ROOT);
     for (uint32_t i = 0; i < n; i += 4) {
         const V r = load(rgb[0] + i), g = load(rgb[1] + i), b = load(rgb[2] + i);
-        const V l = mixed(r, g, b, SSIM2_M00, SSIM2_M01, SSIM2_M02);
-        const V m = mixed(r, g, b, SSIM2_M10, SSIM2_M11, SSIM2_M12);
-        const V s = mixed(r, g, b, SSIM2_M20, SSIM2_M21, SSIM2_M22);
+        const V l = root(mixed(r, g, b, SSIM2_M00, SSIM2_M01, SSIM2_M02), bias);
+        const V m = root(mixed(r, g, b, SSIM2_M10, SSIM2_M11, SSIM2_M12), bias);
+        const V s = root(mixed(r, g, b, SSIM2_M20, SSIM2_M21, SSIM2_M22), bias);
         const V x = MUL(OF(0.5F), SUB(l, m)), y = MUL(OF(0.5F), ADD(l, m));
         store(xyb[0] + i, ADD(MUL(x, OF(14)), OF(0.42F)));
         store(xyb[1] + i, ADD(y, OF(0.01F)));
         store(xyb[2] + i, ADD(SUB(s, y), OF(0.55F)));
     }
+}
+
+void ssim2_xyb_simd(const float *const rgb[3], uint32_t n, float *const xyb[3]) { to_xyb(rgb, n, xyb, root_plus); }
+
+void ssim2_exact_xyb_simd(const float *const rgb[3], uint32_t n, float *const xyb[3])
+{
+    to_xyb(rgb, n, xyb, exact_root_plus);
 }
 
 #define EVEN(x, y) wasm_i32x4_shuffle(x, y, 0, 2, 4, 6)
