@@ -20,7 +20,7 @@ export const SSIMULACRA2: Metric = {
       choice('mode', MODES, {
         description:
           'fast: within 0.001 of infinite precision; exact: digit for digit the reference on a processor without fused ' +
-          'multiply-add, up to 1 away on flat graphics.',
+          'multiply-add, whose rounding moves scores of flat graphics by up to 1.4.',
       }),
     ],
     features: ranked('low', [feature('ssimulacra2')]),

@@ -76,8 +76,8 @@ typedef struct AnyvmafSsimulacra2Options {
 } AnyvmafSsimulacra2Options;
 
 /*
- * SSIMULACRA 2.1. out: 1: the score, 100 for equal pictures, below 0 for very different ones. Without `exact` the blur is
- * a plain filter, which is faster and closer to infinite precision than the reference. Pictures whose shorter side is
+ * SSIMULACRA 2.1. out: 1: the score, 100 for equal pictures, below 0 for very different ones. Without `exact` the blur
+ * is a plain filter, which is faster and closer to infinite precision than the reference. Pictures whose shorter side is
  * below 8, which the reference refuses, are measured at one scale.
  */
 int32_t anyvmaf_ssimulacra2(AnyvmafContext *context, const AnyvmafFrames *frames,

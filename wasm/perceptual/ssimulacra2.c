@@ -20,7 +20,7 @@ static inline int32_t bits_of(float x)
     return bits;
 }
 
-/* Cube root of x >= 0 plus `add`: Newton steps towards 1 / cbrt(x) from a guess by the exponent, as libjxl takes them. */
+/* Cube root of x >= 0 plus `add`: libjxl's Newton steps towards 1 / cbrt(x) from a guess by the exponent. */
 static inline float exact_root_plus(float x, float add)
 {
     const int32_t bits = bits_of(x);
@@ -121,13 +121,12 @@ void ssim2_terms_c(const float *const blurred[SSIM2_FAST_PLANES], const float *c
         const uint32_t lane = i & 3;
         if (parts & SSIM2_SSIM) {
             /*
-             * 1 - num_m * num_s / den without their cancellation: the variance of a - b is den - num_s, and 1 - num_m is
+             * 1 - num_m * num_s / den without its cancellation: the variance of a - b is den - num_s, and 1 - num_m is
              * the square of the means' difference.
              */
             const float apart = mean_a - mean_b, apart2 = apart * apart;
             const float variance = blurred_at(blurred[3] + i) - apart2;
-            const float den =
-                blurred_at(blurred[2] + i) - (mean_a * mean_a + mean_b * mean_b) + SSIM2_C2;
+            const float den = blurred_at(blurred[2] + i) - (mean_a * mean_a + mean_b * mean_b) + SSIM2_C2;
             const float error = larger(0, (variance + apart2 * (den - variance)) / den), square = error * error;
             lanes[SSIM2_ERROR][lane] += error;
             lanes[SSIM2_ERROR4][lane] += square * square;

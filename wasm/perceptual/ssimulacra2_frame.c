@@ -45,11 +45,11 @@ typedef struct Work {
     uint32_t parts[CHANNELS]; /* Ssim2Parts to measure */
     float *rows;              /* all memory for rows */
     uint32_t row_count;
-    size_t stride;                                     /* floats from a row to the next */
-    float *raw[CHANNELS][SSIM2_FAST_PLANES];           /* a, b; fast: their squares too */
-    float *blurred[CHANNELS][SSIM2_EXACT_PLANES];      /* exact: blurred horizontally */
-    float *state[CHANNELS][SSIM2_EXACT_PLANES];        /* exact: of the vertical recursion */
-    float *products, *outputs[SSIM2_EXACT_PLANES];     /* of one strip */
+    size_t stride;                                 /* floats from a row to the next */
+    float *raw[CHANNELS][SSIM2_FAST_PLANES];       /* a, b; fast: their squares() too */
+    float *blurred[CHANNELS][SSIM2_EXACT_PLANES];  /* exact: blurred horizontally */
+    float *state[CHANNELS][SSIM2_EXACT_PLANES];    /* exact: of the vertical recursion */
+    float *products, *outputs[SSIM2_EXACT_PLANES]; /* of one strip */
 } Work;
 
 /* Takes the planes of a channel through the strip of rows from `first` on and measures the strip before it. */
@@ -162,11 +162,11 @@ static void fast_strip(const Work *work, uint32_t channel, uint32_t first, const
     }
 }
 
-/* A plane of a strip before any blur: a, b, a*a, b*b or a*b. */
+/* A plane of a strip before any blur: a, b, a*a, b*b or a*b. The next product takes this one's memory. */
 static void exact_plane(const Work *work, uint32_t channel, uint32_t plane, int32_t first, uint32_t width,
                         const float *src[SSIM2_STRIP])
 {
-    static const uint8_t FACTORS[SSIM2_EXACT_PLANES][2] = {{0}, {0}, {0, 0}, {1, 1}, {0, 1}};
+    static const uint8_t FACTORS[SSIM2_EXACT_PLANES][2] = {{0, 0}, {0, 0}, {0, 0}, {1, 1}, {0, 1}};
     for (int32_t i = 0; i < SSIM2_STRIP; i++) {
         if (plane < 2) {
             src[i] = raw_row(work, channel, plane, first + i);
@@ -224,9 +224,9 @@ static void measure_level(Work *work, const Level *level, double sums[CHANNELS][
 }
 
 /*
- * Scales of a picture: those with a half below which neither side was shorter than 8. Weights are taken one after the
- * other, so with fewer scales than six they belong to other maps; that is the reference's behaviour. Its program refuses
- * pictures below 8x8; here they have one scale.
+ * Scales of a picture: one, and one more while neither side is shorter than 8. Weights are taken one after the other,
+ * so with fewer scales than six they belong to other maps, as in the reference. Its program refuses pictures below 8x8,
+ * and its function would give any pair of them 100; here they are measured at one scale.
  */
 static uint32_t scales_of(uint32_t width, uint32_t height)
 {

@@ -22,8 +22,8 @@ INLINE V larger(V x, V y) { return wasm_f32x4_pmax(x, y); }
 
 INLINE V exact_root_plus(V x, V add)
 {
-    const V exponent = wasm_i32x4_shr(x, 23);
-    const V guess = wasm_i32x4_sub(wasm_i32x4_splat(0x54800000), wasm_i32x4_mul(exponent, wasm_i32x4_splat(0x002AAAAA)));
+    const V third_of_exponent = wasm_i32x4_mul(wasm_i32x4_shr(x, 23), wasm_i32x4_splat(0x002AAAAA));
+    const V guess = wasm_i32x4_sub(wasm_i32x4_splat(0x54800000), third_of_exponent);
     V r = wasm_v128_and(guess, wasm_i32x4_ne(x, wasm_i32x4_const_splat(0)));
     const V third = OF(1.0F / 3), four_thirds = OF(4.0F / 3), x_third = MUL(third, x);
     for (int i = 0; i < 3; i++) {
@@ -37,8 +37,8 @@ INLINE V exact_root_plus(V x, V add)
 
 INLINE V root_plus(V x, V add)
 {
-    const V third = wasm_i32x4_mul(wasm_i32x4_shr(x, 9), wasm_i32x4_splat(171));
-    V r = wasm_i32x4_sub(wasm_i32x4_splat(SSIM2_ROOT_GUESS), third);
+    const V third_of_bits = wasm_i32x4_mul(wasm_i32x4_shr(x, 9), wasm_i32x4_splat(171));
+    V r = wasm_i32x4_sub(wasm_i32x4_splat(SSIM2_ROOT_GUESS), third_of_bits);
     V h = SUB(OF(1), MUL(MUL(x, r), MUL(r, r)));
     r = ADD(r, MUL(r, MUL(h, ADD(OF(1.0F / 3), MUL(OF(2.0F / 9), h)))));
     const V root = MUL(x, MUL(r, r));
