@@ -70,4 +70,17 @@ typedef struct AnyvmafColours {
  */
 int32_t anyvmaf_linear(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafColours *options, float *out);
 
+typedef struct AnyvmafSsimulacra2Options {
+    AnyvmafColours colours;
+    double exact; /* non-zero: the order of operations of the reference, on a processor without fused multiply-add */
+} AnyvmafSsimulacra2Options;
+
+/*
+ * SSIMULACRA 2.1. out: 1: the score, 100 for equal pictures, below 0 for very different ones. Without `exact` the blur
+ * is a plain filter, which is faster and closer to infinite precision than the reference. Pictures whose shorter side is
+ * below 8, which the reference refuses, are measured at one scale.
+ */
+int32_t anyvmaf_ssimulacra2(AnyvmafContext *context, const AnyvmafFrames *frames,
+                            const AnyvmafSsimulacra2Options *options, double *out);
+
 #endif

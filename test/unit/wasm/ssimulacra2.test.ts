@@ -1,0 +1,158 @@
+/**
+ * @module test/unit/wasm/ssimulacra2
+ * SSIMULACRA 2.1 in perceptual.wasm: the reference's scores of stills, scores in double precision, and that both
+ * implementations agree at all sizes around vectors, strips and scales.
+ */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { Implementation } from '../../../src/core/module.js';
+import { disturbed, format, type Picture, picture } from '../../support/metric.js';
+import { PerceptualContext, readPng, runPerceptual, SRGB } from '../../support/perceptual.js';
+import { type SeededRandom, seeded } from '../../support/random.js';
+import { needsShared, sharedPath } from '../../support/shared.js';
+
+const SEED = Number(process.env.ANYVMAF_SEED ?? 20261126);
+const FAST = [...SRGB, ...SRGB, 0];
+const EXACT = [...SRGB, ...SRGB, 1];
+
+const rgb = (width: number, height: number, bitDepth = 8) => format(width, height, bitDepth, '444');
+
+function score(
+  video: ReturnType<typeof rgb>,
+  pair: readonly [Picture, Picture],
+  options: readonly number[],
+  implementation: Implementation = 'simd128',
+): number {
+  return runPerceptual(implementation, video, pair, 'ssimulacra2', options, 1)[0] ?? Number.NaN;
+}
+
+describe('ssimulacra2 of a picture made here', () => {
+  /** Rings and stripes that differ by plane; the distorted one has 16 levels and a pattern. */
+  const level = (x: number, y: number, plane: number) =>
+    (((x * x + (3 + plane) * y * y) >> 3) + ((x * y) >> 2) * (plane + 1) + 40 * plane) & 255;
+  const worse = (v: number, x: number, y: number) => Math.min(255, (v & ~15) + 8 + ((x * 5 + y * 3) % 7));
+
+  // By an independent implementation: with the reference's float arithmetic, which equals the reference's SSE4 build on
+  // the stills below, and in double precision.
+  it.each([
+    [64, 48, 77.29475178, 77.3156775],
+    [61, 47, 76.7069706, 76.72912595],
+    [9, 70, 92.7072676, 92.7072386],
+    [8, 8, 91.86276542, 91.86271549],
+    [130, 17, 88.97270542, 88.9805592],
+  ])('%ix%i', (width, height, single, double) => {
+    const video = rgb(width, height);
+    const pair = [
+      picture(video, level),
+      picture(video, (x, y, plane) => worse(level(x, y, plane), x, y)),
+    ] as const;
+    expect(score(video, pair, EXACT)).toBeCloseTo(single, 7);
+    expect(score(video, pair, FAST)).toBeCloseTo(double, 3);
+  });
+});
+
+interface Still {
+  readonly size: readonly [number, number];
+  readonly ssimulacra2: { readonly sse4: number; readonly own_f64?: number; readonly own_fir?: number };
+}
+
+const golden = sharedPath('golden/perceptual/values.json');
+
+describe.skipIf(golden === undefined)(`ssimulacra2 of stills (${needsShared})`, () => {
+  const { stills }: { stills: Record<string, Still> } = golden
+    ? JSON.parse(readFileSync(golden, 'utf8'))
+    : { stills: {} };
+
+  it.each(Object.entries(stills))('%s', (name, { size, ssimulacra2: expected }) => {
+    const [reference, distorted] = ['ref', 'dis'].map((side) =>
+      readPng(sharedPath(`golden/perceptual/${name}_${side}.png`) ?? ''),
+    );
+    if (!reference || !distorted) throw new Error(`${name} has no pictures`);
+    expect([reference.format.width, reference.format.height]).toEqual(size);
+    const pair = [reference.planes, distorted.planes] as const;
+    const [exact, fast] = [EXACT, FAST].map((options) => score(reference.format, pair, options));
+    expect(exact?.toFixed(8)).toBe(expected.sse4.toFixed(8));
+    if (expected.own_f64 !== undefined) expect(Math.abs((fast ?? 0) - expected.own_f64)).toBeLessThan(0.001);
+    if (expected.own_fir !== undefined) expect(Math.abs((fast ?? 0) - expected.own_fir)).toBeLessThan(0.01);
+    // The reference's own builds differ by 1 on graphics, from rounding.
+    expect(Math.abs((fast ?? 0) - expected.sse4)).toBeLessThan(1.5);
+  });
+});
+
+/** Noise, one level, black and white, a gradient. */
+function ofKind(random: SeededRandom, kind: number, video: ReturnType<typeof rgb>): Picture {
+  const top = 2 ** video.bitDepth - 1;
+  const flat = random.int(0, top);
+  return picture(video, (x, y, plane) => {
+    if (kind === 0) return random.int(0, top);
+    if (kind === 1) return flat;
+    if (kind === 2) return random.int(0, 1) * top;
+    return Math.min(top, Math.floor((top * (x + y + plane)) / (video.width + video.height)));
+  });
+}
+
+describe('ssimulacra2', () => {
+  it(`gives the same in both implementations at all sizes, which share a context's memory (seed ${SEED})`, () => {
+    const random = seeded(SEED);
+    for (let side = 1; side <= 70; side++) {
+      const other = random.int(1, 70);
+      const video = side % 2 ? rgb(side, other, random.pick([8, 10, 16])) : rgb(other, side, 8);
+      const contexts = (['portable', 'simd128'] as const).map((one) => new PerceptualContext(one, video));
+      for (let kind = 0; kind < 4; kind++) {
+        const reference = ofKind(random, kind, video);
+        const distorted =
+          kind % 2 ? disturbed(random, reference, video.bitDepth, 9) : ofKind(random, kind, video);
+        const pair = { reference: [reference], distorted: [distorted] };
+        // Modes take turns, so that each finds memory that the other has used.
+        for (const options of [FAST, EXACT]) {
+          const [portable, simd] = contexts.map((one) => one.run('ssimulacra2', pair, options, 1));
+          expect(simd, `${video.width}x${video.height} kind ${kind} exact ${options.at(-1)}`).toEqual(
+            portable,
+          );
+          expect(simd?.[0]).toBeLessThanOrEqual(100);
+        }
+      }
+      for (const context of contexts) context.close();
+    }
+  }, 60_000);
+
+  it(`gives equal pictures 100 and others less, at any size (seed ${SEED})`, () => {
+    const random = seeded(SEED);
+    const sizes = [
+      [1, 1],
+      [1, 40],
+      [40, 1],
+      [7, 7],
+      [7, 200],
+      [8, 8],
+      [15, 16],
+      [70, 33],
+      [300, 4],
+    ] as const;
+    for (const [width, height] of sizes) {
+      const video = rgb(width, height);
+      const [one, other] = [
+        picture(video, () => random.int(0, 120)),
+        picture(video, () => random.int(130, 255)),
+      ];
+      for (const options of [FAST, EXACT]) {
+        expect(score(video, [one, one], options), `${width}x${height}`).toBe(100);
+        expect(score(video, [one, other], options), `${width}x${height}`).toBeLessThan(100);
+      }
+    }
+  });
+
+  it('does not depend on what was measured before', () => {
+    const random = seeded(SEED);
+    const video = rgb(67, 45);
+    const context = new PerceptualContext('simd128', video);
+    const [a, b, c] = [0, 2, 3].map((kind) => ofKind(random, kind, video));
+    if (!a || !b || !c) throw new Error('no pictures');
+    for (const options of [FAST, EXACT]) {
+      const first = context.run('ssimulacra2', { reference: [a], distorted: [b] }, options, 1);
+      context.run('ssimulacra2', { reference: [c], distorted: [a] }, options, 1);
+      expect(context.run('ssimulacra2', { reference: [a], distorted: [b] }, options, 1)).toEqual(first);
+    }
+    context.close();
+  });
+});
