@@ -1,91 +1,117 @@
-/* colour.c - the colour stage in portable C, and its driver. */
+/* colour.c - the colour stage in portable C: the definition that colour_simd.c must equal. */
 #include "colour.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "context.h"
-
-/* sRGB's curve above its linear part, p(x) / q(x), lowest power first; of libjxl, BSD-3-Clause. */
-static const float SRGB_P[5] = {2.200248328e-04F, 1.043637593e-02F, 1.624820318e-01F, 7.961564959e-01F, 8.210152774e-01F};
-static const float SRGB_Q[5] = {2.631846970e-01F, 1.076976492e+00F, 4.987528350e-01F, -5.512498495e-02F,
-                                6.521209011e-03F};
-
-static inline float srgb(float x)
-{
-    if (!(x > 0.04045F))
-        return x * (1 / 12.92F);
-    float p = SRGB_P[4], q = SRGB_Q[4];
-    for (int i = 3; i >= 0; i--) {
-        p = p * x + SRGB_P[i];
-        q = q * x + SRGB_Q[i];
-    }
-    return p / q;
-}
-
-void linearise_c(float *values, size_t n, uint32_t transfer)
-{
-    (void)transfer;
-    for (size_t i = 0; i < n; i++)
-        values[i] = srgb(values[i]);
-}
-
-void linearise_simd(float *values, size_t n, uint32_t transfer) { linearise_c(values, n, transfer); }
+#include "curves.h"
 
 static inline float sample(const void *samples, size_t i, uint32_t bit_depth)
 {
     return bit_depth > 8 ? ((const uint16_t *)samples)[i] : ((const uint8_t *)samples)[i];
 }
 
-static int32_t linear_picture(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
-                              LinearPicture *linear)
+void colour_scale_c(StoredRow row, size_t n, float black, float gain, float *out)
 {
-    if (linear->serial == picture->serial && !memcmp(&linear->colour, colour, sizeof *colour))
-        return 0;
-    for (uint32_t p = 0; p < 3; p++)
-        if (!picture->planes[p].samples)
-            return ANYVMAF_EINVAL;
-    const uint32_t width = picture->planes[0].width, height = picture->planes[0].height;
-    const size_t samples = (size_t)width * height;
-    uint8_t *next = block_reserve(&linear->block, 3 * area_bytes(float_plane_bytes(samples)));
-    linear->serial = 0;
-    if (!next)
-        return ANYVMAF_ENOMEM;
-    if (colour->matrix != ANYVMAF_GBR)
-        return ANYVMAF_EINVAL;
-    linear->width = width;
-    linear->height = height;
-    const float scale = 1 / (float)((1U << context->bit_depth) - 1);
-    for (uint32_t p = 0; p < 3; p++) {
-        /* G, B, R. */
-        float *plane = linear->planes[(p + 1) % 3] = core_cut(&next, float_plane_bytes(samples));
-        for (size_t i = 0; i < samples; i++)
-            plane[i] = sample(picture->planes[p].samples, i, context->bit_depth) * scale;
-        context->dsp->colour.linearise(plane, samples, (uint32_t)colour->transfer);
+    for (size_t i = 0; i < n; i++)
+        out[i] = (sample(row.samples, i, row.bit_depth) - black) * gain;
+}
+
+void blend_rows_c(const void *const rows[CHROMA_TAPS], uint32_t bit_depth, size_t n, const float *weights, float middle,
+                  float *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        float sum = sample(rows[0], i, bit_depth) * weights[0];
+        for (uint32_t k = 1; k < CHROMA_TAPS; k++)
+            sum += sample(rows[k], i, bit_depth) * weights[k];
+        out[i] = sum - middle;
     }
-    linear->colour = *colour;
-    linear->serial = picture->serial;
-    return 0;
 }
 
-int32_t linear_pair(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafColours *colours,
-                    const LinearPicture **reference, const LinearPicture **distorted)
+void blend_columns_c(const float *row, size_t n, const ChromaTaps *taps, float *out)
 {
-    *reference = &context->linear[0];
-    *distorted = &context->linear[1];
-    const int32_t failed = linear_picture(context, &frames->reference, &colours->reference, &context->linear[0]);
-    return failed ? failed : linear_picture(context, &frames->distorted, &colours->distorted, &context->linear[1]);
+    for (size_t x = 0; x < n; x++) {
+        const float *weights = taps->phase[x & 1], *from = row + (x >> 1) + (x & 1) - 2;
+        float sum = from[0] * weights[0];
+        for (uint32_t k = 1; k < CHROMA_TAPS; k++)
+            sum += from[k] * weights[k];
+        out[x] = sum;
+    }
 }
 
-int32_t anyvmaf_linear(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafColours *options, float *out)
+void to_rgb_c(StoredRow luma, const float *cb, const float *cr, size_t n, const ColourMatrix *matrix,
+              float *const rgb[3])
 {
-    const LinearPicture *pictures[2];
-    const int32_t failed = linear_pair(context, frames, options, &pictures[0], &pictures[1]);
-    if (failed)
-        return failed;
-    const size_t samples = (size_t)pictures[0]->width * pictures[0]->height;
-    for (uint32_t side = 0; side < 2; side++)
-        for (uint32_t p = 0; p < 3; p++, out += samples)
-            memcpy(out, pictures[side]->planes[p], samples * sizeof *out);
-    return 0;
+    for (size_t i = 0; i < n; i++) {
+        const float y = (sample(luma.samples, i, luma.bit_depth) - matrix->black) * matrix->gain;
+        rgb[0][i] = y + cr[i] * matrix->red;
+        rgb[1][i] = (y + cb[i] * matrix->green_cb) + cr[i] * matrix->green_cr;
+        rgb[2][i] = y + cb[i] * matrix->blue;
+    }
+}
+
+static inline float positive(float x) { return 0 < x ? x : 0; }
+
+static inline float srgb(float value, const CurveNumbers *numbers)
+{
+    const float x = positive(value);
+    if (!(x > numbers->srgb.knee))
+        return x * numbers->srgb.slope;
+    if (x > numbers->srgb.last)
+        return power_of((x + numbers->srgb.excess) * numbers->srgb.base, &numbers->srgb.power);
+    return series_of(x, numbers->srgb.p, SRGB_TERMS) / series_of(x, numbers->srgb.q, SRGB_TERMS);
+}
+
+static inline float bt1886(float value, const CurveNumbers *numbers)
+{
+    return power_of(positive(value), &numbers->bt1886);
+}
+
+static inline float gamma22(float value, const CurveNumbers *numbers)
+{
+    return power_of(positive(value), &numbers->gamma22);
+}
+
+static inline float gamma28(float value, const CurveNumbers *numbers)
+{
+    return power_of(positive(value), &numbers->gamma28);
+}
+
+static inline float bt709(float value, const CurveNumbers *numbers)
+{
+    const float x = positive(value);
+    return x > numbers->bt709.knee ? power_of((x + numbers->bt709.excess) * numbers->bt709.base, &numbers->bt709.power)
+                                   : x * numbers->bt709.slope;
+}
+
+static inline float pq(float value, const CurveNumbers *numbers)
+{
+    const float above = numbers->pq.least < value ? value : numbers->pq.least, x = above < 1 ? above : 1;
+    const float t = exp2_minus_1(log2_of(x) * numbers->pq.first_power);
+    return power_of(positive(numbers->pq.rest + t) / (numbers->pq.rest - numbers->pq.c3 * t), &numbers->pq.power);
+}
+
+static inline float hlg(float value, const CurveNumbers *numbers)
+{
+    const float x = positive(value);
+    return x > numbers->hlg.knee
+               ? (exp2_of((x - numbers->hlg.c) * numbers->hlg.rate) + numbers->hlg.b) * numbers->hlg.scale
+               : x * x * numbers->hlg.square;
+}
+
+static inline void each(float *values, size_t n, float (*curve)(float, const CurveNumbers *))
+{
+    for (size_t i = 0; i < n; i++)
+        values[i] = curve(values[i], &curve_numbers);
+}
+
+void linearise_c(float *values, size_t n, uint32_t transfer)
+{
+    switch (transfer) {
+    case ANYVMAF_SRGB: each(values, n, srgb); break;
+    case ANYVMAF_BT1886: each(values, n, bt1886); break;
+    case ANYVMAF_GAMMA22: each(values, n, gamma22); break;
+    case ANYVMAF_GAMMA28: each(values, n, gamma28); break;
+    case ANYVMAF_BT709_OETF: each(values, n, bt709); break;
+    case ANYVMAF_PQ: each(values, n, pq); break;
+    case ANYVMAF_HLG: each(values, n, hlg); break;
+    default: break; /* linear */
+    }
 }

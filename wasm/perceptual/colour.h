@@ -1,4 +1,10 @@
-/* colour.h - from stored pictures to linear RGB in binary32, once for all metrics of a pair. */
+/*
+ * colour.h - from stored pictures to linear RGB in binary32, once for all metrics of a pair.
+ *
+ * A row at a time: chroma is blended of the rows around it, then of its columns, both by the filter of the upsampler at the
+ * phase of the siting; luma and chroma become R'G'B', which the transfer curve makes light. Beyond the edges chroma is
+ * mirrored, as zimg has it.
+ */
 #ifndef PERCEPTUAL_COLOUR_H
 #define PERCEPTUAL_COLOUR_H
 
@@ -18,21 +24,73 @@ typedef struct LinearPicture {
     CoreBlock block; /* holds the planes */
 } LinearPicture;
 
-/* The functions of this stage; see dsp.h of the core for how columns work. */
+/* A row of stored samples: uint8_t for 8 bits, uint16_t for more. */
+typedef struct StoredRow {
+    const void *samples;
+    uint32_t bit_depth;
+} StoredRow;
+
+#define CHROMA_TAPS 4
+
+/*
+ * How chroma doubles along an axis: output 2j is made of samples j - 2 to j + 1, output 2j + 1 of j - 1 to j + 2. The
+ * weights are sums of powers of two down to 2^-7, so that blends of 8 bits are exact.
+ */
+typedef struct ChromaTaps {
+    float phase[2][CHROMA_TAPS];
+} ChromaTaps;
+
+/* R' = y + red Cr, G' = y + green_cb Cb + green_cr Cr, B' = y + blue Cb, y = (luma - black) gain. */
+typedef struct ColourMatrix {
+    float black, gain, red, green_cb, green_cr, blue;
+} ColourMatrix;
+
+/* The functions of this stage; see dsp.h of the core for how columns work. They may write past n up to a multiple of 8. */
 typedef struct ColourDsp {
+    /* (sample - black) gain of n samples. */
+    void (*scale)(StoredRow row, size_t n, float black, float gain, float *out);
+    /* Sum of weights times rows, minus `middle`. */
+    void (*blend_rows)(const void *const rows[CHROMA_TAPS], uint32_t bit_depth, size_t n, const float *weights,
+                       float middle, float *out);
+    /* n columns of chroma; `row` is read from -2 to n / 2 + 6. */
+    void (*blend_columns)(const float *row, size_t n, const ChromaTaps *taps, float *out);
+    /* n values of R', G' and B'. */
+    void (*to_rgb)(StoredRow luma, const float *cb, const float *cr, size_t n, const ColourMatrix *matrix,
+                   float *const rgb[3]);
     /* Linear light of n values of R'G'B' by AnyvmafTransfer, in place. */
     void (*linearise)(float *values, size_t n, uint32_t transfer);
 } ColourDsp;
 
-#define COLOUR_DSP(suffix) {.linearise = linearise_##suffix}
+#define COLOUR_DSP(suffix)                                                                                             \
+    {                                                                                                                  \
+        .scale = colour_scale_##suffix, .blend_rows = blend_rows_##suffix, .blend_columns = blend_columns_##suffix,    \
+        .to_rgb = to_rgb_##suffix, .linearise = linearise_##suffix,                                                    \
+    }
 
+void colour_scale_c(StoredRow row, size_t n, float black, float gain, float *out);
+void colour_scale_simd(StoredRow row, size_t n, float black, float gain, float *out);
+void blend_rows_c(const void *const rows[CHROMA_TAPS], uint32_t bit_depth, size_t n, const float *weights, float middle,
+                  float *out);
+void blend_rows_simd(const void *const rows[CHROMA_TAPS], uint32_t bit_depth, size_t n, const float *weights,
+                     float middle, float *out);
+void blend_columns_c(const float *row, size_t n, const ChromaTaps *taps, float *out);
+void blend_columns_simd(const float *row, size_t n, const ChromaTaps *taps, float *out);
+void to_rgb_c(StoredRow luma, const float *cb, const float *cr, size_t n, const ColourMatrix *matrix,
+              float *const rgb[3]);
+void to_rgb_simd(StoredRow luma, const float *cb, const float *cr, size_t n, const ColourMatrix *matrix,
+                 float *const rgb[3]);
 void linearise_c(float *values, size_t n, uint32_t transfer);
 void linearise_simd(float *values, size_t n, uint32_t transfer);
 
 /*
- * Both pictures of a pair in linear light; they stay in the context until the next pair. Converts each picture once.
- * 0, or ANYVMAF_EINVAL where a plane is missing or a colour is none, ANYVMAF_ENOMEM if memory is short.
+ * A picture in linear light, in `into`, which starts zeroed and whose block its owner frees. Does nothing if `into` already
+ * holds this picture by its serial. 0, or ANYVMAF_EINVAL where planes do not fit the colour or the colour is none,
+ * ANYVMAF_ENOMEM if memory is short.
  */
+int32_t linear_of(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
+                  LinearPicture *into);
+
+/* Both pictures of a pair in linear light; they stay in the context until the next pair. Fails as linear_of() does. */
 int32_t linear_pair(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafColours *colours,
                     const LinearPicture **reference, const LinearPicture **distorted);
 

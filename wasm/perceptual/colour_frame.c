@@ -1,0 +1,261 @@
+/* colour_frame.c - pictures in linear light: the rows of a picture go through the functions of colour.h. */
+#include <string.h>
+
+#include "colour.h"
+#include "context.h"
+
+/* Samples before and after a row of chroma, for its mirror image and for vectors. */
+#define BEFORE 4
+#define AFTER 12
+
+/* Catmull-Rom, tent and box, at quarters (sited between luma samples) and at halves (sited on the even ones). */
+static const ChromaTaps chroma_taps[3][2] = {
+    [ANYVMAF_CHROMA_BICUBIC] = {{{{-3 / 128.0F, 29 / 128.0F, 111 / 128.0F, -9 / 128.0F},
+                                  {-9 / 128.0F, 111 / 128.0F, 29 / 128.0F, -3 / 128.0F}}},
+                                {{{0, 0, 1, 0}, {-1 / 16.0F, 9 / 16.0F, 9 / 16.0F, -1 / 16.0F}}}},
+    [ANYVMAF_CHROMA_BILINEAR] = {{{{0, 0.25F, 0.75F, 0}, {0, 0.75F, 0.25F, 0}}}, {{{0, 0, 1, 0}, {0, 0.5F, 0.5F, 0}}}},
+    /* The sample that covers a pixel, wherever it is sited: at halves two are as near. */
+    [ANYVMAF_CHROMA_NEAREST] = {{{{0, 0, 1, 0}, {0, 1, 0, 0}}}, {{{0, 0, 1, 0}, {0, 1, 0, 0}}}},
+};
+
+/* A chroma plane. */
+typedef struct ChromaPlane {
+    const uint8_t *samples;
+    float *narrow; /* a row as it is stored, with BEFORE and AFTER */
+    float *wide;   /* the row at the width of luma */
+} ChromaPlane;
+
+/* How luma and chroma of a picture become R'G'B'. */
+typedef struct Conversion {
+    uint32_t bit_depth, width, chroma_width, chroma_height;
+    size_t sample_bytes;
+    int halved_across, halved_down;
+    const ChromaTaps *across, *down;
+    float middle; /* the sample of no colour */
+    ColourMatrix matrix;
+    ChromaPlane chroma[2]; /* Cb and Cr */
+} Conversion;
+
+/* Black and what multiplies (sample - black) of G, B, R and luma. */
+static void luma_levels(const AnyvmafColour *colour, uint32_t bit_depth, float *black, float *gain)
+{
+    const uint32_t unit = 1U << (bit_depth - 8);
+    *black = colour->full_range ? 0 : (float)(16 * unit);
+    *gain = 1 / (float)(colour->full_range ? 256 * unit - 1 : 219 * unit);
+}
+
+/* ITU-T H.273, equations for matrix coefficients, solved for R'G'B'; samples of chroma are taken less their middle. */
+static ColourMatrix matrix_of(const AnyvmafColour *colour, uint32_t bit_depth)
+{
+    static const double weights[][2] = {/* of red and blue */
+                                        [ANYVMAF_BT709] = {0.2126, 0.0722},
+                                        [ANYVMAF_BT601] = {0.299, 0.114},
+                                        [ANYVMAF_BT2020] = {0.2627, 0.0593}};
+    const double kr = weights[(uint32_t)colour->matrix][0], kb = weights[(uint32_t)colour->matrix][1];
+    const double kg = 1 - kr - kb, unit = 1U << (bit_depth - 8);
+    const double chroma = 1 / (colour->full_range ? 256 * unit - 1 : 224 * unit);
+    ColourMatrix matrix = {
+        .red = (float)(2 * (1 - kr) * chroma),
+        .green_cb = (float)(-2 * kb * (1 - kb) / kg * chroma),
+        .green_cr = (float)(-2 * kr * (1 - kr) / kg * chroma),
+        .blue = (float)(2 * (1 - kb) * chroma),
+    };
+    luma_levels(colour, bit_depth, &matrix.black, &matrix.gain);
+    return matrix;
+}
+
+static int is_choice(double value, uint32_t choices) { return value >= 0 && value < choices && value == (uint32_t)value; }
+
+static int is_colour(const AnyvmafColour *colour)
+{
+    return is_choice(colour->matrix, ANYVMAF_BT2020 + 1) && is_choice(colour->transfer, ANYVMAF_HLG + 1) &&
+           is_choice(colour->siting, ANYVMAF_TOP_LEFT + 1) &&
+           is_choice(colour->upsampling, ANYVMAF_CHROMA_NEAREST + 1);
+}
+
+/* Without chroma, or with none: a column or row of 4:2:0 is too narrow to have any. */
+static int is_grey(const AnyvmafPlane planes[3])
+{
+    return !planes[1].samples || !planes[1].width || !planes[1].height;
+}
+
+/* Whether chroma has the size of luma, or half of it rounded down, along both axes. */
+static int is_subsampling(const AnyvmafPlane planes[3])
+{
+    const AnyvmafPlane *y = &planes[0], *u = &planes[1], *v = &planes[2];
+    return v->samples && u->width == v->width && u->height == v->height &&
+           (u->width == y->width || u->width == y->width / 2) && (u->height == y->height || u->height == y->height / 2);
+}
+
+/* Place i of n, mirrored at the edges with the edge repeated; rows of one or two samples have no further image. */
+static uint32_t mirrored(int32_t i, int32_t n)
+{
+    i = i < 0 ? -1 - i : i;
+    i = i < n ? i : 2 * n - 1 - i;
+    return (uint32_t)(i < 0 ? 0 : i < n ? i : n - 1);
+}
+
+/* Row y of a chroma plane at the height of luma. */
+static void narrow_row(const AnyvmafContext *context, const Conversion *as, const ChromaPlane *chroma, uint32_t y)
+{
+    const size_t stride = as->chroma_width * as->sample_bytes;
+    float *const row = chroma->narrow + BEFORE;
+    if (as->halved_down) {
+        const void *rows[CHROMA_TAPS];
+        const int32_t first = (int32_t)(y / 2 + (y & 1)) - 2;
+        for (int32_t k = 0; k < CHROMA_TAPS; k++)
+            rows[k] = chroma->samples + mirrored(first + k, (int32_t)as->chroma_height) * stride;
+        context->dsp->colour.blend_rows(rows, as->bit_depth, as->chroma_width, as->down->phase[y & 1], as->middle, row);
+    } else {
+        const StoredRow stored = {chroma->samples + y * stride, as->bit_depth};
+        context->dsp->colour.scale(stored, as->chroma_width, as->middle, 1, row);
+    }
+}
+
+/* Row y of a chroma plane at the size of luma. */
+static const float *chroma_row(const AnyvmafContext *context, const Conversion *as, const ChromaPlane *chroma,
+                               uint32_t y)
+{
+    narrow_row(context, as, chroma, y);
+    float *const row = chroma->narrow + BEFORE;
+    if (!as->halved_across)
+        return row;
+    const int32_t n = (int32_t)as->chroma_width;
+    for (int32_t i = 1; i < CHROMA_TAPS; i++) {
+        row[-i] = row[mirrored(-i, n)];
+        row[n + i - 1] = row[mirrored(n + i - 1, n)];
+    }
+    context->dsp->colour.blend_columns(row, as->width, as->across, chroma->wide);
+    return chroma->wide;
+}
+
+static int32_t convert_chroma(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
+                              LinearPicture *into)
+{
+    const AnyvmafPlane *luma = &picture->planes[0], *cb = &picture->planes[1];
+    const uint32_t siting = (uint32_t)colour->siting, bit_depth = context->bit_depth;
+    const ChromaTaps *taps = chroma_taps[(uint32_t)colour->upsampling];
+    Conversion as = {
+        .bit_depth = bit_depth, .width = luma->width, .chroma_width = cb->width, .chroma_height = cb->height,
+        .sample_bytes = bit_depth > 8 ? 2 : 1,
+        .halved_across = cb->width < luma->width, .halved_down = cb->height < luma->height,
+        .across = &taps[siting != ANYVMAF_CENTRE], .down = &taps[siting == ANYVMAF_TOP_LEFT],
+        .middle = (float)(128U << (bit_depth - 8)),
+        .matrix = matrix_of(colour, bit_depth),
+    };
+    const size_t narrow = float_plane_bytes(BEFORE + as.chroma_width + AFTER), wide = float_plane_bytes(as.width);
+    uint8_t *memory = context_slot(context, SLOT_COLOUR, 2 * (area_bytes(narrow) + area_bytes(wide)));
+    if (!memory)
+        return ANYVMAF_ENOMEM;
+    for (uint32_t i = 0; i < 2; i++) {
+        float *const stored = core_cut(&memory, narrow);
+        as.chroma[i] = (ChromaPlane){picture->planes[1 + i].samples, stored, core_cut(&memory, wide)};
+    }
+    for (uint32_t y = 0; y < luma->height; y++) {
+        const size_t at = (size_t)y * as.width;
+        const StoredRow stored = {(const uint8_t *)luma->samples + at * as.sample_bytes, bit_depth};
+        const float *u = chroma_row(context, &as, &as.chroma[0], y), *v = chroma_row(context, &as, &as.chroma[1], y);
+        float *const rgb[3] = {into->planes[0] + at, into->planes[1] + at, into->planes[2] + at};
+        context->dsp->colour.to_rgb(stored, u, v, as.width, &as.matrix, rgb);
+        for (uint32_t p = 0; p < 3; p++)
+            context->dsp->colour.linearise(rgb[p], as.width, (uint32_t)colour->transfer);
+    }
+    return 0;
+}
+
+/* Light of a plane whose samples are R', G' or B' by themselves. */
+static void convert_plane(const AnyvmafContext *context, const AnyvmafPlane *plane, const AnyvmafColour *colour,
+                          float *out)
+{
+    const ColourDsp *dsp = &context->dsp->colour;
+    const uint32_t transfer = (uint32_t)colour->transfer, width = plane->width;
+    const size_t samples = (size_t)width * plane->height;
+    float black, gain;
+    luma_levels(colour, context->bit_depth, &black, &gain);
+    if (context->bit_depth > 8) {
+        for (size_t at = 0; at < samples; at += width) {
+            const StoredRow row = {(const uint16_t *)plane->samples + at, context->bit_depth};
+            dsp->scale(row, width, black, gain, out + at);
+            dsp->linearise(out + at, width, transfer);
+        }
+        return;
+    }
+    uint8_t codes[256];
+    float light[256];
+    for (uint32_t i = 0; i < 256; i++)
+        codes[i] = (uint8_t)i;
+    dsp->scale((StoredRow){codes, 8}, 256, black, gain, light);
+    dsp->linearise(light, 256, transfer);
+    const uint8_t *stored = plane->samples;
+    for (size_t i = 0; i < samples; i++)
+        out[i] = light[stored[i]];
+}
+
+static int32_t convert(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
+                       LinearPicture *into)
+{
+    const AnyvmafPlane *planes = picture->planes;
+    if (is_grey(planes)) {
+        convert_plane(context, &planes[0], colour, into->planes[0]);
+        const size_t bytes = (size_t)into->width * into->height * sizeof(float);
+        memcpy(into->planes[1], into->planes[0], bytes);
+        memcpy(into->planes[2], into->planes[0], bytes);
+        return 0;
+    }
+    if (colour->matrix != ANYVMAF_GBR)
+        return convert_chroma(context, picture, colour, into);
+    for (uint32_t p = 0; p < 3; p++)
+        convert_plane(context, &planes[p], colour, into->planes[(p + 1) % 3]);
+    return 0;
+}
+
+int32_t linear_of(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
+                  LinearPicture *into)
+{
+    const AnyvmafPlane *planes = picture->planes;
+    if (into->serial == picture->serial && !memcmp(&into->colour, colour, sizeof *colour))
+        return 0;
+    const uint32_t width = planes[0].width, height = planes[0].height;
+    if (!planes[0].samples || !width || !height || !is_colour(colour))
+        return ANYVMAF_EINVAL;
+    if (!is_grey(planes) && (!is_subsampling(planes) ||
+                             (colour->matrix == ANYVMAF_GBR && (planes[1].width < width || planes[1].height < height))))
+        return ANYVMAF_EINVAL;
+    const size_t plane = float_plane_bytes((size_t)width * height);
+    into->serial = 0;
+    uint8_t *next = block_reserve(&into->block, 3 * area_bytes(plane));
+    if (!next)
+        return ANYVMAF_ENOMEM;
+    for (uint32_t p = 0; p < 3; p++)
+        into->planes[p] = core_cut(&next, plane);
+    into->width = width;
+    into->height = height;
+    const int32_t failed = convert(context, picture, colour, into);
+    if (failed)
+        return failed;
+    into->colour = *colour;
+    into->serial = picture->serial;
+    return 0;
+}
+
+int32_t linear_pair(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafColours *colours,
+                    const LinearPicture **reference, const LinearPicture **distorted)
+{
+    *reference = &context->linear[0];
+    *distorted = &context->linear[1];
+    const int32_t failed = linear_of(context, &frames->reference, &colours->reference, &context->linear[0]);
+    return failed ? failed : linear_of(context, &frames->distorted, &colours->distorted, &context->linear[1]);
+}
+
+int32_t anyvmaf_linear(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafColours *options, float *out)
+{
+    const LinearPicture *pictures[2];
+    const int32_t failed = linear_pair(context, frames, options, &pictures[0], &pictures[1]);
+    if (failed)
+        return failed;
+    const size_t samples = (size_t)pictures[0]->width * pictures[0]->height;
+    for (uint32_t side = 0; side < 2; side++)
+        for (uint32_t p = 0; p < 3; p++, out += samples)
+            memcpy(out, pictures[side]->planes[p], samples * sizeof *out);
+    return 0;
+}
