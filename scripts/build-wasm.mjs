@@ -59,7 +59,7 @@ const MODULES = [
     headers: ['wasm/include/anyvmaf.h', 'wasm/include/perceptual.h'],
     folders: ['wasm/perceptual'],
     files: ['wasm/src/memory.c', 'wasm/src/memory.h'],
-    exports: CONTEXT_EXPORTS,
+    exports: [...CONTEXT_EXPORTS, '_cvvdp_power_c', '_cvvdp_power_simd'],
     budget: { bytes: 250_000, gzip: 100_000 },
   },
 ];

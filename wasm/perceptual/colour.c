@@ -23,11 +23,25 @@ static inline float srgb(float x)
     return p / q;
 }
 
+/* SMPTE ST 2084. */
+static inline float pq(float x)
+{
+    const float t = powf(x, 1 / 78.84375F), above = t - 0.8359375F;
+    return powf((above < 0 ? 0 : above) / (18.8515625F - 18.6875F * t), 1 / 0.1593017578125F);
+}
+
+/* ARIB STD-B67, the inverse of the camera's curve. */
+static inline float hlg(float x)
+{
+    return x <= 0.5F ? x * x / 3 : (expf((x - 0.55991073F) / 0.17883277F) + 0.28466892F) / 12;
+}
+
 void linearise_c(float *values, size_t n, uint32_t transfer)
 {
-    (void)transfer;
     for (size_t i = 0; i < n; i++)
-        values[i] = srgb(values[i]);
+        values[i] = transfer == ANYVMAF_PQ    ? pq(values[i])
+                    : transfer == ANYVMAF_HLG ? hlg(values[i])
+                                              : srgb(values[i]);
 }
 
 void linearise_simd(float *values, size_t n, uint32_t transfer) { linearise_c(values, n, transfer); }
@@ -37,8 +51,8 @@ static inline float sample(const void *samples, size_t i, uint32_t bit_depth)
     return bit_depth > 8 ? ((const uint16_t *)samples)[i] : ((const uint8_t *)samples)[i];
 }
 
-static int32_t linear_picture(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
-                              LinearPicture *linear)
+int32_t linear_of(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
+                  LinearPicture *linear)
 {
     if (linear->serial == picture->serial && !memcmp(&linear->colour, colour, sizeof *colour))
         return 0;
@@ -73,8 +87,8 @@ int32_t linear_pair(AnyvmafContext *context, const AnyvmafFrames *frames, const 
 {
     *reference = &context->linear[0];
     *distorted = &context->linear[1];
-    const int32_t failed = linear_picture(context, &frames->reference, &colours->reference, &context->linear[0]);
-    return failed ? failed : linear_picture(context, &frames->distorted, &colours->distorted, &context->linear[1]);
+    const int32_t failed = linear_of(context, &frames->reference, &colours->reference, &context->linear[0]);
+    return failed ? failed : linear_of(context, &frames->distorted, &colours->distorted, &context->linear[1]);
 }
 
 int32_t anyvmaf_linear(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafColours *options, float *out)

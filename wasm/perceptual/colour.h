@@ -36,4 +36,11 @@ void linearise_simd(float *values, size_t n, uint32_t transfer);
 int32_t linear_pair(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafColours *colours,
                     const LinearPicture **reference, const LinearPicture **distorted);
 
+/*
+ * One picture in linear light, for metrics that look at earlier ones too; nothing is done if `into` holds it already. Leaves
+ * the context's scratch memory alone. Returns as linear_pair().
+ */
+int32_t linear_of(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
+                  LinearPicture *into);
+
 #endif

@@ -3,7 +3,7 @@
 
 #define DSP_COLUMN(suffix)                                                                                             \
     {                                                                                                                  \
-        .colour = COLOUR_DSP(suffix),                                                                                  \
+        .colour = COLOUR_DSP(suffix), .cvvdp = CVVDP_DSP(suffix),                                                      \
     }
 
 static const PerceptualDsp dsp_table[] = {

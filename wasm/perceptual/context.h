@@ -5,10 +5,12 @@
 #include "../include/perceptual.h"
 #include "../src/memory.h"
 #include "colour.h"
+#include "cvvdp.h"
 
 /* One column of the functions that metrics are made of; a metric's own table stands in its header. */
 typedef struct PerceptualDsp {
     ColourDsp colour;
+    CvvdpDsp cvvdp;
 } PerceptualDsp;
 
 /* State of metrics between pairs, one slot each. */
