@@ -93,8 +93,9 @@ typedef struct AnyvmafCvvdpOptions {
  * ColorVideoVDP 0.5.6. out: 1: Q, the difference that is seen, from 0. A clip's Q is the norm of its frames', and
  * JOD = 10 - 0.0439569391310215 Q^0.9302042722702026, linear below 0.1.
  *
- * A frame is seen with those of the last quarter of a second, 2 ceil(frame_rate / 8) + 1 of them with itself; if the history
- * has fewer, the oldest is that of a clip's beginning and is repeated. A still needs no history. EINVAL for sides below 2.
+ * A frame is seen with those of the last quarter of a second, 2 ceil(frame_rate / 8) + 1 with itself. If the history has
+ * fewer, its oldest must be the clip's first, which is repeated; if it has more, the others are ignored. A still needs no
+ * history. The primaries are BT.2020's for PQ, HLG and BT.2020's matrix, otherwise BT.709's. EINVAL for sides below 2.
  */
 int32_t anyvmaf_cvvdp(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafHistory *history,
                       const AnyvmafCvvdpOptions *options, double *out);

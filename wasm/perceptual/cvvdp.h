@@ -2,8 +2,8 @@
  * cvvdp.h - the twins of ColorVideoVDP 0.5.6 and what they share. The method, its parameters and its table are of
  * gfxdisp/ColorVideoVDP, MIT licence; the code is our own.
  *
- * Colours are in DKL: channel 0 is light and dark, 1 red and green, 2 yellow and violet, all sustained, and 3 is light and
- * dark once more, transient, which stills lack. Rows are read and written up to a vector beyond their end.
+ * Colours are in DKL: channel 0 is light and dark, 1 red and green, 2 yellow and violet, all sustained, and 3 is light
+ * and dark once more, transient, which stills lack. Rows are read and written up to a vector beyond their end.
  */
 #ifndef PERCEPTUAL_CVVDP_H
 #define PERCEPTUAL_CVVDP_H
@@ -32,7 +32,7 @@
 #define MOST_CONTRAST 1000.0F
 /* Where differences saturate. */
 #define MOST_DIFFERENCE 366.644745F
-/* The luminance of HLG's scene is raised to a power from here on: below 1/10,000 of a step of 16 bits. */
+/* No luminance of HLG's scene is taken for darker, so that black has a logarithm. */
 #define DARKEST_SCENE 1e-9F
 
 /* How much channel k masks channel c, [k][c]. */

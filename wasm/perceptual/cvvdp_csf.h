@@ -1,9 +1,9 @@
 /*
  * cvvdp_csf.h - log10 of the contrast sensitivity of the eye by channel, luminance of the background and frequency.
  *
- * The numbers are the table csf_lut_weber_fixed_size.json of gfxdisp/ColorVideoVDP 0.5.6 rounded to binary32: Copyright (c)
- * 2024 Graphics and Displays group, MIT licence (THIRD-PARTY-NOTICES.md). Luminances lie at equal steps of their logarithm
- * from 0.005 to 10,000 cd/m2, frequencies from 0.1 to 64 cycles per degree.
+ * The numbers are the table csf_lut_weber_fixed_size.json of gfxdisp/ColorVideoVDP 0.5.6 rounded to binary32: Copyright
+ * (c) 2024 Graphics and Displays group, MIT licence (THIRD-PARTY-NOTICES.md). Luminances lie at equal steps of their
+ * logarithm from 0.005 to 10,000 cd/m2, frequencies from 0.1 to 64 cycles per degree.
  */
 #ifndef PERCEPTUAL_CVVDP_CSF_H
 #define PERCEPTUAL_CVVDP_CSF_H

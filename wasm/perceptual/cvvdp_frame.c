@@ -1,6 +1,6 @@
 /*
- * cvvdp_frame.c - ColorVideoVDP of a pair of pictures with those before it: colours and filters over time, then band by band
- * of a pyramid contrast, masking and pooling over space.
+ * cvvdp_frame.c - ColorVideoVDP of a pair of pictures with those before it: colours and filters over time, then contrast,
+ * masking and pooling over space, band by band of a pyramid.
  */
 #include <math.h>
 #include <string.h>
@@ -183,7 +183,7 @@ static void expand_row(const Pair *pair, const Level *level, uint32_t plane, uin
     pair->dsp->expand_columns(line, width, out);
 }
 
-/* Where the blur finds a sample beyond an edge: mirrored, without the edge. Without a blur its place does not matter. */
+/* Where the blur finds a sample beyond an edge: mirrored, without the edge. Without a blur any place will do. */
 static uint32_t mirror(int32_t i, uint32_t n, int blurred)
 {
     const int32_t last = (int32_t)n - 1;

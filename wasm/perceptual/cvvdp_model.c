@@ -128,7 +128,7 @@ void cvvdp_sensitivity(double pixels_per_degree, uint32_t band, uint32_t bands, 
 {
     const int base = band == bands - 1;
     const double frequency = base ? 0.1 : frequency_of(pixels_per_degree, band);
-    /* Decibels by which the table is corrected, and the levels' gain: a band between two levels has half the contrast. */
+    /* The table is corrected by decibels. The pyramid halves contrast in all bands but the first. */
     const double correction = -0.2797423303127289 / 20 + (base || band == 0 ? 0 : log10(2));
     for (uint32_t c = 0; c < CVVDP_CHANNELS; c++) {
         const double gain = correction + (c == 1 && !base ? log10(1.45) : 0);

@@ -1,6 +1,6 @@
 /*
- * cvvdp_simd.c - ColorVideoVDP row by row in SIMD128, equal to cvvdp.c: four samples at a time, with the operations of the
- * portable twin in its order. Sums of a row are kept in four, one for each lane, so that no order of addition differs.
+ * cvvdp_simd.c - ColorVideoVDP row by row in SIMD128, equal to cvvdp.c: four samples at a time, with the operations of
+ * the portable twin in its order. Both keep four sums, one for each lane, so that the order of addition is the same.
  */
 #include <wasm_simd128.h>
 

@@ -1,6 +1,6 @@
 /*
- * exp2.h - binary logarithms and powers of 2 in binary32, of arithmetic alone, so that vectors can do the same operations
- * in the same order and get the same bits. Coefficients are minimax fits of our own.
+ * exp2.h - binary logarithms and powers of 2 in binary32, by arithmetic alone: vectors do the same operations in the same
+ * order and get the same bits. Coefficients are minimax fits of our own.
  */
 #ifndef PERCEPTUAL_EXP2_H
 #define PERCEPTUAL_EXP2_H
@@ -11,7 +11,8 @@
 /* log2((1 + s) / (1 - s)) over s by s^2, lowest power first, for |s| up to 0.172: within 7e-10 of it. */
 static const float LOG2_SERIES[4] = {2.88539004F, 0.961798847F, 0.57671386F, 0.431747615F};
 /* (2^f - 1) over f, lowest power first, for |f| up to 0.5: 2^f is within 2e-9 of itself. */
-static const float EXP2_SERIES[6] = {0.693147182F, 0.240226477F, 0.0555033237F, 0.00961843692F, 0.0013398875F, 0.00015353362F};
+static const float EXP2_SERIES[6] = {0.693147182F, 0.240226477F, 0.0555033237F, 0.00961843692F, 0.0013398875F,
+                                     0.00015353362F};
 
 /* Bits of sqrt(1/2): mantissas are taken from there to sqrt(2), where the series are most exact. */
 #define LOG2_SPLIT 0x3f3504f3
