@@ -10,11 +10,14 @@ export interface PlaneArgument {
   /** 0 luma, 1 Cb, 2 Cr. */
   readonly plane: 0 | 1 | 2;
   /** Of the pair measured or of how many pairs before it. */
-  readonly back: 0 | 1 | 2;
+  readonly back: number;
 }
 
-/** An argument of a core function; before them comes the context, after them where the results go. */
-export type CallArgument = number | 'frames' | 'parameters' | 'heatmaps' | PlaneArgument;
+/**
+ * An argument of a core function; before them comes the context, after them where the results go. `frames`: the pair and
+ * the one before it. `history`: the pair and all held of those before it, which are fewer when a clip begins.
+ */
+export type CallArgument = number | 'frames' | 'history' | 'parameters' | 'heatmaps' | PlaneArgument;
 
 /** A file of pictures, one per frame: what a metric gives of every sample beside its numbers. */
 export interface HeatmapFile {
@@ -39,7 +42,7 @@ export interface CoreCall {
   /** Doubles it gives per frame. */
   readonly fields: number;
   /** Earlier pairs it looks back to; of the distorted video too where it reads pairs. */
-  readonly back: 0 | 1 | 2;
+  readonly back: number;
   /** Pictures of the pair that it reads. */
   readonly pictures: 'reference' | 'pair';
   /** Whether it reads the chroma planes. */

@@ -48,9 +48,10 @@ export interface CoreFrames {
   readonly distorted: readonly CorePicture[];
 }
 
-/** 32-bit words of the core's `AnyvmafPicture` and `AnyvmafFrames`. */
+/** 32-bit words of the core's `AnyvmafPicture`, `AnyvmafFrames`, and `AnyvmafHistory` without its pictures. */
 const PICTURE_WORDS = 10;
 const FRAMES_WORDS = 4 * PICTURE_WORDS;
+const HISTORY_WORDS = 3;
 
 type Native = (...args: number[]) => number;
 
@@ -177,6 +178,11 @@ function outOfMemory(): AnyvmafError {
   return new AnyvmafError('resource', 'The WebAssembly core is out of memory; score with fewer threads.');
 }
 
+/** An `AnyvmafPicture` up to the last plane that is held. */
+function pictureWords({ serial, planes }: CorePicture): number[] {
+  return [serial, ...planes.flatMap(({ address, width, height }) => [address, width, height])];
+}
+
 /** The core's metrics for pictures of one format. Planes are addresses in the core's memory. */
 export class CoreContext {
   readonly #core: Core;
@@ -186,6 +192,8 @@ export class CoreContext {
   readonly #parameters: number;
   /** Where the core's `AnyvmafFrames` stand. */
   readonly #frames: number;
+  /** Where an `AnyvmafHistory` stands, with room for the pictures of so many pairs behind it. */
+  #history = { address: 0, pairs: 0 };
   readonly #close: Native;
   readonly #functions = new Map<string, Native>();
   #pictures: CoreFrames = { reference: [], distorted: [] };
@@ -217,6 +225,7 @@ export class CoreContext {
     this.#core.free(this.#results);
     this.#core.free(this.#parameters);
     this.#core.free(this.#frames);
+    this.#core.free(this.#history.address);
   }
 
   /**
@@ -278,12 +287,34 @@ export class CoreContext {
       pictures.distorted,
     ];
     [reference, distorted, earlierReference, earlierDistorted].forEach((picture, i) => {
-      if (!picture) return;
-      words[i * PICTURE_WORDS] = picture.serial;
-      picture.planes.forEach(({ address, width, height }, plane) => {
-        words.set([address, width, height], i * PICTURE_WORDS + 1 + 3 * plane);
-      });
+      if (picture) words.set(pictureWords(picture), i * PICTURE_WORDS);
     });
+  }
+
+  /** Writes the `AnyvmafHistory` of all pictures held. */
+  #putHistory(metric: string): number {
+    const { reference, distorted } = this.#pictures;
+    const pairs = reference.length;
+    if (distorted.length !== pairs) {
+      throw new AnyvmafError(
+        'internal',
+        `For ${metric}, ${pairs} reference pictures are held but ${distorted.length} distorted ones.`,
+      );
+    }
+    const length = HISTORY_WORDS + 2 * pairs * PICTURE_WORDS;
+    if (pairs > this.#history.pairs) {
+      this.#core.free(this.#history.address);
+      this.#history = { address: 0, pairs: 0 };
+      this.#history = { address: this.#core.alloc(4 * length), pairs };
+    }
+    const { address } = this.#history;
+    const words = new Uint32Array(this.#core.memory.buffer, address, length).fill(0);
+    const first = address + 4 * HISTORY_WORDS;
+    words.set([pairs, first, first + 4 * pairs * PICTURE_WORDS]);
+    [...reference, ...distorted].forEach((picture, i) => {
+      words.set(pictureWords(picture), HISTORY_WORDS + i * PICTURE_WORDS);
+    });
+    return address;
   }
 
   /**
@@ -307,6 +338,7 @@ export class CoreContext {
     const values = args.map((arg) => {
       if (typeof arg === 'number') return arg;
       if (typeof arg === 'object') return this.#plane(arg);
+      if (arg === 'history') return this.#putHistory(metric);
       if (arg !== 'heatmaps') return arg === 'frames' ? this.#frames : this.#parameters;
       if (heat !== undefined) return heat;
       throw new AnyvmafError('internal', `There is no room for the heatmaps of ${metric}.`);

@@ -111,7 +111,7 @@ export function doubles(values: readonly number[]): Uint8Array {
 }
 
 /** Luma of the reference, of the pair measured or of one before it. */
-export function referenceLuma(back: 0 | 1 | 2 = 0): CallArgument {
+export function referenceLuma(back = 0): CallArgument {
   return { of: 'reference', plane: 0, back };
 }
 

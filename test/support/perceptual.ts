@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { decode } from 'fast-png';
 import type { VideoFormat } from '../../src/core/frame.js';
+import type { CallArgument } from '../../src/core/kernel.js';
 import { Core, type CorePicture, type Implementation } from '../../src/core/module.js';
 import { doubles } from '../../src/metrics/metric.js';
 import type { Picture } from './metric.js';
@@ -52,8 +53,17 @@ export class PerceptualContext {
     };
   }
 
-  /** What `anyvmaf_<name>` gives of a pair. */
-  run(name: string, pictures: PictureLists, options: readonly number[], fields: number): number[] {
+  /**
+   * What `anyvmaf_<name>` gives of a pair.
+   * @param args what it takes, `history` with the pairs before it
+   */
+  run(
+    name: string,
+    pictures: PictureLists,
+    options: readonly number[],
+    fields: number,
+    args: readonly CallArgument[] = ['frames', 'parameters'],
+  ): number[] {
     const held = {
       reference: pictures.reference.map((one) => this.#put(one)),
       distorted: pictures.distorted.map((one) => this.#put(one)),
@@ -70,7 +80,7 @@ export class PerceptualContext {
         everyFrame: false,
         cost: 1,
       },
-      args: ['frames', 'parameters'],
+      args,
       parameters: doubles(options),
     } as const;
     const values = this.#context.run(call);
@@ -94,9 +104,10 @@ export function runPerceptual(
   name: string,
   options: readonly number[],
   fields: number,
+  args?: readonly CallArgument[],
 ): number[] {
   const context = new PerceptualContext(implementation, format);
-  const values = context.run(name, { reference: [reference], distorted: [distorted] }, options, fields);
+  const values = context.run(name, { reference: [reference], distorted: [distorted] }, options, fields, args);
   context.close();
   return values;
 }

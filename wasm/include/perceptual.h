@@ -83,4 +83,34 @@ typedef struct AnyvmafSsimulacra2Options {
 int32_t anyvmaf_ssimulacra2(AnyvmafContext *context, const AnyvmafFrames *frames,
                             const AnyvmafSsimulacra2Options *options, double *out);
 
+/* Pictures of the pair to measure and of those before it, newest first. */
+typedef struct AnyvmafHistory {
+    uint32_t count; /* from 1 */
+    const AnyvmafPicture *reference, *distorted;
+} AnyvmafHistory;
+
+/* Shortest side of a picture for anyvmaf_cvvdp(). */
+#define ANYVMAF_CVVDP_MIN_SIDE 2
+
+typedef struct AnyvmafCvvdpOptions {
+    AnyvmafColours colours;
+    double frame_rate;        /* up to 240; 0: stills */
+    double peak;              /* luminance of the display's white, cd/m2, up to 10,000 */
+    double contrast;          /* of its white to its black, above 1 */
+    double ambient;           /* light of the room, lux */
+    double reflectivity;      /* of the screen, 0..1 */
+    double pixels_per_degree; /* of the visual field, where it is looked at */
+} AnyvmafCvvdpOptions;
+
+/*
+ * ColorVideoVDP 0.5.6. out: 1: Q, the difference that is seen, from 0. A clip's Q is the norm of its frames', and
+ * JOD = 10 - 0.0439569391310215 Q^0.9302042722702026, linear below 0.1.
+ *
+ * A frame is seen with those of the last quarter of a second, 2 ceil(frame_rate / 8) + 1 with itself. If the history has
+ * fewer, its oldest must be the clip's first, which is repeated; if it has more, the others are ignored. A still needs no
+ * history. The primaries are BT.2020's for PQ, HLG and BT.2020's matrix, otherwise BT.709's. EINVAL for sides below 2.
+ */
+int32_t anyvmaf_cvvdp(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafHistory *history,
+                      const AnyvmafCvvdpOptions *options, double *out);
+
 #endif

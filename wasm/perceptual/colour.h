@@ -85,7 +85,7 @@ void linearise_simd(float *values, size_t n, uint32_t transfer);
 /*
  * A picture in linear light, in `into`, which starts zeroed and whose block its owner frees. Does nothing if `into` already
  * holds this picture by its serial. 0, or ANYVMAF_EINVAL where planes do not fit the colour or the colour is none,
- * ANYVMAF_ENOMEM if memory is short.
+ * ANYVMAF_ENOMEM if memory is short. Leaves the context's scratch memory alone.
  */
 int32_t linear_of(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
                   LinearPicture *into);

@@ -6,11 +6,13 @@
 #include "../src/memory.h"
 #include "colour.h"
 #include "ssimulacra2.h"
+#include "cvvdp.h"
 
 /* One column of the functions that metrics are made of; a metric's own table stands in its header. */
 typedef struct PerceptualDsp {
     ColourDsp colour;
     Ssim2Dsp ssimulacra2;
+    CvvdpDsp cvvdp;
 } PerceptualDsp;
 
 /* State of metrics between pairs, one slot each. */
