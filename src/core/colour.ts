@@ -56,4 +56,13 @@ export interface KnownColour extends Colour {
   /** Names of parts: `matrix`, `range`, `transfer`, `siting`. */
   readonly guessed: readonly string[];
 }
-export declare function colourOf(facts: ColourFacts): KnownColour;
+export function colourOf(facts: ColourFacts): KnownColour {
+  return {
+    matrix: facts.matrix === 'gbr' ? 'gbr' : 'bt709',
+    range: facts.colorRange ?? 'limited',
+    transfer: 'srgb',
+    siting: 'left',
+    upsampling: 'bicubic',
+    guessed: [],
+  };
+}

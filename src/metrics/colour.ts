@@ -34,10 +34,13 @@ export const COLOUR_OPTIONS: readonly OptionSpec[] = Object.entries(PARTS).map(
 );
 
 /**
- * The numbers that parameters of perceptual.wasm begin with (`AnyvmafColours`).
+ * The colours that an instance takes the videos for.
  * @throws {AnyvmafError} `feature` if the colours of the videos are not known
  */
-export function colourParameters(instance: ExtractorInstance, { colours }: ScoredFormat): readonly number[] {
+export function coloursOf(
+  instance: ExtractorInstance,
+  { colours }: ScoredFormat,
+): NonNullable<ScoredFormat['colours']> {
   if (!colours) {
     throw new AnyvmafError(
       'feature',
@@ -50,5 +53,10 @@ export function colourParameters(instance: ExtractorInstance, { colours }: Score
     return value === 'auto' ? [] : [[name, value] as const];
   });
   const replaced = (colour: Colour): Colour => ({ ...colour, ...Object.fromEntries(told) });
-  return colourNumbers({ reference: replaced(colours.reference), distorted: replaced(colours.distorted) });
+  return { reference: replaced(colours.reference), distorted: replaced(colours.distorted) };
+}
+
+/** The numbers that parameters of perceptual.wasm begin with (`AnyvmafColours`). @throws as {@link coloursOf} */
+export function colourParameters(instance: ExtractorInstance, format: ScoredFormat): readonly number[] {
+  return colourNumbers(coloursOf(instance, format));
 }

@@ -4,10 +4,11 @@
  * differences (JOD); 10 is no difference. The core gives each frame's Q, the size of the visible difference; JOD follow
  * from Q pooled over the clip.
  */
-import { type Colour, colourNumbers, type ScoredFormat } from '../core/colour.js';
+import type { Colour, ScoredFormat } from '../core/colour.js';
 import { AnyvmafError } from '../core/errors.js';
 import { quotientOf } from '../core/rational.js';
 import { leaveOut, requireChroma, requireSide } from './checks.js';
+import { COLOUR_OPTIONS, colourParameters, coloursOf } from './colour.js';
 import { DISPLAYS, type Display } from './cvvdp-displays.js';
 import {
   choiceOption,
@@ -74,9 +75,11 @@ export const CVVDP: Metric = {
       choice('display', Object.keys(DISPLAYS), {
         description: 'The display, as ColorVideoVDP names it; videos are shown on it pixel by pixel.',
       }),
+      ...COLOUR_OPTIONS,
     ],
     features: [
       feature('cvvdp_q', 'cvvdp_q', { worse: 'high' }),
+      feature('cvvdp', 'cvvdp', { stills: true, worse: 'low' }),
       feature('cvvdp', 'cvvdp', { emitted: 'sequence', worse: 'low' }),
     ],
     temporal: true,
@@ -91,20 +94,25 @@ export const CVVDP: Metric = {
           `${rateOf(format)}; ${leaveOut('cvvdp')}`,
       );
     }
-    if (format.colours) requireSignal(instance, format.colours);
+    requireSignal(instance, coloursOf(instance, format));
     const { peak, contrast, ambient, reflectivity, pixelsPerDegree } = displayOf(instance);
-    return { options: [peak, contrast, ambient, reflectivity, pixelsPerDegree], extent: [] };
+    return {
+      options: [
+        ...colourParameters(instance, format),
+        ...[rateOf(format), peak, contrast, ambient, reflectivity, pixelsPerDegree],
+      ],
+      extent: [],
+    };
   },
   calls: (variants, format) => {
-    const { colours } = format;
-    if (!colours) throw new AnyvmafError('internal', 'The colours of the videos are not known to cvvdp.');
     const frames = windowOf(rateOf(format));
     return variants.map(({ options }) => ({
       run: 'cvvdp',
       args: ['frames', 'history', 'parameters'],
-      parameters: doubles([...colourNumbers(colours), rateOf(format), ...options]),
+      parameters: doubles(options),
       fields: 1,
       back: frames - 1,
+      padded: true,
       chroma: true,
       cost: 70 + 12 * frames,
     }));
@@ -144,6 +152,7 @@ class Clip implements Finisher {
     this.#frames++;
     this.#sum += this.#power(q, 2);
     emit(frame, 'cvvdp_q', q);
+    emit(frame, 'cvvdp', jodOf(q));
   }
 
   aggregates(): Readonly<Record<string, number>> {

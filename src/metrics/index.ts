@@ -6,6 +6,7 @@ import { AnyvmafError } from '../core/errors.js';
 import { ADM } from './adm.js';
 import { CAMBI } from './cambi.js';
 import { CIEDE } from './ciede.js';
+import { CVVDP } from './cvvdp.js';
 import { FLOAT_ADM } from './float-adm.js';
 import { FLOAT_MOTION } from './float-motion.js';
 import { FLOAT_ANSNR, FLOAT_MOMENT, FLOAT_PSNR } from './float-psnr.js';
@@ -17,6 +18,7 @@ import { PSNR } from './psnr.js';
 import { PSNR_HVS } from './psnr-hvs.js';
 import type { ExtractorSpec } from './spec.js';
 import { SPEED_CHROMA, SPEED_TEMPORAL } from './speed.js';
+import { SSIMULACRA2 } from './ssimulacra2.js';
 import { VIF } from './vif.js';
 
 /** In libvmaf's order of registration: where two extractors emit one feature, the first has it. */
@@ -38,6 +40,8 @@ export const METRICS: readonly Metric[] = [
   MOTION,
   VIF,
   CAMBI,
+  SSIMULACRA2,
+  CVVDP,
 ];
 
 /** The metric that an instance runs. */

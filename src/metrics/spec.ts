@@ -43,6 +43,8 @@ export interface FeatureSpec {
   readonly emitted: 'frame' | 'next' | 'flush' | 'sequence';
   /** A boolean option that, when true, makes a `next` or `flush` feature known with its frame. */
   readonly atOnceWith?: string;
+  /** True: emitted only for pictures without a frame rate. */
+  readonly stills?: boolean;
   /** True: emitted only for videos with chroma. */
   readonly chroma?: boolean;
   /** True: its name never ends in options. */

@@ -11,11 +11,21 @@ import type { Side, Sides } from '../../media/pairing/prepare.js';
 export interface KnownColours {
   readonly reference: KnownColour;
   readonly distorted: KnownColour;
+  /** Both are a single picture, which has no place in time. */
+  readonly stills: boolean;
 }
 
 /** The colours of both sides. */
 export function coloursOf({ reference, distorted }: Sides): KnownColours {
-  return { reference: colourOfSide(reference), distorted: colourOfSide(distorted) };
+  return {
+    reference: colourOfSide(reference),
+    distorted: colourOfSide(distorted),
+    stills: [reference, distorted].every((side) => frameCountOf(side) === 1),
+  };
+}
+
+function frameCountOf(side: Side): number | null {
+  return side.times?.length ?? (side.kind === 'frames' ? side.source.info : side.video.facts).frameCount;
 }
 
 function colourOfSide(side: Side): KnownColour {

@@ -132,7 +132,10 @@ function emittedFeatures(
     return flagOption(instance, option);
   };
   const features = (upTo30 && spec.featuresUpTo30) || spec.features;
-  return features.filter(({ when, chroma }) => when.every(isOn) && !(chroma && format.chroma === '400'));
+  return features.filter(
+    ({ when, chroma, stills }) =>
+      when.every(isOn) && !(chroma && format.chroma === '400') && !(stills && format.frameRate),
+  );
 }
 
 /** Like libvmaf, drops extractors whose key is already registered, whatever their other options. */

@@ -60,7 +60,7 @@ class WasmMeasurer implements Measurer {
     });
     const { frames, distorted } = historyNeeds(plan);
     this.#references = Array.from({ length: 1 + frames }, picture);
-    this.#distorted = Array.from({ length: distorted ? 2 : 1 }, picture);
+    this.#distorted = Array.from({ length: distorted ? 1 + frames : 1 }, picture);
     this.#heat = plan.calls.map(({ heatmaps }) => {
       if (!heatmaps) return undefined;
       return this.#core.alloc(heatmaps.reduce((bytes, { samples }) => bytes + HEAT_BYTES * samples, 0));

@@ -10,6 +10,7 @@ import { quotientOf } from '../../../core/rational.js';
 import { type CoreOptions, framesToKeep } from '../../contract/options.js';
 import type { Platform } from '../../contract/platform.js';
 import type { ScoreOptions } from '../../contract/types.js';
+import type { KnownColours } from '../../inputs/colours.js';
 import type { Steering } from '../../live/steering.js';
 import { chooseThreads, coreTime } from '../../plan/chunks.js';
 import { planRun, type Requested, type RunPlan, reportModel } from '../../plan/plan.js';
@@ -37,7 +38,7 @@ interface CoreRun {
   readonly options: Pick<ScoreOptions, 'onFrame' | 'signal' | 'gate'>;
   readonly steering: Steering | undefined;
   /** Where metrics of colour are measured. */
-  readonly colours: ScoredFormat['colours'];
+  readonly colours: KnownColours | undefined;
   readonly notes: readonly string[];
 }
 
@@ -59,12 +60,10 @@ export function openCore(
   notes: readonly string[],
 ): OpenBackend & { planFor(format: ScoredFormat): CoreMeasurement } {
   const run = { platform, checked, modules, options, steering, colours, notes };
-  const planFor = (format: ScoredFormat, keep?: number) =>
-    new CoreMeasurement(
-      run,
-      planRun(requested, colours ? { ...format, colours } : format, checked.compat),
-      keep,
-    );
+  const planFor = ({ frameRate, ...format }: ScoredFormat, keep?: number) => {
+    const scored = { ...format, ...(!colours?.stills && { frameRate }), ...(colours && { colours }) };
+    return new CoreMeasurement(run, planRun(requested, scored, checked.compat), keep);
+  };
   return {
     requested,
     planFor,
