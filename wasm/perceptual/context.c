@@ -4,6 +4,7 @@
 #define DSP_COLUMN(suffix)                                                                                             \
     {                                                                                                                  \
         .colour = COLOUR_DSP(suffix),                                                                                  \
+        .butteraugli = BUTTERAUGLI_DSP(suffix),                                                                        \
     }
 
 static const PerceptualDsp dsp_table[] = {

@@ -4,11 +4,13 @@
 
 #include "../include/perceptual.h"
 #include "../src/memory.h"
+#include "butteraugli.h"
 #include "colour.h"
 
 /* One column of the functions that metrics are made of; a metric's own table stands in its header. */
 typedef struct PerceptualDsp {
     ColourDsp colour;
+    ButteraugliDsp butteraugli;
 } PerceptualDsp;
 
 /* State of metrics between pairs, one slot each. */
