@@ -34,25 +34,23 @@ void butteraugli_blur_column_c(const float *const *rows, const float *taps, uint
     }
 }
 
-/* Natural logarithm of a positive normal number. */
+/* Of a positive normal number. */
 static inline float logarithm(float x)
 {
     int32_t bits;
     memcpy(&bits, &x, sizeof bits);
-    const int32_t exponent = (bits - BUTTERAUGLI_SQRT_HALF) >> 23;
+    const int32_t exponent = (bits - BUTTERAUGLI_TWO_THIRDS) >> 23;
     bits -= exponent * (1 << 23);
     float m;
     memcpy(&m, &bits, sizeof m);
-    const float s = (m - 1) / (m + 1), ss = s * s;
-    float sum = butteraugli_ln[4];
-    for (int i = 3; i >= 0; i--)
-        sum = sum * ss + butteraugli_ln[i];
-    return (float)exponent * BUTTERAUGLI_LN2 + s * sum;
+    m -= 1;
+    const float *p = butteraugli_log_p, *q = butteraugli_log_q;
+    return ((p[2] * m + p[1]) * m + p[0]) / ((q[2] * m + q[1]) * m + q[0]) + (float)exponent;
 }
 
 static inline float absorb(const float row[4], const float rgb[3])
 {
-    return row[0] * rgb[0] + row[1] * rgb[1] + row[2] * rgb[2] + row[3];
+    return row[0] * rgb[0] + (row[1] * rgb[1] + (row[2] * rgb[2] + row[3]));
 }
 
 void butteraugli_opsin_c(const float *const rgb[3], const float *const blurred[3], float nits, uint32_t n,

@@ -31,6 +31,21 @@ static float border_scale(const ButteraugliBlur *blur, uint32_t i, uint32_t n)
     return (float)(all / inside);
 }
 
+/*
+ * In binary32 from end to end as libjxl does: how far the sum of the taps is from 1 shows in flat parts, where a band is
+ * almost nothing.
+ */
+static void set_taps(ButteraugliBlur *blur, double sigma)
+{
+    const int32_t radius = (int32_t)blur->radius;
+    float sum = 0;
+    for (int32_t k = -radius; k <= radius; k++)
+        sum += blur->taps[k < 0 ? -k : k] = (float)exp(-(double)(k * k) / (2 * sigma * sigma));
+    const float scale = 1 / sum;
+    for (uint32_t k = 0; k <= blur->radius; k++)
+        blur->taps[k] *= scale;
+}
+
 void butteraugli_blur_open(ButteraugliBlur *blur, const ButteraugliDsp *dsp, const ButteraugliWindow *window,
                            uint32_t width, uint32_t height, uint8_t **next)
 {
@@ -44,13 +59,7 @@ void butteraugli_blur_open(ButteraugliBlur *blur, const ButteraugliDsp *dsp, con
                               .source = core_cut(next, row),
                               .outside = core_cut(next, row),
                               .ring = core_cut(next, (2 * radius_of(window) + 1) * row)};
-    double taps[BUTTERAUGLI_MAX_RADIUS + 1], sum = 0;
-    for (uint32_t k = 0; k <= blur->radius; k++) {
-        taps[k] = exp(-(double)(k * k) / (2 * window->sigma * window->sigma));
-        sum += k ? 2 * taps[k] : taps[k];
-    }
-    for (uint32_t k = 0; k <= blur->radius; k++)
-        blur->taps[k] = (float)(taps[k] / sum);
+    set_taps(blur, window->sigma);
     memset(blur->source, 0, row);
     memset(blur->outside, 0, row);
     for (uint32_t x = 0; x < row_floats(width); x++)

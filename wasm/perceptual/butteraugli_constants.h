@@ -8,15 +8,15 @@ static const float butteraugli_absorbance[3][4] = {
     {0.22158691104574774F, 0.69391388044116142F, 0.0987313588422F, 1.7557483643287353F},
     {0.02F, 0.02F, 0.20480129041026129F, 12.226454707163354F},
 };
-#define BUTTERAUGLI_GAMMA_SCALE 19.245013259874995F
+#define BUTTERAUGLI_GAMMA_SCALE (19.245013259874995F * 0.6931471805599453F) /* of log2 */
 #define BUTTERAUGLI_GAMMA_BIAS 9.9710635769299145F
 #define BUTTERAUGLI_GAMMA_OFFSET 23.16046239805755F
 #define BUTTERAUGLI_LEAST 1e-4F
 
-/* ln(m) = s * (2 + s^2 * (2/3 + s^2 * (2/5 + ...))), s = (m - 1) / (m + 1), m in [sqrt(1/2), sqrt(2)): 2e-9 off. */
-static const float butteraugli_ln[5] = {2.0F, 2 / 3.0F, 2 / 5.0F, 2 / 7.0F, 2 / 9.0F};
-#define BUTTERAUGLI_LN2 0.69314718056F
-#define BUTTERAUGLI_SQRT_HALF 0x3f3504f3 /* the bits of sqrt(1/2) */
+/* log2(1 + m) as p(m) / q(m) for m in -1/3..1/3, lowest power first: 4e-6 off, as libjxl's, which scores show. */
+static const float butteraugli_log_p[3] = {-1.8503833400518310e-06F, 1.4287160470083755F, 7.4245873327820566e-01F};
+static const float butteraugli_log_q[3] = {9.9032814277590719e-01F, 1.0096718572241148F, 1.7409343003366853e-01F};
+#define BUTTERAUGLI_TWO_THIRDS 0x3f2aaaab /* the bits of 2/3 */
 
 /* Constants of bands. */
 #define BUTTERAUGLI_LOW_X 33.832837186260F

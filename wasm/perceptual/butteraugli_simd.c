@@ -65,20 +65,20 @@ void butteraugli_blur_column_simd(const float *const *rows, const float *taps, u
     }
 }
 
+/* a2 * m^2 + a1 * m + a0. */
+INLINE V polynomial(const float a[3], V m) { return add(mul(add(mul(all(a[2]), m), all(a[1])), m), all(a[0])); }
+
 INLINE V logarithm(V x)
 {
-    const V exponent = wasm_i32x4_shr(wasm_i32x4_sub(x, wasm_i32x4_splat(BUTTERAUGLI_SQRT_HALF)), 23);
-    const V m = wasm_i32x4_sub(x, wasm_i32x4_shl(exponent, 23));
-    const V s = over(sub(m, all(1)), add(m, all(1))), ss = mul(s, s);
-    V sum = all(butteraugli_ln[4]);
-    for (int i = 3; i >= 0; i--)
-        sum = add(mul(sum, ss), all(butteraugli_ln[i]));
-    return add(mul(wasm_f32x4_convert_i32x4(exponent), all(BUTTERAUGLI_LN2)), mul(s, sum));
+    const V exponent = wasm_i32x4_shr(wasm_i32x4_sub(x, wasm_i32x4_splat(BUTTERAUGLI_TWO_THIRDS)), 23);
+    const V m = sub(wasm_i32x4_sub(x, wasm_i32x4_shl(exponent, 23)), all(1));
+    return add(over(polynomial(butteraugli_log_p, m), polynomial(butteraugli_log_q, m)),
+               wasm_f32x4_convert_i32x4(exponent));
 }
 
 INLINE V absorb(const float row[4], const V rgb[3])
 {
-    return add(add(add(mul(all(row[0]), rgb[0]), mul(all(row[1]), rgb[1])), mul(all(row[2]), rgb[2])), all(row[3]));
+    return add(mul(all(row[0]), rgb[0]), add(mul(all(row[1]), rgb[1]), add(mul(all(row[2]), rgb[2]), all(row[3]))));
 }
 
 INLINE V cone(const float row[4], const V light[3], const V around[3])
