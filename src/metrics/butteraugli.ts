@@ -33,7 +33,7 @@ export const BUTTERAUGLI: Metric = {
       parameters: doubles([...colourNumbers(coloursOf(format)), ...options]),
       fields: 2,
       chroma: true,
-      cost: 170,
+      cost: 140,
     })),
   finish: () => ({
     push: (frame, fields, emit) => {

@@ -71,8 +71,9 @@ typedef struct AnyvmafColours {
 int32_t anyvmaf_linear(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafColours *options, float *out);
 
 /*
- * Butteraugli of libjxl since 0.8: how visible the differences are, 0 for none. out: the maximum over all pixels, and the
- * "3-norm", the mean of the norms with the exponents 3, 6 and 12. Not symmetric: the reference is what is perceived.
+ * Butteraugli of libjxl since 0.8: how visible differences are, 0 for none. out: the maximum over all pixels, and the
+ * "3-norm", the mean of the norms with the exponents 3, 6 and 12. Not symmetric: the reference masks differences.
+ * Pictures with a side below 8 are extended to it. Takes 70 MB for 1920x1080 besides the planes of linear light.
  */
 typedef struct AnyvmafButteraugliOptions {
     AnyvmafColours colours;

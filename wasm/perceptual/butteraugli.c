@@ -34,7 +34,7 @@ void butteraugli_blur_column_c(const float *const *rows, const float *taps, uint
     }
 }
 
-/* Of a positive normal number. */
+/* Base 2, of a positive normal number. */
 static inline float logarithm(float x)
 {
     int32_t bits;
@@ -63,7 +63,8 @@ void butteraugli_opsin_c(const float *const rgb[3], const float *const blurred[3
         for (uint32_t c = 0; c < 3; c++) {
             const float *row = butteraugli_absorbance[c];
             const float v = larger(absorb(row, around), row[3]);
-            const float gamma = BUTTERAUGLI_GAMMA_SCALE * logarithm(v + BUTTERAUGLI_GAMMA_BIAS) - BUTTERAUGLI_GAMMA_OFFSET;
+            const float log = logarithm(v + BUTTERAUGLI_GAMMA_BIAS);
+            const float gamma = BUTTERAUGLI_GAMMA_SCALE * log - BUTTERAUGLI_GAMMA_OFFSET;
             cones[c] = larger(absorb(row, light) * larger(gamma / v, BUTTERAUGLI_LEAST), row[3]);
         }
         xyb[0][x] = cones[0] - cones[1];
@@ -72,26 +73,33 @@ void butteraugli_opsin_c(const float *const rgb[3], const float *const blurred[3
     }
 }
 
-void butteraugli_low_c(float *const xyb[3], float *const low[3], uint32_t n)
+void butteraugli_subtract_c(float *a, const float *b, uint32_t n)
 {
-    for (uint32_t x = 0; x < n; x++) {
-        for (uint32_t c = 0; c < 3; c++)
-            xyb[c][x] -= low[c][x];
-        low[2][x] = (low[2][x] - BUTTERAUGLI_Y_TO_B * low[1][x]) * BUTTERAUGLI_LOW_B;
-        low[0][x] *= BUTTERAUGLI_LOW_X;
-        low[1][x] *= BUTTERAUGLI_LOW_Y;
+    for (uint32_t x = 0; x < n; x++)
+        a[x] -= b[x];
+}
+
+void butteraugli_low_c(const float *const reference[2], const float *const distorted[2], const float *b, uint32_t n,
+                       float *sum)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const float dx = reference[0][i] - distorted[0][i], dy = reference[1][i] - distorted[1][i];
+        const float x = dx * BUTTERAUGLI_LOW_X, y = dy * BUTTERAUGLI_LOW_Y;
+        const float z = (b[i] - dy * BUTTERAUGLI_Y_TO_B) * BUTTERAUGLI_LOW_B;
+        sum[i] = x * x * BUTTERAUGLI_LOW_WEIGHT_X + y * y * BUTTERAUGLI_LOW_WEIGHT_Y + z * z * BUTTERAUGLI_LOW_WEIGHT_B;
     }
 }
 
-void butteraugli_medium_c(float *const xyb[3], float *const medium[3], uint32_t n)
+void butteraugli_medium_c(float *const xy[2], float *const medium[2], uint32_t n)
 {
     for (uint32_t x = 0; x < n; x++) {
         const float mx = medium[0][x], my = medium[1][x];
-        const float hy = xyb[1][x] - my;
-        const float visible = BUTTERAUGLI_SUPPRESS / (hy * hy + BUTTERAUGLI_SUPPRESS) * (1 - BUTTERAUGLI_SUPPRESS_LEAST) +
-                              BUTTERAUGLI_SUPPRESS_LEAST;
-        xyb[0][x] = (xyb[0][x] - mx) * visible;
-        xyb[1][x] = hy;
+        const float hy = xy[1][x] - my;
+        /* Contrast in Y hides contrast in X. */
+        const float share = BUTTERAUGLI_SUPPRESS / (hy * hy + BUTTERAUGLI_SUPPRESS);
+        const float visible = share * (1 - BUTTERAUGLI_SUPPRESS_LEAST) + BUTTERAUGLI_SUPPRESS_LEAST;
+        xy[0][x] = (xy[0][x] - mx) * visible;
+        xy[1][x] = hy;
         medium[0][x] = mx - within(mx, BUTTERAUGLI_MEDIUM_X);
         medium[1][x] = my + within(my, BUTTERAUGLI_MEDIUM_Y);
     }
@@ -114,6 +122,12 @@ void butteraugli_high_c(float *const xy[2], float *const high[2], uint32_t n)
         xy[1][x] = soften(xy[1][x] - hy, BUTTERAUGLI_ULTRA_LIMIT) * BUTTERAUGLI_ULTRA_SCALE;
         high[1][x] = scaled + within(scaled, BUTTERAUGLI_HIGH_Y);
     }
+}
+
+void butteraugli_square_c(const float *d, float weight, uint32_t n, float *sum)
+{
+    for (uint32_t x = 0; x < n; x++)
+        sum[x] = d[x] * d[x] * weight;
 }
 
 void butteraugli_squares_c(const float *p, const float *q, float weight, uint32_t n, float *sum)

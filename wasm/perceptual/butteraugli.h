@@ -1,9 +1,9 @@
 /*
  * butteraugli.h - Butteraugli of libjxl since 0.8 (BSD-3-Clause; constants and formulas of lib/jxl/butteraugli).
  *
- * Both pictures become opponent colours X, Y and B after adaptation, which are divided into four bands: low (LF), medium
- * (MF), high (HF) and ultra high (UHF). Differences of bands are weighed, summed along lines ("Malta") and masked by what
- * the reference has there. Everything goes through by rows: a stage keeps only the rows that its filters reach.
+ * Both pictures become opponent colours X, Y and B after adaptation. These are divided into four bands: low (LF),
+ * medium (MF), high (HF) and ultra high (UHF). Differences of bands are weighed, summed along lines ("Malta") and
+ * masked by what the reference has there. Stages go through pictures by rows and keep the rows that their filters reach.
  */
 #ifndef PERCEPTUAL_BUTTERAUGLI_H
 #define PERCEPTUAL_BUTTERAUGLI_H
@@ -12,10 +12,10 @@
 #include <stdint.h>
 
 enum {
-    BUTTERAUGLI_LEAST_SIDE = 8, /* smaller pictures are extended */
-    BUTTERAUGLI_LANES = 16,     /* functions of rows may write up to a multiple of this */
-    BUTTERAUGLI_PAD = 16,       /* floats on both sides of a padded row */
-    BUTTERAUGLI_MAX_RADIUS = 16,
+    BUTTERAUGLI_LEAST_SIDE = 8,  /* smaller pictures are extended */
+    BUTTERAUGLI_LANES = 16,      /* functions of rows may write up to a multiple of this */
+    BUTTERAUGLI_PAD = 16,        /* floats on both sides of a padded row */
+    BUTTERAUGLI_MAX_RADIUS = 16, /* at most BUTTERAUGLI_PAD */
     BUTTERAUGLI_LINE_REACH = 4,  /* rows and columns that lines reach from their centre */
     BUTTERAUGLI_LINE_ROWS = 9,
     BUTTERAUGLI_EROSION = 3, /* distance of the neighbours that erode the mask */
@@ -36,8 +36,8 @@ typedef struct ButteraugliContrast {
 /* Columns of functions for rows of n values; see dsp.h of the core for how columns work. */
 typedef struct ButteraugliDsp {
     /*
-     * dst[x] = scale[x] * sum of taps[|k|] * row[x + k] for |k| <= radius; reads radius + BUTTERAUGLI_LANES floats behind
-     * the row.
+     * dst[x] = scale[x] * sum of taps[|k|] * row[x + k] for |k| <= radius, from the centre outwards. Reads radius
+     * floats before the row, and as many behind its stride.
      */
     void (*blur_row)(const float *row, const float *taps, uint32_t radius, const float *scale, uint32_t n, float *dst);
     /* The same down 2 * radius + 1 rows, with one scale for all of them. */
@@ -45,19 +45,26 @@ typedef struct ButteraugliDsp {
                         float *dst);
 
     /* X, Y and B of linear light, where 1 is `nits` cd/m2; adapted to the blurred light around. */
-    void (*opsin)(const float *const rgb[3], const float *const blurred[3], float nits, uint32_t n, float *const xyb[3]);
+    void (*opsin)(const float *const rgb[3], const float *const blurred[3], float nits, uint32_t n,
+                  float *const xyb[3]);
 
-    /* Takes the low band out of X, Y and B; then brings it to its own units. */
-    void (*low)(float *const xyb[3], float *const low[3], uint32_t n);
+    /* a -= b. */
+    void (*subtract)(float *a, const float *b, uint32_t n);
+    /* sum = squared differences of the low bands, of which B is a difference already. */
+    void (*low)(const float *const reference[2], const float *const distorted[2], const float *b, uint32_t n,
+                float *sum);
     /* Takes the medium band out of X and Y, which leaves HF and UHF; then weighs both. */
-    void (*medium)(float *const xyb[3], float *const medium[3], uint32_t n);
+    void (*medium)(float *const xy[2], float *const medium[2], uint32_t n);
     /* Divides X and Y into UHF, which stays, and HF, whose blurred values high holds. */
     void (*high)(float *const xy[2], float *const high[2], uint32_t n);
 
+    /* sum = weight * d^2. */
+    void (*square)(const float *d, float weight, uint32_t n, float *sum);
     /* sum += weight * (p - q)^2. */
     void (*squares)(const float *p, const float *q, float weight, uint32_t n, float *sum);
     /* The same, and once more for the part of q outside of 0.4 p .. p. */
     void (*one_sided)(const float *p, const float *q, float weight, uint32_t n, float *sum);
+    /* The difference of two bands as lines sum it. */
     void (*contrast)(const float *p, const float *q, const ButteraugliContrast *weights, uint32_t n, float *dst);
     /* sum += squared sums along the lines through each value of the middle row, over 5 of 9 values. */
     void (*sparse_lines)(const float *const rows[BUTTERAUGLI_LINE_ROWS], uint32_t n, float *sum);
@@ -67,8 +74,8 @@ typedef struct ButteraugliDsp {
     /* How much a picture hides differences, before the blur. */
     void (*activity)(const float *const ultra[2], const float *const high[2], uint32_t n, float *dst);
     /*
-     * The difference of each pixel, from the blurred activity BUTTERAUGLI_EROSION rows above, at and below it, of which the
-     * middle row is readable as far on both sides, as the others are. ac and difference may be the same.
+     * The difference of each pixel. activity: the blurred rows BUTTERAUGLI_EROSION above, at and below it, readable as
+     * far on both sides. ac and difference may be the same.
      */
     void (*difference)(const float *const activity[3], const float *dc, const float *ac, uint32_t n, float *difference);
 } ButteraugliDsp;
@@ -76,9 +83,10 @@ typedef struct ButteraugliDsp {
 #define BUTTERAUGLI_DSP(suffix)                                                                                        \
     {                                                                                                                  \
         .blur_row = butteraugli_blur_row_##suffix, .blur_column = butteraugli_blur_column_##suffix,                    \
-        .opsin = butteraugli_opsin_##suffix, .low = butteraugli_low_##suffix,                                          \
-        .medium = butteraugli_medium_##suffix, .high = butteraugli_high_##suffix,                                      \
-        .squares = butteraugli_squares_##suffix, .one_sided = butteraugli_one_sided_##suffix,                          \
+        .opsin = butteraugli_opsin_##suffix, .subtract = butteraugli_subtract_##suffix,                                \
+        .low = butteraugli_low_##suffix, .medium = butteraugli_medium_##suffix, .high = butteraugli_high_##suffix,     \
+        .square = butteraugli_square_##suffix, .squares = butteraugli_squares_##suffix,                                \
+        .one_sided = butteraugli_one_sided_##suffix,                                                                   \
         .contrast = butteraugli_contrast_##suffix, .sparse_lines = butteraugli_sparse_lines_##suffix,                  \
         .dense_lines = butteraugli_dense_lines_##suffix, .activity = butteraugli_activity_##suffix,                    \
         .difference = butteraugli_difference_##suffix,                                                                 \
@@ -88,9 +96,11 @@ typedef struct ButteraugliDsp {
     void butteraugli_blur_row_##suffix(const float *, const float *, uint32_t, const float *, uint32_t, float *);      \
     void butteraugli_blur_column_##suffix(const float *const *, const float *, uint32_t, float, uint32_t, float *);    \
     void butteraugli_opsin_##suffix(const float *const[3], const float *const[3], float, uint32_t, float *const[3]);   \
-    void butteraugli_low_##suffix(float *const[3], float *const[3], uint32_t);                                         \
-    void butteraugli_medium_##suffix(float *const[3], float *const[3], uint32_t);                                      \
+    void butteraugli_subtract_##suffix(float *, const float *, uint32_t);                                              \
+    void butteraugli_low_##suffix(const float *const[2], const float *const[2], const float *, uint32_t, float *);     \
+    void butteraugli_medium_##suffix(float *const[2], float *const[2], uint32_t);                                      \
     void butteraugli_high_##suffix(float *const[2], float *const[2], uint32_t);                                        \
+    void butteraugli_square_##suffix(const float *, float, uint32_t, float *);                                         \
     void butteraugli_squares_##suffix(const float *, const float *, float, uint32_t, float *);                         \
     void butteraugli_one_sided_##suffix(const float *, const float *, float, uint32_t, float *);                       \
     void butteraugli_contrast_##suffix(const float *, const float *, const ButteraugliContrast *, uint32_t, float *);  \
@@ -109,7 +119,7 @@ typedef struct ButteraugliBlur {
     int mirrored;                           /* at borders; otherwise only what lies inside is averaged */
     float taps[BUTTERAUGLI_MAX_RADIUS + 1]; /* from the centre outwards */
     float *scale;                           /* of each column, for what lies outside */
-    float *source;                          /* padded */
+    float *source;                          /* a mirrored row */
     float *ring;                            /* 2 * radius + 1 rows, blurred along x */
     float *outside;                         /* a row of zeros */
 } ButteraugliBlur;
@@ -123,6 +133,7 @@ size_t butteraugli_blur_bytes(const ButteraugliWindow *window, uint32_t width);
 /* Takes its memory from *next. */
 void butteraugli_blur_open(ButteraugliBlur *blur, const ButteraugliDsp *dsp, const ButteraugliWindow *window,
                            uint32_t width, uint32_t height, uint8_t **next);
+/* Unless the blur is mirrored, the row has BUTTERAUGLI_PAD zeros before it, and as many behind its stride. */
 void butteraugli_blur_push(ButteraugliBlur *blur, const float *row, uint32_t y);
 void butteraugli_blur_pull(const ButteraugliBlur *blur, uint32_t y, float *dst);
 
@@ -150,7 +161,13 @@ typedef struct ButteraugliPair {
 } ButteraugliPair;
 
 size_t butteraugli_scale_bytes(uint32_t width, uint32_t height);
-/* The difference of each pixel at one scale, with rows of butteraugli_stride(width); it lies in the memory given. */
+/* Row y of a plane whose rows are padded. */
+static inline float *butteraugli_row(float *plane, uint32_t width, uint32_t y)
+{
+    return plane + BUTTERAUGLI_PAD + (butteraugli_stride(width) + BUTTERAUGLI_PAD) * y;
+}
+
+/* The difference of each pixel at one scale, as a plane of padded rows that lies in the memory given. */
 float *butteraugli_scale(const ButteraugliDsp *dsp, const ButteraugliPair *pair, uint8_t *memory);
 
 #endif

@@ -32,8 +32,8 @@ static float border_scale(const ButteraugliBlur *blur, uint32_t i, uint32_t n)
 }
 
 /*
- * In binary32 from end to end as libjxl does: how far the sum of the taps is from 1 shows in flat parts, where a band is
- * almost nothing.
+ * In binary32 from end to end as libjxl does: how far the sum of the taps is from 1 shows in flat parts, where a band
+ * is almost nothing.
  */
 static void set_taps(ButteraugliBlur *blur, double sigma)
 {
@@ -74,14 +74,16 @@ static float *ring_row(const ButteraugliBlur *blur, uint32_t y)
 void butteraugli_blur_push(ButteraugliBlur *blur, const float *row, uint32_t y)
 {
     const uint32_t width = blur->width;
-    float *source = blur->source + BUTTERAUGLI_PAD;
-    memcpy(source, row, width * sizeof *row);
-    if (blur->mirrored)
+    if (blur->mirrored) {
+        float *source = blur->source + BUTTERAUGLI_PAD;
+        memcpy(source, row, width * sizeof *row);
         for (uint32_t k = 0; k < blur->radius; k++) {
             source[-1 - (ptrdiff_t)k] = row[k];
             source[width + k] = row[width - 1 - k];
         }
-    blur->dsp->blur_row(source, blur->taps, blur->radius, blur->scale, width, ring_row(blur, y));
+        row = source;
+    }
+    blur->dsp->blur_row(row, blur->taps, blur->radius, blur->scale, width, ring_row(blur, y));
 }
 
 void butteraugli_blur_pull(const ButteraugliBlur *blur, uint32_t y, float *dst)

@@ -20,7 +20,7 @@ static int has_half(const ButteraugliPair *pair)
     return halved(pair->width) >= BUTTERAUGLI_LEAST_SIDE && halved(pair->height) >= BUTTERAUGLI_LEAST_SIDE;
 }
 
-/* A packed plane whose rows functions may read beyond their end. */
+/* A packed plane; functions of rows read up to BUTTERAUGLI_LANES - 1 floats beyond the last one. */
 static size_t packed_bytes(uint32_t width, uint32_t height) { return float_plane_bytes((size_t)width * height); }
 
 static uint32_t clamped(uint32_t i, uint32_t before, uint32_t n)
@@ -78,10 +78,9 @@ static size_t half_bytes(const ButteraugliPair *pair)
 static void measure_half(const ButteraugliDsp *dsp, ButteraugliPair pair, uint8_t *memory, float *half)
 {
     halve(&pair, &memory);
-    const float *difference = butteraugli_scale(dsp, &pair, memory);
+    float *difference = butteraugli_scale(dsp, &pair, memory);
     for (uint32_t y = 0; y < pair.height; y++)
-        memcpy(half + (size_t)pair.width * y, difference + butteraugli_stride(pair.width) * y,
-               pair.width * sizeof *half);
+        memcpy(half + (size_t)pair.width * y, butteraugli_row(difference, pair.width, y), pair.width * sizeof *half);
 }
 
 /* Sums over all pixels, in their order. */
@@ -107,7 +106,7 @@ static void finish(const Norms *norms, double pixels, double *out)
               sqrt(sqrt(cbrt(norms->twelfths / pixels)))) / 3;
 }
 
-/* The pair in linear light; memory holds what small pictures become. */
+/* The pair in linear light, and what its 1 is. */
 static void take_pair(const LinearPicture *const pictures[SIDES], const AnyvmafButteraugliOptions *options,
                       ButteraugliPair *pair)
 {
@@ -150,7 +149,7 @@ int32_t anyvmaf_butteraugli_map(AnyvmafContext *context, const AnyvmafFrames *fr
     float *difference = butteraugli_scale(dsp, &pair, memory);
     Norms norms = {0};
     for (uint32_t y = border(height); y < border(height) + height; y++) {
-        float *row = difference + butteraugli_stride(w) * y;
+        float *row = butteraugli_row(difference, w, y);
         for (uint32_t x = 0; x < w && halves; x++)
             row[x] = row[x] * OWN_SHARE + half[(size_t)halved(w) * (y / 2) + x / 2] * HALF_SHARE;
         add_row(&norms, row + border(width), width);

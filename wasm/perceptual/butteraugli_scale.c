@@ -1,8 +1,9 @@
 /*
  * butteraugli_scale.c - Butteraugli of a pair at one scale, in stages that pass over all rows.
  *
- * Planes X, Y and B are divided in place: the stage of a band takes it out of them, measures its differences row by row and
- * leaves the rest to the next one. So a scale needs eight planes, and rings of the rows that filters reach.
+ * Planes X, Y and B are divided in place: the stage of a band takes it out of them, measures its differences row by row
+ * and leaves the rest to the next one. So a scale needs eight planes, and rings of the rows that filters reach. All
+ * that is made of B is linear, so only the difference of both pictures in B is divided.
  */
 #include <math.h>
 #include <string.h>
@@ -19,27 +20,32 @@ static const ButteraugliWindow OPSIN_WINDOW = {1.2, 1}, LOW_WINDOW = {7.15593339
 /* Weights of squared differences of X, Y and B. */
 static const float HIGH_WEIGHTS[2] = {400 * 0.8F, 1.50815703118F * 0.8F};
 static const float MEDIUM_WEIGHTS[3] = {2150, 10.6195433239F, 16.2176043152F};
-static const float LOW_WEIGHTS[3] = {29.2353797994F, 0.844626970982F, 0.703646627719F};
 #define ACTIVITY_WEIGHT 10
 
 /* One scale at work. */
 typedef struct Scale {
     const ButteraugliDsp *dsp;
     uint32_t width, height;
-    float *planes[SIDES][PLANES], *dc, *ac;
+    float *planes[SIDES][PLANES]; /* their rows are padded with zeros */
+    float *dc, *ac;
     uint8_t *rings; /* memory for the rings of a stage */
 } Scale;
 
+/* The padding of a row is that of the next one too. */
 static size_t plane_bytes(uint32_t width, uint32_t height)
 {
-    return butteraugli_stride(width) * height * sizeof(float);
+    return (BUTTERAUGLI_PAD + (butteraugli_stride(width) + BUTTERAUGLI_PAD) * height) * sizeof(float);
 }
 
 static size_t row_bytes(uint32_t width) { return butteraugli_stride(width) * sizeof(float); }
 
-static float *row_of(const Scale *scale, float *plane, uint32_t y)
+static float *row_of(const Scale *scale, float *plane, uint32_t y) { return butteraugli_row(plane, scale->width, y); }
+
+/* Restores the padding behind a row that was written. */
+static void close_row(const Scale *scale, float *row)
 {
-    return plane + butteraugli_stride(scale->width) * y;
+    const size_t end = butteraugli_stride(scale->width) + BUTTERAUGLI_PAD;
+    memset(row + scale->width, 0, (end - scale->width) * sizeof *row);
 }
 
 /* A difference of two bands that is summed along lines. */
@@ -121,26 +127,36 @@ static void opsin_stage(const Scale *scale, const ButteraugliPair *pair, uint32_
             xyb[c] = row_of(scale, scale->planes[side][c], at);
         }
         scale->dsp->opsin(rgb, (const float *const *)blurred, pair->nits[side], scale->width, xyb);
+        for (uint32_t c = 0; c < PLANES; c++)
+            close_row(scale, xyb[c]);
     }
 }
 
-/* Blurs of some planes of both pictures, and a row of each. */
+/* Blurs of planes of both pictures, and a row of each. */
 typedef struct Bands {
-    uint32_t planes, radius;
+    uint32_t radius;
+    uint32_t planes[SIDES]; /* X and Y, or all three */
     ButteraugliBlur blurs[SIDES][PLANES];
-    float *low[SIDES][PLANES]; /* the blurred row */
+    float *low[SIDES][PLANES];  /* the blurred row */
     float *rest[SIDES][PLANES]; /* the row of the planes */
 } Bands;
 
-static void bands_open(Bands *bands, const Scale *scale, const ButteraugliWindow *window, uint32_t planes, uint8_t **next)
+/* with_b: also the difference in B, as the third plane of the reference. */
+static void bands_open(Bands *bands, const Scale *scale, const ButteraugliWindow *window, int with_b, uint8_t **next)
 {
-    bands->planes = planes;
+    bands->planes[0] = with_b ? 3 : 2;
+    bands->planes[1] = 2;
     for (uint32_t side = 0; side < SIDES; side++)
-        for (uint32_t c = 0; c < planes; c++) {
+        for (uint32_t c = 0; c < bands->planes[side]; c++) {
             butteraugli_blur_open(&bands->blurs[side][c], scale->dsp, window, scale->width, scale->height, next);
             bands->low[side][c] = core_cut(next, row_bytes(scale->width));
         }
     bands->radius = bands->blurs[0][0].radius;
+}
+
+static size_t bands_bytes(const ButteraugliWindow *window, int with_b, uint32_t width)
+{
+    return (with_b ? 5 : 4) * (butteraugli_blur_bytes(window, width) + area_bytes(row_bytes(width)));
 }
 
 /* Pushes row y; non-zero once there are rows y - radius. */
@@ -148,7 +164,7 @@ static int bands_step(Bands *bands, const Scale *scale, uint32_t y)
 {
     const int ready = delayed(scale, y, bands->radius);
     for (uint32_t side = 0; side < SIDES; side++)
-        for (uint32_t c = 0; c < bands->planes; c++) {
+        for (uint32_t c = 0; c < bands->planes[side]; c++) {
             float *plane = scale->planes[side][c];
             if (y < scale->height)
                 butteraugli_blur_push(&bands->blurs[side][c], row_of(scale, plane, y), y);
@@ -160,20 +176,24 @@ static int bands_step(Bands *bands, const Scale *scale, uint32_t y)
     return ready;
 }
 
+static const float *const *constant(float *const rows[PLANES]) { return (const float *const *)rows; }
+
 /* Sets dc. */
 static void low_stage(const Scale *scale)
 {
     Bands bands;
     uint8_t *next = scale->rings;
-    bands_open(&bands, scale, &LOW_WINDOW, PLANES, &next);
+    bands_open(&bands, scale, &LOW_WINDOW, 1, &next);
     for (uint32_t y = 0; y < scale->height + bands.radius; y++) {
         if (!bands_step(&bands, scale, y))
             continue;
         for (uint32_t side = 0; side < SIDES; side++)
-            scale->dsp->low(bands.rest[side], bands.low[side], scale->width);
-        float *dc = memset(row_of(scale, scale->dc, y - bands.radius), 0, row_bytes(scale->width));
-        for (uint32_t c = 0; c < PLANES; c++)
-            scale->dsp->squares(bands.low[0][c], bands.low[1][c], LOW_WEIGHTS[c], scale->width, dc);
+            for (uint32_t c = 0; c < bands.planes[side]; c++) {
+                scale->dsp->subtract(bands.rest[side][c], bands.low[side][c], scale->width);
+                close_row(scale, bands.rest[side][c]);
+            }
+        scale->dsp->low(constant(bands.low[0]), constant(bands.low[1]), bands.low[0][B], scale->width,
+                        row_of(scale, scale->dc, y - bands.radius));
     }
 }
 
@@ -183,33 +203,37 @@ static void medium_stage(const Scale *scale)
     Bands bands;
     Lines lines[2];
     uint8_t *next = scale->rings;
-    bands_open(&bands, scale, &MEDIUM_WINDOW, PLANES, &next);
+    bands_open(&bands, scale, &MEDIUM_WINDOW, 1, &next);
     for (uint32_t c = 0; c < 2; c++)
         lines_open(&lines[c], &MEDIUM_LINES[c], scale, &next);
     const uint32_t delay = bands.radius + BUTTERAUGLI_LINE_REACH;
     for (uint32_t y = 0; y < scale->height + delay; y++) {
         if (bands_step(&bands, scale, y)) {
             const uint32_t at = y - bands.radius;
-            for (uint32_t side = 0; side < SIDES; side++)
+            for (uint32_t side = 0; side < SIDES; side++) {
                 scale->dsp->medium(bands.rest[side], bands.low[side], scale->width);
-            float *ac = memset(row_of(scale, scale->ac, at), 0, row_bytes(scale->width));
-            for (uint32_t c = 0; c < PLANES; c++)
+                for (uint32_t c = 0; c < 2; c++)
+                    close_row(scale, bands.rest[side][c]);
+            }
+            float *ac = row_of(scale, scale->ac, at);
+            scale->dsp->square(bands.low[0][B], MEDIUM_WEIGHTS[B], scale->width, ac);
+            for (uint32_t c = 0; c < 2; c++) {
                 scale->dsp->squares(bands.low[0][c], bands.low[1][c], MEDIUM_WEIGHTS[c], scale->width, ac);
-            for (uint32_t c = 0; c < 2; c++)
                 lines_push(&lines[c], scale, bands.low[0][c], bands.low[1][c], at);
+            }
         }
         for (uint32_t c = 0; c < 2 && delayed(scale, y, delay); c++)
             lines_pull(&lines[c], scale, y - delay);
     }
 }
 
-/* Adds to ac, and puts the activity of both pictures where their B was, which has no higher bands. */
+/* Adds to ac, and puts the activity of both pictures into their planes of B, which has no higher bands. */
 static void high_stage(const Scale *scale)
 {
     Bands bands;
     Lines ultra[2], high[2];
     uint8_t *next = scale->rings;
-    bands_open(&bands, scale, &HIGH_WINDOW, 2, &next);
+    bands_open(&bands, scale, &HIGH_WINDOW, 0, &next);
     for (uint32_t c = 0; c < 2; c++) {
         lines_open(&ultra[c], &ULTRA_LINES[c], scale, &next);
         lines_open(&high[c], &HIGH_LINES[c], scale, &next);
@@ -219,9 +243,10 @@ static void high_stage(const Scale *scale)
         if (bands_step(&bands, scale, y)) {
             const uint32_t at = y - bands.radius;
             for (uint32_t side = 0; side < SIDES; side++) {
+                float *activity = row_of(scale, scale->planes[side][B], at);
                 scale->dsp->high(bands.rest[side], bands.low[side], scale->width);
-                scale->dsp->activity((const float *const *)bands.rest[side], (const float *const *)bands.low[side],
-                                     scale->width, row_of(scale, scale->planes[side][B], at));
+                scale->dsp->activity(constant(bands.rest[side]), constant(bands.low[side]), scale->width, activity);
+                close_row(scale, activity);
             }
             float *ac = row_of(scale, scale->ac, at);
             for (uint32_t c = 0; c < 2; c++) {
@@ -277,9 +302,9 @@ static size_t rings_bytes(uint32_t width)
 {
     const size_t row = area_bytes(row_bytes(width)), lines = lines_bytes(width);
     const size_t opsin = PLANES * (butteraugli_blur_bytes(&OPSIN_WINDOW, width) + row);
-    const size_t low = SIDES * PLANES * (butteraugli_blur_bytes(&LOW_WINDOW, width) + row);
-    const size_t medium = SIDES * PLANES * (butteraugli_blur_bytes(&MEDIUM_WINDOW, width) + row) + 2 * lines;
-    const size_t high = SIDES * 2 * (butteraugli_blur_bytes(&HIGH_WINDOW, width) + row) + 4 * lines;
+    const size_t low = bands_bytes(&LOW_WINDOW, 1, width);
+    const size_t medium = bands_bytes(&MEDIUM_WINDOW, 1, width) + 2 * lines;
+    const size_t high = bands_bytes(&HIGH_WINDOW, 0, width) + 4 * lines;
     const size_t mask = SIDES * butteraugli_blur_bytes(&MASK_WINDOW, width) +
                         butteraugli_rows_bytes(2 * BUTTERAUGLI_EROSION + 1, width) + row;
     return larger(larger(larger(opsin, low), larger(medium, high)), mask);
@@ -298,10 +323,12 @@ float *butteraugli_scale(const ButteraugliDsp *dsp, const ButteraugliPair *pair,
     scale.dc = core_cut(&memory, bytes);
     for (uint32_t side = 0; side < SIDES; side++)
         for (uint32_t c = 0; c < PLANES; c++)
-            scale.planes[side][c] = core_cut(&memory, bytes);
+            scale.planes[side][c] = memset(core_cut(&memory, bytes), 0, BUTTERAUGLI_PAD * sizeof(float));
     scale.rings = memory;
     for (uint32_t side = 0; side < SIDES; side++)
         opsin_stage(&scale, pair, side);
+    for (uint32_t y = 0; y < scale.height; y++)
+        dsp->subtract(row_of(&scale, scale.planes[0][B], y), row_of(&scale, scale.planes[1][B], y), scale.width);
     low_stage(&scale);
     medium_stage(&scale);
     high_stage(&scale);

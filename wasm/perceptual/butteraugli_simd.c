@@ -1,6 +1,6 @@
 /*
- * butteraugli_simd.c - Butteraugli's functions of rows in SIMD128, equal to butteraugli.c: lanes are columns, and each does
- * what the loop does, in its order. Rows are written up to the next multiple of BUTTERAUGLI_LANES.
+ * butteraugli_simd.c - Butteraugli's functions of rows in SIMD128, equal to butteraugli.c: lanes are columns, and each
+ * does what the loop does, in its order. Rows are written up to the next multiple of BUTTERAUGLI_LANES.
  */
 #include <wasm_simd128.h>
 
@@ -104,29 +104,35 @@ void butteraugli_opsin_simd(const float *const rgb[3], const float *const blurre
     }
 }
 
-void butteraugli_low_simd(float *const xyb[3], float *const low[3], uint32_t n)
+void butteraugli_subtract_simd(float *a, const float *b, uint32_t n)
 {
-    for (uint32_t x = 0; x < n; x += 4) {
-        const V lx = load(low[0] + x), ly = load(low[1] + x), lb = load(low[2] + x);
-        store(xyb[0] + x, sub(load(xyb[0] + x), lx));
-        store(xyb[1] + x, sub(load(xyb[1] + x), ly));
-        store(xyb[2] + x, sub(load(xyb[2] + x), lb));
-        store(low[2] + x, mul(sub(lb, mul(all(BUTTERAUGLI_Y_TO_B), ly)), all(BUTTERAUGLI_LOW_B)));
-        store(low[0] + x, mul(lx, all(BUTTERAUGLI_LOW_X)));
-        store(low[1] + x, mul(ly, all(BUTTERAUGLI_LOW_Y)));
+    for (uint32_t x = 0; x < n; x += 4)
+        store(a + x, sub(load(a + x), load(b + x)));
+}
+
+void butteraugli_low_simd(const float *const reference[2], const float *const distorted[2], const float *b, uint32_t n,
+                          float *sum)
+{
+    for (uint32_t i = 0; i < n; i += 4) {
+        const V dx = sub(load(reference[0] + i), load(distorted[0] + i));
+        const V dy = sub(load(reference[1] + i), load(distorted[1] + i));
+        const V x = mul(dx, all(BUTTERAUGLI_LOW_X)), y = mul(dy, all(BUTTERAUGLI_LOW_Y));
+        const V z = mul(sub(load(b + i), mul(dy, all(BUTTERAUGLI_Y_TO_B))), all(BUTTERAUGLI_LOW_B));
+        const V xx = mul(mul(x, x), all(BUTTERAUGLI_LOW_WEIGHT_X)), yy = mul(mul(y, y), all(BUTTERAUGLI_LOW_WEIGHT_Y));
+        store(sum + i, add(add(xx, yy), mul(mul(z, z), all(BUTTERAUGLI_LOW_WEIGHT_B))));
     }
 }
 
-void butteraugli_medium_simd(float *const xyb[3], float *const medium[3], uint32_t n)
+void butteraugli_medium_simd(float *const xy[2], float *const medium[2], uint32_t n)
 {
     const V suppress = all(BUTTERAUGLI_SUPPRESS), least = all(BUTTERAUGLI_SUPPRESS_LEAST);
     for (uint32_t x = 0; x < n; x += 4) {
         const V mx = load(medium[0] + x), my = load(medium[1] + x);
-        const V hy = sub(load(xyb[1] + x), my);
-        const V visible =
-            add(mul(over(suppress, add(mul(hy, hy), suppress)), all(1 - BUTTERAUGLI_SUPPRESS_LEAST)), least);
-        store(xyb[0] + x, mul(sub(load(xyb[0] + x), mx), visible));
-        store(xyb[1] + x, hy);
+        const V hy = sub(load(xy[1] + x), my);
+        const V share = over(suppress, add(mul(hy, hy), suppress));
+        const V visible = add(mul(share, all(1 - BUTTERAUGLI_SUPPRESS_LEAST)), least);
+        store(xy[0] + x, mul(sub(load(xy[0] + x), mx), visible));
+        store(xy[1] + x, hy);
         store(medium[0] + x, sub(mx, within(mx, BUTTERAUGLI_MEDIUM_X)));
         store(medium[1] + x, add(my, within(my, BUTTERAUGLI_MEDIUM_Y)));
     }
@@ -151,6 +157,12 @@ void butteraugli_high_simd(float *const xy[2], float *const high[2], uint32_t n)
     }
 }
 
+void butteraugli_square_simd(const float *d, float weight, uint32_t n, float *sum)
+{
+    for (uint32_t x = 0; x < n; x += 4)
+        store(sum + x, mul(mul(load(d + x), load(d + x)), all(weight)));
+}
+
 void butteraugli_squares_simd(const float *p, const float *q, float weight, uint32_t n, float *sum)
 {
     for (uint32_t x = 0; x < n; x += 4) {
@@ -173,7 +185,8 @@ void butteraugli_one_sided_simd(const float *p, const float *q, float weight, ui
     }
 }
 
-void butteraugli_contrast_simd(const float *p, const float *q, const ButteraugliContrast *weights, uint32_t n, float *dst)
+void butteraugli_contrast_simd(const float *p, const float *q, const ButteraugliContrast *weights, uint32_t n,
+                               float *dst)
 {
     const V two_sided = all(weights->two_sided), one_sided = all(weights->one_sided), norm = all(weights->norm);
     for (uint32_t x = 0; x < n; x += 4) {
@@ -189,7 +202,8 @@ void butteraugli_contrast_simd(const float *p, const float *q, const Butteraugli
 #define PAIR(y, x) add(AT(y, x), AT(-(y), -(x)))
 #define SQUARE(total) total = add(total, mul(line, line));
 
-INLINE void begin_rows(const float *const rows[BUTTERAUGLI_LINE_ROWS], uint32_t x, const float *at[BUTTERAUGLI_LINE_ROWS])
+INLINE void begin_rows(const float *const rows[BUTTERAUGLI_LINE_ROWS], uint32_t x,
+                       const float *at[BUTTERAUGLI_LINE_ROWS])
 {
     for (uint32_t y = 0; y < BUTTERAUGLI_LINE_ROWS; y++)
         at[y] = rows[y] + x - BUTTERAUGLI_LINE_REACH;

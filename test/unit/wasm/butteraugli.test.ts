@@ -132,7 +132,7 @@ describe('butteraugli', () => {
 
   it('equals an implementation in double precision within 3e-5, also where a picture has one scale only', () => {
     const wrong = MADE.flatMap(({ size, nits, expected, back }) => {
-      const video = rgb(...size);
+      const video = rgb(size[0], size[1]);
       const [a, b] = madePair(video);
       const values = [...score(video, [a, b], nits), ...score(video, [b, a], nits)];
       const off = Math.max(...[...expected, ...back].map((value, i) => relative(values[i], value)));
