@@ -7,7 +7,7 @@
 import type { Colour, ScoredFormat } from '../core/colour.js';
 import { AnyvmafError } from '../core/errors.js';
 import { quotientOf } from '../core/rational.js';
-import { leaveOut, requireChroma, requireSide } from './checks.js';
+import { leaveOut, requireSide } from './checks.js';
 import { COLOUR_OPTIONS, colourParameters, coloursOf } from './colour.js';
 import { DISPLAYS, type Display } from './cvvdp-displays.js';
 import {
@@ -85,7 +85,6 @@ export const CVVDP: Metric = {
     temporal: true,
   }),
   measure: (instance, format) => {
-    requireChroma('cvvdp', format);
     requireSide('cvvdp', format, LEAST_SIDE);
     if (rateOf(format) > HIGHEST_RATE) {
       throw new AnyvmafError(

@@ -4,6 +4,7 @@
  */
 import { AnyvmafError } from '../core/errors.js';
 import { ADM } from './adm.js';
+import { BUTTERAUGLI } from './butteraugli.js';
 import { CAMBI } from './cambi.js';
 import { CIEDE } from './ciede.js';
 import { CVVDP } from './cvvdp.js';
@@ -41,6 +42,7 @@ export const METRICS: readonly Metric[] = [
   VIF,
   CAMBI,
   SSIMULACRA2,
+  BUTTERAUGLI,
   CVVDP,
 ];
 

@@ -113,4 +113,20 @@ typedef struct AnyvmafCvvdpOptions {
 int32_t anyvmaf_cvvdp(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafHistory *history,
                       const AnyvmafCvvdpOptions *options, double *out);
 
+/*
+ * Butteraugli of libjxl since 0.8: how visible differences are, 0 for none. out: the maximum over all pixels, and the
+ * "3-norm", the mean of the norms with the exponents 3, 6 and 12. Not symmetric: the reference masks differences.
+ * Pictures with a side below 8 are extended to it. Takes 70 MB for 1920x1080 besides the planes of linear light.
+ */
+typedef struct AnyvmafButteraugliOptions {
+    AnyvmafColours colours;
+    double intensity_target; /* cd/m2 of linear light 1; not read for PQ, which states cd/m2 itself */
+} AnyvmafButteraugliOptions;
+
+int32_t anyvmaf_butteraugli(AnyvmafContext *context, const AnyvmafFrames *frames,
+                            const AnyvmafButteraugliOptions *options, double *out);
+/* The same; map, unless NULL, receives the difference of each pixel, width x height. */
+int32_t anyvmaf_butteraugli_map(AnyvmafContext *context, const AnyvmafFrames *frames,
+                                const AnyvmafButteraugliOptions *options, float *map, double *out);
+
 #endif

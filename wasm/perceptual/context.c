@@ -6,6 +6,7 @@
         .colour = COLOUR_DSP(suffix),                                                                                  \
         .ssimulacra2 = SSIMULACRA2_DSP(suffix),                                                                        \
         .cvvdp = CVVDP_DSP(suffix),                                                                                    \
+        .butteraugli = BUTTERAUGLI_DSP(suffix),                                                                        \
     }
 
 static const PerceptualDsp dsp_table[] = {

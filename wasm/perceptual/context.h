@@ -4,6 +4,7 @@
 
 #include "../include/perceptual.h"
 #include "../src/memory.h"
+#include "butteraugli.h"
 #include "colour.h"
 #include "ssimulacra2.h"
 #include "cvvdp.h"
@@ -13,6 +14,7 @@ typedef struct PerceptualDsp {
     ColourDsp colour;
     Ssim2Dsp ssimulacra2;
     CvvdpDsp cvvdp;
+    ButteraugliDsp butteraugli;
 } PerceptualDsp;
 
 /* State of metrics between pairs, one slot each. */

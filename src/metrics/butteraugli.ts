@@ -1,0 +1,35 @@
+/**
+ * @module metrics/butteraugli
+ * Butteraugli of libjxl since 0.8: how visible differences are to a viewer of a display of known luminance.
+ */
+import { COLOUR_OPTIONS, colourParameters } from './colour.js';
+import { callEach, type Metric, numberOption } from './metric.js';
+import { extractor, feature, ranked, real } from './spec.js';
+
+/** The butteraugli extractor. */
+export const BUTTERAUGLI: Metric = {
+  spec: extractor({
+    name: 'butteraugli',
+    module: 'perceptual',
+    source: 'wasm/perceptual/butteraugli.c',
+    description: 'Visibility of differences: 0 for none, 1 where they begin to be visible.',
+    options: [
+      real('intensity_target', 80, 1, 10000, {
+        description: 'Luminance of white on the display in cd/m2; PQ video states its own.',
+      }),
+      ...COLOUR_OPTIONS,
+    ],
+    features: ranked('high', [feature('butteraugli'), feature('butteraugli_3norm')]),
+  }),
+  measure: (instance, format) => ({
+    options: [...colourParameters(instance, format), numberOption(instance, 'intensity_target')],
+    extent: [],
+  }),
+  calls: callEach('butteraugli', { fields: 2, cost: 140 }, () => true),
+  finish: () => ({
+    push: (frame, fields, emit) => {
+      emit(frame, 'butteraugli', fields(0));
+      emit(frame, 'butteraugli_3norm', fields(1));
+    },
+  }),
+};
