@@ -40,6 +40,8 @@ export interface CoreCall {
   readonly fields: number;
   /** Earlier pairs it looks back to; of the distorted video too where it reads pairs. */
   readonly back: 0 | 1 | 2;
+  /** Also measured while earlier pairs are missing at the start: it gets null for their planes. */
+  readonly padded?: true;
   /** Pictures of the pair that it reads. */
   readonly pictures: 'reference' | 'pair';
   /** Whether it reads the chroma planes. */

@@ -18,8 +18,9 @@ import { PSNR_HVS } from './psnr-hvs.js';
 import type { ExtractorSpec } from './spec.js';
 import { SPEED_CHROMA, SPEED_TEMPORAL } from './speed.js';
 import { VIF } from './vif.js';
+import { XPSNR } from './xpsnr.js';
 
-/** In libvmaf's order of registration: where two extractors emit one feature, the first has it. */
+/** In libvmaf's order of registration, then ours: where two extractors emit one feature, the first has it. */
 export const METRICS: readonly Metric[] = [
   FLOAT_PSNR,
   FLOAT_ANSNR,
@@ -38,6 +39,7 @@ export const METRICS: readonly Metric[] = [
   MOTION,
   VIF,
   CAMBI,
+  XPSNR,
 ];
 
 /** The metric that an instance runs. */

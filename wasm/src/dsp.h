@@ -199,6 +199,24 @@ typedef struct AnyvmafDsp {
      * each in the order of the rows.
      */
     void (*speed_products)(const double *rows, uint32_t count, double (*products)[28]);
+
+    /*
+     * Sums of a block for XPSNR. Blocks begin anywhere in planes with rows of `stride` samples and have at most 728 rows and
+     * columns. Rows are readable to 16 samples past their end. Sum of squared differences:
+     */
+    uint64_t (*xpsnr_sse)(const void *a, const void *b, uint32_t stride, uint32_t width, uint32_t height,
+                          uint32_t bit_depth);
+    /* Sum of |high-passed samples|; one sample around the window is read too. */
+    uint64_t (*xpsnr_spatial)(const void *window, uint32_t stride, uint32_t width, uint32_t height, uint32_t bit_depth);
+    /* The same of groups of two by two samples; two samples around the window are read too. An odd rest is left out. */
+    uint64_t (*xpsnr_spatial_big)(const void *window, uint32_t stride, uint32_t width, uint32_t height,
+                                  uint32_t bit_depth);
+    /* Sum of |differences in time| of an order, 1 or 2; blocks: of the picture, the one before it, and the one before. */
+    uint64_t (*xpsnr_temporal)(const void *const blocks[3], const uint32_t strides[3], uint32_t order, uint32_t width,
+                               uint32_t height, uint32_t bit_depth);
+    /* The same of sums of two by two samples. An odd rest is left out. */
+    uint64_t (*xpsnr_temporal_big)(const void *const blocks[3], const uint32_t strides[3], uint32_t order,
+                                   uint32_t width, uint32_t height, uint32_t bit_depth);
 } AnyvmafDsp;
 
 /* The column of the table for an implementation; NULL for an unknown one. */

@@ -50,7 +50,7 @@ export function callsOf(
   spatial: boolean,
   holds: (index: number) => boolean,
 ): (readonly [place: number, call: CoreCall])[] {
-  return [...calls.entries()].filter(
-    ([, { everyFrame, back }]) => (spatial || everyFrame) && (back === 0 || holds(index - back)),
-  );
+  const hasHistory = ({ back, padded }: CoreCall) =>
+    back === 0 || holds(index - back) || (padded === true && index < back);
+  return [...calls.entries()].filter(([, call]) => (spatial || call.everyFrame) && hasHistory(call));
 }
