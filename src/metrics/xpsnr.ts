@@ -7,6 +7,7 @@
 import type { ScoredFormat } from '../core/colour.js';
 import { chromaSize, type VideoFormat } from '../core/frame.js';
 import { log10 } from '../core/log10.js';
+import { quotientOf } from '../core/rational.js';
 import {
   doubles,
   type Emit,
@@ -39,7 +40,7 @@ function xpsnrFeatures(): FeatureSpec[] {
 /** The order of the difference in time: like FFmpeg from the whole part of the rate, where an unknown rate is slow. */
 function orderOf(instance: ExtractorInstance, { frameRate }: ScoredFormat): 1 | 2 {
   const given = numberOption(instance, 'fps');
-  const rate = given > 0 ? given : frameRate ? frameRate.num / frameRate.den : 0;
+  const rate = given > 0 ? given : (quotientOf(frameRate) ?? 0);
   return Math.trunc(rate) < FAST ? 1 : 2;
 }
 
@@ -49,14 +50,13 @@ export const XPSNR: Metric = {
     name: 'xpsnr',
     source: 'wasm/src/xpsnr.c',
     description:
-      'PSNR of each plane in dB with errors weighted by the activity of the reference around them, in space and time ' +
-      "(XPSNR). Values are those of FFmpeg's filter xpsnr for even sizes, the first frames included, whose missing " +
-      'predecessors count as black; odd sizes lack the last chroma column or row. Identical planes give a finite cap, ' +
-      'of 115 dB at 1920x1080 in 8 bit, where FFmpeg gives infinity.',
+      'PSNR of each plane in dB, with errors weighted by the activity of the reference around them (XPSNR). Even sizes ' +
+      'have the values of FFmpeg, also in the first frames, where missing earlier frames count as black; odd sizes lack ' +
+      'the last column or row of chroma. Identical planes have a finite cap: 115 dB for 1920x1080 with 8 bits.',
     options: [
       real('fps', 0, 0, 1000, {
         description:
-          'Frames per second, of which 32 and more take the second difference in time; 0 takes the rate of the reference.',
+          'Frames per second: from 32 on, activity is the second difference in time, not the first; 0 takes the rate of the reference.',
       }),
     ],
     features: ranked('low', xpsnrFeatures()),
@@ -75,7 +75,7 @@ export const XPSNR: Metric = {
         back,
         padded: true,
         chroma: chroma !== '400',
-        cost: 1,
+        cost: 0.8,
       };
     }),
   finish: (_, format) => new XpsnrSequence(format),
@@ -83,9 +83,12 @@ export const XPSNR: Metric = {
 
 interface Plane {
   readonly name: (typeof PLANES)[number];
-  /** The largest weighted error possible of a frame, without weights: samples times the square of the peak. */
+  /** Samples times the square of the peak. */
   readonly peakEnergy: number;
-  /** Value of planes without an error, in dB: as if half an error were in them, rounded up. */
+  /**
+   * Value of planes without an error, in dB: that of half the smallest error, rounded up. Infinity would leave means and
+   * limits without a value.
+   */
   readonly cap: number;
   /** Sums over frames of the roots of weighted errors, and of values in dB. */
   roots: number;

@@ -250,7 +250,15 @@ export function holdAgainst(report: Report, limit: Limit): readonly LimitResult[
 }
 
 /** Extractors that are measured because a limit names them; models bring the others along. */
-const ON_DEMAND: readonly string[] = ['psnr', 'psnr_hvs', 'float_ssim', 'float_ms_ssim', 'ciede', 'cambi'];
+const ON_DEMAND: readonly string[] = [
+  'psnr',
+  'psnr_hvs',
+  'xpsnr',
+  'float_ssim',
+  'float_ms_ssim',
+  'ciede',
+  'cambi',
+];
 
 /**
  * Extractors to ask for, so that metrics are measured which models do not bring along.

@@ -13,17 +13,15 @@ static inline int32_t sample(const void *plane, ptrdiff_t i, uint32_t bit_depth)
     return bit_depth > 8 ? ((const uint16_t *)plane)[i] : ((const uint8_t *)plane)[i];
 }
 
-uint64_t xpsnr_sse_c(const void *a, const void *b, uint32_t stride, uint32_t width, uint32_t height,
-                     uint32_t bit_depth)
+void xpsnr_sse_c(const void *a, const void *b, uint32_t width, uint32_t rows, uint32_t block, uint32_t bit_depth,
+                 uint64_t *sums)
 {
-    uint64_t sum = 0;
-    for (uint32_t y = 0; y < height; y++)
+    for (uint32_t y = 0; y < rows; y++)
         for (uint32_t x = 0; x < width; x++) {
-            const ptrdiff_t i = (ptrdiff_t)y * stride + x;
+            const ptrdiff_t i = (ptrdiff_t)y * width + x;
             const int64_t e = sample(a, i, bit_depth) - sample(b, i, bit_depth);
-            sum += (uint64_t)(e * e);
+            sums[x / block] += (uint64_t)(e * e);
         }
-    return sum;
 }
 
 uint64_t xpsnr_spatial_c(const void *window, uint32_t stride, uint32_t width, uint32_t height, uint32_t bit_depth)
@@ -57,36 +55,31 @@ uint64_t xpsnr_spatial_big_c(const void *window, uint32_t stride, uint32_t width
     return sum;
 }
 
-/* The difference in time at one sample. */
-static inline int32_t change(const void *const blocks[3], const uint32_t strides[3], uint32_t order, uint32_t x,
-                             uint32_t y, uint32_t bit_depth)
+/* The difference in time at sample i. */
+static inline int32_t change(const void *const starts[3], uint32_t order, ptrdiff_t i, uint32_t bit_depth)
 {
-    int32_t now = sample(blocks[0], (ptrdiff_t)y * strides[0] + x, bit_depth);
-    int32_t before = sample(blocks[1], (ptrdiff_t)y * strides[1] + x, bit_depth);
-    return order == 1 ? now - before
-                      : now - 2 * before + sample(blocks[2], (ptrdiff_t)y * strides[2] + x, bit_depth);
+    int32_t s[3];
+    for (uint32_t k = 0; k < 3; k++)
+        s[k] = k <= order && starts[k] ? sample(starts[k], i, bit_depth) : 0;
+    return order == 1 ? s[0] - s[1] : s[0] - 2 * s[1] + s[2];
 }
 
-uint64_t xpsnr_temporal_c(const void *const blocks[3], const uint32_t strides[3], uint32_t order, uint32_t width,
-                          uint32_t height, uint32_t bit_depth)
+void xpsnr_temporal_c(const void *const starts[3], uint32_t order, uint32_t width, uint32_t rows, uint32_t block,
+                      uint32_t bit_depth, uint64_t *sums)
 {
-    uint64_t sum = 0;
-    for (uint32_t y = 0; y < height; y++)
+    for (uint32_t y = 0; y < rows; y++)
         for (uint32_t x = 0; x < width; x++)
-            sum += (uint64_t)abs(change(blocks, strides, order, x, y, bit_depth));
-    return sum;
+            sums[x / block] += (uint64_t)abs(change(starts, order, (ptrdiff_t)y * width + x, bit_depth));
 }
 
-uint64_t xpsnr_temporal_big_c(const void *const blocks[3], const uint32_t strides[3], uint32_t order, uint32_t width,
-                              uint32_t height, uint32_t bit_depth)
+void xpsnr_temporal_big_c(const void *const starts[3], uint32_t order, uint32_t width, uint32_t rows, uint32_t block,
+                          uint32_t bit_depth, uint64_t *sums)
 {
-    uint64_t sum = 0;
-    for (uint32_t y = 0; y + 1 < height; y += 2)
+    for (uint32_t y = 0; y + 1 < rows; y += 2)
         for (uint32_t x = 0; x + 1 < width; x += 2) {
             int32_t t = 0;
             for (uint32_t i = 0; i < 4; i++)
-                t += change(blocks, strides, order, x + (i & 1), y + (i >> 1), bit_depth);
-            sum += (uint64_t)abs(t);
+                t += change(starts, order, (ptrdiff_t)(y + (i >> 1)) * width + x + (i & 1), bit_depth);
+            sums[x / block] += (uint64_t)abs(t);
         }
-    return sum;
 }

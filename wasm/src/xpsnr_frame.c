@@ -16,7 +16,7 @@
 #define SMOOTHED_SAMPLES (640 * 480)
 /* Above this size activity is measured on groups of two by two samples. */
 #define BIG_SAMPLES (2048 * 1152)
-/* Sides are multiples of this; without a whole one there are no weights. */
+/* The side of a block is a multiple of this; pictures too small for one have no weights. */
 #define LEAST_BLOCK 4
 
 /* Blocks of a picture, and how their activity is measured. */
@@ -28,21 +28,14 @@ typedef struct Grid {
     double scale;    /* makes weighted errors comparable with errors */
 } Grid;
 
-/* Luma of the reference and of the pictures before it, zeros where there are none. */
-typedef struct History {
-    const uint8_t *planes[3];
-    uint32_t strides[3];
-} History;
-
 static Grid grid_of(const AnyvmafContext *context, uint32_t order)
 {
     const uint32_t w = context->width, h = context->height, depth = context->bit_depth;
     const double share = (double)w * h / (3840.0 * 2160.0);
     const uint32_t block = LEAST_BLOCK * (uint32_t)(32 * sqrt(share) + 0.5);
-    const uint32_t side = block ? block : w > h ? w : h;
     return (Grid){
         .width = w, .height = h, .bit_depth = depth, .block = block,
-        .columns = (w + side - 1) / side, .rows = (h + side - 1) / side,
+        .columns = block ? (w + block - 1) / block : 0, .rows = block ? (h + block - 1) / block : 0,
         .border = w * h > BIG_SAMPLES ? 2 : 1, .order = order,
         .scale = sqrt(16.0 * ldexp(1, 2 * (int)depth - 9) / sqrt(share > 0.00001 ? share : 0.00001)),
     };
@@ -51,8 +44,12 @@ static Grid grid_of(const AnyvmafContext *context, uint32_t order)
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 static double larger(double a, double b) { return a > b ? a : b; }
 
-/* The weight of the block whose first sample is (x, y). */
-static double weight_of(const AnyvmafDsp *dsp, const Grid *g, const History *history, uint32_t x, uint32_t y)
+/*
+ * The weight of the block whose first sample is (x, y). changes: its sum of differences in time. At odd sides of big
+ * pictures FFmpeg reads past the border; here windows end before it.
+ */
+static double weight_of(const AnyvmafDsp *dsp, const Grid *g, const uint8_t *luma, uint32_t x, uint32_t y,
+                        uint64_t changes)
 {
     const uint32_t w = least(g->block, g->width - x), h = least(g->block, g->height - y), b = g->border;
     const uint32_t left = x > 0 ? 0 : b, top = y > 0 ? 0 : b;
@@ -61,24 +58,15 @@ static double weight_of(const AnyvmafDsp *dsp, const Grid *g, const History *his
     if (right <= left || bottom <= top)
         return 1;
     const size_t bytes = g->bit_depth > 8 ? 2 : 1;
-    const void *blocks[3];
-    for (uint32_t k = 0; k < 3; k++)
-        blocks[k] = history->planes[k] + (history->strides[k] ? ((size_t)y * g->width + x) * bytes : 0);
-    const void *window = (const uint8_t *)blocks[0] + ((size_t)top * g->width + left) * bytes;
-    uint64_t spatial = 0, temporal;
-    if (b == 1) {
-        spatial = dsp->xpsnr_spatial(window, g->width, right - left, bottom - top, g->bit_depth);
-        temporal = dsp->xpsnr_temporal(blocks, history->strides, g->order, w, h, g->bit_depth);
-    } else {
-        /* FFmpeg counts nothing in narrower windows. */
-        if (right > 12)
-            spatial = dsp->xpsnr_spatial_big(window, g->width, right - left, bottom - top, g->bit_depth);
-        temporal = dsp->xpsnr_temporal_big(blocks, history->strides, g->order, w, h, g->bit_depth);
-    }
-    double activity = (double)spatial / ((double)(right - left) * (bottom - top));
-    activity += (double)(2 * temporal) / ((double)w * h);
-    const double floor_of_depth = (double)(1U << (g->bit_depth - 6));
-    activity = larger(activity, floor_of_depth);
+    const uint8_t *window = luma + ((size_t)(y + top) * g->width + x + left) * bytes;
+    uint64_t details = 0;
+    if (b == 1)
+        details = dsp->xpsnr_spatial(window, g->width, right - left, bottom - top, g->bit_depth);
+    else if (right > 12) /* FFmpeg counts nothing in narrower windows. */
+        details = dsp->xpsnr_spatial_big(window, g->width, right - left, bottom - top, g->bit_depth);
+    double activity = (double)details / ((double)(right - left) * (bottom - top));
+    activity += (double)(2 * changes) / ((double)w * h);
+    activity = larger(activity, (double)(1U << (g->bit_depth - 6)));
     return 1 / sqrt(activity * activity);
 }
 
@@ -104,49 +92,46 @@ static void smooth_weights(const Grid *g, double *weights, uint32_t k)
     }
 }
 
-/* Weights of all blocks, and the squared errors of luma, so that a block is in the cache for both. */
-static void measure_luma(const AnyvmafDsp *dsp, const Grid *g, const History *history, const uint8_t *distorted,
-                         double *weights, double *errors)
+/* Weights of all blocks. history: luma of the reference, and of the pictures before it or NULL. */
+static void weigh_blocks(const AnyvmafDsp *dsp, const Grid *g, const void *const history[3], uint64_t *changes,
+                         double *weights)
 {
     const int smoothed = g->width * g->height <= SMOOTHED_SAMPLES;
     const size_t bytes = g->bit_depth > 8 ? 2 : 1;
     for (uint32_t k = 0; k < g->columns * g->rows; k++) {
-        const uint32_t x = k % g->columns * g->block, y = k / g->columns * g->block;
-        const uint32_t w = least(g->block, g->width - x), h = least(g->block, g->height - y);
-        const size_t at = ((size_t)y * g->width + x) * bytes;
-        errors[k] = (double)dsp->xpsnr_sse(history->planes[0] + at, distorted + at, g->width, w, h, g->bit_depth);
-        weights[k] = weight_of(dsp, g, history, x, y);
+        const uint32_t column = k % g->columns, y = k / g->columns * g->block;
+        if (column == 0) {
+            const void *starts[3];
+            for (uint32_t i = 0; i < 3; i++)
+                starts[i] = history[i] ? (const uint8_t *)history[i] + (size_t)y * g->width * bytes : NULL;
+            memset(changes, 0, g->columns * sizeof *changes);
+            (g->border == 1 ? dsp->xpsnr_temporal : dsp->xpsnr_temporal_big)(
+                starts, g->order, g->width, least(g->block, g->height - y), g->block, g->bit_depth, changes);
+        }
+        weights[k] = weight_of(dsp, g, history[0], column * g->block, y, changes[column]);
         if (smoothed)
             smooth_weights(g, weights, k);
     }
 }
 
 /*
- * Squared errors of the blocks of a chroma plane. They lie where the blocks of luma do; an odd side of luma may leave the
- * last one without samples.
+ * The weighted error of a plane, rounded to an integer. Blocks of chroma lie where those of luma do; an odd side of luma
+ * may leave the last of them without samples.
  */
-static void measure_chroma(const AnyvmafDsp *dsp, const Grid *g, const AnyvmafPlane *reference,
-                           const AnyvmafPlane *distorted, double *errors)
+static double weighted_error(const AnyvmafDsp *dsp, const Grid *g, const AnyvmafPlane *a, const AnyvmafPlane *b,
+                             const double *weights, uint64_t *errors)
 {
-    const uint32_t width = reference->width, height = reference->height;
-    const uint32_t across = width < g->width ? g->block / 2 : g->block;
-    const uint32_t down = height < g->height ? g->block / 2 : g->block;
-    const size_t bytes = g->bit_depth > 8 ? 2 : 1;
-    for (uint32_t k = 0; k < g->columns * g->rows; k++) {
-        const uint32_t x = k % g->columns * across, y = k / g->columns * down;
-        const uint32_t w = x < width ? least(across, width - x) : 0, h = y < height ? least(down, height - y) : 0;
-        const size_t at = ((size_t)y * width + x) * bytes;
-        errors[k] = (double)dsp->xpsnr_sse((const uint8_t *)reference->samples + at,
-                                           (const uint8_t *)distorted->samples + at, width, w, h, g->bit_depth);
-    }
-}
-
-/* The weighted error of a plane, rounded to an integer. */
-static double weighted_sum(const Grid *g, const double *weights, const double *errors)
-{
+    const uint32_t across = a->width < g->width ? g->block / 2 : g->block;
+    const uint32_t down = a->height < g->height ? g->block / 2 : g->block;
+    const size_t row = a->width * (size_t)(g->bit_depth > 8 ? 2 : 1);
     double sum = 0;
-    for (uint32_t k = 0; k < g->columns * g->rows; k++)
-        sum += errors[k] * weights[k];
+    for (uint32_t y = 0; y < a->height; y += down, weights += g->columns) {
+        memset(errors, 0, g->columns * sizeof *errors);
+        dsp->xpsnr_sse((const uint8_t *)a->samples + y * row, (const uint8_t *)b->samples + y * row, a->width,
+                       least(down, a->height - y), across, g->bit_depth, errors);
+        for (uint32_t k = 0; k < g->columns; k++)
+            sum += (double)errors[k] * weights[k];
+    }
     return floor(sum * g->scale + 0.5);
 }
 
@@ -175,26 +160,16 @@ int32_t anyvmaf_xpsnr(AnyvmafContext *context, const AnyvmafFrames *frames, cons
         measure_plain(context, frames, out);
         return 0;
     }
-    const size_t blocks = (size_t)g.columns * g.rows * sizeof(double);
-    const size_t zeros = anyvmaf_plane_bytes(g.block, 1, g.bit_depth);
-    uint8_t *memory = core_scratch(context, 2 * area_bytes(blocks) + area_bytes(zeros));
+    const size_t weights_bytes = (size_t)g.columns * g.rows * sizeof(double), row_bytes = g.columns * sizeof(uint64_t);
+    uint8_t *memory = core_scratch(context, area_bytes(weights_bytes) + area_bytes(row_bytes));
     if (!memory)
         return ANYVMAF_ENOMEM;
-    double *weights = core_cut(&memory, blocks), *errors = core_cut(&memory, blocks);
-    const void *nothing = memset(core_cut(&memory, zeros), 0, zeros);
-    const void *planes[3] = {reference[0].samples, frames->earlier_reference.planes[0].samples, second_earlier};
-    History history;
-    for (uint32_t k = 0; k < 3; k++) {
-        history.planes[k] = planes[k] ? planes[k] : nothing;
-        history.strides[k] = planes[k] ? g.width : 0;
-    }
-    measure_luma(context->dsp, &g, &history, distorted[0].samples, weights, errors);
-    out[0] = weighted_sum(&g, weights, errors);
-    for (uint32_t p = 1; p < 3; p++) {
-        if (!reference[p].samples)
-            continue;
-        measure_chroma(context->dsp, &g, &reference[p], &distorted[p], errors);
-        out[p] = weighted_sum(&g, weights, errors);
-    }
+    double *weights = core_cut(&memory, weights_bytes);
+    uint64_t *sums = core_cut(&memory, row_bytes);
+    const void *history[3] = {reference[0].samples, frames->earlier_reference.planes[0].samples, second_earlier};
+    weigh_blocks(context->dsp, &g, history, sums, weights);
+    for (uint32_t p = 0; p < 3; p++)
+        if (reference[p].samples)
+            out[p] = weighted_error(context->dsp, &g, &reference[p], &distorted[p], weights, sums);
     return 0;
 }

@@ -61,56 +61,51 @@ INLINE uint64_t lane_sum(V total)
     return (uint64_t)wasm_i64x2_extract_lane(total, 0) + (uint64_t)wasm_i64x2_extract_lane(total, 1);
 }
 
-/* ---- Squared error ---- */
-
-INLINE V squares_8(const void *a, const void *b, V mask, V sums)
+/* The mask of lanes from column x on, in a row that ends after n. */
+INLINE V lanes_at(uint32_t x, uint32_t n, V last, const int wide)
 {
-    const V e = wasm_v128_and(wasm_i16x8_sub(wasm_u16x8_load8x8(a), wasm_u16x8_load8x8(b)), mask);
-    return wasm_i32x4_add(sums, wasm_i32x4_dot_i16x8(e, e));
+    return x + LANES(wide) <= n ? wasm_i32x4_const_splat(-1) : last;
 }
 
-static uint64_t sse_8(const uint8_t *a, const uint8_t *b, uint32_t stride, uint32_t width, uint32_t height)
+static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+/* ---- Squared error: row after row, through all blocks, since memory is read in that order ---- */
+
+INLINE uint64_t squares_8(const uint8_t *a, const uint8_t *b, uint32_t n)
 {
-    const uint32_t whole = width & ~7u;
-    const V mask = first(width - whole, 0), all = wasm_i16x8_const_splat(-1);
+    const V last = first(n & 7, 0);
+    V sums = wasm_i32x4_const_splat(0);
+    for (uint32_t x = 0; x < n; x += 8) {
+        const V e = wasm_i16x8_sub(wasm_u16x8_load8x8(a + x), wasm_u16x8_load8x8(b + x));
+        const V valid = wasm_v128_and(e, lanes_at(x, n, last, 0));
+        sums = wasm_i32x4_add(sums, wasm_i32x4_dot_i16x8(valid, valid));
+    }
+    return lane_sum(add_wide(wasm_i64x2_const_splat(0), sums));
+}
+
+INLINE uint64_t squares_16(const uint16_t *a, const uint16_t *b, uint32_t n)
+{
+    const V last = first(n & 7, 0);
     V total = wasm_i64x2_const_splat(0);
-    for (uint32_t y = 0; y < height; y++, a += stride, b += stride) {
-        V sums = wasm_i32x4_const_splat(0);
-        for (uint32_t x = 0; x < whole; x += 8)
-            sums = squares_8(a + x, b + x, all, sums);
-        if (whole < width)
-            sums = squares_8(a + whole, b + whole, mask, sums);
-        total = add_wide(total, sums);
+    for (uint32_t x = 0; x < n; x += 8) {
+        const V p = wasm_v128_load(a + x), q = wasm_v128_load(b + x);
+        /* |p - q| in 16 bits: one of the saturated differences is zero. */
+        const V size = wasm_v128_or(wasm_u16x8_sub_sat(p, q), wasm_u16x8_sub_sat(q, p));
+        const V e = wasm_v128_and(size, lanes_at(x, n, last, 0));
+        total = add_wide(add_wide(total, wasm_u32x4_extmul_low_u16x8(e, e)), wasm_u32x4_extmul_high_u16x8(e, e));
     }
     return lane_sum(total);
 }
 
-INLINE V squares_16(const void *a, const void *b, V mask, V total)
+void xpsnr_sse_simd(const void *a, const void *b, uint32_t width, uint32_t rows, uint32_t block, uint32_t bit_depth,
+                    uint64_t *sums)
 {
-    const V x = wasm_v128_load(a), y = wasm_v128_load(b);
-    /* |x - y| in 16 bits: one of the saturated differences is zero. */
-    const V e = wasm_v128_and(wasm_v128_or(wasm_u16x8_sub_sat(x, y), wasm_u16x8_sub_sat(y, x)), mask);
-    return add_wide(add_wide(total, wasm_u32x4_extmul_low_u16x8(e, e)), wasm_u32x4_extmul_high_u16x8(e, e));
-}
-
-static uint64_t sse_16(const uint16_t *a, const uint16_t *b, uint32_t stride, uint32_t width, uint32_t height)
-{
-    const uint32_t whole = width & ~7u;
-    const V mask = first(width - whole, 0), all = wasm_i16x8_const_splat(-1);
-    V total = wasm_i64x2_const_splat(0);
-    for (uint32_t y = 0; y < height; y++, a += stride, b += stride) {
-        for (uint32_t x = 0; x < whole; x += 8)
-            total = squares_16(a + x, b + x, all, total);
-        if (whole < width)
-            total = squares_16(a + whole, b + whole, mask, total);
-    }
-    return lane_sum(total);
-}
-
-uint64_t xpsnr_sse_simd(const void *a, const void *b, uint32_t stride, uint32_t width, uint32_t height,
-                        uint32_t bit_depth)
-{
-    return bit_depth > 8 ? sse_16(a, b, stride, width, height) : sse_8(a, b, stride, width, height);
+    const int wide = bit_depth > 8;
+    for (uint32_t y = 0; y < rows; y++, a = at(a, width, wide), b = at(b, width, wide))
+        for (uint32_t x = 0, k = 0; x < width; x += block, k++) {
+            const uint32_t n = least(block, width - x);
+            sums[k] += wide ? squares_16(at(a, x, 1), at(b, x, 1), n) : squares_8(at(a, x, 0), at(b, x, 0), n);
+        }
 }
 
 /* ---- Spatial activity: columns of a strip, row after row ---- */
@@ -216,64 +211,83 @@ uint64_t xpsnr_spatial_big_simd(const void *window, uint32_t stride, uint32_t wi
                          : spatial_big(window, stride, width, height, 0);
 }
 
-/* ---- Temporal activity: row after row ---- */
+/* ---- Temporal activity: row after row, as squared error ---- */
 
 /* Sums of two columns and two rows. */
-INLINE V sums_of_four(const void *block, ptrdiff_t stride, const int wide)
+INLINE V sums_of_four(const void *row, ptrdiff_t stride, const int wide)
 {
-    const V a = wasm_v128_load(block), b = wasm_v128_load(at(block, stride, wide));
+    const V a = wasm_v128_load(row), b = wasm_v128_load(at(row, stride, wide));
     return wide ? wasm_i32x4_add(wasm_u32x4_extadd_pairwise_u16x8(a), wasm_u32x4_extadd_pairwise_u16x8(b))
                 : wasm_i16x8_add(wasm_u16x8_extadd_pairwise_u8x16(a), wasm_u16x8_extadd_pairwise_u8x16(b));
 }
 
-/* Where the rows of three pictures begin. */
+/* Where rows of the pictures begin; one that is missing has an empty mask, and another's rows. */
 typedef struct Times {
     const void *rows[3];
-    ptrdiff_t strides[3];
+    V there[3];
 } Times;
 
-/* The difference in time from column x on. */
-INLINE V change(const Times *t, ptrdiff_t x, const uint32_t order, const int big, const int wide)
+INLINE V at_time(const Times *t, uint32_t k, ptrdiff_t i, ptrdiff_t stride, const int big, const int wide)
 {
-#define PART(k) (big ? sums_of_four(at(t->rows[k], x, wide), t->strides[k], wide) : load(t->rows[k], x, wide))
-    const V now = PART(0), before = PART(1), difference = sub(now, before, wide);
-    return order == 1 ? difference : add(difference, sub(PART(2), before, wide), wide);
-#undef PART
+    const void *from = at(t->rows[k], i, wide);
+    return wasm_v128_and(big ? sums_of_four(from, stride, wide) : load(from, 0, wide), t->there[k]);
 }
 
-INLINE uint64_t temporal(const void *const blocks[3], const uint32_t strides[3], uint32_t width, uint32_t height,
-                         const uint32_t order, const int big, const int wide)
+/* Sum of the magnitudes of n differences in time from sample i on. */
+INLINE uint64_t changes(const Times *t, ptrdiff_t i, ptrdiff_t stride, uint32_t n, const uint32_t order, const int big,
+                        const int wide)
 {
-    const uint32_t step = big ? 2 : 1, columns = width / step, rows = height / step;
-    const uint32_t whole = columns & ~(LANES(wide) - 1);
-    const V mask = first(columns - whole, wide), all = wasm_i32x4_const_splat(-1);
-    Times t = {{blocks[0], blocks[1], blocks[2]}, {strides[0], strides[1], strides[2]}};
-    V total = wasm_i64x2_const_splat(0);
-    for (uint32_t y = 0; y < rows; y++) {
-        V sums = wasm_i32x4_const_splat(0);
-        for (uint32_t x = 0; x < whole; x += LANES(wide))
-            sums = add_magnitudes(sums, change(&t, step * x, order, big, wide), all, wide);
-        if (whole < columns)
-            sums = add_magnitudes(sums, change(&t, step * whole, order, big, wide), mask, wide);
-        total = add_wide(total, sums);
-        for (uint32_t k = 0; k <= order; k++)
-            t.rows[k] = at(t.rows[k], (ptrdiff_t)step * t.strides[k], wide);
+    const V last = first(n & (LANES(wide) - 1), wide);
+    V sums = wasm_i32x4_const_splat(0);
+    for (uint32_t x = 0; x < n; x += LANES(wide), i += big ? 2 * LANES(wide) : LANES(wide)) {
+        const V before = at_time(t, 1, i, stride, big, wide);
+        V f = sub(at_time(t, 0, i, stride, big, wide), before, wide);
+        if (order == 2)
+            f = add(f, sub(at_time(t, 2, i, stride, big, wide), before, wide), wide);
+        sums = add_magnitudes(sums, f, lanes_at(x, n, last, wide), wide);
     }
-    return lane_sum(total);
+    return lane_sum(add_wide(wasm_i64x2_const_splat(0), sums));
+}
+
+INLINE void temporal(const void *const starts[3], const uint32_t order, uint32_t width, uint32_t rows, uint32_t block,
+                     uint64_t *sums, const int big, const int wide)
+{
+    const uint32_t step = big ? 2 : 1;
+    Times t;
+    for (uint32_t k = 0; k < 3; k++) {
+        t.rows[k] = starts[k] ? starts[k] : starts[0];
+        t.there[k] = wasm_i32x4_splat(starts[k] ? -1 : 0);
+    }
+    for (uint32_t y = 0; y + step <= rows; y += step) {
+        for (uint32_t x = 0, k = 0; x < width; x += block, k++)
+            sums[k] += changes(&t, x, width, least(block, width - x) / step, order, big, wide);
+        for (uint32_t k = 0; k < 3; k++)
+            t.rows[k] = at(t.rows[k], (ptrdiff_t)step * width, wide);
+    }
 }
 
 #define OF_ORDER(big, wide)                                                                                            \
-    (order == 1 ? temporal(blocks, strides, width, height, 1, big, wide)                                               \
-                : temporal(blocks, strides, width, height, 2, big, wide))
+    if (order == 1)                                                                                                    \
+        temporal(starts, 1, width, rows, block, sums, big, wide);                                                      \
+    else                                                                                                               \
+        temporal(starts, 2, width, rows, block, sums, big, wide);
 
-uint64_t xpsnr_temporal_simd(const void *const blocks[3], const uint32_t strides[3], uint32_t order, uint32_t width,
-                             uint32_t height, uint32_t bit_depth)
+void xpsnr_temporal_simd(const void *const starts[3], uint32_t order, uint32_t width, uint32_t rows, uint32_t block,
+                         uint32_t bit_depth, uint64_t *sums)
 {
-    return bit_depth > 8 ? OF_ORDER(0, 1) : OF_ORDER(0, 0);
+    if (bit_depth > 8) {
+        OF_ORDER(0, 1)
+    } else {
+        OF_ORDER(0, 0)
+    }
 }
 
-uint64_t xpsnr_temporal_big_simd(const void *const blocks[3], const uint32_t strides[3], uint32_t order,
-                                 uint32_t width, uint32_t height, uint32_t bit_depth)
+void xpsnr_temporal_big_simd(const void *const starts[3], uint32_t order, uint32_t width, uint32_t rows,
+                             uint32_t block, uint32_t bit_depth, uint64_t *sums)
 {
-    return bit_depth > 8 ? OF_ORDER(1, 1) : OF_ORDER(1, 0);
+    if (bit_depth > 8) {
+        OF_ORDER(1, 1)
+    } else {
+        OF_ORDER(1, 0)
+    }
 }
