@@ -106,7 +106,8 @@ const page = `# Metrics
 <!-- Made by \`npm run generate\` from src/metrics/extractors; do not edit. -->
 
 \`--feature NAME\` or \`--feature NAME=OPTION=VALUE:OPTION=VALUE\` reports the features of an extractor, with or without models;
-so does \`features\` of the API and \`feature\` of the MCP tools. Extractors, options and names are those of libvmaf 3.2.0.
+so does \`features\` of the API and \`feature\` of the MCP tools. Extractors, options and names are those of libvmaf 3.2.0;
+\`xpsnr\` is FFmpeg's.
 
 ${overview}
 

@@ -24,6 +24,7 @@ const METRIC_RUNS = [
   { name: 'float_adm', args: ['-n', '--feature', 'float_adm'] },
   { name: 'speed_chroma', args: ['-n', '--feature', 'speed_chroma'] },
   { name: 'speed_temporal', args: ['-n', '--feature', 'speed_temporal'] },
+  { name: 'xpsnr', args: ['-n', '--feature', 'xpsnr'] },
   { name: 'vif', args: ['-n', '--feature', 'vif'] },
   { name: 'adm', args: ['-n', '--feature', 'adm'] },
   { name: 'motion', args: ['-n', '--feature', 'motion'] },

@@ -330,14 +330,15 @@ export class CoreContext {
       args,
       parameters,
       fields,
-    }: Pick<CoreCall, 'metric' | 'run' | 'args' | 'parameters' | 'fields'>,
+      padded,
+    }: Pick<CoreCall, 'metric' | 'run' | 'args' | 'parameters' | 'fields' | 'padded'>,
     heat?: number,
   ): Float64Array | undefined {
     const native = this.#function(run, metric);
     if (parameters) this.#setParameters(parameters);
     const values = args.map((arg) => {
       if (typeof arg === 'number') return arg;
-      if (typeof arg === 'object') return this.#plane(arg);
+      if (typeof arg === 'object') return this.#plane(arg, padded);
       if (arg === 'history') return this.#putHistory(metric);
       if (arg !== 'heatmaps') return arg === 'frames' ? this.#frames : this.#parameters;
       if (heat !== undefined) return heat;
@@ -355,8 +356,11 @@ export class CoreContext {
     new Uint8Array(this.#core.memory.buffer, this.#parameters, bytes.length).set(bytes);
   }
 
-  #plane({ of, plane, back }: PlaneArgument): number {
-    const found = this.#pictures[of][back]?.planes[plane];
+  /** @param padded give null for a picture before the first pair */
+  #plane({ of, plane, back }: PlaneArgument, padded = false): number {
+    const picture = this.#pictures[of][back];
+    if (padded && !picture) return 0;
+    const found = picture?.planes[plane];
     if (!found) throw new AnyvmafError('internal', `Plane ${plane} of the ${of} video is not held.`);
     return found.address;
   }

@@ -21,8 +21,9 @@ import type { ExtractorSpec } from './spec.js';
 import { SPEED_CHROMA, SPEED_TEMPORAL } from './speed.js';
 import { SSIMULACRA2 } from './ssimulacra2.js';
 import { VIF } from './vif.js';
+import { XPSNR } from './xpsnr.js';
 
-/** In libvmaf's order of registration: where two extractors emit one feature, the first has it. */
+/** In libvmaf's order of registration, then ours: where two extractors emit one feature, the first has it. */
 export const METRICS: readonly Metric[] = [
   FLOAT_PSNR,
   FLOAT_ANSNR,
@@ -41,6 +42,7 @@ export const METRICS: readonly Metric[] = [
   MOTION,
   VIF,
   CAMBI,
+  XPSNR,
   SSIMULACRA2,
   BUTTERAUGLI,
   CVVDP,

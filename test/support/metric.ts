@@ -15,12 +15,13 @@ const wasm = new WebAssembly.Module(readFileSync(new URL('../../wasm/anyvmaf.was
 /** Samples of the planes of a picture, luma first. */
 export type Picture = readonly (Uint8Array | Uint16Array)[];
 
-/** A pair of pictures and the pair before it. */
+/** A pair of pictures and the pair before it, and the reference before that. */
 interface Pictures {
   readonly reference: Picture;
   readonly distorted: Picture;
   readonly earlierReference?: Picture;
   readonly earlierDistorted?: Picture;
+  readonly secondEarlierReference?: Picture;
 }
 
 /** Columns and rows of the planes of a format. */
@@ -86,10 +87,10 @@ export function runMetric(
       return { address, width, height };
     }),
   });
-  const { reference, distorted, earlierReference, earlierDistorted } = pictures;
+  const { reference, distorted, earlierReference, earlierDistorted, secondEarlierReference } = pictures;
   const held = (...each: readonly (Picture | undefined)[]) => each.flatMap((one) => (one ? [put(one)] : []));
   context.setFrames({
-    reference: held(reference, earlierReference),
+    reference: held(reference, earlierReference, secondEarlierReference),
     distorted: held(distorted, earlierDistorted),
   });
   const values = context.run(callOf(metric, video, options));

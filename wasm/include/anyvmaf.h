@@ -276,4 +276,16 @@ int32_t anyvmaf_speed_chroma(AnyvmafContext *context, const AnyvmafFrames *frame
 int32_t anyvmaf_speed_temporal(AnyvmafContext *context, const AnyvmafFrames *frames,
                                const AnyvmafSpeedOptions *options, double *out);
 
+typedef struct AnyvmafXpsnrOptions {
+    double order; /* of the difference in time: 1 below 32 frames a second, 2 from there on */
+} AnyvmafXpsnrOptions;
+
+/*
+ * XPSNR. second_earlier is the reference's luma two pairs back, read for order 2 only; NULL, and an absent earlier pair,
+ * stand for pictures of zeros. out: 3: the weighted sum of squared errors of each plane, an integer; 0 for planes that are
+ * absent.
+ */
+int32_t anyvmaf_xpsnr(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafXpsnrOptions *options,
+                      const void *second_earlier, double *out);
+
 #endif

@@ -13,6 +13,7 @@
 #include "sse.h"
 #include "ssim.h"
 #include "vif.h"
+#include "xpsnr.h"
 
 #define DSP_COLUMN(suffix)                                                                                             \
     {                                                                                                                  \
@@ -34,6 +35,9 @@
         .cambi_blur = cambi_blur_##suffix, .cambi_mask = cambi_mask_##suffix,                                          \
         .cambi_mode = cambi_mode_##suffix, .cambi_contrast = cambi_contrast_##suffix,                                  \
         .ciede_row = ciede_row_##suffix, .speed_products = speed_products_##suffix,                                    \
+        .xpsnr_sse = xpsnr_sse_##suffix, .xpsnr_spatial = xpsnr_spatial_##suffix,                                      \
+        .xpsnr_spatial_big = xpsnr_spatial_big_##suffix, .xpsnr_temporal = xpsnr_temporal_##suffix,                    \
+        .xpsnr_temporal_big = xpsnr_temporal_big_##suffix,                                                             \
     }
 
 static const AnyvmafDsp dsp_table[] = {

@@ -22,6 +22,8 @@ const FEATURES = [
   'float_ansnr',
   'speed_chroma',
   'speed_temporal',
+  'xpsnr',
+  'xpsnr=fps=60',
 ];
 
 export async function simd() {

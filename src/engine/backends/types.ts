@@ -19,7 +19,7 @@ export interface ExtractionPlan {
 
 /**
  * Layout of a frame's record, a run of doubles: the fields of each call, as its function in wasm/include/anyvmaf.h gives
- * them, NaN while an earlier picture is missing; then, where samples can be above their range, 2: what was found of it in
+ * them, NaN while an earlier picture is missing unless the call is padded; then, where samples can be above their range, 2: what was found of it in
  * the reference and in the distorted picture (engine/backends/excess); then what picture models give.
  *
  * Fields are NaN on frames for which only what works on every frame was asked.

@@ -101,6 +101,8 @@ const METRICS: readonly (readonly [string, ...number[]])[] = [
   ['float_adm', 100, 0.03125, 3, 0, 0, ...factors],
   ['float_adm', 1, 0.03125, 2.5, 1, 0, ...factors],
   ['psnr_hvs'],
+  ['xpsnr', 1],
+  ['xpsnr', 2],
   ['ciede'],
   ['cambi', 0, 0, 0, 0, 0, 65, 0.6, 0.019, 0, 2, 0, 0, 0],
   ['cambi', 0, 0, 0, 0, 0, 127, 0.6, 0.019, 0.1, 5, 1, 0, 1],

@@ -177,6 +177,8 @@ describe('listExtractors', () => {
       'motion',
       'vif',
       'cambi',
+      // Ours.
+      'xpsnr',
     ]);
   });
 
@@ -213,6 +215,7 @@ describe('listExtractors', () => {
       'motion',
       'psnr',
       'speed_temporal',
+      'xpsnr',
     ]);
   });
 });
