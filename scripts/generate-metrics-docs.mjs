@@ -12,6 +12,7 @@ import { loadBuilt, ROOT, table } from './lib/project.mjs';
 const PAGE = 'docs/metrics.md';
 const { listExtractors } = await loadBuilt('index.js');
 const { parseFeature } = await loadBuilt('metrics/options.js');
+const { colourOf } = await loadBuilt('core/colour.js');
 const { planFeatures } = await loadBuilt('engine/plan/features.js');
 
 /** Smallest side of any picture. */
@@ -19,13 +20,17 @@ const LEAST = 17;
 /** No extractor needs larger pictures. */
 const MOST = 400;
 
+/** Of SDR video. */
+const COLOUR = colourOf({ width: 1920, height: 1080, bitDepth: 8, chroma: '420' });
+const COLOURS = { reference: COLOUR, distorted: COLOUR };
+
 const code = (text) => `\`${text}\``;
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
 /** Whether an extractor with default options accepts a picture format. */
 function takes(name, width, height, chroma = '420', bitDepth = 8) {
   try {
-    planFeatures([parseFeature(name)], { width, height, chroma, bitDepth }, 'libvmaf-3.2');
+    planFeatures([parseFeature(name)], { width, height, chroma, bitDepth, colours: COLOURS }, 'libvmaf-3.2');
     return true;
   } catch {
     return false;
@@ -76,9 +81,12 @@ function optionsTable(options) {
 function featuresTable(features) {
   const when = { frame: 'per frame', next: 'per frame', flush: 'per frame', sequence: 'once' };
   const better = { low: 'higher', high: 'lower' };
-  const rows = features.map(({ alias, when: needs, emitted, worse }) => [
+  const rows = features.map(({ alias, when: needs, emitted, stills, worse }) => [
     code(alias),
-    [when[emitted], ...(needs.length > 0 ? [`with ${needs.map(code).join(' and ')}`] : [])].join(', '),
+    [
+      stills ? 'of stills' : when[emitted],
+      ...(needs.length > 0 ? [`with ${needs.map(code).join(' and ')}`] : []),
+    ].join(', '),
     better[worse] ?? '',
   ]);
   return table(['feature', 'given', 'better'], rows);
@@ -106,8 +114,8 @@ const page = `# Metrics
 <!-- Made by \`npm run generate\` from src/metrics/extractors; do not edit. -->
 
 \`--feature NAME\` or \`--feature NAME=OPTION=VALUE:OPTION=VALUE\` reports the features of an extractor, with or without models;
-so does \`features\` of the API and \`feature\` of the MCP tools. Extractors, options and names are those of libvmaf 3.2.0;
-\`xpsnr\` is FFmpeg's.
+so does \`features\` of the API and \`feature\` of the MCP tools. Extractors, options and names are those of libvmaf 3.2.0,
+but for the perceptual metrics \`xpsnr\`, \`ssimulacra2\`, \`butteraugli\` and \`cvvdp\`.
 
 ${overview}
 

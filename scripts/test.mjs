@@ -163,7 +163,16 @@ const CHECKS = {
   'unused code': [tool('knip'), '--no-progress'],
   package: [tool('publint'), '--strict', '--pack', 'npm'],
   'types of the package': [
-    ...[tool('attw'), '--pack', '.', '--profile', 'esm-only', '--exclude-entrypoints', 'anyvmaf.wasm', 'perceptual.wasm'],
+    ...[
+      tool('attw'),
+      '--pack',
+      '.',
+      '--profile',
+      'esm-only',
+      '--exclude-entrypoints',
+      'anyvmaf.wasm',
+      'perceptual.wasm',
+    ],
     ...['browser-worker.js', 'browser-ffmpeg-worker.js', 'browser-parser-worker.js'],
   ],
   installation: node('scripts/installation.mjs'),

@@ -179,6 +179,9 @@ describe('listExtractors', () => {
       'cambi',
       // Ours.
       'xpsnr',
+      'ssimulacra2',
+      'butteraugli',
+      'cvvdp',
     ]);
   });
 
@@ -211,6 +214,7 @@ describe('listExtractors', () => {
   it('never skips frames for what looks at neighbours or sums up all', () => {
     const always = listExtractors().filter((e) => e.temporal || e.previousReference);
     expect(always.map(({ name }) => name).sort()).toEqual([
+      'cvvdp',
       'float_motion',
       'motion',
       'psnr',
