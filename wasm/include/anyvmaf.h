@@ -281,9 +281,9 @@ typedef struct AnyvmafXpsnrOptions {
 } AnyvmafXpsnrOptions;
 
 /*
- * XPSNR. second_earlier is the reference's luma two pairs back, read for order 2 only; NULL, and an absent earlier pair,
- * stand for pictures of zeros. out: 3: the weighted sum of squared errors of each plane, an integer; 0 for planes that are
- * absent.
+ * XPSNR. second_earlier is the reference's luma two pairs back, read for order 2 only; NULL, and an absent earlier
+ * pair, stand for pictures of zeros. out: 3: the weighted sum of squared errors of each plane, an integer; 0 for absent
+ * planes.
  */
 int32_t anyvmaf_xpsnr(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafXpsnrOptions *options,
                       const void *second_earlier, double *out);

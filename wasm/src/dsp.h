@@ -201,9 +201,9 @@ typedef struct AnyvmafDsp {
     void (*speed_products)(const double *rows, uint32_t count, double (*products)[28]);
 
     /*
-     * Sums of blocks for XPSNR. A row of blocks is `rows` packed rows of `width` samples, cut into blocks of `block` columns, the
-     * last of which may have fewer; each block's sum is added to its place in sums. Blocks have at most 728 rows and
-     * columns, block is even, and rows are readable to 16 samples past their end. Squared differences:
+     * Sums of blocks for XPSNR. A row of blocks is `rows` packed rows of `width` samples, cut into blocks of `block`
+     * columns, the last of which may have fewer; each block's sum is added to its place in sums. Blocks have at most
+     * 728 rows and columns, block is even, and rows are readable to 16 samples past their end. Squared differences:
      */
     void (*xpsnr_sse)(const void *a, const void *b, uint32_t width, uint32_t rows, uint32_t block, uint32_t bit_depth,
                       uint64_t *sums);
@@ -213,8 +213,8 @@ typedef struct AnyvmafDsp {
     uint64_t (*xpsnr_spatial_big)(const void *window, uint32_t stride, uint32_t width, uint32_t height,
                                   uint32_t bit_depth);
     /*
-     * Differences in time of an order, 1 or 2, as magnitudes. starts: of the picture, of the one before, and of the one before
-     * that for order 2; NULL for zeros.
+     * Magnitudes of differences in time of an order, 1 or 2. starts: of the picture, of the one before, and for order 2
+     * of the one before that; NULL for zeros.
      */
     void (*xpsnr_temporal)(const void *const starts[3], uint32_t order, uint32_t width, uint32_t rows, uint32_t block,
                            uint32_t bit_depth, uint64_t *sums);

@@ -1,10 +1,10 @@
 /*
- * xpsnr_frame.c - XPSNR of a pair of pictures: weights of blocks from the activity of the reference, and the weighted squared
- * error of each plane.
+ * xpsnr_frame.c - XPSNR of a pair of pictures: weights of blocks from the activity of the reference, and the weighted
+ * squared error of each plane.
  *
  * The model is Helmrich et al., "XPSNR: a low-complexity extension of the perceptually weighted peak signal-to-noise
- * ratio", ICASSP 2020; constants and the order of operations are facts from FFmpeg's libavfilter/vf_xpsnr.c (LGPL 2.1+).
- * The code is our own. Sums are integers, and what is made of them is double in one fixed order.
+ * ratio", ICASSP 2020. Constants and the order of operations are facts from FFmpeg's libavfilter/vf_xpsnr.c (LGPL
+ * 2.1+); the code is our own. Sums are integers, and what is made of them is double in one fixed order.
  */
 #include <math.h>
 #include <string.h>
@@ -115,8 +115,8 @@ static void weigh_blocks(const AnyvmafDsp *dsp, const Grid *g, const void *const
 }
 
 /*
- * The weighted error of a plane, rounded to an integer. Blocks of chroma lie where those of luma do; an odd side of luma
- * may leave the last of them without samples.
+ * The weighted error of a plane, rounded to an integer. Blocks of chroma lie where those of luma do; an odd side of
+ * luma may leave the last of them without samples.
  */
 static double weighted_error(const AnyvmafDsp *dsp, const Grid *g, const AnyvmafPlane *a, const AnyvmafPlane *b,
                              const double *weights, uint64_t *errors)

@@ -1,10 +1,10 @@
 /*
- * xpsnr_simd.c - the block sums of XPSNR in SIMD128, equal to xpsnr.c: all of it is integers, added up in another order.
+ * xpsnr_simd.c - the block sums of XPSNR in SIMD128, equal to xpsnr.c: integers, added up in another order.
  *
- * Lanes are twice as wide as samples: eight of 16 bits for 8-bit video, four of 32 bits for deeper video. Every lane of a
- * strip or a row adds up in 32 bits, at most twice 48 * 255 (8 bit) or once 48 * 65535 for each of the 728 rows or 364
- * pairs of rows of the largest block, which is below 2^32. Both spatial filters are 16 times the core minus a sum of
- * weights 16 or 64, so that parts of that sum serve the rows above and below too. It is at most 64 * 255 in 16 bits.
+ * Lanes are twice as wide as samples: eight of 16 bits for 8-bit video, four of 32 bits for deeper video. Both spatial
+ * filters are 16 times the core minus a sum of weights 16 or 64, parts of which serve the rows above and below too; it
+ * is at most 64 * 255 in 16 bits. Magnitudes are at most 48 times the peak, on every second row, or 12 times: twice
+ * 48 * 255 (8 bit) or once 48 * 65535, 364 times for the largest block, is below 2^32.
  */
 #include <wasm_simd128.h>
 
@@ -27,7 +27,10 @@ INLINE const void *at(const void *plane, ptrdiff_t i, const int wide)
 
 INLINE V add(V a, V b, const int wide) { return wide ? wasm_i32x4_add(a, b) : wasm_i16x8_add(a, b); }
 INLINE V sub(V a, V b, const int wide) { return wide ? wasm_i32x4_sub(a, b) : wasm_i16x8_sub(a, b); }
-INLINE V shl(V a, const uint32_t bits, const int wide) { return wide ? wasm_i32x4_shl(a, bits) : wasm_i16x8_shl(a, bits); }
+INLINE V shl(V a, const uint32_t bits, const int wide)
+{
+    return wide ? wasm_i32x4_shl(a, bits) : wasm_i16x8_shl(a, bits);
+}
 
 /* One sample to a lane. */
 INLINE V load(const void *plane, ptrdiff_t i, const int wide)

@@ -437,6 +437,8 @@ describe('a run in pieces', () => {
     'float_motion=motion_add_uv=true',
     'speed_temporal',
     'speed_temporal=speed_use_ref_diff=true',
+    'xpsnr',
+    'xpsnr=fps=50',
     'float_ssim',
   ];
   const whole = score({ reference, distorted }, { features, noPrediction: true, threads: 0 });

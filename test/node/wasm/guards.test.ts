@@ -71,9 +71,13 @@ function buildGuarded(): WebAssembly.Module {
   if (!existsSync(file)) {
     mkdirSync(dirname(file), { recursive: true });
     const partial = `${file.replace(/\.wasm$/, '')}-${process.pid}.wasm`;
-    const { status, stderr } = spawnSync(process.execPath, [script, '--module', 'anyvmaf', '--guards', partial], {
-      encoding: 'utf8',
-    });
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [script, '--module', 'anyvmaf', '--guards', partial],
+      {
+        encoding: 'utf8',
+      },
+    );
     if (status !== 0) throw new Error(`the module with guard zones does not build: ${stderr}`);
     renameSync(partial, file);
   }

@@ -1,7 +1,7 @@
 /**
  * @module test/unit/metrics/xpsnr
- * XPSNR's last step, from weighted errors to decibels per frame and of the sequence; the order of the difference in time by the
- * frame rate; and that it is measured from the first frame on.
+ * XPSNR's last step, from weighted errors to decibels per frame and of the sequence; the order of the difference in time
+ * by the frame rate; and that it is measured from the first frame on.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
