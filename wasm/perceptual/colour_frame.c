@@ -216,7 +216,7 @@ int32_t linear_of(AnyvmafContext *context, const AnyvmafPicture *picture, const 
                   LinearPicture *into)
 {
     const AnyvmafPlane *planes = picture->planes;
-    if (into->serial == picture->serial && !memcmp(&into->colour, colour, sizeof *colour))
+    if (into->serial && into->serial == picture->serial && !memcmp(&into->colour, colour, sizeof *colour))
         return 0;
     const uint32_t width = planes[0].width, height = planes[0].height;
     if (!planes[0].samples || !width || !height || !is_colour(colour))
