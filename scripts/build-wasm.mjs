@@ -61,7 +61,7 @@ const MODULES = [
     name: 'perceptual',
     headers: ['wasm/include/anyvmaf.h', 'wasm/include/perceptual.h'],
     folders: ['wasm/perceptual'],
-    files: ['wasm/src/memory.c', 'wasm/src/memory.h'],
+    files: ['wasm/src/memory.c', 'wasm/src/memory.h', 'wasm/src/opaque.h'],
     exports: [...CONTEXT_EXPORTS, ...PERCEPTUAL_TEST_EXPORTS],
     budget: { bytes: 250_000, gzip: 100_000 },
   },

@@ -2,7 +2,7 @@
  * @module core/colour
  * How the samples of a video become light: what the colour metrics need to know of each of the two videos.
  */
-import type { VideoFormat } from './frame.js';
+import type { ChromaFormat, VideoFormat } from './frame.js';
 import type { Fraction } from './rational.js';
 
 /** How three planes become R'G'B'. `gbr`: they are G, B and R, as H.273 has it. In the order of wasm/include/perceptual.h. */
@@ -42,27 +42,117 @@ export function colourNumbers({ reference, distorted }: NonNullable<ScoredFormat
   ]);
 }
 
-/** What a container or decoder says of a video's colours, by ffmpeg's names. */
-export interface ColourFacts extends VideoFormat {
+/** What a video states of its colour, by ffmpeg's names; absent or `unknown` where it states nothing. */
+export interface StatedColour {
+  readonly width: number;
+  readonly height: number;
+  readonly chroma: ChromaFormat;
   readonly matrix?: string;
   readonly transfer?: string;
   readonly primaries?: string;
-  readonly colorRange?: 'limited' | 'full';
+  readonly colorRange?: Colour['range'];
   readonly chromaLocation?: string;
 }
 
-/** A colour, and which parts of it are guessed. */
-export interface KnownColour extends Colour {
-  /** Names of parts: `matrix`, `range`, `transfer`, `siting`. */
-  readonly guessed: readonly string[];
+/** A property of {@link Colour} that a video may leave open. */
+export type GuessedColour = 'matrix' | 'range' | 'transfer' | 'siting';
+
+const MATRIX_OF: Readonly<Record<string, Colour['matrix']>> = {
+  gbr: 'gbr',
+  bt709: 'bt709',
+  smpte170m: 'bt601',
+  bt470bg: 'bt601',
+  bt2020nc: 'bt2020',
+};
+
+/**
+ * BT.709's camera curve and its relatives are linearised by sRGB: the thresholds in use for perceptual metrics were
+ * tuned that way.
+ */
+const TRANSFER_OF: Readonly<Record<string, Colour['transfer']>> = {
+  'iec61966-2-1': 'srgb',
+  bt709: 'srgb',
+  smpte170m: 'srgb',
+  smpte240m: 'srgb',
+  'bt2020-10': 'srgb',
+  'bt2020-12': 'srgb',
+  bt1361e: 'srgb',
+  'iec61966-2-4': 'srgb',
+  gamma22: 'gamma22',
+  bt470m: 'gamma22',
+  gamma28: 'gamma28',
+  bt470bg: 'gamma28',
+  linear: 'linear',
+  smpte2084: 'pq',
+  'arib-std-b67': 'hlg',
+};
+
+/** The matrix that players assume of a size that states none. */
+export function usualMatrix({ width, height }: Pick<StatedColour, 'width' | 'height'>): 'bt709' | 'bt601' {
+  return width >= 1280 || height >= 577 ? 'bt709' : 'bt601';
 }
-export function colourOf(facts: ColourFacts): KnownColour {
+
+/** A colour, and which of its properties are guessed. */
+export interface KnownColour extends Colour {
+  readonly guessed: readonly GuessedColour[];
+}
+
+/**
+ * The colour of a video by what it states, with bicubic chroma.
+ * @returns with the properties that its samples depend on and that it does not state, or states by a name that is not
+ *   supported, as guessed
+ */
+export function colourOf(facts: StatedColour): KnownColour {
+  const { chroma } = facts;
+  const named = MATRIX_OF[facts.matrix ?? ''];
+  // Some encoders write the number of RGB, 0, for "unknown"; subsampled samples are not RGB.
+  const stated = named === 'gbr' && chroma !== '444' ? undefined : named;
+  // BT.2020 has the primaries of no other matrix.
+  const matrix = stated ?? (facts.primaries === 'bt2020' ? 'bt2020' : usualMatrix(facts));
+  const transfer = TRANSFER_OF[facts.transfer ?? ''];
+  const siting = SITINGS.find((name) => name === facts.chromaLocation);
+  const guessed: [GuessedColour, boolean][] = [
+    ['matrix', stated === undefined && chroma !== '400'],
+    ['range', facts.colorRange === undefined],
+    ['transfer', transfer === undefined],
+    ['siting', siting === undefined && (chroma === '420' || chroma === '422')],
+  ];
   return {
-    matrix: facts.matrix === 'gbr' ? 'gbr' : 'bt709',
-    range: facts.colorRange ?? 'limited',
-    transfer: 'srgb',
-    siting: 'left',
+    matrix,
+    range: facts.colorRange ?? (matrix === 'gbr' ? 'full' : 'limited'),
+    transfer: transfer ?? 'srgb',
+    siting: siting ?? (matrix === 'bt2020' ? 'topleft' : 'left'),
     upsampling: 'bicubic',
-    guessed: [],
+    guessed: guessed.flatMap(([name, isGuess]) => (isGuess ? [name] : [])),
   };
+}
+
+const MATRIX_WORDS: Readonly<Record<Colour['matrix'], string>> = {
+  gbr: 'RGB',
+  bt709: 'BT.709',
+  bt601: 'BT.601',
+  bt2020: 'BT.2020',
+};
+const TRANSFER_WORDS: Readonly<Record<Colour['transfer'], string>> = {
+  srgb: 'sRGB transfer',
+  bt1886: 'BT.1886 transfer',
+  gamma22: 'gamma 2.2',
+  gamma28: 'gamma 2.8',
+  linear: 'linear light',
+  bt709: 'inverse BT.709 transfer',
+  pq: 'PQ transfer',
+  hlg: 'HLG transfer',
+};
+const SITING_WORDS: Readonly<Record<Colour['siting'], string>> = {
+  left: 'left',
+  center: 'center',
+  topleft: 'top-left',
+};
+
+/** A colour in words, for reports: `BT.709, limited range, sRGB transfer, left chroma by bicubic`. */
+export function describeColour({ matrix, range, transfer, siting, upsampling }: Colour): string {
+  const parts = [MATRIX_WORDS[matrix], `${range} range`, TRANSFER_WORDS[transfer]];
+  // RGB has no chroma to upsample.
+  if (matrix !== 'gbr') parts.push(`${SITING_WORDS[siting]} chroma by ${upsampling}`);
+  return parts.join(', ');
 }

@@ -2,6 +2,7 @@
  * @module pictures/color
  * Colour matrix and range of luma and chroma samples, for conversion to RGB.
  */
+import { usualMatrix } from '../core/colour.js';
 import { LUMA_WEIGHTS, type LumaMatrix } from '../core/luma-weights.js';
 import type { TrackFacts } from '../media/decoder.js';
 
@@ -26,9 +27,6 @@ const NAMED: Readonly<Record<string, LumaMatrix>> = {
   fcc: 'fcc',
 };
 
-/** Players assume high definition for undeclared video of at least this size. */
-const HD = { width: 1280, height: 577 };
-
 /**
  * Determines matrix and range of a video's samples.
  * @param facts the video's declared properties and stored size
@@ -37,9 +35,8 @@ export function colorMeaning(
   facts: Pick<TrackFacts, 'width' | 'height'> & Partial<Pick<TrackFacts, 'matrix' | 'colorRange'>>,
 ): ColorMeaning {
   const said = NAMED[facts.matrix ?? ''];
-  const guessed = facts.width >= HD.width || facts.height >= HD.height ? 'bt709' : 'bt601';
   return {
-    matrix: said ?? guessed,
+    matrix: said ?? usualMatrix(facts),
     range: facts.colorRange ?? 'limited',
     assumed: [...(said ? [] : (['matrix'] as const)), ...(facts.colorRange ? [] : (['range'] as const))],
   };

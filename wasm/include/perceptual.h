@@ -1,12 +1,12 @@
 /*
  * perceptual.h - the interface of perceptual.wasm, the colour metrics in floating point.
  *
- * A module of its own, loaded when one of its metrics is asked for. It has the functions of anyvmaf.h that open a context,
- * with the same conventions, and the metrics below. Pictures are taken as they are stored, in Y'CbCr or RGB, and become
- * linear light once for all metrics (perceptual/colour.h).
+ * A module of its own, loaded when one of its metrics is asked for. It has the functions of anyvmaf.h that open a
+ * context, with the same conventions, and the metrics below. Pictures are taken as they are stored, in Y'CbCr or RGB,
+ * and become linear light once for all metrics (perceptual/colour.h).
  *
- * Metrics measure a pair in one order of operations whatever the number of workers, so that a chunked run equals a whole
- * one to the last bit. Both columns of functions, portable C and SIMD128, give the same bits.
+ * Metrics measure a pair in one order of operations whatever the number of workers, so that a chunked run equals a
+ * whole one to the last bit. Both columns of functions, portable C and SIMD128, give the same bits.
  */
 #ifndef ANYVMAF_PERCEPTUAL_H
 #define ANYVMAF_PERCEPTUAL_H
@@ -24,9 +24,12 @@ enum AnyvmafMatrix {
     ANYVMAF_BT2020 = 3, /* non-constant luminance */
 };
 
-/* How R'G'B' becomes linear light. */
+/*
+ * How R'G'B' becomes linear light. Values below 0, which Y'CbCr can give, are no light, but by ANYVMAF_LINEAR they
+ * stay. Above 1 the curves continue; PQ is limited to 1.
+ */
 enum AnyvmafTransfer {
-    ANYVMAF_SRGB = 0,   /* IEC 61966-2-1, as libjxl computes it: a rational polynomial */
+    ANYVMAF_SRGB = 0,   /* IEC 61966-2-1, as libjxl computes it: a rational polynomial, here up to 1.1 */
     ANYVMAF_BT1886 = 1, /* gamma 2.4 */
     ANYVMAF_GAMMA22 = 2,
     ANYVMAF_GAMMA28 = 3,
@@ -47,7 +50,7 @@ enum AnyvmafSiting {
 enum AnyvmafUpsampling {
     ANYVMAF_CHROMA_BICUBIC = 0, /* Mitchell-Netravali with b = 0, c = 0.5 */
     ANYVMAF_CHROMA_BILINEAR = 1,
-    ANYVMAF_CHROMA_NEAREST = 2,
+    ANYVMAF_CHROMA_NEAREST = 2, /* the sample that covers the pixel, whatever the siting */
 };
 
 /* The colour of a picture. Doubles only, as all options. */
@@ -65,8 +68,8 @@ typedef struct AnyvmafColours {
 } AnyvmafColours;
 
 /*
- * Linear light of the pair, for tests and for pictures that a person looks at. out: six planes of width x height binary32
- * values, R, G and B of the reference and of the distorted picture.
+ * Linear light of the pair, for tests and for pictures that a person looks at. out: six planes of width x height
+ * binary32 values, R, G and B of the reference and of the distorted picture.
  */
 int32_t anyvmaf_linear(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafColours *options, float *out);
 

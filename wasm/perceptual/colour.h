@@ -1,9 +1,9 @@
 /*
  * colour.h - from stored pictures to linear RGB in binary32, once for all metrics of a pair.
  *
- * A row at a time: chroma is blended of the rows around it, then of its columns, both by the filter of the upsampler at the
- * phase of the siting; luma and chroma become R'G'B', which the transfer curve makes light. Beyond the edges chroma is
- * mirrored, as zimg has it.
+ * A row at a time: stored rows of chroma are blended to the row of luma, then the columns of that row, both by the
+ * filter of the upsampler at the phase of the siting. Luma and chroma become R'G'B', which the transfer curve turns
+ * into light. Chroma is mirrored at the edges, the edge repeated, as in zimg.
  */
 #ifndef PERCEPTUAL_COLOUR_H
 #define PERCEPTUAL_COLOUR_H
@@ -45,7 +45,10 @@ typedef struct ColourMatrix {
     float black, gain, red, green_cb, green_cr, blue;
 } ColourMatrix;
 
-/* The functions of this stage; see dsp.h of the core for how columns work. They may write past n up to a multiple of 8. */
+/*
+ * The functions of this stage; see dsp.h of the core for how columns work. They read and write up to 8 values past n;
+ * stored samples have ANYVMAF_PLANE_SLACK for that.
+ */
 typedef struct ColourDsp {
     /* (sample - black) gain of n samples. */
     void (*scale)(StoredRow row, size_t n, float black, float gain, float *out);
@@ -83,9 +86,9 @@ void linearise_c(float *values, size_t n, uint32_t transfer);
 void linearise_simd(float *values, size_t n, uint32_t transfer);
 
 /*
- * A picture in linear light, in `into`, which starts zeroed and whose block its owner frees. Does nothing if `into` already
- * holds this picture by its serial. 0, or ANYVMAF_EINVAL where planes do not fit the colour or the colour is none,
- * ANYVMAF_ENOMEM if memory is short. Leaves the context's scratch memory alone.
+ * Converts a picture to linear light. `into` starts zeroed; its owner frees its block. Does nothing if `into` already
+ * holds this picture, by its serial, in this colour. 0, or ANYVMAF_EINVAL if the colour is invalid or planes do not
+ * fit it, ANYVMAF_ENOMEM if memory is short. Leaves the context's scratch memory alone.
  */
 int32_t linear_of(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
                   LinearPicture *into);

@@ -64,7 +64,10 @@ static ColourMatrix matrix_of(const AnyvmafColour *colour, uint32_t bit_depth)
     return matrix;
 }
 
-static int is_choice(double value, uint32_t choices) { return value >= 0 && value < choices && value == (uint32_t)value; }
+static int is_choice(double value, uint32_t choices)
+{
+    return value >= 0 && value < choices && value == (uint32_t)value;
+}
 
 static int is_colour(const AnyvmafColour *colour)
 {
@@ -73,7 +76,7 @@ static int is_colour(const AnyvmafColour *colour)
            is_choice(colour->upsampling, ANYVMAF_CHROMA_NEAREST + 1);
 }
 
-/* Without chroma, or with none: a column or row of 4:2:0 is too narrow to have any. */
+/* No chroma, or none of its samples: a single column or row of 4:2:0. */
 static int is_grey(const AnyvmafPlane planes[3])
 {
     return !planes[1].samples || !planes[1].width || !planes[1].height;
@@ -87,7 +90,7 @@ static int is_subsampling(const AnyvmafPlane planes[3])
            (u->width == y->width || u->width == y->width / 2) && (u->height == y->height || u->height == y->height / 2);
 }
 
-/* Place i of n, mirrored at the edges with the edge repeated; rows of one or two samples have no further image. */
+/* Place i of n, mirrored at the edges; clamped where a plane is too small for its mirror image. */
 static uint32_t mirrored(int32_t i, int32_t n)
 {
     i = i < 0 ? -1 - i : i;
@@ -213,7 +216,7 @@ int32_t linear_of(AnyvmafContext *context, const AnyvmafPicture *picture, const 
                   LinearPicture *into)
 {
     const AnyvmafPlane *planes = picture->planes;
-    if (into->serial == picture->serial && !memcmp(&into->colour, colour, sizeof *colour))
+    if (into->serial && into->serial == picture->serial && !memcmp(&into->colour, colour, sizeof *colour))
         return 0;
     const uint32_t width = planes[0].width, height = planes[0].height;
     if (!planes[0].samples || !width || !height || !is_colour(colour))

@@ -11,7 +11,7 @@
 #define STORE wasm_v128_store
 #define ALL wasm_f32x4_splat
 
-/* Eight samples as two vectors. Conversions are signed, as x86 has them; clang takes unsigned ones lane by lane. */
+/* Eight samples as two vectors. OPAQUE: clang turns the conversions into unsigned ones, and those into scalar ones. */
 INLINE void load8(const void *samples, size_t i, int wide, v128_t out[2])
 {
     const v128_t v = wide ? LOAD((const uint16_t *)samples + i) : wasm_u16x8_load8x8((const uint8_t *)samples + i);
@@ -147,8 +147,8 @@ static void srgb(float *values, size_t n)
 }
 
 /*
- * Values of which all take one step before the next: steps are chains so long that the processor would hold only one or two
- * of whole curves. In steps it works on many values at a time, which takes a third off.
+ * Values that take each step of a curve together. A whole curve is so long a chain of operations that the processor
+ * holds only one or two; in steps it works on several at a time, which saves a third of the time.
  */
 #define BLOCK 256
 

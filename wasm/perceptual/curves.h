@@ -1,7 +1,8 @@
 /*
  * curves.h - the constants of the transfer curves, for both twins.
  *
- * Light below black is none: curves begin at 0, as zimg's do. Above white they continue; PQ ends there, at 10,000 cd/m2.
+ * R'G'B' below 0 is no light, as in zimg: limited range and colours outside of the cube give such values. Above 1 the
+ * curves continue; PQ is limited to 1, 10,000 cd/m2.
  */
 #ifndef PERCEPTUAL_CURVES_H
 #define PERCEPTUAL_CURVES_H

@@ -2,7 +2,7 @@
  * @module engine/inputs/colours
  * What the two videos say of their colours, for the metrics of colour, and what had to be guessed.
  */
-import { type ColourFacts, colourOf, type KnownColour } from '../../core/colour.js';
+import { colourOf, type KnownColour, type StatedColour } from '../../core/colour.js';
 import type { EncodedVideo } from '../../media/decoders.js';
 import { type Delivery, delivery } from '../../media/delivery.js';
 import type { Side, Sides } from '../../media/pairing/prepare.js';
@@ -29,7 +29,7 @@ function frameCountOf(side: Side): number | null {
 }
 
 function colourOfSide(side: Side): KnownColour {
-  const facts: ColourFacts = side.kind === 'frames' ? side.source.info : side.video.facts;
+  const facts: StatedColour = side.kind === 'frames' ? side.source.info : side.video.facts;
   return colourOf(facts);
 }
 

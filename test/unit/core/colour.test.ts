@@ -1,0 +1,124 @@
+/**
+ * @module test/unit/core/colour
+ * Colours by what videos state, what is guessed of them, and their words.
+ */
+import { describe, expect, it } from 'vitest';
+import { type Colour, colourNumbers, colourOf, describeColour } from '../../../src/core/colour.js';
+
+const HD = { width: 1920, height: 1080, chroma: '420' } as const;
+const SD = { width: 720, height: 576, chroma: '420' } as const;
+const REC709: Colour = {
+  matrix: 'bt709',
+  range: 'limited',
+  transfer: 'srgb',
+  siting: 'left',
+  upsampling: 'bicubic',
+};
+
+describe('the colour of a video', () => {
+  it('is what it states, with nothing guessed', () => {
+    const stated = {
+      matrix: 'bt709',
+      transfer: 'bt709',
+      colorRange: 'limited',
+      chromaLocation: 'left',
+    } as const;
+    expect(colourOf({ ...HD, ...stated })).toEqual({ ...REC709, guessed: [] });
+    const pal = {
+      matrix: 'bt470bg',
+      transfer: 'gamma28',
+      colorRange: 'full',
+      chromaLocation: 'center',
+    } as const;
+    expect(colourOf({ ...SD, ...pal })).toEqual({
+      matrix: 'bt601',
+      range: 'full',
+      transfer: 'gamma28',
+      siting: 'center',
+      upsampling: 'bicubic',
+      guessed: [],
+    });
+    const hdr = {
+      matrix: 'bt2020nc',
+      transfer: 'smpte2084',
+      colorRange: 'limited',
+      chromaLocation: 'topleft',
+    } as const;
+    expect(colourOf({ ...HD, ...hdr })).toMatchObject({
+      matrix: 'bt2020',
+      transfer: 'pq',
+      siting: 'topleft',
+    });
+  });
+
+  it.each([
+    ['bt709', 'srgb'],
+    ['smpte170m', 'srgb'],
+    ['iec61966-2-1', 'srgb'],
+    ['bt2020-10', 'srgb'],
+    ['gamma22', 'gamma22'],
+    ['linear', 'linear'],
+    ['arib-std-b67', 'hlg'],
+  ])('of the transfer %s is linearised by %s', (transfer, expected) => {
+    const { guessed, ...colour } = colourOf({ ...HD, transfer });
+    expect(colour.transfer).toBe(expected);
+    expect(guessed).not.toContain('transfer');
+  });
+
+  it('is guessed by the size where it states nothing', () => {
+    const all = ['matrix', 'range', 'transfer', 'siting'];
+    expect(colourOf(HD)).toEqual({ ...REC709, guessed: all });
+    expect(colourOf(SD)).toEqual({ ...REC709, matrix: 'bt601', guessed: all });
+    expect(colourOf({ ...SD, height: 577 }).matrix).toBe('bt709');
+    expect(colourOf({ ...SD, width: 1280, matrix: 'unknown', transfer: 'unknown' })).toEqual({
+      ...REC709,
+      guessed: all,
+    });
+    expect(colourOf({ ...SD, primaries: 'bt2020' })).toMatchObject({
+      matrix: 'bt2020',
+      siting: 'topleft',
+    });
+  });
+
+  it('is not guessed where the samples do not depend on it', () => {
+    expect(colourOf({ ...HD, chroma: '400' }).guessed).toEqual(['range', 'transfer']);
+    expect(colourOf({ ...HD, chroma: '444', matrix: 'bt709' }).guessed).toEqual(['range', 'transfer']);
+    expect(colourOf({ ...HD, chroma: '444', matrix: 'gbr' })).toEqual({
+      colour: { ...REC709, matrix: 'gbr', range: 'full' },
+      guessed: ['range', 'transfer'],
+    });
+  });
+
+  it('is not RGB where chroma is subsampled, whatever it states', () => {
+    const { guessed, ...colour } = colourOf({ ...HD, matrix: 'gbr' });
+    expect(colour.matrix).toBe('bt709');
+    expect(guessed).toContain('matrix');
+  });
+
+  it('is said in words', () => {
+    expect(describeColour(REC709)).toBe('BT.709, limited range, sRGB transfer, left chroma by bicubic');
+    expect(
+      describeColour({
+        matrix: 'bt2020',
+        range: 'full',
+        transfer: 'pq',
+        siting: 'topleft',
+        upsampling: 'bilinear',
+      }),
+    ).toBe('BT.2020, full range, PQ transfer, top-left chroma by bilinear');
+    expect(describeColour({ ...REC709, matrix: 'gbr', range: 'full', transfer: 'gamma22' })).toBe(
+      'RGB, full range, gamma 2.2',
+    );
+  });
+
+  it('has the numbers of the header', () => {
+    const distorted: Colour = {
+      matrix: 'bt2020',
+      range: 'full',
+      transfer: 'hlg',
+      siting: 'topleft',
+      upsampling: 'nearest',
+    };
+    expect(colourNumbers({ reference: REC709, distorted })).toEqual([1, 0, 0, 0, 0, 3, 1, 7, 2, 2]);
+  });
+});

@@ -1,0 +1,243 @@
+/**
+ * @module test/unit/wasm/colour
+ * The colour stage of perceptual.wasm: both implementations give the same bits, which are those of the definitions in
+ * double precision within a few units of binary32.
+ */
+import { describe, expect, it } from 'vitest';
+import { type ChromaFormat, chromaSize, type VideoFormat } from '../../../src/core/frame.js';
+import { type Light, LinearLight, linearLight } from '../../support/linear-light.js';
+import { format, type Picture, picture } from '../../support/metric.js';
+import { type ColourNumbers, SRGB } from '../../support/perceptual.js';
+import { type SeededRandom, seeded } from '../../support/random.js';
+import { tier } from '../../support/tier.js';
+
+const SEED = 20261126;
+const CHROMA = ['400', '420', '422', '444'] as const;
+const [GBR, BT709, BT601, BT2020] = [0, 1, 2, 3] as const;
+const [LEFT, CENTRE, TOP_LEFT] = [0, 1, 2] as const;
+const [BICUBIC, BILINEAR, NEAREST] = [0, 1, 2] as const;
+const [SRGB_CURVE, LINEAR, PQ, HLG] = [0, 4, 6, 7] as const;
+/** An error of R'G'B' grows in these. */
+const STEEP: ReadonlySet<number> = new Set([PQ, HLG]);
+
+function noise(random: SeededRandom, video: VideoFormat): Picture {
+  const top = 2 ** video.bitDepth - 1;
+  // Half of them span all codes, half the colours near grey that videos are made of.
+  const near = random.int(0, 1) === 1;
+  return picture(video, (_x, _y, plane) =>
+    near && plane > 0 ? Math.round(top * (0.4 + 0.2 * random.next())) : random.int(0, top),
+  );
+}
+
+/** A colour that `chroma` can have. */
+function colour(random: SeededRandom, chroma: ChromaFormat): ColourNumbers {
+  const whole = chroma === '444' || chroma === '400';
+  return [
+    random.int(whole ? GBR : BT709, BT2020),
+    random.int(0, 1),
+    random.int(0, 7),
+    random.int(0, 2),
+    random.int(0, 2),
+  ];
+}
+
+const LUMA_WEIGHTS: Record<number, readonly [number, number]> = {
+  [BT709]: [0.2126, 0.0722],
+  [BT601]: [0.299, 0.114],
+  [BT2020]: [0.2627, 0.0593],
+};
+
+/** The curves as their standards have them, 0 below black. */
+const CURVES: readonly ((x: number) => number)[] = [
+  (x) => (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4),
+  (x) => x ** 2.4,
+  (x) => x ** 2.2,
+  (x) => x ** 2.8,
+  (x) => x,
+  (x) => (x < 4.5 * 0.018053968510807 ? x / 4.5 : ((x + 0.09929682680944) / 1.09929682680944) ** (1 / 0.45)),
+  (x) => {
+    const power = Math.min(1, x) ** (32 / 2523);
+    return (Math.max(0, power - 3424 / 4096) / (2413 / 128 - (2392 / 128) * power)) ** (16384 / 2610);
+  },
+  (x) => (x <= 0.5 ? x ** 2 / 3 : (Math.exp((x - 0.55991073) / 0.17883277) + 0.28466892) / 12),
+];
+
+/** Keys's cubic with a = -1/2, a tent and a box, by the distance in samples. */
+const FILTERS: readonly ((d: number) => number)[] = [
+  (d) => (d < 1 ? 1.5 * d ** 3 - 2.5 * d ** 2 + 1 : d < 2 ? -0.5 * d ** 3 + 2.5 * d ** 2 - 4 * d + 2 : 0),
+  (d) => Math.max(0, 1 - d),
+  () => 0,
+];
+
+/** Samples of one axis and their weights for place x of luma. */
+function tapsAt(x: number, n: number, halved: boolean, between: boolean, upsampling: number) {
+  if (!halved) return [[x, 1]] as const;
+  const covering = x >> 1;
+  const mirror = (i: number) => (i < 0 ? -1 - i : i >= n ? 2 * n - 1 - i : i);
+  const inside = (i: number) => Math.max(0, Math.min(n - 1, mirror(i)));
+  if (upsampling === NEAREST) return [[inside(covering), 1]] as const;
+  const at = between ? x / 2 - 0.25 : x / 2;
+  return [-2, -1, 0, 1, 2].map((k) => {
+    const i = covering + k;
+    return [inside(i), FILTERS[upsampling]?.(Math.abs(i - at)) ?? 0] as const;
+  });
+}
+
+/** Light in double precision, pixel by pixel. */
+function definition(video: VideoFormat, [y, cb, cr]: Picture, numbers: ColourNumbers): number[][] {
+  const { width, height, bitDepth } = video;
+  const [matrix, full, transfer, siting, upsampling] = numbers;
+  const { width: cw, height: ch } = chromaSize(video);
+  const [unit, top] = [2 ** (bitDepth - 8), 2 ** bitDepth - 1];
+  const level = (v = 0) => (full ? v / top : (v - 16 * unit) / (219 * unit));
+  const curve = (x: number) => (transfer === LINEAR ? x : (CURVES[transfer]?.(Math.max(0, x)) ?? Number.NaN));
+  const chromaAt = (plane: Picture[number], px: number, py: number) => {
+    let sum = 0;
+    for (const [j, wy] of tapsAt(py, ch, ch < height, siting !== TOP_LEFT, upsampling))
+      for (const [i, wx] of tapsAt(px, cw, cw < width, siting === CENTRE, upsampling))
+        sum += wy * wx * (plane[j * cw + i] ?? Number.NaN);
+    return (sum - 128 * unit) / (full ? top : 224 * unit);
+  };
+  const pixels = Array.from({ length: width * height }, (_, i) => {
+    const luma = level(y?.[i]);
+    if (!cb || !cr || cw === 0 || ch === 0) return [luma, luma, luma];
+    if (matrix === GBR) return [level(cr[i]), luma, level(cb[i])];
+    const [kr, kb] = LUMA_WEIGHTS[matrix] ?? [0, 0];
+    const [u, v] = [cb, cr].map((plane) => chromaAt(plane, i % width, Math.floor(i / width)));
+    const [r, b] = [luma + 2 * (1 - kr) * (v ?? 0), luma + 2 * (1 - kb) * (u ?? 0)];
+    return [r, (luma - kr * r - kb * b) / (1 - kr - kb), b];
+  });
+  return [0, 1, 2].map((p) => pixels.map((pixel) => curve(pixel[p] ?? Number.NaN)));
+}
+
+/** The largest difference, relative above white. */
+function difference(light: Light, expected: readonly (readonly number[])[]): number {
+  return light.reduce(
+    (all, plane, p) =>
+      plane.reduce((most, v, i) => {
+        const value = expected[p]?.[i] ?? Number.NaN;
+        return Math.max(most, Math.abs(v - value) / Math.max(1, Math.abs(value)));
+      }, all),
+    0,
+  );
+}
+
+describe('the colour stage', () => {
+  it('has the same bits in portable C and SIMD', () => {
+    const random = seeded(SEED);
+    for (let i = 0; i < tier(500, 10000); i++) {
+      const chroma = random.pick(CHROMA);
+      const video = format(random.int(1, 70), random.int(1, 9), random.int(8, 16), chroma);
+      const side = { picture: noise(random, video), colour: colour(random, chroma) };
+      const [portable, simd] = (['portable', 'simd128'] as const).map((one) => linearLight(one, video, side));
+      expect(simd, `${JSON.stringify(video)} ${side.colour}, case ${i} of seed ${SEED}`).toEqual(portable);
+    }
+  });
+
+  it('is the definition within a millionth', () => {
+    const random = seeded(SEED + 1);
+    for (let i = 0; i < tier(500, 10000); i++) {
+      const chroma = random.pick(CHROMA);
+      const video = format(random.int(1, 40), random.int(1, 12), random.int(8, 16), chroma);
+      const side = { picture: noise(random, video), colour: colour(random, chroma) };
+      const found = difference(
+        linearLight('simd128', video, side),
+        definition(video, side.picture, side.colour),
+      );
+      const bound = STEEP.has(side.colour[2]) ? 4e-6 : 1.5e-6;
+      expect(found, `${JSON.stringify(video)} ${side.colour}, case ${i} of seed ${SEED + 1}`).toBeLessThan(
+        bound,
+      );
+    }
+  });
+
+  it('has the relative precision of binary32 in dark light too', () => {
+    const video = format(256, 256, 16, '400');
+    const ramp = picture(video, (x, y) => 256 * y + x);
+    for (const transfer of CURVES.keys()) {
+      const [light] = linearLight('simd128', video, { picture: ramp, colour: [BT709, 1, transfer, 0, 0] });
+      const worst = light.reduce((most, v, code) => {
+        const expected = CURVES[transfer]?.(code / 65535) ?? Number.NaN;
+        // Light that no display makes does not count: 1e-12 of PQ is 1e-8 cd/m2.
+        return expected > 1e-12 ? Math.max(most, Math.abs(v / expected - 1)) : most;
+      }, 0);
+      // libjxl's quotient for sRGB errs where it takes over from the line.
+      const bound = transfer === SRGB_CURVE ? 1e-5 : transfer === PQ ? 3e-6 : 6e-7;
+      expect(worst, `transfer ${transfer}`).toBeLessThan(bound);
+    }
+  });
+
+  it('computes sRGB as libjxl does, to the bit', () => {
+    const f = Math.fround;
+    const P = [2.200248328e-4, 1.043637593e-2, 1.624820318e-1, 7.961564959e-1, 8.210152774e-1].map(f);
+    const Q = [2.63184697e-1, 1.076976492, 4.98752835e-1, -5.512498495e-2, 6.521209011e-3].map(f);
+    const series = (x: number, terms: readonly number[]) =>
+      terms.reduceRight((sum, term) => f(f(sum * x) + term));
+    const scale = f(1 / 255);
+    const expected = Float32Array.from({ length: 256 }, (_, code) => {
+      const x = f(code * scale);
+      return x > f(0.04045) ? f(series(x, P) / series(x, Q)) : f(x * f(1 / f(12.92)));
+    });
+    const video = format(256, 1, 8, '444');
+    const codes = picture(video, (x) => x);
+    for (const one of ['portable', 'simd128'] as const)
+      expect(linearLight(one, video, { picture: codes, colour: SRGB })).toEqual([
+        expected,
+        expected,
+        expected,
+      ]);
+  });
+
+  it('puts chroma where it is sited', () => {
+    // One blue-difference sample of 64 over the middle; by BT.709 in the full range, B' is luma + 1.8556 Cb.
+    const video = format(12, 1, 8, '422');
+    const impulse = picture(video, (x, _, plane) => (plane === 1 && x === 2 ? 192 : plane === 0 ? 0 : 128));
+    const blue = (siting: number, upsampling: number) => {
+      const colours: ColourNumbers = [BT709, 1, LINEAR, siting, upsampling];
+      const light = linearLight('simd128', video, { picture: impulse, colour: colours })[2];
+      return Array.from(light, (v) => Math.round((v / 1.8556 / (64 / 255)) * 128) + 0);
+    };
+    expect(blue(LEFT, BICUBIC)).toEqual([0, -8, 0, 72, 128, 72, 0, -8, 0, 0, 0, 0]);
+    expect(blue(TOP_LEFT, BILINEAR)).toEqual([0, 0, 0, 64, 128, 64, 0, 0, 0, 0, 0, 0]);
+    expect(blue(CENTRE, BICUBIC)).toEqual([0, -3, -9, 29, 111, 111, 29, -9, -3, 0, 0, 0]);
+    expect(blue(CENTRE, BILINEAR)).toEqual([0, 0, 0, 32, 96, 96, 32, 0, 0, 0, 0, 0]);
+    expect(blue(LEFT, NEAREST)).toEqual([0, 0, 0, 0, 128, 128, 0, 0, 0, 0, 0, 0]);
+  });
+
+  it('converts a picture anew for another colour or serial only', () => {
+    const random = seeded(SEED + 2);
+    const video = format(16, 8, 8, '420');
+    const [one, other] = [noise(random, video), noise(random, video)];
+    const context = new LinearLight('simd128', video);
+    const colours: ColourNumbers = [BT709, 0, 0, 0, 0];
+    const pair = (first: Picture, numbers: ColourNumbers, serial: number) => {
+      const side = { picture: first, colour: numbers };
+      return context.pair([side, side], [serial, serial]);
+    };
+    const first = pair(one, colours, 1);
+    expect(pair(other, colours, 1)).toEqual(first);
+    expect(pair(one, [BT601, 0, 0, 0, 0], 1)).not.toEqual(first);
+    expect(pair(other, colours, 2)).not.toEqual(first);
+    expect(pair(one, colours, 3)).toEqual(first);
+    context.close();
+  });
+
+  it('refuses colours that are none', () => {
+    const video = format(16, 8, 8, '420');
+    const context = new LinearLight('simd128', video);
+    const grey = picture(video, () => 128);
+    for (const wrong of [
+      [GBR, 1, 0, 0, 0],
+      [4, 0, 0, 0, 0],
+      [1.5, 0, 0, 0, 0],
+      [1, 0, 8, 0, 0],
+      [1, 0, -1, 0, 0],
+      [1, 0, 0, 3, 0],
+      [1, 0, 0, 0, Number.NaN],
+    ] as const) {
+      const side = { picture: grey, colour: wrong };
+      expect(context.pair([side, side])).toBe(-22);
+    }
+    context.close();
+  });
+});
