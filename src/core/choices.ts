@@ -21,6 +21,10 @@ export type ColorRange = (typeof COLOR_RANGES)[number];
 export const COLOR_MATRICES = ['bt601', 'bt709', 'bt2020'] as const;
 export type ColorMatrix = (typeof COLOR_MATRICES)[number];
 
+/** Whether decoders add the film grain that an AV1 encoder took out. */
+export const FILM_GRAIN = ['on', 'off'] as const;
+export type FilmGrain = (typeof FILM_GRAIN)[number];
+
 /** `strict`: one distorted frame for each reference frame, at the same time. `nearest`: the nearest in time. */
 export const FRAME_RATE_POLICIES = ['strict', 'nearest'] as const;
 export type FrameRatePolicy = (typeof FRAME_RATE_POLICIES)[number];
