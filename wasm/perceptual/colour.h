@@ -95,8 +95,8 @@ int32_t linear_of(AnyvmafContext *context, const AnyvmafPicture *picture, const 
                   LinearPicture *into);
 
 /*
- * Both pictures of a pair in linear light by the primaries of BT.709, whose colours beyond them are negative; they stay in
- * the context until the next pair. Fails as linear_of() does.
+ * Both pictures of a pair in linear light by the primaries of BT.709; colours beyond them are negative. They stay in the
+ * context until the next pair. Fails as linear_of() does.
  */
 int32_t linear_pair(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafColours *colours,
                     const LinearPicture **reference, const LinearPicture **distorted);

@@ -212,11 +212,18 @@ static int32_t convert(AnyvmafContext *context, const AnyvmafPicture *picture, c
     return 0;
 }
 
+static int holds(const LinearPicture *linear, const AnyvmafPicture *picture, const AnyvmafColour *colour,
+                 uint32_t is_709)
+{
+    return linear->serial && linear->serial == picture->serial && linear->is_709 == is_709 &&
+           !memcmp(&linear->colour, colour, sizeof *colour);
+}
+
 int32_t linear_of(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
                   LinearPicture *into)
 {
     const AnyvmafPlane *planes = picture->planes;
-    if (into->serial && into->serial == picture->serial && !memcmp(&into->colour, colour, sizeof *colour))
+    if (holds(into, picture, colour, 0))
         return 0;
     const uint32_t width = planes[0].width, height = planes[0].height;
     if (!planes[0].samples || !width || !height || !is_colour(colour))
@@ -266,8 +273,10 @@ static void narrow_primaries(LinearPicture *picture)
 static int32_t narrow_of(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
                          LinearPicture *into)
 {
+    if (holds(into, picture, colour, 1))
+        return 0;
     const int32_t failed = linear_of(context, picture, colour, into);
-    if (!failed && is_wide(colour) && !into->is_709)
+    if (!failed && is_wide(colour))
         narrow_primaries(into);
     return failed;
 }
@@ -287,8 +296,6 @@ int32_t anyvmaf_linear(AnyvmafContext *context, const AnyvmafFrames *frames, con
     const AnyvmafColour *const colours[2] = {&options->reference, &options->distorted};
     for (uint32_t side = 0; side < 2; side++) {
         LinearPicture *linear = &context->linear[side];
-        if (linear->is_709)
-            linear->serial = 0;
         const int32_t failed = linear_of(context, pictures[side], colours[side], linear);
         if (failed)
             return failed;

@@ -36,7 +36,8 @@ void cvvdp_light_simd(const float *const rgb[3], size_t n, const CvvdpLight *lig
         if (light->ootf != 0) {
             const V scene = plus(plus(times(v[0], of(luminance[0])), times(v[1], of(luminance[1]))),
                                  times(v[2], of(luminance[2])));
-            const V gain = exp2_of_x4(times(log2_of_x4(larger(scene, of(DARKEST_SCENE)), numbers), of(light->ootf)), numbers);
+            const V log = log2_of_x4(larger(scene, of(DARKEST_SCENE)), numbers);
+            const V gain = exp2_of_x4(times(log, of(light->ootf)), numbers);
             for (uint32_t p = 0; p < 3; p++)
                 v[p] = times(v[p], gain);
         }
