@@ -5,6 +5,7 @@
 import { colourOf, type KnownColour, type StatedColour } from '../../core/colour.js';
 import type { EncodedVideo } from '../../media/decoders.js';
 import { type Delivery, delivery } from '../../media/delivery.js';
+import type { FilterOptions } from '../../media/filter-types.js';
 import type { Side, Sides } from '../../media/pairing/prepare.js';
 
 /** Colours of both videos. */
@@ -31,6 +32,15 @@ function frameCountOf(side: Side): number | null {
 function colourOfSide(side: Side): KnownColour {
   const facts: StatedColour = side.kind === 'frames' ? side.source.info : side.video.facts;
   return colourOf(facts);
+}
+
+/**
+ * Whether metrics of colour read samples as they are stored: not where the caller asks for others.
+ * @param filters asked for
+ */
+export function readsStored(filters: FilterOptions = {}): boolean {
+  const { vfReference, vfDistorted, colorRange, matrix, pixelFormat } = filters;
+  return (vfReference ?? vfDistorted ?? colorRange ?? matrix ?? pixelFormat) === undefined;
 }
 
 /** RGB stays RGB where only metrics of colour read it. */

@@ -15,7 +15,7 @@ import { planPairing, type Side, type Sides } from '../../media/pairing/prepare.
 import type { VideoInfo } from '../../media/types.js';
 import type { CheckedPairing, InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
-import { deliveryOf, isRgb, keepRgb } from './colours.js';
+import { anyRgb, deliveryOf, isRgb, keepRgb, readsStored } from './colours.js';
 import type { Look } from './few-frames.js';
 import type { KnownInputs } from './known.js';
 import type { SharedInspection } from './shared-inspection.js';
@@ -32,10 +32,12 @@ export async function pairVideos(
   const { pairing, skipReference, skipDistorted, frameCount } = checked;
   const identified = await identifyVideos(platform, inputs, pairing, signal);
   const start = skipReference - skipDistorted + (pairing.offset === 'auto' ? 0 : pairing.offset);
+  const asStored = checked.colours !== 'no' && readsStored(pairing.filters);
   const found =
-    checked.colours === 'only'
+    asStored && checked.colours === 'only'
       ? keepRgb(identified)
       : await oneMatrix({ platform, sides: await oneRange(identified, signal), offset: start, signal });
+  const apart = asStored && checked.colours === 'also' && (anyRgb(identified) || differ(found, identified));
   const sides = pairing.filters
     ? await (await import('./filters.js')).filterSides(platform, found, pairing, signal)
     : found;
@@ -78,7 +80,16 @@ export async function pairVideos(
     allowDamaged: pairing.allowDamaged,
     signal,
   });
-  return { sides, warnings, plan, ...(framing && { framing }), ...(alignment && { alignment }) };
+  return {
+    ...{ sides, warnings, plan },
+    ...(apart && { apart }),
+    ...(framing && { framing }),
+    ...(alignment && { alignment }),
+  };
+}
+
+function differ(some: Sides, others: Sides): boolean {
+  return some.reference !== others.reference || some.distorted !== others.distorted;
 }
 
 /** Finds the offset. */

@@ -56,9 +56,12 @@ export function* sampleFindings(
 ): Generator<Finding> {
   yield* depthFindings(reference, distorted);
   yield* grainFindings(distorted);
-  yield* rangeFindings(reference, distorted, context.alignment);
+  const planes = [reference, distorted].map(isRgb);
+  // Planes of RGB and of luma and chroma cannot be compared.
+  if (planes[0] !== planes[1]) return;
+  yield* rangeFindings(reference, distorted, context);
   if (context.alignment) yield* levelFindings(context.alignment, reference, distorted);
-  yield* chromaFindings(reference, distorted, context);
+  if (!planes[0]) yield* chromaFindings(reference, distorted, context);
   if (isProfile5(reference) || isProfile5(distorted)) {
     yield* dolbyVisionFindings(reference, distorted);
     return;
@@ -67,6 +70,11 @@ export function* sampleFindings(
   if (mixed) yield dynamicRangeFinding(reference, distorted);
   yield* colourFindings(reference, distorted, mixed, context);
   if (!mixed) yield* hdrFindings(reference, distorted, context);
+}
+
+/** RGB that stays RGB. */
+function isRgb({ matrix, chroma }: SideFacts): boolean {
+  return matrix === 'gbr' && chroma === '444';
 }
 
 function* depthFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
@@ -142,7 +150,7 @@ const EFFECT = {
 function* rangeFindings(
   reference: SideFacts,
   distorted: SideFacts,
-  alignment: AlignResult | undefined,
+  { alignment, light }: PreflightContext,
 ): Generator<Finding> {
   const [ref, dis] = [reference.colorRange ?? null, distorted.colorRange ?? null];
   // Players assume limited range by default.
@@ -165,6 +173,7 @@ function* rangeFindings(
     );
     return;
   }
+  if (light) return;
   const how =
     spread === converted
       ? `the samples were converted too: ${EFFECT[converted]}`
@@ -290,6 +299,7 @@ function* colourFindings(
     if (ref === dis || SAME[part].some((names) => names.includes(ref ?? '') && names.includes(dis ?? '')))
       continue;
     if (part === 'matrix' && (rgb || ref === null || dis === null)) continue;
+    if (part !== 'primaries' && context.light) continue;
     if (part === 'matrix' && [reference, distorted].some(isAlwaysBt601)) {
       yield* silentMatrix(reference, distorted, context);
       continue;
