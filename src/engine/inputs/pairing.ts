@@ -37,7 +37,8 @@ export async function pairVideos(
     asStored && checked.colours === 'only'
       ? keepRgb(identified)
       : await oneMatrix({ platform, sides: await oneRange(identified, signal), offset: start, signal });
-  const apart = asStored && checked.colours === 'also' && (anyRgb(identified) || differ(found, identified));
+  const converted = asStored && (anyRgb(identified) || differ(found, identified));
+  const apart = checked.colours === 'also' && (converted || areUnlike(identified));
   const sides = pairing.filters
     ? await (await import('./filters.js')).filterSides(platform, found, pairing, signal)
     : found;
@@ -77,6 +78,7 @@ export async function pairVideos(
     skipReference,
     skipDistorted,
     frameCount,
+    ...(checked.colours === 'only' && { light: true }),
     allowDamaged: pairing.allowDamaged,
     signal,
   });
@@ -90,6 +92,15 @@ export async function pairVideos(
 
 function differ(some: Sides, others: Sides): boolean {
   return some.reference !== others.reference || some.distorted !== others.distorted;
+}
+
+/** Whether a common format by shifts and repetition is not what metrics of colour need. */
+function areUnlike({ reference, distorted }: Sides): boolean {
+  const [one, other] = [reference, distorted].map((side) =>
+    side.kind === 'frames' ? side.source.info : side.video.facts,
+  );
+  const full = one?.colorRange === 'full' || other?.colorRange === 'full';
+  return one?.chroma !== other?.chroma || (full && one?.bitDepth !== other?.bitDepth);
 }
 
 /** Finds the offset. */

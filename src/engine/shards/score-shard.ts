@@ -339,13 +339,12 @@ function refuseUnreadable({ sides }: KnownInputs): void {
   }
 }
 
-/** @throws {AnyvmafError} `usage` for pictures that are read twice: as they are, and as luma and chroma */
+/** @throws {AnyvmafError} `usage` for pictures that metrics of colour and others need in different formats */
 function refuseApart({ apart }: KnownInputs): void {
   if (!apart) return;
   throw usageError(
-    'a shard reads its pictures once, but these are read twice: metrics of colour take RGB and full range as they are, VMAF and ' +
-      'others as luma and chroma of limited range; measure shards of the one kind and of the other apart, or score the pair ' +
-      'in one piece.',
+    'a shard reads its pictures once, but these must be read twice: metrics of colour and others need them in different ' +
+      'formats; measure shards with metrics of colour alone and shards without them, or score the pair in one piece.',
   );
 }
 

@@ -54,7 +54,7 @@ export function* sampleFindings(
   distorted: SideFacts,
   context: PreflightContext,
 ): Generator<Finding> {
-  yield* depthFindings(reference, distorted);
+  yield* depthFindings(reference, distorted, context);
   yield* grainFindings(distorted);
   const planes = [reference, distorted].map(isRgb);
   // Planes of RGB and of luma and chroma cannot be compared.
@@ -77,14 +77,18 @@ function isRgb({ matrix, chroma }: SideFacts): boolean {
   return matrix === 'gbr' && chroma === '444';
 }
 
-function* depthFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
+function* depthFindings(
+  reference: SideFacts,
+  distorted: SideFacts,
+  { light }: PreflightContext,
+): Generator<Finding> {
   const [ref, dis] = [reference.bitDepth, distorted.bitDepth];
   if (ref !== dis) {
     yield finding(
       'bit-depth',
       'info',
-      `distorted has ${dis} bits a sample and reference ${ref}; the lower is shifted up to ${Math.max(ref, dis)} bits, ` +
-        'which changes no picture.',
+      `distorted has ${dis} bits a sample and reference ${ref}; the lower is ${light ? 'brought' : 'shifted up'} to ` +
+        `${Math.max(ref, dis)} bits, which changes no picture.`,
       [ref, dis],
     );
   }
@@ -93,8 +97,10 @@ function* depthFindings(reference: SideFacts, distorted: SideFacts): Generator<F
     yield finding(
       'chroma-format',
       'info',
-      `distorted has ${name(distorted)} chroma and reference ${name(reference)}; VMAF looks at luma, which this leaves ` +
-        'alone, but features of chroma compare repeated samples.',
+      `distorted has ${name(distorted)} chroma and reference ${name(reference)}; ` +
+        (light
+          ? 'the coarser one is interpolated.'
+          : 'VMAF looks at luma, which this leaves alone, but features of chroma compare repeated samples.'),
       [name(reference), name(distorted)],
     );
   }
