@@ -3,7 +3,7 @@
  * Reads pictures twice where metrics of colour and others are measured: RGB as it is, and as luma and chroma.
  */
 import { isOfColour } from '../metrics/options.js';
-import type { FrameMetrics, Report } from '../report/types.js';
+import type { FrameMetrics, Report, ReportMeasurer } from '../report/types.js';
 import type { Progress, ScoreOptions } from './contract/types.js';
 
 /**
@@ -16,11 +16,14 @@ export async function scoreApart(
   score: (options: ScoreOptions, main: boolean) => Promise<Report>,
 ): Promise<Report> {
   const { features = [], onFrame, onStart, onProgress, aomCtc, nflxCtc, tiny, window, ...others } = options;
+  const isOnGpu = options.backend === 'webgpu' || options.backend === 'hybrid';
   const ofFrame = new Map<number, FrameMetrics['metrics']>();
   const colour = await score(
     {
       ...others,
       ...(offset !== undefined && { offset }),
+      // A GPU measures nothing of this.
+      ...(isOnGpu && { backend: 'wasm' }),
       features: features.filter(isOfColour),
       models: [],
       alsoModels: [],
@@ -55,6 +58,7 @@ export async function scoreApart(
   return {
     ...main,
     ...inputs(main),
+    ...(main.measurers && { measurers: [...main.measurers, measurerOf(features, colour.frameCount)] }),
     metrics: [...main.metrics, ...colour.metrics],
     frames: main.frames.map(joined),
     pooled_metrics: { ...main.pooled_metrics, ...colour.pooled_metrics },
@@ -62,6 +66,11 @@ export async function scoreApart(
     distribution: { ...main.distribution, ...colour.distribution },
     warnings: [...new Set([...main.warnings, ...colour.warnings])],
   };
+}
+
+function measurerOf(features: readonly string[], frames: number): ReportMeasurer {
+  const names = features.filter(isOfColour).map((text) => text.split('=', 1)[0] ?? '');
+  return { backend: 'cpu', extractors: [...new Set(names)], frames };
 }
 
 /** The progress of both runs together. @param before frames that the first run measured, 0 during it */
