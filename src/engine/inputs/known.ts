@@ -4,6 +4,7 @@
  */
 import type { KnownColour, ScoredFormat } from '../../core/colour.js';
 import type { VideoFormat } from '../../core/frame.js';
+import { quotientOf } from '../../core/rational.js';
 import type { AlignResult } from '../../media/align/types.js';
 import type { TrackFacts } from '../../media/decoder.js';
 import type { Framing } from '../../media/evidence/framing.js';
@@ -53,7 +54,7 @@ export function formatOf({ plan, sides: { reference } }: KnownInputs): VideoForm
 export function lightOf({ plan, sides, colours }: KnownInputs): Pick<ScoredFormat, 'frameRate' | 'colours'> {
   const { frameRate } = factsOf(sides[plan?.options.pairBy ?? 'reference']);
   return {
-    ...(frameRate && !colours?.stills && { frameRate }),
+    ...(quotientOf(frameRate) !== undefined && !colours?.stills && { frameRate }),
     ...(colours && { colours: { reference: colours.reference, distorted: colours.distorted } }),
   };
 }
