@@ -45,6 +45,7 @@ import type {
   QualityMapOptions,
   QualityMaps,
   Report,
+  ScoredFormat,
   ScoreManyOptions,
   ScoreOptions,
   ScoreRequest,
@@ -64,7 +65,6 @@ import type {
   TinyRegistryEntry,
   TuneShotsOptions,
   TuneShotsResult,
-  VideoFormat,
   VideoInput,
 } from './public.js';
 import type { SearchPlatform } from './search/host.js';
@@ -224,7 +224,7 @@ export const forgetSearches =
 
 export const createScorer =
   (platform: Platform) =>
-  async (format: VideoFormat, options: ScorerOptions = {}): Promise<Scorer> => {
+  async (format: ScoredFormat, options: ScorerOptions = {}): Promise<Scorer> => {
     const { openScorer } = await import('./engine/scorer.js');
     return openScorer(platform, format, options);
   };

@@ -246,7 +246,7 @@ export const forgetSearches = /* @__PURE__ */ api.forgetSearches(nodePlatform);
 
 /**
  * Opens a scorer for frames that you push pair by pair.
- * @param format of every frame, reference and distorted
+ * @param format of every frame, reference and distorted; metrics of colour need their colours, those of time the frame rate
  * @throws {AnyvmafError} `usage`, `model` or `feature` if an option is invalid
  * @example
  * ```ts

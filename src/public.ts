@@ -4,6 +4,7 @@
  */
 
 export type { Compat, NativeFlavour, V1Settings } from './core/choices.js';
+export type { Colour, ScoredFormat } from './core/colour.js';
 export { AnyvmafError, type AnyvmafErrorOptions, type ErrorCode, type InputRole } from './core/errors.js';
 export type { ChromaFormat, FramePlanes, VideoFormat } from './core/frame.js';
 export type { Hint, Objection, Remedy } from './core/hint.js';

@@ -1,32 +1,46 @@
 /**
  * @module engine/score-apart
- * RGB is read twice where metrics of colour and others are measured of it: as it is, and as luma and chroma.
+ * Reads pictures twice where metrics of colour and others are measured: RGB as it is, and as luma and chroma.
  */
 import { isOfColour } from '../metrics/options.js';
-import type { FrameMetrics, Report } from '../report/types.js';
-import type { ScoreOptions } from './contract/types.js';
+import type { FrameMetrics, Report, ReportMeasurer } from '../report/types.js';
+import type { Progress, ScoreOptions } from './contract/types.js';
 
-/** @param score runs one of the two */
+/**
+ * @param offset of the pair, which a search has found
+ * @param score runs one of the two
+ */
 export async function scoreApart(
   options: ScoreOptions,
+  offset: number | undefined,
   score: (options: ScoreOptions, main: boolean) => Promise<Report>,
 ): Promise<Report> {
-  const { features = [], onFrame, onStart, onProgress, aomCtc, nflxCtc, tiny, ...others } = options;
+  const { features = [], onFrame, onStart, onProgress, aomCtc, nflxCtc, tiny, window, ...others } = options;
+  const isOnGpu = options.backend === 'webgpu' || options.backend === 'hybrid';
+  const ofFrame = new Map<number, FrameMetrics['metrics']>();
   const colour = await score(
     {
       ...others,
+      ...(offset !== undefined && { offset }),
+      // A GPU measures nothing of this.
+      ...(isOnGpu && { backend: 'wasm' }),
       features: features.filter(isOfColour),
       models: [],
       alsoModels: [],
       noPrediction: true,
       preflight: false,
+      onFrame: ({ frameNum, metrics }) => ofFrame.set(frameNum, metrics),
+      ...(onProgress && { onProgress: (progress) => onProgress(half(progress, 0)) }),
     },
     false,
   );
-  const ofFrame = new Map(colour.frames.map(({ frameNum, metrics }) => [frameNum, metrics]));
   const joined = ({ frameNum, metrics }: FrameMetrics): FrameMetrics => ({
     frameNum,
     metrics: { ...metrics, ...ofFrame.get(frameNum) },
+  });
+  const inputs = ({ reference, distorted }: Pick<Report, 'reference' | 'distorted'>) => ({
+    reference: { ...reference, colour: colour.reference.colour },
+    distorted: { ...distorted, colour: colour.distorted.colour },
   });
   const main = await score(
     {
@@ -34,15 +48,17 @@ export async function scoreApart(
       features: features.filter((text) => !isOfColour(text)),
       ...(onFrame && { onFrame: (frame) => onFrame(joined(frame)) }),
       ...(onStart && {
-        onStart: (head) => onStart({ ...head, metrics: [...head.metrics, ...colour.metrics] }),
+        onStart: (head) =>
+          onStart({ ...head, ...inputs(head), metrics: [...head.metrics, ...colour.metrics] }),
       }),
+      ...(onProgress && { onProgress: (progress) => onProgress(half(progress, colour.frameCount)) }),
     },
     true,
   );
   return {
     ...main,
-    reference: { ...main.reference, colour: colour.reference.colour },
-    distorted: { ...main.distorted, colour: colour.distorted.colour },
+    ...inputs(main),
+    ...(main.measurers && { measurers: [...main.measurers, measurerOf(features, colour.frameCount)] }),
     metrics: [...main.metrics, ...colour.metrics],
     frames: main.frames.map(joined),
     pooled_metrics: { ...main.pooled_metrics, ...colour.pooled_metrics },
@@ -50,4 +66,16 @@ export async function scoreApart(
     distribution: { ...main.distribution, ...colour.distribution },
     warnings: [...new Set([...main.warnings, ...colour.warnings])],
   };
+}
+
+function measurerOf(features: readonly string[], frames: number): ReportMeasurer {
+  const names = features.filter(isOfColour).map((text) => text.split('=', 1)[0] ?? '');
+  return { backend: 'cpu', extractors: [...new Set(names)], frames };
+}
+
+/** The progress of both runs together. @param before frames that the first run measured, 0 during it */
+function half({ framesDone, framesTotal, fps, secondsLeft }: Progress, before: number): Progress {
+  const done = Math.floor((before + framesDone) / 2);
+  const left = framesTotal === null || fps === 0 ? null : (2 * (framesTotal - done)) / fps;
+  return { framesDone: done, framesTotal, fps: fps / 2, secondsLeft: before > 0 ? secondsLeft : left };
 }

@@ -4,8 +4,9 @@
  */
 
 import { unlessAborted } from '../core/abort.js';
-import { checkMeasurable } from '../media/pair.js';
+import { checkMeasurable, readsOnce } from '../media/pair.js';
 import type { OpenDecoder } from '../media/pairing/prepare.js';
+import type { VideoInput } from '../media/types.js';
 import { buildReport, type ReportParts } from '../report/build.js';
 import type { Report } from '../report/types.js';
 import type { Measured } from './backends/measurement.js';
@@ -81,10 +82,10 @@ async function run(
   scope.own(() => checks.close());
 
   const known = await inputs.known;
-  if (checked.colours === 'also' && (await import('./inputs/colours.js')).anyRgb(known.sides)) {
+  if (known.apart && canReadTwice(request.reference) && canReadTwice(request.distorted)) {
     await inputs.close();
     const { scoreApart } = await import('./score-apart.js');
-    return scoreApart(options, (part, main) =>
+    return scoreApart(options, known.plan?.options.offset, (part, main) =>
       scoreWhole({
         platform,
         request,
@@ -133,6 +134,11 @@ async function run(
     ...measured,
     ...describeRun({ known, pair, checked }, measured, findings),
   });
+}
+
+/** Whether a video can be opened again once it was closed. */
+function canReadTwice(video: VideoInput = ''): boolean {
+  return !readsOnce(video) && !(typeof video === 'object' && 'readFrame' in video);
 }
 
 /** What the report says of the pair and of how far it was measured. */

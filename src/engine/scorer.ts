@@ -2,11 +2,20 @@
  * @module engine/scorer
  * Scores pairs that a caller pushes one by one, on workers or in the calling thread.
  */
-import { isObject } from '../core/arguments.js';
+import { isObject, oneOf, requireObject } from '../core/arguments.js';
+import {
+  CHROMA_UPSAMPLERS,
+  COLOUR_MATRICES,
+  type Colour,
+  type ScoredFormat,
+  SITINGS,
+  TRANSFERS,
+} from '../core/colour.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../core/frame.js';
 import { formatProblem } from '../core/frame.js';
 import { showValue } from '../core/printable.js';
+import { quotientOf } from '../core/rational.js';
 import { version } from '../core/version.js';
 import { checkPair } from '../media/pair.js';
 import type { VideoInfo } from '../media/types.js';
@@ -43,10 +52,10 @@ import type { WorkerSetup } from './workers/protocol.js';
  */
 export async function openScorer(
   platform: Platform,
-  format: VideoFormat,
+  format: ScoredFormat,
   options: ScorerOptions,
 ): Promise<Scorer> {
-  checkFormat('createScorer needs the format of its frames', format);
+  checkScoredFormat('createScorer needs the format of its frames', format);
   const checked = checkOptions(options, SCORER_OPTIONS);
   const problem = formatProblem(format);
   if (problem) throw usageError(`Frames of this format cannot be scored: ${problem}.`);
@@ -55,7 +64,7 @@ export async function openScorer(
     loadRequested(checked, platform, () => format),
   );
   const plan = planRun(requested, format, checked.compat);
-  const keep = framesToKeep(checked.keep, undefined);
+  const keep = framesToKeep(checked.keep, quotientOf(format.frameRate));
   const { extraction } = plan.features;
   // Pushed pairs have no known end, so their heatmap files would never be complete.
   await createHeatmaps(plan.features, undefined);
@@ -96,6 +105,30 @@ export async function openScorer(
   }
 }
 
+/** @throws {AnyvmafError} `usage` */
+function checkScoredFormat(what: string, format: ScoredFormat): void {
+  checkFormat(what, format);
+  const { frameRate, colours } = format;
+  if (frameRate !== undefined && quotientOf(frameRate) === undefined) {
+    throw usageError(
+      `format.frameRate is ${JSON.stringify(frameRate)}, but it must be a fraction above 0, such as { num: 30000, den: 1001 }; ` +
+        'leave it out if it is not known.',
+    );
+  }
+  if (colours === undefined) return;
+  requireObject('format.colours', colours, 'an object with reference and distorted');
+  for (const side of ['reference', 'distorted'] as const) {
+    const name = `format.colours.${side}`;
+    requireObject(name, colours[side], 'an object with matrix, range, transfer, siting and upsampling');
+    const { matrix, range, transfer, siting, upsampling } = colours[side];
+    oneOf(`${name}.matrix`, matrix, COLOUR_MATRICES);
+    oneOf(`${name}.range`, range, ['limited', 'full']);
+    oneOf(`${name}.transfer`, transfer, TRANSFERS);
+    oneOf(`${name}.siting`, siting, SITINGS);
+    oneOf(`${name}.upsampling`, upsampling, CHROMA_UPSAMPLERS);
+  }
+}
+
 /** Measures pushed pairs in the calling thread if there are no workers, else on a worker pool. */
 async function prepareQueue(
   platform: Platform,
@@ -120,7 +153,7 @@ function videoInfo(name: string, { width, height, bitDepth, chroma }: VideoForma
 /** Constant state of a scorer. */
 interface Facts {
   readonly platform: Platform;
-  readonly format: VideoFormat;
+  readonly format: ScoredFormat;
   readonly plan: RunPlan;
   readonly checked: Pick<CheckedOptions, 'compat' | 'implementation' | 'subsample'>;
   /** Frames to keep for the report, `undefined` for all. */
@@ -242,7 +275,7 @@ class PushScorer implements Scorer, Steerable {
           format,
           reference: reference ?? '',
           distorted: distorted ?? '',
-          rate: null,
+          rate: quotientOf(format.frameRate) ?? null,
           total: null,
           metrics: plan.metrics,
           models: plan.models.map((model) => reportModel(model, plan.chosen)),
@@ -275,7 +308,7 @@ class PushScorer implements Scorer, Steerable {
   }
 
   async #report(): Promise<Report> {
-    const { plan, checked, threads, inputs, warnings } = this.#facts;
+    const { format, plan, checked, threads, inputs, warnings } = this.#facts;
     const finished = await this.#scoring.finish();
     const sessions = [...(this.#facts.tiny?.regressors?.facts ?? []), ...this.#queue.sessions];
     const tiny = this.#facts.tiny?.report(sessions);
@@ -286,8 +319,8 @@ class PushScorer implements Scorer, Steerable {
       version,
       fps: this.#meter.fps,
       ...finished,
-      reference: this.#input(reference),
-      distorted: this.#input(distorted),
+      reference: this.#input(reference, format.colours?.reference),
+      distorted: this.#input(distorted, format.colours?.distorted),
       models: [...plan.models.map((model) => reportModel(model, plan.chosen)), ...more],
       ...(swaps.length > 0 && { swaps }),
       ...(tiny && { tiny: tiny.tiny }),
@@ -302,8 +335,14 @@ class PushScorer implements Scorer, Steerable {
     });
   }
 
-  #input({ name, container, width, height, bitDepth, chroma }: VideoInfo): ReportInput {
-    return { name, container, width, height, bitDepth, chroma, frameCount: this.#pushed, skipped: 0 };
+  #input({ name, container, width, height, bitDepth, chroma }: VideoInfo, colour?: Colour): ReportInput {
+    const { frameRate } = this.#facts.format;
+    return {
+      ...{ name, container, width, height, bitDepth, chroma },
+      ...{ frameCount: this.#pushed, skipped: 0 },
+      ...(frameRate && { frameRate }),
+      ...(colour && { colour: { ...colour, guessed: [] } }),
+    };
   }
 
   #requireOpen(call: string): void {

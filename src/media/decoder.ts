@@ -131,11 +131,15 @@ export function requireInOrder(name: string, index: number, next: number): void 
 }
 
 /** Facts of a file that was probed once more, with what its probe does not tell: the matrix of its RGB, and Dolby Vision. */
-export function stillKnown(probed: TrackFacts, { fromRgb, matrix, dolbyVision }: TrackFacts): TrackFacts {
+export function stillKnown(
+  probed: TrackFacts,
+  { fromRgb, matrix, colorRange, dolbyVision }: TrackFacts,
+): TrackFacts {
   return {
     ...(dolbyVision !== undefined && { dolbyVision }),
     ...probed,
     ...(fromRgb && matrix && { fromRgb, matrix }),
+    ...(matrix === 'gbr' && colorRange && { matrix, colorRange }),
   };
 }
 

@@ -10,6 +10,7 @@ import { extractor, feature, ranked, real } from './spec.js';
 export const BUTTERAUGLI: Metric = {
   spec: extractor({
     name: 'butteraugli',
+    beyondLibvmaf: true,
     module: 'perceptual',
     source: 'wasm/perceptual/butteraugli.c',
     description: 'Visibility of differences: 0 for none, 1 where they begin to be visible.',

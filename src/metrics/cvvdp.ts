@@ -66,6 +66,7 @@ function requireSignal(instance: ExtractorInstance, colours: NonNullable<ScoredF
 export const CVVDP: Metric = {
   spec: extractor({
     name: 'cvvdp',
+    beyondLibvmaf: true,
     module: 'perceptual',
     source: 'wasm/perceptual/cvvdp.c',
     description:

@@ -75,7 +75,20 @@ export function createExtractor(spec: ExtractorSpec, options: OptionTexts, where
 
 /** Whether a feature string names a metric of colour. */
 export function isOfColour(text: string): boolean {
-  return findExtractor(text.split('=', 1)[0] ?? '')?.module === 'perceptual';
+  return named(text)?.module === 'perceptual';
+}
+
+/** The extractors of feature strings that libvmaf lacks. */
+export function beyondLibvmaf(texts: readonly string[]): readonly string[] {
+  return texts.flatMap((text) => {
+    const spec = named(text);
+    return spec?.beyondLibvmaf ? [spec.name] : [];
+  });
+}
+
+/** The extractor that a feature string names, if there is one. */
+function named(text: string): ExtractorSpec | undefined {
+  return findExtractor(text.split('=', 1)[0] ?? '');
 }
 
 /** Options that are folders to write into, by name. */

@@ -58,6 +58,8 @@ export interface ExtractorSpec {
   readonly name: string;
   /** What else people call it; libvmaf has it under one name only. */
   readonly otherName?: string;
+  /** Set if libvmaf has no such extractor. */
+  readonly beyondLibvmaf?: true;
   /** Set if perceptual.wasm measures it: a metric of colour. */
   readonly module?: 'perceptual';
   /** Where its arithmetic is written, in the source tree of this package. */

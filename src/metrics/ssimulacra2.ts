@@ -12,6 +12,7 @@ const MODES = ['fast', 'exact'] as const;
 export const SSIMULACRA2: Metric = {
   spec: extractor({
     name: 'ssimulacra2',
+    beyondLibvmaf: true,
     module: 'perceptual',
     source: 'wasm/perceptual/ssimulacra2.c',
     description:

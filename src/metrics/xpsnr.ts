@@ -48,6 +48,7 @@ function orderOf(instance: ExtractorInstance, { frameRate }: ScoredFormat): 1 | 
 export const XPSNR: Metric = {
   spec: extractor({
     name: 'xpsnr',
+    beyondLibvmaf: true,
     source: 'wasm/src/xpsnr.c',
     description:
       'PSNR of each plane in dB, with errors weighted by the activity of the reference around them (XPSNR). Even sizes ' +

@@ -4,7 +4,7 @@
  * whose workers run in this thread and have it.
  */
 import type { CoreCall } from '../../src/core/kernel.js';
-import { wasmMeasurers } from '../../src/engine/backends/core/extractor.js';
+import { coreMeasurers, wasmMeasurers } from '../../src/engine/backends/core/extractor.js';
 import type { AdapterFacts, GpuKind } from '../../src/engine/backends/gpu.js';
 import type { FrameSlot, Measurer } from '../../src/engine/backends/measurer.js';
 import type { ExtractionPlan } from '../../src/engine/backends/types.js';
@@ -173,7 +173,7 @@ function localWorker(openGpu: () => Promise<GpuKind>): WorkerHandle {
     post: (message) => setImmediate(() => ended || listener(message)),
     reopen: (descriptor) => reopen(descriptor, nodeFiles),
     runtimes: async () => (await nodePlatform.tiny()).runtimes,
-    measurers: wasmMeasurers,
+    measurers: coreMeasurers,
     openGpu,
   });
   return {

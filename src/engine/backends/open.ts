@@ -7,7 +7,7 @@ import type { VideoFormat } from '../../core/frame.js';
 import type { CoreOptions, ModelOptions, ProgramOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { ScoreOptions } from '../contract/types.js';
-import { formatOf, type KnownInputs } from '../inputs/known.js';
+import { formatOf, type KnownInputs, lightOf } from '../inputs/known.js';
 import type { Steering } from '../live/steering.js';
 import type { ScoredSize } from '../plan/encode-settings.js';
 import { loadRequested } from '../plan/plan.js';
@@ -50,15 +50,14 @@ export function prepareBackend(
 
   return async (inputs) => {
     const { native, notes } = (await choosing) ?? { notes: [] };
-    const { colours } = inputs;
-    const run = { options, steering };
-    if (!native) return openCore(platform, checked, await (loading ?? load()), { ...run, colours }, notes);
+    const run = { options, steering, light: lightOf(inputs) };
+    if (!native) return openCore(platform, checked, await (loading ?? load()), run, notes);
     if (steering) throw steerless(native.backend);
     const { nativeProblem, openNative } = await import('./native/run.js');
     const problem = backend === 'auto' ? nativeProblem(native, formatOf(inputs)) : undefined;
     if (problem !== undefined) {
       const why = `The backend ${native.backend} was not used: ${problem}.`;
-      return openCore(platform, checked, await load(), { ...run, colours }, [...notes, why]);
+      return openCore(platform, checked, await load(), run, [...notes, why]);
     }
     const stored = inputs.plan === undefined;
     const { onFrame } = options;

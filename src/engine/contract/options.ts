@@ -25,7 +25,7 @@ import type { TrackRequest } from '../../media/evidence/track.js';
 import { FILTER_OPTIONS, type FilterOptions } from '../../media/filter-types.js';
 import { requireVideo } from '../../media/open.js';
 import type { FrameRange, FrameRatePolicy, PairBy, ScaleTo } from '../../media/pairing/types.js';
-import { folderOption, isOfColour } from '../../metrics/options.js';
+import { beyondLibvmaf, folderOption, isOfColour } from '../../metrics/options.js';
 import type { TinyModelOptions } from '../../tiny/types.js';
 import type { DeviceOptions } from '../backends/native/task.js';
 import { BACKEND_CHOICES, type BackendChoice } from '../backends/native/types.js';
@@ -416,6 +416,7 @@ function checkNative(options: ScoreOptions): CheckedNative {
     ['alsoModels', 'compat', 'implementation', 'chunkFrames', 'tiny', 'noReference'] as const
   ).filter((name) => options[name] !== undefined);
   if (folder !== undefined) coreOnly.push(folder);
+  coreOnly.push(...new Set(beyondLibvmaf(options.features ?? [])));
   return { vmafBin, devices: Object.fromEntries(devices), coreOnly };
 }
 

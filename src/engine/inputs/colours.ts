@@ -5,7 +5,8 @@
 import { colourOf, type KnownColour, type StatedColour } from '../../core/colour.js';
 import type { EncodedVideo } from '../../media/decoders.js';
 import { type Delivery, delivery } from '../../media/delivery.js';
-import type { Side, Sides } from '../../media/pairing/prepare.js';
+import type { FilterOptions } from '../../media/filter-types.js';
+import type { PairingPlan, Side, Sides } from '../../media/pairing/prepare.js';
 
 /** Colours of both videos. */
 export interface KnownColours {
@@ -15,11 +16,11 @@ export interface KnownColours {
   readonly stills: boolean;
 }
 
-/** The colours of both sides. */
-export function coloursOf({ reference, distorted }: Sides): KnownColours {
+/** The colours of both sides. @param plan absent if frames are compared as stored */
+export function coloursOf({ reference, distorted }: Sides, plan?: PairingPlan): KnownColours {
   return {
-    reference: colourOfSide(reference),
-    distorted: colourOfSide(distorted),
+    reference: colourOfSide(reference, plan),
+    distorted: colourOfSide(distorted, plan),
     stills: [reference, distorted].every((side) => frameCountOf(side) === 1),
   };
 }
@@ -28,9 +29,21 @@ function frameCountOf(side: Side): number | null {
   return side.times?.length ?? (side.kind === 'frames' ? side.source.info : side.video.facts).frameCount;
 }
 
-function colourOfSide(side: Side): KnownColour {
+function colourOfSide(side: Side, plan: PairingPlan | undefined): KnownColour {
   const facts: StatedColour = side.kind === 'frames' ? side.source.info : side.video.facts;
-  return colourOf(facts);
+  const colour = colourOf(facts);
+  const { chroma } = facts;
+  const repeated = plan && !plan.options.light && chroma !== '400' && chroma !== plan.format.chroma;
+  return repeated ? { ...colour, upsampling: 'nearest' } : colour;
+}
+
+/**
+ * Whether metrics of colour read samples as they are stored: not where the caller asks for others.
+ * @param filters asked for
+ */
+export function readsStored(filters: FilterOptions = {}): boolean {
+  const { vfReference, vfDistorted, colorRange, matrix, pixelFormat } = filters;
+  return (vfReference ?? vfDistorted ?? colorRange ?? matrix ?? pixelFormat) === undefined;
 }
 
 /** RGB stays RGB where only metrics of colour read it. */

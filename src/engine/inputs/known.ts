@@ -2,13 +2,16 @@
  * @module engine/inputs/known
  * Two inputs of a run: facts known before they are open for scoring, and the report's description of each.
  */
-import type { KnownColour } from '../../core/colour.js';
+import type { KnownColour, ScoredFormat } from '../../core/colour.js';
 import type { VideoFormat } from '../../core/frame.js';
+import { quotientOf } from '../../core/rational.js';
 import type { AlignResult } from '../../media/align/types.js';
+import type { TrackFacts } from '../../media/decoder.js';
 import type { Framing } from '../../media/evidence/framing.js';
 import type { PairingPlan, Side, Sides } from '../../media/pairing/prepare.js';
 import type { Pairing } from '../../media/pairing/types.js';
 import type { Finding } from '../../media/preflight/types.js';
+import type { VideoInfo } from '../../media/types.js';
 import type { ReportInput } from '../../report/types.js';
 import type { KnownColours } from './colours.js';
 import type { OpenPair } from './pair.js';
@@ -26,6 +29,8 @@ export interface KnownInputs {
   readonly framing?: Framing;
   /** Where metrics of colour are measured. */
   readonly colours?: KnownColours;
+  /** Set if samples were converted that metrics of colour read as they are. */
+  readonly apart?: true;
   /** Result of the offset search, if requested. */
   readonly alignment?: AlignResult;
 }
@@ -45,6 +50,19 @@ export function formatOf({ plan, sides: { reference } }: KnownInputs): VideoForm
   return reference.source.info;
 }
 
+/** What metrics of colour and time take into account. Two single pictures have no rate. */
+export function lightOf({ plan, sides, colours }: KnownInputs): Pick<ScoredFormat, 'frameRate' | 'colours'> {
+  const { frameRate } = factsOf(sides[plan?.options.pairBy ?? 'reference']);
+  return {
+    ...(quotientOf(frameRate) !== undefined && !colours?.stills && { frameRate }),
+    ...(colours && { colours: { reference: colours.reference, distorted: colours.distorted } }),
+  };
+}
+
+function factsOf(side: Side): VideoInfo | TrackFacts {
+  return side.kind === 'frames' ? side.source.info : side.video.facts;
+}
+
 /** Closes inputs that `identifyInputs` left open. */
 export async function closeKnown({ sides }: KnownInputs): Promise<void> {
   for (const side of [sides.reference, sides.distorted]) {
@@ -58,7 +76,7 @@ export async function closeKnown({ sides }: KnownInputs): Promise<void> {
  * @param colour as metrics of colour take it, if there are any
  */
 export function reportInput(side: Side, skipped: number, colour?: KnownColour): ReportInput {
-  const info = side.kind === 'frames' ? side.source.info : side.video.facts;
+  const info = factsOf(side);
   const { name, container, width, height, bitDepth, chroma, frameRate } = info;
   const fileSize = side.kind === 'frames' ? side.source.info.fileSize : null;
   const frameCount = side.times?.length ?? info.frameCount;

@@ -29,7 +29,7 @@ export async function identifyInputs(
   const known = await identify(platform, request, checked, signal, shared);
   if (checked.colours === 'no') return known;
   const { coloursOf } = await import('./colours.js');
-  return { ...known, colours: coloursOf(known.sides) };
+  return { ...known, colours: coloursOf(known.sides, known.plan) };
 }
 
 async function identify(

@@ -17,7 +17,7 @@ import { planPairing, type Side, type Sides } from '../../media/pairing/prepare.
 import type { VideoInfo } from '../../media/types.js';
 import type { CheckedPairing, InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
-import { deliveryOf, isRgb, keepRgb } from './colours.js';
+import { anyRgb, deliveryOf, isRgb, keepRgb, readsStored } from './colours.js';
 import type { Look } from './few-frames.js';
 import type { KnownInputs } from './known.js';
 import type { SharedInspection } from './shared-inspection.js';
@@ -34,10 +34,13 @@ export async function pairVideos(
   const { pairing, skipReference, skipDistorted, frameCount } = checked;
   const identified = await identifyVideos(platform, inputs, pairing, signal);
   const start = skipReference - skipDistorted + (pairing.offset === 'auto' ? 0 : pairing.offset);
+  const asStored = checked.colours !== 'no' && readsStored(pairing.filters);
   const found =
-    checked.colours === 'only'
+    asStored && checked.colours === 'only'
       ? keepRgb(identified)
       : await oneMatrix({ platform, sides: await oneRange(identified, signal), offset: start, signal });
+  const converted = asStored && (anyRgb(identified) || differ(found, identified));
+  const apart = checked.colours === 'also' && (converted || areUnlike(identified));
   const sides = pairing.filters
     ? await (await import('./filters.js')).filterSides(platform, found, pairing, signal)
     : found;
@@ -77,10 +80,29 @@ export async function pairVideos(
     skipReference,
     skipDistorted,
     frameCount,
+    ...(checked.colours === 'only' && { light: true }),
     allowDamaged: pairing.allowDamaged,
     signal,
   });
-  return { sides, warnings, plan, ...(framing && { framing }), ...(alignment && { alignment }) };
+  return {
+    ...{ sides, warnings, plan },
+    ...(apart && { apart }),
+    ...(framing && { framing }),
+    ...(alignment && { alignment }),
+  };
+}
+
+function differ(some: Sides, others: Sides): boolean {
+  return some.reference !== others.reference || some.distorted !== others.distorted;
+}
+
+/** Whether a common format by shifts and repetition is not what metrics of colour need. */
+function areUnlike({ reference, distorted }: Sides): boolean {
+  const [one, other] = [reference, distorted].map((side) =>
+    side.kind === 'frames' ? side.source.info : side.video.facts,
+  );
+  const full = one?.colorRange === 'full' || other?.colorRange === 'full';
+  return one?.chroma !== other?.chroma || (full && one?.bitDepth !== other?.bitDepth);
 }
 
 /** Finds the offset. */

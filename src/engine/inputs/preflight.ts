@@ -87,6 +87,7 @@ export class Preflight {
       ...(plan && { comparedSize: { width: plan.format.width, height: plan.format.height } }),
       ...(pairing.frameRatePolicy && { frameRatePolicy: pairing.frameRatePolicy }),
       ...(framing && { framing }),
+      ...(checked.colours === 'only' && { light: true }),
       ...(pairing.pairBy && { pairBy: pairing.pairBy }),
       offset: this.#offset,
       skipped: { reference: checked.skipReference, distorted: checked.skipDistorted },

@@ -16,7 +16,7 @@ import { historyNeeds } from '../backends/types.js';
 import { type CheckedOptions, checkOptions, SCORE_OPTIONS } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { ScoreOptions, ScoreRequest } from '../contract/types.js';
-import { closeKnown, formatOf, type KnownInputs } from '../inputs/known.js';
+import { closeKnown, formatOf, type KnownInputs, lightOf } from '../inputs/known.js';
 import { identifyInputs } from '../inputs/open.js';
 import { refuseFindings } from '../inputs/preflight.js';
 import { probesOnce } from '../inputs/probes-once.js';
@@ -149,7 +149,7 @@ async function identifyWhole(
     const rate = quotientOf(found) ?? USUAL_RATE;
     const format = formatOf(known);
     const requested = await loadRequested(checked, platform, () => format);
-    const { features } = planRun(requested, format, checked.compat);
+    const { features } = planRun(requested, { ...format, ...lightOf(known) }, checked.compat);
     const lead = historyNeeds(features.extraction).frames + LEAD;
     const { offset } = plan.options;
     return { known, checked, total: plan.count, first: plan.first.reference, rate, offset, lead };

@@ -3,6 +3,7 @@
  * Makes the report of a run of its shards: the same records in the same order give the same numbers as a run in one piece.
  */
 import { requireArray, requireObject } from '../../core/arguments.js';
+import type { ScoredFormat } from '../../core/colour.js';
 import { AnyvmafError } from '../../core/errors.js';
 import { judge } from '../../media/preflight/judge.js';
 import type { Finding } from '../../media/preflight/types.js';
@@ -48,7 +49,7 @@ export async function mergeRun(
     throw new AnyvmafError('media', 'There are no frames to score: each shard is empty.');
   const plan = planRun(
     await loadRequested(checked, platform, () => ({ ...first.format, encode: first.encode })),
-    first.format,
+    { ...first.format, ...coloursOf(first) },
     checked.compat,
   );
   if ((await planDigest(plan)) !== first.plan) {
@@ -60,6 +61,12 @@ export async function mergeRun(
   const result = await predict(platform, { parts, plan, checked, options });
   const findings = findingsOf(all, parts, extent, checked);
   return report({ all, parts, extent, checked, plan, result, findings });
+}
+
+/** The colours with which metrics of colour measured. */
+function coloursOf({ reference, distorted }: Shard): Pick<ScoredFormat, 'colours'> {
+  if (!reference.colour || !distorted.colour) return {};
+  return { colours: { reference: reference.colour, distorted: distorted.colour } };
 }
 
 /** The shards up to where a video ended, and how far the run reaches. */

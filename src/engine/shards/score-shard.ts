@@ -21,7 +21,7 @@ import type { Platform } from '../contract/platform.js';
 import type { ScoreRequest } from '../contract/types.js';
 import type { SignatureSink } from '../inputs/continuity.js';
 import { contentOf } from '../inputs/identity.js';
-import { canReadAgain, formatOf, type KnownInputs, type ReadyInputs } from '../inputs/known.js';
+import { canReadAgain, formatOf, type KnownInputs, lightOf, type ReadyInputs } from '../inputs/known.js';
 import { identifyInputs, RunInputs } from '../inputs/open.js';
 import { describePair, expectPairs, lengthsOf, refuseEmpty, refuseTruncated } from '../inputs/pair.js';
 import { PairChecks } from '../inputs/pair-checks.js';
@@ -143,18 +143,18 @@ class ShardRun {
     const known = await inputs.known;
     if (known.plan) checkMeasurable(known.plan.format);
     refuseUnreadable(known);
+    refuseApart(known);
     const backend = openCore(
       platform,
       checked,
       await loading,
-      { options, steering: undefined, colours: known.colours },
+      { options, steering: undefined, light: lightOf(known) },
       [],
     );
     const leads = shard.number === shard.count;
     await this.#checks.refuse(known, backend.requested, leads);
     signal.throwIfAborted();
-    const { width, height, bitDepth, chroma } = formatOf(known);
-    const planned = backend.planFor({ width, height, bitDepth, chroma });
+    const planned = backend.planFor(formatOf(known));
     this.#scope.own(() => planned.close());
     const range = this.#cut(known, checked, planned);
     const parts = new ShardInputs(known, checked, platform.files, inputs);
@@ -337,6 +337,15 @@ function refuseUnreadable({ sides }: KnownInputs): void {
         'itself; give it as a file.',
     );
   }
+}
+
+/** @throws {AnyvmafError} `usage` for pictures that metrics of colour and others need in different formats */
+function refuseApart({ apart }: KnownInputs): void {
+  if (!apart) return;
+  throw usageError(
+    'a shard reads its pictures once, but these must be read twice: metrics of colour and others need them in different ' +
+      'formats; measure shards with metrics of colour alone and shards without them, or score the pair in one piece.',
+  );
 }
 
 /** Records by the number of their first pair; their chunks arrive in any order. */

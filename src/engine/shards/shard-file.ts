@@ -5,7 +5,6 @@
 import { isObject, requireText } from '../../core/arguments.js';
 import { CHROMA_FORMATS } from '../../core/choices.js';
 import { AnyvmafError } from '../../core/errors.js';
-import type { VideoFormat } from '../../core/frame.js';
 import type { Hint } from '../../core/hint.js';
 import { shown } from '../../core/printable.js';
 import { PAIR_BYTES } from '../../media/align/signature.js';
@@ -16,6 +15,7 @@ import {
   choice,
   entriesOf,
   flag,
+  fraction,
   integer,
   type Kind,
   list,
@@ -143,11 +143,12 @@ const lengths = objectOf<PairLengths>({
   skips: flag,
 });
 
-const format = objectOf<VideoFormat>({
+const format = objectOf<Shard['format']>({
   width: size,
   height: size,
   bitDepth: size,
   chroma: choice(...CHROMA_FORMATS),
+  frameRate: optional(fraction),
 });
 
 /** Every key of the file after the two that tell its format. */

@@ -2,7 +2,7 @@
  * @module engine/shards/types
  * Types of shards: parts of a run that are measured apart, on any machine, and merged to its report.
  */
-import type { VideoFormat } from '../../core/frame.js';
+import type { ScoredFormat } from '../../core/colour.js';
 import type { Pairing } from '../../media/pairing/types.js';
 import type { Finding } from '../../media/preflight/types.js';
 import type { ReportInput, ReportMeasurer } from '../../report/types.js';
@@ -72,8 +72,8 @@ export interface Shard {
   readonly version: string;
   readonly shard: ShardChoice;
   readonly options: ShardOptions;
-  /** The format in which pairs are scored. */
-  readonly format: VideoFormat;
+  /** The format in which pairs are scored; colours are those of {@link reference} and {@link distorted}. */
+  readonly format: Omit<ScoredFormat, 'colours'>;
   /** What was encoded, where its pictures are scaled. */
   readonly encode?: EncodedPictures;
   /** SHA-256 of what is measured and of the models that predict. */

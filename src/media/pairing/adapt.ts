@@ -13,6 +13,7 @@ import {
 import type { ScaleFilter } from '../decoder.js';
 import type { FrameSource, VideoInfo } from '../types.js';
 import { FormatConverter } from './convert.js';
+import { LightConverter, type LightOfSamples } from './light.js';
 import { Resampler } from './resample.js';
 
 /** The target of an adapted source. */
@@ -20,6 +21,8 @@ export interface Target {
   /** The depth and chroma format must not be lower than the source's. */
   readonly format: VideoFormat;
   readonly filter: ScaleFilter;
+  /** Set if the light of samples must stay. */
+  readonly light?: LightOfSamples;
 }
 
 /** Returns the source itself if its frames match already, else one that reads from it. */
@@ -40,10 +43,10 @@ class AdaptedSource implements FrameSource {
   readonly #resized: FramePlanes | undefined;
   readonly #luma: Resampler | undefined;
   readonly #chroma: Resampler | undefined;
-  readonly #converter: FormatConverter;
+  readonly #converter: FormatConverter | LightConverter;
   readonly #depth: number;
 
-  constructor(source: FrameSource, { format, filter }: Target) {
+  constructor(source: FrameSource, { format, filter, light }: Target) {
     const from = source.info;
     const { width, height, bitDepth, chroma } = format;
     this.info = { ...from, width, height, bitDepth, chroma };
@@ -60,7 +63,9 @@ class AdaptedSource implements FrameSource {
         this.#chroma = new Resampler(...sizes, from.bitDepth, filter, from.chroma === '420');
       }
     }
-    this.#converter = new FormatConverter(resized, format);
+    this.#converter = light
+      ? new LightConverter(resized, format, light)
+      : new FormatConverter(resized, format);
   }
 
   readFrame(index: number, into: FramePlanes): boolean | Promise<boolean> {

@@ -22,14 +22,19 @@ export function commonFormat(a: VideoFormat, b: VideoFormat): VideoFormat {
   };
 }
 
-/** Describes each conversion from one format to a higher one in a phrase; empty without conversions. */
-export function describeConversion(from: VideoFormat, to: VideoFormat): string[] {
+/**
+ * Describes each conversion from one format to a higher one in a phrase; empty without conversions.
+ * @param light the light of samples stays
+ */
+export function describeConversion(from: VideoFormat, to: VideoFormat, light = false): string[] {
   const phrases: string[] = [];
   if (to.bitDepth !== from.bitDepth) {
-    phrases.push(`${from.bitDepth} to ${to.bitDepth} bit by a shift of ${to.bitDepth - from.bitDepth}`);
+    const how = light ? '' : ` by a shift of ${to.bitDepth - from.bitDepth}`;
+    phrases.push(`${from.bitDepth} to ${to.bitDepth} bit${how}`);
   }
   if (to.chroma !== from.chroma) {
-    const how = from.chroma === '400' ? 'with grey chroma' : 'by repeating chroma samples';
+    const by = light ? 'by bicubic chroma' : 'by repeating chroma samples';
+    const how = from.chroma === '400' ? 'with grey chroma' : by;
     phrases.push(`${[...from.chroma].join(':')} to ${[...to.chroma].join(':')} ${how}`);
   }
   return phrases;

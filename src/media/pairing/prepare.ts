@@ -2,18 +2,20 @@
  * @module media/pairing/prepare
  * Turns two videos of any kind into two sources of one format whose n-th frames pair, and describes how.
  */
+import { colourOf } from '../../core/colour.js';
 import { AnyvmafError, type InputRole, ofInput, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import { shown } from '../../core/printable.js';
 import { type Fraction, quotientOf } from '../../core/rational.js';
 import type { AlignState } from '../align/types.js';
-import type { DecodedSource, DecodeRequest, ScaleFilter } from '../decoder.js';
+import type { DecodedSource, DecodeRequest, ScaleFilter, TrackFacts } from '../decoder.js';
 import { type EncodedVideo, openDecoded } from '../decoders.js';
 import { type RateFacts, rateOf, rateOfTimes, ratesDiffer } from '../evidence/rate.js';
 import type { FrameSource, VideoInfo } from '../types.js';
 import { adaptSource } from './adapt.js';
 import { commonFormat, describeConversion } from './convert.js';
 import { type CutOff, CutOffSource, cutOffOf, refuseCutOff } from './cut-off.js';
+import type { LightOfSamples } from './light.js';
 import { MappedSource } from './mapped.js';
 import {
   distortedRange,
@@ -82,6 +84,8 @@ export interface PairingPlanOptions {
   /** Most pairs, `Infinity` for all. */
   readonly frameCount: number;
   readonly allowDamaged: boolean;
+  /** Conversions keep the light of samples: only metrics of colour read them. */
+  readonly light?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -134,6 +138,10 @@ export interface PreparedPair {
 
 /** Declared format and frame count. */
 function formatOf(side: Side): VideoFormat & { readonly frameCount: number | null } {
+  return factsOf(side);
+}
+
+function factsOf(side: Side): VideoInfo | TrackFacts {
   return side.kind === 'frames' ? side.source.info : side.video.facts;
 }
 
@@ -345,6 +353,7 @@ interface SideForm {
   readonly resizes: boolean;
   /** Its frame of every pair, where they are not consecutive. */
   readonly map: Int32Array | undefined;
+  readonly light: LightOfSamples | undefined;
 }
 
 async function openSide(plan: PairingPlan, role: InputRole, open: OpenDecoder): Promise<OpenedSide> {
@@ -355,7 +364,8 @@ async function openSide(plan: PairingPlan, role: InputRole, open: OpenDecoder): 
   const filter = options.scale === 'none' ? 'bicubic' : options.scale;
   const map =
     role !== (options.pairBy ?? 'reference') && paired && !paired.consecutive ? paired.frames : undefined;
-  const form = { format, filter, resizes, map };
+  const light = options.light ? colourOf(factsOf(side)) : undefined;
+  const form = { format, filter, resizes, map, light };
   return side.kind === 'frames'
     ? openStored(side, first[role], form)
     : openEncoded(plan, side, role, open, form);
@@ -364,18 +374,18 @@ async function openSide(plan: PairingPlan, role: InputRole, open: OpenDecoder): 
 function openStored(
   { source, applied }: Side & { kind: 'frames' },
   from: number,
-  { format, filter, resizes, map }: SideForm,
+  { format, filter, resizes, map, light }: SideForm,
 ): OpenedSide {
   const mapped = map && new MappedSource(source, map);
   return {
-    source: adaptSource(mapped ?? source, { format, filter }),
+    source: adaptSource(mapped ?? source, { format, filter, ...(light && { light }) }),
     skip: map ? 0 : from,
     mapped,
     done: {
       decoder: 'none',
       ...describeStored(source.info),
       ...(resizes && { scaledBy: `anyvmaf ${filter}` }),
-      conversions: [...(applied ?? []), ...describeConversion(source.info, format)],
+      conversions: [...(applied ?? []), ...describeConversion(source.info, format, light !== undefined)],
     },
   };
 }
@@ -385,7 +395,7 @@ async function openEncoded(
   side: Side & { kind: 'encoded' },
   role: InputRole,
   open: OpenDecoder,
-  { format, filter, resizes, map }: SideForm,
+  { format, filter, resizes, map, light }: SideForm,
 ): Promise<OpenedSide> {
   const { options, asked } = plan;
   const from = plan.first[role];
@@ -419,13 +429,13 @@ async function openEncoded(
     : decoded;
   const mapped = relative && new MappedSource(watched, relative);
   return {
-    source: adaptSource(mapped ?? watched, { format, filter }),
+    source: adaptSource(mapped ?? watched, { format, filter, ...(light && { light }) }),
     skip: 0,
     mapped,
     done: {
       ...describeDecoded(decoded, side.video),
       ...(scaledBy !== undefined && { scaledBy }),
-      conversions: [...(side.applied ?? []), ...describeConversion(info, format)],
+      conversions: [...(side.applied ?? []), ...describeConversion(info, format, light !== undefined)],
     },
   };
 }
@@ -458,7 +468,10 @@ function cutOffs(plan: PairingPlan): Map<InputRole, CutOff> {
 }
 
 /** The format in which to score both. */
-function scoredFormat({ reference, distorted }: Sides, { scale, scaleTo }: PairingPlanOptions): VideoFormat {
+function scoredFormat(
+  { reference, distorted }: Sides,
+  { scale, scaleTo, light }: PairingPlanOptions,
+): VideoFormat {
   const [first, second] = [formatOf(reference), formatOf(distorted)];
   const asked = scaleTo === 'ref' ? first : scaleTo === 'dis' ? second : scaleTo;
   const { width, height } = asked;
@@ -471,7 +484,15 @@ function scoredFormat({ reference, distorted }: Sides, { scale, scaleTo }: Pairi
       { hints: [{ purpose: 'fix', option: 'scale', value: 'bicubic' }] },
     );
   }
-  return { ...commonFormat(first, second), width, height };
+  const common = commonFormat(first, second);
+  // So many bits that rounding interpolated chroma changes no score.
+  const bitDepth = light && isHalved(first, second) ? 16 : common.bitDepth;
+  return { ...common, bitDepth, width, height };
+}
+
+/** Whether one of the two has subsampled chroma and the other another one. */
+function isHalved(first: VideoFormat, second: VideoFormat): boolean {
+  return first.chroma !== second.chroma && [first, second].some(({ chroma }) => /2/.test(chroma));
 }
 
 /** Converts a range to reference frames. */

@@ -54,11 +54,14 @@ export function* sampleFindings(
   distorted: SideFacts,
   context: PreflightContext,
 ): Generator<Finding> {
-  yield* depthFindings(reference, distorted);
+  yield* depthFindings(reference, distorted, context);
   yield* grainFindings(distorted);
-  yield* rangeFindings(reference, distorted, context.alignment);
+  const planes = [reference, distorted].map(isRgb);
+  // Planes of RGB and of luma and chroma cannot be compared.
+  if (planes[0] !== planes[1]) return;
+  yield* rangeFindings(reference, distorted, context);
   if (context.alignment) yield* levelFindings(context.alignment, reference, distorted);
-  yield* chromaFindings(reference, distorted, context);
+  if (!planes[0]) yield* chromaFindings(reference, distorted, context);
   if (isProfile5(reference) || isProfile5(distorted)) {
     yield* dolbyVisionFindings(reference, distorted);
     return;
@@ -69,14 +72,23 @@ export function* sampleFindings(
   if (!mixed) yield* hdrFindings(reference, distorted, context);
 }
 
-function* depthFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
+/** RGB that stays RGB. */
+function isRgb({ matrix, chroma }: SideFacts): boolean {
+  return matrix === 'gbr' && chroma === '444';
+}
+
+function* depthFindings(
+  reference: SideFacts,
+  distorted: SideFacts,
+  { light }: PreflightContext,
+): Generator<Finding> {
   const [ref, dis] = [reference.bitDepth, distorted.bitDepth];
   if (ref !== dis) {
     yield finding(
       'bit-depth',
       'info',
-      `distorted has ${dis} bits a sample and reference ${ref}; the lower is shifted up to ${Math.max(ref, dis)} bits, ` +
-        'which changes no picture.',
+      `distorted has ${dis} bits a sample and reference ${ref}; the lower is ${light ? 'brought' : 'shifted up'} to ` +
+        `${Math.max(ref, dis)} bits, which changes no picture.`,
       [ref, dis],
     );
   }
@@ -85,8 +97,10 @@ function* depthFindings(reference: SideFacts, distorted: SideFacts): Generator<F
     yield finding(
       'chroma-format',
       'info',
-      `distorted has ${name(distorted)} chroma and reference ${name(reference)}; VMAF looks at luma, which this leaves ` +
-        'alone, but features of chroma compare repeated samples.',
+      `distorted has ${name(distorted)} chroma and reference ${name(reference)}; ` +
+        (light
+          ? 'the coarser one is interpolated.'
+          : 'VMAF looks at luma, which this leaves alone, but features of chroma compare repeated samples.'),
       [name(reference), name(distorted)],
     );
   }
@@ -143,7 +157,7 @@ const EFFECT = {
 function* rangeFindings(
   reference: SideFacts,
   distorted: SideFacts,
-  alignment: AlignResult | undefined,
+  { alignment, light }: PreflightContext,
 ): Generator<Finding> {
   const [ref, dis] = [reference.colorRange ?? null, distorted.colorRange ?? null];
   // Players assume limited range by default.
@@ -166,6 +180,7 @@ function* rangeFindings(
     );
     return;
   }
+  if (light) return;
   const how =
     spread === converted
       ? `the samples were converted too: ${EFFECT[converted]}`
@@ -291,6 +306,7 @@ function* colourFindings(
     if (ref === dis || SAME[part].some((names) => names.includes(ref ?? '') && names.includes(dis ?? '')))
       continue;
     if (part === 'matrix' && (rgb || ref === null || dis === null)) continue;
+    if (part !== 'primaries' && context.light) continue;
     if (part === 'matrix' && [reference, distorted].some(isAlwaysBt601)) {
       yield* silentMatrix(reference, distorted, context);
       continue;

@@ -200,6 +200,8 @@ export interface PreflightContext {
   readonly offsetWindow?: number;
   /** True if the user selected a part of the videos (`range`, `frameCount`): lengths may differ. */
   readonly partial?: boolean;
+  /** True if each video becomes light by its own range, matrix and transfer, which may differ. */
+  readonly light?: boolean;
   /** Result of the alignment check on the first seconds, if it ran. */
   readonly alignment?: AlignResult;
   /** What pixels say of videos whose sizes differ: that one shows a part of the other. Absent if scaling fits as well. */

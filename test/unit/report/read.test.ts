@@ -42,10 +42,22 @@ const {
   ...facts
 } = report();
 
+const colour = {
+  matrix: 'bt2020',
+  range: 'limited',
+  transfer: 'hlg',
+  siting: 'topleft',
+  upsampling: 'bicubic',
+} as const;
+
 /** Everything that a report can say. */
 const full: Report = buildReport({
   ...facts,
-  reference: { ...facts.reference, name: 'a <"&\'> b.yuv', frameRate: { num: 24, den: 1 }, frameCount: null },
+  reference: {
+    ...{ ...facts.reference, name: 'a <"&\'> b.yuv', frameRate: { num: 24, den: 1 }, frameCount: null },
+    colour: { ...colour, guessed: ['matrix', 'siting'] },
+  },
+  distorted: { ...facts.distorted, colour: { ...colour, transfer: 'pq', guessed: [] } },
   pairing: {
     reference: side,
     distorted: { ...side, conversions: [] },
@@ -154,6 +166,7 @@ describe('what was written is read back', () => {
     expect(isReport(read)).toBe(true);
     const { frameRate } = full.reference;
     expect(read.reference).toEqual({ ...full.reference, frameRate });
+    expect(read.distorted).toEqual(full.distorted);
     expect(
       read.models?.map(({ name, features, options, collection }) => [name, features, options, collection]),
     ).toEqual(

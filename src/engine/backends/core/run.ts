@@ -3,14 +3,14 @@
  * Measures a pair with this package's own core, on workers or in the calling thread, perhaps beside a GPU, and predicts.
  */
 
-import type { ScoredFormat } from '../../../core/colour.js';
 import { AnyvmafError, usageError } from '../../../core/errors.js';
+import type { VideoFormat } from '../../../core/frame.js';
 import type { CoreModules } from '../../../core/module.js';
 import { quotientOf } from '../../../core/rational.js';
 import { type CoreOptions, framesToKeep } from '../../contract/options.js';
 import type { Platform } from '../../contract/platform.js';
 import type { ScoreOptions } from '../../contract/types.js';
-import type { KnownColours } from '../../inputs/colours.js';
+import type { lightOf } from '../../inputs/known.js';
 import type { Steering } from '../../live/steering.js';
 import { chooseThreads, coreTime } from '../../plan/chunks.js';
 import { planRun, type Requested, type RunPlan, reportModel } from '../../plan/plan.js';
@@ -37,8 +37,6 @@ interface CoreRun {
   readonly modules: CoreModules;
   readonly options: Pick<ScoreOptions, 'onFrame' | 'signal' | 'gate'>;
   readonly steering: Steering | undefined;
-  /** Where metrics of colour are measured. */
-  readonly colours: KnownColours | undefined;
   readonly notes: readonly string[];
 }
 
@@ -56,12 +54,16 @@ export function openCore(
   platform: Platform,
   checked: CoreOptions,
   [requested, modules]: readonly [Requested, CoreModules],
-  { options, steering, colours }: Pick<CoreRun, 'options' | 'steering' | 'colours'>,
+  {
+    options,
+    steering,
+    light,
+  }: Pick<CoreRun, 'options' | 'steering'> & { readonly light: ReturnType<typeof lightOf> },
   notes: readonly string[],
-): OpenBackend & { planFor(format: ScoredFormat): CoreMeasurement } {
-  const run = { platform, checked, modules, options, steering, colours, notes };
-  const planFor = ({ frameRate, ...format }: ScoredFormat, keep?: number) => {
-    const scored = { ...format, ...(!colours?.stills && { frameRate }), ...(colours && { colours }) };
+): OpenBackend & { planFor(format: VideoFormat): CoreMeasurement } {
+  const run = { platform, checked, modules, options, steering, notes };
+  const planFor = ({ width, height, bitDepth, chroma }: VideoFormat, keep?: number) => {
+    const scored = { width, height, bitDepth, chroma, ...light };
     return new CoreMeasurement(run, planRun(requested, scored, checked.compat), keep);
   };
   return {

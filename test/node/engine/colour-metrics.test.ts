@@ -1,0 +1,453 @@
+/**
+ * @module test/node/engine/colour-metrics
+ * XPSNR, SSIMULACRA2, Butteraugli and ColorVideoVDP through the engine: values of the authors' programs for pictures, the same
+ * bits however a run is carried out, and what refuses them.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Colour, ScoredFormat } from '../../../src/core/colour.js';
+import type { VideoFormat } from '../../../src/core/frame.js';
+import { scorePair } from '../../../src/engine/score.js';
+import { createScorer, type ScoreOptions, score, scoreMany, scoreShard } from '../../../src/index.js';
+import type { FrameMetrics, Report, ReportHead } from '../../../src/report/types.js';
+import { sampleSource, y4mFile } from '../../../src/sample/files.js';
+import { makeSample } from '../../../src/sample/generator.js';
+import { file, ownSource, results, SMALL, scratchFolder } from '../../support/clips.js';
+import { hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
+import { fakeVmaf } from '../../support/fake-vmaf.js';
+import { FakeGpus, platformWith } from '../../support/gpu-engine.js';
+import { failure, planesFor } from '../../support/media.js';
+import { inParts } from '../../support/shards.js';
+import { needsShared, sharedPath } from '../../support/shared.js';
+import { tier } from '../../support/tier.js';
+
+const folder = scratchFolder();
+const COLOUR = ['ssimulacra2', 'butteraugli', 'cvvdp'];
+const FEATURES = ['xpsnr', ...COLOUR];
+const ALONE: ScoreOptions = { features: COLOUR, noPrediction: true, threads: 0 };
+const RGB = { matrix: 'gbr', range: 'full', transfer: 'srgb' };
+
+interface Still {
+  readonly ssimulacra2: { readonly sse4: number; readonly own_f64?: number };
+  readonly butteraugli: Readonly<Record<'80' | '203', { readonly max: number; readonly norm3: number }>>;
+  readonly cvvdp: Readonly<Record<'standard_fhd' | 'standard_4k' | 'standard_hdr_pq', number>>;
+}
+
+const golden = sharedPath('golden/perceptual');
+const stills: Readonly<Record<string, Still>> = golden
+  ? JSON.parse(readFileSync(join(golden, 'values.json'), 'utf8')).stills
+  : {};
+/** Findings that are right: files of the same bytes, and pictures of other contrast. */
+const FOUND: Readonly<Record<string, readonly string[]>> = {
+  same: ['identical'],
+  news: ['levels'],
+  noise: ['levels'],
+};
+const pngs = (name: string) => ({
+  reference: join(golden ?? '', `${name}_ref.png`),
+  distorted: join(golden ?? '', `${name}_dis.png`),
+});
+
+describe.runIf(golden && hasFfmpeg)(`pairs of PNG files (${needsShared} and ${needsFfmpeg})`, () => {
+  it.each(tier(['small', 'odd'], Object.keys(stills)))('have the values of the authors: %s', async (name) => {
+    const expected = stills[name] as Still;
+    const features = [
+      ...['ssimulacra2=mode=exact', 'butteraugli', 'butteraugli=intensity_target=203', 'cvvdp'],
+      ...['cvvdp=display=standard_fhd', 'cvvdp=display=standard_hdr_pq:transfer=pq'],
+    ];
+    const report = await score(pngs(name), { ...ALONE, features });
+    const values = report.frames[0]?.metrics ?? {};
+    expect(values.ssimulacra2?.toFixed(8)).toBe(expected.ssimulacra2.sse4.toFixed(8));
+    for (const [key, value] of [
+      ['butteraugli', expected.butteraugli['80'].max],
+      ['butteraugli_3norm', expected.butteraugli['80'].norm3],
+      ['butteraugli_intensity_target_203', expected.butteraugli['203'].max],
+      ['butteraugli_3norm_intensity_target_203', expected.butteraugli['203'].norm3],
+    ] as const)
+      expect(Math.abs((values[key] ?? 0) - value), key).toBeLessThanOrEqual(1e-5 * value);
+    for (const [key, value] of [
+      ['cvvdp', expected.cvvdp.standard_4k],
+      ['cvvdp_display_standard_fhd', expected.cvvdp.standard_fhd],
+      ['cvvdp_display_standard_hdr_pq_transfer_pq', expected.cvvdp.standard_hdr_pq],
+    ] as const) {
+      expect(Math.abs((values[key] ?? 0) - value), key).toBeLessThanOrEqual(1e-4);
+      expect(report.aggregate_metrics[key]).toBe(values[key]);
+      expect(report.pooled_metrics[key]?.mean).toBe(values[key]);
+    }
+    const fast = await score(pngs(name), { ...ALONE, features: ['ssimulacra2'] });
+    const { sse4, own_f64 = sse4 } = expected.ssimulacra2;
+    expect(Math.abs((fast.frames[0]?.metrics.ssimulacra2 ?? 0) - own_f64)).toBeLessThanOrEqual(0.03);
+    for (const side of [report.reference, report.distorted]) expect(side.colour).toMatchObject(RGB);
+    const found = report.preflight?.map(({ code }) => code);
+    expect([found, report.warnings]).toEqual([FOUND[name] ?? [], []]);
+  });
+
+  it('are read twice beside VMAF, and the report is one', async () => {
+    const [alone, vmaf] = [await score(pngs('odd'), ALONE), await score(pngs('odd'), { threads: 0 })];
+    const [heads, frames]: [ReportHead[], FrameMetrics[]] = [[], []];
+    const report = await score(pngs('odd'), {
+      ...{ features: COLOUR, threads: 0 },
+      onStart: (head) => heads.push(head),
+      onFrame: (frame) => frames.push(frame),
+    });
+    const { metrics, pooled_metrics, aggregate_metrics } = report;
+    expect(report.frames).toEqual([
+      { frameNum: 0, metrics: { ...vmaf.frames[0]?.metrics, ...alone.frames[0]?.metrics } },
+    ]);
+    expect(pooled_metrics).toEqual({ ...vmaf.pooled_metrics, ...alone.pooled_metrics });
+    expect(aggregate_metrics).toEqual(alone.aggregate_metrics);
+    expect(metrics).toEqual([...vmaf.metrics, ...alone.metrics]);
+    expect(Object.keys(report.frames[0]?.metrics ?? {})).toEqual(metrics);
+    expect(frames).toEqual(report.frames);
+    expect(heads).toMatchObject([{ metrics, reference: { colour: RGB }, distorted: { colour: RGB } }]);
+    expect(report.models).toEqual(vmaf.models);
+    expect(report.preflight).toEqual(vmaf.preflight);
+  });
+
+  it('are measured by the core beside a GPU, which the report says', async () => {
+    const options: ScoreOptions = { features: ['ssimulacra2'], backend: 'webgpu', threads: 0 };
+    const report = await scorePair(platformWith(new FakeGpus()), pngs('small'), options);
+    expect(report.measurers).toMatchObject([
+      { backend: 'webgpu', extractors: ['adm', 'motion', 'vif'] },
+      { backend: 'cpu', extractors: ['ssimulacra2'], frames: 1 },
+    ]);
+  });
+
+  it('are no shards beside VMAF', async () => {
+    const message = await failure(
+      () => scoreShard(pngs('odd'), { number: 1, count: 2 }, { features: COLOUR }),
+      'usage',
+    );
+    expect(message).toMatch(/measure shards with metrics of colour alone and shards without them/);
+  });
+});
+
+/** Frames per second at which XPSNR takes second differences and ColorVideoVDP looks back 14 frames. */
+const RATE = { num: 50, den: 1 };
+const FRAMES = 19;
+const clip = makeSample(SMALL, { seed: 3, cut: 9 });
+const y4m = (name: 'reference' | 'distorted', format: VideoFormat = SMALL, frames = FRAMES) => {
+  const made = format === SMALL ? clip : makeSample(format, { seed: 3, cut: 9 });
+  const text = Buffer.from(y4mFile(made, name, frames)).toString('latin1');
+  const bytes = Buffer.from(text.replace(/ F\d+:\d+/, ` F${RATE.num}:${RATE.den}`), 'latin1');
+  return file(folder, `${name}-${Object.values(format).join('-')}-${frames}.y4m`, bytes);
+};
+
+describe('a video', () => {
+  const request = { reference: y4m('reference'), distorted: y4m('distorted') };
+  const options = { features: FEATURES };
+  const whole = score(request, { ...options, threads: 0 });
+
+  it('has all keys, and says what is guessed', async () => {
+    const { metrics, aggregate_metrics, reference, frames } = await whole;
+    const names = ['y', 'u', 'v', 'min', 'weighted'];
+    const own = [
+      ...names.map((name) => `xpsnr_${name}`),
+      ...COLOUR.slice(0, 2),
+      'butteraugli_3norm',
+      'cvvdp_q',
+    ];
+    expect(metrics.filter((name) => !/integer|vmaf/i.test(name))).toEqual(own);
+    expect(Object.keys(aggregate_metrics)).toEqual([
+      ...names.map((name) => `sequence_xpsnr_${name}`),
+      'cvvdp',
+    ]);
+    expect(reference.colour).toMatchObject({ matrix: 'bt601', upsampling: 'bicubic' });
+    expect(reference.colour?.guessed).toContain('matrix');
+    expect(new Set(frames.map((frame) => frame.metrics.cvvdp_q)).size).toBe(FRAMES);
+  });
+
+  const ways: readonly (readonly [string, ScoreOptions])[] = [
+    ['in chunks of one', { threads: 2, chunkFrames: 1 }],
+    ['in portable code', { threads: 2, chunkFrames: 7, implementation: 'portable' }],
+  ];
+  const moreWays: typeof ways = [
+    ['on two workers', { threads: 2 }],
+    ['in portable code of one thread', { threads: 0, implementation: 'portable' }],
+  ];
+  it.each(tier(ways, [...ways, ...moreWays]))('has the same bits %s', async (_, how) => {
+    expect(results(await score(request, { ...options, ...how }))).toEqual(results(await whole));
+  });
+
+  it('has the same bits beside a GPU, and the report says who measured', async () => {
+    const onGpu = { ...options, backend: 'webgpu', threads: 1 } as const;
+    const report = await scorePair(platformWith(new FakeGpus()), request, onGpu);
+    expect(results(report)).toEqual(results(await whole));
+    expect(report.measurers?.at(-1)).toEqual({ backend: 'cpu', extractors: FEATURES, frames: FRAMES });
+  });
+
+  it('has the same bits in parts', async () => {
+    for (const count of [2, 5])
+      expect(results(await inParts(request, count, { ...options, threads: 0 }))).toEqual(
+        results(await whole),
+      );
+  });
+
+  it('measures every frame for what looks back where some are left out', async () => {
+    const report = await score(request, { ...options, threads: 2, chunkFrames: 3, subsample: 2 });
+    expect(report.frames).toEqual((await whole).frames.filter(({ frameNum }) => frameNum % 2 === 0));
+    expect(report.aggregate_metrics).toEqual((await whole).aggregate_metrics);
+  });
+
+  it('begins anew where frames are skipped, and ends at the limit', async () => {
+    const window = { skipReference: 4, skipDistorted: 4, frameCount: 6 };
+    const report = await score(request, { ...options, threads: 2, chunkFrames: 2, ...window });
+    expect(results(report)).toEqual(results(await score(request, { ...options, threads: 0, ...window })));
+    const some = await score(request, { ...options, threads: 0, skipDistorted: 2, frameCount: 3 });
+    expect([report.frameCount, some.frameCount]).toEqual([6, 3]);
+    expect(some.frames[2]?.metrics.cvvdp_q).not.toBe((await whole).frames[2]?.metrics.cvvdp_q);
+    expect(report.frames[0]?.metrics.ssimulacra2).toBe((await whole).frames[4]?.metrics.ssimulacra2);
+  });
+
+  it('is scored beside others', async () => {
+    const { reference, distorted } = request;
+    const reports = await scoreMany(reference, [distorted, reference], { ...options, threads: 1 });
+    expect(results(reports[0] as Report)).toEqual(results(await whole));
+    expect(reports[1]?.aggregate_metrics).toMatchObject({ cvvdp: 10 });
+  });
+
+  it('is the same whoever reads it', async () => {
+    const own = (side: 'reference' | 'distorted') => {
+      const source = ownSource(clip, side, FRAMES);
+      return { ...source, info: { ...source.info, frameRate: RATE } };
+    };
+    const report = await score({ reference: own('reference'), distorted: own('distorted') }, options);
+    expect(results(report)).toEqual(results(await whole));
+  });
+
+  it('is the same where frames are pushed', async () => {
+    const { reference, distorted } = await whole;
+    if (!reference.colour || !distorted.colour) throw new Error('no colours');
+    const colours = { reference: reference.colour, distorted: distorted.colour };
+    const format: ScoredFormat = { ...SMALL, frameRate: RATE, colours };
+    for (const threads of [0, 2]) {
+      const scorer = await createScorer(format, { ...options, threads });
+      for (let i = 0; i < FRAMES; i++) {
+        const pair = (['reference', 'distorted'] as const).map(async (side) => {
+          const planes = planesFor(SMALL);
+          await sampleSource(clip, side, i + 1).readFrame(i, planes);
+          return planes;
+        });
+        const [first, second] = await Promise.all(pair);
+        if (first && second) await scorer.push(first, second);
+      }
+      const report = await scorer.finish();
+      expect(results(report)).toEqual(results(await whole));
+      expect(report.reference).toMatchObject({ frameRate: RATE, colour: { matrix: 'bt601', guessed: [] } });
+    }
+  });
+
+  it('is sampled with the values of a whole run', async () => {
+    const long = { reference: y4m('reference', SMALL, 70), distorted: y4m('distorted', SMALL, 70) };
+    const features = ['xpsnr', 'ssimulacra2', 'cvvdp'];
+    const samples = { runs: 4, seconds: 0.04 };
+    const report = await score(long, { ...ALONE, features, samples });
+    const all = await score(long, { ...ALONE, features: ['xpsnr', 'cvvdp'] });
+    for (const { frameNum, metrics } of report.frames)
+      expect(metrics).toMatchObject(all.frames[frameNum]?.metrics ?? {});
+    const sampled = new Set(report.sampling?.intervals.map(({ metric }) => metric));
+    for (const name of ['xpsnr_y', 'ssimulacra2', 'cvvdp_q']) expect(sampled).toContain(name);
+    expect(report.reference.colour).toEqual((await whole).reference.colour);
+  });
+});
+
+describe('formats', () => {
+  const formats: readonly VideoFormat[] = [
+    { width: 98, height: 54, bitDepth: 10, chroma: '420' },
+    { width: 97, height: 55, bitDepth: 8, chroma: '420' },
+    { width: 97, height: 55, bitDepth: 10, chroma: '422' },
+    { width: 96, height: 54, bitDepth: 12, chroma: '444' },
+    { width: 97, height: 53, bitDepth: 10, chroma: '400' },
+  ];
+  it.each(formats)('of $bitDepth bit $chroma, $width x $height, in chunks and in one', async (format) => {
+    const request = { reference: y4m('reference', format, 4), distorted: y4m('distorted', format, 4) };
+    const options = { ...ALONE, features: FEATURES };
+    const report = await score(request, options);
+    const chunked = { threads: 2, chunkFrames: 1, implementation: 'portable' } as const;
+    expect(results(await score(request, { ...options, ...chunked }))).toEqual(results(report));
+    expect(Object.values(report.frames[3]?.metrics ?? {}).every(Number.isFinite)).toBe(true);
+    expect('xpsnr_u' in (report.frames[0]?.metrics ?? {})).toBe(format.chroma !== '400');
+    expect(report.aggregate_metrics.cvvdp).toBeLessThan(10);
+  });
+
+  it.each([
+    [{ matrix: 'bt2020nc', transfer: 'smpte2084', colorRange: 'limited', chromaLocation: 'topleft' }, 'pq'],
+    [{ matrix: 'bt709', transfer: 'bt709', colorRange: 'full', chromaLocation: 'center' }, 'srgb'],
+  ] as const)('of own sources by what they state: %o', async (stated, transfer) => {
+    const own = (side: 'reference' | 'distorted') => {
+      const source = ownSource(clip, side, 2);
+      return { ...source, info: { ...source.info, ...stated } };
+    };
+    const features = ['butteraugli'];
+    const report = await score(
+      { reference: own('reference'), distorted: own('distorted') },
+      { ...ALONE, features },
+    );
+    const { colorRange: range, chromaLocation: siting } = stated;
+    expect(report.reference.colour).toMatchObject({ range, siting, transfer, guessed: [] });
+  });
+
+  it('by the tags of Y4M', async () => {
+    const tagged = (side: 'reference' | 'distorted') => {
+      const text = readFileSync(y4m(side)).toString('latin1');
+      const header = text.replace(/C420\w*/, 'C420paldv').replace('\n', ' XCOLORRANGE=FULL\n');
+      return file(folder, `tagged-${side}.y4m`, Buffer.from(header, 'latin1'));
+    };
+    const request = { reference: tagged('reference'), distorted: tagged('distorted') };
+    const { reference } = await score(request, { ...ALONE, features: ['ssimulacra2'], frameCount: 1 });
+    expect(reference.colour).toMatchObject({ range: 'full', siting: 'topleft' });
+    expect(reference.colour?.guessed).toEqual(['matrix', 'transfer']);
+  });
+});
+
+const ffmpeg = (name: string, ...args: readonly string[]): string => {
+  const path = join(folder, name);
+  mkdirSync(folder, { recursive: true });
+  execFileSync('ffmpeg', ['-v', 'error', '-y', ...args, path]);
+  return path;
+};
+
+describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
+  const source = (noise: number) =>
+    `testsrc2=size=96x54:rate=25:duration=0.2,noise=alls=${noise}:allf=t+u:all_seed=7`;
+  const rgb = (name: string, noise: number, format = 'gbrp') =>
+    ffmpeg(name, '-f', 'lavfi', '-i', source(noise), '-c:v', 'ffv1', '-pix_fmt', format);
+  const reference = rgb('rgb-reference.mkv', 3);
+  const distorted = rgb('rgb-distorted.mkv', 25);
+
+  it('keeps RGB, whatever decodes it, without findings of luma and chroma', async () => {
+    const report = await score({ reference, distorted }, { ...ALONE, preflight: true });
+    expect(report.preflight).toEqual([]);
+    expect(report.distorted.colour).toMatchObject(RGB);
+    for (const decoder of tier([], ['wasm'] as const))
+      expect(results(await score({ reference, distorted }, { ...ALONE, decoder }))).toEqual(results(report));
+    const raw = { width: 96, height: 54, bitDepth: 8, chroma: '444' } as const;
+    const [first, second] = [reference, distorted].map((path, i) =>
+      ffmpeg(`planes-${i}.yuv`, '-i', path, '-f', 'rawvideo', '-pix_fmt', 'gbrp'),
+    );
+    const as = 'matrix=gbr:range=full';
+    const features = [`ssimulacra2=${as}`];
+    const planes = await score(
+      { reference: first ?? '', distorted: second ?? '', raw },
+      { ...ALONE, features },
+    );
+    expect(planes.frames[4]?.metrics.ssimulacra2_matrix_gbr_range_full).toBe(
+      report.frames[4]?.metrics.ssimulacra2,
+    );
+  });
+
+  it('crops RGB as RGB, and takes samples as filters make them', async () => {
+    const crops = { cropReference: '60:40:8:8', cropDistorted: '60:40:8:8' };
+    const alone = await score({ reference, distorted }, { ...ALONE, ...crops });
+    const both = await score({ reference, distorted }, { features: COLOUR, threads: 0, ...crops });
+    expect(alone.reference.colour).toMatchObject(RGB);
+    expect(both.frames[0]?.metrics).toMatchObject(alone.frames[0]?.metrics ?? {});
+    const converted = await score({ reference, distorted }, { ...ALONE, pixelFormat: 'yuv444p' });
+    expect(converted.reference.colour).toMatchObject({ matrix: 'bt709', range: 'limited' });
+  });
+
+  it('tells of progress once from start to end', async () => {
+    const seen: number[] = [];
+    await score(
+      { reference, distorted },
+      { features: ['ssimulacra2'], threads: 0, onProgress: ({ framesDone }) => seen.push(framesDone) },
+    );
+    expect(seen).toEqual([...seen].sort((a, b) => a - b));
+    expect(seen.at(-1)).toBe(5);
+    expect(Math.max(...seen.slice(0, -1))).toBeLessThanOrEqual(5);
+  });
+
+  it('interpolates chroma of 4:2:0 beside RGB as zimg does', async () => {
+    const half = ffmpeg(
+      'half.mkv',
+      ...['-i', distorted, '-vf', 'scale=out_color_matrix=bt709:out_range=limited', '-pix_fmt', 'yuv420p'],
+      ...['-c:v', 'ffv1', '-colorspace', 'bt709', '-color_range', 'tv', '-chroma_sample_location', 'left'],
+    );
+    const wide = ffmpeg(
+      'wide.mkv',
+      ...['-i', half, '-vf', 'zscale=filter=bicubic:chromalin=left,format=yuv444p16', '-c:v', 'ffv1'],
+      ...['-colorspace', 'bt709', '-color_range', 'tv'],
+    );
+    const [one, other] = [
+      await score({ reference, distorted: half }, ALONE),
+      await score({ reference, distorted: wide }, ALONE),
+    ];
+    for (const name of ['ssimulacra2', 'butteraugli', 'cvvdp_q'])
+      expect(one.frames[2]?.metrics[name]).toBeCloseTo(other.frames[2]?.metrics[name] ?? 0, 3);
+    expect(one.pairing?.distorted.conversions).toContain('4:2:0 to 4:4:4 by bicubic chroma');
+    expect(one.preflight?.filter(({ severity }) => severity !== 'info')).toEqual([]);
+    const both = await score({ reference, distorted: half }, { features: COLOUR, threads: 0 });
+    expect(both.frames[2]?.metrics).toMatchObject(one.frames[2]?.metrics ?? {});
+  });
+
+  it('gives white of 8 bit and of 10 bit one light', async () => {
+    const white = (format: string, samples: ArrayBufferView) => {
+      const raw = file(folder, `white-${format}.raw`, new Uint8Array(samples.buffer));
+      const input = ['-f', 'rawvideo', '-pix_fmt', format, '-s', '64x64', '-i', raw];
+      return ffmpeg(`white-${format}.mkv`, ...input, '-c:v', 'ffv1', '-pix_fmt', format);
+    };
+    const samples = 3 * 64 * 64;
+    const request = {
+      reference: white('gbrp', new Uint8Array(samples).fill(255)),
+      distorted: white('gbrp10le', new Uint16Array(samples).fill(1023)),
+    };
+    const report = await score(request, ALONE);
+    expect(report.frames[0]?.metrics).toMatchObject({ ssimulacra2: 100, butteraugli: 0 });
+  });
+
+  it('scales a smaller distorted video', async () => {
+    const small = ffmpeg('small.mkv', '-i', distorted, '-vf', 'scale=48:28', '-c:v', 'ffv1');
+    const report = await score({ reference, distorted: small }, ALONE);
+    expect(report.distorted.colour).toMatchObject(RGB);
+    expect(report.frames[4]?.metrics.ssimulacra2).toBeLessThan(60);
+  });
+});
+
+describe('is refused', () => {
+  const request = { reference: y4m('reference'), distorted: y4m('distorted') };
+  const colour: Colour = {
+    ...{ matrix: 'bt709', range: 'limited', transfer: 'srgb' },
+    ...{ siting: 'left', upsampling: 'bicubic' },
+  } as const;
+
+  it.skipIf(process.platform === 'win32')('by an installed program, which lacks it', async () => {
+    for (const name of FEATURES) {
+      const own = { backend: 'native-cpu', vmafBin: fakeVmaf(folder, 'good').path } as const;
+      const message = await failure(() => score(request, { ...own, features: [name] }), 'usage');
+      expect(message).toMatch(
+        new RegExp(`^${name} cannot be passed to the backend native-cpu: only this package`),
+      );
+    }
+    const { path: vmafBin } = fakeVmaf(folder, 'gpu');
+    const report = await score(request, { backend: 'auto', vmafBin, features: ['xpsnr'], threads: 0 });
+    expect(report.backend_used).toBe('cpu');
+    expect(report.warnings).toContain('The backend cuda was not used: it has no xpsnr.');
+  });
+
+  it('without a reference', async () => {
+    const tiny = [{ model: 'x.onnx' }];
+    const message = await failure(
+      () => score({ distorted: request.distorted }, { noReference: true, tiny, features: ['cvvdp'] }),
+      'usage',
+    );
+    expect(message).toMatch(/features and noReference exclude each other/);
+  });
+
+  it.each([
+    [{}, 'feature', /needs the colours of both videos.* name them in format\.colours/],
+    [{ colours: { reference: colour } }, 'usage', /format\.colours\.distorted is undefined/],
+    [
+      { colours: { reference: colour, distorted: { ...colour, matrix: 'bt470' } } },
+      'usage',
+      /format\.colours\.distorted\.matrix is "bt470", but it must be gbr, bt709, bt601 or bt2020/,
+    ],
+    [{ frameRate: { num: 25, den: 0 } }, 'usage', /format\.frameRate is .*a fraction above 0/],
+  ] as const)('by a scorer of %j', async (facts, code, message) => {
+    const format = { ...SMALL, ...facts } as ScoredFormat;
+    expect(await failure(() => createScorer(format, { features: ['cvvdp'], threads: 0 }), code)).toMatch(
+      message,
+    );
+  });
+});
