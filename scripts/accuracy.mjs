@@ -1,7 +1,7 @@
 /**
  * @module scripts/accuracy
  * `npm run accuracy`: compares all values with libvmaf's and writes the tables of docs/accuracy.md, for generated clips
- * (test/fixtures) and, if ../shared is present, real clips.
+ * (test/fixtures) and, if ../shared is present, real clips and the perceptual metrics.
  *
  *   node scripts/accuracy.mjs [--print]    --print: print without changing docs/accuracy.md
  */
@@ -9,6 +9,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { perceptualAccuracy } from './lib/accuracy-perceptual.mjs';
 import { loadBuilt, ROOT, replaceBlock, table } from './lib/project.mjs';
 import { loadSupport } from './lib/support.mjs';
 
@@ -39,9 +40,10 @@ const groups = { real: [], generated: [], divided: [] };
 const groupOf = (usual, requests) =>
   requests.some((text) => /^float_adm|vmaf_float_/.test(text)) ? groups.divided : groups[usual];
 
+const shared = new URL('../shared/', pathToFileURL(`${ROOT}/`));
+
 /** Real clips: one row per configuration, one column per clip. */
 async function realClips() {
-  const shared = new URL('../shared/', pathToFileURL(`${ROOT}/`));
   if (!existsSync(new URL('golden/features.json', shared))) return undefined;
   const results = new Map();
   const clips = [];
@@ -93,15 +95,18 @@ async function generatedClips() {
   return table(['fixture', 'clip', 'runs', 'equal / compared', 'worst relative difference'], rows);
 }
 
+const perceptual = await perceptualAccuracy(score, shared);
 const real = await realClips();
 const generated = await generatedClips();
 const sum = total(Object.values(groups).flat());
 const summary =
   `${sum.compared} values compared, ${sum.equal} equal doubles, worst relative difference ${worstText(sum)}, ` +
   `${sum.wrong.length} outside the promise.`;
-for (const text of [real, generated, summary]) if (text !== undefined) console.log(`${text}\n`);
-for (const line of sum.wrong.slice(0, 50)) console.error(line);
-if (sum.wrong.length > 0) process.exitCode = 1;
+for (const text of [perceptual?.text, real, generated, summary])
+  if (text !== undefined) console.log(`${text}\n`);
+const wrong = [...sum.wrong, ...(perceptual?.wrong ?? [])];
+for (const line of wrong.slice(0, 50)) console.error(line);
+if (wrong.length > 0) process.exitCode = 1;
 if (!flags.print) {
   const row = (what, comparisons) => {
     const { compared, equal, ...rest } = total(comparisons);
@@ -123,4 +128,7 @@ if (!flags.print) {
   replaceBlock('docs/accuracy.md', 'generated clips', generated);
   if (real === undefined) console.error('../shared is not there: the table of real clips stays as it is');
   else replaceBlock('docs/accuracy.md', 'real clips', real);
+  if (perceptual === undefined)
+    console.error('../shared is not there: the table of perceptual metrics stays as it is');
+  else replaceBlock('docs/accuracy.md', 'perceptual metrics', perceptual.text);
 }

@@ -6,16 +6,17 @@
  *   node scripts/bench.mjs [NAME...] [--rows NAME,...] [--frames N] [--runs N] [--write] [--folder DIR]
  *     [--sizes NAME,...] [--software]
  *
- * --rows    any of native, depth, workers, size, inside, stages, memory, module, start, decode, evaluation, tiny, metrics, webgpu, live, batch;
- *           default: all but metrics and webgpu, which take several minutes, and live and batch, which want the machine for themselves
+ * --rows    any of native, depth, workers, size, inside, stages, memory, module, start, decode, evaluation, tiny, metrics, perceptual,
+ *           webgpu, live, batch; default: all but metrics, perceptual and webgpu, which take several minutes, and live and batch, which
+ *           want the machine for themselves
  * --frames  frames of the 1080p pairs, default 144 (2160p: a quarter of that)
  * --runs    runs of each timing, default 3; the median counts, the spread is min to max
- * --write   writes the tables to docs/performance.md and README.md; needs all rows of the default
+ * --write   writes the tables to docs/performance.md and README.md; needs all rows of the default, or perceptual alone
  * --sizes   of webgpu: any of 540p, 1080p, 2160p; default: all
  * --software  webgpu on a software adapter too, whose times mean nothing
  *
  * Compared runs alternate, so that changes of the machine's speed affect all of them. If VMAF_BIN names a native `vmaf`,
- * the benchmark compares with it as well.
+ * the benchmark compares with it as well. Variables for the programs of other metrics: ./lib/bench-perceptual.
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -39,6 +40,7 @@ import { benchDecode } from './lib/bench-decode.mjs';
 import { benchEvaluation } from './lib/bench-evaluation.mjs';
 import { benchLive } from './lib/bench-live.mjs';
 import { benchMetrics } from './lib/bench-metrics.mjs';
+import { benchPerceptual } from './lib/bench-perceptual.mjs';
 import { benchTiny } from './lib/bench-tiny.mjs';
 import { benchWebgpu } from './lib/bench-webgpu.mjs';
 import { builtCommand, loadBuilt, ROOT, replaceBlock, table } from './lib/project.mjs';
@@ -57,11 +59,14 @@ const ALL_ROWS = [
   'evaluation',
   'tiny',
   'metrics',
+  'perceptual',
   'webgpu',
   'live',
   'batch',
 ];
-const DEFAULT_ROWS = ALL_ROWS.filter((name) => !['metrics', 'webgpu', 'live', 'batch'].includes(name));
+const DEFAULT_ROWS = ALL_ROWS.filter(
+  (name) => !['metrics', 'perceptual', 'webgpu', 'live', 'batch'].includes(name),
+);
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -81,7 +86,8 @@ if (unknown.length > 0) {
   process.exit(1);
 }
 const missing = DEFAULT_ROWS.filter((name) => !rows.includes(name));
-if (flags.write && missing.length > 0) {
+const perceptualOnly = rows.length === 1 && rows[0] === 'perceptual';
+if (flags.write && !perceptualOnly && missing.length > 0) {
   console.error(
     `--write replaces whole tables, but ${missing.join(', ')} would not run; leave out the rows or --write.`,
   );
@@ -371,9 +377,15 @@ async function memory() {
 }
 
 function moduleSize() {
-  const bytes = readFileSync(join(ROOT, 'wasm/anyvmaf.wasm'));
-  report('module', 'anyvmaf.wasm, bytes', String(bytes.length), 'below 300000');
-  report('module', 'anyvmaf.wasm, gzip, bytes', String(gzipSync(bytes, { level: 9 }).length), 'below 110000');
+  for (const [name, limit, zippedLimit] of [
+    ['anyvmaf', 300_000, 110_000],
+    ['perceptual', 250_000, 100_000],
+  ]) {
+    const bytes = readFileSync(join(ROOT, `wasm/${name}.wasm`));
+    const zipped = gzipSync(bytes, { level: 9 });
+    report('module', `${name}.wasm, bytes`, String(bytes.length), `below ${limit}`);
+    report('module', `${name}.wasm, gzip, bytes`, String(zipped.length), `below ${zippedLimit}`);
+  }
 }
 
 async function start() {
@@ -403,6 +415,11 @@ function metrics() {
     median,
     report,
   });
+}
+
+/** The metrics of perceptual.wasm, and XPSNR; see lib/bench-perceptual. */
+function perceptual() {
+  return benchPerceptual({ root: ROOT, folder: FOLDER, runs: RUNS, load: loadBuilt, median, report });
 }
 
 function decode() {
@@ -469,10 +486,11 @@ function machine() {
   );
 }
 
-const about =
-  `${machine()}. Median of ${RUNS} runs (minimum - maximum), ${FRAMES} frames of generated content, ` +
-  `model vmaf_v0.6.1, Y4M files in the page cache; whole processes with start, reading, features, prediction and report ` +
-  'unless a row says otherwise.';
+const about = perceptualOnly
+  ? `${machine()}. Median of ${RUNS} runs, 1920x1080, 8 bits, 4:2:0, generated content.`
+  : `${machine()}. Median of ${RUNS} runs (minimum - maximum), ${FRAMES} frames of generated content, ` +
+    `model vmaf_v0.6.1, Y4M files in the page cache; whole processes with start, reading, features, prediction and report ` +
+    'unless a row says otherwise.';
 console.log(`${about}\n`);
 
 const ACTIONS = {
@@ -489,14 +507,16 @@ const ACTIONS = {
   evaluation,
   tiny,
   metrics,
+  perceptual,
   webgpu,
   live,
   batch,
 };
 for (const name of ALL_ROWS) if (rows.includes(name)) await ACTIONS[name]();
 
-if (flags.write) {
-  const text = `${about}\n\n${table(['group', 'what', 'measured', 'target'], results)}`;
+const text = `${about}\n\n${table(['group', 'what', 'measured', 'target'], results)}`;
+if (flags.write && perceptualOnly) replaceBlock('docs/performance.md', 'perceptual', text);
+else if (flags.write) {
   replaceBlock('docs/performance.md', 'bench', text);
   const chosen = results.filter(([, what]) =>
     /^(times as fast as vmaf 3|two workers over one|two frames of 576x324)/.test(what),

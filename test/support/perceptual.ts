@@ -26,12 +26,13 @@ export interface PictureLists {
 
 /** A metric of perceptual.wasm for pictures of one format, which keeps its context from pair to pair. */
 export class PerceptualContext {
-  readonly #core = new Core(wasm);
+  readonly #core: Core;
   readonly #format: VideoFormat;
   readonly #context;
   #serial = 0;
 
-  constructor(implementation: Implementation, format: VideoFormat) {
+  constructor(implementation: Implementation, format: VideoFormat, core = new Core(wasm)) {
+    this.#core = core;
     this.#format = format;
     this.#context = this.#core.open(format, implementation);
   }
@@ -56,6 +57,7 @@ export class PerceptualContext {
   /**
    * What `anyvmaf_<name>` gives of a pair.
    * @param args what it takes, `history` with the pairs before it
+   * @param heat where its map goes, if `args` has one
    */
   run(
     name: string,
@@ -63,6 +65,7 @@ export class PerceptualContext {
     options: readonly number[],
     fields: number,
     args: readonly CallArgument[] = ['frames', 'parameters'],
+    heat?: number,
   ): number[] {
     const held = {
       reference: pictures.reference.map((one) => this.#put(one)),
@@ -83,7 +86,7 @@ export class PerceptualContext {
       args,
       parameters: doubles(options),
     } as const;
-    const values = this.#context.run(call);
+    const values = this.#context.run(call, heat);
     if (!values) throw new Error(`perceptual.wasm has no ${name} for these pictures and options`);
     const copy = [...values];
     for (const { planes } of [...held.reference, ...held.distorted])

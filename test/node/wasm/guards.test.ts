@@ -1,6 +1,6 @@
 /**
  * @module test/node/wasm/guards
- * No metric writes beyond its memory: all of them run in a build of the module with guard zones behind every area
+ * No metric writes beyond its memory: all of them run in builds of the modules with guard zones behind every area
  * (wasm/src/memory.h), portable C and SIMD128, at sizes around every vector and strip. Both give the same bits there too.
  * A run takes part of the sizes, the exhaustive one all.
  */
@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { chromaSize } from '../../../src/core/frame.js';
-import type { CoreCall } from '../../../src/core/kernel.js';
+import type { CallArgument, CoreCall } from '../../../src/core/kernel.js';
 import { Core, type CoreContext, type CorePicture, type Implementation } from '../../../src/core/module.js';
 import { ADM, admStructs, admVariant } from '../../../src/metrics/adm.js';
 import { admCsf } from '../../../src/metrics/adm-csf.js';
@@ -20,7 +20,8 @@ import { MOTION } from '../../../src/metrics/motion.js';
 import { PSNR } from '../../../src/metrics/psnr.js';
 import { VIF } from '../../../src/metrics/vif.js';
 import { root } from '../../support/built.js';
-import { callOf } from '../../support/metric.js';
+import { callOf, type Picture } from '../../support/metric.js';
+import { PerceptualContext } from '../../support/perceptual.js';
 import { type SeededRandom, seeded } from '../../support/random.js';
 import { exhaustive, tier } from '../../support/tier.js';
 
@@ -59,26 +60,23 @@ function sizesOf(random: SeededRandom): readonly Size[] {
   return [...diagonal, ...narrow, ...few(WIDE, 6), ...few(TALL, 2)];
 }
 
-/** The module with guard zones, built once per state of the sources. */
-function buildGuarded(): WebAssembly.Module {
+/** A module with guard zones, built once per state of the sources. */
+function buildGuarded(name: 'anyvmaf' | 'perceptual'): WebAssembly.Module {
   const script = join(root, 'scripts/build-wasm.mjs');
   const sources = readdirSync(join(root, 'wasm'), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.[ch]$/.test(name))
     .sort();
   const hash = createHash('sha256').update(readFileSync(script));
-  for (const name of sources) hash.update(`\0${name}\0`).update(readFileSync(join(root, 'wasm', name)));
-  const file = join(root, 'node_modules/.cache/anyvmaf-guards', `${hash.digest('hex').slice(0, 24)}.wasm`);
+  for (const source of sources) hash.update(`\0${source}\0`).update(readFileSync(join(root, 'wasm', source)));
+  const digest = hash.digest('hex').slice(0, 24);
+  const file = join(root, 'node_modules/.cache/anyvmaf-guards', `${name}-${digest}.wasm`);
   if (!existsSync(file)) {
     mkdirSync(dirname(file), { recursive: true });
     const partial = `${file.replace(/\.wasm$/, '')}-${process.pid}.wasm`;
-    const { status, stderr } = spawnSync(
-      process.execPath,
-      [script, '--module', 'anyvmaf', '--guards', partial],
-      {
-        encoding: 'utf8',
-      },
-    );
-    if (status !== 0) throw new Error(`the module with guard zones does not build: ${stderr}`);
+    const { status, stderr } = spawnSync(process.execPath, [script, '--module', name, '--guards', partial], {
+      encoding: 'utf8',
+    });
+    if (status !== 0) throw new Error(`${name}.wasm with guard zones does not build: ${stderr}`);
     renameSync(partial, file);
   }
   return new WebAssembly.Module(readFileSync(file));
@@ -134,6 +132,14 @@ function makePicture(random: SeededRandom, format: VideoFormat): Planes {
   });
 }
 
+/** What a guard zone says that was written to; empty if none was. */
+function brokenIn(core: Core): string {
+  const at = core.call('anyvmaf_guards_broken')() >>> 0;
+  if (at === 0) return '';
+  const bytes = new Uint8Array(core.memory.buffer, at, 200);
+  return new TextDecoder().decode(bytes.subarray(0, bytes.indexOf(0)));
+}
+
 /** One size and format: its pictures in the module's memory, and every metric on them. */
 class Trial {
   readonly #core: Core;
@@ -172,20 +178,13 @@ class Trial {
       } catch (error) {
         faults.push(`${about}: ${error}`);
       }
-      const broken = this.#broken();
+      const broken = brokenIn(this.#core);
       if (broken !== '') faults.push(`${about}: ${broken}`);
     }
     context.close();
-    const broken = this.#broken();
+    const broken = brokenIn(this.#core);
     if (broken !== '') faults.push(`closing ${width}x${height}: ${broken}`);
     return results;
-  }
-
-  #broken(): string {
-    const at = this.#core.call('anyvmaf_guards_broken')() >>> 0;
-    if (at === 0) return '';
-    const bytes = new Uint8Array(this.#core.memory.buffer, at, 200);
-    return new TextDecoder().decode(bytes.subarray(0, bytes.indexOf(0)));
   }
 
   #runs(
@@ -205,7 +204,8 @@ class Trial {
         return sum + Math.ceil((width + 8) / pitch) * Math.ceil((height + 8) / pitch);
       }, 0);
     context.setFrames({
-      reference: [reference, earlierReference],
+      // xpsnr looks back to two references; any picture does for the second.
+      reference: [reference, earlierReference, earlierDistorted],
       distorted: [distorted, earlierDistorted],
     });
     const run = (call: CoreCall) => context.run(call)?.slice() ?? [];
@@ -233,7 +233,7 @@ describe.skipIf(!COMPILER)('guard zones (skipped without emcc)', () => {
     timeout: 3_600_000,
   }, () => {
     const random = seeded(SEED);
-    const module = buildGuarded();
+    const module = buildGuarded('anyvmaf');
     let core = new Core(module);
     const faults: string[] = [];
     for (const [i, [width, height]] of sizesOf(random).entries()) {
@@ -250,6 +250,102 @@ describe.skipIf(!COMPILER)('guard zones (skipped without emcc)', () => {
             );
         trial.free();
       }
+    }
+    expect(faults.slice(0, 20), `${faults.length} faults, seed ${SEED}`).toEqual([]);
+  });
+});
+
+/** Sides around vectors, strips of rows, and blurs wider than the picture; the others of wide pictures. */
+const PERCEPTUAL_SMALL: readonly Size[] = range(1, 70).flatMap((w) => range(1, 70).map((h): Size => [w, h]));
+const PERCEPTUAL_WIDE: readonly Size[] = [128, 256, 512, 1024, 2048]
+  .flatMap((w) => range(w - 1, w + 2))
+  .flatMap((w): readonly Size[] => [
+    ...[1, 2, 8, 33].map((h): Size => [w, h]),
+    ...[1, 2, 9].map((h): Size => [h, w]),
+  ]);
+
+/** Metrics of perceptual.wasm: options behind the colours, how many values they give and pairs they are given. */
+const DISPLAY = [200, 1000, 250, 0.005, 37.8];
+const PERCEPTUAL: readonly (readonly [string, options: readonly number[], fields: number, pairs: number])[] =
+  [
+    ['ssimulacra2', [0], 1, 1],
+    ['ssimulacra2', [1], 1, 1],
+    ['butteraugli', [80], 2, 1],
+    ['butteraugli_map', [203], 2, 1],
+    ['cvvdp', [0, ...DISPLAY], 1, 1],
+    ['cvvdp', [24, ...DISPLAY], 1, 3],
+  ];
+
+/** Runs all metrics on pairs of one size and gives what they gave; faults go to `faults`. */
+function measurePerceptual(
+  core: Core,
+  implementation: Implementation,
+  video: VideoFormat,
+  colours: readonly number[],
+  pictures: { readonly reference: readonly Picture[]; readonly distorted: readonly Picture[] },
+  faults: string[],
+): string[] {
+  const { width, height } = video;
+  const context = new PerceptualContext(implementation, video, core);
+  const map = core.alloc(4 * width * height);
+  const values = PERCEPTUAL.filter(([name]) => name !== 'cvvdp' || Math.min(width, height) > 1).map(
+    ([name, options, fields, pairs]) => {
+      const about = `${name} ${options}, ${implementation}, ${JSON.stringify(video)}, colours ${colours}`;
+      const args: readonly CallArgument[] =
+        name === 'cvvdp'
+          ? ['frames', 'history', 'parameters']
+          : ['frames', 'parameters', ...(name === 'butteraugli_map' ? (['heatmaps'] as const) : [])];
+      const lists = {
+        reference: pictures.reference.slice(0, pairs),
+        distorted: pictures.distorted.slice(0, pairs),
+      };
+      const given = context.run(name, lists, [...colours, ...options], fields, args, map);
+      const broken = brokenIn(core);
+      if (broken !== '') faults.push(`${about}: ${broken}`);
+      return `${name} ${options}: ${given}`;
+    },
+  );
+  const drawn = new Float32Array(core.memory.buffer, map, width * height).slice();
+  core.free(map);
+  context.close();
+  const broken = brokenIn(core);
+  if (broken !== '') faults.push(`closing ${width}x${height}: ${broken}`);
+  return [...values, `map: ${createHash('sha256').update(drawn).digest('hex')}`];
+}
+
+describe.skipIf(!COMPILER)('guard zones of perceptual.wasm (skipped without emcc)', () => {
+  it(`stay whole at ${tier('some', 'all')} sizes from 1, and SIMD equals portable C (seed ${SEED})`, {
+    timeout: 3_600_000,
+  }, () => {
+    const random = seeded(SEED);
+    const module = buildGuarded('perceptual');
+    const few = (of: readonly Size[], n: number) => Array.from({ length: n }, () => random.pick(of));
+    const corners: readonly Size[] = [
+      [1, 1],
+      [2, 1],
+      [2, 3],
+      [8, 7],
+    ];
+    const sizes = exhaustive
+      ? [...PERCEPTUAL_SMALL, ...PERCEPTUAL_WIDE]
+      : [...corners, ...few(PERCEPTUAL_SMALL, 24), ...few(PERCEPTUAL_WIDE, 3)];
+    let core = new Core(module);
+    const faults: string[] = [];
+    for (const [i, [width, height]] of sizes.entries()) {
+      if (i % 200 === 199) core = new Core(module);
+      const chroma = random.pick(['420', '422', '444', '400'] as const);
+      const video: VideoFormat = { width, height, bitDepth: random.pick([8, 8, 10, 12, 16]), chroma };
+      // Matrix, range, transfer, siting and upsampling; only 4:4:4 can be RGB.
+      const colour = [random.int(chroma === '444' ? 0 : 1, 3), random.int(0, 1), random.int(0, 7)];
+      const colours = [1, 2].flatMap(() => [...colour, random.int(0, 2), random.int(0, 2)]);
+      const draw = () => makePicture(random, video).slice(0, chroma === '400' ? 1 : 3);
+      const pictures = { reference: [draw(), draw(), draw()], distorted: [draw(), draw(), draw()] };
+      const [portable, simd] = (['portable', 'simd128'] as const).map((one) =>
+        measurePerceptual(core, one, video, colours, pictures, faults),
+      );
+      for (const [k, value] of (simd ?? []).entries())
+        if (value !== portable?.[k])
+          faults.push(`${JSON.stringify(video)}, colours ${colours}: SIMD ${value}, C ${portable?.[k]}`);
     }
     expect(faults.slice(0, 20), `${faults.length} faults, seed ${SEED}`).toEqual([]);
   });

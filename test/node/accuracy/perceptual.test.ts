@@ -1,0 +1,239 @@
+/**
+ * @module test/node/accuracy/perceptual
+ * The perceptual metrics of random pairs, from the files on, against independent programs for the recipes of
+ * ../shared/spec/perceptual: stills of RGB as PNG, clips of RGB and of Y'CbCr.
+ */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { encode } from 'fast-png';
+import { afterAll, describe, expect, it } from 'vitest';
+import { type Report, score } from '../../../src/index.js';
+import { y4mHeader } from '../../../src/sample/files.js';
+import { ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
+import { type SeededRandom, seeded } from '../../support/random.js';
+import { needsShared, sharedPath } from '../../support/shared.js';
+import { exhaustive, tier } from '../../support/tier.js';
+
+const SEED = Number(process.env.ANYVMAF_SEED ?? 20261126);
+const PAIRS = tier(6, 200);
+const CLIPS = tier(2, 40);
+/** Sides; a quick run leaves out the larger ones. */
+const [LEAST, MOST] = [17, tier(80, 400)];
+
+const programs = sharedPath('spec/perceptual');
+const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-perceptual-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const execute = promisify(execFile);
+
+/** What an independent program prints. */
+async function printed(
+  program: string,
+  args: readonly (string | number)[],
+  precision = 'f64',
+): Promise<string> {
+  const file = join(programs ?? '', `${program}.mjs`);
+  const env = { ...process.env, PREC: precision };
+  return (await execute(process.execPath, [file, ...args.map(String)], { env })).stdout;
+}
+
+/** Numbers in a text, in their order. */
+const numbersIn = (text: string): number[] => (text.match(/-?\d+(\.\d+)?(e-?\d+)?/g) ?? []).map(Number);
+const first = (text: string): number => numbersIn(text)[0] ?? Number.NaN;
+
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+const KINDS = ['noise', 'flat', 'saturated', 'gradient', 'waves'] as const;
+
+/** Samples of planes side by side, pixel after pixel, that move from frame to frame. */
+function draw(random: SeededRandom, { width, height }: Size, planes: number, top: number) {
+  const kind = random.pick(KINDS);
+  const level = Array.from({ length: planes }, () => random.int(0, top));
+  const [a, b, c] = [random.int(1, 9), random.int(1, 9), random.int(2, 40)];
+  const value = (x: number, y: number, plane: number, frame: number): number => {
+    if (kind === 'noise') return random.int(0, top);
+    if (kind === 'flat') return level[plane] ?? 0;
+    if (kind === 'saturated') return (Math.floor((x + frame) / c) + Math.floor(y / a) + plane) & 1 ? top : 0;
+    if (kind === 'gradient') return (((x + frame) * a + y * b) * (plane + 1) * top) / 512;
+    return (Math.sin((x + frame) / a) * Math.cos((y * (plane + 1)) / c) + 1) * 0.5 * top;
+  };
+  const samples = (frame: number): number[] =>
+    Array.from({ length: width * height * planes }, (_, i) => {
+      const pixel = Math.floor(i / planes);
+      return Math.floor(value(pixel % width, Math.floor(pixel / width), i % planes, frame)) % (top + 1);
+    });
+  return { kind, samples };
+}
+
+/** The samples with noise, or in fewer levels. */
+function worsened(
+  random: SeededRandom,
+  samples: readonly number[],
+  top: number,
+  coarse: boolean,
+  by: number,
+) {
+  const step = coarse ? by * 2 : 1;
+  const reach = coarse ? 0 : by;
+  return samples.map((v) =>
+    Math.min(top, Math.max(0, v - (v % step) + (step >> 1) + random.int(-reach, reach))),
+  );
+}
+
+/** Both sides of so many frames; a text says what they are. */
+function pairOf(random: SeededRandom, size: Size, planes: number, frames: number, top = 255) {
+  const { kind, samples } = draw(random, size, planes, top);
+  const [coarse, by] = [random.int(0, 1) === 0, random.pick([1, 4, 30])];
+  const reference = Array.from({ length: frames }, (_, frame) => samples(frame));
+  const distorted = reference.map((one) => worsened(random, one, top, coarse, by));
+  const about = `${kind} ${size.width}x${size.height}, ${coarse ? 'levels' : 'noise'} of ${by}, seed ${SEED}`;
+  return { reference, distorted, about };
+}
+
+const sizeOf = (random: SeededRandom): Size => ({
+  width: random.int(LEAST, MOST),
+  height: random.int(LEAST, MOST),
+});
+
+/** The largest differences, and what they are allowed to be. */
+class Differences {
+  readonly #worst = new Map<string, readonly [number, string]>();
+  readonly #wrong: string[] = [];
+
+  add(name: string, difference: number, most: number, about: string): void {
+    if (!(difference <= (this.#worst.get(name)?.[0] ?? 0))) this.#worst.set(name, [difference, about]);
+    if (!(difference <= most)) this.#wrong.push(`${name} differs by ${difference}: ${about}`);
+  }
+
+  /** Fails if one is too large; an exhaustive run prints the largest. */
+  check(): void {
+    if (exhaustive) process.stdout.write(`${JSON.stringify(Object.fromEntries(this.#worst), null, 1)}\n`);
+    expect(this.#wrong).toEqual([]);
+  }
+}
+
+const measure = (reference: string, distorted: string, ...features: string[]): Promise<Report> =>
+  score({ reference, distorted }, { features, noPrediction: true, threads: 0, preflight: false });
+
+async function valuesOf(reference: string, distorted: string, ...features: string[]) {
+  return (await measure(reference, distorted, ...features)).frames[0]?.metrics ?? {};
+}
+
+const DISPLAYS = ['standard_fhd', 'standard_4k'] as const;
+const jodKey = (display: (typeof DISPLAYS)[number]): string =>
+  display === 'standard_4k' ? 'cvvdp' : `cvvdp_display_${display}`;
+
+const samplesAsBytes = (samples: readonly number[], bitDepth: number): Uint8Array =>
+  bitDepth === 8 ? Uint8Array.from(samples) : new Uint8Array(Uint16Array.from(samples).buffer);
+
+const away = (value: number | undefined, expected: number): number =>
+  Math.abs((value ?? Number.NaN) - expected);
+
+/** How far a value is from what is expected, as a part of that or of 1e-3. */
+const relative = (value: number | undefined, expected: number): number =>
+  away(value, expected) / Math.max(1e-3, expected);
+
+describe.skipIf(!programs || !hasFfmpeg)(
+  `random pairs against independent programs (${needsShared}, ${needsFfmpeg})`,
+  () => {
+    it(`${PAIRS} stills`, { timeout: 3_600_000 }, async () => {
+      const random = seeded(SEED);
+      const found = new Differences();
+      const [reference, distorted] = ['r.png', 'd.png'].map((name) => join(folder, name)) as [string, string];
+      for (let n = 0; n < PAIRS; n++) {
+        const size = sizeOf(random);
+        const pair = pairOf(random, size, 3, 1);
+        for (const [path, [data = []]] of [
+          [reference, pair.reference],
+          [distorted, pair.distorted],
+        ] as const)
+          writeFileSync(path, encode({ ...size, data: Uint8Array.from(data), channels: 3, depth: 8 }));
+        const display = random.pick(DISPLAYS);
+        const both = [reference, distorted] as const;
+        const [single, double, visible, jod] = await Promise.all([
+          printed('ssimulacra2', [...both, 'f32']),
+          printed('ssimulacra2', [...both, 'f64']),
+          printed('butteraugli', both),
+          printed('cvvdp', [...both, display]),
+        ]);
+        const features = ['ssimulacra2', 'butteraugli', `cvvdp=display=${display}`];
+        const [fast, exact] = [
+          await valuesOf(...both, ...features),
+          await valuesOf(...both, 'ssimulacra2=mode=exact'),
+        ];
+        const { about } = pair;
+        const [maximum = 0, , norm = 0] = numbersIn(visible);
+        const eightDigits = (value: number | undefined) => Number(value?.toFixed(8));
+        found.add('ssimulacra2 exact', away(eightDigits(exact.ssimulacra2), first(single)), 0, about);
+        found.add('ssimulacra2', away(fast.ssimulacra2, first(double)), 0.03, about);
+        // Single precision, libjxl's too, is that far from double precision on artificial pictures.
+        found.add('butteraugli', relative(fast.butteraugli, maximum), 3e-4, about);
+        found.add('butteraugli_3norm', relative(fast.butteraugli_3norm, norm), 3e-4, about);
+        found.add('cvvdp', away(fast[jodKey(display)], first(jod)), 1e-4, `${display}, ${about}`);
+      }
+      found.check();
+    });
+
+    it(`cvvdp of ${CLIPS} clips of RGB`, { timeout: 3_600_000 }, async () => {
+      const random = seeded(SEED);
+      const found = new Differences();
+      for (let n = 0; n < CLIPS; n++) {
+        const { width, height } = sizeOf(random);
+        const [rate, frames, display] = [random.pick([24, 30, 60]), 4, random.pick(DISPLAYS)];
+        const pair = pairOf(random, { width, height }, 3, frames);
+        const [reference, distorted] = [pair.reference, pair.distorted].map((side, i) => {
+          const raw = join(folder, `${i}.rgb`);
+          writeFileSync(raw, Uint8Array.from(side.flat()));
+          const input = ['-f', 'rawvideo', '-pix_fmt', 'rgb24', '-s', `${width}x${height}`, '-r', `${rate}`];
+          return ffmpeg(join(folder, `${i}.mkv`), [...input, '-i', raw, '-c:v', 'png']);
+        }) as [string, string];
+        const size = [width, height, frames];
+        const jod = await printed('cvvdp', [reference, distorted, display, rate, ...size]);
+        const { aggregate_metrics } = await measure(reference, distorted, `cvvdp=display=${display}`);
+        const value = aggregate_metrics[jodKey(display)];
+        found.add('cvvdp of clips', away(value, first(jod)), 1e-4, `${display}, ${rate} fps, ${pair.about}`);
+      }
+      found.check();
+    });
+
+    it(`xpsnr of ${PAIRS} clips, digit for digit`, { timeout: 3_600_000 }, async () => {
+      const random = seeded(SEED);
+      const found = new Differences();
+      for (let n = 0; n < PAIRS; n++) {
+        const format = { ...sizeOf(random), bitDepth: random.pick([8, 10, 12]), chroma: '420' as const };
+        const [rate, frames, top] = [random.pick([25, 50]), 3, 2 ** format.bitDepth - 1];
+        // Chroma as files have it: rounded up.
+        const half = { width: (format.width + 1) >> 1, height: (format.height + 1) >> 1 };
+        const planes = [format, half, half].map((size) => pairOf(random, size, 1, frames, top));
+        const [reference, distorted] = (['reference', 'distorted'] as const).map((side) => {
+          const path = join(folder, `${side}.y4m`);
+          const bytes = Array.from({ length: frames }, (_, frame) => [
+            Buffer.from('FRAME\n'),
+            ...planes.map((plane) => samplesAsBytes(plane[side][frame] ?? [], format.bitDepth)),
+          ]);
+          writeFileSync(path, Buffer.concat([Buffer.from(y4mHeader(format, `${rate}:1`)), ...bytes.flat()]));
+          return path;
+        }) as [string, string];
+        const lines = (await printed('xpsnr', [reference, distorted])).split('\n').slice(0, frames);
+        const report = await measure(reference, distorted, 'xpsnr');
+        // Of odd sizes the last column or row of chroma is not measured here.
+        const even = format.width % 2 === 0 && format.height % 2 === 0;
+        for (const [frame, line] of lines.entries())
+          for (const plane of even ? ['y', 'u', 'v'] : ['y']) {
+            const text = new RegExp(`xpsnr\\.${plane}":"(.*?)"`).exec(line)?.[1];
+            const value = report.frames[frame]?.metrics[`xpsnr_${plane}`] ?? Number.NaN;
+            const digits = Number(Math.fround(value).toFixed(6));
+            // Equal planes have a finite value here.
+            const off = text === 'inf' ? 0 : away(digits, Number(text));
+            found.add('xpsnr', off, 0, `${plane} of ${JSON.stringify(format)}, ${rate} fps, seed ${SEED}`);
+          }
+      }
+      found.check();
+    });
+  },
+);
