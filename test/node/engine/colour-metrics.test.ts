@@ -36,9 +36,13 @@ interface Still {
 }
 
 const golden = sharedPath('golden/perceptual');
-const stills: Readonly<Record<string, Still>> = golden
-  ? JSON.parse(readFileSync(join(golden, 'values.json'), 'utf8')).stills
-  : {};
+interface Golden {
+  readonly stills: Readonly<Record<string, Still>>;
+  readonly cvvdp_video_clip160_by_fps: Readonly<Record<string, Still['cvvdp']>>;
+}
+const { stills, cvvdp_video_clip160_by_fps: clips }: Golden = golden
+  ? JSON.parse(readFileSync(join(golden, 'values.json'), 'utf8'))
+  : { stills: {}, cvvdp_video_clip160_by_fps: {} };
 /** Findings that are right: files of the same bytes, and pictures of other contrast. */
 const FOUND: Readonly<Record<string, readonly string[]>> = {
   same: ['identical'],
@@ -49,6 +53,13 @@ const pngs = (name: string) => ({
   reference: join(golden ?? '', `${name}_ref.png`),
   distorted: join(golden ?? '', `${name}_dis.png`),
 });
+
+const ffmpeg = (name: string, ...args: readonly string[]): string => {
+  const path = join(folder, name);
+  mkdirSync(folder, { recursive: true });
+  execFileSync('ffmpeg', ['-v', 'error', '-y', ...args, path]);
+  return path;
+};
 
 describe.runIf(golden && hasFfmpeg)(`pairs of PNG files (${needsShared} and ${needsFfmpeg})`, () => {
   it.each(tier(['small', 'odd'], Object.keys(stills)))('have the values of the authors: %s', async (name) => {
@@ -114,6 +125,24 @@ describe.runIf(golden && hasFfmpeg)(`pairs of PNG files (${needsShared} and ${ne
       { backend: 'cpu', extractors: ['ssimulacra2'], frames: 1 },
     ]);
   });
+
+  it.each(tier(['60'], Object.keys(clips)))(
+    'and a clip of %s fps have the JOD of the authors',
+    async (rate) => {
+      const encoded = (name: string) => {
+        const input = ['-f', 'rawvideo', '-pix_fmt', 'rgb24', '-s', '160x90', '-r', rate];
+        const raw = join(golden ?? '', `clip160_${name}.rgb`);
+        return ffmpeg(`clip-${name}-${rate}.mkv`, ...input, '-i', raw, '-c:v', 'ffv1', '-pix_fmt', 'gbrp');
+      };
+      const request = { reference: encoded('ref'), distorted: encoded('dis') };
+      const features = ['cvvdp', 'cvvdp=display=standard_fhd'];
+      const { aggregate_metrics: found } = await score(request, { ...ALONE, features });
+      const expected = clips[rate];
+      expect(Math.abs((found.cvvdp ?? 0) - (expected?.standard_4k ?? 0))).toBeLessThan(1e-4);
+      const full = (found.cvvdp_display_standard_fhd ?? 0) - (expected?.standard_fhd ?? 0);
+      expect(Math.abs(full)).toBeLessThan(1e-4);
+    },
+  );
 
   it('are no shards beside VMAF', async () => {
     const message = await failure(
@@ -301,13 +330,6 @@ describe('formats', () => {
     expect(reference.colour?.guessed).toEqual(['matrix', 'transfer']);
   });
 });
-
-const ffmpeg = (name: string, ...args: readonly string[]): string => {
-  const path = join(folder, name);
-  mkdirSync(folder, { recursive: true });
-  execFileSync('ffmpeg', ['-v', 'error', '-y', ...args, path]);
-  return path;
-};
 
 describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
   const source = (noise: number) =>
