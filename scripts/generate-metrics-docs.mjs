@@ -109,10 +109,13 @@ const overview = table(
   extractors.map(({ name, description }) => [`[${name}](#${name})`, cell(description)]),
 );
 
+const guide = readFileSync(new URL('metrics-guide.md', import.meta.url), 'utf8');
+
 const page = `# Metrics
 
-<!-- Made by \`npm run generate\` from src/metrics/extractors; do not edit. -->
+<!-- Made by \`npm run generate\` from src/metrics and scripts/metrics-guide.md; do not edit. -->
 
+${guide}
 \`--feature NAME\` or \`--feature NAME=OPTION=VALUE:OPTION=VALUE\` reports the features of an extractor, with or without models;
 so does \`features\` of the API and \`feature\` of the MCP tools. Extractors, options and names are those of libvmaf 3.2.0,
 but for the perceptual metrics \`xpsnr\`, \`ssimulacra2\`, \`butteraugli\` and \`cvvdp\`.

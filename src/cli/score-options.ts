@@ -79,7 +79,7 @@ export const SCORE_OPTIONS = [
     {
       name: 'feature',
       argument: 'SPEC',
-      help: "also report this feature: NAME or NAME=OPTION=VALUE:OPTION=VALUE. May be repeated. 'anyvmaf features' lists them",
+      help: "also report this feature, such as ssimulacra2, butteraugli, cvvdp, xpsnr or psnr: NAME or NAME=OPTION=VALUE:OPTION=VALUE. May be repeated. 'anyvmaf features' lists them",
     },
     { name: 'no_prediction', short: 'n', help: 'features only, no scores' },
     {

@@ -17,6 +17,7 @@ export const worstFramesInput = z.object({
   bitdepth: geometry.bitdepth.describe('Bits per sample: 8, 10, 12 or 16.').optional(),
   model,
   backend,
+  metric: z.string().min(1).max(100).describe('Rank by this instead, such as ssimulacra2.').optional(),
   n: z.int().min(1).max(32).default(5).describe('Frames to show at most, the worst first.'),
   min_distance: z
     .int()
@@ -51,11 +52,11 @@ export const worstFramesInput = z.object({
   frame_skip_dist: z.int().min(0).describe('Frames of the distorted video to skip.').optional(),
   offset: z
     .union([z.int(), z.enum(['auto'])])
-    .describe('Distorted frame n goes with reference n + offset; auto searches.')
+    .describe('Distorted frame n is reference n + offset; auto searches.')
     .optional(),
   scale: z
     .enum(['bicubic', 'bilinear', 'lanczos', 'none'])
-    .describe('Filter to one size; none refuses. Default: bicubic (Y4M and raw: none).')
+    .describe('Filter to one size; none refuses. Default: bicubic (Y4M, raw: none).')
     .optional(),
   filters,
 });
@@ -132,7 +133,7 @@ export const worstFramesDocument = z.object({
     .describe('The vision-language model that described the frames; null where none did.'),
   frames: z.array(shownFrame).describe('The worst first.'),
   hint: z.string().nullable().describe('How to get descriptions, where there are none.'),
-  metric: z.string().describe('The score that ranks frames.'),
+  metric: z.string().describe('What ranks frames.'),
   mean: z.number().nullable().describe('Its mean over all frames.'),
   frame_count: z.int().describe('Pairs scored.'),
   min_distance: z.int().describe('Frames that the shown ones are apart at least.'),

@@ -17,6 +17,8 @@ import {
   trustOf,
   worstFrames,
 } from '../../index.js';
+import { extractorsFor, isWorseHigh, metricIn, notMeasured } from '../../report/limits.js';
+import type { Ranking } from '../../report/worst.js';
 import type { CheckedRequest } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import { mismatchedModelWarning } from '../scoring/models.js';
@@ -63,14 +65,23 @@ export async function showWorstFrames(
 ): Promise<ToolOutcome<WorstFramesDocument>> {
   const request = requestOf(input);
   const options = pairingOf(input);
+  const features = extractorsFor(input.metric === undefined ? [] : [input.metric], []);
   const steps = new Steps(context, input.n);
   const report = await runScore(
     TOOL,
     request,
-    { options: { ...options, models: [input.model.text], backend: input.backend }, weight: null },
+    {
+      options: {
+        ...options,
+        models: [input.model.text],
+        backend: input.backend,
+        ...(features.length > 0 && { features }),
+      },
+      weight: null,
+    },
     steps.scoring,
   );
-  const { metric, distance, worst } = pickWorst(report, input);
+  const { score, metric, distance, worst } = pickWorst(report, input);
   steps.next('looking for a describing model');
   const describer: Describer | NoDescriber = input.describe
     ? await findModel(parts.describer ?? sharedDescriber, steps, context)
@@ -89,9 +100,12 @@ export async function showWorstFrames(
   for (const { frameNum, value } of worst) {
     const pair = taken.get(frameNum);
     if (!pair) throw new AnyvmafError('internal', `The pictures of frame ${frameNum} were not made.`);
-    const description = await describe(pair, value, describer, steps, context);
+    const { metrics = {} } = report.frames.find((frame) => frame.frameNum === frameNum) ?? {};
+    const vmaf = metrics[score] ?? Number.NaN;
+    const description = await describe(pair, vmaf, describer, steps, context);
     const files = await publish(pair, content, context);
-    shown.push(shownFrame(pair, value, report, metric, description, files));
+    const summary = `${moment(pair, value, report, metric)} ${pair.facts.summary}`;
+    shown.push(shownFrame(pair, { vmaf, metrics, summary, description, files }));
   }
   const mean = report.pooled_metrics[metric]?.mean;
   return {
@@ -170,14 +184,17 @@ function pairingOf(input: WorstFramesInput): ExtractOptions {
 }
 
 /** The frames to show, and how far apart they are. */
-function pickWorst(report: Report, { n, min_distance: asked }: WorstFramesInput) {
-  const by = ranking(report);
-  if (!by) throw new AnyvmafError('internal', 'The model gave no score by which frames could be ranked.');
+function pickWorst(report: Report, { n, min_distance: asked, metric: wanted }: WorstFramesInput) {
+  const score = ranking(report);
+  if (!score) throw new AnyvmafError('internal', 'The model gave no score by which frames could be ranked.');
+  const metric = wanted === undefined ? score.metric : metricIn(report, wanted);
+  if (metric === undefined || !report.metrics.includes(metric)) throw notMeasured(wanted ?? '', report);
+  const by: Ranking = { metric, worse: isWorseHigh(report, metric) ? 'high' : 'low' };
   const rate = quotientOf(report.reference.frameRate);
   const half = rate === undefined ? USUAL_HALF_SECOND : Math.round(rate / 2);
   const fitting = Math.max(1, Math.floor(report.frames.length / n));
   const distance = asked ?? Math.max(1, Math.min(half, fitting));
-  return { metric: by.metric, distance, worst: worstFrames(report, by, n, distance) };
+  return { score: score.metric, metric, distance, worst: worstFrames(report, by, n, distance) };
 }
 
 /** The job of the picture thread, with previews that fit together into one answer. */
@@ -341,21 +358,15 @@ function image({ bytes, mimeType }: Preview): ExtraContent {
 
 function shownFrame(
   pair: TakenPair,
-  value: number,
-  report: Report,
-  metric: string,
-  description: string,
-  files: ShownFrame['files'],
+  { vmaf, metrics, ...told }: Pick<ShownFrame, 'vmaf' | 'metrics' | 'summary' | 'description' | 'files'>,
 ): ShownFrame {
   const { facts, gain } = pair;
-  const { metrics = {} } = report.frames.find(({ frameNum }) => frameNum === pair.index) ?? {};
   const { difference, brightness } = facts;
   return {
     frame_index: pair.index,
-    vmaf: rounded(value),
-    png: files.distorted.path,
-    description,
-    summary: `${moment(pair, value, report, metric)} ${facts.summary}`,
+    vmaf: rounded(vmaf),
+    png: told.files.distorted.path,
+    ...told,
     facts: {
       blockiness: fact(facts, 'blockiness'),
       blur: fact(facts, 'blur'),
@@ -371,10 +382,11 @@ function shownFrame(
       share: rounded(difference.share),
       gain,
     },
-    metrics: Object.fromEntries(Object.entries(metrics).map(([name, found]) => [name, rounded(found)])),
+    metrics: Object.fromEntries(
+      Object.entries(metrics).map(([name, found]) => [name, found === null ? null : rounded(found)]),
+    ),
     reference: sideOf(pair.reference),
     distorted: sideOf(pair.distorted),
-    files,
   };
 }
 
@@ -382,8 +394,9 @@ function shownFrame(
 function moment({ index, distorted }: TakenPair, value: number, report: Report, metric: string): string {
   const mean = report.pooled_metrics[metric]?.mean;
   const below = mean === undefined ? 0 : mean - value;
+  const away = below > 0 ? `${below.toFixed(2)} below` : `${(-below).toFixed(2)} above`;
   const at = distorted.time === null ? '' : `, at ${Number(distorted.time.toFixed(3))} s,`;
-  return `Frame ${index}${at} has ${metric} ${value.toFixed(2)}${below >= 0.01 ? `, ${below.toFixed(2)} below the mean` : ''}.`;
+  return `Frame ${index}${at} has ${metric} ${value.toFixed(2)}${Math.abs(below) >= 0.01 ? `, ${away} the mean` : ''}.`;
 }
 
 function fact(facts: FrameFacts, name: FrameFactName) {

@@ -114,7 +114,7 @@ export const target = z
   .string()
   .min(1)
   .max(400)
-  .describe('Bounds for a verdict, with commas: 93 (the mean), vmaf.p5>=80, cambi.max<=5.')
+  .describe('Bounds for a verdict, with commas: 93 (the mean), vmaf.p5>=80, cvvdp>=9.5.')
   .optional();
 
 /** Tiny ONNX models, beside the others or by themselves. */
@@ -155,7 +155,9 @@ export const scoringParameters = {
   feature: z
     .array(z.string().min(1))
     .max(64)
-    .describe('Further features: NAME or NAME=OPTION=VALUE:OPTION=VALUE; see list_extractors.')
+    .describe(
+      'Further features (ssimulacra2, butteraugli, cvvdp, xpsnr, psnr): NAME or NAME=OPTION=VALUE:OPTION=VALUE; see list_extractors.',
+    )
     .optional(),
   aom_ctc: z
     .enum(['v1.0', 'v2.0', 'v3.0', 'v4.0', 'v5.0', 'v6.0', 'v7.0'])
@@ -230,7 +232,7 @@ export const filters = z
 export const pairingParameters = {
   scale: z
     .enum(['bicubic', 'bilinear', 'lanczos', 'none'])
-    .describe('Filter to one size; none refuses. Default: bicubic (Y4M and raw: none).')
+    .describe('Filter to one size; none refuses. Default: bicubic (Y4M, raw: none).')
     .optional(),
   scale_to: z
     .string()
@@ -245,7 +247,7 @@ export const pairingParameters = {
   offset: z
     .union([z.int(), z.enum(['auto'])])
     .default(0)
-    .describe('Distorted frame n goes with reference n + offset; auto searches.'),
+    .describe('Distorted frame n is reference n + offset; auto searches.'),
   range: z
     .strictObject({
       unit: z.enum(['frames', 'seconds']).default('frames'),
@@ -260,7 +262,7 @@ export const pairingParameters = {
   decoder: z
     .enum(['auto', ...DECODERS])
     .default('auto')
-    .describe('Decoder; auto takes the first that can.'),
+    .describe('auto takes the first that can.'),
   filters,
 };
 

@@ -11,7 +11,7 @@ export const listExtractorsTool = defineTool({
   title: 'List feature extractors',
   description:
     'Lists the feature extractors of the built-in core with their options and the features they emit. Ask for one with ' +
-    'feature ["NAME"] or ["NAME=OPTION=VALUE:OPTION=VALUE"] of vmaf_score and vmaf_score_encoded.',
+    'feature of vmaf_score and vmaf_score_encoded.',
   inputSchema: z.object({}),
   outputSchema: z.object({
     extractors: z.array(

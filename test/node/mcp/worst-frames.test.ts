@@ -106,6 +106,22 @@ describe('the frames', () => {
     expect((await show({ ...pair(28), n: 2, images: 'none' })).document.min_distance).toBe(13);
   });
 
+  it('are ranked by another metric, which is measured for it', async () => {
+    const { ref, dis } = pair(9);
+    const { frames, mean, metric } = (
+      await show({ ref, dis, metric: 'butteraugli_3norm', n: 9, min_distance: 1, images: 'none' })
+    ).document;
+    const values = frames.map(({ metrics }) => Number(metrics.butteraugli_3norm));
+    expect(values).toEqual([...values].sort((a, b) => b - a));
+    expect(metric).toBe('butteraugli_3norm');
+    expect(mean).toBeCloseTo(values.reduce((sum, value) => sum + value, 0) / values.length, 5);
+    expect(frames[0]?.vmaf).toBe(frames[0]?.metrics.vmaf);
+    expect(frames[0]?.summary).toMatch(/has butteraugli_3norm [\d.]+, [\d.]+ above the mean\./);
+    await expect(show({ ref, dis, metric: 'cvvdp', images: 'none' })).rejects.toThrow(
+      /measured are .*cvvdp_q/,
+    );
+  });
+
   it('may be as many as there are, and no more', async () => {
     const { ref, dis } = pair(3);
     const { document } = await show({ ref, dis, n: 32, images: 'none' });
