@@ -28,12 +28,13 @@ export function findExtractor(name: string): ExtractorSpec | undefined {
 
 /**
  * The feature that a report has under a name, which may end in options.
- * @param name also an extractor's own, as in logs of older programs: then its first feature
+ * @param name also an extractor's own, as in logs of older programs: then its feature of that name, or its first
  */
 export function reportedFeature(name: string): FeatureSpec | undefined {
   let found: FeatureSpec | undefined;
   for (const extractor of EXTRACTORS) {
-    if (extractor.name === name) return extractor.features[0];
+    if (extractor.name === name)
+      return extractor.features.find(({ alias }) => alias === name) ?? extractor.features[0];
     for (const feature of extractor.features) {
       const { alias } = feature;
       const named = name === alias || name.startsWith(`${alias}_`);

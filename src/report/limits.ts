@@ -98,7 +98,8 @@ export function parsePooledName(text: string): PooledName | undefined {
   if (alone) return { statistic: alone };
   const at = Math.max(text.lastIndexOf('.'), text.lastIndexOf(':'));
   const statistic = at < 0 ? undefined : statisticOf(text.slice(at + 1));
-  const metric = statistic ? text.slice(0, at) : text;
+  // As libjxl's authors write it.
+  const metric = (statistic ? text.slice(0, at) : text).replace(/^butteraugli\.norm3$/, 'butteraugli_3norm');
   if (!METRIC.test(metric)) return undefined;
   return { metric, ...(statistic && { statistic }) };
 }
@@ -120,7 +121,9 @@ export function metricIn(
   if (metrics.includes(name) || Object.hasOwn(aggregate_metrics, name)) return name;
   const model = models.find(({ source }) => source === name);
   if (model) return model.name;
-  const alias = findExtractor(name)?.features[0]?.alias;
+  const features = findExtractor(name)?.features ?? [];
+  // A feature of the extractor's own name is not measured here; another one is no stand-in.
+  const alias = features.some((feature) => feature.alias === name) ? undefined : features[0]?.alias;
   return [alias, `integer_${name}`].find((other) => other !== undefined && metrics.includes(other));
 }
 
@@ -226,7 +229,10 @@ export function doubtOf(
   { name, metric, relation, bound, passed }: LimitResult,
 ): { readonly low: number; readonly high: number } | null | undefined {
   if (!sampling || !passed) return undefined;
-  const interval = sampling.intervals.find((one) => `${one.metric}.${one.statistic}` === name);
+  // A value of the whole has no statistic in its name.
+  const interval = sampling.intervals.find(({ metric, statistic }) =>
+    [`${metric}.${statistic}`, ...(statistic === 'mean' ? [metric] : [])].includes(name),
+  );
   if (!interval || interval.metric !== metric) return null;
   const { low, high } = interval;
   return (relation === '>=' ? low < bound : high > bound) ? { low, high } : undefined;

@@ -141,7 +141,8 @@ describe('bytes shared among shots', () => {
       );
       const target = 72 + 15 * next();
       const margin = (shots: readonly FrameValues[]) => mean(shots) - target;
-      const chosen = allocate({ curves, places: curves.map(() => places), metric: 'vmaf', margin });
+      const gain = ({ vmaf = [] }: FrameValues) => vmaf.reduce((sum, one) => sum + one, 0);
+      const chosen = allocate({ curves, places: curves.map(() => places), gain, margin });
       const bytesOf = (all: readonly number[]) =>
         all.reduce((sum, at, i) => sum + bytesAt(curves[i] as Curve, at), 0);
       const holds = (all: readonly number[]) =>
