@@ -4,6 +4,7 @@
  */
 
 import { unlessAborted } from '../core/abort.js';
+import type { KnownColour } from '../core/colour.js';
 import { checkMeasurable } from '../media/pair.js';
 import type { OpenDecoder } from '../media/pairing/prepare.js';
 import { buildReport, type ReportParts } from '../report/build.js';
@@ -34,6 +35,8 @@ import { withinLimit } from './time-limit.js';
 
 /** Overrides for a run that shares its reference with others. */
 export interface RunVariant {
+  /** The colour of both videos, which their files do not state. */
+  readonly colour?: KnownColour | undefined;
   /** Opens decoders instead of media/decoders. */
   readonly openDecoder?: OpenDecoder;
   /** Inspects the reference once for all runs. */
@@ -71,9 +74,9 @@ async function run(
   { platform, request, options, checked, variant = {} }: Call,
   scope: Scope,
 ): Promise<Report> {
-  const { openDecoder, inspection, steering } = variant;
+  const { openDecoder, inspection, steering, colour } = variant;
   // Load inputs and models concurrently; report errors of inputs before those of models.
-  const inputs = new RunInputs(identifyInputs(platform, request, checked, scope.signal, inspection));
+  const inputs = new RunInputs(identifyInputs(platform, request, checked, scope.signal, inspection, colour));
   scope.own(() => inputs.close());
   const format = async () => scoredSize(await inputs.known);
   const openBackend = prepareBackend(platform, checked, { options, format, signal: scope.signal, steering });

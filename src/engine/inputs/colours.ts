@@ -15,11 +15,11 @@ export interface KnownColours {
   readonly stills: boolean;
 }
 
-/** The colours of both sides. */
-export function coloursOf({ reference, distorted }: Sides): KnownColours {
+/** The colours of both sides. @param known the colour of both, where files do not state that of what they were made of */
+export function coloursOf({ reference, distorted }: Sides, known?: KnownColour): KnownColours {
   return {
-    reference: colourOfSide(reference),
-    distorted: colourOfSide(distorted),
+    reference: known ?? colourOfSide(reference),
+    distorted: known ?? colourOfSide(distorted),
     stills: [reference, distorted].every((side) => frameCountOf(side) === 1),
   };
 }
