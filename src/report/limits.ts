@@ -122,7 +122,7 @@ export function metricIn(
   const model = models.find(({ source }) => source === name);
   if (model) return model.name;
   const features = findExtractor(name)?.features ?? [];
-  // A feature of the extractor's own name is not measured here; another one is no stand-in.
+  // The value of the whole run is not that of its frames: cvvdp is not cvvdp_q.
   const alias = features.some((feature) => feature.alias === name) ? undefined : features[0]?.alias;
   return [alias, `integer_${name}`].find((other) => other !== undefined && metrics.includes(other));
 }
@@ -285,8 +285,9 @@ function emitterOf(metric: string) {
 
 /** Whether a metric is one value of the whole run, which is not known before its end. */
 export function isAggregate(metric: string): boolean {
+  const named = reportedFeature(metric)?.alias;
   return EXTRACTORS.some(({ features }) =>
-    features.some(({ alias, emitted }) => alias === metric && emitted === 'sequence'),
+    features.some(({ alias, emitted }) => alias === named && emitted === 'sequence'),
   );
 }
 
