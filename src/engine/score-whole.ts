@@ -93,7 +93,7 @@ async function run(
         request,
         options: part,
         checked: checkOptions(part, SCORE_OPTIONS),
-        ...(main && { variant }),
+        variant: main ? variant : { colour },
       }),
     );
   }
