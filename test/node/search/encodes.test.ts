@@ -195,7 +195,7 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
       pixelFormat: 'yuv420p10le',
       extra,
     });
-    const features = ['ssimulacra2', 'butteraugli', 'cvvdp=display=standard_hdr_pq'];
+    const features = ['butteraugli', 'cvvdp=display=standard_hdr_pq'];
     await inSession(nodePlatform, source, { features, threads: 0, cache: false }, async (session) => {
       const { folder: scratch, facts, signal } = session;
       const frames = { first: 0, count: facts.times.length };
