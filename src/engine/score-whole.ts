@@ -4,6 +4,7 @@
  */
 
 import { unlessAborted } from '../core/abort.js';
+import type { KnownColour } from '../core/colour.js';
 import { checkMeasurable, readsOnce } from '../media/pair.js';
 import type { OpenDecoder } from '../media/pairing/prepare.js';
 import type { VideoInput } from '../media/types.js';
@@ -35,6 +36,8 @@ import { withinLimit } from './time-limit.js';
 
 /** Overrides for a run that shares its reference with others. */
 export interface RunVariant {
+  /** The colour of both videos, which their files do not state. */
+  readonly colour?: KnownColour | undefined;
   /** Opens decoders instead of media/decoders. */
   readonly openDecoder?: OpenDecoder;
   /** Inspects the reference once for all runs. */
@@ -68,13 +71,11 @@ export function scoreWhole(call: Call): Promise<Report> {
   });
 }
 
-async function run(
-  { platform, request, options, checked, variant = {} }: Call,
-  scope: Scope,
-): Promise<Report> {
-  const { openDecoder, inspection, steering } = variant;
+async function run(call: Call, scope: Scope): Promise<Report> {
+  const { platform, request, options, checked, variant = {} } = call;
+  const { openDecoder, inspection, steering, colour } = variant;
   // Load inputs and models concurrently; report errors of inputs before those of models.
-  const inputs = new RunInputs(identifyInputs(platform, request, checked, scope.signal, inspection));
+  const inputs = new RunInputs(identifyInputs(platform, request, checked, scope.signal, inspection, colour));
   scope.own(() => inputs.close());
   const format = async () => scoredSize(await inputs.known);
   const openBackend = prepareBackend(platform, checked, { options, format, signal: scope.signal, steering });
@@ -84,16 +85,7 @@ async function run(
   const known = await inputs.known;
   if (known.apart && canReadTwice(request.reference) && canReadTwice(request.distorted)) {
     await inputs.close();
-    const { scoreApart } = await import('./score-apart.js');
-    return scoreApart(options, known.plan?.options.offset, (part, main) =>
-      scoreWhole({
-        platform,
-        request,
-        options: part,
-        checked: checkOptions(part, SCORE_OPTIONS),
-        ...(main && { variant }),
-      }),
-    );
+    return runTwice(call, known.plan?.options.offset);
   }
   // Stored pairs were checked when they were opened.
   if (known.plan) checkMeasurable(known.plan.format);
@@ -134,6 +126,23 @@ async function run(
     ...measured,
     ...describeRun({ known, pair, checked }, measured, findings),
   });
+}
+
+/** Reads the pictures once for metrics of colour and once for the others, which need them in another format. */
+async function runTwice(
+  { platform, request, options, variant = {} }: Call,
+  offset: number | undefined,
+): Promise<Report> {
+  const { scoreApart } = await import('./score-apart.js');
+  return scoreApart(options, offset, (part, main) =>
+    scoreWhole({
+      platform,
+      request,
+      options: part,
+      checked: checkOptions(part, SCORE_OPTIONS),
+      variant: main ? variant : { colour: variant.colour },
+    }),
+  );
 }
 
 /** Whether a video can be opened again once it was closed. */

@@ -10,6 +10,7 @@ import { quotientOf } from '../core/rational.js';
 import { leaveOut, requireSide } from './checks.js';
 import { COLOUR_OPTIONS, colourParameters, coloursOf } from './colour.js';
 import { DISPLAYS, type Display } from './cvvdp-displays.js';
+import { jodOf, power } from './jod.js';
 import {
   choiceOption,
   doubles,
@@ -120,22 +121,8 @@ export const CVVDP: Metric = {
   finish: (_, format) => new Clip(rateOf(format) === 0 ? stillPower : power),
 };
 
-/** The method's power, which has a finite slope at 0. */
-function power(x: number, exponent: number): number {
-  const start = 1e-5;
-  return (x + start) ** exponent - start ** exponent;
-}
-
 /** Stills are not pooled over time, so that one has its own Q. */
 const stillPower = (x: number, exponent: number): number => x ** exponent;
-
-/** JOD of a Q; linear near 0, where the power's slope has no end. */
-export function jodOf(q: number): number {
-  const factor = 0.0439569391310215;
-  const exponent = 0.9302042722702026;
-  const linear = 0.1;
-  return 10 - factor * (q > linear ? q ** exponent : q * linear ** (exponent - 1));
-}
 
 class Clip implements Finisher {
   readonly #power: typeof power;

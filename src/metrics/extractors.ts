@@ -28,7 +28,7 @@ export function findExtractor(name: string): ExtractorSpec | undefined {
 
 /**
  * The feature that a report has under a name, which may end in options.
- * @param name also an extractor's own, as in logs of older programs: then its first feature
+ * @param name also an extractor's own, as in logs of older programs: then its feature of that name, or its first
  */
 export function reportedFeature(name: string): FeatureSpec | undefined {
   let found: FeatureSpec | undefined;

@@ -98,7 +98,8 @@ export function parsePooledName(text: string): PooledName | undefined {
   if (alone) return { statistic: alone };
   const at = Math.max(text.lastIndexOf('.'), text.lastIndexOf(':'));
   const statistic = at < 0 ? undefined : statisticOf(text.slice(at + 1));
-  const metric = statistic ? text.slice(0, at) : text;
+  // As libjxl's authors write it.
+  const metric = (statistic ? text.slice(0, at) : text).replace(/^butteraugli\.norm3$/, 'butteraugli_3norm');
   if (!METRIC.test(metric)) return undefined;
   return { metric, ...(statistic && { statistic }) };
 }
@@ -228,7 +229,10 @@ export function doubtOf(
   { name, metric, relation, bound, passed }: LimitResult,
 ): { readonly low: number; readonly high: number } | null | undefined {
   if (!sampling || !passed) return undefined;
-  const interval = sampling.intervals.find((one) => `${one.metric}.${one.statistic}` === name);
+  // A value of the whole has no statistic in its name.
+  const interval = sampling.intervals.find(({ metric, statistic }) =>
+    [`${metric}.${statistic}`, ...(statistic === 'mean' ? [metric] : [])].includes(name),
+  );
   if (!interval || interval.metric !== metric) return null;
   const { low, high } = interval;
   return (relation === '>=' ? low < bound : high > bound) ? { low, high } : undefined;

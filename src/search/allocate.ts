@@ -54,8 +54,8 @@ export interface Choices {
   readonly curves: readonly Curve[];
   /** Places to choose from, for each shot. */
   readonly places: readonly (readonly number[])[];
-  /** The metric that bytes are spent on. */
-  readonly metric: string;
+  /** What frames add to the quality that bytes are spent on. */
+  gain(values: FrameValues): number;
   /** How far values of all shots' frames are above what they must be. */
   margin(values: readonly FrameValues[]): number;
 }
@@ -72,12 +72,12 @@ const DEAR = 1e9;
  * @returns a place for each shot; the best pictures where none reach it
  */
 export function allocate(choices: Choices): readonly number[] {
-  const { curves, places, metric, margin } = choices;
+  const { curves, places, gain, margin } = choices;
   const offers = curves.map((curve, shot) =>
     (places[shot] as readonly number[]).map((at) => ({
       at,
       bytes: bytesAt(curve, at),
-      gain: sum(valuesAt(curve, at)[metric] ?? []),
+      gain: gain(valuesAt(curve, at)),
     })),
   );
   const atPrice = (price: number) =>
@@ -116,8 +116,4 @@ function coarser({ curves, places, margin }: Choices, chosen: readonly number[])
     else values[shot] = before;
   }
   return best;
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

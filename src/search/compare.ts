@@ -14,6 +14,8 @@ import {
   measureOf,
   qualityOf,
   rises,
+  rising,
+  risingRange,
 } from './curve-points.js';
 import type { SearchPlatform } from './host.js';
 import { risingCurve } from './hull.js';
@@ -31,7 +33,7 @@ import type { KnownPoint } from './points.js';
 import { Probe } from './probe.js';
 import { inSession, sourceName } from './session.js';
 import { settingOf } from './setting.js';
-import { scoreName } from './targets.js';
+import { type CompleteMeasure, marginTo, poolingOf, scoreName, targetAt } from './targets.js';
 
 /**
  * Compares encoders.
@@ -51,7 +53,7 @@ export async function compareEncoders(
     // All are opened before any is measured, so that a wrong name costs no time.
     for (const [i, choice] of options.encoders.entries()) {
       const setting = await settingOf(session, fineChoice(choice));
-      const probe = await Probe.open(session, { material, setting, metrics: [measure.metric] });
+      const probe = await Probe.open(session, { material, setting, metrics: [poolingOf(measure).from] });
       contestants.push({ name: names[i] as string, choice, probe });
     }
     const task = { targets: options.targets, measure, perSecond: session.perSecond };
@@ -65,6 +67,7 @@ export async function compareEncoders(
       curves,
       deltas: deltasOf(
         curves,
+        measure,
         options.between,
         measure.metric === scoreName(options.models) ? WATCHED : undefined,
       ),
@@ -96,7 +99,8 @@ async function measureOne(
   const values = await measureCurve(probe, choice, task, (point) => onPoint?.(compared(point)));
   const { encoder, parameter } = probe.setting;
   const points = byGrid(probe.points().map(compared), parameter.grid);
-  const curve = risingCurve(points);
+  const up = rising(task.measure);
+  const curve = risingCurve(points.map(up));
   const speeds = points.flatMap(({ framesPerSecond, cached }) => (cached ? [] : (framesPerSecond ?? [])));
   return {
     name,
@@ -104,19 +108,20 @@ async function measureOne(
     version: encoder.version,
     parameter: parameter.name,
     points,
-    notMonotone: rises(points),
+    notMonotone: rises(points.map(up)),
     atTargets: values.map((value, i) => {
       const target = task.targets?.[i] as number;
       const point = points.find((one) => one.value === value) as ComparedPoint;
       const { kbps, quality } = point;
-      const on = curve && target >= curve.low.quality && target <= curve.high.quality;
+      const { quality: place } = up({ quality: target });
+      const on = curve && place >= curve.low.quality && place <= curve.high.quality;
       return {
         target,
         value,
         kbps,
         quality,
-        reached: quality >= target,
-        kbpsAt: on ? curve.kbpsAt(target) : null,
+        reached: marginTo(targetAt(task.measure, target), quality) >= 0,
+        kbpsAt: on ? curve.kbpsAt(place) : null,
       };
     }),
     // Each point encodes as many frames, so that the mean of the times counts.
@@ -134,14 +139,23 @@ const WATCHED = { min: 60, max: 97 } as const;
  */
 function deltasOf(
   [anchor, ...others]: readonly ComparedCurve[],
+  measure: CompleteMeasure,
   between: CompareOptions['between'],
   usual: CompareOptions['between'],
 ): readonly CurveDelta[] {
   if (!anchor) return [];
-  const deltas = (test: ComparedCurve, range: CompareOptions['between']) => ({
-    rate: bdRate(anchor.points, test.points, { between: range }),
-    quality: bdQuality(anchor.points, test.points, { between: range }),
-  });
+  const up = rising(measure);
+  const deltas = (test: ComparedCurve, range: CompareOptions['between']) => {
+    const [a, b] = [anchor.points.map(up), test.points.map(up)];
+    const between = range && risingRange(measure, range);
+    const rate = bdRate(a, b, { between });
+    const quality = bdQuality(a, b, { between });
+    const { min: from, max: to } = risingRange(measure, { min: rate.range.from, max: rate.range.to });
+    return {
+      rate: { ...rate, range: { from, to } },
+      quality: { ...quality, value: up({ quality: quality.value }).quality },
+    };
+  };
   return others.map((test) => {
     const names = { anchor: anchor.name, test: test.name };
     const shared = [anchor, test].every(({ points }) => {

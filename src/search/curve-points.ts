@@ -2,14 +2,15 @@
  * @module search/curve-points
  * Measures the curve of one setting: at values of its parameter, or at qualities that are searched for.
  */
+import { isWorseHigh } from '../report/limits.js';
 import { parameterOf } from './encoders.js';
-import { ofSamples } from './estimate.js';
+import { qualityIn } from './estimate.js';
 import type { CurveOptions } from './ladder-types.js';
 import type { KnownPoint, Measured } from './points.js';
 import { type Probe, samplesOf } from './probe.js';
 import { findValue } from './search.js';
 import type { Grid } from './strategy.js';
-import { ceilingOf, type Statistic, scoreName } from './targets.js';
+import { type CompleteMeasure, ceilingOf, heightTo, poolingOf, scoreName, targetAt } from './targets.js';
 import type { EncoderChoice } from './types.js';
 
 /** Points that a curve between values of a parameter is drawn with. */
@@ -17,24 +18,36 @@ const POINTS = 7;
 /** VMAF points about which they are apart. */
 const APART = 6;
 
-/** What the quality of an encode is, with nothing left open. */
-export interface CompleteMeasure {
-  readonly metric: string;
-  readonly statistic: Statistic;
-}
-
-/** What options mean by quality. */
+/** What options mean by quality. @throws {AnyvmafError} `usage` as {@link poolingOf} */
 export function measureOf({ metric, statistic = 'mean', models }: CurveOptions): CompleteMeasure {
-  return { metric: metric ?? scoreName(models), statistic };
+  const measure = { metric: metric ?? scoreName(models), statistic };
+  poolingOf(measure);
+  return measure;
 }
 
 /** The quality of a point. */
-export function qualityOf(
-  point: Measured,
-  { metric, statistic }: CompleteMeasure,
-  perSecond: number,
-): number {
-  return ofSamples(samplesOf(point, metric), statistic, perSecond);
+export function qualityOf(point: Measured, measure: CompleteMeasure, perSecond: number): number {
+  return qualityIn(measure, (metric) => samplesOf(point, metric), perSecond);
+}
+
+/**
+ * Points with qualities of which more is better, as hulls and rates over curves want them: those of a metric of which less is
+ * better with the other sign. Twice is as before.
+ */
+export function rising({
+  metric,
+}: CompleteMeasure): <Point extends { readonly quality: number }>(point: Point) => Point {
+  return (point) => (isWorseHigh({}, metric) ? { ...point, quality: -point.quality } : point);
+}
+
+/** A range of qualities, likewise. */
+export function risingRange({ metric }: CompleteMeasure, { min, max }: Range): Range {
+  return isWorseHigh({}, metric) ? { min: -max, max: -min } : { min, max };
+}
+
+interface Range {
+  readonly min: number;
+  readonly max: number;
 }
 
 /** How a curve is measured. */
@@ -67,13 +80,11 @@ export async function measureCurve(
     }
     return [];
   }
-  const findTarget = (target: number) =>
-    findValue(
-      probe,
-      (point) => qualityOf(point, measure, perSecond) - target,
-      onPoint,
-      ceilingOf([{ ...measure, atLeast: target }]),
-    );
+  const findTarget = (quality: number) => {
+    const target = targetAt(measure, quality);
+    const margin = (point: Measured) => heightTo(target, qualityOf(point, measure, perSecond));
+    return findValue(probe, margin, onPoint, ceilingOf([target]));
+  };
   const values: number[] = [];
   for (const target of targets) values.push(await findTarget(target));
   return values;

@@ -2,8 +2,9 @@
  * @module search/estimate
  * What samples say of the whole: a prediction and intervals around it, from how much the samples differ.
  */
+import { valueOfWhole, type WholeValue } from '../metrics/whole.js';
 import { statisticOf } from '../report/limits.js';
-import { type CompleteTarget, marginTo, type Statistic } from './targets.js';
+import { type CompleteMeasure, type CompleteTarget, marginTo, poolingOf, type Statistic } from './targets.js';
 
 /** A prediction. Intervals are those within which the final encode's value lies with 95 % and 99 %. */
 export interface Estimate {
@@ -40,11 +41,12 @@ export interface SampledWhole {
 /**
  * Predicts a statistic of the whole video.
  * @param samples values of each; one alone is the whole video, which leaves nothing to estimate
+ * @param statistic or how a value of the whole follows from frames
  * @param second frames of a second
  */
 export function estimate(
   samples: SampleValues,
-  statistic: Statistic,
+  statistic: Statistic | WholeValue,
   second: number,
   { frames = Number.POSITIVE_INFINITY, shots }: SampledWhole = {},
 ): Estimate {
@@ -59,7 +61,7 @@ export function estimate(
   const chance = chanceOf(parts, shots);
   const scored = samples.reduce((sum, { length }) => sum + length, 0);
   const left = Math.max(0, 1 - scored / frames);
-  const error = Math.sqrt((chance.variance / count) * left + contextOf(samples));
+  const error = Math.sqrt((chance.variance / count) * left + contextOf(inUnitOf(statistic, samples)));
   const freedom = Math.max(1, Math.round((2 * chance.pairs) / 3));
   const around = (t: number): readonly [number, number] => [value - t * error, value + t * error];
   return {
@@ -83,6 +85,12 @@ function chanceOf(
   return { variance: used.reduce((sum, one) => sum + one, 0) / (2 * used.length), pairs: used.length };
 }
 
+/** Values of frames in the unit of what is estimated. */
+export function inUnitOf(statistic: Statistic | WholeValue, samples: SampleValues): SampleValues {
+  if (typeof statistic === 'string') return samples;
+  return samples.map((values) => values.map((value) => statistic.of(statistic.term(value))));
+}
+
 /** Variance of what the surroundings of samples change. */
 function contextOf(samples: SampleValues): number {
   const within = meanOf(samples.map(varianceOf));
@@ -98,23 +106,37 @@ function meanOf(values: readonly number[]): number {
   return values.reduce((sum, one) => sum + one, 0) / values.length;
 }
 
-export function ofSamples(samples: SampleValues, statistic: Statistic, second: number): number {
+/** @param statistic or how a value of the whole follows from frames */
+export function ofSamples(samples: SampleValues, statistic: Statistic | WholeValue, second: number): number {
   const starts: number[] = [];
   const joined: number[] = [];
   for (const values of samples) {
     starts.push(joined.length);
     for (const value of values) joined.push(value);
   }
+  if (typeof statistic !== 'string') return valueOfWhole(statistic, joined);
   return statisticOf(joined, statistic, second, starts);
 }
 
-/** How far the worst of several targets is from being reached: negative where one is missed. */
+/** The quality of an encode. @param values those of a metric that frames have */
+export function qualityIn(
+  measure: CompleteMeasure,
+  values: (metric: string) => SampleValues,
+  second: number,
+): number {
+  const { from, by } = poolingOf(measure);
+  return ofSamples(values(from), by, second);
+}
+
+/**
+ * How far the worst of several targets is from being reached: negative where one is missed.
+ * @param to how far a value is from one target
+ */
 export function marginOf(
   targets: readonly CompleteTarget[],
   values: (metric: string) => SampleValues,
   second: number,
+  to: typeof marginTo = marginTo,
 ): number {
-  return Math.min(
-    ...targets.map((target) => marginTo(target, ofSamples(values(target.metric), target.statistic, second))),
-  );
+  return Math.min(...targets.map((target) => to(target, qualityIn(target, values, second))));
 }

@@ -8,12 +8,13 @@ import type { PictureSize } from '../core/size.js';
 import type { VideoInput } from '../media/types.js';
 import {
   byGrid,
-  type CompleteMeasure,
   fineChoice,
   measureCurve,
   measureOf,
   qualityOf,
   rises,
+  rising,
+  risingRange,
 } from './curve-points.js';
 import { lossesOf, notCopied } from './deliverable.js';
 import type { SearchPlatform, SourceFacts } from './host.js';
@@ -35,7 +36,7 @@ import type { KnownPoint } from './points.js';
 import { Probe } from './probe.js';
 import { inSession, type Session, sourceName } from './session.js';
 import { type Setting, settingOf, wholeEncode } from './setting.js';
-import { scoreName } from './targets.js';
+import { type CompleteMeasure, poolingOf, scoreName } from './targets.js';
 
 const DEFAULT_RUNGS = 5;
 /** Sides of pictures that models still make sense of. */
@@ -60,10 +61,11 @@ export async function buildLadder(
     // What is measured is what is delivered.
     const starts = material.isSource ? SEGMENT_STARTS : [];
     const setting = { ...plain, args: [...plain.args, ...segmentArguments(session.perSecond), ...starts] };
+    const metrics = [poolingOf(measure).from];
     const steps: Step[] = [];
     for (const size of sizes) {
       const own = isSourceSize(size, session.facts) ? setting : { ...setting, size };
-      const probe = await Probe.open(session, { material, setting: own, segment, metrics: [measure.metric] });
+      const probe = await Probe.open(session, { material, setting: own, segment, metrics });
       steps.push({ size, probe });
     }
     return new Ladder(session, options, measure, setting, steps).run();
@@ -132,15 +134,20 @@ class Ladder {
 
   #curves(): Curves<Step> {
     return this.#steps.flatMap((step) => {
-      const curve = risingCurve(this.#points(step));
+      const curve = risingCurve(this.#points(step).map(rising(this.#measure)));
       return curve ? [[step, curve] as const] : [];
     });
+  }
+
+  #hull(): readonly LadderPoint[] {
+    const up = rising(this.#measure);
+    return convexHull(this.#steps.flatMap((step) => this.#points(step)).map(up)).map(up);
   }
 
   /** Chooses rungs on the best curve, encodes those that were not, and takes each value once. */
   async #rungs(): Promise<readonly LadderPoint[]> {
     const curves = this.#curves();
-    const hull = convexHull(this.#steps.flatMap((step) => this.#points(step)));
+    const hull = this.#hull();
     const [lowest, highest] = [hull[0], hull.at(-1)];
     if (!lowest || !highest) throw new Error('nothing was measured');
     const chosen = new Map<string, LadderPoint>();
@@ -158,16 +165,18 @@ class Ladder {
   /** Places on the best curve, evenly apart from the lowest to the highest. */
   #places(curves: Curves<Step>, lowest: LadderPoint, highest: LadderPoint): readonly Choice<Step>[] {
     const { rungs = DEFAULT_RUNGS, spacing = 'rate', between } = this.#options;
-    const wanted = between ?? usualRange(this.#measure, this.#options);
-    let [low, high] = [Math.max(lowest.quality, wanted.min), Math.min(highest.quality, wanted.max)];
+    const up = rising(this.#measure);
+    const wanted = risingRange(this.#measure, between ?? usualRange(this.#measure, this.#options));
+    const ends = [up(lowest).quality, up(highest).quality] as const;
+    let [low, high] = [Math.max(ends[0], wanted.min), Math.min(ends[1], wanted.max)];
     if (low > high) {
       if (between) throw outOfReach(between, lowest, highest);
-      [low, high] = [lowest.quality, highest.quality];
+      [low, high] = ends;
     }
-    const ends = [cheapestAt(curves, low), cheapestAt(curves, high)];
+    const [first, last] = [cheapestAt(curves, low), cheapestAt(curves, high)];
     const share = (i: number) => (rungs === 1 ? 1 : i / (rungs - 1));
-    const from = Math.log(ends[0]?.kbps ?? lowest.kbps);
-    const until = Math.log(ends[1]?.kbps ?? highest.kbps);
+    const from = Math.log(first?.kbps ?? lowest.kbps);
+    const until = Math.log(last?.kbps ?? highest.kbps);
     return Array.from({ length: rungs }, (_, i) =>
       spacing === 'quality'
         ? cheapestAt(curves, low + (high - low) * share(i))
@@ -178,9 +187,10 @@ class Ladder {
   #result(rungs: readonly LadderPoint[]): LadderResult {
     const { facts, perSecond, source } = this.#session;
     const { encoder, parameter } = this.#setting;
+    const up = rising(this.#measure);
     const curves = this.#steps.map((step): LadderCurve => {
       const points = this.#points(step);
-      return { ...step.size, points, notMonotone: rises(points) };
+      return { ...step.size, points, notMonotone: rises(points.map(up)) };
     });
     const all = curves.flatMap(({ points }) => points);
     const changes = takeovers(this.#curves());
@@ -196,8 +206,8 @@ class Ladder {
       spacing: this.#options.spacing ?? 'rate',
       frameRate: perSecond,
       curves,
-      hull: convexHull(all),
-      takeovers: changes.map(({ name, kbps, quality }) => ({ ...name.size, kbps, quality })),
+      hull: this.#hull(),
+      takeovers: changes.map(({ name, kbps, quality }) => up({ ...name.size, kbps, quality })),
       rungs,
       samples: this.#steps[0]?.probe.material.samples ?? null,
       encodes: this.#steps.reduce((sum, { probe }) => sum + probe.encodes, 0),

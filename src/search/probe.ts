@@ -2,6 +2,7 @@
  * @module search/probe
  * Encodes a material with values of one parameter and scores what comes out; each value once, earlier runs' included.
  */
+import { colourOf } from '../core/colour.js';
 import { AnyvmafError } from '../core/errors.js';
 import { counted, shown } from '../core/printable.js';
 import type { ScoreOptions } from '../engine/contract/types.js';
@@ -12,7 +13,7 @@ import type { EncodeRequest, EncodeResult, EncodeScores } from './host.js';
 import { type Material, wholeSource } from './material.js';
 import { type KnownPoint, KnownPoints, keyOf, type Measured, pooledOf } from './points.js';
 import type { Session } from './session.js';
-import { decodedColour, type Setting } from './setting.js';
+import { decodedColour, type Setting, samplesOf as sourceSamples } from './setting.js';
 import { surroundedEncode } from './surrounded.js';
 import type { EncodedPoint, FinalEncode } from './types.js';
 
@@ -288,7 +289,7 @@ interface ScoringTask {
 
 /** Scores what was made of a reference, all frames of it. */
 export function scoreEncode(
-  { platform, host, options, signal }: Session,
+  { platform, host, options, signal, facts, source }: Session,
   reference: VideoInput,
   distorted: VideoInput,
   { preflight = false, onFrames }: ScoringTask = {},
@@ -305,7 +306,12 @@ export function scoreEncode(
     ...(onFrames && { onProgress: ({ framesDone }) => onFrames(framesDone) }),
     signal,
   };
-  return host.score?.(reference, distorted, how) ?? scorePair(platform, { reference, distorted }, how);
+  // Samples and encodes do not state all that the source does, and are of its colour. RGB is scored as it is.
+  const isRgb = reference === source && sourceSamples(facts) === 'rgb';
+  const colour = isRgb ? undefined : colourOf(decodedColour(facts));
+  return (
+    host.score?.(reference, distorted, how) ?? scorePair(platform, { reference, distorted }, how, { colour })
+  );
 }
 
 /**

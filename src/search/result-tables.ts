@@ -130,7 +130,7 @@ function deltaCells(delta: CurveDelta | undefined): readonly [string, string, st
   return [
     `${signed(delta.rate.value, 1)} %`,
     signed(delta.quality.value, 2),
-    `${from.toFixed(0)} to ${to.toFixed(0)}`,
+    [from, to].map((end) => end.toFixed(to < 20 ? 2 : 0)).join(' to '),
   ];
 }
 

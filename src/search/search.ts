@@ -6,7 +6,7 @@
 import { requireText } from '../core/arguments.js';
 import type { VideoInput } from '../media/types.js';
 import { lossesOf, lostTracks, wholeArguments } from './deliverable.js';
-import { estimate, marginOf, ofSamples } from './estimate.js';
+import { estimate, marginOf, qualityIn } from './estimate.js';
 import type { SearchPlatform } from './host.js';
 import { sampledSource } from './material.js';
 import { checkSearchOptions } from './options.js';
@@ -15,7 +15,7 @@ import { Probe, samplesOf, total } from './probe.js';
 import { inSession, type Session, sourceName } from './session.js';
 import { type Setting, settingOf, wholeEncode } from './setting.js';
 import { nextStep } from './strategy.js';
-import { type CompleteTarget, ceilingOf, completeTargets } from './targets.js';
+import { type CompleteTarget, ceilingOf, completeTargets, heightTo, marginTo, poolingOf } from './targets.js';
 import type { FinalEncode, SearchOptions, SearchPoint, SearchResult, SearchShortfall } from './types.js';
 
 /** The name that the command gives an encode that was not asked for. */
@@ -76,13 +76,14 @@ export async function checkOutput(
   await session.folder.checkOutput(session.source, output, wholeEncode(setting, values[start] as number));
 }
 
-/** The metrics that targets are about, each once. */
+/** The metrics of frames that targets are about, each once. */
 export function metricsOf(targets: readonly CompleteTarget[]): readonly string[] {
-  return [...new Set(targets.map(({ metric }) => metric))];
+  return [...new Set(targets.map((target) => poolingOf(target).from))];
 }
 
 /**
  * Measures values until it is known which is the last that reaches the targets.
+ * @param marginOf in the unit of {@link heightTo}
  * @param onPoint called with each point that is measured
  * @param ceiling the largest margin that there can be, where there is one
  * @returns that value, or the nearest where none reaches them
@@ -164,7 +165,12 @@ class Search {
     for (const known of this.#probe.points()) tell(known);
     const value = all
       ? await this.#measureAll(tell)
-      : await findValue(this.#probe, (point) => this.#margin(point), tell, ceilingOf(this.#targets));
+      : await findValue(
+          this.#probe,
+          (point) => this.#margin(point, heightTo),
+          tell,
+          ceilingOf(this.#targets),
+        );
     const found = await this.#probe.measure(value);
     const shortfall = this.#shortfall(found);
     const writes = output !== undefined && (keepMissed === true || shortfall === null);
@@ -187,26 +193,24 @@ class Search {
     return (last ?? margins.reduce((a, b) => (b.margin > a.margin ? b : a))).value;
   }
 
-  #margin(point: Measured): number {
-    return marginOf(this.#targets, (metric) => samplesOf(point, metric), this.#session.perSecond);
+  #margin(point: Measured, to = marginTo): number {
+    return marginOf(this.#targets, (metric) => samplesOf(point, metric), this.#session.perSecond, to);
   }
 
   #point(point: KnownPoint): SearchPoint {
-    const { metric, statistic } = this.#targets[0] as CompleteTarget;
-    const quality = ofSamples(samplesOf(point, metric), statistic, this.#session.perSecond);
+    const first = this.#targets[0] as CompleteTarget;
+    const quality = qualityIn(first, (metric) => samplesOf(point, metric), this.#session.perSecond);
     return { ...this.#probe.encoded(point), quality, margin: this.#margin(point) };
   }
 
   async #encodeWhole(value: number, output: string | undefined): Promise<FinalEncode> {
     const { perSecond } = this.#session;
     type Metrics = Measured['metrics'];
-    const margin = (metrics: Metrics) =>
-      marginOf(this.#targets, (metric) => metrics[metric] ?? [], perSecond);
+    const of = (metrics: Metrics) => (metric: string) => metrics[metric] ?? [];
+    const margin = (metrics: Metrics) => marginOf(this.#targets, of(metrics), perSecond);
     const wanted = (metrics: Metrics) => this.#options.keepMissed === true || margin(metrics) >= 0;
     const { final, metrics } = await this.#probe.encodeWhole(value, output, wanted);
-    const qualities = this.#targets.map(({ metric, statistic }) =>
-      ofSamples(metrics[metric] ?? [], statistic, perSecond),
-    );
+    const qualities = this.#targets.map((target) => qualityIn(target, of(metrics), perSecond));
     return { ...final, qualities, reached: margin(metrics) >= 0 };
   }
 
@@ -221,7 +225,8 @@ class Search {
       .map((one) => this.#point(one))
       .sort((a, b) => order(a.value) - order(b.value));
     const [first] = this.#targets as readonly [CompleteTarget];
-    const predicted = estimate(samplesOf(found, first.metric), first.statistic, perSecond, {
+    const { from, by } = poolingOf(first);
+    const predicted = estimate(samplesOf(found, from), by, perSecond, {
       frames: facts.times.length,
       shots: material.shots,
     });

@@ -5,12 +5,14 @@
 import { AnyvmafError } from '../core/errors.js';
 import { counted, shown } from '../core/printable.js';
 import type { FrameValues } from './allocate.js';
+import { inUnitOf } from './estimate.js';
 import { isHevc } from './ladder-commands.js';
 import { pooledOf } from './points.js';
 import { measuredOf, scoreEncode, total } from './probe.js';
 import type { Session } from './session.js';
 import type { ShotProbe, ShotTask } from './shot-probe.js';
 import type { JoinedEncode } from './shots-types.js';
+import { poolingOf } from './targets.js';
 
 /** Frames at either end of a shot whose motion is measured across the cut. */
 const EDGE = 5;
@@ -102,13 +104,15 @@ async function scoreJoined(
 function differenceOf(
   expected: readonly FrameValues[],
   found: readonly FrameValues[],
-  { metrics: [metric = ''] }: ShotTask,
+  { targets: [target] }: ShotTask,
 ): JoinedEncode['difference'] {
   let [within, edges] = [0, 0];
+  if (!target) return { within, edges };
+  const { from, by } = poolingOf(target);
   for (const [shot, values] of expected.entries()) {
-    const wanted = values[metric] ?? [];
+    const [wanted = [], got = []] = inUnitOf(by, [values[from] ?? [], found[shot]?.[from] ?? []]);
     wanted.forEach((value, i) => {
-      const off = Math.abs(value - (found[shot]?.[metric]?.[i] ?? Number.NaN));
+      const off = Math.abs(value - (got[i] ?? Number.NaN));
       if (i < EDGE || i >= wanted.length - EDGE) edges = Math.max(edges, off);
       else within = Math.max(within, off);
     });

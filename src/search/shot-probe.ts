@@ -10,7 +10,7 @@ import { Probe } from './probe.js';
 import type { Session } from './session.js';
 import type { Setting } from './setting.js';
 import type { Shot } from './shots-types.js';
-import type { CompleteTarget } from './targets.js';
+import { type CompleteTarget, marginTo } from './targets.js';
 import type { EncodedPoint } from './types.js';
 
 /** What the shots of a video share. */
@@ -68,8 +68,9 @@ export class ShotProbe {
   }
 
   /** How far a point is above the hardest target, by itself. */
-  margin(point: Measured): number {
-    return marginOf(this.#task.targets, (metric) => point.metrics[metric] ?? [], this.#session.perSecond);
+  margin(point: Measured, to = marginTo): number {
+    const { targets } = this.#task;
+    return marginOf(targets, (metric) => point.metrics[metric] ?? [], this.#session.perSecond, to);
   }
 
   measure(value: number): Promise<KnownPoint> {

@@ -4,8 +4,16 @@
  */
 import { usageError } from '../core/errors.js';
 import { showValue } from '../core/printable.js';
+import { reportedFeature } from '../metrics/extractors.js';
+import { type WholeValue, wholeValue } from '../metrics/whole.js';
 import { parseModelString } from '../models/grammar.js';
-import { POOLED_STATISTICS, type PooledStatistic, parseLimit } from '../report/limits.js';
+import {
+  isAggregate,
+  isWorseHigh,
+  POOLED_STATISTICS,
+  type PooledStatistic,
+  parseLimit,
+} from '../report/limits.js';
 
 const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
 
@@ -31,11 +39,14 @@ export type QualityTarget = TargetBound & {
   readonly statistic?: Statistic;
 };
 
-/** A target with nothing left open. */
-export type CompleteTarget = TargetBound & {
+/** What the quality of an encode is, with nothing left open. */
+export interface CompleteMeasure {
   readonly metric: string;
   readonly statistic: Statistic;
-};
+}
+
+/** A target with nothing left open. */
+export type CompleteTarget = TargetBound & CompleteMeasure;
 
 /**
  * Parses a target as people write it, in the grammar of gates: `95`, `p5>=90`, `vmaf.p5>=90`, `psnr_y.min>=38`,
@@ -52,7 +63,33 @@ export function parseTarget(text: string): QualityTarget {
 }
 
 /**
+ * What of frames a measure is pooled from, and how.
+ * @throws {AnyvmafError} `usage` for a value of the whole that frames do not tell, and for a statistic of one
+ */
+export function poolingOf({ metric, statistic }: CompleteMeasure): {
+  readonly from: string;
+  readonly by: Statistic | WholeValue;
+} {
+  const whole = wholeValue(metric);
+  if (whole && statistic !== 'mean')
+    throw usageError(
+      `${metric} is one value of the whole video, but its ${statistic} is asked for; leave that out, or name ${whole.from}.`,
+    );
+  if (!whole && isAggregate(metric))
+    throw usageError(
+      `${metric} is one value of the whole video, which samples do not tell; name a metric that each frame has.`,
+    );
+  return whole ? { from: whole.from, by: whole } : { from: metric, by: statistic };
+}
+
+/** The target of a quality, from the side on which a metric is better. */
+export function targetAt(measure: CompleteMeasure, quality: number): CompleteTarget {
+  return isWorseHigh({}, measure.metric) ? { ...measure, atMost: quality } : { ...measure, atLeast: quality };
+}
+
+/**
  * Targets with nothing left open.
+ * @throws {AnyvmafError} `usage` as {@link poolingOf}
  * @param targets default: a mean of 95
  * @param models as in the options: the first one's score is what a target without a metric is about
  */
@@ -62,7 +99,13 @@ export function completeTargets(
 ): readonly CompleteTarget[] {
   const name = scoreName(models);
   const asked = targets?.length ? targets : [{ atLeast: 95 }];
-  return asked.map(({ metric = name, statistic = 'mean', ...bound }) => ({ metric, statistic, ...bound }));
+  const complete = asked.map(({ metric = name, statistic = 'mean', ...bound }) => ({
+    metric,
+    statistic,
+    ...bound,
+  }));
+  for (const target of complete) poolingOf(target);
+  return complete;
 }
 
 /** The name of the first model's score in a report. */
@@ -74,6 +117,29 @@ export function scoreName(models: readonly string[] | undefined): string {
 /** How far a value is from reaching a target: negative where it misses it. */
 export function marginTo({ atLeast, atMost }: CompleteTarget, value: number): number {
   return atMost === undefined ? value - atLeast : atMost - value;
+}
+
+/** Values without any loss of metrics whose distance from there grows by about the same factor with each step of an encoder. */
+const LOSSLESS: Readonly<Record<string, number>> = {
+  ssimulacra2: 100,
+  butteraugli: 0,
+  butteraugli_3norm: 0,
+  cvvdp: 10,
+  cvvdp_q: 0,
+};
+/** Points of VMAF for e times that distance, where VMAF falls as usual. */
+const POINTS = 20;
+
+/** A margin in a unit like that of VMAF, in which curves of all metrics fall about as steeply. */
+export function heightTo(target: CompleteTarget, value: number): number {
+  const { metric, statistic, atLeast, atMost } = target;
+  const alias = reportedFeature(metric)?.alias ?? '';
+  const best = Object.hasOwn(LOSSLESS, alias) ? LOSSLESS[alias] : undefined;
+  const [bound, isLowBest] = atMost === undefined ? [atLeast, false] : [atMost, true];
+  if (best === undefined || statistic === 'stddev' || isLowBest !== (best === 0))
+    return marginTo(target, value);
+  const from = (one: number) => Math.max(1e-6, Math.abs(best - one));
+  return POINTS * Math.log(from(bound) / from(value));
 }
 
 /**

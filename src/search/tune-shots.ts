@@ -18,7 +18,7 @@ import { ShotProbe, type ShotTask } from './shot-probe.js';
 import { shotsOf } from './shots.js';
 import { checkTuneOptions } from './shots-options.js';
 import type { Shot, SingleSetting, TunedShot, TuneShotsOptions, TuneShotsResult } from './shots-types.js';
-import { type CompleteTarget, completeTargets } from './targets.js';
+import { type CompleteTarget, completeTargets, heightTo, marginTo } from './targets.js';
 import { tuneWhole, wholeMargin } from './tune-whole.js';
 import type { SearchStage } from './types.js';
 
@@ -120,7 +120,7 @@ class Tuning {
       const probe = await ShotProbe.open(this.#session, { ...this.#task, setting }, shot, i + 1);
       const value = await findValue(
         probe.probe,
-        (point) => probe.margin(point),
+        (point) => probe.margin(point, heightTo),
         () => {},
       );
       await probe.measure(value);
@@ -152,9 +152,9 @@ class Tuning {
   }
 
   /** How far frames are above the goal. */
-  #margin(shots: readonly Shot[], frames: readonly FrameValues[]): number {
-    if (this.#options.goal === 'whole' || shots.length === 0) return wholeMargin(this.#goal, frames);
-    return Math.min(...frames.map((values) => wholeMargin(this.#goal, [values])));
+  #margin(shots: readonly Shot[], frames: readonly FrameValues[], to = marginTo): number {
+    if (this.#options.goal === 'whole' || shots.length === 0) return wholeMargin(this.#goal, frames, to);
+    return Math.min(...frames.map((values) => wholeMargin(this.#goal, [values], to)));
   }
 
   #tuned(probe: ShotProbe, value: number): TunedShot {
@@ -216,13 +216,18 @@ class Tuning {
       setting: startingAt(this.#plain, start),
       metrics,
     });
-    const marginOf = (point: Measured) =>
+    const marginOf = (point: Measured, to = marginTo) =>
       this.#margin(
         shots,
         shots.map((shot) => framesIn(point, shot)),
+        to,
       );
     delete this.#place.shot;
-    const value = await findValue(probe, marginOf, () => {});
+    const value = await findValue(
+      probe,
+      (point) => marginOf(point, heightTo),
+      () => {},
+    );
     const point = await probe.measure(value);
     this.#encodes += probe.encodes;
     return { value, bytes: point.bytes, reached: marginOf(point) >= 0 };

@@ -3,11 +3,12 @@
  * Values with which all shots together reach the targets with the fewest bytes: every shot's curve in a few points, equal
  * slopes on them, then what was chosen is measured and chosen again.
  */
+import { isWorseHigh } from '../report/limits.js';
 import { allocate, type Curve, type FrameValues } from './allocate.js';
 import { marginOf } from './estimate.js';
 import type { ShotProbe } from './shot-probe.js';
 import type { Grid } from './strategy.js';
-import type { CompleteTarget } from './targets.js';
+import { type CompleteTarget, marginTo, poolingOf } from './targets.js';
 
 /** Points of quality between the first values that are measured. */
 const APART = 4;
@@ -21,8 +22,13 @@ export interface WholeGoal {
 }
 
 /** How far values of all shots' frames are above the hardest target. */
-export function wholeMargin({ targets, perSecond }: WholeGoal, shots: readonly FrameValues[]): number {
-  return marginOf(targets, (metric) => [shots.flatMap((values) => [...(values[metric] ?? [])])], perSecond);
+export function wholeMargin(
+  { targets, perSecond }: WholeGoal,
+  shots: readonly FrameValues[],
+  to = marginTo,
+): number {
+  const values = (metric: string) => [shots.flatMap((one) => [...(one[metric] ?? [])])];
+  return marginOf(targets, values, perSecond, to);
 }
 
 /**
@@ -43,14 +49,15 @@ export async function tuneWhole(
     const start = shot.curve().length > 0 ? nearestTo(shot.curve(), grid.start) : grid.start;
     await measure(shot, [start, within(start - apart), within(start + apart)]);
   }
-  const metric = goal.targets[0]?.metric ?? '';
+  const [first] = goal.targets;
+  const gain = first ? gainOf(first) : () => 0;
   const margin = (values: readonly FrameValues[]) => wholeMargin(goal, values);
   const choose = (reach: number | undefined) => {
     const curves = shots.map((shot) => shot.curve());
     const places = curves.map((curve) =>
       reach === undefined ? measured(curve) : reachable(curve, reach, most),
     );
-    return { chosen: allocate({ curves, places, metric, margin }), curves };
+    return { chosen: allocate({ curves, places, gain, margin }), curves };
   };
   for (let round = 0; ; round++) {
     const open = round < ROUNDS;
@@ -69,6 +76,14 @@ export async function tuneWhole(
     if (margin(values) >= 0 || stuck) return chosen;
     for (const [i, at] of finer.entries()) await measure(shots[i] as ShotProbe, [at]);
   }
+}
+
+/** What frames add to the quality that bytes are spent on. */
+function gainOf(target: CompleteTarget): (values: FrameValues) => number {
+  const { from, by } = poolingOf(target);
+  const each = typeof by === 'string' ? (value: number) => value : (value: number) => -by.term(value);
+  const sign = typeof by === 'string' && isWorseHigh({}, from) ? -1 : 1;
+  return (values) => sign * (values[from] ?? []).reduce((sum, value) => sum + each(value), 0);
 }
 
 function valuesOf(curve: Curve, at: number): FrameValues {

@@ -16,7 +16,7 @@
  *     await anyvmaf(['search', path, '--encoder', 'libx264', '--target', '85', '--cache', 'none']);
  *
  * It knows libx264, libx265, libsvtav1 and libvpx-vp9 by CRF, mpeg2video by bit rate, their presets below, any smaller size, and
- * the metrics of the models asked for (all with the same values), with `psnr` also `psnr_y`. Options of {@link FakeVideo} make a
+ * the metrics of the models asked for (all with the same values), with `psnr` also `psnr_y`, and those of {@link FURTHER}. Options of {@link FakeVideo} make a
  * source; those of {@link FakeEncoder} bend curves, drop frames or fail. It writes no files. Real encoders, joined files and
  * unusual sources are tested in test/node/search.
  */
@@ -165,6 +165,18 @@ const ENCODERS: Readonly<Record<string, Recording>> = {
     preset: ['-', ''],
     curves: { '': { framesPerSecond: 500, points: X264_FAST } },
   },
+};
+
+/** Further metrics by feature: about what they are where VMAF has a value, for frames of that mandelbrot. */
+const FURTHER: Readonly<Record<string, (vmaf: number) => Readonly<Record<string, number>>>> = {
+  psnr: (vmaf) => ({ psnr_y: 20 + vmaf / 4 }),
+  xpsnr: (vmaf) => ({ xpsnr_y: 20 + vmaf / 4, xpsnr_min: 18 + vmaf / 4 }),
+  ssimulacra2: (vmaf) => ({ ssimulacra2: 100 - 4 * (100 - vmaf) ** 0.8 }),
+  butteraugli: (vmaf) => ({
+    butteraugli: 0.5 * (100 - vmaf) ** 0.8,
+    butteraugli_3norm: 0.25 * (100 - vmaf) ** 0.8,
+  }),
+  cvvdp: (vmaf) => ({ cvvdp_q: (100 - vmaf) ** 1.2 }),
 };
 
 /** The area at which curves were recorded. */
@@ -487,7 +499,7 @@ class Fake implements FakeHost {
       return {
         frameNum,
         metrics: {
-          ...(features.includes('psnr') && { psnr_y: 20 + value / 4 }),
+          ...Object.assign({}, ...features.map((feature) => FURTHER[feature]?.(value))),
           integer_adm2: value / 100,
           ...metrics,
         },

@@ -16,11 +16,19 @@ export interface KnownColours {
   readonly stills: boolean;
 }
 
-/** The colours of both sides. @param plan absent if frames are compared as stored */
-export function coloursOf({ reference, distorted }: Sides, plan?: PairingPlan): KnownColours {
+/**
+ * The colours of both sides.
+ * @param plan absent if frames are compared as stored
+ * @param known the colour of both, where files do not state that of what they were made of
+ */
+export function coloursOf(
+  { reference, distorted }: Sides,
+  plan?: PairingPlan,
+  known?: KnownColour,
+): KnownColours {
   return {
-    reference: colourOfSide(reference, plan),
-    distorted: colourOfSide(distorted, plan),
+    reference: known ?? colourOfSide(reference, plan),
+    distorted: known ?? colourOfSide(distorted, plan),
     stills: [reference, distorted].every((side) => frameCountOf(side) === 1),
   };
 }

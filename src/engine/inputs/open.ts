@@ -2,6 +2,7 @@
  * @module engine/inputs/open
  * Opens two inputs of any kind as two sources whose n-th frames form pairs.
  */
+import type { KnownColour } from '../../core/colour.js';
 import { ofInput, usageError } from '../../core/errors.js';
 import { checkPair, closeInput, openInputs } from '../../media/pair.js';
 import type { OpenDecoder, Side } from '../../media/pairing/prepare.js';
@@ -17,6 +18,7 @@ import type { SharedInspection } from './shared-inspection.js';
  * Identifies the inputs and plans their pairing.
  * @param signal aborts probing decoders; its reason is thrown
  * @param shared inspection of the reference, shared with other runs
+ * @param colour of both videos, if known
  * @throws {AnyvmafError} as the public `score`
  */
 export async function identifyInputs(
@@ -25,11 +27,12 @@ export async function identifyInputs(
   checked: InputOptions,
   signal: AbortSignal,
   shared?: SharedInspection,
+  colour?: KnownColour,
 ): Promise<KnownInputs> {
   const known = await identify(platform, request, checked, signal, shared);
   if (checked.colours === 'no') return known;
   const { coloursOf } = await import('./colours.js');
-  return { ...known, colours: coloursOf(known.sides, known.plan) };
+  return { ...known, colours: coloursOf(known.sides, known.plan, colour) };
 }
 
 async function identify(

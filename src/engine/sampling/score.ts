@@ -10,6 +10,7 @@ import { rateOf } from '../../media/evidence/rate.js';
 import { readsOnce } from '../../media/pair.js';
 import { nameOf } from '../../media/pairing/prepare.js';
 import type { Finding } from '../../media/preflight/types.js';
+import { valueOfWhole, wholeValue } from '../../metrics/whole.js';
 import { buildReport, type MetricSeries } from '../../report/build.js';
 import type { Report, ReportSampling } from '../../report/types.js';
 import { historyNeeds } from '../backends/types.js';
@@ -227,6 +228,11 @@ function joined(
     const values = Float64Array.from(frames, ({ metrics }) => metrics[name] ?? Number.NaN);
     return { name, values };
   });
+  const wholes = Object.keys(report.aggregate_metrics).flatMap((name) => {
+    const whole = wholeValue(name);
+    const values = series.find((one) => one.name === whole?.from)?.values;
+    return whole && values ? { name, whole, values } : [];
+  });
   const sampling: ReportSampling = {
     runs: drawn.starts.length,
     run_frames: drawn.length,
@@ -235,11 +241,17 @@ function joined(
     seed,
     level: LEVEL,
     starts: drawn.starts,
-    intervals: series.flatMap(({ name, values }) => {
-      if (values.some(Number.isNaN) || values.length !== drawn.starts.length * drawn.length) return [];
-      const runs = drawn.starts.map((_, i) => values.subarray(i * drawn.length, (i + 1) * drawn.length));
-      return intervalsOf(runs, drawn.share, seed).map((interval) => ({ metric: name, ...interval }));
-    }),
+    intervals: [
+      ...series.flatMap(({ name, values }) =>
+        intervalsIn(values, drawn, seed).map((interval) => ({ metric: name, ...interval })),
+      ),
+      ...wholes.flatMap(({ name, whole, values }) => {
+        const [mean] = intervalsIn(values.map(whole.term), drawn, seed);
+        if (!mean) return [];
+        const [low = 0, high = 0] = [whole.of(mean.low), whole.of(mean.high)].sort((a, b) => a - b);
+        return [{ metric: name, statistic: 'mean', low, high }];
+      }),
+    ],
   };
   const { checked, known } = whole;
   const head = headOf(inputsOf(known, checked), checked);
@@ -251,12 +263,22 @@ function joined(
     fps: frames.length / Math.max(1e-9, seconds),
     frameNumbers: frames.map(({ frameNum }) => frameNum),
     series,
+    aggregates: Object.fromEntries(
+      wholes.map(({ name, whole, values }) => [name, valueOfWhole(whole, values)]),
+    ),
     ...(report.pairing && { pairing: pairingOf(report.pairing, whole, frames.length) }),
     preflight: findings,
     sampling,
     frameCount: frames.length,
     warnings: [...new Set([...sampledSentences(sampling, report), ...known.warnings, ...warnings])],
   });
+}
+
+/** Intervals of one metric's values of all runs; none where frames lack a value. */
+function intervalsIn(values: Float64Array, { starts, length, share }: Drawn, seed: number) {
+  if (values.some(Number.isNaN) || values.length !== starts.length * length) return [];
+  const runs = starts.map((_, i) => values.subarray(i * length, (i + 1) * length));
+  return intervalsOf(runs, share, seed);
 }
 
 /** How frames pair in the whole, not in the first run. */

@@ -13,10 +13,15 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { dirname } from 'node:path';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, describe, expect, it } from 'vitest';
 import { encodeLines } from '../../../src/cli/batch/encodes.js';
+import { queuedRun } from '../../../src/cli/queue/queue-run.js';
+import { type ScoreRequest, score } from '../../../src/index.js';
+import { runTask, type TaskTools } from '../../../src/queue/run-task.js';
 import { anyvmaf, anyvmafProcess, run as exec, type Outcome, PROGRAM, videos } from '../../support/cli.js';
+import { MemoryQueue, MemoryStore, testJob } from '../../support/memory-queue.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 
@@ -370,6 +375,54 @@ describe('encodes of a folder', () => {
     await wrong('{2}', /(film)/).toThrow('"{2}"');
     await wrong('{1}', /(other)/).toThrow('does not match');
     await expect(encodeLines([files.at('*.x')], { reference: 'x' })).rejects.toThrow('no videos');
+  });
+});
+
+describe('metrics of colour', () => {
+  const asked = ['ssimulacra2', 'butteraugli', 'xpsnr', 'cvvdp'];
+  const options = asked.flatMap((name) => ['--feature', name]);
+
+  it('are scored and judged by a batch', async () => {
+    const jobs = files.put(
+      'colour.csv',
+      'reference,distorted,feature,fail-under\nr.y4m,d.y4m,ssimulacra2,ssimulacra2>=101\nr.y4m,d.y4m,cvvdp,cvvdp>=1\n',
+    );
+    const out = files.at('colour.jsonl');
+    expect(await anyvmaf(['batch', jobs, '-o', out])).toMatchObject({
+      code: 3,
+      stdout: expect.stringContaining('2 jobs; 0 failed, 1 below'),
+    });
+    expect(inOrder(out)).toMatchObject([
+      { gate: { passed: false }, pooled_metrics: { ssimulacra2: { mean: expect.any(Number) } } },
+      { gate: { passed: true }, aggregate_metrics: { cvvdp: expect.any(Number) } },
+    ]);
+  });
+
+  it('are those of a job of a queue', async () => {
+    const run = [`--reference=${reference}`, `--distorted=${distorted}`, ...options, '--threads=0'];
+    const job = testJob(1, { run });
+    const [queue, store] = [new MemoryQueue(), new MemoryStore()];
+    const never = async () => Promise.reject(new Error('it is in one piece'));
+    const pair = async () => {
+      const { request, options: told } = await queuedRun(job, { allow: [dirname(reference)], hosts: [] });
+      return { line: { text: JSON.stringify(await score(request as ScoreRequest, told)) } };
+    };
+    await queue.add([{ kind: 'pair', job }]);
+    const files = { discard: never, clear: async () => {} };
+    const tools: TaskTools = { queue, store, files, scorer: { pair, part: never, merge: never } };
+    for (let task = queue.take(); task; task = queue.take()) {
+      await runTask(task, tools, new AbortController().signal);
+      queue.end(task);
+    }
+    const [outcome] = await store.outcomes([job.key]);
+    const line = outcome?.kind === 'scored' && 'text' in outcome.line ? outcome.line.text : '{}';
+    const { frames, aggregate_metrics } = await score(
+      { reference, distorted },
+      { features: asked, threads: 0 },
+    );
+    const values = { ssimulacra2: expect.any(Number), cvvdp_q: expect.any(Number) };
+    expect(frames[0]?.metrics).toMatchObject(values);
+    expect(JSON.parse(line)).toMatchObject({ frames, aggregate_metrics });
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type FrameSource, score, scoreMany, scoreShard } from '../../../src/index.js';
+import { doubtOf, holdAgainst, parseLimit } from '../../../src/report/limits.js';
 import { encode, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { tier } from '../../support/tier.js';
 
@@ -67,6 +68,27 @@ describe.runIf(hasFfmpeg)(`sampling a video (${needsFfmpeg})`, () => {
       expect(mean?.high).toBeGreaterThanOrEqual(report.pooled_metrics.vmaf?.mean ?? Number.NaN);
     },
   );
+
+  it('has one JOD, pooled from Q, with an interval by which a gate is judged', async () => {
+    const options = { features: ['cvvdp'], noPrediction: true, threads: 0 } as const;
+    const report = await score(pair(), { ...options, samples: SAMPLES, preflight: false });
+    const squares = report.frames.map(({ metrics: { cvvdp_q: q = Number.NaN } }) => q * q);
+    const root = Math.sqrt(squares.reduce((sum, one) => sum + one, 0) / squares.length);
+    const jod = report.aggregate_metrics.cvvdp ?? Number.NaN;
+    // The formula of ColorVideoVDP 0.5.6.
+    expect(jod).toBeCloseTo(10 - 0.0439569391310215 * root ** 0.9302042722702026, 3);
+    const { low = Number.NaN, high = Number.NaN } =
+      report.sampling?.intervals.find(({ metric }) => metric === 'cvvdp') ?? {};
+    expect(low < jod && jod < high && high <= 10).toBe(true);
+    const held = (bound: number) =>
+      holdAgainst(report, parseLimit(`cvvdp>=${bound.toFixed(9)}`)).map((result) => [
+        result.passed,
+        doubtOf(report, result),
+      ]);
+    expect(held(jod + 0.01)).toEqual([[false, undefined]]);
+    expect(held((low + jod) / 2)).toEqual([[true, { low, high }]]);
+    expect(held(low - 0.01)).toEqual([[true, undefined]]);
+  });
 
   it('scores a short video whole, and says so', async () => {
     const short = encode({ codec: 'h264', frames: 30, size: '96x64' });

@@ -23,13 +23,18 @@ import { BY_USER } from '../../../src/core/origin.js';
 import {
   buildLadder,
   formatShots,
+  type Report,
   type SearchOptions,
   score,
   searchQuality,
   type TuneShotsResult,
 } from '../../../src/index.js';
 import { nodeEncoding } from '../../../src/platform/node/encoding/host.js';
+import { nodePlatform } from '../../../src/platform/node/platform.js';
 import type { EncodeRequest, EncodingFolder, SourceFacts } from '../../../src/search/host.js';
+import { cutMaterial } from '../../../src/search/material.js';
+import { scoreEncode } from '../../../src/search/probe.js';
+import { inSession } from '../../../src/search/session.js';
 import { decodedColour, samplesOf } from '../../../src/search/setting.js';
 import { anyvmaf, anyvmafProcess } from '../../support/cli.js';
 import { encode, ffmpeg, hasFfmpeg, needsFfmpeg, rawFrames } from '../../support/encode.js';
@@ -159,6 +164,62 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
     const [program = '', ...args] = command;
     execFileSync(program, ['-v', 'error', ...args], { stdio: 'pipe' });
     expect(packets()).toBe(made);
+  });
+
+  it('find by SSIMULACRA2 what a full grid of real encodes finds', async () => {
+    const source = encode({ codec: 'ffv1', size: '96x64', frames: 4, source: 'mandelbrot' });
+    const target = { metric: 'ssimulacra2', atLeast: 60 };
+    const options = {
+      ...FAST,
+      cache: false,
+      range: { min: 14, max: 38, step: 3 },
+      targets: [target],
+    } as const;
+    const grid = await searchQuality(source, { ...options, all: true });
+    const found = await searchQuality(source, options);
+    expect(found).toMatchObject({ value: grid.value, shortfall: null });
+    expect(found.encodes).toBeLessThan(grid.encodes);
+    const at = (value: number) => grid.points.find((point) => point.value === value);
+    expect(at(grid.value)?.quality).toBeGreaterThanOrEqual(60);
+    expect(at(grid.value + 3)?.quality).toBeLessThan(60);
+  });
+
+  it('are scored in the colour of their source, though a cut and an encode state less', async () => {
+    // A cut would be taken for BT.601 in SDR with chroma in the middle.
+    const extra = [...COLOUR, '-chroma_sample_location', 'left'];
+    const source = encode({
+      codec: 'ffv1',
+      size: '96x64',
+      frames: 6,
+      source: 'mandelbrot',
+      pixelFormat: 'yuv420p10le',
+      extra,
+    });
+    const features = ['butteraugli', 'cvvdp=display=standard_hdr_pq'];
+    await inSession(nodePlatform, source, { features, threads: 0, cache: false }, async (session) => {
+      const { folder: scratch, facts, signal } = session;
+      const frames = { first: 0, count: facts.times.length };
+      const cut = cutMaterial(session, [{ scored: frames, encoded: frames }], 'cut.y4m');
+      const path = await cut.open();
+      const bare = {
+        ...{ input: path, isSource: false, encoder: 'libx264', version: '5.1.9', pixelFormat: 'yuv420p10le' },
+        ...{ args: ['-crf', '30'], output: 'bare.mkv', signal },
+      };
+      await scratch.encode(bare);
+      await scratch.encode({ ...bare, input: source, isSource: true, output: 'stated.mkv' });
+      const valuesOf = ({ frames }: Pick<Report, 'frames'>) => frames.map(({ metrics }) => metrics);
+      const scored = valuesOf(await scoreEncode(session, path, scratch.path('bare.mkv')));
+      const options = { features, threads: 0, preflight: false };
+      const whole = await score({ reference: source, distorted: scratch.path('stated.mkv') }, options);
+      expect(whole.distorted.colour).toMatchObject({ matrix: 'bt2020', transfer: 'pq' });
+      expect(scored).toEqual(valuesOf(whole));
+    });
+    // The display of the default is not for PQ.
+    const targets = [{ metric: 'cvvdp', atLeast: 5 }];
+    await expect(searchQuality(source, { ...FEW, targets, cache: false })).rejects.toMatchObject({
+      code: 'feature',
+      message: expect.stringMatching(/display standard_\w+ shows SDR but .* is PQ; .*standard_hdr_pq/),
+    });
   });
 
   it('say before they begin that a container does not hold the source', async () => {

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { RunFacts, SwapOutcome } from '../../../src/engine/live/steering.js';
-import { type Alarm, parseAlarm } from '../../../src/live/alarms.js';
+import { type Alarm, Alarms, parseAlarm } from '../../../src/live/alarms.js';
 import { History, KEPT_ALARMS } from '../../../src/live/history.js';
 import { Link, type SecondLine } from '../../../src/live/link.js';
 import { MainScore } from '../../../src/live/main-score.js';
@@ -66,6 +66,8 @@ describe('a rule', () => {
     ['psnr_y.min<30 for 50f', { statistic: 'min', metric: 'psnr_y', limit: 30, length: 50, unit: 'f' }],
     ['cambi.max>5', { statistic: 'max', metric: 'cambi', relation: '>', limit: 5 }],
     ['worst_second<70 for 100f', { statistic: 'worst_second', metric: undefined, length: 100 }],
+    ['ssimulacra2.p5<60 for 2s', { statistic: 'p5', metric: 'ssimulacra2', limit: 60, length: 2 }],
+    ['butteraugli.norm3.max>2', { statistic: 'max', metric: 'butteraugli_3norm', relation: '>', limit: 2 }],
     ['p7<80', { statistic: 7, metric: undefined }],
     ['psnr_y<40', { statistic: 'mean', metric: 'psnr_y' }],
     ['80', { statistic: 'mean', metric: undefined, relation: '<', limit: 80 }],
@@ -85,6 +87,27 @@ describe('a rule', () => {
     expect(['old.max<10', 'old.max<=10', 'max<10.5', 'max>10', 'max>=10', '11'].map(raised)).toEqual([
       ...[false, true, true, false, true, true],
     ]);
+  });
+});
+
+describe('rules about metrics of colour', () => {
+  const names = ['ssimulacra2', 'butteraugli', 'butteraugli_3norm', 'cvvdp_q'];
+  const watching = (rule: string) => {
+    const alarms = new Alarms([parseAlarm(rule)]);
+    alarms.start(2, names, undefined);
+    return (values: readonly number[]) =>
+      alarms.take(0, Float64Array.from(values), names, undefined).map(({ raised, value }) => [raised, value]);
+  };
+
+  it('take their values, from the side that is the worse one', () => {
+    const score = watching('ssimulacra2.min<60');
+    expect([score([70, 0, 0, 0]), score([55, 0, 0, 0])]).toEqual([[], [[true, 55]]]);
+    const difference = watching('butteraugli.norm3.worst_second>2');
+    expect([difference([0, 0, 1, 0]), difference([0, 0, 4, 0])]).toEqual([[], [[true, 2.5]]]);
+  });
+
+  it('do not take Q for JOD, which a clip has at its end only', () => {
+    expect(() => watching('cvvdp<9')).toThrow(/is about "cvvdp", which .*cvvdp_q/);
   });
 });
 

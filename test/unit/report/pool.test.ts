@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { percentile } from '../../../src/core/percentile.js';
 import { buildReport, type ReportParts } from '../../../src/report/build.js';
-import { holdAgainst, parseLimit } from '../../../src/report/limits.js';
+import { holdAgainst, isWorseHigh, metricIn, parseLimit } from '../../../src/report/limits.js';
 import { distribution, pool } from '../../../src/report/pool.js';
 import { placeName } from '../../../src/report/view/chart-moments.js';
 import { frameGap, ranking, worstFrames } from '../../../src/report/worst.js';
@@ -91,6 +91,25 @@ describe.skipIf(golden === undefined)(`pool on golden values (${needsShared})`, 
       }
     }
     expect(compared).toBeGreaterThan(50);
+  });
+});
+
+describe('which values are the worse ones', () => {
+  it.each([
+    ['ssimulacra2', false],
+    ['butteraugli', true],
+    ['butteraugli_3norm', true],
+    ['xpsnr_min', false],
+    ['cvvdp', false],
+    ['cvvdp_display_standard_hdr_pq', false],
+    ['cvvdp_q', true],
+    ['cvvdp_q_display_standard_hdr_pq', true],
+  ])('of %s: high ones is %s', (metric, isHigh) => expect(isWorseHigh({}, metric)).toBe(isHigh));
+
+  it('are not those of frames where the whole has a value of that name', () => {
+    expect(metricIn({ metrics: ['cvvdp_q'] }, 'cvvdp')).toBeUndefined();
+    expect(metricIn({ metrics: ['cvvdp_q'], aggregate_metrics: { cvvdp: 9 } }, 'cvvdp')).toBe('cvvdp');
+    expect(metricIn({ metrics: ['psnr_y'] }, 'psnr')).toBe('psnr_y');
   });
 });
 

@@ -44,6 +44,11 @@ describe('a target', () => {
     ['vmaf.p5>=90', { metric: 'vmaf', statistic: 'p5', atLeast: 90 }],
     ['psnr_y>=40', { metric: 'psnr_y', atLeast: 40 }],
     ['cambi.max<=5', { metric: 'cambi', statistic: 'max', atMost: 5 }],
+    ['ssimulacra2>=80', { metric: 'ssimulacra2', atLeast: 80 }],
+    ['butteraugli_3norm.max<=1.5', { metric: 'butteraugli_3norm', statistic: 'max', atMost: 1.5 }],
+    ['butteraugli.norm3<=1.5', { metric: 'butteraugli_3norm', atMost: 1.5 }],
+    ['butteraugli.norm3.p95<=1.5', { metric: 'butteraugli_3norm', statistic: 'p95', atMost: 1.5 }],
+    ['cvvdp>=9.5', { metric: 'cvvdp', atLeast: 9.5 }],
   ])('%s is read', (text, target) => expect(parseTarget(text)).toEqual(target));
 
   it.each(['', 'p5', '95 or so', '>=95', 'p5>90', 'NaN'])('%s is refused', (text) =>

@@ -13,6 +13,7 @@ import { buildLadder } from '../../../src/search/ladder.js';
 import type { CompareOptions, LadderOptions, LadderPoint } from '../../../src/search/ladder-types.js';
 import { formatEncodingResult } from '../../../src/search/result.js';
 import { forgetSearches, searchQuality } from '../../../src/search/search.js';
+import { parseTarget } from '../../../src/search/targets.js';
 import type { SearchOptions, SearchPoint, SearchStage } from '../../../src/search/types.js';
 import { type FakeHost, fakeEncoding } from '../../support/encoding-host.js';
 
@@ -287,6 +288,63 @@ describe('a search', () => {
     },
   );
 
+  it.each<[target: string, kept: string]>([
+    ['ssimulacra2>=70', 'ssimulacra2'],
+    ['butteraugli.norm3.max<=2.5', 'butteraugli_3norm'],
+    ['butteraugli<=3', 'butteraugli'],
+    ['xpsnr_min>=38', 'xpsnr_min'],
+    ['cvvdp>=9.5', 'cvvdp_q'],
+    ['cvvdp>=9.7', 'cvvdp_q'],
+    ['cvvdp_q.p95<=30', 'cvvdp_q'],
+  ])('finds %s where a full grid finds it', async (text, kept) => {
+    const target = parseTarget(text);
+    const shots = [{ frames: 12 }, { frames: 9 }, { frames: 14 }];
+    const host = fakeEncoding({ shots });
+    const found = await search(host, { targets: [target], verify: true });
+    const grid = await search(fakeEncoding({ shots }), { targets: [target], all: true });
+    expect({ value: found.value, shortfall: found.shortfall }).toEqual({
+      value: grid.value,
+      shortfall: null,
+    });
+    // With the whole.
+    expect(found.encodes).toBeLessThanOrEqual(9);
+    expect(Object.keys(found.points[0]?.pooled ?? {})).toContain(kept);
+    const at = found.points.find(({ value }) => value === found.value);
+    expect(found.final).toMatchObject({ reached: true, qualities: [at?.quality] });
+    expect(found.predicted.value).toBe(at?.quality);
+  });
+
+  it('pools JOD of samples from the mean square of Q, with an interval in JOD', async () => {
+    const shots = [400, 300, 350, 450].map((frames) => ({ frames }));
+    const host = fakeEncoding({ shots });
+    const { points, predicted, samples } = await search(host, {
+      targets: [{ metric: 'cvvdp', atLeast: 9 }],
+      range: { min: 30, max: 30 },
+      cache: 'kept',
+    });
+    const [line = '{}'] = [...(host.stores.get('kept')?.values() ?? [])].flat().slice(-1);
+    const values: number[] = JSON.parse(line).metrics.cvvdp_q.flat();
+    expect(values.length).toBe(samples?.reduce((sum, { count }) => sum + count, 0));
+    // The formula of ColorVideoVDP 0.5.6; its offset of 1e-5 moves nothing that counts here.
+    const root = Math.sqrt(values.reduce((sum, q) => sum + q * q, 0) / values.length);
+    expect(points[0]?.quality).toBeCloseTo(10 - 0.0439569391310215 * root ** 0.9302042722702026, 3);
+    const [low, high] = predicted.interval95;
+    expect([low < predicted.value, high > predicted.value, high - low < 0.5]).toEqual([true, true, true]);
+  });
+
+  it.each([
+    [{ metric: 'cvvdp', statistic: 'p5', atLeast: 9 }, /one value of the whole video.*name cvvdp_q/],
+    [{ metric: 'cvvdp', statistic: 'min', atLeast: 9 }, /its min is asked for/],
+    [{ metric: 'sequence_xpsnr_y', atLeast: 38 }, /samples do not tell/],
+  ] as const)('refuses %j, which frames do not tell, before it encodes', async (target, message) => {
+    const host = fakeEncoding();
+    await expect(search(host, { targets: [target] })).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringMatching(message),
+    });
+    expect(host.encodes).toEqual([]);
+  });
+
   it('measures the metric that a target names', async () => {
     const range = { min: 30, max: 30 };
     const found = await search(fakeEncoding(), { targets: [{ metric: 'psnr_y', atLeast: 30 }], range });
@@ -484,6 +542,30 @@ describe('a ladder', () => {
     expectClosed(host);
   });
 
+  it.each(['ssimulacra2', 'cvvdp', 'butteraugli_3norm'])(
+    'goes by %s, whichever end is the better one',
+    async (metric) => {
+      const { hull, rungs, takeovers, curves } = await ladder(fakeEncoding(), {
+        metric,
+        spacing: 'quality',
+        rungs: 3,
+      });
+      const isBetter = (a = 0, b = 0) => (metric.startsWith('butteraugli') ? a < b : a > b);
+      for (const points of [hull, rungs])
+        points.slice(1).forEach((point, i) => {
+          expect(point.kbps).toBeGreaterThan(points[i]?.kbps ?? 0);
+          expect(isBetter(point.quality, points[i]?.quality)).toBe(true);
+        });
+      // The same corners as those of VMAF, which all of these follow here.
+      const byVmaf = await ladder(fakeEncoding(), { spacing: 'quality', rungs: 3 });
+      const best = ({ height, value }: LadderPoint) => ({ height, value });
+      expect(hull.at(-1)).toMatchObject(best(byVmaf.hull.at(-1) as LadderPoint));
+      expect(takeovers.map(({ height }) => height)).toEqual(byVmaf.takeovers.map(({ height }) => height));
+      expect(curves.flatMap(({ notMonotone }) => notMonotone)).toEqual([]);
+      expect(takeovers.every(({ quality }) => quality > 0)).toBe(true);
+    },
+  );
+
   it('goes on from what is known, by another statistic, spread in quality, at searched qualities', async () => {
     const host = fakeEncoding();
     await ladder(host);
@@ -642,6 +724,36 @@ describe('a comparison', () => {
     const rates = result.curves.map(({ atTargets }) => atTargets[0]?.kbpsAt ?? Number.NaN);
     const shares = rates.map((rate) => `${((rate / Math.min(...rates)) * 100).toFixed(0)} %`);
     expect(rows.map((line) => /\d+ %$/.exec(line)?.[0])).toEqual(shares);
+  });
+
+  it('has BD-rates of metrics of which less is better, for a target that is the most', async () => {
+    const encoders = [
+      { ...FAST, range },
+      { encoder: 'libx264', encoderOptions: { preset: 'medium' }, range },
+    ];
+    const measured = await compare(fakeEncoding(), { encoders, metric: 'butteraugli' });
+    const [delta] = measured.deltas;
+    // Medium needs less, and is less visible: both below 0.
+    expect(delta).toMatchObject({ refused: null, rate: { range: { from: expect.any(Number) } } });
+    expect(Math.max(delta?.rate?.value ?? 0, delta?.quality?.value ?? 0)).toBeLessThan(0);
+    expect(delta?.rate?.range.from).toBeGreaterThan(0);
+    expect(delta?.rate?.range.to).toBeGreaterThan(delta?.rate?.range.from ?? 0);
+    const plain = await compare(fakeEncoding(), { encoders, between: { min: 0, max: 100 } });
+    expect(Math.sign(plain.deltas[0]?.rate?.value ?? 0)).toBe(-1);
+    const within = await compare(fakeEncoding(), {
+      encoders,
+      metric: 'butteraugli',
+      between: { min: 2, max: 4 },
+    });
+    expect(within.deltas[0]?.rate?.range).toEqual({ from: 2, to: 4 });
+    const { curves } = await compare(fakeEncoding(), {
+      encoders: [FAST],
+      metric: 'butteraugli',
+      targets: [3],
+    });
+    const [at] = curves[0]?.atTargets ?? [];
+    expect(at).toMatchObject({ target: 3, reached: true, kbpsAt: expect.any(Number) });
+    expect(at?.quality).toBeLessThanOrEqual(3);
   });
 
   it('says why curves that share no quality have no BD-rate', async () => {

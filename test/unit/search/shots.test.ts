@@ -10,6 +10,7 @@ import { detectShots, frameLimits, split } from '../../../src/search/shots.js';
 import type { ShotOptions, TuneShotsOptions } from '../../../src/search/shots-types.js';
 import { spaced } from '../../../src/search/source-cuts.js';
 import { clockOf, lookup, segmentStamps } from '../../../src/search/stamps.js';
+import { parseTarget } from '../../../src/search/targets.js';
 import { tuneShots } from '../../../src/search/tune-shots.js';
 import { type FakeHost, type FakeShot, fakeEncoding, scenePicture } from '../../support/encoding-host.js';
 import { seeded } from '../../support/random.js';
@@ -141,7 +142,8 @@ describe('bytes shared among shots', () => {
       );
       const target = 72 + 15 * next();
       const margin = (shots: readonly FrameValues[]) => mean(shots) - target;
-      const chosen = allocate({ curves, places: curves.map(() => places), metric: 'vmaf', margin });
+      const gain = ({ vmaf = [] }: FrameValues) => vmaf.reduce((sum, one) => sum + one, 0);
+      const chosen = allocate({ curves, places: curves.map(() => places), gain, margin });
       const bytesOf = (all: readonly number[]) =>
         all.reduce((sum, at, i) => sum + bytesAt(curves[i] as Curve, at), 0);
       const holds = (all: readonly number[]) =>
@@ -335,6 +337,21 @@ describe('settings of shots', () => {
     });
     expect(host.written()).toEqual([output]);
   });
+
+  it.each(['cvvdp>=9.3', 'ssimulacra2>=60', 'butteraugli.norm3<=2.5'])(
+    'reach %s, each or together with fewer bytes, whichever end is the better one',
+    async (text) => {
+      const host = fakeEncoding({ shots: THREE });
+      const targets = [parseTarget(text)];
+      const each = await tune(host, { targets, output: 'joined.mp4' });
+      expect(each).toMatchObject({ reached: true, final: { reached: true, difference: { within: 0 } } });
+      expect(Math.min(...each.shots.map(({ margin }) => margin))).toBeCloseTo(each.margin, 9);
+      const whole = await tune(host, { goal: 'whole', targets });
+      expect(whole).toMatchObject({ reached: true, single: { reached: true } });
+      expect(whole.bytes).toBeLessThan(each.bytes);
+      expect(whole.margin).toBeLessThanOrEqual(each.margin);
+    },
+  );
 
   it('are joined with the scores of the shots, and removed where the joined file shows others', async () => {
     const shots = THREE;
