@@ -235,7 +235,7 @@ describe('facts that no picture shows', () => {
   it('are the profile of Dolby Vision, and grain that the decoder of AV1 adds', () => {
     const record = { side_data_type: 'DOVI configuration record', dv_profile: 5 };
     expect(facts({ side_data_list: [record] })).toMatchObject({ dolbyVision: 5 });
-    expect(facts({ codec_name: 'av1', film_grain: 1 })).toMatchObject({ filmGrain: true });
+    expect(facts({ codec_name: 'av1', film_grain: 1 })).toMatchObject({ filmGrain: 'added' });
     expect(facts({ codec_name: 'av1', film_grain: 0 })).not.toHaveProperty('filmGrain');
   });
 });
