@@ -2,8 +2,9 @@
  * @module search/estimate
  * What samples say of the whole: a prediction and intervals around it, from how much the samples differ.
  */
-import { valueOfWhole, type WholeValue } from '../metrics/whole.js';
+
 import { statisticOf } from '../report/limits.js';
+import { valueOfWhole, type WholeValue } from '../report/whole-value.js';
 import { type CompleteMeasure, type CompleteTarget, marginTo, poolingOf, type Statistic } from './targets.js';
 
 /** A prediction. Intervals are those within which the final encode's value lies with 95 % and 99 %. */

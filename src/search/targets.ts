@@ -4,8 +4,6 @@
  */
 import { usageError } from '../core/errors.js';
 import { showValue } from '../core/printable.js';
-import { reportedFeature } from '../metrics/extractors.js';
-import { type WholeValue, wholeValue } from '../metrics/whole.js';
 import { parseModelString } from '../models/grammar.js';
 import {
   isAggregate,
@@ -14,6 +12,7 @@ import {
   type PooledStatistic,
   parseLimit,
 } from '../report/limits.js';
+import { plainName, type WholeValue, wholeValue } from '../report/whole-value.js';
 
 const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
 
@@ -133,7 +132,7 @@ const POINTS = 20;
 /** A margin in a unit like that of VMAF, in which curves of all metrics fall about as steeply. */
 export function heightTo(target: CompleteTarget, value: number): number {
   const { metric, statistic, atLeast, atMost } = target;
-  const alias = reportedFeature(metric)?.alias ?? '';
+  const alias = plainName(metric);
   const best = Object.hasOwn(LOSSLESS, alias) ? LOSSLESS[alias] : undefined;
   const [bound, isLowBest] = atMost === undefined ? [atLeast, false] : [atMost, true];
   if (best === undefined || statistic === 'stddev' || isLowBest !== (best === 0))

@@ -1,9 +1,9 @@
 /**
- * @module metrics/whole
+ * @module report/whole-value
  * Values of a whole run that follow from values of its frames, so that samples and shots tell of them too.
  */
-import { reportedFeature } from './extractors.js';
-import { jodOf, power } from './jod.js';
+import { reportedFeature } from '../metrics/extractors.js';
+import { jodOf, power } from '../metrics/jod.js';
 
 /** How a value of the whole follows from frames: by a mean. */
 export interface WholeValue {
@@ -23,13 +23,18 @@ const WHOLE: Readonly<Record<string, WholeValue>> = {
   },
 };
 
+/** A metric's name without options; empty for one of no extractor. */
+export function plainName(metric: string): string {
+  return reportedFeature(metric)?.alias ?? '';
+}
+
 /**
  * How a metric of the whole follows from frames.
  * @param metric may end in options
  * @returns `undefined` if it does not
  */
 export function wholeValue(metric: string): WholeValue | undefined {
-  const alias = reportedFeature(metric)?.alias ?? '';
+  const alias = plainName(metric);
   const found = Object.hasOwn(WHOLE, alias) ? WHOLE[alias] : undefined;
   return found && { ...found, from: found.from + metric.slice(alias.length) };
 }
