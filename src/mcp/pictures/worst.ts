@@ -65,22 +65,8 @@ export async function showWorstFrames(
 ): Promise<ToolOutcome<WorstFramesDocument>> {
   const request = requestOf(input);
   const options = pairingOf(input);
-  const features = extractorsFor(input.metric === undefined ? [] : [input.metric], []);
   const steps = new Steps(context, input.n);
-  const report = await runScore(
-    TOOL,
-    request,
-    {
-      options: {
-        ...options,
-        models: [input.model.text],
-        backend: input.backend,
-        ...(features.length > 0 && { features }),
-      },
-      weight: null,
-    },
-    steps.scoring,
-  );
+  const report = await runScore(TOOL, request, scoringOf(input, options), steps.scoring);
   const { score, metric, distance, worst } = pickWorst(report, input);
   steps.next('looking for a describing model');
   const describer: Describer | NoDescriber = input.describe
@@ -120,6 +106,15 @@ export async function showWorstFrames(
       ...runFacts(report),
     },
     content,
+  };
+}
+
+/** How the pair is scored; a metric that no model brings along is measured besides. */
+function scoringOf({ model, backend, metric }: WorstFramesInput, options: ExtractOptions) {
+  const features = extractorsFor(metric === undefined ? [] : [metric], []);
+  return {
+    options: { ...options, models: [model.text], backend, ...(features.length > 0 && { features }) },
+    weight: null,
   };
 }
 

@@ -285,7 +285,7 @@ describe('bad input', () => {
     [
       '--feature null',
       2,
-      /^anyvmaf: There is no feature extractor "null" \(in feature "null"\); there are float_psnr, [^\n]*, cambi\.\n$/,
+      /^anyvmaf: There is no feature extractor "null" \(in feature "null"\); there are float_psnr, [^\n]*, cvvdp\.\n$/,
     ],
     ['--feature psnr=x', 1, 'psnr'],
     ['--feature psnr=loud=true', 2, 'loud'],

@@ -191,7 +191,7 @@ describe('list_extractors', () => {
       readonly extractors: readonly { name: string; backend: string; source: string; features: string[] }[];
     }>(listExtractorsTool);
     expect(extractors.map(({ name }) => name)).toEqual(listExtractors().map(({ name }) => name));
-    expect(extractors).toHaveLength(18);
+    expect(extractors).toHaveLength(21);
     for (const { source, backend } of extractors) {
       expect(existsSync(join(root, source)), source).toBe(true);
       expect(backend).toBe('cpu');
