@@ -3,8 +3,8 @@
  * A browser, page or worker, as a platform of the engine.
  */
 import { requireObject } from '../../core/arguments.js';
+import { compileCore } from '../../core/compile.js';
 import { AnyvmafError } from '../../core/errors.js';
-import { compileCore } from '../../core/module.js';
 import type { Assets, Platform } from '../../engine/contract/platform.js';
 import type { TinyPlatform } from '../../tiny/types.js';
 import { browserFiles } from './files.js';
