@@ -5,13 +5,13 @@
 import { AnyvmafError } from '../../core/errors.js';
 import type { ModelStore } from '../../models/types.js';
 import { browserModelCache } from './model-cache.js';
-import { shippedModel } from './shipped-models.js';
 
 /** @param folder gives the folder of the built-in models, ending in `/`, when the host names one */
 export function browserModels(folder: () => string | URL | undefined): ModelStore {
   return {
     keep: browserModelCache,
     async readBuiltIn(fileName) {
+      const { shippedModel } = await import('./shipped-models.js');
       const url = shippedModel(fileName, folder());
       if (url) return fetchText(url);
       throw new AnyvmafError('internal', `The model file ${fileName} does not ship with this package.`);
