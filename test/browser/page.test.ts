@@ -131,7 +131,9 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
     it('holds the engine, the runtime of tiny models and ffmpeg, and each of them once', () => {
       const names = readdirSync(site.served.folder, { recursive: true, encoding: 'utf8' });
       const modules = names.filter((name) => name.endsWith('.wasm')).map((name) => basename(name));
-      expect(modules.map((name) => name.replace(/[-.].*/, '')).sort()).toEqual(['anyvmaf', 'ffmpeg', 'ort']);
+      expect(modules.map((name) => name.replace(/[-.].*/, '')).sort()).toEqual([
+        ...['anyvmaf', 'ffmpeg', 'ort', 'perceptual'],
+      ]);
     });
 
     it.each([
