@@ -160,7 +160,11 @@ describe('the packed tarball', () => {
     ]) {
       expect(paths).toContain(`model/${name}.json`);
     }
-    expect(paths).toEqual(expect.arrayContaining(['wasm/anyvmaf.wasm', 'LICENSE', 'THIRD-PARTY-NOTICES.md']));
+    expect(paths).toEqual(
+      expect.arrayContaining([
+        ...['wasm/anyvmaf.wasm', 'wasm/perceptual.wasm', 'LICENSE', 'THIRD-PARTY-NOTICES.md'],
+      ]),
+    );
     expect(paths.filter((path) => /^(src|test|scripts|\.)|\.tsbuildinfo$|\.c$/.test(path))).toEqual([]);
   });
 
