@@ -271,7 +271,12 @@ describe.skipIf(noChromium)(`the library in Chromium${noChromium}`, () => {
     try {
       const own = await open(browser);
       const run = (backend: string) =>
-        inPage(own, 'gpu', { noPrediction: true, features: ['psnr', 'motion', 'ssimulacra2'], threads: 1, backend });
+        inPage(own, 'gpu', {
+          noPrediction: true,
+          features: ['psnr', 'motion', 'ssimulacra2'],
+          threads: 1,
+          backend,
+        });
       const core = await run('cpu');
       for (const backend of ['webgpu', 'hybrid']) {
         const report = await run(backend);

@@ -235,6 +235,24 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       });
     });
 
+    it('metrics of colour by their boxes, whose module it loads then; without a model too', async () => {
+      const features = ['xpsnr', 'ssimulacra2', 'butteraugli', 'cvvdp'];
+      const page = await site.open({ ...FIRST, hash: 'model=none' });
+      await choose(page, files.reference, files.distorted);
+      await page.getByText('Settings', { exact: true }).click();
+      for (const name of features) await page.check(`#feature-${name}`);
+      const modules = () => site.served.asked.filter((path) => /perceptual-.*\.wasm$/.test(path)).length;
+      const before = modules();
+      await score(page);
+      expect(modules()).toBe(before + 1);
+      await expectNodesReport(page, files, { models: [], features });
+      const charts = page.locator('#results .feature .label');
+      await expect.poll(() => charts.allTextContents()).toContainEqual(expect.stringMatching(/^Butteraugli/));
+      expect(await lookAround(page)).toEqual({});
+      await page.locator('.moments button').first().click();
+      await says(page.locator('.frames-head')).toMatch(/SSIMULACRA2|XPSNR/);
+    });
+
     it.runIf(hasFfmpeg)(`H.264 in MP4 as Node does (${needsFfmpeg})`, async () => {
       const h264 = (crf: string) =>
         encode({ codec: 'h264', frames: 8, size: '160x96', extra: ['-crf', crf] });
