@@ -6,6 +6,7 @@ import {
   COLOR_MATRICES,
   COLOR_RANGES,
   DECODER_CHOICES,
+  FILM_GRAIN,
   FRAME_RATE_POLICIES,
   PAIR_BY,
   SCALE_FILTERS,
@@ -81,6 +82,11 @@ export const PAIRING_OPTIONS = grouped(
       help: 'make whole pictures of the fields of what is interlaced, by its pictures or its label (bwdif)',
     },
     {
+      name: 'grain',
+      argument: 'WHICH',
+      help: 'off leaves out the film grain that decoders add to AV1, which metrics count as a loss (default: on)',
+    },
+    {
       name: 'color-range',
       argument: 'RANGE',
       help: 'convert samples of the other range: limited or full; untagged counts as limited',
@@ -141,6 +147,7 @@ const READERS: OptionReaders<Exclude<(typeof PAIRING_OPTIONS)[number]['name'], '
   'crop-ref': (use) => ({ cropReference: areaValue(use) }),
   'crop-dis': (use) => ({ cropDistorted: areaValue(use) }),
   deinterlace: () => ({ deinterlace: true }),
+  grain: (use) => ({ grain: choiceValue(use, FILM_GRAIN) }),
   'color-range': (use) => ({ colorRange: choiceValue(use, COLOR_RANGES) }),
   matrix: (use) => ({ matrix: choiceValue(use, COLOR_MATRICES) }),
   'pix-fmt': (use) => ({ pixelFormat: use.value }),

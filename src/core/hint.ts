@@ -4,7 +4,7 @@
  * the doors, which have flags, parameters or buttons.
  */
 
-import type { ColorMatrix, ColorRange, PartName, ScaleFilter } from './choices.js';
+import type { ColorMatrix, ColorRange, FilmGrain, PartName, ScaleFilter } from './choices.js';
 import type { ChromaFormat } from './frame.js';
 import { shown } from './printable.js';
 import { quotedWord, shellWord } from './shell.js';
@@ -32,6 +32,7 @@ interface OptionValues {
     readonly chroma: ChromaFormat;
   };
   /** Part of the reference that both videos show. */
+  readonly grain: FilmGrain;
   readonly range: { readonly unit: 'frames' | 'seconds'; readonly start: number; readonly end?: number };
   readonly scale: ScaleFilter;
   readonly scaleTo: PictureSize;
@@ -90,6 +91,7 @@ export interface OpenHint {
     | 'deinterlace'
     | 'features'
     | 'from'
+    | 'grain'
     | 'maxSeconds'
     | 'pairBy'
     | 'pixelFormat'

@@ -83,6 +83,7 @@ function valuesOf(hint: OptionHint): Values {
     case 'cropDistorted':
     case 'cropReference':
     case 'deinterlace':
+    case 'grain':
     case 'matrix':
     case 'trackDistorted':
     case 'trackReference':

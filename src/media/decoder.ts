@@ -54,8 +54,8 @@ export interface TrackFacts extends VideoFormat {
   readonly chromaLocation?: string;
   /** Profile of Dolby Vision. */
   readonly dolbyVision?: number;
-  /** Its decoder adds grain to AV1 pictures, as their encoder asks. */
-  readonly filmGrain?: true;
+  /** Whether its decoder adds grain to AV1 pictures, as their encoder asks, or was told not to. */
+  readonly filmGrain?: 'added' | 'left out';
   /**
    * Why RGB became luma and chroma by {@link matrix}: the other video states it, or it fits the pictures of both; or nothing
    * tells. Absent for what is stored as luma and chroma, and where both are RGB.

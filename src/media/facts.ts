@@ -83,7 +83,10 @@ export function parseProbe(json: unknown, name: string, converts = false, track?
     ...present('matrix', converted ? 'bt709' : (word(stream.color_space) ?? word(frame.color_space))),
     ...present('chromaLocation', word(stream.chroma_location) ?? word(frame.chroma_location)),
     ...present('dolbyVision', number(sideDataOf('DOVI configuration record')?.dv_profile)),
-    ...present('filmGrain', codec === 'av1' && number(stream.film_grain) === 1 ? true : undefined),
+    ...present(
+      'filmGrain',
+      codec === 'av1' && number(stream.film_grain) === 1 ? ('added' as const) : undefined,
+    ),
     fieldOrder: fieldOrder(stream, frame),
   };
   return { facts, delivery: deliveredAs };

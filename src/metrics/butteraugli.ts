@@ -2,7 +2,7 @@
  * @module metrics/butteraugli
  * Butteraugli of libjxl since 0.8: how visible differences are to a viewer of a display of known luminance.
  */
-import { COLOUR_OPTIONS, colourParameters } from './colour.js';
+import { COLOUR_OPTIONS, colourParameters, refuseTransfers } from './colour.js';
 import { callEach, type Metric, numberOption } from './metric.js';
 import { extractor, feature, ranked, real } from './spec.js';
 
@@ -21,10 +21,12 @@ export const BUTTERAUGLI: Metric = {
     ],
     features: ranked('high', [feature('butteraugli'), feature('butteraugli_3norm')]),
   }),
-  measure: (instance, format) => ({
-    options: [...colourParameters(instance, format), numberOption(instance, 'intensity_target')],
-    extent: [],
-  }),
+  measure(instance, format) {
+    // Its light depends on the display's gamma, which libjxl takes from the file.
+    refuseTransfers(instance, format, ['hlg']);
+    const intensity = numberOption(instance, 'intensity_target');
+    return { options: [...colourParameters(instance, format), intensity], extent: [] };
+  },
   calls: callEach('butteraugli', { fields: 2, cost: 140 }, () => true),
   finish: () => ({
     push: (frame, fields, emit) => {

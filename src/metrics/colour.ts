@@ -49,6 +49,27 @@ export function coloursOf(
   return { reference: replaced(colours.reference), distorted: replaced(colours.distorted) };
 }
 
+/**
+ * Refuses high dynamic range.
+ * @param which the transfer characteristics that the metric has no meaning for
+ */
+export function refuseTransfers(
+  instance: ExtractorInstance,
+  format: ScoredFormat,
+  which: readonly Colour['transfer'][],
+): void {
+  const colours = coloursOf(instance, format);
+  for (const side of ['reference', 'distorted'] as const) {
+    const { transfer } = colours[side];
+    if (!which.includes(transfer)) continue;
+    throw new AnyvmafError(
+      'feature',
+      `The ${instance.spec.name} extractor is not defined for ${transfer.toUpperCase()}, which the ${side} video is; measure ` +
+        `cvvdp=display=standard_hdr_${transfer}, or convert the video to standard dynamic range first.`,
+    );
+  }
+}
+
 /** The numbers that parameters of perceptual.wasm begin with (`AnyvmafColours`). @throws as {@link coloursOf} */
 export function colourParameters(instance: ExtractorInstance, format: ScoredFormat): readonly number[] {
   return colourNumbers(coloursOf(instance, format));

@@ -2,7 +2,7 @@
  * @module metrics/ssimulacra2
  * SSIMULACRA 2.1, a perceptual score of colour pictures: 90 visually lossless, 70 high, 50 medium, 30 low quality.
  */
-import { COLOUR_OPTIONS, colourParameters } from './colour.js';
+import { COLOUR_OPTIONS, colourParameters, refuseTransfers } from './colour.js';
 import { callEach, choiceOption, type Metric } from './metric.js';
 import { choice, extractor, feature, ranked } from './spec.js';
 
@@ -27,10 +27,11 @@ export const SSIMULACRA2: Metric = {
     ],
     features: ranked('low', [feature('ssimulacra2')]),
   }),
-  measure: (instance, format) => ({
-    options: [...colourParameters(instance, format), choiceOption(instance, 'mode') === 'exact' ? 1 : 0],
-    extent: [],
-  }),
+  measure(instance, format) {
+    refuseTransfers(instance, format, ['pq', 'hlg']);
+    const exact = choiceOption(instance, 'mode') === 'exact';
+    return { options: [...colourParameters(instance, format), exact ? 1 : 0], extent: [] };
+  },
   calls: callEach('ssimulacra2', { fields: 1, cost: 45 }, () => true),
   finish: () => ({
     push: (frame, fields, emit) => emit(frame, 'ssimulacra2', fields(0)),

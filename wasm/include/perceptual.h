@@ -68,8 +68,8 @@ typedef struct AnyvmafColours {
 } AnyvmafColours;
 
 /*
- * Linear light of the pair, for tests and for pictures that a person looks at. out: six planes of width x height
- * binary32 values, R, G and B of the reference and of the distorted picture.
+ * Linear light of the pair by its own primaries, for tests. out: six planes of width x height binary32 values, R, G and B
+ * of the reference and of the distorted picture.
  */
 int32_t anyvmaf_linear(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafColours *options, float *out);
 

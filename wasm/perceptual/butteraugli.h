@@ -3,7 +3,7 @@
  *
  * Both pictures become opponent colours X, Y and B after adaptation. These are divided into four bands: low (LF),
  * medium (MF), high (HF) and ultra high (UHF). Differences of bands are weighed, summed along lines ("Malta") and
- * masked by what the reference has there. Stages go through pictures by rows and keep the rows that their filters reach.
+ * masked by what the reference has there. Stages go through pictures by rows and keep those that their filters reach.
  */
 #ifndef PERCEPTUAL_BUTTERAUGLI_H
 #define PERCEPTUAL_BUTTERAUGLI_H

@@ -20,6 +20,7 @@ typedef struct LinearPicture {
     uint32_t width, height;
     float *planes[3];
     uint32_t serial; /* of the picture it was made of; 0: of none */
+    uint32_t is_709; /* the primaries are BT.709's, though the colour's are wider */
     AnyvmafColour colour;
     CoreBlock block; /* holds the planes */
 } LinearPicture;
@@ -93,7 +94,10 @@ void linearise_simd(float *values, size_t n, uint32_t transfer);
 int32_t linear_of(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
                   LinearPicture *into);
 
-/* Both pictures of a pair in linear light; they stay in the context until the next pair. Fails as linear_of() does. */
+/*
+ * Both pictures of a pair in linear light by the primaries of BT.709; colours beyond them are negative. They stay in the
+ * context until the next pair. Fails as linear_of() does.
+ */
 int32_t linear_pair(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafColours *colours,
                     const LinearPicture **reference, const LinearPicture **distorted);
 

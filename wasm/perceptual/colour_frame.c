@@ -212,11 +212,18 @@ static int32_t convert(AnyvmafContext *context, const AnyvmafPicture *picture, c
     return 0;
 }
 
+static int holds(const LinearPicture *linear, const AnyvmafPicture *picture, const AnyvmafColour *colour,
+                 uint32_t is_709)
+{
+    return linear->serial && linear->serial == picture->serial && linear->is_709 == is_709 &&
+           !memcmp(&linear->colour, colour, sizeof *colour);
+}
+
 int32_t linear_of(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
                   LinearPicture *into)
 {
     const AnyvmafPlane *planes = picture->planes;
-    if (into->serial && into->serial == picture->serial && !memcmp(&into->colour, colour, sizeof *colour))
+    if (holds(into, picture, colour, 0))
         return 0;
     const uint32_t width = planes[0].width, height = planes[0].height;
     if (!planes[0].samples || !width || !height || !is_colour(colour))
@@ -226,6 +233,7 @@ int32_t linear_of(AnyvmafContext *context, const AnyvmafPicture *picture, const 
         return ANYVMAF_EINVAL;
     const size_t plane = float_plane_bytes((size_t)width * height);
     into->serial = 0;
+    into->is_709 = 0;
     uint8_t *next = block_reserve(&into->block, 3 * area_bytes(plane));
     if (!next)
         return ANYVMAF_ENOMEM;
@@ -241,24 +249,59 @@ int32_t linear_of(AnyvmafContext *context, const AnyvmafPicture *picture, const 
     return 0;
 }
 
+/* BT.2020's primaries are those of its matrix, PQ and HLG. */
+static int is_wide(const AnyvmafColour *colour)
+{
+    return colour->matrix == ANYVMAF_BT2020 || colour->transfer == ANYVMAF_PQ || colour->transfer == ANYVMAF_HLG;
+}
+
+/* From the primaries of BT.2020 to those of BT.709, in place (BT.2087). */
+static void narrow_primaries(LinearPicture *picture)
+{
+    static const float to_709[3][3] = {
+        {1.660491F, -0.587641F, -0.07285F}, {-0.12455F, 1.1329F, -0.008349F}, {-0.018151F, -0.100579F, 1.11873F}};
+    float *const *rgb = picture->planes;
+    const size_t samples = (size_t)picture->width * picture->height;
+    for (size_t i = 0; i < samples; i++) {
+        const float r = rgb[0][i], g = rgb[1][i], b = rgb[2][i];
+        for (uint32_t p = 0; p < 3; p++)
+            rgb[p][i] = to_709[p][0] * r + to_709[p][1] * g + to_709[p][2] * b;
+    }
+    picture->is_709 = 1;
+}
+
+static int32_t narrow_of(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
+                         LinearPicture *into)
+{
+    if (holds(into, picture, colour, 1))
+        return 0;
+    const int32_t failed = linear_of(context, picture, colour, into);
+    if (!failed && is_wide(colour))
+        narrow_primaries(into);
+    return failed;
+}
+
 int32_t linear_pair(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafColours *colours,
                     const LinearPicture **reference, const LinearPicture **distorted)
 {
     *reference = &context->linear[0];
     *distorted = &context->linear[1];
-    const int32_t failed = linear_of(context, &frames->reference, &colours->reference, &context->linear[0]);
-    return failed ? failed : linear_of(context, &frames->distorted, &colours->distorted, &context->linear[1]);
+    const int32_t failed = narrow_of(context, &frames->reference, &colours->reference, &context->linear[0]);
+    return failed ? failed : narrow_of(context, &frames->distorted, &colours->distorted, &context->linear[1]);
 }
 
 int32_t anyvmaf_linear(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafColours *options, float *out)
 {
-    const LinearPicture *pictures[2];
-    const int32_t failed = linear_pair(context, frames, options, &pictures[0], &pictures[1]);
-    if (failed)
-        return failed;
-    const size_t samples = (size_t)pictures[0]->width * pictures[0]->height;
-    for (uint32_t side = 0; side < 2; side++)
+    const AnyvmafPicture *const pictures[2] = {&frames->reference, &frames->distorted};
+    const AnyvmafColour *const colours[2] = {&options->reference, &options->distorted};
+    for (uint32_t side = 0; side < 2; side++) {
+        LinearPicture *linear = &context->linear[side];
+        const int32_t failed = linear_of(context, pictures[side], colours[side], linear);
+        if (failed)
+            return failed;
+        const size_t samples = (size_t)linear->width * linear->height;
         for (uint32_t p = 0; p < 3; p++, out += samples)
-            memcpy(out, pictures[side]->planes[p], samples * sizeof *out);
+            memcpy(out, linear->planes[p], samples * sizeof *out);
+    }
     return 0;
 }

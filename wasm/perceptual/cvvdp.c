@@ -1,11 +1,11 @@
 /* cvvdp.c - ColorVideoVDP row by row in portable C: the definition that cvvdp_simd.c must equal. */
 #include "cvvdp.h"
 
-#include "exp2.h"
+#include "powers.h"
 
 static inline float larger(float a, float b) { return a < b ? b : a; }
 static inline float smaller(float a, float b) { return b < a ? b : a; }
-static inline float size_of(float a) { return bits_float(float_bits(a) & 0x7fffffff); }
+static inline float size_of(float a) { return float_of_bits(bits_of_float(a) & 0x7fffffff); }
 
 void cvvdp_light_c(const float *const rgb[3], size_t n, const CvvdpLight *light, const float weights[CVVDP_CHANNELS],
                    uint32_t channels, float *const out[CVVDP_CHANNELS])
@@ -17,7 +17,7 @@ void cvvdp_light_c(const float *const rgb[3], size_t n, const CvvdpLight *light,
             v[p] = smaller(larger(rgb[p][i], light->low), light->high);
         if (light->ootf != 0) {
             const float scene = v[0] * luminance[0] + v[1] * luminance[1] + v[2] * luminance[2];
-            const float gain = float_exp2(float_log2(larger(scene, DARKEST_SCENE)) * light->ootf);
+            const float gain = exp2_of(log2_of(larger(scene, DARKEST_SCENE)) * light->ootf);
             for (uint32_t p = 0; p < 3; p++)
                 v[p] = v[p] * gain;
         }
@@ -71,12 +71,12 @@ void cvvdp_contrast_c(const float *const fine[CVVDP_PLANES], const float *const 
     for (uint32_t i = 0; i < n; i++) {
         const float dark = larger(coarse[CVVDP_REFERENCE][i], DARKEST);
         const float of_d = 1 / larger(coarse[0][i], DARKEST), of_r = 1 / dark;
-        const float at = float_log2(dark) * sensitivity->scale + sensitivity->offset;
+        const float at = log2_of(dark) * sensitivity->scale + sensitivity->offset;
         const float place = smaller(larger(at, 0), CSF_NODES - 1);
         const int32_t node = (int32_t)smaller(place, CSF_NODES - 2);
         const float beyond = place - (float)node;
         for (uint32_t c = 0; c < channels; c++) {
-            const float s = float_exp2(sensitivity->node[node][c] + beyond * sensitivity->step[node][c]);
+            const float s = exp2_of(sensitivity->node[node][c] + beyond * sensitivity->step[node][c]);
             const uint32_t r = CVVDP_REFERENCE + c;
             const float d = smaller((fine[c][i] - coarse[c][i]) * of_d, MOST_CONTRAST) * s;
             const float e = smaller((fine[r][i] - coarse[r][i]) * of_r, MOST_CONTRAST) * s;
@@ -109,9 +109,9 @@ void cvvdp_blur_rows_c(const float *const rows[BLUR_TAPS], const CvvdpBlur *blur
 void cvvdp_power_c(float *values, uint32_t n, float exponent)
 {
     /* Of the same operations, so that the power of 0 is 0. */
-    const float start = float_exp2(float_log2(POWER_START) * exponent);
+    const float start = exp2_of(log2_of(POWER_START) * exponent);
     for (uint32_t i = 0; i < n; i++)
-        values[i] = float_exp2(float_log2(values[i] + POWER_START) * exponent) - start;
+        values[i] = exp2_of(log2_of(values[i] + POWER_START) * exponent) - start;
 }
 
 void cvvdp_pool_c(const float *const difference[CVVDP_CHANNELS], const float *const mask[CVVDP_CHANNELS], uint32_t n,

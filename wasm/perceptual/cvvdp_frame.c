@@ -1,6 +1,6 @@
 /*
- * cvvdp_frame.c - ColorVideoVDP of a pair of pictures with those before it: colours and filters over time, then contrast,
- * masking and pooling over space, band by band of a pyramid.
+ * cvvdp_frame.c - ColorVideoVDP of a pair of pictures with those before it: colours and filters over time, then
+ * contrast, masking and pooling over space, band by band of a pyramid.
  */
 #include <math.h>
 #include <string.h>

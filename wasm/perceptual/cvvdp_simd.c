@@ -4,8 +4,9 @@
  */
 #include <wasm_simd128.h>
 
+#include "../src/opaque.h"
 #include "cvvdp.h"
-#include "exp2.h"
+#include "powers_simd.h"
 
 typedef v128_t V;
 
@@ -21,33 +22,11 @@ INLINE V over(V a, V b) { return wasm_f32x4_div(a, b); }
 INLINE V larger(V a, V b) { return wasm_f32x4_pmax(a, b); }
 INLINE V smaller(V a, V b) { return wasm_f32x4_pmin(a, b); }
 
-/* float_log2() and float_exp2() of exp2.h. */
-INLINE V log2_of(V x)
-{
-    const V exponent = wasm_i32x4_shr(wasm_i32x4_sub(x, wasm_i32x4_splat(LOG2_SPLIT)), 23);
-    const V m = wasm_i32x4_sub(x, wasm_i32x4_shl(exponent, 23));
-    const V s = over(minus(m, of(1)), plus(m, of(1))), s2 = times(s, s);
-    V sum = plus(times(of(LOG2_SERIES[3]), s2), of(LOG2_SERIES[2]));
-    sum = plus(times(sum, s2), of(LOG2_SERIES[1]));
-    sum = plus(times(sum, s2), of(LOG2_SERIES[0]));
-    return plus(wasm_f32x4_convert_i32x4(exponent), times(sum, s));
-}
-
-INLINE V exp2_of(V x)
-{
-    x = smaller(larger(x, of(EXP2_LOW)), of(EXP2_HIGH));
-    const V rounded = plus(x, of(EXP2_ROUND)), f = minus(x, minus(rounded, of(EXP2_ROUND)));
-    V sum = plus(times(of(EXP2_SERIES[5]), f), of(EXP2_SERIES[4]));
-    sum = plus(times(sum, f), of(EXP2_SERIES[3]));
-    sum = plus(times(sum, f), of(EXP2_SERIES[2]));
-    sum = plus(times(sum, f), of(EXP2_SERIES[1]));
-    sum = plus(times(sum, f), of(EXP2_SERIES[0]));
-    return wasm_i32x4_add(plus(of(1), times(f, sum)), wasm_i32x4_shl(rounded, 23));
-}
-
 void cvvdp_light_simd(const float *const rgb[3], size_t n, const CvvdpLight *light, const float weights[CVVDP_CHANNELS],
                       uint32_t channels, float *const out[CVVDP_CHANNELS])
 {
+    const PowerNumbers *numbers = &power_numbers;
+    OPAQUE(numbers);
     const V low = of(light->low), high = of(light->high);
     const float *const luminance = cvvdp_luminance_2020;
     for (size_t i = 0; i < n; i += 4) {
@@ -57,7 +36,8 @@ void cvvdp_light_simd(const float *const rgb[3], size_t n, const CvvdpLight *lig
         if (light->ootf != 0) {
             const V scene = plus(plus(times(v[0], of(luminance[0])), times(v[1], of(luminance[1]))),
                                  times(v[2], of(luminance[2])));
-            const V gain = exp2_of(times(log2_of(larger(scene, of(DARKEST_SCENE))), of(light->ootf)));
+            const V log = log2_of_x4(larger(scene, of(DARKEST_SCENE)), numbers);
+            const V gain = exp2_of_x4(times(log, of(light->ootf)), numbers);
             for (uint32_t p = 0; p < 3; p++)
                 v[p] = times(v[p], gain);
         }
@@ -116,7 +96,8 @@ void cvvdp_expand_columns_simd(const float *row, uint32_t n, float *out)
 }
 
 /* The sensitivities of four samples at a place among the nodes each, channel by channel. */
-INLINE void sensitivities(V place, const CvvdpSensitivity *sensitivity, V s[CVVDP_CHANNELS])
+INLINE void sensitivities(V place, const CvvdpSensitivity *sensitivity, const PowerNumbers *numbers,
+                          V s[CVVDP_CHANNELS])
 {
     const V node = wasm_i32x4_trunc_sat_f32x4(smaller(place, of(CSF_NODES - 2)));
     const V beyond = minus(place, wasm_f32x4_convert_i32x4(node));
@@ -128,23 +109,25 @@ INLINE void sensitivities(V place, const CvvdpSensitivity *sensitivity, V s[CVVD
     const V s0 = SAMPLE(0), s1 = SAMPLE(1), s2 = SAMPLE(2), s3 = SAMPLE(3);
     const V low01 = wasm_i32x4_shuffle(s0, s1, 0, 4, 1, 5), low23 = wasm_i32x4_shuffle(s2, s3, 0, 4, 1, 5);
     const V high01 = wasm_i32x4_shuffle(s0, s1, 2, 6, 3, 7), high23 = wasm_i32x4_shuffle(s2, s3, 2, 6, 3, 7);
-    s[0] = exp2_of(wasm_i32x4_shuffle(low01, low23, 0, 1, 4, 5));
-    s[1] = exp2_of(wasm_i32x4_shuffle(low01, low23, 2, 3, 6, 7));
-    s[2] = exp2_of(wasm_i32x4_shuffle(high01, high23, 0, 1, 4, 5));
-    s[3] = exp2_of(wasm_i32x4_shuffle(high01, high23, 2, 3, 6, 7));
+    s[0] = exp2_of_x4(wasm_i32x4_shuffle(low01, low23, 0, 1, 4, 5), numbers);
+    s[1] = exp2_of_x4(wasm_i32x4_shuffle(low01, low23, 2, 3, 6, 7), numbers);
+    s[2] = exp2_of_x4(wasm_i32x4_shuffle(high01, high23, 0, 1, 4, 5), numbers);
+    s[3] = exp2_of_x4(wasm_i32x4_shuffle(high01, high23, 2, 3, 6, 7), numbers);
 }
 
 void cvvdp_contrast_simd(const float *const fine[CVVDP_PLANES], const float *const coarse[CVVDP_PLANES], uint32_t n,
                          const CvvdpSensitivity *sensitivity, uint32_t channels,
                          float *const difference[CVVDP_CHANNELS], float *const common[CVVDP_CHANNELS])
 {
+    const PowerNumbers *numbers = &power_numbers;
+    OPAQUE(numbers);
     const V scale = of(sensitivity->scale), offset = of(sensitivity->offset), most = of(MOST_CONTRAST);
     for (uint32_t i = 0; i < n; i += 4) {
         const V dark = larger(load(coarse[CVVDP_REFERENCE] + i), of(DARKEST));
         const V of_d = over(of(1), larger(load(coarse[0] + i), of(DARKEST))), of_r = over(of(1), dark);
-        const V at = plus(times(log2_of(dark), scale), offset);
+        const V at = plus(times(log2_of_x4(dark, numbers), scale), offset);
         V s[CVVDP_CHANNELS];
-        sensitivities(smaller(larger(at, of(0)), of(CSF_NODES - 1)), sensitivity, s);
+        sensitivities(smaller(larger(at, of(0)), of(CSF_NODES - 1)), sensitivity, numbers, s);
         for (uint32_t c = 0; c < CVVDP_CHANNELS; c++) {
             if (c == channels)
                 break;
@@ -183,9 +166,12 @@ void cvvdp_blur_rows_simd(const float *const rows[BLUR_TAPS], const CvvdpBlur *b
 
 void cvvdp_power_simd(float *values, uint32_t n, float exponent)
 {
-    const V start = of(float_exp2(float_log2(POWER_START) * exponent));
+    const PowerNumbers *numbers = &power_numbers;
+    OPAQUE(numbers);
+    const V start = of(exp2_of(log2_of(POWER_START) * exponent));
     for (uint32_t i = 0; i < n; i += 4) {
-        const V raised = exp2_of(times(log2_of(plus(load(values + i), of(POWER_START))), of(exponent)));
+        const V log = log2_of_x4(plus(load(values + i), of(POWER_START)), numbers);
+        const V raised = exp2_of_x4(times(log, of(exponent)), numbers);
         wasm_v128_store(values + i, minus(raised, start));
     }
 }

@@ -44,6 +44,7 @@ const ALLOWED: ReadonlySet<string> = new Set([
   'maxSeconds',
   // Chains are checked as somebody else's: they name no file.
   'deinterlace',
+  'grain',
   'crop',
   'cropReference',
   'cropDistorted',

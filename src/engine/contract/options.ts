@@ -8,6 +8,8 @@ import {
   COLOR_RANGES,
   COMPATS,
   DECODER_CHOICES,
+  FILM_GRAIN,
+  type FilmGrain,
   FRAME_RATE_POLICIES,
   PAIR_BY,
   SCALE_FILTERS,
@@ -115,6 +117,7 @@ export interface CheckedPairing {
   readonly offset: number | 'auto';
   readonly window: number | undefined;
   readonly range: FrameRange | undefined;
+  readonly grain: FilmGrain;
   readonly allowDamaged: boolean;
   /** Whether URLs may be fetched; a list: on which hosts, with checks. */
   readonly allowUrl: boolean | readonly string[];
@@ -171,6 +174,7 @@ const PAIRING = [
   'offset',
   'window',
   'range',
+  'grain',
   'allowDamaged',
   'allowUrl',
   'rate',
@@ -445,6 +449,7 @@ function checkPairing(options: ScoreOptions, anyDepth: boolean): CheckedPairing 
     offset,
     window,
     range: range && checkRange(range),
+    grain: oneOf('grain', options.grain ?? 'on', FILM_GRAIN),
     allowDamaged: ofType('allowDamaged', options.allowDamaged ?? false, 'boolean', 'true or false'),
     allowUrl: checkAllowUrl(options.allowUrl ?? false),
     rate: checkRate(options.rate),

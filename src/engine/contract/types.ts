@@ -3,7 +3,7 @@
  * Types of requests: videos, models, features and options.
  */
 
-import type { Compat, V1Settings } from '../../core/choices.js';
+import type { Compat, FilmGrain, V1Settings } from '../../core/choices.js';
 import type { AnyvmafError } from '../../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../../core/frame.js';
 import type { Origin } from '../../core/origin.js';
@@ -74,6 +74,11 @@ export interface PairingOptions extends FilterOptions {
   readonly window?: number;
   /** The part of the reference to score. Default: all. */
   readonly range?: FrameRange;
+  /**
+   * `off` leaves out the film grain that decoders of AV1 add at the encoder's request, which metrics count as a loss. Only
+   * where ffmpeg decodes. Default `on`.
+   */
+  readonly grain?: FilmGrain;
   /** Score a damaged or truncated video up to its first damage instead of refusing it. Default false. */
   readonly allowDamaged?: boolean;
   /**

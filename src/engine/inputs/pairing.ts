@@ -3,10 +3,12 @@
  * Pairs videos that are encoded or differ: their decoders, the times of all frames, the offset, and the plan. Not loaded
  * for two Y4M or raw videos of one format.
  */
-import { type InputRole, ofInput } from '../../core/errors.js';
+
+import { type InputRole, ofInput, usageError } from '../../core/errors.js';
+import { shown } from '../../core/printable.js';
 import type { AlignResult } from '../../media/align/types.js';
 import { alignState } from '../../media/align/types.js';
-import { chooseDecoder, readTimes } from '../../media/decoders.js';
+import { chooseDecoder, type EncodedVideo, readTimes } from '../../media/decoders.js';
 import { convertsBy, deliveryPhrases } from '../../media/delivery.js';
 import type { Framing } from '../../media/evidence/framing.js';
 import { chooseTrack } from '../../media/evidence/track.js';
@@ -171,7 +173,7 @@ async function identifyVideos(
 export async function identifyVideo(
   platform: Platform,
   input: OpenedInput,
-  { decoder: choice, allowUrl, rate, tracks }: CheckedPairing,
+  { decoder: choice, allowUrl, rate, tracks, grain }: CheckedPairing,
   signal: AbortSignal,
   role: InputRole,
 ): Promise<Side> {
@@ -184,9 +186,12 @@ export async function identifyVideo(
   const decoders =
     choice === 'none' ? [] : await platform.decoders({ allowUrl: allowUrl === true, rate, track });
   const chosen = await chooseDecoder(input, { choice, decoders, signal });
-  const { video, times } = await readTimes(chosen, signal);
+  const { video, times } = await readTimes(grain === 'off' ? withoutGrain(chosen) : chosen, signal);
   const setBacks = (await video.decoder.setBacks?.(video.input, video.facts.track?.index)) ?? [];
-  const applied = deliveryPhrases(video.facts.pixelFormat, deliveryOf(video));
+  const applied = [
+    ...deliveryPhrases(video.facts.pixelFormat, deliveryOf(video)),
+    ...(video.facts.filmGrain === 'left out' ? ['film grain left out'] : []),
+  ];
   return {
     kind: 'encoded',
     video,
@@ -194,6 +199,21 @@ export async function identifyVideo(
     ...(setBacks.length > 0 && { setBacks }),
     ...(applied.length > 0 && { applied }),
   };
+}
+
+/** A video whose decoder adds no film grain. @throws {AnyvmafError} `usage` if its decoder cannot leave it out */
+function withoutGrain(video: EncodedVideo): EncodedVideo {
+  const { facts, decoder } = video;
+  if (facts.codec !== 'av1') return video;
+  if (decoder.id !== 'ffmpeg') {
+    throw usageError(
+      `is off, but the decoder ${decoder.id} adds whatever grain ${shown(facts.name)} asks for; let ffmpeg decode, or leave it out.`,
+      { about: 'grain' },
+    );
+  }
+  return facts.filmGrain
+    ? { ...video, filters: 'film grain left out', facts: { ...facts, filmGrain: 'left out' } }
+    : video;
 }
 
 /** Whether a video is a picture, or several, as cameras and programs for drawing write them. */

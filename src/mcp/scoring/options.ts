@@ -107,7 +107,7 @@ export function featuresOf(
 export function filterOptions({
   filters = {},
 }: Pick<PairingInput, 'filters'>): FilterOptions & Pick<PairingOptions, 'trackReference' | 'trackDistorted'> {
-  const { deinterlace, crop, matrix } = filters;
+  const { deinterlace, crop, grain, matrix } = filters;
   const named = {
     cropReference: filters.crop_reference,
     cropDistorted: filters.crop_distorted,
@@ -118,7 +118,7 @@ export function filterOptions({
     trackReference: filters.track_reference,
     trackDistorted: filters.track_distorted,
   };
-  const given = Object.entries({ deinterlace, crop, matrix, ...named }).filter(
+  const given = Object.entries({ deinterlace, crop, grain, matrix, ...named }).filter(
     ([, value]) => value !== undefined,
   );
   return Object.fromEntries(given);

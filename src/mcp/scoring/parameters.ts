@@ -8,6 +8,7 @@ import {
   COLOR_MATRICES,
   COLOR_RANGES,
   DECODERS,
+  FILM_GRAIN,
   GPU_BACKENDS,
   OWN_GPU_BACKENDS,
   PAIR_BY,
@@ -215,13 +216,14 @@ export const filters = z
     crop_distorted: z.string().optional(),
     vf_reference: z.string().optional(),
     vf_distorted: z.string().optional(),
+    grain: z.enum(FILM_GRAIN).optional(),
     color_range: z.enum(COLOR_RANGES).optional(),
     matrix: z.enum(COLOR_MATRICES).optional(),
     pixel_format: z.string().optional(),
     track_reference: track,
     track_distorted: track,
   })
-  .describe('Applied first. Crops: W:H:X:Y; vf_*: ffmpeg filters; tracks from 0.')
+  .describe('Crops: W:H:X:Y; vf_*: ffmpeg chains; tracks from 0.')
   .optional();
 
 /** How two videos that are not alike are brought together; all of it ours. */

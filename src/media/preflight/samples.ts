@@ -94,7 +94,7 @@ function* depthFindings(reference: SideFacts, distorted: SideFacts): Generator<F
 
 /** Grain that a decoder adds is another than that of the source, though it looks alike. */
 function* grainFindings({ filmGrain }: SideFacts): Generator<Finding> {
-  if (!filmGrain) return;
+  if (filmGrain !== 'added') return;
   yield finding(
     'film-grain',
     'info',
@@ -102,6 +102,7 @@ function* grainFindings({ filmGrain }: SideFacts): Generator<Finding> {
       'other places, which VMAF counts as a loss; viewers see less of a difference than the score says, and encodes with and without ' +
       'it cannot be compared by it.',
     [null, true],
+    { purpose: 'fix', option: 'grain', value: 'off' },
   );
 }
 

@@ -97,6 +97,8 @@ export function decodeArgs(
   // Pictures that carry checksums are checked. The log says what is wrong; ffmpeg does not stop: `explode` and
   // -xerror refuse recordings that start between key frames.
   args.push('-err_detect', 'crccheck');
+  // The decoder then hands the grain's parameters out and adds none.
+  if (facts.filmGrain === 'left out') args.push('-export_side_data', 'film_grain');
   // Frame threads run ahead of what is handed out, so that where damage ends the video would depend on timing.
   if (request.allowDamaged) args.push('-thread_type', 'slice');
   const chain = filters(facts, planes, request, part);

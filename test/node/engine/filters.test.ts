@@ -264,3 +264,44 @@ describe.runIf(hasFfmpeg)(`filters of encoded video (${needsFfmpeg})`, () => {
     expect((await make(plain, 'fps=100')).frames.length).toBeGreaterThan(25);
   });
 });
+
+describe.runIf(hasFfmpeg)(`film grain of AV1, ${needsFfmpeg}`, () => {
+  const master = () => encode({ codec: 'ffv1', source: 'testsrc2', size: '192x108', frames: 6, rate: 25 });
+  const grainy = () =>
+    ffmpeg(join(encodeFolder(), 'grain.mp4'), [
+      ...[
+        '-i',
+        `file:${master()}`,
+        '-pix_fmt',
+        'yuv420p',
+        '-c:v',
+        'libsvtav1',
+        '-preset',
+        '10',
+        '-crf',
+        '30',
+      ],
+      ...['-svtav1-params', 'film-grain=50'],
+    ]);
+  const run = (options: ScoreOptions) =>
+    score({ reference: master(), distorted: grainy() }, { threads: 0, ...options });
+
+  it('is added unless asked not to, and the report says so', async () => {
+    const [on, off] = [await run({}), await run({ grain: 'off' })];
+    expect(on.preflight?.map(({ code, fix }) => [code, fix])).toContainEqual([
+      'film-grain',
+      "grain: 'off'",
+    ]);
+    expect(off.preflight?.map(({ code }) => code)).not.toContain('film-grain');
+    expect(on.pairing?.distorted.conversions).not.toContain('film grain left out');
+    expect(off.pairing?.distorted.conversions).toContain('film grain left out');
+    expect(off.pooled_metrics.vmaf?.mean).toBeGreaterThan(on.pooled_metrics.vmaf?.mean ?? Number.NaN);
+  });
+
+  it('cannot be left out by other decoders', async () => {
+    const alone = { reference: grainy(), distorted: grainy() };
+    await expect(score(alone, { grain: 'off', decoder: 'mediabunny' })).rejects.toThrow(
+      'grain is off, but the decoder mediabunny adds whatever grain',
+    );
+  });
+});

@@ -84,7 +84,9 @@ describe('the colour of a video', () => {
     expect(colourOf({ ...HD, chroma: '400' }).guessed).toEqual(['range', 'transfer']);
     expect(colourOf({ ...HD, chroma: '444', matrix: 'bt709' }).guessed).toEqual(['range', 'transfer']);
     expect(colourOf({ ...HD, chroma: '444', matrix: 'gbr' })).toEqual({
-      colour: { ...REC709, matrix: 'gbr', range: 'full' },
+      ...REC709,
+      matrix: 'gbr',
+      range: 'full',
       guessed: ['range', 'transfer'],
     });
   });

@@ -89,7 +89,7 @@ describe('a pair', () => {
 
   it('whose encode has its grain added is told so', () => {
     const plain = { transfer: 'bt709', codec: 'av1' };
-    expect(found(plain, { ...plain, filmGrain: true as const })).toEqual([['film-grain'], 'fine']);
-    expect(found({ ...plain, filmGrain: true as const }, plain)).toEqual([[], 'fine']);
+    expect(found(plain, { ...plain, filmGrain: 'added' as const })).toEqual([['film-grain'], 'fine']);
+    expect(found({ ...plain, filmGrain: 'added' as const }, plain)).toEqual([[], 'fine']);
   });
 });

@@ -721,7 +721,7 @@ const CASES: readonly Case[] = [
     says: 'reads PQ intensity before it is reshaped',
   }),
   info('grain that a decoder adds', 'film-grain', {
-    distorted: { codec: 'av1', filmGrain: true },
+    distorted: { codec: 'av1', filmGrain: 'added' },
     values: [null, true],
     says: 'which VMAF counts as a loss',
   }),

@@ -156,3 +156,32 @@ describe('ssimulacra2', () => {
     context.close();
   });
 });
+
+describe('ssimulacra2 of wide primaries', () => {
+  /** Of BT.709 in those of BT.2020 (BT.2087). */
+  const TO_2020 = [
+    [0.627404, 0.329283, 0.043313],
+    [0.069097, 0.91954, 0.011362],
+    [0.016391, 0.088013, 0.895595],
+  ] as const;
+  const curve = (v: number) => (v > 0.0031308 ? 1.055 * v ** (1 / 2.4) - 0.055 : 12.92 * v);
+
+  it('finds the same light in RGB of BT.709 and in luma and chroma of BT.2020', () => {
+    const video = rgb(64, 48, 16);
+    const light = (x: number, y: number) =>
+      [x / 80 + 0.1, y / 60 + 0.05, ((x + y) % 24) / 30 + 0.02] as const;
+    const narrow = picture(video, (x, y, plane) => 65535 * curve(light(x, y)[(plane + 1) % 3] ?? 0));
+    const wide = picture(video, (x, y, plane) => {
+      const rgb709 = light(x, y);
+      const [r, g, b] = TO_2020.map((row) => curve(row.reduce((sum, f, i) => sum + f * (rgb709[i] ?? 0), 0)));
+      if (r === undefined || g === undefined || b === undefined) throw new Error('no colour');
+      const luma = 0.2627 * r + 0.678 * g + 0.0593 * b;
+      const planes = [luma, (b - luma) / 1.8814 + 32768 / 65535, (r - luma) / 1.4746 + 32768 / 65535];
+      return 65535 * (planes[plane] ?? Number.NaN);
+    });
+    const colours = [...SRGB, 3, 1, 0, 0, 0];
+    expect(score(video, [narrow, wide], [...colours, 0])).toBeGreaterThan(99.9);
+    // Taken for BT.709 it is other light.
+    expect(score(video, [narrow, wide], [...SRGB, 1, 1, 0, 0, 0, 0])).toBeLessThan(80);
+  });
+});
