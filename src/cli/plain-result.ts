@@ -11,13 +11,17 @@ import type { Report, ReportModel } from '../report/types.js';
 /**
  * Lines `vmaf_v0.6.1: 82.564227`: the model's source and its mean score. A bootstrap collection adds a line
  * `NAME: BAGGING, ci.p95: [LOW, HIGH], stddev: STDDEV` of means; a tiny model adds `NAME: MEAN`. A run without models
- * gives the mean of every metric.
+ * gives the mean of every metric, and what is one value of the whole run.
  */
 export function plainResult(report: Report, precision: Precision): string {
   const number = textNumber(precision);
   const mean = (metric: string) => number(meanOf(report, metric));
   if (report.models.length === 0) {
-    return report.metrics.map((metric) => `${metric}: ${mean(metric)}\n`).join('');
+    const whole = Object.entries(report.aggregate_metrics);
+    return [
+      ...report.metrics.map((metric) => `${metric}: ${mean(metric)}\n`),
+      ...whole.map(([name, value]) => `${name}: ${number(value)}\n`),
+    ].join('');
   }
   const tiny = (report.tiny ?? []).flatMap(({ metrics }) => metrics);
   return report.models

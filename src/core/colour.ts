@@ -141,10 +141,16 @@ const SITING_WORDS: Readonly<Record<Colour['siting'], string>> = {
   topleft: 'top-left',
 };
 
-/** A colour in words, for reports: `BT.709, limited range, sRGB transfer, left chroma by bicubic`. */
-export function describeColour({ matrix, range, transfer, siting, upsampling }: Colour): string {
+/**
+ * A colour in words, for reports: `BT.709, limited range, sRGB transfer, left chroma by bicubic`.
+ * @param chroma of the video: what has no chroma of fewer samples upsamples none
+ */
+export function describeColour(
+  { matrix, range, transfer, siting, upsampling }: Colour,
+  chroma: ChromaFormat = '420',
+): string {
   const parts = [MATRIX_WORDS[matrix], `${range} range`, TRANSFER_WORDS[transfer]];
-  // RGB has no chroma to upsample.
-  if (matrix !== 'gbr') parts.push(`${SITING_WORDS[siting]} chroma by ${upsampling}`);
+  if (matrix !== 'gbr' && (chroma === '420' || chroma === '422'))
+    parts.push(`${SITING_WORDS[siting]} chroma by ${upsampling}`);
   return parts.join(', ');
 }

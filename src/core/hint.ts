@@ -19,6 +19,8 @@ interface OptionValues {
   readonly cropReference: string;
   readonly decoder: 'none' | 'wasm';
   readonly deinterlace: true;
+  /** A feature to measure besides, as `cvvdp=display=standard_hdr_pq`. */
+  readonly features: string;
   readonly frameRatePolicy: 'nearest';
   readonly matrix: ColorMatrix;
   readonly model: string;
@@ -204,6 +206,7 @@ function nameInApi(hint: Parameters<HintName>[0]): string {
   const { option, value } = hint;
   if (value === undefined) return option === 'raw' ? 'width, height, chroma and bitDepth of raw' : option;
   if (option === 'model') return `models: ${literal([value])}`;
+  if (option === 'features') return `features: ${literal([value])}`;
   if (option === 'swap') return literal(value).slice(2, -2);
   if (option === 'window') return `offset: 'auto', window: ${value}`;
   return value === true ? option : `${option}: ${literal(value)}`;

@@ -6,6 +6,7 @@ import { usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import {
   decimalBound,
+  isAggregate,
   metricIn,
   type PooledStatistic,
   parsePooledName,
@@ -145,8 +146,7 @@ export class Alarms {
         );
       if (metric !== undefined && metricIn({ metrics }, metric) === undefined)
         throw usageError(
-          `The alarm ${quoted(text)} is about ${quoted(metric)}, which this run does not measure; ask for its feature, or ` +
-            `name one of ${metrics.join(', ')}.`,
+          `The alarm ${quoted(text)} is about ${quoted(metric)}, ${missing(metric)} name one of ${metrics.join(', ')}.`,
         );
     }
     this.#watches = this.#rules.map((rule) => ({ rule, watch: new AlarmWatch(rule, framesPerSecond) }));
@@ -172,6 +172,13 @@ export class Alarms {
       return alarm ?? [];
     });
   }
+}
+
+/** Why frames have no value of a metric. */
+function missing(metric: string): string {
+  return isAggregate(metric)
+    ? 'which has no value before the run ends;'
+    : 'which this run does not measure; ask for its feature, or';
 }
 
 /** The mean and the lowest of the scores of a second, of which there may be too many for the arguments of a call. */

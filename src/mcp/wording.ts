@@ -98,6 +98,8 @@ function valuesOf(hint: OptionHint): Values {
       return { [name]: `${hint.value.width}x${hint.value.height}` };
     case 'swap':
       return { ...hint.value };
+    case 'features':
+      return { feature: [hint.value] };
     default:
       return { [name]: hint.value };
   }
@@ -124,7 +126,7 @@ function valuesIn(place: Place): (hint: OptionHint) => Values {
 /** To which other tool a parameter goes; empty where it goes to the same. */
 function elsewhere(hint: OptionHint, place: Place): string {
   if (hint.option === 'window') return ' to find_alignment';
-  const own = ['allowDamaged', 'model', 'raw', 'swap'].includes(hint.option);
+  const own = ['allowDamaged', 'features', 'model', 'raw', 'swap'].includes(hint.option);
   if (place === 'encoded' || own || isStored(hint)) return '';
   return ` to vmaf_score_encoded${place === 'raw' ? ', once ffmpeg has written the raw videos as Y4M' : ''}`;
 }

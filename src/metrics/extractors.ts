@@ -33,7 +33,8 @@ export function findExtractor(name: string): ExtractorSpec | undefined {
 export function reportedFeature(name: string): FeatureSpec | undefined {
   let found: FeatureSpec | undefined;
   for (const extractor of EXTRACTORS) {
-    if (extractor.name === name) return extractor.features[0];
+    if (extractor.name === name)
+      return extractor.features.find(({ alias }) => alias === name) ?? extractor.features[0];
     for (const feature of extractor.features) {
       const { alias } = feature;
       const named = name === alias || name.startsWith(`${alias}_`);

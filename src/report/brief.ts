@@ -7,10 +7,10 @@ import { doubtLines } from './doubt-lines.js';
 import { baseName, comparedText } from './facts.js';
 import { remarks } from './findings.js';
 import { flawsOf } from './flaws.js';
-import { pooledMetric } from './pool.js';
-import { askedOf } from './quality-metrics.js';
+import { valueMeaning } from './opinion.js';
+import { askedOf, mainOf, runValue } from './quality-metrics.js';
 import { cell, metricsShown, modelScores, type SummaryOptions, tinyScores, viewOf } from './summary.js';
-import { clock, cut } from './terminal.js';
+import { clock, cut, wrap } from './terminal.js';
 import type { Report } from './types.js';
 import { ranking, worstFrames } from './worst.js';
 
@@ -34,10 +34,13 @@ export function brief(report: Report, options: Omit<SummaryOptions, 'worst'> = {
   const shown = metricsShown(report);
   const asked = scored.length > 0 ? askedOf(shown, [report]).filter((name) => !scores.has(name)) : shown;
   const meanOf = (name: string) => {
-    const pooled = pooledMetric(report, name);
-    return `${printable(name)} ${pooled ? cell(pooled.mean) : 'incomplete'}`;
+    const value = runValue(report, name);
+    return `${printable(name)} ${value === undefined ? 'incomplete' : cell(value)}`;
   };
-  const means = asked.slice(0, BRIEF_MEANS).map(meanOf);
+  const means = mainOf(asked, [report]).slice(0, BRIEF_MEANS).map(meanOf);
+  const meaning = (scored.length === 0 && rank && valueMeaning(rank.metric)) || '';
+  // No line ends between a name and its value.
+  const more = scored.length > 0 ? means.map((mean) => mean.replace(' ', '\u00a0')).join(', ') : meaning;
   const names = [distorted.name, ...(noReference ? [] : [reference.name])].map((name) =>
     printable(baseName(name)),
   );
@@ -45,9 +48,9 @@ export function brief(report: Report, options: Omit<SummaryOptions, 'worst'> = {
   const above = [
     style.dim(`  ${cut(names.join(' against '), width - 2, 'both')}`),
     style.dim(`  ${comparedText(report) ?? 'No frame was compared.'}`),
-    ...(scored.length > 0 && means.length > 0
-      ? [style.dim(`  ${cut(means.join(', '), width - 2, 'both')}`)]
-      : []),
+    ...(more === ''
+      ? []
+      : wrap(more, width - 2).map((line) => style.dim(`  ${line.replaceAll('\u00a0', ' ')}`))),
   ];
   const below =
     rank && worst

@@ -120,7 +120,9 @@ export function metricIn(
   if (metrics.includes(name) || Object.hasOwn(aggregate_metrics, name)) return name;
   const model = models.find(({ source }) => source === name);
   if (model) return model.name;
-  const alias = findExtractor(name)?.features[0]?.alias;
+  const features = findExtractor(name)?.features ?? [];
+  // The value of the whole run is not that of its frames: cvvdp is not cvvdp_q.
+  const alias = features.some((feature) => feature.alias === name) ? undefined : features[0]?.alias;
   return [alias, `integer_${name}`].find((other) => other !== undefined && metrics.includes(other));
 }
 
@@ -279,8 +281,9 @@ function emitterOf(metric: string) {
 
 /** Whether a metric is one value of the whole run, which is not known before its end. */
 export function isAggregate(metric: string): boolean {
+  const named = reportedFeature(metric)?.alias;
   return EXTRACTORS.some(({ features }) =>
-    features.some(({ alias, emitted }) => alias === metric && emitted === 'sequence'),
+    features.some(({ alias, emitted }) => alias === named && emitted === 'sequence'),
   );
 }
 

@@ -2,6 +2,7 @@
  * @module report/quality-metrics
  * Which metrics of a report say something of quality by themselves. Apart from the facts, which an application's start loads.
  */
+import { pooledMetric } from './pool.js';
 import type { Report } from './types.js';
 
 /** Inner features of VMAF's models: what a score is made of, not a measure of quality by itself. */
@@ -17,4 +18,37 @@ export function askedOf(
     ({ models }) => models?.filter(({ collection }) => collection).map(({ name }) => `${name}_`) ?? [],
   );
   return metrics.filter((name) => !INNER.test(name) && !spreads.some((start) => name.startsWith(start)));
+}
+
+/** Parts of a metric that has a value of all of them. */
+const PARTS = /^xpsnr_(?:[yuv]|min)(?:_|$)/;
+
+/**
+ * What stands for a metric: ColorVideoVDP makes its quality in JOD of the Q of all frames together.
+ * @returns a key of `aggregate_metrics`, else the metric itself
+ */
+export function wholeOf(
+  metric: string,
+  facts: readonly Pick<Partial<Report>, 'aggregate_metrics'>[],
+): string {
+  const whole = metric.replace(/^cvvdp_q(?=_|$)/, 'cvvdp');
+  const known = facts.some(({ aggregate_metrics: values = {} }) => Object.hasOwn(values, whole));
+  return known ? whole : metric;
+}
+
+/** Of metrics those that a short list has. */
+export function mainOf(
+  metrics: readonly string[],
+  facts: readonly Pick<Partial<Report>, 'aggregate_metrics'>[],
+): string[] {
+  return [...new Set(metrics.filter((name) => !PARTS.test(name)).map((name) => wholeOf(name, facts)))];
+}
+
+/** The value of the whole run, or the mean of the frames; `undefined` if a frame has none. */
+export function runValue(
+  { aggregate_metrics = {}, pooled_metrics }: Partial<Pick<Report, 'aggregate_metrics' | 'pooled_metrics'>>,
+  metric: string,
+): number | undefined {
+  if (Object.hasOwn(aggregate_metrics, metric)) return aggregate_metrics[metric];
+  return pooled_metrics && pooledMetric({ pooled_metrics }, metric)?.mean;
 }

@@ -5,8 +5,9 @@
 import { counted, printable } from '../core/printable.js';
 import { type BatchRow, batchRow } from './batch-rows.js';
 import { bitrateOf, bitrateText, fileSizeOf, inputFacts, sizeText } from './facts.js';
-import { scoreNames } from './limits.js';
+import { isWorseHigh, scoreNames } from './limits.js';
 import { pooledMetric } from './pool.js';
+import { runValue, wholeOf } from './quality-metrics.js';
 import { clock } from './terminal.js';
 import { causeText, flawOf, TRUST_WORDS } from './trust.js';
 import type { Report } from './types.js';
@@ -59,13 +60,18 @@ function heading(all: number, failed: number, noun: string): string {
   return `## ${mark} anyvmaf: ${text}\n\n`;
 }
 
-function* encodesTable({ reference }: Report, verdicts: Verdicts): Generator<string> {
+function* encodesTable(first: Report, verdicts: Verdicts): Generator<string> {
+  const { reference } = first;
+  const isHigh = (metric: string) => isWorseHigh(first, metric);
   yield `Reference ${code(reference.name)}: ${markdown(inputFacts(reference).join(', '))}\n\n`;
   const metrics = [...new Set(verdicts.flatMap((one) => ('checks' in one ? headMetrics(one.report) : [])))];
   yield row([
     '',
     'encode',
-    ...metrics.flatMap((name) => [`${code(name)} mean`, '1 %', 'lowest']),
+    ...metrics.flatMap((name) => [
+      `${code(name)} mean`,
+      ...(isHigh(name) ? ['99 %', 'highest'] : ['1 %', 'lowest']),
+    ]),
     'worst frame',
     'bit rate',
     'size',
@@ -84,7 +90,9 @@ function* encodesTable({ reference }: Report, verdicts: Verdicts): Generator<str
       code(report.distorted.name),
       ...metrics.flatMap((name) => {
         const pooled = pooledMetric(report, name);
-        return [pooled?.mean, report.distribution[name]?.percentiles?.p1, pooled?.min].map(cell);
+        const percentiles = report.distribution[name]?.percentiles;
+        const worst = isHigh(name) ? [percentiles?.p99, pooled?.max] : [percentiles?.p1, pooled?.min];
+        return [runValue(report, name), ...worst].map(cell);
       }),
       worst ? momentText(worst) : '–',
       bitrateText(bitrateOf(report)) ?? '–',
@@ -99,7 +107,7 @@ function headMetrics(report: Report): readonly string[] {
   const scores = scoreNames(report);
   if (scores.length > 0) return scores;
   const [worst] = worstMoments(report, 1);
-  return worst ? [worst.metric] : [];
+  return worst ? [...new Set([wholeOf(worst.metric, [report]), worst.metric])] : [];
 }
 
 function* checksTable(judged: readonly Judged[]): Generator<string> {

@@ -5,6 +5,7 @@
 import { requireObject } from '../core/arguments.js';
 import { counted, printable } from '../core/printable.js';
 import { formatFixed, formatGeneral } from '../core/printf.js';
+import { colourText } from './colour-text.js';
 import { bitrateText, frameRate, measurerText, offsetStateText, sizeText, trackOf } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
 import { type Precision, textNumber } from './format.js';
@@ -282,6 +283,7 @@ function run(report: Report, { style, width }: View): string[] {
   const rows: [string, string][] = [
     ['frames', `${counted(frameCount, 'pair')}${kept}${speed}`],
     ...pairingRows(report),
+    ...colourRows(report),
     ['backend', `${used}${asked}, ${report.implementation}, ${workers}`],
     ...(report.measurers ?? []).map((one): [string, string] => ['measured', printable(measurerText(one))]),
     ['arithmetic', report.compat],
@@ -312,6 +314,17 @@ function run(report: Report, { style, width }: View): string[] {
     ),
   );
   return [style.bold('What ran'), ...lines];
+}
+
+/** How samples became light, said once where it is the same for both videos. */
+function colourRows({ reference, distorted }: Report): [string, string][] {
+  const [ref, dis] = [reference, distorted].map(colourText);
+  if (ref === undefined || dis === undefined) return [];
+  if (ref === dis) return [['colour', ref]];
+  return [
+    ['colour', `reference: ${ref}`],
+    ['', `distorted: ${dis}`],
+  ];
 }
 
 /** What was done to the frames before they were compared. */

@@ -17,8 +17,9 @@ import {
 } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
 import { type Precision, textNumber } from './format.js';
+import { isWorseHigh } from './limits.js';
 import { pooledMetric } from './pool.js';
-import { askedOf } from './quality-metrics.js';
+import { askedOf, mainOf, runValue, wholeOf } from './quality-metrics.js';
 import { aligned, columns, cut, grid, type Paint, paint, wrap } from './terminal.js';
 import { TRUST_SIGNS, TRUST_WORDS, type Trust, trustOf } from './trust.js';
 import type { FailedEncode, Report, ReportInput } from './types.js';
@@ -66,13 +67,14 @@ function tableMetrics(reports: readonly Report[]): string[] {
   if (scores.length > 0) return [...new Set(scores)];
   const rank = reports.map(ranking).find((found) => found !== undefined);
   const metric = rank?.metric ?? reports[0]?.metrics[0];
-  return metric === undefined ? [] : [metric];
+  return metric === undefined ? [] : [wholeOf(metric, reports)];
 }
 
 /** All metrics of a comparison: those of its heading, then all others that were asked for. */
 function comparedMetrics(reports: readonly Report[]): string[] {
   const others = reports.flatMap(({ metrics }) => metrics);
-  return [...new Set([...tableMetrics(reports), ...askedOf(others, reports)])];
+  const asked = askedOf(others, reports);
+  return [...new Set([...tableMetrics(reports), ...asked, ...mainOf(asked, reports)])];
 }
 
 function rowsOf(reports: readonly Report[], metrics: readonly string[]): EncodeRow[] {
@@ -80,10 +82,10 @@ function rowsOf(reports: readonly Report[], metrics: readonly string[]): EncodeR
   const apart = beginApart(reports);
   return reports.map((report) => {
     const percentiles = first === undefined ? undefined : report.distribution[first]?.percentiles;
-    const high = ranking(report)?.worse === 'high';
+    const high = first !== undefined && isWorseHigh(report, first);
     return {
       name: report.distorted.name,
-      means: metrics.map((metric) => pooledMetric(report, metric)?.mean),
+      means: metrics.map((metric) => runValue(report, metric)),
       worst: high ? percentiles?.p99 : percentiles?.p1,
       bitrate: bitrateOf(report),
       size: fileSizeOf(report),
@@ -138,7 +140,7 @@ export function encodesTable(reports: readonly Report[], options: TableOptions =
     ['distorted', ...names.map((name) => cut(name, room, 'end'))],
     'left',
   );
-  const best = bestRow(rows);
+  const best = bestRow(rows, isWorseHigh(first, metrics[0] ?? ''));
   const table = lines.map((line, i) => {
     const text = `${labels[i]}  ${line}`;
     if (i >= reports.length || rows[i]?.trust?.verdict === 'untrusted') return style.warn(text.trimEnd());
@@ -180,11 +182,12 @@ function legend(rows: readonly EncodeRow[], names: readonly string[], width: num
 }
 
 /** The best score of those that can be believed. */
-function bestRow(rows: readonly EncodeRow[]): number | undefined {
+function bestRow(rows: readonly EncodeRow[], isLowBetter: boolean): number | undefined {
   const means = rows.map(({ means: [mean], trust }) =>
     trust?.verdict === 'untrusted' ? Number.NaN : (mean ?? Number.NaN),
   );
-  const best = Math.max(...means.filter((mean) => !Number.isNaN(mean)));
+  const known = means.filter((mean) => !Number.isNaN(mean));
+  const best = isLowBetter ? Math.min(...known) : Math.max(...known);
   return rows.length > 1 ? means.indexOf(best) : undefined;
 }
 
@@ -242,7 +245,7 @@ export function* writeTableCsv(
     const values = metrics.flatMap((metric) => {
       const pooled = pooledMetric(report, metric);
       const percentiles = report.distribution[metric]?.percentiles;
-      return [pooled?.mean, pooled?.harmonic_mean, pooled?.min, percentiles?.p1, percentiles?.p5];
+      return [runValue(report, metric), pooled?.harmonic_mean, pooled?.min, percentiles?.p1, percentiles?.p5];
     });
     const { verdict, codes } = trustOf(report);
     const bitrate = bitrateOf(report);

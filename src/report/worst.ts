@@ -21,9 +21,12 @@ export interface Ranking {
   readonly worse: 'low' | 'high';
 }
 
+/** What stands for quality before all other features, the best first. */
+const PERCEPTUAL = [/^(?:ssimulacra2|butteraugli|cvvdp)(?:_|$)/, /^xpsnr_weighted(?:_|$)/];
+
 /**
- * The metric that ranks frames: the first model's score, then the first tiny model's, or else the first
- * feature that has a direction.
+ * The metric that ranks frames: the first model's score, then the first tiny model's, then the first perceptual metric, or
+ * else the first feature that has a direction.
  * @param report also one that was read from a file and knows of no models
  * @returns `undefined` if no metric has a direction
  * @throws {AnyvmafError} `usage` if it is not a report
@@ -37,7 +40,8 @@ export function ranking(
   const [tiny] = report.tiny ?? [];
   const [score] = tiny?.metrics ?? [];
   if (tiny && score !== undefined) return { metric: score, worse: tiny.better === 'lower' ? 'high' : 'low' };
-  for (const metric of report.metrics) {
+  const first = PERCEPTUAL.flatMap((kind) => report.metrics.filter((name) => kind.test(name)));
+  for (const metric of [...first, ...report.metrics]) {
     const worse = reportedFeature(metric)?.worse;
     if (worse) return { metric, worse };
   }

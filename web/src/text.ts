@@ -106,6 +106,7 @@ export const text = {
       range: 'Set the range',
       raw: (width: number, height: number, bits: number) => `Read as ${width} × ${height}, ${bits} bit`,
       swap: 'Swap the videos',
+      feature: 'Measure ColorVideoVDP too',
     },
   },
   tiny: {

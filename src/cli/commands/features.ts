@@ -62,9 +62,10 @@ function describe({ name, description, options, features: emitted }: ExtractorSp
     `${option.name}=${option.choices?.join('|') ?? (option.type === 'bool' ? 'true|false' : 'N')}`,
     `${option.description} ${valueText(option)}`,
   ]);
-  const names = emitted.map(({ alias, when, emitted: time }): [string, string] => {
+  const names = emitted.map(({ alias, when, emitted: time, stills }): [string, string] => {
     const needs = when.length > 0 ? [`with ${when.join(' and ')}`] : [];
-    return [alias, [time === 'sequence' ? 'one value for all frames' : 'per frame', ...needs].join(', ')];
+    const given = time === 'sequence' ? 'one value for all frames' : stills ? 'of stills' : 'per frame';
+    return [alias, [given, ...needs].join(', ')];
   });
   return [
     `${name}\n`,

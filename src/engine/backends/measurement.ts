@@ -6,7 +6,7 @@ import type { ReportParts } from '../../report/build.js';
 import type { Continuity } from '../inputs/continuity.js';
 import type { ReadyInputs } from '../inputs/known.js';
 import type { Extent } from '../inputs/pair.js';
-import type { Requested } from '../plan/plan.js';
+import type { RequestedModels } from '../plan/plan.js';
 import type { Meter } from '../results/progress.js';
 import type { TinySessionFacts } from '../results/tiny.js';
 
@@ -41,7 +41,7 @@ export type MeasurementStart = Pick<
 /** A backend with the models of a run. */
 export interface OpenBackend {
   /** Models that predict, for the checks of the pair. */
-  readonly requested: Pick<Requested, 'models'>;
+  readonly requested: RequestedModels;
   /**
    * Prepares for a pair.
    * @throws {AnyvmafError} when its format cannot be measured

@@ -214,7 +214,7 @@ export const SCORE_OPTIONS: readonly (keyof ScoreOptions)[] = [
 ];
 
 /** Common options of `inspect` and `align`. */
-export const LOOK_OPTIONS: readonly (keyof ScoreOptions)[] = [...PAIRING, 'models', 'signal'];
+export const LOOK_OPTIONS: readonly (keyof ScoreOptions)[] = [...PAIRING, 'models', 'features', 'signal'];
 
 /** Options of `extractFrames`: all that affect pairing. */
 export const EXTRACT_OPTIONS: readonly (keyof ScoreOptions)[] = [

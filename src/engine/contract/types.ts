@@ -237,7 +237,7 @@ export interface ScoreOptions extends PairingOptions {
 }
 
 /** Options of `inspect`. */
-export type InspectOptions = PairingOptions & Pick<ScoreOptions, 'models' | 'signal'>;
+export type InspectOptions = PairingOptions & Pick<ScoreOptions, 'models' | 'features' | 'signal'>;
 
 /** Options of `describeVideo`. */
 export type DescribeVideoOptions = Pick<PairingOptions, 'decoder' | 'allowUrl' | 'origin'> &

@@ -5,7 +5,7 @@
 import type { Finding } from '../../media/preflight/types.js';
 import type { CheckedOptions, InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
-import type { Requested } from '../plan/plan.js';
+import type { RequestedModels } from '../plan/plan.js';
 import type { Continuity, ContinuityRules, SignatureSink } from './continuity.js';
 import type { KnownInputs, ReadyInputs } from './known.js';
 import type { Preflight, WholePair } from './preflight.js';
@@ -23,7 +23,7 @@ interface Reading {
 
 /** What a shard checks. */
 export interface ShardChecks {
-  readonly requested: Pick<Requested, 'models'>;
+  readonly requested: RequestedModels;
   /** Whether this thread reads its frames. */
   readonly inThread: boolean;
   readonly signatures: SignatureSink;
@@ -64,7 +64,7 @@ export class PairChecks {
    * @param inspects whether to inspect the pictures for `strict`
    * @throws {AnyvmafError} `mismatch` for a pair that cannot be compared, with `strict` also for warnings
    */
-  async refuse(known: KnownInputs, requested: Pick<Requested, 'models'>, inspects = true): Promise<void> {
+  async refuse(known: KnownInputs, requested: RequestedModels, inspects = true): Promise<void> {
     const { strict } = this.#checked.pairing;
     // Stored pairs were checked when they were opened.
     if (!this.#loading || !(strict || known.plan || (known.ofBytes ?? []).length > 0)) return;
@@ -78,7 +78,7 @@ export class PairChecks {
   /** Starts the checks that run while frames are read; returns the pair to read. */
   async observe(
     known: KnownInputs,
-    requested: Pick<Requested, 'models'>,
+    requested: RequestedModels,
     ready: ReadyInputs,
     { expected, inThread, inspectStored }: Reading,
   ): Promise<ReadyInputs> {
@@ -163,12 +163,12 @@ export class PairChecks {
   }
 
   /** Decoding pictures would take much of a stored pair's short run, so it is only done on request. */
-  async #checkStored(known: KnownInputs, requested: Pick<Requested, 'models'>, inspect: boolean) {
+  async #checkStored(known: KnownInputs, requested: RequestedModels, inspect: boolean) {
     const preflight = this.#preflight ?? (await this.#open(known, requested));
     if (inspect) preflight.readAgain(this.#signal);
   }
 
-  async #open(known: KnownInputs, requested: Pick<Requested, 'models'>): Promise<Preflight> {
+  async #open(known: KnownInputs, requested: RequestedModels): Promise<Preflight> {
     const { Preflight } = await import('./preflight.js');
     this.#preflight = new Preflight(this.#platform, known, requested, this.#checked, this.#shared);
     return this.#preflight;

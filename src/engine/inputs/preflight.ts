@@ -19,7 +19,7 @@ import { uncheckedFinding } from '../../media/preflight/text.js';
 import type { Finding, PreflightContext, SideFacts, SideMeasurements } from '../../media/preflight/types.js';
 import type { InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
-import type { Requested } from '../plan/plan.js';
+import type { RequestedModels } from '../plan/plan.js';
 import { findOffset, mostFrames } from './alignment.js';
 import { FrameObserver, type Observed } from './frame-observer.js';
 import { canReadAgain, type KnownInputs, type ReadyInputs } from './known.js';
@@ -70,7 +70,7 @@ export class Preflight {
   constructor(
     platform: Platform,
     known: KnownInputs,
-    requested: Pick<Requested, 'models'>,
+    requested: RequestedModels,
     checked: InputOptions,
     shared?: SharedInspection,
   ) {
@@ -83,6 +83,7 @@ export class Preflight {
     this.#facts = { reference: sideFacts(sides.reference), distorted: sideFacts(sides.distorted) };
     this.#context = {
       models: requested.models.map(({ source }) => ({ name: source })),
+      ...(requested.extractors && { extractors: requested.extractors.map(({ spec }) => spec.name) }),
       ...(pairing.scale && { scale: pairing.scale }),
       ...(plan && { comparedSize: { width: plan.format.width, height: plan.format.height } }),
       ...(pairing.frameRatePolicy && { frameRatePolicy: pairing.frameRatePolicy }),

@@ -31,6 +31,9 @@ export interface Requested {
   readonly tiny?: TinyRequest;
 }
 
+/** What preflight takes into account of it; installed programs name no extractors. */
+export type RequestedModels = Pick<Requested, 'models'> & Partial<Pick<Requested, 'extractors'>>;
+
 /** A run's measurements and metrics. */
 export interface RunPlan {
   readonly features: FeaturePlan;

@@ -173,12 +173,11 @@ async function inspected(
 
 /** Options that `inspect` has too. */
 function lookOptions(options: ScoreOptions): ScoreOptions {
-  const { features, noPrediction, compat, threads, maxThreads, chunkFrames, implementation, ...rest } =
-    options;
+  const { noPrediction, compat, threads, maxThreads, chunkFrames, implementation, ...rest } = options;
   const { frameCount, skipReference, skipDistorted, backend, vmafBin, onProgress, aomCtc, nflxCtc, ...look } =
     rest;
   const { cpumask, gpumask, syclDevice, hipDevice, metalDevice, maxSeconds, ...known } = look;
-  return known;
+  return { ...known, ...(noPrediction && { models: [] }) };
 }
 
 interface Sampling {

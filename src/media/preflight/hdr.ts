@@ -53,11 +53,17 @@ function convertTransfer(reference: SideFacts, distorted: SideFacts): PrepareHin
   return prepare('distorted', distorted, ['-vf', filter], vf('distorted', filter));
 }
 
+/** The display on which ColorVideoVDP shows both videos; it takes videos of one transfer function only. */
+function displayFor(reference: SideFacts, distorted: SideFacts): string | undefined {
+  if (reference.transfer !== distorted.transfer) return undefined;
+  return reference.transfer === 'smpte2084' ? 'standard_hdr_pq' : 'standard_hdr_hlg';
+}
+
 /** Findings about high dynamic range, for which no model was trained. */
 export function* hdrFindings(
   reference: SideFacts,
   distorted: SideFacts,
-  { models = [{ name: 'vmaf_v0.6.1' }] }: PreflightContext,
+  { models = [{ name: 'vmaf_v0.6.1' }], extractors = [] }: PreflightContext,
 ): Generator<Finding> {
   if (models.length === 0 || (!isHdr(reference) && !isHdr(distorted))) return;
   const named = ({ transfer }: SideFacts) =>
@@ -70,13 +76,17 @@ export function* hdrFindings(
         ? 'reference is'
         : 'distorted is';
   const kinds = [...new Set([reference, distorted].filter(isHdr).map(named))].join(' and ');
+  const display = extractors.includes('cvvdp') ? undefined : displayFor(reference, distorted);
   yield finding(
     'hdr',
     'warning',
     `${who} high dynamic range (${kinds}), but ${models.map(({ name }) => name).join(', ')} was trained on standard ` +
-      'dynamic range only, and there is no public VMAF model for HDR; compare such scores only with each other.',
+      'dynamic range only, and there is no public VMAF model for HDR; compare such scores only with each other' +
+      `${display ? `, or measure ColorVideoVDP, which is made for ${kinds} too` : ''}.`,
     [ref, dis],
-    toneMapped(reference, distorted),
+    display
+      ? { purpose: 'fix', option: 'features', value: `cvvdp=display=${display}` }
+      : toneMapped(reference, distorted),
   );
 }
 

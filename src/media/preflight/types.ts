@@ -182,6 +182,8 @@ export interface ModelInUse {
 export interface PreflightContext {
   /** Default: one model, vmaf_v0.6.1. Empty: features only. */
   readonly models?: readonly ModelInUse[];
+  /** Names of the extractors that run. Default: those of the models. */
+  readonly extractors?: readonly string[];
   /** `scale`, if the user set it. Default: different sizes are scaled bicubic, with a warning. */
   readonly scale?: 'none' | ScaleFilter;
   /** The compared size. Default: the reference's. */

@@ -11,6 +11,7 @@ import {
   flawNote,
   flawSign,
   furtherMetrics,
+  headlineOf,
   meaningOf,
   scale,
   tiles,
@@ -32,6 +33,7 @@ function single(page: Page, encode: ReportEncode): Markup {
   const { facts } = encode;
   const metric = page.ranking?.metric;
   const pooled = page.pooled(encode, metric);
+  const top = headlineOf(page, encode);
   const { trust, model, word, tone, text } = meaningOf(page, encode);
   const against = facts.noReference ? 'by itself' : `against ${baseName(facts.reference.name)}`;
   return html`<section>
@@ -40,8 +42,9 @@ function single(page: Page, encode: ReportEncode): Markup {
 ${
   metric !== undefined &&
   pooled &&
+  top &&
   html`<div class="head">
-<div><div class="score is-${trust.verdict}">${page.valueText(metric, pooled.mean)}${flawSign(templates, trust)}<sup>${labelOf(metric)}</sup></div>
+<div><div class="score is-${trust.verdict}">${page.valueText(top.metric, top.value)}${flawSign(templates, trust)}<sup>${labelOf(top.metric)}</sup></div>
 ${word && html`<span class="word" .style=${`--tone:var(--${tone})`}>${word}</span>`}${verdictBadge(templates, facts)}</div>
 <div>${model && scale(templates, page, metric, pooled, word)}<p class="soft small">${text}</p><p class="soft small">${comparedText(facts)}</p></div>
 </div>`

@@ -2,9 +2,11 @@
  * @module report/view/headline
  * The answer: an encode's score, what it means, where it lies; and how several encodes compare.
  */
-import { viewerOpinion } from '../opinion.js';
+import { valueMeaning, viewerOpinion } from '../opinion.js';
+import { mainOf, runValue, wholeOf } from '../quality-metrics.js';
 import { type Trust, trustOf, type Verdict } from '../trust.js';
 import type { ReportModel } from '../types.js';
+import type { Ranking } from '../worst.js';
 import {
   comparable,
   type Encode,
@@ -62,11 +64,37 @@ export function meaningOf<E extends Encode>(encodes: EncodeList<E>, encode: E): 
     metric === undefined
       ? frames
       : !encodes.isScore(metric)
-        ? `Mean of ${metric}${isDecibels(encodes.pooled(encode, metric), metric) ? ' in dB' : ''} over ${frames}; ${worse === 'low' ? 'higher' : 'lower'} is better.`
+        ? featureText(encodes, encode, { metric, worse: worse ?? 'low' })
         : trust.verdict === 'untrusted'
           ? mean
           : `${mean} ${opinion?.means ?? (model ? NO_OPINION : NO_MODEL)}`;
   return { trust, model, word: opinion?.word, tone: opinion && TONES[opinion.word], text };
+}
+
+/** What the value of a feature is, and what it means where that can be said. */
+function featureText<E extends Encode>(
+  encodes: EncodeList<E>,
+  encode: E,
+  { metric, worse }: Ranking,
+): string {
+  const frames = framesText(encode.count);
+  const meaning = valueMeaning(metric);
+  if (wholeOf(metric, [encode.facts]) !== metric) return `Of ${frames} together. ${meaning}`;
+  const unit = isDecibels(encodes.pooled(encode, metric), metric) ? ' in dB' : '';
+  const better = `Mean of ${metric}${unit} over ${frames}; ${worse === 'low' ? 'higher' : 'lower'} is better.`;
+  return meaning ? `${better} ${meaning}` : better;
+}
+
+/** What the number at the top is: of a metric without a value of the whole run its mean. */
+export function headlineOf<E extends Encode>(
+  encodes: EncodeList<E>,
+  encode: E,
+): { readonly metric: string; readonly value: number } | undefined {
+  const { metric } = encodes.ranking ?? {};
+  if (metric === undefined) return undefined;
+  const name = wholeOf(metric, [encode.facts]);
+  const value = name === metric ? encodes.pooled(encode, metric)?.mean : runValue(encode.facts, name);
+  return value === undefined ? undefined : { metric: name, value };
 }
 
 const NO_OPINION =
@@ -75,7 +103,7 @@ const NO_MODEL = 'The file does not name the model, so the number cannot be put 
 
 /** SSIM is in decibels when asked for so, which its name does not show, but a value beyond 1 does. */
 function isDecibels(pooled: Pooled | undefined, metric: string): boolean {
-  if (/^(psnr|float_psnr|float_anp?snr)/.test(metric)) return true;
+  if (/^(x?psnr|float_psnr|float_anp?snr)/.test(metric)) return true;
   return /^float_(ms_)?ssim$/.test(metric) && (pooled?.max ?? 0) > 1;
 }
 
@@ -192,13 +220,17 @@ export function tiles<T, E extends Encode>(
   const value = (number: number | undefined) =>
     number === undefined ? undefined : encodes.valueText(metric, number);
   const all = (facts.subsample ?? 1) > 1 && frameCount !== undefined ? ` of ${grouped(frameCount)}` : '';
+  // Values of frames are not those of the number above them.
+  const top = headlineOf(encodes, encode)?.metric ?? metric;
+  const of = top === metric ? '' : ' of Q';
+  const further = furtherMetrics(encodes).filter((name) => name !== top);
   const entries = [
-    ['worst 1 %', value(pooled?.percentile(low ? 1 : 99))],
-    ['worst frame', value(low ? pooled?.min : pooled?.max)],
-    ['harmonic mean', value(pooled?.harmonic_mean)],
-    ['deviation', value(pooled?.stddev)],
-    ...furtherMetrics(encodes).map((name) => {
-      const mean = encodes.pooled(encode, name)?.mean;
+    [`worst 1 %${of}`, value(pooled?.percentile(low ? 1 : 99))],
+    [`worst frame${of}`, value(low ? pooled?.min : pooled?.max)],
+    of === '' ? ['harmonic mean', value(pooled?.harmonic_mean)] : ['mean of Q', value(pooled?.mean)],
+    [`deviation${of}`, value(pooled?.stddev)],
+    ...further.map((name) => {
+      const mean = furtherValue(encodes, encode, name);
       return [labelOf(name), mean === undefined ? undefined : encodes.valueText(name, mean)] as const;
     }),
     [`frames${all}`, count > 0 ? grouped(count) : undefined],
@@ -222,9 +254,16 @@ const MOST_COLUMNS = 6;
 /** What was asked for beside the main metric: of several planes the first, which says most. */
 export function furtherMetrics<E extends Encode>(encodes: EncodeList<E>): string[] {
   const main = encodes.ranking?.metric;
-  return encodes.asked
-    .filter((name) => name !== main && !/_c[br]$|^a?mse_/.test(name))
+  const asked = encodes.asked.filter((name) => !/_c[br]$|^a?mse_/.test(name));
+  const facts = encodes.list.map((encode) => encode.facts);
+  return mainOf(asked, facts)
+    .filter((name) => name !== main)
     .slice(0, MOST_COLUMNS);
+}
+
+/** The value of one of {@link furtherMetrics}. */
+function furtherValue<E extends Encode>(encodes: EncodeList<E>, encode: E, name: string): number | undefined {
+  return encodes.pooled(encode, name)?.mean ?? runValue(encode.facts, name);
 }
 
 /** The row of an encode among others. */
@@ -280,7 +319,7 @@ export function compare<E extends Encode>(encodes: EncodeList<E>): ComparedRow[]
   const names = furtherMetrics(encodes);
   const furtherOf = (encode: E) =>
     names.map((name) => {
-      const value = encodes.pooled(encode, name)?.mean;
+      const value = furtherValue(encodes, encode, name);
       return { value, text: value === undefined ? undefined : encodes.valueText(name, value) };
     });
   return list.map((encode, i) => {

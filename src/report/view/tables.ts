@@ -2,6 +2,7 @@
  * @module report/view/tables
  * Statistics of every metric, and how the numbers were made.
  */
+import { colourText } from '../colour-text.js';
 import { measurerText, offsetStateText, skippedText, trackOf } from '../facts.js';
 import type { ReportTinyModel } from '../types.js';
 import type { Encode, EncodeList, Facts } from './encodes.js';
@@ -123,6 +124,7 @@ function inputRows({ facts }: Encode, side: 'reference' | 'distorted', apart: bo
     ['decoded by', pairing?.decodedBy],
     ['scaled by', scaled && `${scaled}, from ${pairing.width}×${pairing.height}`],
     ['converted', pairing?.conversions.join('; ')],
+    ['colour', input && colourText(input)],
   ];
 }
 

@@ -100,6 +100,21 @@ describe('limits on pooled values', () => {
   });
 
   test.each([
+    ['ssimulacra2>=100.1', /^anyvmaf: ssimulacra2\.mean is -?[\d.]+, below the limit/],
+    ['ssimulacra2.p5>=-1000', undefined],
+    ['butteraugli_3norm.max<=0', /^anyvmaf: butteraugli_3norm\.max is [\d.]+, above the limit/],
+    ['cvvdp>=10.1', /^anyvmaf: cvvdp is \d\.\d+, below the limit/],
+    ['cvvdp>=1', undefined],
+    ['cvvdp_q.worst_second<=1000', undefined],
+    ['sequence_xpsnr_min>=200', /^anyvmaf: sequence_xpsnr_min is [\d.]+, below the limit/],
+  ])('%s measures what it is about', async (limit, complaint) => {
+    const { code, stderr } = await gate('-n', '--fail-under', limit);
+    expect(code).toBe(complaint ? 3 : 0);
+    if (complaint) expect(stderr).toMatch(complaint);
+    else expect(stderr).toBe('');
+  });
+
+  test.each([
     [['--fail-under', 'vmaf.p6>=80'], 1, '"vmaf.p6" is not measured'],
     [['--fail-under', 'vmaf.p5>80'], 1, 'a pooled value and its bound such as vmaf.p5>=80'],
     [['--fail-under', 'vmaf.p5>='], 1, 'must be a number'],
@@ -161,6 +176,16 @@ describe('a baseline', () => {
     report.pooled_metrics.mse_y.mean += 5;
     writeFileSync(path, JSON.stringify(report));
     expect((await gate(...mse, '--baseline', path, '--max-drop', 'mse_y=0.5')).code).toBe(0);
+  });
+
+  test('of ColorVideoVDP drops with its JOD, of which more is better', async () => {
+    const path = files.at('cvvdp.json');
+    await anyvmaf([ref, dis, '-n', '--feature', 'cvvdp', '-o', path]);
+    const report = JSON.parse(readFileSync(path, 'utf8'));
+    report.aggregate_metrics.cvvdp += 0.2;
+    writeFileSync(path, JSON.stringify(report));
+    expect((await gate('-n', '--baseline', path, '--max-drop', 'cvvdp=0.1')).code).toBe(3);
+    expect((await gate('-n', '--baseline', path, '--max-drop', 'cvvdp=0.3')).code).toBe(0);
   });
 
   test('of several encodes is the JSON array of them, matched by name', async () => {

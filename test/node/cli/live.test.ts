@@ -50,6 +50,14 @@ describe('--window and --alarm', () => {
   it('exit with 0 where no rule came true', async () => {
     expect((await run('--alarm', 'p5<1', '-q')).code).toBe(0);
   });
+
+  it('measures the perceptual metrics that rules are about', async () => {
+    const rules = ['ssimulacra2.min<101', 'butteraugli>0', 'xpsnr_weighted<200', 'cvvdp_q.max>0'];
+    const alarms = rules.flatMap((rule) => ['--alarm', rule]);
+    const { code, stderr } = await run('-n', '--frame_cnt', '30', ...alarms);
+    expect(code).toBe(4);
+    for (const rule of rules) expect(stderr).toContain(`alarm: ${rule}; `);
+  });
 });
 
 describe('--live', () => {
@@ -165,6 +173,7 @@ describe('--live', () => {
       ['--alarm', 'p5<30', '--no_prediction', '--feature', 'psnr'],
       /is about the score, but this run has no model; name a metric, as in psnr_y.min<30: psnr_y/,
     ],
+    [['--alarm', 'cvvdp<9'], /about "cvvdp", which has no value before the run ends; name one of .*cvvdp_q/],
     [['--window', '0s'], /--window is "0s", but it must be a time such as 10s/],
     [['--dashboard'], /--dashboard is a page of --live sse:PORT/],
     [['--allow', '.'], /--allow is for clients of --live/],

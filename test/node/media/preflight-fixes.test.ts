@@ -227,7 +227,7 @@ const CASES: readonly Case[] = [
     'high dynamic range in both',
     'hdr',
     () => [make('pq.mkv', source(), [...PQ, ...LOSSLESS]), make('pq.mp4', source(), [...PQ, ...X264])],
-    { command: 'tonemap' },
+    { command: 'tonemap', options: { features: ['cvvdp=display=standard_hdr_pq'] } },
   ),
   ...(
     [

@@ -143,6 +143,8 @@ describe('plain lines of a run', () => {
   });
 
   test('heed the precision', () => {
+    const clip = { ...run({ cvvdp_q: 2.5 }, []), aggregate_metrics: { cvvdp: 9.75 } };
+    expect(plainResult(clip, 'legacy')).toBe('cvvdp_q: 2.500000\ncvvdp: 9.750000\n');
     expect(plainResult(run({ vmaf: 82.56422654900535 }, [model('vmaf', 'vmaf_v0.6.1')]), 17)).toBe(
       'vmaf_v0.6.1: 82.564226549005355\n', // C's %.17g
     );

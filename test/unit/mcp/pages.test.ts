@@ -82,6 +82,7 @@ describe('what resolves a finding', () => {
       { filters: { crop_reference: '640:272:0:44', crop_distorted: '640:272:0:44' } },
     ],
     [{ purpose: 'fix', option: 'offset', value: 12 }, { offset: 12 }],
+    [{ purpose: 'fix', option: 'features', value: 'cvvdp' }, { feature: ['cvvdp'] }],
     [{ purpose: 'fix', option: 'allowDamaged', value: true }, { allow_damaged: true }],
     [{ purpose: 'fix', option: 'scaleTo', value: { width: 640, height: 360 } }, { scale_to: '640x360' }],
     [

@@ -752,11 +752,22 @@ const CASES: readonly Case[] = [
     distorted: { transfer: 'smpte2084' },
     values: ['PQ', 'PQ'],
     says: 'vmaf_v0.6.1 was trained on standard dynamic range only',
+    fix: '--feature cvvdp=display=standard_hdr_pq',
   }),
   warning('high dynamic range as broadcast', 'hdr', {
     reference: { transfer: 'arib-std-b67' },
     distorted: { transfer: 'arib-std-b67' },
     values: ['HLG', 'HLG'],
+    says: 'or measure ColorVideoVDP, which is made for HLG too.',
+    fix: '--feature cvvdp=display=standard_hdr_hlg',
+  }),
+  warning('high dynamic range that ColorVideoVDP measures already', 'hdr', {
+    reference: { transfer: 'smpte2084', primaries: 'bt2020' },
+    distorted: { transfer: 'smpte2084', primaries: 'bt2020' },
+    context: { extractors: ['vif', 'cvvdp'] },
+    values: ['PQ', 'PQ'],
+    says: 'compare such scores only with each other.',
+    fix: `--vf-ref ${TONE_MAPPED} --vf-dis ${TONE_MAPPED}`,
   }),
   warning('a reference of less rate and less sharpness', 'swapped', {
     reference: { bitrate: 1_000_000, measured: measured([0.08, 0.08]) },

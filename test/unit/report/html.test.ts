@@ -291,6 +291,31 @@ it('has a column for each further metric that was asked for', () => {
   expect(text([one, one])).not.toContain('data-label="PSNR"');
 });
 
+it('is about a perceptual metric where no model ran, and says what its values mean', () => {
+  const named = (metric: string, value: number, aggregate_metrics = {}): Report => ({
+    ...report({ metrics: ['psnr_y', metric], aggregate_metrics }),
+    frames: [0, 1].map((frameNum) => ({ frameNum, metrics: { psnr_y: 40, [metric]: value } })),
+    pooled_metrics: Object.fromEntries(
+      [['psnr_y', 40] as const, [metric, value] as const].map(([name, mean]) => [
+        name,
+        { min: mean, max: mean, mean, harmonic_mean: mean },
+      ]),
+    ),
+  });
+  expect(text([named('ssimulacra2', -3)])).toContain('-3.000<sup>SSIMULACRA2</sup>');
+  expect(text([named('ssimulacra2', -3)])).toContain(
+    'Mean of ssimulacra2 over 2 frames; higher is better. SSIMULACRA2: 90 is visually lossless',
+  );
+  expect(text([named('butteraugli_3norm', 1.5)])).toContain(
+    'lower is better. Butteraugli of the whole picture',
+  );
+  expect(text([named('xpsnr_weighted', 41)])).toContain('Mean of xpsnr_weighted in dB over 2 frames');
+  const clip = text([named('cvvdp_q', 2.5, { cvvdp: 9.75 })]);
+  expect(clip).toContain('9.750<sup>ColorVideoVDP</sup>');
+  expect(clip).toContain('Of 2 frames together. ColorVideoVDP in JOD');
+  expect(clip).toContain('<dt>mean of Q</dt><dd>2.500</dd>');
+});
+
 it('says a cause once, with the encodes that share it, and folds all that was found', () => {
   const offset = { code: 'offset', severity: 'error', message: 'Other moments are compared.' } as const;
   const info = { code: 'bit-depth', severity: 'info', message: 'Depths differ.' } as const;

@@ -346,6 +346,12 @@ describe('worst frames', () => {
       [['psnr_hvs_cb'], { metric: 'psnr_hvs_cb', worse: 'low' }],
       [['float_ms_ssim'], { metric: 'float_ms_ssim', worse: 'low' }],
       [['motion2', 'adm2'], { metric: 'adm2', worse: 'low' }],
+      [['psnr_y', 'xpsnr_y', 'xpsnr_weighted'], { metric: 'xpsnr_weighted', worse: 'low' }],
+      [['psnr_y', 'xpsnr_weighted', 'butteraugli_3norm'], { metric: 'butteraugli_3norm', worse: 'high' }],
+      [
+        ['cvvdp_q_display_standard_fhd', 'ssimulacra2'],
+        { metric: 'cvvdp_q_display_standard_fhd', worse: 'high' },
+      ],
       [['vif_scale0_egl_1'], { metric: 'vif_scale0_egl_1', worse: 'low' }],
       [['cambi_source', 'cambi_full_reference'], { metric: 'cambi_full_reference', worse: 'high' }],
       [['cambi_hrs_1080'], { metric: 'cambi_hrs_1080', worse: 'high' }],

@@ -116,6 +116,35 @@ Warning
     expect(text).toContain('\nWhole run\n  apsnr_y  32.600000\n');
   });
 
+  const colour: NonNullable<Report['reference']['colour']> = {
+    ...{ matrix: 'bt709', range: 'limited', transfer: 'srgb', siting: 'left', upsampling: 'bicubic' },
+    guessed: ['transfer', 'siting'],
+  };
+
+  it.each([
+    [
+      'once where both are the same',
+      { ...y4m, colour },
+      `
+  colour      BT.709, limited range, sRGB transfer, left chroma by bicubic
+              (transfer, siting guessed)
+`,
+    ],
+    [
+      'for each video where they differ',
+      { ...y4m, chroma: '444', colour: { ...colour, range: 'full', guessed: [] } } as const,
+      `
+  colour      reference: BT.709, limited range, sRGB transfer, left chroma by
+              bicubic (transfer, siting guessed)
+              distorted: BT.709, full range, sRGB transfer
+`,
+    ],
+  ])('says how samples became light, %s', (_, distorted, text) => {
+    expect(summarize(run({ ssimulacra2: [70] }, { reference: { ...y4m, colour }, distorted }))).toContain(
+      text,
+    );
+  });
+
   it('without a model or such a feature leaves percentiles and worst frames out', () => {
     const text = summarize(run({ integer_motion2: [0, 1] }));
     expect(text).toContain('integer_motion2');
@@ -196,6 +225,19 @@ describe('a report in brief', () => {
     reference: { ...y4m, name: '/a/ref.y4m' },
     distorted: { ...y4m, name: '/b/dis.y4m', skipped: 2 },
   };
+
+  it('without a score says what the values of a perceptual metric mean, and one value of planes or frames', () => {
+    const values = { cvvdp_q: [2, 3], xpsnr_y: [40, 41], xpsnr_min: [38, 39], xpsnr_weighted: [39, 40] };
+    expect(lines(run(values, { ...pair, aggregates: { cvvdp: 9.7 } }))).toEqual([
+      '  cvvdp 9.7000',
+      '  xpsnr_weighted 39.5000',
+      '  dis.y4m against ref.y4m',
+      '  Compared at 1920×1080, reference frames 0 to 1.',
+      '  ColorVideoVDP in JOD: 10 is no visible difference; of two videos 1 JOD apart,',
+      '  75 % of viewers prefer the higher.',
+      '  Worst: 0:00.04, frame 1, cvvdp_q 3.0000',
+    ]);
+  });
 
   it('says the score, what was compared, the doubt and the worst moment', () => {
     const warnings = ['Something to know.', 'And something else.'];

@@ -61,6 +61,22 @@ describe('tables', () => {
   }
 
   describe('encodesTable', () => {
+    it('marks the best by what is better: little of Butteraugli, much of ColorVideoVDP, whose Q is not shown', () => {
+      const of = (name: string, parts: Partial<Report>) =>
+        encode(name, [1], undefined, { models: [], ...parts });
+      const best = (reports: readonly Report[]) =>
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: bold text
+        /\u001b\[1m(.*)\u001b\[22m/.exec(encodesTable(reports, { color: true }))?.[1];
+      const butteraugli = (name: string, value: number) =>
+        of(name, { series: [{ name: 'butteraugli', values: Float64Array.of(value) }] } as Partial<Report>);
+      expect(best([butteraugli('a.mp4', 3), butteraugli('b.mp4', 1.5)])).toMatch(/^b\.mp4 .*1\.5/);
+      const cvvdp = (name: string, q: number, jod: number) => ({
+        ...of(name, { series: [{ name: 'cvvdp_q', values: Float64Array.of(q) }] } as Partial<Report>),
+        aggregate_metrics: { cvvdp: jod },
+      });
+      expect(best([cvvdp('a.mp4', 3, 9), cvvdp('b.mp4', 1, 9.5)])).toMatch(/^b\.mp4 .*9\.5/);
+    });
+
     it('has score, worst percent, bit rate and size of every encode, in order, in 80 columns', () => {
       const text = encodesTable([
         encode('out/a.mp4', [90, 92], 1_840_000),

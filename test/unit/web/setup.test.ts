@@ -242,6 +242,13 @@ describe('what a finding advises', () => {
     const hint = { purpose: 'fix', option, value } as Hint;
     expect(fixOf(finding(hint))).toEqual({ kind: 'settings', change });
   });
+  it('adds a feature to those that are asked for', () => {
+    const fix = fixOf(finding({ purpose: 'fix', option: 'features', value: 'cvvdp' }));
+    const session = new Session();
+    session.settings.value = { ...session.settings.value, features: ['psnr'] };
+    for (const _ of [1, 2]) if (fix) applyFix(session, fix, []);
+    expect(session.settings.value.features).toEqual(['psnr', 'cvvdp']);
+  });
   it('cannot be done by the page where files are to be prepared, or only searched', () => {
     expect(fixOf(finding({ purpose: 'prepare', commands: [] }))).toBeUndefined();
     expect(fixOf(finding({ purpose: 'fix', option: 'window', value: 500 }))).toBeUndefined();

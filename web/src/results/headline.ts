@@ -9,6 +9,7 @@ import {
   comparedText,
   flawSign,
   framesText,
+  headlineOf,
   inputFacts,
   joined,
   labelOf,
@@ -57,6 +58,7 @@ function single(encodes: Encodes, encode: Encode, remedies: Remedies): TemplateR
   const { facts, count } = encode;
   const metric = encodes.ranking?.metric;
   const pooled = encodes.pooled(encode, metric);
+  const top = headlineOf(encodes, encode);
   const { trust, word, tone, text: meaning } = meaningOf(encodes, encode);
   const reference = facts.reference ?? undefined;
   const against = reference?.name ?? encode.result.source?.reference.name;
@@ -64,7 +66,7 @@ function single(encodes: Encodes, encode: Encode, remedies: Remedies): TemplateR
   return html`<h2 id="result-heading" class="title">${encode.name}</h2>
 <p class="files">${joined([against && words.against(baseName(against)), ...(reference ? inputFacts(reference) : [])], ' · ')}</p>
 <div class="answer">
-<div><div class="score is-${pooled ? trust.verdict : 'awaited'}">${encodes.valueText(metric, pooled?.mean)}${flawSign(templates, trust)}<sup>${labelOf(metric ?? '')}${growing && encodes.running ? ` ${words.soFar}` : ''}</sup></div>
+<div><div class="score is-${pooled ? trust.verdict : 'awaited'}">${encodes.valueText(top?.metric, top?.value)}${flawSign(templates, trust)}<sup>${labelOf(top?.metric ?? metric ?? '')}${growing && encodes.running ? ` ${words.soFar}` : ''}</sup></div>
 ${word === undefined ? '' : html`<span class="pill" .style=${`--tone:var(--${tone})`}>${word}</span>`}${verdictBadge(templates, facts)}</div>
 <div>${metric !== undefined && pooled && encodes.isScore(metric) ? scale(templates, encodes, metric, pooled, word) : ''}
 <p class="soft small">${encodes.running && count === 0 ? words.soon : growing ? soFar(encodes, framesText(count)) : meaning}</p><p class="soft small compared">${comparedText(facts)}</p></div>

@@ -158,6 +158,7 @@ function item(session: Session, { finding, grave, follows, files }: Shared, enco
 function actionText(action: Fix): string {
   const { fixes } = text.findings;
   if (action.kind === 'swap') return fixes.swap;
+  if (action.kind === 'feature') return fixes.feature;
   if (action.kind === 'raw')
     return fixes.raw(action.format.width, action.format.height, action.format.bitDepth);
   return fixText(action.change);

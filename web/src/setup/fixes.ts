@@ -9,6 +9,7 @@ import { swapSides } from './files.js';
 /** What a button does. */
 export type Fix =
   | { readonly kind: 'settings'; readonly change: Partial<Settings> }
+  | { readonly kind: 'feature'; readonly feature: string }
   | { readonly kind: 'raw'; readonly format: RawVideoFormat }
   | { readonly kind: 'swap' };
 
@@ -17,6 +18,8 @@ export function fixOf({ hint }: Finding): Fix | undefined {
   switch (hint?.option) {
     case 'swap':
       return { kind: 'swap' };
+    case 'features':
+      return typeof hint.value === 'string' ? { kind: 'feature', feature: hint.value } : undefined;
     case 'raw':
       return { kind: 'raw', format: hint.value };
     case 'model':
@@ -35,8 +38,10 @@ export function fixOf({ hint }: Finding): Fix | undefined {
 
 /** Makes a fix, for the encodes alone that it is about. @param files the distorted videos that it was found in */
 export function applyFix(session: Session, fix: Fix, files: readonly File[]): void {
-  const { distorted } = session;
+  const { distorted, settings } = session;
   if (fix.kind === 'swap') swapSides(session, files[0]);
+  else if (fix.kind === 'feature')
+    setForAll(session, { features: [...new Set([...settings.value.features, fix.feature])] });
   else if (fix.kind === 'raw') session.raw.value = fix.format;
   else if (distorted.value.every(({ file }) => files.includes(file))) setForAll(session, fix.change);
   else
