@@ -57,7 +57,7 @@ export const browserPlatform: Platform = {
     return navigator.hardwareConcurrency || 4;
   },
   loadCore(module = 'core') {
-    compiled[module] ??= import('./core-loader.js').then(({ loadCore }) => {
+    compiled[module] ??= import('./package-files.js').then(({ loadCore }) => {
       const { asset, place } = MODULES[module];
       return loadCore(assets[asset] ?? place(), asset);
     });
