@@ -283,7 +283,7 @@ async function inside() {
 /** Time of each stage: the extractor alone, one metric at a time. */
 async function stages() {
   const { wasmMeasurers } = await loadBuilt('engine/backends/core/extractor.js');
-  const { compileCore } = await loadBuilt('core/module.js');
+  const { compileCore } = await loadBuilt('core/compile.js');
   const module = await compileCore(readFileSync(join(ROOT, 'wasm/anyvmaf.wasm')));
   const { frames: _, ...format } = PAIRS.hd;
   const clip = makeSample(format, { seed: 7 });

@@ -4,6 +4,7 @@ import { configure, score } from 'anyvmaf';
 export function namePlaces(): void {
   configure({
     wasm: '/anyvmaf/wasm/anyvmaf.wasm',
+    perceptualWasm: '/anyvmaf/wasm/perceptual.wasm',
     models: '/anyvmaf/model/',
     worker: '/anyvmaf-worker.js',
   });

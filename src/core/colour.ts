@@ -2,17 +2,9 @@
  * @module core/colour
  * How the samples of a video become light: what the colour metrics need to know of each of the two videos.
  */
+import { CHROMA_UPSAMPLERS, COLOUR_MATRICES, SITINGS, TRANSFERS } from './choices.js';
 import type { ChromaFormat, VideoFormat } from './frame.js';
 import type { Fraction } from './rational.js';
-
-/** How three planes become R'G'B'. `gbr`: they are G, B and R, as H.273 has it. In the order of wasm/include/perceptual.h. */
-export const COLOUR_MATRICES = ['gbr', 'bt709', 'bt601', 'bt2020'] as const;
-/** Transfer characteristics. `srgb`: IEC 61966-2-1. `bt1886`: gamma 2.4. `bt709`: the inverse of the camera's curve. */
-export const TRANSFERS = ['srgb', 'bt1886', 'gamma22', 'gamma28', 'linear', 'bt709', 'pq', 'hlg'] as const;
-/** Where a chroma sample lies among the luma samples that it covers. */
-export const SITINGS = ['left', 'center', 'topleft'] as const;
-/** How chroma is brought to the size of luma. */
-export const CHROMA_UPSAMPLERS = ['bicubic', 'bilinear', 'nearest'] as const;
 
 /** The colour of a video. */
 export interface Colour {
@@ -125,40 +117,4 @@ export function colourOf(facts: StatedColour): KnownColour {
     upsampling: 'bicubic',
     guessed: guessed.flatMap(([name, isGuess]) => (isGuess ? [name] : [])),
   };
-}
-
-const MATRIX_WORDS: Readonly<Record<Colour['matrix'], string>> = {
-  gbr: 'RGB',
-  bt709: 'BT.709',
-  bt601: 'BT.601',
-  bt2020: 'BT.2020',
-};
-const TRANSFER_WORDS: Readonly<Record<Colour['transfer'], string>> = {
-  srgb: 'sRGB transfer',
-  bt1886: 'BT.1886 transfer',
-  gamma22: 'gamma 2.2',
-  gamma28: 'gamma 2.8',
-  linear: 'linear light',
-  bt709: 'inverse BT.709 transfer',
-  pq: 'PQ transfer',
-  hlg: 'HLG transfer',
-};
-const SITING_WORDS: Readonly<Record<Colour['siting'], string>> = {
-  left: 'left',
-  center: 'center',
-  topleft: 'top-left',
-};
-
-/**
- * A colour in words, for reports: `BT.709, limited range, sRGB transfer, left chroma by bicubic`.
- * @param chroma of the video: what has no chroma of fewer samples upsamples none
- */
-export function describeColour(
-  { matrix, range, transfer, siting, upsampling }: Colour,
-  chroma: ChromaFormat = '420',
-): string {
-  const parts = [MATRIX_WORDS[matrix], `${range} range`, TRANSFER_WORDS[transfer]];
-  if (matrix !== 'gbr' && (chroma === '420' || chroma === '422'))
-    parts.push(`${SITING_WORDS[siting]} chroma by ${upsampling}`);
-  return parts.join(', ');
 }

@@ -6,7 +6,7 @@
 import { AnyvmafError } from './errors.js';
 import type { VideoFormat } from './frame.js';
 import type { CoreCall, PlaneArgument } from './kernel.js';
-import type { WasmBytes, WasmMemory, WasmModule } from './wasm-types.js';
+import type { WasmMemory, WasmModule } from './wasm-types.js';
 
 /** Which column of the core's function table runs. */
 export type Implementation = 'simd128' | 'portable';
@@ -58,23 +58,6 @@ type Native = (...args: number[]) => number;
 interface CoreExports {
   readonly memory: WasmMemory;
   readonly call: (name: string) => Native;
-}
-
-/**
- * Compiles the core once for any number of instances.
- * @throws {AnyvmafError} 'internal' when the bytes are not a WebAssembly module or this runtime has no 128-bit SIMD.
- */
-export async function compileCore(bytes: WasmBytes): Promise<WasmModule> {
-  try {
-    return await WebAssembly.compile(bytes);
-  } catch (cause) {
-    throw new AnyvmafError(
-      'internal',
-      'The WebAssembly core does not compile here; anyvmaf needs a runtime with WebAssembly SIMD (Node 20.19 or a ' +
-        'browser of 2023 or later).',
-      { cause },
-    );
-  }
 }
 
 function readExports(instance: WebAssembly.Instance): CoreExports {

@@ -2,15 +2,8 @@
  * @module metrics/colour
  * What the metrics of colour have in common: options that replace what the videos say of their colours.
  */
-import {
-  CHROMA_UPSAMPLERS,
-  COLOUR_MATRICES,
-  type Colour,
-  colourNumbers,
-  type ScoredFormat,
-  SITINGS,
-  TRANSFERS,
-} from '../core/colour.js';
+import { CHROMA_UPSAMPLERS, COLOUR_MATRICES, SITINGS, TRANSFERS } from '../core/choices.js';
+import { type Colour, colourNumbers, type ScoredFormat } from '../core/colour.js';
 import { AnyvmafError } from '../core/errors.js';
 import { choiceOption, type ExtractorInstance } from './metric.js';
 import { choice, type OptionSpec } from './spec.js';

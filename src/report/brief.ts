@@ -7,11 +7,11 @@ import { doubtLines } from './doubt-lines.js';
 import { baseName, comparedText } from './facts.js';
 import { remarks } from './findings.js';
 import { flawsOf } from './flaws.js';
-import { valueMeaning } from './opinion.js';
 import { askedOf, mainOf, runValue } from './quality-metrics.js';
 import { cell, metricsShown, modelScores, type SummaryOptions, tinyScores, viewOf } from './summary.js';
 import { clock, cut, wrap } from './terminal.js';
 import type { Report } from './types.js';
+import { valueMeaning } from './value-meaning.js';
 import { ranking, worstFrames } from './worst.js';
 
 /** Means that are listed where no model was asked for. */

@@ -6,14 +6,17 @@
 
 import {
   CHROMA_FORMATS,
+  CHROMA_UPSAMPLERS,
+  COLOUR_MATRICES,
   COMPATS,
   DECODERS,
   FRAME_RATE_POLICIES,
   type NativeFlavour,
   SCALE_FILTERS,
+  SITINGS,
   TINY_PRECISIONS,
+  TRANSFERS,
 } from '../core/choices.js';
-import { CHROMA_UPSAMPLERS, COLOUR_MATRICES, SITINGS, TRANSFERS } from '../core/colour.js';
 import type { ErrorCode } from '../core/errors.js';
 import type { FrameList, FramePairing, FrameRange, InputPairing, Pairing } from '../media/pairing/types.js';
 import type { Finding, FindingCode, FindingPlace } from '../media/preflight/types.js';

@@ -161,6 +161,30 @@ describe.skipIf(noChromium)(`the library in Chromium${noChromium}`, () => {
     expect(resultOf(await inPage(page, name, options))).toEqual(resultOf(await inNode(name)));
   });
 
+  it('measures colours as Node does, on workers and in the page', async () => {
+    const features = ['xpsnr', 'ssimulacra2', 'ssimulacra2=mode=exact', 'butteraugli', 'cvvdp'];
+    const options = { models: [], features, threads: 0 };
+    for (const name of ['eight', 'ten'] as const) {
+      const there = await score(bytesOf(name), options);
+      expect(Object.keys(there.aggregate_metrics)).toContain('cvvdp');
+      for (const threads of [0, 2])
+        expect(resultOf(await inPage(page, name, { ...options, threads }))).toEqual(resultOf(there));
+    }
+    // Where a program has its own copy.
+    const named = await page.evaluate(async () => {
+      const { configure, score } = await window.anyvmaf;
+      const blob = async (side: string) => (await fetch(`/eight/${side}.y4m`)).blob();
+      const request = { reference: await blob('reference'), distorted: await blob('distorted') };
+      const run = () => score(request, { models: [], features: ['ssimulacra2'], threads: 0 });
+      configure({ perceptualWasm: '/nowhere.wasm' });
+      const refused = await run().catch((error: Error) => error.message);
+      configure({ perceptualWasm: await (await fetch('/wasm/perceptual.wasm')).arrayBuffer() });
+      return { refused, metrics: (await run()).metrics };
+    });
+    expect(named.metrics).toEqual(['ssimulacra2']);
+    expect(named.refused).toMatch(/nowhere.wasm cannot be fetched.* configure\({ perceptualWasm }\)/);
+  });
+
   it.each(['eight', 'ten'] as const)(
     'scores and maps losses inside a worker of the host: %s bits',
     async (name) => {
@@ -247,7 +271,12 @@ describe.skipIf(noChromium)(`the library in Chromium${noChromium}`, () => {
     try {
       const own = await open(browser);
       const run = (backend: string) =>
-        inPage(own, 'gpu', { noPrediction: true, features: ['psnr', 'motion'], threads: 1, backend });
+        inPage(own, 'gpu', {
+          noPrediction: true,
+          features: ['psnr', 'motion', 'ssimulacra2'],
+          threads: 1,
+          backend,
+        });
       const core = await run('cpu');
       for (const backend of ['webgpu', 'hybrid']) {
         const report = await run(backend);

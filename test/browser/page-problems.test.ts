@@ -124,6 +124,26 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
         const there = await scoreInNode({ reference: plain, distorted: encoded }, { threads: 0 });
         expect(report?.frames).toEqual(there.frames);
         expect(report?.pairing?.distorted.decoder).toBe('wasm');
+
+        // Pictures stay RGB where only metrics of colour are measured.
+        const still = (name: string, filter: string) =>
+          ffmpeg(join(encodeFolder(), name), [
+            ...['-f', 'lavfi', '-i', `testsrc2=size=96x64,${filter}`, '-frames:v', '1', '-pix_fmt', 'rgb24'],
+          ]);
+        const pair = { reference: still('still.png', 'null'), distorted: still('blurred.png', 'gblur') };
+        const features = ['ssimulacra2', 'butteraugli', 'cvvdp'];
+        const again = await site.open({
+          hash: `model=none&${features.map((one) => `feature=${one}`).join('&')}`,
+        });
+        await choose(again, pair.reference, pair.distorted);
+        await again.getByRole('button', { name: 'Load ffmpeg.wasm (32 MB) and use it' }).click();
+        await again.waitForSelector('#findings .fine, #findings .finding', { timeout: 180_000 });
+        await score(again);
+        const [stills] = await reportsOf(again);
+        const same = await scoreInNode(pair, { threads: 0, models: [], features });
+        expect(stills?.frames).toEqual(same.frames);
+        expect(stills?.reference.colour).toEqual(same.reference.colour);
+        expect(stills?.reference.colour?.matrix).toBe('gbr');
       },
     );
 

@@ -131,7 +131,9 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
     it('holds the engine, the runtime of tiny models and ffmpeg, and each of them once', () => {
       const names = readdirSync(site.served.folder, { recursive: true, encoding: 'utf8' });
       const modules = names.filter((name) => name.endsWith('.wasm')).map((name) => basename(name));
-      expect(modules.map((name) => name.replace(/[-.].*/, '')).sort()).toEqual(['anyvmaf', 'ffmpeg', 'ort']);
+      expect(modules.map((name) => name.replace(/[-.].*/, '')).sort()).toEqual([
+        ...['anyvmaf', 'ffmpeg', 'ort', 'perceptual'],
+      ]);
     });
 
     it.each([
@@ -231,6 +233,24 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
         range: { unit: 'frames', start: 1, end: 8 },
         subsample: 2,
       });
+    });
+
+    it('metrics of colour by their boxes, whose module it loads then; without a model too', async () => {
+      const features = ['xpsnr', 'ssimulacra2', 'butteraugli', 'cvvdp'];
+      const page = await site.open({ ...FIRST, hash: 'model=none' });
+      await choose(page, files.reference, files.distorted);
+      await page.getByText('Settings', { exact: true }).click();
+      for (const name of features) await page.check(`#feature-${name}`);
+      const modules = () => site.served.asked.filter((path) => /perceptual-.*\.wasm$/.test(path)).length;
+      const before = modules();
+      await score(page);
+      expect(modules()).toBe(before + 1);
+      await expectNodesReport(page, files, { models: [], features });
+      const charts = page.locator('#results .feature .label');
+      await expect.poll(() => charts.allTextContents()).toContainEqual(expect.stringMatching(/^Butteraugli/));
+      expect(await lookAround(page)).toEqual({});
+      await page.locator('.moments button').first().click();
+      await says(page.locator('.frames-head')).toMatch(/SSIMULACRA2|XPSNR/);
     });
 
     it.runIf(hasFfmpeg)(`H.264 in MP4 as Node does (${needsFfmpeg})`, async () => {

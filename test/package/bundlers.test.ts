@@ -37,8 +37,8 @@ const RUN = `
   window.scores = async () => {
     const files = ['/reference.y4m', '/distorted.y4m'].map(async (url) => (await fetch(url)).blob());
     const [reference, distorted] = await Promise.all(files);
-    const report = await score({ reference, distorted }, { threads: 2 });
-    return report.frames.map(({ metrics }) => metrics.vmaf);
+    const report = await score({ reference, distorted }, { threads: 2, features: ['ssimulacra2'] });
+    return report.frames.map(({ metrics }) => [metrics.vmaf, metrics.ssimulacra2]);
   };`;
 
 /** For bundlers that bring addresses along by themselves. */
@@ -46,7 +46,12 @@ const PLAIN = `import { score } from 'anyvmaf';${RUN}`;
 
 /** For the others, with the two folders served beside the page. */
 const CONFIGURED = `import { configure, score } from 'anyvmaf';
-  configure({ wasm: '/anyvmaf/wasm/anyvmaf.wasm', models: '/anyvmaf/model/', worker: '/anyvmaf-worker.js' });${RUN}`;
+  configure({
+    wasm: '/anyvmaf/wasm/anyvmaf.wasm',
+    perceptualWasm: '/anyvmaf/wasm/perceptual.wasm',
+    models: '/anyvmaf/model/',
+    worker: '/anyvmaf-worker.js',
+  });${RUN}`;
 
 /** The project as a user of the package has it. */
 let home = '';
@@ -148,12 +153,12 @@ it('pages find every model file that the package ships for them', () => {
 
 describe.skipIf(noChromium)(`a page bundled without optional packages${noChromium}`, () => {
   let browser: Browser;
-  let expected: readonly (number | undefined)[];
+  let expected: readonly (readonly (number | undefined)[])[];
 
   beforeAll(async () => {
     browser = await launchChromium(['--disable-gpu']);
-    const report = await score({ reference, distorted });
-    expected = report.frames.map(({ metrics }) => metrics.vmaf);
+    const report = await score({ reference, distorted }, { features: ['ssimulacra2'] });
+    expected = report.frames.map(({ metrics }) => [metrics.vmaf, metrics.ssimulacra2]);
   });
   afterAll(() => browser?.close());
 

@@ -1,37 +1,33 @@
 /**
  * @module platform/browser/model-cache
- * Pulled model files in the browser's storage for responses, which belongs to the page's origin.
+ * Pulled model files in the browser's storage for responses, which belongs to the page's origin; loaded when asked for.
  */
 import { AnyvmafError } from '../../core/errors.js';
-import type { ModelCache } from '../../models/types.js';
 
+/** Models are in the storage of this name. */
 const STORAGE = 'anyvmaf-models';
 
-/** An address that the storage knows the file by; nothing is ever fetched from it. */
-const placeOf = (fileName: string): string => new URL(`/.anyvmaf/models/${fileName}`, location.origin).href;
+/** The text that is stored under an address, if there is one. @throws {AnyvmafError} `io` */
+export async function readStored(place: string): Promise<string | undefined> {
+  // Pages that came without encryption from another machine have no storage, and so nothing in it.
+  if (!globalThis.caches) return undefined;
+  try {
+    const response = await (await caches.open(STORAGE)).match(place);
+    return await response?.text();
+  } catch (cause) {
+    throw storageError('read from', cause);
+  }
+}
 
-/** Model files in the storage named `anyvmaf-models`. */
-export const browserModelCache: ModelCache = {
-  placeOf,
-  async read(fileName) {
-    // Pages that came without encryption from another machine have no storage, and so nothing in it.
-    if (!globalThis.caches) return undefined;
-    try {
-      const response = await (await caches.open(STORAGE)).match(placeOf(fileName));
-      return await response?.text();
-    } catch (cause) {
-      throw storageError('read from', cause);
-    }
-  },
-  async write(fileName, bytes) {
-    try {
-      const headers = { 'content-type': 'application/json' };
-      await (await caches.open(STORAGE)).put(placeOf(fileName), new Response(bytes, { headers }));
-    } catch (cause) {
-      throw storageError('kept in', cause);
-    }
-  },
-};
+/** Stores a file under an address. @throws {AnyvmafError} `io` */
+export async function store(place: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+  try {
+    const headers = { 'content-type': 'application/json' };
+    await (await caches.open(STORAGE)).put(place, new Response(bytes, { headers }));
+  } catch (cause) {
+    throw storageError('kept in', cause);
+  }
+}
 
 function storageError(what: string, cause: unknown): AnyvmafError {
   const why = cause instanceof Error ? cause.message : String(cause);

@@ -1,35 +1,23 @@
 /**
  * @module platform/browser/models
- * Model files in a browser: the package's own and others, by URL.
+ * Model files in a browser: the package's own and others, by URL. What reads them is loaded with the first one.
  */
-import { AnyvmafError } from '../../core/errors.js';
 import type { ModelStore } from '../../models/types.js';
-import { browserModelCache } from './model-cache.js';
-import { shippedModel } from './shipped-models.js';
+
+/** An address that the storage knows a pulled file by; nothing is ever fetched from it. */
+const placeOf = (fileName: string): string => new URL(`/.anyvmaf/models/${fileName}`, location.origin).href;
 
 /** @param folder gives the folder of the built-in models, ending in `/`, when the host names one */
 export function browserModels(folder: () => string | URL | undefined): ModelStore {
+  const files = () => import('./package-files.js');
+  const cache = () => import('./model-cache.js');
   return {
-    keep: browserModelCache,
-    async readBuiltIn(fileName) {
-      const url = shippedModel(fileName, folder());
-      if (url) return fetchText(url);
-      throw new AnyvmafError('internal', `The model file ${fileName} does not ship with this package.`);
+    keep: {
+      placeOf,
+      read: async (fileName) => (await cache()).readStored(placeOf(fileName)),
+      write: async (fileName, bytes) => (await cache()).store(placeOf(fileName), bytes),
     },
-    readFile: (path) => fetchText(new URL(path, location.href)),
+    readBuiltIn: async (fileName) => (await files()).readShippedModel(fileName, folder()),
+    readFile: async (path) => (await files()).readModel(new URL(path, location.href)),
   };
-}
-
-async function fetchText(url: URL): Promise<string> {
-  let response: Response;
-  try {
-    response = await fetch(url);
-  } catch (cause) {
-    throw new AnyvmafError('io', `The model ${url.href} cannot be fetched.`, { cause });
-  }
-  if (response.ok) return response.text();
-  throw new AnyvmafError(
-    'io',
-    `The model ${url.href} cannot be fetched: the server answered ${response.status}.`,
-  );
 }

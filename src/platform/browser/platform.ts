@@ -3,8 +3,6 @@
  * A browser, page or worker, as a platform of the engine.
  */
 import { requireObject } from '../../core/arguments.js';
-import { AnyvmafError } from '../../core/errors.js';
-import { compileCore } from '../../core/module.js';
 import type { Assets, Platform } from '../../engine/contract/platform.js';
 import type { TinyPlatform } from '../../tiny/types.js';
 import { browserFiles } from './files.js';
@@ -14,12 +12,15 @@ import { startBrowserParser } from './parser-worker.js';
 import { startBrowserWorker } from './pool.js';
 
 let assets: Assets = {};
-/** Where the modules are; each is compiled on first use. */
+/** Where the modules are, each by the asset that replaces it; compiled on first use. */
 const MODULES = {
-  core: () => assets.wasm ?? new URL('../../../wasm/anyvmaf.wasm', import.meta.url),
-  perceptual: () => assets.perceptualWasm ?? new URL('../../../wasm/perceptual.wasm', import.meta.url),
-};
-const compiled: { [module in keyof typeof MODULES]?: Promise<WebAssembly.Module> } = {};
+  core: { asset: 'wasm', place: () => new URL('../../../wasm/anyvmaf.wasm', import.meta.url) },
+  perceptual: {
+    asset: 'perceptualWasm',
+    place: () => new URL('../../../wasm/perceptual.wasm', import.meta.url),
+  },
+} as const;
+const compiled: { -readonly [module in keyof typeof MODULES]?: Promise<WebAssembly.Module> } = {};
 
 /** Made once. */
 let tiny: TinyPlatform | undefined;
@@ -56,7 +57,10 @@ export const browserPlatform: Platform = {
     return navigator.hardwareConcurrency || 4;
   },
   loadCore(module = 'core') {
-    compiled[module] ??= loadCore(MODULES[module](), module === 'core' ? 'wasm' : 'perceptualWasm');
+    compiled[module] ??= import('./package-files.js').then(({ loadCore }) => {
+      const { asset, place } = MODULES[module];
+      return loadCore(assets[asset] ?? place(), asset);
+    });
     // A failure is not kept: the network may be back next time.
     compiled[module].catch(() => {
       delete compiled[module];
@@ -76,30 +80,6 @@ export const browserPlatform: Platform = {
   startWorker: () => startBrowserWorker(assets.worker),
   breathe,
 };
-
-async function loadCore(wasm: NonNullable<Assets['wasm']>, asset: keyof Assets): Promise<WebAssembly.Module> {
-  if (wasm instanceof WebAssembly.Module) return wasm;
-  if (typeof wasm !== 'string' && !(wasm instanceof URL)) return compileCore(wasm);
-  let response: Response;
-  try {
-    response = await fetch(wasm);
-  } catch (cause) {
-    throw new AnyvmafError(
-      'io',
-      `The core ${wasm} cannot be fetched; name it with configure({ ${asset} }).`,
-      {
-        cause,
-      },
-    );
-  }
-  if (!response.ok) {
-    throw new AnyvmafError(
-      'io',
-      `The core ${wasm} cannot be fetched, the server answered ${response.status}; name it with configure({ ${asset} }).`,
-    );
-  }
-  return compileCore(await response.arrayBuffer());
-}
 
 /** A message to oneself: unlike timers it is neither delayed nor throttled in background tabs. */
 function breathe(): Promise<void> {

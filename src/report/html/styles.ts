@@ -91,9 +91,10 @@ p { margin: 0; }
 .scale .tick:first-of-type { transform: none; } .scale .tick.last { transform: translateX(-100%); }
 .tiles { display: flex; flex-wrap: wrap; gap: 1px; margin: 14px -22px -18px;
   border-top: 1px solid var(--line); border-radius: 0 0 14px 14px; overflow: hidden; }
-.tiles > div { flex: 1 1 max(104px, clamp(100% / var(--n) - 1px, (var(--n) * 124px - 100%) * 999, 100% / var(--half) - 1px)); padding: 9px 8px 10px 22px; box-shadow: 0 0 0 1px var(--line); min-width: 0; display: flex; flex-direction: column-reverse; }
+.tiles > div { flex: 1 1 max(104px, clamp(100% / var(--n) - 1px, (var(--n) * 124px - 100%) * 999, 100% / var(--half) - 1px)); padding: 9px 8px 10px 22px; box-shadow: 0 0 0 1px var(--line); min-width: 0; display: flex; flex-direction: column-reverse;
+  justify-content: flex-end; }
 .tiles dd { font-size: 18px; font-weight: 620; letter-spacing: -0.02em; line-height: 1.3; white-space: nowrap; }
-.tiles dt { font-size: 12.5px; color: var(--soft); white-space: nowrap; }
+.tiles dt { font-size: 12.5px; color: var(--soft); }
 
 .flaw { color: var(--tone); font-weight: 700; margin-left: .22em; font-size: .72em; }
 .flaw-note { margin-top: 14px; padding: 8px 14px; border-left: 3px solid var(--tone); border-radius: 4px; overflow-wrap: anywhere;

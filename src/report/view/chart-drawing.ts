@@ -49,6 +49,9 @@ export function penOf(canvas: HTMLCanvasElement, width: number, height: number):
 /** Colours by the names of the style sheet. */
 export type Colours = (name: string) => string;
 
+/** Pixels left of the lines for values, of the 40 that the large chart has there; longer ones are narrowed. */
+const VALUE_ROOM = 31;
+
 export function drawAxes(pen: Pen, scale: Scale, frames: readonly FrameTick[], colour: Colours): void {
   const { width, height, range } = scale;
   pen.font = '12px ui-sans-serif, system-ui, sans-serif';
@@ -63,7 +66,7 @@ export function drawAxes(pen: Pen, scale: Scale, frames: readonly FrameTick[], c
     pen.moveTo(0, at);
     pen.lineTo(width, at);
     pen.stroke();
-    pen.fillText(String(value), -8, at);
+    pen.fillText(String(value), -8, at, VALUE_ROOM);
   }
   pen.textAlign = 'center';
   pen.textBaseline = 'top';

@@ -2,10 +2,11 @@
  * @module report/view/headline
  * The answer: an encode's score, what it means, where it lies; and how several encodes compare.
  */
-import { valueMeaning, viewerOpinion } from '../opinion.js';
+import { viewerOpinion } from '../opinion.js';
 import { mainOf, runValue, wholeOf } from '../quality-metrics.js';
 import { type Trust, trustOf, type Verdict } from '../trust.js';
 import type { ReportModel } from '../types.js';
+import { valueMeaning } from '../value-meaning.js';
 import type { Ranking } from '../worst.js';
 import {
   comparable,

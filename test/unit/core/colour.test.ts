@@ -3,7 +3,8 @@
  * Colours by what videos state, what is guessed of them, and their words.
  */
 import { describe, expect, it } from 'vitest';
-import { type Colour, colourNumbers, colourOf, describeColour } from '../../../src/core/colour.js';
+import { type Colour, colourNumbers, colourOf } from '../../../src/core/colour.js';
+import { describeColour } from '../../../src/report/colour-text.js';
 
 const HD = { width: 1920, height: 1080, chroma: '420' } as const;
 const SD = { width: 720, height: 576, chroma: '420' } as const;

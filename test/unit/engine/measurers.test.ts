@@ -5,8 +5,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { compileCore } from '../../../src/core/compile.js';
 import type { CoreCall } from '../../../src/core/kernel.js';
-import { compileCore } from '../../../src/core/module.js';
 import { CompositeMeasurer } from '../../../src/engine/backends/composite.js';
 import { wasmMeasurers } from '../../../src/engine/backends/core/extractor.js';
 import { canExceed, findExcess, readExcess } from '../../../src/engine/backends/excess.js';

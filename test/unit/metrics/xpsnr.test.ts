@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { ScoredFormat } from '../../../src/core/colour.js';
-import { compileCore } from '../../../src/core/module.js';
+import { compileCore } from '../../../src/core/compile.js';
 import { wasmMeasurers } from '../../../src/engine/backends/core/extractor.js';
 import { callsOf } from '../../../src/engine/backends/pairs.js';
 import { doubles } from '../../../src/metrics/metric.js';

@@ -4,7 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { Core, compileCore, type Implementation } from '../../../src/core/module.js';
+import { compileCore } from '../../../src/core/compile.js';
+import { Core, type Implementation } from '../../../src/core/module.js';
 import { WasmMapMaker } from '../../../src/engine/backends/core/quality-maps.js';
 import { ADM, admStructs, admVariant } from '../../../src/metrics/adm.js';
 import { admCsf } from '../../../src/metrics/adm-csf.js';

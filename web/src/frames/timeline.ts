@@ -2,7 +2,7 @@
  * @module web/frames/timeline
  * Timeline: a slider over a drawing of all scores of the clip.
  */
-import type { FrameMetrics } from 'anyvmaf';
+import type { FrameMetrics, Ranking } from 'anyvmaf';
 import { h } from '../dom.js';
 import { text } from '../text.js';
 
@@ -10,6 +10,7 @@ import { text } from '../text.js';
 export interface TimelineData {
   readonly frames: readonly FrameMetrics[];
   readonly metric: string;
+  readonly worse: Ranking['worse'];
   readonly total: number;
   /** Frames to mark. */
   readonly marks: readonly number[];
@@ -21,7 +22,7 @@ export class Timeline {
   readonly #canvas = h('canvas', { class: 'frames-curve', 'aria-hidden': 'true' });
   readonly #range: HTMLInputElement;
   readonly #cursor = h('div', { class: 'frames-cursor', 'aria-hidden': 'true' });
-  #data: TimelineData = { frames: [], metric: '', total: 1, marks: [] };
+  #data: TimelineData = { frames: [], metric: '', worse: 'low', total: 1, marks: [] };
   #waiting = false;
   #spoken = '';
 
@@ -75,8 +76,8 @@ export class Timeline {
     this.#canvas.width = width;
     this.#canvas.height = height;
     const style = getComputedStyle(this.element);
-    const { frames, metric, total, marks } = this.#data;
-    const columns = lowest(frames, metric, total, width);
+    const { frames, metric, worse, total, marks } = this.#data;
+    const columns = worst(frames, metric, worse, total, width);
     const seen = columns.filter((score) => !Number.isNaN(score));
     const floor = Math.min(...seen, 100);
     const ceiling = Math.max(...seen, floor + 1);
@@ -97,8 +98,15 @@ export class Timeline {
   }
 }
 
-/** The lowest score of each pixel column, so that bad frames stay visible; NaN without scores. */
-function lowest(frames: readonly FrameMetrics[], metric: string, total: number, width: number): Float64Array {
+/** The worst score of each pixel column, so that bad frames stay visible; NaN without scores. */
+function worst(
+  frames: readonly FrameMetrics[],
+  metric: string,
+  worse: Ranking['worse'],
+  total: number,
+  width: number,
+): Float64Array {
+  const worseOf = worse === 'low' ? Math.min : Math.max;
   const columns = new Float64Array(width).fill(Number.NaN);
   frames.forEach(({ frameNum, metrics }, i) => {
     const score = metrics[metric];
@@ -107,7 +115,7 @@ function lowest(frames: readonly FrameMetrics[], metric: string, total: number, 
     const until = Math.max(from + 1, Math.floor(((frames[i + 1]?.frameNum ?? frameNum + 1) / total) * width));
     for (let x = from; x < Math.min(until, width); x++) {
       const before = columns[x] ?? Number.NaN;
-      columns[x] = Number.isNaN(before) ? score : Math.min(before, score);
+      columns[x] = Number.isNaN(before) ? score : worseOf(before, score);
     }
   });
   return columns;

@@ -2,7 +2,7 @@
  * @module web/frames/viewer
  * The frame viewer: a dialog in which reference and distorted are compared, frame by frame. Its parts are in viewer/.
  */
-import { distinctNames } from 'anyvmaf/view';
+import { distinctNames, labelOf } from 'anyvmaf/view';
 import { fill, h } from '../dom.js';
 import { EngineError } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
@@ -24,7 +24,7 @@ import { Head } from './viewer/head.js';
 import { Overlays } from './viewer/overlays.js';
 import { pictureName, savablePictures } from './viewer/pictures.js';
 import { Readout } from './viewer/readout.js';
-import { metricName, metricsOf, rateOf, type Subject, sameMoment, subjectOf } from './viewer/subject.js';
+import { metricsOf, rateOf, type Subject, sameMoment, subjectOf } from './viewer/subject.js';
 import { tool } from './viewer/tool.js';
 import { Transport } from './viewer/transport.js';
 import './frames.css';
@@ -431,7 +431,7 @@ export class FrameViewer {
     const { result, metric } = subject;
     const score = metricsOf(result, frame)?.[metric];
     const value = score === undefined ? null : score.toFixed(2);
-    const name = metricName(metric);
+    const name = labelOf(metric);
     this.#head.describe({
       frame,
       name: this.#nameOf(this.#session.cursor.value?.encode ?? null) || result.name,

@@ -2,6 +2,7 @@
  * @module web/results/encode-table
  * Several encodes as a table: sorted by any of its columns, each row tied to its lines in the charts and to its worst frame.
  */
+import { ranking } from 'anyvmaf';
 import {
   type ComparedRow,
   colourOf,
@@ -86,7 +87,7 @@ function columnsOf(encodes: Encodes, compared: readonly ComparedRow[]): Column[]
   const further = furtherMetrics(encodes).map(
     (name, n): Column => ({
       head: labelOf(name),
-      down: true,
+      down: ranking({ metrics: [name] })?.worse !== 'high',
       keys: compared.map((row) => row.further[n]?.value),
     }),
   );

@@ -25,8 +25,18 @@ export const MODELS = {
   v1HfrUhdFar: 'version=vmaf_v1.0.16_hfr_3d0h_2160:name=vmaf_v1_hfr_4k_far',
 } as const;
 
-/** Metrics with a box of their own, by their names in libvmaf. */
-export const METRIC_KEYS = ['psnr', 'float_ssim', 'float_ms_ssim', 'cambi', 'ciede'] as const;
+/** Metrics with a box of their own, by the names of their extractors. */
+export const METRIC_KEYS = [
+  'psnr',
+  'float_ssim',
+  'float_ms_ssim',
+  'cambi',
+  'ciede',
+  'xpsnr',
+  'ssimulacra2',
+  'butteraugli',
+  'cvvdp',
+] as const;
 /** A metric of the list. */
 export type MetricKey = (typeof METRIC_KEYS)[number];
 

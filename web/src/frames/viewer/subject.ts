@@ -2,6 +2,7 @@
  * @module web/frames/viewer/subject
  * The encode on show: its frames, scores and worst moments, and the files that its pictures come from.
  */
+import type { Ranking } from 'anyvmaf';
 import { frameRate } from 'anyvmaf/view';
 import { identityOf } from '../../identity.js';
 import type { EncodeResult, EncodeSource } from '../../session.js';
@@ -15,6 +16,7 @@ export interface Subject {
   /** `undefined` for a saved report, which has no pictures. */
   readonly source: PairSource | undefined;
   readonly metric: string;
+  readonly worse: Ranking['worse'];
   /** Numbers of the worst frames, the worst first. */
   readonly moments: readonly number[];
   readonly total: number;
@@ -30,6 +32,7 @@ export function subjectOf(result: EncodeResult, frame: number): Subject {
     scored: frames.length,
     source: result.source && sourceOf(result, result.source, total),
     metric: rank?.metric ?? '',
+    worse: rank?.worse ?? 'low',
     moments: worstMoments(frames, rank, report),
     total,
   };
@@ -61,10 +64,6 @@ export function sameMoment(from: EncodeResult, to: EncodeResult, frame: number):
   // During a run, more may come than there is.
   const last = to.report ? to.report.frameCount - 1 : same;
   return Math.max(0, Math.min(last, same));
-}
-
-export function metricName(metric: string): string {
-  return metric === 'vmaf' ? 'VMAF' : metric;
 }
 
 /** The values of a frame; `undefined` for frames that were not scored. */

@@ -90,9 +90,9 @@ export class Transport {
   }
 
   /** Another encode, or more of its frames. */
-  set subject({ result, metric, total, moments }: Subject) {
+  set subject({ result, metric, worse, total, moments }: Subject) {
     this.#total = total;
-    this.#timeline.data = { frames: result.frames, metric, total, marks: moments.slice(0, MARKS) };
+    this.#timeline.data = { frames: result.frames, metric, worse, total, marks: moments.slice(0, MARKS) };
     this.#number.max = String(total - 1);
   }
 

@@ -1,0 +1,50 @@
+/**
+ * @module platform/browser/package-files
+ * Fetches WebAssembly modules and files of models; loaded with the first run.
+ */
+import { compileCore } from '../../core/compile.js';
+import { AnyvmafError } from '../../core/errors.js';
+import type { Assets } from '../../engine/contract/platform.js';
+import { shippedModel } from './shipped-models.js';
+
+/**
+ * Fetches and compiles a module.
+ * @param asset what `configure` calls it
+ * @throws {AnyvmafError} `io` if it cannot be fetched, `internal` if it does not compile
+ */
+export async function loadCore(
+  wasm: NonNullable<Assets['wasm']>,
+  asset: 'wasm' | 'perceptualWasm',
+): Promise<WebAssembly.Module> {
+  if (wasm instanceof WebAssembly.Module) return wasm;
+  if (typeof wasm !== 'string' && !(wasm instanceof URL)) return compileCore(wasm);
+  const failed = (why: string, cause?: unknown) =>
+    new AnyvmafError(
+      'io',
+      `The WebAssembly module ${wasm} cannot be fetched${why}; name it with configure({ ${asset} }).`,
+      { cause },
+    );
+  const response = await fetch(wasm).catch((cause) => {
+    throw failed('', cause);
+  });
+  if (!response.ok) throw failed(`, the server answered ${response.status}`);
+  return compileCore(await response.arrayBuffer());
+}
+
+/** @throws {AnyvmafError} `io` if the file cannot be fetched, `internal` if it does not ship */
+export async function readShippedModel(fileName: string, folder: string | URL | undefined): Promise<string> {
+  const url = shippedModel(fileName, folder);
+  if (url) return readModel(url);
+  throw new AnyvmafError('internal', `The model file ${fileName} does not ship with this package.`);
+}
+
+/** @throws {AnyvmafError} `io` if it cannot be fetched */
+export async function readModel({ href }: URL): Promise<string> {
+  const failed = (why: string, cause?: unknown) =>
+    new AnyvmafError('io', `The model ${href} cannot be fetched${why}.`, { cause });
+  const response = await fetch(href).catch((cause) => {
+    throw failed('', cause);
+  });
+  if (!response.ok) throw failed(`: the server answered ${response.status}`);
+  return response.text();
+}
