@@ -3,14 +3,8 @@
  * Scores pairs that a caller pushes one by one, on workers or in the calling thread.
  */
 import { isObject, oneOf, requireObject } from '../core/arguments.js';
-import {
-  CHROMA_UPSAMPLERS,
-  COLOUR_MATRICES,
-  type Colour,
-  type ScoredFormat,
-  SITINGS,
-  TRANSFERS,
-} from '../core/colour.js';
+import { CHROMA_UPSAMPLERS, COLOUR_MATRICES, SITINGS, TRANSFERS } from '../core/choices.js';
+import type { Colour, ScoredFormat } from '../core/colour.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../core/frame.js';
 import { formatProblem } from '../core/frame.js';

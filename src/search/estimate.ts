@@ -108,7 +108,7 @@ function meanOf(values: readonly number[]): number {
 }
 
 /** @param statistic or how a value of the whole follows from frames */
-export function ofSamples(samples: SampleValues, statistic: Statistic | WholeValue, second: number): number {
+function ofSamples(samples: SampleValues, statistic: Statistic | WholeValue, second: number): number {
   const starts: number[] = [];
   const joined: number[] = [];
   for (const values of samples) {

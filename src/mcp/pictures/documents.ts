@@ -56,7 +56,7 @@ export const worstFramesInput = z.object({
     .optional(),
   scale: z
     .enum(['bicubic', 'bilinear', 'lanczos', 'none'])
-    .describe('Filter to one size; none refuses. Default: bicubic (Y4M, raw: none).')
+    .describe('Resizing filter; none refuses. Default bicubic (Y4M, raw: none).')
     .optional(),
   filters,
 });

@@ -225,14 +225,14 @@ export const filters = z
     track_reference: track,
     track_distorted: track,
   })
-  .describe('Crops: W:H:X:Y; vf_*: ffmpeg chains; tracks from 0.')
+  .describe('Crops: W:H:X:Y; vf_*: ffmpeg; tracks from 0.')
   .optional();
 
 /** How two videos that are not alike are brought together; all of it ours. */
 export const pairingParameters = {
   scale: z
     .enum(['bicubic', 'bilinear', 'lanczos', 'none'])
-    .describe('Filter to one size; none refuses. Default: bicubic (Y4M, raw: none).')
+    .describe('Resizing filter; none refuses. Default bicubic (Y4M, raw: none).')
     .optional(),
   scale_to: z
     .string()
@@ -241,7 +241,7 @@ export const pairingParameters = {
     .optional(),
   frame_rate_policy: z
     .enum(['nearest', 'strict'])
-    .describe('nearest (default) pairs by time; strict refuses other rates and lost frames.')
+    .describe('Default nearest: by time; strict refuses other rates, lost frames.')
     .optional(),
   pair_by: z.enum(PAIR_BY).describe('Whose frames are scored. Default: reference.').optional(),
   offset: z

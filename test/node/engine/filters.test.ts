@@ -288,10 +288,7 @@ describe.runIf(hasFfmpeg)(`film grain of AV1, ${needsFfmpeg}`, () => {
 
   it('is added unless asked not to, and the report says so', async () => {
     const [on, off] = [await run({}), await run({ grain: 'off' })];
-    expect(on.preflight?.map(({ code, fix }) => [code, fix])).toContainEqual([
-      'film-grain',
-      "grain: 'off'",
-    ]);
+    expect(on.preflight?.map(({ code, fix }) => [code, fix])).toContainEqual(['film-grain', "grain: 'off'"]);
     expect(off.preflight?.map(({ code }) => code)).not.toContain('film-grain');
     expect(on.pairing?.distorted.conversions).not.toContain('film grain left out');
     expect(off.pairing?.distorted.conversions).toContain('film grain left out');
