@@ -7,14 +7,7 @@ import type { EncodedVideo } from '../../media/decoders.js';
 import { type Delivery, delivery } from '../../media/delivery.js';
 import type { FilterOptions } from '../../media/filter-types.js';
 import type { PairingPlan, Side, Sides } from '../../media/pairing/prepare.js';
-
-/** Colours of both videos. */
-export interface KnownColours {
-  readonly reference: KnownColour;
-  readonly distorted: KnownColour;
-  /** Both are a single picture, which has no place in time. */
-  readonly stills: boolean;
-}
+import { factsOf, type KnownColours } from './known.js';
 
 /**
  * The colours of both sides.
@@ -26,19 +19,37 @@ export function coloursOf(
   plan?: PairingPlan,
   known?: KnownColour,
 ): KnownColours {
+  const [one, other] = [known ?? colourOfSide(reference, plan), known ?? colourOfSide(distorted, plan)];
   return {
-    reference: known ?? colourOfSide(reference, plan),
-    distorted: known ?? colourOfSide(distorted, plan),
+    reference: following(one, other, distorted),
+    distorted: following(other, one, reference),
     stills: [reference, distorted].every((side) => frameCountOf(side) === 1),
   };
 }
 
+/** What samples of each chroma format depend on. */
+const PARTS = {
+  '400': ['transfer'],
+  '420': ['transfer', 'matrix', 'siting'],
+  '422': ['transfer', 'matrix', 'siting'],
+  '444': ['transfer', 'matrix'],
+} as const;
+
+/** A colour whose guesses are what the other video states: mostly one was made of the other. */
+function following(colour: KnownColour, other: KnownColour, side: Side): KnownColour {
+  const stated = PARTS[factsOf(side).chroma].filter(
+    (part) => colour.guessed.includes(part) && !other.guessed.includes(part),
+  );
+  const told = stated.map((part) => [part, other[part]] as const);
+  return { ...colour, ...Object.fromEntries(told.filter(([, value]) => value !== 'gbr')) };
+}
+
 function frameCountOf(side: Side): number | null {
-  return side.times?.length ?? (side.kind === 'frames' ? side.source.info : side.video.facts).frameCount;
+  return side.times?.length ?? factsOf(side).frameCount;
 }
 
 function colourOfSide(side: Side, plan: PairingPlan | undefined): KnownColour {
-  const facts: StatedColour = side.kind === 'frames' ? side.source.info : side.video.facts;
+  const facts: StatedColour = factsOf(side);
   const colour = colourOf(facts);
   const { chroma } = facts;
   const repeated = plan && !plan.options.light && chroma !== '400' && chroma !== plan.format.chroma;

@@ -13,8 +13,15 @@ import type { Pairing } from '../../media/pairing/types.js';
 import type { Finding } from '../../media/preflight/types.js';
 import type { VideoInfo } from '../../media/types.js';
 import type { ReportInput } from '../../report/types.js';
-import type { KnownColours } from './colours.js';
 import type { OpenPair } from './pair.js';
+
+/** Colours of both videos. */
+export interface KnownColours {
+  readonly reference: KnownColour;
+  readonly distorted: KnownColour;
+  /** Both are a single picture, which has no place in time. */
+  readonly stills: boolean;
+}
 
 /** Two identified inputs, not yet open for scoring. */
 export interface KnownInputs {
@@ -59,7 +66,8 @@ export function lightOf({ plan, sides, colours }: KnownInputs): Pick<ScoredForma
   };
 }
 
-function factsOf(side: Side): VideoInfo | TrackFacts {
+/** What is known of a video before it is decoded. */
+export function factsOf(side: Side): VideoInfo | TrackFacts {
   return side.kind === 'frames' ? side.source.info : side.video.facts;
 }
 
