@@ -97,7 +97,7 @@ async function makeClip({ load }) {
 /** A measurer with its own module for each run, warm. */
 async function openMeasurers({ root, load }, { format, frames }) {
   const { wasmMeasurers } = await load('engine/backends/core/extractor.js');
-  const { compileCore } = await load('core/module.js');
+  const { compileCore } = await load('core/compile.js');
   const { parseFeature } = await load('metrics/options.js');
   const { planFeatures } = await load('engine/plan/features.js');
   const compiled = async (name) => compileCore(readFileSync(join(root, `wasm/${name}.wasm`)));
