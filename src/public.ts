@@ -161,6 +161,7 @@ export type {
 } from './report/bd-rate.js';
 export type { Precision } from './report/format.js';
 export { formatHtml, type HtmlOptions, type HtmlPictures } from './report/html/index.js';
+export { POOLED_STATISTICS as STATISTICS } from './report/limits.js';
 export { type Opinion, viewerOpinion } from './report/opinion.js';
 export { formatProgress, type ProgressOptions, type ProgressView } from './report/progress.js';
 export { isReport, type ReadReport, readReport } from './report/read/index.js';
@@ -215,6 +216,7 @@ export type {
   Spacing,
   Takeover,
 } from './search/ladder-types.js';
+export { parseTarget } from './search/parse-target.js';
 export {
   bdQuality,
   bdRate,
@@ -238,13 +240,7 @@ export {
   type TuneShotsOptions,
   type TuneShotsResult,
 } from './search/shots-types.js';
-export {
-  type CompleteTarget,
-  parseTarget,
-  type QualityTarget,
-  STATISTICS,
-  type Statistic,
-} from './search/targets.js';
+export type { CompleteTarget, QualityTarget, Statistic } from './search/targets.js';
 export {
   type EncodedPoint,
   type EncoderChoice,

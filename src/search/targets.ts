@@ -3,15 +3,8 @@
  * What a search aims at: statistics of a metric over the scored frames, and how far a result is from them.
  */
 import { usageError } from '../core/errors.js';
-import { showValue } from '../core/printable.js';
 import { parseModelString } from '../models/grammar.js';
-import {
-  isAggregate,
-  isWorseHigh,
-  POOLED_STATISTICS,
-  type PooledStatistic,
-  parseLimit,
-} from '../report/limits.js';
+import { isAggregate, isWorseHigh, POOLED_STATISTICS, type PooledStatistic } from '../report/limits.js';
 import { plainName, type WholeValue, wholeValue } from '../report/whole-value.js';
 
 const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
@@ -46,20 +39,6 @@ export interface CompleteMeasure {
 
 /** A target with nothing left open. */
 export type CompleteTarget = TargetBound & CompleteMeasure;
-
-/**
- * Parses a target as people write it, in the grammar of gates: `95`, `p5>=90`, `vmaf.p5>=90`, `psnr_y.min>=38`,
- * `cambi.max<=5`.
- * @throws {AnyvmafError} `usage`
- */
-export function parseTarget(text: string): QualityTarget {
-  const { metric, statistic, relation, bound } = parseLimit(text, 'target');
-  if (statistic === 'worst_second' && relation === '<=')
-    throw usageError(
-      `the target is ${showValue(text)}, but a search knows worst seconds only of metrics whose low values are the worse; use max.`,
-    );
-  return { metric, statistic, ...(relation === '>=' ? { atLeast: bound } : { atMost: bound }) };
-}
 
 /**
  * What of frames a measure is pooled from, and how.

@@ -267,6 +267,7 @@ const NO_FILE = [
   'feature',
   'filters',
   'input_name',
+  'metric',
   'pix_fmt',
   'pixel_format',
   'precision',

@@ -9,8 +9,8 @@ import { encoderArguments, isForeignEncoder } from '../../../src/search/encoder-
 import { parameterOf } from '../../../src/search/encoders.js';
 import { estimate } from '../../../src/search/estimate.js';
 import type { EncoderFacts } from '../../../src/search/host.js';
+import { parseTarget } from '../../../src/search/parse-target.js';
 import { chooseSamples, type Sample } from '../../../src/search/samples.js';
-import { parseTarget } from '../../../src/search/targets.js';
 import { parseEncoder } from '../../../src/search/types.js';
 import { seeded } from '../../support/random.js';
 

@@ -11,9 +11,9 @@ import { compareEncoders } from '../../../src/search/compare.js';
 import { convexHull } from '../../../src/search/hull.js';
 import { buildLadder } from '../../../src/search/ladder.js';
 import type { CompareOptions, LadderOptions, LadderPoint } from '../../../src/search/ladder-types.js';
+import { parseTarget } from '../../../src/search/parse-target.js';
 import { formatEncodingResult } from '../../../src/search/result.js';
 import { forgetSearches, searchQuality } from '../../../src/search/search.js';
-import { parseTarget } from '../../../src/search/targets.js';
 import type { SearchOptions, SearchPoint, SearchStage } from '../../../src/search/types.js';
 import { type FakeHost, fakeEncoding } from '../../support/encoding-host.js';
 
