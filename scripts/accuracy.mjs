@@ -1,14 +1,17 @@
 /**
  * @module scripts/accuracy
  * `npm run accuracy`: compares all values with libvmaf's and writes the tables of docs/accuracy.md, for generated clips
- * (test/fixtures) and, if ../shared is present, real clips and the perceptual metrics.
+ * (test/fixtures) and, if ../shared is present, real clips and the perceptual metrics. Environment variables name the
+ * authors' programs of these (lib/accuracy-film); without them their table stays as it is.
  *
  *   node scripts/accuracy.mjs [--print]    --print: print without changing docs/accuracy.md
  */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { filmAccuracy } from './lib/accuracy-film.mjs';
 import { perceptualAccuracy } from './lib/accuracy-perceptual.mjs';
 import { loadBuilt, ROOT, replaceBlock, table } from './lib/project.mjs';
 import { loadSupport } from './lib/support.mjs';
@@ -96,13 +99,15 @@ async function generatedClips() {
 }
 
 const perceptual = await perceptualAccuracy(score, shared);
+const scratch = mkdtempSync(join(tmpdir(), 'anyvmaf-accuracy-'));
+const film = await filmAccuracy(score, shared, scratch).finally(() => rmSync(scratch, { recursive: true }));
 const real = await realClips();
 const generated = await generatedClips();
 const sum = total(Object.values(groups).flat());
 const summary =
   `${sum.compared} values compared, ${sum.equal} equal doubles, worst relative difference ${worstText(sum)}, ` +
   `${sum.wrong.length} outside the promise.`;
-for (const text of [perceptual?.text, real, generated, summary])
+for (const text of [perceptual?.text, film, real, generated, summary])
   if (text !== undefined) console.log(`${text}\n`);
 const wrong = [...sum.wrong, ...(perceptual?.wrong ?? [])];
 for (const line of wrong.slice(0, 50)) console.error(line);
@@ -131,4 +136,5 @@ if (!flags.print) {
   if (perceptual === undefined)
     console.error('../shared is not there: the table of perceptual metrics stays as it is');
   else replaceBlock('docs/accuracy.md', 'perceptual metrics', perceptual.text);
+  if (film !== undefined) replaceBlock('docs/accuracy.md', 'film', film);
 }
