@@ -121,8 +121,8 @@ class FakeMeasurer implements Measurer {
     return { index, reference: room(), distorted: room() };
   }
 
-  holds(index: number): boolean {
-    return this.#inner.holds(index);
+  holds(index: number, from: number): boolean {
+    return this.#inner.holds(index, from);
   }
 
   keep(slot: FrameSlot): void {

@@ -57,8 +57,8 @@ export class CompositeMeasurer implements Measurer {
     return this.#frames.slot(index);
   }
 
-  holds(index: number): boolean {
-    return index >= 0 && this.#parts.every((part) => part.holds(index));
+  holds(index: number, from: number): boolean {
+    return index >= 0 && this.#parts.every((part) => part.holds(index, from));
   }
 
   keep(slot: FrameSlot): void {
@@ -174,9 +174,12 @@ class Part {
     });
   }
 
-  holds(index: number): boolean {
-    if (this.#back === 0) return true;
-    return this.#lost === undefined ? this.#measurer.holds(index) : this.#frames.find(index) !== undefined;
+  holds(index: number, from: number): boolean {
+    // Other parts may look back further.
+    if (index < from - this.#back) return true;
+    return this.#lost === undefined
+      ? this.#measurer.holds(index, from)
+      : this.#frames.find(index) !== undefined;
   }
 
   keep(slot: FrameSlot): void {
@@ -276,7 +279,7 @@ class Part {
   /** Measures a pair with the rescue, which first gets what the pair looks back to. */
   #measureAgain(slot: FrameSlot, spatial: boolean, join: (values: Float64Array) => void): undefined {
     for (let index = Math.max(0, slot.index - this.#back); index < slot.index; index++) {
-      const earlier = this.#measurer.holds(index) ? undefined : this.#frames.find(index);
+      const earlier = this.#measurer.holds(index, slot.index) ? undefined : this.#frames.find(index);
       if (earlier) this.#measurer.keep(this.#take(earlier));
     }
     const values = new Float64Array(this.#measurer.layout.length);

@@ -22,8 +22,8 @@ export interface Measurer {
   readonly slots: number;
   /** Returns the slot for a pair. */
   slot(index: number): FrameSlot;
-  /** Whether later pairs can look back to this one. */
-  holds(index: number): boolean;
+  /** Whether the pair `from` can look back to this one, as far as anything of it does. */
+  holds(index: number, from: number): boolean;
   /** Keeps a pair (what `historyNeeds` names of it) for those after it, without measuring it. */
   keep(slot: FrameSlot): void;
   /**

@@ -155,7 +155,7 @@ export class ChunkMeasurer {
     const { frames, chroma, distorted: both } = historyNeeds(this.#plan);
     const kept = (planes: FramePlanes): FramePlanes => (chroma ? planes : { y: planes.y });
     for (let index = Math.max(0, first - frames); index < first; index++) {
-      if (this.#measurer.holds(index)) continue;
+      if (this.#measurer.holds(index, first)) continue;
       const slot = this.#measurer.slot(index);
       if (!(await reference.readFrame(skipReference + index, kept(slot.reference)))) return false;
       if (both && !(await distorted.readFrame(skipDistorted + index, kept(slot.distorted)))) return false;

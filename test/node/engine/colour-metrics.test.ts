@@ -200,6 +200,20 @@ describe('a video', () => {
     expect(results(await score(request, { ...options, ...how }))).toEqual(results(await whole));
   });
 
+  it('is read once and in order where both modules look back', async () => {
+    const own = (side: 'reference' | 'distorted') => {
+      let next = 0;
+      const onRead = (index: number) => {
+        if (index !== next++) throw new Error(`frame ${index} was read after frame ${next - 2}`);
+      };
+      const source = ownSource(clip, side, FRAMES, { onRead });
+      return { ...source, info: { ...source.info, frameRate: RATE } };
+    };
+    const run = (how: ScoreOptions) =>
+      score({ reference: own('reference'), distorted: own('distorted') }, { ...options, threads: 0, ...how });
+    expect(results(await run({ chunkFrames: 4 }))).toEqual(results(await run({ chunkFrames: 64 })));
+  });
+
   it('has the same bits beside a GPU, and the report says who measured', async () => {
     const onGpu = { ...options, backend: 'webgpu', threads: 1 } as const;
     const report = await scorePair(platformWith(new FakeGpus()), request, onGpu);

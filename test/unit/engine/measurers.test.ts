@@ -78,7 +78,7 @@ class SlowMeasurer implements Measurer {
   }
 
   slot = (index: number) => this.#inner.slot(index);
-  holds = (index: number) => this.#inner.holds(index);
+  holds = (index: number, from: number) => this.#inner.holds(index, from);
   keep = (slot: FrameSlot) => this.#inner.keep(slot);
   heatmaps = () => [];
   close = () => this.#inner.close();
@@ -141,7 +141,13 @@ describe('history', () => {
       if (index < 4) measurer.measure(slot, new Float64Array(measurer.layout.length), true);
       else measurer.keep(slot);
     }
-    expect([2, 3, 4, 5, 6].map((index) => measurer.holds(index))).toEqual([false, false, true, true, false]);
+    expect([2, 3, 4, 5, 6].map((index) => measurer.holds(index, 6))).toEqual([
+      false,
+      false,
+      true,
+      true,
+      false,
+    ]);
     const slot = measurer.slot(6);
     write(slot);
     const record = new Float64Array(measurer.layout.length);
