@@ -72,7 +72,7 @@ async function realClips() {
 async function generatedClips() {
   const rows = [];
   const files = readdirSync(join(ROOT, 'test/fixtures')).filter(
-    (name) => name.endsWith('.json') && !['reports.json', 'mcp-tools.json'].includes(name),
+    (name) => name.endsWith('.json') && !['reports.json', 'mcp-tools.json', 'printf.json'].includes(name),
   );
   for (const file of files.sort()) {
     for (const entry of support.readFixture(file.replace('.json', ''))) {
