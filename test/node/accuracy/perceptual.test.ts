@@ -18,8 +18,8 @@ import { needsShared, sharedPath } from '../../support/shared.js';
 import { exhaustive, tier } from '../../support/tier.js';
 
 const SEED = Number(process.env.ANYVMAF_SEED ?? 20261126);
-const PAIRS = tier(6, 200);
-const CLIPS = tier(2, 40);
+const PAIRS = tier(3, 200);
+const CLIPS = tier(1, 40);
 /** Sides; a quick run leaves out the larger ones. */
 const [LEAST, MOST] = [17, tier(80, 400)];
 

@@ -328,7 +328,7 @@ describe.skipIf(!COMPILER)('guard zones of perceptual.wasm (skipped without emcc
     ];
     const sizes = exhaustive
       ? [...PERCEPTUAL_SMALL, ...PERCEPTUAL_WIDE]
-      : [...corners, ...few(PERCEPTUAL_SMALL, 24), ...few(PERCEPTUAL_WIDE, 3)];
+      : [...corners, ...few(PERCEPTUAL_SMALL, 14), ...few(PERCEPTUAL_WIDE, 2)];
     let core = new Core(module);
     const faults: string[] = [];
     for (const [i, [width, height]] of sizes.entries()) {
