@@ -34,16 +34,8 @@ export async function pairVideos(
   const { pairing, skipReference, skipDistorted, frameCount } = checked;
   const identified = await identifyVideos(platform, inputs, pairing, signal);
   const start = skipReference - skipDistorted + (pairing.offset === 'auto' ? 0 : pairing.offset);
-  const asStored = checked.colours !== 'no' && readsStored(pairing.filters);
-  const found =
-    asStored && checked.colours === 'only'
-      ? keepRgb(identified)
-      : await oneMatrix({ platform, sides: await oneRange(identified, signal), offset: start, signal });
-  const converted = asStored && (anyRgb(identified) || differ(found, identified));
-  const apart = checked.colours === 'also' && (converted || areUnlike(identified));
-  const sides = pairing.filters
-    ? await (await import('./filters.js')).filterSides(platform, found, pairing, signal)
-    : found;
+  const look = { platform, sides: identified, offset: start, signal };
+  const { sides, apart } = await asRead(look, checked);
   const { reference, distorted } = sides;
   const stored = reference.kind === 'frames' && distorted.kind === 'frames';
   const warnings =
@@ -90,6 +82,23 @@ export async function pairVideos(
     ...(framing && { framing }),
     ...(alignment && { alignment }),
   };
+}
+
+/** The videos with the samples that metrics read, and whether metrics of colour need others than the rest. */
+async function asRead(
+  { platform, sides: identified, offset, signal }: Look,
+  { colours, pairing }: Pick<InputOptions, 'colours' | 'pairing'>,
+): Promise<{ readonly sides: Sides; readonly apart: boolean }> {
+  const asStored = colours !== 'no' && readsStored(pairing.filters);
+  const found =
+    asStored && colours === 'only'
+      ? keepRgb(identified)
+      : await oneMatrix({ platform, sides: await oneRange(identified, signal), offset, signal });
+  const converted = asStored && (anyRgb(identified) || differ(found, identified));
+  const sides = pairing.filters
+    ? await (await import('./filters.js')).filterSides(platform, found, pairing, signal)
+    : found;
+  return { sides, apart: colours === 'also' && (converted || areUnlike(identified)) };
 }
 
 function differ(some: Sides, others: Sides): boolean {
