@@ -43,7 +43,9 @@ export interface CoreCall {
   readonly fields: number;
   /** Earlier pairs it looks back to; of the distorted video too where it reads pairs. */
   readonly back: number;
-  /** Also measured while earlier pairs are missing at the start: it gets null for their planes. */
+  /** Set if it reads no more of earlier pairs than the reference's luma. */
+  readonly earlier?: 'luma';
+  /** Also measured while earlier pairs are missing at the start: it gets null for their planes, or a shorter history. */
   readonly padded?: true;
   /** Pictures of the pair that it reads. */
   readonly pictures: 'reference' | 'pair';

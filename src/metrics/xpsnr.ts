@@ -74,6 +74,7 @@ export const XPSNR: Metric = {
         parameters: doubles(options),
         fields: PLANES.length,
         back,
+        earlier: 'luma',
         padded: true,
         chroma: chroma !== '400',
         cost: 0.8,

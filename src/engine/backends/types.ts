@@ -67,8 +67,8 @@ export function historyNeeds({ calls }: ExtractionPlan): HistoryNeeds {
   const looking = calls.filter(({ back }) => back > 0);
   return {
     frames: Math.max(0, ...looking.map(({ back }) => back)),
-    chroma: looking.some(({ chroma }) => chroma),
-    distorted: looking.some(({ pictures }) => pictures === 'pair'),
+    chroma: looking.some(({ chroma, earlier }) => chroma && !earlier),
+    distorted: looking.some(({ pictures, earlier }) => pictures === 'pair' && !earlier),
   };
 }
 

@@ -6,8 +6,8 @@ import { colourOf, type KnownColour, type StatedColour } from '../../core/colour
 import type { EncodedVideo } from '../../media/decoders.js';
 import { type Delivery, delivery } from '../../media/delivery.js';
 import type { FilterOptions } from '../../media/filter-types.js';
-import type { PairingPlan, Side, Sides } from '../../media/pairing/prepare.js';
-import { factsOf, type KnownColours } from './known.js';
+import { factsOf, type PairingPlan, type Side, type Sides } from '../../media/pairing/prepare.js';
+import type { KnownColours } from './known.js';
 
 /**
  * The colours of both sides.

@@ -11,7 +11,7 @@ import { openDecoded } from '../../media/decoders.js';
 import { type Framing, framingOf, type Picture } from '../../media/evidence/framing.js';
 import { type Colours, matrixFitOf } from '../../media/evidence/matrix.js';
 import { reopen } from '../../media/open.js';
-import type { Side, Sides } from '../../media/pairing/prepare.js';
+import { factsOf, type Side, type Sides } from '../../media/pairing/prepare.js';
 import { pairTimes } from '../../media/pairing/timeline.js';
 import { FrameMeter, measuredPlanes, spreadFrames } from '../../media/preflight/measure.js';
 import type { FrameSource, VideoInfo } from '../../media/types.js';
@@ -36,7 +36,7 @@ export interface Look {
 /** The part that one video shows of the other; `undefined` for pictures of one size, and where scaling fits as well. */
 export async function findFraming(look: Look): Promise<Framing | undefined> {
   const { sides } = look;
-  const [reference, distorted] = [infoOf(sides.reference), infoOf(sides.distorted)];
+  const [reference, distorted] = [factsOf(sides.reference), factsOf(sides.distorted)];
   const [across, down] = [
     Math.abs(reference.width - distorted.width),
     Math.abs(reference.height - distorted.height),
@@ -81,17 +81,13 @@ function coloursOf(info: VideoInfo, planes: FramePlanes): Colours | null {
   return { y: y.map((level) => 16 + (level * 219) / 255), cb: limited(chroma.cb), cr: limited(chroma.cr) };
 }
 
-function infoOf(side: Side) {
-  return side.kind === 'frames' ? side.source.info : side.video.facts;
-}
-
 /** What is seen in both videos at moments spread over the distorted one; nothing of those that cannot be read again. */
 async function bothAt<T>(
   { platform, sides: { reference, distorted }, offset, signal }: Look,
   see: (info: VideoInfo, planes: FramePlanes) => T,
 ): Promise<readonly (readonly [T, T])[]> {
   if (!canReadAgain(reference) || !canReadAgain(distorted)) return [];
-  const count = distorted.times?.length ?? infoOf(distorted).frameCount;
+  const count = distorted.times?.length ?? factsOf(distorted).frameCount;
   const seen: [T, T][] = [];
   try {
     for (const frame of spreadFrames(count, MOMENTS)) {
@@ -126,7 +122,7 @@ async function seeFrame<T>(
   see: (info: VideoInfo, planes: FramePlanes) => T,
   signal: AbortSignal,
 ): Promise<T | undefined> {
-  const count = side.times?.length ?? infoOf(side).frameCount;
+  const count = side.times?.length ?? factsOf(side).frameCount;
   if (frame < 0 || (count !== null && frame >= count)) return undefined;
   const source = await openAt(platform, side, frame, signal);
   if (!source) return undefined;

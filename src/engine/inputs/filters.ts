@@ -10,7 +10,7 @@ import { chooseDecoder } from '../../media/decoders.js';
 import { deinterlacing, judgeFields } from '../../media/evidence/fields.js';
 import type { CropArea, SideFilters } from '../../media/filter-types.js';
 import { areaText, checkFilters, filterSide, filtersFor, isOwn, stepsOf } from '../../media/filters/apply.js';
-import { nameOf, type Side, type Sides } from '../../media/pairing/prepare.js';
+import { factsOf, nameOf, type Side, type Sides } from '../../media/pairing/prepare.js';
 import type { CheckedFilters, CheckedPairing } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import { measure } from './preflight.js';
@@ -91,10 +91,6 @@ function required({ filters }: CheckedPairing): CheckedFilters {
   if (!filters) throw new Error('no filters are asked for');
   checkFilters(filters, filters.foreign);
   return filters;
-}
-
-function factsOf(side: Side) {
-  return side.kind === 'frames' ? side.source.info : side.video.facts;
 }
 
 function filtersWith(

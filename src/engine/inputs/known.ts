@@ -6,12 +6,10 @@ import type { KnownColour, ScoredFormat } from '../../core/colour.js';
 import type { VideoFormat } from '../../core/frame.js';
 import { quotientOf } from '../../core/rational.js';
 import type { AlignResult } from '../../media/align/types.js';
-import type { TrackFacts } from '../../media/decoder.js';
 import type { Framing } from '../../media/evidence/framing.js';
-import type { PairingPlan, Side, Sides } from '../../media/pairing/prepare.js';
+import { factsOf, type PairingPlan, type Side, type Sides } from '../../media/pairing/prepare.js';
 import type { Pairing } from '../../media/pairing/types.js';
 import type { Finding } from '../../media/preflight/types.js';
-import type { VideoInfo } from '../../media/types.js';
 import type { ReportInput } from '../../report/types.js';
 import type { OpenPair } from './pair.js';
 
@@ -64,11 +62,6 @@ export function lightOf({ plan, sides, colours }: KnownInputs): Pick<ScoredForma
     ...(quotientOf(frameRate) !== undefined && !colours?.stills && { frameRate }),
     ...(colours && { colours: { reference: colours.reference, distorted: colours.distorted } }),
   };
-}
-
-/** What is known of a video before it is decoded. */
-export function factsOf(side: Side): VideoInfo | TrackFacts {
-  return side.kind === 'frames' ? side.source.info : side.video.facts;
 }
 
 /** Closes inputs that `identifyInputs` left open. */

@@ -5,7 +5,7 @@
 import { blankSource } from '../../media/blank.js';
 import { openInput } from '../../media/open.js';
 import { checkMeasurable, closeInput } from '../../media/pair.js';
-import { planPairing, type Side } from '../../media/pairing/prepare.js';
+import { factsOf, planPairing, type Side } from '../../media/pairing/prepare.js';
 import type { InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { ScoreRequest } from '../contract/types.js';
@@ -37,7 +37,7 @@ export async function identifyDistorted(
       ? await (await import('./filters.js')).filterAlone(platform, found, pairing, signal)
       : found;
     const { range } = pairing;
-    const facts = distorted.kind === 'frames' ? distorted.source.info : distorted.video.facts;
+    const facts = factsOf(distorted);
     const { width, height, bitDepth, chroma } = facts;
     checkMeasurable({ width, height, bitDepth, chroma });
     const frames = distorted.times?.length ?? facts.frameCount;

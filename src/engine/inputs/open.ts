@@ -29,7 +29,7 @@ export async function identifyInputs(
   shared?: SharedInspection,
   colour?: KnownColour,
 ): Promise<KnownInputs> {
-  const known = await identify(platform, request, checked, signal, shared);
+  const known = await identify(platform, request, checked, signal, shared, colour);
   if (checked.colours === 'no') return known;
   const { coloursOf } = await import('./colours.js');
   return { ...known, colours: coloursOf(known.sides, known.plan, colour) };
@@ -41,6 +41,7 @@ async function identify(
   checked: InputOptions,
   signal: AbortSignal,
   shared: SharedInspection | undefined,
+  colour: KnownColour | undefined,
 ): Promise<KnownInputs> {
   const { pairing } = checked;
   if (checked.noReference) {
@@ -81,7 +82,7 @@ async function identify(
       (pairing.commonBitDepth && reference.info.bitDepth !== distorted.info.bitDepth)
     ) {
       const { pairVideos } = await import('./pairing.js');
-      return { ...(await pairVideos(platform, inputs, sized, checked, signal, shared)), ofBytes };
+      return { ...(await pairVideos(platform, inputs, sized, checked, signal, shared, colour)), ofBytes };
     }
     const warnings = checkPair(reference.info, distorted.info);
     const side = (source: FrameSource): Side => ({ kind: 'frames', source, times: null });

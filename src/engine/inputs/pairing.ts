@@ -4,6 +4,7 @@
  * for two Y4M or raw videos of one format.
  */
 
+import type { KnownColour } from '../../core/colour.js';
 import { type InputRole, ofInput, usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import type { AlignResult } from '../../media/align/types.js';
@@ -13,11 +14,11 @@ import { convertsBy, deliveryPhrases } from '../../media/delivery.js';
 import type { Framing } from '../../media/evidence/framing.js';
 import { chooseTrack } from '../../media/evidence/track.js';
 import { checkPair, type OpenedInput } from '../../media/pair.js';
-import { planPairing, type Side, type Sides } from '../../media/pairing/prepare.js';
+import { factsOf, planPairing, type Side, type Sides } from '../../media/pairing/prepare.js';
 import type { VideoInfo } from '../../media/types.js';
 import type { CheckedPairing, InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
-import { anyRgb, deliveryOf, isRgb, keepRgb, readsStored } from './colours.js';
+import { anyRgb, coloursOf, deliveryOf, isRgb, keepRgb, readsStored } from './colours.js';
 import type { Look } from './few-frames.js';
 import type { KnownInputs } from './known.js';
 import type { SharedInspection } from './shared-inspection.js';
@@ -30,6 +31,7 @@ export async function pairVideos(
   checked: InputOptions,
   signal: AbortSignal,
   shared?: SharedInspection,
+  colour?: KnownColour,
 ): Promise<KnownInputs> {
   const { pairing, skipReference, skipDistorted, frameCount } = checked;
   const identified = await identifyVideos(platform, inputs, pairing, signal);
@@ -72,7 +74,7 @@ export async function pairVideos(
     skipReference,
     skipDistorted,
     frameCount,
-    ...(checked.colours === 'only' && { light: true }),
+    ...(checked.colours === 'only' && { light: coloursOf(sides, undefined, colour) }),
     allowDamaged: pairing.allowDamaged,
     signal,
   });
@@ -107,9 +109,7 @@ function differ(some: Sides, others: Sides): boolean {
 
 /** Whether a common format by shifts and repetition is not what metrics of colour need. */
 function areUnlike({ reference, distorted }: Sides): boolean {
-  const [one, other] = [reference, distorted].map((side) =>
-    side.kind === 'frames' ? side.source.info : side.video.facts,
-  );
+  const [one, other] = [reference, distorted].map(factsOf);
   const full = one?.colorRange === 'full' || other?.colorRange === 'full';
   return one?.chroma !== other?.chroma || (full && one?.bitDepth !== other?.bitDepth);
 }
@@ -128,8 +128,7 @@ async function align(
 
 /** Pictures have the limited range of most videos; beside a video that states full range they stay as they are. */
 async function oneRange({ reference, distorted }: Sides, signal: AbortSignal): Promise<Sides> {
-  const isFull = (side: Side) =>
-    !isPicture(side) && (side.kind === 'frames' ? side.source.info : side.video.facts).colorRange === 'full';
+  const isFull = (side: Side) => !isPicture(side) && factsOf(side).colorRange === 'full';
   if (isFull(reference) || isFull(distorted)) return { reference, distorted };
   return {
     reference: await limitedPicture('reference', reference, signal),
@@ -164,9 +163,7 @@ async function oneMatrix(look: Look): Promise<Sides> {
 /** Asks pixels of pictures of different sizes. */
 async function framingOfSides(look: Look): Promise<Framing | undefined> {
   const { reference, distorted } = look.sides;
-  const [one, other] = [reference, distorted].map((side) =>
-    side.kind === 'frames' ? side.source.info : side.video.facts,
-  );
+  const [one, other] = [reference, distorted].map(factsOf);
   if (one?.width === other?.width && one?.height === other?.height) return undefined;
   return (await import('./few-frames.js')).findFraming(look);
 }

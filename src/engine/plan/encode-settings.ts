@@ -6,6 +6,7 @@
 
 import type { VideoFormat } from '../../core/frame.js';
 import type { PictureSize } from '../../core/size.js';
+import { factsOf } from '../../media/pairing/prepare.js';
 import type { ExtractorInstance } from '../../metrics/metric.js';
 import type { LoadedModel } from '../../models/types.js';
 import { formatOf, type KnownInputs } from '../inputs/known.js';
@@ -29,8 +30,7 @@ export function scoredSize(known: KnownInputs): VideoFormat & ScoredSize {
 /** The distorted pictures before they are scaled; `undefined` where they are not, or only ffmpeg knows how. */
 function scaledEncode({ plan, sides: { distorted } }: KnownInputs): EncodedPictures | undefined {
   if (!plan || distorted.reshaped) return undefined;
-  const { width, height, bitDepth } =
-    distorted.kind === 'frames' ? distorted.source.info : distorted.video.facts;
+  const { width, height, bitDepth } = factsOf(distorted);
   const { format } = plan;
   const isScaledUp =
     width <= format.width && height <= format.height && (width < format.width || height < format.height);

@@ -43,7 +43,7 @@ class AdaptedSource implements FrameSource {
   readonly #resized: FramePlanes | undefined;
   readonly #luma: Resampler | undefined;
   readonly #chroma: Resampler | undefined;
-  readonly #converter: FormatConverter | LightConverter;
+  readonly #converter: FormatConverter;
   readonly #depth: number;
 
   constructor(source: FrameSource, { format, filter, light }: Target) {

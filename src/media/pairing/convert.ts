@@ -7,6 +7,7 @@ import {
   chromaSize,
   type FramePlanes,
   type PlaneSize,
+  type Samples,
   samplesOf,
   type VideoFormat,
 } from '../../core/frame.js';
@@ -44,36 +45,36 @@ export function describeConversion(from: VideoFormat, to: VideoFormat, light = f
 export class FormatConverter {
   readonly #from: VideoFormat;
   readonly #to: VideoFormat;
-  readonly #shift: number;
 
   constructor(from: VideoFormat, to: VideoFormat) {
     this.#from = from;
     this.#to = to;
-    this.#shift = to.bitDepth - from.bitDepth;
   }
 
   /** Writes the planes that `into` has. */
   convert(from: FramePlanes, into: FramePlanes): void {
-    this.#plane(from.y, this.#from, into.y, this.#to);
+    const [depth, depthTo] = [this.#from.bitDepth, this.#to.bitDepth];
+    this.luma(samplesOf(from.y, depth), samplesOf(into.y, depthTo));
     const sizes = [chromaSize(this.#from), chromaSize(this.#to)] as const;
     for (const name of ['cb', 'cr'] as const) {
-      const target = into[name];
-      if (!target) continue;
+      if (!into[name]) continue;
+      const target = samplesOf(into[name], depthTo);
       const source = from[name];
-      if (source && source.length > 0) this.#plane(source, sizes[0], target, sizes[1]);
-      else samplesOf(target, this.#to.bitDepth).fill(2 ** (this.#to.bitDepth - 1));
+      if (source && source.length > 0) this.chroma(samplesOf(source, depth), sizes[0], target, sizes[1]);
+      else target.fill(2 ** (depthTo - 1));
     }
   }
 
-  #plane(from: Uint8Array, fromSize: PlaneSize, into: Uint8Array, intoSize: PlaneSize): void {
-    const source = samplesOf(from, this.#from.bitDepth);
-    const target = samplesOf(into, this.#to.bitDepth);
-    const shift = this.#shift;
+  protected luma(source: Samples, target: Samples): void {
+    this.#same(source, target);
+  }
+
+  protected chroma(source: Samples, fromSize: PlaneSize, target: Samples, intoSize: PlaneSize): void {
     if (fromSize.width === intoSize.width && fromSize.height === intoSize.height) {
-      if (shift === 0) target.set(source);
-      else for (let i = 0; i < target.length; i++) target[i] = source[i]! << shift;
+      this.#same(source, target);
       return;
     }
+    const shift = this.#to.bitDepth - this.#from.bitDepth;
     // Odd luma sizes omit the last chroma column or row; repeat the one before.
     const halfX = fromSize.width < intoSize.width ? 1 : 0;
     const halfY = fromSize.height < intoSize.height ? 1 : 0;
@@ -84,5 +85,10 @@ export class FormatConverter {
         target[at + x] = source[row + Math.min(x >> halfX, fromSize.width - 1)]! << shift;
       }
     }
+  }
+  #same(source: Samples, target: Samples): void {
+    const shift = this.#to.bitDepth - this.#from.bitDepth;
+    if (shift === 0) target.set(source);
+    else for (let i = 0; i < target.length; i++) target[i] = source[i]! << shift;
   }
 }

@@ -4,13 +4,8 @@
  * peak, and chroma is interpolated as perceptual.wasm does it.
  */
 import type { Colour } from '../../core/colour.js';
-import {
-  chromaSize,
-  type FramePlanes,
-  type PlaneSize,
-  samplesOf,
-  type VideoFormat,
-} from '../../core/frame.js';
+import type { PlaneSize, Samples, VideoFormat } from '../../core/frame.js';
+import { FormatConverter } from './convert.js';
 
 /** What conversions depend on. */
 export type LightOfSamples = Pick<Colour, 'matrix' | 'range' | 'siting'>;
@@ -30,9 +25,8 @@ const ON_EVEN: Phases = [
 ];
 
 /** Converts frames from one format to a higher one of the same size. */
-export class LightConverter {
-  readonly #from: VideoFormat;
-  readonly #to: VideoFormat;
+export class LightConverter extends FormatConverter {
+  readonly #peak: number;
   readonly #gain: number;
   /** Of chroma, which has its zero in the middle. */
   readonly #offset: number;
@@ -40,40 +34,30 @@ export class LightConverter {
   readonly #down: Phases;
 
   constructor(from: VideoFormat, to: VideoFormat, { matrix, range, siting }: LightOfSamples) {
-    this.#from = from;
-    this.#to = to;
+    super(from, to);
     const [peak, peakTo] = [2 ** from.bitDepth - 1, 2 ** to.bitDepth - 1];
+    this.#peak = peakTo;
     this.#gain = range === 'full' ? peakTo / peak : 2 ** (to.bitDepth - from.bitDepth);
     this.#offset = matrix === 'gbr' ? 0 : 2 ** (to.bitDepth - 1) - 2 ** (from.bitDepth - 1) * this.#gain;
     this.#across = siting === 'center' ? BETWEEN : ON_EVEN;
     this.#down = siting === 'topleft' ? ON_EVEN : BETWEEN;
   }
 
-  /** Writes the planes that `into` has. */
-  convert(from: FramePlanes, into: FramePlanes): void {
-    this.#scale(from.y, into.y, 0);
-    const [small, large] = [chromaSize(this.#from), chromaSize(this.#to)];
-    const resizes = small.width !== large.width || small.height !== large.height;
-    for (const name of ['cb', 'cr'] as const) {
-      const [source, target] = [from[name], into[name]];
-      if (!target) continue;
-      if (!source || source.length === 0)
-        samplesOf(target, this.#to.bitDepth).fill(2 ** (this.#to.bitDepth - 1));
-      else if (resizes) this.#enlarge(source, small, target, large);
-      else this.#scale(source, target, this.#offset);
-    }
+  protected override luma(source: Samples, target: Samples): void {
+    this.#scale(source, target, 0);
   }
 
-  #scale(from: Uint8Array, into: Uint8Array, offset: number): void {
-    const source = samplesOf(from, this.#from.bitDepth);
-    const target = samplesOf(into, this.#to.bitDepth);
+  protected override chroma(source: Samples, small: PlaneSize, target: Samples, large: PlaneSize): void {
+    if (small.width !== large.width || small.height !== large.height)
+      this.#enlarge(source, small, target, large);
+    else this.#scale(source, target, this.#offset);
+  }
+
+  #scale(source: Samples, target: Samples, offset: number): void {
     for (let i = 0; i < target.length; i++) target[i] = source[i]! * this.#gain + offset + 0.5;
   }
 
-  #enlarge(from: Uint8Array, small: PlaneSize, into: Uint8Array, large: PlaneSize): void {
-    const source = samplesOf(from, this.#from.bitDepth);
-    const target = samplesOf(into, this.#to.bitDepth);
-    const peak = 2 ** this.#to.bitDepth - 1;
+  #enlarge(source: Samples, small: PlaneSize, target: Samples, large: PlaneSize): void {
     const columns = placesOf(large.width, small.width, this.#across);
     const row = new Float64Array(small.width);
     for (const [y, { at, taps }] of placesOf(large.height, small.height, this.#down).entries()) {
@@ -89,7 +73,7 @@ export class LightConverter {
       for (const { at: near, taps: weights } of columns) {
         let sum = 0;
         for (let k = 0; k < 4; k++) sum += row[near[k]!]! * weights[k]!;
-        target[to++] = Math.min(peak, Math.max(0, sum * this.#gain + this.#offset + 0.5));
+        target[to++] = Math.min(this.#peak, Math.max(0, sum * this.#gain + this.#offset + 0.5));
       }
     }
   }

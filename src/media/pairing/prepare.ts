@@ -2,7 +2,6 @@
  * @module media/pairing/prepare
  * Turns two videos of any kind into two sources of one format whose n-th frames pair, and describes how.
  */
-import { colourOf } from '../../core/colour.js';
 import { AnyvmafError, type InputRole, ofInput, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import { shown } from '../../core/printable.js';
@@ -84,8 +83,8 @@ export interface PairingPlanOptions {
   /** Most pairs, `Infinity` for all. */
   readonly frameCount: number;
   readonly allowDamaged: boolean;
-  /** Conversions keep the light of samples: only metrics of colour read them. */
-  readonly light?: boolean;
+  /** The colours of both where only metrics of colour read them: conversions keep the light of samples. */
+  readonly light?: Readonly<Record<'reference' | 'distorted', LightOfSamples>>;
   readonly signal?: AbortSignal;
 }
 
@@ -136,12 +135,8 @@ export interface PreparedPair {
   describe(pairs: number): Pairing;
 }
 
-/** Declared format and frame count. */
-function formatOf(side: Side): VideoFormat & { readonly frameCount: number | null } {
-  return factsOf(side);
-}
-
-function factsOf(side: Side): VideoInfo | TrackFacts {
+/** What is known of a video before it is decoded. */
+export function factsOf(side: Side): VideoInfo | TrackFacts {
   return side.kind === 'frames' ? side.source.info : side.video.facts;
 }
 
@@ -152,7 +147,7 @@ export function nameOf(side: Side): string {
 
 /** Number of frames, if known. Packets are more reliable than headers. */
 function frameCountOf(side: Side): number | null {
-  return side.times?.length ?? formatOf(side).frameCount;
+  return side.times?.length ?? factsOf(side).frameCount;
 }
 
 /**
@@ -359,12 +354,12 @@ interface SideForm {
 async function openSide(plan: PairingPlan, role: InputRole, open: OpenDecoder): Promise<OpenedSide> {
   const { format, options, first, paired } = plan;
   const side = plan.sides[role];
-  const stored = formatOf(side);
+  const stored = factsOf(side);
   const resizes = stored.width !== format.width || stored.height !== format.height;
   const filter = options.scale === 'none' ? 'bicubic' : options.scale;
   const map =
     role !== (options.pairBy ?? 'reference') && paired && !paired.consecutive ? paired.frames : undefined;
-  const light = options.light ? colourOf(factsOf(side)) : undefined;
+  const light = options.light?.[role];
   const form = { format, filter, resizes, map, light };
   return side.kind === 'frames'
     ? openStored(side, first[role], form)
@@ -472,7 +467,7 @@ function scoredFormat(
   { reference, distorted }: Sides,
   { scale, scaleTo, light }: PairingPlanOptions,
 ): VideoFormat {
-  const [first, second] = [formatOf(reference), formatOf(distorted)];
+  const [first, second] = [factsOf(reference), factsOf(distorted)];
   const asked = scaleTo === 'ref' ? first : scaleTo === 'dis' ? second : scaleTo;
   const { width, height } = asked;
   const fits = (format: VideoFormat) => format.width === width && format.height === height;

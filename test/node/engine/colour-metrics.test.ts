@@ -214,6 +214,24 @@ describe('a video', () => {
     expect(results(await run({ chunkFrames: 4 }))).toEqual(results(await run({ chunkFrames: 64 })));
   });
 
+  it('of which one leaves its siting open is interpolated by that of the other', async () => {
+    const values = async (stated: { readonly chromaLocation?: string }) => {
+      const finer = ownSource(makeSample({ ...SMALL, chroma: '422' }, { seed: 3 }), 'reference', 2);
+      const coarser = ownSource(makeSample(SMALL, { seed: 3 }), 'distorted', 2);
+      const { frames, distorted } = await score(
+        {
+          reference: { ...finer, info: { ...finer.info, chromaLocation: 'topleft' } },
+          distorted: { ...coarser, info: { ...coarser.info, ...stated } },
+        },
+        { ...ALONE, features: ['ssimulacra2'], scale: 'bicubic' },
+      );
+      return { frames, siting: distorted.colour?.siting };
+    };
+    const stated = await values({ chromaLocation: 'topleft' });
+    expect(await values({})).toEqual(stated);
+    expect((await values({ chromaLocation: 'left' })).frames).not.toEqual(stated.frames);
+  });
+
   it('has the same bits beside a GPU, and the report says who measured', async () => {
     const onGpu = { ...options, backend: 'webgpu', threads: 1 } as const;
     const report = await scorePair(platformWith(new FakeGpus()), request, onGpu);
