@@ -4,7 +4,7 @@
  * how well samples of long sources predict the whole. Prints the tables of docs/search.md.
  *
  *   npm run accuracy:search -- [CLIPS] [--record FOLDER] [--encoder NAME] [--real N]    grids; `--real N` encodes every Nth search
- *   npm run accuracy:search -- [CLIPS] [--record FOLDER] [--encoder NAME] --samples [--cases N]    samples
+ *   npm run accuracy:search -- [CLIPS] [--record FOLDER] [--encoder NAME] --samples [--cases N] [--metric NAME,...]    samples
  *
  * CLIPS is a folder of real clips, `../shared/clips` by default; those that are not there are left out. Grids are kept in
  * the folder of --record, and a second run reuses them.
@@ -26,6 +26,7 @@ const { values: flags, positionals } = parseArgs({
     real: { type: 'string', default: '3' },
     samples: { type: 'boolean', default: false },
     cases: { type: 'string', default: '12' },
+    metric: { type: 'string' },
   },
   allowPositionals: true,
 });
