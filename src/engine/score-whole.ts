@@ -88,7 +88,7 @@ async function run(call: Call, scope: Scope): Promise<Report> {
     return runTwice(call, known.plan?.options.offset);
   }
   // Stored pairs were checked when they were opened.
-  if (known.plan) checkMeasurable(known.plan.format);
+  if (known.plan) checkMeasurable(known.plan.format, checked.colours);
   const backend = await openBackend(known);
   await checks.refuse(known, backend.requested);
   // If aborted while opening inputs, do not start decoders or workers.

@@ -40,8 +40,11 @@ export async function pairVideos(
   const { sides, apart } = await asRead(look, checked);
   const { reference, distorted } = sides;
   const stored = reference.kind === 'frames' && distorted.kind === 'frames';
+  const anyDepth = pairing.commonBitDepth;
   const warnings =
-    stored && !sized ? checkPair(reference.source.info, distorted.source.info, pairing.commonBitDepth) : [];
+    stored && !sized
+      ? checkPair(reference.source.info, distorted.source.info, { anyDepth, colours: checked.colours })
+      : [];
   if (!(stored && !sized)) {
     for (const side of [reference, distorted])
       if (side.kind === 'frames') warnings.push(...side.source.info.warnings);

@@ -141,7 +141,7 @@ class ShardRun {
     const loading = loadModules(platform, loadRequested(checked, platform, format));
     loading.catch(() => {});
     const known = await inputs.known;
-    if (known.plan) checkMeasurable(known.plan.format);
+    if (known.plan) checkMeasurable(known.plan.format, checked.colours);
     refuseUnreadable(known);
     refuseApart(known);
     const backend = openCore(
