@@ -30,8 +30,8 @@ export const SITINGS = ['left', 'center', 'topleft'] as const;
 /** How chroma is brought to the size of luma. */
 export const CHROMA_UPSAMPLERS = ['bicubic', 'bilinear', 'nearest'] as const;
 
-/** Whether decoders add the film grain that an AV1 encoder took out. */
-export const FILM_GRAIN = ['on', 'off'] as const;
+/** Whether decoders add the film grain that an AV1 encoder took out; `both` scores with and without it. */
+export const FILM_GRAIN = ['on', 'off', 'both'] as const;
 export type FilmGrain = (typeof FILM_GRAIN)[number];
 
 /** `strict`: one distorted frame for each reference frame, at the same time. `nearest`: the nearest in time. */

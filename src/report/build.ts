@@ -82,6 +82,7 @@ export function buildReport(parts: ReportParts): Report {
     subsample: parts.subsample,
     ...(parts.swaps && { swaps: parts.swaps }),
     ...(parts.sampling && { sampling: parts.sampling }),
+    ...(parts.withoutGrain && { withoutGrain: parts.withoutGrain }),
     frameCount: parts.frameCount,
     ...(parts.measurers && { measurers: parts.measurers }),
     warnings: parts.warnings,
