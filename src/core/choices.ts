@@ -112,3 +112,7 @@ export const SHORT_MODEL_NAMES: ReadonlyMap<string, string> = new Map([
   ['4k', 'vmaf_4k_v0.6.1'],
   ['4k-neg', 'vmaf_4k_v0.6.1neg'],
 ]);
+
+/** Maps of a pair of frames: losses of VMAF's features by location, or Butteraugli's difference of each pixel. */
+export const MAP_KINDS = ['both', 'vif', 'adm', 'butteraugli'] as const;
+export type MapKind = (typeof MAP_KINDS)[number];
