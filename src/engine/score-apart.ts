@@ -7,6 +7,7 @@ import { isOfColour } from '../metrics/options.js';
 import { runValue } from '../report/quality-metrics.js';
 import type { FrameMetrics, Report, ReportMeasurer } from '../report/types.js';
 import type { Progress, ScoreOptions } from './contract/types.js';
+import type { Steering } from './live/steering.js';
 
 /** Runs one of the two. @param main whether it is the one that the report describes */
 type ScorePart = (options: ScoreOptions, main: boolean) => Promise<Report>;
@@ -47,11 +48,13 @@ export async function scoreBothGrains(
 /**
  * Scores metrics of colour, then the others.
  * @param offset of the pair, which a search has found
+ * @param steering of the run, which is shown the values of both
  */
 export async function scoreApart(
   options: ScoreOptions,
   offset: number | undefined,
   score: ScorePart,
+  steering?: Steering,
 ): Promise<Report> {
   const { features = [], onFrame, onStart, onProgress, aomCtc, nflxCtc, tiny, window, ...others } = options;
   const isOnGpu = options.backend === 'webgpu' || options.backend === 'hybrid';
@@ -72,6 +75,7 @@ export async function scoreApart(
     },
     false,
   );
+  if (steering) steering.beside = { metrics: colour.metrics, ofFrame };
   const joined = ({ frameNum, metrics }: FrameMetrics): FrameMetrics => ({
     frameNum,
     metrics: { ...metrics, ...ofFrame.get(frameNum) },

@@ -143,15 +143,17 @@ async function runTwice(
   offset: number | undefined,
 ): Promise<Report> {
   const { scoreApart, scoreBothGrains } = await import('./score-apart.js');
-  return (bothGrains ? scoreBothGrains : scoreApart)(options, offset, (part, main) =>
+  const part = (options: ScoreOptions, main: boolean) =>
     scoreWhole({
       platform,
       request,
-      options: part,
-      checked: checkOptions(part, SCORE_OPTIONS),
+      options,
+      checked: checkOptions(options, SCORE_OPTIONS),
       variant: main ? variant : { colour: variant.colour },
-    }),
-  );
+    });
+  return bothGrains
+    ? scoreBothGrains(options, offset, part)
+    : scoreApart(options, offset, part, variant.steering);
 }
 
 /** Whether a decoder adds film grain to one of the videos. */

@@ -13,6 +13,7 @@ import {
   formatReport,
   inspect,
   type Progress,
+  prepareRun,
   readReport,
   type ScoreOptions,
   score,
@@ -20,6 +21,7 @@ import {
   scoreShard,
   summarize,
 } from '../../../src/index.js';
+import { watchMeasurement } from '../../../src/live/watch.js';
 import { brief } from '../../../src/report/brief.js';
 import { trustOf } from '../../../src/report/trust.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
@@ -349,6 +351,9 @@ describe.runIf(hasFfmpeg)(`film grain of AV1, ${needsFfmpeg}`, () => {
     await expect(score(alone, { grain: 'both', samples: 'auto' })).rejects.toThrow(
       "samples and grain 'both' exclude each other",
     );
+    const watched = await prepareRun(alone, { grain: 'both' });
+    watchMeasurement(watched, { alarms: [] });
+    await expect(watched.start()).rejects.toThrow('but a run that is watched measures its frames once');
     const stream = createReadStream(master());
     const piped = { reference: Readable.toWeb(stream) as ReadableStream<Uint8Array>, distorted: grainy() };
     await expect(score(piped, { grain: 'both' })).rejects.toThrow(
