@@ -214,7 +214,8 @@ function pooledTable(report: Report, { style, width }: View): string[] {
     if (!pooled) return ['incomplete', '', '', '', ''];
     const { min, mean, harmonic_mean, max } = pooled;
     const spread = report.distribution[name]?.stddev;
-    return [...[min, mean, harmonic_mean, max].map(cell), spread === undefined ? '' : cell(spread)];
+    const harmonic = Number.isNaN(harmonic_mean) && !Number.isNaN(mean) ? '-' : cell(harmonic_mean);
+    return [cell(min), cell(mean), harmonic, cell(max), spread === undefined ? '' : cell(spread)];
   });
   const frames = counted(report.frames.length, 'frame');
   return table(
