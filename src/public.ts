@@ -3,7 +3,7 @@
  * Everything the public API has in common everywhere: types, errors, tables and report writers.
  */
 
-export type { Compat, NativeFlavour, V1Settings } from './core/choices.js';
+export type { Compat, MapKind, NativeFlavour, V1Settings } from './core/choices.js';
 export type { Colour, ScoredFormat } from './core/colour.js';
 export { AnyvmafError, type AnyvmafErrorOptions, type ErrorCode, type InputRole } from './core/errors.js';
 export type { ChromaFormat, FramePlanes, VideoFormat } from './core/frame.js';
@@ -152,7 +152,13 @@ export {
   heatmapFull,
 } from './pictures/palette.js';
 export type { PicturePart, Place } from './pictures/place.js';
-export type { AdmBandCells, AdmCells, ScaleCells, VifCells } from './pictures/quality-maps.js';
+export type {
+  AdmBandCells,
+  AdmCells,
+  ButteraugliMap,
+  ScaleCells,
+  VifCells,
+} from './pictures/quality-maps.js';
 export type {
   BdOptions,
   BdResult,

@@ -109,6 +109,7 @@ async function picturesOf(
   const worst = by ? worstFrames(report, by, moments).map(({ frameNum }) => frameNum) : [];
   if (worst.length === 0 || reference === undefined) return [];
   if (reference === '-' || distorted === '-') throw new Error('standard input cannot be read twice.');
+  const butteraugli = by?.metric.startsWith('butteraugli') === true;
   const { extractFrames, mapQuality } = await import('../index.js');
   const pairing = Object.fromEntries(
     PAIRING.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
@@ -122,7 +123,8 @@ async function picturesOf(
   });
   const made = new Map<number, HtmlPictures>();
   for await (const pair of pairs) {
-    const map = (await mapQuality(pair, { blockSize: BLOCK })).render({ legend: false, maxSide });
+    const maps = await mapQuality(pair, { blockSize: BLOCK, butteraugli });
+    const map = maps.render({ of: butteraugli ? 'butteraugli' : 'both', legend: false, maxSide });
     made.set(pair.index, {
       report: index,
       frame: pair.index,

@@ -84,7 +84,9 @@ export const PAIRING_OPTIONS = grouped(
     {
       name: 'grain',
       argument: 'WHICH',
-      help: 'off leaves out the film grain that decoders add to AV1, which metrics count as a loss (default: on)',
+      help:
+        'off leaves out the film grain that decoders add to AV1, which metrics count as a loss; both: with and without it ' +
+        '(default: on)',
     },
     {
       name: 'color-range',

@@ -30,8 +30,8 @@ export const SITINGS = ['left', 'center', 'topleft'] as const;
 /** How chroma is brought to the size of luma. */
 export const CHROMA_UPSAMPLERS = ['bicubic', 'bilinear', 'nearest'] as const;
 
-/** Whether decoders add the film grain that an AV1 encoder took out. */
-export const FILM_GRAIN = ['on', 'off'] as const;
+/** Whether decoders add the film grain that an AV1 encoder took out; `both` scores with and without it. */
+export const FILM_GRAIN = ['on', 'off', 'both'] as const;
 export type FilmGrain = (typeof FILM_GRAIN)[number];
 
 /** `strict`: one distorted frame for each reference frame, at the same time. `nearest`: the nearest in time. */
@@ -112,3 +112,7 @@ export const SHORT_MODEL_NAMES: ReadonlyMap<string, string> = new Map([
   ['4k', 'vmaf_4k_v0.6.1'],
   ['4k-neg', 'vmaf_4k_v0.6.1neg'],
 ]);
+
+/** Maps of a pair of frames: losses of VMAF's features by location, or Butteraugli's difference of each pixel. */
+export const MAP_KINDS = ['both', 'vif', 'adm', 'butteraugli'] as const;
+export type MapKind = (typeof MAP_KINDS)[number];

@@ -24,6 +24,7 @@ import { FramePair, FramePicture } from '../pictures/frame-pair.js';
 import { checkOptions, checkRequest, EXTRACT_OPTIONS, type InputOptions } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type { ExtractOptions, ScoreRequest } from './contract/types.js';
+import { coloursOf } from './inputs/colours.js';
 import { closeKnown, type KnownInputs } from './inputs/known.js';
 import { identifyInputs, openForScoring } from './inputs/open.js';
 import { expectPairs, type OpenPair, readPair } from './inputs/pair.js';
@@ -204,6 +205,7 @@ async function take(
   const [reference, distorted] = [allocateFrame(format), allocateFrame(format)];
   const ended = await unlessAborted(signal, Promise.resolve(readPair(pair, at, reference, distorted)));
   if (ended) throw beyond(known, index, null);
+  const colours = coloursOf(known.sides, known.plan);
   const picture = (role: 'reference' | 'distorted', planes: FramePlanes) => {
     const side = known.sides[role];
     const frame = frames[role];
@@ -213,6 +215,7 @@ async function take(
       planes,
       meaningOf(side),
       aspectOf(side),
+      colours[role],
     );
   };
   return new FramePair(index, picture('reference', reference), picture('distorted', distorted));

@@ -95,7 +95,7 @@ function isStored(video: unknown): boolean {
 /** @throws {AnyvmafError} as scoring does of what it knows before it decodes: a file that is cut off, pictures too small */
 async function refuseUnscorable(inputs: KnownInputs, checked: InputOptions): Promise<void> {
   const { plan, sides } = inputs;
-  checkMeasurable(formatOf(inputs));
+  checkMeasurable(formatOf(inputs), checked.colours);
   if (plan) (await import('../media/pairing/prepare.js')).refuseCutOffs(plan);
   const { reference, distorted } = sides;
   if (reference.kind !== 'frames' || distorted.kind !== 'frames') return;

@@ -1,18 +1,29 @@
 /**
  * @module engine/quality-maps
- * Locates and draws where in the picture VMAF's features lose quality.
+ * Locates and draws where in the picture VMAF's features lose quality, and where Butteraugli sees differences.
  */
 import { requireObject } from '../core/arguments.js';
+import { MAP_KINDS, type MapKind } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
 import type { VideoFormat } from '../core/frame.js';
 import { showValue } from '../core/printable.js';
+import type { ExtractorInstance } from '../metrics/metric.js';
+import { parseFeature } from '../metrics/options.js';
 import type { FramePair } from '../pictures/frame-pair.js';
 import { type CellGrid, drawHeatmap } from '../pictures/heatmap/draw.js';
 import { addLegend } from '../pictures/heatmap/legend.js';
 import { encodePng, type ImageOptions, type RgbImage, shrink } from '../pictures/image.js';
 import { heatmapFull } from '../pictures/palette.js';
-import type { AdmBandCells, AdmCells, FrameCells, ScaleCells, VifCells } from '../pictures/quality-maps.js';
-import { WasmMapMaker } from './backends/core/quality-maps.js';
+import type {
+  AdmBandCells,
+  AdmCells,
+  ButteraugliMap,
+  CellOptions,
+  FrameCells,
+  ScaleCells,
+  VifCells,
+} from '../pictures/quality-maps.js';
+import { ButteraugliMapMaker, WasmMapMaker } from './backends/core/quality-maps.js';
 import type { Platform } from './contract/platform.js';
 import type { ExtractOptions, ScoreRequest } from './contract/types.js';
 import { extractPairs } from './extract.js';
@@ -26,6 +37,11 @@ export interface MapOptions {
    * vmaf_v0.6.1; 1 as in vmaf_v0.6.1neg.
    */
   readonly enhnGainLimit?: number;
+  /**
+   * Also map Butteraugli: `true`, or the extractor with its options as in `features`, such as
+   * `butteraugli=intensity_target=203`. Default false.
+   */
+  readonly butteraugli?: boolean | string;
 }
 
 /** Options of `qualityMaps`. */
@@ -54,13 +70,13 @@ export interface LossGrid extends CellGrid {
 
 /** Options of drawing a map. */
 export interface RenderOptions extends ImageOptions {
-  /** Default `both`. */
-  readonly of?: LossKind;
-  /** Only this scale, 0..3, of VIF or ADM; not with `both`. */
+  /** Default `both`. `butteraugli` needs maps that were made with it. */
+  readonly of?: MapKind;
+  /** Only this scale, 0..3, of VIF or ADM. */
   readonly scale?: number;
   /**
-   * The density of loss with the strongest colour, above 0. Default: the first of 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2 and 5
-   * that at most 3 % of the picture exceeds.
+   * The density of loss, or the difference, with the strongest colour, above 0. Default: the first of 0.02, 0.05, 0.1, 0.2,
+   * 0.5, 1, 2 and 5 that at most 3 % of the picture exceeds.
    */
   readonly full?: number;
   /** The frame to draw it on. Default `distorted`. */
@@ -72,7 +88,7 @@ export interface RenderOptions extends ImageOptions {
 /** A map drawn over a frame. */
 export interface HeatmapImage {
   readonly image: RgbImage;
-  /** The density of loss that got the strongest colour. */
+  /** The density of loss, or the difference, that got the strongest colour. */
   readonly full: number;
   /** The image as a PNG file. */
   png(): Promise<Uint8Array<ArrayBuffer>>;
@@ -98,15 +114,18 @@ export class QualityMaps {
   readonly vif: readonly VifMap[];
   /** ADM of scales 0..3. */
   readonly adm: readonly AdmMap[];
+  /** Butteraugli, if it was asked for. */
+  readonly butteraugli: ButteraugliMap | undefined;
   /** Side of a cell of {@link lost} in pixels. */
   readonly blockSize: number;
 
-  constructor(pair: FramePair, { vif, adm }: FrameCells, blockSize: number) {
+  constructor(pair: FramePair, { vif, adm }: FrameCells, blockSize: number, butteraugli?: ButteraugliMap) {
     this.pair = pair;
     this.index = pair.index;
     this.vif = vif.map((cells) => ({ ...cells, loss: vifLoss(cells) }));
     this.adm = adm.map((cells) => ({ ...cells, loss: admLoss(cells) }));
     this.blockSize = blockSize;
+    this.butteraugli = butteraugli;
   }
 
   /** The frame's features that the maps come from, by libvmaf's names. */
@@ -121,6 +140,12 @@ export class QualityMaps {
       ['integer_adm2', den === 0 ? 1 : num / den],
       ...named('integer_adm_scale', this.adm, (n, d) => n / d),
       ...named('integer_vif_scale', this.vif, (n, d) => Math.fround(n / d)),
+      ...(this.butteraugli
+        ? [
+            ['butteraugli', this.butteraugli.maximum] as const,
+            ['butteraugli_3norm', this.butteraugli.norm3] as const,
+          ]
+        : []),
     ]);
   }
 
@@ -145,20 +170,36 @@ export class QualityMaps {
 
   /**
    * Draws a map over one of the frames: dim grey without loss, then violet, red, orange and yellow. Colours show
-   * density: the loss of a place divided by its share of the picture. The mean density is the frame's loss.
+   * density: the loss of a place divided by its share of the picture. The mean density is the frame's loss. Of Butteraugli
+   * they show the difference of each pixel.
    * @throws {AnyvmafError} `usage` for invalid options
    */
   render(options: RenderOptions = {}): HeatmapImage {
     const { of = 'both', picture = 'distorted', legend = true, scale, maxSide } = checkRender(options);
-    const grid = scale === undefined ? this.lost(of) : this.#ofScale(of, scale);
-    const density = densityOf(grid, this.pair.reference.format);
-    const full = options.full ?? heatmapFull(density.values);
+    const { grid, title } = of === 'butteraugli' ? this.#differences() : this.#densities(of, scale);
+    const full = options.full ?? heatmapFull(grid.values);
     const drawn = shrink(
-      drawHeatmap(this.pair[picture], density, full),
+      drawHeatmap(this.pair[picture], grid, full),
       maxSide === undefined ? {} : { maxSide },
     );
-    const image = legend ? addLegend(drawn, { title: titleOf(of, scale, grid.total), full }) : drawn;
+    const image = legend ? addLegend(drawn, { title, full }) : drawn;
     return { image, full, png: () => encodePng(image) };
+  }
+
+  #densities(of: LossKind, scale: number | undefined) {
+    const lost = scale === undefined ? this.lost(of) : this.#ofScale(of, scale);
+    return { grid: densityOf(lost, this.pair.reference.format), title: titleOf(of, scale, lost.total) };
+  }
+
+  #differences() {
+    if (!this.butteraugli) {
+      throw usageError(
+        'of is butteraugli, but these maps were made without it; pass butteraugli: true when you make them.',
+      );
+    }
+    const { width, height, differences: values, maximum } = this.butteraugli;
+    const title = `BUTTERAUGLI DIFFERENCE  MAX ${maximum.toFixed(2)}`;
+    return { grid: { width, height, blockSize: 1, values }, title };
   }
 
   #ofScale(of: LossKind, scale: number): LossGrid {
@@ -185,15 +226,15 @@ export async function* mapPairs(
   options: QualityMapOptions,
 ): AsyncGenerator<QualityMaps, void, undefined> {
   requireObject('options', options);
-  const { blockSize, enhnGainLimit, ...pairing } = options;
-  const cells = checkCells({ blockSize, enhnGainLimit });
+  const { blockSize, enhnGainLimit, butteraugli, ...pairing } = options;
+  const asked = checkMaps({ blockSize, enhnGainLimit, butteraugli });
   const core = platform.loadCore();
   // Its errors are thrown where it is awaited.
   core.catch(() => {});
-  let maker: WasmMapMaker | undefined;
+  let map: Awaited<ReturnType<typeof prepareMaps>> | undefined;
   for await (const pair of extractPairs(platform, request, frames, pairing)) {
-    maker ??= new WasmMapMaker(await core, pair.reference.format, cells);
-    yield mapOf(pair, maker, cells.blockSize);
+    map ??= await prepareMaps(platform, pair, asked);
+    yield map(pair);
   }
 }
 
@@ -213,13 +254,25 @@ export async function mapPair(
     requireObject(`pair.${role}.planes`, pair[role].planes);
   }
   requireObject('options', options);
-  const cells = checkCells(options);
-  const maker = new WasmMapMaker(await platform.loadCore(), pair.reference.format, cells);
-  return mapOf(pair, maker, cells.blockSize);
+  const map = await prepareMaps(platform, pair, checkMaps(options));
+  return map(pair);
 }
 
-function mapOf(pair: FramePair, maker: WasmMapMaker, blockSize: number): QualityMaps {
-  return new QualityMaps(pair, maker.measure(pair.reference.planes.y, pair.distorted.planes.y), blockSize);
+/** Makes maps of pairs like this one. @throws {AnyvmafError} as {@link mapPair} */
+async function prepareMaps(
+  platform: Platform,
+  { reference: { format, colour: one }, distorted: { colour: other } }: FramePair,
+  { cells, instance }: CheckedMaps,
+): Promise<(pair: FramePair) => QualityMaps> {
+  const maker = new WasmMapMaker(await platform.loadCore(), format, cells);
+  const scored = { ...format, ...(one && other && { colours: { reference: one, distorted: other } }) };
+  const butteraugli =
+    instance && new ButteraugliMapMaker(await platform.loadCore('perceptual'), instance, scored);
+  return (pair) => {
+    const [reference, distorted] = [pair.reference.planes, pair.distorted.planes];
+    const found = maker.measure(reference.y, distorted.y);
+    return new QualityMaps(pair, found, cells.blockSize, butteraugli?.measure(reference, distorted));
+  };
 }
 
 function vifLoss({ num, den, total }: VifCells): Float64Array<ArrayBuffer> {
@@ -323,7 +376,16 @@ function titleOf(of: LossKind, scale: number | undefined, total: number): string
   return `${name}${only} LOSS DENSITY  MEAN ${Math.max(0, total).toFixed(3)}`;
 }
 
-function checkCells({ blockSize = 16, enhnGainLimit = 100 }: Partial<MapOptions>): Required<MapOptions> {
+type Asked = { readonly [K in keyof MapOptions]: MapOptions[K] | undefined };
+
+/** Checked {@link MapOptions}. */
+interface CheckedMaps {
+  readonly cells: CellOptions;
+  /** Butteraugli with its options, if it is asked for. */
+  readonly instance: ExtractorInstance | undefined;
+}
+
+function checkMaps({ blockSize = 16, enhnGainLimit = 100, butteraugli = false }: Asked): CheckedMaps {
   if (![4, 8, 16, 32, 64, 128, 256].includes(blockSize)) {
     throw usageError(
       `blockSize is ${showValue(blockSize)}, but it must be 4, 8, 16, 32, 64, 128 or 256 pixels.`,
@@ -332,15 +394,23 @@ function checkCells({ blockSize = 16, enhnGainLimit = 100 }: Partial<MapOptions>
   if (!(enhnGainLimit >= 1 && enhnGainLimit <= 100)) {
     throw usageError(`enhnGainLimit is ${showValue(enhnGainLimit)}, but it must be from 1 to 100.`);
   }
-  return { blockSize, enhnGainLimit };
+  const text = butteraugli === true ? 'butteraugli' : butteraugli;
+  const instance = typeof text === 'string' ? parseFeature(text) : undefined;
+  if ((text !== false && !instance) || (instance && instance.spec.name !== 'butteraugli')) {
+    throw usageError(
+      `butteraugli is ${showValue(butteraugli)}, but it must be true, false, or the extractor with its options, such as ` +
+        'butteraugli=intensity_target=203.',
+    );
+  }
+  return { cells: { blockSize, enhnGainLimit }, instance };
 }
 
 function checkRender(options: RenderOptions): RenderOptions {
   const { of = 'both', scale, full } = options;
-  if (!['both', 'vif', 'adm'].includes(of)) {
-    throw usageError(`of is ${showValue(of)}, but it must be both, vif or adm.`);
+  if (!MAP_KINDS.includes(of)) {
+    throw usageError(`of is ${showValue(of)}, but it must be both, vif, adm or butteraugli.`);
   }
-  if (scale !== undefined && (of === 'both' || ![0, 1, 2, 3].includes(scale))) {
+  if (scale !== undefined && !((of === 'vif' || of === 'adm') && [0, 1, 2, 3].includes(scale))) {
     throw usageError(
       `scale is ${showValue(scale)}, but it must be 0, 1, 2 or 3, and goes with of vif or adm.`,
     );

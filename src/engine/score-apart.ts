@@ -1,19 +1,60 @@
 /**
  * @module engine/score-apart
- * Reads pictures twice where metrics of colour and others are measured: RGB as it is, and as luma and chroma.
+ * Reads pictures twice and joins the reports: where metrics of colour and others are measured, RGB as it is, and as luma and
+ * chroma; and with and without film grain.
  */
 import { isOfColour } from '../metrics/options.js';
+import { runValue } from '../report/quality-metrics.js';
 import type { FrameMetrics, Report, ReportMeasurer } from '../report/types.js';
 import type { Progress, ScoreOptions } from './contract/types.js';
+import type { Steering } from './live/steering.js';
+
+/** Runs one of the two. @param main whether it is the one that the report describes */
+type ScorePart = (options: ScoreOptions, main: boolean) => Promise<Report>;
 
 /**
+ * Scores without film grain, then with it, as viewers see the video.
  * @param offset of the pair, which a search has found
- * @param score runs one of the two
+ */
+export async function scoreBothGrains(
+  options: ScoreOptions,
+  offset: number | undefined,
+  score: ScorePart,
+): Promise<Report> {
+  const { onFrame, onStart, onProgress, window, ...others } = options;
+  const progress = (before: number): ScoreOptions =>
+    onProgress ? { onProgress: (told) => onProgress(half(told, before)) } : {};
+  const without = await score(
+    {
+      ...others,
+      ...progress(0),
+      ...(offset !== undefined && { offset }),
+      grain: 'off',
+      preflight: false,
+    },
+    false,
+  );
+  const main = await score({ ...options, ...progress(without.frameCount), grain: 'on' }, true);
+  const metrics = [...without.metrics, ...Object.keys(without.aggregate_metrics)];
+  return {
+    ...main,
+    withoutGrain: metrics.flatMap((metric) => {
+      const value = runValue(without, metric);
+      return value === undefined ? [] : [{ metric, value }];
+    }),
+  };
+}
+
+/**
+ * Scores metrics of colour, then the others.
+ * @param offset of the pair, which a search has found
+ * @param steering of the run, which is shown the values of both
  */
 export async function scoreApart(
   options: ScoreOptions,
   offset: number | undefined,
-  score: (options: ScoreOptions, main: boolean) => Promise<Report>,
+  score: ScorePart,
+  steering?: Steering,
 ): Promise<Report> {
   const { features = [], onFrame, onStart, onProgress, aomCtc, nflxCtc, tiny, window, ...others } = options;
   const isOnGpu = options.backend === 'webgpu' || options.backend === 'hybrid';
@@ -34,6 +75,7 @@ export async function scoreApart(
     },
     false,
   );
+  if (steering) steering.beside = { metrics: colour.metrics, ofFrame };
   const joined = ({ frameNum, metrics }: FrameMetrics): FrameMetrics => ({
     frameNum,
     metrics: { ...metrics, ...ofFrame.get(frameNum) },

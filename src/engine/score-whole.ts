@@ -5,6 +5,7 @@
 
 import { unlessAborted } from '../core/abort.js';
 import type { KnownColour } from '../core/colour.js';
+import { usageError } from '../core/errors.js';
 import { checkMeasurable, readsOnce } from '../media/pair.js';
 import type { OpenDecoder } from '../media/pairing/prepare.js';
 import type { VideoInput } from '../media/types.js';
@@ -83,12 +84,15 @@ async function run(call: Call, scope: Scope): Promise<Report> {
   scope.own(() => checks.close());
 
   const known = await inputs.known;
-  if (known.apart && canReadTwice(request.reference) && canReadTwice(request.distorted)) {
+  const bothGrains = checked.pairing.grain === 'both' && asksForGrain(known);
+  const readsTwice = canReadTwice(request.reference) && canReadTwice(request.distorted);
+  if (bothGrains) refuseBothGrains(readsTwice, steering);
+  if (bothGrains || (known.apart && readsTwice)) {
     await inputs.close();
-    return runTwice(call, known.plan?.options.offset);
+    return runTwice(call, bothGrains, known.plan?.options.offset);
   }
   // Stored pairs were checked when they were opened.
-  if (known.plan) checkMeasurable(known.plan.format);
+  if (known.plan) checkMeasurable(known.plan.format, checked.colours);
   const backend = await openBackend(known);
   await checks.refuse(known, backend.requested);
   // If aborted while opening inputs, do not start decoders or workers.
@@ -124,25 +128,50 @@ async function run(call: Call, scope: Scope): Promise<Report> {
     ...head(measured.extent),
     fps: meter.fps,
     ...measured,
+    ...(checked.pairing.grain === 'both' && { withoutGrain: [] }),
     ...describeRun({ known, pair, checked }, measured, findings),
   });
 }
 
-/** Reads the pictures once for metrics of colour and once for the others, which need them in another format. */
+/**
+ * Reads the pictures twice: with film grain and without it, or once for metrics of colour and once for the others, which need
+ * them in another format.
+ */
 async function runTwice(
   { platform, request, options, variant = {} }: Call,
+  bothGrains: boolean,
   offset: number | undefined,
 ): Promise<Report> {
-  const { scoreApart } = await import('./score-apart.js');
-  return scoreApart(options, offset, (part, main) =>
+  const { scoreApart, scoreBothGrains } = await import('./score-apart.js');
+  const part = (options: ScoreOptions, main: boolean) =>
     scoreWhole({
       platform,
       request,
-      options: part,
-      checked: checkOptions(part, SCORE_OPTIONS),
+      options,
+      checked: checkOptions(options, SCORE_OPTIONS),
       variant: main ? variant : { colour: variant.colour },
-    }),
+    });
+  return bothGrains
+    ? scoreBothGrains(options, offset, part)
+    : scoreApart(options, offset, part, variant.steering);
+}
+
+/** Whether a decoder adds film grain to one of the videos. */
+function asksForGrain({ sides }: KnownInputs): boolean {
+  return [sides.reference, sides.distorted].some(
+    (side) => side.kind === 'encoded' && side.video.facts.filmGrain === 'added',
   );
+}
+
+/** @throws {AnyvmafError} `usage` if the videos cannot be scored twice */
+function refuseBothGrains(readsTwice: boolean, steering: Steering | undefined): void {
+  const why = steering
+    ? 'a run that is watched measures its frames once'
+    : 'one of the videos is a stream, which can be read only once';
+  if (readsTwice && !steering) return;
+  throw usageError(`is both, which measures the pair twice, but ${why}; let it be on or off.`, {
+    about: 'grain',
+  });
 }
 
 /** Whether a video can be opened again once it was closed. */

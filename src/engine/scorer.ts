@@ -64,7 +64,7 @@ export async function openScorer(
   await createHeatmaps(plan.features, undefined);
   const { reference = 'reference', distorted = 'distorted' } = options.names ?? {};
   const inputs = [videoInfo(reference, format), videoInfo(distorted, format)] as const;
-  const warnings = [...checkPair(...inputs), ...plan.warnings];
+  const warnings = [...checkPair(...inputs, checked), ...plan.warnings];
   const tiny = plan.tiny && { ...(await import('./results/tiny.js')), plan: plan.tiny };
   const setup: WorkerSetup = {
     modules,

@@ -220,7 +220,7 @@ export class History {
     const values = column?.values
       .subarray(from, to)
       .filter((_, i) => column.present === undefined || column.present[from + i] !== 0);
-    const statistics = values && pool(values);
+    const statistics = values && pool(values, metric);
     return values && statistics && { ...statistics, ...distribution(values), frames: values.length };
   }
 

@@ -15,6 +15,9 @@ import type { FrameSource, VideoInfo, VideoInput } from './types.js';
 /** For smaller sides libvmaf's ADM is undefined at its smallest scale (integer-features 4.3). */
 const UNDEFINED_IN_LIBVMAF = 32;
 
+/** Shortest side for metrics of colour: a sample of subsampled chroma. */
+const LEAST_OF_COLOUR = 2;
+
 /** Two videos that can be compared. */
 export interface VideoPair {
   readonly reference: FrameSource;
@@ -27,10 +30,15 @@ export interface VideoPair {
  * Checks that two videos have the same size, chroma format and bit depth, and that the size can be measured.
  * Frame counts may differ.
  * @param anyDepth bit depths may differ too
+ * @param colours whether metrics of colour are measured, and whether nothing else is
  * @returns warnings of the containers and about relevant differences, full sentences
  * @throws {AnyvmafError} `mismatch` with every difference in one message; `media` for a size out of range
  */
-export function checkPair(reference: VideoInfo, distorted: VideoInfo, anyDepth = false): string[] {
+export function checkPair(
+  reference: VideoInfo,
+  distorted: VideoInfo,
+  { anyDepth, colours = 'no' }: { readonly anyDepth?: boolean; readonly colours?: ColoursAsked } = {},
+): string[] {
   const differences: string[] = [];
   const remedies: string[] = [];
   const size = dimensions(reference);
@@ -56,10 +64,10 @@ export function checkPair(reference: VideoInfo, distorted: VideoInfo, anyDepth =
     );
   }
 
-  checkMeasurable(reference);
+  checkMeasurable(reference, colours);
   const shortest = Math.min(reference.width, reference.height);
   const warnings = new Set([...reference.warnings, ...distorted.warnings]);
-  if (shortest <= UNDEFINED_IN_LIBVMAF) {
+  if (shortest <= UNDEFINED_IN_LIBVMAF && colours !== 'only') {
     warnings.add(
       `The pictures are only ${size}; where a side is ${UNDEFINED_IN_LIBVMAF} or less, libvmaf's own ADM ` +
         'is undefined, and scores may differ from it.',
@@ -88,17 +96,23 @@ export function checkPair(reference: VideoInfo, distorted: VideoInfo, anyDepth =
   return [...warnings];
 }
 
+/** Whether metrics of colour are measured, and whether nothing else is. */
+export type ColoursAsked = 'no' | 'also' | 'only';
+
 /**
  * Checks that pictures of a format can be measured.
  * @throws {AnyvmafError} `media`
  */
-export function checkMeasurable(format: VideoFormat): void {
+export function checkMeasurable(format: VideoFormat, colours: ColoursAsked = 'no'): void {
   const problem = formatProblem(format);
   if (problem) throw new AnyvmafError('media', `the videos cannot be measured: ${problem}.`);
-  if (Math.min(format.width, format.height) >= MIN_SIDE) return;
+  const least = colours === 'only' ? LEAST_OF_COLOUR : MIN_SIDE;
+  if (Math.min(format.width, format.height) >= least) return;
+  const others = `; ssimulacra2, butteraugli and cvvdp without a VMAF model take sides from ${LEAST_OF_COLOUR}`;
   throw new AnyvmafError(
     'media',
-    `the videos are ${dimensions(format)}, too small to be measured; width and height must be at least ${MIN_SIDE}.`,
+    `the videos are ${dimensions(format)}, too small to be measured; width and height must be at least ${least}` +
+      `${colours === 'only' ? '' : others}.`,
   );
 }
 

@@ -2,6 +2,7 @@
  * @module pictures/frame-pair
  * A pair of frames as scored, with pictures and measurements.
  */
+import type { Colour } from '../core/colour.js';
 import type { FramePlanes, VideoFormat } from '../core/frame.js';
 import type { ColorMeaning } from './color.js';
 import { type DifferenceMap, type DifferenceOptions, differenceMap } from './difference.js';
@@ -21,6 +22,8 @@ export class FramePicture {
   readonly planes: FramePlanes;
   /** Matrix and range for conversion to RGB. */
   readonly color: ColorMeaning;
+  /** How its samples become light, for metrics of colour; absent if unknown. */
+  readonly colour: Colour | undefined;
   /** Width over height of the picture as a player shows it; samples need not be square. */
   readonly displayAspect: number;
   /** The full-size picture, drawn on demand. */
@@ -32,6 +35,7 @@ export class FramePicture {
     planes: FramePlanes,
     color: ColorMeaning,
     displayAspect = format.width / format.height,
+    colour?: Colour,
   ) {
     this.frame = place.frame;
     this.time = place.time;
@@ -39,6 +43,7 @@ export class FramePicture {
     this.planes = planes;
     this.color = color;
     this.displayAspect = displayAspect;
+    this.colour = colour;
   }
 
   /** The picture in 8-bit RGB, samples square as scored. */

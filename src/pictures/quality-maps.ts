@@ -1,6 +1,6 @@
 /**
  * @module pictures/quality-maps
- * Types of quality maps: the sums behind VIF and ADM by location in the picture.
+ * Types of quality maps: the sums behind VIF and ADM by location in the picture, and Butteraugli's difference of each pixel.
  */
 
 /** The cells of one scale: squares of the picture, row after row; the last ones are cut off at the border. */
@@ -61,6 +61,17 @@ export interface AdmCells extends ScaleCells {
 export interface FrameCells {
   readonly vif: readonly VifCells[];
   readonly adm: readonly AdmCells[];
+}
+
+/** Butteraugli by pixels, row after row. */
+export interface ButteraugliMap {
+  readonly width: number;
+  readonly height: number;
+  /** The difference of each pixel: 0 for none, 1 where it begins to be visible. */
+  readonly differences: Float32Array<ArrayBuffer>;
+  /** The frame's `butteraugli`, which is the largest difference, and its `butteraugli_3norm`. */
+  readonly maximum: number;
+  readonly norm3: number;
 }
 
 /** How to cut a picture into cells. */

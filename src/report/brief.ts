@@ -7,7 +7,7 @@ import { doubtLines } from './doubt-lines.js';
 import { baseName, comparedText } from './facts.js';
 import { remarks } from './findings.js';
 import { flawsOf } from './flaws.js';
-import { askedOf, mainOf, runValue } from './quality-metrics.js';
+import { askedOf, mainOf, runValue, valuesWithoutGrain } from './quality-metrics.js';
 import { cell, metricsShown, modelScores, type SummaryOptions, tinyScores, viewOf } from './summary.js';
 import { clock, cut, wrap } from './terminal.js';
 import type { Report } from './types.js';
@@ -38,6 +38,10 @@ export function brief(report: Report, options: Omit<SummaryOptions, 'worst'> = {
     return `${printable(name)} ${value === undefined ? 'incomplete' : cell(value)}`;
   };
   const means = mainOf(asked, [report]).slice(0, BRIEF_MEANS).map(meanOf);
+  const bare = valuesWithoutGrain(report)
+    .slice(0, BRIEF_MEANS)
+    .map(({ metric, value }) => `${printable(metric)}\u00a0${cell(value)}`);
+  const without = bare.length > 0 ? [`Without film grain: ${bare.join(', ')}`] : [];
   const meaning = (scored.length === 0 && rank && valueMeaning(rank.metric)) || '';
   // No line ends between a name and its value.
   const more = scored.length > 0 ? means.map((mean) => mean.replace(' ', '\u00a0')).join(', ') : meaning;
@@ -48,9 +52,11 @@ export function brief(report: Report, options: Omit<SummaryOptions, 'worst'> = {
   const above = [
     style.dim(`  ${cut(names.join(' against '), width - 2, 'both')}`),
     style.dim(`  ${comparedText(report) ?? 'No frame was compared.'}`),
-    ...(more === ''
-      ? []
-      : wrap(more, width - 2).map((line) => style.dim(`  ${line.replaceAll('\u00a0', ' ')}`))),
+    ...[more, ...without].flatMap((text) =>
+      text === ''
+        ? []
+        : wrap(text, width - 2).map((line) => style.dim(`  ${line.replaceAll('\u00a0', ' ')}`)),
+    ),
   ];
   const below =
     rank && worst

@@ -52,7 +52,7 @@ export function buildReport(parts: ReportParts): Report {
     const here = metric.values.every((_, i) => hasValue(metric, i));
     const known = parts.pooled?.get(metric.name);
     const complete = here && known !== null;
-    const statistics = complete ? (known ?? pool(metric.values)) : undefined;
+    const statistics = complete ? (known ?? pool(metric.values, metric.name)) : undefined;
     const spread = complete ? distribution(metric.values) : undefined;
     pooled.push([metric.name, statistics ?? {}]);
     if (spread) distributions.push([metric.name, spread]);
@@ -82,6 +82,7 @@ export function buildReport(parts: ReportParts): Report {
     subsample: parts.subsample,
     ...(parts.swaps && { swaps: parts.swaps }),
     ...(parts.sampling && { sampling: parts.sampling }),
+    ...(parts.withoutGrain && { withoutGrain: parts.withoutGrain }),
     frameCount: parts.frameCount,
     ...(parts.measurers && { measurers: parts.measurers }),
     warnings: parts.warnings,

@@ -185,3 +185,6 @@ export function offsetStateText({ offsetState }: Pick<FramePairing, 'offsetState
   if (offsetState === 'ambiguous') return 'ambiguous, a guess';
   return offsetState === 'none' ? 'not found, a guess' : 'found';
 }
+
+/** What is said where scores with and without film grain were asked for, and nothing adds any. */
+export const NO_GRAIN = 'no decoder adds any, so that one measurement stands for both';

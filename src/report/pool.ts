@@ -5,13 +5,22 @@
 import { percentile } from '../core/percentile.js';
 import type { MetricDistribution, PooledMetric, Report } from './types.js';
 
+/** Metrics with values below 0. */
+const SIGNED = /^ssimulacra2(?:_|$)/;
+
+/** @returns n / sum(1 / (x + 1)) - 1; NaN of a metric with values below 0, of which a harmonic mean says nothing */
+export function harmonicMean(metric: string, count: number, inverse: number): number {
+  return SIGNED.test(metric) ? Number.NaN : count / inverse - 1;
+}
+
 /**
  * libvmaf's four pooled statistics (specification 7, F.3), sums taken in ascending frame order.
  * Minimum and maximum start from the first value given, so with subsampling no zero takes part.
  * @param values one per scored frame, in ascending frame order, none missing
+ * @param metric whose values they are
  * @returns `undefined` for an empty series, which has no statistics
  */
-export function pool(values: ArrayLike<number>): PooledMetric | undefined {
+export function pool(values: ArrayLike<number>, metric = ''): PooledMetric | undefined {
   const count = values.length;
   const first = values[0];
   if (first === undefined) return undefined;
@@ -26,7 +35,7 @@ export function pool(values: ArrayLike<number>): PooledMetric | undefined {
     sum += value;
     inverse += 1 / (value + 1);
   }
-  return { min, max, mean: sum / count, harmonic_mean: count / inverse - 1 };
+  return { min, max, mean: sum / count, harmonic_mean: harmonicMean(metric, count, inverse) };
 }
 
 /**

@@ -52,3 +52,14 @@ export function runValue(
   if (Object.hasOwn(aggregate_metrics, metric)) return aggregate_metrics[metric];
   return pooled_metrics && pooledMetric({ pooled_metrics }, metric)?.mean;
 }
+
+/** Values without film grain that a reader looks at, scores first; none unless they were measured. */
+export function valuesWithoutGrain(report: Partial<Report>): NonNullable<Report['withoutGrain']> {
+  const { withoutGrain: values = [], models = [] } = report;
+  const names = values.map(({ metric }) => metric);
+  const main = new Set(mainOf(askedOf(names, [report]), [report]));
+  const isScore = (metric: string) => models.some(({ name }) => name === metric);
+  return values
+    .filter(({ metric }) => main.has(metric))
+    .sort((a, b) => Number(isScore(b.metric)) - Number(isScore(a.metric)));
+}

@@ -498,12 +498,24 @@ const sampling = object({
 /** What was scored of a pair, where that was not all. */
 export interface ReportSampling extends ValueOf<typeof sampling> {}
 
+const metricValue = object({
+  /** A key of the pooled values or of the aggregates. */
+  metric: text,
+  /** The mean of the frames, or the value of the whole run. */
+  value: measured,
+});
+
 /** How the run ended. */
 export const outcome = object({
   /** Changes of models while it ran, in order; absent where there was none. */
   swaps: optional(list<ReportSwap>(swap)),
   /** Runs that were scored in place of all pairs; pooled values are estimates then. */
   sampling: optional<Kind<ReportSampling>>(sampling),
+  /**
+   * What the videos score without the film grain that their decoders add, where both were asked for; empty if they add none,
+   * so that one measurement stands for both.
+   */
+  withoutGrain: optional(list<ValueOf<typeof metricValue>>(metricValue)),
   /** Pairs measured, before subsampling. */
   frameCount: integer,
   /** Who measured what, where a GPU measured. */

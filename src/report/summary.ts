@@ -6,7 +6,15 @@ import { requireObject } from '../core/arguments.js';
 import { counted, printable } from '../core/printable.js';
 import { formatFixed, formatGeneral } from '../core/printf.js';
 import { colourText } from './colour-text.js';
-import { bitrateText, frameRate, measurerText, offsetStateText, sizeText, trackOf } from './facts.js';
+import {
+  bitrateText,
+  frameRate,
+  measurerText,
+  NO_GRAIN,
+  offsetStateText,
+  sizeText,
+  trackOf,
+} from './facts.js';
 import { remarkLines, remarks } from './findings.js';
 import { type Precision, textNumber } from './format.js';
 import { viewerOpinion } from './opinion.js';
@@ -44,6 +52,7 @@ export function summarize(report: Report, options: SummaryOptions = {}): string 
     percentileTable(report, rank, view),
     worstTable(report, rank, options.worst ?? 5, view),
     aggregates(report, view),
+    grainTable(report, view),
     run(report, view),
     preflight(report, view),
   ];
@@ -205,7 +214,8 @@ function pooledTable(report: Report, { style, width }: View): string[] {
     if (!pooled) return ['incomplete', '', '', '', ''];
     const { min, mean, harmonic_mean, max } = pooled;
     const spread = report.distribution[name]?.stddev;
-    return [...[min, mean, harmonic_mean, max].map(cell), spread === undefined ? '' : cell(spread)];
+    const harmonic = Number.isNaN(harmonic_mean) && !Number.isNaN(mean) ? '-' : cell(harmonic_mean);
+    return [cell(min), cell(mean), harmonic, cell(max), spread === undefined ? '' : cell(spread)];
   });
   const frames = counted(report.frames.length, 'frame');
   return table(
@@ -274,6 +284,17 @@ function aggregates(report: Report, { style, number }: View): string[] {
   return [style.bold('Whole run'), ...names.map((name, i) => `  ${name}  ${values[i]}`)];
 }
 
+/** Means and values of the whole run, with and without film grain. */
+function grainTable(report: Report, { style, width }: View): string[] {
+  const values = report.withoutGrain ?? [];
+  if (values.length === 0) return [];
+  const rows = values.map(({ metric, value }) =>
+    [report.aggregate_metrics[metric] ?? pooledMetric(report, metric)?.mean ?? Number.NaN, value].map(cell),
+  );
+  const names = values.map(({ metric }) => metric);
+  return table('Film grain', ['with', 'without'], names, rows, width, style);
+}
+
 function run(report: Report, { style, width }: View): string[] {
   const { frameCount, subsample, backend_requested: requested, backend_used: used, threads } = report;
   const kept = subsample > 1 ? `, one in ${subsample} scored` : '';
@@ -284,6 +305,7 @@ function run(report: Report, { style, width }: View): string[] {
     ['frames', `${counted(frameCount, 'pair')}${kept}${speed}`],
     ...pairingRows(report),
     ...colourRows(report),
+    ...(report.withoutGrain?.length === 0 ? [['film grain', NO_GRAIN] as [string, string]] : []),
     ['backend', `${used}${asked}, ${report.implementation}, ${workers}`],
     ...(report.measurers ?? []).map((one): [string, string] => ['measured', printable(measurerText(one))]),
     ['arithmetic', report.compat],

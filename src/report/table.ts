@@ -253,7 +253,7 @@ export function* writeTableCsv(
     yield line([
       report.reference.name,
       report.distorted.name,
-      ...values.map((value) => (value === undefined ? '' : number(value))),
+      ...values.map((value) => (value === undefined || Number.isNaN(value) ? '' : number(value))),
       pairing?.distorted.codec ?? '',
       bitrate === undefined ? '' : String(bitrate / 1000),
       String(pairing?.frames.offset ?? ''),

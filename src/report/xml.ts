@@ -75,6 +75,8 @@ function* ownElement(report: Report, number: NumberText): Generator<string, void
   for (const one of report.models) yield `    <model ${attributes(model, one)}/>\n`;
   for (const one of report.tiny ?? []) yield `    <tiny ${attributes(tinyModel, one)}/>\n`;
   for (const one of report.measurers ?? []) yield `    <measurer ${attributes(measurer, one)}/>\n`;
+  for (const { metric, value } of report.withoutGrain ?? [])
+    yield `    <without_grain metric="${escapeXml(metric)}" value="${number(value)}" />\n`;
   for (const name of report.metrics) {
     const values = report.distribution[name];
     if (values?.percentiles === undefined) continue;

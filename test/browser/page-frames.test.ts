@@ -540,7 +540,26 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
         pane.y + at.y + (16 * row + 8) * at.scale,
       );
       const density = ((values[most] ?? 0) * 320 * 240) / (16 * 16);
-      await says(page.locator('.frames-readout')).toContain(`loss here ${density.toFixed(2)}`);
+      await says(page.locator('.frames-readout')).toContain(`here ${density.toFixed(2)}`);
+    });
+
+    it('maps what Butteraugli sees, once it is chosen', async () => {
+      await show(page);
+      await page.keyboard.press('5');
+      await made(page, 'map');
+      await page.locator('.frames-map-set select').first().selectOption('butteraugli');
+      const most = await (async () => {
+        for await (const { butteraugli } of qualityMaps(y4m(), [FRAME], { butteraugli: true }))
+          return butteraugli?.maximum ?? 0;
+        throw new Error(`frame ${FRAME} did not come`);
+      })();
+      await says(page.locator('.frames-summary')).toContain(`The largest is ${most.toFixed(2)}.`);
+      const size = await page
+        .locator('.frames-map canvas')
+        .evaluate((canvas: HTMLCanvasElement) => [canvas.width, canvas.height]);
+      expect(size).toEqual([320, 240]);
+      await page.locator('.frames-map-set select').first().selectOption('both');
+      await says(page.locator('.frames-summary')).toContain('The frame loses ');
     });
 
     it('zooms by two fingers, about the place between them', async () => {

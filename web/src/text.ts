@@ -516,19 +516,28 @@ export const text = {
     brighter: 'distorted brighter',
     levels: (levels: string) => `${levels} of 255 levels`,
     opacity: 'Colour strength',
-    measure: 'Loss of',
+    measure: 'Map of',
     measures: {
       both: 'VIF and ADM, as VMAF weighs them',
       vif: 'VIF (information)',
       adm: 'ADM (detail)',
+      butteraugli: 'Butteraugli (visible difference)',
     },
     scale: (name: string, scale: number) =>
       `${name} scale ${scale}${scale === 0 ? ' (finest)' : scale === 3 ? ' (coarsest)' : ''}`,
     full: 'Brightest at',
     fullAuto: (loss: string) => `automatic (${loss})`,
     under: 'Over',
-    legend: 'Colours: what the whole frame would lose if all of it were like this place.',
-    total: (loss: string) => `The frame loses ${loss}.`,
+    mapped: {
+      loss: {
+        legend: 'Colours: what the whole frame would lose if all of it were like this place.',
+        total: (loss: string) => `The frame loses ${loss}.`,
+      },
+      difference: {
+        legend: 'Colours: the difference of each pixel; from 1 on it is visible.',
+        total: (most: string) => `The largest is ${most}.`,
+      },
+    },
     mapWhere: (part: string, share: number) =>
       share > 50
         ? `Most of it is lost in the ${part} of the picture (${share} %).`
@@ -538,7 +547,7 @@ export const text = {
       ['left', 'centre', 'right'],
       ['bottom left', 'bottom', 'bottom right'],
     ],
-    here: (loss: string) => `loss here ${loss}`,
+    here: (loss: string) => `here ${loss}`,
     at: (x: number, y: number) => `x ${x}  y ${y}`,
     position: 'Frame',
     number: 'Frame number',

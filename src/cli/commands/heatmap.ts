@@ -4,10 +4,11 @@
  */
 import { rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { MAP_KINDS, type MapKind } from '../../core/choices.js';
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import { makeFolders, writeReason } from '../../files/folders.js';
-import type { QualityMapOptions, ScoreRequest } from '../../index.js';
+import type { QualityMapOptions, QualityMaps, ScoreRequest } from '../../index.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../exit.js';
 import type { HelpPage } from '../help.js';
@@ -25,7 +26,6 @@ const MAP = 'Map';
 /** Options without a meaning here: no score is judged. */
 const LEFT_OUT: readonly string[] = ['strict', 'no-preflight'];
 
-const KINDS = ['both', 'vif', 'adm'] as const;
 const BLOCKS = [4, 8, 16, 32, 64, 128, 256];
 /** Most frames of one run: each is a picture in memory until all are done. */
 const MOST_FRAMES = 100;
@@ -49,7 +49,7 @@ const HEATMAP_OPTIONS = [
     {
       name: 'scale-of',
       argument: 'WHAT',
-      help: 'whose losses: vif, adm, or both as VMAF weighs them (default)',
+      help: 'whose losses: vif, adm, both as VMAF weighs them (default), or the differences of butteraugli',
     },
     { name: 'block', argument: 'N', help: 'side of a cell in pixels: 4, 8, 16 (default) ... 256' },
     { name: 'neg', help: 'enhancement is no quality, as in the NEG models' },
@@ -61,7 +61,8 @@ const page: HelpPage = {
   usage: [`${NAME} [options] REFERENCE DISTORTED`],
   about:
     'Draws single frames with colours where quality is lost: what each place takes away from VIF and ADM, the features ' +
-    'of VMAF. The darker picture has no colour where nothing is lost; a legend says what the colours mean.',
+    'of VMAF, or how visible Butteraugli finds the difference of each pixel. The darker picture has no colour where nothing ' +
+    'is lost; a legend says what the colours mean.',
   options: HEATMAP_OPTIONS,
   sections: [
     {
@@ -82,7 +83,7 @@ interface HeatmapSettings {
   /** Numbers of frames, or how many of the worst. */
   readonly frames: readonly number[] | number;
   readonly output: string;
-  readonly of: (typeof KINDS)[number];
+  readonly of: MapKind;
   readonly neg: boolean;
 }
 
@@ -108,7 +109,7 @@ export function heatmapSettings(args: readonly string[]): HeatmapSettings | 'hel
   let frames: readonly number[] | undefined;
   let worst: number | undefined;
   let output = '.';
-  let of: HeatmapSettings['of'] = 'both';
+  let of: MapKind = 'both';
   let blockSize: number | undefined;
   let neg = false;
   for (const use of parsed.options) {
@@ -116,12 +117,17 @@ export function heatmapSettings(args: readonly string[]): HeatmapSettings | 'hel
     if (use.name === 'frame') frames = [...(frames ?? []), ...frameNumbers(use)];
     else if (use.name === 'worst') worst = worstValue(use);
     else if (use.name === 'output') output = fileName(use);
-    else if (use.name === 'scale-of') of = choiceValue(use, KINDS);
+    else if (use.name === 'scale-of') of = choiceValue(use, MAP_KINDS);
     else if (use.name === 'block') blockSize = blockValue(use);
     else neg = true;
   }
   if (frames && worst !== undefined) {
     throw usageError('--frame names the frames to draw and --worst finds them; leave one of them out');
+  }
+  if (of === 'butteraugli' && (neg || blockSize !== undefined)) {
+    throw usageError(
+      '--scale-of butteraugli has a value for each pixel and no gain limit; leave out --block and --neg',
+    );
   }
   const { reference, distorted, raw } = videos.finish(parsed.positionals, 1, NAME);
   const chosen = frames ? [...new Set(frames)].sort((a, b) => a - b) : (worst ?? 1);
@@ -136,7 +142,12 @@ export function heatmapSettings(args: readonly string[]): HeatmapSettings | 'hel
   }
   return {
     request: { reference, distorted: distorted[0], ...(raw && { raw }) },
-    options: { ...pairing, ...(blockSize !== undefined && { blockSize }), ...(neg && { enhnGainLimit: 1 }) },
+    options: {
+      ...pairing,
+      ...(blockSize !== undefined && { blockSize }),
+      ...(neg && { enhnGainLimit: 1 }),
+      ...(of === 'butteraugli' && { butteraugli: true }),
+    },
     frames: chosen,
     output,
     of,
@@ -158,7 +169,7 @@ async function draw(settings: HeatmapSettings, terminal: Terminal): Promise<numb
       drawn.push({
         index,
         png: await maps.render({ of }).png(),
-        line: said(maps.features, scores.get(index)),
+        line: maps.butteraugli ? saidOf(maps.butteraugli) : said(maps.features, scores.get(index)),
       });
     }
     const paths = drawn.map(({ index }) =>
@@ -231,13 +242,14 @@ async function choose(
     import('../../index.js'),
     import('../../report/worst.js'),
   ]);
-  const { blockSize, enhnGainLimit, ...pairing } = options;
+  const { blockSize, enhnGainLimit, butteraugli, ...pairing } = options;
   const bar = terminal.canDraw ? (await import('../progress-bar.js')).progressBar(terminal) : undefined;
   bar?.say(`scoring ${request.distorted}`);
   try {
     const report = await score(request, {
       ...pairing,
       ...(neg && { models: ['version=vmaf_v0.6.1neg'] }),
+      ...(butteraugli === true && { models: [], features: ['butteraugli'] }),
       signal,
       ...(bar && { onProgress: bar.show }),
     });
@@ -260,6 +272,11 @@ function said(features: Readonly<Record<string, number>>, score: number | undefi
   const vif = [0, 1, 2, 3].map((scale) => features[`integer_vif_scale${scale}`]?.toFixed(4));
   const known = score === undefined ? '' : `vmaf ${score.toFixed(2)}, `;
   return `${known}adm2 ${features.integer_adm2?.toFixed(4)}, vif ${vif.join(' ')}`;
+}
+
+/** Butteraugli of a frame. */
+function saidOf({ maximum, norm3 }: NonNullable<QualityMaps['butteraugli']>): string {
+  return `butteraugli ${maximum.toFixed(4)}, 3-norm ${norm3.toFixed(4)}`;
 }
 
 function isFile(output: string): boolean {

@@ -24,6 +24,7 @@ import type { DecoderChoice, ScaleFilter } from '../../media/decoder.js';
 import type { TrackRequest } from '../../media/evidence/track.js';
 import { FILTER_OPTIONS, type FilterOptions } from '../../media/filter-types.js';
 import { requireVideo } from '../../media/open.js';
+import type { ColoursAsked } from '../../media/pair.js';
 import type { FrameRange, FrameRatePolicy, PairBy, ScaleTo } from '../../media/pairing/types.js';
 import { beyondLibvmaf, folderOption, isOfColour } from '../../metrics/options.js';
 import type { TinyModelOptions } from '../../tiny/types.js';
@@ -40,7 +41,7 @@ export interface CheckedOptions {
   readonly features: readonly string[];
   readonly noPrediction: boolean;
   /** Whether metrics of colour are measured, and whether nothing else is. */
-  readonly colours: 'no' | 'also' | 'only';
+  readonly colours: ColoursAsked;
   readonly tiny: readonly TinyModelOptions[];
   readonly noReference: boolean;
   readonly compat: NonNullable<ScoreOptions['compat']>;

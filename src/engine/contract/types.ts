@@ -75,8 +75,9 @@ export interface PairingOptions extends FilterOptions {
   /** The part of the reference to score. Default: all. */
   readonly range?: FrameRange;
   /**
-   * `off` leaves out the film grain that decoders of AV1 add at the encoder's request, which metrics count as a loss. Only
-   * where ffmpeg decodes. Default `on`.
+   * `off` leaves out the film grain that decoders of AV1 add at the encoder's request, which metrics count as a loss. `both`
+   * scores with grain, and adds the values without it to the report (`withoutGrain`); functions that do not score take it for
+   * `on`. `off` and `both` need ffmpeg to decode. Default `on`.
    */
   readonly grain?: FilmGrain;
   /** Score a damaged or truncated video up to its first damage instead of refusing it. Default false. */

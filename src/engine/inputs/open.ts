@@ -84,7 +84,7 @@ async function identify(
       const { pairVideos } = await import('./pairing.js');
       return { ...(await pairVideos(platform, inputs, sized, checked, signal, shared, colour)), ofBytes };
     }
-    const warnings = checkPair(reference.info, distorted.info);
+    const warnings = checkPair(reference.info, distorted.info, checked);
     const side = (source: FrameSource): Side => ({ kind: 'frames', source, times: null });
     return { sides: { reference: side(reference), distorted: side(distorted) }, warnings, ofBytes };
   } catch (error) {

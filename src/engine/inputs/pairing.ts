@@ -40,8 +40,11 @@ export async function pairVideos(
   const { sides, apart } = await asRead(look, checked);
   const { reference, distorted } = sides;
   const stored = reference.kind === 'frames' && distorted.kind === 'frames';
+  const anyDepth = pairing.commonBitDepth;
   const warnings =
-    stored && !sized ? checkPair(reference.source.info, distorted.source.info, pairing.commonBitDepth) : [];
+    stored && !sized
+      ? checkPair(reference.source.info, distorted.source.info, { anyDepth, colours: checked.colours })
+      : [];
   if (!(stored && !sized)) {
     for (const side of [reference, distorted])
       if (side.kind === 'frames') warnings.push(...side.source.info.warnings);
@@ -214,7 +217,7 @@ export async function identifyVideo(
   const decoders =
     choice === 'none' ? [] : await platform.decoders({ allowUrl: allowUrl === true, rate, track });
   const chosen = await chooseDecoder(input, { choice, decoders, signal });
-  const { video, times } = await readTimes(grain === 'off' ? withoutGrain(chosen) : chosen, signal);
+  const { video, times } = await readTimes(grain === 'on' ? chosen : grainOf(chosen, grain), signal);
   const setBacks = (await video.decoder.setBacks?.(video.input, video.facts.track?.index)) ?? [];
   const applied = [
     ...deliveryPhrases(video.facts.pixelFormat, deliveryOf(video)),
@@ -229,17 +232,17 @@ export async function identifyVideo(
   };
 }
 
-/** A video whose decoder adds no film grain. @throws {AnyvmafError} `usage` if its decoder cannot leave it out */
-function withoutGrain(video: EncodedVideo): EncodedVideo {
+/** A video whose decoder adds film grain only if asked. @throws {AnyvmafError} `usage` if it cannot leave grain out */
+function grainOf(video: EncodedVideo, grain: 'off' | 'both'): EncodedVideo {
   const { facts, decoder } = video;
   if (facts.codec !== 'av1') return video;
   if (decoder.id !== 'ffmpeg') {
     throw usageError(
-      `is off, but the decoder ${decoder.id} adds whatever grain ${shown(facts.name)} asks for; let ffmpeg decode, or leave it out.`,
+      `is ${grain}, but the decoder ${decoder.id} adds whatever grain ${shown(facts.name)} asks for; let ffmpeg decode, or leave it out.`,
       { about: 'grain' },
     );
   }
-  return facts.filmGrain
+  return facts.filmGrain && grain === 'off'
     ? { ...video, filters: 'film grain left out', facts: { ...facts, filmGrain: 'left out' } }
     : video;
 }

@@ -10,7 +10,7 @@ import { quoted } from '../../core/printable.js';
 import { loadModels } from '../../models/load.js';
 import { Predictor } from '../../models/predict.js';
 import type { LoadedModel } from '../../models/types.js';
-import type { ReportModel } from '../../report/types.js';
+import type { FrameMetrics, ReportModel } from '../../report/types.js';
 import type { Platform } from '../contract/platform.js';
 import { chooseModel, isOpen, settle } from '../plan/model-choice.js';
 import { type RunPlan, reportModel } from '../plan/plan.js';
@@ -79,6 +79,12 @@ export interface SteeredRun {
   readonly platform: Pick<Platform, 'models' | 'ofOrigin'>;
 }
 
+/** Values of frames that were measured before. */
+export interface MeasuredFrames {
+  readonly metrics: readonly string[];
+  readonly ofFrame: ReadonlyMap<number, FrameMetrics['metrics']>;
+}
+
 /** Steers one measurement. */
 export class Steering {
   readonly #observer: RunObserver;
@@ -91,6 +97,8 @@ export class Steering {
   #pause: { readonly promise: Promise<void>; readonly end: () => void } | undefined;
   #stopped = false;
   #released = false;
+  /** What an earlier part of the run measured of its frames; the observer sees it beside the other values. */
+  beside: MeasuredFrames | undefined;
 
   /** @param origin who names models that are to take over */
   constructor(observer: RunObserver, origin: Origin = UNKNOWN) {
@@ -149,8 +157,9 @@ export class Steering {
     this.#current = [...run.plan.models];
     for (const model of run.plan.models) this.#known.set(model.name, model);
     if (before) this.#takeOver(before);
-    run.scoring.watch(this.#observer);
-    this.#observer.planned(run.facts);
+    const { metrics = [] } = this.beside ?? {};
+    run.scoring.watch(this.beside ? joined(this.#observer, this.beside) : this.#observer);
+    this.#observer.planned({ ...run.facts, metrics: [...run.facts.metrics, ...metrics] });
     for (const swap of this.#swaps) this.#observer.swapped(swap);
   }
 
@@ -254,6 +263,26 @@ export class Steering {
     if (this.#run) return this.#run;
     throw usageError('The measurement has not begun; ask again after its first frame.');
   }
+}
+
+/** Shows an observer further values of each frame. */
+function joined(observer: RunObserver, { metrics, ofFrame }: MeasuredFrames): FrameWatcher {
+  let own: readonly string[] = [];
+  let all: readonly string[] = metrics;
+  return {
+    boundary: (frame) => observer.boundary(frame),
+    frame(frame, values, names) {
+      // Names are compared by identity: others mean a change of models.
+      if (names !== own) all = [...names, ...metrics];
+      own = names;
+      const further = ofFrame.get(frame) ?? {};
+      observer.frame(
+        frame,
+        Float64Array.of(...values, ...metrics.map((name) => further[name] ?? Number.NaN)),
+        all,
+      );
+    },
+  };
 }
 
 /** Changes that scored a frame: of several at one boundary, what they come to. */

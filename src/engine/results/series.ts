@@ -3,6 +3,7 @@
  * Growing columns of doubles, one per metric, over the scored frames: all of them, or the latest.
  */
 import type { MetricSeries } from '../../report/build.js';
+import { harmonicMean } from '../../report/pool.js';
 import type { PooledMetric } from '../../report/types.js';
 
 /** Rows that there is room for at first. */
@@ -134,7 +135,7 @@ export class Series {
     return new Map(
       counted.map(({ name, count, min, max, sum, inverse }) => [
         name,
-        { min, max, mean: sum / count, harmonic_mean: count / inverse - 1 },
+        { min, max, mean: sum / count, harmonic_mean: harmonicMean(name, count, inverse) },
       ]),
     );
   }

@@ -114,6 +114,7 @@ function refuseUnfit(request: ScoreRequest, options: ScoreOptions, checked: Chec
       ['gate', options.gate !== undefined],
       ['onStart', options.onStart !== undefined],
       ['onFrame', options.onFrame !== undefined],
+      ["grain 'both'", checked.pairing.grain === 'both'],
     ] as const
   ).find(([, given]) => given)?.[0];
   if (other) throw usageError(`samples and ${other} exclude each other; leave one of them out.`);

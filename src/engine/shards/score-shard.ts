@@ -94,6 +94,14 @@ function refuseUnfit(request: ScoreRequest, options: ScoreShardOptions, checked:
         'wasm, webgpu, hybrid or auto.',
     );
   }
+  if (checked.pairing.grain === 'both') {
+    throw usageError(
+      'is both, but a shard measures its frames once; measure shards with on, and others with off.',
+      {
+        about: 'grain',
+      },
+    );
+  }
   if (options.tiny?.some(({ files }) => files !== undefined)) {
     throw usageError(
       'a tiny model is given as files, which a shard cannot name; give the path of the model.',
@@ -141,7 +149,7 @@ class ShardRun {
     const loading = loadModules(platform, loadRequested(checked, platform, format));
     loading.catch(() => {});
     const known = await inputs.known;
-    if (known.plan) checkMeasurable(known.plan.format);
+    if (known.plan) checkMeasurable(known.plan.format, checked.colours);
     refuseUnreadable(known);
     refuseApart(known);
     const backend = openCore(

@@ -11,7 +11,7 @@ import { backend, filters, geometry, model } from '../scoring/parameters.js';
 export const worstFramesInput = z.object({
   ref: inputPath('Reference video: planar YUV, Y4M, or any file that a decoder here reads.'),
   dis: inputPath('Distorted video, of any of these kinds.'),
-  width: geometry.width.describe('Raw YUV needs these four: frame width.').optional(),
+  width: geometry.width.describe('Raw YUV needs these four: width.').optional(),
   height: geometry.height.describe('Frame height.').optional(),
   pixfmt: geometry.pixfmt.describe('Chroma subsampling.').optional(),
   bitdepth: geometry.bitdepth.describe('Bits per sample: 8, 10, 12 or 16.').optional(),

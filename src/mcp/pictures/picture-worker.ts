@@ -9,6 +9,7 @@ import {
   AnyvmafError,
   type FramePair,
   type FramePicture,
+  type HeatmapImage,
   mapQuality,
   type QualityMaps,
 } from '../../index.js';
@@ -57,8 +58,11 @@ async function take(job: PictureJob): Promise<FromPictureThread> {
   }
 }
 
-async function pairPictures(pair: FramePair, { previews, plainSide }: PictureJob): Promise<TakenPair> {
-  const maps = await mapQuality(pair);
+async function pairPictures(
+  pair: FramePair,
+  { butteraugli, previews, plainSide }: PictureJob,
+): Promise<TakenPair> {
+  const maps = await mapQuality(pair, { butteraugli });
   const pictures = {
     reference: await png(maps, 'reference'),
     distorted: await png(maps, 'distorted'),
@@ -89,12 +93,17 @@ async function png(maps: QualityMaps, name: PictureName, maxSide?: number): Prom
   const { pair } = maps;
   const size = maxSide === undefined ? {} : { maxSide };
   if (name === 'map') {
-    const drawn = maps.render(size);
+    const drawn = mapOf(maps, size);
     return { width: drawn.image.width, height: drawn.image.height, bytes: await drawn.png() };
   }
   const { width, height } = name === 'difference' ? pair.difference(size).image : pair[name].image(size);
   const bytes = await (name === 'difference' ? pair.differencePng(size) : pair[name].png(size));
   return { width, height, bytes };
+}
+
+/** The map that was asked for. */
+function mapOf(maps: QualityMaps, size: { readonly maxSide?: number }): HeatmapImage {
+  return maps.render({ ...size, of: maps.butteraugli ? 'butteraugli' : 'both' });
 }
 
 /** Attempts at a size whose file is small enough. */
@@ -152,7 +161,7 @@ async function jpeg(maps: QualityMaps, name: PictureName, maxSide: number): Prom
   const { pair } = maps;
   const { width, height, data } =
     name === 'map'
-      ? maps.render({ maxSide }).image
+      ? mapOf(maps, { maxSide }).image
       : name === 'difference'
         ? pair.difference({ maxSide }).image
         : pair[name].image({ maxSide });

@@ -16,6 +16,8 @@ export interface PictureJob {
   /** Numbers of pairs. */
   readonly frames: readonly number[];
   readonly options: Omit<ExtractOptions, 'signal'> & { readonly origin: Origin };
+  /** Whether the map is Butteraugli's, not that of VIF and ADM. */
+  readonly butteraugli: boolean;
   /** Limits of the small copies for a model; absent if none are wanted. */
   readonly previews?: {
     readonly names: readonly PictureName[];

@@ -77,6 +77,7 @@ export async function showWorstFrames(
   const job = pictureJob(input, request, {
     frames: worst.map(({ frameNum }) => frameNum),
     options: { ...options, ...(offset !== undefined && { offset }) },
+    butteraugli: metric.startsWith('butteraugli'),
     describer,
     origin: context.files.origin,
   });
@@ -89,7 +90,7 @@ export async function showWorstFrames(
     const { metrics = {} } = report.frames.find((frame) => frame.frameNum === frameNum) ?? {};
     const vmaf = metrics[score] ?? Number.NaN;
     const description = await describe(pair, vmaf, describer, steps, context);
-    const files = await publish(pair, content, context);
+    const files = await publish(pair, job.butteraugli, content, context);
     const summary = `${moment(pair, value, report, metric)} ${pair.facts.summary}`;
     shown.push(shownFrame(pair, { vmaf, metrics, summary, description, files }));
   }
@@ -198,10 +199,11 @@ function pictureJob(
   request: CheckedRequest,
   {
     frames,
+    butteraugli,
     options,
     describer,
     origin,
-  }: Pick<PictureJob, 'frames'> & {
+  }: Pick<PictureJob, 'frames' | 'butteraugli'> & {
     readonly options: ExtractOptions;
     readonly describer: Describer | NoDescriber;
     readonly origin: Origin;
@@ -212,6 +214,7 @@ function pictureJob(
   return {
     request,
     frames,
+    butteraugli,
     options: { ...options, origin },
     ...(names.length > 0 && {
       previews: {
@@ -314,6 +317,7 @@ async function describe(
 
 async function publish(
   pair: TakenPair,
+  butteraugli: boolean,
   content: ExtraContent[],
   { resources }: ToolContext,
 ): Promise<ShownFrame['files']> {
@@ -323,7 +327,7 @@ async function publish(
     const { path, uri } = await resources.publish({
       name: `frame_${number}_${name}.png`,
       mimeType: 'image/png',
-      description: ABOUT[name](pair),
+      description: ABOUT[name](pair, butteraugli),
       data: bytes,
     });
     const preview = pair.previews[name];
@@ -339,12 +343,14 @@ async function publish(
   };
 }
 
-const ABOUT: Readonly<Record<PictureName, (pair: TakenPair) => string>> = {
+const ABOUT: Readonly<Record<PictureName, (pair: TakenPair, butteraugli: boolean) => string>> = {
   reference: ({ index, reference }) => `Reference of frame ${index} (its frame ${reference.frame}).`,
   distorted: ({ index, distorted }) => `Distorted frame ${index} (its frame ${distorted.frame}).`,
   difference: ({ index, gain }) =>
     `Difference in luma of frame ${index}, times ${gain}: warm is brighter than the reference, cold darker.`,
-  map: ({ index }) => `Where VIF and ADM lost quality in frame ${index}, over the distorted picture.`,
+  map: ({ index }, butteraugli) =>
+    `Where ${butteraugli ? 'Butteraugli sees differences' : 'VIF and ADM lost quality'} in frame ${index}, over the ` +
+    'distorted picture.',
 };
 
 function image({ bytes, mimeType }: Preview): ExtraContent {

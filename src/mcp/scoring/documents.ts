@@ -105,6 +105,7 @@ export const scoreDocument = z.looseObject({
     .describe('Tiny models as they ran: device, runtime, digest.'),
   no_reference: z.boolean().optional().describe('The distorted video was scored by itself.'),
   frame_count: z.int().optional().describe('Pairs measured.'),
+  without_grain: z.array(z.object({ metric: z.string(), value })).optional(),
   warnings: z.array(z.string()).optional(),
   full_report: resourceDocument.optional().describe('The report with every frame, as JSON.'),
   format: z.enum(['xml', 'csv', 'sub']).optional().describe('Where another format than JSON was asked for.'),

@@ -77,7 +77,7 @@ export const anyPair = {
 
 /** The geometry of raw videos, for tools that also take others. */
 export const optionalGeometry = {
-  width: geometry.width.describe('Raw YUV needs these four: frame width.').optional(),
+  width: geometry.width.describe('Raw YUV needs these four: width.').optional(),
   height: geometry.height.describe('Frame height.').optional(),
   pixfmt: geometry.pixfmt.describe('Chroma subsampling.').optional(),
   bitdepth: geometry.bitdepth.describe('Bits per sample: 8, 10, 12 or 16.').optional(),
@@ -258,7 +258,7 @@ export const pairingParameters = {
     .optional(),
   preflight: z.boolean().default(true).describe('Check for what makes the score wrong.'),
   strict: flag('Refuse a pair that preflight warns of.'),
-  allow_damaged: flag('Score a damaged file up to the damage.'),
+  allow_damaged: flag('Score up to the damage.'),
   decoder: z
     .enum(['auto', ...DECODERS])
     .default('auto')

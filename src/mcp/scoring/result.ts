@@ -179,6 +179,9 @@ function headline(
       ? [`${name} ${short(mean)} on average, ${short(min ?? mean)} at its lowest`]
       : [];
   });
+  const bare = (report.withoutGrain ?? []).flatMap(({ metric, value }) =>
+    said.includes(metric) ? [`${metric} ${short(value)}`] : [],
+  );
   const findings = report.preflight?.filter(({ severity }) => severity !== 'info') ?? [];
   const trust = trustOf(report);
   const [lowest] = worst?.frames ?? [];
@@ -187,6 +190,7 @@ function headline(
   const summary = [
     ...(trust.verdict === 'untrusted' ? [trustSentence(trust)] : grave.map(({ message }) => message)),
     `${scores.join('; ') || 'No score'}, over ${counted(report.frames.length, 'frame')}.`,
+    ...(bare.length > 0 ? [`Without film grain: ${bare.join('; ')} on average.`] : []),
     ...(lowest ? [`The worst moment is frame ${lowest.frame}${at(lowest.seconds)}.`] : []),
     ...(trust.verdict === 'doubtful' && grave.length === 0 ? [trustSentence(trust)] : []),
     ...(findings.length > 0

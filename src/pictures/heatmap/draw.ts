@@ -17,7 +17,7 @@ export interface CellGrid {
   readonly height: number;
   /** Side of a cell in pixels. */
   readonly blockSize: number;
-  readonly values: Float64Array;
+  readonly values: Float32Array | Float64Array;
 }
 
 /** Brightness of the grey picture, low for contrast with the colours. */

@@ -165,7 +165,7 @@ function statisticsOf(frames: readonly FrameMetrics[], metrics: readonly string[
     const complete = frames.every(({ metrics: values }) => typeof values[name] === 'number');
     const values = complete ? Float64Array.from(frames, (frame) => frame.metrics[name] ?? Number.NaN) : [];
     const spread = distribution(values);
-    pooled.push([name, pool(values) ?? {}]);
+    pooled.push([name, pool(values, name) ?? {}]);
     if (spread) spreads.push([name, spread]);
   }
   return { pooled: Object.fromEntries(pooled), distribution: Object.fromEntries(spreads) };

@@ -219,7 +219,7 @@ export function tiles<T, E extends Encode>(
   const { rate } = encodes;
   const { frameCount } = facts;
   const value = (number: number | undefined) =>
-    number === undefined ? undefined : encodes.valueText(metric, number);
+    number === undefined || Number.isNaN(number) ? undefined : encodes.valueText(metric, number);
   const all = (facts.subsample ?? 1) > 1 && frameCount !== undefined ? ` of ${grouped(frameCount)}` : '';
   // Values of frames are not those of the number above them.
   const top = headlineOf(encodes, encode)?.metric ?? metric;

@@ -5,6 +5,7 @@
  */
 export { remarks } from '../findings.js';
 export { findingValues, flawsOf } from '../flaws.js';
+export { harmonicMean } from '../pool.js';
 export { writeTableCsv } from '../table.js';
 export { namedCause, TRUST_OUTLOOK, trustOf } from '../trust.js';
 export { bdTable } from './bd.js';

@@ -3,7 +3,8 @@
  * Statistics of every metric, and how the numbers were made.
  */
 import { colourText } from '../colour-text.js';
-import { measurerText, offsetStateText, skippedText, trackOf } from '../facts.js';
+import { measurerText, NO_GRAIN, offsetStateText, skippedText, trackOf } from '../facts.js';
+import { valuesWithoutGrain } from '../quality-metrics.js';
 import type { ReportTinyModel } from '../types.js';
 import type { Encode, EncodeList, Facts } from './encodes.js';
 import {
@@ -28,7 +29,7 @@ export function pooledTables<T, E extends Encode>(templates: Templates<T>, encod
   const { list, ordered, ranking } = encodes;
   const [only, ...others] = list;
   if (!only) return [];
-  if (others.length === 0) return [pooledTable(templates, encodes, only), aggregates(templates, only)];
+  if (others.length === 0) return [pooledTable(templates, encodes, only), ...aggregates(templates, only)];
   const heads = list.map(
     ({ name, index }) =>
       html`<th scope="col" class="name" title="${name}" .style=${colourOf(index)}><span class="swatch"></span>${name}</th>`,
@@ -66,13 +67,19 @@ function pooledTable<T, E extends Encode>({ html }: Templates<T>, encodes: Encod
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table><caption class="unseen">${label}</caption><thead><tr><th scope="col">metric</th>${heads}</tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
-function aggregates<T>({ html }: Templates<T>, { facts }: Encode): T {
-  const entries = Object.entries(facts.aggregate_metrics ?? {});
-  if (entries.length === 0) return html``;
-  const values = entries.map(
-    ([name, value], i) => html`${i > 0 ? ', ' : ''}${name} <b>${cellText(value)}</b>`,
-  );
-  return html`<p class="small soft whole">Whole run: ${values}</p>`;
+/** Values beside the pooled ones: of the whole run, and without film grain. */
+function aggregates<T>({ html }: Templates<T>, { facts }: Encode): T[] {
+  const kinds = [
+    ['Whole run', Object.entries(facts.aggregate_metrics ?? {})],
+    ['Without film grain', valuesWithoutGrain(facts).map(({ metric, value }) => [metric, value] as const)],
+  ] as const;
+  return kinds.flatMap(([title, entries]) => {
+    if (entries.length === 0) return [];
+    const values = entries.map(
+      ([name, value], i) => html`${i > 0 ? ', ' : ''}${name} <b>${cellText(value)}</b>`,
+    );
+    return html`<p class="small soft whole">${title}: ${values}</p>`;
+  });
 }
 
 // --- how it was run ---
@@ -155,6 +162,7 @@ function comparisonRows(facts: Facts): Row[] {
         ]),
     ],
     offsetRow(facts),
+    ['film grain', facts.withoutGrain?.length === 0 && NO_GRAIN],
     ['range', range && `${range.start} to ${range.end ?? 'the end'} (${range.unit})`],
     [
       'unpaired',

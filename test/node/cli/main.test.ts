@@ -327,8 +327,12 @@ describe('bad input', () => {
     return refused([ref, other], 2, text);
   });
 
-  test('frames too small for the metrics are refused', () =>
-    refused(files.pair(['t.y4m', 'u.y4m'], 1, { width: 16, height: 16 }), 2, '16x16'));
+  test('frames too small for VMAF are refused, and measured by metrics of colour', async () => {
+    const small = files.pair(['t.y4m', 'u.y4m'], 1, { width: 16, height: 16 });
+    await refused(small, 2, '16x16');
+    const ran = await anyvmaf([...small, '--feature', 'ssimulacra2', '--no_prediction', '-q']);
+    expect(ran.stdout).toMatch(/^ssimulacra2: -?[\d.]+\n$/);
+  });
 
   test.each([
     ['width', '-w 66 -h 48 -p 420 -b 8', '66x48 4:2:0 8 bit'],

@@ -45,6 +45,18 @@ describe('anyvmaf heatmap', () => {
     expect(decode(readFileSync(files.at('lost.png'))).width).toBe(64);
   });
 
+  test('draws the differences of butteraugli in the frame that is worst by it', async () => {
+    const score = await anyvmaf([...pair, '--json', '-q', '--no_prediction', '--feature', 'butteraugli']);
+    const { frames }: { frames: { metrics: { butteraugli: number } }[] } = JSON.parse(score.stdout);
+    const values = frames.map(({ metrics }) => metrics.butteraugli);
+    const most = Math.max(...values);
+    const { stdout } = await heatmap('seen.png', '--scale-of', 'butteraugli');
+    expect(stdout).toMatch(`frame ${values.indexOf(most)}: butteraugli ${most.toFixed(4)}, 3-norm `);
+    expect(decode(readFileSync(files.at('seen.png'))).height).toBe(48 + 15);
+    const { code, stderr } = await heatmap('no.png', '--scale-of', 'butteraugli', '--block', '8');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('leave out --block and --neg')]);
+  });
+
   test('writes nothing when a frame is not there', async () => {
     const { code, stderr } = await heatmap('none', '--frame', '0,7');
     expect([code, stderr]).toEqual([1, expect.stringContaining('frame 7 was asked for, but')]);

@@ -9,8 +9,17 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Colour, ScoredFormat } from '../../../src/core/colour.js';
 import type { VideoFormat } from '../../../src/core/frame.js';
+import { requireSteerable, STEERED } from '../../../src/engine/live/steerable.js';
+import { Steering } from '../../../src/engine/live/steering.js';
 import { scorePair } from '../../../src/engine/score.js';
-import { createScorer, type ScoreOptions, score, scoreMany, scoreShard } from '../../../src/index.js';
+import {
+  createScorer,
+  prepareRun,
+  type ScoreOptions,
+  score,
+  scoreMany,
+  scoreShard,
+} from '../../../src/index.js';
 import type { FrameMetrics, Report, ReportHead } from '../../../src/report/types.js';
 import { sampleSource, y4mFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
@@ -115,6 +124,28 @@ describe.runIf(golden && hasFfmpeg)(`pairs of PNG files (${needsShared} and ${ne
     expect(heads).toMatchObject([{ metrics, reference: { colour: RGB }, distorted: { colour: RGB } }]);
     expect(report.models).toEqual(vmaf.models);
     expect(report.preflight).toEqual(vmaf.preflight);
+  });
+
+  it('are seen by who watches a run beside VMAF, frame by frame', async () => {
+    const run = await prepareRun(pngs('small'), { features: ['ssimulacra2'], threads: 0 });
+    const seen: unknown[] = [];
+    const steering = new Steering({
+      planned: ({ metrics }) => seen.push(metrics),
+      boundary: () => {},
+      frame: (frame, values, names) => seen.push([frame, names, [...values]]),
+      swapped: () => {},
+      ended: () => {},
+    });
+    requireSteerable(run)[STEERED](steering);
+    const { frames, metrics } = await run.start();
+    const { metrics: values = {} } = frames[0] ?? {};
+    expect(metrics).toContain('ssimulacra2');
+    const [planned, [frame, names, measured] = []] = seen as [string[], [number, string[], number[]]?];
+    expect(planned).toEqual(names);
+    expect([frame, Object.fromEntries((names ?? []).map((name, i) => [name, measured?.[i]]))]).toEqual([
+      0,
+      values,
+    ]);
   });
 
   it('are measured by the core beside a GPU, which the report says', async () => {

@@ -2,11 +2,27 @@
  * @module test/node/engine/filters
  * Filters that cannot be had are errors: what goes beyond the picture, needs another decoder, or contradicts.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Finding, inspect, type ScoreOptions, score, scoreMany } from '../../../src/index.js';
+import {
+  type Finding,
+  formatHtml,
+  formatReport,
+  inspect,
+  type Progress,
+  prepareRun,
+  readReport,
+  type ScoreOptions,
+  score,
+  scoreMany,
+  scoreShard,
+  summarize,
+} from '../../../src/index.js';
+import { watchMeasurement } from '../../../src/live/watch.js';
+import { brief } from '../../../src/report/brief.js';
 import { trustOf } from '../../../src/report/trust.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { tier } from '../../support/tier.js';
@@ -295,10 +311,53 @@ describe.runIf(hasFfmpeg)(`film grain of AV1, ${needsFfmpeg}`, () => {
     expect(off.pooled_metrics.vmaf?.mean).toBeGreaterThan(on.pooled_metrics.vmaf?.mean ?? Number.NaN);
   });
 
-  it('cannot be left out by other decoders', async () => {
+  it('is measured in and out for one report', async () => {
+    const features = ['psnr', 'ssimulacra2'];
+    const seen: Progress[] = [];
+    const both = await run({ grain: 'both', features, onProgress: (one) => seen.push(one) });
+    const [on, off] = [await run({ features }), await run({ grain: 'off', features })];
+    expect(both.frames).toEqual(on.frames);
+    expect(both.pairing).toEqual(on.pairing);
+    expect(both.withoutGrain).toEqual(
+      off.metrics.map((metric) => ({ metric, value: off.pooled_metrics[metric]?.mean })),
+    );
+    expect(seen.at(-1)).toMatchObject({ framesDone: 6, framesTotal: 6 });
+    const [vmaf] = both.withoutGrain?.filter(({ metric }) => metric === 'vmaf') ?? [];
+    const said = [on.pooled_metrics.vmaf?.mean, vmaf?.value].map((value) => value?.toFixed(4)).join('   *');
+    expect(summarize(both)).toMatch(new RegExp(`Film grain[^]*\\n  vmaf  +${said}\\n`));
+    expect(brief(both)).toContain(`Without film grain: vmaf ${vmaf?.value.toFixed(4)}, psnr_y `);
+    expect(await formatHtml(both)).toContain('Without film grain: ');
+    const saved = readReport(formatReport(both, 'json', { precision: 'max' }), 'both.json');
+    expect(saved.withoutGrain).toEqual(both.withoutGrain);
+  });
+
+  it('is measured once where no decoder adds any', async () => {
+    const plain = { reference: master(), distorted: master() };
+    const report = await score(plain, { threads: 0, grain: 'both', models: [], features: ['psnr'] });
+    expect(report.withoutGrain).toEqual([]);
+    expect(summarize(report)).toMatch(/film grain +no decoder adds any/);
+  });
+
+  it('cannot be left out by other decoders, nor measured twice of what is read once', async () => {
     const alone = { reference: grainy(), distorted: grainy() };
-    await expect(score(alone, { grain: 'off', decoder: 'mediabunny' })).rejects.toThrow(
-      'grain is off, but the decoder mediabunny adds whatever grain',
+    for (const grain of ['off', 'both'] as const) {
+      await expect(score(alone, { grain, decoder: 'mediabunny' })).rejects.toThrow(
+        `grain is ${grain}, but the decoder mediabunny adds whatever grain`,
+      );
+    }
+    await expect(scoreShard(alone, { number: 1, count: 2 }, { grain: 'both' })).rejects.toThrow(
+      'grain is both, but a shard measures its frames once',
+    );
+    await expect(score(alone, { grain: 'both', samples: 'auto' })).rejects.toThrow(
+      "samples and grain 'both' exclude each other",
+    );
+    const watched = await prepareRun(alone, { grain: 'both' });
+    watchMeasurement(watched, { alarms: [] });
+    await expect(watched.start()).rejects.toThrow('but a run that is watched measures its frames once');
+    const stream = createReadStream(master());
+    const piped = { reference: Readable.toWeb(stream) as ReadableStream<Uint8Array>, distorted: grainy() };
+    await expect(score(piped, { grain: 'both' })).rejects.toThrow(
+      'grain is both, which measures the pair twice, but one of the videos is a stream',
     );
   });
 });

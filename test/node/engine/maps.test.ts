@@ -3,11 +3,13 @@
  * Where quality is lost in a picture: CAMBI's heatmaps, every byte of which can be worked out by hand, and maps whose losses
  * add up to the features.
  */
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decode } from 'fast-png';
 import { describe, expect, it } from 'vitest';
-import type { VideoFormat } from '../../../src/core/frame.js';
+import type { FramePlanes, VideoFormat } from '../../../src/core/frame.js';
+import { ButteraugliMapMaker } from '../../../src/engine/backends/core/quality-maps.js';
 import { makeDataset } from '../../../src/engine/dataset.js';
 import { scorePair } from '../../../src/engine/score.js';
 import {
@@ -19,13 +21,16 @@ import {
   score,
   scoreMany,
 } from '../../../src/index.js';
+import { parseFeature } from '../../../src/metrics/options.js';
 import { nodePlatform } from '../../../src/platform/node/platform.js';
 import type { FrameMetrics } from '../../../src/report/types.js';
 import { y4mFile } from '../../../src/sample/files.js';
 import { makeSample, type SampleDistortion } from '../../../src/sample/generator.js';
 import { file, scratchFolder, streamOf } from '../../support/clips.js';
+import { hasFfmpeg } from '../../support/encode.js';
 import { goldenCases } from '../../support/golden.js';
 import { refusalOf, smallModel } from '../../support/models.js';
+import { readPng } from '../../support/perceptual.js';
 import { seeded } from '../../support/random.js';
 import { needsShared, sharedPath } from '../../support/shared.js';
 import { exhaustive, tier } from '../../support/tier.js';
@@ -367,6 +372,74 @@ describe('qualityMaps', () => {
       'scale is 1, but it must be 0, 1, 2 or 3, and goes with of',
     );
     expect(() => maps?.render({ full: 0 })).toThrow('full is 0, but it must be');
+  });
+});
+
+const prototype = hasFfmpeg ? sharedPath('spec/perceptual/butteraugli.mjs') : undefined;
+
+describe('the map of butteraugli', () => {
+  it('has the values of the score at its maximum and in its norm, and other planes for each pair', async () => {
+    for (const [i, blur] of [0, 3].entries()) {
+      const pair = pairOf(SIZES[i] ?? SIZES[0], { blur });
+      const feature = i === 0 ? 'butteraugli' : 'butteraugli=intensity_target=203';
+      const report = await score(pair, { features: [feature], models: [], threads: 0 });
+      const maps = await mapsOf(pair, [0, 2], { butteraugli: i === 0 ? true : feature });
+      expect(maps.length).toBe(2);
+      for (const { index, butteraugli } of maps) {
+        const { width = 0, height = 0, differences = [], maximum, norm3 } = butteraugli ?? {};
+        expect(differences.length).toBe(width * height);
+        expect(Math.max(...differences)).toBe(maximum);
+        expect([maximum, norm3]).toEqual(Object.values(report.frames[index]?.metrics ?? {}));
+      }
+    }
+  });
+
+  it.skipIf(!prototype)(`equals a prototype's, pixel by pixel (${needsShared})`, async () => {
+    const files = ['ref', 'dis'].map((side) => sharedPath(`golden/perceptual/small_${side}.png`) ?? '');
+    const script = `${readFileSync(prototype ?? '', 'utf8')}\nconsole.log(JSON.stringify([...d]));`;
+    const args = ['--input-type=module', '-e', script, '--', 'prototype', ...files];
+    const printed = execFileSync(process.execPath, args, {
+      encoding: 'utf8',
+      env: { ...process.env, PREC: 'f64' },
+    });
+    const expected: readonly number[] = JSON.parse(printed.trim().split('\n').at(-1) ?? '[]');
+    const [reference, distorted] = files.map((path) => readPng(path));
+    if (!reference || !distorted) throw new Error('there are two pictures');
+    const rgb = {
+      matrix: 'gbr',
+      range: 'full',
+      transfer: 'srgb',
+      siting: 'left',
+      upsampling: 'bicubic',
+    } as const;
+    const format = { ...reference.format, colours: { reference: rgb, distorted: rgb } };
+    const maker = new ButteraugliMapMaker(
+      await nodePlatform.loadCore('perceptual'),
+      parseFeature('butteraugli'),
+      format,
+    );
+    const planes = ({ planes: [y = new Uint8Array(), cb, cr] }: ReturnType<typeof readPng>) =>
+      ({ y, cb, cr }) as FramePlanes;
+    const { differences } = maker.measure(planes(reference), planes(distorted));
+    expect(differences.length).toBe(expected.length);
+    const off = expected.map((value, i) => Math.abs((differences[i] ?? Number.NaN) - value) / value);
+    expect(Math.max(...off)).toBeLessThan(3e-5);
+  });
+
+  it('is drawn pixel by pixel, if it was asked for', async () => {
+    const [maps, without] = [
+      await mapsOf(pairOf(SIZES[0]), [0], { butteraugli: true }),
+      await mapsOf(pairOf(SIZES[0]), [0]),
+    ];
+    const { image, full } = maps[0]?.render({ of: 'butteraugli', full: 1 }) ?? {};
+    expect([image?.width, image?.height, full]).toEqual([96, 64 + 15, 1]);
+    expect(() => without[0]?.render({ of: 'butteraugli' })).toThrow(
+      'made without it; pass butteraugli: true',
+    );
+    expect(() => maps[0]?.render({ of: 'butteraugli', scale: 1 })).toThrow('goes with of vif or adm');
+    await expect(mapsOf(pairOf(SIZES[0]), [0], { butteraugli: 'ssimulacra2' })).rejects.toThrow(
+      'butteraugli is "ssimulacra2", but it must be true, false, or the extractor with its options',
+    );
   });
 });
 

@@ -426,8 +426,31 @@ describe('pictures too small to be measured', () => {
       expect(await tooSmall(options)).toContain('5x64, too small to be measured');
     }
     const { reference, distorted } = y4mPair(SMALL, 1);
+    const withXpsnr = { models: [], features: ['ssimulacra2', 'xpsnr'] };
+    expect(await tooSmall(withXpsnr)).toContain(
+      'ssimulacra2, butteraugli and cvvdp without a VMAF model take',
+    );
     const shrunk = () => score({ reference, distorted }, { scaleTo: { width: 40, height: 16 } });
     expect(await failure(shrunk, 'media')).toContain('40x16, too small to be measured');
+  });
+
+  it('are measured by metrics of colour down to their own limits', async () => {
+    const { reference, distorted } = y4mPair(SMALL, 2);
+    const features = ['ssimulacra2', 'butteraugli', 'cvvdp'];
+    const measured = (width: number, height: number) =>
+      score({ reference, distorted }, { models: [], features, scaleTo: { width, height }, threads: 0 });
+    const report = await measured(8, 9);
+    expect(report.warnings).toEqual([]);
+    expect(Object.values(report.frames[1]?.metrics ?? {}).every(Number.isFinite)).toBe(true);
+    expect(report.metrics).toEqual(['ssimulacra2', 'butteraugli', 'butteraugli_3norm', 'cvvdp_q']);
+    const cut = y4mPair({ ...SMALL, width: 9, height: 8 }, 2);
+    const stored = await score(cut, { models: [], features, threads: 0 });
+    expect(stored.warnings).toEqual([]);
+    expect(stored.pooled_metrics.ssimulacra2?.mean).toBeLessThan(100);
+    expect((await measured(2, 2)).frames.length).toBe(2);
+    expect(await failure(() => measured(2, 1), 'media')).toContain(
+      '2x1, too small to be measured; width and height must be at least 2.',
+    );
   });
 });
 

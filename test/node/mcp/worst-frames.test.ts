@@ -108,9 +108,13 @@ describe('the frames', () => {
 
   it('are ranked by another metric, which is measured for it', async () => {
     const { ref, dis } = pair(9);
-    const { frames, mean, metric } = (
-      await show({ ref, dis, metric: 'butteraugli_3norm', n: 9, min_distance: 1, images: 'none' })
-    ).document;
+    const asked = { ref, dis, metric: 'butteraugli_3norm', n: 9, min_distance: 1, images: 'none' };
+    const { document, context } = await show(asked);
+    const { frames, mean, metric } = document;
+    const maps = context.published.filter(({ name }) => name.endsWith('_map.png'));
+    expect(maps.map(({ description }) => description)).toContain(
+      'Where Butteraugli sees differences in frame 0, over the distorted picture.',
+    );
     const values = frames.map(({ metrics }) => Number(metrics.butteraugli_3norm));
     expect(values).toEqual([...values].sort((a, b) => b - a));
     expect(metric).toBe('butteraugli_3norm');

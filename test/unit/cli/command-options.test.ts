@@ -410,7 +410,7 @@ describe('heatmaps', () => {
     ['--frame -1', '--frame is "-1", but it must be'],
     ['--worst 0', '--worst is "0", but it must be from 1 to 100 frames'],
     ['--frame 1 --worst 2', 'leave one of them out'],
-    ['--scale-of psnr', '--scale-of is "psnr", but it must be both, vif or adm'],
+    ['--scale-of psnr', '--scale-of is "psnr", but it must be both, vif, adm or butteraugli'],
     ['--block 12', '--block is "12", but it must be 4, 8'],
     ['--frame 1,2 -o x.png', '2 frames do not go into the one file "x.png"'],
   ])('are refused with %s', (line, message) => {

@@ -52,6 +52,12 @@ describe('pool', () => {
     expect(pool([Number.NaN, 1])).toMatchObject({ min: Number.NaN, max: Number.NaN });
     // 1 / (-1 + 1) is infinite.
     expect(pool([-1, 0])?.harmonic_mean).toBe(-1);
+    // SSIMULACRA2 can be negative, also with options in its name; others keep libvmaf's value.
+    const means = ['ssimulacra2', 'ssimulacra2_mode_exact', 'ssimulacra', 'vmaf'].map((name) =>
+      pool([1, 3, 3], name),
+    );
+    expect(means.map((pooled) => pooled?.harmonic_mean)).toEqual([Number.NaN, Number.NaN, 2, 2]);
+    expect(means[0]).toMatchObject({ min: 1, max: 3, mean: 7 / 3 });
   });
 
   it('has nothing to say about no frames', () => {

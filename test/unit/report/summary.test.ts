@@ -145,6 +145,12 @@ Warning
     );
   });
 
+  it('has no harmonic mean of what can be negative', () => {
+    const text = summarize(run({ ssimulacra2: [-3, 70], psnr_y: [30, 30] }));
+    expect(text).toMatch(/\n {2}ssimulacra2 +-3\.0000 +33\.5000 +- +70\.0000 /);
+    expect(text).toMatch(/\n {2}psnr_y +30\.0000 +30\.0000 +30\.0000 +30\.0000 /);
+  });
+
   it('without a model or such a feature leaves percentiles and worst frames out', () => {
     const text = summarize(run({ integer_motion2: [0, 1] }));
     expect(text).toContain('integer_motion2');

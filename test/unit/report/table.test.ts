@@ -179,6 +179,7 @@ c.mp4      95.000000      95.00          -       -
           { name: 'VMAF_integer_feature_motion2_score', values: values(0, 1) },
           { name: 'psnr_y', values: values(30, 40) },
           { name: 'cambi', values: values(1, 3) },
+          { name: 'ssimulacra2', values: values(-3, 70) },
         ],
       });
       const [head = '', row = ''] = [...writeTableCsv([scored, encode('narrow.mp4', [1, 2])])].map((text) =>
@@ -186,11 +187,12 @@ c.mp4      95.000000      95.00          -       -
       );
       const names = head.split(',');
       const means = names.filter((name) => name.endsWith('_mean') && !name.endsWith('harmonic_mean'));
-      expect(means).toEqual(['vmaf_mean', 'psnr_y_mean', 'cambi_mean']);
+      expect(means).toEqual(['vmaf_mean', 'psnr_y_mean', 'cambi_mean', 'ssimulacra2_mean']);
       const cell = (name: string) => row.split(',')[names.indexOf(name)];
       expect(['codec', 'kbps', 'offset', 'psnr_y_mean', 'psnr_y_min', 'cambi_mean'].map(cell)).toEqual([
         ...['av1', '812.345', '-12', '35.000000', '30.000000', '2.000000'],
       ]);
+      expect(['ssimulacra2_mean', 'ssimulacra2_harmonic_mean'].map(cell)).toEqual(['33.500000', '']);
     });
   });
 });

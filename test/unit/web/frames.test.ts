@@ -229,11 +229,11 @@ describe('one moment in several encodes', () => {
 });
 
 describe('where a loss lies', () => {
-  const { mapWhere, total } = text.frames;
+  const { mapWhere, mapped } = text.frames;
 
   it('is most of it only above a half', () => {
     expect(mapWhere('right', 51)).toBe('Most of it is lost in the right of the picture (51 %).');
     expect(mapWhere('right', 23)).toBe('No ninth of the picture loses more than the right (23 %).');
-    expect(total('2.00')).not.toContain('of 1');
+    expect(mapped.loss.total('2.00')).not.toContain('of 1');
   });
 });

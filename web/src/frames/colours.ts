@@ -21,13 +21,21 @@ export function fittingFull({ density }: LossGrid): number {
   return heatmapFull(density, BEYOND);
 }
 
+/** Colours between none and the strongest: so many that neighbours look alike. */
+const STEPS = 1023;
+let steps: readonly (readonly number[])[] | undefined;
+
 /** Draws one pixel per square. */
 export function paint({ width, height, density }: LossGrid, full: number): ImageData {
-  const image = new ImageData(width, height);
-  density.forEach((value, i) => {
-    const [red, green, blue, cover] = tint(value / full);
-    image.data.set([red, green, blue, Math.round(255 * cover)], 4 * i);
+  steps ??= Array.from({ length: STEPS + 1 }, (_, i) => {
+    const [red, green, blue, cover] = tint(i / STEPS);
+    return [red, green, blue, Math.round(255 * cover)];
   });
+  const image = new ImageData(width, height);
+  for (const [i, value] of density.entries()) {
+    const step = Math.round(STEPS * Math.min(1, Math.max(0, value / full)));
+    image.data.set(steps[step] ?? [], 4 * i);
+  }
   return image;
 }
 

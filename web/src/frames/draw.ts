@@ -48,8 +48,10 @@ export interface ShownDifference {
   readonly gain: number;
 }
 
-/** Name of a grid: losses weighted as in VMAF, or of one scale of one feature. */
-export type GridName = 'both' | 'vif' | 'adm' | `vif${0 | 1 | 2 | 3}` | `adm${0 | 1 | 2 | 3}`;
+/** Name of a grid of losses: weighted as in VMAF, or of one scale of one feature. */
+type LossName = 'both' | 'vif' | 'adm' | `vif${0 | 1 | 2 | 3}` | `adm${0 | 1 | 2 | 3}`;
+/** Name of a grid. */
+export type GridName = LossName | 'butteraugli';
 
 /** Loss by squares of the picture. */
 export interface LossGrid {
@@ -58,16 +60,17 @@ export interface LossGrid {
   readonly height: number;
   /** Side of a square in pixels. */
   readonly blockSize: number;
-  /** Loss of the whole picture if all of it were like the square. */
+  /** Loss of the whole picture if all of it were like the square; of Butteraugli the difference of the pixel. */
   readonly density: Float32Array<ArrayBuffer>;
-  /** The frame's own loss. */
+  /** The frame's own loss, or its largest difference. */
   readonly total: number;
 }
 
 /** The quality map of one pair. */
 export interface ShownMap {
   readonly index: number;
-  readonly grids: Readonly<Record<GridName, LossGrid>>;
+  /** That of Butteraugli, which takes longer, only if asked for. */
+  readonly grids: Readonly<Record<LossName, LossGrid>> & { readonly butteraugli?: LossGrid };
   /** The frame's features, by libvmaf's names. */
   readonly features: Readonly<Record<string, number>>;
 }
@@ -160,9 +163,9 @@ export function opaque({ width, height, data }: RgbImage): RgbaImage {
 
 const SCALES = [0, 1, 2, 3] as const;
 
-/** Measures where the pair loses quality. */
-export async function measureMap(pair: FramePair, blockSize: number): Promise<ShownMap> {
-  const maps = await mapQuality(pair, { blockSize });
+/** Measures where the pair loses quality. @param butteraugli whether to measure Butteraugli too */
+export async function measureMap(pair: FramePair, blockSize: number, butteraugli = false): Promise<ShownMap> {
+  const maps = await mapQuality(pair, { blockSize, butteraugli });
   const { width, height } = pair.reference.format;
   const grids: Partial<Record<GridName, LossGrid>> = {};
   const add = (name: GridName, cells: Cells) => {
@@ -174,7 +177,11 @@ export async function measureMap(pair: FramePair, blockSize: number): Promise<Sh
     if (vif) add(`vif${scale}`, { ...vif, values: vif.loss });
     if (adm) add(`adm${scale}`, { ...adm, values: adm.loss });
   }
-  // The loops above set a grid for each name.
+  if (maps.butteraugli) {
+    const { differences: density, maximum: total } = maps.butteraugli;
+    grids.butteraugli = { width, height, blockSize: 1, density, total };
+  }
+  // The loops above set a grid for each name of a loss.
   return { index: pair.index, grids: grids as ShownMap['grids'], features: maps.features };
 }
 

@@ -122,10 +122,16 @@ export const frameFunctions = {
       source,
       index,
       blockSize,
-    }: { readonly source: PairSource; readonly index: number; readonly blockSize: number },
+      butteraugli,
+    }: {
+      readonly source: PairSource;
+      readonly index: number;
+      readonly blockSize: number;
+      readonly butteraugli: boolean;
+    },
     { signal }: CallContext<never>,
   ): Promise<ShownMap> {
-    return measureMap(await readerOf(source).get(index, signal), blockSize);
+    return measureMap(await readerOf(source).get(index, signal), blockSize, butteraugli);
   },
 
   /** The first frame of a file, small; `undefined` if it has none. */

@@ -22,6 +22,7 @@ const GRIDS: readonly GridName[] = [
   'adm',
   ...SCALES.map((scale) => `vif${scale}` as const),
   ...SCALES.map((scale) => `adm${scale}` as const),
+  'butteraugli',
 ];
 
 /** The current settings. */
@@ -42,13 +43,18 @@ export class ViewSettings {
 export interface Findings {
   /** Gain of the difference on show. */
   gain(gain: number): void;
-  /** Shows the loss with the strongest colour, the frame's total loss, and where most of it is. */
-  map(found: { readonly full: number; readonly total: number; readonly where: string }): void;
+  /** Shows the loss or difference with the strongest colour, the frame's own, and where most of a loss is. */
+  map(found: {
+    readonly kind: 'loss' | 'difference';
+    readonly full: number;
+    readonly total: number;
+    readonly where: string;
+  }): void;
 }
 
 /** Display name of a grid. */
 function measureName(grid: GridName): string {
-  if (grid === 'both' || grid === 'vif' || grid === 'adm') return words.measures[grid];
+  if (Object.hasOwn(words.measures, grid)) return words.measures[grid as keyof typeof words.measures];
   return words.scale(grid.slice(0, 3).toUpperCase(), Number(grid.at(3)));
 }
 
@@ -238,11 +244,12 @@ function mapControls(settings: ViewSettings) {
     h('div', { class: 'frames-legend' }, h('span', {}, '0'), bar, most),
     summary,
   );
-  const found: Findings['map'] = ({ full: loss, total, where }) => {
+  const found: Findings['map'] = ({ kind, full: loss, total, where }) => {
     automatic.textContent = words.fullAuto(settings.full.value === null ? lossText(loss) : '…');
     full.value = settings.full.value === null ? '' : String(settings.full.value);
     most.textContent = `${loss}`;
-    summary.textContent = [words.legend, words.total(lossText(total)), where].filter(Boolean).join(' ');
+    const { legend, total: said } = words.mapped[kind];
+    summary.textContent = [legend, said(lossText(total)), where].filter(Boolean).join(' ');
   };
   return { element, found };
 }

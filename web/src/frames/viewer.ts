@@ -221,7 +221,7 @@ export class FrameViewer {
       this.#make();
     });
     gain.watch(() => this.#make());
-    grid.watch(() => this.#overlays.paintMap());
+    grid.watch(() => (this.#overlays.grid ? this.#overlays.paintMap() : this.#make()));
     full.watch(() => this.#overlays.paintMap());
     opacity.watch((share) => this.#stage.element.style.setProperty('--cover', String(share)));
     base.watch((role) => {

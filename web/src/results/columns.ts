@@ -4,7 +4,7 @@
  * have the numbers of the axis that all encodes share.
  */
 import type { FrameMetrics } from 'anyvmaf';
-import { searchFrame } from 'anyvmaf/view';
+import { harmonicMean, searchFrame } from 'anyvmaf/view';
 
 /** Statistics of a metric over the frames. */
 export interface Statistics {
@@ -169,7 +169,7 @@ export class Columns {
       min,
       max,
       mean,
-      harmonic_mean: count / inverse - 1,
+      harmonic_mean: harmonicMean(metric, count, inverse),
       stddev: Math.sqrt(squares / count),
       percentile,
     };

@@ -1,21 +1,27 @@
 /**
  * @module engine/backends/core/quality-maps
- * Makes maps of frame pairs with the WebAssembly core: where the sums of VIF and ADM come from.
+ * Makes maps of frame pairs with the WebAssembly modules: where the sums of VIF and ADM come from, and Butteraugli's
+ * difference of each pixel.
  */
 
-import type { VideoFormat } from '../../../core/frame.js';
-import { Core, type CoreContext } from '../../../core/module.js';
+import type { ScoredFormat } from '../../../core/colour.js';
+import type { FramePlanes, VideoFormat } from '../../../core/frame.js';
+import { Core, type CoreContext, type CorePlane } from '../../../core/module.js';
 import { admStructs, admVariant } from '../../../metrics/adm.js';
 import { type AdmCsf, admCsf } from '../../../metrics/adm-csf.js';
+import { BUTTERAUGLI } from '../../../metrics/butteraugli.js';
+import { doubles, type ExtractorInstance } from '../../../metrics/metric.js';
 import { vifCall } from '../../../metrics/vif.js';
 import type {
   AdmBandCells,
   AdmCells,
+  ButteraugliMap,
   CellOptions,
   FrameCells,
   ScaleCells,
   VifCells,
 } from '../../../pictures/quality-maps.js';
+import { planeSizes } from '../pairs.js';
 
 const SCALES = [0, 1, 2, 3] as const;
 
@@ -124,6 +130,65 @@ export class WasmMapMaker {
         total: { num: scores[cells.scale] ?? Number.NaN, den: scores[4 + cells.scale] ?? Number.NaN },
       };
     });
+  }
+}
+
+/** Maps Butteraugli's difference of pairs of one format. */
+export class ButteraugliMapMaker {
+  readonly #core: Core;
+  readonly #context: CoreContext;
+  readonly #format: ScoredFormat;
+  readonly #planes: readonly [reference: readonly CorePlane[], distorted: readonly CorePlane[]];
+  readonly #parameters: Uint8Array;
+  /** Where the core writes the differences. */
+  readonly #map: number;
+  #serial = 0;
+
+  /**
+   * An instance of perceptual.wasm; it belongs to the calling thread.
+   * @throws {AnyvmafError} `feature` if Butteraugli is not defined for the format; `internal` if memory is short
+   */
+  constructor(module: WebAssembly.Module, instance: ExtractorInstance, format: ScoredFormat) {
+    const { width, height, bitDepth } = format;
+    this.#parameters = doubles(BUTTERAUGLI.measure(instance, format, 'libvmaf-3.2')?.options ?? []);
+    this.#core = new Core(module);
+    this.#context = this.#core.open(format, 'simd128');
+    this.#format = format;
+    const picture = () =>
+      planeSizes(format).map((size) => {
+        const address = this.#core.alloc(this.#core.planeBytes(size.width, size.height, bitDepth));
+        return { ...size, address };
+      });
+    this.#planes = [picture(), picture()];
+    this.#map = this.#core.alloc(Float32Array.BYTES_PER_ELEMENT * width * height);
+  }
+
+  /** Maps one pair of the format. */
+  measure(reference: FramePlanes, distorted: FramePlanes): ButteraugliMap {
+    const [one, other] = [reference, distorted].map(({ y, cb, cr }, side) => {
+      const planes = this.#planes[side] ?? [];
+      for (const [i, samples] of [y, cb, cr].entries()) {
+        const plane = planes[i];
+        if (plane && samples)
+          new Uint8Array(this.#core.memory.buffer, plane.address, samples.length).set(samples);
+      }
+      return [{ serial: ++this.#serial, planes }];
+    });
+    this.#context.setFrames({ reference: one ?? [], distorted: other ?? [] });
+    const { width, height } = this.#format;
+    const [maximum = Number.NaN, norm3 = Number.NaN] =
+      this.#context.run(
+        {
+          metric: 'map of butteraugli',
+          run: 'butteraugli_map',
+          args: ['frames', 'parameters', 'heatmaps'],
+          parameters: this.#parameters,
+          fields: 2,
+        },
+        this.#map,
+      ) ?? [];
+    const differences = new Float32Array(this.#core.memory.buffer, this.#map, width * height).slice();
+    return { width, height, differences, maximum, norm3 };
   }
 }
 

@@ -56,7 +56,7 @@ export class Overlays {
     const mode = this.#settings.mode.value;
     this.stop();
     if (mode !== 'difference' && mode !== 'map') return undefined;
-    if (mode === 'map' && this.#map) {
+    if (mode === 'map' && this.grid) {
       this.paintMap();
       return Promise.resolve(true);
     }
@@ -85,7 +85,9 @@ export class Overlays {
   }
 
   async #makeMap(source: PairSource, { index }: ShownPair, signal: AbortSignal): Promise<void> {
-    this.#map = await engine.call('maps', { source, index, blockSize: BLOCK }, { signal });
+    const butteraugli = this.#settings.grid.value === 'butteraugli';
+    const asked = { source, index, blockSize: BLOCK, butteraugli };
+    this.#map = await engine.call('maps', asked, { signal });
     this.paintMap();
   }
 
@@ -95,7 +97,8 @@ export class Overlays {
     if (!grid) return;
     const full = this.#settings.full.value ?? fittingFull(grid);
     this.#stage.showMap(paint(grid, full), grid.blockSize);
-    this.#findings.map({ full, total: grid.total, where: whereOf(grid) });
+    const kind = this.#settings.grid.value === 'butteraugli' ? 'difference' : 'loss';
+    this.#findings.map({ kind, full, total: grid.total, where: kind === 'loss' ? whereOf(grid) : '' });
   }
 }
 
