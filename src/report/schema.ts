@@ -12,6 +12,7 @@ import {
   DECODERS,
   FRAME_RATE_POLICIES,
   type NativeFlavour,
+  PRIMARIES,
   SCALE_FILTERS,
   SITINGS,
   TINY_PRECISIONS,
@@ -125,6 +126,10 @@ const colour = object({
   transfer: choice(...TRANSFERS),
   siting: choice(...SITINGS),
   upsampling: choice(...CHROMA_UPSAMPLERS),
+  /** Absent: those that go with matrix and transfer. */
+  primaries: optional(choice(...PRIMARIES)),
+  /** Set if alpha was read: by ssimulacra2 and butteraugli, which take the worse of two backgrounds. */
+  alpha: optional(set),
   /** Which of these the video does not state. */
   guessed: or(words, () => []),
 });

@@ -304,6 +304,7 @@ export interface PushedPlanes {
   readonly y: Uint8Array | Uint16Array;
   readonly cb?: Uint8Array | Uint16Array;
   readonly cr?: Uint8Array | Uint16Array;
+  readonly alpha?: Uint8Array | Uint16Array;
 }
 
 /**

@@ -3,6 +3,7 @@
  * What the two videos say of their colours, for the metrics of colour, and what had to be guessed.
  */
 import { colourOf, type KnownColour, type StatedColour } from '../../core/colour.js';
+import type { TrackFacts } from '../../media/decoder.js';
 import type { EncodedVideo } from '../../media/decoders.js';
 import { type Delivery, delivery } from '../../media/delivery.js';
 import type { FilterOptions } from '../../media/filter-types.js';
@@ -69,10 +70,11 @@ export function readsStored(filters: FilterOptions = {}): boolean {
 export function keepRgb({ reference, distorted }: Sides): Sides {
   const keep = (side: Side): Side => {
     if (side.kind !== 'encoded' || !isRgb(side)) return side;
-    const { facts } = side.video;
+    const facts: TrackFacts = { ...side.video.facts, matrix: 'gbr', colorRange: 'full' };
+    const { alpha } = deliveryOf({ ...side.video, facts });
     return {
       ...side,
-      video: { ...side.video, facts: { ...facts, matrix: 'gbr', colorRange: 'full' } },
+      video: { ...side.video, facts: { ...facts, ...(alpha && { alpha }) } },
       applied: [],
     };
   };

@@ -6,6 +6,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { encode } from 'fast-png';
 import { describe, expect, it } from 'vitest';
 import type { Colour, ScoredFormat } from '../../../src/core/colour.js';
 import type { VideoFormat } from '../../../src/core/frame.js';
@@ -392,6 +393,61 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
     );
   });
 
+  describe('with alpha', () => {
+    const level = (x: number, y: number, plane: number) =>
+      (((x * x + (3 + plane) * y * y) >> 3) + ((x * y) >> 2) * (plane + 1) + 40 * plane) & 255;
+    const worse = (v: number, x: number, y: number) => Math.min(255, (v & ~15) + 8 + ((x * 5 + y * 3) % 7));
+    /** A PNG file of the pictures whose values test/unit/wasm/ssimulacra2 has, with G, B and R in that order. */
+    const png = (name: string, change: (v: number, x: number, y: number) => number, channels: 3 | 4 = 4) => {
+      const [width, height] = [64, 48];
+      const data = Uint8Array.from({ length: width * height * channels }, (_, i) => {
+        const [pixel, channel] = [Math.floor(i / channels), i % channels];
+        const [x, y] = [pixel % width, Math.floor(pixel / width)];
+        return change(channel === 3 ? Math.min(255, 3 * x + 2 * y) : level(x, y, (channel + 2) % 3), x, y);
+      });
+      return file(folder, name, encode({ width, height, data, channels, depth: 8 }));
+    };
+    const pair = { reference: png('alpha-ref.png', (v) => v), distorted: png('alpha-dis.png', worse) };
+    const features = ['ssimulacra2=mode=exact', 'butteraugli', 'cvvdp'];
+
+    it('has the value of the authors, by any decoder, in workers and beside VMAF', async () => {
+      const report = await score(pair, { ...ALONE, features });
+      const values = report.frames[0]?.metrics ?? {};
+      expect(values.ssimulacra2?.toFixed(8)).toBe('79.63280987');
+      expect(values.butteraugli).toBeCloseTo(3.3060575, 4);
+      expect(report.reference.colour).toEqual({ ...report.distorted.colour, ...RGB, alpha: true });
+      expect(report.pairing?.reference.conversions).toEqual([]);
+      expect(results(await score(pair, { ...ALONE, features, threads: 1 }))).toEqual(results(report));
+      const vmaf = await score(pair, { features, threads: 0 });
+      expect(vmaf.frames[0]?.metrics).toMatchObject(values);
+      expect(vmaf.reference.colour).toMatchObject({ alpha: true });
+      for (const decoder of tier([], ['wasm'] as const))
+        expect(results(await score(pair, { ...ALONE, features, decoder }))).toEqual(results(report));
+      // The authors of ColorVideoVDP leave alpha out.
+      const plain = {
+        reference: png('plain-ref.png', (v) => v, 3),
+        distorted: png('plain-dis.png', worse, 3),
+      };
+      const opaque = (await score(plain, { ...ALONE, features })).frames[0]?.metrics ?? {};
+      expect(values.cvvdp).toBe(opaque.cvvdp);
+      expect(values.ssimulacra2).not.toBe(opaque.ssimulacra2);
+    });
+
+    it('is opaque where one of the two has none, and is cropped and scaled with its picture', async () => {
+      const opaque = png('opaque-dis.png', (v) => v, 3);
+      const mixed = await score({ ...pair, distorted: opaque }, { ...ALONE, features });
+      expect(mixed.frames[0]?.metrics.ssimulacra2).toBeLessThan(50);
+      expect(mixed.distorted.colour).not.toHaveProperty('alpha');
+      const same = { reference: pair.reference, distorted: pair.reference };
+      const crops = { cropReference: '32:32:8:8', cropDistorted: '32:32:8:8' };
+      const cropped = await score(same, { ...ALONE, features, ...crops });
+      expect(cropped.frames[0]?.metrics).toMatchObject({ ssimulacra2: 100, butteraugli: 0 });
+      const large = ffmpeg('alpha-large.png', '-i', pair.reference, '-vf', 'scale=128:96:flags=bicubic');
+      const scaled = await score({ reference: large, distorted: pair.reference }, { ...ALONE, features });
+      expect(scaled.frames[0]?.metrics.ssimulacra2).toBeGreaterThan(90);
+    });
+  });
+
   it('crops RGB as RGB, and takes samples as filters make them', async () => {
     const crops = { cropReference: '60:40:8:8', cropDistorted: '60:40:8:8' };
     const alone = await score({ reference, distorted }, { ...ALONE, ...crops });
@@ -495,7 +551,7 @@ describe('is refused', () => {
     [
       { colours: { reference: colour, distorted: { ...colour, matrix: 'bt470' } } },
       'usage',
-      /format\.colours\.distorted\.matrix is "bt470", but it must be gbr, bt709, bt601 or bt2020/,
+      /format\.colours\.distorted\.matrix is "bt470", but it must be gbr, bt709, bt601, bt2020, smpte240m, fcc or ycgco/,
     ],
     [{ frameRate: { num: 25, den: 0 } }, 'usage', /format\.frameRate is .*a fraction above 0/],
   ] as const)('by a scorer of %j', async (facts, code, message) => {

@@ -66,6 +66,46 @@ describe('the colour of a video', () => {
     expect(guessed).not.toContain('transfer');
   });
 
+  it.each([
+    [{ matrix: 'smpte240m' }, { matrix: 'smpte240m' }],
+    [{ matrix: 'fcc' }, { matrix: 'fcc' }],
+    [{ matrix: 'ycgco' }, { matrix: 'ycgco' }],
+    [
+      { matrix: 'bt709', primaries: 'smpte432' },
+      { matrix: 'bt709', primaries: 'p3' },
+    ],
+    [
+      { matrix: 'bt709', primaries: 'bt2020' },
+      { matrix: 'bt709', primaries: 'bt2020' },
+    ],
+    [
+      { matrix: 'bt2020nc', primaries: 'bt709' },
+      { matrix: 'bt2020', primaries: 'bt709' },
+    ],
+  ])('of %j is %j', (stated, expected) => {
+    const { guessed, ...colour } = colourOf({ ...HD, ...stated });
+    expect(colour).toMatchObject(expected);
+    expect(guessed).not.toContain('matrix');
+    expect(guessed).not.toContain('primaries');
+  });
+
+  it('of primaries that go with its matrix, or of SD, states none', () => {
+    for (const stated of [
+      { matrix: 'bt2020nc', primaries: 'bt2020' },
+      { matrix: 'bt709', primaries: 'bt709' },
+      { matrix: 'smpte170m', primaries: 'smpte170m' },
+    ])
+      expect(colourOf({ ...SD, ...stated })).not.toHaveProperty('primaries');
+    expect(colourOf({ ...SD, primaries: 'film' }).guessed).toContain('primaries');
+  });
+
+  it('that is coded by no matrix of RGB is said to be', () => {
+    for (const matrix of ['ictcp', 'bt2020c']) {
+      expect(colourOf({ ...HD, matrix })).toMatchObject({ unsupported: matrix });
+      expect(colourOf({ ...HD, chroma: '400', matrix })).not.toHaveProperty('unsupported');
+    }
+  });
+
   it('is guessed by the size where it states nothing', () => {
     const all = ['matrix', 'range', 'transfer', 'siting'];
     expect(colourOf(HD)).toEqual({ ...REC709, guessed: all });
@@ -109,6 +149,9 @@ describe('the colour of a video', () => {
         upsampling: 'bilinear',
       }),
     ).toBe('BT.2020, full range, PQ transfer, top-left chroma by bilinear');
+    expect(describeColour({ ...REC709, matrix: 'ycgco', primaries: 'p3' })).toBe(
+      'YCgCo, limited range, sRGB transfer, left chroma by bicubic, P3 primaries',
+    );
     expect(describeColour({ ...REC709, matrix: 'gbr', range: 'full', transfer: 'gamma22' })).toBe(
       'RGB, full range, gamma 2.2',
     );
@@ -122,6 +165,8 @@ describe('the colour of a video', () => {
       siting: 'topleft',
       upsampling: 'nearest',
     };
-    expect(colourNumbers({ reference: REC709, distorted })).toEqual([1, 0, 0, 0, 0, 3, 1, 7, 2, 2]);
+    expect(colourNumbers({ reference: REC709, distorted })).toEqual([1, 0, 0, 0, 0, 0, 3, 1, 7, 2, 2, 1]);
+    const p3: Colour = { ...REC709, matrix: 'ycgco', primaries: 'p3' };
+    expect(colourNumbers({ reference: p3, distorted: p3 }).slice(6)).toEqual([6, 0, 0, 0, 0, 2]);
   });
 });
