@@ -32,6 +32,10 @@ export const SITINGS = ['left', 'center', 'topleft'] as const;
 /** How chroma is brought to the size of luma. */
 export const CHROMA_UPSAMPLERS = ['bicubic', 'bilinear', 'nearest'] as const;
 
+/** Tools whose conversion to light metrics of colour can repeat. `libjxl`: its tools on PNG files that ffmpeg makes of frames. */
+export const COLOUR_AS = ['libjxl', 'vship', 'vszip'] as const;
+export type ColourAs = (typeof COLOUR_AS)[number];
+
 /** Whether decoders add the film grain that an AV1 encoder took out. */
 export const FILM_GRAIN = ['on', 'off'] as const;
 export type FilmGrain = (typeof FILM_GRAIN)[number];

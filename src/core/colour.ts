@@ -2,7 +2,14 @@
  * @module core/colour
  * How the samples of a video become light: what the colour metrics need to know of each of the two videos.
  */
-import { CHROMA_UPSAMPLERS, COLOUR_MATRICES, PRIMARIES, SITINGS, TRANSFERS } from './choices.js';
+import {
+  CHROMA_UPSAMPLERS,
+  COLOUR_MATRICES,
+  type ColourAs,
+  PRIMARIES,
+  SITINGS,
+  TRANSFERS,
+} from './choices.js';
 import type { ChromaFormat, VideoFormat } from './frame.js';
 import type { Fraction } from './rational.js';
 
@@ -132,6 +139,8 @@ export interface KnownColour extends ScoredColour {
   readonly guessed: readonly GuessedColour[];
   /** Set if its samples have alpha. */
   readonly alpha?: true;
+  /** The tool whose conversion this is. */
+  readonly as?: ColourAs;
 }
 
 /**
@@ -168,5 +177,38 @@ export function colourOf(facts: StatedColour): KnownColour {
     ...(chroma !== '400' && UNSUPPORTED.has(facts.matrix) && { unsupported: facts.matrix }),
     ...(facts.alpha && { alpha: true }),
     guessed: guessed.flatMap(([name, isGuess]) => (isGuess ? [name] : [])),
+  };
+}
+
+/** What FFVship makes of a transfer; of others as {@link colourOf}. It takes BT.709 and BT.2020 as gamma 2.4. */
+const VSHIP_TRANSFERS: Readonly<Record<string, Colour['transfer']>> = {
+  bt709: 'bt1886',
+  'bt2020-10': 'bt1886',
+  'bt2020-12': 'bt1886',
+  smpte170m: 'gamma28',
+};
+
+/**
+ * The colour that a tool takes a video for, by what it states and by nothing of the other video. vszip
+ * (dnjulek/vapoursynth-zip 40ee0230): the matrix by the height, sRGB, whatever is stated. FFVship (Line-fr/Vship 364ac2c9):
+ * the height where no matrix is stated.
+ * @returns `undefined` for SD whose primaries FFVship converts to BT.709's, which is not done here
+ */
+export function colourAs(as: 'vship' | 'vszip', facts: StatedColour): KnownColour | undefined {
+  const { guessed, primaries, unsupported, ...stated } = colourOf(facts);
+  const own = { ...stated, guessed: [], as };
+  if (own.matrix === 'gbr') return own;
+  const byHeight = facts.height > 650 ? 'bt709' : 'bt601';
+  const siting = guessed.includes('siting') ? 'left' : own.siting;
+  if (as === 'vszip') return { ...own, siting, matrix: byHeight, transfer: 'srgb' };
+  const matrix = guessed.includes('matrix') ? byHeight : own.matrix;
+  const isPal = matrix === 'bt601' && facts.matrix !== 'smpte170m';
+  if (isPal || /^(?:bt470|smpte)/.test(facts.primaries ?? '')) return undefined;
+  const usual = matrix === 'bt2020' ? 'pq' : 'bt1886';
+  const transfer = guessed.includes('transfer') ? usual : own.transfer;
+  return {
+    ...{ ...own, siting, matrix, transfer: VSHIP_TRANSFERS[facts.transfer ?? ''] ?? transfer },
+    ...(primaries && { primaries }),
+    ...(unsupported !== undefined && { unsupported }),
   };
 }

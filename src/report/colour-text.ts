@@ -51,7 +51,8 @@ export function describeColour(
 /** The colour of a video and what of it is guessed; `undefined` where no metric of colour ran. */
 export function colourText({ colour, chroma }: Pick<ReportInput, 'colour' | 'chroma'>): string | undefined {
   if (!colour) return undefined;
-  const { guessed, alpha } = colour;
+  const { guessed, alpha, as } = colour;
   const words = describeColour(colour, chroma) + (alpha ? ', alpha on two backgrounds' : '');
+  if (as) return `${words} (as ${as})`;
   return words + (guessed.length > 0 ? ` (${guessed.join(', ')} guessed)` : '');
 }

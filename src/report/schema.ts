@@ -7,6 +7,7 @@
 import {
   CHROMA_FORMATS,
   CHROMA_UPSAMPLERS,
+  COLOUR_AS,
   COLOUR_MATRICES,
   COMPATS,
   DECODERS,
@@ -130,6 +131,8 @@ const colour = object({
   primaries: optional(choice(...PRIMARIES)),
   /** Set if alpha was read: by ssimulacra2 and butteraugli, which take the worse of two backgrounds. */
   alpha: optional(set),
+  /** The tool whose conversion was asked for. */
+  as: optional(choice(...COLOUR_AS)),
   /** Which of these the video does not state. */
   guessed: or(words, () => []),
 });

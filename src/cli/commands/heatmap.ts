@@ -23,7 +23,7 @@ const NAME = 'anyvmaf heatmap';
 const MAP = 'Map';
 
 /** Options without a meaning here: no score is judged. */
-const LEFT_OUT: readonly string[] = ['strict', 'no-preflight'];
+const LEFT_OUT: readonly string[] = ['strict', 'no-preflight', 'colour-as'];
 
 const KINDS = ['both', 'vif', 'adm'] as const;
 const BLOCKS = [4, 8, 16, 32, 64, 128, 256];

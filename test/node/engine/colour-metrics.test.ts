@@ -12,6 +12,7 @@ import type { Colour, ScoredFormat } from '../../../src/core/colour.js';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { scorePair } from '../../../src/engine/score.js';
 import { createScorer, type ScoreOptions, score, scoreMany, scoreShard } from '../../../src/index.js';
+import { colourText } from '../../../src/report/colour-text.js';
 import type { FrameMetrics, Report, ReportHead } from '../../../src/report/types.js';
 import { sampleSource, y4mFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
@@ -490,6 +491,86 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
     expect(one.preflight?.filter(({ severity }) => severity !== 'info')).toEqual([]);
     const both = await score({ reference, distorted: half }, { features: COLOUR, threads: 0 });
     expect(both.frames[2]?.metrics).toMatchObject(one.frames[2]?.metrics ?? {});
+  });
+
+  describe('as tools convert them', () => {
+    /** Y'CbCr whose RGB stays inside the cube, so that no tool clips. */
+    const video = (name: string, noise: number) => {
+      const inside = 'format=yuv420p,lutyuv=y=70+val*0.4:u=96+val*0.25:v=96+val*0.25';
+      const tags = ['-colorspace', 'bt709', '-color_range', 'tv', '-c:v', 'ffv1'];
+      return ffmpeg(name, '-f', 'lavfi', '-i', source(noise), '-vf', inside, '-frames:v', '1', ...tags);
+    };
+    const pair = { reference: video('tool-ref.mkv', 3), distorted: video('tool-dis.mkv', 25) };
+    const each = (make: (path: string, name: string) => string) => ({
+      reference: make(pair.reference, 'ref'),
+      distorted: make(pair.distorted, 'dis'),
+    });
+    const features = ['ssimulacra2=mode=exact'];
+    const first = ({ frames }: Report, name = 'ssimulacra2') => frames[0]?.metrics[name] ?? Number.NaN;
+
+    it('libjxl: PNG files by ffmpeg', async () => {
+      const png = each((path, name) => ffmpeg(`tool-${name}.png`, '-i', path, '-frames:v', '1'));
+      const expected = first(await score(png, { ...ALONE, features }));
+      const y4mPair = each((path, name) => ffmpeg(`tool-${name}.y4m`, '-i', path));
+      const y4mPng = each((path, name) =>
+        ffmpeg(`y4m-${name}.png`, '-i', path.replace(/mkv$/, 'y4m'), '-frames:v', '1'),
+      );
+      const report = await score(pair, { ...ALONE, features, colourAs: 'libjxl' });
+      expect(first(report)).toBe(expected);
+      expect(report.reference.colour).toMatchObject({ ...RGB, as: 'libjxl', guessed: [] });
+      expect(report.pairing?.reference.conversions).toEqual(["filtered by ffmpeg's format=rgb24"]);
+      const beside = await score(pair, { features, threads: 0, colourAs: 'libjxl' });
+      expect(first(beside)).toBe(expected);
+      expect(beside.frames[0]?.metrics.vmaf).toBe(first(await score(pair, { threads: 0 }), 'vmaf'));
+      expect(first(await score(png, { ...ALONE, features, colourAs: 'libjxl' }))).toBe(expected);
+      // ffmpeg takes what states no matrix for BT.601.
+      const untagged = first(await score(y4mPng, { ...ALONE, features }));
+      for (const options of [ALONE, { threads: 0 }])
+        expect(first(await score(y4mPair, { ...options, features, colourAs: 'libjxl' }))).toBe(untagged);
+    });
+
+    it.each([
+      ['vszip', '170m', 'srgb', 'BT.601, limited range, sRGB transfer, left chroma by bicubic (as vszip)'],
+      [
+        'vship',
+        '709',
+        'bt1886',
+        'BT.709, limited range, BT.1886 transfer, left chroma by bicubic (as vship)',
+      ],
+    ] as const)('%s: zimg with the matrix %s and the transfer %s', async (tool, matrix, transfer, words) => {
+      const zimg = `zscale=matrixin=${matrix}:rangein=limited:chromalin=left:filter=bicubic:matrix=gbr:range=full`;
+      const rgb = each((path, name) =>
+        ffmpeg(`${tool}-${name}.mkv`, '-i', path, '-vf', `${zimg},format=gbrp16le`, '-c:v', 'ffv1'),
+      );
+      const report = await score(pair, { ...ALONE, features: ['ssimulacra2'], colourAs: tool });
+      const option = `ssimulacra2=transfer=${transfer}`;
+      const converted = await score(rgb, { ...ALONE, features: [option] });
+      expect(first(report)).toBeCloseTo(first(converted, `ssimulacra2_transfer_${transfer}`), 2);
+      expect(colourText({ ...report.reference })).toBe(words);
+      expect(first(report)).not.toBeCloseTo(first(await score(pair, { ...ALONE, features })), 1);
+    });
+
+    it.each([
+      [
+        { features: [] },
+        /^colourAs is "libjxl", but features has no metric of colour; add ssimulacra2, for example/,
+      ],
+      [
+        { features, matrix: 'bt601' },
+        /^colourAs is libjxl, for which ffmpeg converts stored pictures, but .* changes them/,
+      ],
+      [{ features, vfReference: 'hflip' }, /leave out one/],
+    ] as const)('not with %j', async (options, message) => {
+      expect(await failure(() => score(pair, { ...options, colourAs: 'libjxl' }), 'usage')).toMatch(message);
+    });
+
+    it('not where a tool converts primaries of SD', async () => {
+      const run = () => score({ reference: y4m('reference'), distorted: y4m('distorted') }, as);
+      const as = { ...ALONE, features, colourAs: 'vship' } as const;
+      expect(await failure(run, 'usage')).toMatch(
+        /^colourAs is vship, which takes .*, 98x54, for SD and converts its primaries; that is not repeated here/,
+      );
+    });
   });
 
   it('gives white of 8 bit and of 10 bit one light', async () => {

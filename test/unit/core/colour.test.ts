@@ -3,7 +3,7 @@
  * Colours by what videos state, what is guessed of them, and their words.
  */
 import { describe, expect, it } from 'vitest';
-import { type Colour, colourNumbers, colourOf } from '../../../src/core/colour.js';
+import { type Colour, colourAs, colourNumbers, colourOf } from '../../../src/core/colour.js';
 import { describeColour } from '../../../src/report/colour-text.js';
 
 const HD = { width: 1920, height: 1080, chroma: '420' } as const;
@@ -136,6 +136,35 @@ describe('the colour of a video', () => {
     const { guessed, ...colour } = colourOf({ ...HD, matrix: 'gbr' });
     expect(colour.matrix).toBe('bt709');
     expect(guessed).toContain('matrix');
+  });
+
+  describe('of a tool', () => {
+    const tagged = { ...HD, matrix: 'bt2020nc', transfer: 'smpte2084', primaries: 'bt2020' } as const;
+
+    it('is the height and sRGB for vszip, whatever is stated', () => {
+      const expected = { ...REC709, guessed: [], as: 'vszip' };
+      expect(colourAs('vszip', tagged)).toEqual(expected);
+      expect(colourAs('vszip', { ...HD, height: 651, matrix: 'smpte170m' })).toEqual(expected);
+      expect(colourAs('vszip', { ...HD, height: 650 })).toEqual({ ...expected, matrix: 'bt601' });
+    });
+
+    it('is what is stated for vship, BT.709 with gamma 2.4', () => {
+      const expected = { ...REC709, transfer: 'bt1886', guessed: [], as: 'vship' };
+      expect(colourAs('vship', HD)).toEqual(expected);
+      for (const transfer of ['bt709', 'bt2020-10'])
+        expect(colourAs('vship', { ...HD, transfer })).toEqual(expected);
+      expect(colourAs('vship', { ...HD, transfer: 'iec61966-2-1' })).toMatchObject({ transfer: 'srgb' });
+      expect(colourAs('vship', tagged)).toEqual({ ...expected, matrix: 'bt2020', transfer: 'pq' });
+      expect(colourAs('vship', { ...SD, matrix: 'smpte170m' })).toEqual({ ...expected, matrix: 'bt601' });
+      for (const pal of [SD, { ...SD, matrix: 'bt470bg' }, { ...HD, primaries: 'smpte170m' }])
+        expect(colourAs('vship', pal)).toBeUndefined();
+    });
+
+    it('stays RGB', () => {
+      const rgb = { ...HD, chroma: '444', matrix: 'gbr' } as const;
+      for (const as of ['vship', 'vszip'] as const)
+        expect(colourAs(as, rgb)).toMatchObject({ matrix: 'gbr', range: 'full', transfer: 'srgb', as });
+    });
   });
 
   it('is said in words', () => {
