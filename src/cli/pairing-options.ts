@@ -5,6 +5,7 @@
 import {
   COLOR_MATRICES,
   COLOR_RANGES,
+  COLOUR_AS,
   DECODER_CHOICES,
   FILM_GRAIN,
   FRAME_RATE_POLICIES,
@@ -89,6 +90,11 @@ export const PAIRING_OPTIONS = grouped(
         '(default: on)',
     },
     {
+      name: 'colour-as',
+      argument: 'TOOL',
+      help: 'metrics of colour convert as libjxl (PNG files by ffmpeg), vship or vszip do',
+    },
+    {
       name: 'color-range',
       argument: 'RANGE',
       help: 'convert samples of the other range: limited or full; untagged counts as limited',
@@ -150,6 +156,7 @@ const READERS: OptionReaders<Exclude<(typeof PAIRING_OPTIONS)[number]['name'], '
   'crop-dis': (use) => ({ cropDistorted: areaValue(use) }),
   deinterlace: () => ({ deinterlace: true }),
   grain: (use) => ({ grain: choiceValue(use, FILM_GRAIN) }),
+  'colour-as': (use) => ({ colourAs: choiceValue(use, COLOUR_AS) }),
   'color-range': (use) => ({ colorRange: choiceValue(use, COLOR_RANGES) }),
   matrix: (use) => ({ matrix: choiceValue(use, COLOR_MATRICES) }),
   'pix-fmt': (use) => ({ pixelFormat: use.value }),

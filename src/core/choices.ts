@@ -22,13 +22,19 @@ export const COLOR_MATRICES = ['bt601', 'bt709', 'bt2020'] as const;
 export type ColorMatrix = (typeof COLOR_MATRICES)[number];
 
 /** How three planes become R'G'B'. `gbr`: they are G, B and R, as H.273 has it. In the order of wasm/include/perceptual.h. */
-export const COLOUR_MATRICES = ['gbr', 'bt709', 'bt601', 'bt2020'] as const;
+export const COLOUR_MATRICES = ['gbr', 'bt709', 'bt601', 'bt2020', 'smpte240m', 'fcc', 'ycgco'] as const;
+/** Which colours R, G and B are. `p3`: Display P3. */
+export const PRIMARIES = ['bt709', 'bt2020', 'p3'] as const;
 /** Transfer characteristics. `srgb`: IEC 61966-2-1. `bt1886`: gamma 2.4. `bt709`: the inverse of the camera's curve. */
 export const TRANSFERS = ['srgb', 'bt1886', 'gamma22', 'gamma28', 'linear', 'bt709', 'pq', 'hlg'] as const;
 /** Where a chroma sample lies among the luma samples that it covers. */
 export const SITINGS = ['left', 'center', 'topleft'] as const;
 /** How chroma is brought to the size of luma. */
 export const CHROMA_UPSAMPLERS = ['bicubic', 'bilinear', 'nearest'] as const;
+
+/** Tools whose conversion to light metrics of colour can repeat. `libjxl`: its tools on PNG files that ffmpeg makes of frames. */
+export const COLOUR_AS = ['libjxl', 'vship', 'vszip'] as const;
+export type ColourAs = (typeof COLOUR_AS)[number];
 
 /** Whether decoders add the film grain that an AV1 encoder took out; `both` scores with and without it. */
 export const FILM_GRAIN = ['on', 'off', 'both'] as const;

@@ -32,6 +32,8 @@ export interface VideoFormat {
   /** Bits per sample, 8..16. Above 8, samples are 16-bit little endian with the value in the low bits. */
   readonly bitDepth: number;
   readonly chroma: ChromaFormat;
+  /** Set if frames have an alpha plane of the size of luma, for metrics of colour. */
+  readonly alpha?: true;
 }
 
 /**
@@ -43,6 +45,7 @@ export interface FramePlanes {
   readonly y: Uint8Array;
   readonly cb?: Uint8Array;
   readonly cr?: Uint8Array;
+  readonly alpha?: Uint8Array;
 }
 
 /** A picture's size and chroma format. */
@@ -81,10 +84,13 @@ export function lumaBytes(format: VideoFormat): number {
   return format.width * format.height * sampleBytes(format.bitDepth);
 }
 
-/** Bytes of one frame's three planes (one for 4:0:0) as stored in a file. */
+/** Bytes of one frame's three planes (one for 4:0:0), and alpha, as stored in a file. */
 export function storedFrameBytes(format: VideoFormat): number {
   const chroma = storedChromaSize(format);
-  return lumaBytes(format) + 2 * chroma.width * chroma.height * sampleBytes(format.bitDepth);
+  return (
+    lumaBytes(format) * (format.alpha ? 2 : 1) +
+    2 * chroma.width * chroma.height * sampleBytes(format.bitDepth)
+  );
 }
 
 /**
@@ -133,7 +139,17 @@ export function allocateFrame(format: VideoFormat): FramePlanes {
   if (format.chroma === '400') return { y };
   const { width, height } = chromaSize(format);
   const bytes = width * height * sampleBytes(format.bitDepth);
-  return { y, cb: new Uint8Array(bytes), cr: new Uint8Array(bytes) };
+  const alpha = format.alpha && { alpha: new Uint8Array(lumaBytes(format)) };
+  return { y, cb: new Uint8Array(bytes), cr: new Uint8Array(bytes), ...alpha };
+}
+
+/** Copies the planes that both have. */
+export function copyPlanes(from: FramePlanes, to: FramePlanes): void {
+  to.y.set(from.y);
+  for (const name of ['cb', 'cr', 'alpha'] as const) {
+    const plane = from[name];
+    if (plane) to[name]?.set(plane);
+  }
 }
 
 /** Samples of a plane: one byte each at 8 bit, 16-bit words above. */

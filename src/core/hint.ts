@@ -87,6 +87,7 @@ export interface OpenHint {
   /** `declare`: say that a file is raw video, and of which format. */
   readonly purpose: 'check' | 'choose' | 'correct' | 'declare' | 'name' | 'omit';
   readonly option:
+    | 'colourAs'
     | 'cropDistorted'
     | 'cropReference'
     | 'decoder'

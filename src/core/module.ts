@@ -11,7 +11,7 @@ import type { WasmMemory, WasmModule } from './wasm-types.js';
 /** Which column of the core's function table runs. */
 export type Implementation = 'simd128' | 'portable';
 
-const ABI_VERSION = 2;
+const ABI_VERSION = 3;
 const IMPLEMENTATIONS: Record<Implementation, number> = { portable: 0, simd128: 1 };
 const OUT_OF_MEMORY = -12;
 const OUT_OF_RANGE = -22;
@@ -38,7 +38,7 @@ export interface CorePlane {
 export interface CorePicture {
   /** Given to no other picture of the same context. */
   readonly serial: number;
-  /** Luma, then Cb and Cr where they are held. */
+  /** Luma, then Cb and Cr, then alpha, as far as they are held. */
   readonly planes: readonly CorePlane[];
 }
 
@@ -49,7 +49,7 @@ export interface CoreFrames {
 }
 
 /** 32-bit words of the core's `AnyvmafPicture`, `AnyvmafFrames`, and `AnyvmafHistory` without its pictures. */
-const PICTURE_WORDS = 10;
+const PICTURE_WORDS = 13;
 const FRAMES_WORDS = 4 * PICTURE_WORDS;
 const HISTORY_WORDS = 3;
 

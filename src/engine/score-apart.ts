@@ -84,9 +84,10 @@ export async function scoreApart(
     reference: { ...reference, colour: colour.reference.colour },
     distorted: { ...distorted, colour: colour.distorted.colour },
   });
+  const { colourAs: _, ...rest } = options;
   const main = await score(
     {
-      ...options,
+      ...rest,
       features: features.filter((text) => !isOfColour(text)),
       ...(onFrame && { onFrame: (frame) => onFrame(joined(frame)) }),
       ...(onStart && {

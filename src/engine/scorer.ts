@@ -3,11 +3,11 @@
  * Scores pairs that a caller pushes one by one, on workers or in the calling thread.
  */
 import { isObject, oneOf, requireObject } from '../core/arguments.js';
-import { CHROMA_UPSAMPLERS, COLOUR_MATRICES, SITINGS, TRANSFERS } from '../core/choices.js';
+import { CHROMA_UPSAMPLERS, COLOUR_MATRICES, PRIMARIES, SITINGS, TRANSFERS } from '../core/choices.js';
 import type { Colour, ScoredFormat } from '../core/colour.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../core/frame.js';
-import { formatProblem } from '../core/frame.js';
+import { copyPlanes, formatProblem } from '../core/frame.js';
 import { showValue } from '../core/printable.js';
 import { quotientOf } from '../core/rational.js';
 import { version } from '../core/version.js';
@@ -36,7 +36,7 @@ import { Meter } from './results/progress.js';
 import { Scoring } from './results/scoring.js';
 import type { TinyRegressors, TinySessionFacts } from './results/tiny.js';
 import type { RecordSink } from './workers/dispatch.js';
-import { copyPlanes, type PlaneName, planeBytes } from './workers/frame-buffer.js';
+import { type PlaneName, planeBytes } from './workers/frame-buffer.js';
 import { LocalQueue, type PairQueue, WorkerQueue } from './workers/pair-queue.js';
 import type { WorkerSetup } from './workers/protocol.js';
 
@@ -114,12 +114,13 @@ function checkScoredFormat(what: string, format: ScoredFormat): void {
   for (const side of ['reference', 'distorted'] as const) {
     const name = `format.colours.${side}`;
     requireObject(name, colours[side], 'an object with matrix, range, transfer, siting and upsampling');
-    const { matrix, range, transfer, siting, upsampling } = colours[side];
+    const { matrix, range, transfer, siting, upsampling, primaries } = colours[side];
     oneOf(`${name}.matrix`, matrix, COLOUR_MATRICES);
     oneOf(`${name}.range`, range, ['limited', 'full']);
     oneOf(`${name}.transfer`, transfer, TRANSFERS);
     oneOf(`${name}.siting`, siting, SITINGS);
     oneOf(`${name}.upsampling`, upsampling, CHROMA_UPSAMPLERS);
+    if (primaries !== undefined) oneOf(`${name}.primaries`, primaries, PRIMARIES);
   }
 }
 
@@ -356,6 +357,7 @@ const PLANES: readonly { readonly key: PlaneName; readonly name: string }[] = [
   { key: 'y', name: 'luma' },
   { key: 'cb', name: 'Cb' },
   { key: 'cr', name: 'Cr' },
+  { key: 'alpha', name: 'alpha' },
 ];
 
 /**
@@ -370,7 +372,7 @@ function checkPlanes(role: string, planes: PushedPlanes, plan: ExtractionPlan): 
     );
   }
   const wanted = planeBytes(plan);
-  const bytes: { y: Uint8Array; cb?: Uint8Array; cr?: Uint8Array } = { y: new Uint8Array() };
+  const bytes: { y: Uint8Array } & { [name in PlaneName]?: Uint8Array } = { y: new Uint8Array() };
   for (const { key, name } of PLANES) {
     if (wanted[key] === 0) continue;
     const plane = planeOf(planes[key], `The ${name} plane of the ${role} frame`, plan.format);

@@ -102,7 +102,7 @@ export function decodedInfo(
   frameCount: number | null,
   warnings: readonly string[],
 ): VideoInfo {
-  const { name, width, height, bitDepth, chroma, frameRate, sampleAspect, colorRange } = facts;
+  const { name, width, height, bitDepth, chroma, alpha, frameRate, sampleAspect, colorRange } = facts;
   return {
     name,
     container: 'frames',
@@ -110,6 +110,7 @@ export function decodedInfo(
     height,
     bitDepth,
     chroma,
+    ...(alpha && { alpha }),
     frameCount,
     ...(frameRate && { frameRate }),
     ...(sampleAspect && { sampleAspect }),

@@ -15,6 +15,10 @@ export interface Delivery extends SampleFormat {
   readonly note?: string;
   /** Filters of ffmpeg that make luma and chroma of RGB. */
   readonly fromRgb?: string;
+  /** Set if alpha comes after the other planes. */
+  readonly alpha?: true;
+  /** Filters of ffmpeg that keep samples, where a change of the layout alone does not. */
+  readonly unpacked?: string;
 }
 
 /** Flags with which swscale rounds a conversion of colours to the nearest value; without them grey becomes a level darker. */
@@ -46,6 +50,13 @@ export function convertsBy(matrix: string | undefined): matrix is string {
 const RGB =
   /^(?:(?:[abrgx0]{3,4}|rgb|bgr)(?:24|48|64|0)?(?:le|be)?|gbra?p(9|1[0246])?(?:le|be)?|pal8|rgb8|bgr8|x2rgb10(?:le|be))$/;
 
+/** Layouts with alpha. A palette has one for each of its colours. */
+const ALPHA = /^(?:yuva|ya\d|gbrap|rgba|argb|abgr|bgra|pal8)/;
+
+/** swscale makes some values of alpha one less when it unpacks 8 bits. */
+const UNPACK_ALPHA =
+  'format=rgba,split[rgb][a];[rgb]format=gbrp,format=gbrap[planar];[a]alphaextract[alpha];[planar][alpha]alphamerge';
+
 /** Whether a layout of ffmpeg's name is RGB of integers. */
 export function isRgb(pixelFormat: string): boolean {
   return RGB.test(pixelFormat);
@@ -63,7 +74,7 @@ const REPEATED: Readonly<Record<string, { readonly ratio: string; readonly chrom
  * @param file name of the file, for messages
  * @param converts RGB is converted by {@link Delivery.fromRgb}; otherwise it is refused
  * @param matrix by which it is converted, by ffmpeg's name; BT.709 unless it is another that is known. `gbr`: RGB is
- *   delivered as it is, its planes in the order G, B, R
+ *   delivered as it is, its planes in the order G, B, R and alpha
  * @throws {AnyvmafError} `media` if no planar format holds the samples
  */
 export function delivery(
@@ -99,7 +110,16 @@ export function delivery(
   if (converts && isRgb(name)) {
     const format: SampleFormat = { bitDepth: rgbDepth(name), chroma: '444' };
     if (matrix === 'gbr') {
-      return { ...format, pixelFormat: format.bitDepth === 8 ? 'gbrp' : `gbrp${format.bitDepth}le` };
+      const alpha = ALPHA.test(name);
+      const planar = alpha ? 'gbrap' : 'gbrp';
+      const pixelFormat = format.bitDepth === 8 ? planar : `${planar}${format.bitDepth}le`;
+      const packed = pixelFormat === 'gbrap' && name !== pixelFormat;
+      return {
+        ...format,
+        pixelFormat,
+        ...(alpha && { alpha }),
+        ...(packed && { unpacked: UNPACK_ALPHA }),
+      };
     }
     const pixelFormat = pixelFormatName(format);
     return {
@@ -134,7 +154,7 @@ export function deliveryPhrases(name: string, { fromRgb, pixelFormat }: Delivery
     ...(filter === undefined
       ? []
       : [`${name} (RGB) to ${pixelFormat} by the matrix BT.${matrix} in limited range (${filter})`]),
-    ...(/^(?:yuva|ya\d|gbrap|rgba|argb|abgr|bgra)/.test(name) ? ['alpha left out'] : []),
+    ...(ALPHA.test(name) && name !== 'pal8' ? ['alpha left out'] : []),
   ];
 }
 

@@ -37,10 +37,11 @@ export class PlaneMap {
    * @throws {AnyvmafError} `usage` if the size of a plane contradicts the format
    */
   parts(into: FramePlanes): Uint8Array[] {
-    const { y, cb, cr } = into;
+    const { y, cb, cr, alpha } = into;
     this.#check('luma', y, this.#lumaBytes);
     if (cb) this.#check('Cb', cb, this.#planeBytes);
     if (cr) this.#check('Cr', cr, this.#planeBytes);
+    if (alpha) this.#check('alpha', alpha, this.#lumaBytes);
     const parts = [y];
     if (this.#planeBytes === 0 || (!cb && !cr)) return parts;
     if (cb && !this.#crops) {
@@ -51,6 +52,8 @@ export class PlaneMap {
       parts.push(this.#scratchCb());
     }
     if (cr) parts.push(this.#crops ? this.#scratchCr() : cr);
+    // Only 4:4:4 has alpha, and whoever reads it reads all planes.
+    if (alpha) parts.push(alpha);
     return parts;
   }
 

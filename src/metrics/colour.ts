@@ -2,7 +2,7 @@
  * @module metrics/colour
  * What the metrics of colour have in common: options that replace what the videos say of their colours.
  */
-import { CHROMA_UPSAMPLERS, COLOUR_MATRICES, SITINGS, TRANSFERS } from '../core/choices.js';
+import { CHROMA_UPSAMPLERS, COLOUR_MATRICES, PRIMARIES, SITINGS, TRANSFERS } from '../core/choices.js';
 import { type Colour, colourNumbers, type ScoredFormat } from '../core/colour.js';
 import { AnyvmafError } from '../core/errors.js';
 import { choiceOption, type ExtractorInstance } from './metric.js';
@@ -19,6 +19,7 @@ const PARTS = {
   ],
   siting: [SITINGS, 'Where a chroma sample lies among the luma samples that it covers.'],
   upsampling: [CHROMA_UPSAMPLERS, 'How chroma is brought to the size of luma. auto: bicubic.'],
+  primaries: [PRIMARIES, 'Primaries. auto without a statement: those that go with matrix and transfer.'],
 } as const;
 
 /** The options that every metric of colour has. */
@@ -45,8 +46,22 @@ export function coloursOf(
     const value = choiceOption(instance, name);
     return value === 'auto' ? [] : [[name, value] as const];
   });
-  const replaced = (colour: Colour): Colour => ({ ...colour, ...Object.fromEntries(told) });
-  return { reference: replaced(colours.reference), distorted: replaced(colours.distorted) };
+  const parts = Object.fromEntries(told) as Partial<Colour>;
+  const replaced = (side: 'reference' | 'distorted'): Colour => {
+    const { unsupported, ...colour } = colours[side];
+    if (unsupported !== undefined && !parts.matrix) throw noMatrix(instance.spec.name, side, unsupported);
+    return { ...colour, ...parts };
+  };
+  return { reference: replaced('reference'), distorted: replaced('distorted') };
+}
+
+function noMatrix(extractor: string, side: string, stated: string): AnyvmafError {
+  return new AnyvmafError(
+    'feature',
+    `The ${extractor} extractor cannot make RGB of the ${side} video, whose colours are coded by ${stated}, which is no matrix ` +
+      'of RGB; convert it first, for example with ffmpeg -vf zscale=matrix=2020_ncl, or name the matrix of its samples if the ' +
+      `file states a wrong one: ${extractor}=matrix=bt2020.`,
+  );
 }
 
 /**

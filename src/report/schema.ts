@@ -7,11 +7,13 @@
 import {
   CHROMA_FORMATS,
   CHROMA_UPSAMPLERS,
+  COLOUR_AS,
   COLOUR_MATRICES,
   COMPATS,
   DECODERS,
   FRAME_RATE_POLICIES,
   type NativeFlavour,
+  PRIMARIES,
   SCALE_FILTERS,
   SITINGS,
   TINY_PRECISIONS,
@@ -125,6 +127,12 @@ const colour = object({
   transfer: choice(...TRANSFERS),
   siting: choice(...SITINGS),
   upsampling: choice(...CHROMA_UPSAMPLERS),
+  /** Absent: those that go with matrix and transfer. */
+  primaries: optional(choice(...PRIMARIES)),
+  /** Set if alpha was read: by ssimulacra2 and butteraugli, which take the worse of two backgrounds. */
+  alpha: optional(set),
+  /** The tool whose conversion was asked for. */
+  as: optional(choice(...COLOUR_AS)),
   /** Which of these the video does not state. */
   guessed: or(words, () => []),
 });

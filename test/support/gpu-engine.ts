@@ -3,13 +3,15 @@
  * A GPU that is none: the core behind promises, with several pairs in flight, that can go away in the middle; and a platform
  * whose workers run in this thread and have it.
  */
+
+import { copyPlanes } from '../../src/core/frame.js';
 import type { CoreCall } from '../../src/core/kernel.js';
 import { coreMeasurers, wasmMeasurers } from '../../src/engine/backends/core/extractor.js';
 import type { AdapterFacts, GpuKind } from '../../src/engine/backends/gpu.js';
 import type { FrameSlot, Measurer } from '../../src/engine/backends/measurer.js';
 import type { ExtractionPlan } from '../../src/engine/backends/types.js';
 import type { Platform } from '../../src/engine/contract/platform.js';
-import { allocateFrame, copyPlanes, viewPlanes } from '../../src/engine/workers/frame-buffer.js';
+import { allocateFrame, viewPlanes } from '../../src/engine/workers/frame-buffer.js';
 import type { FromWorker, WorkerHandle } from '../../src/engine/workers/protocol.js';
 import { createWorkerBody } from '../../src/engine/workers/worker-body.js';
 import { reopen } from '../../src/media/open.js';

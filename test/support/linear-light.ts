@@ -13,6 +13,21 @@ const wasm = new WebAssembly.Module(readFileSync(new URL('../../wasm/perceptual.
 /** Planes R, G and B, row after row. */
 export type Light = readonly [Float32Array, Float32Array, Float32Array];
 
+/** Transfer curves as their standards have them, of values from 0, by their numbers in wasm/include/perceptual.h. */
+export const CURVES: readonly ((x: number) => number)[] = [
+  (x) => (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4),
+  (x) => x ** 2.4,
+  (x) => x ** 2.2,
+  (x) => x ** 2.8,
+  (x) => x,
+  (x) => (x < 4.5 * 0.018053968510807 ? x / 4.5 : ((x + 0.09929682680944) / 1.09929682680944) ** (1 / 0.45)),
+  (x) => {
+    const power = Math.min(1, x) ** (32 / 2523);
+    return (Math.max(0, power - 3424 / 4096) / (2413 / 128 - (2392 / 128) * power)) ** (16384 / 2610);
+  },
+  (x) => (x <= 0.5 ? x ** 2 / 3 : (Math.exp((x - 0.55991073) / 0.17883277) + 0.28466892) / 12),
+];
+
 /** A picture and its colour. */
 export interface Coloured {
   readonly picture: Picture;
@@ -37,22 +52,22 @@ export class LinearLight {
   pair(sides: readonly [Coloured, Coloured], serials?: readonly [number, number]): readonly Light[] | number {
     const core = this.#core;
     const { width, height, bitDepth } = this.#format;
-    const [frames, options, out] = [core.alloc(160), core.alloc(80), core.alloc(24 * width * height)];
+    const [frames, options, out] = [core.alloc(208), core.alloc(96), core.alloc(24 * width * height)];
     const chroma = chromaSize(this.#format);
     const held = sides.map(({ picture }) =>
       picture.map((samples, plane) => {
-        const { width: w, height: h } = plane === 0 ? this.#format : chroma;
+        const { width: w, height: h } = plane % 3 === 0 ? this.#format : chroma;
         const address = core.alloc(core.planeBytes(w, h, bitDepth));
         const bytes = new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
         new Uint8Array(core.memory.buffer, address, bytes.length).set(bytes);
         return [address, w, h];
       }),
     );
-    const words = new Uint32Array(core.memory.buffer, frames, 40);
+    const words = new Uint32Array(core.memory.buffer, frames, 52);
     held.forEach((planes, side) => {
-      words.set([serials?.[side] ?? ++this.#serial, ...planes.flat()], 10 * side);
+      words.set([serials?.[side] ?? ++this.#serial, ...planes.flat()], 13 * side);
     });
-    new Float64Array(core.memory.buffer, options, 10).set(sides.flatMap(({ colour }) => colour));
+    new Float64Array(core.memory.buffer, options, 12).set(sides.flatMap(({ colour }) => colour));
     const status = core.call('anyvmaf_linear')(this.#context, frames, options, out);
     const n = width * height;
     const plane = (i: number) => new Float32Array(core.memory.buffer, out + 4 * n * i, n).slice();

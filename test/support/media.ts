@@ -14,6 +14,9 @@ import {
 import type { FilePlatform } from '../../src/media/platform.js';
 import type { FrameSource } from '../../src/media/types.js';
 
+/** Planes of what is not grey. */
+type AllPlanes = Required<Omit<FramePlanes, 'alpha'>>;
+
 /** Room for all planes of a frame. */
 export function planesFor(format: VideoFormat): FramePlanes {
   const { width, height } = chromaSize(format);
@@ -77,7 +80,7 @@ export function storedFrame(format: VideoFormat, frame: number): Uint8Array {
 }
 
 /** The planes that reading a frame must give: chroma is rounded down. */
-export function expectedPlanes(format: VideoFormat, frame: number): Required<FramePlanes> {
+export function expectedPlanes(format: VideoFormat, frame: number): AllPlanes {
   const { width: w, height: h, bitDepth: b, chroma } = format;
   const cw = chroma === '400' ? 0 : chroma === '444' ? w : Math.floor(w / 2);
   const ch = chroma === '400' ? 0 : chroma === '420' ? Math.floor(h / 2) : h;
@@ -108,16 +111,13 @@ export function y4mVideo(
 }
 
 /** Empty planes of the right sizes, filled with a value that no test video's rows begin with. */
-export function blankPlanes(format: VideoFormat): Required<FramePlanes> {
+export function blankPlanes(format: VideoFormat): AllPlanes {
   const { y, cb, cr } = expectedPlanes(format, 0);
   return { y: y.slice().fill(0xee), cb: cb.slice().fill(0xee), cr: cr.slice().fill(0xee) };
 }
 
 /** Frame `index` with all its planes, or `undefined` at the end. */
-export async function readAll(
-  source: FrameSource,
-  index: number,
-): Promise<Required<FramePlanes> | undefined> {
+export async function readAll(source: FrameSource, index: number): Promise<AllPlanes | undefined> {
   const into = blankPlanes(source.info);
   return (await source.readFrame(index, into)) ? into : undefined;
 }

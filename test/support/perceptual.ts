@@ -12,11 +12,11 @@ import type { Picture } from './metric.js';
 
 const wasm = new WebAssembly.Module(readFileSync(new URL('../../wasm/perceptual.wasm', import.meta.url)));
 
-/** A colour by the numbers of wasm/include/perceptual.h: matrix, full range, transfer, siting, upsampling. */
-export type ColourNumbers = readonly [number, number, number, number, number];
+/** A colour by the numbers of wasm/include/perceptual.h: matrix, full range, transfer, siting, upsampling, primaries. */
+export type ColourNumbers = readonly [number, number, number, number, number, number];
 
 /** RGB of the full range by sRGB's curve. */
-export const SRGB: ColourNumbers = [0, 1, 0, 0, 0];
+export const SRGB: ColourNumbers = [0, 1, 0, 0, 0, 0];
 
 /** Pictures of a pair; each list begins with the pair to measure, then come the pairs before it. */
 export interface PictureLists {
@@ -43,7 +43,7 @@ export class PerceptualContext {
       serial: ++this.#serial,
       planes: planes.map((samples, i) => {
         const [w, h] =
-          i === 0
+          i % 3 === 0
             ? [width, height]
             : [chroma === '444' ? width : width >> 1, chroma === '420' ? height >> 1 : height];
         const address = this.#core.alloc(this.#core.planeBytes(w, h, bitDepth));

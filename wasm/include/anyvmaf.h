@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ANYVMAF_ABI_VERSION 2
+#define ANYVMAF_ABI_VERSION 3
 
 /* Bytes that must be readable after the last sample of a plane. */
 #define ANYVMAF_PLANE_SLACK 64
@@ -145,10 +145,13 @@ typedef struct AnyvmafPlane {
     uint32_t width, height;
 } AnyvmafPlane;
 
-/* A picture: luma, Cb, Cr. A serial is unique to a picture; metrics may cache derived data under it. */
+/*
+ * A picture: luma, Cb, Cr, and alpha for metrics of colour. A serial is unique to a picture; metrics may cache derived data
+ * under it.
+ */
 typedef struct AnyvmafPicture {
     uint32_t serial;
-    AnyvmafPlane planes[3];
+    AnyvmafPlane planes[4];
 } AnyvmafPicture;
 
 /* The pair to measure and the pair before it, whose planes are NULL if absent or not needed. */

@@ -22,6 +22,9 @@ enum AnyvmafMatrix {
     ANYVMAF_BT709 = 1,
     ANYVMAF_BT601 = 2,
     ANYVMAF_BT2020 = 3, /* non-constant luminance */
+    ANYVMAF_SMPTE240M = 4,
+    ANYVMAF_FCC = 5,
+    ANYVMAF_YCGCO = 6, /* Cb is Cg, Cr is Co */
 };
 
 /*
@@ -53,6 +56,13 @@ enum AnyvmafUpsampling {
     ANYVMAF_CHROMA_NEAREST = 2, /* the sample that covers the pixel, whatever the siting */
 };
 
+/* Which colours R, G and B are; white is D65. */
+enum AnyvmafPrimaries {
+    ANYVMAF_PRIMARIES_BT709 = 0,
+    ANYVMAF_PRIMARIES_BT2020 = 1,
+    ANYVMAF_PRIMARIES_P3 = 2,
+};
+
 /* The colour of a picture. Doubles only, as all options. */
 typedef struct AnyvmafColour {
     double matrix;     /* AnyvmafMatrix */
@@ -60,6 +70,7 @@ typedef struct AnyvmafColour {
     double transfer;   /* AnyvmafTransfer */
     double siting;     /* AnyvmafSiting */
     double upsampling; /* AnyvmafUpsampling */
+    double primaries;  /* AnyvmafPrimaries */
 } AnyvmafColour;
 
 /* What the options of every metric begin with. */
@@ -81,7 +92,8 @@ typedef struct AnyvmafSsimulacra2Options {
 /*
  * SSIMULACRA 2.1. out: 1: the score, 100 for equal pictures, below 0 for very different ones. Without `exact` the blur
  * is a plain filter, which is faster and closer to infinite precision than the reference. Pictures whose shorter side is
- * below 8, which the reference refuses, are measured at one scale.
+ * below 8, which the reference refuses, are measured at one scale. Pictures with alpha are blended on the greys 0.1 and 0.9
+ * of R'G'B', and the lower score counts.
  */
 int32_t anyvmaf_ssimulacra2(AnyvmafContext *context, const AnyvmafFrames *frames,
                             const AnyvmafSsimulacra2Options *options, double *out);
@@ -111,7 +123,7 @@ typedef struct AnyvmafCvvdpOptions {
  *
  * A frame is seen with those of the last quarter of a second, 2 ceil(frame_rate / 8) + 1 with itself. If the history has
  * fewer, its oldest must be the clip's first, which is repeated; if it has more, the others are ignored. A still needs no
- * history. The primaries are BT.2020's for PQ, HLG and BT.2020's matrix, otherwise BT.709's. EINVAL for sides below 2.
+ * history. Alpha is not read. EINVAL for sides below 2.
  */
 int32_t anyvmaf_cvvdp(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafHistory *history,
                       const AnyvmafCvvdpOptions *options, double *out);
@@ -119,7 +131,8 @@ int32_t anyvmaf_cvvdp(AnyvmafContext *context, const AnyvmafFrames *frames, cons
 /*
  * Butteraugli of libjxl since 0.8: how visible differences are, 0 for none. out: the maximum over all pixels, and the
  * "3-norm", the mean of the norms with the exponents 3, 6 and 12. Not symmetric: the reference masks differences.
- * Pictures with a side below 8 are extended to it. Takes 70 MB for 1920x1080 besides the planes of linear light.
+ * Pictures with a side below 8 are extended to it. Of pictures with alpha, each pixel's difference is the larger one on
+ * black and on white. Takes 70 MB for 1920x1080 besides the planes of linear light.
  */
 typedef struct AnyvmafButteraugliOptions {
     AnyvmafColours colours;

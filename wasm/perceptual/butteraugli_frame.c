@@ -119,13 +119,15 @@ static void take_pair(const LinearPicture *const pictures[SIDES], const AnyvmafB
     }
 }
 
-int32_t anyvmaf_butteraugli_map(AnyvmafContext *context, const AnyvmafFrames *frames,
-                                const AnyvmafButteraugliOptions *options, float *map, double *out)
+/*
+ * Measures the pair on a background.
+ * map: NULL, or width x height differences; with `again` those of another background are there, and the larger ones stay
+ */
+static int32_t measure_on(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafButteraugliOptions *options,
+                          float background, int again, float *map, double *out)
 {
-    if (!context || !frames || !options || !out || !(options->intensity_target > 0))
-        return ANYVMAF_EINVAL;
     const LinearPicture *pictures[SIDES];
-    const int32_t failed = linear_pair(context, frames, &options->colours, &pictures[0], &pictures[1]);
+    const int32_t failed = linear_pair(context, frames, &options->colours, background, &pictures[0], &pictures[1]);
     if (failed)
         return failed;
     const uint32_t width = pictures[0]->width, height = pictures[0]->height;
@@ -149,15 +151,33 @@ int32_t anyvmaf_butteraugli_map(AnyvmafContext *context, const AnyvmafFrames *fr
     float *difference = butteraugli_scale(dsp, &pair, memory);
     Norms norms = {0};
     for (uint32_t y = border(height); y < border(height) + height; y++) {
-        float *row = butteraugli_row(difference, w, y);
+        float *row = butteraugli_row(difference, w, y), *own_part = row + border(width);
         for (uint32_t x = 0; x < w && halves; x++)
             row[x] = row[x] * OWN_SHARE + half[(size_t)halved(w) * (y / 2) + x / 2] * HALF_SHARE;
-        add_row(&norms, row + border(width), width);
+        float *mapped = map ? map + (size_t)width * (y - border(height)) : NULL;
+        for (uint32_t x = 0; x < width && again; x++)
+            own_part[x] = own_part[x] < mapped[x] ? mapped[x] : own_part[x];
+        add_row(&norms, own_part, width);
         if (map)
-            memcpy(map + (size_t)width * (y - border(height)), row + border(width), width * sizeof *map);
+            memcpy(mapped, own_part, width * sizeof *map);
     }
     finish(&norms, (double)width * height, out);
     return 0;
+}
+
+int32_t anyvmaf_butteraugli_map(AnyvmafContext *context, const AnyvmafFrames *frames,
+                                const AnyvmafButteraugliOptions *options, float *map, double *out)
+{
+    if (!context || !frames || !options || !out || !(options->intensity_target > 0))
+        return ANYVMAF_EINVAL;
+    if (!has_alpha(context, frames))
+        return measure_on(context, frames, options, OPAQUE_BACKGROUND, 0, map, out);
+    if (!map)
+        map = context_slot(context, SLOT_BUTTERAUGLI, (size_t)context->width * context->height * sizeof *map);
+    if (!map)
+        return ANYVMAF_ENOMEM;
+    const int32_t failed = measure_on(context, frames, options, 0, 0, map, out);
+    return failed ? failed : measure_on(context, frames, options, 1, 1, map, out);
 }
 
 int32_t anyvmaf_butteraugli(AnyvmafContext *context, const AnyvmafFrames *frames,

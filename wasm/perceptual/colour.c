@@ -47,6 +47,12 @@ void to_rgb_c(StoredRow luma, const float *cb, const float *cr, size_t n, const 
     }
 }
 
+void blend_alpha_c(float *values, const float *alpha, size_t n, float background)
+{
+    for (size_t i = 0; i < n; i++)
+        values[i] = alpha[i] * values[i] + (1 - alpha[i]) * background;
+}
+
 static inline float positive(float x) { return 0 < x ? x : 0; }
 
 static inline float srgb(float value, const CurveNumbers *numbers)

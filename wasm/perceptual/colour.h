@@ -21,6 +21,7 @@ typedef struct LinearPicture {
     float *planes[3];
     uint32_t serial; /* of the picture it was made of; 0: of none */
     uint32_t is_709; /* the primaries are BT.709's, though the colour's are wider */
+    float background;
     AnyvmafColour colour;
     CoreBlock block; /* holds the planes */
 } LinearPicture;
@@ -61,6 +62,8 @@ typedef struct ColourDsp {
     /* n values of R', G' and B'. */
     void (*to_rgb)(StoredRow luma, const float *cb, const float *cr, size_t n, const ColourMatrix *matrix,
                    float *const rgb[3]);
+    /* alpha x + (1 - alpha) background for n values x, in place. */
+    void (*blend_alpha)(float *values, const float *alpha, size_t n, float background);
     /* Linear light of n values of R'G'B' by AnyvmafTransfer, in place. */
     void (*linearise)(float *values, size_t n, uint32_t transfer);
 } ColourDsp;
@@ -68,7 +71,7 @@ typedef struct ColourDsp {
 #define COLOUR_DSP(suffix)                                                                                             \
     {                                                                                                                  \
         .scale = colour_scale_##suffix, .blend_rows = blend_rows_##suffix, .blend_columns = blend_columns_##suffix,    \
-        .to_rgb = to_rgb_##suffix, .linearise = linearise_##suffix,                                                    \
+        .to_rgb = to_rgb_##suffix, .blend_alpha = blend_alpha_##suffix, .linearise = linearise_##suffix,               \
     }
 
 void colour_scale_c(StoredRow row, size_t n, float black, float gain, float *out);
@@ -83,22 +86,31 @@ void to_rgb_c(StoredRow luma, const float *cb, const float *cr, size_t n, const 
               float *const rgb[3]);
 void to_rgb_simd(StoredRow luma, const float *cb, const float *cr, size_t n, const ColourMatrix *matrix,
                  float *const rgb[3]);
+void blend_alpha_c(float *values, const float *alpha, size_t n, float background);
+void blend_alpha_simd(float *values, const float *alpha, size_t n, float background);
 void linearise_c(float *values, size_t n, uint32_t transfer);
 void linearise_simd(float *values, size_t n, uint32_t transfer);
 
+/* No background: alpha is not read. */
+#define OPAQUE_BACKGROUND (-1.0F)
+
+/* Whether a picture of the pair has an alpha plane that is not opaque everywhere. */
+int has_alpha(const AnyvmafContext *context, const AnyvmafFrames *frames);
+
 /*
- * Converts a picture to linear light. `into` starts zeroed; its owner frees its block. Does nothing if `into` already
- * holds this picture, by its serial, in this colour. 0, or ANYVMAF_EINVAL if the colour is invalid or planes do not
- * fit it, ANYVMAF_ENOMEM if memory is short. Leaves the context's scratch memory alone.
+ * Converts a picture to linear light, by its alpha on a grey of R'G'B', 0 to 1, or OPAQUE_BACKGROUND. `into` starts zeroed;
+ * its owner frees its block. Does nothing if `into` already holds this picture, by its serial, in this colour on this
+ * background. 0, or ANYVMAF_EINVAL if the colour is invalid or planes do not fit it, ANYVMAF_ENOMEM if memory is short.
+ * Leaves the context's scratch memory alone.
  */
 int32_t linear_of(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
-                  LinearPicture *into);
+                  float background, LinearPicture *into);
 
 /*
  * Both pictures of a pair in linear light by the primaries of BT.709; colours beyond them are negative. They stay in the
  * context until the next pair. Fails as linear_of() does.
  */
 int32_t linear_pair(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafColours *colours,
-                    const LinearPicture **reference, const LinearPicture **distorted);
+                    float background, const LinearPicture **reference, const LinearPicture **distorted);
 
 #endif

@@ -36,6 +36,13 @@ typedef struct Conversion {
     ChromaPlane chroma[2]; /* Cb and Cr */
 } Conversion;
 
+/* What shows where a picture is not opaque. */
+typedef struct Backdrop {
+    const uint8_t *alpha; /* samples; NULL if the picture is taken as opaque */
+    float background;
+    float *row; /* alpha of a row */
+} Backdrop;
+
 /* Black and what multiplies (sample - black) of G, B, R and luma. */
 static void luma_levels(const AnyvmafColour *colour, uint32_t bit_depth, float *black, float *gain)
 {
@@ -50,10 +57,15 @@ static ColourMatrix matrix_of(const AnyvmafColour *colour, uint32_t bit_depth)
     static const double weights[][2] = {/* of red and blue */
                                         [ANYVMAF_BT709] = {0.2126, 0.0722},
                                         [ANYVMAF_BT601] = {0.299, 0.114},
-                                        [ANYVMAF_BT2020] = {0.2627, 0.0593}};
+                                        [ANYVMAF_BT2020] = {0.2627, 0.0593},
+                                        [ANYVMAF_SMPTE240M] = {0.212, 0.087},
+                                        [ANYVMAF_FCC] = {0.3, 0.11},
+                                        [ANYVMAF_YCGCO] = {0.25, 0.25}};
     const double kr = weights[(uint32_t)colour->matrix][0], kb = weights[(uint32_t)colour->matrix][1];
     const double kg = 1 - kr - kb, unit = 1U << (bit_depth - 8);
-    const double chroma = 1 / (colour->full_range ? 256 * unit - 1 : 224 * unit);
+    /* H.273 makes Cg and Co of quantised R, G and B, so that they have the scale of luma. */
+    const double limited = colour->matrix == ANYVMAF_YCGCO ? 219 : 224;
+    const double chroma = 1 / (colour->full_range ? 256 * unit - 1 : limited * unit);
     ColourMatrix matrix = {
         .red = (float)(2 * (1 - kr) * chroma),
         .green_cb = (float)(-2 * kb * (1 - kb) / kg * chroma),
@@ -71,9 +83,10 @@ static int is_choice(double value, uint32_t choices)
 
 static int is_colour(const AnyvmafColour *colour)
 {
-    return is_choice(colour->matrix, ANYVMAF_BT2020 + 1) && is_choice(colour->transfer, ANYVMAF_HLG + 1) &&
+    return is_choice(colour->matrix, ANYVMAF_YCGCO + 1) && is_choice(colour->transfer, ANYVMAF_HLG + 1) &&
            is_choice(colour->siting, ANYVMAF_TOP_LEFT + 1) &&
-           is_choice(colour->upsampling, ANYVMAF_CHROMA_NEAREST + 1);
+           is_choice(colour->upsampling, ANYVMAF_CHROMA_NEAREST + 1) &&
+           is_choice(colour->primaries, ANYVMAF_PRIMARIES_P3 + 1);
 }
 
 /* No chroma, or none of its samples: a single column or row of 4:2:0. */
@@ -116,7 +129,7 @@ static void narrow_row(const AnyvmafContext *context, const Conversion *as, cons
 }
 
 /* Row y of a chroma plane at the size of luma. */
-static const float *chroma_row(const AnyvmafContext *context, const Conversion *as, const ChromaPlane *chroma,
+static float *chroma_row(const AnyvmafContext *context, const Conversion *as, const ChromaPlane *chroma,
                                uint32_t y)
 {
     narrow_row(context, as, chroma, y);
@@ -132,8 +145,38 @@ static const float *chroma_row(const AnyvmafContext *context, const Conversion *
     return chroma->wide;
 }
 
+/* Cg and Co as Cb and Cr of luma that is half green and a quarter red and blue: R' - Y' = Co - Cg, B' - Y' = -Cg - Co. */
+static void from_ycgco(float *cb, float *cr, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const float cg = cb[i], co = cr[i];
+        cb[i] = -(cg + co) * (2 / 3.0F);
+        cr[i] = (co - cg) * (2 / 3.0F);
+    }
+}
+
+static Backdrop backdrop_of(const AnyvmafPicture *picture, float background, float *row)
+{
+    const uint8_t *alpha = background < 0 ? NULL : picture->planes[3].samples;
+    return (Backdrop){alpha, background, row};
+}
+
+/* Light of a row of R', G' or B' that begins with sample `at` of the picture. */
+static void finish_row(const AnyvmafContext *context, const Backdrop *backdrop, size_t at, size_t n, uint32_t transfer,
+                       float *values)
+{
+    const ColourDsp *dsp = &context->dsp->colour;
+    const uint32_t bit_depth = context->bit_depth;
+    if (backdrop->alpha) {
+        const StoredRow alpha = {backdrop->alpha + at * (bit_depth > 8 ? 2 : 1), bit_depth};
+        dsp->scale(alpha, n, 0, 1 / (float)((1U << bit_depth) - 1), backdrop->row);
+        dsp->blend_alpha(values, backdrop->row, n, backdrop->background);
+    }
+    dsp->linearise(values, n, transfer);
+}
+
 static int32_t convert_chroma(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
-                              LinearPicture *into)
+                              float background, LinearPicture *into)
 {
     const AnyvmafPlane *luma = &picture->planes[0], *cb = &picture->planes[1];
     const uint32_t siting = (uint32_t)colour->siting, bit_depth = context->bit_depth;
@@ -147,39 +190,42 @@ static int32_t convert_chroma(AnyvmafContext *context, const AnyvmafPicture *pic
         .matrix = matrix_of(colour, bit_depth),
     };
     const size_t narrow = float_plane_bytes(BEFORE + as.chroma_width + AFTER), wide = float_plane_bytes(as.width);
-    uint8_t *memory = context_slot(context, SLOT_COLOUR, 2 * (area_bytes(narrow) + area_bytes(wide)));
+    uint8_t *memory = context_slot(context, SLOT_COLOUR, 2 * area_bytes(narrow) + 3 * area_bytes(wide));
     if (!memory)
         return ANYVMAF_ENOMEM;
     for (uint32_t i = 0; i < 2; i++) {
         float *const stored = core_cut(&memory, narrow);
         as.chroma[i] = (ChromaPlane){picture->planes[1 + i].samples, stored, core_cut(&memory, wide)};
     }
+    const Backdrop backdrop = backdrop_of(picture, background, core_cut(&memory, wide));
     for (uint32_t y = 0; y < luma->height; y++) {
         const size_t at = (size_t)y * as.width;
         const StoredRow stored = {(const uint8_t *)luma->samples + at * as.sample_bytes, bit_depth};
-        const float *u = chroma_row(context, &as, &as.chroma[0], y), *v = chroma_row(context, &as, &as.chroma[1], y);
+        float *u = chroma_row(context, &as, &as.chroma[0], y), *v = chroma_row(context, &as, &as.chroma[1], y);
+        if (colour->matrix == ANYVMAF_YCGCO)
+            from_ycgco(u, v, as.width);
         float *const rgb[3] = {into->planes[0] + at, into->planes[1] + at, into->planes[2] + at};
         context->dsp->colour.to_rgb(stored, u, v, as.width, &as.matrix, rgb);
         for (uint32_t p = 0; p < 3; p++)
-            context->dsp->colour.linearise(rgb[p], as.width, (uint32_t)colour->transfer);
+            finish_row(context, &backdrop, at, as.width, (uint32_t)colour->transfer, rgb[p]);
     }
     return 0;
 }
 
 /* Light of a plane whose samples are R', G' or B' by themselves. */
 static void convert_plane(const AnyvmafContext *context, const AnyvmafPlane *plane, const AnyvmafColour *colour,
-                          float *out)
+                          const Backdrop *backdrop, float *out)
 {
     const ColourDsp *dsp = &context->dsp->colour;
-    const uint32_t transfer = (uint32_t)colour->transfer, width = plane->width;
+    const uint32_t transfer = (uint32_t)colour->transfer, width = plane->width, bit_depth = context->bit_depth;
     const size_t samples = (size_t)width * plane->height;
     float black, gain;
-    luma_levels(colour, context->bit_depth, &black, &gain);
-    if (context->bit_depth > 8) {
+    luma_levels(colour, bit_depth, &black, &gain);
+    if (bit_depth > 8 || backdrop->alpha) {
         for (size_t at = 0; at < samples; at += width) {
-            const StoredRow row = {(const uint16_t *)plane->samples + at, context->bit_depth};
+            const StoredRow row = {(const uint8_t *)plane->samples + at * (bit_depth > 8 ? 2 : 1), bit_depth};
             dsp->scale(row, width, black, gain, out + at);
-            dsp->linearise(out + at, width, transfer);
+            finish_row(context, backdrop, at, width, transfer, out + at);
         }
         return;
     }
@@ -195,41 +241,65 @@ static void convert_plane(const AnyvmafContext *context, const AnyvmafPlane *pla
 }
 
 static int32_t convert(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
-                       LinearPicture *into)
+                       float background, LinearPicture *into)
 {
     const AnyvmafPlane *planes = picture->planes;
-    if (is_grey(planes)) {
-        convert_plane(context, &planes[0], colour, into->planes[0]);
-        const size_t bytes = (size_t)into->width * into->height * sizeof(float);
-        memcpy(into->planes[1], into->planes[0], bytes);
-        memcpy(into->planes[2], into->planes[0], bytes);
+    const int grey = is_grey(planes);
+    if (!grey && colour->matrix != ANYVMAF_GBR)
+        return convert_chroma(context, picture, colour, background, into);
+    uint8_t *row = context_slot(context, SLOT_COLOUR, area_bytes(float_plane_bytes(into->width)));
+    if (!row)
+        return ANYVMAF_ENOMEM;
+    const Backdrop backdrop = backdrop_of(picture, background, core_cut(&row, float_plane_bytes(into->width)));
+    if (!grey) {
+        for (uint32_t p = 0; p < 3; p++)
+            convert_plane(context, &planes[p], colour, &backdrop, into->planes[(p + 1) % 3]);
         return 0;
     }
-    if (colour->matrix != ANYVMAF_GBR)
-        return convert_chroma(context, picture, colour, into);
-    for (uint32_t p = 0; p < 3; p++)
-        convert_plane(context, &planes[p], colour, into->planes[(p + 1) % 3]);
+    convert_plane(context, &planes[0], colour, &backdrop, into->planes[0]);
+    const size_t bytes = (size_t)into->width * into->height * sizeof(float);
+    memcpy(into->planes[1], into->planes[0], bytes);
+    memcpy(into->planes[2], into->planes[0], bytes);
     return 0;
 }
 
+/* Whether a sample of alpha is below the largest value. */
+static int lets_through(const AnyvmafPlane *alpha, uint32_t bit_depth)
+{
+    const size_t samples = alpha->samples ? (size_t)alpha->width * alpha->height : 0;
+    const uint32_t opaque = (1U << bit_depth) - 1;
+    for (size_t i = 0; i < samples; i++)
+        if ((bit_depth > 8 ? ((const uint16_t *)alpha->samples)[i] : ((const uint8_t *)alpha->samples)[i]) < opaque)
+            return 1;
+    return 0;
+}
+
+int has_alpha(const AnyvmafContext *context, const AnyvmafFrames *frames)
+{
+    return lets_through(&frames->reference.planes[3], context->bit_depth) ||
+           lets_through(&frames->distorted.planes[3], context->bit_depth);
+}
+
 static int holds(const LinearPicture *linear, const AnyvmafPicture *picture, const AnyvmafColour *colour,
-                 uint32_t is_709)
+                 float background, uint32_t is_709)
 {
     return linear->serial && linear->serial == picture->serial && linear->is_709 == is_709 &&
-           !memcmp(&linear->colour, colour, sizeof *colour);
+           linear->background == background && !memcmp(&linear->colour, colour, sizeof *colour);
 }
 
 int32_t linear_of(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
-                  LinearPicture *into)
+                  float background, LinearPicture *into)
 {
     const AnyvmafPlane *planes = picture->planes;
-    if (holds(into, picture, colour, 0))
+    if (holds(into, picture, colour, background, 0))
         return 0;
     const uint32_t width = planes[0].width, height = planes[0].height;
     if (!planes[0].samples || !width || !height || !is_colour(colour))
         return ANYVMAF_EINVAL;
     if (!is_grey(planes) && (!is_subsampling(planes) ||
                              (colour->matrix == ANYVMAF_GBR && (planes[1].width < width || planes[1].height < height))))
+        return ANYVMAF_EINVAL;
+    if (planes[3].samples && (planes[3].width != width || planes[3].height != height))
         return ANYVMAF_EINVAL;
     const size_t plane = float_plane_bytes((size_t)width * height);
     into->serial = 0;
@@ -241,53 +311,55 @@ int32_t linear_of(AnyvmafContext *context, const AnyvmafPicture *picture, const 
         into->planes[p] = core_cut(&next, plane);
     into->width = width;
     into->height = height;
-    const int32_t failed = convert(context, picture, colour, into);
+    const int32_t failed = convert(context, picture, colour, background, into);
     if (failed)
         return failed;
     into->colour = *colour;
+    into->background = background;
     into->serial = picture->serial;
     return 0;
 }
 
-/* BT.2020's primaries are those of its matrix, PQ and HLG. */
-static int is_wide(const AnyvmafColour *colour)
-{
-    return colour->matrix == ANYVMAF_BT2020 || colour->transfer == ANYVMAF_PQ || colour->transfer == ANYVMAF_HLG;
-}
-
-/* From the primaries of BT.2020 to those of BT.709, in place (BT.2087). */
+/* To the primaries of BT.709, in place: of BT.2020 by BT.2087, of P3 by the primaries of SMPTE EG 432-1. */
 static void narrow_primaries(LinearPicture *picture)
 {
-    static const float to_709[3][3] = {
-        {1.660491F, -0.587641F, -0.07285F}, {-0.12455F, 1.1329F, -0.008349F}, {-0.018151F, -0.100579F, 1.11873F}};
+    static const float to_709[][3][3] = {
+        [ANYVMAF_PRIMARIES_BT2020] = {{1.660491F, -0.587641F, -0.07285F},
+                                      {-0.12455F, 1.1329F, -0.008349F},
+                                      {-0.018151F, -0.100579F, 1.11873F}},
+        [ANYVMAF_PRIMARIES_P3] = {{1.2249402F, -0.2249402F, 0},
+                                  {-0.042056955F, 1.042056955F, 0},
+                                  {-0.019637555F, -0.078636046F, 1.0982736F}}};
+    const float(*const rows)[3] = to_709[(uint32_t)picture->colour.primaries];
     float *const *rgb = picture->planes;
     const size_t samples = (size_t)picture->width * picture->height;
     for (size_t i = 0; i < samples; i++) {
         const float r = rgb[0][i], g = rgb[1][i], b = rgb[2][i];
         for (uint32_t p = 0; p < 3; p++)
-            rgb[p][i] = to_709[p][0] * r + to_709[p][1] * g + to_709[p][2] * b;
+            rgb[p][i] = rows[p][0] * r + rows[p][1] * g + rows[p][2] * b;
     }
     picture->is_709 = 1;
 }
 
 static int32_t narrow_of(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
-                         LinearPicture *into)
+                         float background, LinearPicture *into)
 {
-    if (holds(into, picture, colour, 1))
+    if (holds(into, picture, colour, background, 1))
         return 0;
-    const int32_t failed = linear_of(context, picture, colour, into);
-    if (!failed && is_wide(colour))
+    const int32_t failed = linear_of(context, picture, colour, background, into);
+    if (!failed && colour->primaries != ANYVMAF_PRIMARIES_BT709)
         narrow_primaries(into);
     return failed;
 }
 
 int32_t linear_pair(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafColours *colours,
-                    const LinearPicture **reference, const LinearPicture **distorted)
+                    float background, const LinearPicture **reference, const LinearPicture **distorted)
 {
-    *reference = &context->linear[0];
-    *distorted = &context->linear[1];
-    const int32_t failed = narrow_of(context, &frames->reference, &colours->reference, &context->linear[0]);
-    return failed ? failed : narrow_of(context, &frames->distorted, &colours->distorted, &context->linear[1]);
+    LinearPicture *const linear = context->linear;
+    *reference = &linear[0];
+    *distorted = &linear[1];
+    const int32_t failed = narrow_of(context, &frames->reference, &colours->reference, background, &linear[0]);
+    return failed ? failed : narrow_of(context, &frames->distorted, &colours->distorted, background, &linear[1]);
 }
 
 int32_t anyvmaf_linear(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafColours *options, float *out)
@@ -296,7 +368,7 @@ int32_t anyvmaf_linear(AnyvmafContext *context, const AnyvmafFrames *frames, con
     const AnyvmafColour *const colours[2] = {&options->reference, &options->distorted};
     for (uint32_t side = 0; side < 2; side++) {
         LinearPicture *linear = &context->linear[side];
-        const int32_t failed = linear_of(context, pictures[side], colours[side], linear);
+        const int32_t failed = linear_of(context, pictures[side], colours[side], OPAQUE_BACKGROUND, linear);
         if (failed)
             return failed;
         const size_t samples = (size_t)linear->width * linear->height;

@@ -117,6 +117,15 @@ void to_rgb_simd(StoredRow luma, const float *cb, const float *cr, size_t n, con
         rows_to_rgb(luma.samples, 0, cb, cr, n, matrix, rgb);
 }
 
+void blend_alpha_simd(float *values, const float *alpha, size_t n, float background)
+{
+    const v128_t one = ALL(1), grey = ALL(background);
+    for (size_t i = 0; i < n; i += 4) {
+        const v128_t a = LOAD(alpha + i);
+        STORE(values + i, ADD(MUL(a, LOAD(values + i)), MUL(SUB(one, a), grey)));
+    }
+}
+
 INLINE v128_t positive(v128_t x) { return wasm_f32x4_pmax(wasm_i32x4_const_splat(0), x); }
 
 /* A loop of its own: the constants of the quotient stay in registers. */

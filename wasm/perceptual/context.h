@@ -20,6 +20,7 @@ typedef struct PerceptualDsp {
 /* State of metrics between pairs, one slot each. */
 typedef enum PerceptualSlot {
     SLOT_COLOUR,
+    SLOT_BUTTERAUGLI, /* the differences on one background of pictures with alpha */
     SLOTS,
 } PerceptualSlot;
 

@@ -99,7 +99,7 @@ static int32_t filter_clip(AnyvmafContext *context, Pair *pair, uint32_t side, c
         for (uint32_t k = clip->count; i == clip->count - 1 && k < clip->taps; k++)
             for (uint32_t c = 0; c < CVVDP_CHANNELS; c++)
                 weights[c] += clip->weights[k][c];
-        const int32_t failed = linear_of(context, &clip->pictures[i], colour, linear);
+        const int32_t failed = linear_of(context, &clip->pictures[i], colour, OPAQUE_BACKGROUND, linear);
         if (failed)
             return failed;
         if (linear->width != context->width || linear->height != context->height)

@@ -9,15 +9,13 @@
 
 typedef double Matrix[3][3];
 
-static const Matrix XYZ_OF_709 = {
-    {0.4124564, 0.3575761, 0.1804375},
-    {0.2126729, 0.7151522, 0.0721750},
-    {0.0193339, 0.1191920, 0.9503041},
-};
-static const Matrix XYZ_OF_2020 = {
-    {0.6370, 0.1446, 0.1689},
-    {0.2627, 0.6780, 0.0593},
-    {0.0000, 0.0281, 1.0610},
+/* By primaries. */
+static const Matrix XYZ_OF[] = {
+    [ANYVMAF_PRIMARIES_BT709] = {{0.4124564, 0.3575761, 0.1804375},
+                                 {0.2126729, 0.7151522, 0.0721750},
+                                 {0.0193339, 0.1191920, 0.9503041}},
+    [ANYVMAF_PRIMARIES_BT2020] = {{0.6370, 0.1446, 0.1689}, {0.2627, 0.6780, 0.0593}, {0.0000, 0.0281, 1.0610}},
+    [ANYVMAF_PRIMARIES_P3] = {{0.4866, 0.2657, 0.1982}, {0.2290, 0.6917, 0.0793}, {0.0000, 0.0451, 1.0437}},
 };
 /* Cones, CIE 2006. */
 static const Matrix LMS_OF_XYZ = {
@@ -51,7 +49,6 @@ static double ootf_of(const AnyvmafCvvdpOptions *options)
 void cvvdp_display(const AnyvmafCvvdpOptions *options, const AnyvmafColour *colour, CvvdpLight *light)
 {
     const int pq = colour->transfer == ANYVMAF_PQ, hlg = colour->transfer == ANYVMAF_HLG;
-    const int wide = pq || hlg || colour->matrix == ANYVMAF_BT2020;
     const double peak = options->peak, black = peak / options->contrast;
     const double dark = black + options->ambient / PI * options->reflectivity;
     /* PQ gives absolute luminances, of which the display shows what it can. */
@@ -61,7 +58,7 @@ void cvvdp_display(const AnyvmafCvvdpOptions *options, const AnyvmafColour *colo
     light->ootf = hlg ? (float)ootf_of(options) : 0;
     Matrix dkl_of_xyz, dkl;
     multiply(DKL_OF_LMS, LMS_OF_XYZ, dkl_of_xyz);
-    multiply(dkl_of_xyz, wide ? XYZ_OF_2020 : XYZ_OF_709, dkl);
+    multiply(dkl_of_xyz, XYZ_OF[(uint32_t)colour->primaries], dkl);
     for (uint32_t c = 0; c < 3; c++) {
         light->offset[c] = (float)((dkl[c][0] + dkl[c][1] + dkl[c][2]) * dark);
         for (uint32_t p = 0; p < 3; p++)

@@ -285,11 +285,11 @@ static size_t halved_bytes(uint32_t width, uint32_t height, uint32_t times)
     return float_plane_bytes((size_t)width * height);
 }
 
-int32_t anyvmaf_ssimulacra2(AnyvmafContext *context, const AnyvmafFrames *frames,
-                            const AnyvmafSsimulacra2Options *options, double *out)
+static int32_t score_on(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafSsimulacra2Options *options,
+                        float background, double *out)
 {
     const LinearPicture *pictures[2];
-    const int32_t failed = linear_pair(context, frames, &options->colours, &pictures[0], &pictures[1]);
+    const int32_t failed = linear_pair(context, frames, &options->colours, background, &pictures[0], &pictures[1]);
     if (failed)
         return failed;
     Level level = {.width = pictures[0]->width, .height = pictures[0]->height};
@@ -320,4 +320,18 @@ int32_t anyvmaf_ssimulacra2(AnyvmafContext *context, const AnyvmafFrames *frames
     }
     *out = score_of(sums, pixels, scales);
     return 0;
+}
+
+int32_t anyvmaf_ssimulacra2(AnyvmafContext *context, const AnyvmafFrames *frames,
+                            const AnyvmafSsimulacra2Options *options, double *out)
+{
+    if (!has_alpha(context, frames))
+        return score_on(context, frames, options, OPAQUE_BACKGROUND, out);
+    double dark, bright;
+    int32_t failed = score_on(context, frames, options, 0.1F, &dark);
+    if (!failed)
+        failed = score_on(context, frames, options, 0.9F, &bright);
+    if (!failed)
+        *out = bright < dark ? bright : dark;
+    return failed;
 }

@@ -24,7 +24,7 @@ const NAME = 'anyvmaf heatmap';
 const MAP = 'Map';
 
 /** Options without a meaning here: no score is judged. */
-const LEFT_OUT: readonly string[] = ['strict', 'no-preflight'];
+const LEFT_OUT: readonly string[] = ['strict', 'no-preflight', 'colour-as'];
 
 const BLOCKS = [4, 8, 16, 32, 64, 128, 256];
 /** Most frames of one run: each is a picture in memory until all are done. */

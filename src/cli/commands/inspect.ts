@@ -22,7 +22,7 @@ const NAME = 'anyvmaf inspect';
 const PREFLIGHT = 'Preflight';
 
 /** Options without a meaning here: nothing is scored. */
-const LEFT_OUT: readonly string[] = ['no-preflight'];
+const LEFT_OUT: readonly string[] = ['no-preflight', 'colour-as'];
 
 const INSPECT_OPTIONS = [
   ...VIDEO_OPTIONS,

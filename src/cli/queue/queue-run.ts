@@ -45,6 +45,7 @@ const ALLOWED: ReadonlySet<string> = new Set([
   // Chains are checked as somebody else's: they name no file.
   'deinterlace',
   'grain',
+  'colourAs',
   'crop',
   'cropReference',
   'cropDistorted',

@@ -4,8 +4,9 @@
  * whose device may go away can be taken over by another measurer in the middle, without any difference in the records.
  */
 import { AnyvmafError } from '../../core/errors.js';
+import { copyPlanes } from '../../core/frame.js';
 import { joinRecord, type PlanPart } from '../plan/split.js';
-import { allocateFrame, copyPlanes, viewPlanes } from '../workers/frame-buffer.js';
+import { allocateFrame, viewPlanes } from '../workers/frame-buffer.js';
 import type { FrameSlot, InstantKind, Measurer } from './measurer.js';
 import { type ExtractionPlan, heatmapFiles, historyNeeds, type RecordLayout, recordLayout } from './types.js';
 

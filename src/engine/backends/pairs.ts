@@ -7,13 +7,13 @@ import type { CoreCall } from '../../core/kernel.js';
 import { findExcess } from './excess.js';
 import { type ExtractionPlan, picturesRead, type RecordLayout } from './types.js';
 
-/** Luma and, unless the video is 4:0:0, two chroma planes; odd sizes are halved downwards. */
+/** Luma, unless the video is 4:0:0 two chroma planes, and alpha; odd sizes are halved downwards. */
 export function planeSizes(format: VideoFormat): PlaneSize[] {
   const { width, height } = format;
   const luma = { width, height };
   if (format.chroma === '400') return [luma];
   const chroma = chromaSize(format);
-  return [luma, chroma, chroma];
+  return [luma, chroma, chroma, ...(format.alpha ? [luma] : [])];
 }
 
 /** Where the picture of a number is, or would be. */

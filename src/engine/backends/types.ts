@@ -72,9 +72,10 @@ export function historyNeeds({ calls }: ExtractionPlan): HistoryNeeds {
   };
 }
 
-/** Planes of a picture that the plan's calls read: luma alone, or all three. */
-export function planesRead({ calls, pictures }: ExtractionPlan): 1 | 3 {
-  return pictures?.chroma === true || calls.some(({ chroma }) => chroma) ? 3 : 1;
+/** Planes of a picture that the plan's calls read: luma alone, or all, which are four with alpha. */
+export function planesRead({ calls, pictures, format }: ExtractionPlan): 1 | 3 | 4 {
+  if (pictures?.chroma !== true && !calls.some(({ chroma }) => chroma)) return 1;
+  return format.alpha ? 4 : 3;
 }
 
 /** Which pictures of a pair to read. */

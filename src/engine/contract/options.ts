@@ -6,7 +6,9 @@ import { isObject, oneOf, requireObject } from '../../core/arguments.js';
 import {
   COLOR_MATRICES,
   COLOR_RANGES,
+  COLOUR_AS,
   COMPATS,
+  type ColourAs,
   DECODER_CHOICES,
   FILM_GRAIN,
   type FilmGrain,
@@ -119,6 +121,7 @@ export interface CheckedPairing {
   readonly window: number | undefined;
   readonly range: FrameRange | undefined;
   readonly grain: FilmGrain;
+  readonly colourAs: ColourAs | undefined;
   readonly allowDamaged: boolean;
   /** Whether URLs may be fetched; a list: on which hosts, with checks. */
   readonly allowUrl: boolean | readonly string[];
@@ -176,6 +179,7 @@ const PAIRING = [
   'window',
   'range',
   'grain',
+  'colourAs',
   'allowDamaged',
   'allowUrl',
   'rate',
@@ -348,11 +352,35 @@ function presetsOf(options: ScoreOptions): readonly Preset[] {
 
 /** Whether metrics of colour are asked for, of options that are checked. */
 function coloursAsked(options: ScoreOptions): CheckedOptions['colours'] {
-  const { features = [], models, alsoModels = [], noPrediction, tiny = [] } = options;
-  if (!features.some(isOfColour)) return 'no';
+  const { features = [], models, alsoModels = [], noPrediction, tiny = [], colourAs } = options;
+  if (!features.some(isOfColour)) {
+    if (colourAs === undefined) return 'no';
+    throw usageError(
+      `is ${showValue(colourAs)}, but features has no metric of colour; add ssimulacra2, for example.`,
+      {
+        about: 'colourAs',
+      },
+    );
+  }
+  if (colourAs === 'libjxl' && !readsStored(options)) {
+    throw usageError(
+      'is libjxl, for which ffmpeg converts stored pictures, but vfReference, vfDistorted, colorRange, matrix or pixelFormat ' +
+        'changes them; leave out one.',
+      { about: 'colourAs' },
+    );
+  }
   const predicts = !noPrediction && (models === undefined || models.length > 0);
   const others = predicts || alsoModels.length > 0 || tiny.length > 0 || presetsOf(options).length > 0;
   return others || !features.every(isOfColour) ? 'also' : 'only';
+}
+
+/**
+ * Whether metrics of colour read samples as they are stored: not where the caller asks for others.
+ * @param filters asked for
+ */
+export function readsStored(filters: FilterOptions = {}): boolean {
+  const { vfReference, vfDistorted, colorRange, matrix, pixelFormat } = filters;
+  return (vfReference ?? vfDistorted ?? colorRange ?? matrix ?? pixelFormat) === undefined;
 }
 
 /** @throws {AnyvmafError} `usage` for an option that needs a reference */
@@ -452,6 +480,7 @@ function checkPairing(options: ScoreOptions, anyDepth: boolean): CheckedPairing 
     window,
     range: range && checkRange(range),
     grain: oneOf('grain', options.grain ?? 'on', FILM_GRAIN),
+    colourAs: options.colourAs && oneOf('colourAs', options.colourAs, COLOUR_AS),
     allowDamaged: ofType('allowDamaged', options.allowDamaged ?? false, 'boolean', 'true or false'),
     allowUrl: checkAllowUrl(options.allowUrl ?? false),
     rate: checkRate(options.rate),

@@ -3,7 +3,7 @@
  * Types of requests: videos, models, features and options.
  */
 
-import type { Compat, FilmGrain, V1Settings } from '../../core/choices.js';
+import type { ColourAs, Compat, FilmGrain, V1Settings } from '../../core/choices.js';
 import type { AnyvmafError } from '../../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../../core/frame.js';
 import type { Origin } from '../../core/origin.js';
@@ -80,6 +80,11 @@ export interface PairingOptions extends FilterOptions {
    * `on`. `off` and `both` need ffmpeg to decode. Default `on`.
    */
   readonly grain?: FilmGrain;
+  /**
+   * Metrics of colour take videos for what a tool takes them for, to print its numbers: `libjxl`, whose tools read PNG files
+   * that ffmpeg makes of frames; `vship` (FFVship); `vszip`. Default: what videos state.
+   */
+  readonly colourAs?: ColourAs;
   /** Score a damaged or truncated video up to its first damage instead of refusing it. Default false. */
   readonly allowDamaged?: boolean;
   /**
@@ -305,6 +310,7 @@ export interface PushedPlanes {
   readonly y: Uint8Array | Uint16Array;
   readonly cb?: Uint8Array | Uint16Array;
   readonly cr?: Uint8Array | Uint16Array;
+  readonly alpha?: Uint8Array | Uint16Array;
 }
 
 /**

@@ -2,29 +2,50 @@
  * @module engine/inputs/colours
  * What the two videos say of their colours, for the metrics of colour, and what had to be guessed.
  */
-import { colourOf, type KnownColour, type StatedColour } from '../../core/colour.js';
+import type { ColourAs } from '../../core/choices.js';
+import { colourAs, colourOf, type KnownColour, type StatedColour } from '../../core/colour.js';
+import { usageError } from '../../core/errors.js';
+import { shown } from '../../core/printable.js';
+import type { TrackFacts } from '../../media/decoder.js';
 import type { EncodedVideo } from '../../media/decoders.js';
-import { type Delivery, delivery } from '../../media/delivery.js';
+import { type Delivery, delivery, deliveryPhrases } from '../../media/delivery.js';
 import type { FilterOptions } from '../../media/filter-types.js';
-import { factsOf, type PairingPlan, type Side, type Sides } from '../../media/pairing/prepare.js';
+import { factsOf, nameOf, type PairingPlan, type Side, type Sides } from '../../media/pairing/prepare.js';
 import type { KnownColours } from './known.js';
 
 /**
  * The colours of both sides.
  * @param plan absent if frames are compared as stored
  * @param known the colour of both, where files do not state that of what they were made of
+ * @param as the tool whose conversion is repeated
+ * @throws {AnyvmafError} `usage` if that of the tool is not known
  */
 export function coloursOf(
   { reference, distorted }: Sides,
   plan?: PairingPlan,
   known?: KnownColour,
+  as?: ColourAs,
 ): KnownColours {
+  const stills = [reference, distorted].every((side) => frameCountOf(side) === 1);
+  if (as !== undefined && !known)
+    return { reference: colourFor(as, reference), distorted: colourFor(as, distorted), stills };
   const [one, other] = [known ?? colourOfSide(reference, plan), known ?? colourOfSide(distorted, plan)];
   return {
     reference: following(one, other, distorted),
     distorted: following(other, one, reference),
-    stills: [reference, distorted].every((side) => frameCountOf(side) === 1),
+    stills,
   };
+}
+
+function colourFor(as: ColourAs, side: Side): KnownColour {
+  const facts: StatedColour = factsOf(side);
+  const found = as === 'libjxl' ? { ...colourOf(facts), guessed: [], as } : colourAs(as, facts);
+  if (found) return found;
+  throw usageError(
+    `is vship, which takes ${shown(nameOf(side))}, ${facts.width}x${facts.height}, for SD and converts its primaries; that ` +
+      'is not repeated here. Leave it out.',
+    { about: 'colourAs' },
+  );
 }
 
 /** What samples of each chroma format depend on. */
@@ -56,24 +77,17 @@ function colourOfSide(side: Side, plan: PairingPlan | undefined): KnownColour {
   return repeated ? { ...colour, upsampling: 'nearest' } : colour;
 }
 
-/**
- * Whether metrics of colour read samples as they are stored: not where the caller asks for others.
- * @param filters asked for
- */
-export function readsStored(filters: FilterOptions = {}): boolean {
-  const { vfReference, vfDistorted, colorRange, matrix, pixelFormat } = filters;
-  return (vfReference ?? vfDistorted ?? colorRange ?? matrix ?? pixelFormat) === undefined;
-}
-
 /** RGB stays RGB where only metrics of colour read it. */
 export function keepRgb({ reference, distorted }: Sides): Sides {
   const keep = (side: Side): Side => {
     if (side.kind !== 'encoded' || !isRgb(side)) return side;
-    const { facts } = side.video;
+    const facts: TrackFacts = { ...side.video.facts, matrix: 'gbr', colorRange: 'full' };
+    const { alpha } = deliveryOf({ ...side.video, facts });
+    const converted = deliveryPhrases(facts.pixelFormat, deliveryOf(side.video));
     return {
       ...side,
-      video: { ...side.video, facts: { ...facts, matrix: 'gbr', colorRange: 'full' } },
-      applied: [],
+      video: { ...side.video, facts: { ...facts, ...(alpha && { alpha }) } },
+      applied: (side.applied ?? []).filter((phrase) => !converted.includes(phrase)),
     };
   };
   return { reference: keep(reference), distorted: keep(distorted) };
@@ -92,4 +106,13 @@ export function anyRgb({ reference, distorted }: Sides): boolean {
 /** The planes in which the samples of a video are delivered. */
 export function deliveryOf({ facts: { pixelFormat, name, matrix } }: EncodedVideo): Delivery {
   return delivery(pixelFormat, 0, name, true, matrix);
+}
+
+/** Filters by which ffmpeg makes RGB of a video for a PNG file, where it is not RGB already. */
+export function pngFilters({ reference, distorted }: Sides): FilterOptions {
+  const rgb = (side: Side) => `format=${factsOf(side).bitDepth > 8 ? 'rgb48le' : 'rgb24'}`;
+  return {
+    ...(!isRgb(reference) && { vfReference: rgb(reference) }),
+    ...(!isRgb(distorted) && { vfDistorted: rgb(distorted) }),
+  };
 }

@@ -32,7 +32,7 @@ export async function identifyInputs(
   const known = await identify(platform, request, checked, signal, shared, colour);
   if (checked.colours === 'no') return known;
   const { coloursOf } = await import('./colours.js');
-  return { ...known, colours: coloursOf(known.sides, known.plan, colour) };
+  return { ...known, colours: coloursOf(known.sides, known.plan, colour, checked.pairing.colourAs) };
 }
 
 async function identify(
@@ -79,6 +79,7 @@ async function identify(
       Object.keys(tracks).length > 0 ||
       asked ||
       filtered ||
+      (pairing.colourAs === 'libjxl' && checked.colours !== 'no') ||
       (pairing.commonBitDepth && reference.info.bitDepth !== distorted.info.bitDepth)
     ) {
       const { pairVideos } = await import('./pairing.js');

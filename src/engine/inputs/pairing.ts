@@ -16,9 +16,9 @@ import { chooseTrack } from '../../media/evidence/track.js';
 import { checkPair, type OpenedInput } from '../../media/pair.js';
 import { factsOf, planPairing, type Side, type Sides } from '../../media/pairing/prepare.js';
 import type { VideoInfo } from '../../media/types.js';
-import type { CheckedPairing, InputOptions } from '../contract/options.js';
+import { type CheckedPairing, type InputOptions, readsStored } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
-import { anyRgb, coloursOf, deliveryOf, isRgb, keepRgb, readsStored } from './colours.js';
+import { anyRgb, coloursOf, deliveryOf, isRgb, keepRgb, pngFilters } from './colours.js';
 import type { Look } from './few-frames.js';
 import type { KnownInputs } from './known.js';
 import type { SharedInspection } from './shared-inspection.js';
@@ -77,7 +77,7 @@ export async function pairVideos(
     skipReference,
     skipDistorted,
     frameCount,
-    ...(checked.colours === 'only' && { light: coloursOf(sides, undefined, colour) }),
+    ...(checked.colours === 'only' && { light: coloursOf(sides, undefined, colour, pairing.colourAs) }),
     allowDamaged: pairing.allowDamaged,
     signal,
   });
@@ -95,11 +95,18 @@ async function asRead(
   { colours, pairing }: Pick<InputOptions, 'colours' | 'pairing'>,
 ): Promise<{ readonly sides: Sides; readonly apart: boolean }> {
   const asStored = colours !== 'no' && readsStored(pairing.filters);
+  const asPng = pairing.colourAs === 'libjxl';
+  if (asPng && colours === 'only') {
+    const filters = { foreign: false, ...pairing.filters, ...pngFilters(identified) };
+    const { filterSides } = await import('./filters.js');
+    const sides = await filterSides(platform, keepRgb(identified), { ...pairing, filters }, signal);
+    return { sides: keepRgb(sides), apart: false };
+  }
   const found =
     asStored && colours === 'only'
       ? keepRgb(identified)
       : await oneMatrix({ platform, sides: await oneRange(identified, signal), offset, signal });
-  const converted = asStored && (anyRgb(identified) || differ(found, identified));
+  const converted = asStored && (asPng || anyRgb(identified) || differ(found, identified));
   const sides = pairing.filters
     ? await (await import('./filters.js')).filterSides(platform, found, pairing, signal)
     : found;

@@ -26,6 +26,7 @@ import {
   objectOf,
   openChoice,
   optional,
+  set,
   size,
   text,
   verbatim,
@@ -148,6 +149,7 @@ const format = objectOf<Shard['format']>({
   height: size,
   bitDepth: size,
   chroma: choice(...CHROMA_FORMATS),
+  alpha: optional(set),
   frameRate: optional(fraction),
 });
 

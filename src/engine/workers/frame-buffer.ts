@@ -1,6 +1,6 @@
 /**
  * @module engine/workers/frame-buffer
- * One frame as one buffer (luma, then Cb, then Cr, packed), so that a frame travels between threads as a whole.
+ * One frame as one buffer (luma, then Cb, Cr and alpha, packed), so that a frame travels between threads as a whole.
  */
 
 import type { FramePlanes } from '../../core/frame.js';
@@ -8,19 +8,20 @@ import { chromaSize, lumaBytes, sampleBytes } from '../../core/frame.js';
 import { type ExtractionPlan, historyNeeds, planesRead } from '../backends/types.js';
 
 /** A plane of {@link FramePlanes}. */
-export type PlaneName = 'y' | 'cb' | 'cr';
+export type PlaneName = 'y' | 'cb' | 'cr' | 'alpha';
 
 /** Bytes of each plane that a plan measures; 0 for those it does not. */
 export function planeBytes(plan: ExtractionPlan): Readonly<Record<PlaneName, number>> {
   const { width, height } = chromaSize(plan.format);
-  const chroma = planesRead(plan) === 3 ? width * height * sampleBytes(plan.format.bitDepth) : 0;
-  return { y: lumaBytes(plan.format), cb: chroma, cr: chroma };
+  const planes = planesRead(plan);
+  const chroma = planes > 1 ? width * height * sampleBytes(plan.format.bitDepth) : 0;
+  const y = lumaBytes(plan.format);
+  return { y, cb: chroma, cr: chroma, alpha: planes === 4 ? y : 0 };
 }
 
 /** Room for the planes that a plan measures. */
 export function allocateFrame(plan: ExtractionPlan): ArrayBuffer {
-  const { y, cb, cr } = planeBytes(plan);
-  return new ArrayBuffer(y + cb + cr);
+  return new ArrayBuffer(Object.values(planeBytes(plan)).reduce((sum, bytes) => sum + bytes));
 }
 
 /** The planes within a buffer that {@link allocateFrame} made. */
@@ -28,18 +29,13 @@ export function viewPlanes(buffer: ArrayBuffer, plan: ExtractionPlan): FramePlan
   const bytes = planeBytes(plan);
   const y = new Uint8Array(buffer, 0, bytes.y);
   if (bytes.cb === 0) return { y };
+  const colours = bytes.y + 2 * bytes.cb;
   return {
     y,
     cb: new Uint8Array(buffer, bytes.y, bytes.cb),
     cr: new Uint8Array(buffer, bytes.y + bytes.cb, bytes.cr),
+    ...(bytes.alpha > 0 && { alpha: new Uint8Array(buffer, colours, bytes.alpha) }),
   };
-}
-
-/** Copies the planes that both have. */
-export function copyPlanes(from: FramePlanes, to: FramePlanes): void {
-  to.y.set(from.y);
-  if (from.cb && to.cb) to.cb.set(from.cb);
-  if (from.cr && to.cr) to.cr.set(from.cr);
 }
 
 /**
@@ -65,5 +61,6 @@ export function writeHistory(kept: Uint8Array, plan: ExtractionPlan, to: FramePl
   to.y.set(kept.subarray(0, bytes.y));
   if (kept.length === bytes.y) return;
   to.cb?.set(kept.subarray(bytes.y, bytes.y + bytes.cb));
-  to.cr?.set(kept.subarray(bytes.y + bytes.cb));
+  to.cr?.set(kept.subarray(bytes.y + bytes.cb, bytes.y + 2 * bytes.cb));
+  to.alpha?.set(kept.subarray(bytes.y + 2 * bytes.cb));
 }

@@ -4,6 +4,7 @@
  */
 
 import { AnyvmafError, type ErrorData, errorData } from '../../core/errors.js';
+import { copyPlanes } from '../../core/frame.js';
 import type { CoreModules, Implementation } from '../../core/module.js';
 import { limitError } from '../../core/system-limits.js';
 import type { FrameSource, SourceDescriptor } from '../../media/types.js';
@@ -13,7 +14,7 @@ import type { InstantKind, Measurer } from '../backends/measurer.js';
 import { type ExtractionPlan, historyNeeds } from '../backends/types.js';
 import type { HeatmapStore } from '../results/heatmaps.js';
 import type { PictureModel, PictureScorers } from '../results/tiny.js';
-import { copyPlanes, viewPlanes, writeHistory } from './frame-buffer.js';
+import { viewPlanes, writeHistory } from './frame-buffer.js';
 import { ChunkMeasurer, type MeasuredChunk, PairMeasurer, type PairOutputs } from './measure.js';
 import type { Chunk, FromWorker, ToWorker, WorkerSetup } from './protocol.js';
 

@@ -28,9 +28,9 @@ export interface Target {
 /** Returns the source itself if its frames match already, else one that reads from it. */
 export function adaptSource(source: FrameSource, target: Target): FrameSource {
   const { info } = source;
-  const { width, height, bitDepth, chroma } = target.format;
-  const same =
-    info.width === width && info.height === height && info.bitDepth === bitDepth && info.chroma === chroma;
+  const { width, height, bitDepth, chroma, alpha } = target.format;
+  const sameSamples = info.bitDepth === bitDepth && info.chroma === chroma && info.alpha === alpha;
+  const same = info.width === width && info.height === height && sameSamples;
   return same ? source : new AdaptedSource(source, target);
 }
 
@@ -48,13 +48,13 @@ class AdaptedSource implements FrameSource {
 
   constructor(source: FrameSource, { format, filter, light }: Target) {
     const from = source.info;
-    const { width, height, bitDepth, chroma } = format;
-    this.info = { ...from, width, height, bitDepth, chroma };
+    const { width, height, bitDepth, chroma, alpha } = format;
+    this.info = { ...from, width, height, bitDepth, chroma, ...(alpha && { alpha }) };
     this.seekable = source.seekable;
     this.#source = source;
     this.#depth = from.bitDepth;
     this.#stored = allocateFrame(from);
-    const resized: VideoFormat = { width, height, bitDepth: from.bitDepth, chroma: from.chroma };
+    const resized: VideoFormat = { ...from, width, height };
     if (from.width !== width || from.height !== height) {
       this.#resized = allocateFrame(resized);
       this.#luma = new Resampler(from, resized, from.bitDepth, filter);
@@ -91,12 +91,18 @@ class AdaptedSource implements FrameSource {
     resize(this.#luma, stored.y, resized.y);
     resize(this.#chroma, stored.cb, resized.cb);
     resize(this.#chroma, stored.cr, resized.cr);
+    resize(this.#luma, stored.alpha, resized.alpha);
     this.#converter.convert(resized, into);
     return true;
   }
 }
 
 /** The planes that the caller wants and this video has. */
-function planesLike({ y, cb, cr }: FramePlanes, wanted: FramePlanes): FramePlanes {
-  return { y, ...(wanted.cb && cb && { cb }), ...(wanted.cr && cr && { cr }) };
+function planesLike({ y, cb, cr, alpha }: FramePlanes, wanted: FramePlanes): FramePlanes {
+  return {
+    y,
+    ...(wanted.cb && cb && { cb }),
+    ...(wanted.cr && cr && { cr }),
+    ...(wanted.alpha && alpha && { alpha }),
+  };
 }

@@ -20,6 +20,7 @@ export function commonFormat(a: VideoFormat, b: VideoFormat): VideoFormat {
     height: a.height,
     bitDepth: Math.max(a.bitDepth, b.bitDepth),
     chroma: CHROMA_FORMATS[finer] ?? a.chroma,
+    ...((a.alpha || b.alpha) && { alpha: true }),
   };
 }
 
@@ -63,6 +64,10 @@ export class FormatConverter {
       if (source && source.length > 0) this.chroma(samplesOf(source, depth), sizes[0], target, sizes[1]);
       else target.fill(2 ** (depthTo - 1));
     }
+    if (!into.alpha) return;
+    const alpha = samplesOf(into.alpha, depthTo);
+    if (from.alpha) this.luma(samplesOf(from.alpha, depth), alpha);
+    else alpha.fill(2 ** depthTo - 1);
   }
 
   protected luma(source: Samples, target: Samples): void {

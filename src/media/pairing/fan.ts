@@ -3,7 +3,7 @@
  * Shares a decoder among several readers: decodes each frame once and keeps it until the slowest reader has read it.
  */
 import type { FramePlanes } from '../../core/frame.js';
-import { allocateFrame } from '../../core/frame.js';
+import { allocateFrame, copyPlanes } from '../../core/frame.js';
 import type { DecodedSource } from '../decoder.js';
 
 /** A range of frames. */
@@ -75,7 +75,7 @@ export class Fan {
     for (;;) {
       const frame = this.#frames.get(index);
       if (frame) {
-        copy(frame, into);
+        copyPlanes(frame, into);
         this.#advance(reader, index + 1);
         return true;
       }
@@ -120,15 +120,5 @@ export class Fan {
 
   #wake(): void {
     for (const wake of this.#waiting.splice(0)) wake();
-  }
-}
-
-function copy(from: FramePlanes, to: FramePlanes): void {
-  to.y.set(from.y);
-  for (const plane of ['cb', 'cr'] as const) {
-    const wanted = to[plane];
-    if (!wanted) continue;
-    const there = from[plane];
-    if (there) wanted.set(there);
   }
 }

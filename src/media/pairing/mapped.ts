@@ -2,7 +2,7 @@
  * @module media/pairing/mapped
  * A source that repeats and skips frames of another source.
  */
-import { allocateFrame, type FramePlanes } from '../../core/frame.js';
+import { allocateFrame, copyPlanes, type FramePlanes } from '../../core/frame.js';
 import type { FrameSource, VideoInfo } from '../types.js';
 
 /** A source whose frame n is frame `frames[n]` of another. */
@@ -58,7 +58,7 @@ export class MappedSource implements FrameSource {
 
   #readMapped(index: number, frame: number, into: FramePlanes): boolean | Promise<boolean> {
     if (this.#kept?.frame === frame) {
-      copy(this.#kept.planes, into);
+      copyPlanes(this.#kept.planes, into);
       return true;
     }
     if (this.seekable || this.#frames[index + 1] !== frame) return this.#source.readFrame(frame, into);
@@ -67,7 +67,7 @@ export class MappedSource implements FrameSource {
     const whole = { ...planes, ...into };
     const keep = (found: boolean): boolean => {
       if (found) {
-        copy(whole, planes);
+        copyPlanes(whole, planes);
         this.#kept = { frame, planes };
       }
       return found;
@@ -79,10 +79,4 @@ export class MappedSource implements FrameSource {
   close(): Promise<void> | void {
     return this.#source.close();
   }
-}
-
-function copy(from: FramePlanes, to: FramePlanes): void {
-  to.y.set(from.y);
-  if (from.cb && to.cb) to.cb.set(from.cb);
-  if (from.cr && to.cr) to.cr.set(from.cr);
 }

@@ -130,7 +130,7 @@ function filters(
   } else if (planes.fromRgb !== undefined) {
     chain.push(planes.fromRgb);
   } else if (facts.pixelFormat !== planes.pixelFormat) {
-    chain.push(`format=${planes.pixelFormat}`);
+    chain.push(planes.unpacked ?? `format=${planes.pixelFormat}`);
   }
   // Before scaling, so that a change of size within the video is not scaled away unseen.
   chain.push('showinfo=checksum=0');

@@ -6,6 +6,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { encode } from 'fast-png';
 import { describe, expect, it } from 'vitest';
 import type { Colour, ScoredFormat } from '../../../src/core/colour.js';
 import type { VideoFormat } from '../../../src/core/frame.js';
@@ -20,6 +21,7 @@ import {
   scoreMany,
   scoreShard,
 } from '../../../src/index.js';
+import { colourText } from '../../../src/report/colour-text.js';
 import type { FrameMetrics, Report, ReportHead } from '../../../src/report/types.js';
 import { sampleSource, y4mFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
@@ -423,6 +425,61 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
     );
   });
 
+  describe('with alpha', () => {
+    const level = (x: number, y: number, plane: number) =>
+      (((x * x + (3 + plane) * y * y) >> 3) + ((x * y) >> 2) * (plane + 1) + 40 * plane) & 255;
+    const worse = (v: number, x: number, y: number) => Math.min(255, (v & ~15) + 8 + ((x * 5 + y * 3) % 7));
+    /** A PNG file of the pictures whose values test/unit/wasm/ssimulacra2 has, with G, B and R in that order. */
+    const png = (name: string, change: (v: number, x: number, y: number) => number, channels: 3 | 4 = 4) => {
+      const [width, height] = [64, 48];
+      const data = Uint8Array.from({ length: width * height * channels }, (_, i) => {
+        const [pixel, channel] = [Math.floor(i / channels), i % channels];
+        const [x, y] = [pixel % width, Math.floor(pixel / width)];
+        return change(channel === 3 ? Math.min(255, 3 * x + 2 * y) : level(x, y, (channel + 2) % 3), x, y);
+      });
+      return file(folder, name, encode({ width, height, data, channels, depth: 8 }));
+    };
+    const pair = { reference: png('alpha-ref.png', (v) => v), distorted: png('alpha-dis.png', worse) };
+    const features = ['ssimulacra2=mode=exact', 'butteraugli', 'cvvdp'];
+
+    it('has the value of the authors, by any decoder, in workers and beside VMAF', async () => {
+      const report = await score(pair, { ...ALONE, features });
+      const values = report.frames[0]?.metrics ?? {};
+      expect(values.ssimulacra2?.toFixed(8)).toBe('79.63280987');
+      expect(values.butteraugli).toBeCloseTo(3.3060575, 4);
+      expect(report.reference.colour).toEqual({ ...report.distorted.colour, ...RGB, alpha: true });
+      expect(report.pairing?.reference.conversions).toEqual([]);
+      expect(results(await score(pair, { ...ALONE, features, threads: 1 }))).toEqual(results(report));
+      const vmaf = await score(pair, { features, threads: 0 });
+      expect(vmaf.frames[0]?.metrics).toMatchObject(values);
+      expect(vmaf.reference.colour).toMatchObject({ alpha: true });
+      for (const decoder of tier([], ['wasm'] as const))
+        expect(results(await score(pair, { ...ALONE, features, decoder }))).toEqual(results(report));
+      // The authors of ColorVideoVDP leave alpha out.
+      const plain = {
+        reference: png('plain-ref.png', (v) => v, 3),
+        distorted: png('plain-dis.png', worse, 3),
+      };
+      const opaque = (await score(plain, { ...ALONE, features })).frames[0]?.metrics ?? {};
+      expect(values.cvvdp).toBe(opaque.cvvdp);
+      expect(values.ssimulacra2).not.toBe(opaque.ssimulacra2);
+    });
+
+    it('is opaque where one of the two has none, and is cropped and scaled with its picture', async () => {
+      const opaque = png('opaque-dis.png', (v) => v, 3);
+      const mixed = await score({ ...pair, distorted: opaque }, { ...ALONE, features });
+      expect(mixed.frames[0]?.metrics.ssimulacra2).toBeLessThan(50);
+      expect(mixed.distorted.colour).not.toHaveProperty('alpha');
+      const same = { reference: pair.reference, distorted: pair.reference };
+      const crops = { cropReference: '32:32:8:8', cropDistorted: '32:32:8:8' };
+      const cropped = await score(same, { ...ALONE, features, ...crops });
+      expect(cropped.frames[0]?.metrics).toMatchObject({ ssimulacra2: 100, butteraugli: 0 });
+      const large = ffmpeg('alpha-large.png', '-i', pair.reference, '-vf', 'scale=128:96:flags=bicubic');
+      const scaled = await score({ reference: large, distorted: pair.reference }, { ...ALONE, features });
+      expect(scaled.frames[0]?.metrics.ssimulacra2).toBeGreaterThan(90);
+    });
+  });
+
   it('crops RGB as RGB, and takes samples as filters make them', async () => {
     const crops = { cropReference: '60:40:8:8', cropDistorted: '60:40:8:8' };
     const alone = await score({ reference, distorted }, { ...ALONE, ...crops });
@@ -465,6 +522,86 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
     expect(one.preflight?.filter(({ severity }) => severity !== 'info')).toEqual([]);
     const both = await score({ reference, distorted: half }, { features: COLOUR, threads: 0 });
     expect(both.frames[2]?.metrics).toMatchObject(one.frames[2]?.metrics ?? {});
+  });
+
+  describe('as tools convert them', () => {
+    /** Y'CbCr whose RGB stays inside the cube, so that no tool clips. */
+    const video = (name: string, noise: number) => {
+      const inside = 'format=yuv420p,lutyuv=y=70+val*0.4:u=96+val*0.25:v=96+val*0.25';
+      const tags = ['-colorspace', 'bt709', '-color_range', 'tv', '-c:v', 'ffv1'];
+      return ffmpeg(name, '-f', 'lavfi', '-i', source(noise), '-vf', inside, '-frames:v', '1', ...tags);
+    };
+    const pair = { reference: video('tool-ref.mkv', 3), distorted: video('tool-dis.mkv', 25) };
+    const each = (make: (path: string, name: string) => string) => ({
+      reference: make(pair.reference, 'ref'),
+      distorted: make(pair.distorted, 'dis'),
+    });
+    const features = ['ssimulacra2=mode=exact'];
+    const first = ({ frames }: Report, name = 'ssimulacra2') => frames[0]?.metrics[name] ?? Number.NaN;
+
+    it('libjxl: PNG files by ffmpeg', async () => {
+      const png = each((path, name) => ffmpeg(`tool-${name}.png`, '-i', path, '-frames:v', '1'));
+      const expected = first(await score(png, { ...ALONE, features }));
+      const y4mPair = each((path, name) => ffmpeg(`tool-${name}.y4m`, '-i', path));
+      const y4mPng = each((path, name) =>
+        ffmpeg(`y4m-${name}.png`, '-i', path.replace(/mkv$/, 'y4m'), '-frames:v', '1'),
+      );
+      const report = await score(pair, { ...ALONE, features, colourAs: 'libjxl' });
+      expect(first(report)).toBe(expected);
+      expect(report.reference.colour).toMatchObject({ ...RGB, as: 'libjxl', guessed: [] });
+      expect(report.pairing?.reference.conversions).toEqual(["filtered by ffmpeg's format=rgb24"]);
+      const beside = await score(pair, { features, threads: 0, colourAs: 'libjxl' });
+      expect(first(beside)).toBe(expected);
+      expect(beside.frames[0]?.metrics.vmaf).toBe(first(await score(pair, { threads: 0 }), 'vmaf'));
+      expect(first(await score(png, { ...ALONE, features, colourAs: 'libjxl' }))).toBe(expected);
+      // ffmpeg takes what states no matrix for BT.601.
+      const untagged = first(await score(y4mPng, { ...ALONE, features }));
+      for (const options of [ALONE, { threads: 0 }])
+        expect(first(await score(y4mPair, { ...options, features, colourAs: 'libjxl' }))).toBe(untagged);
+    });
+
+    it.each([
+      ['vszip', '170m', 'srgb', 'BT.601, limited range, sRGB transfer, left chroma by bicubic (as vszip)'],
+      [
+        'vship',
+        '709',
+        'bt1886',
+        'BT.709, limited range, BT.1886 transfer, left chroma by bicubic (as vship)',
+      ],
+    ] as const)('%s: zimg with the matrix %s and the transfer %s', async (tool, matrix, transfer, words) => {
+      const zimg = `zscale=matrixin=${matrix}:rangein=limited:chromalin=left:filter=bicubic:matrix=gbr:range=full`;
+      const rgb = each((path, name) =>
+        ffmpeg(`${tool}-${name}.mkv`, '-i', path, '-vf', `${zimg},format=gbrp16le`, '-c:v', 'ffv1'),
+      );
+      const report = await score(pair, { ...ALONE, features: ['ssimulacra2'], colourAs: tool });
+      const option = `ssimulacra2=transfer=${transfer}`;
+      const converted = await score(rgb, { ...ALONE, features: [option] });
+      expect(first(report)).toBeCloseTo(first(converted, `ssimulacra2_transfer_${transfer}`), 2);
+      expect(colourText({ ...report.reference })).toBe(words);
+      expect(first(report)).not.toBeCloseTo(first(await score(pair, { ...ALONE, features })), 1);
+    });
+
+    it.each([
+      [
+        { features: [] },
+        /^colourAs is "libjxl", but features has no metric of colour; add ssimulacra2, for example/,
+      ],
+      [
+        { features, matrix: 'bt601' },
+        /^colourAs is libjxl, for which ffmpeg converts stored pictures, but .* changes them/,
+      ],
+      [{ features, vfReference: 'hflip' }, /leave out one/],
+    ] as const)('not with %j', async (options, message) => {
+      expect(await failure(() => score(pair, { ...options, colourAs: 'libjxl' }), 'usage')).toMatch(message);
+    });
+
+    it('not where a tool converts primaries of SD', async () => {
+      const run = () => score({ reference: y4m('reference'), distorted: y4m('distorted') }, as);
+      const as = { ...ALONE, features, colourAs: 'vship' } as const;
+      expect(await failure(run, 'usage')).toMatch(
+        /^colourAs is vship, which takes .*, 98x54, for SD and converts its primaries; that is not repeated here/,
+      );
+    });
   });
 
   it('gives white of 8 bit and of 10 bit one light', async () => {
@@ -526,7 +663,7 @@ describe('is refused', () => {
     [
       { colours: { reference: colour, distorted: { ...colour, matrix: 'bt470' } } },
       'usage',
-      /format\.colours\.distorted\.matrix is "bt470", but it must be gbr, bt709, bt601 or bt2020/,
+      /format\.colours\.distorted\.matrix is "bt470", but it must be gbr, bt709, bt601, bt2020, smpte240m, fcc or ycgco/,
     ],
     [{ frameRate: { num: 25, den: 0 } }, 'usage', /format\.frameRate is .*a fraction above 0/],
   ] as const)('by a scorer of %j', async (facts, code, message) => {

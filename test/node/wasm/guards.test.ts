@@ -335,10 +335,12 @@ describe.skipIf(!COMPILER)('guard zones of perceptual.wasm (skipped without emcc
       if (i % 200 === 199) core = new Core(module);
       const chroma = random.pick(['420', '422', '444', '400'] as const);
       const video: VideoFormat = { width, height, bitDepth: random.pick([8, 8, 10, 12, 16]), chroma };
-      // Matrix, range, transfer, siting and upsampling; only 4:4:4 can be RGB.
-      const colour = [random.int(chroma === '444' ? 0 : 1, 3), random.int(0, 1), random.int(0, 7)];
-      const colours = [1, 2].flatMap(() => [...colour, random.int(0, 2), random.int(0, 2)]);
-      const draw = () => makePicture(random, video).slice(0, chroma === '400' ? 1 : 3);
+      // Matrix, range, transfer, siting, upsampling and primaries; only 4:4:4 can be RGB.
+      const colour = [random.int(chroma === '444' ? 0 : 1, 6), random.int(0, 1), random.int(0, 7)];
+      const rest = () => [random.int(0, 2), random.int(0, 2), random.int(0, 2)];
+      const colours = [1, 2].flatMap(() => [...colour, ...rest()]);
+      const alpha = chroma !== '400' && random.int(0, 1) === 1 ? makePicture(random, video).slice(0, 1) : [];
+      const draw = () => [...makePicture(random, video).slice(0, chroma === '400' ? 1 : 3), ...alpha];
       const pictures = { reference: [draw(), draw(), draw()], distorted: [draw(), draw(), draw()] };
       const [portable, simd] = (['portable', 'simd128'] as const).map((one) =>
         measurePerceptual(core, one, video, colours, pictures, faults),

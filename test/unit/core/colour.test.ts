@@ -3,7 +3,7 @@
  * Colours by what videos state, what is guessed of them, and their words.
  */
 import { describe, expect, it } from 'vitest';
-import { type Colour, colourNumbers, colourOf } from '../../../src/core/colour.js';
+import { type Colour, colourAs, colourNumbers, colourOf } from '../../../src/core/colour.js';
 import { describeColour } from '../../../src/report/colour-text.js';
 
 const HD = { width: 1920, height: 1080, chroma: '420' } as const;
@@ -66,6 +66,46 @@ describe('the colour of a video', () => {
     expect(guessed).not.toContain('transfer');
   });
 
+  it.each([
+    [{ matrix: 'smpte240m' }, { matrix: 'smpte240m' }],
+    [{ matrix: 'fcc' }, { matrix: 'fcc' }],
+    [{ matrix: 'ycgco' }, { matrix: 'ycgco' }],
+    [
+      { matrix: 'bt709', primaries: 'smpte432' },
+      { matrix: 'bt709', primaries: 'p3' },
+    ],
+    [
+      { matrix: 'bt709', primaries: 'bt2020' },
+      { matrix: 'bt709', primaries: 'bt2020' },
+    ],
+    [
+      { matrix: 'bt2020nc', primaries: 'bt709' },
+      { matrix: 'bt2020', primaries: 'bt709' },
+    ],
+  ])('of %j is %j', (stated, expected) => {
+    const { guessed, ...colour } = colourOf({ ...HD, ...stated });
+    expect(colour).toMatchObject(expected);
+    expect(guessed).not.toContain('matrix');
+    expect(guessed).not.toContain('primaries');
+  });
+
+  it('of primaries that go with its matrix, or of SD, states none', () => {
+    for (const stated of [
+      { matrix: 'bt2020nc', primaries: 'bt2020' },
+      { matrix: 'bt709', primaries: 'bt709' },
+      { matrix: 'smpte170m', primaries: 'smpte170m' },
+    ])
+      expect(colourOf({ ...SD, ...stated })).not.toHaveProperty('primaries');
+    expect(colourOf({ ...SD, primaries: 'film' }).guessed).toContain('primaries');
+  });
+
+  it('that is coded by no matrix of RGB is said to be', () => {
+    for (const matrix of ['ictcp', 'bt2020c']) {
+      expect(colourOf({ ...HD, matrix })).toMatchObject({ unsupported: matrix });
+      expect(colourOf({ ...HD, chroma: '400', matrix })).not.toHaveProperty('unsupported');
+    }
+  });
+
   it('is guessed by the size where it states nothing', () => {
     const all = ['matrix', 'range', 'transfer', 'siting'];
     expect(colourOf(HD)).toEqual({ ...REC709, guessed: all });
@@ -98,6 +138,35 @@ describe('the colour of a video', () => {
     expect(guessed).toContain('matrix');
   });
 
+  describe('of a tool', () => {
+    const tagged = { ...HD, matrix: 'bt2020nc', transfer: 'smpte2084', primaries: 'bt2020' } as const;
+
+    it('is the height and sRGB for vszip, whatever is stated', () => {
+      const expected = { ...REC709, guessed: [], as: 'vszip' };
+      expect(colourAs('vszip', tagged)).toEqual(expected);
+      expect(colourAs('vszip', { ...HD, height: 651, matrix: 'smpte170m' })).toEqual(expected);
+      expect(colourAs('vszip', { ...HD, height: 650 })).toEqual({ ...expected, matrix: 'bt601' });
+    });
+
+    it('is what is stated for vship, BT.709 with gamma 2.4', () => {
+      const expected = { ...REC709, transfer: 'bt1886', guessed: [], as: 'vship' };
+      expect(colourAs('vship', HD)).toEqual(expected);
+      for (const transfer of ['bt709', 'bt2020-10'])
+        expect(colourAs('vship', { ...HD, transfer })).toEqual(expected);
+      expect(colourAs('vship', { ...HD, transfer: 'iec61966-2-1' })).toMatchObject({ transfer: 'srgb' });
+      expect(colourAs('vship', tagged)).toEqual({ ...expected, matrix: 'bt2020', transfer: 'pq' });
+      expect(colourAs('vship', { ...SD, matrix: 'smpte170m' })).toEqual({ ...expected, matrix: 'bt601' });
+      for (const pal of [SD, { ...SD, matrix: 'bt470bg' }, { ...HD, primaries: 'smpte170m' }])
+        expect(colourAs('vship', pal)).toBeUndefined();
+    });
+
+    it('stays RGB', () => {
+      const rgb = { ...HD, chroma: '444', matrix: 'gbr' } as const;
+      for (const as of ['vship', 'vszip'] as const)
+        expect(colourAs(as, rgb)).toMatchObject({ matrix: 'gbr', range: 'full', transfer: 'srgb', as });
+    });
+  });
+
   it('is said in words', () => {
     expect(describeColour(REC709)).toBe('BT.709, limited range, sRGB transfer, left chroma by bicubic');
     expect(
@@ -109,6 +178,9 @@ describe('the colour of a video', () => {
         upsampling: 'bilinear',
       }),
     ).toBe('BT.2020, full range, PQ transfer, top-left chroma by bilinear');
+    expect(describeColour({ ...REC709, matrix: 'ycgco', primaries: 'p3' })).toBe(
+      'YCgCo, limited range, sRGB transfer, left chroma by bicubic, P3 primaries',
+    );
     expect(describeColour({ ...REC709, matrix: 'gbr', range: 'full', transfer: 'gamma22' })).toBe(
       'RGB, full range, gamma 2.2',
     );
@@ -122,6 +194,8 @@ describe('the colour of a video', () => {
       siting: 'topleft',
       upsampling: 'nearest',
     };
-    expect(colourNumbers({ reference: REC709, distorted })).toEqual([1, 0, 0, 0, 0, 3, 1, 7, 2, 2]);
+    expect(colourNumbers({ reference: REC709, distorted })).toEqual([1, 0, 0, 0, 0, 0, 3, 1, 7, 2, 2, 1]);
+    const p3: Colour = { ...REC709, matrix: 'ycgco', primaries: 'p3' };
+    expect(colourNumbers({ reference: p3, distorted: p3 }).slice(6)).toEqual([6, 0, 0, 0, 0, 2]);
   });
 });

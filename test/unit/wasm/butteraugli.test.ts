@@ -121,6 +121,37 @@ describe('butteraugli of libjxl', () => {
   });
 });
 
+describe('butteraugli of pictures with alpha', () => {
+  const level = (x: number, y: number, plane: number) =>
+    (((x * x + (3 + plane) * y * y) >> 3) + ((x * y) >> 2) * (plane + 1) + 40 * plane) & 255;
+  const worse = (v: number, x: number, y: number) => Math.min(255, (v & ~15) + 8 + ((x * 5 + y * 3) % 7));
+  const alpha = (x: number, y: number) => Math.min(255, 3 * x + 2 * y);
+
+  // Of an implementation in double precision: of each pixel the larger difference on black and on white.
+  it.each([
+    [64, 48, 3.3060575, 2.6075253],
+    [61, 47, 3.5677175, 2.5963666],
+    [8, 8, 2.3397751, 1.9326625],
+    [130, 17, 3.3215407, 2.6946009],
+  ])('of %ix%i is the larger one on black and on white', (width, height, maximum, norm) => {
+    const video = rgb(width, height);
+    const pair: Pair = [
+      [...picture(video, level), ...picture(video, alpha).slice(0, 1)],
+      [
+        ...picture(video, (x, y, plane) => worse(level(x, y, plane), x, y)),
+        ...picture(video, (x, y) => worse(alpha(x, y), x, y)).slice(0, 1),
+      ],
+    ];
+    const found = score(video, pair);
+    // The quotient for sRGB errs by as much in dark blends.
+    expect(relative(found[0], maximum)).toBeLessThan(2e-5);
+    expect(relative(found[1], norm)).toBeLessThan(2e-5);
+    expect(score(video, pair, 80, 'portable')).toEqual(found);
+    const { values, differences } = scoreWithMap(video, pair, 'simd128');
+    expect([values, Math.max(...differences)]).toEqual([found, found[0]]);
+  });
+});
+
 describe('butteraugli', () => {
   /** Of an implementation in double precision with an exact logarithm: the reference first, then the other way round. */
   const MADE = [
@@ -178,7 +209,7 @@ describe('butteraugli', () => {
   });
 
   it('takes the luminance of PQ from the pictures', () => {
-    const pq = [0, 1, 6, 0, 0];
+    const pq = [0, 1, 6, 0, 0, 1];
     const pair = madePair(rgb(16, 16));
     const scores = [80, 1000].map((nits) =>
       runPerceptual('simd128', rgb(16, 16), pair, 'butteraugli', [...pq, ...pq, nits], 2),

@@ -5,7 +5,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { type ChromaFormat, chromaSize, type VideoFormat } from '../../../src/core/frame.js';
-import { type Light, LinearLight, linearLight } from '../../support/linear-light.js';
+import { CURVES, type Light, LinearLight, linearLight } from '../../support/linear-light.js';
 import { format, type Picture, picture } from '../../support/metric.js';
 import { type ColourNumbers, SRGB } from '../../support/perceptual.js';
 import { type SeededRandom, seeded } from '../../support/random.js';
@@ -13,7 +13,7 @@ import { tier } from '../../support/tier.js';
 
 const SEED = 20261126;
 const CHROMA = ['400', '420', '422', '444'] as const;
-const [GBR, BT709, BT601, BT2020] = [0, 1, 2, 3] as const;
+const [GBR, BT709, BT601, BT2020, SMPTE240M, FCC, YCGCO] = [0, 1, 2, 3, 4, 5, 6] as const;
 const [LEFT, CENTRE, TOP_LEFT] = [0, 1, 2] as const;
 const [BICUBIC, BILINEAR, NEAREST] = [0, 1, 2] as const;
 const [SRGB_CURVE, LINEAR, PQ, HLG] = [0, 4, 6, 7] as const;
@@ -33,11 +33,12 @@ function noise(random: SeededRandom, video: VideoFormat): Picture {
 function colour(random: SeededRandom, chroma: ChromaFormat): ColourNumbers {
   const whole = chroma === '444' || chroma === '400';
   return [
-    random.int(whole ? GBR : BT709, BT2020),
+    random.int(whole ? GBR : BT709, YCGCO),
     random.int(0, 1),
     random.int(0, 7),
     random.int(0, 2),
     random.int(0, 2),
+    0,
   ];
 }
 
@@ -45,22 +46,9 @@ const LUMA_WEIGHTS: Record<number, readonly [number, number]> = {
   [BT709]: [0.2126, 0.0722],
   [BT601]: [0.299, 0.114],
   [BT2020]: [0.2627, 0.0593],
+  [SMPTE240M]: [0.212, 0.087],
+  [FCC]: [0.3, 0.11],
 };
-
-/** The curves as their standards have them, 0 below black. */
-const CURVES: readonly ((x: number) => number)[] = [
-  (x) => (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4),
-  (x) => x ** 2.4,
-  (x) => x ** 2.2,
-  (x) => x ** 2.8,
-  (x) => x,
-  (x) => (x < 4.5 * 0.018053968510807 ? x / 4.5 : ((x + 0.09929682680944) / 1.09929682680944) ** (1 / 0.45)),
-  (x) => {
-    const power = Math.min(1, x) ** (32 / 2523);
-    return (Math.max(0, power - 3424 / 4096) / (2413 / 128 - (2392 / 128) * power)) ** (16384 / 2610);
-  },
-  (x) => (x <= 0.5 ? x ** 2 / 3 : (Math.exp((x - 0.55991073) / 0.17883277) + 0.28466892) / 12),
-];
 
 /** Keys's cubic with a = -1/2, a tent and a box, by the distance in samples. */
 const FILTERS: readonly ((d: number) => number)[] = [
@@ -96,7 +84,7 @@ function definition(video: VideoFormat, [y, cb, cr]: Picture, numbers: ColourNum
     for (const [j, wy] of tapsAt(py, ch, ch < height, siting !== TOP_LEFT, upsampling))
       for (const [i, wx] of tapsAt(px, cw, cw < width, siting === CENTRE, upsampling))
         sum += wy * wx * (plane[j * cw + i] ?? Number.NaN);
-    return (sum - 128 * unit) / (full ? top : 224 * unit);
+    return (sum - 128 * unit) / (full ? top : (matrix === YCGCO ? 219 : 224) * unit);
   };
   const pixels = Array.from({ length: width * height }, (_, i) => {
     const luma = level(y?.[i]);
@@ -104,6 +92,11 @@ function definition(video: VideoFormat, [y, cb, cr]: Picture, numbers: ColourNum
     if (matrix === GBR) return [level(cr[i]), luma, level(cb[i])];
     const [kr, kb] = LUMA_WEIGHTS[matrix] ?? [0, 0];
     const [u, v] = [cb, cr].map((plane) => chromaAt(plane, i % width, Math.floor(i / width)));
+    // H.273, equations 63 to 66.
+    if (matrix === YCGCO) {
+      const [cg = 0, co = 0] = [u, v];
+      return [luma - cg + co, luma + cg, luma - cg - co];
+    }
     const [r, b] = [luma + 2 * (1 - kr) * (v ?? 0), luma + 2 * (1 - kb) * (u ?? 0)];
     return [r, (luma - kr * r - kb * b) / (1 - kr - kb), b];
   });
@@ -155,7 +148,7 @@ describe('the colour stage', () => {
     const video = format(256, 256, 16, '400');
     const ramp = picture(video, (x, y) => 256 * y + x);
     for (const transfer of CURVES.keys()) {
-      const [light] = linearLight('simd128', video, { picture: ramp, colour: [BT709, 1, transfer, 0, 0] });
+      const [light] = linearLight('simd128', video, { picture: ramp, colour: [BT709, 1, transfer, 0, 0, 0] });
       const worst = light.reduce((most, v, code) => {
         const expected = CURVES[transfer]?.(code / 65535) ?? Number.NaN;
         // Light that no display makes does not count: 1e-12 of PQ is 1e-8 cd/m2.
@@ -193,7 +186,7 @@ describe('the colour stage', () => {
     const video = format(12, 1, 8, '422');
     const impulse = picture(video, (x, _, plane) => (plane === 1 && x === 2 ? 192 : plane === 0 ? 0 : 128));
     const blue = (siting: number, upsampling: number) => {
-      const colours: ColourNumbers = [BT709, 1, LINEAR, siting, upsampling];
+      const colours: ColourNumbers = [BT709, 1, LINEAR, siting, upsampling, 0];
       const light = linearLight('simd128', video, { picture: impulse, colour: colours })[2];
       return Array.from(light, (v) => Math.round((v / 1.8556 / (64 / 255)) * 128) + 0);
     };
@@ -209,14 +202,14 @@ describe('the colour stage', () => {
     const video = format(16, 8, 8, '420');
     const [one, other] = [noise(random, video), noise(random, video)];
     const context = new LinearLight('simd128', video);
-    const colours: ColourNumbers = [BT709, 0, 0, 0, 0];
+    const colours: ColourNumbers = [BT709, 0, 0, 0, 0, 0];
     const pair = (first: Picture, numbers: ColourNumbers, serial: number) => {
       const side = { picture: first, colour: numbers };
       return context.pair([side, side], [serial, serial]);
     };
     const first = pair(one, colours, 1);
     expect(pair(other, colours, 1)).toEqual(first);
-    expect(pair(one, [BT601, 0, 0, 0, 0], 1)).not.toEqual(first);
+    expect(pair(one, [BT601, 0, 0, 0, 0, 0], 1)).not.toEqual(first);
     expect(pair(other, colours, 2)).not.toEqual(first);
     expect(pair(one, colours, 3)).toEqual(first);
     context.close();
@@ -227,13 +220,14 @@ describe('the colour stage', () => {
     const context = new LinearLight('simd128', video);
     const grey = picture(video, () => 128);
     for (const wrong of [
-      [GBR, 1, 0, 0, 0],
-      [4, 0, 0, 0, 0],
-      [1.5, 0, 0, 0, 0],
-      [1, 0, 8, 0, 0],
-      [1, 0, -1, 0, 0],
-      [1, 0, 0, 3, 0],
-      [1, 0, 0, 0, Number.NaN],
+      [GBR, 1, 0, 0, 0, 0],
+      [YCGCO + 1, 0, 0, 0, 0, 0],
+      [1.5, 0, 0, 0, 0, 0],
+      [1, 0, 8, 0, 0, 0],
+      [1, 0, -1, 0, 0, 0],
+      [1, 0, 0, 3, 0, 0],
+      [1, 0, 0, 0, Number.NaN, 0],
+      [1, 0, 0, 0, 0, 3],
     ] as const) {
       const side = { picture: grey, colour: wrong };
       expect(context.pair([side, side])).toBe(-22);

@@ -27,7 +27,7 @@ const TOLERANCE = 1e-5;
 
 function options(name: DisplayName, rate: number): number[] {
   const { signal, peak, contrast, ambient, reflectivity, pixelsPerDegree } = DISPLAYS[name];
-  const colour: ColourNumbers = [0, 1, HDR[signal], 0, 0];
+  const colour: ColourNumbers = [0, 1, HDR[signal], 0, 0, signal === 'sdr' ? 0 : 1];
   return [...colour, ...colour, rate, peak, contrast, ambient, reflectivity, pixelsPerDegree];
 }
 
@@ -39,7 +39,7 @@ interface Clip {
 
 /** Q of every frame; a rate of 0 takes them for stills. */
 function measure(implementation: Implementation, clip: Clip, chosen: readonly number[]): number[] {
-  const rate = chosen[10] ?? 0;
+  const rate = chosen[12] ?? 0;
   const window = rate === 0 ? 1 : 2 * Math.ceil(rate / 8) + 1;
   const context = new PerceptualContext(implementation, clip.video);
   const values = clip.reference.map((_, frame) => {
@@ -147,13 +147,13 @@ describe('cvvdp of pictures made here', () => {
     refused(patterns(8, 1, 1), options('standard_4k', 0));
     refused(clip, options('standard_4k', 240.5));
     refused(clip, options('standard_4k', Number.NaN));
-    // The display's numbers begin with place 11: peak, contrast, ambient light, reflectivity, pixels per degree.
+    // The display's numbers begin with place 13: peak, contrast, ambient light, reflectivity, pixels per degree.
     for (const [place, value] of [
-      [11, 0],
-      [11, 20000],
-      [12, 1],
-      [13, -1],
-      [15, 0],
+      [13, 0],
+      [13, 20000],
+      [14, 1],
+      [15, -1],
+      [17, 0],
     ] as const)
       refused(clip, options('standard_4k', 0).with(place, value));
   });

@@ -49,6 +49,42 @@ describe('ssimulacra2 of a picture made here', () => {
     expect(score(video, pair, EXACT)).toBeCloseTo(single, 7);
     expect(score(video, pair, FAST)).toBeCloseTo(double, 3);
   });
+
+  // The lower score of two backgrounds: by the reference's SSE4 build, and by the double precision above.
+  it.each([
+    [64, 48, 79.63280987, 79.62606152],
+    [61, 47, 79.24269895, 79.23451527],
+    [8, 8, 94.8499543, 94.84992118],
+    [130, 17, 90.13471775, 90.13223368],
+  ])('%ix%i with alpha', (width, height, single, double) => {
+    const video = rgb(width, height);
+    const alpha = (x: number, y: number) => Math.min(255, 3 * x + 2 * y);
+    const pair = [
+      [...picture(video, level), ...picture(video, alpha).slice(0, 1)],
+      [
+        ...picture(video, (x, y, plane) => worse(level(x, y, plane), x, y)),
+        ...picture(video, (x, y) => worse(alpha(x, y), x, y)).slice(0, 1),
+      ],
+    ] as const;
+    expect(score(video, pair, EXACT).toFixed(8)).toBe(single.toFixed(8));
+    expect(score(video, pair, FAST)).toBeCloseTo(double, 3);
+    for (const options of [EXACT, FAST])
+      expect(score(video, pair, options, 'portable')).toBe(score(video, pair, options));
+  });
+
+  it('is that without alpha where all is opaque', () => {
+    const video = rgb(61, 47, 10);
+    const pair = [
+      picture(video, (x, y, plane) => 4 * level(x, y, plane)),
+      picture(video, (x, y, plane) => 4 * worse(level(x, y, plane), x, y)),
+    ] as const;
+    const opaque = picture(video, () => 1023).slice(0, 1);
+    const shown = [
+      [...pair[0], ...opaque],
+      [...pair[1], ...opaque],
+    ] as const;
+    expect(score(video, shown, EXACT)).toBe(score(video, pair, EXACT));
+  });
 });
 
 interface Still {
@@ -158,6 +194,13 @@ describe('ssimulacra2', () => {
 });
 
 describe('ssimulacra2 of wide primaries', () => {
+  /** RGB of Display P3 of BT.709's: both by their chromaticities and D65. */
+  const TO_P3: readonly (readonly number[])[] = [
+    [0.822462, 0.177538, 0],
+    [0.033194, 0.966806, 0],
+    [0.017083, 0.072397, 0.91052],
+  ];
+
   /** Of BT.709 in those of BT.2020 (BT.2087). */
   const TO_2020 = [
     [0.627404, 0.329283, 0.043313],
@@ -179,9 +222,15 @@ describe('ssimulacra2 of wide primaries', () => {
       const planes = [luma, (b - luma) / 1.8814 + 32768 / 65535, (r - luma) / 1.4746 + 32768 / 65535];
       return 65535 * (planes[plane] ?? Number.NaN);
     });
-    const colours = [...SRGB, 3, 1, 0, 0, 0];
+    const colours = [...SRGB, 3, 1, 0, 0, 0, 1];
     expect(score(video, [narrow, wide], [...colours, 0])).toBeGreaterThan(99.9);
     // Taken for BT.709 it is other light.
-    expect(score(video, [narrow, wide], [...SRGB, 1, 1, 0, 0, 0, 0])).toBeLessThan(80);
+    expect(score(video, [narrow, wide], [...SRGB, 1, 1, 0, 0, 0, 0, 0])).toBeLessThan(80);
+    const p3 = picture(video, (x, y, plane) => {
+      const row = TO_P3[(plane + 1) % 3] ?? [];
+      return 65535 * curve(row.reduce((sum, f, i) => sum + f * (light(x, y)[i] ?? 0), 0));
+    });
+    expect(score(video, [narrow, p3], [...SRGB, ...SRGB.with(5, 2), 0])).toBeGreaterThan(99.9);
+    expect(score(video, [narrow, p3], FAST)).toBeLessThan(97);
   });
 });

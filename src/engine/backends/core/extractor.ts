@@ -89,8 +89,8 @@ class WasmMeasurer implements Measurer {
   }
 
   #view(picture: Picture): FramePlanes {
-    const [y = new Uint8Array(), cb, cr] = this.#views(picture);
-    return cb && cr ? { y, cb, cr } : { y };
+    const [y = new Uint8Array(), cb, cr, alpha] = this.#views(picture);
+    return cb && cr ? { y, cb, cr, ...(alpha && { alpha }) } : { y };
   }
 
   #views({ planes }: CorePicture): Uint8Array[] {

@@ -62,8 +62,8 @@ export function openCore(
   notes: readonly string[],
 ): OpenBackend & { planFor(format: VideoFormat): CoreMeasurement } {
   const run = { platform, checked, modules, options, steering, notes };
-  const planFor = ({ width, height, bitDepth, chroma }: VideoFormat, keep?: number) => {
-    const scored = { width, height, bitDepth, chroma, ...light };
+  const planFor = ({ width, height, bitDepth, chroma, alpha }: VideoFormat, keep?: number) => {
+    const scored = { width, height, bitDepth, chroma, ...(alpha && { alpha }), ...light };
     return new CoreMeasurement(run, planRun(requested, scored, checked.compat), keep);
   };
   return {

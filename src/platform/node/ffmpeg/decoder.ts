@@ -238,7 +238,8 @@ class FfmpegDecoder implements Decoder {
     const plan = await planPart(facts, request, this.#timesToPlan(file, track, signal));
     requireNotPast(facts, request, plan);
     const { width, height } = size ?? facts;
-    const format: VideoFormat = { width, height, bitDepth: planes.bitDepth, chroma: planes.chroma };
+    const { bitDepth, chroma, alpha } = planes;
+    const format: VideoFormat = { width, height, bitDepth, chroma, ...(alpha && { alpha }) };
     const start = async (part: Part): Promise<Started> => {
       const { width, height, container } = facts;
       const asked = { ...request, chain: this.#filters?.chain };
