@@ -44,8 +44,8 @@ const project = (name: string, ...globalSetup: string[]): TestProjectConfigurati
     name,
     include: [`test/${name}/**/*.test.ts`],
     globalSetup,
-    // Elsewhere files share their process and its modules: a test restores what it changes.
-    isolate: name === 'node',
+    // Files share their process and its modules: a test restores what it changes.
+    isolate: false,
   },
 });
 
