@@ -44,8 +44,8 @@ const project = (name: string, ...globalSetup: string[]): TestProjectConfigurati
     name,
     include: [`test/${name}/**/*.test.ts`],
     globalSetup,
-    // Elsewhere files share their process and its modules: a test restores what it changes.
-    isolate: name === 'node',
+    // Files share their process and its modules: a test restores what it changes.
+    isolate: false,
   },
 });
 
@@ -75,7 +75,8 @@ export default defineConfig({
       ...(process.env.ANYVMAF_EXHAUSTIVE === '1' ? [project('exhaustive', BUILD, PAGE, FORKS)] : []),
     ],
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than the cores of a small machine: tests of processes and pages wait a quarter of their time.
+    maxWorkers: 3,
     // Tests make and drop much; to collect it from the usual 16 MB takes a good twentieth of their time.
     execArgv: ['--max-semi-space-size=64'],
     // Of one file after another; only a test's own defects make it wait for so long.

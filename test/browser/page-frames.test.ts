@@ -70,7 +70,7 @@ function worsening(): Pair {
       at < FRAME_HEAD ? byte : Math.max(0, Math.min(255, Math.round(byte + amplitude * (2 * next() - 1)))),
     );
   const side = (name: string, growth: number) => {
-    const frames = Array.from({ length: 300 }, (_, i) => frame(i, growth * (1 + i / 24)));
+    const frames = Array.from({ length: 200 }, (_, i) => frame(i, (growth * i) / 4));
     return write(`worsening-${name}.y4m`, Buffer.concat([Buffer.from(y4mHeader(format)), ...frames]));
   };
   return { reference: side('reference', 0), distorted: side('distorted', 1) };

@@ -157,7 +157,8 @@ describe('--live', () => {
         });
       },
     });
-    expect(outcome.code).toBe(143);
+    // By the signal itself, which shells show as 143, if threads of a busy machine do not end in time.
+    expect([143, null]).toContain(outcome.code);
     expect(outcome.stderr).toMatch(/terminated/);
     expect(existsSync(socket)).toBe(false);
   });

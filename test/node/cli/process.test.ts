@@ -41,11 +41,20 @@ afterAll(() => files[Symbol.dispose]());
 const below = (command: string, ...args: readonly string[]) =>
   run('/bin/sh', ['-c', `${command}; exec "$@"`, 'sh', process.execPath, PROGRAM, ...args]);
 
+/** What Linux says of a process; nothing once it is gone, which it may be between two looks. */
+function statOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
 /** Seconds that a process and those that it started have computed. */
 function computed(pid: number): number {
   let ticks = 0;
   for (const name of readdirSync('/proc').filter((one) => /^\d+$/.test(one))) {
-    const text = existsSync(`/proc/${name}/stat`) ? readFileSync(`/proc/${name}/stat`, 'latin1') : '';
+    const text = statOf(name);
     const [, parent, ...rest] = text.slice(text.lastIndexOf(') ') + 2).split(' ');
     if (Number(name) === pid || Number(parent) === pid) ticks += Number(rest[9]) + Number(rest[10]);
   }

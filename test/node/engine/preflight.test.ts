@@ -6,7 +6,6 @@
 
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Platform } from '../../../src/engine/contract/platform.js';
 import { scorePair } from '../../../src/engine/score.js';
 import { formatReport, inspect, score, trustOf } from '../../../src/index.js';
 import { PassingThumbs } from '../../../src/media/align/index.js';
@@ -17,6 +16,7 @@ import { summarize } from '../../../src/report/summary.js';
 import { y4mFrame, y4mHeader } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
 import { file, SMALL, scratchFolder, streamOf, y4mPair } from '../../support/clips.js';
+import { watchedPlatform } from '../../support/decodings.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { film } from '../../support/films.js';
 import { exhaustive, tier } from '../../support/tier.js';
@@ -213,24 +213,10 @@ describe.runIf(hasFfmpeg)(`pictures looked at in passing, ${needsFfmpeg}`, () =>
   });
 
   it('opens each video once, unless all warnings are to be known before', async () => {
-    const opened: unknown[] = [];
-    const platform: Platform = {
-      ...nodePlatform,
-      decoders: async (options) =>
-        (await nodePlatform.decoders(options)).map((decoder) => ({
-          id: decoder.id,
-          availability: () => decoder.availability(),
-          probe: (input, signal) => decoder.probe(input, signal),
-          timestamps: (input, signal) => decoder.timestamps(input, signal),
-          open(input, facts, request) {
-            opened.push(input);
-            return decoder.open(input, facts, request);
-          },
-        })),
-    };
+    const { platform, opened } = watchedPlatform(nodePlatform);
     const request = { reference: master(), distorted: copy('same.mp4', 'null') };
     await scorePair(platform, request, QUICK);
-    expect(opened).toEqual([request.reference, request.distorted]);
+    expect(opened.map(({ input }) => input)).toEqual([request.reference, request.distorted]);
     await scorePair(platform, request, { ...QUICK, strict: true });
     expect(opened.length).toBeGreaterThan(4);
   });

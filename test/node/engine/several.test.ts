@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { AnyvmafError } from '../../../src/core/errors.js';
 import { scoreJobs } from '../../../src/engine/batch.js';
-import type { Platform } from '../../../src/engine/contract/platform.js';
 import type { ScoreManyOptions, ScoreOptions } from '../../../src/engine/contract/types.js';
 import type { DatasetOptions, DatasetPair } from '../../../src/engine/dataset.js';
 import { scoreEach } from '../../../src/engine/score-many.js';
@@ -61,21 +60,7 @@ describe.runIf(hasFfmpeg)(`several against one reference, ${needsFfmpeg}`, () =>
     'equal single runs, and decode the reference once (preflight: %s)',
     async (looks) => {
       const options = { ...FEATURES, preflight: looks };
-      const opened: unknown[] = [];
-      const platform: Platform = {
-        ...nodePlatform,
-        decoders: async (options) =>
-          (await nodePlatform.decoders(options)).map((decoder) => ({
-            id: decoder.id,
-            availability: () => decoder.availability(),
-            probe: (input, signal) => decoder.probe(input, signal),
-            timestamps: (input, signal) => decoder.timestamps(input, signal),
-            open(input, facts, request) {
-              opened.push(input);
-              return decoder.open(input, facts, request);
-            },
-          })),
-      };
+      const { platform, opened } = watchedPlatform(nodePlatform);
       const seen: number[] = [];
       const reports = await scoreEach(platform, master(), [...copies(), master()], {
         ...options,
@@ -83,7 +68,7 @@ describe.runIf(hasFfmpeg)(`several against one reference, ${needsFfmpeg}`, () =>
       });
       expect(seen.sort()).toEqual([0, 1, 2, 3]);
       // Once for all four, and once as the last distorted video.
-      expect(opened.filter((input) => input === master())).toHaveLength(2);
+      expect(opened.filter(({ input }) => input === master())).toHaveLength(2);
       for (const [i, distorted] of copies().entries()) {
         const alone = await score({ reference: master(), distorted }, options);
         const together = reports[i];

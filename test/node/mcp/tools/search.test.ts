@@ -23,6 +23,18 @@ const { leftovers } = privateTmp('anyvmaf-search-');
 const context = (signal?: AbortSignal) => fakeContext(videoFolder(), signal);
 const fast = { encoder_options: { preset: 'ultrafast' } };
 
+/** A host of which the third encode uses up the time that the next call has. */
+function hostThatIsLate(): FakeHost {
+  const late = new AbortController();
+  let encodes = 0;
+  const bend = (quality: number) => {
+    if (++encodes === 3) late.abort();
+    return quality;
+  };
+  vi.spyOn(AbortSignal, 'timeout').mockImplementationOnce(() => late.signal);
+  return fakeEncoding({}, { bend }).install();
+}
+
 describe('tools that search settings', () => {
   /** A file that is allowed; the host says what it shows. */
   let source = '';
@@ -76,14 +88,7 @@ describe('tools that search settings', () => {
     });
 
     it('answers the best so far at max_seconds, and the range to go on with', async () => {
-      const late = new AbortController();
-      let encodes = 0;
-      const bend = (quality: number) => {
-        if (++encodes === 3) late.abort();
-        return quality;
-      };
-      using slow = fakeEncoding({}, { bend }).install();
-      vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => late.signal);
+      using slow = hostThatIsLate();
       type Answer = {
         unfinished: { min: number; max: number } | null;
         points: unknown[];
@@ -97,7 +102,6 @@ describe('tools that search settings', () => {
       expect(answer.summary).toMatch(
         /^Unfinished at max_seconds; the answer lies from [\d.]+ to [\d.]+: call again with that range/,
       );
-      vi.restoreAllMocks();
       const whole = await call<Answer>(findQualityTool, args, context());
       const on = await call<Answer>(findQualityTool, { ...args, range: answer.unfinished }, context());
       expect([on.value, on.unfinished]).toEqual([whole.value, null]);
@@ -356,14 +360,7 @@ describe('tools that search settings', () => {
     });
 
     it('run_ladder: what was cut short goes on from what was measured', async () => {
-      const late = new AbortController();
-      let encodes = 0;
-      const bend = (quality: number) => {
-        if (++encodes === 3) late.abort();
-        return quality;
-      };
-      using slow = fakeEncoding({}, { bend }).install();
-      vi.spyOn(AbortSignal, 'timeout').mockImplementationOnce(() => late.signal);
+      using slow = hostThatIsLate();
       const asked = context();
       const sentence = await refused(toolOf('run_ladder'), rungs('176'), asked);
       expect(sentence).toContain('call again with the same arguments');
