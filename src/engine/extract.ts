@@ -21,7 +21,7 @@ import {
 } from '../media/pairing/prepare.js';
 import { colorMeaning } from '../pictures/color.js';
 import { FramePair, FramePicture } from '../pictures/frame-pair.js';
-import { checkOptions, checkRequest, EXTRACT_OPTIONS, type InputOptions } from './contract/options.js';
+import { checkOptions, checkRequest, type InputOptions } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type { ExtractOptions, ScoreRequest } from './contract/types.js';
 import { closeKnown, type KnownInputs } from './inputs/known.js';
@@ -52,7 +52,7 @@ export async function* extractPairs(
 ): AsyncGenerator<FramePair, void, undefined> {
   requireObject('options', options);
   checkRequest(request);
-  const checked = checkOptions(options, EXTRACT_OPTIONS);
+  const checked = checkOptions(options, 'extract');
   const wanted = isAsync(frames) ? eachChecked(frames) : checkFrames(frames);
   const { signal } = options;
   const scope = new Scope(signal);

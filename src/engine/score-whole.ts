@@ -12,7 +12,7 @@ import { buildReport, type ReportParts } from '../report/build.js';
 import type { Report } from '../report/types.js';
 import type { Measured } from './backends/measurement.js';
 import { prepareBackend } from './backends/open.js';
-import { type CheckedOptions, checkOptions, SCORE_OPTIONS } from './contract/options.js';
+import { type CheckedOptions, checkOptions } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type { ScoreOptions, ScoreRequest } from './contract/types.js';
 import type { KnownInputs, ReadyInputs } from './inputs/known.js';
@@ -139,7 +139,7 @@ async function runTwice(
       platform,
       request,
       options: part,
-      checked: checkOptions(part, SCORE_OPTIONS),
+      checked: checkOptions(part, 'score'),
       variant: main ? variant : { colour: variant.colour },
     }),
   );

@@ -5,6 +5,7 @@
  */
 import { unlessAborted } from '../../core/abort.js';
 import { AnyvmafError, usageError } from '../../core/errors.js';
+import { pickOptions } from '../../core/options.js';
 import { quoted, shown } from '../../core/printable.js';
 import { version } from '../../core/version.js';
 import { PAIR_BYTES } from '../../media/align/signature.js';
@@ -16,7 +17,7 @@ import { openCore } from '../backends/core/run.js';
 import type { Recorded } from '../backends/measurement.js';
 import { isOwnBackend } from '../backends/native/types.js';
 import { historyNeeds } from '../backends/types.js';
-import { type CheckedOptions, checkOptions, checkRequest, SCORE_OPTIONS } from '../contract/options.js';
+import { type CheckedOptions, checkOptions, checkRequest } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { ScoreRequest } from '../contract/types.js';
 import type { SignatureSink } from '../inputs/continuity.js';
@@ -36,30 +37,6 @@ import { planDigest } from './digest.js';
 import { ShardInputs, type ShardRange } from './inputs.js';
 import type { ScoreShardOptions, Shard, ShardChoice, ShardOptions } from './types.js';
 
-/** Options that are functions, or about this machine. */
-const OWN_OPTIONS: ReadonlySet<string> = new Set([
-  'threads',
-  'maxThreads',
-  'chunkFrames',
-  'gate',
-  'onProgress',
-  'onStart',
-  'onFrame',
-  'signal',
-  'origin',
-  'vmafBin',
-  'cpumask',
-  'gpumask',
-  'syclDevice',
-  'hipDevice',
-  'metalDevice',
-  'maxSeconds',
-]);
-
-/** What concerns frames as they are finished, which a shard leaves to the merger; and samples, which have no parts. */
-const OF_FRAMES = ['onStart', 'onFrame', 'keep', 'samples'];
-const SHARD_OPTIONS = SCORE_OPTIONS.filter((name) => !OF_FRAMES.includes(name));
-
 /**
  * Measures a shard. When the promise settles, all threads, processes, open files and timers of the run are gone.
  * @throws {AnyvmafError} as the public `scoreShard`; the signal's reason when aborted
@@ -70,7 +47,7 @@ export async function measureShard(
   shard: ShardChoice,
   options: ScoreShardOptions,
 ): Promise<Shard> {
-  const checked = checkOptions(options, SHARD_OPTIONS);
+  const checked = checkOptions(options, 'shard');
   checkRequest(request, checked.noReference);
   checkShard(shard);
   refuseUnfit(request, options, checked);
@@ -312,10 +289,7 @@ interface Made {
 
 /** Options as a record keeps them: those that decide the result, as plain data. */
 function plainOptions(options: ScoreShardOptions): ShardOptions {
-  const kept = Object.entries(options).filter(
-    ([name, value]) => value !== undefined && !OWN_OPTIONS.has(name),
-  );
-  return Object.fromEntries(kept);
+  return pickOptions(options, ({ machine }) => !machine);
 }
 
 /** Two stored videos, frames of which pair by number. */
