@@ -7,25 +7,11 @@ import { type HintName, hintText, type OptionHint, objectionsText } from '../cor
 import { shown } from '../core/printable.js';
 import { shellWord } from '../core/shell.js';
 import type { AlignResult, Finding } from '../index.js';
+import { flagOf } from './table-options.js';
 
-/** Options whose flags are not their names. */
-const FLAGS: Readonly<Record<string, string>> = {
-  allowDamaged: '--allow-damaged',
-  allowUrl: '--allow-url',
-  colorRange: '--color-range',
-  cropDistorted: '--crop-dis',
-  cropReference: '--crop-ref',
-  features: '--feature',
-  frameRatePolicy: '--frame-rate-policy',
-  maxSeconds: '--max-seconds',
+/** What a user writes instead of one flag. */
+const WRITTEN: Readonly<Record<string, string>> = {
   raw: '-w, -h, -p and -b',
-  pairBy: '--pair-by',
-  pixelFormat: '--pix-fmt',
-  scaleTo: '--scale-to',
-  trackDistorted: '--track-dis',
-  trackReference: '--track-ref',
-  vfDistorted: '--vf-dis',
-  vfReference: '--vf-ref',
   vmafBin: '--vmaf-bin or VMAF_BIN',
 };
 
@@ -33,7 +19,7 @@ const FLAGS: Readonly<Record<string, string>> = {
 const flags: HintName = (hint) => {
   if (hint.purpose === 'pull') return `'anyvmaf models pull ${hint.model}'`;
   if (hint.purpose === 'install') return `'anyvmaf setup ${hint.part}', or add --yes`;
-  const flag = FLAGS[hint.option] ?? `--${hint.option}`;
+  const flag = WRITTEN[hint.option] ?? `--${flagOf(hint.option)}`;
   if (hint.value === undefined || hint.value === true) return flag;
   switch (hint.option) {
     case 'range': {

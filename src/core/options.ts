@@ -37,11 +37,12 @@ export interface FrameRange {
 /** What takes options: public functions, and the jobs of a queue. `look` is inspecting and aligning. */
 export type OptionTaker = 'score' | 'batch' | 'shard' | 'scorer' | 'look' | 'extract' | 'job';
 
-/** Kinds of values, each with a check. `checked` are those that whoever uses them checks. */
-type Kind = keyof typeof CHECKS;
+/** Kinds of values, each with a check; `checked` and `samples` are checked where they are used. */
+export type OptionKind = keyof typeof CHECKS;
 
-interface OptionRow {
-  readonly kind: Kind;
+/** A row of the table. */
+export interface OptionRow {
+  readonly kind: OptionKind;
   readonly of?: readonly string[];
   readonly least?: number;
   readonly most?: number;
@@ -103,7 +104,7 @@ export const OPTIONS = {
   names: { kind: 'names', by: ['scorer'] },
   v1Settings: { kind: 'choice', of: V1_SETTINGS, default: 'encode', by: JOB },
   noReference: { ...FLAG, by: JOB, core: true },
-  samples: { kind: 'checked', by: ['score', 'batch'] },
+  samples: { kind: 'samples', by: ['score', 'batch'] },
   frameCount: { ...COUNT, default: 0, by: CUT },
   skipReference: { ...COUNT, default: 0, by: CUT, reference: true },
   skipDistorted: { ...COUNT, default: 0, by: CUT },
@@ -111,8 +112,8 @@ export const OPTIONS = {
   maxThreads: { ...COUNT, least: 1, most: MOST_THREADS, by: WHOLE, machine: true },
   backend: { kind: 'choice', of: BACKEND_CHOICES, by: JOB },
   vmafBin: { kind: 'program', by: WHOLE, machine: true },
-  cpumask: { ...COUNT, by: WHOLE, machine: true },
-  gpumask: { ...COUNT, by: WHOLE, machine: true },
+  cpumask: { ...COUNT, kind: 'mask', by: WHOLE, machine: true },
+  gpumask: { ...COUNT, kind: 'mask', by: WHOLE, machine: true },
   syclDevice: { ...COUNT, by: WHOLE, machine: true },
   hipDevice: { ...COUNT, by: WHOLE, machine: true },
   metalDevice: { ...COUNT, by: WHOLE, machine: true },
@@ -141,8 +142,8 @@ export const OPTIONS = {
   preflight: { ...FLAG, default: true, by: PAIR_JOB },
   deinterlace: { kind: 'flag', by: PAIR_JOB, filter: true },
   crop: { kind: 'crop', of: ['auto'], by: PAIR_JOB, filter: true },
-  cropReference: { kind: 'text', by: PAIR_JOB, reference: true, filter: true },
-  cropDistorted: { kind: 'text', by: PAIR_JOB, filter: true },
+  cropReference: { kind: 'area', by: PAIR_JOB, reference: true, filter: true },
+  cropDistorted: { kind: 'area', by: PAIR_JOB, filter: true },
   vfReference: { kind: 'text', by: PAIR_JOB, reference: true, filter: true },
   vfDistorted: { kind: 'text', by: PAIR_JOB, filter: true },
   colorRange: { kind: 'choice', of: COLOR_RANGES, by: PAIR_JOB, filter: true },
@@ -223,13 +224,17 @@ const fitting =
     if (!fits(value)) throw wrongType(name, value, expected);
   };
 
+const countFits: Check = (name, value, { least, most }) => checkCount(name, value, least, most);
+
 const isTexts = (value: unknown) => Array.isArray(value) && value.every((text) => typeof text === 'string');
 
 const CHECKS = {
   checked: () => {},
+  samples: () => {},
   flag: typed('boolean', 'true or false'),
   function: typed('function', 'a function'),
   text: typed('string', 'a string'),
+  area: typed('string', 'a string'),
   version: typed('string', 'a version such as v1.0'),
   program: fitting(
     'the path of a program',
@@ -248,7 +253,8 @@ const CHECKS = {
     (value) => value === 'auto' || (Number.isInteger(value) && Math.abs(Number(value)) <= MOST_FRAMES),
   ),
   rate: fitting('pictures per second: a number up to 1000, or a fraction such as 24000/1001', isRate),
-  count: (name, value, { least, most }) => checkCount(name, value, least, most),
+  count: countFits,
+  mask: countFits,
   seconds: checkSeconds,
   size: checkSize,
   range: checkRange,

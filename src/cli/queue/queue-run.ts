@@ -10,8 +10,8 @@ import type { BatchJob, Origin, ScoreOptions } from '../../index.js';
 import type { ScoringRules } from '../../queue/protocol.js';
 import type { QueueJob } from '../../queue/types.js';
 import { completeReport, requestOf } from '../job.js';
-import { isUrl } from '../pairing-options.js';
 import { type ScoreSettings, scoreSettings } from '../score-options.js';
+import { isUrl } from '../table-options.js';
 
 /** Options of the API that a job may set. What is not here names programs, addresses, or how a machine is used. */
 const ALLOWED: ReadonlySet<string> = new Set([
