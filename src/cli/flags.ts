@@ -4,10 +4,10 @@
  */
 import type { AnyvmafError } from '../core/errors.js';
 import { type HintName, hintText, type OptionHint, objectionsText } from '../core/hint.js';
+import { wordsOf } from '../core/option-words.js';
 import { shown } from '../core/printable.js';
 import { shellWord } from '../core/shell.js';
 import type { AlignResult, Finding } from '../index.js';
-import { flagOf } from './table-options.js';
 
 /** What a user writes instead of one flag. */
 const WRITTEN: Readonly<Record<string, string>> = {
@@ -19,7 +19,7 @@ const WRITTEN: Readonly<Record<string, string>> = {
 const flags: HintName = (hint) => {
   if (hint.purpose === 'pull') return `'anyvmaf models pull ${hint.model}'`;
   if (hint.purpose === 'install') return `'anyvmaf setup ${hint.part}', or add --yes`;
-  const flag = WRITTEN[hint.option] ?? `--${flagOf(hint.option)}`;
+  const flag = WRITTEN[hint.option] ?? `--${wordsOf(hint.option).flag}`;
   if (hint.value === undefined || hint.value === true) return flag;
   switch (hint.option) {
     case 'range': {

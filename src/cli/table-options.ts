@@ -3,7 +3,7 @@
  * The options of the table (core/options) on the command line: their flags and help, and what reads their values. Pure.
  */
 import { usageError } from '../core/errors.js';
-import { OPTION_WORDS, type OptionWords } from '../core/option-words.js';
+import { OPTION_WORDS, type OptionWords, wordsOf } from '../core/option-words.js';
 import {
   type FrameRange,
   OPTIONS,
@@ -22,22 +22,16 @@ import { choiceValue, maskValue, refusedValue, secondsValue, unsigned, unsignedV
 export type OptionsDraft = Draft<ScoreOptions>;
 
 /** The rows that have a flag. */
-const FLAGGED = Object.entries(OPTION_WORDS).flatMap(([key, words]: [string, OptionWords]) => {
+const FLAGGED = Object.keys(OPTION_WORDS).map((key) => {
   const name = key as OptionName;
   const row: OptionRow = OPTIONS[name];
-  return words.heading === undefined ? [] : [{ name, row, words, flag: flagOf(name) }];
+  return { name, row, words: wordsOf(name) };
 });
-
-/** The flag of an option, without dashes. */
-export function flagOf(name: string): string {
-  const words: Readonly<Record<string, OptionWords>> = OPTION_WORDS;
-  return words[name]?.flag ?? name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-}
 
 /** The options under a heading of the help, in its order. */
 export function optionsUnder(heading: OptionWords['heading']): readonly OptionSpec[] {
-  return FLAGGED.filter(({ words }) => words.heading === heading).map(({ flag, row, words }) => {
-    const { short, argument, help = '', vmaf } = words;
+  return FLAGGED.filter(({ words }) => words.heading === heading).map(({ row, words }) => {
+    const { flag, short, argument, help = '', vmaf } = words;
     const optional = row.kind === 'hosts' ? isHost : undefined;
     return { name: flag, short, argument, optional, help, ours: !vmaf, group: heading };
   });
@@ -74,7 +68,7 @@ const READERS: Readonly<Partial<Record<OptionKind, Reader>>> = {
  * @throws {AnyvmafError} `usage`
  */
 export function takeTableOption(use: OptionUse, options: Partial<Record<OptionName, unknown>>): boolean {
-  const found = FLAGGED.find(({ flag }) => flag === use.name);
+  const found = FLAGGED.find(({ words }) => words.flag === use.name);
   const read = found && READERS[found.row.kind];
   if (!read) return false;
   options[found.name] = read(use, found.row, found.words, options[found.name]);

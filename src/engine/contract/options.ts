@@ -265,7 +265,8 @@ function checkNative(options: ScoreOptions): CheckedNative {
   }
   const { cpumask, gpumask, syclDevice, hipDevice, metalDevice } = options;
   const folder = folderOption([...(options.features ?? []), ...(options.models ?? [])]);
-  const coreOnly = Object.keys(pickOptions(options, ({ core }) => core));
+  const owned = Object.entries(pickOptions(options, ({ core }) => core));
+  const coreOnly = owned.flatMap(([name, value]) => (value === false ? [] : [name]));
   if (folder !== undefined) coreOnly.push(folder);
   coreOnly.push(...new Set(beyondLibvmaf(options.features ?? [])));
   return { vmafBin, devices: { cpumask, gpumask, syclDevice, hipDevice, metalDevice }, coreOnly };
