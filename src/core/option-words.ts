@@ -32,6 +32,8 @@ export interface OptionWords {
   readonly about?: string;
   /** Least value of the parameter, where leaving it out says the same as less. */
   readonly least?: number;
+  /** A choice that the parameter does not have. */
+  readonly without?: string;
   /** The parameter may be left out, which says something else than its default. */
   readonly optional?: true;
 }
@@ -93,6 +95,7 @@ export const OPTION_WORDS = {
     argument: 'NAME',
     help: 'what decodes encoded video: auto (default: the first that is installed), ffmpeg, mediabunny, wasm, none',
     about: 'auto takes the first that can.',
+    without: 'none',
   },
   scale: {
     ...PAIRING,

@@ -88,12 +88,12 @@ async function* readStored(
 ): AsyncGenerator<FramePair, void, undefined> {
   const pair = await openForScoring(known, checked);
   const { expected } = expectPairs(pair, pair.limit);
-  const { skipReference, skipDistorted } = pair;
+  const { skip } = pair;
   for await (const index of wanted) {
     if (expected !== null && index >= expected) throw beyond(known, index, expected);
     const frames = known.plan
       ? framesOfPair(known.plan, index)
-      : { reference: skipReference + index, distorted: skipDistorted + index };
+      : { reference: skip.reference + index, distorted: skip.distorted + index };
     yield await take(known, pair, { index, at: index, frames }, signal);
   }
 }

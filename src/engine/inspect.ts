@@ -62,16 +62,16 @@ export async function describeVideo(
   const { pairing } = checkOptions(others, 'look');
   const scope = new Scope(signal);
   try {
-    const allowUrl = pairing.allowUrl === true;
+    const urls = pairing.urls === true;
     const input = await openInput(video, {
       raw: undefined,
       platform: platform.files,
-      decoding: { allowUrl },
+      decoding: { urls },
       signal: scope.signal,
     });
     scope.own(() => closeInput(input));
     if (!('kind' in input)) return { ...input.info, timestamps: null };
-    const decoders = pairing.decoder === 'none' ? [] : await platform.decoders({ allowUrl });
+    const decoders = pairing.decoder === 'none' ? [] : await platform.decoders({ urls });
     const { facts } = await chooseDecoder(input, { choice: pairing.decoder, decoders, signal: scope.signal });
     return { ...facts, timestamps: null };
   } catch (error) {
@@ -113,8 +113,7 @@ export async function alignPair(
   const { window, ...others } = options;
   return known(platform, request, { scale: 'bicubic', ...others }, async ({ sides }, signal) => {
     return findOffset(platform, sides, {
-      skipReference: 0,
-      skipDistorted: 0,
+      skip: { reference: 0, distorted: 0 },
       assumed: 0,
       ...(window !== undefined && { window }),
       signal,

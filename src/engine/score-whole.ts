@@ -168,7 +168,7 @@ function describeRun(
   };
   const said = sayLengths(lengths, checked, findings);
   return {
-    pairing: checked.noReference ? undefined : pair.describe?.(extent.pairs),
+    pairing: checked.single ? undefined : pair.describe?.(extent.pairs),
     preflight: said.findings,
     frameCount: extent.pairs,
     warnings: [...known.warnings, ...decoderWarnings(known, pair), ...warnings, ...said.warnings],

@@ -22,7 +22,7 @@ export async function scorePair(
   variant: RunVariant = {},
 ): Promise<Report> {
   const checked = checkOptions(options, 'score');
-  checkRequest(request, checked.noReference);
+  checkRequest(request, checked.single);
   if (options.samples === undefined) return scoreWhole({ platform, request, options, checked, variant });
   if (variant.steering) {
     throw usageError(

@@ -40,15 +40,16 @@ export interface CheckedOptions {
   /** Whether metrics of colour are measured, and whether nothing else is. */
   readonly colours: 'no' | 'also' | 'only';
   readonly tiny: readonly TinyModelOptions[];
-  readonly noReference: boolean;
+  /** The distorted video is scored by itself. */
+  readonly single: boolean;
   readonly compat: NonNullable<ScoreOptions['compat']>;
   readonly v1Settings: NonNullable<ScoreOptions['v1Settings']>;
   /** At least 1. */
   readonly subsample: number;
   /** `Infinity` for all. */
   readonly frameCount: number;
-  readonly skipReference: number;
-  readonly skipDistorted: number;
+  /** Frames to discard at the start of each. */
+  readonly skip: Readonly<Record<InputRole, number>>;
   /** `undefined`: to be chosen. */
   readonly threads: number | undefined;
   /** Most workers to choose; `Infinity` for the number of cores. */
@@ -65,14 +66,11 @@ export interface CheckedOptions {
 /** Options that determine models and features. */
 export type ModelOptions = Pick<
   CheckedOptions,
-  'models' | 'alsoModels' | 'features' | 'noPrediction' | 'noReference' | 'tiny' | 'v1Settings'
+  'models' | 'alsoModels' | 'features' | 'noPrediction' | 'single' | 'tiny' | 'v1Settings'
 >;
 
 /** Options of opening and pairing two videos. */
-export type InputOptions = Pick<
-  CheckedOptions,
-  'pairing' | 'noReference' | 'skipReference' | 'skipDistorted' | 'frameCount' | 'colours'
->;
+export type InputOptions = Pick<CheckedOptions, 'pairing' | 'single' | 'skip' | 'frameCount' | 'colours'>;
 
 /** Options of this package's core. */
 export type CoreOptions = Pick<
@@ -116,9 +114,10 @@ export interface CheckedPairing {
   readonly window: number | undefined;
   readonly range: FrameRange | undefined;
   readonly grain: FilmGrain;
-  readonly allowDamaged: boolean;
+  /** What a damaged video does: it is scored up to its damage, or refused. */
+  readonly damage: 'accept' | 'refuse';
   /** Whether URLs may be fetched; a list: on which hosts, with checks. */
-  readonly allowUrl: boolean | readonly string[];
+  readonly urls: boolean | readonly string[];
   /** Of sequences of pictures, as a fraction. */
   readonly rate: string | undefined;
   /** Video tracks that are asked for. */
@@ -165,13 +164,12 @@ export function checkOptions(
     noPrediction: all.noPrediction,
     tiny: checkTiny(all.tiny),
     colours: coloursAsked(all),
-    noReference: checkAlone(all),
+    single: checkSingle(all),
     compat: all.compat,
     v1Settings: all.v1Settings,
     subsample: Math.max(1, all.subsample),
     frameCount: all.frameCount || Number.POSITIVE_INFINITY,
-    skipReference: all.skipReference,
-    skipDistorted: all.skipDistorted,
+    skip: { reference: all.skipReference, distorted: all.skipDistorted },
     threads: all.threads,
     maxThreads: all.maxThreads ?? Number.POSITIVE_INFINITY,
     chunkFrames: all.chunkFrames,
@@ -231,7 +229,7 @@ function coloursAsked(options: ScoreOptions): CheckedOptions['colours'] {
 }
 
 /** @throws {AnyvmafError} `usage` for an option that needs a reference */
-function checkAlone(options: Completed): boolean {
+function checkSingle(options: Completed): boolean {
   if (!options.noReference) return false;
   if (options.tiny === undefined || options.tiny.length === 0) {
     throw usageError(
@@ -296,8 +294,8 @@ function checkPairing(options: Completed, commonBitDepth: boolean): CheckedPairi
     window,
     range,
     grain: options.grain,
-    allowDamaged: options.allowDamaged,
-    allowUrl: options.allowUrl,
+    damage: options.allowDamaged ? 'accept' : 'refuse',
+    urls: options.allowUrl,
     rate: rate === undefined ? undefined : String(rate),
     tracks: tracksOf(options),
     commonBitDepth,
@@ -328,7 +326,7 @@ function filtersOf(options: PairingOptions): CheckedFilters | undefined {
 export type PairRequest = ScoreRequest & Required<Pick<ScoreRequest, 'reference'>>;
 
 /** @throws {AnyvmafError} `usage` if the request or a part of it is missing */
-export function checkRequest(request: ScoreRequest, noReference = false): asserts request is PairRequest {
+export function checkRequest(request: ScoreRequest, single = false): asserts request is PairRequest {
   if (isObject(request)) requireObject('request', request);
   else {
     throw usageError(
@@ -341,7 +339,7 @@ export function checkRequest(request: ScoreRequest, noReference = false): assert
       requireVideo(side, video);
       continue;
     }
-    if (side === 'reference' && noReference) continue;
+    if (side === 'reference' && single) continue;
     throw usageError(`The request has no ${side}; give it two videos, reference and distorted.`);
   }
   if (request.raw !== undefined) checkFormat('raw is the format of raw videos', request.raw);

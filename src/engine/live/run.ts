@@ -16,7 +16,7 @@ import type { Steering } from './steering.js';
  * @throws {AnyvmafError} `usage` as the public `score`
  */
 export function prepareRun(platform: Platform, request: ScoreRequest, options: ScoreOptions): ScoreRun {
-  checkRequest(request, checkOptions(options, 'score').noReference);
+  checkRequest(request, checkOptions(options, 'score').single);
   return new PreparedRun((steering) => scorePair(platform, request, options, steering ? { steering } : {}));
 }
 

@@ -63,7 +63,7 @@ export async function loadRequested(
 ): Promise<Requested> {
   const { noPrediction } = options;
   const named = options.features.map((text) => parseFeature(text));
-  const texts = options.noReference ? [] : (options.models ?? (noPrediction ? [] : [DEFAULT_MODEL]));
+  const texts = options.single ? [] : (options.models ?? (noPrediction ? [] : [DEFAULT_MODEL]));
   const choice = [...texts, ...options.alsoModels].some(isOpen) ? chooseModel(await size()) : undefined;
   const settledText = (text: string) => (choice ? settle(text, choice) : text);
   const settled = texts.map(settledText);
@@ -107,11 +107,11 @@ export async function textsForEncode(
 
 /** Loaded only for tiny models, like their runtimes. */
 async function attach(
-  { tiny, noReference }: ModelOptions,
+  { tiny, single }: ModelOptions,
   platform: Pick<Platform, 'tiny'>,
 ): Promise<TinyRequest> {
   const { attachTiny } = await import('../results/tiny.js');
-  return attachTiny(tiny, platform.tiny, noReference);
+  return attachTiny(tiny, platform.tiny, single);
 }
 
 /**

@@ -111,7 +111,7 @@ function refuseUnfit(request: ScoreRequest, options: ScoreOptions, checked: Chec
       ['subsample', checked.subsample > 1],
       ['keep', checked.keep !== undefined],
       ['tiny', checked.tiny.length > 0],
-      ['noReference', checked.noReference],
+      ['noReference', checked.single],
       ['gate', options.gate !== undefined],
       ['onStart', options.onStart !== undefined],
       ['onFrame', options.onFrame !== undefined],

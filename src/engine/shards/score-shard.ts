@@ -48,7 +48,7 @@ export async function measureShard(
   options: ScoreShardOptions,
 ): Promise<Shard> {
   const checked = checkOptions(options, 'shard');
-  checkRequest(request, checked.noReference);
+  checkRequest(request, checked.single);
   checkShard(shard);
   refuseUnfit(request, options, checked);
   return withinLimit(options, async (limited) => {
@@ -78,7 +78,7 @@ function refuseUnfit(request: ScoreRequest, options: ScoreShardOptions, checked:
   }
   for (const role of ['reference', 'distorted'] as const) {
     const video = request[role];
-    if (video !== undefined && !(role === 'reference' && checked.noReference) && readsOnce(video)) {
+    if (video !== undefined && !(role === 'reference' && checked.single) && readsOnce(video)) {
       throw usageError(`the ${role} is a stream, of which no part can be read by itself; give it as a file.`);
     }
   }
@@ -164,7 +164,7 @@ class ShardRun {
 
   async #identify({ sides }: KnownInputs): Promise<Shard['files']> {
     const { platform, checked } = this.#call;
-    const reference = checked.noReference ? undefined : await contentOf(sides.reference, platform.files);
+    const reference = checked.single ? undefined : await contentOf(sides.reference, platform.files);
     const distorted = await contentOf(sides.distorted, platform.files);
     return { ...(reference && { reference }), ...(distorted && { distorted }) };
   }
@@ -227,11 +227,10 @@ class ShardRun {
     const { measured, range, planned, files } = made;
     const { recorded, ready, lengths, meter } = measured;
     const found = await this.#checks.shardFindings();
-    const skips = { skipReference: checked.skipReference, skipDistorted: checked.skipDistorted };
     const { extraction, layout } = planned.plan.features;
     const { encode } = scoredSize(known);
     const pairs = Math.max(0, (recorded?.extent.pairs ?? range.first) - range.first);
-    const pairing = checked.noReference ? undefined : ready?.describe?.(0);
+    const pairing = checked.single ? undefined : ready?.describe?.(0);
     return {
       version,
       shard: { number: shard.number, count: shard.count },
@@ -240,7 +239,7 @@ class ShardRun {
       ...(encode && { encode }),
       plan: await planDigest(planned.plan),
       files,
-      ...inputsOf(known, skips),
+      ...inputsOf(known, checked),
       planned: known.plan !== undefined,
       ...(pairing && { pairing }),
       pairs: {
@@ -296,8 +295,7 @@ function plainOptions(options: ScoreShardOptions): ShardOptions {
 function storedPair({ sides }: KnownInputs, checked: CheckedOptions) {
   const { reference, distorted } = sides;
   if (reference.kind !== 'frames' || distorted.kind !== 'frames') return undefined;
-  const { skipReference, skipDistorted } = checked;
-  return { reference: reference.source, distorted: distorted.source, skipReference, skipDistorted };
+  return { reference: reference.source, distorted: distorted.source, skip: checked.skip };
 }
 
 /** @throws {AnyvmafError} `usage` for a video that can be read only once */

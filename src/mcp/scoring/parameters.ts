@@ -12,7 +12,7 @@ import {
   TINY_RESIZES,
 } from '../../core/choices.js';
 import { MOST_FRAMES } from '../../core/frame.js';
-import { namesAmong, type OPTION_WORDS, wordsOf } from '../../core/option-words.js';
+import { namesAmong, type OPTION_WORDS, type OptionWords, wordsOf } from '../../core/option-words.js';
 import { type FrameRange, OPTIONS, type OptionKind, type OptionRow } from '../../core/options.js';
 import {
   type CheckedArguments,
@@ -138,11 +138,15 @@ type TableParameters<A extends Among> = {
 };
 
 /** What checks values of a kind. */
-const SCHEMAS: Readonly<Partial<Record<OptionKind, (row: OptionRow, least?: number) => z.ZodType>>> = {
+const SCHEMAS: Readonly<Partial<Record<OptionKind, (row: OptionRow, words: OptionWords) => z.ZodType>>> = {
   flag: () => z.boolean(),
-  count: ({ least = 0, most = MOST_FRAMES }, from = least) => z.int().min(from).max(most),
+  count: ({ least = 0, most = MOST_FRAMES }, words) =>
+    z
+      .int()
+      .min(words.least ?? least)
+      .max(most),
   mask: ({ least = 0, most = MOST_FRAMES }) => z.int().min(least).max(most),
-  choice: ({ of = [] }) => z.enum(of),
+  choice: ({ of = [] }, { without }) => z.enum(of.filter((one) => one !== without)),
   version: ({ of = [] }) => z.enum(of),
   crop: ({ of = [] }) => z.enum(of),
   offset: () => z.union([z.int(), z.enum(['auto'])]),
@@ -160,8 +164,9 @@ const SCHEMAS: Readonly<Partial<Record<OptionKind, (row: OptionRow, least?: numb
 function tableParameters<A extends Among>(among: A): TableParameters<A> {
   const parameters = namesAmong(among).map((name) => {
     const row: OptionRow = OPTIONS[name];
-    const { parameter, about, least, optional } = wordsOf(name);
-    const schema = SCHEMAS[row.kind]?.(row, least) ?? z.string();
+    const words = wordsOf(name);
+    const { parameter, about, optional } = words;
+    const schema = SCHEMAS[row.kind]?.(row, words) ?? z.string();
     const described = about === undefined ? schema : schema.describe(about);
     const left = optional || row.default === undefined;
     return [parameter, left ? described.optional() : described.default(row.default)];

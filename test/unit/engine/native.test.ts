@@ -77,8 +77,7 @@ describe('vmaf', () => {
       threads: 4,
       devices: { cpumask: 7 },
       frameCount: 9,
-      skipReference: 1,
-      skipDistorted: 2,
+      skip: { reference: 1, distorted: 2 },
     });
     expect(args.join(' ')).toBe(
       '--reference r --distorted d ' +

@@ -182,7 +182,6 @@ function taskOf(choice: NativeChoice, run: NativeRun, files: NativeInput | undef
     );
   }
   const { features, noPrediction, subsample, native } = checked;
-  const { skipReference, skipDistorted } = pair;
   return {
     backend,
     input: files ?? pipedInput(choice, pair.reference.info),
@@ -193,7 +192,7 @@ function taskOf(choice: NativeChoice, run: NativeRun, files: NativeInput | undef
     threads: threadsFor(choice, run),
     devices: native.devices,
     log: LOG,
-    ...(files && { ...(bound !== null && { frameCount: bound }), skipReference, skipDistorted }),
+    ...(files && { ...(bound !== null && { frameCount: bound }), skip: pair.skip }),
   };
 }
 

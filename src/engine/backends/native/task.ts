@@ -4,6 +4,7 @@
  */
 
 import type { OwnGpuBackend } from '../../../core/choices.js';
+import type { InputRole } from '../../../core/errors.js';
 import type { VideoFormat } from '../../../core/frame.js';
 import type { ModelRequest } from '../../../models/types.js';
 import type { BackendName } from './types.js';
@@ -53,8 +54,8 @@ export interface NativeTask {
   readonly devices: DeviceOptions;
   /** Pairs to score; absent for all. */
   readonly frameCount?: number;
-  readonly skipReference?: number;
-  readonly skipDistorted?: number;
+  /** Frames to discard at the start of each. */
+  readonly skip?: Readonly<Record<InputRole, number>>;
   /** File for the log. */
   readonly log: string;
 }
