@@ -36,7 +36,8 @@ export interface CheckedOptions {
   readonly models: readonly string[] | undefined;
   readonly alsoModels: readonly string[];
   readonly features: readonly string[];
-  readonly noPrediction: boolean;
+  /** False: models' features are measured, and nothing is predicted. */
+  readonly predicts: boolean;
   /** Whether metrics of colour are measured, and whether nothing else is. */
   readonly colours: 'no' | 'also' | 'only';
   readonly tiny: readonly TinyModelOptions[];
@@ -66,7 +67,7 @@ export interface CheckedOptions {
 /** Options that determine models and features. */
 export type ModelOptions = Pick<
   CheckedOptions,
-  'models' | 'alsoModels' | 'features' | 'noPrediction' | 'single' | 'tiny' | 'v1Settings'
+  'models' | 'alsoModels' | 'features' | 'predicts' | 'single' | 'tiny' | 'v1Settings'
 >;
 
 /** Options of opening and pairing two videos. */
@@ -85,7 +86,7 @@ export type ProgramOptions = Pick<
   | 'native'
   | 'models'
   | 'features'
-  | 'noPrediction'
+  | 'predicts'
   | 'compat'
   | 'subsample'
   | 'threads'
@@ -161,7 +162,7 @@ export function checkOptions(
       presets.length === 0 ? models : [...presets.flatMap((preset) => preset.models), ...(models ?? [])],
     alsoModels: all.alsoModels ?? [],
     features: [...presets.flatMap((preset) => preset.features), ...features],
-    noPrediction: all.noPrediction,
+    predicts: !all.noPrediction,
     tiny: checkTiny(all.tiny),
     colours: coloursAsked(all),
     single: checkSingle(all),

@@ -38,7 +38,7 @@ function isBitDepth(bits: number): bits is 8 | 10 | 12 | 16 {
 }
 
 /** Size and samples of raw planar YUV. */
-export const geometry = {
+const geometry = {
   width: z.int().min(1).describe('Frame width in samples.'),
   height: z.int().min(1).describe('Frame height in lines.'),
   pixfmt: z.enum(['420', '422', '444']).describe('Chroma subsampling of both files.'),

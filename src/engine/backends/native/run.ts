@@ -181,13 +181,13 @@ function taskOf(choice: NativeChoice, run: NativeRun, files: NativeInput | undef
         'they stand, and these are not; use the backend cpu.',
     );
   }
-  const { features, noPrediction, subsample, native } = checked;
+  const { features, predicts, subsample, native } = checked;
   return {
     backend,
     input: files ?? pipedInput(choice, pair.reference.info),
     models: loaded.models,
     features,
-    noPrediction,
+    predicts,
     subsample,
     threads: threadsFor(choice, run),
     devices: native.devices,

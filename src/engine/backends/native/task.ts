@@ -46,7 +46,7 @@ export interface NativeTask {
   readonly models: readonly NativeModel[];
   /** Feature strings in libvmaf's grammar. */
   readonly features: readonly string[];
-  readonly noPrediction: boolean;
+  readonly predicts: boolean;
   /** At least 1. */
   readonly subsample: number;
   /** 0: none beside the main thread. */

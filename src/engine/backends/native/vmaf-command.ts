@@ -31,7 +31,7 @@ export function vmafArgs(program: NativeProgram, task: NativeTask): readonly str
     args.push('--model', items.join(':'));
   }
   for (const feature of features) args.push('--feature', feature);
-  if (task.noPrediction) args.push('--no_prediction');
+  if (!task.predicts) args.push('--no_prediction');
   if (task.subsample > 1) args.push('--subsample', `${task.subsample}`);
   if (task.threads > 0) args.push('--threads', `${task.threads}`);
   if (frameCount !== undefined) args.push('--frame_cnt', `${frameCount}`);
