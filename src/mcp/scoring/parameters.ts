@@ -101,21 +101,20 @@ type Name = keyof typeof OPTION_WORDS & keyof typeof OPTIONS;
 type Row<N extends Name> = (typeof OPTIONS)[N];
 type Words<N extends Name> = (typeof OPTION_WORDS)[N];
 
-/** What a parameter of an option is after its check. */
+/** What a parameter is after its check, by its option's kind; others are text. */
+interface Values {
+  readonly count: number;
+  readonly mask: number;
+  readonly flag: boolean;
+  readonly offset: number | 'auto';
+  readonly range: FrameRange;
+}
 type ValueOf<N extends Name> =
   Row<N> extends { readonly of: readonly (infer Choice)[] }
     ? Choice
-    : {
-          readonly count: number;
-          readonly mask: number;
-          readonly flag: boolean;
-          readonly offset: number | 'auto';
-          readonly range: FrameRange;
-        }[Row<N>['kind'] & ('count' | 'mask' | 'flag' | 'offset' | 'range')] extends infer Value
-      ? [Value] extends [never]
-        ? string
-        : Value
-      : never;
+    : Row<N>['kind'] extends keyof Values
+      ? Values[Row<N>['kind']]
+      : string;
 
 /** A parameter that may be left out has a default if its option has one, unless it says so. */
 type SchemaOf<N extends Name> =
