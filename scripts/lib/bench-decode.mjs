@@ -81,7 +81,7 @@ function encodes(folder, source, frames) {
 async function decode(id, paths, frames) {
   const { nodePlatform } = await loadBuilt('platform/node/platform.js');
   const { lumaBytes, chromaSize } = await loadBuilt('core/frame.js');
-  const decoder = (await nodePlatform.decoders({ allowUrl: false })).find((one) => one.id === id);
+  const decoder = (await nodePlatform.decoders({ urls: false })).find((one) => one.id === id);
   const { usable, reason } = await decoder.availability();
   if (!usable) return { missing: reason };
   const facts = await Promise.all(paths.map((path) => decoder.probe(path)));

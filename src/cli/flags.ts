@@ -4,28 +4,14 @@
  */
 import type { AnyvmafError } from '../core/errors.js';
 import { type HintName, hintText, type OptionHint, objectionsText } from '../core/hint.js';
+import { wordsOf } from '../core/option-words.js';
 import { shown } from '../core/printable.js';
 import { shellWord } from '../core/shell.js';
 import type { AlignResult, Finding } from '../index.js';
 
-/** Options whose flags are not their names. */
-const FLAGS: Readonly<Record<string, string>> = {
-  allowDamaged: '--allow-damaged',
-  allowUrl: '--allow-url',
-  colorRange: '--color-range',
-  cropDistorted: '--crop-dis',
-  cropReference: '--crop-ref',
-  features: '--feature',
-  frameRatePolicy: '--frame-rate-policy',
-  maxSeconds: '--max-seconds',
+/** What a user writes instead of one flag. */
+const WRITTEN: Readonly<Record<string, string>> = {
   raw: '-w, -h, -p and -b',
-  pairBy: '--pair-by',
-  pixelFormat: '--pix-fmt',
-  scaleTo: '--scale-to',
-  trackDistorted: '--track-dis',
-  trackReference: '--track-ref',
-  vfDistorted: '--vf-dis',
-  vfReference: '--vf-ref',
   vmafBin: '--vmaf-bin or VMAF_BIN',
 };
 
@@ -33,7 +19,7 @@ const FLAGS: Readonly<Record<string, string>> = {
 const flags: HintName = (hint) => {
   if (hint.purpose === 'pull') return `'anyvmaf models pull ${hint.model}'`;
   if (hint.purpose === 'install') return `'anyvmaf setup ${hint.part}', or add --yes`;
-  const flag = FLAGS[hint.option] ?? `--${hint.option}`;
+  const flag = WRITTEN[hint.option] ?? `--${wordsOf(hint.option).flag}`;
   if (hint.value === undefined || hint.value === true) return flag;
   switch (hint.option) {
     case 'range': {

@@ -9,7 +9,7 @@ import type { Drop } from '../report/baseline.js';
 import { type Precision, parsePrecision } from '../report/format.js';
 import { decimalBound, type Limit, parseLimit, parsePooledName } from '../report/limits.js';
 import { type Draft, grouped, type OptionUse } from './options.js';
-import { isUrl } from './pairing-options.js';
+import { isUrl } from './table-options.js';
 import { refusedValue } from './values.js';
 import { fileName } from './video-options.js';
 

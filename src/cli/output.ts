@@ -45,15 +45,15 @@ type Pieces = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>
  * A file appears under its name only when complete. Devices and pipes are written to directly, and so is an existing
  * file in a folder in which no new one can be made.
  * @param inputs files that must not be overwritten
- * @param allowUrl hosts to which it may be put where `path` is a URL
+ * @param hosts hosts to which it may be put where `path` is a URL
  * @throws {AnyvmafError} `io` when it cannot be written, `usage` when it is one of the inputs, or a URL that is not allowed
  */
 export async function openOutput(
   path: string,
   inputs: readonly string[] = [],
-  allowUrl?: boolean | readonly string[],
+  hosts?: boolean | readonly string[],
 ): Promise<OutputFile> {
-  if (/^https?:\/\//i.test(path)) return openRemote(path, allowUrl);
+  if (/^https?:\/\//i.test(path)) return openRemote(path, hosts);
   for (const input of inputs) {
     if (await sameFile(path, input)) {
       throw usageError(`the output "${shown(path)}" is one of the videos; give it another name`);
@@ -73,17 +73,14 @@ export async function openOutput(
 }
 
 /** A result that is put to a URL at the end; where that fails, it is kept in a file here. */
-async function openRemote(
-  url: string,
-  allowUrl: boolean | readonly string[] | undefined,
-): Promise<OutputFile> {
-  if (typeof allowUrl !== 'object') {
+async function openRemote(url: string, hosts: boolean | readonly string[] | undefined): Promise<OutputFile> {
+  if (typeof hosts !== 'object') {
     throw usageError(
       `"${shown(url)}" is a URL; results of scoring are put to hosts that --allow-url=HOST names, all others are written to files`,
     );
   }
   const { openPlace } = await import('../remote/put.js');
-  const place = openPlace(url, allowUrl);
+  const place = openPlace(url, hosts);
   const write = async (pieces: Pieces, signal?: AbortSignal) => {
     const kept: Uint8Array[] = [];
     for await (const piece of pieces) kept.push(typeof piece === 'string' ? Buffer.from(piece) : piece);

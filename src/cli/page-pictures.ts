@@ -4,7 +4,8 @@
  * run. Only the frames that the page lists are decoded. Loaded only for that option.
  */
 import { AnyvmafError } from '../core/errors.js';
-import type { ExtractOptions, HtmlPictures, RawVideoFormat, ScoreOptions } from '../index.js';
+import { pickOptions } from '../core/options.js';
+import type { HtmlPictures, RawVideoFormat, ScoreOptions } from '../index.js';
 import { listedMoments } from '../report/html/pictures.js';
 import type { Report } from '../report/types.js';
 import { ranking, worstFrames } from '../report/worst.js';
@@ -34,23 +35,6 @@ const MANY_MOMENTS = 13;
 const BLOCK = 16;
 /** Bytes of all pictures of a page at most. Most pages take a third of it. */
 const BUDGET = 3 * 2 ** 20;
-
-/** What a frame's place in the video depends on; the offset is the one that the run found. */
-const PAIRING = [
-  'decoder',
-  'scale',
-  'scaleTo',
-  'frameRatePolicy',
-  'pairBy',
-  'range',
-  'allowDamaged',
-  'allowUrl',
-  'origin',
-  'commonBitDepth',
-  'skipReference',
-  'skipDistorted',
-  'frameCount',
-] as const satisfies readonly (keyof ScoreOptions & keyof ExtractOptions)[];
 
 /**
  * Pictures of the moments that the page lists, the worst of every encode first, until they fill the page's share for
@@ -111,9 +95,8 @@ async function picturesOf(
   if (reference === '-' || distorted === '-') throw new Error('standard input cannot be read twice.');
   const butteraugli = by?.metric.startsWith('butteraugli') === true;
   const { extractFrames, mapQuality } = await import('../index.js');
-  const pairing = Object.fromEntries(
-    PAIRING.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
-  );
+  // The offset is the one that the run found.
+  const { window: _, ...pairing } = pickOptions(options, ({ by }) => by.includes('extract'));
   const offset = report.pairing?.frames.offset;
   const pairs = extractFrames({ reference, distorted, ...(raw && { raw }) }, worst, {
     ...pairing,

@@ -3,40 +3,31 @@
  * The options of the scoring command: every option of the `vmaf` tool and ours, and reading a command line
  * of them. Pure: opens nothing.
  */
-import { COMPATS, REPORT_FORMATS, V1_SETTINGS } from '../core/choices.js';
+import { REPORT_FORMATS } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
 import { aomCtc, nflxCtc, type Preset } from '../core/presets.js';
 import { quoted } from '../core/printable.js';
-import type { RawVideoFormat, Samples, ScoreOptions, ShardChoice } from '../index.js';
+import type { RawVideoFormat, ScoreOptions, ShardChoice } from '../index.js';
 import { parseAlarm } from '../live/alarms.js';
 import { extractorsFor } from '../report/limits.js';
 import type { LiveSettings } from './live.js';
 import { LIVE_OPTIONS, LiveArguments } from './live-options.js';
-import { NATIVE_OPTIONS, NativeArguments } from './native-options.js';
-import {
-  type Draft,
-  grouped,
-  type OptionSpec,
-  type OptionUse,
-  type ParsedArguments,
-  parseArguments,
-} from './options.js';
+import { grouped, type OptionSpec, type OptionUse, parseArguments } from './options.js';
 import { OUTPUT_OPTIONS, OutputArguments, type OutputSettings } from './output-options.js';
 import {
   checkPairingOptions,
+  type OptionsDraft,
+  optionsUnder,
   PAIRING_OPTIONS,
   refuseUnusedHosts,
-  takePairingOption,
-} from './pairing-options.js';
+  takeTableOption,
+} from './table-options.js';
 import { TINY_OPTIONS, TinyArguments } from './tiny-options.js';
-import { choiceValue, refusedValue, secondsValue, unsignedValue } from './values.js';
+import { refusedValue } from './values.js';
 import { VIDEO_OPTIONS, VideoArguments, type Videos } from './video-options.js';
 
 /** The `vmaf` tool takes this many models, and as many features. */
 const MAX_MODELS = 32;
-
-/** Most workers that a run takes. */
-const MAX_THREADS = 1024;
 /** Each has a decoder of its own, and all run at the same time. */
 const MAX_DISTORTED = 64;
 /** More parts than this are a mistake. */
@@ -45,76 +36,19 @@ const MAX_SHARDS = 100_000;
 /** Names of standard output, which people put after a format although it takes no value. */
 const STANDARD_OUTPUT: ReadonlySet<string> = new Set(['-', '/dev/stdout', '/dev/fd/1']);
 
-const INPUT = 'Input';
-const WHAT = 'Models and features';
 const RUNNING = 'Running';
 
 /** The options in the order in which help lists them. */
 export const SCORE_OPTIONS = [
   ...VIDEO_OPTIONS,
-  ...grouped(INPUT, [
-    { name: 'frame_cnt', argument: 'N', help: 'score at most N frames (0: all)' },
-    { name: 'frame_skip_ref', argument: 'N', help: 'leave out the first N frames of the reference' },
-    { name: 'frame_skip_dist', argument: 'N', help: 'leave out the first N frames of the distorted video' },
-    { name: 'subsample', argument: 'N', help: 'score only every Nth frame' },
-    {
-      name: 'samples',
-      argument: 'NxSs',
-      ours: true,
-      help: 'score N runs of S seconds spread over the video, such as 8x4s, or auto; values are estimates with an interval',
-    },
-  ]),
+  ...optionsUnder('Input'),
   ...PAIRING_OPTIONS,
-  ...grouped(WHAT, [
-    {
-      name: 'model',
-      short: 'm',
-      argument: 'SPEC',
-      help:
-        'NAME or version=NAME for a built-in model, in short hd, 4k, neg, 4k-neg or phone; path=FILE for a model file; or ' +
-        'auto for HD or 4K by size; then, after ' +
-        'colons: name=NAME, disable_clip, enable_transform, EXTRACTOR.OPTION=VALUE. May be repeated. Default: ' +
-        "version=vmaf_v0.6.1. 'anyvmaf models' lists the built-in ones",
-    },
-    {
-      name: 'feature',
-      argument: 'SPEC',
-      help: "also report this feature, such as ssimulacra2, butteraugli, cvvdp, xpsnr or psnr: NAME or NAME=OPTION=VALUE:OPTION=VALUE. May be repeated. 'anyvmaf features' lists them",
-    },
-    { name: 'no_prediction', short: 'n', help: 'features only, no scores' },
-    {
-      name: 'compat',
-      argument: 'VERSION',
-      ours: true,
-      help: 'whose numbers to reproduce: libvmaf-3.2 (default) or libvmaf-3.0 for motion as in libvmaf 2.x to 3.0',
-    },
-    {
-      name: 'v1-settings',
-      argument: 'WHICH',
-      ours: true,
-      help: 'what VMAF v1 knows of a scaled encode: encode (default), its size and depth, or plain, nothing, as a bare vmaf',
-    },
-    {
-      name: 'aom_ctc',
-      argument: 'VERSION',
-      help: 'models and features of the AOM common test conditions, v1.0 to v7.0',
-    },
-    {
-      name: 'nflx_ctc',
-      argument: 'VERSION',
-      help: 'models and features of the Netflix common test conditions, v1.0',
-    },
-  ]),
+  ...optionsUnder('Models and features'),
   ...TINY_OPTIONS,
+  ...optionsUnder('Tiny models'),
   ...OUTPUT_OPTIONS,
+  ...optionsUnder(RUNNING),
   ...grouped(RUNNING, [
-    { name: 'threads', argument: 'N', help: 'workers (default: one per core; 0: no worker)' },
-    {
-      name: 'max-seconds',
-      argument: 'N',
-      ours: true,
-      help: 'stop a pair that takes longer, as one that failed',
-    },
     { name: 'quiet', short: 'q', help: 'no progress bar; plain scores instead of the summary' },
     {
       name: 'shard',
@@ -124,15 +58,12 @@ export const SCORE_OPTIONS = [
     },
   ]),
   ...LIVE_OPTIONS,
-  ...NATIVE_OPTIONS,
   { name: 'c', short: 'c', argument: 'ARG', shortOnly: true, help: 'ignored, as in the vmaf tool' },
   ...grouped(RUNNING, [
     { name: 'help', ours: true, last: true, help: 'show this help' },
     { name: 'version', short: 'v', last: true, help: 'show the version' },
   ]),
 ] as const satisfies readonly OptionSpec[];
-
-type Name = (typeof SCORE_OPTIONS)[number]['name'];
 
 /** What a command line asks for. */
 export interface ScoreSettings extends OutputSettings {
@@ -156,18 +87,16 @@ export interface ScoreSettings extends OutputSettings {
  * @throws {AnyvmafError} `usage`
  */
 export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' | 'version' {
-  const parsed: ParsedArguments<Name> = parseArguments<Name>(args, SCORE_OPTIONS);
+  const parsed = parseArguments(args, SCORE_OPTIONS);
   const final = parsed.options.at(-1)?.name;
   if (final === 'help' || final === 'version') return final;
-  const options: Draft<ScoreOptions> = {};
+  const options: OptionsDraft = {};
   const draft = new SettingsDraft(options);
   const videos = new VideoArguments();
-  const native = new NativeArguments();
   const tiny = new TinyArguments();
   const live = new LiveArguments();
   for (const use of parsed.options) {
-    if (live.take(use) || videos.take(use) || takePairingOption(use, options)) continue;
-    if (native.take(use, options) || tiny.take(use, options)) continue;
+    if (live.take(use) || videos.take(use) || tiny.take(use) || takeTableOption(use, options)) continue;
     draft.take(use);
   }
   refuseStreamAsFormat(args, parsed.positionals);
@@ -181,7 +110,7 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
       : videos.finish(parsed.positionals, MAX_DISTORTED);
   draft.ignoreReference(unread);
   checkPairingOptions(options);
-  draft.ignored.push(...native.finish(options));
+  draft.ignored.push(...ignoredMasks(options));
   const { live: watched, options: ofLive } = live.finish(chosen.distorted.length);
   Object.assign(options, ofLive);
   const settings = { ...chosen, ...draft.finish(watched?.alarms), ...(watched && { live: watched }) };
@@ -196,81 +125,40 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
   return settings;
 }
 
-/** Options that take a count: the option of the API, an example, and the maximum. */
-const COUNTS = {
-  threads: ['threads', 4, MAX_THREADS],
-  subsample: ['subsample', 5],
-  frame_cnt: ['frameCount', 100],
-  frame_skip_ref: ['skipReference', 10],
-  frame_skip_dist: ['skipDistorted', 10],
-} as const;
-
-/** `auto`, `8x4s`. */
-function samplesValue(use: OptionUse): Samples {
-  if (use.value === 'auto') return 'auto';
-  const [, runs, seconds] = /^(\d{1,4})x(\d{1,4}(?:\.\d{1,3})?)s$/i.exec(use.value) ?? [];
-  if (runs !== undefined && seconds !== undefined) return { runs: Number(runs), seconds: Number(seconds) };
-  throw refusedValue(use, 'auto, or a number of runs and their seconds such as 8x4s');
+/** Leaves out masks where no native backend is asked for; those that would have an effect there, as sentences. */
+function ignoredMasks(options: OptionsDraft): string[] {
+  const { backend = 'wasm' } = options;
+  if (!['wasm', 'cpu', 'webgpu', 'hybrid'].includes(backend)) return [];
+  return (['cpumask', 'gpumask'] as const).flatMap((name) => {
+    const mask = options[name] ?? 0;
+    delete options[name];
+    return mask === 0 ? [] : [`--${name} has no effect: the same arithmetic runs on every machine.`];
+  });
 }
 
 /** Settings in the making, option by option. */
 class SettingsDraft {
   /** Options without effect, as sentences. */
   readonly ignored: string[] = [];
-  readonly #options: Draft<ScoreOptions>;
+  readonly #options: OptionsDraft;
   readonly #outputs = new OutputArguments();
   #shard: ShardChoice | undefined;
   readonly #models: string[] = [];
   readonly #features: string[] = [];
 
-  constructor(options: Draft<ScoreOptions>) {
+  constructor(options: OptionsDraft) {
     this.#options = options;
   }
 
-  /** Takes an option that is neither about videos, pairing, native programs nor tiny models. */
-  take(use: OptionUse<Name>): void {
+  /** Takes an option that is neither about videos nor tiny models, and more than a value of the table. */
+  take(use: OptionUse): void {
     const { name, value } = use;
     if (this.#outputs.take(use)) return;
-    switch (name) {
-      case 'model':
-        append(this.#models, value, use, 'models');
-        break;
-      case 'feature':
-        append(this.#features, value, use, 'features');
-        break;
-      case 'threads':
-      case 'subsample':
-      case 'frame_cnt':
-      case 'frame_skip_ref':
-      case 'frame_skip_dist': {
-        const [key, example, most] = COUNTS[name];
-        this.#options[key] = unsignedValue(use, example, most);
-        break;
-      }
-      case 'samples':
-        this.#options.samples = samplesValue(use);
-        break;
-      case 'max-seconds':
-        this.#options.maxSeconds = secondsValue(use);
-        break;
-      case 'no_prediction':
-        this.#options.noPrediction = true;
-        break;
-      case 'compat':
-        this.#options.compat = choiceValue(use, COMPATS);
-        break;
-      case 'v1-settings':
-        this.#options.v1Settings = choiceValue(use, V1_SETTINGS);
-        break;
-      case 'shard':
-        this.#shard = shardValue(use);
-        break;
-      case 'aom_ctc':
-        this.#addPreset(aomCtc(value), use);
-        break;
-      case 'nflx_ctc':
-        this.#addPreset(nflxCtc(value), use);
-    }
+    if (name === 'model') append(this.#models, value, use, 'models');
+    else if (name === 'feature') append(this.#features, value, use, 'features');
+    else if (name === 'shard') this.#shard = shardValue(use);
+    else if (name === 'aom_ctc') this.#addPreset(aomCtc(value), use);
+    else if (name === 'nflx_ctc') this.#addPreset(nflxCtc(value), use);
   }
 
   /** As in the `vmaf` tool, a preset stands for its models and features at its place on the command line. */

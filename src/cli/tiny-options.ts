@@ -54,7 +54,6 @@ export const TINY_OPTIONS = grouped(
       argument: 'FILTER',
       help: 'bring luma to the size of the model: bilinear, nearest, bicubic or disabled (default: another size is an error)',
     },
-    { name: 'no-reference', help: 'score one video by itself, with tiny models that need no reference' },
   ],
   { ours: true },
 );
@@ -62,7 +61,7 @@ export const TINY_OPTIONS = grouped(
 type Options = Draft<ScoreOptions>;
 type Model = Draft<TinyModelOptions>;
 
-type Name = Exclude<(typeof TINY_OPTIONS)[number]['name'], 'tiny-model' | 'no-reference'>;
+type Name = Exclude<(typeof TINY_OPTIONS)[number]['name'], 'tiny-model'>;
 
 const device = (use: OptionUse) => ({ device: choiceValue(use, TINY_DEVICE_CHOICES) });
 
@@ -91,15 +90,14 @@ export class TinyArguments {
    * @returns false when it is none of {@link TINY_OPTIONS}
    * @throws {AnyvmafError} `usage`
    */
-  take(use: OptionUse, options: Options): boolean {
+  take(use: OptionUse): boolean {
     const current: Partial<Model> = this.#models.at(-1) ?? this.#shared;
     if (use.name === 'tiny-model') {
       this.#models.push({ model: text(use) });
       return true;
     }
     const before = current.device;
-    if (use.name === 'no-reference') options.noReference = true;
-    else if (!takeOption(READERS, use, current)) return false;
+    if (!takeOption(READERS, use, current)) return false;
     if (before !== undefined && before !== current.device) {
       throw usageError(
         `--tiny-device and --dnn-ep are two names of one option, but say ${before} and ${current.device}; give one`,
@@ -114,7 +112,7 @@ export class TinyArguments {
    * @throws {AnyvmafError} `usage` when options are about a model that is not there
    */
   finish(options: Options): void {
-    const [first] = this.#used;
+    const [first = options.noReference ? '--no-reference' : undefined] = this.#used;
     if (this.#models.length === 0) {
       if (first === undefined) return;
       throw usageError(`${first} is about a tiny model, but none is given; add --tiny-model`);

@@ -2,8 +2,10 @@
  * @module cli/values
  * Reads the values of options: whole numbers as C's strtoul reads them, decimal numbers, and choices from a list.
  */
+
 import { type AnyvmafError, usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
+import { MOST_SECONDS } from '../core/options.js';
 import { quoted } from '../core/printable.js';
 import { type OptionUse, orList } from './options.js';
 
@@ -75,9 +77,6 @@ export function choiceValue<Choice extends string>(use: OptionUse, choices: read
   const hint = near === undefined ? '' : `; did you mean ${near}?`;
   throw refusedValue(use, `${orList(choices)}${hint}`);
 }
-
-/** Seconds in a year: no limit is longer. */
-const MOST_SECONDS = 366 * 86_400;
 
 /**
  * A limit of time in seconds, above 0.

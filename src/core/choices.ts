@@ -60,6 +60,25 @@ export type PartName = (typeof PART_NAMES)[number];
 export const OWN_GPU_BACKENDS = ['webgpu', 'hybrid'] as const;
 export type OwnGpuBackend = (typeof OWN_GPU_BACKENDS)[number];
 
+/**
+ * A backend, or `auto`: a healthy native GPU backend where there is one, else a GPU by WebGPU where that is faster than this
+ * package's own core, else that.
+ */
+export const BACKEND_CHOICES = [
+  'auto',
+  'cpu',
+  'wasm',
+  'native-cpu',
+  ...GPU_BACKENDS,
+  ...OWN_GPU_BACKENDS,
+] as const;
+export type BackendChoice = (typeof BACKEND_CHOICES)[number];
+/**
+ * What measures frames. `cpu` and `wasm` are two names of this package's own core; `webgpu` is a GPU, `hybrid` both side by
+ * side; `native-cpu` is an installed `vmaf`, or else an ffmpeg or ffprobe with the libvmaf filter.
+ */
+export type BackendName = Exclude<BackendChoice, 'auto'>;
+
 /** libvmaf's four formats and `ndjson`, ours. */
 export const REPORT_FORMATS = ['xml', 'json', 'csv', 'sub', 'ndjson'] as const;
 export type ReportFormat = (typeof REPORT_FORMATS)[number];

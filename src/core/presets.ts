@@ -6,8 +6,8 @@
 import { type AnyvmafError, usageError } from './errors.js';
 import { quoted } from './printable.js';
 
-const AOM_CTC_VERSIONS = ['v1.0', 'v2.0', 'v3.0', 'v4.0', 'v5.0', 'v6.0', 'v7.0'] as const;
-const NFLX_CTC_VERSIONS = ['v1.0'] as const;
+export const AOM_CTC_VERSIONS = ['v1.0', 'v2.0', 'v3.0', 'v4.0', 'v5.0', 'v6.0', 'v7.0'] as const;
+export const NFLX_CTC_VERSIONS = ['v1.0'] as const;
 
 /** A version of the AOM common test conditions. */
 export type AomCtc = (typeof AOM_CTC_VERSIONS)[number];

@@ -11,7 +11,7 @@ import { requireVideo } from '../media/open.js';
 import { readsOnce } from '../media/pair.js';
 import { folderOption } from '../metrics/options.js';
 import type { Report } from '../report/types.js';
-import { checkOptions, SCORE_OPTIONS } from './contract/options.js';
+import { checkOptions } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type { Progress, ScoreOptions, ScoreRequest } from './contract/types.js';
 import { scorePair } from './score.js';
@@ -52,8 +52,6 @@ export interface BatchResult {
   readonly error?: AnyvmafError;
 }
 
-const KNOWN = SCORE_OPTIONS.filter((name) => name !== 'onStart' && name !== 'onFrame');
-
 const MOST_TOGETHER = 64;
 const USUAL_TOGETHER = 8;
 
@@ -76,7 +74,7 @@ export async function* scoreJobs(
   if (onProgress !== undefined && typeof onProgress !== 'function') {
     throw usageError(`onProgress is ${showValue(onProgress)}, but it must be a function.`);
   }
-  checkOptions({ ...shared, ...(signal && { signal }) }, KNOWN);
+  checkOptions({ ...shared, ...(signal && { signal }) }, 'batch');
   const together = asked ?? Math.min(USUAL_TOGETHER, Math.max(1, platform.parallelism));
   if (!Number.isInteger(together) || together < 1 || together > MOST_TOGETHER) {
     throw usageError(

@@ -40,6 +40,6 @@ export async function diagnose(platform: Platform, options: ProbeOptions): Promi
 }
 
 async function askDecoders(platform: Platform): Promise<readonly DecoderAvailability[]> {
-  const decoders = await platform.decoders({ allowUrl: false });
+  const decoders = await platform.decoders({ urls: false });
   return Promise.all(decoders.map((decoder) => decoder.availability()));
 }

@@ -21,7 +21,7 @@ import {
 } from '../media/pairing/prepare.js';
 import { colorMeaning } from '../pictures/color.js';
 import { FramePair, FramePicture } from '../pictures/frame-pair.js';
-import { checkOptions, checkRequest, EXTRACT_OPTIONS, type InputOptions } from './contract/options.js';
+import { checkOptions, checkRequest, type InputOptions } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type { ExtractOptions, ScoreRequest } from './contract/types.js';
 import { coloursOf } from './inputs/colours.js';
@@ -53,7 +53,7 @@ export async function* extractPairs(
 ): AsyncGenerator<FramePair, void, undefined> {
   requireObject('options', options);
   checkRequest(request);
-  const checked = checkOptions(options, EXTRACT_OPTIONS);
+  const checked = checkOptions(options, 'extract');
   const wanted = isAsync(frames) ? eachChecked(frames) : checkFrames(frames);
   const { signal } = options;
   const scope = new Scope(signal);
@@ -89,12 +89,12 @@ async function* readStored(
 ): AsyncGenerator<FramePair, void, undefined> {
   const pair = await openForScoring(known, checked);
   const { expected } = expectPairs(pair, pair.limit);
-  const { skipReference, skipDistorted } = pair;
+  const { skip } = pair;
   for await (const index of wanted) {
     if (expected !== null && index >= expected) throw beyond(known, index, expected);
     const frames = known.plan
       ? framesOfPair(known.plan, index)
-      : { reference: skipReference + index, distorted: skipDistorted + index };
+      : { reference: skip.reference + index, distorted: skip.distorted + index };
     yield await take(known, pair, { index, at: index, frames }, signal);
   }
 }

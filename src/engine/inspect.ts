@@ -9,7 +9,7 @@ import { openInput } from '../media/open.js';
 import { checkMeasurable, closeInput } from '../media/pair.js';
 import type { SideFacts } from '../media/preflight/types.js';
 import type { VideoInput } from '../media/types.js';
-import { checkOptions, checkRequest, type InputOptions, LOOK_OPTIONS } from './contract/options.js';
+import { checkOptions, checkRequest, type InputOptions } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type {
   AlignOptions,
@@ -33,7 +33,7 @@ export async function inspectPair(
   options: InspectOptions,
 ): Promise<Inspection> {
   requireObject('options', options);
-  const checked = checkOptions({ scale: 'bicubic', ...options }, LOOK_OPTIONS);
+  const checked = checkOptions({ scale: 'bicubic', ...options }, 'look');
   return known(platform, request, { scale: 'bicubic', ...options }, async (inputs, signal) => {
     await refuseUnscorable(inputs, checked);
     const size = () => inputs.plan?.format ?? { width: 1920, height: 1080 };
@@ -59,19 +59,19 @@ export async function describeVideo(
   requireObject('options', options);
   const { signal, ...others } = options;
   if (!isStored(video)) throw wrongType('video', video, 'a path, a URL or a Blob');
-  const { pairing } = checkOptions(others, LOOK_OPTIONS);
+  const { pairing } = checkOptions(others, 'look');
   const scope = new Scope(signal);
   try {
-    const allowUrl = pairing.allowUrl === true;
+    const urls = pairing.urls === true;
     const input = await openInput(video, {
       raw: undefined,
       platform: platform.files,
-      decoding: { allowUrl },
+      decoding: { urls },
       signal: scope.signal,
     });
     scope.own(() => closeInput(input));
     if (!('kind' in input)) return { ...input.info, timestamps: null };
-    const decoders = pairing.decoder === 'none' ? [] : await platform.decoders({ allowUrl });
+    const decoders = pairing.decoder === 'none' ? [] : await platform.decoders({ urls });
     const { facts } = await chooseDecoder(input, { choice: pairing.decoder, decoders, signal: scope.signal });
     return { ...facts, timestamps: null };
   } catch (error) {
@@ -113,8 +113,7 @@ export async function alignPair(
   const { window, ...others } = options;
   return known(platform, request, { scale: 'bicubic', ...others }, async ({ sides }, signal) => {
     return findOffset(platform, sides, {
-      skipReference: 0,
-      skipDistorted: 0,
+      skip: { reference: 0, distorted: 0 },
       assumed: 0,
       ...(window !== undefined && { window }),
       signal,
@@ -133,7 +132,7 @@ async function known<T>(
   checkRequest(request);
   const scope = new Scope(signal);
   try {
-    const checked = checkOptions(options, LOOK_OPTIONS);
+    const checked = checkOptions(options, 'look');
     const inputs = await identifyInputs(platform, request, checked, scope.signal);
     scope.own(() => closeKnown(inputs));
     return await use(inputs, scope.signal);

@@ -6,8 +6,8 @@
 import { onAbort, TimeLimitError } from '../core/abort.js';
 import { requireArray, requireObject } from '../core/arguments.js';
 import { AnyvmafError, type ErrorCode, usageError } from '../core/errors.js';
+import { pickOptions } from '../core/options.js';
 import { openDecoded } from '../media/decoders.js';
-import { FILTER_OPTIONS } from '../media/filter-types.js';
 import { requireVideo } from '../media/open.js';
 import { readsOnce } from '../media/pair.js';
 import { Fan, type FramePart, hull } from '../media/pairing/fan.js';
@@ -15,7 +15,7 @@ import type { OpenDecoder } from '../media/pairing/prepare.js';
 import type { VideoInput } from '../media/types.js';
 import { folderOption } from '../metrics/options.js';
 import type { Report } from '../report/types.js';
-import { checkOptions, SCORE_OPTIONS } from './contract/options.js';
+import { checkOptions } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type { ScoreManyOptions, ScoreOptions } from './contract/types.js';
 import { probesOnce } from './inputs/probes-once.js';
@@ -110,7 +110,8 @@ function observersOf(
 
 /** Whether runs see the same pictures of the reference: filters may make others for each run, and its tracks hold others. */
 function sharesPictures(options: ScoreOptions): boolean {
-  return [...FILTER_OPTIONS, 'trackReference' as const].every((name) => options[name] === undefined);
+  const filters = pickOptions(options, ({ filter }) => filter);
+  return options.trackReference === undefined && Object.keys(filters).length === 0;
 }
 
 /** At least one worker each; in total about the number of cores or the caller's limit. */
@@ -129,7 +130,7 @@ function checkMany(
   requireArray('distorted', distorted, 'an array of videos');
   for (const [i, video] of distorted.entries()) requireVideo(`distorted[${i}]`, video);
   signal?.throwIfAborted();
-  checkOptions(shared, SCORE_OPTIONS);
+  checkOptions(shared, 'score');
   if (distorted.length < 2) return;
   if (readsOnce(reference)) {
     throw usageError(

@@ -13,7 +13,7 @@ import { buildReport, type ReportParts } from '../report/build.js';
 import type { Report } from '../report/types.js';
 import type { Measured } from './backends/measurement.js';
 import { prepareBackend } from './backends/open.js';
-import { type CheckedOptions, checkOptions, SCORE_OPTIONS } from './contract/options.js';
+import { type CheckedOptions, checkOptions } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type { ScoreOptions, ScoreRequest } from './contract/types.js';
 import type { KnownInputs, ReadyInputs } from './inputs/known.js';
@@ -148,7 +148,7 @@ async function runTwice(
       platform,
       request,
       options,
-      checked: checkOptions(options, SCORE_OPTIONS),
+      checked: checkOptions(options, 'score'),
       variant: main ? variant : { colour: variant.colour },
     });
   return bothGrains
@@ -197,7 +197,7 @@ function describeRun(
   };
   const said = sayLengths(lengths, checked, findings);
   return {
-    pairing: checked.noReference ? undefined : pair.describe?.(extent.pairs),
+    pairing: checked.single ? undefined : pair.describe?.(extent.pairs),
     preflight: said.findings,
     frameCount: extent.pairs,
     warnings: [...known.warnings, ...decoderWarnings(known, pair), ...warnings, ...said.warnings],

@@ -5,7 +5,7 @@
 import { unlessAborted } from '../core/abort.js';
 import { usageError } from '../core/errors.js';
 import type { Report } from '../report/types.js';
-import { checkOptions, checkRequest, SCORE_OPTIONS } from './contract/options.js';
+import { checkOptions, checkRequest } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type { ScoreOptions, ScoreRequest } from './contract/types.js';
 import { type RunVariant, scoreWhole } from './score-whole.js';
@@ -21,8 +21,8 @@ export async function scorePair(
   options: ScoreOptions,
   variant: RunVariant = {},
 ): Promise<Report> {
-  const checked = checkOptions(options, SCORE_OPTIONS);
-  checkRequest(request, checked.noReference);
+  const checked = checkOptions(options, 'score');
+  checkRequest(request, checked.single);
   if (options.samples === undefined) return scoreWhole({ platform, request, options, checked, variant });
   if (variant.steering) {
     throw usageError(

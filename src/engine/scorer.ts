@@ -18,13 +18,7 @@ import type { FrameMetrics, Report, ReportInput } from '../report/types.js';
 import { coreMeasurers } from './backends/core/extractor.js';
 import { loadModules } from './backends/core/modules.js';
 import type { ExtractionPlan } from './backends/types.js';
-import {
-  type CheckedOptions,
-  checkFormat,
-  checkOptions,
-  framesToKeep,
-  SCORER_OPTIONS,
-} from './contract/options.js';
+import { type CheckedOptions, checkFormat, checkOptions, framesToKeep } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type { PushedPlanes, Scorer, ScorerOptions } from './contract/types.js';
 import { STEERED, type Steerable } from './live/steerable.js';
@@ -50,7 +44,7 @@ export async function openScorer(
   options: ScorerOptions,
 ): Promise<Scorer> {
   checkScoredFormat('createScorer needs the format of its frames', format);
-  const checked = checkOptions(options, SCORER_OPTIONS);
+  const checked = checkOptions(options, 'scorer');
   const problem = formatProblem(format);
   if (problem) throw usageError(`Frames of this format cannot be scored: ${problem}.`);
   const [requested, modules] = await loadModules(

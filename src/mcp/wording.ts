@@ -5,11 +5,11 @@
 import { isObject } from '../core/arguments.js';
 import { AnyvmafError } from '../core/errors.js';
 import { type Hint, type HintName, hintText, type OptionHint, objectionsText } from '../core/hint.js';
+import { wordsOf } from '../core/option-words.js';
 import type { Finding, Objection } from '../index.js';
 
-/** Names that say something else in parameters. */
-const PARAMETERS: Readonly<Record<string, string>> = {
-  features: 'feature',
+/** What a caller gives instead of one parameter. */
+const GIVEN: Readonly<Record<string, string>> = {
   raw: 'width, height, pixfmt and bitdepth',
   vmafBin: 'VMAF_BIN',
 };
@@ -58,9 +58,9 @@ function parametersIn(place: Place): HintName {
 function parametersOf(hint: NamedHint): string {
   if (hint.purpose === 'pull') return `'anyvmaf models pull ${hint.model}'`;
   if (hint.purpose === 'install') return `'anyvmaf setup ${hint.part}'`;
-  const name = hint.option.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  if (hint.value === undefined) return PARAMETERS[hint.option] ?? name;
-  if (hint.option === 'allowDamaged' || hint.option === 'allowUrl') return name;
+  const { parameter, among } = wordsOf(hint.option);
+  if (hint.value === undefined) return GIVEN[hint.option] ?? parameter;
+  if (hint.value === true && among !== 'filters') return parameter;
   return inSentence(valuesOf(hint)) + (hint.option === 'window' ? elsewhere(hint, 'encoded') : '');
 }
 
@@ -77,31 +77,21 @@ function spaced(value: object): string {
 
 /** Parameters with their values. */
 function valuesOf(hint: OptionHint): Values {
-  const name = hint.option.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const { parameter, among } = wordsOf(hint.option);
+  if (among === 'filters') return { filters: { [parameter]: hint.value } };
   switch (hint.option) {
-    case 'colorRange':
-    case 'cropDistorted':
-    case 'cropReference':
-    case 'deinterlace':
-    case 'grain':
-    case 'matrix':
-    case 'trackDistorted':
-    case 'trackReference':
-    case 'vfDistorted':
-    case 'vfReference':
-      return { filters: { [name]: hint.value } };
     case 'raw': {
       const { width, height, chroma, bitDepth } = hint.value;
       return { width, height, pixfmt: chroma, bitdepth: bitDepth };
     }
     case 'scaleTo':
-      return { [name]: `${hint.value.width}x${hint.value.height}` };
+      return { [parameter]: `${hint.value.width}x${hint.value.height}` };
     case 'swap':
       return { ...hint.value };
     case 'features':
-      return { feature: [hint.value] };
+      return { [parameter]: [hint.value] };
     default:
-      return { [name]: hint.value };
+      return { [parameter]: hint.value };
   }
 }
 

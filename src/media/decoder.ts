@@ -77,8 +77,8 @@ export interface DecodeRequest {
   readonly frames?: { readonly start: number; readonly end: number; readonly at?: number };
   /** Seconds from the track's start, instead of frames; decodes from the nearest key frame. */
   readonly time?: { readonly start: number; readonly end: number };
-  /** End at the first damage instead of failing. */
-  readonly allowDamaged?: boolean;
+  /** `accept` ends at the first damage, which fails otherwise. */
+  readonly damage?: 'accept' | 'refuse';
   readonly signal?: AbortSignal;
 }
 

@@ -26,19 +26,6 @@ export interface FilterOptions {
   readonly pixelFormat?: string;
 }
 
-/** The names of all. */
-export const FILTER_OPTIONS = [
-  'deinterlace',
-  'crop',
-  'cropReference',
-  'cropDistorted',
-  'vfReference',
-  'vfDistorted',
-  'colorRange',
-  'matrix',
-  'pixelFormat',
-] as const satisfies readonly (keyof FilterOptions)[];
-
 /** A part of a picture, in samples. */
 export interface CropArea {
   readonly width: number;

@@ -48,7 +48,7 @@ export interface OpenOptions {
    */
   readonly decoding?:
     | {
-        readonly allowUrl: boolean | readonly string[];
+        readonly urls: boolean | readonly string[];
         /** Encoded video that comes as a stream is decoded in order, where the platform can. */
         readonly streams?: boolean;
       }
@@ -111,12 +111,12 @@ export async function openInput(
     return input;
   }
   const url = options.decoding && urlOf(input);
-  const allowUrl = options.decoding?.allowUrl;
+  const urls = options.decoding?.urls;
   const remote =
-    url !== undefined && typeof allowUrl === 'object' ? await openUrl(url, allowUrl, options) : undefined;
+    url !== undefined && typeof urls === 'object' ? await openUrl(url, urls, options) : undefined;
   const name = options.name ?? withoutAccess(inputName(input));
   if (url !== undefined && !remote) {
-    if (allowUrl) return { kind: 'encoded', name, input: url };
+    if (urls) return { kind: 'encoded', name, input: url };
     throw usageError(`${shown(url)} is a URL, which is not fetched unless asked for`, {
       hints: [{ purpose: 'fix', option: 'allowUrl', value: true }, 'download the video and give its path'],
     });

@@ -6,7 +6,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import { quoted, shown } from '../../core/printable.js';
-import { isUrl } from '../pairing-options.js';
+import { isUrl } from '../table-options.js';
 import type { TableLine } from './table.js';
 
 /** Endings of files that are taken from a folder. */

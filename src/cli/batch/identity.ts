@@ -7,7 +7,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { AnyvmafError } from '../../core/errors.js';
 import { shown, withoutAccess } from '../../core/printable.js';
-import { isUrl } from '../pairing-options.js';
+import { isUrl } from '../table-options.js';
 import type { Job } from './table.js';
 
 /** Bytes read at the head and at the tail of a file. */

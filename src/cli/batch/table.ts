@@ -8,8 +8,8 @@ import { nearest } from '../../core/nearest.js';
 import { quoted, shown, showValue } from '../../core/printable.js';
 import { csvLines } from '../csv.js';
 import type { OptionSpec } from '../options.js';
-import { isUrl } from '../pairing-options.js';
 import { SCORE_OPTIONS, type ScoreSettings, scoreSettings } from '../score-options.js';
+import { isUrl } from '../table-options.js';
 
 /** Options that are about a whole batch, or about nothing that a line decides. */
 const NOT_OF_LINES: ReadonlySet<string> = new Set([

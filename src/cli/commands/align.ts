@@ -7,14 +7,8 @@ import { EXIT } from '../exit.js';
 import { alignmentAdvice } from '../flags.js';
 import type { HelpPage } from '../help.js';
 import { grouped, type OptionSpec, parseArguments } from '../options.js';
-import {
-  PAIRING_OPTIONS,
-  type PairingDraft,
-  refuseUnusedHosts,
-  takePairingOption,
-  windowValue,
-} from '../pairing-options.js';
 import { interruptible } from '../signals.js';
+import { type OptionsDraft, PAIRING_OPTIONS, refuseUnusedHosts, takeTableOption } from '../table-options.js';
 import { VIDEO_OPTIONS, VideoArguments } from '../video-options.js';
 
 const NAME = 'anyvmaf align';
@@ -49,13 +43,10 @@ export const align: Command = {
     const parsed = parseArguments(args, ALIGN_OPTIONS, NAME);
     if (parsed.options.at(-1)?.name === 'help') return page;
     const videos = new VideoArguments();
-    const options: PairingDraft = {};
-    let window: number | undefined;
+    const options: OptionsDraft = {};
     let json = false;
     for (const use of parsed.options) {
-      if (videos.take(use) || (use.name !== 'window' && takePairingOption(use, options))) continue;
-      if (use.name === 'json') json = true;
-      else window = windowValue(use);
+      if (!videos.take(use) && !takeTableOption(use, options)) json = true;
     }
     const { reference, distorted, raw } = videos.finish(parsed.positionals, 1, NAME);
     refuseUnusedHosts(options, [reference, ...distorted]);
@@ -63,7 +54,7 @@ export const align: Command = {
     return interruptible(async (stop) => {
       const result = await api.align(
         { reference, distorted: distorted[0], ...(raw && { raw }) },
-        { ...options, ...(window !== undefined && { window }), signal: stop.signal },
+        { ...options, signal: stop.signal },
       );
       const { columns: width, colour: color } = terminal;
       await terminal.print(

@@ -39,16 +39,15 @@ export interface Failure {
 export async function openOutputs(
   settings: DeliverySettings,
   videos: readonly string[],
-  allowUrl?: boolean | readonly string[],
+  hosts?: boolean | readonly string[],
 ): Promise<{ file?: OutputFile; page?: OutputFile; gate?: Gate }> {
   const { output, html, distorted, baseline } = settings;
   const inputs = baseline === undefined ? videos : [...videos, baseline];
   const gate = isGated(settings)
     ? await (await import('../gate.js')).Gate.open(settings, distorted, inputs)
     : undefined;
-  const file =
-    output === undefined || output === '-' ? undefined : await openOutput(output, inputs, allowUrl);
-  const page = html === undefined || html === '-' ? undefined : await openOutput(html, inputs, allowUrl);
+  const file = output === undefined || output === '-' ? undefined : await openOutput(output, inputs, hosts);
+  const page = html === undefined || html === '-' ? undefined : await openOutput(html, inputs, hosts);
   return { ...(file && { file }), ...(page && { page }), ...(gate && { gate }) };
 }
 

@@ -7,14 +7,13 @@ import { quoted } from '../../core/printable.js';
 import type { DatasetOptions, DatasetPair } from '../../index.js';
 import { csvLines } from '../csv.js';
 import { type Draft, grouped, type OptionSpec, type OptionUse, parseArguments } from '../options.js';
-import { checkPairingOptions, PAIRING_OPTIONS, takePairingOption } from '../pairing-options.js';
-import { numberValue, unsignedValue } from '../values.js';
+import { checkPairingOptions, PAIRING_OPTIONS, takeTableOption } from '../table-options.js';
+import { numberValue } from '../values.js';
 import { fileName, VIDEO_OPTIONS, VideoArguments, type Videos } from '../video-options.js';
 
 const TABLE = 'Table';
 const RUNNING = 'Running';
 
-const MAX_THREADS = 1024;
 const MAX_DISTORTED = 1000;
 
 /** All options of the command `features`, in the order in which help lists them. */
@@ -129,7 +128,7 @@ function tableSettings(
   let quiet = false;
   let json = false;
   for (const use of uses) {
-    if (videos.take(use) || takePairingOption(use, options)) continue;
+    if (videos.take(use) || takeTableOption(use, options)) continue;
     switch (use.name) {
       case 'pairs':
         list = fileName(use);
@@ -145,15 +144,6 @@ function tableSettings(
         break;
       case 'feature':
         features.push(use.value);
-        break;
-      case 'frame_cnt':
-        options.frameCount = unsignedValue(use, 100);
-        break;
-      case 'subsample':
-        options.subsample = unsignedValue(use, 5);
-        break;
-      case 'threads':
-        options.threads = unsignedValue(use, 4, MAX_THREADS);
         break;
       case 'quiet':
         quiet = true;

@@ -14,8 +14,8 @@ import { EXIT } from '../exit.js';
 import type { HelpPage } from '../help.js';
 import { grouped, type OptionSpec, type OptionUse, orList, parseArguments } from '../options.js';
 import { type OutputFile, openOutput, type PreparedFile } from '../output.js';
-import { PAIRING_OPTIONS, type PairingDraft, takePairingOption } from '../pairing-options.js';
 import { interruptible } from '../signals.js';
+import { type OptionsDraft, PAIRING_OPTIONS, takeTableOption } from '../table-options.js';
 import type { Terminal } from '../terminal.js';
 import { choiceValue, refusedValue, unsigned, unsignedValue } from '../values.js';
 import { fileName, VIDEO_OPTIONS, VideoArguments } from '../video-options.js';
@@ -105,7 +105,7 @@ export function heatmapSettings(args: readonly string[]): HeatmapSettings | 'hel
   const parsed = parseArguments(args, HEATMAP_OPTIONS, NAME);
   if (parsed.options.at(-1)?.name === 'help') return 'help';
   const videos = new VideoArguments();
-  const pairing: PairingDraft = {};
+  const pairing: OptionsDraft = {};
   let frames: readonly number[] | undefined;
   let worst: number | undefined;
   let output = '.';
@@ -113,7 +113,7 @@ export function heatmapSettings(args: readonly string[]): HeatmapSettings | 'hel
   let blockSize: number | undefined;
   let neg = false;
   for (const use of parsed.options) {
-    if (videos.take(use) || takePairingOption(use, pairing)) continue;
+    if (videos.take(use) || takeTableOption(use, pairing)) continue;
     if (use.name === 'frame') frames = [...(frames ?? []), ...frameNumbers(use)];
     else if (use.name === 'worst') worst = worstValue(use);
     else if (use.name === 'output') output = fileName(use);

@@ -7,14 +7,14 @@ import { EXIT } from '../exit.js';
 import { findingsInFlags } from '../flags.js';
 import type { HelpPage } from '../help.js';
 import { grouped, type OptionSpec, parseArguments } from '../options.js';
+import { interruptible } from '../signals.js';
 import {
   checkPairingOptions,
+  type OptionsDraft,
   PAIRING_OPTIONS,
-  type PairingDraft,
   refuseUnusedHosts,
-  takePairingOption,
-} from '../pairing-options.js';
-import { interruptible } from '../signals.js';
+  takeTableOption,
+} from '../table-options.js';
 import type { Terminal } from '../terminal.js';
 import { VIDEO_OPTIONS, VideoArguments } from '../video-options.js';
 
@@ -55,11 +55,11 @@ export const inspect: Command = {
     const parsed = parseArguments(args, INSPECT_OPTIONS, NAME);
     if (parsed.options.at(-1)?.name === 'help') return page;
     const videos = new VideoArguments();
-    const options: PairingDraft = {};
+    const options: OptionsDraft = {};
     const models: string[] = [];
     let json = false;
     for (const use of parsed.options) {
-      if (videos.take(use) || takePairingOption(use, options)) continue;
+      if (videos.take(use) || takeTableOption(use, options)) continue;
       if (use.name === 'model') models.push(use.value);
       else json = true;
     }

@@ -13,9 +13,9 @@ import { sayVerdict } from '../gate.js';
 import type { HelpPage } from '../help.js';
 import { grouped, type OptionSpec, parseArguments } from '../options.js';
 import { OUTPUT_OPTIONS, OutputArguments, type OutputSettings } from '../output-options.js';
-import { isUrl, refuseUnusedHosts } from '../pairing-options.js';
 import { HOSTS_OPTION } from '../queue/queue-options.js';
 import { interruptible } from '../signals.js';
+import { isUrl, refuseUnusedHosts } from '../table-options.js';
 import type { Terminal } from '../terminal.js';
 import { type DeliverySettings, deliver, htmlText, openOutputs, reportText } from './delivery.js';
 

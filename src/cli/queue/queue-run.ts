@@ -4,59 +4,18 @@
  * allowed files and write nothing are taken.
  */
 import { usageError } from '../../core/errors.js';
+import { optionsOf } from '../../core/options.js';
 import { quoted, shown, withoutAccess } from '../../core/printable.js';
 import { AllowedPaths, allowedModel } from '../../files/allowed-paths.js';
 import type { BatchJob, Origin, ScoreOptions } from '../../index.js';
 import type { ScoringRules } from '../../queue/protocol.js';
 import type { QueueJob } from '../../queue/types.js';
 import { completeReport, requestOf } from '../job.js';
-import { isUrl } from '../pairing-options.js';
 import { type ScoreSettings, scoreSettings } from '../score-options.js';
+import { isUrl } from '../table-options.js';
 
 /** Options of the API that a job may set. What is not here names programs, addresses, or how a machine is used. */
-const ALLOWED: ReadonlySet<string> = new Set([
-  'decoder',
-  'scale',
-  'scaleTo',
-  'frameRatePolicy',
-  'pairBy',
-  'offset',
-  'window',
-  'range',
-  'allowDamaged',
-  'commonBitDepth',
-  'strict',
-  'preflight',
-  'models',
-  'features',
-  'tiny',
-  'noReference',
-  'noPrediction',
-  'compat',
-  'v1Settings',
-  'subsample',
-  'frameCount',
-  'skipReference',
-  'skipDistorted',
-  'threads',
-  'implementation',
-  'backend',
-  'maxSeconds',
-  // Chains are checked as somebody else's: they name no file.
-  'deinterlace',
-  'grain',
-  'colourAs',
-  'crop',
-  'cropReference',
-  'cropDistorted',
-  'vfReference',
-  'vfDistorted',
-  'colorRange',
-  'matrix',
-  'pixelFormat',
-  'trackReference',
-  'trackDistorted',
-]);
+const ALLOWED = optionsOf('job');
 
 /** Backends that run no installed program by its name. */
 const BACKENDS: ReadonlySet<string | undefined> = new Set([
@@ -101,7 +60,7 @@ export function queueSettings(job: Pick<QueueJob, 'run'>): ScoreSettings {
   if (typeof settings === 'string') throw usageError(`the job asks for ${settings}`);
   const { options, distorted, reference } = settings;
   const strange = Object.entries(options).find(
-    ([name, value]) => value !== undefined && !ALLOWED.has(name),
+    ([name, value]) => value !== undefined && !ALLOWED.includes(name),
   )?.[0];
   if (strange !== undefined) throw usageError(`a job of a queue cannot set ${strange}; leave it out`);
   const other = Object.entries(settings).find(

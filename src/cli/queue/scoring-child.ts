@@ -23,8 +23,8 @@ import { parsePrecision } from '../../report/format.js';
 import type { Report } from '../../report/types.js';
 import { messageInFlags } from '../flags.js';
 import { gateOf } from '../job.js';
-import { isUrl } from '../pairing-options.js';
 import { endNow } from '../process-end.js';
+import { isUrl } from '../table-options.js';
 import { type QueuedRun, queuedRun, submittedReport } from './queue-run.js';
 
 /** A part of so many has no pairs, so that measuring it only says how many pairs there are in all. */

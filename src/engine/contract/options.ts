@@ -2,36 +2,32 @@
  * @module engine/contract/options
  * Checks options and fills in defaults.
  */
-import { isObject, oneOf, requireObject } from '../../core/arguments.js';
-import {
-  COLOR_MATRICES,
-  COLOR_RANGES,
-  COLOUR_AS,
-  COMPATS,
-  type ColourAs,
-  DECODER_CHOICES,
-  FILM_GRAIN,
-  type FilmGrain,
-  FRAME_RATE_POLICIES,
-  PAIR_BY,
-  SCALE_FILTERS,
-  V1_SETTINGS,
-} from '../../core/choices.js';
+import { isObject, requireObject } from '../../core/arguments.js';
+import type { BackendChoice, ColourAs, FilmGrain } from '../../core/choices.js';
 import { type InputRole, usageError } from '../../core/errors.js';
-import { MOST_FRAMES, type VideoFormat } from '../../core/frame.js';
+import type { VideoFormat } from '../../core/frame.js';
+import {
+  aboutReference,
+  checkByTable,
+  checkCount,
+  type FrameRange,
+  type OptionTaker,
+  type OptionWith,
+  pickOptions,
+  type ScaleTo,
+} from '../../core/options.js';
 import { checkOrigin } from '../../core/origin.js';
 import { aomCtc, nflxCtc, type Preset } from '../../core/presets.js';
-import { quoted, showValue } from '../../core/printable.js';
+import { showValue } from '../../core/printable.js';
 import type { DecoderChoice, ScaleFilter } from '../../media/decoder.js';
 import type { TrackRequest } from '../../media/evidence/track.js';
-import { FILTER_OPTIONS, type FilterOptions } from '../../media/filter-types.js';
+import type { FilterOptions } from '../../media/filter-types.js';
 import { requireVideo } from '../../media/open.js';
 import type { ColoursAsked } from '../../media/pair.js';
-import type { FrameRange, FrameRatePolicy, PairBy, ScaleTo } from '../../media/pairing/types.js';
+import type { FrameRatePolicy, PairBy } from '../../media/pairing/types.js';
 import { beyondLibvmaf, folderOption, isOfColour } from '../../metrics/options.js';
 import type { TinyModelOptions } from '../../tiny/types.js';
 import type { DeviceOptions } from '../backends/native/task.js';
-import { BACKEND_CHOICES, type BackendChoice } from '../backends/native/types.js';
 import { checkTiny } from './tiny-options.js';
 import type { Keep, PairingOptions, ScoreOptions, ScoreRequest, ScorerOptions } from './types.js';
 
@@ -41,19 +37,21 @@ export interface CheckedOptions {
   readonly models: readonly string[] | undefined;
   readonly alsoModels: readonly string[];
   readonly features: readonly string[];
-  readonly noPrediction: boolean;
+  /** False: models' features are measured, and nothing is predicted. */
+  readonly predicts: boolean;
   /** Whether metrics of colour are measured, and whether nothing else is. */
   readonly colours: ColoursAsked;
   readonly tiny: readonly TinyModelOptions[];
-  readonly noReference: boolean;
+  /** The distorted video is scored by itself. */
+  readonly single: boolean;
   readonly compat: NonNullable<ScoreOptions['compat']>;
   readonly v1Settings: NonNullable<ScoreOptions['v1Settings']>;
   /** At least 1. */
   readonly subsample: number;
   /** `Infinity` for all. */
   readonly frameCount: number;
-  readonly skipReference: number;
-  readonly skipDistorted: number;
+  /** Frames to discard at the start of each. */
+  readonly skip: Readonly<Record<InputRole, number>>;
   /** `undefined`: to be chosen. */
   readonly threads: number | undefined;
   /** Most workers to choose; `Infinity` for the number of cores. */
@@ -70,14 +68,11 @@ export interface CheckedOptions {
 /** Options that determine models and features. */
 export type ModelOptions = Pick<
   CheckedOptions,
-  'models' | 'alsoModels' | 'features' | 'noPrediction' | 'noReference' | 'tiny' | 'v1Settings'
+  'models' | 'alsoModels' | 'features' | 'predicts' | 'single' | 'tiny' | 'v1Settings'
 >;
 
 /** Options of opening and pairing two videos. */
-export type InputOptions = Pick<
-  CheckedOptions,
-  'pairing' | 'noReference' | 'skipReference' | 'skipDistorted' | 'frameCount' | 'colours'
->;
+export type InputOptions = Pick<CheckedOptions, 'pairing' | 'single' | 'skip' | 'frameCount' | 'colours'>;
 
 /** Options of this package's core. */
 export type CoreOptions = Pick<
@@ -92,7 +87,7 @@ export type ProgramOptions = Pick<
   | 'native'
   | 'models'
   | 'features'
-  | 'noPrediction'
+  | 'predicts'
   | 'compat'
   | 'subsample'
   | 'threads'
@@ -122,9 +117,10 @@ export interface CheckedPairing {
   readonly range: FrameRange | undefined;
   readonly grain: FilmGrain;
   readonly colourAs: ColourAs | undefined;
-  readonly allowDamaged: boolean;
+  /** What a damaged video does: it is scored up to its damage, or refused. */
+  readonly damage: 'accept' | 'refuse';
   /** Whether URLs may be fetched; a list: on which hosts, with checks. */
-  readonly allowUrl: boolean | readonly string[];
+  readonly urls: boolean | readonly string[];
   /** Of sequences of pictures, as a fraction. */
   readonly rate: string | undefined;
   /** Video tracks that are asked for. */
@@ -142,168 +138,50 @@ export interface CheckedFilters extends FilterOptions {
   readonly foreign: boolean;
 }
 
-/** More threads than this are a mistake. */
-const MAX_THREADS = 1024;
-/** No container has as many video tracks. */
-const MOST_TRACKS = 999;
-/** Seconds in a year: no limit is longer. */
-const MOST_SECONDS = 366 * 86_400;
-
-const FILTERS = [...SCALE_FILTERS, 'none'] as const;
-/** Longest side of a picture, the core's limit. */
-const MAX_SIDE = 16384;
-
-const SHARED = [
-  'models',
-  'alsoModels',
-  'features',
-  'aomCtc',
-  'nflxCtc',
-  'noPrediction',
-  'tiny',
-  'compat',
-  'subsample',
-  'threads',
-  'implementation',
-  'onFrame',
-  'keep',
-] as const satisfies readonly (keyof ScoreOptions & keyof ScorerOptions)[];
-
-const PAIRING = [
-  'decoder',
-  'scale',
-  'scaleTo',
-  'frameRatePolicy',
-  'pairBy',
-  'offset',
-  'window',
-  'range',
-  'grain',
-  'colourAs',
-  'allowDamaged',
-  'allowUrl',
-  'rate',
-  'trackReference',
-  'trackDistorted',
-  'origin',
-  'commonBitDepth',
-  'strict',
-  'preflight',
-  ...FILTER_OPTIONS,
-] as const satisfies readonly (keyof PairingOptions)[];
-
-/** Options of `score`. */
-export const SCORE_OPTIONS: readonly (keyof ScoreOptions)[] = [
-  ...SHARED,
-  'v1Settings',
-  'noReference',
-  'samples',
-  'frameCount',
-  'skipReference',
-  'skipDistorted',
-  'chunkFrames',
-  'maxThreads',
-  'backend',
-  'vmafBin',
-  'cpumask',
-  'gpumask',
-  'syclDevice',
-  'hipDevice',
-  'metalDevice',
-  'maxSeconds',
-  'gate',
-  'onProgress',
-  'onStart',
-  'signal',
-  ...PAIRING,
-];
-
-/** Common options of `inspect` and `align`. */
-export const LOOK_OPTIONS: readonly (keyof ScoreOptions)[] = [...PAIRING, 'models', 'features', 'signal'];
-
-/** Options of `extractFrames`: all that affect pairing. */
-export const EXTRACT_OPTIONS: readonly (keyof ScoreOptions)[] = [
-  ...PAIRING,
-  'skipReference',
-  'skipDistorted',
-  'frameCount',
-  'signal',
-];
-
-/** Options of `createScorer`. */
-export const SCORER_OPTIONS: readonly (keyof ScorerOptions)[] = [...SHARED, 'names'];
+/** Options that the table has checked, with its defaults. */
+type Completed = ScoreOptions & Required<Pick<ScoreOptions, OptionWith<{ default: unknown }>>>;
 
 /**
- * @param known names of all options
+ * Checks options, each by its row of the table and then together.
  * @throws {AnyvmafError} `usage`, naming the option, its value and the allowed values
  */
 export function checkOptions(
   options: ScoreOptions & Pick<ScorerOptions, 'names'>,
-  known: readonly string[],
+  taker: OptionTaker,
 ): CheckedOptions {
   requireObject('options', options);
-  for (const [name, value] of Object.entries(options)) {
-    if (value === undefined || known.includes(name)) continue;
-    throw usageError(`There is no option ${quoted(name)}; there are ${known.join(', ')}.`);
-  }
-  checkUsedAsGiven(options);
-  const { threads, maxThreads, chunkFrames, models } = options;
-  if (options.backend === 'hybrid' && threads === 0) {
+  const all = checkByTable<Completed>(options, taker);
+  if (all.backend === 'hybrid' && all.threads === 0) {
     throw usageError(
       'threads is 0, but the backend hybrid shares the frames between a GPU and workers; let it have a worker at least, or ' +
         'use the backend webgpu.',
     );
   }
-  const presets = presetsOf(options);
-  const named = models === undefined ? undefined : texts('models', models);
+  const presets = presetsOf(all);
+  const { models, features = [] } = all;
   return {
-    models: presets.length === 0 ? named : [...presets.flatMap((preset) => preset.models), ...(named ?? [])],
-    alsoModels: texts('alsoModels', options.alsoModels ?? []),
-    features: [...presets.flatMap((preset) => preset.features), ...texts('features', options.features ?? [])],
-    noPrediction: ofType('noPrediction', options.noPrediction ?? false, 'boolean', 'true or false'),
-    tiny: checkTiny(options.tiny),
-    colours: coloursAsked(options),
-    noReference: checkAlone(options),
-    compat: oneOf('compat', options.compat ?? 'libvmaf-3.2', COMPATS),
-    v1Settings: oneOf('v1Settings', options.v1Settings ?? 'encode', V1_SETTINGS),
-    subsample: Math.max(1, count('subsample', options.subsample ?? 1)),
-    frameCount: count('frameCount', options.frameCount ?? 0) || Number.POSITIVE_INFINITY,
-    skipReference: count('skipReference', options.skipReference ?? 0),
-    skipDistorted: count('skipDistorted', options.skipDistorted ?? 0),
-    threads: threads === undefined ? undefined : count('threads', threads, 0, MAX_THREADS),
-    maxThreads:
-      maxThreads === undefined ? Number.POSITIVE_INFINITY : count('maxThreads', maxThreads, 1, MAX_THREADS),
-    chunkFrames: chunkFrames === undefined ? undefined : count('chunkFrames', chunkFrames, 1),
-    implementation: oneOf('implementation', options.implementation ?? 'simd128', ['simd128', 'portable']),
-    keep: checkKeep(options.keep),
-    backend: oneOf('backend', options.backend ?? 'wasm', BACKEND_CHOICES),
+    models:
+      presets.length === 0 ? models : [...presets.flatMap((preset) => preset.models), ...(models ?? [])],
+    alsoModels: all.alsoModels ?? [],
+    features: [...presets.flatMap((preset) => preset.features), ...features],
+    predicts: !all.noPrediction,
+    tiny: checkTiny(all.tiny),
+    colours: coloursAsked(all),
+    single: checkSingle(all),
+    compat: all.compat,
+    v1Settings: all.v1Settings,
+    subsample: Math.max(1, all.subsample),
+    frameCount: all.frameCount || Number.POSITIVE_INFINITY,
+    skip: { reference: all.skipReference, distorted: all.skipDistorted },
+    threads: all.threads,
+    maxThreads: all.maxThreads ?? Number.POSITIVE_INFINITY,
+    chunkFrames: all.chunkFrames,
+    implementation: all.implementation,
+    keep: checkKeep(all.keep),
+    backend: all.backend ?? 'wasm',
     native: checkNative(options),
-    pairing: checkPairing(
-      options,
-      presets.some((preset) => preset.commonBitDepth),
-    ),
+    pairing: checkPairing(all, all.commonBitDepth ?? presets.some((preset) => preset.commonBitDepth)),
   };
-}
-
-/** @throws {AnyvmafError} `usage` for callbacks, the signal, the time limit and names, which have no other checked form */
-function checkUsedAsGiven(options: ScoreOptions & Pick<ScorerOptions, 'names'>): void {
-  const { signal, maxSeconds = 1, names } = options;
-  for (const name of ['onStart', 'onFrame', 'onProgress', 'gate'] as const) {
-    if (options[name] !== undefined) ofType(name, options[name], 'function', 'a function');
-  }
-  if (signal !== undefined && !(isObject(signal) && 'throwIfAborted' in signal)) {
-    throw usageError(`signal is ${showValue(signal)}, but it must be an AbortSignal.`);
-  }
-  if (!(typeof maxSeconds === 'number' && maxSeconds > 0 && maxSeconds <= MOST_SECONDS)) {
-    throw usageError(
-      `is ${showValue(maxSeconds)}, but it must be a number of seconds above 0 and up to ${MOST_SECONDS}.`,
-      { about: 'maxSeconds' },
-    );
-  }
-  if (names !== undefined) {
-    requireObject('names', names);
-    for (const [name, value] of Object.entries(names)) ofType(`names.${name}`, value, 'string', 'a string');
-  }
 }
 
 /** Longest part to keep: a day. */
@@ -314,7 +192,7 @@ function checkKeep(keep: Keep | undefined): Keep | undefined {
   if (keep === undefined) return undefined;
   requireObject('keep', keep);
   if ('frames' in keep && keep.frames !== undefined) {
-    count('keep.frames', keep.frames, 1, 2 ** 31);
+    checkCount('keep.frames', keep.frames, 1, 2 ** 31);
     return { frames: keep.frames };
   }
   const seconds: unknown = 'seconds' in keep ? keep.seconds : undefined;
@@ -340,14 +218,8 @@ export function framesToKeep(keep: Keep | undefined, rate: number | undefined): 
 
 /** @throws {AnyvmafError} `usage` for an unknown version */
 function presetsOf(options: ScoreOptions): readonly Preset[] {
-  const asked = [
-    ['aomCtc', aomCtc],
-    ['nflxCtc', nflxCtc],
-  ] as const;
-  return asked.flatMap(([name, preset]) => {
-    const version = options[name];
-    return version === undefined ? [] : [preset(ofType(name, version, 'string', 'a version such as v1.0'))];
-  });
+  const { aomCtc: aom, nflxCtc: nflx } = options;
+  return [...(aom === undefined ? [] : [aomCtc(aom)]), ...(nflx === undefined ? [] : [nflxCtc(nflx)])];
 }
 
 /** Whether metrics of colour are asked for, of options that are checked. */
@@ -384,45 +256,26 @@ export function readsStored(filters: FilterOptions = {}): boolean {
 }
 
 /** @throws {AnyvmafError} `usage` for an option that needs a reference */
-function checkAlone(options: ScoreOptions): boolean {
-  if (!ofType('noReference', options.noReference ?? false, 'boolean', 'true or false')) return false;
+function checkSingle(options: Completed): boolean {
+  if (!options.noReference) return false;
   if (options.tiny === undefined || options.tiny.length === 0) {
     throw usageError(
       'noReference (no_reference) needs a tiny model that looks at the distorted video alone; there is no other way to ' +
         'score without a reference.',
     );
   }
-  const { features = [], offset = 0, skipReference = 0 } = options;
-  const needs: readonly [string, boolean][] = [
-    ['features', features.length > 0],
-    ['aomCtc', options.aomCtc !== undefined],
-    ['nflxCtc', options.nflxCtc !== undefined],
-    ['offset', offset !== 0],
-    ['skipReference', skipReference !== 0],
-    ['scaleTo', options.scaleTo !== undefined],
-    ['frameRatePolicy', options.frameRatePolicy !== undefined],
-    ['pairBy', options.pairBy === 'distorted'],
-    ['cropReference', options.cropReference !== undefined],
-    ['vfReference', options.vfReference !== undefined],
-  ];
-  const other = needs.find(([, given]) => given)?.[0];
+  const [other] = aboutReference(options);
   if (other === undefined) return true;
   throw usageError(`${other} and noReference exclude each other: there is no reference to compare with.`);
 }
 
 function checkNative(options: ScoreOptions): CheckedNative {
   const { backend, vmafBin } = options;
-  if (vmafBin !== undefined) {
-    ofType('vmafBin', vmafBin, 'string', 'the path of a program');
-    if (vmafBin === '' || vmafBin.includes('\0')) {
-      throw usageError(`vmafBin is ${showValue(vmafBin)}, but it must be the path of a program.`);
-    }
-    if (backend === undefined) {
-      throw usageError(
-        `vmafBin is ${showValue(vmafBin)}, but no native backend is asked for that would run it; add backend native-cpu, ` +
-          'cuda, sycl, hip, metal or auto.',
-      );
-    }
+  if (vmafBin !== undefined && backend === undefined) {
+    throw usageError(
+      `vmafBin is ${showValue(vmafBin)}, but no native backend is asked for that would run it; add backend native-cpu, ` +
+        'cuda, sycl, hip, metal or auto.',
+    );
   }
   const own = [
     ['syclDevice', 'sycl'],
@@ -435,29 +288,17 @@ function checkNative(options: ScoreOptions): CheckedNative {
       `${name} is ${showValue(options[name])}, but the backend is ${backend ?? 'wasm'}, not ${of}; leave one of them out.`,
     );
   }
-  const names = ['cpumask', 'gpumask', 'syclDevice', 'hipDevice', 'metalDevice'] as const;
-  const devices = names.map((name) => {
-    const value = options[name];
-    return [name, value === undefined ? undefined : count(name, value)] as const;
-  });
+  const { cpumask, gpumask, syclDevice, hipDevice, metalDevice } = options;
   const folder = folderOption([...(options.features ?? []), ...(options.models ?? [])]);
-  const coreOnly: string[] = (
-    ['alsoModels', 'compat', 'implementation', 'chunkFrames', 'tiny', 'noReference'] as const
-  ).filter((name) => options[name] !== undefined);
+  const owned = Object.entries(pickOptions(options, ({ core }) => core));
+  const coreOnly = owned.flatMap(([name, value]) => (value === false ? [] : [name]));
   if (folder !== undefined) coreOnly.push(folder);
   coreOnly.push(...new Set(beyondLibvmaf(options.features ?? [])));
-  return { vmafBin, devices: Object.fromEntries(devices), coreOnly };
+  return { vmafBin, devices: { cpumask, gpumask, syclDevice, hipDevice, metalDevice }, coreOnly };
 }
 
-function checkPairing(options: ScoreOptions, anyDepth: boolean): CheckedPairing {
-  const { scale, scaleTo, frameRatePolicy, offset = 0, window, range } = options;
-  const pairBy = oneOf('pairBy', options.pairBy ?? 'reference', PAIR_BY);
-  if (offset !== 'auto' && !(Number.isInteger(offset) && Math.abs(offset) <= MOST_FRAMES)) {
-    throw usageError(`offset is ${showValue(offset)}, but it must be a whole number of frames or auto.`);
-  }
-  if (window !== undefined && !(Number.isInteger(window) && window >= 1 && window <= 1000)) {
-    throw usageError(`window is ${showValue(window)}, but it must be from 1 to 1000 frames.`);
-  }
+function checkPairing(options: Completed, commonBitDepth: boolean): CheckedPairing {
+  const { scale, scaleTo, frameRatePolicy, pairBy, offset, window, range, rate } = options;
   if (window !== undefined && offset !== 'auto') {
     throw usageError(
       `window is ${showValue(window)}, but the offset is not searched; leave it out, or let the offset be auto.`,
@@ -471,72 +312,49 @@ function checkPairing(options: ScoreOptions, anyDepth: boolean): CheckedPairing 
   }
   checkOrigin(options.origin);
   return {
-    decoder: oneOf('decoder', options.decoder ?? 'auto', DECODER_CHOICES),
-    scale: scale && oneOf('scale', scale, FILTERS),
-    scaleTo: scaleTo && checkSize(scaleTo),
-    frameRatePolicy: frameRatePolicy && oneOf('frameRatePolicy', frameRatePolicy, FRAME_RATE_POLICIES),
+    decoder: options.decoder,
+    scale,
+    scaleTo,
+    frameRatePolicy,
     pairBy: pairBy === 'distorted' ? pairBy : undefined,
     offset,
     window,
-    range: range && checkRange(range),
-    grain: oneOf('grain', options.grain ?? 'on', FILM_GRAIN),
-    colourAs: options.colourAs && oneOf('colourAs', options.colourAs, COLOUR_AS),
-    allowDamaged: ofType('allowDamaged', options.allowDamaged ?? false, 'boolean', 'true or false'),
-    allowUrl: checkAllowUrl(options.allowUrl ?? false),
-    rate: checkRate(options.rate),
-    tracks: checkTracks(options),
-    commonBitDepth: ofType('commonBitDepth', options.commonBitDepth ?? anyDepth, 'boolean', 'true or false'),
-    filters: checkFilters(options),
-    strict: ofType('strict', options.strict ?? false, 'boolean', 'true or false'),
-    preflight: ofType('preflight', options.preflight ?? true, 'boolean', 'true or false'),
+    range,
+    grain: options.grain,
+    colourAs: options.colourAs,
+    damage: options.allowDamaged ? 'accept' : 'refuse',
+    urls: options.allowUrl,
+    rate: rate === undefined ? undefined : String(rate),
+    tracks: tracksOf(options),
+    commonBitDepth,
+    filters: filtersOf(options),
+    strict: options.strict,
+    preflight: options.preflight,
   };
 }
 
-/** @throws {AnyvmafError} `usage` */
-function checkRate(rate: number | string | undefined): string | undefined {
-  if (rate === undefined) return undefined;
-  const [, num = '', den = '1'] = /^(\d{1,7}(?:\.\d{1,6})?)(?:\/([1-9]\d{0,6}))?$/.exec(String(rate)) ?? [];
-  const value = Number(num) / Number(den);
-  if (num !== '' && value > 0 && value <= 1000 && !(num.includes('.') && den !== '1')) return String(rate);
-  throw usageError(
-    `rate is ${showValue(rate)}, but it must be pictures per second: a number up to 1000, or a fraction such as 24000/1001.`,
-  );
-}
-
-/** @throws {AnyvmafError} `usage` */
-function checkTracks(options: PairingOptions): CheckedPairing['tracks'] {
+function tracksOf(options: PairingOptions): CheckedPairing['tracks'] {
   const asked = (option: TrackRequest['option']) => {
     const index = options[option];
-    return index === undefined ? undefined : { index: count(option, index, 0, MOST_TRACKS), option };
+    return index === undefined ? undefined : { index, option };
   };
   const [reference, distorted] = [asked('trackReference'), asked('trackDistorted')];
   return { ...(reference && { reference }), ...(distorted && { distorted }) };
 }
 
-/** Types and words only. */
-function checkFilters(options: PairingOptions): CheckedFilters | undefined {
-  const given = FILTER_OPTIONS.filter((name) => options[name] !== undefined && options[name] !== false);
-  if (given.length === 0) return undefined;
-  const { crop, colorRange, matrix, deinterlace, origin } = options;
-  if (crop !== undefined && crop !== 'auto') {
-    throw usageError(
-      `crop is ${showValue(crop)}, but it must be auto; cropReference and cropDistorted take a part of the picture.`,
-    );
-  }
-  if (colorRange !== undefined) oneOf('colorRange', colorRange, COLOR_RANGES);
-  if (matrix !== undefined) oneOf('matrix', matrix, COLOR_MATRICES);
-  ofType('deinterlace', deinterlace ?? false, 'boolean', 'true or false');
-  for (const name of ['cropReference', 'cropDistorted', 'vfReference', 'vfDistorted', 'pixelFormat'] as const)
-    ofType(name, options[name] ?? '', 'string', 'a string');
-  const filters = Object.fromEntries(given.map((name) => [name, options[name]]));
-  return { ...filters, foreign: origin?.by === 'foreign' };
+function filtersOf(options: PairingOptions): CheckedFilters | undefined {
+  const { deinterlace, ...filters } = pickOptions(options, ({ filter }) => filter);
+  const given = { ...filters, ...(deinterlace && { deinterlace }) };
+  return Object.keys(given).length === 0
+    ? undefined
+    : { ...given, foreign: options.origin?.by === 'foreign' };
 }
 
 /** A request with both videos. */
 export type PairRequest = ScoreRequest & Required<Pick<ScoreRequest, 'reference'>>;
 
 /** @throws {AnyvmafError} `usage` if the request or a part of it is missing */
-export function checkRequest(request: ScoreRequest, noReference = false): asserts request is PairRequest {
+export function checkRequest(request: ScoreRequest, single = false): asserts request is PairRequest {
   if (isObject(request)) requireObject('request', request);
   else {
     throw usageError(
@@ -549,7 +367,7 @@ export function checkRequest(request: ScoreRequest, noReference = false): assert
       requireVideo(side, video);
       continue;
     }
-    if (side === 'reference' && noReference) continue;
+    if (side === 'reference' && single) continue;
     throw usageError(`The request has no ${side}; give it two videos, reference and distorted.`);
   }
   if (request.raw !== undefined) checkFormat('raw is the format of raw videos', request.raw);
@@ -566,51 +384,4 @@ export function checkFormat(what: string, format: VideoFormat): void {
   requireObject('the format', format);
   if (typeof format.chroma !== 'string')
     throw usageError(`${what}, but its chroma is ${showValue(format.chroma)}, not a string; ${shape}.`);
-}
-
-function ofType<T>(name: string, value: T, type: 'boolean' | 'function' | 'string', expected: string): T {
-  if (typeof value === type) return value;
-  throw usageError(`${name} is ${showValue(value)}, but it must be ${expected}.`);
-}
-
-function checkAllowUrl(value: boolean | readonly string[]): boolean | readonly string[] {
-  if (typeof value === 'boolean') return value;
-  if (Array.isArray(value) && value.every((host) => typeof host === 'string')) return value;
-  throw usageError(`allowUrl is ${showValue(value)}, but it must be true, false or a list of hosts.`);
-}
-
-function checkSize(size: ScaleTo): ScaleTo {
-  if (size === 'ref' || size === 'dis') return size;
-  if (typeof size !== 'object' || size === null) {
-    throw usageError(`scaleTo is ${showValue(size)}, but it must be ref, dis or a width and height.`);
-  }
-  return {
-    width: count('scaleTo.width', size.width, 1, MAX_SIDE),
-    height: count('scaleTo.height', size.height, 1, MAX_SIDE),
-  };
-}
-
-function checkRange(range: FrameRange): FrameRange {
-  const { unit, start, end } = range;
-  oneOf('range.unit', unit, ['frames', 'seconds']);
-  if (unit === 'frames') {
-    count('range.start', start);
-    if (end !== undefined) count('range.end', end);
-  } else if (!(start >= 0 && start < MOST_FRAMES) || (end !== undefined && !(end >= 0))) {
-    throw usageError(`range is ${start} to ${end} seconds, but it must lie from 0 on.`);
-  }
-  if (end !== undefined && end <= start) {
-    throw usageError(`range is ${start} to ${end} ${unit}, but its end must come after its start.`);
-  }
-  return range;
-}
-
-function count(name: string, value: number, min = 0, max = MOST_FRAMES): number {
-  if (Number.isInteger(value) && value >= min && value <= max) return value;
-  throw usageError(`${name} is ${showValue(value)}, but it must be a whole number from ${min} to ${max}.`);
-}
-
-function texts(name: string, value: readonly string[]): readonly string[] {
-  if (Array.isArray(value) && value.every((text) => typeof text === 'string')) return value;
-  throw usageError(`${name} is ${showValue(value)}, but it must be an array of strings.`);
 }

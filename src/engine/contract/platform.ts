@@ -26,7 +26,7 @@ export interface Platform {
   readonly models: ModelStore;
   /** Video decoders, the preferred first. Loads their code, but not what they need to run. */
   decoders(options: {
-    readonly allowUrl: boolean;
+    readonly urls: boolean;
     /** Pictures per second of sequences of pictures. */
     readonly rate?: string;
     /** Default: a default track, else the largest. */

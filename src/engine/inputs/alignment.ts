@@ -2,7 +2,7 @@
  * @module engine/inputs/alignment
  * Decodes the first seconds of both videos a second time to find the offset at which their pictures match.
  */
-import { usageError } from '../../core/errors.js';
+import { type InputRole, usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import { alignThumbs, framesForWider, framesToRead } from '../../media/align/index.js';
 import { type OpenedPart, RecordedThumbs } from '../../media/align/recorded.js';
@@ -16,8 +16,8 @@ import type { SharedInspection } from './shared-inspection.js';
 
 /** Range of the search. */
 export interface AlignmentOptions {
-  readonly skipReference: number;
-  readonly skipDistorted: number;
+  /** Frames of each before the first. */
+  readonly skip: Readonly<Record<InputRole, number>>;
   /** The offset to keep if the result is unclear. */
   readonly assumed: number;
   /** Offsets to try to either side. Default: that of media/align, and more while the result is unclear. */
@@ -42,22 +42,19 @@ export function mostFrames(window = 0): number {
 export async function findOffset(
   platform: Platform,
   sides: Sides,
-  { skipReference, skipDistorted, assumed, window, shared, signal }: AlignmentOptions,
+  { skip, assumed, window, shared, signal }: AlignmentOptions,
 ): Promise<AlignResult> {
   const rateRatio = frameRatio(sides.reference.times, sides.distorted.times);
   const most = mostFrames(window);
   const wider = window === undefined ? WIDER : [];
   const wanted = framesToRead(Math.max(most, ...wider.map(framesForWider)), rateRatio);
-  const record = (side: Side, skip: number, until = signal) =>
-    new RecordedThumbs((first, end) => openAgain(platform, side, skip, { first, end }, until));
-  const recorded =
-    shared?.thumbs((until) => record(sides.reference, skipReference, until)) ??
-    record(sides.reference, skipReference);
+  const record = (role: InputRole, until = signal) =>
+    new RecordedThumbs((first, end) => openAgain(platform, sides[role], skip[role], { first, end }, until));
+  const recorded = shared?.thumbs((until) => record('reference', until)) ?? record('reference');
   const reference = recorded.reader(wanted.reference);
-  const distorted = record(sides.distorted, skipDistorted).reader(wanted.distorted);
+  const distorted = record('distorted').reader(wanted.distorted);
   try {
-    const first = { reference: skipReference, distorted: skipDistorted };
-    const partners = framePartners(sides.reference.times, sides.distorted.times, first);
+    const partners = framePartners(sides.reference.times, sides.distorted.times, skip);
     const search = { rateRatio, assumed, maxFrames: most, ...(window !== undefined && { window }) };
     return await alignThumbs(
       reference,
@@ -92,7 +89,7 @@ async function openAgain(
   const source = await openDecoded(side.video, {
     // A decoder that knows its end also ends when no caller is left to stop it.
     frames: { start: skip + first, end: skip + end },
-    allowDamaged: true,
+    damage: 'accept',
     ...(signal && { signal }),
   });
   return { source, start: 0 };

@@ -92,8 +92,8 @@ export class Continuity {
     if (!this.active || pair.reference === pair.distorted) return pair;
     return {
       ...pair,
-      reference: this.#observed(pair.reference, pair.skipReference, 0),
-      distorted: this.#observed(pair.distorted, pair.skipDistorted, SIGNATURE_BYTES),
+      reference: this.#observed(pair.reference, pair.skip.reference, 0),
+      distorted: this.#observed(pair.distorted, pair.skip.distorted, SIGNATURE_BYTES),
     };
   }
 

@@ -142,7 +142,7 @@ async function openAt(
   signal: AbortSignal,
 ): Promise<FrameSource | undefined> {
   if (side.kind === 'encoded') {
-    return openDecoded(side.video, { frames: { start: frame, end: frame + 1 }, allowDamaged: true, signal });
+    return openDecoded(side.video, { frames: { start: frame, end: frame + 1 }, damage: 'accept', signal });
   }
   const { descriptor } = side.source;
   return descriptor && reopen(descriptor, platform.files);

@@ -114,7 +114,7 @@ async function prepared(
   platform: Platform,
   role: Role,
   side: Side,
-  { filters = { foreign: true }, decoder: choice, allowUrl }: CheckedPairing,
+  { filters = { foreign: true }, decoder: choice, urls }: CheckedPairing,
   signal: AbortSignal,
 ): Promise<Side> {
   if (side.kind !== 'frames') return side;
@@ -122,7 +122,7 @@ async function prepared(
   const needed = filters.deinterlace === true || !isOwn(info, filtersFor(role, info, filters));
   if (!needed || info.container !== 'y4m' || descriptor?.kind !== 'file') return side;
   if (choice !== 'auto' && choice !== 'ffmpeg') return side;
-  const decoders = (await platform.decoders({ allowUrl: allowUrl === true })).filter(
+  const decoders = (await platform.decoders({ urls: urls === true })).filter(
     ({ withFilters }) => withFilters,
   );
   if (decoders.length === 0) return side;

@@ -67,9 +67,9 @@ export class FrameObserver {
     this.#at = new Set(spreadFrames(options.expected, options.measured));
     const { alignment, facts } = options;
     const mapped = (role: InputRole) => (pair.mapped?.role === role ? pair.mapped.source : undefined);
-    const { skipReference, skipDistorted } = pair;
-    const reference = this.#observed(pair.reference, skipReference, facts.reference, mapped('reference'));
-    const distorted = this.#observed(pair.distorted, skipDistorted, facts.distorted, mapped('distorted'));
+    const { skip } = pair;
+    const reference = this.#observed(pair.reference, skip.reference, facts.reference, mapped('reference'));
+    const distorted = this.#observed(pair.distorted, skip.distorted, facts.distorted, mapped('distorted'));
     this.pair = { ...pair, reference, distorted };
     this.#alignment = 'reason' in alignment ? Promise.resolve(alignment) : this.#search(alignment);
     const finished = () => {

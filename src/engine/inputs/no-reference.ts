@@ -23,11 +23,11 @@ export async function identifyDistorted(
   checked: InputOptions,
   signal: AbortSignal,
 ): Promise<KnownInputs> {
-  const { pairing, skipDistorted, frameCount } = checked;
+  const { pairing, skip, frameCount } = checked;
   const input = await openInput(video, {
     raw,
     platform: platform.files,
-    decoding: { allowUrl: pairing.allowUrl },
+    decoding: { urls: pairing.urls },
     signal,
   });
   try {
@@ -59,10 +59,9 @@ export async function identifyDistorted(
       offset: 0,
       offsetRequested: 0,
       ...(range && { range }),
-      skipReference: skipDistorted,
-      skipDistorted,
+      skip: { reference: skip.distorted, distorted: skip.distorted },
       frameCount,
-      allowDamaged: pairing.allowDamaged,
+      damage: pairing.damage,
       signal,
     });
     return { sides, warnings, plan };

@@ -44,7 +44,7 @@ async function identify(
   colour: KnownColour | undefined,
 ): Promise<KnownInputs> {
   const { pairing } = checked;
-  if (checked.noReference) {
+  if (checked.single) {
     const { identifyDistorted } = await import('./no-reference.js');
     return ofInput('distorted', () => identifyDistorted(platform, request, checked, signal));
   }
@@ -53,10 +53,10 @@ async function identify(
     raw: request.raw,
     platform: platform.files,
     decoding: {
-      allowUrl: pairing.allowUrl,
+      urls: pairing.urls,
       streams: pairing.decoder === 'auto' || pairing.decoder === 'ffmpeg',
     },
-    partialFrame: pairing.allowDamaged ? 'drop' : 'refuse',
+    partialFrame: pairing.damage === 'accept' ? 'drop' : 'refuse',
     signal,
   });
   try {
@@ -124,12 +124,11 @@ export async function openForScoring(
   const { reference, distorted } = sides;
   if (reference.kind !== 'frames' || distorted.kind !== 'frames')
     throw new Error('a plan is needed to decode');
-  const { skipReference, skipDistorted, frameCount } = checked;
+  const { skip, frameCount } = checked;
   return {
     reference: reference.source,
     distorted: distorted.source,
-    skipReference,
-    skipDistorted,
+    skip,
     limit: frameCount,
   };
 }

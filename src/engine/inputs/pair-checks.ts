@@ -55,7 +55,7 @@ export class PairChecks {
     this.#shared = shared;
     this.#signal = signal;
     // Without a reference there is nothing to compare the video with.
-    const wanted = checked.pairing.preflight && !checked.noReference;
+    const wanted = checked.pairing.preflight && !checked.single;
     this.#loading = wanted ? import('./continuity.js') : undefined;
     this.#loading?.catch(() => {});
   }

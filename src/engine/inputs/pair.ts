@@ -17,8 +17,7 @@ import type { EndOfPair, PairDescriptor } from '../workers/protocol.js';
 export interface OpenPair {
   readonly reference: FrameSource;
   readonly distorted: FrameSource;
-  readonly skipReference: number;
-  readonly skipDistorted: number;
+  readonly skip: Readonly<Record<InputRole, number>>;
   /** Reader of the distorted frames if their order differs. */
   readonly mapped?: MappedFrames;
 }
@@ -45,10 +44,12 @@ export function readPair(
   wanted = BOTH,
 ): EndOfPair | null | Promise<EndOfPair | null> {
   const first = attempt('reference', () =>
-    read(pair.reference, pair.skipReference + index, reference, wanted.reference),
+    read(pair.reference, pair.skip.reference + index, reference, wanted.reference),
   );
   const readSecond = () =>
-    attempt('distorted', () => read(pair.distorted, pair.skipDistorted + index, distorted, wanted.distorted));
+    attempt('distorted', () =>
+      read(pair.distorted, pair.skip.distorted + index, distorted, wanted.distorted),
+    );
   // One source may be both videos and takes one call at a time.
   if (pair.reference === pair.distorted && first instanceof Promise)
     return first.then(async (a) => ends(a, await readSecond()));
@@ -97,8 +98,7 @@ export function describePair(pair: OpenPair): PairDescriptor | undefined {
     if (!seekable || !descriptor) return undefined;
     return staysHere(descriptor) ? undefined : descriptor;
   });
-  const { skipReference, skipDistorted } = pair;
-  return reference && distorted && { reference, distorted, skipReference, skipDistorted };
+  return reference && distorted && { reference, distorted, skip: pair.skip };
 }
 
 /** Whether only this thread can read it, or others only a copy. */
@@ -157,15 +157,15 @@ function withIncomplete(source: FrameSource, whole: number): number {
 function framesLeft(pair: OpenPair): readonly [number | null, number | null] {
   const left = ({ info }: FrameSource, skip: number) =>
     info.frameCount && Math.max(0, info.frameCount - skip);
-  return [left(pair.reference, pair.skipReference), left(pair.distorted, pair.skipDistorted)];
+  return [left(pair.reference, pair.skip.reference), left(pair.distorted, pair.skip.distorted)];
 }
 
 /** @throws {AnyvmafError} `media` if there was no pair at all */
 export function refuseEmpty(pair: OpenPair, extent: Extent): void {
   if (extent.pairs > 0) return;
   const sides = [
-    { role: 'reference', source: pair.reference, skip: pair.skipReference, ended: extent.ended?.reference },
-    { role: 'distorted', source: pair.distorted, skip: pair.skipDistorted, ended: extent.ended?.distorted },
+    { role: 'reference', source: pair.reference, skip: pair.skip.reference, ended: extent.ended?.reference },
+    { role: 'distorted', source: pair.distorted, skip: pair.skip.distorted, ended: extent.ended?.distorted },
   ];
   const reasons = sides
     .filter(({ source, skip, ended }) => ended || (source.info.frameCount ?? skip + 1) <= skip)
@@ -200,7 +200,7 @@ export function lengthsOf(pair: OpenPair): PairLengths {
   return {
     left: { reference, distorted },
     mapped: pair.mapped !== undefined,
-    skips: pair.skipReference + pair.skipDistorted > 0,
+    skips: pair.skip.reference + pair.skip.distorted > 0,
   };
 }
 

@@ -33,9 +33,9 @@ export async function pairVideos(
   shared?: SharedInspection,
   colour?: KnownColour,
 ): Promise<KnownInputs> {
-  const { pairing, skipReference, skipDistorted, frameCount } = checked;
+  const { pairing, skip, frameCount } = checked;
   const identified = await identifyVideos(platform, inputs, pairing, signal);
-  const start = skipReference - skipDistorted + (pairing.offset === 'auto' ? 0 : pairing.offset);
+  const start = skip.reference - skip.distorted + (pairing.offset === 'auto' ? 0 : pairing.offset);
   const look = { platform, sides: identified, offset: start, signal };
   const { sides, apart } = await asRead(look, checked);
   const { reference, distorted } = sides;
@@ -74,11 +74,10 @@ export async function pairVideos(
       offsetState: alignState(alignment),
     }),
     ...(pairing.range && { range: pairing.range }),
-    skipReference,
-    skipDistorted,
+    skip,
     frameCount,
     ...(checked.colours === 'only' && { light: coloursOf(sides, undefined, colour, pairing.colourAs) }),
-    allowDamaged: pairing.allowDamaged,
+    damage: pairing.damage,
     signal,
   });
   return {
@@ -128,12 +127,12 @@ function areUnlike({ reference, distorted }: Sides): boolean {
 async function align(
   platform: Platform,
   sides: Sides,
-  { pairing: { window }, skipReference, skipDistorted }: InputOptions,
+  { pairing: { window }, skip }: InputOptions,
   signal: AbortSignal,
   shared: SharedInspection | undefined,
 ): Promise<AlignResult> {
   const { findOffset } = await import('./alignment.js');
-  return findOffset(platform, sides, { skipReference, skipDistorted, assumed: 0, window, shared, signal });
+  return findOffset(platform, sides, { skip, assumed: 0, window, shared, signal });
 }
 
 /** Pictures have the limited range of most videos; beside a video that states full range they stay as they are. */
@@ -211,7 +210,7 @@ async function identifyVideos(
 export async function identifyVideo(
   platform: Platform,
   input: OpenedInput,
-  { decoder: choice, allowUrl, rate, tracks, grain }: CheckedPairing,
+  { decoder: choice, urls, rate, tracks, grain }: CheckedPairing,
   signal: AbortSignal,
   role: InputRole,
 ): Promise<Side> {
@@ -221,8 +220,7 @@ export async function identifyVideo(
     chooseTrack([{ ...info, isDefault: true }], track, info.name);
     return { kind: 'frames', source: input, times: storedTimes(info) };
   }
-  const decoders =
-    choice === 'none' ? [] : await platform.decoders({ allowUrl: allowUrl === true, rate, track });
+  const decoders = choice === 'none' ? [] : await platform.decoders({ urls: urls === true, rate, track });
   const chosen = await chooseDecoder(input, { choice, decoders, signal });
   const { video, times } = await readTimes(grain === 'on' ? chosen : grainOf(chosen, grain), signal);
   const setBacks = (await video.decoder.setBacks?.(video.input, video.facts.track?.index)) ?? [];

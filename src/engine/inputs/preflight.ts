@@ -91,13 +91,13 @@ export class Preflight {
       ...(checked.colours === 'only' && { light: true }),
       ...(pairing.pairBy && { pairBy: pairing.pairBy }),
       offset: this.#offset,
-      skipped: { reference: checked.skipReference, distorted: checked.skipDistorted },
+      skipped: checked.skip,
       offsetSearched: checked.pairing.offset === 'auto',
       ...(pairing.window !== undefined && { offsetWindow: pairing.window }),
       partial:
         pairing.range !== undefined ||
         Number.isFinite(checked.frameCount) ||
-        checked.skipReference + checked.skipDistorted > 0,
+        checked.skip.reference + checked.skip.distorted > 0,
     };
     const declared = this.#compare(this.#facts.reference, this.#facts.distorted, this.#context);
     this.#declared = judge([...(known.ofBytes ?? []), ...declared]);
@@ -226,8 +226,8 @@ export class Preflight {
   get #inPhase(): boolean {
     const { plan } = this.#known;
     if (!plan?.paired || plan.paired.consecutive) return true;
-    const { offset, skipReference } = plan.options;
-    const fromStart = plan.first.reference === skipReference + Math.max(0, offset);
+    const { offset, skip } = plan.options;
+    const fromStart = plan.first.reference === skip.reference + Math.max(0, offset);
     return fromStart && offset >= 0;
   }
 
@@ -237,7 +237,7 @@ export class Preflight {
 
   async #inspectAgain(): Promise<Inspection | undefined> {
     const { sides, alignment } = this.#known;
-    const { skipReference, skipDistorted } = this.#checked;
+    const { skip } = this.#checked;
     const { signal } = this.#stop;
     const assumed = this.#offset;
     if (!alignment && Math.abs(assumed) > WIDEST)
@@ -245,8 +245,7 @@ export class Preflight {
     const searching =
       alignment ??
       findOffset(this.#platform, sides, {
-        skipReference,
-        skipDistorted,
+        skip,
         assumed,
         window: this.#window,
         shared: this.#shared,

@@ -4,7 +4,7 @@
  */
 import { usageError } from '../../core/errors.js';
 import type { Report } from '../../report/types.js';
-import { checkOptions, checkRequest, SCORE_OPTIONS } from '../contract/options.js';
+import { checkOptions, checkRequest } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { ScoreOptions, ScoreRequest, ScoreRun } from '../contract/types.js';
 import { scorePair } from '../score.js';
@@ -16,7 +16,7 @@ import type { Steering } from './steering.js';
  * @throws {AnyvmafError} `usage` as the public `score`
  */
 export function prepareRun(platform: Platform, request: ScoreRequest, options: ScoreOptions): ScoreRun {
-  checkRequest(request, checkOptions(options, SCORE_OPTIONS).noReference);
+  checkRequest(request, checkOptions(options, 'score').single);
   return new PreparedRun((steering) => scorePair(platform, request, options, steering ? { steering } : {}));
 }
 

@@ -61,9 +61,9 @@ export async function loadRequested(
   platform: Pick<Platform, 'models' | 'tiny'>,
   size: () => Promise<ScoredSize> | ScoredSize,
 ): Promise<Requested> {
-  const { noPrediction } = options;
+  const { predicts } = options;
   const named = options.features.map((text) => parseFeature(text));
-  const texts = options.noReference ? [] : (options.models ?? (noPrediction ? [] : [DEFAULT_MODEL]));
+  const texts = options.single ? [] : (options.models ?? (predicts ? [DEFAULT_MODEL] : []));
   const choice = [...texts, ...options.alsoModels].some(isOpen) ? chooseModel(await size()) : undefined;
   const settledText = (text: string) => (choice ? settle(text, choice) : text);
   const settled = texts.map(settledText);
@@ -75,7 +75,7 @@ export async function loadRequested(
   const open = choice ? models.filter((_, i) => isOpen(texts[i] ?? '')) : [];
   return {
     chosen: new Map(open.map(({ name }) => [name, choice?.reason ?? ''])),
-    models: noPrediction ? [] : models,
+    models: predicts ? models : [],
     extractors: [
       ...[...models, ...also].flatMap((model) => model.extractors),
       ...named,
@@ -107,11 +107,11 @@ export async function textsForEncode(
 
 /** Loaded only for tiny models, like their runtimes. */
 async function attach(
-  { tiny, noReference }: ModelOptions,
+  { tiny, single }: ModelOptions,
   platform: Pick<Platform, 'tiny'>,
 ): Promise<TinyRequest> {
   const { attachTiny } = await import('../results/tiny.js');
-  return attachTiny(tiny, platform.tiny, noReference);
+  return attachTiny(tiny, platform.tiny, single);
 }
 
 /**

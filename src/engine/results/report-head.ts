@@ -10,14 +10,14 @@ import { type KnownInputs, type ReadyInputs, reportInput } from '../inputs/known
 import { type Extent, explainLengths, type PairLengths } from '../inputs/pair.js';
 
 /** The options that a report repeats. */
-type HeadOptions = Pick<CheckedOptions, 'backend' | 'noReference' | 'subsample'>;
+type HeadOptions = Pick<CheckedOptions, 'backend' | 'single' | 'subsample'>;
 
 /** The report's inputs, as far as they are known before they were read. */
 export function inputsOf(
   known: KnownInputs,
-  pair: Pick<ReadyInputs, 'skipReference' | 'skipDistorted'>,
+  { skip }: Pick<ReadyInputs, 'skip'>,
 ): Pick<Report, 'reference' | 'distorted'> {
-  const skipped = known.plan?.first ?? { reference: pair.skipReference, distorted: pair.skipDistorted };
+  const skipped = known.plan?.first ?? skip;
   return {
     reference: reportInput(known.sides.reference, skipped.reference, known.colours?.reference),
     distorted: reportInput(known.sides.distorted, skipped.distorted, known.colours?.distorted),
@@ -27,7 +27,7 @@ export function inputsOf(
 /** The report's description of the request. @param extent of the run, once it is over */
 export function headOf(
   inputs: Pick<Report, 'reference' | 'distorted'>,
-  { backend, noReference, subsample }: HeadOptions,
+  { backend, single, subsample }: HeadOptions,
   extent?: Extent,
 ): Pick<
   ReportHead,
@@ -43,7 +43,7 @@ export function headOf(
     reference: input('reference'),
     distorted: input('distorted'),
     backend_requested: backend,
-    ...(noReference && { noReference: true as const }),
+    ...(single && { noReference: true as const }),
     subsample,
   };
 }
@@ -68,12 +68,12 @@ interface Said {
  */
 export function sayLengths(
   { names, lengths, extent, planned }: Said,
-  { pairing, noReference, frameCount }: Pick<CheckedOptions, 'pairing' | 'noReference' | 'frameCount'>,
+  { pairing, single, frameCount }: Pick<CheckedOptions, 'pairing' | 'single' | 'frameCount'>,
   findings: Report['preflight'],
 ): { readonly findings: Report['preflight']; readonly warnings: readonly string[] } {
   // A finding of many lost frames says it all.
   if (findings?.some(({ code }) => code === 'lost-frames')) return { findings, warnings: [] };
-  const warnings = pairing.range || noReference ? [] : explainLengths(names, lengths, extent, frameCount);
+  const warnings = pairing.range || single ? [] : explainLengths(names, lengths, extent, frameCount);
   const twice = warnings.length > 0 && findings?.some(({ code }) => code === 'frame-count') === true;
   if (!twice) return { findings, warnings };
   if (planned) return { findings, warnings: [] };

@@ -69,13 +69,13 @@ export interface TinySessionFacts {
 
 /**
  * Loads the models of a run.
- * @param noReference true for a distorted video without a reference
+ * @param single true for a distorted video without a reference
  * @throws {AnyvmafError} `model`, `usage`, `feature`, `io` for a model that cannot be loaded or does not fit the run
  */
 export async function attachTiny(
   wanted: readonly TinyModelOptions[],
   platform: () => Promise<TinyPlatform>,
-  noReference: boolean,
+  single: boolean,
 ): Promise<TinyRequest> {
   const tiny = await platform();
   const attached = await Promise.all(
@@ -87,7 +87,7 @@ export async function attachTiny(
         ...(files && { files }),
       });
       const binding = bindTinyModel(model, options);
-      if (noReference) requireAlone(binding);
+      if (single) requireAlone(binding);
       if (binding.kind === 'features') checkSize(model, featureShapes(binding));
       return { options, model, binding };
     }),

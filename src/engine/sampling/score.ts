@@ -4,6 +4,7 @@
  * counted, so that its values are those of a whole run.
  */
 import { usageError } from '../../core/errors.js';
+import { pickOptions } from '../../core/options.js';
 import { counted, shown } from '../../core/printable.js';
 import { quotientOf, USUAL_RATE } from '../../core/rational.js';
 import { rateOf } from '../../media/evidence/rate.js';
@@ -14,7 +15,7 @@ import { buildReport, type MetricSeries } from '../../report/build.js';
 import type { Report, ReportSampling } from '../../report/types.js';
 import { valueOfWhole, wholeValue } from '../../report/whole-value.js';
 import { historyNeeds } from '../backends/types.js';
-import { type CheckedOptions, checkOptions, SCORE_OPTIONS } from '../contract/options.js';
+import { type CheckedOptions, checkOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { ScoreOptions, ScoreRequest } from '../contract/types.js';
 import { closeKnown, formatOf, type KnownInputs, lightOf } from '../inputs/known.js';
@@ -60,7 +61,7 @@ export async function scoreSampled(
 ): Promise<Report> {
   const { samples = 'auto', ...all } = options;
   const sizes = checkSamples(samples);
-  const checked = checkOptions(options, SCORE_OPTIONS);
+  const checked = checkOptions(options, 'score');
   refuseUnfit(request, options, checked);
   const asking = probesOnce(probesOnce(platform, request.distorted), request.reference ?? request.distorted);
   const scope = new Scope(options.signal);
@@ -97,7 +98,7 @@ async function scoreAll(platform: Platform, request: ScoreRequest, options: Scor
     platform,
     request,
     options,
-    checked: checkOptions(options, SCORE_OPTIONS),
+    checked: checkOptions(options, 'score'),
   });
   const said = 'Nothing was sampled: the video is so short that all of it was scored.';
   return { ...report, warnings: [...report.warnings, said] };
@@ -110,7 +111,7 @@ function refuseUnfit(request: ScoreRequest, options: ScoreOptions, checked: Chec
       ['subsample', checked.subsample > 1],
       ['keep', checked.keep !== undefined],
       ['tiny', checked.tiny.length > 0],
-      ['noReference', checked.noReference],
+      ['noReference', checked.single],
       ['gate', options.gate !== undefined],
       ['onStart', options.onStart !== undefined],
       ['onFrame', options.onFrame !== undefined],
@@ -175,11 +176,8 @@ async function inspected(
 
 /** Options that `inspect` has too. */
 function lookOptions(options: ScoreOptions): ScoreOptions {
-  const { noPrediction, compat, threads, maxThreads, chunkFrames, implementation, ...rest } = options;
-  const { frameCount, skipReference, skipDistorted, backend, vmafBin, onProgress, aomCtc, nflxCtc, ...look } =
-    rest;
-  const { cpumask, gpumask, syclDevice, hipDevice, metalDevice, maxSeconds, ...known } = look;
-  return { ...known, ...(noPrediction && { models: [] }) };
+  const look = pickOptions(options, ({ by }) => by.includes('look'));
+  return { ...look, ...(options.noPrediction && { models: [] }) };
 }
 
 interface Sampling {
@@ -204,7 +202,7 @@ async function scoreDrawn(sampling: Sampling): Promise<Report> {
     const until = Math.min(total, start + drawn.length + TRAIL);
     const range = { unit: 'frames', start: first + from, end: first + until } as const;
     const own: ScoreOptions = { ...shared, offset, range, preflight: false };
-    const checked = checkOptions(own, SCORE_OPTIONS);
+    const checked = checkOptions(own, 'score');
     const report = await scoreWhole({ platform, request, options: own, checked });
     const frames = report.frames
       .map(({ frameNum, metrics }) => ({ frameNum: frameNum + from, metrics }))

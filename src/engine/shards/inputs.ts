@@ -99,8 +99,7 @@ async function openFrom(plan: PairingPlan, first: number, limit: number): Promis
   const pair = await openPlanned(plan);
   return {
     ...pair,
-    skipReference: pair.skipReference - first,
-    skipDistorted: pair.skipDistorted - first,
+    skip: { reference: pair.skip.reference - first, distorted: pair.skip.distorted - first },
     limit,
   };
 }

@@ -10,7 +10,7 @@ import type { Finding } from '../../media/preflight/types.js';
 import { buildReport } from '../../report/build.js';
 import type { Report, ReportMeasurer } from '../../report/types.js';
 import { addTallies } from '../../tiny/content.js';
-import { type CheckedOptions, checkOptions, SCORE_OPTIONS } from '../contract/options.js';
+import { type CheckedOptions, checkOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import { Continuity } from '../inputs/continuity.js';
 import type { Extent } from '../inputs/pair.js';
@@ -43,7 +43,7 @@ export async function mergeRun(
   options.signal?.throwIfAborted();
   const all = inOrder(shards);
   const [first] = all;
-  const checked = checkOptions(first.options, SCORE_OPTIONS);
+  const checked = checkOptions(first.options, 'score');
   const { parts, extent } = untilEnd(all);
   if (extent.pairs === 0)
     throw new AnyvmafError('media', 'There are no frames to score: each shard is empty.');

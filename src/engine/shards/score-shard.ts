@@ -5,6 +5,7 @@
  */
 import { unlessAborted } from '../../core/abort.js';
 import { AnyvmafError, usageError } from '../../core/errors.js';
+import { pickOptions } from '../../core/options.js';
 import { quoted, shown } from '../../core/printable.js';
 import { version } from '../../core/version.js';
 import { PAIR_BYTES } from '../../media/align/signature.js';
@@ -16,7 +17,7 @@ import { openCore } from '../backends/core/run.js';
 import type { Recorded } from '../backends/measurement.js';
 import { isOwnBackend } from '../backends/native/types.js';
 import { historyNeeds } from '../backends/types.js';
-import { type CheckedOptions, checkOptions, checkRequest, SCORE_OPTIONS } from '../contract/options.js';
+import { type CheckedOptions, checkOptions, checkRequest } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { ScoreRequest } from '../contract/types.js';
 import type { SignatureSink } from '../inputs/continuity.js';
@@ -36,30 +37,6 @@ import { planDigest } from './digest.js';
 import { ShardInputs, type ShardRange } from './inputs.js';
 import type { ScoreShardOptions, Shard, ShardChoice, ShardOptions } from './types.js';
 
-/** Options that are functions, or about this machine. */
-const OWN_OPTIONS: ReadonlySet<string> = new Set([
-  'threads',
-  'maxThreads',
-  'chunkFrames',
-  'gate',
-  'onProgress',
-  'onStart',
-  'onFrame',
-  'signal',
-  'origin',
-  'vmafBin',
-  'cpumask',
-  'gpumask',
-  'syclDevice',
-  'hipDevice',
-  'metalDevice',
-  'maxSeconds',
-]);
-
-/** What concerns frames as they are finished, which a shard leaves to the merger; and samples, which have no parts. */
-const OF_FRAMES = ['onStart', 'onFrame', 'keep', 'samples'];
-const SHARD_OPTIONS = SCORE_OPTIONS.filter((name) => !OF_FRAMES.includes(name));
-
 /**
  * Measures a shard. When the promise settles, all threads, processes, open files and timers of the run are gone.
  * @throws {AnyvmafError} as the public `scoreShard`; the signal's reason when aborted
@@ -70,8 +47,8 @@ export async function measureShard(
   shard: ShardChoice,
   options: ScoreShardOptions,
 ): Promise<Shard> {
-  const checked = checkOptions(options, SHARD_OPTIONS);
-  checkRequest(request, checked.noReference);
+  const checked = checkOptions(options, 'shard');
+  checkRequest(request, checked.single);
   checkShard(shard);
   refuseUnfit(request, options, checked);
   return withinLimit(options, async (limited) => {
@@ -109,7 +86,7 @@ function refuseUnfit(request: ScoreRequest, options: ScoreShardOptions, checked:
   }
   for (const role of ['reference', 'distorted'] as const) {
     const video = request[role];
-    if (video !== undefined && !(role === 'reference' && checked.noReference) && readsOnce(video)) {
+    if (video !== undefined && !(role === 'reference' && checked.single) && readsOnce(video)) {
       throw usageError(`the ${role} is a stream, of which no part can be read by itself; give it as a file.`);
     }
   }
@@ -195,7 +172,7 @@ class ShardRun {
 
   async #identify({ sides }: KnownInputs): Promise<Shard['files']> {
     const { platform, checked } = this.#call;
-    const reference = checked.noReference ? undefined : await contentOf(sides.reference, platform.files);
+    const reference = checked.single ? undefined : await contentOf(sides.reference, platform.files);
     const distorted = await contentOf(sides.distorted, platform.files);
     return { ...(reference && { reference }), ...(distorted && { distorted }) };
   }
@@ -258,11 +235,10 @@ class ShardRun {
     const { measured, range, planned, files } = made;
     const { recorded, ready, lengths, meter } = measured;
     const found = await this.#checks.shardFindings();
-    const skips = { skipReference: checked.skipReference, skipDistorted: checked.skipDistorted };
     const { extraction, layout } = planned.plan.features;
     const { encode } = scoredSize(known);
     const pairs = Math.max(0, (recorded?.extent.pairs ?? range.first) - range.first);
-    const pairing = checked.noReference ? undefined : ready?.describe?.(0);
+    const pairing = checked.single ? undefined : ready?.describe?.(0);
     return {
       version,
       shard: { number: shard.number, count: shard.count },
@@ -271,7 +247,7 @@ class ShardRun {
       ...(encode && { encode }),
       plan: await planDigest(planned.plan),
       files,
-      ...inputsOf(known, skips),
+      ...inputsOf(known, checked),
       planned: known.plan !== undefined,
       ...(pairing && { pairing }),
       pairs: {
@@ -320,18 +296,14 @@ interface Made {
 
 /** Options as a record keeps them: those that decide the result, as plain data. */
 function plainOptions(options: ScoreShardOptions): ShardOptions {
-  const kept = Object.entries(options).filter(
-    ([name, value]) => value !== undefined && !OWN_OPTIONS.has(name),
-  );
-  return Object.fromEntries(kept);
+  return pickOptions(options, ({ machine }) => !machine);
 }
 
 /** Two stored videos, frames of which pair by number. */
 function storedPair({ sides }: KnownInputs, checked: CheckedOptions) {
   const { reference, distorted } = sides;
   if (reference.kind !== 'frames' || distorted.kind !== 'frames') return undefined;
-  const { skipReference, skipDistorted } = checked;
-  return { reference: reference.source, distorted: distorted.source, skipReference, skipDistorted };
+  return { reference: reference.source, distorted: distorted.source, skip: checked.skip };
 }
 
 /** @throws {AnyvmafError} `usage` for a video that can be read only once */

@@ -3,6 +3,7 @@
  * Types of shards: parts of a run that are measured apart, on any machine, and merged to its report.
  */
 import type { ScoredFormat } from '../../core/colour.js';
+import type { OptionWith } from '../../core/options.js';
 import type { Pairing } from '../../media/pairing/types.js';
 import type { Finding } from '../../media/preflight/types.js';
 import type { ReportInput, ReportMeasurer } from '../../report/types.js';
@@ -23,25 +24,7 @@ export interface ShardChoice {
 }
 
 /** Options that decide what a run gives, all plain data; those of running it are each machine's own. */
-export type ShardOptions = Omit<
-  ScoreOptions,
-  | 'threads'
-  | 'maxThreads'
-  | 'chunkFrames'
-  | 'gate'
-  | 'onProgress'
-  | 'onStart'
-  | 'onFrame'
-  | 'signal'
-  | 'origin'
-  | 'vmafBin'
-  | 'cpumask'
-  | 'gpumask'
-  | 'syclDevice'
-  | 'hipDevice'
-  | 'metalDevice'
-  | 'maxSeconds'
->;
+export type ShardOptions = Omit<ScoreOptions, OptionWith<{ machine: true }>>;
 
 /** Options of measuring a shard. */
 export type ScoreShardOptions = Omit<ScoreOptions, 'onStart' | 'onFrame' | 'keep'>;

@@ -151,14 +151,14 @@ export class ChunkMeasurer {
 
   /** Reads the pairs that the one of this number looks back to, unless they are held; false past the end. */
   async #prime(first: number): Promise<boolean> {
-    const { reference, distorted, skipReference, skipDistorted } = this.#pair;
+    const { reference, distorted, skip } = this.#pair;
     const { frames, chroma, distorted: both } = historyNeeds(this.#plan);
     const kept = (planes: FramePlanes): FramePlanes => (chroma ? planes : { y: planes.y });
     for (let index = Math.max(0, first - frames); index < first; index++) {
       if (this.#measurer.holds(index, first)) continue;
       const slot = this.#measurer.slot(index);
-      if (!(await reference.readFrame(skipReference + index, kept(slot.reference)))) return false;
-      if (both && !(await distorted.readFrame(skipDistorted + index, kept(slot.distorted)))) return false;
+      if (!(await reference.readFrame(skip.reference + index, kept(slot.reference)))) return false;
+      if (both && !(await distorted.readFrame(skip.distorted + index, kept(slot.distorted)))) return false;
       this.#measurer.keep(slot);
     }
     return true;

@@ -3,7 +3,7 @@
  * The messages between the engine and its workers, the same over Node's worker threads and browsers' module workers.
  */
 
-import type { ErrorData } from '../../core/errors.js';
+import type { ErrorData, InputRole } from '../../core/errors.js';
 import type { CoreModules, Implementation } from '../../core/module.js';
 import type { SourceDescriptor } from '../../media/types.js';
 import type { GpuState, GpuUse } from '../backends/gpu.js';
@@ -16,12 +16,11 @@ export interface Chunk {
   readonly count: number;
 }
 
-/** Two videos that a worker opens by itself. Pair n is reference frame `skipReference + n` and so on. */
+/** Two videos that a worker opens by itself. Pair n is reference frame `skip.reference + n` and so on. */
 export interface PairDescriptor {
   readonly reference: SourceDescriptor;
   readonly distorted: SourceDescriptor;
-  readonly skipReference: number;
-  readonly skipDistorted: number;
+  readonly skip: Readonly<Record<InputRole, number>>;
 }
 
 /** Everything that stays the same during a worker's life. */

@@ -5,16 +5,22 @@
 import * as z from 'zod/v4';
 import { type CheckedArguments, inputPath } from '../paths.js';
 import { backendKeys, findingDocument, trustDocument } from '../scoring/documents.js';
-import { backend, filters, geometry, model } from '../scoring/parameters.js';
+import {
+  backend,
+  filters,
+  model,
+  optionalGeometry,
+  pairingParameters,
+  scoringParameters,
+} from '../scoring/parameters.js';
+
+const { frame_cnt, frame_skip_ref, frame_skip_dist } = scoringParameters;
 
 /** Parameters of describe_worst_frames: the reference's first. */
 export const worstFramesInput = z.object({
   ref: inputPath('Reference video: planar YUV, Y4M, or any file that a decoder here reads.'),
   dis: inputPath('Distorted video, of any of these kinds.'),
-  width: geometry.width.describe('Raw YUV needs these four: width.').optional(),
-  height: geometry.height.describe('Frame height.').optional(),
-  pixfmt: geometry.pixfmt.describe('Chroma subsampling.').optional(),
-  bitdepth: geometry.bitdepth.describe('Bits per sample: 8, 10, 12 or 16.').optional(),
+  ...optionalGeometry,
   model,
   backend,
   metric: z.string().min(1).max(100).describe('Rank by this instead, such as ssimulacra2.').optional(),
@@ -47,17 +53,11 @@ export const worstFramesInput = z.object({
     .boolean()
     .default(true)
     .describe('Let an installed vision-language model describe each frame; it takes minutes to load.'),
-  frame_cnt: z.int().min(1).describe('Pairs of frames to score at most.').optional(),
-  frame_skip_ref: z.int().min(0).describe('Frames of the reference to skip.').optional(),
-  frame_skip_dist: z.int().min(0).describe('Frames of the distorted video to skip.').optional(),
-  offset: z
-    .union([z.int(), z.enum(['auto'])])
-    .describe('Distorted frame n is reference n + offset; auto searches.')
-    .optional(),
-  scale: z
-    .enum(['bicubic', 'bilinear', 'lanczos', 'none'])
-    .describe('Resizing filter; none refuses. Default bicubic (Y4M, raw: none).')
-    .optional(),
+  frame_cnt,
+  frame_skip_ref,
+  frame_skip_dist,
+  offset: pairingParameters.offset,
+  scale: pairingParameters.scale,
   filters,
 });
 

@@ -22,7 +22,7 @@ import type { Ranking } from '../../report/worst.js';
 import type { CheckedRequest } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import { mismatchedModelWarning } from '../scoring/models.js';
-import { filterOptions } from '../scoring/options.js';
+import { tableOptions } from '../scoring/options.js';
 import { pairRequest } from '../scoring/request.js';
 import { backendUsed, trustAnswer } from '../scoring/result.js';
 import { runScore } from '../scoring/run.js';
@@ -64,7 +64,7 @@ export async function showWorstFrames(
   parts: WorstFramesParts = {},
 ): Promise<ToolOutcome<WorstFramesDocument>> {
   const request = requestOf(input);
-  const options = pairingOf(input);
+  const options: ExtractOptions = tableOptions(input);
   const steps = new Steps(context, input.n);
   const report = await runScore(TOOL, request, scoringOf(input, options), steps.scoring);
   const { score, metric, distance, worst } = pickWorst(report, input);
@@ -165,18 +165,6 @@ function requestOf({
     );
   }
   return { ...request, raw: { width, height, chroma, bitDepth } };
-}
-
-function pairingOf(input: WorstFramesInput): ExtractOptions {
-  const { offset, scale, frame_cnt: frameCount, frame_skip_ref, frame_skip_dist } = input;
-  return {
-    ...filterOptions(input),
-    ...(offset !== undefined && { offset }),
-    ...(scale !== undefined && { scale }),
-    ...(frameCount !== undefined && { frameCount }),
-    ...(frame_skip_ref !== undefined && { skipReference: frame_skip_ref }),
-    ...(frame_skip_dist !== undefined && { skipDistorted: frame_skip_dist }),
-  };
 }
 
 /** The frames to show, and how far apart they are. */

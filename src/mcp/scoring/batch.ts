@@ -13,7 +13,7 @@ import { sentenceOf } from '../results.js';
 import { errorInParameters, findingInParameters } from '../wording.js';
 import { encodeRow, targetSentence } from './comparison.js';
 import type { TargetDocument } from './documents.js';
-import { featuresOf, pairingOptions, readPrecision, targetLimits } from './options.js';
+import { featuresOf, readPrecision, tableOptions, targetLimits } from './options.js';
 import type { PairingInput } from './parameters.js';
 import { refuseWriting } from './refusals.js';
 
@@ -97,10 +97,9 @@ async function runPairs(
   input: BatchInput,
   context: ToolContext,
 ): Promise<(Report | AnyvmafError)[]> {
-  const pairing = { ...input, preflight: true, strict: false, allow_damaged: false };
   const features = featuresOf(targetLimits(input.target));
   const options = {
-    ...pairingOptions(pairing),
+    ...tableOptions(input),
     models: [input.model.text],
     ...(features.length > 0 && { features }),
   };

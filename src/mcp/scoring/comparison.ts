@@ -10,7 +10,7 @@ import type { InputFile, InputModel, RefusedItem } from '../paths.js';
 import { sentenceOf } from '../results.js';
 import type { TargetDocument } from './documents.js';
 import { mismatchedModelWarning } from './models.js';
-import { featuresOf, pairingOptions, readPrecision, targetLimits } from './options.js';
+import { featuresOf, readPrecision, tableOptions, targetLimits } from './options.js';
 import type { PairingInput } from './parameters.js';
 import { type OptionalGeometry, rawFormat } from './request.js';
 import { rounder, targetAnswer, trustAnswer, worstDocumentOf } from './result.js';
@@ -87,9 +87,8 @@ export async function compareEncodes(input: ComparisonInput, context: ToolContex
     input.reference.path,
     found.map(({ path }) => path),
     {
-      ...pairingOptions(input),
+      ...tableOptions(input),
       models: [input.model.text],
-      subsample: input.subsample,
       ...(features.length > 0 && { features }),
       ...(raw && { raw }),
     },

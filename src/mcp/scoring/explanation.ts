@@ -10,7 +10,7 @@ import type { ToolContext } from '../context.js';
 import type { InputModel } from '../paths.js';
 import { Attribution, type FrameAttribution } from './attribution.js';
 import { mismatchedModelWarning } from './models.js';
-import { pairingOptions } from './options.js';
+import { tableOptions } from './options.js';
 import type { PairingInput } from './parameters.js';
 import { type AnyPairInput, anyRequest } from './request.js';
 import { trustAnswer } from './result.js';
@@ -19,10 +19,6 @@ import { runScore } from './run.js';
 /** What to explain. */
 export interface ExplanationInput extends PairingInput, AnyPairInput {
   readonly model: InputModel;
-  readonly subsample: number;
-  readonly frame_cnt?: number;
-  readonly frame_skip_ref?: number;
-  readonly frame_skip_dist?: number;
   /** Costliest segments and frames to name, at most. */
   readonly segments: number;
 }
@@ -64,16 +60,11 @@ export async function explainScore(input: ExplanationInput, context: ToolContext
   const model = await openModel(input.model.text, { origin: context.files.origin });
   const attribution = new Attribution(model);
   const request = anyRequest(input);
-  const { frame_cnt: frameCount, frame_skip_ref, frame_skip_dist, subsample } = input;
   const options = {
-    ...pairingOptions(input),
+    ...tableOptions(input),
     // The model predicts here, from features of which ADM also gives its sums by scale.
     models: [],
     features: model.features.map(withSums),
-    subsample,
-    ...(frameCount !== undefined && { frameCount }),
-    ...(frame_skip_ref !== undefined && { skipReference: frame_skip_ref }),
-    ...(frame_skip_dist !== undefined && { skipDistorted: frame_skip_dist }),
   };
   const report = await runScore('explain_score', request, { options, weight: null }, context);
   const frames = await explainFrames(report, attribution, context);

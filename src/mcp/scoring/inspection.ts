@@ -8,7 +8,7 @@ import { align, inspect } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { InputModel } from '../paths.js';
 import { findingInParameters, worded } from '../wording.js';
-import { pairingOptions } from './options.js';
+import { tableOptions } from './options.js';
 import type { PairingInput } from './parameters.js';
 import { type AnyPairInput, anyRequest } from './request.js';
 import { trustAnswer } from './result.js';
@@ -22,7 +22,7 @@ export async function inspectPair(
   const { signal, files } = context;
   const { origin } = files;
   const { reference, distorted, findings, alignment } = await context.pool.run('inspect_pair', 1, () =>
-    worded(inspect(request, { ...pairingOptions(input), models: [input.model.text], origin, signal })),
+    worded(inspect(request, { ...tableOptions(input), models: [input.model.text], origin, signal })),
   );
   const named = findings.map((finding) => ({ ...findingInParameters(finding) }));
   const trust = trustOf({ preflight: named });

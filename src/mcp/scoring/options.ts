@@ -4,13 +4,16 @@
  */
 import { OWN_GPU_BACKENDS } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
-import type { FilterOptions, PairingOptions, Precision, ReportFormat, ScoreOptions } from '../../index.js';
+import { namesAmong, wordsOf } from '../../core/option-words.js';
+import { OPTIONS } from '../../core/options.js';
+import { parseSize } from '../../core/size.js';
+import type { PairingOptions, Precision, ReportFormat, ScoreOptions } from '../../index.js';
 import { extractorsFor, type Limit, parseLimit } from '../../report/limits.js';
 import type { CheckedOptions } from '../checked-api.js';
 import { modelTexts } from './models.js';
-import type { PairingInput, ScoringInput } from './parameters.js';
+import type { ScoringInput } from './parameters.js';
 import { refuseUnavailable } from './refusals.js';
-import { tinyOptions } from './tiny.js';
+import { tinyModels } from './tiny.js';
 
 /** A scoring call, checked and translated. */
 export interface ScoringCall {
@@ -30,33 +33,25 @@ export interface ScoringCall {
  * Checks what was asked for and translates it. Threads and signal are added when the call has its share of the machine.
  * @throws {AnyvmafError} `usage` for parameters that contradict each other or cannot be honoured
  */
-export function scoringCall(input: ScoringInput, pairing: PairingOptions): ScoringCall {
+export function scoringCall(input: ScoringInput, pairing: PairingOptions = {}): ScoringCall {
   refuseUnavailable(input);
-  const { aom_ctc: aomCtc, nflx_ctc: nflxCtc } = input;
-  const preset = aomCtc !== undefined || nflxCtc !== undefined;
-  const tiny = tinyOptions(input);
+  const preset = input.aom_ctc !== undefined || input.nflx_ctc !== undefined;
+  const tiny = tinyModels(input);
   // Without a reference no VMAF model runs, whatever the default is.
-  const models = preset || tiny.noReference ? undefined : modelTexts(input);
+  const models = preset || input.no_reference ? undefined : modelTexts(input);
   const target = targetLimits(input.target);
-  const { frame_cnt: frameCount, frame_skip_ref, frame_skip_dist, threads = 0 } = input;
+  const { threads = 0, ...named } = tableOptions(input);
   const asked = input.feature ?? [];
   const feature = preset ? asked : [...asked, ...featuresOf(target, asked)];
   const backend = chosenBackend(input);
   return {
     options: {
+      ...ofBackend(named, backend),
       ...pairing,
       ...(models && { models }),
       ...tiny,
-      ...(aomCtc && { aomCtc }),
-      ...(nflxCtc && { nflxCtc }),
       backend,
-      subsample: input.subsample,
-      noPrediction: input.no_prediction,
-      ...nativeOptions(input, backend),
       ...(feature.length > 0 && { features: feature.map((text) => withViewing(text, input)) }),
-      ...(frameCount !== undefined && { frameCount }),
-      ...(frame_skip_ref !== undefined && { skipReference: frame_skip_ref }),
-      ...(frame_skip_dist !== undefined && { skipDistorted: frame_skip_dist }),
     },
     precision: readPrecision(input.precision),
     format: outputFormat(input),
@@ -67,26 +62,23 @@ export function scoringCall(input: ScoringInput, pairing: PairingOptions): Scori
   };
 }
 
-/** Options of the public API for the pairing parameters. */
-export function pairingOptions(input: PairingInput): PairingOptions {
-  const { range, decoder, scale, scale_to: scaleTo, offset, preflight, strict } = input;
-  const { frame_rate_policy: frameRatePolicy, pair_by: pairBy } = input;
-  return {
-    decoder,
-    // Leave out what the caller left out: it decides how stored videos are paired and what preflight warns of.
-    ...(scale && { scale }),
-    ...(scaleTo !== undefined && { scaleTo: readSize(scaleTo) }),
-    ...(frameRatePolicy && { frameRatePolicy }),
-    ...(pairBy && { pairBy }),
-    ...filterOptions(input),
-    offset,
-    preflight,
-    strict,
-    allowDamaged: input.allow_damaged,
-    ...(range && {
-      range: { unit: range.unit, start: range.start, ...(range.end !== undefined && { end: range.end }) },
-    }),
-  };
+/** Options whose parameters neither name files nor have a form of their own. */
+type TableOptions = Omit<ScoreOptions, 'models' | 'tiny' | 'backend' | 'features'>;
+
+/** Options of the API for the parameters of the table. */
+export function tableOptions(input: object): TableOptions {
+  const all: Readonly<Record<string, unknown>> = { ...input };
+  const options: Record<string, unknown> = {};
+  for (const among of ['scoring', 'pairing', 'filters'] as const) {
+    const given = among === 'filters' ? Object(all.filters) : all;
+    for (const name of namesAmong(among)) {
+      const value = given[wordsOf(name).parameter];
+      // Leave out what the caller left out: it decides how stored videos are paired and what preflight warns of.
+      if (value !== undefined)
+        options[name] = OPTIONS[name].kind === 'size' ? (parseSize(value) ?? value) : value;
+    }
+  }
+  return options;
 }
 
 /** The bounds of a target; `undefined` without one. @throws {AnyvmafError} `usage` */
@@ -103,33 +95,6 @@ export function featuresOf(
   return extractorsFor(named, asked);
 }
 
-/** Options of the public API for filters and tracks. */
-export function filterOptions({
-  filters = {},
-}: Pick<PairingInput, 'filters'>): FilterOptions & Pick<PairingOptions, 'trackReference' | 'trackDistorted'> {
-  const { deinterlace, crop, grain, matrix } = filters;
-  const named = {
-    cropReference: filters.crop_reference,
-    cropDistorted: filters.crop_distorted,
-    vfReference: filters.vf_reference,
-    vfDistorted: filters.vf_distorted,
-    colorRange: filters.color_range,
-    pixelFormat: filters.pixel_format,
-    trackReference: filters.track_reference,
-    trackDistorted: filters.track_distorted,
-  };
-  const given = Object.entries({ deinterlace, crop, grain, matrix, ...named }).filter(
-    ([, value]) => value !== undefined,
-  );
-  return Object.fromEntries(given);
-}
-
-function readSize(text: string): NonNullable<PairingOptions['scaleTo']> {
-  if (text === 'ref' || text === 'dis') return text;
-  const [width = 0, height = 0] = text.split('x').map(Number);
-  return { width, height };
-}
-
 /** The reference's spelling of a precision as the report writers have it. */
 export function readPrecision(text: string): Precision {
   if (text === 'legacy' || text === 'max') return text;
@@ -144,19 +109,19 @@ function chosenBackend(input: ScoringInput): NonNullable<ScoreOptions['backend']
 /** Backends that run no installed program, or none that was named. */
 const OWN: readonly string[] = ['auto', 'cpu', 'wasm', ...OWN_GPU_BACKENDS];
 
-/** Options that only installed programs understand. */
-function nativeOptions(
-  input: ScoringInput,
+/** Without what only installed programs understand, where none runs, and without devices of other backends. */
+function ofBackend(
+  { cpumask, gpumask, syclDevice, hipDevice, metalDevice, ...options }: TableOptions,
   backend: NonNullable<ScoreOptions['backend']>,
-): Pick<ScoreOptions, 'cpumask' | 'gpumask' | 'syclDevice' | 'hipDevice' | 'metalDevice'> {
-  if (OWN.includes(backend)) return {};
-  const { cpumask, gpumask, sycl_device, hip_device, metal_device } = input;
+): TableOptions {
+  if (OWN.includes(backend)) return options;
   return {
-    ...(cpumask !== undefined && { cpumask }),
-    ...(gpumask !== undefined && { gpumask }),
-    ...(backend === 'sycl' && sycl_device !== undefined && { syclDevice: sycl_device }),
-    ...(backend === 'hip' && hip_device !== undefined && { hipDevice: hip_device }),
-    ...(backend === 'metal' && metal_device !== undefined && { metalDevice: metal_device }),
+    ...options,
+    cpumask,
+    gpumask,
+    syclDevice: backend === 'sycl' ? syclDevice : undefined,
+    hipDevice: backend === 'hip' ? hipDevice : undefined,
+    metalDevice: backend === 'metal' ? metalDevice : undefined,
   };
 }
 

@@ -5,18 +5,15 @@
  */
 import * as z from 'zod/v4';
 import {
-  COLOR_MATRICES,
-  COLOR_RANGES,
-  DECODERS,
-  FILM_GRAIN,
   GPU_BACKENDS,
   OWN_GPU_BACKENDS,
-  PAIR_BY,
   TINY_DEVICE_CHOICES,
   TINY_PRECISIONS,
   TINY_RESIZES,
 } from '../../core/choices.js';
 import { MOST_FRAMES } from '../../core/frame.js';
+import { namesAmong, type OPTION_WORDS, type OptionWords, wordsOf } from '../../core/option-words.js';
+import { type FrameRange, OPTIONS, type OptionKind, type OptionRow } from '../../core/options.js';
 import {
   type CheckedArguments,
   inputPath,
@@ -41,7 +38,7 @@ function isBitDepth(bits: number): bits is 8 | 10 | 12 | 16 {
 }
 
 /** Size and samples of raw planar YUV. */
-export const geometry = {
+const geometry = {
   width: z.int().min(1).describe('Frame width in samples.'),
   height: z.int().min(1).describe('Frame height in lines.'),
   pixfmt: z.enum(['420', '422', '444']).describe('Chroma subsampling of both files.'),
@@ -99,7 +96,85 @@ export const precision = z
   .default('legacy')
   .describe('Digits: legacy (six decimals), 1 to 17, max or full (17).');
 
-export const subsample = z.int().min(1).max(MOST_FRAMES).default(1).describe('Score every Nth frame.');
+/** An option of the table. */
+type Name = keyof typeof OPTION_WORDS & keyof typeof OPTIONS;
+type Row<N extends Name> = (typeof OPTIONS)[N];
+type Words<N extends Name> = (typeof OPTION_WORDS)[N];
+
+/** What a parameter is after its check, by its option's kind; others are text. */
+interface Values {
+  readonly count: number;
+  readonly mask: number;
+  readonly flag: boolean;
+  readonly offset: number | 'auto';
+  readonly range: FrameRange;
+}
+type ValueOf<N extends Name> =
+  Row<N> extends { readonly of: readonly (infer Choice)[] }
+    ? Choice
+    : Row<N>['kind'] extends keyof Values
+      ? Values[Row<N>['kind']]
+      : string;
+
+/** A parameter that may be left out has a default if its option has one, unless it says so. */
+type SchemaOf<N extends Name> =
+  Words<N> extends { readonly optional: true }
+    ? z.ZodOptional<z.ZodType<ValueOf<N>>>
+    : Row<N> extends { readonly default: unknown }
+      ? z.ZodDefault<z.ZodType<ValueOf<N>>>
+      : z.ZodOptional<z.ZodType<ValueOf<N>>>;
+
+type Snake<Text extends string> = Text extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
+  : Text;
+type ParameterOf<N extends Name> =
+  Words<N> extends { readonly parameter: infer Given extends string } ? Given : Snake<N>;
+
+type Among = 'scoring' | 'pairing' | 'filters';
+/** The parameters of the table's options that stand among others. */
+type TableParameters<A extends Among> = {
+  [N in Name as Words<N> extends { readonly among: A } ? ParameterOf<N> : never]: SchemaOf<N>;
+};
+
+/** What checks values of a kind. */
+const SCHEMAS: Readonly<Partial<Record<OptionKind, (row: OptionRow, words: OptionWords) => z.ZodType>>> = {
+  flag: () => z.boolean(),
+  count: ({ least = 0, most = MOST_FRAMES }, words) =>
+    z
+      .int()
+      .min(words.least ?? least)
+      .max(most),
+  mask: ({ least = 0, most = MOST_FRAMES }) => z.int().min(least).max(most),
+  choice: ({ of = [] }, { without }) => z.enum(of.filter((one) => one !== without)),
+  version: ({ of = [] }) => z.enum(of),
+  crop: ({ of = [] }) => z.enum(of),
+  offset: () => z.union([z.int(), z.enum(['auto'])]),
+  size: () =>
+    z.string().regex(/^(ref|dis|[1-9]\d{0,4}x[1-9]\d{0,4})$/, 'ref, dis, or a size such as 1920x1080'),
+  range: () =>
+    z.strictObject({
+      unit: z.enum(['frames', 'seconds']).default('frames'),
+      start: z.number().min(0).default(0),
+      end: z.number().min(0).describe('Exclusive.').optional(),
+    }),
+};
+
+/** The parameters of the table's options that stand among others. */
+function tableParameters<A extends Among>(among: A): TableParameters<A> {
+  const parameters = namesAmong(among).map((name) => {
+    const row: OptionRow = OPTIONS[name];
+    const words = wordsOf(name);
+    const { parameter, about, optional } = words;
+    const schema = SCHEMAS[row.kind]?.(row, words) ?? z.string();
+    const described = about === undefined ? schema : schema.describe(about);
+    const left = optional || row.default === undefined;
+    return [parameter, left ? described.optional() : described.default(row.default)];
+  });
+  return Object.fromEntries(parameters);
+}
+
+const scoring = tableParameters('scoring');
+export const { subsample } = scoring;
 
 /** How much of the report is answered. */
 const detail = z
@@ -141,7 +216,6 @@ const tinyParameters = {
     .enum(TINY_RESIZES)
     .default('disabled')
     .describe('Resizes luma for a picture model; disabled refuses other sizes.'),
-  no_reference: flag('Score the distorted video by itself, with a tiny_model of kind nr.'),
 };
 
 /** What both scoring tools accept beside model, backend, subsample and precision. */
@@ -159,30 +233,8 @@ export const scoringParameters = {
       'Further features (ssimulacra2, butteraugli, cvvdp, xpsnr, psnr): NAME or NAME=OPTION=VALUE:OPTION=VALUE; see list_extractors.',
     )
     .optional(),
-  aom_ctc: z
-    .enum(['v1.0', 'v2.0', 'v3.0', 'v4.0', 'v5.0', 'v6.0', 'v7.0'])
-    .describe(
-      'Models and features of the AOM common test conditions. Excludes feature, model and what changes models.',
-    )
-    .optional(),
-  nflx_ctc: z.enum(['v1.0']).describe('Those of Netflix, with the 4K models; as aom_ctc.').optional(),
   ...tinyParameters,
-  no_prediction: flag('Features only, no scores.'),
-  threads: z.int().min(0).max(1024).describe('Worker threads at most; 0: the server chooses.').optional(),
-  frame_cnt: z.int().min(1).max(MOST_FRAMES).describe('Pairs of frames at most.').optional(),
-  frame_skip_ref: z.int().min(0).max(MOST_FRAMES).describe('Frames of the reference to skip.').optional(),
-  frame_skip_dist: z
-    .int()
-    .min(0)
-    .max(MOST_FRAMES)
-    .describe('Frames of the distorted video to skip.')
-    .optional(),
-  cpumask: z.int().min(0).describe('Instruction sets that an installed libvmaf must not use.').optional(),
-  gpumask: z.int().min(0).describe('For an installed libvmaf; 0 allows a GPU.').optional(),
-  sycl_device: z.int().min(0).describe('Device number with backend sycl.').optional(),
-  hip_device: z.int().min(0).describe('Device number with backend hip.').optional(),
-  metal_device: z.int().min(0).describe('Device number with backend metal.').optional(),
-  subsample,
+  ...scoring,
   precision,
   output_fmt: z
     .enum(['json', 'xml', 'csv', 'sub'])
@@ -207,64 +259,14 @@ export const scoringParameters = {
 /** Parsed {@link scoringParameters}. */
 export type ScoringInput = CheckedArguments<z.output<z.ZodObject<typeof scoringParameters>>>;
 
-const track = z.int().min(0).max(999).optional();
-
 /** What is done to the pictures of encoded videos before they are compared. */
 export const filters = z
-  .strictObject({
-    deinterlace: z.boolean().optional(),
-    crop: z.enum(['auto']).optional(),
-    crop_reference: z.string().optional(),
-    crop_distorted: z.string().optional(),
-    vf_reference: z.string().optional(),
-    vf_distorted: z.string().optional(),
-    grain: z.enum(FILM_GRAIN).optional(),
-    color_range: z.enum(COLOR_RANGES).optional(),
-    matrix: z.enum(COLOR_MATRICES).optional(),
-    pixel_format: z.string().optional(),
-    track_reference: track,
-    track_distorted: track,
-  })
+  .strictObject(tableParameters('filters'))
   .describe('Crops: W:H:X:Y; vf_*: ffmpeg; tracks from 0.')
   .optional();
 
 /** How two videos that are not alike are brought together; all of it ours. */
-export const pairingParameters = {
-  scale: z
-    .enum(['bicubic', 'bilinear', 'lanczos', 'none'])
-    .describe('Resizing filter; none refuses. Default bicubic (Y4M, raw: none).')
-    .optional(),
-  scale_to: z
-    .string()
-    .regex(/^(ref|dis|[1-9]\d{0,4}x[1-9]\d{0,4})$/, 'ref, dis, or a size such as 1920x1080')
-    .describe('Size to score at: ref (default), dis or WIDTHxHEIGHT.')
-    .optional(),
-  frame_rate_policy: z
-    .enum(['nearest', 'strict'])
-    .describe('Default nearest: by time; strict refuses other rates, lost frames.')
-    .optional(),
-  pair_by: z.enum(PAIR_BY).describe('Whose frames are scored. Default: reference.').optional(),
-  offset: z
-    .union([z.int(), z.enum(['auto'])])
-    .default(0)
-    .describe('Distorted frame n is reference n + offset; auto searches.'),
-  range: z
-    .strictObject({
-      unit: z.enum(['frames', 'seconds']).default('frames'),
-      start: z.number().min(0).default(0),
-      end: z.number().min(0).describe('Exclusive.').optional(),
-    })
-    .describe('Part of the reference to score.')
-    .optional(),
-  preflight: z.boolean().default(true).describe('Check for what makes the score wrong.'),
-  strict: flag('Refuse a pair that preflight warns of.'),
-  allow_damaged: flag('Score up to the damage.'),
-  decoder: z
-    .enum(['auto', ...DECODERS])
-    .default('auto')
-    .describe('auto takes the first that can.'),
-  filters,
-};
+export const pairingParameters = { ...tableParameters('pairing'), filters };
 
 /** Parsed {@link pairingParameters}. */
 export type PairingInput = z.output<z.ZodObject<typeof pairingParameters>>;

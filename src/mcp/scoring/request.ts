@@ -39,9 +39,9 @@ export function rawRequest(input: RawPairInput): CheckedRequest {
 export function pairRequest(
   { reference, distorted }: { readonly reference?: ReferenceFile; readonly distorted: InputFile },
   name = 'reference',
-  noReference = false,
+  single = false,
 ): CheckedRequest {
-  if (noReference) return { distorted: distorted.path };
+  if (single) return { distorted: distorted.path };
   if (reference?.path !== undefined) return { reference: reference.path, distorted: distorted.path };
   throw usageError(`${name} is missing; only with no_reference is a video scored without its reference.`);
 }

@@ -27,9 +27,9 @@ const NEUTRAL = {
  * The tiny model of a call.
  * @throws {AnyvmafError} `usage` for parameters that contradict each other, or that need a tiny model
  */
-export function tinyOptions(input: ScoringInput): Pick<CheckedOptions<ScoreOptions>, 'tiny' | 'noReference'> {
-  const { tiny_model: model, tiny_device: device, dnn_ep: alias, no_reference: noReference } = input;
-  if (noReference && model === undefined) {
+export function tinyModels(input: ScoringInput): Pick<CheckedOptions<ScoreOptions>, 'tiny'> {
+  const { tiny_model: model, tiny_device: device, dnn_ep: alias } = input;
+  if (input.no_reference && model === undefined) {
     throw usageError('no_reference requires tiny_model; no classic NR scorer exists');
   }
   if (alias !== undefined && device !== 'auto' && alias !== device) {
@@ -54,7 +54,7 @@ export function tinyOptions(input: ScoringInput): Pick<CheckedOptions<ScoreOptio
     ...(crf !== undefined && { crf }),
     resize: input.tiny_resize,
   };
-  return { tiny: [tiny], ...(noReference && { noReference }) };
+  return { tiny: [tiny] };
 }
 
 function refuseWithout(input: ScoringInput): void {

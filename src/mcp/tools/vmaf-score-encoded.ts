@@ -26,15 +26,14 @@ export const vmafScoreEncoded = defineTool({
   }),
   annotations: READ_ONLY,
   async handler(input, context) {
-    const [{ pairingOptions, scoringCall }, { pairRequest }, { runScore }, { scoreOutcome }] =
-      await Promise.all([
-        import('../scoring/options.js'),
-        import('../scoring/request.js'),
-        import('../scoring/run.js'),
-        import('../scoring/result.js'),
-      ]);
+    const [{ scoringCall }, { pairRequest }, { runScore }, { scoreOutcome }] = await Promise.all([
+      import('../scoring/options.js'),
+      import('../scoring/request.js'),
+      import('../scoring/run.js'),
+      import('../scoring/result.js'),
+    ]);
     const { reference_encoded: reference, distorted_encoded: distorted } = input;
-    const call = scoringCall(input, pairingOptions(input));
+    const call = scoringCall(input);
     const request = pairRequest({ reference, distorted }, 'reference_encoded', input.no_reference);
     const report = await runScore('vmaf_score_encoded', request, call, context);
     const { document, content } = await scoreOutcome(report, call, context.resources);

@@ -28,11 +28,7 @@ export const vmafScore = defineTool({
       import('../scoring/run.js'),
       import('../scoring/result.js'),
     ]);
-    const call = scoringCall(input, {
-      decoder: 'none',
-      preflight: true,
-      allowDamaged: input.allow_damaged,
-    });
+    const call = scoringCall(input, { decoder: 'none', preflight: true });
     const request = rawRequest(input);
     const report = await runScore('vmaf_score', request, call, context);
     return scoreOutcome(report, call, context.resources);

@@ -78,11 +78,11 @@ export interface PairingPlanOptions {
   readonly offsetConfidence?: number;
   readonly offsetState?: AlignState;
   readonly range?: FrameRange;
-  readonly skipReference: number;
-  readonly skipDistorted: number;
+  /** Frames to discard at the start of each. */
+  readonly skip: FrameNumbers;
   /** Most pairs, `Infinity` for all. */
   readonly frameCount: number;
-  readonly allowDamaged: boolean;
+  readonly damage: 'accept' | 'refuse';
   /** The colours of both where only metrics of colour read them: conversions keep the light of samples. */
   readonly light?: Readonly<Record<'reference' | 'distorted', LightOfSamples>>;
   readonly signal?: AbortSignal;
@@ -127,8 +127,7 @@ export interface PreparedPair {
   readonly reference: FrameSource;
   readonly distorted: FrameSource;
   /** Number of frames to discard at the start of each source; 0 for decoders. */
-  readonly skipReference: number;
-  readonly skipDistorted: number;
+  readonly skip: FrameNumbers;
   /** The source of one video's frames, if some repeat or are skipped. */
   readonly mapped?: MappedFrames;
   /** Describes what was done, once the number of pairs is known. */
@@ -157,13 +156,13 @@ function frameCountOf(side: Side): number | null {
 export function planPairing(sides: Sides, options: PairingPlanOptions): PairingPlan {
   const format = scoredFormat(sides, options);
   const { reference, distorted } = sides;
-  const { offset, skipReference, skipDistorted } = options;
+  const { offset, skip } = options;
   const ratio = frameRatio(reference.times, distorted.times);
   const early = Math.max(0, -offset);
   const origin = {
-    reference: skipReference + Math.max(0, offset),
+    reference: skip.reference + Math.max(0, offset),
     // Offsets count reference frames, of which the same time may hold more or fewer.
-    distorted: skipDistorted + Math.round(early / ratio),
+    distorted: skip.distorted + Math.round(early / ratio),
   };
   const range = frameRange(reference, options.range);
   const start = Math.max(origin.reference, range.start);
@@ -247,10 +246,10 @@ function isOneByOne(reference: Float64Array, distorted: Float64Array): boolean {
 function shiftOf(
   reference: Float64Array,
   distorted: Float64Array,
-  { offset, skipReference, skipDistorted }: PairingPlanOptions,
+  { offset, skip }: PairingPlanOptions,
 ): number {
   const seconds = offset / (rateOfTimes(reference) ?? 1);
-  return (distorted[skipDistorted] ?? 0) - (reference[skipReference] ?? 0) - seconds;
+  return (distorted[skip.distorted] ?? 0) - (reference[skip.reference] ?? 0) - seconds;
 }
 
 /**
@@ -316,8 +315,7 @@ export async function openPlanned(plan: PairingPlan, open: OpenDecoder = openDec
     return {
       reference: reference.source,
       distorted: distorted.source,
-      skipReference: reference.skip,
-      skipDistorted: distorted.skip,
+      skip: { reference: reference.skip, distorted: distorted.skip },
       ...(reference.mapped && { mapped: { role: 'reference', source: reference.mapped } }),
       ...(distorted.mapped && { mapped: { role: 'distorted', source: distorted.mapped } }),
       describe: (pairs) => describePairing(plan, reference.done, distorted.done, pairs),
@@ -330,7 +328,7 @@ export async function openPlanned(plan: PairingPlan, open: OpenDecoder = openDec
 
 /** @throws {MediaError} if a file is truncated before the last requested frame, unless damage is allowed */
 export function refuseCutOffs(plan: PairingPlan): void {
-  if (plan.options.allowDamaged) return;
+  if (plan.options.damage === 'accept') return;
   for (const [role, cutOff] of cutOffs(plan)) refuseCutOff(cutOff, role);
 }
 
@@ -405,7 +403,7 @@ async function openEncoded(
       ...((from > 0 || end < all) && {
         frames: { start: from, end: Math.min(end, all, UNKNOWN_END), ...(plan.seeks && timeOf(side, from)) },
       }),
-      ...(options.allowDamaged && { allowDamaged: true }),
+      damage: options.damage,
       ...(options.signal && { signal: options.signal }),
     },
     role,
@@ -417,7 +415,7 @@ async function openEncoded(
   const cutOff = cutOffs(plan).get(role);
   const watched = cutOff
     ? new CutOffSource(decoded, cutOff, {
-        allowed: options.allowDamaged,
+        allowed: options.damage === 'accept',
         wanted: end - from,
         before: plan.whole ? from - plan.whole.first[role] : 0,
       })

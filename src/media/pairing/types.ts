@@ -5,23 +5,13 @@
 
 import type { FrameRatePolicy } from '../../core/choices.js';
 import type { ChromaFormat } from '../../core/frame.js';
+import type { FrameRange } from '../../core/options.js';
 import type { Fraction } from '../../core/rational.js';
-import type { PictureSize } from '../../core/size.js';
 import type { AlignState } from '../align/types.js';
 import type { DecoderId, ScaleFilter } from '../decoder.js';
 
 export type { FrameRatePolicy, PairBy } from '../../core/choices.js';
-
-/** The size to which both videos are scaled. */
-export type ScaleTo = 'ref' | 'dis' | PictureSize;
-
-/** A part of a video: frames by number or times in seconds from its first frame, `end` exclusive. */
-export interface FrameRange {
-  readonly unit: 'frames' | 'seconds';
-  readonly start: number;
-  /** Default: the end of the video. */
-  readonly end?: number;
-}
+export type { FrameRange, ScaleTo } from '../../core/options.js';
 
 /** What was done to the frames of one video. */
 export interface InputPairing {

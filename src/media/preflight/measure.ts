@@ -192,7 +192,7 @@ export async function measureEncoded(
   let meter: FrameMeter | undefined;
   const measure = async (start: number, part: Pick<DecodeRequest, 'time'>) => {
     signal?.throwIfAborted();
-    const source = await open({ ...part, allowDamaged: true, ...(signal && { signal }) });
+    const source = await open({ ...part, damage: 'accept', ...(signal && { signal }) });
     try {
       meter ??= new FrameMeter({ ...source.info, ...(facts.colorRange && { colorRange: facts.colorRange }) });
       const planes = measuredPlanes(source.info);

@@ -205,7 +205,7 @@ export class WasmSource implements DecodedSource {
       this.#end();
       if (!(error instanceof Damaged)) throw error;
       const end = this.#endedAt(error.damage);
-      if (!this.#what.request.allowDamaged) throw earlyEndError(this.facts, end);
+      if (this.#what.request.damage !== 'accept') throw earlyEndError(this.facts, end);
       this.#damage = earlyEndWarning(this.facts, end);
       this.#warnings.push(this.#damage);
       return false;

@@ -87,11 +87,11 @@ export const CONTAINED: Access = {
  * and the network where that is allowed; a URL, only the network.
  * @param remote it is fetched
  */
-export function accessOf({ by }: Origin, remote: boolean, allowUrl: boolean): Access {
+export function accessOf({ by }: Origin, remote: boolean, urls: boolean): Access {
   if (by === 'foreign') return remote ? { ...INPUT_ONLY, protocols: [...NETWORK, 'crypto'] } : INPUT_ONLY;
   const formats = [...SINGLE_FILES, ...SOUND, ...RARE, ...PLAYLISTS];
   if (remote) return { formats, protocols: [...NETWORK, 'crypto'] };
-  return { formats, protocols: allowUrl ? [...LOCAL, ...NETWORK] : LOCAL };
+  return { formats, protocols: urls ? [...LOCAL, ...NETWORK] : LOCAL };
 }
 
 /** The arguments that open an input. */

@@ -89,7 +89,7 @@ export function decodeArgs(
   source: ToolSource,
   facts: TrackFacts,
   planes: Delivery,
-  request: Pick<DecodeRequest, 'size' | 'allowDamaged'> & { readonly chain?: string },
+  request: Pick<DecodeRequest, 'size' | 'damage'> & { readonly chain?: string },
   part: Part,
   version: string,
 ): string[] {
@@ -100,7 +100,7 @@ export function decodeArgs(
   // The decoder then hands the grain's parameters out and adds none.
   if (facts.filmGrain === 'left out') args.push('-export_side_data', 'film_grain');
   // Frame threads run ahead of what is handed out, so that where damage ends the video would depend on timing.
-  if (request.allowDamaged) args.push('-thread_type', 'slice');
+  if (request.damage === 'accept') args.push('-thread_type', 'slice');
   const chain = filters(facts, planes, request, part);
   if (planes.note !== undefined && request.chain === undefined) args.push('-noautorotate');
   if (part.seek !== undefined) {

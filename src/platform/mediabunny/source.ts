@@ -229,7 +229,7 @@ export class MediabunnySource implements DecodedSource {
       cutOff: reason === 'incomplete',
       text: why,
     };
-    if (!this.#request.allowDamaged) throw earlyEndError(this.facts, end);
+    if (this.#request.damage !== 'accept') throw earlyEndError(this.facts, end);
     this.#damage = earlyEndWarning(this.facts, end);
     this.#warnings.push(this.#damage);
     return undefined;

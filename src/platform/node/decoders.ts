@@ -13,7 +13,7 @@ import { nodeWasmDecoder } from './wasm-decoder.js';
 /** What decoders may open. */
 export interface DecoderAccess {
   /** ffmpeg may fetch videos. */
-  readonly allowUrl: boolean;
+  readonly urls: boolean;
   readonly origin: Origin;
   /** Of sequences of pictures. */
   readonly rate?: string;
@@ -34,8 +34,8 @@ export interface WorkerPlaces extends NodeParserOptions {
 }
 
 export function nodeDecoders(access: DecoderAccess, places: WorkerPlaces): readonly Decoder[] {
-  const { allowUrl, origin, rate, track } = access;
-  const key = JSON.stringify([allowUrl, origin.by, origin.folders, rate, track]);
+  const { urls, origin, rate, track } = access;
+  const key = JSON.stringify([urls, origin.by, origin.folders, rate, track]);
   const decoders = made.get(key) ?? [
     createFfmpegDecoder(access),
     nodeMediabunnyDecoder(places, origin, track),

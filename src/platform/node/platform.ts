@@ -49,10 +49,10 @@ function openers(
   return {
     files: nodeFilesOf(origin),
     models: nodeModels(modelFolder, origin),
-    async decoders({ allowUrl, rate, track }) {
+    async decoders({ urls, rate, track }) {
       const { nodeDecoders } = await import('./decoders.js');
       return nodeDecoders(
-        { allowUrl, origin, rate, track },
+        { urls, origin, rate, track },
         {
           worker: () => locate(assets.ffmpegWorker, new URL('./node-ffmpeg-worker.js', import.meta.url)),
           parser: parserScript,

@@ -299,7 +299,7 @@ describe.concurrent('a file that keeps a reader busy for ever', () => {
 
     it('is not shown to the next decoder', async () => {
       const [name = ''] = hostile('.mkv');
-      const decoders = await nodePlatform.decoders({ allowUrl: false });
+      const decoders = await nodePlatform.decoders({ urls: false });
       const { chooseDecoder } = await import('../../../src/media/decoders.js');
       const asked: string[] = [];
       const watched = decoders

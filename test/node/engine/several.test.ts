@@ -178,7 +178,7 @@ describe.runIf(hasFfmpeg)(`decodings of one reference, ${needsFfmpeg}`, () => {
     const { platform, opened } = watchedPlatform(nodePlatform);
     const reports = await scoreEach(platform, master(), distorted, { ...QUICK, ...options });
     const of = opened.filter(({ input }) => input === master());
-    const looks = of.filter(({ request }) => request.allowDamaged === true);
+    const looks = of.filter(({ request }) => request.damage === 'accept');
     const seconds = ({ request }: Decoding) => (request.time?.end ?? 0) - (request.time?.start ?? 0);
     return {
       reports,

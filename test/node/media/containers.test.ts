@@ -245,7 +245,7 @@ describe.runIf(hasFfmpeg)(`times of an index (${needsFfmpeg})`, () => {
   it('and fragments after it are one video, where a decoder can read it', async () => {
     const path = encode({ codec: 'h264', frames: 36, extra: ['-g', '12', '-movflags', 'frag_keyframe'] });
     expect(await indexed(path)).toBeUndefined();
-    const decoders = await nodePlatform.decoders({ allowUrl: false });
+    const decoders = await nodePlatform.decoders({ urls: false });
     for (const decoder of decoders) {
       if (!(await decoder.availability()).usable) continue;
       if (decoder.id === 'mediabunny') {

@@ -324,7 +324,7 @@ describeDecoders(ALL, (decoder, id) => {
       expect(message).toMatch(/ is (damaged|cut off) at frame \d+, after \d\.\d{3} s \(.+\); .*allowDamaged/);
       expect(message).toContain(bad);
       if (how === 'cut' && request.codec !== 'h264') expect(message).toContain('is cut off at frame');
-      const { source, hashes } = await decodeAll(decoder, bad, { allowDamaged: true });
+      const { source, hashes } = await decodeAll(decoder, bad, { damage: 'accept' });
       expect(hashes.length).toBeGreaterThanOrEqual(least);
       expect(hashes.length).toBeLessThanOrEqual(most);
       expect(hashes).toEqual(ffmpegHashes(encode(request)).slice(0, hashes.length));
@@ -339,7 +339,7 @@ describeDecoders(['ffmpeg', 'wasm'], (decoder, id) => {
   it('reports where packets of a recording are missing', async () => {
     const path = encode({ codec: 'h264', frames: 60, extension: 'ts', extra: ['-preset', 'veryfast'] });
     const lossy = put('lossy.ts', withoutPacket(readFileSync(path), 40));
-    const { source, hashes } = await decodeAll(decoder, lossy, { allowDamaged: true });
+    const { source, hashes } = await decodeAll(decoder, lossy, { damage: 'accept' });
     expect(hashes).not.toEqual(ffmpegHashes(path));
     expect(source.info.warnings.join()).toContain('Packets are missing in');
     expect(source.info.warnings.join()).toContain('Frames next to the jump may be damaged');

@@ -120,19 +120,19 @@ describe.runIf(hasFfmpeg)(`a playlist, ${needsFfmpeg}`, () => {
       'makes ffmpeg open what it may not (http); pass allowUrl',
     );
     expect(asked).toEqual([]);
-    const facts = await createFfmpegDecoder({ origin: BY_USER, allowUrl: true }).probe(path);
+    const facts = await createFfmpegDecoder({ origin: BY_USER, urls: true }).probe(path);
     expect(facts.width).toBe(64);
   });
 
   it('that is fetched may name what is beside it, and no local file', async () => {
-    const decoder = createFfmpegDecoder({ origin: BY_USER, allowUrl: true });
+    const decoder = createFfmpegDecoder({ origin: BY_USER, urls: true });
     expect((await decoder.probe(`${host}/own.m3u8`)).width).toBe(64);
     await expect(decoder.probe(`${host}/file.m3u8`)).rejects.toThrow('what is fetched may name URLs only');
     // A path without a scheme belongs to the server that named it.
     asked.length = 0;
     await decoder.probe(`${host}/path.m3u8`);
     expect(asked).toContain(`${folder}/part.ts`);
-    const foreign = createFfmpegDecoder({ allowUrl: true });
+    const foreign = createFfmpegDecoder({ urls: true });
     await expect(foreign.probe(`${host}/own.m3u8`)).rejects.toThrow('makes ffmpeg open other files (hls)');
   });
 

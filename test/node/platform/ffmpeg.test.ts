@@ -289,7 +289,7 @@ describe.runIf(hasFfmpeg)(`file names (${needsFfmpeg})`, () => {
     expect(await failure(() => decoder.probe(new URL('http://example.invalid/a.mp4')), 'usage')).toContain(
       'pass allowUrl',
     );
-    const allowed = createFfmpegDecoder({ allowUrl: true });
+    const allowed = createFfmpegDecoder({ urls: true });
     for (const url of ['rtmp://example.invalid/a', 'subfile://x', 'ftp://example.invalid/a.mp4']) {
       expect(await failure(() => allowed.probe(url), 'usage')).toContain('never opened');
     }

@@ -14,7 +14,10 @@ import { log10 } from '../../../src/core/log10.js';
 import { Core } from '../../../src/core/module.js';
 import { nearest } from '../../../src/core/nearest.js';
 import { magnitude, wholeNumber } from '../../../src/core/numbers.js';
+import { OPTION_WORDS, wordsOf } from '../../../src/core/option-words.js';
+import { checkByTable, OPTIONS, optionsOf } from '../../../src/core/options.js';
 import { printable, quoted, shown, showValue } from '../../../src/core/printable.js';
+import type { ScoreOptions, ScorerOptions } from '../../../src/index.js';
 import { parseFeature } from '../../../src/metrics/options.js';
 import { parseModelString } from '../../../src/models/grammar.js';
 import { cpuTime } from '../../support/cpu-time.js';
@@ -246,6 +249,56 @@ describe('messages', () => {
 });
 
 const module = await compileCore(readFileSync(new URL('../../../wasm/anyvmaf.wasm', import.meta.url)));
+
+describe('the table of options', () => {
+  it('has every option of the API', () => {
+    const rows: Readonly<Record<keyof ScoreOptions | keyof ScorerOptions, unknown>> = OPTIONS;
+    expect(Object.keys(rows)).toEqual(expect.arrayContaining(['models', 'pixelFormat', 'names']));
+  });
+
+  it('lets a job of a queue set nothing that names programs, addresses or functions', () => {
+    const jobs = optionsOf('job');
+    expect(optionsOf('score').filter((name) => !jobs.includes(name))).toEqual([
+      ...[
+        'alsoModels',
+        'aomCtc',
+        'nflxCtc',
+        'onFrame',
+        'keep',
+        'samples',
+        'chunkFrames',
+        'maxThreads',
+        'vmafBin',
+      ],
+      ...[
+        'cpumask',
+        'gpumask',
+        'syclDevice',
+        'hipDevice',
+        'metalDevice',
+        'gate',
+        'onProgress',
+        'onStart',
+        'signal',
+      ],
+      ...['allowUrl', 'rate', 'origin'],
+    ]);
+  });
+
+  it('gives each flag and each parameter to one option', () => {
+    const words = Object.keys(OPTION_WORDS).map(wordsOf);
+    for (const named of [words.map(({ flag }) => flag), words.map(({ parameter }) => parameter)])
+      expect(new Set(named).size).toBe(named.length);
+  });
+
+  it('refuses what an option is not, and null for each', () => {
+    for (const name of optionsOf('score').filter(
+      (one) => !['tiny', 'keep', 'samples', 'origin'].includes(one),
+    ))
+      expect(() => checkByTable({ [name]: null }, 'score')).toThrow(`${name} is null`);
+    expect(() => checkByTable({ frameCount: 1 }, 'scorer')).toThrow('There is no option "frameCount"');
+  });
+});
 
 describe('the core', () => {
   const FORMAT = { width: 18, height: 20, bitDepth: 8, chroma: '400' } as const;

@@ -51,7 +51,7 @@ const TASK: NativeTask = {
   input: { reference: 'r', distorted: 'd' },
   models: [MODEL],
   features: [],
-  noPrediction: false,
+  predicts: true,
   subsample: 1,
   threads: 0,
   devices: {},
@@ -72,13 +72,12 @@ describe('vmaf', () => {
         },
       ],
       features: ['psnr=enable_apsnr=true'],
-      noPrediction: true,
+      predicts: false,
       subsample: 5,
       threads: 4,
       devices: { cpumask: 7 },
       frameCount: 9,
-      skipReference: 1,
-      skipDistorted: 2,
+      skip: { reference: 1, distorted: 2 },
     });
     expect(args.join(' ')).toBe(
       '--reference r --distorted d ' +
@@ -154,7 +153,7 @@ describe('the libvmaf filter', () => {
 
   it('refuses what it cannot be told', () => {
     const refused = (task: Partial<NativeTask>) => () => graph(task);
-    expect(refused({ noPrediction: true })).toThrow(/always predicts/);
+    expect(refused({ predicts: false })).toThrow(/always predicts/);
     expect(refused({ devices: { gpumask: 1 } })).toThrow(/has no option gpumask/);
     expect(refused({ models: [{ ...MODEL, name: 'a|b' }] })).toThrow(/"a\|b" has a "\|"/);
     expect(filterFormatProblem({ chroma: '420', bitDepth: 12 })).toMatch(/8 and 10 bit, not 12/);

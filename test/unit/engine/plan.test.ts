@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { historyNeeds, planesRead, recordLayout } from '../../../src/engine/backends/types.js';
-import { checkOptions, SCORE_OPTIONS } from '../../../src/engine/contract/options.js';
+import { checkOptions } from '../../../src/engine/contract/options.js';
 import type { ScoreOptions } from '../../../src/engine/contract/types.js';
 import { type FeaturePlan, planFeatures } from '../../../src/engine/plan/features.js';
 import { admStructs, admVariant } from '../../../src/metrics/adm.js';
@@ -276,7 +276,7 @@ describe('what is refused', () => {
     ['an empty range', { range: { unit: 'frames', start: 5, end: 5 } }, /its end must come after its start/],
     ['an offset beyond counting', { offset: 2 ** 40 }, /offset is 1099511627776/],
   ])('%s, before anything is opened', async (_, options, message) => {
-    expect(await refusalOf('usage', () => checkOptions(options, SCORE_OPTIONS))).toMatch(message);
+    expect(await refusalOf('usage', () => checkOptions(options, 'score'))).toMatch(message);
   });
 
   it.each([

@@ -409,8 +409,7 @@ describe('a pair that cannot be read', () => {
         distorted: source(() => {
           throw new Error('at once');
         }),
-        skipReference: 0,
-        skipDistorted: 0,
+        skip: { reference: 0, distorted: 0 },
       };
       expect(() => readPair(pair, 0, planes, planes)).toThrow('at once');
       await new Promise((resolve) => setTimeout(resolve, 20));

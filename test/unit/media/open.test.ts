@@ -69,7 +69,7 @@ describe('not a video', () => {
   ])('an encoded file says how it was encoded: %s', async (note, encoderSettings) => {
     const opened = await openInput(ascii(`\0\0\0\x20ftypisom\0\0\0\x08mdat${note}`), {
       platform: noFiles,
-      decoding: { allowUrl: false },
+      decoding: { urls: false },
     });
     expect(opened).toMatchObject({ kind: 'encoded' });
     expect('encoderSettings' in opened ? opened.encoderSettings : undefined).toBe(encoderSettings);
@@ -368,8 +368,8 @@ describe('openPair', () => {
 
 it('URLs are not fetched by the page', async () => {
   const url = 'https://media.example.com/a.mp4?sig=SECRET';
-  const open = (allowUrl: boolean | readonly string[]) =>
-    openInput(url, { platform: browserFiles, decoding: { allowUrl } });
+  const open = (urls: boolean | readonly string[]) =>
+    openInput(url, { platform: browserFiles, decoding: { urls } });
   await expect(open(['media.example.com'])).rejects.toThrow(
     'https://media.example.com/a.mp4?... is a URL, and nothing is fetched here; download the video',
   );

@@ -63,7 +63,7 @@ export class PairFeed {
   feed(role: Role): Feed {
     return async (write) => {
       const source = this.#pair[role];
-      const skip = role === 'reference' ? this.#pair.skipReference : this.#pair.skipDistorted;
+      const skip = this.#pair.skip[role];
       const side = this.#sides[role];
       const frames = [new PipedFrame(this.#form), new PipedFrame(this.#form)] as const;
       if (this.#form.y4m && !(await write(y4mHeader(this.#form.format)))) return;

@@ -91,7 +91,7 @@ export function ffmpegArgs(program: NativeProgram, task: NativeTask): readonly s
       `the libvmaf filter of ${programName(program.flavour, program.path)} ${what}`,
       { hints: ['install vmaf itself', { purpose: 'name', option: 'vmafBin' }, 'use the backend cpu'] },
     );
-  if (task.noPrediction || task.models.length === 0) throw refuse('always predicts with a model');
+  if (!task.predicts || task.models.length === 0) throw refuse('always predicts with a model');
   for (const [name, value] of Object.entries(task.devices)) {
     if (value !== undefined) throw refuse(`has no option ${name}`);
   }

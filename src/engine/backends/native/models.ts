@@ -48,7 +48,7 @@ export async function loadNative(
 ): Promise<NativeModels> {
   // Programs take options that they do not know, and say nothing.
   for (const feature of checked.features) parseFeature(feature);
-  const open = checked.models ?? (checked.noPrediction ? [] : [DEFAULT_MODEL]);
+  const open = checked.models ?? (checked.predicts ? [DEFAULT_MODEL] : []);
   const chosen = open.some(isOpen) ? chooseModel(await size()) : undefined;
   const settled = chosen ? open.map((text) => settle(text, chosen)) : open;
   const known = await loadIfKnown(settled, store);
@@ -74,12 +74,12 @@ export async function loadNative(
   const reasons = new Map(
     chosen ? requests.filter((_, i) => isOpen(open[i] ?? '')).map(({ name }) => [name, chosen.reason]) : [],
   );
-  const predicting = checked.noPrediction ? [] : (loaded ?? []);
+  const predicting = checked.predicts ? (loaded ?? []) : [];
   return {
     models,
     files,
     names,
-    reported: checked.noPrediction
+    reported: !checked.predicts
       ? []
       : loaded
         ? loaded.map((model) => reportModel(model, reasons))

@@ -87,7 +87,7 @@ function probeTask(
     },
     models,
     features: [],
-    noPrediction: false,
+    predicts: true,
     subsample: 1,
     threads: 0,
     devices,

@@ -181,19 +181,18 @@ function taskOf(choice: NativeChoice, run: NativeRun, files: NativeInput | undef
         'they stand, and these are not; use the backend cpu.',
     );
   }
-  const { features, noPrediction, subsample, native } = checked;
-  const { skipReference, skipDistorted } = pair;
+  const { features, predicts, subsample, native } = checked;
   return {
     backend,
     input: files ?? pipedInput(choice, pair.reference.info),
     models: loaded.models,
     features,
-    noPrediction,
+    predicts,
     subsample,
     threads: threadsFor(choice, run),
     devices: native.devices,
     log: LOG,
-    ...(files && { ...(bound !== null && { frameCount: bound }), skipReference, skipDistorted }),
+    ...(files && { ...(bound !== null && { frameCount: bound }), skip: pair.skip }),
   };
 }
 

@@ -4,6 +4,7 @@
  */
 
 import type { OwnGpuBackend } from '../../../core/choices.js';
+import type { InputRole } from '../../../core/errors.js';
 import type { VideoFormat } from '../../../core/frame.js';
 import type { ModelRequest } from '../../../models/types.js';
 import type { BackendName } from './types.js';
@@ -45,7 +46,7 @@ export interface NativeTask {
   readonly models: readonly NativeModel[];
   /** Feature strings in libvmaf's grammar. */
   readonly features: readonly string[];
-  readonly noPrediction: boolean;
+  readonly predicts: boolean;
   /** At least 1. */
   readonly subsample: number;
   /** 0: none beside the main thread. */
@@ -53,8 +54,8 @@ export interface NativeTask {
   readonly devices: DeviceOptions;
   /** Pairs to score; absent for all. */
   readonly frameCount?: number;
-  readonly skipReference?: number;
-  readonly skipDistorted?: number;
+  /** Frames to discard at the start of each. */
+  readonly skip?: Readonly<Record<InputRole, number>>;
   /** File for the log. */
   readonly log: string;
 }

@@ -4,7 +4,8 @@
  * work.
  */
 import {
-  GPU_BACKENDS,
+  type BackendChoice,
+  type BackendName,
   type GpuBackend,
   type NativeFlavour,
   OWN_GPU_BACKENDS,
@@ -12,28 +13,13 @@ import {
 } from '../../../core/choices.js';
 import type { AdapterFacts } from '../gpu.js';
 
-export { GPU_BACKENDS, type GpuBackend } from '../../../core/choices.js';
-
-/**
- * What measures frames. `cpu` and `wasm` are two names of this package's own core; `webgpu` is a GPU, `hybrid` both side by
- * side; `native-cpu` is an installed `vmaf`, or else an ffmpeg or ffprobe with the libvmaf filter.
- */
-export type BackendName = 'cpu' | 'wasm' | OwnGpuBackend | 'native-cpu' | GpuBackend;
-
-/**
- * A backend, or `auto`: a healthy native GPU backend where there is one, else a GPU by WebGPU where that is faster than this
- * package's own core, else that.
- */
-export type BackendChoice = 'auto' | BackendName;
-
-export const BACKEND_CHOICES: readonly BackendChoice[] = [
-  'auto',
-  'cpu',
-  'wasm',
-  'native-cpu',
-  ...GPU_BACKENDS,
-  ...OWN_GPU_BACKENDS,
-];
+export {
+  BACKEND_CHOICES,
+  type BackendChoice,
+  type BackendName,
+  GPU_BACKENDS,
+  type GpuBackend,
+} from '../../../core/choices.js';
 
 /** Whether a backend needs no installed program. */
 export function isOwnBackend(backend: BackendChoice): backend is 'cpu' | 'wasm' | OwnGpuBackend {

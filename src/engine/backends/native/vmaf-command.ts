@@ -19,7 +19,7 @@ const NO_GPU = '4294967295';
  * @throws {AnyvmafError} `backend` for what this program does not take, naming it
  */
 export function vmafArgs(program: NativeProgram, task: NativeTask): readonly string[] {
-  const { input, models, features, devices, frameCount, skipReference, skipDistorted } = task;
+  const { input, models, features, devices, frameCount, skip } = task;
   const args = ['--reference', input.reference, '--distorted', input.distorted];
   if (input.raw) {
     const { width, height, chroma, bitDepth } = input.raw;
@@ -31,12 +31,12 @@ export function vmafArgs(program: NativeProgram, task: NativeTask): readonly str
     args.push('--model', items.join(':'));
   }
   for (const feature of features) args.push('--feature', feature);
-  if (task.noPrediction) args.push('--no_prediction');
+  if (!task.predicts) args.push('--no_prediction');
   if (task.subsample > 1) args.push('--subsample', `${task.subsample}`);
   if (task.threads > 0) args.push('--threads', `${task.threads}`);
   if (frameCount !== undefined) args.push('--frame_cnt', `${frameCount}`);
-  if (skipReference) args.push('--frame_skip_ref', `${skipReference}`);
-  if (skipDistorted) args.push('--frame_skip_dist', `${skipDistorted}`);
+  if (skip?.reference) args.push('--frame_skip_ref', `${skip.reference}`);
+  if (skip?.distorted) args.push('--frame_skip_dist', `${skip.distorted}`);
   args.push(...backendArgs(program, task.backend, devices));
   // Stock libvmaf prints six decimals and does not know the option.
   if (program.options.has('precision')) args.push('--precision', 'max');

@@ -135,7 +135,7 @@ class Folder implements EncodingFolder {
   async encode(request: EncodeRequest): Promise<EncodeResult> {
     const { isSource, output, signal } = request;
     const input = await ffmpegInput(request.input, {
-      allowUrl: false,
+      urls: false,
       origin: isSource ? this.#origin : BY_USER,
     });
     // A name alone may be the user's too: a file where the command was started.
@@ -155,7 +155,7 @@ class Folder implements EncodingFolder {
       if (own && bytes >= this.#left - 65536) throw this.#tooLarge('an encode is as large as that');
       if (own) this.#hold(output, bytes);
       const { sizes } = await readPackets(
-        await ffmpegInput(written, { allowUrl: false, origin: BY_USER }),
+        await ffmpegInput(written, { urls: false, origin: BY_USER }),
         {},
         signal,
       );
@@ -213,7 +213,7 @@ class Folder implements EncodingFolder {
 
   /** Writes a moment of the encode: what does not go into its container shows before hours of work, not after. */
   async #tryContainer(source: VideoInput, output: string, muxer: string, encode: WholeEncode): Promise<void> {
-    const input = await ffmpegInput(source, { allowUrl: false, origin: this.#origin });
+    const input = await ffmpegInput(source, { urls: false, origin: this.#origin });
     const written = this.path('trial');
     const args = (from: Parameters<typeof inputArgs>[0]) => [
       ...['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'error', '-y', ...inputArgs(from)],
@@ -232,7 +232,7 @@ class Folder implements EncodingFolder {
   async join(request: JoinRequest): Promise<EncodeResult> {
     const { source, output } = request;
     await refuseSource(source, output);
-    const input = await ffmpegInput(source, { allowUrl: false, origin: this.#origin });
+    const input = await ffmpegInput(source, { urls: false, origin: this.#origin });
     const muxer = muxerOf(output);
     // What the user asked for appears whole or not at all.
     const written = await scratchBeside(output);

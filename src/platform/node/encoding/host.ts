@@ -92,7 +92,7 @@ async function sourceFacts(
   origin: Origin,
   signal?: AbortSignal,
 ): Promise<SourceFacts> {
-  const file = await ffmpegInput(input, { allowUrl: 'never', origin });
+  const file = await ffmpegInput(input, { urls: 'never', origin });
   const track = await decoder.probe(input, signal);
   const index = track.track?.index ?? 0;
   if (index > 0) {

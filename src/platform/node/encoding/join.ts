@@ -50,7 +50,7 @@ export async function joinSegments(request: JoinRequest, place: JoinPlace): Prom
   await writeFile(joinPath(place.folder, LIST), listText(parts), { mode: 0o600 });
   await concatenate(request, place);
   for (const { name } of parts) await rm(joinPath(place.folder, name), { force: true });
-  const file = await ffmpegInput(place.written, { allowUrl: false, origin: BY_USER });
+  const file = await ffmpegInput(place.written, { urls: false, origin: BY_USER });
   const { times, sizes } = await readPackets(file, {}, signal);
   checkTimes(times, facts.times);
   return { sizes, seconds: (performance.now() - began) / 1000 };
@@ -63,7 +63,7 @@ async function ranksOf(
   signal: AbortSignal | undefined,
 ): Promise<readonly number[]> {
   const times: number[] = [];
-  const file = await ffmpegInput(joinPath(folder, name), { allowUrl: false, origin: BY_USER });
+  const file = await ffmpegInput(joinPath(folder, name), { urls: false, origin: BY_USER });
   const onLine = (line: string) => {
     if (line.startsWith('packet|')) times.push(Number(compactFields(line).get('pts_time') ?? Number.NaN));
   };
@@ -103,7 +103,7 @@ async function restamp(
     `duration=${length}`,
     `time_base=1/${clock.perSecond}`,
   ].join(':');
-  const file = await ffmpegInput(joinPath(folder, name), { allowUrl: false, origin: BY_USER });
+  const file = await ffmpegInput(joinPath(folder, name), { urls: false, origin: BY_USER });
   const args = (source: ToolSource) => [
     ...QUIET,
     ...inputArgs(source),

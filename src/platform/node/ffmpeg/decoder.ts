@@ -46,21 +46,21 @@ import { type Ending, runTool, type ToolName, toolCommand } from './tool.js';
 const VERSION_TIME = 10_000;
 
 /**
- * @param options `allowUrl`: http and https URLs are opened too; `origin`: of the names of its files, by default somebody
+ * @param options `urls`: http and https URLs are opened too; `origin`: of the names of its files, by default somebody
  * else's; `track`: the video track, by default a default one, else the largest; `direct`: frames are read straight into their memory where the system can, the default, otherwise piece by
  * piece as everywhere
  */
 export function createFfmpegDecoder(
   options: {
-    readonly allowUrl?: boolean;
+    readonly urls?: boolean;
     readonly origin?: Origin;
     readonly rate?: string;
     readonly track?: TrackRequest;
     readonly direct?: boolean;
   } = {},
 ): Decoder {
-  const { allowUrl = false, origin = FOREIGN, rate, track, direct = true } = options;
-  return new FfmpegDecoder({ allowUrl, origin, rate }, direct, track);
+  const { urls = false, origin = FOREIGN, rate, track, direct = true } = options;
+  return new FfmpegDecoder({ urls, origin, rate }, direct, track);
 }
 
 /** Containers whose clock counts frames in the order of decoding: the first that is shown comes later on it. */

@@ -42,7 +42,7 @@ export interface FfmpegInput {
 /** What may be opened. */
 export interface InputAccess {
   /** `never` where nothing that the user may say changes it. */
-  readonly allowUrl: boolean | 'never';
+  readonly urls: boolean | 'never';
   /** Pictures per second of what is stored as pictures: `24000/1001`. Default 25. */
   readonly rate?: string;
   readonly origin: Origin;
@@ -80,16 +80,16 @@ export async function ffmpegInput(input: VideoInput, access: InputAccess): Promi
   return file(input, input, access);
 }
 
-function sequence(name: string, { origin, allowUrl, rate = '25' }: InputAccess): FfmpegInput {
+function sequence(name: string, { origin, urls, rate = '25' }: InputAccess): FfmpegInput {
   const { options, version, url } = openSequence(name);
   return {
     ...{ name, url, options: [...options, '-framerate', rate] },
-    access: accessOf(origin, false, allowUrl === true),
+    access: accessOf(origin, false, urls === true),
     version: `${version} ${rate}`,
   };
 }
 
-async function file(path: string, name: string, { origin, allowUrl }: InputAccess): Promise<FfmpegInput> {
+async function file(path: string, name: string, { origin, urls }: InputAccess): Promise<FfmpegInput> {
   const foreign = origin.by === 'foreign';
   let version: string;
   try {
@@ -109,7 +109,7 @@ async function file(path: string, name: string, { origin, allowUrl }: InputAcces
   }
   // The rest of a file: URL is the path as it is: nothing in it is decoded or taken for an option or a protocol.
   const url = `file:${resolve(path)}`;
-  const common = { name, version, access: accessOf(origin, false, allowUrl === true) };
+  const common = { name, version, access: accessOf(origin, false, urls === true) };
   if (!foreign || process.platform === 'win32') return { ...common, url };
   return { ...common, url: HELD, hold: () => openForTool(path, name, origin) };
 }
@@ -135,7 +135,7 @@ async function handed(content: RemoteContent): Promise<FfmpegInput> {
   return { url, name: content.name, version, content, access: HANDED, options: HANDED_OPTIONS };
 }
 
-function remote(href: string, { origin, allowUrl }: InputAccess): FfmpegInput {
+function remote(href: string, { origin, urls }: InputAccess): FfmpegInput {
   const scheme = href.slice(0, href.indexOf(':') + 1).toLowerCase();
   if (!FETCHED.has(scheme)) {
     throw new AnyvmafError(
@@ -143,11 +143,11 @@ function remote(href: string, { origin, allowUrl }: InputAccess): FfmpegInput {
       `${shown(href)} is a URL of a kind that is never opened (${shown(scheme)}); give a file, or an http or https URL.`,
     );
   }
-  if (allowUrl !== true) {
+  if (urls !== true) {
     throw new AnyvmafError('usage', `${shown(href)} is a URL and nothing is fetched without being asked`, {
       hints: [
         'download the video',
-        ...(allowUrl === 'never' ? [] : [{ purpose: 'fix', option: 'allowUrl', value: true } as const]),
+        ...(urls === 'never' ? [] : [{ purpose: 'fix', option: 'allowUrl', value: true } as const]),
       ],
     });
   }

@@ -171,7 +171,7 @@ export class FfmpegSource implements DecodedSource {
       throw failure;
     }
     if (end.kind === 'end') this.#warnOfGaps();
-    if (end.kind === 'damage' && this.#request.allowDamaged) {
+    if (end.kind === 'damage' && this.#request.damage === 'accept') {
       const { text, cutOff } = end;
       const frames = this.#times.length;
       this.#damage = earlyEndWarning(this.facts, { frames, lastTime: this.#lastTime, cutOff, text });

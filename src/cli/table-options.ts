@@ -1,0 +1,230 @@
+/**
+ * @module cli/table-options
+ * The options of the table (core/options) on the command line: their flags and help, and what reads their values. Pure.
+ */
+import { usageError } from '../core/errors.js';
+import { OPTION_WORDS, type OptionWords, wordsOf } from '../core/option-words.js';
+import {
+  type FrameRange,
+  OPTIONS,
+  type OptionKind,
+  type OptionName,
+  type OptionRow,
+  type ScaleTo,
+} from '../core/options.js';
+import { quoted } from '../core/printable.js';
+import { parseSize } from '../core/size.js';
+import type { PairingOptions, Samples, ScoreOptions } from '../index.js';
+import type { Draft, OptionSpec, OptionUse } from './options.js';
+import { choiceValue, maskValue, refusedValue, secondsValue, unsigned, unsignedValue } from './values.js';
+
+/** {@link ScoreOptions} while they are gathered. */
+export type OptionsDraft = Draft<ScoreOptions>;
+
+/** The rows that have a flag. */
+const FLAGGED = Object.keys(OPTION_WORDS).map((key) => {
+  const name = key as OptionName;
+  const row: OptionRow = OPTIONS[name];
+  return { name, row, words: wordsOf(name) };
+});
+
+/** The options under a heading of the help, in its order. */
+export function optionsUnder(heading: OptionWords['heading']): readonly OptionSpec[] {
+  return FLAGGED.filter(({ words }) => words.heading === heading).map(({ row, words }) => {
+    const { flag, short, argument, help = '', vmaf } = words;
+    const optional = row.kind === 'hosts' ? isHost : undefined;
+    return { name: flag, short, argument, optional, help, ours: !vmaf, group: heading };
+  });
+}
+
+/** How two videos are brought together: decoder, size, rate, offset, range, filters. */
+export const PAIRING_OPTIONS = optionsUnder(OPTION_WORDS.scale.heading);
+
+/** @param before the option's value so far */
+type Reader = (use: OptionUse, row: OptionRow, words: OptionWords, before: unknown) => unknown;
+
+/** What reads a value on the command line. Kinds that are not here need more than a value. */
+const READERS: Readonly<Partial<Record<OptionKind, Reader>>> = {
+  flag: (_use, _row, { negative = false }) => !negative,
+  choice: (use, { of = [] }) => choiceValue(use, of),
+  crop: (use, { of = [] }) => choiceValue(use, of),
+  count: countValue,
+  mask: maskValue,
+  seconds: secondsValue,
+  text: (use) => use.value,
+  rate: (use) => use.value,
+  area: areaValue,
+  program: programValue,
+  size: sizeValue,
+  offset: offsetValue,
+  range: rangeValue,
+  samples: samplesValue,
+  hosts: (use, _row, _words, before) => withHost(use, before),
+};
+
+/**
+ * Takes one option into `options`, if it is of the table and its value says all.
+ * @returns false if it is not
+ * @throws {AnyvmafError} `usage`
+ */
+export function takeTableOption(use: OptionUse, options: Partial<Record<OptionName, unknown>>): boolean {
+  const found = FLAGGED.find(({ words }) => words.flag === use.name);
+  const read = found && READERS[found.row.kind];
+  if (!read) return false;
+  options[found.name] = read(use, found.row, found.words, options[found.name]);
+  return true;
+}
+
+/** Endings of files that could be taken for those of a host: `--allow-url ref.mp4 dis.mp4` names no host. */
+const FILES =
+  /\.(?:mp4|m4v|mov|mkv|webm|avi|m?ts|m2ts|mpe?g|mxf|ivf|obu|264|h264|265|hevc|av1|y4m|yuv|wmv|flv|ogv|gif|png|jpe?g|csv|jsonl|ndjson|json|xml|html?)$/i;
+
+/** Whether an argument after `--allow-url` is its host: a name with a dot, an address, or anything with a port. */
+function isHost(text: string): boolean {
+  if (/^\[[\da-f:.]+\](?::\d+)?$/i.test(text) || /^[\da-f.:]+\/\d+$/i.test(text)) return true;
+  const [, name = '', port] = /^((?:\*\.)?[a-z\d_-]+(?:\.[a-z\d_-]+)*\.?)(:\d+)?$/i.exec(text) ?? [];
+  if (port !== undefined || name.toLowerCase() === 'localhost') return name !== '';
+  return name.includes('.') && !FILES.test(name);
+}
+
+/** The hosts named so far and another one; `true` where URLs are fetched unchecked. */
+function withHost({ label, value }: OptionUse, before: unknown): true | readonly string[] {
+  if ((value === '') === (typeof before === 'object') && before !== undefined) {
+    throw usageError(
+      `${label} is given with a host and without one; with hosts nothing else is fetched, so leave out one of the two`,
+    );
+  }
+  if (value === '') return true;
+  return [...(Array.isArray(before) ? before : []), value];
+}
+
+/** A video or a place for results on another machine. */
+export function isUrl(name: string): boolean {
+  return /^https?:\/\//i.test(name);
+}
+
+/**
+ * Refuses hosts where nothing is on any: one of them may be meant as a file.
+ * @throws {AnyvmafError} `usage`
+ */
+export function refuseUnusedHosts(
+  { allowUrl }: PairingOptions,
+  names: readonly (string | undefined)[],
+): void {
+  if (typeof allowUrl !== 'object' || names.some((name) => name !== undefined && isUrl(name))) return;
+  throw usageError(
+    `--allow-url names ${quoted(allowUrl[0] ?? '')}, but nothing here is a URL; leave it out, or, if that is a file, put ` +
+      '--allow-url after the videos',
+  );
+}
+
+/**
+ * Refuses options that contradict each other.
+ * @throws {AnyvmafError} `usage`
+ */
+export function checkPairingOptions(options: PairingOptions): void {
+  if (options.window !== undefined && options.offset !== 'auto') {
+    throw usageError('--window requires --offset auto; add that, or leave out --window');
+  }
+  if (options.crop && (options.cropReference ?? options.cropDistorted) !== undefined) {
+    throw usageError(
+      '--crop auto looks for what to cut off, but --crop-ref or --crop-dis says it; leave out one',
+    );
+  }
+  if (options.strict && options.preflight === false) {
+    throw usageError(
+      '--strict judges by what preflight finds, but --no-preflight turns it off; leave out one',
+    );
+  }
+}
+
+/** `ref`, `dis` or `1920x1080`. */
+function sizeValue(use: OptionUse): ScaleTo {
+  if (use.value === 'ref' || use.value === 'dis') return use.value;
+  const size = parseSize(use.value);
+  if (size) return size;
+  throw refusedValue(use, 'ref, dis or a size such as 1920x1080');
+}
+
+function programValue(use: OptionUse): string {
+  if (use.value !== '') return use.value;
+  throw usageError(`${use.label} is empty, but it must name a program`);
+}
+
+/** `1920:800:0:140`, `1920:800`. */
+function areaValue(use: OptionUse): string {
+  if (/^\d{1,5}:\d{1,5}(?::\d{1,5}:\d{1,5})?$/.test(use.value)) return use.value;
+  throw refusedValue(use, 'WIDTH:HEIGHT:X:Y in samples, such as 1920:800:0:140');
+}
+
+/** A whole number of frames with or without a sign, or `auto`. */
+function offsetValue(use: OptionUse): number | 'auto' {
+  if (use.value === 'auto') return 'auto';
+  const [, sign, digits] = /^([-+]?)(.*)$/.exec(use.value) ?? [];
+  const frames = unsigned(digits ?? '');
+  if (frames !== undefined && frames <= 1e9) return sign === '-' ? -frames : frames;
+  throw refusedValue(use, 'a whole number of frames, such as 12 or -3, or auto');
+}
+
+/** `auto`, `8x4s`. */
+function samplesValue(use: OptionUse): Samples {
+  if (use.value === 'auto') return 'auto';
+  const [, runs, seconds] = /^(\d{1,4})x(\d{1,4}(?:\.\d{1,3})?)s$/i.exec(use.value) ?? [];
+  if (runs !== undefined && seconds !== undefined) return { runs: Number(runs), seconds: Number(seconds) };
+  throw refusedValue(use, 'auto, or a number of runs and their seconds such as 8x4s');
+}
+
+/** A whole number between a row's bounds. */
+function countValue(
+  use: OptionUse,
+  { least = 0, most }: OptionRow,
+  { example = 0, unit }: OptionWords,
+): number {
+  const number = unsignedValue(use, example, least > 0 ? undefined : most);
+  if (number >= least && number <= (most ?? number)) return number;
+  throw refusedValue(use, `from ${least} to ${most}${unit ? ` ${unit}` : ''}`);
+}
+
+/** One end of a range: a number, and its unit where it has one. */
+interface Bound {
+  readonly value: number;
+  readonly seconds: boolean;
+}
+
+/**
+ * `240-480`, `1:30-2:00`, `10s-12.5s`, `10-12.5s`, `1:30-`, `-200`. The end is exclusive. A unit on one side holds for
+ * both; without any, whole numbers are frames.
+ */
+function rangeValue(use: OptionUse): FrameRange {
+  const [, from = '', to = ''] = /^([^-]*)-([^-]*)$/.exec(use.value.trim()) ?? [];
+  const [start, end] = [from.trim(), to.trim()].map((text) => (text === '' ? null : bound(text)));
+  if (start === undefined || end === undefined || (start === null && end === null)) {
+    throw usageError(
+      `${use.label} is ${quoted(use.value)}, but it must be a range of frames such as 240-480, or of time such as ` +
+        '1:30-2:00 or 10s-12.5s; one end may be left out',
+    );
+  }
+  const seconds = start?.seconds === true || end?.seconds === true;
+  const range: FrameRange = {
+    unit: seconds ? 'seconds' : 'frames',
+    start: start?.value ?? 0,
+    ...(end && { end: end.value }),
+  };
+  if (range.end !== undefined && range.end <= range.start) {
+    throw usageError(
+      `${use.label} is ${quoted(use.value)}, which is empty: its end must come after its start`,
+    );
+  }
+  return range;
+}
+
+/** `90`, `90s`, `1.5`, `1:30`, `1:02:03.5`; `undefined` for anything else. */
+function bound(text: string): Bound | undefined {
+  if (/^\d{1,12}$/.test(text)) return { value: Number(text), seconds: false };
+  const [, clock, plain] = /^(?:((?:\d+:)?\d+:\d{1,2}(?:\.\d+)?)|(\d+(?:\.\d+)?)s?)$/.exec(text) ?? [];
+  if (plain !== undefined) return { value: Number(plain), seconds: true };
+  if (clock === undefined) return undefined;
+  const parts = clock.split(':').map(Number);
+  if (parts.slice(1).some((part) => part >= 60)) return undefined;
+  return { value: parts.reduce((sum, part) => sum * 60 + part, 0), seconds: true };
+}

@@ -1,0 +1,378 @@
+/**
+ * @module core/option-words
+ * What doors say of the options of core/options: the command line's flags with their help, and the tools' parameters. Pages load
+ * none of it.
+ */
+import type { OptionName } from './options.js';
+
+/** What doors say of an option. */
+export interface OptionWords {
+  /** Heading of the help under which its flag stands. Rows of a heading stand in its order. */
+  readonly heading?: string;
+  /** The flag, without dashes. Default: the option's name in kebab case. */
+  readonly flag?: string;
+  /** One letter that says the same. */
+  readonly short?: string;
+  /** What the help writes for the value. */
+  readonly argument?: string;
+  readonly help?: string;
+  /** It is an option of the `vmaf` tool too. */
+  readonly vmaf?: true;
+  /** A likely value, for messages about other ones. */
+  readonly example?: number;
+  /** What a count counts, for such messages. */
+  readonly unit?: string;
+  /** The flag says false, not true. */
+  readonly negative?: true;
+  /** The parameters among which it stands. */
+  readonly among?: 'scoring' | 'pairing' | 'filters';
+  /** The parameter, where it is not the option's name in snake case. */
+  readonly parameter?: string;
+  /** The parameter's description, where its name and values are not enough. */
+  readonly about?: string;
+  /** Least value of the parameter, where leaving it out says the same as less. */
+  readonly least?: number;
+  /** A choice that the parameter does not have. */
+  readonly without?: string;
+  /** The parameter may be left out, which says something else than its default. */
+  readonly optional?: true;
+}
+
+const FRAMES = { heading: 'Input', among: 'scoring', vmaf: true } as const;
+const PAIRING = { heading: 'Bringing the videos together', among: 'pairing' } as const;
+const FILTERS = { ...PAIRING, among: 'filters' } as const;
+const WHAT = { heading: 'Models and features', among: 'scoring', vmaf: true } as const;
+const RUNNING = { heading: 'Running', among: 'scoring', vmaf: true } as const;
+
+/** The rows, by the names of the API, in the order of the help. */
+export const OPTION_WORDS = {
+  frameCount: {
+    ...FRAMES,
+    flag: 'frame_cnt',
+    argument: 'N',
+    help: 'score at most N frames (0: all)',
+    example: 100,
+    parameter: 'frame_cnt',
+    about: 'Pairs of frames at most.',
+    least: 1,
+    optional: true,
+  },
+  skipReference: {
+    ...FRAMES,
+    flag: 'frame_skip_ref',
+    argument: 'N',
+    help: 'leave out the first N frames of the reference',
+    example: 10,
+    parameter: 'frame_skip_ref',
+    about: 'Frames of the reference to skip.',
+    optional: true,
+  },
+  skipDistorted: {
+    ...FRAMES,
+    flag: 'frame_skip_dist',
+    argument: 'N',
+    help: 'leave out the first N frames of the distorted video',
+    example: 10,
+    parameter: 'frame_skip_dist',
+    about: 'Frames of the distorted video to skip.',
+    optional: true,
+  },
+  subsample: {
+    ...FRAMES,
+    argument: 'N',
+    help: 'score only every Nth frame',
+    example: 5,
+    about: 'Score every Nth frame.',
+    least: 1,
+  },
+  samples: {
+    heading: FRAMES.heading,
+    argument: 'NxSs',
+    help: 'score N runs of S seconds spread over the video, such as 8x4s, or auto; values are estimates with an interval',
+  },
+  decoder: {
+    ...PAIRING,
+    argument: 'NAME',
+    help: 'what decodes encoded video: auto (default: the first that is installed), ffmpeg, mediabunny, wasm, none',
+    about: 'auto takes the first that can.',
+    without: 'none',
+  },
+  scale: {
+    ...PAIRING,
+    argument: 'FILTER',
+    help: 'how different sizes are made equal: bicubic (default), bilinear, lanczos, or none to refuse them',
+    about: 'Resizing filter; none refuses. Default bicubic (Y4M, raw: none).',
+  },
+  scaleTo: {
+    ...PAIRING,
+    argument: 'SIZE',
+    help: 'the size to score at: ref (default), dis, or WIDTHxHEIGHT for both',
+    about: 'Size to score at: ref (default), dis or WxH.',
+  },
+  frameRatePolicy: {
+    ...PAIRING,
+    argument: 'HOW',
+    help: 'nearest (default) pairs frames by nearest time; strict refuses other rates and missing or repeated frames',
+    about: 'Default nearest: by time; strict refuses other rates, lost frames.',
+  },
+  pairBy: {
+    ...PAIRING,
+    argument: 'VIDEO',
+    help: 'score at the frames of the reference (default) or, for an encode with fewer a second, of the distorted',
+    about: 'Whose frames are scored. Default: reference.',
+    optional: true,
+  },
+  offset: {
+    ...PAIRING,
+    argument: 'N',
+    help: 'the distorted video begins with reference frame N (negative: it has frames before the first); auto finds N',
+    about: 'Distorted frame n is reference n + offset; auto searches.',
+  },
+  window: {
+    heading: PAIRING.heading,
+    argument: 'N',
+    help: 'offset auto tries offsets from -N to N frames, 1 to 1000 (default: 50, widened if ambiguous)',
+    example: 100,
+    unit: 'frames',
+  },
+  range: {
+    ...PAIRING,
+    argument: 'A-B',
+    help: 'only this part of the reference: frames 240-480, or times 1:30-2:00, 10s-12.5s; either end may be left out',
+    about: 'Part of the reference to score.',
+  },
+  crop: {
+    ...FILTERS,
+    argument: 'auto',
+    help: 'auto cuts off black borders: what lies outside the pictures of both',
+  },
+  cropReference: {
+    ...FILTERS,
+    flag: 'crop-ref',
+    argument: 'W:H:X:Y',
+    help: 'the part of the reference to compare, in samples, as of ffmpeg; without X:Y its middle',
+  },
+  cropDistorted: {
+    ...FILTERS,
+    flag: 'crop-dis',
+    argument: 'W:H:X:Y',
+    help: 'the part of the distorted video',
+  },
+  deinterlace: {
+    ...FILTERS,
+    help: 'make whole pictures of the fields of what is interlaced, by its pictures or its label (bwdif)',
+  },
+  grain: {
+    ...FILTERS,
+    argument: 'WHICH',
+    help: 'off leaves out the film grain that decoders add to AV1, which metrics count as a loss; both: with and without it (default: on)',
+    optional: true,
+  },
+  colourAs: {
+    heading: FILTERS.heading,
+    argument: 'TOOL',
+    help: 'metrics of colour convert as libjxl (PNG files by ffmpeg), vship or vszip do',
+  },
+  colorRange: {
+    ...FILTERS,
+    argument: 'RANGE',
+    help: 'convert samples of the other range: limited or full; untagged counts as limited',
+  },
+  matrix: {
+    ...FILTERS,
+    argument: 'NAME',
+    help: 'convert samples of another matrix: bt601, bt709 or bt2020 (ffmpeg)',
+  },
+  pixelFormat: {
+    ...FILTERS,
+    flag: 'pix-fmt',
+    argument: 'NAME',
+    help: 'compare in this planar format, such as yuv420p10le',
+  },
+  vfReference: {
+    ...FILTERS,
+    flag: 'vf-ref',
+    argument: 'CHAIN',
+    help: "ffmpeg's filters for the reference, as after -vf; only such as change pictures",
+  },
+  vfDistorted: {
+    ...FILTERS,
+    flag: 'vf-dis',
+    argument: 'CHAIN',
+    help: 'the same for the distorted video',
+  },
+  trackReference: {
+    ...FILTERS,
+    flag: 'track-ref',
+    argument: 'N',
+    help: 'the video track of the reference to read, from 0 (default: the default track, else the largest)',
+    example: 1,
+  },
+  trackDistorted: {
+    ...FILTERS,
+    flag: 'track-dis',
+    argument: 'N',
+    help: 'the same for the distorted video',
+    example: 1,
+  },
+  strict: {
+    ...PAIRING,
+    help: 'refuse a pair that preflight warns of',
+    about: 'Refuse a pair that preflight warns of.',
+  },
+  preflight: {
+    ...PAIRING,
+    flag: 'no-preflight',
+    negative: true,
+    help: 'do not look for mismatches before scoring',
+    about: 'Check for what makes the score wrong.',
+  },
+  allowDamaged: {
+    ...PAIRING,
+    help: 'score a damaged video up to its first damage',
+    about: 'Score a damaged file up to the damage.',
+  },
+  rate: {
+    heading: PAIRING.heading,
+    argument: 'R',
+    help: 'pictures per second of frame_%04d.png, "shots/*.jpg" or a folder: 24, 24000/1001 (default: 25)',
+  },
+  allowUrl: {
+    heading: PAIRING.heading,
+    argument: 'HOST',
+    help: 'read videos on HOST by URL, in parts and checked. May be repeated. Without HOST: ffmpeg fetches them, unchecked',
+  },
+  models: {
+    heading: WHAT.heading,
+    vmaf: true,
+    flag: 'model',
+    short: 'm',
+    argument: 'SPEC',
+    help:
+      'NAME or version=NAME for a built-in model, in short hd, 4k, neg, 4k-neg or phone; path=FILE for a model file; or ' +
+      'auto for HD or 4K by size; then, after ' +
+      'colons: name=NAME, disable_clip, enable_transform, EXTRACTOR.OPTION=VALUE. May be repeated. Default: ' +
+      "version=vmaf_v0.6.1. 'anyvmaf models' lists the built-in ones",
+  },
+  features: {
+    heading: WHAT.heading,
+    vmaf: true,
+    flag: 'feature',
+    argument: 'SPEC',
+    help: "also report this feature, such as ssimulacra2, butteraugli, cvvdp, xpsnr or psnr: NAME or NAME=OPTION=VALUE:OPTION=VALUE. May be repeated. 'anyvmaf features' lists them",
+    parameter: 'feature',
+  },
+  noPrediction: {
+    ...WHAT,
+    flag: 'no_prediction',
+    short: 'n',
+    help: 'features only, no scores',
+    about: 'Features only, no scores.',
+  },
+  compat: {
+    heading: WHAT.heading,
+    argument: 'VERSION',
+    help: 'whose numbers to reproduce: libvmaf-3.2 (default) or libvmaf-3.0 for motion as in libvmaf 2.x to 3.0',
+  },
+  v1Settings: {
+    heading: WHAT.heading,
+    argument: 'WHICH',
+    help: 'what VMAF v1 knows of a scaled encode: encode (default), its size and depth, or plain, nothing, as a bare vmaf',
+  },
+  aomCtc: {
+    ...WHAT,
+    flag: 'aom_ctc',
+    argument: 'VERSION',
+    help: 'models and features of the AOM common test conditions, v1.0 to v7.0',
+    about:
+      'Models and features of the AOM common test conditions. Excludes feature, model and what changes models.',
+  },
+  nflxCtc: {
+    ...WHAT,
+    flag: 'nflx_ctc',
+    argument: 'VERSION',
+    help: 'models and features of the Netflix common test conditions, v1.0',
+    about: 'Those of Netflix, with the 4K models; as aom_ctc.',
+  },
+  noReference: {
+    heading: 'Tiny models',
+    among: 'scoring',
+    help: 'score one video by itself, with tiny models that need no reference',
+    about: 'Score the distorted video alone, by a tiny_model of kind nr.',
+  },
+  threads: {
+    ...RUNNING,
+    argument: 'N',
+    help: 'workers (default: one per core; 0: no worker)',
+    example: 4,
+    about: 'Worker threads at most; 0: the server chooses.',
+  },
+  maxSeconds: {
+    heading: RUNNING.heading,
+    argument: 'N',
+    help: 'stop a pair that takes longer, as one that failed',
+  },
+  backend: {
+    heading: RUNNING.heading,
+    argument: 'NAME',
+    help:
+      'what measures: wasm or cpu for the own core (default); webgpu for a GPU, hybrid for a GPU beside the own core, with ' +
+      'the same numbers; native-cpu, cuda, sycl, hip or metal for an installed libvmaf; auto for a GPU that works and is ' +
+      "faster, else the own core. 'anyvmaf backends' lists what is here",
+  },
+  vmafBin: {
+    heading: RUNNING.heading,
+    argument: 'FILE',
+    help: 'the installed vmaf, or an ffmpeg or ffprobe with the libvmaf filter (default: VMAF_BIN, then PATH)',
+  },
+  cpumask: {
+    ...RUNNING,
+    argument: 'MASK',
+    help: 'native backends: SIMD levels not to use',
+    about: 'Instruction sets for an installed libvmaf to avoid.',
+  },
+  gpumask: {
+    ...RUNNING,
+    argument: 'MASK',
+    help: 'native backends: GPU operations to disable',
+    about: 'For an installed libvmaf; 0 allows a GPU.',
+  },
+  syclDevice: {
+    ...RUNNING,
+    flag: 'sycl_device',
+    argument: 'N',
+    help: 'backend sycl: number of the device',
+    example: 0,
+    about: 'Backend sycl: device number.',
+  },
+  hipDevice: {
+    ...RUNNING,
+    flag: 'hip_device',
+    argument: 'N',
+    help: 'backend hip: number of the device',
+    example: 0,
+    about: 'Backend hip: device number.',
+  },
+  metalDevice: {
+    ...RUNNING,
+    flag: 'metal_device',
+    argument: 'N',
+    help: 'backend metal: number of the device',
+    example: 0,
+    about: 'Backend metal: device number.',
+  },
+} as const satisfies Partial<Record<OptionName, OptionWords>>;
+
+const WORDS: Readonly<Record<string, OptionWords>> = OPTION_WORDS;
+
+/** The words of an option, also of what is none: its name in the ways of the doors. */
+export function wordsOf(name: string): OptionWords & Required<Pick<OptionWords, 'flag' | 'parameter'>> {
+  const lower = (joint: string) => name.replace(/[A-Z]/g, (letter) => joint + letter.toLowerCase());
+  return { flag: lower('-'), parameter: lower('_'), ...WORDS[name] };
+}
+
+/** The options whose parameters stand among others. */
+export function namesAmong(among: OptionWords['among']): readonly (keyof typeof OPTION_WORDS)[] {
+  const names = Object.keys(OPTION_WORDS) as (keyof typeof OPTION_WORDS)[];
+  return names.filter((name) => wordsOf(name).among === among);
+}
