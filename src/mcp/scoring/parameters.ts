@@ -56,23 +56,21 @@ export const geometry = {
 
 /** Who is compared, as stored frames. */
 export const rawPair = {
-  ref: referencePath(
-    'Reference video: planar YUV, or Y4M of the same geometry. Leave it out with no_reference only.',
-  ),
+  ref: referencePath('Reference video: planar YUV or Y4M; left out with no_reference only.'),
   dis: inputPath('Distorted video, of the same kind and geometry.'),
   ...geometry,
 };
 
 /** Who is compared: video files of whatever kind. */
 export const encodedPair = {
-  reference_encoded: referencePath('Reference video of any container. Leave it out with no_reference only.'),
-  distorted_encoded: inputPath('Distorted video to judge against it.'),
+  reference_encoded: referencePath('Reference video; left out with no_reference only.'),
+  distorted_encoded: inputPath('Distorted video.'),
 };
 
 /** Who is compared, whatever the files are: the tools that are ours take every kind. */
 export const anyPair = {
   reference: inputPath('Reference video: encoded, Y4M, or raw YUV with its geometry.'),
-  distorted: inputPath('Distorted video to judge against it.'),
+  distorted: inputPath('Distorted video.'),
 };
 
 /** The geometry of raw videos, for tools that also take others. */
@@ -105,9 +103,7 @@ export const subsample = z.int().min(1).max(MOST_FRAMES).default(1).describe('Sc
 const detail = z
   .enum(['summary', 'frames'])
   .default('summary')
-  .describe(
-    'frames puts the values of all frames into the answer, as far as they fit; summary links to them.',
-  );
+  .describe('frames: values of all frames in the answer, as far as they fit; summary links to them.');
 
 /** What a score is to reach. */
 export const target = z
@@ -119,9 +115,7 @@ export const target = z
 
 /** Tiny ONNX models, beside the others or by themselves. */
 const tinyParameters = {
-  tiny_model: tinyModel(
-    'Tiny ONNX model to add: an id of list_models, or an .onnx file with a sidecar.',
-  ).optional(),
+  tiny_model: tinyModel('Tiny ONNX model to add: an id of list_models, or an .onnx file.').optional(),
   tiny_device: z
     .enum(TINY_DEVICE_CHOICES)
     .default('auto')
@@ -135,8 +129,8 @@ const tinyParameters = {
     .describe('Precision of a model that also has 8 bit.'),
   tiny_model_verify: flag('Only a model that its registry signs.'),
   tiny_codec: z.string().describe('Codec-aware models: the encoder, such as libx264.').optional(),
-  tiny_preset: z.string().describe('Codec-aware models: its preset.').optional(),
-  tiny_crf: z.int().min(0).max(63).describe('Codec-aware models: its rate factor.').optional(),
+  tiny_preset: z.string().describe('Its preset.').optional(),
+  tiny_crf: z.int().min(0).max(63).describe('Its rate factor.').optional(),
   tiny_resize: z
     .enum(TINY_RESIZES)
     .default('disabled')
@@ -151,7 +145,7 @@ export const scoringParameters = {
   disable_clip: flag('Do not clip scores.'),
   enable_transform: flag("The model's score transform (vmaf_v0.6.1: phone)."),
   backend,
-  native_cpu: flag('With backend cpu, use the installed libvmaf, not the built-in core.'),
+  native_cpu: flag('cpu is the installed libvmaf.'),
   feature: z
     .array(z.string().min(1))
     .max(64)
@@ -161,9 +155,7 @@ export const scoringParameters = {
     .optional(),
   aom_ctc: z
     .enum(['v1.0', 'v2.0', 'v3.0', 'v4.0', 'v5.0', 'v6.0', 'v7.0'])
-    .describe(
-      'Models and features of the AOM common test conditions. Excludes feature, model and what changes models.',
-    )
+    .describe('AOM common test conditions. Excludes feature, model and what changes models.')
     .optional(),
   nflx_ctc: z.enum(['v1.0']).describe('Those of Netflix, with the 4K models; as aom_ctc.').optional(),
   ...tinyParameters,
@@ -177,11 +169,11 @@ export const scoringParameters = {
     .max(MOST_FRAMES)
     .describe('Frames of the distorted video to skip.')
     .optional(),
-  cpumask: z.int().min(0).describe('Instruction sets that an installed libvmaf must not use.').optional(),
+  cpumask: z.int().min(0).describe('Instruction sets that libvmaf must not use.').optional(),
   gpumask: z.int().min(0).describe('For an installed libvmaf; 0 allows a GPU.').optional(),
-  sycl_device: z.int().min(0).describe('Device number with backend sycl.').optional(),
-  hip_device: z.int().min(0).describe('Device number with backend hip.').optional(),
-  metal_device: z.int().min(0).describe('Device number with backend metal.').optional(),
+  sycl_device: z.int().min(0).describe('Device of backend sycl.').optional(),
+  hip_device: z.int().min(0).describe('Device of backend hip.').optional(),
+  metal_device: z.int().min(0).describe('Device of backend metal.').optional(),
   subsample,
   precision,
   output_fmt: z
