@@ -284,8 +284,7 @@ export const OPTION_WORDS = {
     flag: 'aom_ctc',
     argument: 'VERSION',
     help: 'models and features of the AOM common test conditions, v1.0 to v7.0',
-    about:
-      'Models and features of the AOM common test conditions. Excludes feature, model and what changes models.',
+    about: 'AOM common test conditions. Excludes feature, model and what changes models.',
   },
   nflxCtc: {
     ...WHAT,
@@ -329,7 +328,7 @@ export const OPTION_WORDS = {
     ...RUNNING,
     argument: 'MASK',
     help: 'native backends: SIMD levels not to use',
-    about: 'Instruction sets for an installed libvmaf to avoid.',
+    about: 'Instruction sets that libvmaf must not use.',
   },
   gpumask: {
     ...RUNNING,

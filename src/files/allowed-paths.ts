@@ -12,7 +12,6 @@ import { modelPath } from '../core/model-path.js';
 import type { Origin } from '../core/origin.js';
 import { quoted } from '../core/printable.js';
 import { checkedStats, isInside } from './checked-file.js';
-import { isScratch } from './scratch.js';
 
 /** Longest path that is resolved, in UTF-16 units; Linux has 4096 bytes. */
 const MAX_PATH = 4096;
@@ -50,6 +49,8 @@ export async function realFolders(
 
 /** Files under allowed folders. */
 export class AllowedPaths {
+  /** Real paths of the folders that the user allowed, without the server's own. */
+  readonly allowed: readonly string[];
   readonly #roots: Set<string>;
   readonly #cwd: string;
   readonly #advice: string;
@@ -68,6 +69,7 @@ export class AllowedPaths {
     translate: (path: string) => Promise<string | undefined> = async () => undefined,
   ) {
     this.#roots = new Set(roots);
+    this.allowed = [...this.#roots];
     this.#cwd = cwd;
     this.#advice = advice;
     this.#translate = translate;
@@ -79,7 +81,7 @@ export class AllowedPaths {
    */
   #places(path: string): readonly string[] {
     this.#check(path);
-    const bases = isAbsolute(path) ? [] : [...this.#roots].filter((root) => !isScratch(root));
+    const bases = isAbsolute(path) ? [] : this.allowed;
     return [...new Set([this.#cwd, ...bases].map((base) => resolve(base, path)))];
   }
 

@@ -90,12 +90,13 @@ export function forgetScratch(path: string): void {
 
 /**
  * Writes a file whole or not at all: under its name appears what is complete.
+ * @param mode who may read it; by default as the user's other files
  * @throws the system's error
  */
-export async function writeWhole(path: string, data: string | Uint8Array): Promise<void> {
+export async function writeWhole(path: string, data: string | Uint8Array, mode = 0o666): Promise<void> {
   const temporary = await scratchBeside(path);
   try {
-    await writeFile(temporary, data, { flag: 'wx' });
+    await writeFile(temporary, data, { flag: 'wx', mode });
     await rename(temporary, path);
     forgetScratch(temporary);
   } catch (error) {

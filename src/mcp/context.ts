@@ -22,10 +22,14 @@ export interface ToolProgress {
   readonly done: number;
   /** Frame pairs in all, `null` while unknown. */
   readonly total: number | null;
+  /** The total is that of the steps so far; how many follow is not known. */
+  readonly isOpen?: boolean;
   /** Frame pairs per second so far; `undefined` leaves it out. */
   readonly fps?: number;
   /** The current step, if it is not scoring: `decoding frame 12`. */
   readonly message?: string;
+  /** The best result so far, in words. */
+  readonly best?: string;
 }
 
 /** Resolves paths in a tool's arguments. Handlers do not: their arguments are resolved before they run. */
@@ -35,6 +39,8 @@ export interface ToolFiles {
    * lead elsewhere after {@link ToolFiles.resolveInput}.
    */
   readonly origin: Origin;
+  /** Real paths of the folders that the user allowed. */
+  readonly allowed: readonly string[];
   /**
    * The real path of an existing regular file under an allowed root.
    * @param path as the caller wrote it; a relative one is looked for in the working directory and in the allowed
@@ -99,10 +105,78 @@ export interface Published {
 export interface ToolResources {
   publish(publication: Publication): Promise<Published>;
   /**
-   * A folder for what a call measures, by its arguments. It lives as long as the server, so that a call that was cut short
-   * resumes where the same comes again.
+   * A folder for what a call measures, by its arguments. It outlives the server, where that can be, so that a call that was cut
+   * short resumes where the same comes again.
    */
   points(call: string): Promise<string>;
+}
+
+/** A call that can be sent as it is. */
+export interface NextAction {
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+/** What is told of a job. */
+export interface JobDocument {
+  readonly summary: string;
+  readonly job_id: string;
+  readonly tool: string;
+  readonly status: 'working' | 'completed' | 'failed' | 'cancelled' | 'interrupted';
+  /** When it began, ISO 8601. */
+  readonly started: string;
+  /** Since then, until it ended. */
+  readonly seconds: number;
+  readonly progress?: {
+    readonly frames: number;
+    readonly total_frames: number | null;
+    readonly fps?: number;
+    readonly seconds_left?: number;
+    readonly message?: string;
+    readonly best?: string;
+  };
+  /** When it is forgotten, ISO 8601. */
+  readonly kept_until: string;
+  readonly next_action: NextAction;
+}
+
+/** The jobs of one client. */
+export interface ToolJobs {
+  /** @throws as {@link Tool.prepare} of the tool; `usage` for a tool that there is not, or too many jobs */
+  start(tool: string, args: Readonly<Record<string, unknown>>): Promise<JobDocument>;
+  /**
+   * Waits for the end of a job, but only so many seconds.
+   * @throws {AnyvmafError} `usage` for a job that there is not, `io` for a damaged one
+   */
+  status(id: string, seconds: number, signal: AbortSignal): Promise<JobDocument>;
+  /** Waits as {@link ToolJobs.status}. @returns its answer, `undefined` if it has none */
+  result(id: string, seconds: number, signal: AbortSignal): Promise<CallAnswer | undefined>;
+  /** Stops it. @throws as {@link ToolJobs.status}; `usage` if another server works at it */
+  cancel(id: string): Promise<JobDocument>;
+  /** The newest first, and what is wrong with those that cannot be read. */
+  list(): Promise<{
+    readonly jobs: readonly JobDocument[];
+    readonly problems: readonly string[];
+    /** Why there are none. */
+    readonly note?: string;
+  }>;
+}
+
+/** Content after a result's JSON document: pictures for the model, and links to large results. */
+export type ExtraContent =
+  | {
+      readonly type: 'image';
+      readonly mimeType: string;
+      /** Base64. */
+      readonly data: string;
+    }
+  | ResourceLink;
+
+/** The answer to a call, as the protocol has it. */
+export interface CallAnswer {
+  readonly content: readonly ({ readonly type: 'text'; readonly text: string } | ExtraContent)[];
+  readonly structuredContent?: Readonly<Record<string, unknown>>;
+  readonly isError?: true;
 }
 
 /** The context of one call. */
@@ -114,6 +188,9 @@ export interface ToolContext {
   readonly files: ToolFiles;
   readonly pool: ToolPool;
   readonly resources: ToolResources;
+  readonly jobs: ToolJobs;
+  /** This call with other values of some parameters. */
+  again(changes: Readonly<Record<string, unknown>>): NextAction;
   /** Writes one line to standard error, for the operator of the server. */
   log(message: string): void;
 }

@@ -4,8 +4,13 @@
  */
 import { setMaxListeners } from 'node:events';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { AnyvmafError } from '../core/errors.js';
+import { cacheFolder } from '../files/cache-folder.js';
+import type { CallServices } from './call.js';
 import { AllowedFiles, findRoots } from './files.js';
+import { Jobs } from './jobs/jobs.js';
+import { JobStore } from './jobs/store.js';
 import { limitFrom, WorkPool } from './pool.js';
 import { ServerResources } from './resources.js';
 import type { Tool } from './tool.js';
@@ -23,13 +28,20 @@ export interface HostOptions {
   readonly tools: readonly Tool[];
   /** Seconds that a call may take, above 0. Default 3600. */
   readonly maxSeconds?: number;
+  /** Seconds after which a call is answered as a job that goes on; 0 for never. Default 45. */
+  readonly callLimit?: number;
+  /** Where jobs are kept. Default: in the user's cache. */
+  readonly jobs?: string;
 }
 
 /** Seconds that a call may take unless the server is told otherwise. */
 const MAX_CALL_SECONDS = 3600;
 
+/** Seconds after which a call is a job; many hosts give up after 60. */
+const CALL_LIMIT = 45;
+
 /** One server process. */
-export class McpHost {
+export class McpHost implements CallServices {
   readonly tools: readonly Tool[];
   readonly files: AllowedFiles;
   readonly pool: WorkPool;
@@ -37,6 +49,9 @@ export class McpHost {
   readonly log: (message: string) => void;
   /** Seconds that a call may take. */
   readonly maxSeconds: number;
+  /** Seconds after which a call is answered as a job that goes on; 0 for never. */
+  readonly callLimit: number;
+  readonly jobs: Jobs;
   readonly #closing = new AbortController();
   readonly #calls = new Set<Promise<unknown>>();
 
@@ -47,9 +62,14 @@ export class McpHost {
     this.tools = options.tools;
     this.log = options.log;
     this.maxSeconds = options.maxSeconds ?? MAX_CALL_SECONDS;
-    this.resources = new ServerResources((folder) => this.files.allow(folder));
+    this.callLimit = options.callLimit ?? CALL_LIMIT;
+    this.resources = new ServerResources(
+      (id, number, scope) => this.jobs.findResult(id, number, scope),
+      (folder) => this.files.allow(folder),
+    );
     this.files = new AllowedFiles(roots, options.cwd, (path) => this.resources.pathOf(path));
     this.pool = new WorkPool(limitFrom(options.env.VMAF_MCP_MAX_CONCURRENT, cores), cores);
+    this.jobs = new Jobs(new JobStore(options.jobs ?? join(cacheFolder(), 'mcp-jobs')), this);
   }
 
   /**
@@ -83,13 +103,13 @@ export class McpHost {
     return call;
   }
 
-  /** Resolves when no call is running, or after so many milliseconds. */
+  /** Resolves when no call and no job is running, or after so many milliseconds. */
   async idle(patience: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, patience);
     });
-    await Promise.race([Promise.allSettled(this.#calls), late]);
+    await Promise.race([Promise.allSettled([...this.#calls, this.jobs.settled()]), late]);
     clearTimeout(timer);
   }
 

@@ -21,6 +21,7 @@ import {
   readTarget,
 } from './guard.js';
 import type { McpHost } from './host.js';
+import { SHARED_OWNER } from './resources.js';
 import { createServer } from './server.js';
 import { Sessions } from './sessions.js';
 
@@ -155,7 +156,7 @@ class Endpoint {
     };
     this.#sessions = new Sessions(() => createServer(host));
     // Clients without sessions share a scope, so results are not listed: only their address gives access.
-    const shared = host.resources.scope({ listed: false });
+    const shared = host.resources.scope(SHARED_OWNER);
     this.#handler = createMcpHandler(() => createServer(host, shared), {
       onerror,
       maxRequestBodySize: BODY_LIMIT,

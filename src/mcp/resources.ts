@@ -3,16 +3,16 @@
  * Large results of tools, and a pair of sample videos: files in a private folder that is deleted with the server, readable
  * by URI as resources of the protocol and by path as files.
  */
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { mkdir, open, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { AnyvmafError } from '../core/errors.js';
 import type { VideoFormat } from '../core/frame.js';
 import { quoted } from '../core/printable.js';
 import { makeScratchFolder, removeScratch, sweepScratch } from '../files/scratch.js';
 import type { SamplePlane } from '../sample/generator.js';
-import type { Publication, Published, ToolFiles, ToolResources } from './context.js';
+import type { Publication, Published, ToolFiles } from './context.js';
 import { framesOf, type PageRequest, pageAddress, pageOf, readPageAddress } from './frame-pages.js';
 
 /** Addresses of results and of samples. */
@@ -40,11 +40,41 @@ const REPORT = 'report.json';
 /** Most bytes of stored results; the oldest are deleted first. */
 const MAX_STORED_BYTES = 2 ** 31;
 
+/** Results that are known while some of them are those of jobs, which are found again where they are asked for. */
+const MOST_KNOWN = 2000;
+
 /** Most results in a list, the newest. */
 const LISTED = 100;
 
 /** Bytes of one resource in one answer: clients refuse messages of more than 10 MB, and base64 takes a third more. */
 const MOST_BYTES = 6 << 20;
+
+/** What the name of a result is made of. */
+const NAME = /^[\w-][\w.-]{0,99}$/;
+
+/** What results are, by the ending of their names. */
+const MIME_TYPES: Readonly<Record<string, string>> = {
+  '.csv': 'text/csv',
+  '.html': 'text/html',
+  '.json': 'application/json',
+  '.png': 'image/png',
+  '.sh': 'text/x-shellscript',
+};
+
+/** A result of a job. */
+export interface ResultOfJob {
+  readonly name: string;
+  readonly path: string;
+  /** Bytes. */
+  readonly size: number;
+  /** The only folder in which tools may look for it. */
+  readonly all: string;
+  /** Of a {@link ResourceScope}. */
+  readonly owner: string;
+}
+
+/** Finds a result of a job that a client may see, by its place among those. */
+type FindOfJob = (job: string, number: number, scope: ResourceScope) => Promise<ResultOfJob | undefined>;
 
 /** A resource as lists name it. */
 export interface ResourceEntry {
@@ -64,26 +94,60 @@ interface StoredResult extends ResourceEntry {
   readonly size: number;
   readonly folder: string;
   readonly path: string;
-  readonly owner: ResourceScope;
+  /** Of a {@link ResourceScope}. */
+  readonly owner: string;
+  /** The server keeps it no longer than itself. */
+  readonly isOwn: boolean;
+}
+
+/** Owners that several clients share: hosts on standard input, which are one user's, and clients without sessions. */
+export const LOCAL_OWNER = 'local';
+export const SHARED_OWNER = 'shared';
+const SHARED: ReadonlySet<string> = new Set([LOCAL_OWNER, SHARED_OWNER]);
+
+/** Where a result is stored. */
+export interface ResultPlace {
+  readonly id: string;
+  /** Empty, and where tools may look for it; by default a folder of the server. */
+  readonly folder?: string;
+  readonly all?: string;
 }
 
 /** The resources of one connection: the samples, and its own results. It cannot see those of others. */
-export class ResourceScope implements ToolResources {
+export class ResourceScope {
   readonly #all: ServerResources;
-  /** Whether lists contain results; not where several clients share a scope, which must know a result's URI. */
-  readonly listed: boolean;
+  readonly owner: string;
 
-  constructor(all: ServerResources, listed: boolean) {
+  constructor(all: ServerResources, owner: string) {
     this.#all = all;
-    this.listed = listed;
+    this.owner = owner;
   }
 
-  publish(publication: Publication): Promise<Published> {
-    return this.#all.publish(publication, this);
+  /** Whether lists contain results; not where several clients share a scope, which must know a result's URI. */
+  get listed(): boolean {
+    return this.owner !== SHARED_OWNER;
   }
 
-  points(call: string): Promise<string> {
-    return this.#all.points(call);
+  publish(publication: Publication, place?: ResultPlace): Promise<Published> {
+    return this.#all.publish(publication, this.owner, place);
+  }
+
+  /** The path of a folder that is deleted with the server, made by whoever writes into it. */
+  scratch(name: string): Promise<string> {
+    return this.#all.scratch(name);
+  }
+
+  /**
+   * Whether what somebody owns can be had by its name: one's own, and that of a session that has ended.
+   * @param owner of a {@link ResourceScope}
+   */
+  sees(owner: string): boolean {
+    return owner === this.owner || !(SHARED.has(owner) || this.#all.isOpen(owner));
+  }
+
+  /** The connection is closed; its results can be read by whoever knows their URIs. */
+  end(): void {
+    this.#all.end(this.owner);
   }
 
   /** What can be read: the samples, then the newest results. */
@@ -97,13 +161,14 @@ export class ResourceScope implements ToolResources {
    * @throws {AnyvmafError} `io` if it is too large for a message; the error names its file
    */
   async read(uri: string): Promise<ResourceContents | undefined> {
-    return this.hides(uri) ? undefined : this.#all.read(uri);
+    return (await this.#hides(uri)) ? undefined : this.#all.read(uri);
   }
 
   /** Whether a URI is that of another connection's result. */
-  hides(uri: string): boolean {
-    const owner = this.#all.ownerOf(uri) ?? this.#all.ownerOfPage(uri);
-    return owner !== undefined && owner !== this;
+  async #hides(uri: string): Promise<boolean> {
+    await this.#all.restore(uri, this);
+    const owner = this.#all.ownerOf(uri);
+    return owner !== undefined && !this.sees(owner);
   }
 
   /** The files that tools may use, without results of others. */
@@ -112,9 +177,10 @@ export class ResourceScope implements ToolResources {
       get origin() {
         return files.origin;
       },
+      allowed: files.allowed,
       sizeOf: (path) => files.sizeOf(path),
       resolveInput: async (path) => {
-        if (!this.hides(path)) return files.resolveInput(path);
+        if (!(await this.#hides(path))) return files.resolveInput(path);
         throw new AnyvmafError('io', `There is no result ${quoted(path)} in this session.`);
       },
       resolveOutput: (path) => files.resolveOutput(path),
@@ -127,7 +193,10 @@ export class ServerResources {
   /** Results by address, the oldest first. */
   readonly #stored = new Map<string, StoredResult>();
   readonly #samples = new Map<SampleName, Promise<string>>();
+  readonly #findOfJob: FindOfJob;
   readonly #allow: (folder: string) => void;
+  /** Names of open sessions. */
+  readonly #open = new Set<string>();
   /** The report whose pages were read last. */
   #paged: { readonly uri: string; readonly frames: ReturnType<typeof framesOf> } | undefined;
   #bytes = 0;
@@ -135,24 +204,52 @@ export class ServerResources {
   #sweeping: Promise<void> | undefined;
   #closed = false;
 
-  /** @param allow lets tools read the folder as well */
-  constructor(allow: (folder: string) => void) {
+  /**
+   * @param findOfJob finds a result again that an earlier server published
+   * @param allow lets tools read the folder as well
+   */
+  constructor(findOfJob: FindOfJob, allow: (folder: string) => void) {
+    this.#findOfJob = findOfJob;
     this.#allow = allow;
   }
 
-  /** The view of one connection, or of all clients without a session. */
-  scope({ listed }: { readonly listed: boolean }): ResourceScope {
-    return new ResourceScope(this, listed);
+  /** The view of one session; of all hosts on standard input, or of all clients without a session, if that is named. */
+  scope(owner: string = randomUUID()): ResourceScope {
+    if (!SHARED.has(owner)) this.#open.add(owner);
+    return new ResourceScope(this, owner);
   }
 
-  /** The scope that published the result of a URI; `undefined` if there is none. */
-  ownerOf(uri: string): ResourceScope | undefined {
-    return this.#stored.get(uri)?.owner;
+  /** Whether a session of that name is open. */
+  isOpen(owner: string): boolean {
+    return this.#open.has(owner);
   }
 
-  /** The scope that published the report of whose frames a URI is a page. */
-  ownerOfPage(uri: string): ResourceScope | undefined {
-    return this.#reportOf(/^anyvmaf:\/\/results\/([\w-]{1,64})\/frames(?:\?|$)/.exec(uri)?.[1])?.owner;
+  /** See {@link ResourceScope.end}. */
+  end(owner: string): void {
+    this.#open.delete(owner);
+  }
+
+  /** Who published the result of a URI, or the report of whose frames it is a page; `undefined` if there is none. */
+  ownerOf(uri: string): string | undefined {
+    const page = /^anyvmaf:\/\/results\/([\w-]{1,64})\/frames(?:\?|$)/.exec(uri)?.[1];
+    return (this.#stored.get(uri) ?? this.#reportOf(page))?.owner;
+  }
+
+  /** Finds the result of a job again that an earlier server published, if the client may see it. */
+  async restore(uri: string, scope: ResourceScope): Promise<void> {
+    const [, id = '', job = '', number] = /^anyvmaf:\/\/results\/(([\w-]{36})-(\d{1,6}))\//.exec(uri) ?? [];
+    if (
+      number === undefined ||
+      [...this.#stored.keys()].some((known) => known.startsWith(`${RESULTS}${id}/`))
+    )
+      return;
+    const found = await this.#findOfJob(job, Number(number), scope);
+    if (!found || !NAME.test(found.name)) return;
+    const { name, path, size, all: folder, owner } = found;
+    this.#allow(folder);
+    const mimeType = MIME_TYPES[extname(name)] ?? 'application/octet-stream';
+    const entry = { uri: `${RESULTS}${id}/${name}`, name, mimeType, size };
+    this.#stored.set(entry.uri, { ...entry, folder, path, owner, isOwn: false });
   }
 
   /** The JSON that was published under an id. */
@@ -173,22 +270,21 @@ export class ServerResources {
     return frames && { uri, mimeType: 'application/json', text: pageOf(frames, asked) };
   }
 
-  /** See {@link ToolResources.points}. */
-  async points(call: string): Promise<string> {
-    return join(
-      await this.#folder(),
-      `points-${createHash('sha256').update(call).digest('hex').slice(0, 32)}`,
-    );
+  /** See {@link ResourceScope.scratch}. */
+  async scratch(name: string): Promise<string> {
+    return join(await this.#folder(), name);
   }
 
   async publish(
     { name, mimeType, description, data }: Publication,
-    owner: ResourceScope,
+    owner: string,
+    place: ResultPlace = { id: randomUUID() },
   ): Promise<Published> {
-    if (!/^[\w-][\w.-]{0,99}$/.test(name)) throw new Error(`"${name}" cannot be the name of a result`);
-    const id = randomUUID();
-    const folder = join(await this.#folder(), id);
-    await mkdir(folder);
+    if (!NAME.test(name)) throw new Error(`"${name}" cannot be the name of a result`);
+    const { id, folder = join(await this.#folder(), id), all } = place;
+    const isOwn = all === undefined;
+    if (isOwn) await mkdir(folder);
+    else this.#allow(all);
     const path = join(folder, name);
     await writeFile(path, data, { mode: 0o600 });
     const size = typeof data === 'string' ? Buffer.byteLength(data) : data.length;
@@ -201,8 +297,8 @@ export class ServerResources {
       ...(description !== undefined && { description: `${description}${pages}` }),
       size,
     };
-    this.#stored.set(entry.uri, { ...entry, folder, path, owner });
-    this.#bytes += size;
+    this.#stored.set(entry.uri, { ...entry, folder, path, owner, isOwn });
+    if (isOwn) this.#bytes += size;
     await this.#forget();
     return { uri: entry.uri, path, link: { type: 'resource_link', ...entry } };
   }
@@ -210,10 +306,10 @@ export class ServerResources {
   /** See {@link ResourceScope.list}. */
   list(scope: ResourceScope): ResourceEntry[] {
     const results = [...this.#stored.values()]
-      .filter(({ owner }) => scope.listed && owner === scope)
+      .filter(({ owner }) => scope.listed && owner === scope.owner)
       .reverse()
       .slice(0, LISTED)
-      .map(({ folder: _folder, path: _path, owner: _owner, ...entry }) => entry);
+      .map(({ folder: _folder, path: _path, owner: _owner, isOwn: _isOwn, ...entry }) => entry);
     return [
       {
         uri: SAMPLES,
@@ -239,7 +335,9 @@ export class ServerResources {
     const path = sample === undefined ? stored?.path : await this.#sample(sample);
     if (path === undefined) return undefined;
     const mimeType = stored?.mimeType ?? 'application/octet-stream';
-    const { size } = await stat(path);
+    const size = (await stat(path).catch(() => undefined))?.size;
+    // The job was too old.
+    if (size === undefined) return undefined;
     if (size > MOST_BYTES) {
       const [, id = ''] = uri.slice(RESULTS.length - 1).split('/');
       const instead =
@@ -288,10 +386,12 @@ export class ServerResources {
 
   /** Deletes the oldest results until the rest fits. */
   async #forget(): Promise<void> {
-    for (const [uri, { folder, size }] of this.#stored) {
-      if (this.#bytes <= MAX_STORED_BYTES || this.#stored.size === 1) return;
+    for (const [uri, { folder, size, isOwn }] of this.#stored) {
+      if (this.#stored.size === 1) return;
+      if (isOwn ? this.#bytes <= MAX_STORED_BYTES : this.#stored.size <= MOST_KNOWN) continue;
       this.#stored.delete(uri);
       if (this.#paged?.uri === uri) this.#paged = undefined;
+      if (!isOwn) continue;
       this.#bytes -= size;
       await rm(folder, { recursive: true, force: true });
     }

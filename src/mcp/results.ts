@@ -7,21 +7,12 @@ import { AnyvmafError } from '../core/errors.js';
 import { sentence, shown } from '../core/printable.js';
 import { limitError } from '../core/system-limits.js';
 import { argumentSentence } from './arguments.js';
-import type { ExtraContent, ToolOutcome } from './tool.js';
+import type { CallAnswer } from './context.js';
+import type { ToolOutcome } from './tool.js';
 import { errorInParameters } from './wording.js';
 
 /** Characters of images in one answer; clients refuse messages of more than 10 MB. Images beyond it are left out. */
 const IMAGE_BUDGET = 6 << 20;
-
-/** A part of a result. */
-export type Content = { readonly type: 'text'; readonly text: string } | ExtraContent;
-
-/** The answer to a call, as the protocol has it. */
-export interface CallAnswer {
-  readonly content: readonly Content[];
-  readonly structuredContent?: Readonly<Record<string, unknown>>;
-  readonly isError?: true;
-}
 
 /** A result in the protocol's shape. */
 export function answer({ document, content = [] }: ToolOutcome<unknown>): CallAnswer {

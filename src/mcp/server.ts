@@ -5,26 +5,27 @@
  */
 
 import {
+  type CallToolResult,
   ProtocolError,
   ProtocolErrorCode,
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import * as z from 'zod/v4';
-import { onAbort, TimeLimitError, withinSeconds } from '../core/abort.js';
+import { onAbort } from '../core/abort.js';
 import { AnyvmafError } from '../core/errors.js';
 import { MOST_FRAMES } from '../core/frame.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { version } from '../core/version.js';
-import type { ToolContext } from './context.js';
 import { PAGES_TEMPLATE } from './frame-pages.js';
 import type { McpHost } from './host.js';
-import { fitting } from './large-results.js';
+import { JOB_TOOLS, type Job, pause } from './jobs/jobs.js';
+import { serveTasks, TASKS, takesTasks, taskOf } from './jobs/tasks.js';
 import { CallProgress } from './progress.js';
 import { ProtocolServer } from './protocol-server.js';
 import type { ResourceScope } from './resources.js';
-import { answer, type CallAnswer, refusal, sentenceOf } from './results.js';
+import { answer, sentenceOf } from './results.js';
 import type { Tool } from './tool.js';
 
 /** Instructions for the model about the server as a whole. */
@@ -32,6 +33,7 @@ const INSTRUCTIONS = [
   'anyvmaf measures how much quality a distorted video lost against its reference; VMAF runs from 0 to 100, higher is',
   'better, and about 6 points are a visible step. Paths must lie under the folders that the user allowed.',
   'Raw YUV needs width, height, pixfmt and bitdepth (vmaf_score); MP4, MKV, WebM and Y4M go to vmaf_score_encoded.',
+  'A call that takes long goes on as a job: send the next_action of its answer.',
   'Results are summaries; full reports and pictures come as resource links, frames of reports in pages (resource templates).',
   'Read anyvmaf://samples for a pair to try the tools with.',
 ].join(' ');
@@ -50,6 +52,9 @@ export interface ListedTool {
     Partial<Tool['annotations']>;
 }
 
+/** Maxima that no real value reaches; tracks of a file end with 999. */
+const UNREACHED: ReadonlySet<unknown> = new Set([Number.MAX_SAFE_INTEGER, MOST_FRAMES, 999]);
+
 /** JSON Schema 2020-12 of a tool's parameters or result. */
 function jsonSchema(schema: z.ZodObject, io: 'input' | 'output'): ListedTool['inputSchema'] {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
@@ -58,7 +63,7 @@ function jsonSchema(schema: z.ZodObject, io: 'input' | 'output'): ListedTool['in
     // Bounds that no real value reaches say nothing.
     override: ({ jsonSchema: made }) => {
       if (made.minimum === Number.MIN_SAFE_INTEGER) delete made.minimum;
-      if (made.maximum === Number.MAX_SAFE_INTEGER || made.maximum === MOST_FRAMES) delete made.maximum;
+      if (UNREACHED.has(made.maximum)) delete made.maximum;
     },
   });
   return { ...rest, type: 'object' };
@@ -83,7 +88,7 @@ export function describeTools(tools: readonly Tool[]): ListedTool[] {
 export function listTools(tools: readonly Tool[]): ListedTool[] {
   return describeTools(tools).map((tool, i) => ({
     ...tool,
-    inputSchema: withoutRefused(tool.inputSchema),
+    inputSchema: brief(tool.inputSchema),
     outputSchema: { type: 'object' },
     annotations: meant(tools[i]?.annotations ?? tool.annotations),
   }));
@@ -91,23 +96,26 @@ export function listTools(tools: readonly Tool[]): ListedTool[] {
 
 /** The title is beside them, and the other hints mean something only where a tool does not only read. */
 function meant(annotations: ListedTool['annotations']): ListedTool['annotations'] {
-  const { readOnlyHint, openWorldHint } = annotations;
-  return readOnlyHint ? { readOnlyHint, openWorldHint } : annotations;
+  const { readOnlyHint, openWorldHint, destructiveHint, idempotentHint } = annotations;
+  const both = { readOnlyHint, openWorldHint };
+  return readOnlyHint ? both : { ...both, ...{ destructiveHint, idempotentHint } };
 }
 
-/** Parameters without those that the server refuses, and without lengths of texts. */
-function withoutRefused(schema: ListedTool['inputSchema']): ListedTool['inputSchema'] {
-  const text = JSON.stringify(schema, (key, value: unknown) =>
-    isRefused(value) || key === 'minLength' || key === 'maxLength' || key === 'propertyNames'
-      ? undefined
-      : value,
-  );
-  return JSON.parse(text);
+/** What refuses little: the server says it in a sentence when it does. */
+const BOUNDS: ReadonlySet<string> = new Set(['minLength', 'maxLength', 'pattern', 'propertyNames']);
+
+/** Parameters without those that the server refuses or that are second names, bounds of texts and members, and switches' `false`. */
+function brief(schema: ListedTool['inputSchema']): ListedTool['inputSchema'] {
+  const text = JSON.stringify(schema, (key, value: unknown) => {
+    const isUsual = value === false && (key === 'additionalProperties' || key === 'default');
+    return isUsual || BOUNDS.has(key) || isUnlisted(value) ? undefined : value;
+  });
+  return { ...JSON.parse(text), additionalProperties: false };
 }
 
-function isRefused(value: unknown): boolean {
+function isUnlisted(value: unknown): boolean {
   const { description } = Object(value) as { readonly description?: unknown };
-  return typeof description === 'string' && description.startsWith('Reserved;');
+  return typeof description === 'string' && /^(?:Reserved;|Another name of|Short for) /.test(description);
 }
 
 /** What can be read of results beside what is listed. */
@@ -134,17 +142,19 @@ function listed(tools: readonly Tool[]): ListedTool[] {
 
 /**
  * An instance for one connection.
- * @param scope where its results are stored; by default a scope of its own
+ * @param shared where its results are stored; by default a scope of its own, which ends with it
  */
-export function createServer(host: McpHost, scope = host.resources.scope({ listed: true })): Server {
+export function createServer(host: McpHost, shared?: ResourceScope): Server {
+  const scope = shared ?? host.resources.scope();
   const server = new ProtocolServer(
     { name: 'anyvmaf', title: 'anyvmaf', version },
     {
-      capabilities: { tools: {}, resources: {} },
+      capabilities: { tools: {}, resources: {}, extensions: { [TASKS]: {} } },
       instructions: INSTRUCTIONS,
       cacheHints: { 'tools/list': LASTING, 'server/discover': LASTING },
     },
   );
+  if (!shared) server.onclose = () => scope.end();
   server.onerror = (error) => {
     if (process.env.ANYVMAF_DEBUG) host.log(`protocol: ${error.message}`);
   };
@@ -152,9 +162,9 @@ export function createServer(host: McpHost, scope = host.resources.scope({ liste
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const tool = host.tools.find(({ name }) => name === params.name);
     if (tool === undefined) throw unknownTool(params.name, host.tools);
-    const { content, ...rest } = await host.track(call({ host, scope }, tool, params.arguments, context));
-    return { content: [...content], ...rest };
+    return host.track(call({ host, scope }, tool, params.arguments, context));
   });
+  serveTasks(server, host.jobs.of(scope));
   server.setRequestHandler('resources/list', () => ({ resources: scope.list() }));
   server.setRequestHandler('resources/templates/list', () => ({
     resourceTemplates: TEMPLATES.map((one) => ({ ...one })),
@@ -177,9 +187,6 @@ export function createServer(host: McpHost, scope = host.resources.scope({ liste
   return server;
 }
 
-/** Tools that take seconds; the pool keeps a place for them that longer ones never take. */
-const SHORT_TOOLS: ReadonlySet<string> = new Set(['inspect_pair', 'find_alignment', 'probe_backend']);
-
 function unknownTool(name: string, tools: readonly Tool[]): ProtocolError {
   const names = tools.map((tool) => tool.name);
   const near = nearest(name.slice(0, 100), names);
@@ -187,39 +194,13 @@ function unknownTool(name: string, tools: readonly Tool[]): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${quoted(name, 100)}; ${hint}`);
 }
 
-/** What a tool gets for one call. */
-function toolContext(
-  name: string,
-  { host, scope }: { readonly host: McpHost; readonly scope: ResourceScope },
-  progress: CallProgress | undefined,
-  signal: AbortSignal,
-): ToolContext {
-  return {
-    signal,
-    progress: (report) => progress?.report(report),
-    files: scope.filesOf(host.files),
-    pool: {
-      run: (label, weight, task) =>
-        host.pool.run(
-          {
-            ...{ weight, signal, short: SHORT_TOOLS.has(label) },
-            onWait: (ahead, running) => progress?.wait(label, ahead, running),
-          },
-          task,
-        ),
-    },
-    resources: scope,
-    log: (message) => host.log(`${name}: ${message}`),
-  };
-}
-
-/** Runs one call and returns its answer; errors of the tool become an answer too. */
+/** Runs one call and returns its answer; one that takes longer than a call may goes on as a job. */
 async function call(
   { host, scope }: { readonly host: McpHost; readonly scope: ResourceScope },
   tool: Tool,
   args: unknown,
   context: ServerContext,
-): Promise<CallAnswer> {
+): Promise<CallToolResult> {
   const { signal: cancelled, _meta: meta, notify } = context.mcpReq;
   const token = meta?.progressToken;
   const progress =
@@ -234,33 +215,32 @@ async function call(
           undefined,
           tool.name.startsWith('run_') ? tool.name : undefined,
         );
-  const ending = new AbortController();
-  const listeners = [cancelled, host.closing].map((each) => onAbort(each, (reason) => ending.abort(reason)));
+  const job = host.jobs.begin(tool, args, scope, progress);
+  const forget = onAbort(cancelled, (reason) => job.leave(reason));
   try {
-    const result = await withinSeconds(
-      host.maxSeconds,
-      new TimeLimitError(
-        `the call took longer than ${host.maxSeconds} s, the limit of this server (--max-seconds), and was stopped`,
-      ),
-      ending.signal,
-      async (signal) => {
-        const given = toolContext(tool.name, { host, scope }, progress, signal);
-        return answer(await fitting(tool.name, await tool.call(args, given), scope));
-      },
-    );
-    const fits = tool.outputSchema.safeParse(result.structuredContent);
-    if (fits.success) {
-      progress?.end();
-      return result;
-    }
-    const [issue] = fits.error.issues;
-    host.log(`${tool.name}: result does not fit its schema at ${issue?.path.join('.')}: ${issue?.message}`);
-    return refusal(`anyvmaf made a result of ${tool.name} that does not fit its schema; please report this.`);
-  } catch (error) {
-    if (host.closing.aborted) return refusal('The server is shutting down; call again when it is back.');
-    return refusal(sentenceOf(error));
+    const limit = JOB_TOOLS.has(tool.name) ? 0 : host.callLimit;
+    if (limit > 0) await pause(limit * 1000, [job.answer]);
+    const going = limit > 0 && !job.ended && !cancelled.aborted ? await goOn(host, job, context) : undefined;
+    if (going) return going;
+    const { content, ...result } = await job.answer;
+    if (!result.isError) progress?.end();
+    return { content: [...content], ...result };
   } finally {
-    for (const forget of listeners) forget();
-    ending.abort();
+    forget();
+  }
+}
+
+/** Answers a call that goes on as a job, `undefined` where it cannot be kept and stays a call. */
+async function goOn(host: McpHost, job: Job, context: ServerContext): Promise<CallToolResult | undefined> {
+  try {
+    const document = await host.jobs.keep(job);
+    // A handler may answer with a result of another type, of which the SDK has no type.
+    if (takesTasks(context)) return { ...taskOf(document), resultType: 'task' } as unknown as CallToolResult;
+    const summary = `This takes longer than ${host.callLimit} s and goes on as a job. ${document.summary}`;
+    const { content, ...rest } = answer({ document: { ...document, summary } });
+    return { content: [...content], ...rest };
+  } catch (error) {
+    host.log(`${job.tool.name}: ${sentenceOf(error)}`);
+    return undefined;
   }
 }

@@ -14,6 +14,7 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { onAbort } from '../core/abort.js';
 import type { McpHost } from './host.js';
 import { LineSplitter } from './lines.js';
+import { LOCAL_OWNER } from './resources.js';
 import { createServer } from './server.js';
 
 /** Bytes of one message. */
@@ -300,7 +301,7 @@ export async function serveLines(
   signal: AbortSignal,
 ): Promise<void> {
   const transport = new LineTransport(input, output);
-  const handle = serveStdio(() => createServer(host), { transport });
+  const handle = serveStdio(() => createServer(host, host.resources.scope(LOCAL_OWNER)), { transport });
   const forget = onAbort(signal, () => void handle.close());
   await transport.ended;
   forget();

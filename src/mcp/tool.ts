@@ -3,9 +3,9 @@
  * A tool of the server: one object with its name, descriptions, schemas, annotations and handler. Validation, types, the
  * list that clients read and docs/mcp-tools.md all come from its schemas.
  */
-import type * as z from 'zod/v4';
+import * as z from 'zod/v4';
 import { checkArguments } from './arguments.js';
-import type { ResourceLink, ToolContext } from './context.js';
+import type { ExtraContent, ToolContext, ToolFiles } from './context.js';
 import { type CheckedArguments, checkPaths } from './paths.js';
 
 /** Hints for hosts that decide whether a model may call a tool. */
@@ -28,15 +28,8 @@ export const READ_ONLY: ToolAnnotations = {
   openWorldHint: false,
 };
 
-/** Content after a result's JSON document: pictures for the model, and links to large results. */
-export type ExtraContent =
-  | {
-      readonly type: 'image';
-      readonly mimeType: string;
-      /** Base64. */
-      readonly data: string;
-    }
-  | ResourceLink;
+/** A call that can be sent as it is, in results. */
+export const nextAction = z.object({ tool: z.string(), arguments: z.record(z.string(), z.unknown()) });
 
 /** The result of a handler: the document, sent both as text and as `structuredContent`, and further content. */
 export interface ToolOutcome<Document> {
@@ -44,6 +37,15 @@ export interface ToolOutcome<Document> {
   readonly document: Document;
   readonly content?: readonly ExtraContent[];
 }
+
+/** A result of another kind than the tool's usual one, such as a dry run. */
+export interface OtherOutcome extends ToolOutcome<unknown> {
+  /** What the document fits in place of the tool's `outputSchema`. */
+  readonly fits: z.ZodObject;
+}
+
+/** A call whose arguments fit, ready to run. */
+export type PreparedCall = (context: ToolContext) => Promise<ToolOutcome<unknown> | OtherOutcome>;
 
 /** A tool as its file declares it. */
 export interface ToolDefinition<
@@ -69,28 +71,35 @@ export interface ToolDefinition<
   handler(
     input: CheckedArguments<z.output<Input>>,
     context: ToolContext,
-  ): Promise<ToolOutcome<z.input<Output>>>;
+  ): Promise<ToolOutcome<z.input<Output>> | OtherOutcome>;
 }
 
-/** A tool with its types erased, as the list holds it. `call` checks what `handler` may then rely on. */
+/** A tool with its types erased, as the list holds it. `prepare` checks what `handler` may then rely on. */
 export interface Tool extends Omit<ToolDefinition, 'handler'> {
   /**
-   * Checks the arguments and the files that they name, then runs the handler.
+   * Checks the arguments and the files that they name.
    * @throws {AnyvmafError} `usage` for parameters that do not exist, `io` for files that are not there or not allowed,
-   * {z.ZodError} for values that do not fit; everything else as the handler
+   * {z.ZodError} for values that do not fit
    */
-  call(args: unknown, context: ToolContext): Promise<ToolOutcome<unknown>>;
+  prepare(args: unknown, files: ToolFiles): Promise<PreparedCall>;
+  /**
+   * Checks the arguments, then runs the handler.
+   * @throws as {@link Tool.prepare} and the handler
+   */
+  call(args: unknown, context: ToolContext): Promise<ToolOutcome<unknown> | OtherOutcome>;
 }
 
 /** Declares a tool; its handler's types follow from the schemas. */
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
   definition: ToolDefinition<Input, Output>,
 ): Tool {
+  const prepare: Tool['prepare'] = async (args, files) => {
+    const input = await checkPaths(checkArguments(definition.name, definition.inputSchema, args), files);
+    return (context) => definition.handler(input, context);
+  };
   return {
     ...definition,
-    async call(args, context) {
-      const input = checkArguments(definition.name, definition.inputSchema, args);
-      return definition.handler(await checkPaths(input, context.files), context);
-    },
+    prepare,
+    call: async (args, context) => (await prepare(args, context.files))(context),
   };
 }

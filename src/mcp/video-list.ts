@@ -41,8 +41,7 @@ interface Found {
  */
 export async function listVideos({ contains, limit, details }: Wanted, context: ToolContext) {
   const { signal, files } = context;
-  const all = files.origin.folders ?? [];
-  const folders = all.filter((folder) => !isScratch(folder));
+  const { allowed: folders } = files;
   const { found, complete } = await search(folders, contains?.toLowerCase(), signal);
   found.sort((a, b) => b.modified.getTime() - a.modified.getTime() || (a.path < b.path ? -1 : 1));
   const listed = found.slice(0, limit);

@@ -2,6 +2,8 @@
  * @module test/support/fake-tools
  * Tools made for tests of the server: one that answers, one that works until it is told to stop, one that fails.
  */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import * as z from 'zod/v4';
 import { AnyvmafError } from '../../src/core/errors.js';
 import { type HostOptions, McpHost } from '../../src/mcp/host.js';
@@ -113,13 +115,14 @@ const locate = defineTool({
 });
 
 /** The tools, in order. */
-const FAKE_TOOLS: readonly Tool[] = [echo, work, stuck, fail, publish, locate];
+export const FAKE_TOOLS: readonly Tool[] = [echo, work, stuck, fail, publish, locate];
 
 /** A host with them; the test closes it. */
 export function fakeHost(
   env: Readonly<Record<string, string>> = {},
   log: (line: string) => void = () => {},
-  limits: Pick<HostOptions, 'maxSeconds'> = {},
+  options: Partial<HostOptions> = {},
 ) {
-  return McpHost.open({ allow: [], env, cwd: process.cwd(), log, tools: FAKE_TOOLS, ...limits });
+  const jobs = join(tmpdir(), `anyvmaf-no-jobs-${process.pid}`);
+  return McpHost.open({ allow: [], env, cwd: process.cwd(), log, tools: FAKE_TOOLS, jobs, ...options });
 }

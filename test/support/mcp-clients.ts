@@ -84,18 +84,20 @@ export interface StartOptions {
   /** Its working directory. */
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Options of `anyvmaf mcp`. */
+  readonly args?: readonly string[];
 }
 
 const SERVER = () => built('dist/bundle/js/main.js');
 
 /** Starts a server and connects a client. */
-export async function connect(way: Way, { cwd, env = {} }: StartOptions): Promise<Connection> {
+export async function connect(way: Way, { cwd, env = {}, args = [] }: StartOptions): Promise<Connection> {
   const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-e2e-')));
   const variables = { PATH: process.env.PATH ?? '', TMPDIR: scratch, TEMP: scratch, ...env };
   const started =
     way.transport === 'stdio'
-      ? await overStdio(way.generation, cwd, variables)
-      : await overHttp(way.generation, cwd, variables);
+      ? await overStdio(way.generation, cwd, variables, args)
+      : await overHttp(way.generation, cwd, variables, args);
   return {
     ...started.session,
     pid: started.pid,
@@ -116,10 +118,15 @@ interface Started {
   stop(): Promise<void>;
 }
 
-async function overStdio(generation: 1 | 2, cwd: string, env: Record<string, string>): Promise<Started> {
+async function overStdio(
+  generation: 1 | 2,
+  cwd: string,
+  env: Record<string, string>,
+  args: readonly string[],
+): Promise<Started> {
   const transport = new (generation === 1 ? Stdio1 : Stdio2)({
     command: process.execPath,
-    args: [SERVER(), 'mcp'],
+    args: [SERVER(), 'mcp', ...args],
     cwd,
     env,
     stderr: 'ignore',
@@ -133,8 +140,9 @@ async function overStdio(generation: 1 | 2, cwd: string, env: Record<string, str
 export async function startHttp(
   cwd: string,
   env: Readonly<Record<string, string>>,
+  args: readonly string[] = [],
 ): Promise<{ readonly child: ChildProcess; readonly url: string; stop(): Promise<void> }> {
-  const child = spawn(process.execPath, [SERVER(), 'mcp', '--http', '127.0.0.1:0'], {
+  const child = spawn(process.execPath, [SERVER(), 'mcp', '--http', '127.0.0.1:0', ...args], {
     cwd,
     env,
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -159,8 +167,13 @@ export async function startHttp(
   };
 }
 
-async function overHttp(generation: 1 | 2, cwd: string, env: Record<string, string>): Promise<Started> {
-  const { child, url, stop } = await startHttp(cwd, env);
+async function overHttp(
+  generation: 1 | 2,
+  cwd: string,
+  env: Record<string, string>,
+  args: readonly string[],
+): Promise<Started> {
+  const { child, url, stop } = await startHttp(cwd, env, args);
   const transport = generation === 1 ? new Http1(new URL(url)) : new Http2(new URL(url));
   return { session: await openSession(generation, transport), pid: child.pid ?? 0, stop };
 }

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { expect } from 'vitest';
 import { AnyvmafError } from '../../src/core/errors.js';
-import type { Publication, ToolContext, ToolProgress } from '../../src/mcp/context.js';
+import type { Publication, ToolContext, ToolJobs, ToolProgress } from '../../src/mcp/context.js';
 import type { ScoreDocument } from '../../src/mcp/scoring/documents.js';
 import type { Tool } from '../../src/mcp/tool.js';
 import { y4mFile, yuvFile } from '../../src/sample/files.js';
@@ -48,6 +48,7 @@ export function fakeContext(root: string, signal: AbortSignal = new AbortControl
       throw new AnyvmafError('io', `${path} does not exist.`);
     }
   };
+  const real = existsSync(root) ? realpathSync(root) : root;
   return {
     signal,
     told,
@@ -56,7 +57,8 @@ export function fakeContext(root: string, signal: AbortSignal = new AbortControl
     asked,
     progress: (report) => told.push(report),
     files: {
-      origin: { by: 'foreign', folders: [existsSync(root) ? realpathSync(root) : root] },
+      origin: { by: 'foreign', folders: [real] },
+      allowed: [real],
       sizeOf: (path) => statSync(path).size,
       resolveInput: resolve,
       resolveOutput: async (path) => join(await resolve(dirname(path)), basename(path)),
@@ -80,9 +82,14 @@ export function fakeContext(root: string, signal: AbortSignal = new AbortControl
         return { uri, path: `/results/${name}`, link: { type: 'resource_link', uri, name, mimeType } };
       },
     },
+    jobs: NO_JOBS,
+    again: (changes) => ({ tool: 'again', arguments: changes }),
     log: () => {},
   };
 }
+
+const noJobs = () => Promise.reject(new Error('this context has no jobs'));
+const NO_JOBS: ToolJobs = { start: noJobs, status: noJobs, result: noJobs, cancel: noJobs, list: noJobs };
 
 /**
  * The document that a call answers, checked against the tool's own schema, as it leaves the server: without what JSON

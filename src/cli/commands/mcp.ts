@@ -43,7 +43,21 @@ const MCP_OPTIONS = [
   ]),
   ...grouped(OTHER, [
     { name: 'vmaf-bin', argument: 'PATH', help: 'the installed vmaf tool, for native backends' },
-    { name: 'max-seconds', argument: 'N', help: 'stop a call after so many seconds (default: 3600)' },
+    {
+      name: 'tools',
+      argument: 'SETS',
+      help: 'offer only these tools: score, raw, explain, encode, models or machine, with commas between them; all by default',
+    },
+    {
+      name: 'call-limit',
+      argument: 'N',
+      help: 'let a call go on as a job after so many seconds; 0: never (default: 45)',
+    },
+    {
+      name: 'max-seconds',
+      argument: 'N',
+      help: 'stop a call or a job after so many seconds (default: 3600)',
+    },
     { name: 'help', help: 'show this help', last: true },
   ]),
 ] as const satisfies readonly OptionSpec[];
@@ -79,6 +93,10 @@ export interface McpArguments {
   readonly vmafBin: string | undefined;
   /** Seconds that a call may take. */
   readonly maxSeconds: number | undefined;
+  /** Seconds after which a call is a job; 0 for never. */
+  readonly callLimit: number | undefined;
+  /** Names of sets of tools; `undefined` for all. */
+  readonly tools: string | undefined;
   readonly help: boolean;
 }
 
@@ -114,6 +132,11 @@ export function readMcpArguments(args: readonly string[]): McpArguments {
       .filter(({ name }) => name === 'max-seconds')
       .map(secondsValue)
       .at(-1),
+    callLimit: options
+      .filter(({ name }) => name === 'call-limit')
+      .map((use) => (use.value === '0' ? 0 : secondsValue(use)))
+      .at(-1),
+    tools: values('tools').at(-1),
     help: options.at(-1)?.name === 'help',
   };
 }
@@ -127,7 +150,7 @@ export const mcp: Command = {
     if (asked.vmafBin !== undefined) process.env.VMAF_BIN = asked.vmafBin;
     const log = (message: string) => terminal.draw(`anyvmaf mcp: ${message}\n`);
     liveOn(log);
-    const [{ McpHost }, { TOOLS }] = await Promise.all([
+    const [{ McpHost }, { TOOLS, toolsOf }] = await Promise.all([
       import('../../mcp/host.js'),
       import('../../mcp/tools/index.js'),
       // Needed soon: loading them in parallel starts the server sooner.
@@ -138,7 +161,8 @@ export const mcp: Command = {
       env: process.env,
       cwd: process.cwd(),
       log,
-      tools: TOOLS,
+      tools: asked.tools === undefined ? TOOLS : toolsOf(asked.tools),
+      ...(asked.callLimit !== undefined && { callLimit: asked.callLimit }),
       ...(asked.maxSeconds !== undefined && { maxSeconds: asked.maxSeconds }),
     });
     const stop = interruption();

@@ -20,13 +20,13 @@ import {
 import { extractorsFor, isWorseHigh, metricIn, notMeasured } from '../../report/limits.js';
 import type { Ranking } from '../../report/worst.js';
 import type { CheckedRequest } from '../checked-api.js';
-import type { ToolContext } from '../context.js';
+import type { ExtraContent, ToolContext } from '../context.js';
 import { mismatchedModelWarning } from '../scoring/models.js';
 import { tableOptions } from '../scoring/options.js';
 import { pairRequest } from '../scoring/request.js';
 import { backendUsed, trustAnswer } from '../scoring/result.js';
 import { runScore } from '../scoring/run.js';
-import type { ExtraContent, ToolOutcome } from '../tool.js';
+import type { ToolOutcome } from '../tool.js';
 import { DESCRIBED_SIDE, type Describer, type NoDescriber, sharedDescriber } from '../vision/describer.js';
 import type { ShownFrame, WorstFramesDocument, WorstFramesInput } from './documents.js';
 import {

@@ -20,7 +20,14 @@ import {
 import { buildLadder, compareEncoders } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { InputModel } from '../paths.js';
-import { encodingCall, publishResult } from './encoding.js';
+import {
+  dryRun,
+  ENCODES_OF_SEARCH,
+  type EncodingCall,
+  encodingCall,
+  publishResult,
+  stageText,
+} from './encoding.js';
 import { type ManifestFormat, manifestOf } from './manifest.js';
 import { type EncodingSource, type SourceInput, withSource } from './raw-source.js';
 
@@ -47,7 +54,8 @@ export async function runCompare(input: CompareInput, context: ToolContext) {
   const encoders = input.encoders.map(encoderOf);
   const began = performance.now();
   const clock = new EncodeClock();
-  const { result, notes } = await encodingCall('run_compare', input, context, (call) =>
+  const task = { tool: 'run_compare', limits: input, textOf: stageText };
+  const work = (call: EncodingCall) =>
     withSource(input, { files: context.files, signal: call.signal }, async (source) => ({
       notes: source.notes,
       result: {
@@ -64,8 +72,10 @@ export async function runCompare(input: CompareInput, context: ToolContext) {
         })),
         source: source.name,
       },
-    })),
-  );
+    }));
+  const most = encoders.length * encodesOf(targets);
+  if (input.dry_run) return dryRun(task, context, () => most, work);
+  const { result, notes } = await encodingCall(task, context, work);
   const { uris, content } = await publishResult(result, context);
   const single = several === undefined && one !== undefined;
   const rows = rowsOf(result, clock);
@@ -147,7 +157,8 @@ export interface LadderInput extends CurveInput {
 /** @throws {AnyvmafError} as the public `buildLadder`; `resource` when it takes longer than it may */
 export async function runLadder(input: LadderInput, context: ToolContext) {
   const sizes = input.resolutions.map(sizeOf);
-  const { result, notes } = await encodingCall('run_ladder', input, context, (call) =>
+  const task = { tool: 'run_ladder', limits: input, textOf: stageText };
+  const work = (call: EncodingCall) =>
     withSource(input, { files: context.files, signal: call.signal }, async (source) => {
       const built = await buildLadder(source.path, {
         ...call,
@@ -163,8 +174,10 @@ export async function runLadder(input: LadderInput, context: ToolContext) {
         notes: source.notes,
         result: { ...built, source: source.name, command: source.command(built.command) },
       };
-    }),
-  );
+    });
+  const most = sizes.length * encodesOf(input.target_vmafs) + input.quality_tiers;
+  if (input.dry_run) return dryRun(task, context, () => most, work);
+  const { result, notes } = await encodingCall(task, context, work);
   const { uris, content } = await publishResult(result, context);
   const { format } = input;
   return {
@@ -177,6 +190,11 @@ export async function runLadder(input: LadderInput, context: ToolContext) {
     },
     content,
   };
+}
+
+/** Of one curve. */
+function encodesOf(targets: readonly number[]): number {
+  return ENCODES_OF_SEARCH * Math.max(1, targets.length);
 }
 
 function optionsOf({ model, full }: CurveInput, { origin, pixelFormat, scratchBytes }: EncodingSource) {

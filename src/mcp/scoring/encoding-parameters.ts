@@ -9,7 +9,7 @@ import { inputPath } from '../paths.js';
 export const encoderOptions = z
   .record(z.string().max(64), z.string().max(400))
   .default({})
-  .describe('Options of the encoder, such as {"preset": "slow"}.');
+  .describe('Such as {"preset": "slow"}.');
 
 /** A source to encode, and what raw YUV does not say. */
 export const encodingSource = {
@@ -26,8 +26,10 @@ export const encodingSource = {
 
 /** What a call may take. */
 export const callLimits = {
-  max_seconds: z.int().min(1).max(7200).default(900).describe('Seconds after which the call ends.'),
-  max_temp_gb: z.number().min(0.1).max(100).default(4).describe('Gigabytes of temporary files at most.'),
+  max_seconds: z.int().min(1).max(7200).default(900).describe('Seconds after which the work ends.'),
+  max_encodes: z.int().min(1).describe('Encodes at most.').optional(),
+  max_temp_gb: z.number().min(0.1).max(100).default(4).describe('Temporary gigabytes at most.'),
+  dry_run: z.boolean().default(false).describe('Only say how many encodes it takes at most.'),
 };
 
 /** What a call may take, and how much of the source it encodes. */

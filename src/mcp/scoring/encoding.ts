@@ -3,6 +3,7 @@
  * Work that encodes a source within one call: on the pool, with progress, limits on time and disk, and the whole result as
  * resources.
  */
+import * as z from 'zod/v4';
 import {
   AnyvmafError,
   type CurveResult,
@@ -10,118 +11,212 @@ import {
   formatEncodingResult,
   type SearchStage,
 } from '../../index.js';
-import type { ToolContext } from '../context.js';
-import type { ExtraContent } from '../tool.js';
+import type { ExtraContent, ToolContext } from '../context.js';
+import { nextAction, type OtherOutcome } from '../tool.js';
 
 /** What limits a call. */
 export interface EncodingLimits {
   readonly max_seconds: number;
+  readonly max_encodes?: number;
   readonly max_temp_gb: number;
+  /** Says what it would cost, and does not encode. */
+  readonly dry_run: boolean;
 }
 
 /** What the API is told by every such call. */
-export interface EncodingCall {
+export interface EncodingCall<Stage = SearchStage> {
   readonly threads: number;
   /** Folder of measured points. */
   readonly cache: string;
   readonly scratchBytes: number;
   readonly signal: AbortSignal;
-  readonly onStage: (stage: SearchStage) => void;
+  readonly onStage: (stage: Stage) => void;
 }
 
 /** A call whose work can end at its limit with what it has. */
-export interface FinishingCall extends EncodingCall {
+export interface FinishingCall<Stage = SearchStage> extends EncodingCall<Stage> {
   readonly finish: AbortSignal;
+  /** Takes the best that is known so far, in words. */
+  readonly onBest: (best: string) => void;
+}
+
+/** Encodes of a search for one quality, and of a curve, at most. */
+export const ENCODES_OF_SEARCH = 8;
+
+/** Work that encodes. */
+export interface EncodingTask<Stage> {
+  readonly tool: string;
+  readonly limits: EncodingLimits;
+  /** A stage in words. */
+  readonly textOf: (stage: Stage) => string;
 }
 
 /**
- * Runs the work, which ends at the limit of time.
- * @throws {AnyvmafError} what the work throws; `resource` when it takes longer than it may
+ * Runs the work, which ends at the limits.
+ * @throws {AnyvmafError} what the work throws; `resource` when it takes more than it may
  */
-export function encodingCall<Result>(
-  tool: string,
-  limits: EncodingLimits,
+export function encodingCall<Stage extends StageKind, Result>(
+  task: EncodingTask<Stage>,
   context: ToolContext,
-  work: (call: EncodingCall) => Promise<Result>,
+  work: (call: EncodingCall<Stage>) => Promise<Result>,
 ): Promise<Result> {
-  return finishingCall(tool, limits, context, ({ finish, ...call }) =>
+  return finishingCall(task, context, ({ finish, onBest: _, ...call }) =>
     work({ ...call, signal: AbortSignal.any([call.signal, finish]) }),
   );
 }
 
-/** Runs work that is asked to finish at the limit of time. @throws {AnyvmafError} as {@link encodingCall} where it has nothing then */
-export function finishingCall<Result>(
-  tool: string,
-  limits: EncodingLimits,
+/** Runs work that is asked to finish at the limits. @throws {AnyvmafError} as {@link encodingCall} where it has nothing then */
+export function finishingCall<Stage extends StageKind, Result>(
+  { tool, limits, textOf }: EncodingTask<Stage>,
   context: ToolContext,
-  work: (call: FinishingCall) => Promise<Result>,
+  work: (call: FinishingCall<Stage>) => Promise<Result>,
 ): Promise<Result> {
   return context.pool.run(tool, null, async ({ threads }) => {
-    const { max_seconds, max_temp_gb, ...asked } = limits;
+    const { max_seconds, max_encodes = Number.POSITIVE_INFINITY, max_temp_gb, dry_run: _, ...asked } = limits;
     const cache = await context.resources.points(JSON.stringify([tool, asked]));
-    const late = AbortSignal.timeout(max_seconds * 1000);
-    const { onStage, end } = encodingProgress(context, stageText);
+    const used = new AbortController();
+    const finish = AbortSignal.any([AbortSignal.timeout(max_seconds * 1000), used.signal]);
+    const { onStage, onBest, end } = encodingProgress(context, textOf);
+    let encodes = 0;
     try {
       const result = await work({
-        threads,
-        cache,
-        scratchBytes: max_temp_gb * 1e9,
-        signal: context.signal,
-        finish: late,
-        onStage,
+        ...{ threads, cache, scratchBytes: max_temp_gb * 1e9, signal: context.signal, finish, onBest },
+        onStage(stage) {
+          if (beginsEncode(stage) && ++encodes > max_encodes) used.abort();
+          onStage(stage);
+        },
       });
       end();
       // What is asked again after an answer is measured again.
-      if (!late.aborted) await forgetSearches(cache);
+      if (!finish.aborted) await forgetSearches(cache);
       return result;
     } catch (error) {
-      if (!late.aborted || context.signal.aborted) throw error;
+      if (!finish.aborted || context.signal.aborted) throw error;
+      const limit = used.signal.aborted
+        ? `the work needs more than max_encodes, ${max_encodes}, allows`
+        : `the work took longer than max_seconds, ${max_seconds}`;
       throw new AnyvmafError(
         'resource',
-        `the work took longer than max_seconds, ${max_seconds}; call again with the same arguments: what was measured is kept while this ` +
-          'server runs, and the call resumes from there.',
+        `${limit}; call again with the same arguments: what was measured is kept, and the call resumes from there.`,
       );
     }
   });
 }
 
+const plan = z.object({
+  summary: z.string(),
+  dry_run: z.literal(true),
+  encodes_at_most: z.int(),
+  frames_per_encode: z.int().nullable().describe('null: the whole source, or a whole shot.'),
+  next_action: nextAction,
+});
+
+/**
+ * Does the work up to its first encode, and says how many it may take.
+ * @param encodesOf encodes at most, by the number of shots
+ */
+export function dryRun<Stage extends StageKind, Result>(
+  { tool, limits, textOf }: EncodingTask<Stage>,
+  context: ToolContext,
+  encodesOf: (shots: number) => number,
+  work: (call: EncodingCall<Stage>) => Promise<Result>,
+): Promise<OtherOutcome> {
+  return context.pool.run(tool, null, async ({ threads }) => {
+    const {
+      max_seconds: _s,
+      max_encodes = Number.POSITIVE_INFINITY,
+      max_temp_gb,
+      dry_run: _,
+      ...asked
+    } = limits;
+    const enough = new AbortController();
+    const { onStage } = encodingProgress(context, textOf);
+    let frames: number | null = null;
+    let shots = 0;
+    try {
+      await work({
+        ...{ threads, scratchBytes: max_temp_gb * 1e9 },
+        cache: await context.resources.points(JSON.stringify([tool, asked])),
+        signal: AbortSignal.any([context.signal, enough.signal]),
+        onStage(stage) {
+          onStage(stage);
+          if (stage.kind === 'cutting' && typeof stage.frames === 'number') frames ??= stage.frames;
+          if (stage.kind !== 'cutting' && stage.kind !== 'encoding') return;
+          shots = Math.max(1, Number(stage.shots ?? 1));
+          enough.abort();
+        },
+      });
+    } catch (error) {
+      if (!enough.signal.aborted || context.signal.aborted) throw error;
+    }
+    // Without a first encode all is known from an earlier call.
+    const most = shots === 0 ? 0 : Math.min(encodesOf(shots), max_encodes);
+    const each = frames === null ? 'each of the whole source or a shot' : `each of ${frames} frames`;
+    const summary = `${tool} would make ${most} encodes at most, ${each}, and score them. Nothing was encoded.`;
+    const next_action = context.again({ dry_run: false });
+    const document = {
+      summary,
+      dry_run: true,
+      encodes_at_most: most,
+      frames_per_encode: frames,
+      next_action,
+    };
+    return { document, fits: plan };
+  });
+}
+
+/** What is known of a stage of any work that encodes. */
+interface StageKind {
+  readonly kind: string;
+  readonly frames?: number;
+  readonly total?: number;
+  readonly shots?: number;
+}
+
+/** Later reports of the same encode say how many frames are done. */
+function beginsEncode({ kind, frames }: StageKind): boolean {
+  return kind === 'encoding' && frames === undefined;
+}
+
 /** Milliseconds between two notices of one stage. */
 const PACE = 1000;
 
-/** What an encoding call reports. */
-export interface EncodingProgress<Stage> {
-  readonly onStage: (stage: Stage) => void;
-  /** All is done. */
-  end(): void;
-}
-
-/**
- * Passes on what is done as frames over all stages of a call.
- * @param textOf a stage in words
- */
-export function encodingProgress<Stage extends { readonly kind: string }>(
+/** Passes on what is done as frames over all stages of a call. */
+function encodingProgress<Stage extends StageKind>(
   { progress }: ToolContext,
   textOf: (stage: Stage) => string,
-): EncodingProgress<Stage> {
+) {
   let [before, frames, total] = [0, 0, 0];
   let [at, said] = [Number.NEGATIVE_INFINITY, ''];
+  let best: string | undefined;
   const tell = (message: string) => {
     [at, said] = [performance.now(), message];
-    progress({ done: before + frames, total: total > 0 ? before + total : null, message });
+    const known = total > 0 ? before + total : null;
+    progress({
+      done: before + frames,
+      total: known,
+      isOpen: true,
+      message,
+      ...(best !== undefined && { best }),
+    });
   };
   return {
-    onStage(stage) {
+    onBest(known: string): void {
+      best = known;
+    },
+    onStage(stage: Stage): void {
       const message = textOf(stage);
-      const counted = 'frames' in stage && 'total' in stage;
       if (message !== said) {
         // The stage before has all its frames now.
         before += Math.max(total, 1);
         [frames, total] = [0, 0];
       }
-      if (counted) [frames, total] = [Number(stage.frames), Number(stage.total)];
+      if (stage.frames !== undefined && stage.total !== undefined)
+        [frames, total] = [stage.frames, stage.total];
       if (message !== said || frames === total || performance.now() - at >= PACE) tell(message);
     },
-    end() {
+    /** All is done. */
+    end(): void {
       if (said === '') return;
       [before, frames] = [before + total, 0];
       total = 0;

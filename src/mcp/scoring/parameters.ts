@@ -53,23 +53,21 @@ const geometry = {
 
 /** Who is compared, as stored frames. */
 export const rawPair = {
-  ref: referencePath(
-    'Reference video: planar YUV, or Y4M of the same geometry. Leave it out with no_reference only.',
-  ),
+  ref: referencePath('Reference video: planar YUV or Y4M; left out with no_reference only.'),
   dis: inputPath('Distorted video, of the same kind and geometry.'),
   ...geometry,
 };
 
 /** Who is compared: video files of whatever kind. */
 export const encodedPair = {
-  reference_encoded: referencePath('Reference video of any container. Leave it out with no_reference only.'),
-  distorted_encoded: inputPath('Distorted video to judge against it.'),
+  reference_encoded: referencePath('Reference video; left out with no_reference only.'),
+  distorted_encoded: inputPath('Distorted video.'),
 };
 
 /** Who is compared, whatever the files are: the tools that are ours take every kind. */
 export const anyPair = {
   reference: inputPath('Reference video: encoded, Y4M, or raw YUV with its geometry.'),
-  distorted: inputPath('Distorted video to judge against it.'),
+  distorted: inputPath('Distorted video.'),
 };
 
 /** The geometry of raw videos, for tools that also take others. */
@@ -180,9 +178,7 @@ export const { subsample } = scoring;
 const detail = z
   .enum(['summary', 'frames'])
   .default('summary')
-  .describe(
-    'frames puts the values of all frames into the answer, as far as they fit; summary links to them.',
-  );
+  .describe('frames: values of all frames in the answer, as far as they fit; summary links to them.');
 
 /** What a score is to reach. */
 export const target = z
@@ -194,9 +190,7 @@ export const target = z
 
 /** Tiny ONNX models, beside the others or by themselves. */
 const tinyParameters = {
-  tiny_model: tinyModel(
-    'Tiny ONNX model to add: an id of list_models, or an .onnx file with a sidecar.',
-  ).optional(),
+  tiny_model: tinyModel('Tiny ONNX model to add: an id of list_models, or an .onnx file.').optional(),
   tiny_device: z
     .enum(TINY_DEVICE_CHOICES)
     .default('auto')
@@ -210,8 +204,8 @@ const tinyParameters = {
     .describe('Precision of a model that also has 8 bit.'),
   tiny_model_verify: flag('Only a model that its registry signs.'),
   tiny_codec: z.string().describe('Codec-aware models: the encoder, such as libx264.').optional(),
-  tiny_preset: z.string().describe('Codec-aware models: its preset.').optional(),
-  tiny_crf: z.int().min(0).max(63).describe('Codec-aware models: its rate factor.').optional(),
+  tiny_preset: z.string().describe("The encoder's preset.").optional(),
+  tiny_crf: z.int().min(0).max(63).describe("The encoder's rate factor.").optional(),
   tiny_resize: z
     .enum(TINY_RESIZES)
     .default('disabled')
@@ -225,7 +219,7 @@ export const scoringParameters = {
   disable_clip: flag('Do not clip scores.'),
   enable_transform: flag("The model's score transform (vmaf_v0.6.1: phone)."),
   backend,
-  native_cpu: flag('With backend cpu, use the installed libvmaf, not the built-in core.'),
+  native_cpu: flag('backend cpu is the installed libvmaf.'),
   feature: z
     .array(z.string().min(1))
     .max(64)

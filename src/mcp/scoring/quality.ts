@@ -2,12 +2,21 @@
  * @module mcp/scoring/quality
  * A search for an encoder's setting within one call: on the pool, with progress and a limit on time.
  */
-import { parseTarget, type SearchResult } from '../../index.js';
+import { parseTarget, type SearchPoint, type SearchResult } from '../../index.js';
 import { targetText } from '../../report/limits.js';
 import { searchQuality } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel } from '../paths.js';
-import { type EncodingLimits, finishingCall, publishResult } from './encoding.js';
+import {
+  dryRun,
+  ENCODES_OF_SEARCH,
+  type EncodingCall,
+  type EncodingLimits,
+  type FinishingCall,
+  finishingCall,
+  publishResult,
+  stageText,
+} from './encoding.js';
 
 /** What to search. */
 export interface QualityInput extends EncodingLimits {
@@ -27,9 +36,18 @@ export interface QualityInput extends EncodingLimits {
 /** @throws {AnyvmafError} as the public `searchQuality`; `resource` when it takes longer than it may */
 export async function findQuality(input: QualityInput, context: ToolContext) {
   const targets = input.targets.map(parseTarget);
-  const result = await finishingCall('find_quality', input, context, (call) =>
-    searchQuality(input.source.path, {
-      ...call,
+  const task = { tool: 'find_quality', limits: input, textOf: stageText };
+  const work = (call: EncodingCall & Partial<FinishingCall>) => {
+    const { onBest, ...told } = call;
+    let best: SearchPoint | undefined;
+    return searchQuality(input.source.path, {
+      ...told,
+      onPoint(point) {
+        if (best && !isBetter(point, best)) return;
+        best = point;
+        const { value, quality, kbps } = point;
+        onBest?.(`${value} with ${quality.toFixed(2)} at ${Math.round(kbps)} kb/s`);
+      },
       encoder: input.encoder,
       encoderOptions: input.encoder_options,
       targets,
@@ -41,10 +59,21 @@ export async function findQuality(input: QualityInput, context: ToolContext) {
       full: input.full,
       verify: input.verify,
       origin: context.files.origin,
-    }),
-  );
+    });
+  };
+  if (input.dry_run) return dryRun(task, context, () => ENCODES_OF_SEARCH + (input.verify ? 1 : 0), work);
+  const result = await finishingCall(task, context, work);
   const { uris, content } = await publishResult(result, context);
-  return { document: { ...documentOf(result), results: uris }, content };
+  const { unfinished } = result;
+  const next_action = unfinished && context.again({ range: { ...unfinished } });
+  const document = { ...documentOf(result), ...(next_action && { next_action }), results: uris };
+  return { document, content };
+}
+
+/** The smallest file that reaches the targets; before one does, the nearest to them. */
+function isBetter(one: SearchPoint, other: SearchPoint): boolean {
+  if (one.margin >= 0 && other.margin >= 0) return one.kbps < other.kbps;
+  return one.margin > other.margin;
 }
 
 function documentOf(result: SearchResult) {
@@ -56,7 +85,7 @@ function documentOf(result: SearchResult) {
   const range = samples ? `, 99 % sure from ${low.toFixed(2)} to ${high.toFixed(2)}` : '';
   const { unfinished } = result;
   const so = unfinished
-    ? `Unfinished at max_seconds; the answer lies from ${unfinished.min} to ${unfinished.max}: call again with that range. So far `
+    ? `Unfinished at max_seconds or max_encodes; the answer lies from ${unfinished.min} to ${unfinished.max}: call again with that range. So far `
     : '';
   return {
     summary:

@@ -6,7 +6,14 @@ import { formatShots, type ShotStage, type TuneShotsResult } from '../../index.j
 import { tuneShots } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel } from '../paths.js';
-import { encodingCall, encodingProgress, stageText } from './encoding.js';
+import {
+  dryRun,
+  ENCODES_OF_SEARCH,
+  type EncodingCall,
+  type EncodingTask,
+  encodingCall,
+  stageText,
+} from './encoding.js';
 import { type SourceInput, withSource } from './raw-source.js';
 
 /** What to tune. */
@@ -27,8 +34,8 @@ export interface ShotsInput extends SourceInput {
 /** @throws {AnyvmafError} as the public `tuneShots`; `resource` when it takes longer than it may */
 export async function tunePerShot(input: ShotsInput, context: ToolContext) {
   const { format } = input;
-  const progress = encodingProgress<ShotStage>(context, shotText);
-  const { result, text, notes } = await encodingCall('run_tune_per_shot', input, context, (call) =>
+  const task: EncodingTask<ShotStage> = { tool: 'run_tune_per_shot', limits: input, textOf: shotText };
+  const work = (call: EncodingCall<ShotStage>) =>
     withSource(input, { files: context.files, signal: call.signal }, async (source) => {
       const tuned = await tuneShots(source.path, {
         ...call,
@@ -45,13 +52,14 @@ export async function tunePerShot(input: ShotsInput, context: ToolContext) {
         models: [input.model.text],
         origin: source.origin,
         scratchBytes: source.scratchBytes,
-        onStage: progress.onStage,
       });
       const text = format === 'json' ? null : source.script(await formatShots(tuned, format));
       return { result: tuned, text, notes: source.notes };
-    }),
-  );
-  progress.end();
+    });
+  // A search for each shot, one value for all of them searched for, and the shots of the video that is written.
+  const most = (shots: number) => shots * (2 * ENCODES_OF_SEARCH + (input.output ? 1 : 0));
+  if (input.dry_run) return dryRun(task, context, most, work);
+  const { result, text, notes } = await encodingCall(task, context, work);
   const facts = { target_vmaf: input.target_vmaf, format, output: text, notes: [...notes] };
   if (text === null) return { document: { ...facts, ...documentOf(result, null) } };
   const { uri, link } = await context.resources.publish({

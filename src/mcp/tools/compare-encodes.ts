@@ -23,11 +23,11 @@ export const compareEncodesTool = defineTool({
   title: 'Compare encodes of one source',
   description:
     'Scores several encodes against one reference and answers one row per encode, best first: score, its worst 1 %, ' +
-    'bit rate, size, and whether another encode is both smaller and better. Encodes that cannot be scored are listed ' +
-    'with their reason. Use it to choose between encoder settings or rungs of a ladder.',
+    'bit rate, size, and whether another encode is both smaller and better. Use it to ' +
+    'choose between encoder settings or rungs of a ladder.',
   inputSchema: z.object({
     reference: anyPair.reference,
-    distorted: inputPaths('The encodes, 1 to 32.', 32),
+    distorted: inputPaths('The encodes.', 32),
     ...optionalGeometry,
     model,
     subsample,

@@ -19,7 +19,7 @@ export const compareModels = defineTool({
   title: 'Rank ONNX models',
   description:
     'Ranks tiny ONNX models by how well they predict opinion scores on the same rows of a Parquet table of features: by ' +
-    'descending PLCC, each with the figures of eval_model_on_split. Models that fail are listed with their reason.',
+    'descending PLCC, each with the figures of eval_model_on_split.',
   inputSchema: z.object({
     models: tinyModels('Paths of .onnx files, or ids of registered tiny models.', 100),
     ...evaluationParameters,

@@ -18,7 +18,7 @@ export const evalModelOnSplit = defineTool({
   description:
     'Measures how well a tiny ONNX model predicts opinion scores, the column mos of a Parquet table of features, on ' +
     'the rows of a split. Gives PLCC, SROCC, KROCC and RMSE with 95 % intervals, of rows, of clips and of each key. ' +
-    "The model's sidecar is applied: feature order, scaler, codec block.",
+    "The model's sidecar is applied.",
   inputSchema: z.object({
     model: tinyModel('Path of an .onnx file, or id of a registered tiny model.'),
     ...evaluationParameters,

@@ -10,8 +10,8 @@ export const findAlignmentTool = defineTool({
   name: 'find_alignment',
   title: 'Find the offset between two videos',
   description:
-    'Finds by how many frames two videos are shifted against each other, with a confidence and the reason for it. One ' +
-    'frame of offset can cost tens of VMAF points. Pass the offset to vmaf_score_encoded; nothing is shifted here.',
+    'Finds by how many frames two videos are shifted against each other, with a confidence and the reason for it. ' +
+    'Pass the offset to vmaf_score_encoded; nothing is shifted here.',
   inputSchema: z.object({
     ...anyPair,
     ...optionalGeometry,

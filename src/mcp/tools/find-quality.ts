@@ -6,7 +6,7 @@ import * as z from 'zod/v4';
 import { inputPath } from '../paths.js';
 import { encoderOptions, encodingLimits } from '../scoring/encoding-parameters.js';
 import { model } from '../scoring/parameters.js';
-import { defineTool, READ_ONLY } from '../tool.js';
+import { defineTool, nextAction, READ_ONLY } from '../tool.js';
 
 const interval = z.array(z.number()).length(2).describe('Low end, high end.');
 
@@ -63,7 +63,8 @@ export const findQualityTool = defineTool({
     unfinished: z
       .object({ min: z.number(), max: z.number() })
       .nullable()
-      .describe('At max_seconds: range to go on with.'),
+      .describe('At max_seconds or max_encodes: range to go on with.'),
+    next_action: nextAction.optional().describe('Where it is unfinished: goes on.'),
     predicted: z.number().describe("The first target's statistic over the whole video."),
     interval_95: interval,
     interval_99: interval,

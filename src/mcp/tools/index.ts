@@ -2,6 +2,8 @@
  * @module mcp/tools/index
  * The tools that the server offers, in the order in which clients list them.
  */
+import { usageError } from '../../core/errors.js';
+import { quoted } from '../../core/printable.js';
 import type { Tool } from '../tool.js';
 import { compareEncodesTool } from './compare-encodes.js';
 import { compareModels } from './compare-models.js';
@@ -12,6 +14,7 @@ import { explainScoreTool } from './explain-score.js';
 import { findAlignmentTool } from './find-alignment.js';
 import { findQualityTool } from './find-quality.js';
 import { inspectPairTool } from './inspect-pair.js';
+import { JOB_TOOL_LIST } from './jobs.js';
 import { listBackendsTool } from './list-backends.js';
 import { listExtractorsTool } from './list-extractors.js';
 import { listModelsTool } from './list-models.js';
@@ -52,4 +55,55 @@ export const TOOLS: readonly Tool[] = [
   runTunePerShotTool,
   listVideosTool,
   scoreBatchTool,
+  ...JOB_TOOL_LIST,
 ];
+
+/** Tools that serve one purpose, by the names that --tools takes; all sets have the tools of jobs. */
+const TOOLSETS: Readonly<Record<string, readonly Tool[]>> = {
+  score: [
+    vmafScoreEncoded,
+    inspectPairTool,
+    listVideosTool,
+    listModelsTool,
+    listExtractorsTool,
+    scoreBatchTool,
+  ],
+  raw: [vmafScore, listModelsTool, listExtractorsTool, listBackendsTool, probeBackendTool, vmafVersion],
+  explain: [
+    compareEncodesTool,
+    inspectPairTool,
+    findAlignmentTool,
+    explainScoreTool,
+    describeWorstFramesTool,
+    listVideosTool,
+  ],
+  encode: [
+    findQualityTool,
+    runCompareTool,
+    runLadderTool,
+    runTunePerShotTool,
+    compareEncodesTool,
+    listVideosTool,
+  ],
+  models: [listModelsTool, describeModelTool, evalModelOnSplit, compareModels],
+  machine: [listBackendsTool, probeBackendTool, runBenchmarkTool, vmafVersion],
+};
+
+/**
+ * The tools of sets, in the order of all.
+ * @param text names with commas, as --tools takes them
+ * @throws {AnyvmafError} `usage` for a set that there is not
+ */
+export function toolsOf(text: string): readonly Tool[] {
+  const names = text.split(',').map((name) => name.trim());
+  const sets = names.map((name) => {
+    if (Object.hasOwn(TOOLSETS, name)) return TOOLSETS[name] ?? [];
+    const live =
+      name === 'live' ? '; live tools are those of the server that a measurement has with --live' : '';
+    throw usageError(
+      `--tools is ${quoted(text)}, but ${quoted(name)} is not a set of tools; there are ${Object.keys(TOOLSETS).join(', ')}${live}.`,
+    );
+  });
+  const chosen = new Set([...sets.flat(), ...JOB_TOOL_LIST]);
+  return TOOLS.filter((tool) => chosen.has(tool));
+}

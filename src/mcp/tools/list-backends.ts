@@ -27,9 +27,9 @@ export const listBackendsTool = defineTool({
   name: 'list_backends',
   title: 'List backends',
   description:
-    'Says which backends can be asked for: cpu (built in, always there), webgpu (a GPU, alone or as hybrid; needs the ' +
-    'webgpu package), cuda, sycl, hip and metal (of an installed vmaf). True means built with; probe_backend says ' +
-    'whether it works. tiny lists devices of tiny ONNX models.',
+    'Says which backends can be asked for: cpu (built in), webgpu (a GPU, alone or as hybrid), cuda, sycl, hip and ' +
+    'metal (of an installed vmaf). True means built with; probe_backend says whether it works. tiny lists devices of ' +
+    'tiny ONNX models.',
   inputSchema: z.object({}),
   outputSchema: z.object({
     ...backendFlags,

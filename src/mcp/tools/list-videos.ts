@@ -10,7 +10,7 @@ export const listVideosTool = defineTool({
   title: 'List allowed folders and videos',
   description:
     'Lists the folders that the user allowed and the videos in them, newest first: codec, size, frame rate and length. ' +
-    'Use it when you do not know the paths; give them to other tools as they are.',
+    'Use it when you do not know the paths.',
   inputSchema: z.object({
     contains: z
       .string()

@@ -19,7 +19,7 @@ export const probeBackendTool = defineTool({
   title: 'Probe a backend',
   description:
     'Scores one 64x64 grey frame against itself on a backend, which tells "built with" from "driver present and working". ' +
-    'One that does not work is answered by runtime_healthy false and a reason in error.',
+    'If it does not work, error has the reason.',
   inputSchema: z.object({ backend: z.enum(BACKENDS).describe('cpu is the built-in core.') }),
   outputSchema: z.object({
     backend: z.enum(BACKENDS),

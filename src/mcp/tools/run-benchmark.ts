@@ -28,16 +28,14 @@ export const runBenchmarkTool = defineTool({
   name: 'run_benchmark',
   title: 'Time the backends',
   description:
-    'Scores three generated video pairs (576x324, 1920x1080, 3840x2160) with every backend that works on this machine, ' +
-    'and gives per backend the mean score, frames per second and the largest difference from the portable result. Takes ' +
-    'half a minute or more and the whole machine, and no videos.',
+    'Scores three generated video pairs (576x324, 1920x1080, 3840x2160) with every backend that works here, and ' +
+    'gives for each the mean score, frames per second and the largest difference from the portable result. Takes half a ' +
+    'minute or more and the whole machine.',
   inputSchema: z.object({
     full: z
       .boolean()
       .default(false)
-      .describe(
-        'All 200 frames of the 3840x2160 pair in place of a few. Takes minutes and 5 GB of temporary files.',
-      ),
+      .describe('All 200 frames of the 3840x2160 pair: minutes, and 5 GB of temporary files.'),
     shapes: z
       .array(z.enum(['576x324', '1920x1080', '3840x2160']))
       .min(1)

@@ -11,9 +11,8 @@ export const runCompareTool = defineTool({
   name: 'run_compare',
   title: 'Compare encoders',
   description:
-    'Encodes samples of a source with several encoders or presets of the installed ffmpeg, each at several qualities, and answers ' +
-    'how much less each needs than the first for equal quality (BD-rate), how fast it is here, and what each needs for a quality. ' +
-    'It writes no encode. Takes minutes.',
+    'Compares encoders or presets of the installed ffmpeg on samples of a source: how much less each needs than the first ' +
+    'for equal quality (BD-rate), how fast it is here, and what it needs for a quality. It writes no encode. Takes minutes.',
   inputSchema: z.object({
     src: encodingSource.src,
     target_vmaf: z.number().describe('One quality to search for.').optional(),

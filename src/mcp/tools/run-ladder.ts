@@ -19,9 +19,9 @@ export const runLadderTool = defineTool({
   name: 'run_ladder',
   title: 'Build an encoding ladder',
   description:
-    'Encodes samples of a source in several sizes, takes the convex hull of quality over rate, and chooses rungs on it, ' +
-    'spread evenly in rate or in quality. Answers the rungs, from which rate on each size is the best one, and the ffmpeg command that encodes ' +
-    'them for DASH and HLS. It writes no encode. Takes minutes.',
+    'Encodes samples of a source in several sizes and chooses rungs on the convex hull of quality over rate. Answers ' +
+    'them, from which rate on each size is the best one, and the ffmpeg command for DASH and HLS. It writes no encode. ' +
+    'Takes minutes.',
   inputSchema: z.object({
     src: encodingSource.src,
     resolutions: z

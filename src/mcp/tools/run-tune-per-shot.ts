@@ -31,10 +31,9 @@ export const runTunePerShotTool = defineTool({
   name: 'run_tune_per_shot',
   title: 'Tune an encoder shot by shot',
   description:
-    'Finds the shots of a video (hard cuts) and a setting of an encoder of the installed ffmpeg for each: so that ' +
-    'every shot reaches the target, or all together with the fewest bytes. Answers the shots, what that saves against ' +
-    'one encode of all, and on request a table (csv), a script (shell) that makes the encode, or the encode itself ' +
-    '(output). Takes minutes for a minute of video.',
+    'Finds the shots of a video and an encoder setting for each (installed ffmpeg), so that every shot reaches the ' +
+    'target, or all together with the fewest bytes. Answers the shots, what that saves against one setting for all, and ' +
+    'on request a table (csv), a script (shell), or the encode itself (output). Takes minutes for a minute of video.',
   inputSchema: z.object({
     src: encodingSource.src,
     target_vmaf: z.number().default(92).describe("Mean of the model's score to reach."),

@@ -15,14 +15,11 @@ export const scoreBatchTool = defineTool({
   name: 'score_batch',
   title: 'Score a table of pairs',
   description:
-    'Scores many pairs, each with a reference of its own. Answers one row per pair, in their order, those that cannot be ' +
-    'scored with an error. The whole table is a resource in CSV. compare_encodes ranks encodes of one source.',
+    'Scores many pairs, each with a reference of its own. Answers one row per pair, in their order, and ' +
+    'the whole table as a resource in CSV. compare_encodes ranks encodes of one source.',
   inputSchema: z.object({
-    references: inputPaths(
-      'The references, 1 to 64: one for each encode, in the same order, or one for all.',
-      64,
-    ),
-    distorted: inputPaths('The encodes, 1 to 64.', 64),
+    references: inputPaths('One for each encode, in the same order, or one for all.', 64),
+    distorted: inputPaths('The encodes.', 64),
     model,
     precision,
     target,

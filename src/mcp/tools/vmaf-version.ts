@@ -13,8 +13,7 @@ export const vmafVersion = defineTool({
   name: 'vmaf_version',
   title: 'Versions',
   description:
-    'Says which installed vmaf program native backends would run, and the version of the built-in core. Without ' +
-    'a program, error says so and scoring works all the same.',
+    'Says which installed vmaf program native backends would run, and the version of the built-in core.',
   inputSchema: z.object({}),
   outputSchema: z.object({
     binary_path: z.string().nullable().describe('The installed program; null when there is none.'),

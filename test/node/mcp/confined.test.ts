@@ -167,6 +167,7 @@ function context(meanwhile: (path: string) => void = () => {}): ToolContext {
       get origin() {
         return files.origin;
       },
+      allowed: files.allowed,
       sizeOf: (path) => files.sizeOf(path),
       resolveOutput: (path) => files.resolveOutput(path),
       async resolveInput(path) {

@@ -267,6 +267,7 @@ const NO_FILE = [
   'feature',
   'filters',
   'input_name',
+  'job_id',
   'metric',
   'pix_fmt',
   'pixel_format',
@@ -277,6 +278,7 @@ const NO_FILE = [
   'targets',
   'tiny_codec',
   'tiny_preset',
+  'tool',
 ];
 
 type Schema = z.core.JSONSchema.JSONSchema;

@@ -425,11 +425,15 @@ describe('the MCP server', () => {
     token: undefined,
     origins: [],
     vmafBin: undefined,
+    callLimit: undefined,
+    tools: undefined,
     help: false,
   };
 
   it.each([
     [[], {}],
+    [['--call-limit', '0'], { callLimit: 0 }],
+    [['--call-limit', '2.5', '--tools', 'score,encode'], { callLimit: 2.5, tools: 'score,encode' }],
     [['--allow', '/a', '--allow=/b'], { allow: ['/a', '/b'] }],
     [['/a', '/b'], { allow: ['/a', '/b'] }],
     [['--http'], { http: '' }],
@@ -454,6 +458,7 @@ describe('the MCP server', () => {
     [['--cors', '*'], '--token and --cors are for --http, which was not given'],
     [['--http', '--token', ''], 'give --token once, with a token that is not empty'],
     [['--http', '1', '--http', '2'], 'give --http once'],
+    [['--call-limit', '-1'], '--call-limit'],
   ])('refuses %j', (args, sentence) => {
     expect(() => readMcpArguments(args)).toThrow(sentence);
   });

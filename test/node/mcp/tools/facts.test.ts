@@ -420,7 +420,7 @@ describe('list_videos', () => {
     [['/'], 'The whole file system is allowed'],
   ])('says what to do where the folders are %j', async (folders, advice) => {
     const given = context();
-    const files = { ...given.files, origin: { by: 'foreign', folders } as const };
+    const files = { ...given.files, allowed: folders };
     const stop = AbortSignal.timeout(20_000);
     const asked = { ...given, files, signal: stop };
     const told = await call<{ advice: string }>(listVideosTool, { details: false, limit: 1 }, asked);

@@ -100,11 +100,25 @@ describe('tools that search settings', () => {
       expect(slow.encodes).toHaveLength(3);
       expect(answer.points).toHaveLength(2);
       expect(answer.summary).toMatch(
-        /^Unfinished at max_seconds; the answer lies from [\d.]+ to [\d.]+: call again with that range/,
+        /^Unfinished at max_seconds or max_encodes; the answer lies from [\d.]+ to [\d.]+: call again with that range/,
       );
       const whole = await call<Answer>(findQualityTool, args, context());
       const on = await call<Answer>(findQualityTool, { ...args, range: answer.unfinished }, context());
       expect([on.value, on.unfinished]).toEqual([whole.value, null]);
+    });
+
+    it('answers the best so far at max_encodes, how to go on, and says it while it works', async () => {
+      type Answer = { encodes: number; next_action?: { arguments: object }; unfinished: object | null };
+      const args = { source, encoder: 'libx264', ...fast, targets: ['85'], max_encodes: 2 };
+      const asked = context();
+      const answer = await call<Answer>(findQualityTool, args, asked);
+      expect(host.encodes.length).toBeLessThanOrEqual(3);
+      expect(answer.next_action?.arguments).toEqual({ range: answer.unfinished });
+      expect(asked.told.map(({ best }) => best)).toContainEqual(
+        expect.stringMatching(/^\d+ with \d+\.\d\d at \d+ kb\/s$/),
+      );
+      const on = { ...args, max_encodes: 20, range: answer.unfinished };
+      expect(await call<Answer>(findQualityTool, on, context())).toMatchObject({ unfinished: null });
     });
 
     it('encodes and scores the whole if asked', async () => {
@@ -357,6 +371,38 @@ describe('tools that search settings', () => {
       const sentence = await refused(toolOf(name), { ...args(), max_seconds: 7 }, context());
       expect(sentence).toContain('max_seconds, 7');
       expect(limit.mock.calls).toEqual([[7000]]);
+    });
+
+    it.each<[tool: Tool, args: () => Args, most: number]>([
+      [findQualityTool, () => ({ source, encoder: 'libx264', verify: true }), 9],
+      [findQualityTool, () => ({ source, encoder: 'libx264', max_encodes: 3 }), 3],
+      [runCompareTool, () => ({ src: source, encoders: ['libx264', 'libx265'], target_vmafs: [90, 95] }), 32],
+      [runLadderTool, () => ({ src: source, resolutions: ['36p', '18p'], quality_tiers: 2 }), 18],
+      [runTunePerShotTool, () => ({ src: source, min_seconds: 0.2 }), 32],
+    ])(
+      '$name: a dry run encodes nothing and says how many encodes it would take',
+      async (tool, args, most) => {
+        const outcome = await tool.call({ ...args(), dry_run: true }, context());
+        if (!('fits' in outcome)) throw new Error('not a dry run');
+        expect(outcome.fits.parse(outcome.document)).toEqual(outcome.document);
+        expect(outcome.document).toMatchObject({
+          ...{ dry_run: true, encodes_at_most: most },
+          next_action: { arguments: { dry_run: false } },
+        });
+        expect(host.encodes).toEqual([]);
+        expect(leftovers()).toEqual([]);
+      },
+    );
+
+    it('what takes more than max_encodes, and go on from what was measured', async () => {
+      const args = { src: source, resolutions: ['36p'], ...fast };
+      const asked = context();
+      expect(await refused(runLadderTool, { ...args, max_encodes: 3 }, asked)).toMatch(
+        /^the work needs more than max_encodes, 3, allows; call again with the same arguments/,
+      );
+      const { encodes } = await call<{ encodes: number }>(runLadderTool, args, asked);
+      const whole = await call<{ encodes: number }>(runLadderTool, args, context());
+      expect(encodes).toBe(whole.encodes - 3);
     });
 
     it('run_ladder: what was cut short goes on from what was measured', async () => {

@@ -1,0 +1,99 @@
+/**
+ * @module mcp/call
+ * Runs one call of a tool within the limits of the server, and answers it whatever happens.
+ */
+import { onAbort, TimeLimitError, withinSeconds } from '../core/abort.js';
+import type { CallAnswer, ToolContext, ToolJobs, ToolProgress, ToolResources } from './context.js';
+import type { AllowedFiles } from './files.js';
+import { fitting } from './large-results.js';
+import type { WorkPool } from './pool.js';
+import type { ResourceScope } from './resources.js';
+import { answer, refusal, sentenceOf } from './results.js';
+import type { PreparedCall, Tool } from './tool.js';
+
+/** Tools that take seconds; the pool keeps a place for them that longer ones never take. */
+const SHORT_TOOLS: ReadonlySet<string> = new Set(['inspect_pair', 'find_alignment', 'probe_backend']);
+
+/** What all calls of a server share. */
+export interface CallServices {
+  readonly tools: readonly Tool[];
+  readonly files: AllowedFiles;
+  readonly pool: WorkPool;
+  /** Seconds that a call may take. */
+  readonly maxSeconds: number;
+  /** Aborts when the server ends. */
+  readonly closing: AbortSignal;
+  readonly log: (message: string) => void;
+}
+
+/** One call. */
+export interface ToolCall {
+  readonly tool: Tool;
+  /** As the client sent them. */
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly run: PreparedCall;
+  readonly scope: ResourceScope;
+  readonly resources: ToolResources;
+  readonly jobs: ToolJobs;
+  /** Aborts when it is cancelled. */
+  readonly signal: AbortSignal;
+  onProgress(report: ToolProgress): void;
+  /** It waits for its turn. */
+  onWait(ahead: number, running: number): void;
+}
+
+/** Runs a call and returns its answer; errors of the tool become an answer too. */
+export async function answerCall(server: CallServices, call: ToolCall): Promise<CallAnswer> {
+  const { tool, resources } = call;
+  const ending = new AbortController();
+  const listeners = [call.signal, server.closing].map((each) =>
+    onAbort(each, (reason) => ending.abort(reason)),
+  );
+  try {
+    const [result, schema] = await withinSeconds(
+      server.maxSeconds,
+      new TimeLimitError(
+        `the call took longer than ${server.maxSeconds} s, the limit of this server (--max-seconds), and was stopped`,
+      ),
+      ending.signal,
+      async (signal) => {
+        const outcome = await call.run(contextOf(server, call, signal));
+        const fits = 'fits' in outcome ? outcome.fits : tool.outputSchema;
+        return [answer(await fitting(tool.name, outcome, resources)), fits] as const;
+      },
+    );
+    const fits = schema.safeParse(result.structuredContent);
+    if (fits.success) return result;
+    const [issue] = fits.error.issues;
+    server.log(`${tool.name}: result does not fit its schema at ${issue?.path.join('.')}: ${issue?.message}`);
+    return refusal(`anyvmaf made a result of ${tool.name} that does not fit its schema; please report this.`);
+  } catch (error) {
+    if (server.closing.aborted) return refusal('The server is shutting down; call again when it is back.');
+    return refusal(sentenceOf(error));
+  } finally {
+    for (const forget of listeners) forget();
+    ending.abort();
+  }
+}
+
+function contextOf(server: CallServices, call: ToolCall, signal: AbortSignal): ToolContext {
+  return {
+    signal,
+    progress: (report) => call.onProgress(report),
+    files: call.scope.filesOf(server.files),
+    pool: {
+      run: (label, weight, task) =>
+        server.pool.run(
+          {
+            ...{ weight, signal, short: SHORT_TOOLS.has(label) },
+            onWait: (ahead, running) => call.onWait(ahead, running),
+          },
+          task,
+        ),
+    },
+    resources: call.resources,
+    jobs: call.jobs,
+    again: (changes) => ({ tool: call.tool.name, arguments: { ...call.args, ...changes } }),
+    log: (message) => server.log(`${call.tool.name}: ${message}`),
+  };
+}

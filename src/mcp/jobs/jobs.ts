@@ -1,0 +1,413 @@
+/**
+ * @module mcp/jobs/jobs
+ * Calls that may outlive the request that started them. Every call runs as a job; one that is kept is in the store, and its
+ * client asks for it by id.
+ */
+import { randomUUID } from 'node:crypto';
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { onAbort } from '../../core/abort.js';
+import { AnyvmafError, usageError } from '../../core/errors.js';
+import { nearest } from '../../core/nearest.js';
+import { quoted } from '../../core/printable.js';
+import { isInside } from '../../files/checked-file.js';
+import { processMark } from '../../files/scratch.js';
+import { answerCall, type CallServices } from '../call.js';
+import type { CallAnswer, JobDocument, NextAction, ToolJobs, ToolProgress } from '../context.js';
+import { LOCAL_OWNER, type ResourceScope, type ResultOfJob } from '../resources.js';
+import type { PreparedCall, Tool } from '../tool.js';
+import {
+  isServed,
+  type JobProgress,
+  type JobRecord,
+  type JobStore,
+  KEPT_DAYS,
+  KEPT_TIME,
+  pointsName,
+} from './store.js';
+
+/** Jobs that one server works at. */
+const MOST_WORKING = 100;
+
+/** Jobs in a list. */
+const LISTED = 50;
+
+/** Milliseconds between writes of the record of a job that is worked at. */
+const BEAT = 5000;
+
+/** Milliseconds between looks at a job of another server. */
+const LOOK = 500;
+
+/** Milliseconds that a job gets to stop while its client waits for that. */
+const STOP_TIME = 2000;
+
+/** Tools that are about jobs are none themselves. */
+export const JOB_TOOLS: ReadonlySet<string> = new Set([
+  'job_start',
+  'job_status',
+  'job_result',
+  'job_cancel',
+  'list_jobs',
+]);
+
+/** Hears how far a call is. */
+interface JobListener {
+  report(report: ToolProgress): void;
+  wait(label: string, ahead: number, running: number): void;
+}
+
+/** A call that runs. */
+export class Job {
+  readonly id = randomUUID();
+  readonly created = Date.now();
+  readonly ending = new AbortController();
+  listener: JobListener | undefined;
+  /** Set by whoever starts it. */
+  answer!: Promise<CallAnswer>;
+  /** Resolves when it has ended and, if it is kept, the store has its answer. */
+  saved!: Promise<void>;
+  /** The record as it is being written. */
+  writing: Promise<void> = Promise.resolve();
+  kept = false;
+  cancelled = false;
+  ended: CallAnswer | undefined;
+  progress: JobProgress | undefined;
+  /** Results, and those of them that are not in the store. */
+  results = 0;
+  bytes = 0;
+  readonly elsewhere: { readonly number: number; readonly name: string; readonly path: string }[] = [];
+  #first: { readonly at: number; readonly done: number } | undefined;
+
+  constructor(
+    readonly tool: Tool,
+    readonly args: Readonly<Record<string, unknown>>,
+    readonly scope: ResourceScope,
+  ) {}
+
+  /** Stops it, unless it is kept. */
+  leave(reason: unknown): void {
+    if (!this.kept) this.ending.abort(reason);
+  }
+
+  report(report: ToolProgress): void {
+    const { done, total, fps, message, best = this.progress?.best } = report;
+    const now = performance.now();
+    this.#first ??= { at: now, done };
+    const { at, done: before } = this.#first;
+    const isKnown = total !== null && done > before && !report.isOpen;
+    this.progress = {
+      done,
+      total,
+      ...(fps !== undefined && Number.isFinite(fps) && { fps }),
+      ...(message !== undefined && { message }),
+      ...(best !== undefined && { best }),
+      ...(isKnown && { seconds_left: Math.round(((total - done) * (now - at)) / (done - before) / 1000) }),
+    };
+    this.listener?.report(report);
+  }
+
+  wait(ahead: number, running: number): void {
+    this.progress = { done: 0, total: null, message: `waits: ${running} running, ${ahead} before it` };
+    this.listener?.wait(this.tool.name, ahead, running);
+  }
+}
+
+/** The jobs of a server. */
+export class Jobs {
+  readonly #store: JobStore;
+  readonly #server: CallServices;
+  /** Those that are kept and worked at, or whose answer could not be written. */
+  readonly #kept = new Map<string, Job>();
+
+  constructor(store: JobStore, server: CallServices) {
+    this.#store = store;
+    this.#server = server;
+  }
+
+  /** Starts a call. */
+  begin(tool: Tool, args: unknown, scope: ResourceScope, listener?: JobListener): Job {
+    return this.#run(tool, args, scope, async (context) => tool.call(args, context), listener);
+  }
+
+  /**
+   * Keeps a call that runs: from now on it is a job that its client asks for by id.
+   * @throws {AnyvmafError} `usage` if there are too many, `io` if nothing can be written
+   */
+  async keep(job: Job): Promise<JobDocument> {
+    const working = [...this.#kept.values()].filter(({ ended }) => !ended).length;
+    if (working >= MOST_WORKING)
+      throw usageError(
+        `The server works at ${MOST_WORKING} jobs and takes no more; wait for one with job_status, or stop one with job_cancel.`,
+      );
+    await this.#store.sweep();
+    await this.#store.write(await this.#recordOf(job));
+    job.kept = true;
+    job.listener = undefined;
+    this.#kept.set(job.id, job);
+    if (job.ended) await this.#save(job, job.ended);
+    else void this.#beat(job);
+    return this.#document(await this.#recordOf(job));
+  }
+
+  /** The jobs of a client. */
+  of(scope: ResourceScope): ToolJobs {
+    return {
+      start: (tool, args) => this.#start(tool, args, scope),
+      status: async (id, seconds, signal) => this.#document(await this.#wait(id, scope, seconds, signal)),
+      result: async (id, seconds, signal) => {
+        const { status } = await this.#wait(id, scope, seconds, signal);
+        if (status !== 'completed' && status !== 'failed') return undefined;
+        return this.#kept.get(id)?.ended ?? this.#store.answer(id);
+      },
+      cancel: (id) => this.#cancel(id, scope),
+      list: () => this.#list(scope),
+    };
+  }
+
+  /** A result of a job that an earlier server published, if the client may see it. */
+  async findResult(id: string, number: number, scope: ResourceScope): Promise<ResultOfJob | undefined> {
+    const record = await this.#store.read(id).catch(() => undefined);
+    if (!record || !(await this.#sees(record, scope))) return undefined;
+    const found = await this.#store.result(id, number);
+    return found && { ...found, owner: record.owner };
+  }
+
+  /** Resolves when all answers that are there are in the store. */
+  async settled(): Promise<void> {
+    await Promise.allSettled([...this.#kept.values()].map(({ saved }) => saved));
+  }
+
+  #run(tool: Tool, args: unknown, scope: ResourceScope, run: PreparedCall, listener?: JobListener): Job {
+    const job = new Job(tool, Object(args ?? {}), scope);
+    job.listener = listener;
+    job.answer = answerCall(this.#server, {
+      ...{ tool, run, args: job.args, scope, signal: job.ending.signal, jobs: this.of(scope) },
+      resources: {
+        // Without a place that lasts, they live as long as the server.
+        points: (call) => this.#store.points(call).catch(() => scope.scratch(pointsName(call))),
+        publish: (publication) => this.#publish(job, publication),
+      },
+      onProgress: (report) => job.report(report),
+      onWait: (ahead, running) => job.wait(ahead, running),
+    });
+    job.saved = job.answer.then(async (answer) => {
+      job.ended = answer;
+      if (job.kept) await this.#save(job, answer);
+    });
+    return job;
+  }
+
+  async #publish(job: Job, publication: Parameters<ResourceScope['publish']>[0]) {
+    const number = ++job.results;
+    const place = job.kept ? await this.#store.resultFolder(job.id, number) : undefined;
+    const published = await job.scope.publish(publication, { id: `${job.id}-${number}`, ...place });
+    if (!place) job.elsewhere.push({ number, name: publication.name, path: published.path });
+    job.bytes += published.link.size ?? 0;
+    return published;
+  }
+
+  async #start(name: string, args: Readonly<Record<string, unknown>>, scope: ResourceScope) {
+    const tools = this.#server.tools.filter((tool) => !JOB_TOOLS.has(tool.name));
+    const tool = tools.find((one) => one.name === name);
+    if (!tool) {
+      const near = nearest(
+        name.slice(0, 100),
+        tools.map((one) => one.name),
+      );
+      throw usageError(
+        `There is no tool ${quoted(name, 100)} that can be a job; ${near ? `did you mean ${near}?` : `there are ${tools.map((one) => one.name).join(', ')}.`}`,
+      );
+    }
+    const job = this.#run(tool, args, scope, await tool.prepare(args, scope.filesOf(this.#server.files)));
+    try {
+      return await this.keep(job);
+    } catch (error) {
+      job.leave(error);
+      throw error;
+    }
+  }
+
+  /** Writes how far it is until it has ended. */
+  async #beat(job: Job): Promise<void> {
+    while (!job.ended) {
+      await pause(BEAT, [job.answer]);
+      if (job.ended) return;
+      job.writing = this.#recordOf(job).then((record) => this.#store.write(record));
+      await job.writing.catch(() => {});
+    }
+  }
+
+  /** Writes the answer of a job; what was published before it was kept goes with it. */
+  async #save(job: Job, answer: CallAnswer): Promise<void> {
+    // Or it would take the place of the last record.
+    await job.writing.catch(() => {});
+    try {
+      let text = JSON.stringify(answer);
+      for (const { number, name, path } of job.elsewhere) {
+        const { folder } = await this.#store.resultFolder(job.id, number);
+        await copyFile(path, join(folder, name));
+        text = text.replaceAll(inJson(path), inJson(join(folder, name)));
+      }
+      const record = await this.#recordOf(job);
+      if (record.status === 'interrupted') await this.#store.write(record);
+      else await this.#store.finish(record, JSON.parse(text));
+      this.#kept.delete(job.id);
+    } catch (error) {
+      this.#server.log(`the answer of the job ${job.id} stays in memory: ${String(error)}`);
+    }
+  }
+
+  async #recordOf(job: Job): Promise<JobRecord> {
+    const { id, tool, args, created, scope, progress, bytes } = job;
+    return {
+      ...{ format: 1, id, tool: tool.name, arguments: { ...args }, created, updated: Date.now(), bytes },
+      status: statusOf(job, this.#server.closing.aborted),
+      server: await processMark(),
+      owner: scope.owner,
+      folders: [...this.#server.files.allowed],
+      ...(progress && { progress }),
+    };
+  }
+
+  /** The record of a job that a client may see. @throws {AnyvmafError} `usage` if there is none */
+  async #find(id: string, scope: ResourceScope): Promise<JobRecord> {
+    const job = this.#kept.get(id);
+    const record = job ? await this.#recordOf(job) : await this.#store.read(id);
+    if (record && (await this.#sees(record, scope))) return record;
+    throw usageError(
+      `There is no job ${quoted(id, 60)} for this client; jobs are kept for ${KEPT_DAYS} days, and list_jobs names them.`,
+    );
+  }
+
+  /**
+   * Whoever started a job sees it; whoever knows its id, which nobody can guess, once the session has ended that started it. The
+   * folders that were allowed then must still be.
+   */
+  async #sees(record: JobRecord, scope: ResourceScope): Promise<boolean> {
+    const { allowed } = this.#server.files;
+    const isAllowed = record.folders.every((folder) => allowed.some((root) => isInside(root, folder)));
+    if (!isAllowed || !scope.sees(record.owner)) return false;
+    // Of a session of another server nothing is known here but whether that still runs.
+    const isElsewhere = record.server !== (await processMark());
+    return record.owner === scope.owner || !isElsewhere || !(await isServed(record));
+  }
+
+  async #wait(id: string, scope: ResourceScope, seconds: number, signal: AbortSignal): Promise<JobRecord> {
+    const until = performance.now() + seconds * 1000;
+    let forget = () => {};
+    const aborted = new Promise<void>((resolve) => {
+      forget = onAbort(signal, () => resolve());
+    });
+    try {
+      for (;;) {
+        const record = await this.#find(id, scope);
+        const left = until - performance.now();
+        if (record.status !== 'working' || left <= 0 || signal.aborted) return record;
+        const job = this.#kept.get(id);
+        await pause(job ? left : Math.min(left, LOOK), job ? [job.saved, aborted] : [aborted]);
+      }
+    } finally {
+      forget();
+    }
+  }
+
+  async #cancel(id: string, scope: ResourceScope): Promise<JobDocument> {
+    const record = await this.#find(id, scope);
+    const job = this.#kept.get(id);
+    if (record.status === 'working' && !job)
+      throw usageError(`Another server works at the job ${id}; cancel it there, or end that server.`);
+    if (job && !job.ended) {
+      job.cancelled = true;
+      job.ending.abort(new AnyvmafError('aborted', 'The job was cancelled.'));
+      await pause(STOP_TIME, [job.saved]);
+    }
+    return this.#document(await this.#find(id, scope));
+  }
+
+  async #list(scope: ResourceScope) {
+    const { jobs, problems } = await this.#store.list();
+    const own = scope.listed ? jobs.filter(({ owner }) => owner === scope.owner) : [];
+    const seen: JobDocument[] = [];
+    for (const { id } of own.slice(0, LISTED)) {
+      const record = await this.#find(id, scope).catch(() => undefined);
+      if (record) seen.push(this.#document(record));
+    }
+    const unlisted =
+      'Clients without a session cannot be told apart, so that their jobs are not listed; ask for one by its job_id.';
+    return {
+      jobs: seen,
+      problems: scope.owner === LOCAL_OWNER ? problems : [],
+      ...(!scope.listed && { note: unlisted }),
+    };
+  }
+
+  #document(record: JobRecord): JobDocument {
+    const { id, tool, status, created, updated, progress } = record;
+    return {
+      summary: summaryOf(record),
+      job_id: id,
+      tool,
+      status,
+      started: new Date(created).toISOString(),
+      seconds: Math.round((updated - created) / 1000),
+      ...(progress && {
+        progress: {
+          frames: progress.done,
+          total_frames: progress.total,
+          ...(progress.fps !== undefined && { fps: Math.round(progress.fps * 10) / 10 }),
+          ...(status === 'working' &&
+            progress.seconds_left !== undefined && { seconds_left: progress.seconds_left }),
+          ...(progress.message !== undefined && { message: progress.message }),
+          ...(progress.best !== undefined && { best: progress.best }),
+        },
+      }),
+      kept_until: new Date(updated + KEPT_TIME).toISOString(),
+      next_action: nextOf(record),
+    };
+  }
+}
+
+function statusOf({ ended, cancelled }: Job, closing: boolean): JobRecord['status'] {
+  if (!ended) return 'working';
+  if (!ended.isError) return 'completed';
+  if (cancelled) return 'cancelled';
+  return closing ? 'interrupted' : 'failed';
+}
+
+function nextOf({ id, tool, status, arguments: args }: JobRecord): NextAction {
+  if (status === 'working') return { tool: 'job_status', arguments: { job_id: id } };
+  if (status === 'completed' || status === 'failed') return { tool: 'job_result', arguments: { job_id: id } };
+  return { tool: 'job_start', arguments: { tool, arguments: args } };
+}
+
+function summaryOf({ tool, status, progress }: JobRecord): string {
+  switch (status) {
+    case 'working': {
+      const left = progress?.seconds_left;
+      const best = progress?.best === undefined ? '' : ` Best so far: ${progress.best}.`;
+      return `${tool} is working${left === undefined ? '' : `, about ${left} s left`}.${best} Ask again with next_action.`;
+    }
+    case 'completed':
+      return `${tool} is done; next_action gets its result.`;
+    case 'failed':
+      return `${tool} failed; next_action gets the reason.`;
+    case 'cancelled':
+      return `${tool} was cancelled; next_action starts it again.`;
+    case 'interrupted':
+      return `The server ended before ${tool} was done; next_action starts it again, and encodes that were measured count.`;
+  }
+}
+
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** Waits so many milliseconds, or until one of the promises settles. */
+export async function pause(milliseconds: number, earlier: readonly Promise<unknown>[]): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([late, ...earlier.map((one) => one.catch(() => {}))]);
+  clearTimeout(timer);
+}

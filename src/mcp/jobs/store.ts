@@ -1,0 +1,303 @@
+/**
+ * @module mcp/jobs/store
+ * Jobs in a folder that outlives the server: for each its record, its answer and its results. What is read is checked: no path
+ * comes from a file, and a damaged one is refused.
+ */
+import { createHash } from 'node:crypto';
+import { closeSync, fstatSync, readSync } from 'node:fs';
+import { chmod, lstat, mkdir, readdir, realpath, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import * as z from 'zod/v4';
+import { AnyvmafError } from '../../core/errors.js';
+import { quoted } from '../../core/printable.js';
+import { openChecked } from '../../files/checked-file.js';
+import { makeFolders, writeReason } from '../../files/folders.js';
+import { isAlive, machineMark, processMark, writeWhole } from '../../files/scratch.js';
+import type { CallAnswer } from '../context.js';
+import type { ResultOfJob } from '../resources.js';
+
+/** How long a job is kept after its last change, and how many and how much at most; the oldest go first. */
+export const KEPT_DAYS = 7;
+/** The same in milliseconds. */
+export const KEPT_TIME = KEPT_DAYS * 86_400_000;
+const MOST_JOBS = 500;
+const MOST_BYTES = 2 ** 30;
+
+/** Bytes of a record and of an answer, which may hold pictures. */
+const RECORD_BYTES = 256 << 10;
+const ANSWER_BYTES = 16 << 20;
+
+/** Milliseconds after which a job of another machine, whose server gives signs of life more often, counts as interrupted. */
+const SILENCE = 120_000;
+
+const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const RECORD = 'job.json';
+const ANSWER = 'answer.json';
+const RESULTS = 'results';
+
+const progressSchema = z.object({
+  done: z.number(),
+  total: z.number().nullable(),
+  fps: z.number().optional(),
+  message: z.string().optional(),
+  best: z.string().optional(),
+  seconds_left: z.number().optional(),
+});
+
+/** How far a job is, as the tool last reported it. */
+export type JobProgress = z.output<typeof progressSchema>;
+
+const recordSchema = z.object({
+  format: z.literal(1),
+  id: z.string().regex(ID),
+  tool: z.string().max(64),
+  /** As the client sent them. */
+  arguments: z.record(z.string(), z.unknown()),
+  /** The words of the protocol's tasks; `interrupted` if the server ended before the job. */
+  status: z.enum(['working', 'completed', 'failed', 'cancelled', 'interrupted']),
+  /** Milliseconds since 1970. */
+  created: z.number(),
+  updated: z.number(),
+  /** The process that works at it, as `processMark` names it. */
+  server: z.string().regex(/^[0-9a-z]{1,12}-\d{1,10}-[0-9a-z]{1,13}$/),
+  /** Who started it, see `ResourceScope`. */
+  owner: z.string().max(64),
+  /** The folders that were allowed. */
+  folders: z.array(z.string()),
+  progress: progressSchema.optional(),
+  /** Of answer and results. */
+  bytes: z.int().min(0),
+});
+
+/** What is known of a job without its answer. */
+export type JobRecord = z.output<typeof recordSchema>;
+
+const answerSchema = z.looseObject({
+  content: z.array(z.looseObject({ type: z.enum(['text', 'image', 'resource_link']) })),
+  structuredContent: z.record(z.string(), z.unknown()).optional(),
+  isError: z.literal(true).optional(),
+});
+
+/** The folder. */
+export class JobStore {
+  readonly #named: string;
+  #root: Promise<string> | undefined;
+  #swept = Number.NEGATIVE_INFINITY;
+
+  /** @param folder made when the first job is kept; readable by this user only */
+  constructor(folder: string) {
+    this.#named = resolve(folder);
+  }
+
+  /**
+   * Keeps a job, now or again.
+   * @throws {AnyvmafError} `io` if it cannot be written; `usage` if its arguments are too long
+   */
+  async write(record: JobRecord): Promise<void> {
+    const text = JSON.stringify(record);
+    if (Buffer.byteLength(text) > RECORD_BYTES)
+      throw new AnyvmafError(
+        'usage',
+        `The arguments of a job have ${text.length} characters, but ${RECORD_BYTES} is the limit; name fewer files in one job.`,
+      );
+    await this.#writing(async (root) => {
+      await mkdir(join(root, record.id), { mode: 0o700, recursive: true });
+      await writeWhole(join(root, record.id, RECORD), text, 0o600);
+    });
+  }
+
+  /** Keeps the last record of a job with its answer, which is there before the record says so. */
+  async finish(record: JobRecord, answer: CallAnswer): Promise<void> {
+    const text = JSON.stringify(answer);
+    await this.#writing((root) => writeWhole(join(root, record.id, ANSWER), text, 0o600));
+    await this.write({ ...record, bytes: record.bytes + Buffer.byteLength(text) });
+  }
+
+  /**
+   * A job; one whose server has ended is interrupted.
+   * @returns `undefined` if there is none of that id
+   * @throws {AnyvmafError} `io` for a damaged one
+   */
+  async read(id: string): Promise<JobRecord | undefined> {
+    const text = ID.test(id) ? await this.#text(id, RECORD, RECORD_BYTES) : undefined;
+    if (text === undefined) return undefined;
+    const record = recordSchema.safeParse(parsed(text));
+    if (!record.success || record.data.id !== id) throw damaged(id, RECORD);
+    const { data } = record;
+    return data.status === 'working' && !(await isServed(data)) ? { ...data, status: 'interrupted' } : data;
+  }
+
+  /**
+   * The answer of a job that has ended.
+   * @throws {AnyvmafError} `io` if it is gone or damaged
+   */
+  async answer(id: string): Promise<CallAnswer> {
+    const answer = answerSchema.safeParse(parsed((await this.#text(id, ANSWER, ANSWER_BYTES)) ?? ''));
+    if (!answer.success) throw damaged(id, ANSWER);
+    return answer.data as unknown as CallAnswer;
+  }
+
+  /** All jobs, the newest first, and what is wrong with those that cannot be read. */
+  async list(): Promise<{ readonly jobs: readonly JobRecord[]; readonly problems: readonly string[] }> {
+    const root = await this.#existing();
+    const names = root === undefined ? [] : await readdir(root);
+    const problems: string[] = [];
+    const read = async (id: string) => {
+      try {
+        return [await this.read(id)].filter((one) => one !== undefined);
+      } catch (error) {
+        problems.push(error instanceof Error ? error.message : String(error));
+        return [];
+      }
+    };
+    const jobs = await Promise.all(names.filter((name) => ID.test(name)).map(read));
+    return { jobs: jobs.flat().sort((a, b) => b.created - a.created), problems };
+  }
+
+  /** A new folder for a result of a job, and the folder of the results of all jobs. */
+  async resultFolder(id: string, number: number): Promise<{ readonly folder: string; readonly all: string }> {
+    return this.#writing(async (root) => {
+      const all = join(root, RESULTS);
+      const folder = join(all, id, String(number));
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      return { folder, all };
+    });
+  }
+
+  /** A result of a job, by its place among those; `undefined` if it is not a regular file of the store. */
+  async result(id: string, number: number): Promise<Omit<ResultOfJob, 'owner'> | undefined> {
+    const root = await this.#existing();
+    if (root === undefined || !ID.test(id)) return undefined;
+    const all = join(root, RESULTS);
+    const folder = join(all, id, String(number));
+    const [name] = await readdir(folder).catch(() => []);
+    if (name === undefined || (await realpath(folder)) !== folder) return undefined;
+    const found = await lstat(join(folder, name));
+    return found.isFile() ? { name, path: join(folder, name), size: found.size, all } : undefined;
+  }
+
+  /** A folder for the points that a call measures, by its arguments; kept as long as a job. */
+  points(call: string): Promise<string> {
+    return this.#writing(async (root) => join(root, pointsName(call)));
+  }
+
+  /** Removes jobs that are too old or too many, at most once a minute. Those that are worked at stay. */
+  async sweep(now = Date.now()): Promise<void> {
+    const root = now - this.#swept < 60_000 ? undefined : await this.#existing();
+    if (root === undefined) return;
+    this.#swept = now;
+    const { jobs } = await this.list();
+    const known = new Map(jobs.map((one) => [one.id, one]));
+    let [count, bytes] = [0, 0];
+    const gone = jobs.filter((one) => {
+      if (one.status === 'working') return false;
+      [count, bytes] = [count + 1, bytes + one.bytes];
+      return isOld(one.updated, now) || count > MOST_JOBS || bytes > MOST_BYTES;
+    });
+    const paths = gone.flatMap(({ id }) => [join(root, id), join(root, RESULTS, id)]);
+    // Damaged jobs, points of searches, and results whose job is gone.
+    for (const folder of [root, join(root, RESULTS)]) {
+      for (const name of await readdir(folder).catch(() => [])) {
+        const found = await lstat(join(folder, name)).catch(() => undefined);
+        const isOther = name !== RESULTS && !known.has(name);
+        if (isOther && found && isOld(found.mtimeMs, now)) paths.push(join(folder, name));
+      }
+    }
+    for (const path of paths) await rm(path, { recursive: true, force: true }).catch(() => {});
+  }
+
+  /** A file of a job as text, `undefined` if it is not there. */
+  async #text(id: string, name: string, most: number): Promise<string | undefined> {
+    const root = await this.#existing();
+    if (root === undefined || !(await lstat(join(root, id)).catch(() => undefined))) return undefined;
+    let fd: number;
+    try {
+      fd = openChecked(join(root, id, name), { by: 'foreign', folders: [join(root, id)] });
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+      throw damaged(id, name);
+    }
+    try {
+      const { size } = fstatSync(fd);
+      if (size > most) throw damaged(id, name);
+      const bytes = Buffer.alloc(size);
+      return bytes.toString('utf8', 0, readSync(fd, bytes, 0, size, 0));
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /** The folder's real path, `undefined` where nothing was kept yet. */
+  async #existing(): Promise<string | undefined> {
+    if (this.#root) return this.#root;
+    const found = await lstat(this.#named).catch(() => undefined);
+    return found && this.#open();
+  }
+
+  async #writing<T>(write: (root: string) => Promise<T>): Promise<T> {
+    try {
+      return await write(await this.#open());
+    } catch (cause) {
+      if (cause instanceof AnyvmafError) throw cause;
+      throw new AnyvmafError(
+        'io',
+        `Jobs cannot be kept in ${quoted(this.#named)}: ${writeReason(cause)}; make it writable, or name another folder with ANYVMAF_CACHE.`,
+        { cause },
+      );
+    }
+  }
+
+  #open(): Promise<string> {
+    this.#root ??= openPrivate(this.#named);
+    this.#root.catch(() => {
+      this.#root = undefined;
+    });
+    return this.#root;
+  }
+}
+
+/** The name of a folder for the points that a call measures, by its arguments. */
+export function pointsName(call: string): string {
+  return `points-${createHash('sha256').update(call).digest('hex').slice(0, 32)}`;
+}
+
+/** The real path of a folder that only this user can read, made where it is missing. */
+async function openPrivate(named: string): Promise<string> {
+  await makeFolders(dirname(named));
+  await mkdir(named, { mode: 0o700 }).catch(() => {});
+  const found = await lstat(named);
+  if (!found.isDirectory() || (process.getuid && found.uid !== process.getuid()))
+    throw new AnyvmafError(
+      'io',
+      `${quoted(named)}, where jobs are kept, is not a folder of this user; remove it, or name another with ANYVMAF_CACHE.`,
+    );
+  if ((found.mode & 0o077) !== 0 && process.platform !== 'win32') await chmod(named, 0o700);
+  return join(await realpath(dirname(named)), basename(named));
+}
+
+/** Whether the server that works at a job, or did, still runs. */
+export async function isServed({ server, updated }: JobRecord): Promise<boolean> {
+  if (server === (await processMark())) return true;
+  const [machine, pid, start = ''] = server.split('-');
+  if (machine === (await machineMark())) return isAlive(Number(pid), start);
+  return Date.now() - updated < SILENCE;
+}
+
+function isOld(changed: number, now: number): boolean {
+  return now - changed > KEPT_TIME;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function damaged(id: string, file: string): AnyvmafError {
+  return new AnyvmafError(
+    'io',
+    `The job ${id} cannot be used: its ${file} is missing, damaged or not a file of the store; start it again with job_start.`,
+  );
+}

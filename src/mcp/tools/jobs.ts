@@ -1,0 +1,108 @@
+/**
+ * @module mcp/tools/jobs
+ * `job_start`, `job_status`, `job_result`, `job_cancel` and `list_jobs`: calls that outlive the request. Ours.
+ */
+import * as z from 'zod/v4';
+import { AnyvmafError } from '../../core/errors.js';
+import { defineTool, nextAction, READ_ONLY, type Tool } from '../tool.js';
+
+const job = z.object({
+  summary: z.string(),
+  job_id: z.string(),
+  tool: z.string(),
+  status: z.enum(['working', 'completed', 'failed', 'cancelled', 'interrupted']),
+  started: z.string(),
+  seconds: z.number().describe('Since then, until it ended.'),
+  progress: z
+    .object({
+      frames: z.number(),
+      total_frames: z.number().nullable(),
+      fps: z.number().optional(),
+      seconds_left: z.number().optional(),
+      message: z.string().optional(),
+      best: z.string().optional().describe('The best so far.'),
+    })
+    .optional(),
+  kept_until: z.string(),
+  next_action: nextAction.describe('A call that can be sent as it is.'),
+});
+
+const job_id = z.string().max(64).describe('Its job_id.');
+const wait = z.number().min(0).max(45).default(45).describe('Seconds to wait.');
+
+const jobStart = defineTool({
+  name: 'job_start',
+  title: 'Start a job',
+  description:
+    'Runs a tool as a job, which goes on when the client hangs up. Calls that take long become jobs by themselves.',
+  inputSchema: z.object({
+    tool: z.string().max(64).describe('Name of the tool.'),
+    arguments: z.record(z.string(), z.unknown()).default({}).describe('Its arguments.'),
+  }),
+  outputSchema: job,
+  annotations: { ...READ_ONLY, readOnlyHint: false, idempotentHint: false },
+  handler: async ({ tool, arguments: args }, { jobs }) => ({ document: await jobs.start(tool, args) }),
+});
+
+const jobStatus = defineTool({
+  name: 'job_status',
+  title: 'Wait for a job',
+  description: 'Waits for a job to end and says how far it is: frames, seconds left, the best so far.',
+  inputSchema: z.object({ job_id, wait }),
+  outputSchema: job,
+  annotations: READ_ONLY,
+  handler: async ({ job_id: id, wait: seconds }, { jobs, signal }) => ({
+    document: await jobs.status(id, seconds, signal),
+  }),
+});
+
+const jobResult = defineTool({
+  name: 'job_result',
+  title: 'Get the result of a job',
+  description: 'Waits for a job to end and gives what the tool answered; its status if it is not done.',
+  inputSchema: z.object({ job_id, wait }),
+  outputSchema: z.looseObject({}),
+  annotations: READ_ONLY,
+  async handler({ job_id: id, wait: seconds }, { jobs, signal }) {
+    const answer = await jobs.result(id, seconds, signal);
+    if (!answer) return { document: { ...(await jobs.status(id, 0, signal)) } };
+    const { structuredContent: document = {}, content, isError } = answer;
+    if (isError) throw new AnyvmafError('internal', JSON.parse(reasonOf(content)));
+    return { document, content: content.filter((item) => item.type !== 'text') };
+  },
+});
+
+const jobCancel = defineTool({
+  name: 'job_cancel',
+  title: 'Cancel a job',
+  description: 'Stops a job. Encodes that it measured are kept, and count when it is started again.',
+  inputSchema: z.object({ job_id }),
+  outputSchema: job,
+  annotations: { ...READ_ONLY, readOnlyHint: false },
+  handler: async ({ job_id: id }, { jobs }) => ({ document: await jobs.cancel(id) }),
+});
+
+const listJobs = defineTool({
+  name: 'list_jobs',
+  title: 'List jobs',
+  description: 'Lists the jobs of this client, newest first, also those of before a restart of the server.',
+  inputSchema: z.object({}),
+  outputSchema: z.object({
+    jobs: z.array(job),
+    problems: z.array(z.string()).describe('Jobs that cannot be read, as sentences.'),
+    note: z.string().optional(),
+  }),
+  annotations: READ_ONLY,
+  async handler(_, { jobs }) {
+    const { jobs: listed, problems, ...note } = await jobs.list();
+    return { document: { jobs: [...listed], problems: [...problems], ...note } };
+  },
+});
+
+/** The tools of jobs. */
+export const JOB_TOOL_LIST: readonly Tool[] = [jobStart, jobStatus, jobResult, jobCancel, listJobs];
+
+/** The sentence of an answer that is an error, as JSON. */
+function reasonOf([first]: readonly { readonly type: string; readonly text?: string }[]): string {
+  return /^\{"error":("(?:[^"\\]|\\.)*")\}$/.exec(first?.text ?? '')?.[1] ?? '"The job failed."';
+}

@@ -1,0 +1,658 @@
+/**
+ * @module test/node/mcp/jobs
+ * Jobs: a store that outlives its server and trusts nothing in it, calls that turn into jobs, who sees which, and clients of
+ * the built server that hang up, start it again and ask.
+ */
+import { randomUUID } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import * as z from 'zod/v4';
+import { machineMark, processMark } from '../../../src/files/scratch.js';
+import type { JobDocument } from '../../../src/mcp/context.js';
+import type { HostOptions, McpHost } from '../../../src/mcp/host.js';
+import { serveHttp } from '../../../src/mcp/http.js';
+import { type JobRecord, JobStore } from '../../../src/mcp/jobs/store.js';
+import { defineTool, READ_ONLY } from '../../../src/mcp/tool.js';
+import { JOB_TOOL_LIST } from '../../../src/mcp/tools/jobs.js';
+import { FAKE_TOOLS, fakeHost, seen } from '../../support/fake-tools.js';
+import { type Answer, type Connection, connect, type Session, type Way } from '../../support/mcp-clients.js';
+import { seeded } from '../../support/random.js';
+import { exhaustive } from '../../support/tier.js';
+
+const DAY = 86_400_000;
+
+let folder: string;
+let later: (() => Promise<void> | void)[] = [];
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-jobs-')));
+});
+
+afterEach(async () => {
+  for (const end of later.reverse()) await end();
+  later = [];
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const jobsFolder = () => join(folder, 'cache/mcp-jobs');
+
+async function recordWith(changes: Partial<JobRecord> = {}): Promise<JobRecord> {
+  return {
+    ...{ format: 1, id: randomUUID(), tool: 'echo', arguments: { text: 'a' }, status: 'completed', bytes: 0 },
+    ...{ created: Date.now(), updated: Date.now(), server: await processMark(), owner: 'local', folders: [] },
+    ...changes,
+  };
+}
+
+/** The process of a server that has ended: a number that is in use, with another start. */
+async function deadServer(): Promise<string> {
+  return `${await machineMark()}-${process.pid}-zzzz`;
+}
+
+describe('the store', () => {
+  it('keeps records and answers where only this user reads them, whole or not at all', async () => {
+    const store = new JobStore(jobsFolder());
+    const record = await recordWith();
+    expect(await store.read(record.id)).toBeUndefined();
+    expect(existsSync(jobsFolder())).toBe(false);
+    await store.write({ ...record, status: 'working' });
+    const answer = { content: [{ type: 'text', text: '{}' }], structuredContent: {} } as const;
+    await store.finish(record, answer);
+    const { length: bytes } = JSON.stringify(answer);
+    expect(await new JobStore(jobsFolder()).read(record.id)).toEqual({ ...record, bytes });
+    expect(await store.answer(record.id)).toEqual(answer);
+    expect(readdirSync(join(jobsFolder(), record.id)).sort()).toEqual(['answer.json', 'job.json']);
+    if (process.platform === 'win32') return;
+    const mode = (path: string) => (statSync(join(jobsFolder(), path)).mode & 0o777).toString(8);
+    expect([mode(''), mode(record.id), mode(`${record.id}/job.json`)]).toEqual(['700', '700', '600']);
+  });
+
+  it('tells a job whose server was killed from one that is worked at', async () => {
+    const store = new JobStore(jobsFolder());
+    const elsewhere = { server: 'other-1-1' };
+    const cases: readonly (readonly [Partial<JobRecord>, JobRecord['status']])[] = [
+      [{}, 'working'],
+      [{ server: await deadServer() }, 'interrupted'],
+      [elsewhere, 'working'],
+      [{ ...elsewhere, updated: Date.now() - 600_000 }, 'interrupted'],
+    ];
+    for (const [changes, status] of cases) {
+      const record = await recordWith({ status: 'working', ...changes });
+      await store.write(record);
+      expect((await store.read(record.id))?.status, JSON.stringify(changes)).toBe(status);
+    }
+  });
+
+  it('refuses files that lie, and lists the others all the same', async () => {
+    const store = new JobStore(jobsFolder());
+    const good = await recordWith();
+    await store.write(good);
+    const secret = join(folder, 'secret.json');
+    const text = JSON.stringify(await recordWith());
+    writeFileSync(secret, text);
+    const lies: readonly ((path: string) => void)[] = [
+      (path) => symlinkSync(secret, path),
+      (path) => mkdirSync(path),
+      (path) => writeFileSync(path, '{"format":1,'),
+      (path) => writeFileSync(path, ''),
+      (path) => writeFileSync(path, text),
+      (path) => {
+        writeFileSync(path, text);
+        truncateSync(path, 2 ** 33);
+      },
+      (path) => writeFileSync(path, text.replace('"completed"', '"done"')),
+    ];
+    for (const lie of lies) {
+      const id = randomUUID();
+      mkdirSync(join(jobsFolder(), id));
+      lie(join(jobsFolder(), id, 'job.json'));
+      await expect(store.read(id), String(lie)).rejects.toThrow(
+        `The job ${id} cannot be used: its job.json is missing, damaged or not a file of the store`,
+      );
+    }
+    // A job that is a link to a folder elsewhere.
+    const linked = randomUUID();
+    mkdirSync(join(folder, 'elsewhere'));
+    writeFileSync(join(folder, 'elsewhere/job.json'), JSON.stringify(await recordWith({ id: linked })));
+    symlinkSync(join(folder, 'elsewhere'), join(jobsFolder(), linked));
+    await expect(store.read(linked)).rejects.toThrow('cannot be used');
+    const { jobs, problems } = await store.list();
+    expect(jobs).toEqual([good]);
+    expect(problems).toHaveLength(lies.length + 1);
+    // An answer is checked likewise, and so is a result.
+    await expect(store.answer(good.id)).rejects.toThrow('its answer.json is missing, damaged');
+    symlinkSync(secret, join(jobsFolder(), good.id, 'answer.json'));
+    await expect(store.answer(good.id)).rejects.toThrow('its answer.json is missing, damaged');
+    const { folder: place } = await store.resultFolder(good.id, 1);
+    symlinkSync(secret, join(place, 'report.json'));
+    expect(await store.result(good.id, 1)).toBeUndefined();
+    expect(await store.result(good.id, 2)).toBeUndefined();
+    expect(await store.read('../../secret')).toBeUndefined();
+  });
+
+  it('refuses a folder that is a link or a file, and says what to do', async () => {
+    mkdirSync(join(folder, 'cache'));
+    mkdirSync(join(folder, 'target'));
+    symlinkSync(join(folder, 'target'), jobsFolder());
+    const write = async () => new JobStore(jobsFolder()).write(await recordWith());
+    await expect(write()).rejects.toThrow(
+      /mcp-jobs", where jobs are kept, is not a folder of this user; remove it, or name another with ANYVMAF_CACHE/,
+    );
+    rmSync(jobsFolder());
+    rmSync(join(folder, 'cache'), { recursive: true });
+    writeFileSync(join(folder, 'cache'), '');
+    await expect(write()).rejects.toThrow(/Jobs cannot be kept in .*mcp-jobs": a part of its path is a file/);
+  });
+
+  it('forgets what is old or too much, the oldest first, and nothing that is worked at', async () => {
+    const store = new JobStore(jobsFolder());
+    const [now, big] = [Date.now(), 2 ** 29];
+    const old = { created: now - 9 * DAY, updated: now - 8 * DAY };
+    const kept = [
+      await recordWith({ created: now, bytes: big }),
+      await recordWith({ created: now - 1, bytes: big }),
+      await recordWith({ status: 'working', ...old }),
+    ];
+    const gone = [
+      await recordWith({ created: now - 2, bytes: 1 }),
+      await recordWith(old),
+      await recordWith({ status: 'working', ...old, server: await deadServer() }),
+    ];
+    for (const one of [...gone, ...kept]) await store.write(one);
+    const damaged = join(jobsFolder(), randomUUID());
+    const points = [await store.points('old'), await store.points('new')] as const;
+    const orphan = join(jobsFolder(), 'results', randomUUID());
+    for (const { id } of [...gone.slice(0, 1), ...kept]) await store.resultFolder(id, 1);
+    for (const made of [damaged, orphan, ...points]) mkdirSync(made);
+    for (const made of [damaged, orphan, points[0]])
+      utimesSync(made, new Date(old.updated), new Date(old.updated));
+    await store.sweep();
+    expect((await store.list()).jobs.map(({ id }) => id)).toEqual(kept.map(({ id }) => id));
+    const left = [...kept.map(({ id }) => id), 'results', basename(points[1])];
+    expect(readdirSync(jobsFolder()).sort()).toEqual(left.sort());
+    expect(readdirSync(join(jobsFolder(), 'results')).sort()).toEqual(kept.map(({ id }) => id).sort());
+  });
+});
+
+const measure = defineTool({
+  name: 'measure',
+  title: 'Measure',
+  description: 'Says where it keeps what it measures.',
+  inputSchema: z.object({}),
+  outputSchema: z.object({ folder: z.string() }),
+  annotations: READ_ONLY,
+  handler: async (_, { resources }) => ({ document: { folder: await resources.points('{}') } }),
+});
+
+/** A client of a server in this process. */
+interface Served {
+  readonly host: McpHost;
+  readonly url: string;
+  readonly log: readonly string[];
+  join(): Promise<Client>;
+  close(): Promise<void>;
+}
+
+async function serve(options: Partial<HostOptions> = {}): Promise<Served> {
+  const log: string[] = [];
+  const tools = [...FAKE_TOOLS, measure, ...JOB_TOOL_LIST];
+  mkdirSync(join(folder, 'videos'), { recursive: true });
+  const told = { allow: [join(folder, 'videos')], tools, jobs: jobsFolder(), ...options };
+  const host = await fakeHost({}, (line) => log.push(line), told);
+  const http = await serveHttp(host, {
+    address: { host: '127.0.0.1', port: 0 },
+    token: undefined,
+    origins: [],
+  });
+  const clients: Client[] = [];
+  let closed = false;
+  const close = async () => {
+    if (closed) return;
+    closed = true;
+    for (const client of clients) await client.close();
+    await http.close();
+  };
+  later.push(close);
+  return {
+    ...{ host, url: http.url, log, close },
+    async join() {
+      const client = new Client({ name: 'test', version: '1' });
+      await client.connect(new StreamableHTTPClientTransport(new URL(http.url)));
+      clients.push(client);
+      return client;
+    },
+  };
+}
+
+async function ask(client: Client, name: string, args: object = {}): Promise<Answer> {
+  return (await client.callTool({ name, arguments: { ...args } })) as unknown as Answer;
+}
+
+async function job(client: Client, name: string, args: object): Promise<JobDocument> {
+  const answer = await ask(client, name, args);
+  expect(answer.isError, JSON.stringify(answer.content)).toBeUndefined();
+  return answer.structuredContent as unknown as JobDocument;
+}
+
+/** Sends what an answer says to send next. */
+function next(client: Client, { next_action }: JobDocument): Promise<Answer> {
+  return ask(client, next_action.tool, next_action.arguments);
+}
+
+describe('a job', () => {
+  it('gives the answer that a call gives, by the calls that its answers name', async () => {
+    const client = await (await serve()).join();
+    const started = await job(client, 'job_start', { tool: 'work', arguments: { frames: 40 } });
+    expect(started).toMatchObject({ tool: 'work', status: 'working' });
+    expect(Date.parse(started.kept_until) - Date.now()).toBeGreaterThan(6.9 * DAY);
+    const done = (await next(client, started)).structuredContent as unknown as JobDocument;
+    expect(done).toMatchObject({ status: 'completed', progress: { frames: 40, total_frames: 40 } });
+    expect(await next(client, done)).toEqual(await ask(client, 'work', { frames: 40 }));
+    const { structuredContent: list } = await ask(client, 'list_jobs');
+    expect(list).toMatchObject({ jobs: [{ job_id: started.job_id, status: 'completed' }], problems: [] });
+  });
+
+  it('says while it works how far it is, and job_result says so too', async () => {
+    const client = await (await serve()).join();
+    const { job_id } = await job(client, 'job_start', { tool: 'work', arguments: { frames: 4000 } });
+    const status = await job(client, 'job_status', { job_id, wait: 0.3 });
+    expect(status.progress).toMatchObject({ total_frames: 4000, fps: 200 });
+    expect(status.progress?.frames).toBeGreaterThan(0);
+    expect(status.progress?.seconds_left).toBeGreaterThan(3);
+    expect(status.next_action).toEqual({ tool: 'job_status', arguments: { job_id } });
+    expect(await job(client, 'job_result', { job_id, wait: 0 })).toMatchObject({ job_id, status: 'working' });
+  });
+
+  it('has its arguments checked by its tool before it starts, in the same words', async () => {
+    const client = await (await serve()).join();
+    for (const args of [{ text: 'a', widht: 3 }, { text: 'a', width: 0 }, {}]) {
+      const refused = await ask(client, 'job_start', { tool: 'echo', arguments: args });
+      expect(refused).toEqual(await ask(client, 'echo', args));
+      expect(refused.isError).toBe(true);
+    }
+    for (const tool of ['wrok', 'job_start']) {
+      const { content } = await ask(client, 'job_start', { tool, arguments: {} });
+      expect(content[0]?.text).toContain(`There is no tool \\"${tool}\\" that can be a job`);
+    }
+    expect(existsSync(jobsFolder())).toBe(false);
+  });
+
+  it('that fails gives the reason, as the call does', async () => {
+    const client = await (await serve()).join();
+    const args = { how: 'sentence' };
+    const { job_id } = await job(client, 'job_start', { tool: 'fail', arguments: args });
+    expect(await job(client, 'job_status', { job_id })).toMatchObject({ status: 'failed' });
+    expect(await ask(client, 'job_result', { job_id })).toEqual(await ask(client, 'fail', args));
+  });
+
+  it('stops when it is cancelled, and can be started again as its answer says', async () => {
+    const { host, join: enter } = await serve();
+    const client = await enter();
+    const before = { ...seen };
+    const { job_id } = await job(client, 'job_start', { tool: 'work', arguments: {} });
+    await expect.poll(() => seen.started).toBe(before.started + 1);
+    const cancelled = await job(client, 'job_cancel', { job_id });
+    expect(cancelled).toMatchObject({ status: 'cancelled', next_action: { tool: 'job_start' } });
+    expect(seen.stopped).toBe(before.stopped + 1);
+    expect(host.pool.load).toEqual({ running: 0, waiting: 0 });
+    const again = (await next(client, cancelled)).structuredContent as unknown as JobDocument;
+    expect(again.status).toBe('working');
+    expect(again.job_id).not.toBe(job_id);
+    // What has ended cannot be cancelled any more.
+    expect(await job(client, 'job_cancel', { job_id })).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('that does not stop is not waited for, and its server ends all the same', async () => {
+    const { host, join: enter, close } = await serve();
+    const client = await enter();
+    const { job_id } = await job(client, 'job_start', { tool: 'stuck', arguments: {} });
+    expect(await job(client, 'job_cancel', { job_id })).toMatchObject({ status: 'working' });
+    await close();
+    expect(host.closing.aborted).toBe(true);
+    // This process is still there.
+    expect((await new JobStore(jobsFolder()).read(job_id))?.status).toBe('working');
+  });
+
+  it('is waited for no longer than its client listens', async () => {
+    const { host, join: enter } = await serve();
+    const client = await enter();
+    const { job_id } = await job(client, 'job_start', { tool: 'work', arguments: {} });
+    const stop = new AbortController();
+    const waiting = client
+      .callTool({ name: 'job_status', arguments: { job_id } }, undefined, { signal: stop.signal })
+      .catch(() => {});
+    await expect.poll(() => host.calls).toBe(1);
+    stop.abort();
+    await waiting;
+    await expect.poll(() => host.calls).toBe(0);
+    expect(await job(client, 'job_status', { job_id, wait: 0 })).toMatchObject({ status: 'working' });
+  });
+});
+
+describe('a call that takes longer than a call may', () => {
+  it('goes on as a job, and nothing of it is lost', async () => {
+    const client = await (await serve({ callLimit: 0.2 })).join();
+    const before = { ...seen };
+    const going = await job(client, 'work', { frames: 200 });
+    expect(going.summary).toMatch(/^This takes longer than 0\.2 s and goes on as a job\. work is working/);
+    expect(going.progress?.frames).toBeGreaterThan(5);
+    expect(going.next_action).toEqual({ tool: 'job_status', arguments: { job_id: going.job_id } });
+    const done = (await next(client, going)).structuredContent as unknown as JobDocument;
+    expect((await next(client, done)).structuredContent).toMatchObject({ frames: 200 });
+    expect(seen.started).toBe(before.started + 1);
+  });
+
+  it('stays a call with a limit of 0, and where no job can be kept', async () => {
+    const never = await (await serve({ callLimit: 0 })).join();
+    expect((await ask(never, 'work', { frames: 40 })).structuredContent).toMatchObject({ frames: 40 });
+    writeFileSync(join(folder, 'cache'), '');
+    const { join: enter, log } = await serve({ callLimit: 0.05 });
+    const client = await enter();
+    expect((await ask(client, 'work', { frames: 60 })).structuredContent).toMatchObject({ frames: 60 });
+    expect(log.join()).toContain('Jobs cannot be kept in');
+    const refused = await ask(client, 'job_start', { tool: 'work', arguments: {} });
+    expect(refused.content[0]?.text).toMatch(/Jobs cannot be kept in .*ANYVMAF_CACHE/);
+    // What a search measures is kept as long as the server.
+    const { structuredContent } = await ask(client, 'measure');
+    expect(existsSync(dirname(String(structuredContent?.folder)))).toBe(true);
+  });
+
+  it('goes on when its client hangs up afterwards, and ends when it does before', async () => {
+    const { host, join: enter } = await serve({ callLimit: 0.2 });
+    const before = { ...seen };
+    const client = await enter();
+    const { job_id } = await job(client, 'work', { frames: 150 });
+    await client.close();
+    const other = await enter();
+    const stop = new AbortController();
+    const asked = other
+      .callTool({ name: 'work', arguments: {} }, undefined, { signal: stop.signal })
+      .catch(() => {});
+    await expect.poll(() => seen.started).toBe(before.started + 2);
+    stop.abort();
+    await asked;
+    await expect.poll(() => seen.stopped).toBe(before.stopped + 2);
+    expect(host.calls).toBe(0);
+    const status = async () => (await new JobStore(jobsFolder()).read(job_id))?.status;
+    await expect.poll(status).toBe('completed');
+    expect(readdirSync(jobsFolder())).toHaveLength(1);
+  });
+});
+
+describe('a job as a task of the protocol of 2026-07-28', () => {
+  /** A request of a client that takes tasks. */
+  async function send(url: string, method: string, params: Readonly<Record<string, unknown>>) {
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+    };
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+        ...{ 'mcp-protocol-version': '2026-07-28', 'mcp-method': method },
+        'mcp-name': String(params.taskId ?? params.name ?? ''),
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }),
+    });
+    const text = await response.text();
+    const { result, error } = JSON.parse(/^data: (\{.*)$/m.exec(text)?.[1] ?? text);
+    return { result, error };
+  }
+
+  it('is what a call becomes, has its result and its end, and is the job of the same id', async () => {
+    const { url } = await serve({ callLimit: 0.2 });
+    const { result: discovered } = await send(url, 'server/discover', {});
+    expect(discovered.capabilities.extensions).toEqual({ 'io.modelcontextprotocol/tasks': {} });
+    const { result: task } = await send(url, 'tools/call', { name: 'work', arguments: { frames: 80 } });
+    expect(task).toMatchObject({ resultType: 'task', status: 'working', pollIntervalMs: 2000 });
+    expect(task.ttlMs).toBeGreaterThan(6.9 * DAY);
+    const { taskId } = task;
+    const get = async () => (await send(url, 'tasks/get', { taskId })).result;
+    await expect.poll(async () => (await get()).status).toBe('completed');
+    const asked = { name: 'job_result', arguments: { job_id: taskId } };
+    const { result: same } = await send(url, 'tools/call', asked);
+    expect(same.structuredContent).toMatchObject({ frames: 80 });
+    expect(await get()).toMatchObject({
+      resultType: 'complete',
+      taskId,
+      result: { resultType: 'complete', structuredContent: same.structuredContent, content: same.content },
+    });
+    expect((await send(url, 'tasks/update', { taskId, inputResponses: {} })).error).toBeUndefined();
+  });
+
+  it('is cancelled, and one that there is not is refused', async () => {
+    const { url } = await serve({ callLimit: 0.2 });
+    const { result } = await send(url, 'tools/call', { name: 'work', arguments: {} });
+    const { taskId } = result;
+    expect((await send(url, 'tasks/cancel', { taskId })).error).toBeUndefined();
+    expect((await send(url, 'tasks/get', { taskId })).result).toMatchObject({ status: 'cancelled' });
+    for (const method of ['tasks/get', 'tasks/cancel', 'tasks/update']) {
+      const { error } = await send(url, method, { taskId: randomUUID() });
+      expect(error, method).toMatchObject({ code: -32602, message: expect.stringContaining('no job') });
+    }
+  });
+});
+
+describe('jobs', () => {
+  it('of one session are hidden from others until it ends; then whoever knows the id has them', async () => {
+    const { join: enter, url } = await serve();
+    const [mine, theirs] = [await enter(), await enter()];
+    const { job_id } = await job(mine, 'job_start', { tool: 'publish', arguments: {} });
+    const answer = await ask(mine, 'job_result', { job_id });
+    const uri = answer.content.find(({ name }) => name === 'report.json')?.uri ?? '';
+    expect((await ask(theirs, 'list_jobs')).structuredContent).toEqual({ jobs: [], problems: [] });
+    for (const name of ['job_status', 'job_result', 'job_cancel']) {
+      const { content, isError } = await ask(theirs, name, { job_id });
+      expect(isError).toBe(true);
+      expect(content[0]?.text).toContain('There is no job');
+    }
+    const stateless = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: JSON.stringify({
+        ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+        params: { name: 'job_status', arguments: { job_id } },
+      }),
+    });
+    expect(await stateless.text()).toContain('There is no job');
+    await expect(theirs.readResource({ uri })).rejects.toThrow('There is no resource');
+    const transport = mine.transport as StreamableHTTPClientTransport;
+    await transport.terminateSession();
+    expect(await ask(theirs, 'job_result', { job_id })).toEqual(answer);
+    expect((await theirs.readResource({ uri })).contents).toMatchObject([{ text: '{"frames":[]}' }]);
+    expect((await ask(theirs, 'list_jobs')).structuredContent).toEqual({ jobs: [], problems: [] });
+  });
+
+  it('and their results are found again after a restart, with the paths that answers name', async () => {
+    const first = await serve();
+    const client = await first.join();
+    const { job_id } = await job(client, 'job_start', { tool: 'publish', arguments: {} });
+    const answer = await ask(client, 'job_result', { job_id });
+    await first.close();
+    const again = await (await serve()).join();
+    expect(await ask(again, 'job_result', { job_id })).toEqual(answer);
+    const links = answer.content.filter(({ type }) => type === 'resource_link');
+    expect(links.map(({ name }) => name)).toEqual(['report.json', 'frame.png']);
+    for (const { uri = '' } of links) {
+      const [read] = (await again.readResource({ uri })).contents;
+      expect(read).toMatchObject(
+        uri.endsWith('json')
+          ? { mimeType: 'application/json', text: '{"frames":[]}' }
+          : { mimeType: 'image/png', blob: 'iVBORw==' },
+      );
+      const { structuredContent } = await ask(again, 'locate', { path: uri });
+      expect(existsSync(String(structuredContent?.path))).toBe(true);
+    }
+    expect(existsSync(String(answer.structuredContent?.path))).toBe(true);
+    // Nothing but results may be read, and no name leads out.
+    for (const path of [join(jobsFolder(), job_id, 'job.json'), `anyvmaf://results/${job_id}-1/../job.json`])
+      expect((await ask(again, 'locate', { path })).isError, path).toBe(true);
+  });
+
+  it('of folders that are no longer allowed are hidden', async () => {
+    const [one, two] = [join(folder, 'one'), join(folder, 'two')];
+    for (const made of [one, two]) mkdirSync(made);
+    const first = await serve({ allow: [one, two] });
+    const { job_id } = await job(await first.join(), 'job_start', { tool: 'publish', arguments: {} });
+    await first.host.idle(2000);
+    await first.close();
+    const narrow = await (await serve({ allow: [one] })).join();
+    expect((await ask(narrow, 'job_status', { job_id })).isError).toBe(true);
+    const wide = await (await serve({ allow: [folder] })).join();
+    expect((await ask(wide, 'job_status', { job_id })).isError).toBeUndefined();
+  });
+
+  it('that a server leaves when it ends are interrupted', async () => {
+    const first = await serve();
+    const { job_id } = await job(await first.join(), 'job_start', {
+      tool: 'work',
+      arguments: { frames: 9e6 },
+    });
+    await first.close();
+    expect((await new JobStore(jobsFolder()).read(job_id))?.status).toBe('interrupted');
+    const again = await job(await (await serve()).join(), 'job_status', { job_id });
+    expect(again).toMatchObject({
+      status: 'interrupted',
+      next_action: { tool: 'job_start', arguments: { tool: 'work', arguments: { frames: 9e6 } } },
+    });
+  });
+});
+
+/** A pair that takes so many frames to score; holes in a file take no space. */
+function writeHoles(frames: number): Readonly<Record<string, unknown>> {
+  for (const name of ['ref.yuv', 'dis.yuv']) {
+    writeFileSync(join(folder, name), '');
+    truncateSync(join(folder, name), 352 * 288 * 1.5 * frames);
+  }
+  return { ref: 'ref.yuv', dis: 'dis.yuv', width: 352, height: 288, pixfmt: '420', bitdepth: 8 };
+}
+
+const WAYS: readonly Way[] = [
+  { generation: 1, transport: 'stdio' },
+  { generation: 2, transport: 'http' },
+];
+
+async function open(way: Way, args: readonly string[] = []): Promise<Connection> {
+  const env = { ANYVMAF_CACHE: join(folder, 'cache') };
+  const connection = await connect(way, { cwd: folder, env, args });
+  let ended = false;
+  const end = async () => {
+    if (ended) return [];
+    ended = true;
+    return connection.end();
+  };
+  later.push(async () => void (await end()));
+  return { ...connection, end };
+}
+
+async function told(client: Session, name: string, args: object): Promise<JobDocument> {
+  const { structuredContent, isError, content } = await client.call(name, { ...args });
+  expect(isError ?? false, JSON.stringify(content)).toBe(false);
+  return structuredContent as unknown as JobDocument;
+}
+
+async function killed({ pid, end }: Connection): Promise<void> {
+  process.kill(pid, 'SIGKILL');
+  await end().catch(() => {});
+}
+
+describe.each(WAYS)('a client over $transport of the generation $generation', (way) => {
+  it('whose server is killed has what was done, and starts again what was not, as it is told', async () => {
+    const first = await open(way, ['--call-limit', '0.5']);
+    const short = { ...writeHoles(100_000), frame_cnt: 24 };
+    const { job_id } = await told(first, 'job_start', { tool: 'vmaf_score', arguments: short });
+    expect(await told(first, 'job_status', { job_id })).toMatchObject({ status: 'completed' });
+    const going = await told(first, 'vmaf_score', writeHoles(100_000));
+    expect(going).toMatchObject({ status: 'working', next_action: { tool: 'job_status' } });
+    await killed(first);
+
+    const second = await open(way);
+    const { structuredContent, content } = await second.call('job_result', { job_id });
+    expect(structuredContent).toMatchObject({ frame_count: 24 });
+    const report = content.find(({ name }) => name === 'report.json')?.uri ?? '';
+    expect(JSON.parse(await second.read(report)).frames).toHaveLength(24);
+    const page = report.replace('report.json', 'frames?metric=vmaf&from=3&to=4');
+    expect(JSON.parse(await second.read(page)).rows).toHaveLength(2);
+
+    const left = await told(second, 'job_status', { job_id: going.job_id });
+    expect(left).toMatchObject({ status: 'interrupted', tool: 'vmaf_score' });
+    const { tool, arguments: again } = left.next_action;
+    const restarted = await told(second, tool, again);
+    expect(restarted).toMatchObject({ status: 'working', tool: 'vmaf_score' });
+    const cancelled = await told(second, 'job_cancel', { job_id: restarted.job_id });
+    expect(cancelled.status).toBe('cancelled');
+    const { structuredContent: list } = await second.call('list_jobs', {});
+    const states = (Object(list).jobs as JobDocument[]).map(({ status }) => status);
+    // Hosts on standard input are one user's; over HTTP a client without a session is told apart from no other.
+    expect(states).toEqual(way.transport === 'stdio' ? ['cancelled', 'interrupted', 'completed'] : []);
+    expect(Object(list).note ?? '').toMatch(way.transport === 'stdio' ? /^$/ : /ask for one by its job_id/);
+  });
+});
+
+describe.runIf(exhaustive)('a server that is killed at random', () => {
+  it('leaves 200 jobs of which each ended once or says why, and a store that can be read', async () => {
+    const random = seeded(20261127);
+    const [wanted, kills] = [200, 40];
+    const args = writeHoles(60);
+    const ids = new Set<string>();
+    const stages = kills + 1;
+    for (let stage = 0; stage < stages; stage++) {
+      const client = await open({ generation: 1, transport: 'stdio' });
+      const isLast = stage === stages - 1;
+      const many = isLast ? wanted - ids.size : Math.floor(wanted / stages);
+      const started = Array.from({ length: many }, async () => {
+        const { job_id } = await told(client, 'job_start', { tool: 'vmaf_score', arguments: args });
+        ids.add(job_id);
+      });
+      if (isLast) {
+        await Promise.all(started);
+        for (const job_id of ids) await client.call('job_status', { job_id });
+        await client.end();
+      } else {
+        await Promise.race([Promise.allSettled(started), pause(random.next() * 1500)]);
+        await pause(random.next() * 400);
+        await killed(client);
+        await Promise.allSettled(started);
+      }
+    }
+    expect(ids.size).toBe(wanted);
+    const { jobs, problems } = await new JobStore(jobsFolder()).list();
+    expect(problems).toEqual([]);
+    const states = new Map(jobs.map(({ id, status }) => [id, status]));
+    for (const id of ids) expect(['completed', 'interrupted']).toContain(states.get(id));
+    const client = await open({ generation: 1, transport: 'stdio' });
+    for (const { id, status } of jobs) {
+      const answer = await client.call('job_result', { job_id: id });
+      const document = answer.structuredContent;
+      if (status === 'completed') expect(document).toMatchObject({ frame_count: 60 });
+      else expect(document).toMatchObject({ status: 'interrupted', next_action: { tool: 'job_start' } });
+    }
+    // Half-written files of the killed are not left in sight.
+    for (const { id } of jobs)
+      for (const name of readdirSync(join(jobsFolder(), id)).filter((one) => one.endsWith('.json')))
+        expect(() => JSON.parse(readFileSync(join(jobsFolder(), id, name), 'utf8'))).not.toThrow();
+  }, 900_000);
+});
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
