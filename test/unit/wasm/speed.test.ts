@@ -198,8 +198,9 @@ const single = (values: readonly number[]): number[] => values.map(Math.fround);
 function measure(plane: Uint16Array): void {
   const context = Number(native('anyvmaf_open')(2 * WIDTH, 2 * HEIGHT, 10, 1));
   const chroma = [put(plane, 64), WIDTH, HEIGHT];
-  const picture = [1, 0, 0, 0, ...chroma, ...chroma];
-  const none = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+  // A serial, luma, Cb, Cr and alpha.
+  const picture = [1, 0, 0, 0, ...chroma, ...chroma, 0, 0, 0];
+  const none = picture.map(() => 0);
   const frames = pointers([...picture, ...picture, ...none, ...none]);
   const options = put(new Float32Array(Float64Array.of(1, 1, 0, 0.29, 0, 0, 0).buffer));
   expect(Number(native('anyvmaf_speed_chroma')(context, frames, options, take(40)))).toBe(0);
