@@ -292,7 +292,7 @@ async function stages() {
     distorted: clip.frame('distorted', index).map((plane) => plane.samples),
   }));
   const { parseFeature } = await loadBuilt('metrics/options.js');
-  const { planFeatures } = await loadBuilt('engine/plan/features.js');
+  const { planFeatures } = await loadBuilt('engine/backends/features.js');
   const plan = (features, compat = 'libvmaf-3.2') =>
     planFeatures(features.map(parseFeature), format, compat).extraction;
   const plans = {

@@ -24,7 +24,7 @@ const ENTRIES = [
   'platform/browser/browser-ffmpeg-worker.js',
   'platform/browser/browser-parser-worker.js',
   'mcp/pictures/picture-worker.js',
-  'mcp/live/live-thread.js',
+  'mcp/live/transports/live-thread.js',
   'cli/queue/scoring-child.js',
   'bench/pair-maker.js',
 ];

@@ -13,7 +13,7 @@ const PAGE = 'docs/metrics.md';
 const { listExtractors } = await loadBuilt('index.js');
 const { parseFeature } = await loadBuilt('metrics/options.js');
 const { colourOf } = await loadBuilt('core/colour.js');
-const { planFeatures } = await loadBuilt('engine/plan/features.js');
+const { planFeatures } = await loadBuilt('engine/backends/features.js');
 
 /** Smallest side of any picture. */
 const LEAST = 17;

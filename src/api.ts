@@ -91,7 +91,7 @@ export const score =
 export const prepareRun =
   (platform: Platform) =>
   async (request: ScoreRequest, options: ScoreOptions = {}): Promise<ScoreRun> => {
-    const { prepareRun } = await import('./engine/live/run.js');
+    const { prepareRun } = await import('./engine/score-live.js');
     return prepareRun(from(platform, options), request, options);
   };
 

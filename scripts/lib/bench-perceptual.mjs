@@ -99,7 +99,7 @@ async function openMeasurers({ root, load }, { format, frames }) {
   const { wasmMeasurers } = await load('engine/backends/core/extractor.js');
   const { compileCore } = await load('core/compile.js');
   const { parseFeature } = await load('metrics/options.js');
-  const { planFeatures } = await load('engine/plan/features.js');
+  const { planFeatures } = await load('engine/backends/features.js');
   const compiled = async (name) => compileCore(readFileSync(join(root, `wasm/${name}.wasm`)));
   const [core, perceptual] = [await compiled('anyvmaf'), await compiled('perceptual')];
   const open = ({ features, rate }) => {

@@ -287,7 +287,7 @@ async function benchMeasurer(bench, name, clip) {
   const { median, report, runs, software } = bench;
   const { nodeGpu } = await loadBuilt('platform/node/gpu.js');
   const { parseFeature } = await loadBuilt('metrics/options.js');
-  const { planFeatures } = await loadBuilt('engine/plan/features.js');
+  const { planFeatures } = await loadBuilt('engine/backends/features.js');
   const { extraction } = planFeatures(METRICS.map(parseFeature), clip.format, 'libvmaf-3.2');
   const gpu = await nodeGpu.open();
   try {

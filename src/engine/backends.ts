@@ -7,7 +7,6 @@ import { OWN_GPU_BACKENDS, type OwnGpuBackend } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
 import { capital } from '../core/hint.js';
 import { showValue } from '../core/printable.js';
-import { forget, howToGet } from './backends/choice.js';
 import { NO_BACKENDS } from './backends/native/help.js';
 import { programName } from './backends/native/host.js';
 import { probeNative } from './backends/native/probe.js';
@@ -27,6 +26,7 @@ import {
   type ProbeOptions,
 } from './backends/native/types.js';
 import type { Platform } from './contract/platform.js';
+import { forget, howToGet } from './measure/choice.js';
 import { scorePair } from './score.js';
 
 const OWN_CORE = "this package's own core";

@@ -23,12 +23,12 @@ import { colorMeaning } from '../pictures/color.js';
 import { FramePair, FramePicture } from '../pictures/frame-pair.js';
 import { checkOptions, checkRequest, type InputOptions } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
+import { Scope } from './contract/scope.js';
 import type { ExtractOptions, ScoreRequest } from './contract/types.js';
 import { coloursOf } from './inputs/colours.js';
-import { closeKnown, type KnownInputs } from './inputs/known.js';
 import { identifyInputs, openForScoring } from './inputs/open.js';
-import { expectPairs, type OpenPair, readPair } from './inputs/pair.js';
-import { Scope } from './scope.js';
+import { closeKnown, type KnownInputs } from './pair/known.js';
+import { expectPairs, type OpenPair, readPair } from './pair/pair.js';
 
 /** Most frames to skip before the next requested one; beyond that, a new decoder starts. */
 const PASSED_OVER = 48;

@@ -11,6 +11,7 @@ import type { SideFacts } from '../media/preflight/types.js';
 import type { VideoInput } from '../media/types.js';
 import { checkOptions, checkRequest, type InputOptions } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
+import { Scope } from './contract/scope.js';
 import type {
   AlignOptions,
   DescribeVideoOptions,
@@ -19,12 +20,11 @@ import type {
   ScoreRequest,
 } from './contract/types.js';
 import { findOffset } from './inputs/alignment.js';
-import { closeKnown, formatOf, type KnownInputs } from './inputs/known.js';
 import { identifyInputs } from './inputs/open.js';
-import { refuseTruncated } from './inputs/pair.js';
 import { type Inspection, Preflight } from './inputs/preflight.js';
+import { closeKnown, formatOf, type KnownInputs } from './pair/known.js';
+import { refuseTruncated } from './pair/pair.js';
 import { loadRequested } from './plan/plan.js';
-import { Scope } from './scope.js';
 
 /** Everything preflight finds. The videos are not refused for that, whatever it is, but where scoring cannot read them. */
 export async function inspectPair(

@@ -11,13 +11,18 @@ import type { OpenDecoder } from '../media/pairing/prepare.js';
 import type { VideoInput } from '../media/types.js';
 import { buildReport, type ReportParts } from '../report/build.js';
 import type { Report } from '../report/types.js';
-import type { Measured } from './backends/measurement.js';
-import { prepareBackend } from './backends/open.js';
 import { type CheckedOptions, checkOptions } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
+import { Scope } from './contract/scope.js';
+import { withinLimit } from './contract/time-limit.js';
 import type { ScoreOptions, ScoreRequest } from './contract/types.js';
-import type { KnownInputs, ReadyInputs } from './inputs/known.js';
 import { identifyInputs, RunInputs } from './inputs/open.js';
+import { PairChecks } from './inputs/pair-checks.js';
+import type { SharedInspection } from './inputs/shared-inspection.js';
+import type { Steering } from './live/steering.js';
+import type { Measured } from './measure/measurement.js';
+import { prepareBackend } from './measure/open.js';
+import type { KnownInputs, ReadyInputs } from './pair/known.js';
 import {
   describePair,
   type Extent,
@@ -25,15 +30,10 @@ import {
   lengthsOf,
   refuseEmpty,
   refuseTruncated,
-} from './inputs/pair.js';
-import { PairChecks } from './inputs/pair-checks.js';
-import type { SharedInspection } from './inputs/shared-inspection.js';
-import type { Steering } from './live/steering.js';
+} from './pair/pair.js';
 import { scoredSize } from './plan/encode-settings.js';
 import { Meter } from './results/progress.js';
 import { decoderWarnings, headOf, inputsOf, namesOf, sayLengths } from './results/report-head.js';
-import { Scope } from './scope.js';
-import { withinLimit } from './time-limit.js';
 
 /** Overrides for a run that shares its reference with others. */
 export interface RunVariant {

@@ -7,9 +7,9 @@ import { usageError } from '../core/errors.js';
 import type { Report } from '../report/types.js';
 import { checkOptions, checkRequest } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
+import { withinLimit } from './contract/time-limit.js';
 import type { ScoreOptions, ScoreRequest } from './contract/types.js';
 import { type RunVariant, scoreWhole } from './score-whole.js';
-import { withinLimit } from './time-limit.js';
 
 /**
  * Scores a pair. When the promise settles, all threads, processes, open files and timers of the run are gone.
@@ -29,7 +29,7 @@ export async function scorePair(
       'samples and a run that is watched or steered exclude each other; leave one of them out.',
     );
   }
-  const { scoreSampled } = await import('./sampling/score.js');
+  const { scoreSampled } = await import('./score-samples.js');
   return withinLimit(options, (limited) =>
     unlessAborted(limited.signal, scoreSampled(platform, request, limited)),
   );

@@ -16,23 +16,23 @@ import type { VideoInfo } from '../media/types.js';
 import { buildReport } from '../report/build.js';
 import type { FrameMetrics, Report, ReportInput } from '../report/types.js';
 import { coreMeasurers } from './backends/core/extractor.js';
-import { loadModules } from './backends/core/modules.js';
+import { type PlaneName, planeBytes } from './backends/frame-buffer.js';
+import { createHeatmaps } from './backends/heatmaps.js';
+import type { TinyRegressors, TinySessionFacts } from './backends/tiny.js';
 import type { ExtractionPlan } from './backends/types.js';
 import { type CheckedOptions, checkFormat, checkOptions, framesToKeep } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
+import type { WorkerSetup } from './contract/protocol.js';
 import type { PushedPlanes, Scorer, ScorerOptions } from './contract/types.js';
 import { STEERED, type Steerable } from './live/steerable.js';
 import type { Steering } from './live/steering.js';
+import { loadModules } from './measure/modules.js';
 import { chooseThreads } from './plan/chunks.js';
 import { loadRequested, planRun, type RunPlan, reportModel } from './plan/plan.js';
-import { createHeatmaps } from './results/heatmaps.js';
 import { Meter } from './results/progress.js';
 import { Scoring } from './results/scoring.js';
-import type { TinyRegressors, TinySessionFacts } from './results/tiny.js';
 import type { RecordSink } from './workers/dispatch.js';
-import { type PlaneName, planeBytes } from './workers/frame-buffer.js';
 import { LocalQueue, type PairQueue, WorkerQueue } from './workers/pair-queue.js';
-import type { WorkerSetup } from './workers/protocol.js';
 
 /**
  * Opens a scorer.
@@ -59,7 +59,7 @@ export async function openScorer(
   const { reference = 'reference', distorted = 'distorted' } = options.names ?? {};
   const inputs = [videoInfo(reference, format), videoInfo(distorted, format)] as const;
   const warnings = [...checkPair(...inputs, checked), ...plan.warnings];
-  const tiny = plan.tiny && { ...(await import('./results/tiny.js')), plan: plan.tiny };
+  const tiny = plan.tiny && { ...(await import('./backends/tiny.js')), plan: plan.tiny };
   const setup: WorkerSetup = {
     modules,
     plan: extraction,
@@ -129,7 +129,7 @@ async function prepareQueue(
   const pictures =
     setup.pictures &&
     (await (
-      await import('./results/tiny.js')
+      await import('./backends/tiny.js')
     ).PictureScorers.open(setup.pictures, runtimes, setup.plan.format));
   const core = await coreMeasurers(setup.modules, setup.implementation);
   return (sink) => new LocalQueue(core.open(setup.plan), setup, sink, pictures);

@@ -6,7 +6,7 @@ import { wrongType } from '../core/arguments.js';
 import { AnyvmafError } from '../core/errors.js';
 import { BY_USER, type Origin } from '../core/origin.js';
 import { quotientOf, USUAL_RATE } from '../core/rational.js';
-import { Scope } from '../engine/scope.js';
+import { Scope } from '../engine/contract/scope.js';
 import type { VideoInput } from '../media/types.js';
 import { baseName } from '../report/facts.js';
 import { extractorsFor } from '../report/limits.js';

@@ -3,10 +3,10 @@
  * Runs on a GPU, alone and beside workers: the report of a run on the core, whatever becomes of the GPU.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { FromWorker, WorkerHandle } from '../../src/engine/contract/protocol.js';
 import type { ScoreOptions, ScoreRequest } from '../../src/engine/contract/types.js';
 import { scorePair } from '../../src/engine/score.js';
 import { BackendProbe } from '../../src/engine/workers/backend-probe.js';
-import type { FromWorker, WorkerHandle } from '../../src/engine/workers/protocol.js';
 import { WorkerPool } from '../../src/engine/workers/worker-pool.js';
 import { nodePlatform } from '../../src/platform/node/platform.js';
 import type { Report } from '../../src/report/types.js';

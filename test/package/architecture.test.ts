@@ -109,14 +109,28 @@ function imports({ file, text }: Source): string[] {
   });
 }
 
-/** Files that import themselves by way of others, types and what is loaded on demand included. */
-function circular(): string[] {
-  const graph = new Map(sources.map((source) => [source.file, imports(source)]));
-  return [...graph.keys()].filter((file) => {
-    const reached = new Set(graph.get(file));
+/** What reaches itself in a graph, by way of others. */
+function circular(graph: ReadonlyMap<string, Iterable<string>>): string[] {
+  return [...graph.keys()].filter((from) => {
+    const reached = new Set(graph.get(from));
     for (const next of reached) for (const target of graph.get(next) ?? []) reached.add(target);
-    return reached.has(file);
+    return reached.has(from);
   });
+}
+
+/** Of each folder, the other folders of its part that its files import from. */
+function folders(): ReadonlyMap<string, ReadonlySet<string>> {
+  const graph = new Map<string, Set<string>>();
+  for (const source of sources) {
+    const from = dirname(source.file);
+    const known = graph.get(from) ?? new Set();
+    for (const target of imports(source)) {
+      const to = dirname(target);
+      if (to !== from && partOf(target) === partOf(source.file)) known.add(to);
+    }
+    graph.set(from, known);
+  }
+  return graph;
 }
 
 function code(text: string): string {
@@ -143,7 +157,11 @@ describe('the house', () => {
 
   // A command's page lists all commands, which are loaded on demand: such a circle is no trouble to any of them.
   it('imports nothing in a circle, types and what is loaded on demand included', () => {
-    expect(circular()).toEqual([]);
+    expect(circular(new Map(sources.map((source) => [source.file, imports(source)])))).toEqual([]);
+  });
+
+  it('has no folders of a part that import each other in a circle', () => {
+    expect(circular(folders())).toEqual([]);
   });
 
   it('keeps what platforms share free of each of them', () => {

@@ -5,7 +5,7 @@
 
 import type { Compat } from '../../src/core/choices.js';
 import type { VideoFormat } from '../../src/core/frame.js';
-import { type FeaturePlan, planFeatures } from '../../src/engine/plan/features.js';
+import { type FeaturePlan, planFeatures } from '../../src/engine/backends/features.js';
 import { FeatureFinisher, type FinishedFrame } from '../../src/engine/results/finish.js';
 import { parseFeature } from '../../src/metrics/options.js';
 

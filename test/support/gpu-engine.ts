@@ -7,12 +7,12 @@
 import { copyPlanes } from '../../src/core/frame.js';
 import type { CoreCall } from '../../src/core/kernel.js';
 import { coreMeasurers, wasmMeasurers } from '../../src/engine/backends/core/extractor.js';
+import { allocateFrame, viewPlanes } from '../../src/engine/backends/frame-buffer.js';
 import type { AdapterFacts, GpuKind } from '../../src/engine/backends/gpu.js';
 import type { FrameSlot, Measurer } from '../../src/engine/backends/measurer.js';
 import type { ExtractionPlan } from '../../src/engine/backends/types.js';
 import type { Platform } from '../../src/engine/contract/platform.js';
-import { allocateFrame, viewPlanes } from '../../src/engine/workers/frame-buffer.js';
-import type { FromWorker, WorkerHandle } from '../../src/engine/workers/protocol.js';
+import type { FromWorker, WorkerHandle } from '../../src/engine/contract/protocol.js';
 import { createWorkerBody } from '../../src/engine/workers/worker-body.js';
 import { reopen } from '../../src/media/open.js';
 import { nodeFiles } from '../../src/platform/node/files.js';

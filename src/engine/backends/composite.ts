@@ -5,9 +5,9 @@
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { copyPlanes } from '../../core/frame.js';
-import { joinRecord, type PlanPart } from '../plan/split.js';
-import { allocateFrame, viewPlanes } from '../workers/frame-buffer.js';
+import { allocateFrame, viewPlanes } from './frame-buffer.js';
 import type { FrameSlot, InstantKind, Measurer } from './measurer.js';
+import { joinRecord, type PlanPart } from './split.js';
 import { type ExtractionPlan, heatmapFiles, historyNeeds, type RecordLayout, recordLayout } from './types.js';
 
 /** Milliseconds in which pairs in flight end when their measurer is closed. */

@@ -6,9 +6,9 @@
 import { AnyvmafError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import type { CoreCall } from '../../core/kernel.js';
-import { splitPlan } from '../plan/split.js';
 import { CompositeMeasurer, type MeasuredPart } from './composite.js';
 import type { InstantKind, Measurer, MeasurerKind } from './measurer.js';
+import { splitPlan } from './split.js';
 import type { ExtractionPlan } from './types.js';
 
 /** A GPU as its driver describes it; what it does not say is empty. */

@@ -13,10 +13,10 @@ import type { ModelStore } from '../../models/types.js';
 import type { ParserWorker } from '../../parsing/protocol.js';
 import type { TinyPlatform } from '../../tiny/types.js';
 import type { GpuKind } from '../backends/gpu.js';
+import type { HeatmapStore } from '../backends/heatmaps.js';
 import type { NativeHost } from '../backends/native/host.js';
-import type { HeatmapStore } from '../results/heatmaps.js';
-import type { WorkerHandle } from '../workers/protocol.js';
 import type { ParserTask } from './parser-task.js';
+import type { WorkerHandle } from './protocol.js';
 
 /** A runtime: Node or a browser. */
 export interface Platform {

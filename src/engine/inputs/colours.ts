@@ -11,7 +11,7 @@ import type { EncodedVideo } from '../../media/decoders.js';
 import { type Delivery, delivery, deliveryPhrases } from '../../media/delivery.js';
 import type { FilterOptions } from '../../media/filter-types.js';
 import { factsOf, nameOf, type PairingPlan, type Side, type Sides } from '../../media/pairing/prepare.js';
-import type { KnownColours } from './known.js';
+import type { KnownColours } from '../pair/known.js';
 
 /**
  * The colours of both sides.

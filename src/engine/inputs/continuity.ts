@@ -9,7 +9,7 @@ import { slipFindings, unwatchedFinding } from '../../media/preflight/slips.js';
 import { uncheckedFinding } from '../../media/preflight/text.js';
 import type { Finding } from '../../media/preflight/types.js';
 import type { FrameSource } from '../../media/types.js';
-import type { KnownInputs, ReadyInputs } from './known.js';
+import type { KnownInputs, ReadyInputs } from '../pair/known.js';
 import { observedSource } from './observed-source.js';
 
 /** Most pairs with only one signature; further pairs are ignored. */

@@ -16,7 +16,7 @@ import { pairTimes } from '../../media/pairing/timeline.js';
 import { FrameMeter, measuredPlanes, spreadFrames } from '../../media/preflight/measure.js';
 import type { FrameSource, VideoInfo } from '../../media/types.js';
 import type { Platform } from '../contract/platform.js';
-import { canReadAgain } from './known.js';
+import { canReadAgain } from '../pair/known.js';
 
 /** Moments to look at. */
 const MOMENTS = 3;

@@ -9,7 +9,7 @@ import { factsOf, planPairing, type Side } from '../../media/pairing/prepare.js'
 import type { InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { ScoreRequest } from '../contract/types.js';
-import type { KnownInputs } from './known.js';
+import type { KnownInputs } from '../pair/known.js';
 import { identifyVideo, limitedPicture, setBackWarnings } from './pairing.js';
 
 /**

@@ -11,7 +11,7 @@ import type { FrameSource } from '../../media/types.js';
 import type { InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { ScoreRequest } from '../contract/types.js';
-import { closeKnown, type KnownInputs, type ReadyInputs } from './known.js';
+import { closeKnown, type KnownInputs, type ReadyInputs } from '../pair/known.js';
 import type { SharedInspection } from './shared-inspection.js';
 
 /**

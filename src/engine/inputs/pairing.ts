@@ -18,9 +18,9 @@ import { factsOf, planPairing, type Side, type Sides } from '../../media/pairing
 import type { VideoInfo } from '../../media/types.js';
 import { type CheckedPairing, type InputOptions, readsStored } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
+import type { KnownInputs } from '../pair/known.js';
 import { anyRgb, coloursOf, deliveryOf, isRgb, keepRgb, pngFilters } from './colours.js';
 import type { Look } from './few-frames.js';
-import type { KnownInputs } from './known.js';
 import type { SharedInspection } from './shared-inspection.js';
 
 /** Pairs two videos that are encoded or differ, or whose pairing the caller specifies. */

@@ -19,11 +19,11 @@ import { uncheckedFinding } from '../../media/preflight/text.js';
 import type { Finding, PreflightContext, SideFacts, SideMeasurements } from '../../media/preflight/types.js';
 import type { InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
+import { canReadAgain, type KnownInputs, type ReadyInputs } from '../pair/known.js';
+import { readPair } from '../pair/pair.js';
 import type { RequestedModels } from '../plan/plan.js';
 import { findOffset, mostFrames } from './alignment.js';
 import { FrameObserver, type Observed } from './frame-observer.js';
-import { canReadAgain, type KnownInputs, type ReadyInputs } from './known.js';
-import { readPair } from './pair.js';
 import type { SharedInspection } from './shared-inspection.js';
 
 /** Two videos with the findings about them. */

@@ -4,7 +4,7 @@
  */
 
 import type { ExtractionPlan } from '../backends/types.js';
-import type { Chunk } from '../workers/protocol.js';
+import type { Chunk } from '../contract/protocol.js';
 
 /** Longest chunk if the caller sets no size. */
 const LONGEST = 16;

@@ -12,11 +12,11 @@ import { DEFAULT_MODEL, loadModels } from '../../models/load.js';
 import { Predictor } from '../../models/predict.js';
 import type { LoadedModel } from '../../models/types.js';
 import type { ReportModel } from '../../report/types.js';
+import { type FeaturePlan, planFeatures } from '../backends/features.js';
+import type { TinyPlan, TinyRequest } from '../backends/tiny.js';
 import type { ModelOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
-import type { TinyPlan, TinyRequest } from '../results/tiny.js';
 import { encodeSettings, isOpenToEncode, type ScoredSize, withEncode } from './encode-settings.js';
-import { type FeaturePlan, planFeatures } from './features.js';
 import { chooseModel, isOpen, settle } from './model-choice.js';
 
 /** Models and extractors of a run, before any video is known. */
@@ -110,7 +110,7 @@ async function attach(
   { tiny, single }: ModelOptions,
   platform: Pick<Platform, 'tiny'>,
 ): Promise<TinyRequest> {
-  const { attachTiny } = await import('../results/tiny.js');
+  const { attachTiny } = await import('../backends/tiny.js');
   return attachTiny(tiny, platform.tiny, single);
 }
 

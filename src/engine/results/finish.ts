@@ -9,7 +9,7 @@ import { metricOf } from '../../metrics/index.js';
 import type { Emit, Finisher } from '../../metrics/metric.js';
 import { logName } from '../../metrics/names.js';
 import { ExcessNotes } from '../backends/excess.js';
-import type { BoundExtractor, FeaturePlan } from '../plan/features.js';
+import type { BoundExtractor, FeaturePlan } from '../backends/features.js';
 
 /** The finished features of one frame. */
 export interface FinishedFrame {

@@ -5,10 +5,10 @@
 import type { Predictor } from '../../models/predict.js';
 import type { MetricSeries } from '../../report/build.js';
 import type { FrameMetrics, PooledMetric } from '../../report/types.js';
+import type { TinyRegressors } from '../backends/tiny.js';
 import type { RunPlan } from '../plan/plan.js';
 import { FeatureFinisher, type FinishedFrame } from './finish.js';
 import { Series } from './series.js';
-import type { TinyRegressors } from './tiny.js';
 
 /** Looks on while frames are put together. What its functions throw fails the run. */
 export interface FrameWatcher {

@@ -13,8 +13,8 @@ import {
 } from '../../media/pairing/prepare.js';
 import type { FilePlatform } from '../../media/platform.js';
 import type { InputOptions } from '../contract/options.js';
-import type { KnownInputs, ReadyInputs } from '../inputs/known.js';
 import { openForScoring, type RunInputs } from '../inputs/open.js';
+import type { KnownInputs, ReadyInputs } from '../pair/known.js';
 
 /** Pairs of a shard. */
 export interface ShardRange {

@@ -10,15 +10,15 @@ import type { Finding } from '../../media/preflight/types.js';
 import { buildReport } from '../../report/build.js';
 import type { Report, ReportMeasurer } from '../../report/types.js';
 import { addTallies } from '../../tiny/content.js';
+import type { TinySessionFacts } from '../backends/tiny.js';
 import { type CheckedOptions, checkOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import { Continuity } from '../inputs/continuity.js';
-import type { Extent } from '../inputs/pair.js';
 import { refuseFindings } from '../inputs/preflight.js';
+import type { Extent } from '../pair/pair.js';
 import { loadRequested, planRun, type RunPlan, reportModel } from '../plan/plan.js';
 import { headOf, sayLengths } from '../results/report-head.js';
 import { Scoring } from '../results/scoring.js';
-import type { TinySessionFacts } from '../results/tiny.js';
 import { planDigest } from './digest.js';
 import { requireShard } from './require.js';
 import { inOrder } from './together.js';
@@ -100,7 +100,7 @@ async function predict(
   { parts, plan, checked, options }: Prediction,
 ): Promise<Predicted> {
   const { tiny, features } = plan;
-  const code = tiny && (await import('../results/tiny.js'));
+  const code = tiny && (await import('../backends/tiny.js'));
   const regressors =
     tiny && code && tiny.featureMetrics.length > 0
       ? await code.TinyRegressors.open(tiny, platform.tiny, features.names)

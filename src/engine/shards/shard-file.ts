@@ -33,12 +33,12 @@ import {
 } from '../../report/kinds.js';
 import { finding, input, measurer, pairing } from '../../report/schema.js';
 import type { ReportInput, ReportMeasurer } from '../../report/types.js';
+import type { TinySessionFacts } from '../backends/tiny.js';
+import type { EndOfPair } from '../contract/protocol.js';
 import type { ContinuityRules } from '../inputs/continuity.js';
 import type { ContentIdentity } from '../inputs/identity.js';
-import type { PairLengths } from '../inputs/pair.js';
+import type { PairLengths } from '../pair/pair.js';
 import type { EncodedPictures } from '../plan/encode-settings.js';
-import type { TinySessionFacts } from '../results/tiny.js';
-import type { EndOfPair } from '../workers/protocol.js';
 import { requireShard } from './require.js';
 import type { Shard, ShardChoice, ShardOptions, ShardPairs, WholeFacts } from './types.js';
 

@@ -7,13 +7,13 @@ import type { OptionWith } from '../../core/options.js';
 import type { Pairing } from '../../media/pairing/types.js';
 import type { Finding } from '../../media/preflight/types.js';
 import type { ReportInput, ReportMeasurer } from '../../report/types.js';
+import type { TinySessionFacts } from '../backends/tiny.js';
+import type { EndOfPair } from '../contract/protocol.js';
 import type { ScoreOptions } from '../contract/types.js';
 import type { ContinuityRules } from '../inputs/continuity.js';
 import type { ContentIdentity } from '../inputs/identity.js';
-import type { PairLengths } from '../inputs/pair.js';
+import type { PairLengths } from '../pair/pair.js';
 import type { EncodedPictures } from '../plan/encode-settings.js';
-import type { TinySessionFacts } from '../results/tiny.js';
-import type { EndOfPair } from '../workers/protocol.js';
 
 /** Which part of a run. */
 export interface ShardChoice {

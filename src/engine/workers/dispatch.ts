@@ -3,9 +3,9 @@
  * Shares out chunks of two random-access videos among workers that read for themselves.
  */
 
-import type { Extent } from '../inputs/pair.js';
+import type { Chunk, FromWorker } from '../contract/protocol.js';
+import type { Extent } from '../pair/pair.js';
 import { Balance } from './balance.js';
-import type { Chunk, FromWorker } from './protocol.js';
 import type { WorkerPool } from './worker-pool.js';
 
 /** Where records go as they arrive, in any order of chunks. */

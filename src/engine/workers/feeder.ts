@@ -4,9 +4,9 @@
  */
 
 import type { FramePlanes } from '../../core/frame.js';
+import { allocateFrame, copyHistory, viewPlanes } from '../backends/frame-buffer.js';
 import { type ExtractionPlan, type HistoryNeeds, historyNeeds } from '../backends/types.js';
 import type { RecordSink } from './dispatch.js';
-import { allocateFrame, copyHistory, viewPlanes } from './frame-buffer.js';
 import type { WorkerPool } from './worker-pool.js';
 
 /** Short chunks bound memory; two pairs suffice to make the repeated luma copy cheap. */

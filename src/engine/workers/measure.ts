@@ -5,12 +5,12 @@
 
 import type { FramePlanes } from '../../core/frame.js';
 import { PAIR_BYTES, SIGNATURE_BYTES, Signer } from '../../media/align/signature.js';
+import type { HeatmapWriter } from '../backends/heatmaps.js';
 import type { FrameSlot, Measurer } from '../backends/measurer.js';
+import type { PictureScorers } from '../backends/tiny.js';
 import { type ExtractionPlan, historyNeeds, type PicturesRead, picturesRead } from '../backends/types.js';
-import { type OpenPair, readPair } from '../inputs/pair.js';
-import type { HeatmapWriter } from '../results/heatmaps.js';
-import type { PictureScorers } from '../results/tiny.js';
-import type { Chunk, EndOfPair } from './protocol.js';
+import type { Chunk, EndOfPair } from '../contract/protocol.js';
+import { type OpenPair, readPair } from '../pair/pair.js';
 
 /** What else uses the frames of a pair. */
 export interface PairOutputs {

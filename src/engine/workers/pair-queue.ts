@@ -3,12 +3,12 @@
  * Measures pairs that are handed over one after the other, in the calling thread or on workers.
  */
 import type { FrameSlot, Measurer } from '../backends/measurer.js';
+import type { PictureScorers, TinySessionFacts } from '../backends/tiny.js';
 import type { Platform } from '../contract/platform.js';
-import type { PictureScorers, TinySessionFacts } from '../results/tiny.js';
+import type { WorkerSetup } from '../contract/protocol.js';
 import type { RecordSink } from './dispatch.js';
 import { Feeder, type FramePair } from './feeder.js';
 import { PairMeasurer } from './measure.js';
-import type { WorkerSetup } from './protocol.js';
 import { WorkerPool } from './worker-pool.js';
 
 /** Measures pairs in order. */

@@ -6,18 +6,18 @@
 import { AnyvmafError } from '../../core/errors.js';
 import { coreMeasurers } from '../backends/core/extractor.js';
 import type { GpuKind, GpuMeasurer, GpuUse } from '../backends/gpu.js';
+import type { HeatmapWriter } from '../backends/heatmaps.js';
 import type { InstantKind } from '../backends/measurer.js';
+import type { PictureScorers, TinySessionFacts } from '../backends/tiny.js';
 import type { ExtractionPlan } from '../backends/types.js';
 import type { Platform } from '../contract/platform.js';
-import { describePair, type Extent, type OpenPair, readPair } from '../inputs/pair.js';
+import type { Chunk, WorkerSetup } from '../contract/protocol.js';
+import { describePair, type Extent, type OpenPair, readPair } from '../pair/pair.js';
 import { chooseThreads, cutChunks, mayWait, usefulThreads } from '../plan/chunks.js';
-import type { HeatmapWriter } from '../results/heatmaps.js';
-import type { PictureScorers, TinySessionFacts } from '../results/tiny.js';
 import { BackendProbe } from './backend-probe.js';
 import { dispatch, type RecordSink } from './dispatch.js';
 import { Feeder, feederChunk } from './feeder.js';
 import { ChunkMeasurer } from './measure.js';
-import type { Chunk, WorkerSetup } from './protocol.js';
 import { WorkerPool } from './worker-pool.js';
 
 /** What to measure and where to put it. */
@@ -79,7 +79,7 @@ export async function measureHere(run: Run, listener: LocalListener = {}): Promi
   try {
     heatmaps = setup.heatmaps && (await platform.heatmaps?.())?.open(setup.heatmaps);
     if (setup.pictures) {
-      const { PictureScorers } = await import('../results/tiny.js');
+      const { PictureScorers } = await import('../backends/tiny.js');
       const runtimes = async () => (await platform.tiny()).runtimes;
       pictures = await PictureScorers.open(setup.pictures, runtimes, plan.format);
       listener.onSessions?.(pictures.facts);

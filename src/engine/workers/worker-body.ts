@@ -9,14 +9,14 @@ import type { CoreModules, Implementation } from '../../core/module.js';
 import { limitError } from '../../core/system-limits.js';
 import type { FrameSource, SourceDescriptor } from '../../media/types.js';
 import type { TinyRuntimes } from '../../tiny/types.js';
+import { viewPlanes, writeHistory } from '../backends/frame-buffer.js';
 import type { GpuKind, GpuMeasurer, GpuUse } from '../backends/gpu.js';
+import type { HeatmapStore } from '../backends/heatmaps.js';
 import type { InstantKind, Measurer } from '../backends/measurer.js';
+import type { PictureModel, PictureScorers } from '../backends/tiny.js';
 import { type ExtractionPlan, historyNeeds } from '../backends/types.js';
-import type { HeatmapStore } from '../results/heatmaps.js';
-import type { PictureModel, PictureScorers } from '../results/tiny.js';
-import { viewPlanes, writeHistory } from './frame-buffer.js';
+import type { Chunk, FromWorker, ToWorker, WorkerSetup } from '../contract/protocol.js';
 import { ChunkMeasurer, type MeasuredChunk, PairMeasurer, type PairOutputs } from './measure.js';
-import type { Chunk, FromWorker, ToWorker, WorkerSetup } from './protocol.js';
 
 /** Milliseconds between two progress messages: one costs as much as a tenth of a cheap frame. */
 const PROGRESS_TIME = 20;
@@ -89,7 +89,7 @@ async function openPictures(
   { plan, onnxruntime }: WorkerSetup,
   models: readonly PictureModel[],
 ): Promise<PictureScorers> {
-  const { PictureScorers } = await import('../results/tiny.js');
+  const { PictureScorers } = await import('../backends/tiny.js');
   const pictures = await PictureScorers.open(models, () => tools.runtimes(onnxruntime), plan.format);
   tools.post({ kind: 'sessions', sessions: pictures.facts });
   return pictures;

@@ -6,8 +6,8 @@ import { AnyvmafError } from '../../core/errors.js';
 import { limitError } from '../../core/system-limits.js';
 import { addTallies } from '../../tiny/content.js';
 import type { GpuState } from '../backends/gpu.js';
-import type { TinySessionFacts } from '../results/tiny.js';
-import type { FromWorker, ToWorker, WorkerHandle, WorkerSetup } from './protocol.js';
+import type { TinySessionFacts } from '../backends/tiny.js';
+import type { FromWorker, ToWorker, WorkerHandle, WorkerSetup } from '../contract/protocol.js';
 
 /** What a worker sends while it works. */
 export type PoolMessage = Exclude<FromWorker, { kind: 'failed' | 'stopped' | 'sessions' }>;

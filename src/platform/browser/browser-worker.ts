@@ -3,7 +3,7 @@
  * The script of a module worker in a browser.
  */
 import { coreMeasurers } from '../../engine/backends/core/extractor.js';
-import type { FromWorker, ToWorker } from '../../engine/workers/protocol.js';
+import type { FromWorker, ToWorker } from '../../engine/contract/protocol.js';
 import { createWorkerBody } from '../../engine/workers/worker-body.js';
 import { reopen } from '../../media/open.js';
 import { browserFiles } from './files.js';

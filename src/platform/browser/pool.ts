@@ -2,7 +2,7 @@
  * @module platform/browser/pool
  * Workers as module workers of a browser.
  */
-import type { FromWorker, ToWorker, WorkerHandle } from '../../engine/workers/protocol.js';
+import type { FromWorker, ToWorker, WorkerHandle } from '../../engine/contract/protocol.js';
 import { holdWorker } from './module-worker.js';
 
 /** @param script this package's `browser-worker.js`, when the host says where it is */

@@ -8,7 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import { AnyvmafError } from '../../core/errors.js';
 import type { HeatmapFile } from '../../core/kernel.js';
 import { shown } from '../../core/printable.js';
-import type { HeatmapRun, HeatmapStore, HeatmapWriter } from '../../engine/results/heatmaps.js';
+import type { HeatmapRun, HeatmapStore, HeatmapWriter } from '../../engine/backends/heatmaps.js';
 import { makeFolders, writeReason } from '../../files/folders.js';
 import { forgetScratch, removeScratch, scratchBeside } from '../../files/scratch.js';
 

@@ -3,7 +3,7 @@
  * Workers as Node's worker threads.
  */
 import { Worker } from 'node:worker_threads';
-import type { FromWorker, WorkerHandle } from '../../engine/workers/protocol.js';
+import type { FromWorker, WorkerHandle } from '../../engine/contract/protocol.js';
 
 /** What platform/node/node-worker posts once it is loaded; everything after it is a {@link FromWorker}. */
 export const LOADED = 'loaded';

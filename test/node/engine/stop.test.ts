@@ -6,9 +6,9 @@
 import { describe, expect, it } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import type { Platform } from '../../../src/engine/contract/platform.js';
+import type { WorkerHandle } from '../../../src/engine/contract/protocol.js';
 import type { ScoreOptions, ScoreRequest } from '../../../src/engine/contract/types.js';
 import { scorePair } from '../../../src/engine/score.js';
-import type { WorkerHandle } from '../../../src/engine/workers/protocol.js';
 import { nodePlatform } from '../../../src/platform/node/platform.js';
 import { startNodeWorker } from '../../../src/platform/node/pool.js';
 import { ALL_FEATURES, file, ownSource, SMALL, scratchFolder, y4mPair } from '../../support/clips.js';

@@ -4,7 +4,6 @@
  */
 
 import { beforeAll, describe, expect, it } from 'vitest';
-import { prepareRun } from '../../../src/engine/live/run.js';
 import { isSteerable, STEERED } from '../../../src/engine/live/steerable.js';
 import {
   type RunObserver,
@@ -12,6 +11,7 @@ import {
   type SwapOptions,
   type SwapOutcome,
 } from '../../../src/engine/live/steering.js';
+import { prepareRun } from '../../../src/engine/score-live.js';
 import {
   createScorer,
   type Report,

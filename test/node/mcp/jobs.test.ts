@@ -28,7 +28,7 @@ import { machineMark, processMark } from '../../../src/files/scratch.js';
 import type { JobDocument } from '../../../src/mcp/context.js';
 import type { HostOptions, McpHost } from '../../../src/mcp/host.js';
 import { serveHttp } from '../../../src/mcp/http.js';
-import { type JobRecord, JobStore } from '../../../src/mcp/jobs/store.js';
+import { type JobRecord, JobStore } from '../../../src/mcp/job-store.js';
 import { defineTool, READ_ONLY } from '../../../src/mcp/tool.js';
 import { JOB_TOOL_LIST } from '../../../src/mcp/tools/jobs.js';
 import { FAKE_TOOLS, fakeHost, seen } from '../../support/fake-tools.js';

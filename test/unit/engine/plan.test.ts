@@ -4,10 +4,10 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
+import { type FeaturePlan, planFeatures } from '../../../src/engine/backends/features.js';
 import { historyNeeds, planesRead, recordLayout } from '../../../src/engine/backends/types.js';
 import { checkOptions } from '../../../src/engine/contract/options.js';
 import type { ScoreOptions } from '../../../src/engine/contract/types.js';
-import { type FeaturePlan, planFeatures } from '../../../src/engine/plan/features.js';
 import { admStructs, admVariant } from '../../../src/metrics/adm.js';
 import { admCsf } from '../../../src/metrics/adm-csf.js';
 import { doubles } from '../../../src/metrics/metric.js';

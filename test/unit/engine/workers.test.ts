@@ -6,17 +6,17 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { FramePlanes } from '../../../src/core/frame.js';
 import type { GpuState } from '../../../src/engine/backends/gpu.js';
-import { readPair } from '../../../src/engine/inputs/pair.js';
-import { cutChunks, mayWait } from '../../../src/engine/plan/chunks.js';
-import { type Dispatching, dispatch } from '../../../src/engine/workers/dispatch.js';
-import { Feeder } from '../../../src/engine/workers/feeder.js';
 import type {
   Chunk,
   FromWorker,
   ToWorker,
   WorkerHandle,
   WorkerSetup,
-} from '../../../src/engine/workers/protocol.js';
+} from '../../../src/engine/contract/protocol.js';
+import { readPair } from '../../../src/engine/pair/pair.js';
+import { cutChunks, mayWait } from '../../../src/engine/plan/chunks.js';
+import { type Dispatching, dispatch } from '../../../src/engine/workers/dispatch.js';
+import { Feeder } from '../../../src/engine/workers/feeder.js';
 import { WorkerPool } from '../../../src/engine/workers/worker-pool.js';
 import type { FrameSource } from '../../../src/media/types.js';
 import { planOf } from '../../support/finish.js';

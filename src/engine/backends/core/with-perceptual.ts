@@ -3,9 +3,9 @@
  * The core and perceptual.wasm as one way to measure: each has its own memory and measures its calls on the same frames.
  */
 import type { CoreCall } from '../../../core/kernel.js';
-import { splitPlan } from '../../plan/split.js';
 import { CompositeMeasurer } from '../composite.js';
 import type { InstantKind } from '../measurer.js';
+import { splitPlan } from '../split.js';
 
 const isPerceptual = ({ module }: CoreCall): boolean => module === 'perceptual';
 

@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CODE } from '../failures.js';
 import { MESSAGE_LIMIT } from '../framing.js';
-import { failed } from '../session.js';
+import { failed } from '../session/session.js';
 
 /** The body of a request; `undefined` where it was refused or never came. */
 export function bodyOf(request: IncomingMessage, response: ServerResponse): Promise<string | undefined> {

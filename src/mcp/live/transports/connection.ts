@@ -6,7 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import { CODE } from '../failures.js';
 import { Framing } from '../framing.js';
 import type { Hub } from '../hub.js';
-import { failed, Session } from '../session.js';
+import { failed, Session } from '../session/session.js';
 
 /** Bytes that may wait for a client to read them. */
 export const BACKLOG = 1 << 20;

@@ -9,7 +9,7 @@ import { quoted, showValue } from '../../../core/printable.js';
 import type { Listening } from '../../../live/messages.js';
 import { Guard, readTarget } from '../../guard.js';
 import type { Hub, LiveEvent } from '../hub.js';
-import { Session } from '../session.js';
+import { Session } from '../session/session.js';
 import { storyOf } from '../story.js';
 import { bodyOf, json, problem } from './answers.js';
 import { FLUSH_TIME } from './connection.js';

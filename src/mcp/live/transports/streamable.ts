@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Hub } from '../hub.js';
-import { Session } from '../session.js';
+import { Session } from '../session/session.js';
 import { bodyOf, json, problem } from './answers.js';
 import { EventStreams } from './streams.js';
 

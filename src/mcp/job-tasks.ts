@@ -1,5 +1,5 @@
 /**
- * @module mcp/jobs/tasks
+ * @module mcp/job-tasks
  * Jobs as the protocol's tasks, for clients that declare the extension `io.modelcontextprotocol/tasks` (version 2026-07-28, SEP-2663).
  */
 import {
@@ -10,9 +10,9 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import * as z from 'zod/v4';
-import type { JobDocument, ToolJobs } from '../context.js';
-import { sentenceOf } from '../results.js';
-import { KEPT_TIME } from './store.js';
+import type { JobDocument, ToolJobs } from './context.js';
+import { KEPT_TIME } from './job-store.js';
+import { sentenceOf } from './results.js';
 
 /** The extension's name, among the capabilities of both sides. */
 export const TASKS = 'io.modelcontextprotocol/tasks';

@@ -1,34 +1,34 @@
 /**
- * @module engine/backends/native/run
+ * @module engine/measure/native
  * Measures a pair with an installed program: frames as files or through pipes, and its log as the report's numbers.
  */
 
-import type { Compat } from '../../../core/choices.js';
-import { AnyvmafError } from '../../../core/errors.js';
-import type { VideoFormat } from '../../../core/frame.js';
-import { chromaSize, describeFormat, storedChromaSize, storedFrameBytes } from '../../../core/frame.js';
-import type { FrameSource, SourceDescriptor } from '../../../media/types.js';
-import { STREAM_HEADER_MAX } from '../../../media/y4m.js';
-import { parseFeature } from '../../../metrics/options.js';
-import type { MetricSeries } from '../../../report/build.js';
-import type { FrameMetrics } from '../../../report/types.js';
-import type { ProgramOptions } from '../../contract/options.js';
-import type { Platform } from '../../contract/platform.js';
-import type { Extent, OpenPair } from '../../inputs/pair.js';
-import type { ScoredSize } from '../../plan/encode-settings.js';
-import { planRun } from '../../plan/plan.js';
-import type { Meter } from '../../results/progress.js';
-import type { NativeChoice } from '../choice.js';
-import type { Measured, OpenBackend } from '../measurement.js';
-import { PairFeed } from './feed.js';
-import { ffmpegArgs, filterFormatProblem } from './ffmpeg-command.js';
-import { release } from './help.js';
-import { failure, oneLine, programName } from './host.js';
-import { type NativeLog, parseLog } from './log.js';
-import { loadNative, type NativeModels } from './models.js';
-import { mismatchedBackend } from './probe.js';
-import type { NativeInput, NativeTask } from './task.js';
-import { vmafArgs, vmafFormatProblem, vmafReadsY4m } from './vmaf-command.js';
+import type { Compat } from '../../core/choices.js';
+import { AnyvmafError } from '../../core/errors.js';
+import type { VideoFormat } from '../../core/frame.js';
+import { chromaSize, describeFormat, storedChromaSize, storedFrameBytes } from '../../core/frame.js';
+import type { FrameSource, SourceDescriptor } from '../../media/types.js';
+import { STREAM_HEADER_MAX } from '../../media/y4m.js';
+import { parseFeature } from '../../metrics/options.js';
+import type { MetricSeries } from '../../report/build.js';
+import type { FrameMetrics } from '../../report/types.js';
+import { ffmpegArgs, filterFormatProblem } from '../backends/native/ffmpeg-command.js';
+import { release } from '../backends/native/help.js';
+import { failure, oneLine, programName } from '../backends/native/host.js';
+import { type NativeLog, parseLog } from '../backends/native/log.js';
+import { mismatchedBackend } from '../backends/native/probe.js';
+import type { NativeInput, NativeTask } from '../backends/native/task.js';
+import { vmafArgs, vmafFormatProblem, vmafReadsY4m } from '../backends/native/vmaf-command.js';
+import type { ProgramOptions } from '../contract/options.js';
+import type { Platform } from '../contract/platform.js';
+import type { Extent, OpenPair } from '../pair/pair.js';
+import type { ScoredSize } from '../plan/encode-settings.js';
+import { planRun } from '../plan/plan.js';
+import type { Meter } from '../results/progress.js';
+import type { NativeChoice } from './choice.js';
+import type { Measured, OpenBackend } from './measurement.js';
+import { PairFeed } from './native-feed.js';
+import { loadNative, type NativeModels } from './native-models.js';
 
 /** Milliseconds that a program may leave frames waiting. */
 const STALL_TIME = 120_000;

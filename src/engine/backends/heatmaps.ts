@@ -1,13 +1,13 @@
 /**
- * @module engine/results/heatmaps
+ * @module engine/backends/heatmaps
  * Writes heatmaps into files: each picture at the position of its frame, whatever the order of measuring.
  */
 
 import { AnyvmafError } from '../../core/errors.js';
 import type { HeatmapFile } from '../../core/kernel.js';
 import { quoted } from '../../core/printable.js';
-import { heatmapFiles } from '../backends/types.js';
-import type { FeaturePlan } from '../plan/features.js';
+import type { FeaturePlan } from './features.js';
+import { heatmapFiles } from './types.js';
 
 /** Heatmap files open in one thread. */
 export interface HeatmapWriter {

@@ -1,5 +1,5 @@
 /**
- * @module engine/workers/protocol
+ * @module engine/contract/protocol
  * The messages between the engine and its workers, the same over Node's worker threads and browsers' module workers.
  */
 
@@ -7,8 +7,8 @@ import type { ErrorData, InputRole } from '../../core/errors.js';
 import type { CoreModules, Implementation } from '../../core/module.js';
 import type { SourceDescriptor } from '../../media/types.js';
 import type { GpuState, GpuUse } from '../backends/gpu.js';
+import type { PictureModel, TinySessionFacts } from '../backends/tiny.js';
 import type { ExtractionPlan } from '../backends/types.js';
-import type { PictureModel, TinySessionFacts } from '../results/tiny.js';
 
 /** Consecutive frame pairs, numbered from the first scored pair. */
 export interface Chunk {
@@ -52,7 +52,7 @@ export interface EndOfPair {
 
 /**
  * Messages to a worker. `measure` is for videos it reads itself; `begin` (`prime`)* (`pair`)* `end` brings a chunk
- * whose frames the engine sends, as buffers laid out by engine/workers/frame-buffer.
+ * whose frames the engine sends, as buffers laid out by engine/backends/frame-buffer.
  */
 export type ToWorker =
   | { readonly kind: 'start'; readonly setup: WorkerSetup }

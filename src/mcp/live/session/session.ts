@@ -1,16 +1,16 @@
 /**
- * @module mcp/live/session
+ * @module mcp/live/session/session
  * One client's conversation: JSON-RPC requests to answers, and notifications to those who subscribed. It is small on purpose:
  * it runs beside a measurement that has the machine, and clients may ask ten times a second.
  */
-import { AnyvmafError } from '../../core/errors.js';
-import { quoted } from '../../core/printable.js';
-import { version } from '../../core/version.js';
-import { CODE, ProtocolFailure, Refused } from './failures.js';
-import type { Hub, LiveEvent } from './hub.js';
+import { AnyvmafError } from '../../../core/errors.js';
+import { quoted } from '../../../core/printable.js';
+import { version } from '../../../core/version.js';
+import { CODE, ProtocolFailure, Refused } from '../failures.js';
+import type { Hub, LiveEvent } from '../hub.js';
+import { checkArguments, inputSchema } from '../tool.js';
+import { LIVE_TOOLS } from '../tools/index.js';
 import { listResources, measurementOf, readResource, uriOf } from './resources.js';
-import { checkArguments, inputSchema } from './tool.js';
-import { LIVE_TOOLS } from './tools/index.js';
 
 /** Versions of the protocol, the latest last. */
 const VERSIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const;

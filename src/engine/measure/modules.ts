@@ -1,10 +1,10 @@
 /**
- * @module engine/backends/core/modules
+ * @module engine/measure/modules
  * Loads the WebAssembly modules that a run needs: the core while models load, and perceptual.wasm only for metrics of colour.
  */
-import type { CoreModules } from '../../../core/module.js';
-import type { Platform } from '../../contract/platform.js';
-import type { Requested } from '../../plan/plan.js';
+import type { CoreModules } from '../../core/module.js';
+import type { Platform } from '../contract/platform.js';
+import type { Requested } from '../plan/plan.js';
 
 /**
  * @param loading the run's models and features

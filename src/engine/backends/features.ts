@@ -1,5 +1,5 @@
 /**
- * @module engine/plan/features
+ * @module engine/backends/features
  * Maps requested extractors to the measurements of the backend and their places in its records.
  */
 
@@ -17,7 +17,7 @@ import {
   type Variant,
 } from '../../metrics/metric.js';
 import { logName } from '../../metrics/names.js';
-import { type ExtractionPlan, type RecordLayout, recordLayout } from '../backends/types.js';
+import { type ExtractionPlan, type RecordLayout, recordLayout } from './types.js';
 
 /** An extractor instance with the place of its measurements in a frame's record. */
 export interface BoundExtractor {

@@ -1,5 +1,5 @@
 /**
- * @module engine/inputs/known
+ * @module engine/pair/known
  * Two inputs of a run: facts known before they are open for scoring, and the report's description of each.
  */
 import type { KnownColour, ScoredFormat } from '../../core/colour.js';

@@ -1,13 +1,13 @@
 /**
- * @module mcp/live/live-thread
+ * @module mcp/live/transports/live-thread
  * The thread that talks to clients of running measurements. It touches no measurement: it answers from what it is told, and
  * hands commands over.
  */
 import { type MessagePort, workerData } from 'node:worker_threads';
-import { AnyvmafError } from '../../core/errors.js';
-import type { FromServer, Listening, ServerSettings, ToServer } from '../../live/messages.js';
-import { Hub } from './hub.js';
-import type { Listener } from './transports/listener.js';
+import { AnyvmafError } from '../../../core/errors.js';
+import type { FromServer, Listening, ServerSettings, ToServer } from '../../../live/messages.js';
+import { Hub } from '../hub.js';
+import type { Listener } from './listener.js';
 
 const { port, ...settings }: ServerSettings & { readonly port: MessagePort } = workerData;
 const post = (message: FromServer) => port.postMessage(message);
@@ -19,11 +19,11 @@ let last: Promise<void> = Promise.resolve();
 async function open(where: Listening): Promise<Listener> {
   switch (where.transport) {
     case 'stdio':
-      return (await import('./transports/stdio.js')).serveDescriptors(hub, where.input, where.output);
+      return (await import('./stdio.js')).serveDescriptors(hub, where.input, where.output);
     case 'unix':
-      return (await import('./transports/unix.js')).serveUnixSocket(hub, where.path);
+      return (await import('./unix.js')).serveUnixSocket(hub, where.path);
     case 'sse':
-      return (await import('./transports/http.js')).serveHttpStream(hub, where);
+      return (await import('./http.js')).serveHttpStream(hub, where);
   }
 }
 

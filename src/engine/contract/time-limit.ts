@@ -1,9 +1,9 @@
 /**
- * @module engine/time-limit
+ * @module engine/contract/time-limit
  * The limit of time of a run.
  */
-import { TimeLimitError, withinSeconds } from '../core/abort.js';
-import type { ScoreOptions } from './contract/types.js';
+import { TimeLimitError, withinSeconds } from '../../core/abort.js';
+import type { ScoreOptions } from './types.js';
 
 /**
  * Does work within {@link ScoreOptions.maxSeconds}, if that is set; the work gets the options without it.

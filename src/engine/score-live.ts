@@ -1,15 +1,15 @@
 /**
- * @module engine/live/run
+ * @module engine/score-live
  * A run that has not started, so that it can be handed to a server first.
  */
-import { usageError } from '../../core/errors.js';
-import type { Report } from '../../report/types.js';
-import { checkOptions, checkRequest } from '../contract/options.js';
-import type { Platform } from '../contract/platform.js';
-import type { ScoreOptions, ScoreRequest, ScoreRun } from '../contract/types.js';
-import { scorePair } from '../score.js';
-import { STEERED, type Steerable } from './steerable.js';
-import type { Steering } from './steering.js';
+import { usageError } from '../core/errors.js';
+import type { Report } from '../report/types.js';
+import { checkOptions, checkRequest } from './contract/options.js';
+import type { Platform } from './contract/platform.js';
+import type { ScoreOptions, ScoreRequest, ScoreRun } from './contract/types.js';
+import { STEERED, type Steerable } from './live/steerable.js';
+import type { Steering } from './live/steering.js';
+import { scorePair } from './score.js';
 
 /**
  * Prepares a run; opens nothing.

@@ -1,14 +1,14 @@
 /**
- * @module engine/backends/measurement
+ * @module engine/measure/measurement
  * What measures the frames of a run, whichever backend it is: opened once models are known, planned once the format is.
  */
 import type { ReportParts } from '../../report/build.js';
+import type { TinySessionFacts } from '../backends/tiny.js';
 import type { Continuity } from '../inputs/continuity.js';
-import type { ReadyInputs } from '../inputs/known.js';
-import type { Extent } from '../inputs/pair.js';
+import type { ReadyInputs } from '../pair/known.js';
+import type { Extent } from '../pair/pair.js';
 import type { RequestedModels } from '../plan/plan.js';
 import type { Meter } from '../results/progress.js';
-import type { TinySessionFacts } from '../results/tiny.js';
 
 /** What was measured, as far as the report has it from the backend. */
 export type Measured = Pick<

@@ -1,5 +1,5 @@
 /**
- * @module engine/inputs/pair
+ * @module engine/pair/pair
  * Two open videos as one sequence of pairs: reading it, its length, and warnings of different lengths.
  */
 
@@ -11,7 +11,7 @@ import { MediaError } from '../../media/errors.js';
 import type { MappedFrames } from '../../media/pairing/prepare.js';
 import type { FrameSource, SourceDescriptor } from '../../media/types.js';
 import type { PicturesRead } from '../backends/types.js';
-import type { EndOfPair, PairDescriptor } from '../workers/protocol.js';
+import type { EndOfPair, PairDescriptor } from '../contract/protocol.js';
 
 /** Two open videos with the number of frames to skip at the start of each. Pair 0 follows them. */
 export interface OpenPair {

@@ -1,22 +1,22 @@
 /**
- * @module engine/backends/native/models
+ * @module engine/measure/native-models
  * The models of a run for an installed program: its built-in ones, and files for those that it lacks.
  */
 
-import { AnyvmafError } from '../../../core/errors.js';
-import { parseFeature } from '../../../metrics/options.js';
-import { parseModelString } from '../../../models/grammar.js';
-import { DEFAULT_MODEL, loadModels } from '../../../models/load.js';
-import { readBuiltInModel, requireBuiltIn } from '../../../models/registry.js';
-import type { LoadedModel, ModelRequest, ModelStore } from '../../../models/types.js';
-import type { ReportModel } from '../../../report/types.js';
-import type { ProgramOptions } from '../../contract/options.js';
-import type { ScoredSize } from '../../plan/encode-settings.js';
-import { chooseModel, isOpen, settle } from '../../plan/model-choice.js';
-import { type Requested, reportModel, textsForEncode } from '../../plan/plan.js';
-import { healthOf, type NativeChoice } from '../choice.js';
-import { PROBE_MODEL } from './probe.js';
-import type { NativeModel } from './task.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { parseFeature } from '../../metrics/options.js';
+import { parseModelString } from '../../models/grammar.js';
+import { DEFAULT_MODEL, loadModels } from '../../models/load.js';
+import { readBuiltInModel, requireBuiltIn } from '../../models/registry.js';
+import type { LoadedModel, ModelRequest, ModelStore } from '../../models/types.js';
+import type { ReportModel } from '../../report/types.js';
+import { PROBE_MODEL } from '../backends/native/probe.js';
+import type { NativeModel } from '../backends/native/task.js';
+import type { ProgramOptions } from '../contract/options.js';
+import type { ScoredSize } from '../plan/encode-settings.js';
+import { chooseModel, isOpen, settle } from '../plan/model-choice.js';
+import { type Requested, reportModel, textsForEncode } from '../plan/plan.js';
+import { healthOf, type NativeChoice } from './choice.js';
 
 /** Names that libvmaf writes into its log, where it escapes nothing. */
 const PLAIN = /^[\w.-]+$/;

@@ -1,12 +1,12 @@
 /**
- * @module engine/backends/gpu-report
+ * @module engine/measure/gpu-report
  * What the report says of GPUs: which metrics they measured, of how many pairs, and why the core measured the rest.
  */
 import { adapterName } from '../../report/facts.js';
 import type { ReportMeasurer } from '../../report/types.js';
-import type { GpuState } from './gpu.js';
-import type { BackendChoice } from './native/types.js';
-import type { ExtractionPlan } from './types.js';
+import type { GpuState } from '../backends/gpu.js';
+import type { BackendChoice } from '../backends/native/types.js';
+import type { ExtractionPlan } from '../backends/types.js';
 
 /** The GPUs of a run: one, or several that do the same. */
 export interface GpuRun {

@@ -1,11 +1,11 @@
 /**
- * @module engine/workers/frame-buffer
+ * @module engine/backends/frame-buffer
  * One frame as one buffer (luma, then Cb, Cr and alpha, packed), so that a frame travels between threads as a whole.
  */
 
 import type { FramePlanes } from '../../core/frame.js';
 import { chromaSize, lumaBytes, sampleBytes } from '../../core/frame.js';
-import { type ExtractionPlan, historyNeeds, planesRead } from '../backends/types.js';
+import { type ExtractionPlan, historyNeeds, planesRead } from './types.js';
 
 /** A plane of {@link FramePlanes}. */
 export type PlaneName = 'y' | 'cb' | 'cr' | 'alpha';

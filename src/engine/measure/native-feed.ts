@@ -1,17 +1,17 @@
 /**
- * @module engine/backends/native/feed
+ * @module engine/measure/native-feed
  * Hands the frames of a pair to an installed program, each video through a pipe of its own. The program decides which it
  * reads first, so neither waits for the other here.
  */
 
-import type { FramePlanes, VideoFormat } from '../../../core/frame.js';
-import { chromaSize, lumaBytes, sampleBytes, storedChromaSize } from '../../../core/frame.js';
-import type { PictureSize } from '../../../core/size.js';
-import { MediaError } from '../../../media/errors.js';
-import type { FrameSource } from '../../../media/types.js';
-import type { Extent, OpenPair } from '../../inputs/pair.js';
-import type { EndOfPair } from '../../workers/protocol.js';
-import type { Feed } from './host.js';
+import type { FramePlanes, VideoFormat } from '../../core/frame.js';
+import { chromaSize, lumaBytes, sampleBytes, storedChromaSize } from '../../core/frame.js';
+import type { PictureSize } from '../../core/size.js';
+import { MediaError } from '../../media/errors.js';
+import type { FrameSource } from '../../media/types.js';
+import type { Feed } from '../backends/native/host.js';
+import type { EndOfPair } from '../contract/protocol.js';
+import type { Extent, OpenPair } from '../pair/pair.js';
 
 /** How frames go through a pipe. */
 export interface PipeForm {

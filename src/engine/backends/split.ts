@@ -1,10 +1,10 @@
 /**
- * @module engine/plan/split
+ * @module engine/backends/split
  * Splits a plan among measurers by the calls that each supports, and joins their records of a frame.
  */
 import { AnyvmafError } from '../../core/errors.js';
-import type { MeasurerKind } from '../backends/measurer.js';
-import { type ExtractionPlan, type RecordLayout, recordLayout } from '../backends/types.js';
+import type { MeasurerKind } from './measurer.js';
+import { type ExtractionPlan, type RecordLayout, recordLayout } from './types.js';
 
 /** A measurer's part of a plan. */
 export interface PlanPart {

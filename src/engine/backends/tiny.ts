@@ -1,5 +1,5 @@
 /**
- * @module engine/results/tiny
+ * @module engine/backends/tiny
  * Tiny ONNX models in a run: loads them before any frame is read, lists the features that they need, and scores with
  * them. Feature models run here on finished rows; picture models run in the threads that hold the frames.
  */

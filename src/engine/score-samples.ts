@@ -1,34 +1,34 @@
 /**
- * @module engine/sampling/score
+ * @module engine/score-samples
  * Scores short runs of a pair instead of all of it: decoders start near each run, and what leads in to it is measured but not
  * counted, so that its values are those of a whole run.
  */
-import { usageError } from '../../core/errors.js';
-import { pickOptions } from '../../core/options.js';
-import { counted, shown } from '../../core/printable.js';
-import { quotientOf, USUAL_RATE } from '../../core/rational.js';
-import { rateOf } from '../../media/evidence/rate.js';
-import { readsOnce } from '../../media/pair.js';
-import { nameOf } from '../../media/pairing/prepare.js';
-import type { Finding } from '../../media/preflight/types.js';
-import { buildReport, type MetricSeries } from '../../report/build.js';
-import type { Report, ReportSampling } from '../../report/types.js';
-import { valueOfWhole, wholeValue } from '../../report/whole-value.js';
-import { historyNeeds } from '../backends/types.js';
-import { type CheckedOptions, checkOptions } from '../contract/options.js';
-import type { Platform } from '../contract/platform.js';
-import type { ScoreOptions, ScoreRequest } from '../contract/types.js';
-import { closeKnown, formatOf, type KnownInputs, lightOf } from '../inputs/known.js';
-import { identifyInputs } from '../inputs/open.js';
-import { refuseFindings } from '../inputs/preflight.js';
-import { probesOnce } from '../inputs/probes-once.js';
-import { inspectPair } from '../inspect.js';
-import { loadRequested, planRun } from '../plan/plan.js';
-import { headOf, inputsOf } from '../results/report-head.js';
-import { Scope } from '../scope.js';
-import { scoreWhole } from '../score-whole.js';
-import { checkSamples, type Drawn, drawRuns } from './choose.js';
-import { intervalsOf, LEVEL } from './interval.js';
+import { usageError } from '../core/errors.js';
+import { pickOptions } from '../core/options.js';
+import { counted, shown } from '../core/printable.js';
+import { quotientOf, USUAL_RATE } from '../core/rational.js';
+import { rateOf } from '../media/evidence/rate.js';
+import { readsOnce } from '../media/pair.js';
+import { nameOf } from '../media/pairing/prepare.js';
+import type { Finding } from '../media/preflight/types.js';
+import { buildReport, type MetricSeries } from '../report/build.js';
+import type { Report, ReportSampling } from '../report/types.js';
+import { valueOfWhole, wholeValue } from '../report/whole-value.js';
+import { historyNeeds } from './backends/types.js';
+import { type CheckedOptions, checkOptions } from './contract/options.js';
+import type { Platform } from './contract/platform.js';
+import { Scope } from './contract/scope.js';
+import type { ScoreOptions, ScoreRequest } from './contract/types.js';
+import { identifyInputs } from './inputs/open.js';
+import { refuseFindings } from './inputs/preflight.js';
+import { probesOnce } from './inputs/probes-once.js';
+import { inspectPair } from './inspect.js';
+import { closeKnown, formatOf, type KnownInputs, lightOf } from './pair/known.js';
+import { loadRequested, planRun } from './plan/plan.js';
+import { headOf, inputsOf } from './results/report-head.js';
+import { checkSamples, type Drawn, drawRuns } from './sampling/choose.js';
+import { intervalsOf, LEVEL } from './sampling/interval.js';
+import { scoreWhole } from './score-whole.js';
 
 /** Pairs after a run that its last values depend on. */
 const TRAIL = 3;

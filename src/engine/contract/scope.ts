@@ -1,8 +1,8 @@
 /**
- * @module engine/scope
+ * @module engine/contract/scope
  * Owns everything that a run starts, and closes it in reverse order however the run ends.
  */
-import { onAbort } from '../core/abort.js';
+import { onAbort } from '../../core/abort.js';
 
 /** Use as `try { ... } finally { await scope.close(); }`. */
 export class Scope {

@@ -1,16 +1,14 @@
 /**
- * @module engine/backends/choice
+ * @module engine/measure/choice
  * Chooses the backend of a run: this package's core, or an installed program that supports the request and works.
  */
 
 import { AnyvmafError } from '../../core/errors.js';
 import { capital, type Remedy } from '../../core/hint.js';
-import type { ProgramOptions } from '../contract/options.js';
-import type { Platform } from '../contract/platform.js';
-import { type NativeHost, oneLine, programName } from './native/host.js';
-import { type ProbeRequest, probeNative } from './native/probe.js';
-import { type Rejected, survey } from './native/survey.js';
-import type { NativeBackend } from './native/task.js';
+import { type NativeHost, oneLine, programName } from '../backends/native/host.js';
+import { type ProbeRequest, probeNative } from '../backends/native/probe.js';
+import { type Rejected, survey } from '../backends/native/survey.js';
+import type { NativeBackend } from '../backends/native/task.js';
 import {
   type BackendHealth,
   type BackendName,
@@ -18,7 +16,9 @@ import {
   type GpuBackend,
   isOwnBackend,
   type NativeProgram,
-} from './native/types.js';
+} from '../backends/native/types.js';
+import type { ProgramOptions } from '../contract/options.js';
+import type { Platform } from '../contract/platform.js';
 
 type ChoiceOptions = Pick<ProgramOptions, 'backend' | 'native'>;
 

@@ -1,21 +1,21 @@
 /**
- * @module engine/backends/open
+ * @module engine/measure/open
  * Opens the backend of a run: this package's core or an installed program. Prepares it while inputs are opened.
  */
 import { type AnyvmafError, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
+import { isOwnBackend } from '../backends/native/types.js';
 import type { CoreOptions, ModelOptions, ProgramOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { ScoreOptions } from '../contract/types.js';
-import { formatOf, type KnownInputs, lightOf } from '../inputs/known.js';
 import type { Steering } from '../live/steering.js';
+import { formatOf, type KnownInputs, lightOf } from '../pair/known.js';
 import type { ScoredSize } from '../plan/encode-settings.js';
 import { loadRequested } from '../plan/plan.js';
 import type { BackendChosen } from './choice.js';
-import { loadModules } from './core/modules.js';
-import { openCore } from './core/run.js';
+import { openCore } from './core.js';
 import type { OpenBackend } from './measurement.js';
-import { isOwnBackend } from './native/types.js';
+import { loadModules } from './modules.js';
 
 /** The run to open a backend for. */
 interface BackendRun {
@@ -53,7 +53,7 @@ export function prepareBackend(
     const run = { options, steering, light: lightOf(inputs) };
     if (!native) return openCore(platform, checked, await (loading ?? load()), run, notes);
     if (steering) throw steerless(native.backend);
-    const { nativeProblem, openNative } = await import('./native/run.js');
+    const { nativeProblem, openNative } = await import('./native.js');
     const problem = backend === 'auto' ? nativeProblem(native, formatOf(inputs)) : undefined;
     if (problem !== undefined) {
       const why = `The backend ${native.backend} was not used: ${problem}.`;

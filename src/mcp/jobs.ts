@@ -1,21 +1,19 @@
 /**
- * @module mcp/jobs/jobs
+ * @module mcp/jobs
  * Calls that may outlive the request that started them. Every call runs as a job; one that is kept is in the store, and its
  * client asks for it by id.
  */
 import { randomUUID } from 'node:crypto';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { onAbort } from '../../core/abort.js';
-import { AnyvmafError, usageError } from '../../core/errors.js';
-import { nearest } from '../../core/nearest.js';
-import { quoted } from '../../core/printable.js';
-import { isInside } from '../../files/checked-file.js';
-import { processMark } from '../../files/scratch.js';
-import { answerCall, type CallServices } from '../call.js';
-import type { CallAnswer, JobDocument, NextAction, ToolJobs, ToolProgress } from '../context.js';
-import { LOCAL_OWNER, type ResourceScope, type ResultOfJob } from '../resources.js';
-import type { PreparedCall, Tool } from '../tool.js';
+import { onAbort } from '../core/abort.js';
+import { AnyvmafError, usageError } from '../core/errors.js';
+import { nearest } from '../core/nearest.js';
+import { quoted } from '../core/printable.js';
+import { isInside } from '../files/checked-file.js';
+import { processMark } from '../files/scratch.js';
+import { answerCall, type CallServices } from './call.js';
+import type { CallAnswer, JobDocument, NextAction, ToolJobs, ToolProgress } from './context.js';
 import {
   isServed,
   type JobProgress,
@@ -24,7 +22,9 @@ import {
   KEPT_DAYS,
   KEPT_TIME,
   pointsName,
-} from './store.js';
+} from './job-store.js';
+import { LOCAL_OWNER, type ResourceScope, type ResultOfJob } from './resources.js';
+import type { PreparedCall, Tool } from './tool.js';
 
 /** Jobs that one server works at. */
 const MOST_WORKING = 100;

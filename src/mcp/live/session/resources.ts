@@ -1,11 +1,11 @@
 /**
- * @module mcp/live/resources
+ * @module mcp/live/session/resources
  * The report so far of each measurement, as a resource that clients may subscribe to.
  */
-import type { History } from '../../live/history.js';
-import { CODE, ProtocolFailure } from './failures.js';
-import type { Hub } from './hub.js';
-import { statusOf } from './tools/read.js';
+import type { History } from '../../../live/history.js';
+import { CODE, ProtocolFailure } from '../failures.js';
+import type { Hub } from '../hub.js';
+import { statusOf } from '../tools/read.js';
 
 /** Code of a resource that is not there. */
 const NOT_FOUND = -32002;

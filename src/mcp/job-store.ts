@@ -1,5 +1,5 @@
 /**
- * @module mcp/jobs/store
+ * @module mcp/job-store
  * Jobs in a folder that outlives the server: for each its record, its answer and its results. What is read is checked: no path
  * comes from a file, and a damaged one is refused.
  */
@@ -8,13 +8,13 @@ import { closeSync, fstatSync, readSync } from 'node:fs';
 import { chmod, lstat, mkdir, readdir, realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import * as z from 'zod/v4';
-import { AnyvmafError } from '../../core/errors.js';
-import { quoted } from '../../core/printable.js';
-import { openChecked } from '../../files/checked-file.js';
-import { makeFolders, writeReason } from '../../files/folders.js';
-import { isAlive, machineMark, processMark, writeWhole } from '../../files/scratch.js';
-import type { CallAnswer } from '../context.js';
-import type { ResultOfJob } from '../resources.js';
+import { AnyvmafError } from '../core/errors.js';
+import { quoted } from '../core/printable.js';
+import { openChecked } from '../files/checked-file.js';
+import { makeFolders, writeReason } from '../files/folders.js';
+import { isAlive, machineMark, processMark, writeWhole } from '../files/scratch.js';
+import type { CallAnswer } from './context.js';
+import type { ResultOfJob } from './resources.js';
 
 /** How long a job is kept after its last change, and how many and how much at most; the oldest go first. */
 export const KEPT_DAYS = 7;

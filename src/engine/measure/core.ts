@@ -1,31 +1,31 @@
 /**
- * @module engine/backends/core/run
+ * @module engine/measure/core
  * Measures a pair with this package's own core, on workers or in the calling thread, perhaps beside a GPU, and predicts.
  */
 
-import { AnyvmafError, usageError } from '../../../core/errors.js';
-import type { VideoFormat } from '../../../core/frame.js';
-import type { CoreModules } from '../../../core/module.js';
-import { quotientOf } from '../../../core/rational.js';
-import { type CoreOptions, framesToKeep } from '../../contract/options.js';
-import type { Platform } from '../../contract/platform.js';
-import type { ScoreOptions } from '../../contract/types.js';
-import type { lightOf } from '../../inputs/known.js';
-import type { Steering } from '../../live/steering.js';
-import { chooseThreads, coreTime } from '../../plan/chunks.js';
-import { planRun, type Requested, type RunPlan, reportModel } from '../../plan/plan.js';
-import { createHeatmaps, type HeatmapRun } from '../../results/heatmaps.js';
-import { Scoring } from '../../results/scoring.js';
-import type { TinyPlan, TinyRegressors, TinySessionFacts } from '../../results/tiny.js';
-import type { BackendProbe } from '../../workers/backend-probe.js';
-import type { RecordSink } from '../../workers/dispatch.js';
-import type { WorkerSetup } from '../../workers/protocol.js';
-import { measureHere, measureOnWorkers, type SteeredMeasuring } from '../../workers/run.js';
-import type { WorkerPool } from '../../workers/worker-pool.js';
-import type { GpuMeasurer, GpuUse } from '../gpu.js';
-import { type GpuRun, gpuNotes, gpuPairs, reportGpu } from '../gpu-report.js';
-import type { Measured, MeasurementWork, OpenBackend, PlannedMeasurement, Recorded } from '../measurement.js';
-import { heatmapFiles } from '../types.js';
+import { AnyvmafError, usageError } from '../../core/errors.js';
+import type { VideoFormat } from '../../core/frame.js';
+import type { CoreModules } from '../../core/module.js';
+import { quotientOf } from '../../core/rational.js';
+import type { GpuMeasurer, GpuUse } from '../backends/gpu.js';
+import { createHeatmaps, type HeatmapRun } from '../backends/heatmaps.js';
+import type { TinyPlan, TinyRegressors, TinySessionFacts } from '../backends/tiny.js';
+import { heatmapFiles } from '../backends/types.js';
+import { type CoreOptions, framesToKeep } from '../contract/options.js';
+import type { Platform } from '../contract/platform.js';
+import type { WorkerSetup } from '../contract/protocol.js';
+import type { ScoreOptions } from '../contract/types.js';
+import type { Steering } from '../live/steering.js';
+import type { lightOf } from '../pair/known.js';
+import { chooseThreads, coreTime } from '../plan/chunks.js';
+import { planRun, type Requested, type RunPlan, reportModel } from '../plan/plan.js';
+import { Scoring } from '../results/scoring.js';
+import type { BackendProbe } from '../workers/backend-probe.js';
+import type { RecordSink } from '../workers/dispatch.js';
+import { measureHere, measureOnWorkers, type SteeredMeasuring } from '../workers/run.js';
+import type { WorkerPool } from '../workers/worker-pool.js';
+import { type GpuRun, gpuNotes, gpuPairs, reportGpu } from './gpu-report.js';
+import type { Measured, MeasurementWork, OpenBackend, PlannedMeasurement, Recorded } from './measurement.js';
 
 /** Shortest estimated run of the workers, in milliseconds, for which `auto` searches for a GPU. */
 const WORTH_A_GPU = 3000;
@@ -44,7 +44,7 @@ interface CoreRun {
 type PairWork = Omit<MeasurementWork, 'onStart'>;
 
 /** Tiny models of a run, and the code that runs them. */
-type Tiny = typeof import('../../results/tiny.js') & { readonly plan: TinyPlan };
+type Tiny = typeof import('../backends/tiny.js') & { readonly plan: TinyPlan };
 
 /**
  * The core with the models of a run.
@@ -209,7 +209,7 @@ export class CoreMeasurement implements PlannedMeasurement {
     const { runtimes } = await platform.tiny();
     for (const { options: wanted } of tiny.attached)
       await runtimes.obtain?.(wanted.device ?? 'auto', options.signal);
-    this.#tiny = { ...(await import('../../results/tiny.js')), plan: tiny };
+    this.#tiny = { ...(await import('../backends/tiny.js')), plan: tiny };
   }
 
   /** Finishes frames and scores as records come in. */
