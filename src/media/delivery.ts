@@ -107,27 +107,7 @@ export function delivery(
     const note = `${turned ? 'turned, ' : ''}chroma samples of ${repeated.ratio} repeated, as ${ratio(format)}`;
     return { ...format, pixelFormat: named(format), note };
   }
-  if (converts && isRgb(name)) {
-    const format: SampleFormat = { bitDepth: rgbDepth(name), chroma: '444' };
-    if (matrix === 'gbr') {
-      const alpha = ALPHA.test(name);
-      const planar = alpha ? 'gbrap' : 'gbrp';
-      const pixelFormat = format.bitDepth === 8 ? planar : `${planar}${format.bitDepth}le`;
-      const packed = pixelFormat === 'gbrap' && name !== pixelFormat;
-      return {
-        ...format,
-        pixelFormat,
-        ...(alpha && { alpha }),
-        ...(packed && { unpacked: UNPACK_ALPHA }),
-      };
-    }
-    const pixelFormat = pixelFormatName(format);
-    return {
-      ...format,
-      pixelFormat,
-      fromRgb: `${fromRgbBy(CONVERTED_BY[matrix] ?? 'bt709')},format=${pixelFormat}`,
-    };
-  }
+  if (converts && isRgb(name)) return rgbDelivery(name, matrix);
   const remedy = 'use the same conversion for both videos';
   throw new AnyvmafError(
     'media',
@@ -137,6 +117,21 @@ export function delivery(
       : `the frames of ${shown(file)} are ${shown(name)}, which is not 4:2:0, 4:2:2, 4:4:4 or luma only with 8 to 16 ` +
           `bit; convert them first, for example with ffmpeg -pix_fmt yuv420p -c:v ffv1, and ${remedy}.`,
   );
+}
+
+/** RGB as it is, with its alpha, or converted by a matrix. */
+function rgbDelivery(name: string, matrix: string): Delivery {
+  const format: SampleFormat = { bitDepth: rgbDepth(name), chroma: '444' };
+  if (matrix !== 'gbr') {
+    const pixelFormat = pixelFormatName(format);
+    const fromRgb = `${fromRgbBy(CONVERTED_BY[matrix] ?? 'bt709')},format=${pixelFormat}`;
+    return { ...format, pixelFormat, fromRgb };
+  }
+  const alpha = ALPHA.test(name);
+  const planar = alpha ? 'gbrap' : 'gbrp';
+  const pixelFormat = format.bitDepth === 8 ? planar : `${planar}${format.bitDepth}le`;
+  const packed = pixelFormat === 'gbrap' && name !== pixelFormat;
+  return { ...format, pixelFormat, ...(alpha && { alpha }), ...(packed && { unpacked: UNPACK_ALPHA }) };
 }
 
 function rgbDepth(name: string): number {

@@ -39,37 +39,13 @@ export function checkPair(
   distorted: VideoInfo,
   { anyDepth, colours = 'no' }: { readonly anyDepth?: boolean; readonly colours?: ColoursAsked } = {},
 ): string[] {
-  const differences: string[] = [];
-  const remedies: string[] = [];
-  const size = dimensions(reference);
-  if (dimensions(distorted) !== size) {
-    differences.push(`distorted is ${dimensions(distorted)} but reference is ${size}`);
-    remedies.push(`-vf scale=${reference.width}:${reference.height}:flags=bicubic`);
-  }
-  if (distorted.chroma !== reference.chroma) {
-    differences.push(`distorted is ${ratioOf(distorted)} but reference is ${ratioOf(reference)}`);
-  }
-  if (!anyDepth && distorted.bitDepth !== reference.bitDepth) {
-    differences.push(`distorted is ${distorted.bitDepth} bit but reference is ${reference.bitDepth} bit`);
-  }
-  if (differences.length > 0) {
-    if (distorted.chroma !== reference.chroma || distorted.bitDepth !== reference.bitDepth) {
-      remedies.push(pixelFormat(reference));
-    }
-    throw new AnyvmafError(
-      'mismatch',
-      `${differences.join('; ')} (${shown(distorted.name)} against ${shown(reference.name)}); ` +
-        "convert the distorted video to the reference's format first: " +
-        convertCommand(distorted.name, remedies.join(' ')),
-    );
-  }
-
+  refuseDifferences(reference, distorted, anyDepth);
   checkMeasurable(reference, colours);
   const shortest = Math.min(reference.width, reference.height);
   const warnings = new Set([...reference.warnings, ...distorted.warnings]);
   if (shortest <= UNDEFINED_IN_LIBVMAF && colours !== 'only') {
     warnings.add(
-      `The pictures are only ${size}; where a side is ${UNDEFINED_IN_LIBVMAF} or less, libvmaf's own ADM ` +
+      `The pictures are only ${dimensions(reference)}; where a side is ${UNDEFINED_IN_LIBVMAF} or less, libvmaf's own ADM ` +
         'is undefined, and scores may differ from it.',
     );
   }
@@ -94,6 +70,34 @@ export function checkPair(
     );
   }
   return [...warnings];
+}
+
+/** @throws {AnyvmafError} `mismatch` with every difference in one message */
+function refuseDifferences(reference: VideoInfo, distorted: VideoInfo, anyDepth = false): void {
+  const differences: string[] = [];
+  const remedies: string[] = [];
+  const size = dimensions(reference);
+  if (dimensions(distorted) !== size) {
+    differences.push(`distorted is ${dimensions(distorted)} but reference is ${size}`);
+    remedies.push(`-vf scale=${reference.width}:${reference.height}:flags=bicubic`);
+  }
+  if (distorted.chroma !== reference.chroma) {
+    differences.push(`distorted is ${ratioOf(distorted)} but reference is ${ratioOf(reference)}`);
+  }
+  if (!anyDepth && distorted.bitDepth !== reference.bitDepth) {
+    differences.push(`distorted is ${distorted.bitDepth} bit but reference is ${reference.bitDepth} bit`);
+  }
+  if (differences.length > 0) {
+    if (distorted.chroma !== reference.chroma || distorted.bitDepth !== reference.bitDepth) {
+      remedies.push(pixelFormat(reference));
+    }
+    throw new AnyvmafError(
+      'mismatch',
+      `${differences.join('; ')} (${shown(distorted.name)} against ${shown(reference.name)}); ` +
+        "convert the distorted video to the reference's format first: " +
+        convertCommand(distorted.name, remedies.join(' ')),
+    );
+  }
 }
 
 /** Whether metrics of colour are measured, and whether nothing else is. */

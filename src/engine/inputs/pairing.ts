@@ -40,15 +40,7 @@ export async function pairVideos(
   const { sides, apart } = await asRead(look, checked);
   const { reference, distorted } = sides;
   const stored = reference.kind === 'frames' && distorted.kind === 'frames';
-  const anyDepth = pairing.commonBitDepth;
-  const warnings =
-    stored && !sized
-      ? checkPair(reference.source.info, distorted.source.info, { anyDepth, colours: checked.colours })
-      : [];
-  if (!(stored && !sized)) {
-    for (const side of [reference, distorted])
-      if (side.kind === 'frames') warnings.push(...side.source.info.warnings);
-  }
+  const warnings = storedWarnings(sides, stored && !sized, checked);
   const framing = pairing.preflight
     ? await framingOfSides({ platform, sides, offset: start, signal })
     : undefined;
@@ -86,6 +78,22 @@ export async function pairVideos(
     ...(framing && { framing }),
     ...(alignment && { alignment }),
   };
+}
+
+/** What stored videos warn of. @param alike whether they must be of one format, which is checked */
+function storedWarnings(
+  { reference, distorted }: Sides,
+  alike: boolean,
+  { colours, pairing }: InputOptions,
+): string[] {
+  if (alike && reference.kind === 'frames' && distorted.kind === 'frames')
+    return checkPair(reference.source.info, distorted.source.info, {
+      anyDepth: pairing.commonBitDepth,
+      colours,
+    });
+  return [reference, distorted].flatMap((side) =>
+    side.kind === 'frames' ? [...side.source.info.warnings] : [],
+  );
 }
 
 /** The videos with the samples that metrics read, and whether metrics of colour need others than the rest. */
