@@ -30,8 +30,10 @@ export type { BatchJob, BatchOptions, BatchProgress, BatchResult } from './engin
 export type { Assets } from './engine/contract/platform.js';
 export type {
   AlignOptions,
+  ContentIdentity,
   DescribeVideoOptions,
   ExtractOptions,
+  Inspection,
   InspectOptions,
   Keep,
   PairingOptions,
@@ -46,8 +48,6 @@ export type {
 } from './engine/contract/types.js';
 export type { DatasetOptions, DatasetPair, DatasetSummary } from './engine/dataset.js';
 export type { Diagnosis } from './engine/diagnosis.js';
-export type { ContentIdentity } from './engine/inputs/identity.js';
-export type { Inspection } from './engine/inputs/preflight.js';
 export type {
   AdmMap,
   HeatmapImage,
@@ -84,8 +84,7 @@ export type { LeftOut } from './evaluate/rows.js';
 export type { Split } from './evaluate/table/split.js';
 export type { Alarm } from './live/alarms.js';
 export type { EmbeddedServer, EmbeddedServerOptions } from './live/embedded.js';
-export type { SecondLine } from './live/link.js';
-export type { Listening } from './live/messages.js';
+export type { Listening, SecondLine } from './live/messages.js';
 export type { AlignCandidate, AlignReason, AlignResult } from './media/align/types.js';
 export type {
   DecoderAvailability,

@@ -3,17 +3,11 @@
  * The options of the table (core/options) on the command line: their flags and help, and what reads their values. Pure.
  */
 import { usageError } from '../core/errors.js';
+import type { FrameRange } from '../core/frame.js';
 import { OPTION_WORDS, type OptionWords, wordsOf } from '../core/option-words.js';
-import {
-  type FrameRange,
-  OPTIONS,
-  type OptionKind,
-  type OptionName,
-  type OptionRow,
-  type ScaleTo,
-} from '../core/options.js';
+import { OPTIONS, type OptionKind, type OptionName, type OptionRow } from '../core/options.js';
 import { quoted } from '../core/printable.js';
-import { parseSize } from '../core/size.js';
+import { parseSize, type ScaleTo } from '../core/size.js';
 import type { PairingOptions, Samples, ScoreOptions } from '../index.js';
 import type { Draft, OptionSpec, OptionUse } from './options.js';
 import { choiceValue, maskValue, refusedValue, secondsValue, unsigned, unsignedValue } from './values.js';

@@ -6,6 +6,14 @@
 /** Most frames that anything counts. */
 export const MOST_FRAMES = 2 ** 32 - 1;
 
+/** A part of a video: frames by number or times in seconds from its first frame, `end` exclusive. */
+export interface FrameRange {
+  readonly unit: 'frames' | 'seconds';
+  readonly start: number;
+  /** Default: the end of the video. */
+  readonly end?: number;
+}
+
 /** Width and height in samples. */
 export interface PlaneSize {
   readonly width: number;

@@ -19,21 +19,9 @@ import {
   V1_SETTINGS,
 } from './choices.js';
 import { usageError } from './errors.js';
-import { MOST_FRAMES } from './frame.js';
+import { type FrameRange, MOST_FRAMES } from './frame.js';
 import { AOM_CTC_VERSIONS, NFLX_CTC_VERSIONS } from './presets.js';
 import { quoted, showValue } from './printable.js';
-import type { PictureSize } from './size.js';
-
-/** The size to which both videos are scaled. */
-export type ScaleTo = 'ref' | 'dis' | PictureSize;
-
-/** A part of a video: frames by number or times in seconds from its first frame, `end` exclusive. */
-export interface FrameRange {
-  readonly unit: 'frames' | 'seconds';
-  readonly start: number;
-  /** Default: the end of the video. */
-  readonly end?: number;
-}
 
 /** What takes options: public functions, and the jobs of a queue. `look` is inspecting and aligning. */
 export type OptionTaker = 'score' | 'batch' | 'shard' | 'scorer' | 'look' | 'extract' | 'job';

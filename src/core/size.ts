@@ -9,6 +9,9 @@ export interface PictureSize {
   readonly height: number;
 }
 
+/** The size to which both videos are scaled. */
+export type ScaleTo = 'ref' | 'dis' | PictureSize;
+
 /** Reads `1920x1080`; `undefined` for anything else, sides of 0 and of more than five digits included. */
 export function parseSize(text: string): PictureSize | undefined {
   const [, width, height] = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/i.exec(text) ?? [];

@@ -15,13 +15,14 @@ import { Scope } from './contract/scope.js';
 import type {
   AlignOptions,
   DescribeVideoOptions,
+  Inspection,
   InspectOptions,
   ScoreOptions,
   ScoreRequest,
 } from './contract/types.js';
 import { findOffset } from './inputs/alignment.js';
 import { identifyInputs } from './inputs/open.js';
-import { type Inspection, Preflight } from './inputs/preflight.js';
+import { Preflight } from './inputs/preflight.js';
 import { closeKnown, formatOf, type KnownInputs } from './pair/known.js';
 import { refuseTruncated } from './pair/pair.js';
 import { loadRequested } from './plan/plan.js';

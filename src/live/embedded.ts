@@ -9,8 +9,8 @@ import { quoted, showValue } from '../core/printable.js';
 import type { ScoreRun, Scorer } from '../engine/contract/types.js';
 import { requireSteerable, STEERED } from '../engine/live/steerable.js';
 import { type Alarm, parseAlarm } from './alarms.js';
-import { Link, type SecondLine } from './link.js';
-import type { FromServer, Listening, Refusal, ServerSettings, ToServer } from './messages.js';
+import { Link } from './link.js';
+import type { FromServer, Listening, Refusal, SecondLine, ServerSettings, ToServer } from './messages.js';
 
 /** The script of the server's thread. */
 const SCRIPT = new URL('./live-thread.js', import.meta.url);

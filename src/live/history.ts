@@ -4,7 +4,7 @@
  * Questions are answered from here, whatever the measuring side is doing.
  */
 import { USUAL_RATE } from '../core/rational.js';
-import type { SwapOutcome } from '../engine/live/steering.js';
+import type { SwapOutcome } from '../engine/contract/types.js';
 import { Series } from '../engine/results/series.js';
 import { distribution, pool } from '../report/pool.js';
 import type { MetricDistribution, PooledMetric } from '../report/types.js';

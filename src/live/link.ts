@@ -4,10 +4,11 @@
  */
 import { AnyvmafError } from '../core/errors.js';
 import { USUAL_RATE } from '../core/rational.js';
-import { type RunFacts, type RunObserver, Steering, type SwapOutcome } from '../engine/live/steering.js';
+import type { RunFacts, SwapOutcome } from '../engine/contract/types.js';
+import { type RunObserver, Steering } from '../engine/live/steering.js';
 import { type Alarm, type AlarmRule, Alarms, meanAndMin } from './alarms.js';
 import { MainScore } from './main-score.js';
-import type { Command, Refusal, RunState, ToServer } from './messages.js';
+import type { Command, Refusal, RunState, SecondLine, ToServer } from './messages.js';
 
 /** Milliseconds that finished frames may wait to be told. */
 const BATCH_TIME = 50;
@@ -15,17 +16,6 @@ const BATCH_TIME = 50;
 const BATCH = 256;
 /** Milliseconds after which commands are carried out although no frame comes: a pause is a frame boundary too. */
 const IDLE_TIME = 20;
-
-/** Statistics of a second of video. */
-export interface SecondLine {
-  /** Seconds of video that are done. */
-  readonly second: number;
-  /** Its last frame. */
-  readonly frame: number;
-  readonly metric: string;
-  readonly mean: number;
-  readonly min: number;
-}
 
 /** How a measurement is linked. */
 export interface LinkOptions {

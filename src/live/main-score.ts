@@ -2,7 +2,7 @@
  * @module live/main-score
  * The score that a measurement is mainly about, frame by frame: a change of models that replaces it takes over at its frame.
  */
-import type { SwapOutcome } from '../engine/live/steering.js';
+import type { SwapOutcome } from '../engine/contract/types.js';
 
 export class MainScore {
   #now: string | undefined;

@@ -2,8 +2,19 @@
  * @module live/messages
  * What the measuring thread and the server's thread tell each other. Frames travel as plain doubles.
  */
-import type { RunFacts, SwapOutcome } from '../engine/live/steering.js';
+import type { RunFacts, SwapOutcome } from '../engine/contract/types.js';
 import type { Alarm } from './alarms.js';
+
+/** Statistics of a second of video. */
+export interface SecondLine {
+  /** Seconds of video that are done. */
+  readonly second: number;
+  /** Its last frame. */
+  readonly frame: number;
+  readonly metric: string;
+  readonly mean: number;
+  readonly min: number;
+}
 
 /** Facts of a planned measurement. */
 export type MeasurementFacts = Omit<RunFacts, 'taken'>;

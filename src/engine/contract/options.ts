@@ -5,20 +5,19 @@
 import { isObject, requireObject } from '../../core/arguments.js';
 import type { BackendChoice, ColourAs, FilmGrain } from '../../core/choices.js';
 import { type InputRole, usageError } from '../../core/errors.js';
-import type { VideoFormat } from '../../core/frame.js';
+import type { FrameRange, VideoFormat } from '../../core/frame.js';
 import {
   aboutReference,
   checkByTable,
   checkCount,
-  type FrameRange,
   type OptionTaker,
   type OptionWith,
   pickOptions,
-  type ScaleTo,
 } from '../../core/options.js';
 import { checkOrigin } from '../../core/origin.js';
 import { aomCtc, nflxCtc, type Preset } from '../../core/presets.js';
 import { showValue } from '../../core/printable.js';
+import type { ScaleTo } from '../../core/size.js';
 import type { DecoderChoice, ScaleFilter } from '../../media/decoder.js';
 import type { TrackRequest } from '../../media/evidence/track.js';
 import type { FilterOptions } from '../../media/filter-types.js';

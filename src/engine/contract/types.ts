@@ -8,11 +8,13 @@ import type { AnyvmafError } from '../../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../../core/frame.js';
 import type { Origin } from '../../core/origin.js';
 import type { AomCtc, NflxCtc } from '../../core/presets.js';
+import type { AlignResult } from '../../media/align/types.js';
 import type { DecoderChoice, ScaleFilter } from '../../media/decoder.js';
 import type { FilterOptions } from '../../media/filter-types.js';
 import type { FrameRange, FrameRatePolicy, PairBy, ScaleTo } from '../../media/pairing/types.js';
+import type { Finding, SideFacts } from '../../media/preflight/types.js';
 import type { RawVideoFormat, VideoInput } from '../../media/types.js';
-import type { FrameMetrics, Report, ReportHead } from '../../report/types.js';
+import type { FrameMetrics, Report, ReportHead, ReportModel } from '../../report/types.js';
 import type { TinyModelOptions } from '../../tiny/types.js';
 import type { BackendChoice } from '../backends/native/types.js';
 import type { Samples } from '../sampling/choose.js';
@@ -24,6 +26,58 @@ export interface ScoreRequest {
   readonly distorted: VideoInput;
   /** Format of raw planar YUV inputs. Y4M and encoded video state theirs. */
   readonly raw?: RawVideoFormat;
+}
+
+/** Two videos with the findings about them. */
+export interface Inspection {
+  readonly reference: SideFacts;
+  readonly distorted: SideFacts;
+  readonly findings: readonly Finding[];
+  /** Present if the pictures were inspected. */
+  readonly alignment?: AlignResult;
+}
+
+/** The content of a file, as far as it was looked at. Copies of a file have the same. */
+export interface ContentIdentity {
+  /** Bytes. */
+  readonly size: number;
+  /** SHA-256 of the parts of the file that were read: 64 hexadecimal digits in lower case. */
+  readonly sha256: string;
+}
+
+/** What is known of a run with its plan. */
+export interface RunFacts {
+  readonly format: Pick<VideoFormat, 'width' | 'height' | 'bitDepth' | 'chroma'>;
+  readonly reference: string;
+  readonly distorted: string;
+  /** Pictures per second; `null` while unknown. */
+  readonly rate: number | null;
+  /** Pairs there are at most, `null` while unknown. */
+  readonly total: number | null;
+  readonly metrics: readonly string[];
+  readonly models: readonly ReportModel[];
+  readonly extractors: readonly string[];
+  readonly backend: string;
+  readonly threads: number;
+  readonly subsample: number;
+  /** Pairs taken from the videos so far. */
+  readonly taken: () => number;
+}
+
+/** A change of models, as the report tells it. */
+export interface ModelSwap {
+  /** The first frame that the new model scored. */
+  readonly frame: number;
+  /** Key of the score that ended with the frame before. */
+  readonly from: string;
+  /** Key of the score that begins. */
+  readonly to: string;
+}
+
+/** What came of a request to change the model. */
+export interface SwapOutcome extends ModelSwap {
+  /** Where the new model comes from. */
+  readonly source: string;
 }
 
 /** Progress of a run. */

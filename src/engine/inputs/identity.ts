@@ -7,14 +7,7 @@ import { AnyvmafError } from '../../core/errors.js';
 import { bytesOfInput } from '../../media/open.js';
 import { nameOf, type Side } from '../../media/pairing/prepare.js';
 import type { ByteReader, FilePlatform } from '../../media/platform.js';
-
-/** The content of a file, as far as it was looked at. Copies of a file have the same. */
-export interface ContentIdentity {
-  /** Bytes. */
-  readonly size: number;
-  /** SHA-256 of the parts of the file that were read: 64 hexadecimal digits in lower case. */
-  readonly sha256: string;
-}
+import type { ContentIdentity } from '../contract/types.js';
 
 /** Bytes read at the head and at the tail. */
 const ENDS = 64 * 1024;

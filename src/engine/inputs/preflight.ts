@@ -8,7 +8,6 @@ import { AnyvmafError, type ErrorCode, usageError } from '../../core/errors.js';
 import { lumaBytes } from '../../core/frame.js';
 import { objectionsText } from '../../core/hint.js';
 import { quotientOf, USUAL_RATE } from '../../core/rational.js';
-import type { AlignResult } from '../../media/align/types.js';
 import { WIDEST } from '../../media/align/windows.js';
 import { reopen } from '../../media/open.js';
 import type { Side } from '../../media/pairing/prepare.js';
@@ -19,21 +18,13 @@ import { uncheckedFinding } from '../../media/preflight/text.js';
 import type { Finding, PreflightContext, SideFacts, SideMeasurements } from '../../media/preflight/types.js';
 import type { InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
+import type { Inspection } from '../contract/types.js';
 import { canReadAgain, type KnownInputs, type ReadyInputs } from '../pair/known.js';
 import { readPair } from '../pair/pair.js';
 import type { RequestedModels } from '../plan/plan.js';
 import { findOffset, mostFrames } from './alignment.js';
 import { FrameObserver, type Observed } from './frame-observer.js';
 import type { SharedInspection } from './shared-inspection.js';
-
-/** Two videos with the findings about them. */
-export interface Inspection {
-  readonly reference: SideFacts;
-  readonly distorted: SideFacts;
-  readonly findings: readonly Finding[];
-  /** Present if the pictures were inspected. */
-  readonly alignment?: AlignResult;
-}
 
 /** A pair as a run in one piece reads it. */
 export interface WholePair {

@@ -12,28 +12,13 @@ import { Predictor } from '../../models/predict.js';
 import type { LoadedModel } from '../../models/types.js';
 import type { FrameMetrics, ReportModel } from '../../report/types.js';
 import type { Platform } from '../contract/platform.js';
+import type { ModelSwap, RunFacts, SwapOutcome } from '../contract/types.js';
 import { chooseModel, isOpen, settle } from '../plan/model-choice.js';
 import { type RunPlan, reportModel } from '../plan/plan.js';
 import type { FrameWatcher, Scoring } from '../results/scoring.js';
 
 /** Without folders, only models that ship or were pulled are loaded. */
 const UNKNOWN: Origin = { by: 'foreign', folders: [] };
-
-/** A change of models, as the report tells it. */
-export interface ModelSwap {
-  /** The first frame that the new model scored. */
-  readonly frame: number;
-  /** Key of the score that ended with the frame before. */
-  readonly from: string;
-  /** Key of the score that begins. */
-  readonly to: string;
-}
-
-/** What came of a request to change the model. */
-export interface SwapOutcome extends ModelSwap {
-  /** Where the new model comes from. */
-  readonly source: string;
-}
 
 /** How to change a model. */
 export interface SwapOptions {
@@ -49,25 +34,6 @@ export interface RunObserver extends FrameWatcher {
   swapped(swap: SwapOutcome): void;
   /** The run is over. @param error why it failed */
   ended(error?: unknown): void;
-}
-
-/** What is known of a run with its plan. */
-export interface RunFacts {
-  readonly format: Pick<VideoFormat, 'width' | 'height' | 'bitDepth' | 'chroma'>;
-  readonly reference: string;
-  readonly distorted: string;
-  /** Pictures per second; `null` while unknown. */
-  readonly rate: number | null;
-  /** Pairs there are at most, `null` while unknown. */
-  readonly total: number | null;
-  readonly metrics: readonly string[];
-  readonly models: readonly ReportModel[];
-  readonly extractors: readonly string[];
-  readonly backend: string;
-  readonly threads: number;
-  readonly subsample: number;
-  /** Pairs taken from the videos so far. */
-  readonly taken: () => number;
 }
 
 /** A planned run, as steering needs it. */

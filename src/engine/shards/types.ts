@@ -3,15 +3,13 @@
  * Types of shards: parts of a run that are measured apart, on any machine, and merged to its report.
  */
 import type { ScoredFormat } from '../../core/colour.js';
-import type { OptionWith } from '../../core/options.js';
 import type { Pairing } from '../../media/pairing/types.js';
 import type { Finding } from '../../media/preflight/types.js';
 import type { ReportInput, ReportMeasurer } from '../../report/types.js';
 import type { TinySessionFacts } from '../backends/tiny.js';
 import type { EndOfPair } from '../contract/protocol.js';
-import type { ScoreOptions } from '../contract/types.js';
+import type { ContentIdentity, ScoreOptions } from '../contract/types.js';
 import type { ContinuityRules } from '../inputs/continuity.js';
-import type { ContentIdentity } from '../inputs/identity.js';
 import type { PairLengths } from '../pair/pair.js';
 import type { EncodedPictures } from '../plan/encode-settings.js';
 
@@ -23,8 +21,8 @@ export interface ShardChoice {
   readonly count: number;
 }
 
-/** Options that decide what a run gives, all plain data; those of running it are each machine's own. */
-export type ShardOptions = Omit<ScoreOptions, OptionWith<{ machine: true }>>;
+/** Those options that decide what a run gives, all plain data; the others are each machine's own, and are left out. */
+export type ShardOptions = ScoreOptions;
 
 /** Options of measuring a shard. */
 export type ScoreShardOptions = Omit<ScoreOptions, 'onStart' | 'onFrame' | 'keep'>;

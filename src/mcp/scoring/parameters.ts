@@ -11,9 +11,10 @@ import {
   TINY_PRECISIONS,
   TINY_RESIZES,
 } from '../../core/choices.js';
+import type { FrameRange } from '../../core/frame.js';
 import { MOST_FRAMES } from '../../core/frame.js';
 import { namesAmong, type OPTION_WORDS, type OptionWords, wordsOf } from '../../core/option-words.js';
-import { type FrameRange, OPTIONS, type OptionKind, type OptionRow } from '../../core/options.js';
+import { OPTIONS, type OptionKind, type OptionRow } from '../../core/options.js';
 import {
   type CheckedArguments,
   inputPath,

@@ -4,14 +4,14 @@
  */
 
 import type { FrameRatePolicy } from '../../core/choices.js';
-import type { ChromaFormat } from '../../core/frame.js';
-import type { FrameRange } from '../../core/options.js';
+import type { ChromaFormat, FrameRange } from '../../core/frame.js';
 import type { Fraction } from '../../core/rational.js';
 import type { AlignState } from '../align/types.js';
 import type { DecoderId, ScaleFilter } from '../decoder.js';
 
 export type { FrameRatePolicy, PairBy } from '../../core/choices.js';
-export type { FrameRange, ScaleTo } from '../../core/options.js';
+export type { FrameRange } from '../../core/frame.js';
+export type { ScaleTo } from '../../core/size.js';
 
 /** What was done to the frames of one video. */
 export interface InputPairing {

@@ -4,13 +4,9 @@
  */
 
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { SwapOutcome } from '../../../src/engine/contract/types.js';
 import { isSteerable, STEERED } from '../../../src/engine/live/steerable.js';
-import {
-  type RunObserver,
-  Steering,
-  type SwapOptions,
-  type SwapOutcome,
-} from '../../../src/engine/live/steering.js';
+import { type RunObserver, Steering, type SwapOptions } from '../../../src/engine/live/steering.js';
 import { prepareRun } from '../../../src/engine/score-live.js';
 import {
   createScorer,

@@ -3,12 +3,12 @@
  * The measuring side of the live server by itself: what it tells while models change, and when its server goes.
  */
 import { describe, expect, it } from 'vitest';
-import type { RunFacts, SwapOutcome } from '../../../src/engine/live/steering.js';
+import type { RunFacts, SwapOutcome } from '../../../src/engine/contract/types.js';
 import { type Alarm, Alarms, parseAlarm } from '../../../src/live/alarms.js';
 import { History, KEPT_ALARMS } from '../../../src/live/history.js';
-import { Link, type SecondLine } from '../../../src/live/link.js';
+import { Link } from '../../../src/live/link.js';
 import { MainScore } from '../../../src/live/main-score.js';
-import type { ToServer } from '../../../src/live/messages.js';
+import type { SecondLine, ToServer } from '../../../src/live/messages.js';
 
 const FACTS: RunFacts = {
   format: { width: 64, height: 64, bitDepth: 8, chroma: '420' },
