@@ -62,7 +62,7 @@ export const FAULTS = [
   fault('cvvdp leaves out the oldest frame', 'wasm/perceptual/cvvdp_frame.c', 'history->count < taps ? history->count : taps', 'history->count < taps ? history->count : taps - 1', 'unit/wasm'),
   fault('option transfer of colour metrics ignored', 'src/metrics/colour.ts', "value === 'auto' ? []", "value === 'auto' || name === 'transfer' ? []", 'unit/metrics'),
   fault('alpha takes the better of two backgrounds', 'wasm/perceptual/ssimulacra2_frame.c', '*out = bright < dark ? bright : dark;', '*out = bright < dark ? dark : bright;', 'unit/wasm'),
-  fault('film grain in both readings', 'src/engine/score-apart.ts', "grain: 'off', preflight: false", "grain: 'on', preflight: false", 'node/engine'),
+  fault('film grain in both readings', 'src/engine/score-apart.ts', "grain: 'off',", "grain: 'on',", 'node/engine'),
   fault('a client sees the jobs of others', 'src/mcp/jobs.ts', 'if (!isAllowed || !scope.sees(record.owner)) return false;', 'if (!isAllowed) return false;', 'mcp'),
   fault('a job is known by any name', 'src/mcp/job-store.ts', 'const text = ID.test(id) ? await', 'const text = id ? await', 'mcp'),
   fault('jobs of a killed server work for ever', 'src/mcp/job-store.ts', 'if (machine === (await machineMark())) return isAlive(Number(pid), start);', 'if (machine === (await machineMark())) return true;', 'mcp'),

@@ -27,6 +27,9 @@ const job = z.object({
   next_action: nextAction.describe('A call that can be sent as it is.'),
 });
 
+/** The text of an answer that is an error. */
+const failure = z.object({ error: z.string() });
+
 const job_id = z.string().max(64).describe('Its job_id.');
 const wait = z.number().min(0).max(45).default(45).describe('Seconds to wait.');
 
@@ -67,7 +70,7 @@ const jobResult = defineTool({
     const answer = await jobs.result(id, seconds, signal);
     if (!answer) return { document: { ...(await jobs.status(id, 0, signal)) } };
     const { structuredContent: document = {}, content, isError } = answer;
-    if (isError) throw new AnyvmafError('internal', JSON.parse(reasonOf(content)));
+    if (isError) throw new AnyvmafError('internal', reasonOf(content));
     return { document, content: content.filter((item) => item.type !== 'text') };
   },
 });
@@ -102,7 +105,11 @@ const listJobs = defineTool({
 /** The tools of jobs. */
 export const JOB_TOOL_LIST: readonly Tool[] = [jobStart, jobStatus, jobResult, jobCancel, listJobs];
 
-/** The sentence of an answer that is an error, as JSON. */
+/** The sentence of an answer that is an error. */
 function reasonOf([first]: readonly { readonly type: string; readonly text?: string }[]): string {
-  return /^\{"error":("(?:[^"\\]|\\.)*")\}$/.exec(first?.text ?? '')?.[1] ?? '"The job failed."';
+  try {
+    return failure.parse(JSON.parse(first?.text ?? '')).error;
+  } catch {
+    return 'The job failed, and its store has no reason.';
+  }
 }
