@@ -8,6 +8,8 @@
  *
  * NAME  runs only the checks whose names contain one of these words
  * FILE  runs only these test files or folders
+ *
+ * With ANYVMAF_BUILT=yes it does not build first: `npm ci` has just done that.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -68,10 +70,12 @@ function start(name, command, args) {
 /** A program of node_modules; npx would ask the registry for a missing one. */
 const tool = (name) => join(ROOT, 'node_modules/.bin', name);
 
+/** Installs what is missing, which builds too. @returns whether it did */
 function installNodeModules() {
-  if (existsSync(tool('vitest'))) return;
+  if (existsSync(tool('vitest'))) return false;
   console.log('node_modules is missing; running npm ci');
   if (run('npm', ['ci', '--no-audit', '--no-fund']) !== 0) process.exit(1);
+  return true;
 }
 
 /** Installs missing Debian packages as root or with sudo that asks no password; otherwise says how to. */
@@ -212,11 +216,11 @@ async function runChecks(checks) {
   await Promise.all([worker(), worker()]);
 }
 
-installNodeModules();
+const isBuilt = installNodeModules() || process.env.ANYVMAF_BUILT === 'yes';
 installDebianPackages();
 if (files.length === 0) {
   const started = performance.now();
-  count('build', verdict(run('npm', ['run', '--silent', 'build'])), started);
+  if (!isBuilt) count('build', verdict(run('npm', ['run', '--silent', 'build'])), started);
   await runChecks(exhaustive ? { ...CHECKS, ...EXHAUSTIVE_CHECKS } : CHECKS);
 }
 if (files.length > 0 || isWanted('tests')) {

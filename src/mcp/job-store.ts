@@ -119,7 +119,7 @@ export class JobStore {
    * @throws {AnyvmafError} `io` for a damaged one
    */
   async read(id: string): Promise<JobRecord | undefined> {
-    const text = ID.test(id) ? await this.#text(id, RECORD, RECORD_BYTES) : undefined;
+    const text = await this.#text(id, RECORD, RECORD_BYTES);
     if (text === undefined) return undefined;
     const record = recordSchema.safeParse(parsed(text));
     if (!record.success || record.data.id !== id) throw damaged(id, RECORD);
@@ -206,9 +206,9 @@ export class JobStore {
     for (const path of paths) await rm(path, { recursive: true, force: true }).catch(() => {});
   }
 
-  /** A file of a job as text, `undefined` if it is not there. */
+  /** A file of a job as text, `undefined` if it is not there, as for what is no id. */
   async #text(id: string, name: string, most: number): Promise<string | undefined> {
-    const root = await this.#existing();
+    const root = ID.test(id) ? await this.#existing() : undefined;
     if (root === undefined || !(await lstat(join(root, id)).catch(() => undefined))) return undefined;
     let fd: number;
     try {

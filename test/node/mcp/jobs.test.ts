@@ -147,6 +147,20 @@ describe('the store', () => {
     expect(await store.read('../../secret')).toBeUndefined();
   });
 
+  it('knows no job by a name that is no id, whatever lies there', async () => {
+    const store = new JobStore(jobsFolder());
+    const record = await recordWith();
+    await store.write(record);
+    const outside = join(folder, 'outside');
+    mkdirSync(outside);
+    writeFileSync(join(outside, 'answer.json'), JSON.stringify({ content: [] }));
+    for (const id of [`../../${basename(outside)}`, `./${record.id}`, record.id.toUpperCase(), '..', '']) {
+      writeFileSync(join(outside, 'job.json'), JSON.stringify({ ...record, id }));
+      expect(await store.read(id), id).toBeUndefined();
+      await expect(store.answer(id), id).rejects.toThrow(/start it again with job_start/);
+    }
+  });
+
   it('refuses a folder that is a link or a file, and says what to do', async () => {
     mkdirSync(join(folder, 'cache'));
     mkdirSync(join(folder, 'target'));
