@@ -65,7 +65,7 @@ export const FAULTS = [
   fault('film grain in both readings', 'src/engine/score-apart.ts', "grain: 'off',", "grain: 'on',", 'node/engine'),
   fault('a client sees the jobs of others', 'src/mcp/jobs.ts', 'if (!isAllowed || !scope.sees(record.owner)) return false;', 'if (!isAllowed) return false;', 'mcp'),
   fault('a job is known by any name', 'src/mcp/job-store.ts', 'const root = ID.test(id) ? await', 'const root = id ? await', 'mcp'),
-  fault('jobs of a killed server work for ever', 'src/mcp/job-store.ts', 'if (machine === (await machineMark())) return isAlive(Number(pid), start);', 'if (machine === (await machineMark())) return isAlive(Number(pid), start) || pid !== undefined;', 'mcp'),
+  fault('jobs of a killed server work for ever', 'src/mcp/job-store.ts', 'if (machine === (await machineMark())) return isAlive(Number(pid), start);', 'if (machine === (await machineMark())) return (await isAlive(Number(pid), start)) || true;', 'mcp'),
   fault('a queue may set what its machine decides', 'src/core/options.ts', "vmafBin: { kind: 'program', by: WHOLE,", "vmafBin: { kind: 'program', by: JOB,", 'core', 'queue', 'cli'),
   fault('Butteraugli map of swapped sides', 'src/engine/backends/core/quality-maps.ts', 'const [one, other] = [reference, distorted].map(', 'const [one, other] = [distorted, reference].map(', 'node/engine', 'node/pictures'),
 ];
