@@ -47,17 +47,10 @@ for (const folder of ['report/html', 'mcp/live/dashboard']) {
   );
 }
 
-/** Writes the descriptions of metrics, so that listing them loads no arithmetic. */
-const descriptions = {
-  name: 'descriptions',
-  load: {
-    filter: { id: /[/\\]metrics[/\\]descriptions\.js$/ },
-    async handler(id) {
-      const { DESCRIPTIONS } = await import(pathToFileURL(id).href);
-      return `export const DESCRIPTIONS = ${JSON.stringify(DESCRIPTIONS)};`;
-    },
-  },
-};
+// The descriptions of metrics as data, so that what lists them, the page too, loads no arithmetic.
+const DESCRIPTIONS_FILE = builtPath('metrics/descriptions.js');
+const { DESCRIPTIONS } = await import(pathToFileURL(DESCRIPTIONS_FILE).href);
+writeFileSync(DESCRIPTIONS_FILE, `export const DESCRIPTIONS = ${JSON.stringify(DESCRIPTIONS)};\n`);
 
 /** Joins shaders in as text, without comments and indentation: WGSL has no strings that could hold either. */
 const shaders = {
@@ -96,7 +89,7 @@ removeInnerTypes();
 rmSync(FOLDER, { recursive: true, force: true });
 await build({
   input: Object.fromEntries(ENTRIES.map((entry) => [basename(entry, '.js'), builtPath(entry)])),
-  plugins: [descriptions, shaders],
+  plugins: [shaders],
   // Packages are users' to install.
   external: /^[^./]/,
   platform: 'neutral',

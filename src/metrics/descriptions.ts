@@ -1,6 +1,6 @@
 /**
  * @module metrics/descriptions
- * What the metrics are, without what they do. The bundle has the value written out (scripts/bundle.mjs), so that a page
+ * What the metrics are, without what they do. The build writes the value out (scripts/bundle.mjs), so that a page
  * that lists extractors or reads models loads no arithmetic.
  */
 import { METRICS } from './index.js';
