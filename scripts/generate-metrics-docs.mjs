@@ -11,12 +11,13 @@ import { loadBuilt, ROOT, table } from './lib/project.mjs';
 
 const PAGE = 'docs/metrics.md';
 const { listExtractors } = await loadBuilt('index.js');
-const { parseFeature } = await loadBuilt('metrics/options.js');
+const { isOfColour, parseFeature } = await loadBuilt('metrics/options.js');
 const { colourOf } = await loadBuilt('core/colour.js');
 const { planFeatures } = await loadBuilt('engine/backends/features.js');
 
-/** Smallest side of any picture. */
+/** Smallest side of a picture, and where only metrics of colour are measured. */
 const LEAST = 17;
+const LEAST_OF_COLOUR = 2;
 /** No extractor needs larger pictures. */
 const MOST = 400;
 
@@ -37,15 +38,17 @@ function takes(name, width, height, chroma = '420', bitDepth = 8) {
   }
 }
 
+const leastSide = (name) => (isOfColour(name) ? LEAST_OF_COLOUR : LEAST);
+
 function leastSquare(name, chroma) {
-  let side = LEAST;
+  let side = leastSide(name);
   while (!takes(name, side, side, chroma)) if (++side > MOST) throw new Error(`${name} takes no picture`);
   return side;
 }
 
 function smallest(name) {
   const [side, full] = ['420', '444'].map((chroma) => leastSquare(name, chroma));
-  if (side > LEAST && takes(name, side, LEAST)) return `one side of ${side}`;
+  if (side > leastSide(name) && takes(name, side, leastSide(name))) return `one side of ${side}`;
   return full === side ? `${side}x${side}` : `${side}x${side} (4:4:4: ${full}x${full})`;
 }
 
@@ -123,9 +126,9 @@ but for the perceptual metrics \`xpsnr\`, \`ssimulacra2\`, \`butteraugli\` and \
 ${overview}
 
 If an option has a name under *in names*, values other than its default become part of the names of the extractor's
-features: \`adm=adm_csf_mode=2\` gives \`integer_adm2_csf_2\`. The smallest picture applies to default options; every metric
-refuses sides below ${LEAST}, and other scales and prescales change the smallest picture. Numbers are read in single precision
-with six digits, as in libvmaf: 0.30000001 is 0.3.
+features: \`adm=adm_csf_mode=2\` gives \`integer_adm2_csf_2\`. The smallest picture applies to default options; other scales
+and prescales change it. Sides below ${LEAST} are refused, unless only \`ssimulacra2\`, \`butteraugli\` and \`cvvdp\` are measured.
+Numbers are read in single precision with six digits, as in libvmaf: 0.30000001 is 0.3.
 
 ${extractors.map(section).join('\n\n')}
 `;
