@@ -169,7 +169,7 @@ function refuseBothGrains(readsTwice: boolean, steering: Steering | undefined): 
     ? 'a run that is watched measures its frames once'
     : 'one of the videos is a stream, which can be read only once';
   if (readsTwice && !steering) return;
-  throw usageError(`is both, which measures the pair twice, but ${why}; let it be on or off.`, {
+  throw usageError(`is both, which measures the pair twice, but ${why}; use on or off.`, {
     about: 'grain',
   });
 }

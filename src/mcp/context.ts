@@ -151,7 +151,7 @@ export interface ToolJobs {
   status(id: string, seconds: number, signal: AbortSignal): Promise<JobDocument>;
   /** Waits as {@link ToolJobs.status}. @returns its answer, `undefined` if it has none */
   result(id: string, seconds: number, signal: AbortSignal): Promise<CallAnswer | undefined>;
-  /** Stops it. @throws as {@link ToolJobs.status}; `usage` if another server works at it */
+  /** Stops it. @throws as {@link ToolJobs.status}; `usage` if another server runs it */
   cancel(id: string): Promise<JobDocument>;
   /** The newest first, and what is wrong with those that cannot be read. */
   list(): Promise<{

@@ -58,7 +58,7 @@ const recordSchema = z.object({
   /** Milliseconds since 1970. */
   created: z.number(),
   updated: z.number(),
-  /** The process that works at it, as `processMark` names it. */
+  /** The process that runs it, as `processMark` names it. */
   server: z.string().regex(/^[0-9a-z]{1,12}-\d{1,10}-[0-9a-z]{1,13}$/),
   /** Who started it, see `ResourceScope`. */
   owner: z.string().max(64),
@@ -181,7 +181,7 @@ export class JobStore {
     return this.#writing(async (root) => join(root, pointsName(call)));
   }
 
-  /** Removes jobs that are too old or too many, at most once a minute. Those that are worked at stay. */
+  /** Removes jobs that are too old or too many, at most once a minute. Running ones stay. */
   async sweep(now = Date.now()): Promise<void> {
     const root = now - this.#swept < 60_000 ? undefined : await this.#existing();
     if (root === undefined) return;
@@ -275,7 +275,7 @@ async function openPrivate(named: string): Promise<string> {
   return join(await realpath(dirname(named)), basename(named));
 }
 
-/** Whether the server that works at a job, or did, still runs. */
+/** Whether the server that started a job still runs. */
 export async function isServed({ server, updated }: JobRecord): Promise<boolean> {
   if (server === (await processMark())) return true;
   const [machine, pid, start = ''] = server.split('-');

@@ -26,13 +26,13 @@ import {
 import { LOCAL_OWNER, type ResourceScope, type ResultOfJob } from './resources.js';
 import type { PreparedCall, Tool } from './tool.js';
 
-/** Jobs that one server works at. */
+/** Most jobs that one server runs. */
 const MOST_WORKING = 100;
 
 /** Jobs in a list. */
 const LISTED = 50;
 
-/** Milliseconds between writes of the record of a job that is worked at. */
+/** Milliseconds between writes of the record of a running job. */
 const BEAT = 5000;
 
 /** Milliseconds between looks at a job of another server. */
@@ -116,7 +116,7 @@ export class Job {
 export class Jobs {
   readonly #store: JobStore;
   readonly #server: CallServices;
-  /** Those that are kept and worked at, or whose answer could not be written. */
+  /** Kept jobs that run, or whose answer could not be written. */
   readonly #kept = new Map<string, Job>();
 
   constructor(store: JobStore, server: CallServices) {
@@ -137,7 +137,7 @@ export class Jobs {
     const working = [...this.#kept.values()].filter(({ ended }) => !ended).length;
     if (working >= MOST_WORKING)
       throw usageError(
-        `The server works at ${MOST_WORKING} jobs and takes no more; wait for one with job_status, or stop one with job_cancel.`,
+        `The server runs ${MOST_WORKING} jobs, its limit; wait for one with job_status, or stop one with job_cancel.`,
       );
     await this.#store.sweep();
     await this.#store.write(await this.#recordOf(job));
@@ -315,7 +315,7 @@ export class Jobs {
     const record = await this.#find(id, scope);
     const job = this.#kept.get(id);
     if (record.status === 'working' && !job)
-      throw usageError(`Another server works at the job ${id}; cancel it there, or end that server.`);
+      throw usageError(`Another server runs the job ${id}; cancel it there, or end that server.`);
     if (job && !job.ended) {
       job.cancelled = true;
       job.ending.abort(new AnyvmafError('aborted', 'The job was cancelled.'));
@@ -328,9 +328,10 @@ export class Jobs {
     const { jobs, problems } = await this.#store.list();
     const own = scope.listed ? jobs.filter(({ owner }) => owner === scope.owner) : [];
     const seen: JobDocument[] = [];
-    for (const { id } of own.slice(0, LISTED)) {
-      const record = await this.#find(id, scope).catch(() => undefined);
-      if (record) seen.push(this.#document(record));
+    for (const stored of own.slice(0, LISTED)) {
+      const job = this.#kept.get(stored.id);
+      const record = job ? await this.#recordOf(job) : stored;
+      if (await this.#sees(record, scope)) seen.push(this.#document(record));
     }
     const unlisted =
       'Clients without a session cannot be told apart, so that their jobs are not listed; ask for one by its job_id.';

@@ -42,8 +42,8 @@ function colourFor(as: ColourAs, side: Side): KnownColour {
   const found = as === 'libjxl' ? { ...colourOf(facts), guessed: [], as } : colourAs(as, facts);
   if (found) return found;
   throw usageError(
-    `is vship, which takes ${shown(nameOf(side))}, ${facts.width}x${facts.height}, for SD and converts its primaries; that ` +
-      'is not repeated here. Leave it out.',
+    `is vship, which takes ${shown(nameOf(side))}, ${facts.width}x${facts.height}, for SD, whose primaries it converts; that ` +
+      'conversion is not supported. Leave it out.',
     { about: 'colourAs' },
   );
 }

@@ -19,6 +19,7 @@ const zscale =
 
 /** zscale's names, in the order of wasm/include/perceptual.h. Nothing there inverts BT.709's camera curve, and ffmpeg 5.1 takes SMPTE 240M for RGB. */
 const MATRICES = ['gbr', 'bt709', 'smpte170m', 'bt2020nc', '', 'fcc', 'ycgco'] as const;
+const YCGCO = MATRICES.indexOf('ycgco');
 const TRANSFERS = [
   'iec61966-2-1',
   'bt709',
@@ -33,7 +34,7 @@ const SITINGS = ['left', 'center', 'topleft'] as const;
 const FILTERS = ['bicubic', 'bilinear', 'point'] as const;
 const [CENTRE, NEAREST, SRGB_CURVE, PQ, HLG] = [1, 2, 0, 6, 7] as const;
 
-/** Where an error of R'G'B' in binary32 grows beyond two millionths, and libjxl's quotient for sRGB errs by as much. */
+/** Where an error of R'G'B' in binary32 grows beyond a millionth, and libjxl's quotient for sRGB errs by as much. */
 const BOUNDS: Readonly<Record<number, number>> = { [SRGB_CURVE]: 3e-6, [PQ]: 4e-6, [HLG]: 4e-6 };
 
 /**
@@ -150,7 +151,9 @@ describe('linear light', () => {
       const transfer = numbers[2];
       const worst = difference(shown(ours, transfer), byZscale(video, planes, numbers));
       const about = `${JSON.stringify(video)} ${numbers}, case ${i} of seed ${SEED}`;
-      expect(worst, about).toBeLessThan(BOUNDS[transfer] ?? 2e-6);
+      // R'G'B' of YCgCo is a sum of three samples, of others of two.
+      const usual = numbers[0] === YCGCO ? 2e-6 : 1e-6;
+      expect(worst, about).toBeLessThan(BOUNDS[transfer] ?? usual);
     }
   });
 });

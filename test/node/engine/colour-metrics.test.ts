@@ -599,7 +599,7 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
       const run = () => score({ reference: y4m('reference'), distorted: y4m('distorted') }, as);
       const as = { ...ALONE, features, colourAs: 'vship' } as const;
       expect(await failure(run, 'usage')).toMatch(
-        /^colourAs is vship, which takes .*, 98x54, for SD and converts its primaries; that is not repeated here/,
+        /^colourAs is vship, which takes .*, 98x54, for SD, whose primaries it converts; that conversion is not supported/,
       );
     });
   });

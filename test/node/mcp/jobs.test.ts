@@ -84,7 +84,7 @@ describe('the store', () => {
     expect([mode(''), mode(record.id), mode(`${record.id}/job.json`)]).toEqual(['700', '700', '600']);
   });
 
-  it('tells a job whose server was killed from one that is worked at', async () => {
+  it('tells a job whose server was killed from one that runs', async () => {
     const store = new JobStore(jobsFolder());
     const elsewhere = { server: 'other-1-1' };
     const cases: readonly (readonly [Partial<JobRecord>, JobRecord['status']])[] = [
@@ -175,7 +175,7 @@ describe('the store', () => {
     await expect(write()).rejects.toThrow(/Jobs cannot be kept in .*mcp-jobs": a part of its path is a file/);
   });
 
-  it('forgets what is old or too much, the oldest first, and nothing that is worked at', async () => {
+  it('forgets what is old or too much, the oldest first, and nothing that runs', async () => {
     const store = new JobStore(jobsFolder());
     const [now, big] = [Date.now(), 2 ** 29];
     const old = { created: now - 9 * DAY, updated: now - 8 * DAY };
