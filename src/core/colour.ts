@@ -79,16 +79,14 @@ const MATRIX_OF: Readonly<Record<string, Colour['matrix']>> = {
 
 /** Ways to code colour that are no matrix of R'G'B', or not one of ours. Another matrix in their place gives other colours. */
 const UNSUPPORTED: ReadonlySet<string | undefined> = new Set([
-  ...[
-    'bt2020c',
-    'ictcp',
-    'ipt-c2',
-    'smpte2085',
-    'chroma-derived-nc',
-    'chroma-derived-c',
-    'ycgco-re',
-    'ycgco-ro',
-  ],
+  'bt2020c',
+  'ictcp',
+  'ipt-c2',
+  'smpte2085',
+  'chroma-derived-nc',
+  'chroma-derived-c',
+  'ycgco-re',
+  'ycgco-ro',
 ]);
 
 /** SD's primaries are taken as BT.709's, as the metrics' authors do; so is the white of DCI-P3 as that of Display P3. */
@@ -207,7 +205,10 @@ export function colourAs(as: 'vship' | 'vszip', facts: StatedColour): KnownColou
   const usual = matrix === 'bt2020' ? 'pq' : 'bt1886';
   const transfer = guessed.includes('transfer') ? usual : own.transfer;
   return {
-    ...{ ...own, siting, matrix, transfer: VSHIP_TRANSFERS[facts.transfer ?? ''] ?? transfer },
+    ...own,
+    siting,
+    matrix,
+    transfer: VSHIP_TRANSFERS[facts.transfer ?? ''] ?? transfer,
     ...(primaries && { primaries }),
     ...(unsupported !== undefined && { unsupported }),
   };

@@ -74,9 +74,7 @@ function refuseUnfit(request: ScoreRequest, options: ScoreShardOptions, checked:
   if (checked.pairing.grain === 'both') {
     throw usageError(
       'is both, but a shard measures its frames once; measure shards with on, and others with off.',
-      {
-        about: 'grain',
-      },
+      { about: 'grain' },
     );
   }
   if (options.tiny?.some(({ files }) => files !== undefined)) {
