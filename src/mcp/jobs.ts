@@ -157,6 +157,8 @@ export class Jobs {
       result: async (id, seconds, signal) => {
         const { status } = await this.#wait(id, scope, seconds, signal);
         if (status !== 'completed' && status !== 'failed') return undefined;
+        // Until then its paths may lead to files that go with the session.
+        await this.#kept.get(id)?.saved;
         return this.#kept.get(id)?.ended ?? this.#store.answer(id);
       },
       cancel: (id) => this.#cancel(id, scope),

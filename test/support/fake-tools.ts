@@ -82,10 +82,10 @@ const publish = defineTool({
   name: 'publish',
   title: 'Publish',
   description: 'Publishes a report and a picture.',
-  inputSchema: z.object({}),
+  inputSchema: z.object({ milliseconds: z.int().default(0).describe('How long it goes on after that.') }),
   outputSchema: z.object({ path: z.string() }),
   annotations: READ_ONLY,
-  handler: async (_input, { resources }) => {
+  handler: async ({ milliseconds }, { resources }) => {
     const report = await resources.publish({
       name: 'report.json',
       mimeType: 'application/json',
@@ -97,6 +97,7 @@ const publish = defineTool({
       mimeType: 'image/png',
       data: new Uint8Array([137, 80, 78, 71]),
     });
+    await new Promise((resolve) => setTimeout(resolve, milliseconds));
     return {
       document: { path: report.path },
       content: [report.link, picture.link, { type: 'image', mimeType: 'image/png', data: 'iVBORw==' }],

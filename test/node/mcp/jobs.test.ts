@@ -22,7 +22,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod/v4';
 import { machineMark, processMark } from '../../../src/files/scratch.js';
 import type { JobDocument } from '../../../src/mcp/context.js';
@@ -494,6 +494,32 @@ describe('jobs', () => {
     expect(await ask(theirs, 'job_result', { job_id })).toEqual(answer);
     expect((await theirs.readResource({ uri })).contents).toMatchObject([{ text: '{"frames":[]}' }]);
     expect((await ask(theirs, 'list_jobs')).structuredContent).toEqual({ jobs: [], problems: [] });
+  });
+
+  it('answer with paths that last, also when asked while their answer is being stored', async () => {
+    const { sweep, finish } = JobStore.prototype;
+    const late = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+    // The tool publishes before its call is kept, and ends after that.
+    vi.spyOn(JobStore.prototype, 'sweep').mockImplementation(async function (this: JobStore) {
+      await late(100);
+      await sweep.call(this);
+    });
+    vi.spyOn(JobStore.prototype, 'finish').mockImplementation(async function (
+      this: JobStore,
+      record,
+      answer,
+    ) {
+      await late(200);
+      await finish.call(this, record, answer);
+    });
+    later.push(() => void vi.restoreAllMocks());
+    const client = await (await serve()).join();
+    const { job_id } = await job(client, 'job_start', { tool: 'publish', arguments: { milliseconds: 300 } });
+    await expect
+      .poll(async () => (await job(client, 'job_status', { job_id, wait: 0 })).status)
+      .toBe('completed');
+    const { structuredContent } = await ask(client, 'job_result', { job_id });
+    expect(String(structuredContent?.path)).toContain(join(jobsFolder(), 'results', job_id));
   });
 
   it('and their results are found again after a restart, with the paths that answers name', async () => {
