@@ -203,7 +203,15 @@ export {
 } from './report/write.js';
 export type { CurveResult } from './search/curve-view.js';
 export type { ParameterName, ValueRange } from './search/encoders.js';
-export type { Estimate } from './search/estimate.js';
+export {
+  bdQuality,
+  bdRate,
+  formatEncodingResult,
+  formatShots,
+  type ResultFormat,
+  readEncodingResult,
+} from './search/result.js';
+export type { CompleteTarget, Estimate, QualityTarget, Statistic } from './search/targets.js';
 export type {
   AtTarget,
   ComparedCurve,
@@ -220,19 +228,21 @@ export type {
   QualityMeasure,
   Spacing,
   Takeover,
-} from './search/ladder-types.js';
-export { parseTarget } from './search/parse-target.js';
-export {
-  bdQuality,
-  bdRate,
-  formatEncodingResult,
-  formatShots,
-  type ResultFormat,
-  readEncodingResult,
-} from './search/result.js';
+} from './search/types.js';
 export {
   type DetectedShots,
+  type EncodedPoint,
+  type EncoderChoice,
+  type EncodingOptions,
+  type FinalEncode,
   type JoinedEncode,
+  parseEncoder,
+  parseTarget,
+  type SearchOptions,
+  type SearchPoint,
+  type SearchResult,
+  type SearchShortfall,
+  type SearchStage,
   SHOT_FORMATS,
   type Shot,
   type ShotFormat,
@@ -244,19 +254,6 @@ export {
   type TunedShot,
   type TuneShotsOptions,
   type TuneShotsResult,
-} from './search/shots-types.js';
-export type { CompleteTarget, QualityTarget, Statistic } from './search/targets.js';
-export {
-  type EncodedPoint,
-  type EncoderChoice,
-  type EncodingOptions,
-  type FinalEncode,
-  parseEncoder,
-  type SearchOptions,
-  type SearchPoint,
-  type SearchResult,
-  type SearchShortfall,
-  type SearchStage,
 } from './search/types.js';
 export type { DescribeTinyOptions, TinyModelDescription } from './tiny/describe.js';
 export type {

@@ -3,9 +3,8 @@
  * Results of searches, ladders and comparisons as curves to draw.
  */
 import type { CurvePoint, CurveSet } from '../report/view/curves.js';
-import type { ComparisonResult, LadderPoint, LadderResult } from './ladder-types.js';
 import type { CompleteTarget } from './targets.js';
-import type { SearchResult } from './types.js';
+import type { ComparisonResult, LadderPoint, LadderResult, SearchResult } from './types.js';
 
 /** A result whose points can be drawn. */
 export type CurveResult = SearchResult | LadderResult | ComparisonResult;

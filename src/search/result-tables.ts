@@ -6,15 +6,15 @@
 import { counted } from '../core/printable.js';
 import type { PictureSize } from '../core/size.js';
 import { type CurveResult, qualityName, valueText } from './curve-view.js';
+import type { CompleteTarget } from './targets.js';
 import type {
   ComparedCurve,
   ComparisonResult,
   CurveDelta,
   LadderPoint,
   LadderResult,
-} from './ladder-types.js';
-import type { CompleteTarget } from './targets.js';
-import type { SearchResult } from './types.js';
+  SearchResult,
+} from './types.js';
 
 /** A table: the first column names its rows, all others are numbers. */
 export interface ResultTable {

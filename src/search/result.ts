@@ -7,7 +7,7 @@
 import { isObject, oneOf, requireText, wrongType } from '../core/arguments.js';
 import type { BdOptions, BdResult, RatePoint } from '../report/bd-rate.js';
 import type { CurveResult } from './curve-view.js';
-import type { ShotFormat, TuneShotsResult } from './shots-types.js';
+import type { ShotFormat, TuneShotsResult } from './types.js';
 
 /** What a result can be written as. */
 export const RESULT_FORMATS = ['text', 'json', 'csv', 'html'] as const;

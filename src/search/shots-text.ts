@@ -4,7 +4,7 @@
  */
 import { oneOf, requireArray, requireObject } from '../core/arguments.js';
 import { quotedWord } from '../core/shell.js';
-import { SHOT_FORMATS, type ShotFormat, type TunedShot, type TuneShotsResult } from './shots-types.js';
+import { SHOT_FORMATS, type ShotFormat, type TunedShot, type TuneShotsResult } from './types.js';
 
 /** @throws {AnyvmafError} `usage` for what is no result, and for a format that there is not */
 export function shotsText(result: TuneShotsResult, format: ShotFormat): string {
