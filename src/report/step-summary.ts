@@ -3,7 +3,7 @@
  * The verdicts of a gate, or the jobs of a batch, as GitHub-flavoured Markdown, for the summary of a CI step.
  */
 import { counted, printable } from '../core/printable.js';
-import { type BatchRow, batchRow } from './batch-rows.js';
+import { type BatchRow, batchRow } from './batch.js';
 import { bitrateOf, bitrateText, fileSizeOf, inputFacts, sizeText } from './facts.js';
 import { isWorseHigh, scoreNames } from './limits.js';
 import { pooledMetric } from './pool.js';

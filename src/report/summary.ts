@@ -5,9 +5,9 @@
 import { requireObject } from '../core/arguments.js';
 import { counted, printable } from '../core/printable.js';
 import { formatFixed, formatGeneral } from '../core/printf.js';
-import { colourText } from './colour-text.js';
 import {
   bitrateText,
+  colourText,
   frameRate,
   measurerText,
   NO_GRAIN,
@@ -21,8 +21,7 @@ import { viewerOpinion } from './opinion.js';
 import { pooledMetric } from './pool.js';
 import { aligned, clock, columns, cut, grid, type Paint, pad, paint, widest, wrap } from './terminal.js';
 import { causeText, flawOf, TRUST_SIGNS, TRUST_WORDS, trustOf } from './trust.js';
-import type { Report, ReportInput, ReportModel } from './types.js';
-import { requireParts, WHOLE } from './whole.js';
+import { type Report, type ReportInput, type ReportModel, requireParts, WHOLE } from './types.js';
 import { frameGap, type Ranking, ranking, worstFrames } from './worst.js';
 
 export interface SummaryOptions {

@@ -3,7 +3,6 @@
  * Several encodes of one reference side by side: score, worst frames, bit rate and size, for a terminal and as CSV.
  */
 import { counted, printable } from '../core/printable.js';
-import { doubtLines } from './doubt-lines.js';
 import {
   baseName,
   beginApart,
@@ -15,7 +14,7 @@ import {
   sizeText,
   skippedText,
 } from './facts.js';
-import { remarkLines, remarks } from './findings.js';
+import { doubtLines, remarkLines, remarks } from './findings.js';
 import { type Precision, textNumber } from './format.js';
 import { isWorseHigh } from './limits.js';
 import { pooledMetric } from './pool.js';

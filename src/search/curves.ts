@@ -3,7 +3,7 @@
  * Curves of quality over rate: the points that are measured, and their convex hull.
  */
 
-import { type Curve, curveThrough } from '../report/interpolation.js';
+import { type Curve, curveThrough } from '../report/bd-rate.js';
 import { isWorseHigh } from '../report/limits.js';
 import { parameterOf } from './encoders.js';
 import { type Probe, samplesOf } from './probe.js';

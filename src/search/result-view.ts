@@ -7,7 +7,7 @@ import { counted } from '../core/printable.js';
 import { quotedWord } from '../core/shell.js';
 import { BANDWIDTH_COMMAND } from '../report/bandwidth.js';
 import { type CurveChart, curveChart } from '../report/view/curves.js';
-import type { Templates } from '../report/view/template.js';
+import type { Templates } from '../report/view/numbers.js';
 import { type CurveResult, curvesOf } from './curve-view.js';
 import { type ResultTable, resultTables, titleOf } from './result-tables.js';
 

@@ -238,12 +238,7 @@ const MOST_POINTS = 12;
  * @param from the first place that is asked for; those before it are left at 1
  * @returns probabilities from 0 to 1 by place; of measured ones what was measured
  */
-function chances(
-  points: readonly CurveSample[],
-  count: number,
-  prior: CurvePrior,
-  from = 0,
-): Float64Array {
+function chances(points: readonly CurveSample[], count: number, prior: CurvePrior, from = 0): Float64Array {
   const near = points.toSorted((a, b) => Math.abs(a.height) - Math.abs(b.height)).slice(0, MOST_POINTS);
   const kernel = kernelOf(prior);
   const meanAt = (at: number) => (prior.crossing - at) * prior.slope;

@@ -3,7 +3,7 @@
  * All jobs of a batch in one HTML page without scripts: what was scored, what failed and why.
  */
 import { version } from '../../core/version.js';
-import { type BatchRow, batchRow } from '../batch-rows.js';
+import { type BatchRow, batchRow } from '../batch.js';
 import { html, type Markup, raw } from './markup.js';
 
 const STYLE = `

@@ -2,9 +2,8 @@
  * @module report/view/curves
  * Curves of quality over rate, on a logarithmic axis: measured points, the hull over them, and places that were chosen.
  */
-import { colourOf, joined, percentOf } from './numbers.js';
+import { colourOf, joined, percentOf, type Templates } from './numbers.js';
 import { fittedRange, fixed, logTicks, ticks } from './scales.js';
-import type { Templates } from './template.js';
 
 /** A place of the chart. */
 export interface CurvePoint {

@@ -3,25 +3,19 @@
  * What the HTML report and the web page show alike: which rows and columns, how numbers are written, scales, curves and
  * their words. The charts over the frames draw on a canvas; no other module here knows a document.
  */
-export { remarks } from '../findings.js';
-export { findingValues, flawsOf } from '../flaws.js';
+export { findingValues, flawsOf, remarks } from '../findings.js';
 export { harmonicMean } from '../pool.js';
 export { writeTableCsv } from '../table.js';
 export { namedCause, TRUST_OUTLOOK, trustOf } from '../trust.js';
-export { bdTable } from './bd.js';
-export * from './cell.js';
 export * from './chart.js';
 export * from './chart-state.js';
-export * from './colours.js';
 export * from './distribution.js';
 export * from './encodes.js';
-export * from './features.js';
 export * from './frames.js';
 export * from './gestures.js';
+export * from './groups.js';
 export * from './headline.js';
 export * from './numbers.js';
 export * from './rates.js';
 export * from './scales.js';
 export * from './tables.js';
-export type * from './template.js';
-export { thinned } from './thin.js';
