@@ -201,15 +201,14 @@ export {
   type WriteOptions,
   writeReport,
 } from './report/write.js';
-export type { CurveResult } from './search/curve-view.js';
 export type { ParameterName, ValueRange } from './search/encoders.js';
 export {
   bdQuality,
   bdRate,
   formatEncodingResult,
   formatShots,
-  type ResultFormat,
   readEncodingResult,
+  SHOT_FORMATS,
 } from './search/result.js';
 export type { CompleteTarget, Estimate, QualityTarget, Statistic } from './search/targets.js';
 export type {
@@ -221,11 +220,13 @@ export type {
   ComparisonResult,
   CurveDelta,
   CurveOptions,
+  CurveResult,
   LadderCurve,
   LadderOptions,
   LadderPoint,
   LadderResult,
   QualityMeasure,
+  ResultFormat,
   Spacing,
   Takeover,
 } from './search/types.js';
@@ -243,7 +244,6 @@ export {
   type SearchResult,
   type SearchShortfall,
   type SearchStage,
-  SHOT_FORMATS,
   type Shot,
   type ShotFormat,
   type ShotGoal,

@@ -10,6 +10,7 @@ import { compact, distributionEntry, failureEntries, fpsText, trustEntry } from 
 import { entriesOf, type JsonEntries, quote } from './kinds.js';
 import { pooledMetric } from './pool.js';
 import { inputs, models, outcome, pooled, preparation, run } from './schema.js';
+import type { Table } from './sections.js';
 import type { FailedEncode, Report } from './types.js';
 
 /** Which job a line is about. */
@@ -135,6 +136,21 @@ export function batchRow(text: string): BatchRow {
     state: failed ? 'failed' : gate?.passed === false ? 'below' : 'scored',
     code: words(error?.code),
     notes: notes.filter((note) => typeof note === 'string'),
+  };
+}
+
+/** The jobs as a table; those that failed or are below their limit stand out. */
+export function batchTable(rows: readonly BatchRow[]): Table {
+  const named = (text: string) => (text === '' ? '–' : { code: text });
+  return {
+    heads: ['line', 'encode', 'reference', 'metric', 'mean', '1 %', 'frames', 'notes'],
+    texts: [1, 2, 3, 7],
+    rows: rows.map(({ line, distorted, reference, metric, mean, low, frames, notes }) => [
+      ...[`${line}`, named(distorted), named(reference), named(metric)],
+      ...[mean, low, frames].map((text) => text || '–'),
+      notes.join(' '),
+    ]),
+    tones: rows.map(({ state }) => (state === 'scored' ? 'good' : 'warn')),
   };
 }
 

@@ -4,7 +4,8 @@
  */
 import { printable } from '../core/printable.js';
 import { baseName, comparedText } from './facts.js';
-import { doubtLines, flawsOf, remarks } from './findings.js';
+import { remarks } from './findings.js';
+import { doubtLines, flawsOf } from './flaws.js';
 import { askedOf, mainOf, runValue, valueMeaning, valuesWithoutGrain } from './quality-metrics.js';
 import { cell, metricsShown, modelScores, type SummaryOptions, tinyScores, viewOf } from './summary.js';
 import { clock, cut, wrap } from './terminal.js';

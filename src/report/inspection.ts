@@ -8,7 +8,8 @@ import type { AlignResult } from '../media/align/types.js';
 import type { Finding, SideFacts } from '../media/preflight/types.js';
 import { bitrateText, sizeText } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
-import { aligned, clock, columns, cut, type Paint, pad, paint, wrap } from './terminal.js';
+import { type Layout, layoutOf, type Section, sectionsText } from './sections.js';
+import { aligned, clock, columns, cut, type Paint, pad } from './terminal.js';
 import { TRUST_OUTLOOK, TRUST_SIGNS, trustOf } from './trust.js';
 
 /** What an inspection found. */
@@ -55,25 +56,25 @@ const ALWAYS_DIFFERENT: readonly string[] = ['codec', 'container', 'bit rate', '
 
 /** The view for a terminal: facts side by side with differences marked, alignment, findings. */
 export function inspectionText(found: InspectionView, options: InspectionOptions = {}): string {
-  const width = Math.max(60, options.width ?? 80);
-  const style = paint(options.color ?? false);
-  const list = remarks([{ preflight: found.findings, warnings: [] }]);
-  const alignment = found.alignment ? [`${style.dim('alignment')}  ${alignmentPhrase(found.alignment)}`] : [];
-  const { verdict } = trustOf({ preflight: found.findings });
+  const layout = layoutOf(options);
+  const { style } = layout;
+  const { alignment, findings } = found;
+  const { verdict } = trustOf({ preflight: findings });
   const outlook = `${TRUST_OUTLOOK[verdict]}.`;
-  const sections = [
-    factTable(found, width, style),
-    alignment,
-    list.length > 0 ? [style.bold('Preflight'), ...remarkLines(list, width, style)] : [],
-    [verdict === 'fine' ? style.good(outlook) : style.warn(`${TRUST_SIGNS[verdict]} ${outlook}`)],
-  ];
-  return sections
-    .filter((lines) => lines.length > 0)
-    .map((lines) => `${lines.map((line) => line.trimEnd()).join('\n')}\n`)
-    .join('\n');
+  return sectionsText(
+    [
+      { lines: factTable(found, layout) },
+      { lines: alignment ? [`${style.dim('alignment')}  ${alignmentPhrase(alignment)}`] : [] },
+      { title: 'Preflight', lines: remarkLines(remarks([{ preflight: findings, warnings: [] }])) },
+      {
+        lines: [verdict === 'fine' ? style.good(outlook) : style.warn(`${TRUST_SIGNS[verdict]} ${outlook}`)],
+      },
+    ],
+    layout,
+  );
 }
 
-function factTable({ reference, distorted }: InspectionView, width: number, style: Paint): string[] {
+function factTable({ reference, distorted }: InspectionView, { width, style }: Layout): string[] {
   const rows = FACTS.flatMap(([name, of]) => {
     const [a, b] = [of(reference), of(distorted)];
     if (a === undefined && b === undefined) return [];
@@ -181,8 +182,8 @@ const BAR = 48;
 /** The view for a terminal. */
 export function alignmentText(result: AlignResult, options: AlignmentOptions = {}): string {
   const { advice } = options;
-  const width = Math.max(60, options.width ?? 80);
-  const style = paint(options.color ?? false);
+  const layout = layoutOf(options);
+  const { style } = layout;
   const { offset, confidence, ambiguous, reason, explanation, compared, candidates } = result;
   const time = options.rate === undefined || offset === 0 ? '' : ` (${seconds(offset / options.rate)})`;
   const sure = `confidence ${confidence.toFixed(2)}`;
@@ -190,17 +191,15 @@ export function alignmentText(result: AlignResult, options: AlignmentOptions = {
   const heading = ambiguous
     ? `${style.warn(value)}  ${style.warn('not certain')}  ${style.dim(`${sure}, ${reason}`)}`
     : `${style.bold(style.good(value))}  ${style.dim(sure)}`;
-  const sentences = wrap(printable(explanation), width);
-  const sections = [
-    [heading, ...sentences],
-    reason === 'unrelated' ? [] : drawing(offset, compared, style),
-    ambiguous && candidates.length > 1 ? candidateTable(result, style) : [],
-    advice === undefined ? [] : [style.dim(advice)],
-  ];
-  return sections
-    .filter((lines) => lines.length > 0)
-    .map((lines) => `${lines.map((line) => line.trimEnd()).join('\n')}\n`)
-    .join('\n');
+  return sectionsText(
+    [
+      { lines: [heading, { text: explanation }] },
+      { lines: reason === 'unrelated' ? [] : drawing(offset, compared, style) },
+      ambiguous && candidates.length > 1 ? candidateTable(candidates) : {},
+      { lines: advice === undefined ? [] : [style.dim(advice)] },
+    ],
+    layout,
+  );
 }
 
 /** Two bars on one time line. */
@@ -217,18 +216,16 @@ function drawing(offset: number, compared: number, style: Paint): string[] {
   ];
 }
 
-function candidateTable({ candidates }: AlignResult, style: Paint): string[] {
-  const shown = candidates.slice(0, CANDIDATES);
-  const offsets = aligned(['offset', ...shown.map(({ offset }) => String(offset))], 'right');
-  const values = aligned(['similarity', ...shown.map(({ similarity }) => similarity.toFixed(4))], 'right');
-  const [head = '', ...rows] = offsets.map((offset, i) => `  ${offset}  ${values[i]}`);
-  const rest = candidates.length - shown.length;
-  return [
-    style.bold('Offsets that fit equally well'),
-    style.dim(head),
-    ...rows,
-    ...(rest > 0 ? [style.dim(`  and ${rest} more`)] : []),
-  ];
+function candidateTable(candidates: AlignResult['candidates']): Section {
+  const rows = candidates
+    .slice(0, CANDIDATES)
+    .map(({ offset, similarity }) => [String(offset), similarity.toFixed(4)]);
+  const rest = candidates.length - rows.length;
+  return {
+    title: 'Offsets that fit equally well',
+    table: { heads: ['offset', 'similarity'], rows },
+    lines: rest > 0 ? [{ lead: '  ', text: `and ${rest} more`, tone: 'dim' }] : [],
+  };
 }
 
 function seconds(value: number): string {

@@ -16,20 +16,21 @@ import { checkOrigin } from '../core/origin.js';
 import { quoted } from '../core/printable.js';
 import type { PictureSize } from '../core/size.js';
 import { STATISTICS, type Statistic } from './targets.js';
-import {
-  type ComparedEncoder,
-  type CompareOptions,
-  type CurveOptions,
-  type EncoderChoice,
-  type EncodingOptions,
-  type LadderOptions,
-  type SearchOptions,
-  type ShotLimits,
-  type ShotOptions,
-  SPACINGS,
-  type Spacing,
-  type TuneShotsOptions,
+import type {
+  ComparedEncoder,
+  CompareOptions,
+  CurveOptions,
+  EncoderChoice,
+  EncodingOptions,
+  LadderOptions,
+  SearchOptions,
+  ShotLimits,
+  ShotOptions,
+  Spacing,
+  TuneShotsOptions,
 } from './types.js';
+
+const SPACINGS = ['rate', 'quality'] as const satisfies readonly Spacing[];
 
 type Check = (name: string, value: unknown) => void;
 type Checks<Options> = { readonly [Key in keyof Required<Options>]: Check };

@@ -168,6 +168,12 @@ export interface FinalEncode {
   readonly reached: boolean;
 }
 
+/** A result whose points can be drawn. */
+export type CurveResult = SearchResult | LadderResult | ComparisonResult;
+
+/** What a result can be written as. */
+export type ResultFormat = 'text' | 'json' | 'csv' | 'html';
+
 /**
  * Parses an encoder with its options: `libx264`, `libx264:preset=slow:tune=film`.
  * @throws {AnyvmafError} `usage`
@@ -204,8 +210,7 @@ export interface CurveOptions extends EncodingOptions, QualityMeasure {
 }
 
 /** How rungs are spread: evenly in quality, or evenly in the logarithm of the rate. */
-export const SPACINGS = ['rate', 'quality'] as const;
-export type Spacing = (typeof SPACINGS)[number];
+export type Spacing = 'rate' | 'quality';
 
 /** What a ladder is built of. */
 export interface LadderOptions extends CurveOptions, EncoderChoice {
@@ -387,8 +392,7 @@ export interface DetectedShots {
 }
 
 /** Forms of a result. `shell` is a script for a POSIX shell that makes the encode with ffmpeg. */
-export const SHOT_FORMATS = ['json', 'csv', 'shell'] as const;
-export type ShotFormat = (typeof SHOT_FORMATS)[number];
+export type ShotFormat = 'json' | 'csv' | 'shell';
 
 /** What is to hold: `each`: every shot reaches the targets; `whole`: all frames together do, with the fewest bytes. */
 export type ShotGoal = 'each' | 'whole';

@@ -2,7 +2,8 @@
  * @module report/html/sections
  * The parts of the page: its head, charts, findings, worst frames, tables and how it was run.
  */
-import { findingValues, flawsOf, remarks } from '../findings.js';
+import { remarks } from '../findings.js';
+import { findingValues, flawsOf } from '../flaws.js';
 import { accepts, causeText, TRUST_WORDS } from '../trust.js';
 import { distribution, distributionMarks, percentileTable, spreadKind } from '../view/distribution.js';
 import {

@@ -3,7 +3,8 @@
  * What the HTML report and the web page show alike: which rows and columns, how numbers are written, scales, curves and
  * their words. The charts over the frames draw on a canvas; no other module here knows a document.
  */
-export { findingValues, flawsOf, remarks } from '../findings.js';
+export { remarks } from '../findings.js';
+export { findingValues, flawsOf } from '../flaws.js';
 export { harmonicMean } from '../pool.js';
 export { writeTableCsv } from '../table.js';
 export { namedCause, TRUST_OUTLOOK, trustOf } from '../trust.js';
@@ -18,4 +19,5 @@ export * from './headline.js';
 export * from './numbers.js';
 export * from './rates.js';
 export * from './scales.js';
+export { htmlSections } from './sections.js';
 export * from './tables.js';

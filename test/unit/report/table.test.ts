@@ -5,7 +5,8 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Finding, FindingCode, Severity } from '../../../src/media/preflight/types.js';
 import { buildReport } from '../../../src/report/build.js';
-import { flawsOf, remarks } from '../../../src/report/findings.js';
+import { remarks } from '../../../src/report/findings.js';
+import { flawsOf } from '../../../src/report/flaws.js';
 import { summarize } from '../../../src/report/summary.js';
 import { encodesTable, writeTableCsv } from '../../../src/report/table.js';
 import { columns } from '../../../src/report/terminal.js';
