@@ -58,7 +58,7 @@ export default defineConfig({
     // What users import, here from the sources.
     alias: {
       'anyvmaf/abort': file('src/core/abort.ts'),
-      'anyvmaf/result-view': file('src/search/result-view.ts'),
+      'anyvmaf/result-sections': file('src/search/result-sections.ts'),
       'anyvmaf/view': file('src/report/view/index.ts'),
       anyvmaf: file('src/index.ts'),
     },

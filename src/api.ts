@@ -68,7 +68,7 @@ import type {
   VideoInput,
 } from './public.js';
 import type { SearchPlatform } from './search/host.js';
-import type { CompareOptions, ComparisonResult, LadderOptions, LadderResult } from './search/ladder-types.js';
+import type { CompareOptions, ComparisonResult, LadderOptions, LadderResult } from './search/types.js';
 
 /** The platform as far as names of the options' origin may be opened. */
 function from(platform: Platform, options: { readonly origin?: Origin } | null): Platform {
@@ -197,7 +197,7 @@ export const detectShots =
 export const tuneShots =
   (platform: SearchPlatform) =>
   async (source: VideoInput, options: TuneShotsOptions): Promise<TuneShotsResult> => {
-    const { tuneShots } = await import('./search/tune-shots.js');
+    const { tuneShots } = await import('./search/shots.js');
     return tuneShots(platform, source, options);
   };
 

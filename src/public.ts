@@ -201,9 +201,16 @@ export {
   type WriteOptions,
   writeReport,
 } from './report/write.js';
-export type { CurveResult } from './search/curve-view.js';
 export type { ParameterName, ValueRange } from './search/encoders.js';
-export type { Estimate } from './search/estimate.js';
+export {
+  bdQuality,
+  bdRate,
+  formatEncodingResult,
+  formatShots,
+  readEncodingResult,
+  SHOT_FORMATS,
+} from './search/result.js';
+export type { CompleteTarget, Estimate, QualityTarget, Statistic } from './search/targets.js';
 export type {
   AtTarget,
   ComparedCurve,
@@ -213,27 +220,30 @@ export type {
   ComparisonResult,
   CurveDelta,
   CurveOptions,
+  CurveResult,
   LadderCurve,
   LadderOptions,
   LadderPoint,
   LadderResult,
   QualityMeasure,
+  ResultFormat,
   Spacing,
   Takeover,
-} from './search/ladder-types.js';
-export { parseTarget } from './search/parse-target.js';
-export {
-  bdQuality,
-  bdRate,
-  formatEncodingResult,
-  formatShots,
-  type ResultFormat,
-  readEncodingResult,
-} from './search/result.js';
+} from './search/types.js';
 export {
   type DetectedShots,
+  type EncodedPoint,
+  type EncoderChoice,
+  type EncodingOptions,
+  type FinalEncode,
   type JoinedEncode,
-  SHOT_FORMATS,
+  parseEncoder,
+  parseTarget,
+  type SearchOptions,
+  type SearchPoint,
+  type SearchResult,
+  type SearchShortfall,
+  type SearchStage,
   type Shot,
   type ShotFormat,
   type ShotGoal,
@@ -244,19 +254,6 @@ export {
   type TunedShot,
   type TuneShotsOptions,
   type TuneShotsResult,
-} from './search/shots-types.js';
-export type { CompleteTarget, QualityTarget, Statistic } from './search/targets.js';
-export {
-  type EncodedPoint,
-  type EncoderChoice,
-  type EncodingOptions,
-  type FinalEncode,
-  parseEncoder,
-  type SearchOptions,
-  type SearchPoint,
-  type SearchResult,
-  type SearchShortfall,
-  type SearchStage,
 } from './search/types.js';
 export type { DescribeTinyOptions, TinyModelDescription } from './tiny/describe.js';
 export type {

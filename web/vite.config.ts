@@ -188,7 +188,7 @@ export default defineConfig({
     alias: {
       'anyvmaf/abort': join(ROOT, 'dist/core/abort.js'),
       'anyvmaf/view': join(ROOT, 'dist/report/view/index.js'),
-      'anyvmaf/result-view': join(ROOT, 'dist/search/result-view.js'),
+      'anyvmaf/result-sections': join(ROOT, 'dist/search/result-sections.js'),
       'anyvmaf/sample/files': join(ROOT, 'dist/sample/files.js'),
       'anyvmaf/sample/generator': join(ROOT, 'dist/sample/generator.js'),
       anyvmaf: join(ROOT, 'dist/index.browser.js'),

@@ -48,7 +48,7 @@ export const FAULTS = [
   fault('colours beyond the end of the palette', 'src/pictures/palette.ts', 'Math.min(1, Math.max(0, share)) || 0', 'Math.max(0, share) || 0', 'pictures'),
   fault('length of a protobuf field not checked', 'src/tiny/onnx/protobuf.ts', 'if (length < 0 || length > this.#end - start) {', 'if (length < 0) {', 'tiny'),
   fault('search accepts what misses by a little', 'src/search/strategy.ts', 'const best = known.filter(({ margin }) => margin >= 0).at(-1);', 'const best = known.filter(({ margin }) => margin >= -1).at(-1);', 'search'),
-  fault('curve is extended beyond its end', 'src/search/hull.ts', 'Math.min(curve.high, Math.max(curve.low, at))', 'Math.max(curve.low, at)', 'search'),
+  fault('curve is extended beyond its end', 'src/search/curves.ts', 'Math.min(curve.high, Math.max(curve.low, at))', 'Math.max(curve.low, at)', 'search'),
   fault('discarded parts are kept', 'src/queue/run-task.ts', 'if (!put.kept || put.settled)', 'if (put.settled)', 'queue'),
   fault('alarm ignores how long', 'src/live/alarms.ts', 'const raised = this.#held >= this.#needed;', 'const raised = this.#held >= 1;', 'live', 'mcp'),
   fault('history keeps too many alarms', 'src/live/history.ts', 'if (this.alarms.length > KEPT_ALARMS) this.alarms.shift();', '', 'live', 'mcp'),

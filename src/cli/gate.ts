@@ -5,12 +5,20 @@
 import { appendFile, readFile, stat } from 'node:fs/promises';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
-import { type Baseline, baselineOf, checkBaseline, holdAgainstBaseline } from '../report/baseline.js';
 import { textNumber } from '../report/format.js';
 import { doubtOf, holdAgainst, isAggregate, metricIn, notMeasured } from '../report/limits.js';
 import { readBaseline } from '../report/read/index.js';
 import type { FailedEncode, Report, ReportHead } from '../report/types.js';
-import { type Check, dropCheck, type Judged, limitCheck } from '../report/verdict.js';
+import {
+  type Baseline,
+  baselineOf,
+  type Check,
+  checkBaseline,
+  dropCheck,
+  holdAgainstBaseline,
+  type Judged,
+  limitCheck,
+} from '../report/verdict.js';
 import { EXIT } from './exit.js';
 import { commandLine } from './options.js';
 import { type OutputFile, openOutput } from './output.js';

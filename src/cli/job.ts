@@ -3,7 +3,7 @@
  * A job of a batch from its settings to its report, wherever it is scored.
  */
 import type { BatchJob, Report } from '../index.js';
-import type { BatchGate } from '../report/batch-line.js';
+import type { BatchGate } from '../report/batch.js';
 import { pooledText } from '../report/limits.js';
 import { findingsInFlags } from './flags.js';
 import { judgeReport } from './gate.js';

@@ -3,7 +3,7 @@
  * Reports as JSON lines on standard output while they come into being: each frame as soon as its values are final.
  */
 import type { Precision } from '../report/format.js';
-import { type NdjsonLines, ndjsonLines } from '../report/ndjson.js';
+import { type NdjsonLines, ndjsonLines } from '../report/json.js';
 import type { FailedEncode, FrameMetrics, Report, ReportHead } from '../report/types.js';
 
 /** Prints one report after the other: lines of later reports wait. */

@@ -5,9 +5,9 @@
 import { REPORT_FORMATS, type ReportFormat } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
-import type { Drop } from '../report/baseline.js';
 import { type Precision, parsePrecision } from '../report/format.js';
 import { decimalBound, type Limit, parseLimit, parsePooledName } from '../report/limits.js';
+import type { Drop } from '../report/verdict.js';
 import { type Draft, grouped, type OptionUse } from './options.js';
 import { isUrl } from './table-options.js';
 import { refusedValue } from './values.js';

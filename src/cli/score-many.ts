@@ -3,8 +3,7 @@
  * The results of several encodes of one reference in one stream: a JSON array, a CSV table, or JSON lines.
  */
 import type { Precision } from '../report/format.js';
-import { failureEntries, pretty } from '../report/json.js';
-import { ndjsonLines } from '../report/ndjson.js';
+import { failureEntries, ndjsonLines, pretty } from '../report/json.js';
 import { writeTableCsv } from '../report/table.js';
 import type { FailedEncode, Report } from '../report/types.js';
 import { type ReportFormat, writeReport } from '../report/write.js';

@@ -3,15 +3,13 @@
  * A report in a few lines for a terminal; report/summary has all of it.
  */
 import { printable } from '../core/printable.js';
-import { doubtLines } from './doubt-lines.js';
 import { baseName, comparedText } from './facts.js';
 import { remarks } from './findings.js';
-import { flawsOf } from './flaws.js';
-import { askedOf, mainOf, runValue, valuesWithoutGrain } from './quality-metrics.js';
+import { doubtLines, flawsOf } from './flaws.js';
+import { askedOf, mainOf, runValue, valueMeaning, valuesWithoutGrain } from './quality-metrics.js';
 import { cell, metricsShown, modelScores, type SummaryOptions, tinyScores, viewOf } from './summary.js';
 import { clock, cut, wrap } from './terminal.js';
 import type { Report } from './types.js';
-import { valueMeaning } from './value-meaning.js';
 import { ranking, worstFrames } from './worst.js';
 
 /** Means that are listed where no model was asked for. */

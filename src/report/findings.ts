@@ -2,10 +2,8 @@
  * @module report/findings
  * Preflight findings and warnings as a person reads them in a terminal.
  */
-
-import { printable } from '../core/printable.js';
 import type { Finding, Severity } from '../media/preflight/types.js';
-import { type Paint, wrap } from './terminal.js';
+import type { Line } from './sections.js';
 import { isWrongPair, remedyText } from './trust.js';
 import type { Report } from './types.js';
 
@@ -70,30 +68,19 @@ function followersOf({ message }: Remark, list: readonly Remark[]): Remark[] {
 }
 
 /**
- * Remarks as lines of at most `width` columns: a sign, the sentence, then its code and what fixes it.
+ * Remarks as lines: a sign, the sentence, then its code and what fixes it.
  * @param names of the encodes, for a remark that is not about all of them
  */
-export function remarkLines(
-  list: readonly Remark[],
-  width: number,
-  style: Paint,
-  names: readonly string[] = [],
-): string[] {
-  return list.flatMap(({ severity, code, message, finding, follows, of }) => {
-    if (follows !== undefined) {
-      const [first = '', ...more] = wrap(printable(`[${code}] ${message}`), width - 8);
-      return [style.dim(`    ${FOLLOWS} ${first}${more.length > 0 ? ' …' : ''}`)];
-    }
+export function remarkLines(list: readonly Remark[], names: readonly string[] = []): Line[] {
+  return list.flatMap(({ severity, code, message, finding, follows, of }): Line[] => {
+    if (follows !== undefined)
+      return [{ lead: `    ${FOLLOWS} `, text: `[${code}] ${message}`, tone: 'dim', most: 1 }];
     const about = of.length < names.length ? `${of.map((i) => names[i]).join(', ')}: ` : '';
-    const tone = severity === 'info' ? (text: string) => text : style.warn;
-    const sentence = wrap(printable(about + message), width - 4).map((line, i) =>
-      tone(`  ${i === 0 ? SIGNS[severity] : ' '} ${line}`),
-    );
+    const sentence = { lead: `  ${SIGNS[severity]} `, text: about + message };
     const tail = [code === undefined ? '' : `[${code}]`, remedyText(finding)].filter((part) => part !== '');
-    if (tail.length === 0) return sentence;
     return [
-      ...sentence,
-      ...wrap(printable(tail.join('  ')), width - 4).map((line) => style.dim(`    ${line}`)),
+      severity === 'info' ? sentence : { ...sentence, tone: 'warn' },
+      ...(tail.length > 0 ? [{ lead: '    ', text: tail.join('  '), tone: 'dim' } as const] : []),
     ];
   });
 }

@@ -1,9 +1,14 @@
 /**
  * @module report/flaws
- * What is wrong with several reports, as pages and terminals tell it. One score alone is judged without this file.
+ * What is wrong with several reports, as pages and terminals tell it: each root cause with what resolves it. Apart from
+ * findings, which an application's start loads.
  */
+import { printable } from '../core/printable.js';
 import type { Finding } from '../media/preflight/types.js';
-import { flawOf, type Judged, type Judgement } from './trust.js';
+import { type Layout, lineTexts } from './sections.js';
+import { cut } from './terminal.js';
+import { flawOf, type Judged, type Judgement, remedyText, TRUST_SIGNS, TRUST_WORDS } from './trust.js';
+import type { Report } from './types.js';
 
 /** Reports with the same flaw. */
 export interface Flaw extends Judgement {
@@ -31,4 +36,58 @@ export function findingValues(finding: Finding | undefined): string {
   if (reference === undefined || distorted === undefined) return '';
   if (reference === null && distorted === null) return '';
   return `reference ${reference ?? 'unknown'}, distorted ${distorted ?? 'unknown'}`;
+}
+
+/** A verdict where nothing but its cause is on show: there are no further warnings to read. */
+const WORDS = { ...TRUST_WORDS, doubtful: 'doubtful' } as const;
+
+/**
+ * One doubt as a paragraph; of several, each in a line or two.
+ * @param names of the reports; empty for one that needs none
+ * @param most lines
+ */
+export function doubtLines(
+  reports: readonly Report[],
+  names: readonly string[],
+  layout: Layout,
+  most: number,
+): string[] {
+  const grave = ({ trust }: Flaw) => (trust.verdict === 'untrusted' ? 0 : 1);
+  const flaws = flawsOf(reports).sort((a, b) => grave(a) - grave(b));
+  const named = ({ of }: Flaw) =>
+    of
+      .map((i) => names[i] ?? '')
+      .filter((name) => name !== '')
+      .join(', ');
+  const [only] = flaws;
+  if (!only) return [];
+  if (flaws.length === 1) return paragraph(only, named(only), layout, most);
+  const all = flaws.map((flaw) => entry(flaw, named(flaw), layout));
+  let count = 0;
+  let lines = 0;
+  // The line that counts the others takes the place of one.
+  while (count < all.length && lines + (all[count]?.length ?? 0) <= most - (count + 1 < all.length ? 1 : 0))
+    lines += all[count++]?.length ?? 0;
+  const rest = flaws.slice(count).flatMap(({ of }) => of).length;
+  const others = rest > 0 ? [`  and ${rest} more that ${rest === 1 ? 'is' : 'are'} marked above`] : [];
+  return [...all.slice(0, count).flat(), ...others.map(layout.style.warn)];
+}
+
+/** The sentence, cut where it must be, and what resolves it whole on a line of its own. */
+function paragraph({ trust, root }: Flaw, about: string, layout: Layout, most: number): string[] {
+  const remedy = remedyText(root);
+  const text = `${about === '' ? '' : `${about}: `}${WORDS[trust.verdict]}: ${trust.cause ?? ''}`;
+  const fix = remedy === '' ? [] : [layout.style.warn(`    ${printable(remedy)}`)];
+  const lead = `  ${TRUST_SIGNS[trust.verdict]} `;
+  return [...lineTexts({ lead, text, tone: 'warn', most: most - fix.length }, layout), ...fix];
+}
+
+/** Names, verdict, code of the root cause, and what resolves it. */
+function entry({ trust, root }: Flaw, about: string, layout: Layout): string[] {
+  const remedy = remedyText(root);
+  const [code] = trust.codes;
+  const said = `${WORDS[trust.verdict]}${code === undefined ? '' : ` [${code}]`}${remedy === '' ? '' : `; ${remedy}`}`;
+  const text = `${cut(printable(about), layout.width - 30, 'both')}: ${said}`;
+  const lead = `  ${TRUST_SIGNS[trust.verdict]} `;
+  return lineTexts({ lead, text, tone: 'warn', most: Number.POSITIVE_INFINITY }, layout);
 }

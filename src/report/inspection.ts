@@ -1,6 +1,6 @@
 /**
  * @module report/inspection
- * Two videos side by side before they are scored, for a terminal and as JSON: what they declare, what preflight found.
+ * Two videos before they are scored, for a terminal and as JSON: what they declare, what preflight found, and how they lie in time.
  */
 import { counted, printable } from '../core/printable.js';
 import { type Fraction, quotientOf } from '../core/rational.js';
@@ -8,7 +8,8 @@ import type { AlignResult } from '../media/align/types.js';
 import type { Finding, SideFacts } from '../media/preflight/types.js';
 import { bitrateText, sizeText } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
-import { aligned, clock, columns, cut, type Paint, pad, paint } from './terminal.js';
+import { type Layout, layoutOf, type Section, sectionsText } from './sections.js';
+import { aligned, clock, columns, cut, type Paint, pad } from './terminal.js';
 import { TRUST_OUTLOOK, TRUST_SIGNS, trustOf } from './trust.js';
 
 /** What an inspection found. */
@@ -55,25 +56,25 @@ const ALWAYS_DIFFERENT: readonly string[] = ['codec', 'container', 'bit rate', '
 
 /** The view for a terminal: facts side by side with differences marked, alignment, findings. */
 export function inspectionText(found: InspectionView, options: InspectionOptions = {}): string {
-  const width = Math.max(60, options.width ?? 80);
-  const style = paint(options.color ?? false);
-  const list = remarks([{ preflight: found.findings, warnings: [] }]);
-  const alignment = found.alignment ? [`${style.dim('alignment')}  ${alignmentPhrase(found.alignment)}`] : [];
-  const { verdict } = trustOf({ preflight: found.findings });
+  const layout = layoutOf(options);
+  const { style } = layout;
+  const { alignment, findings } = found;
+  const { verdict } = trustOf({ preflight: findings });
   const outlook = `${TRUST_OUTLOOK[verdict]}.`;
-  const sections = [
-    factTable(found, width, style),
-    alignment,
-    list.length > 0 ? [style.bold('Preflight'), ...remarkLines(list, width, style)] : [],
-    [verdict === 'fine' ? style.good(outlook) : style.warn(`${TRUST_SIGNS[verdict]} ${outlook}`)],
-  ];
-  return sections
-    .filter((lines) => lines.length > 0)
-    .map((lines) => `${lines.map((line) => line.trimEnd()).join('\n')}\n`)
-    .join('\n');
+  return sectionsText(
+    [
+      { lines: factTable(found, layout) },
+      { lines: alignment ? [`${style.dim('alignment')}  ${alignmentPhrase(alignment)}`] : [] },
+      { title: 'Preflight', lines: remarkLines(remarks([{ preflight: findings, warnings: [] }])) },
+      {
+        lines: [verdict === 'fine' ? style.good(outlook) : style.warn(`${TRUST_SIGNS[verdict]} ${outlook}`)],
+      },
+    ],
+    layout,
+  );
 }
 
-function factTable({ reference, distorted }: InspectionView, width: number, style: Paint): string[] {
+function factTable({ reference, distorted }: InspectionView, { width, style }: Layout): string[] {
   const rows = FACTS.flatMap(([name, of]) => {
     const [a, b] = [of(reference), of(distorted)];
     if (a === undefined && b === undefined) return [];
@@ -159,4 +160,92 @@ function joined(parts: readonly (string | undefined)[], separator: string): stri
 
 function rateText(rate: number | undefined): string | undefined {
   return rate === undefined ? undefined : `${Number(rate.toFixed(3))} fps`;
+}
+
+export interface AlignmentOptions {
+  /** Columns of the terminal, at least 60 are taken. Default 80. */
+  readonly width?: number;
+  /** ANSI colours. Default false. */
+  readonly color?: boolean;
+  /** Frames per second of the reference, for times. */
+  readonly rate?: number;
+  /** The last line: what to do with the result, in the words of the caller. */
+  readonly advice?: string;
+}
+
+/** Most candidates that are listed. */
+const CANDIDATES = 6;
+
+/** Columns of the drawing's longer bar. */
+const BAR = 48;
+
+/** The view for a terminal. */
+export function alignmentText(result: AlignResult, options: AlignmentOptions = {}): string {
+  const { advice } = options;
+  const layout = layoutOf(options);
+  const { style } = layout;
+  const { offset, confidence, ambiguous, reason, explanation, compared, candidates } = result;
+  const time = options.rate === undefined || offset === 0 ? '' : ` (${seconds(offset / options.rate)})`;
+  const sure = `confidence ${confidence.toFixed(2)}`;
+  const value = `offset ${counted(offset, 'frame')}${time}`;
+  const heading = ambiguous
+    ? `${style.warn(value)}  ${style.warn('not certain')}  ${style.dim(`${sure}, ${reason}`)}`
+    : `${style.bold(style.good(value))}  ${style.dim(sure)}`;
+  return sectionsText(
+    [
+      { lines: [heading, { text: explanation }] },
+      { lines: reason === 'unrelated' ? [] : drawing(offset, compared, style) },
+      ambiguous && candidates.length > 1 ? candidateTable(candidates) : {},
+      { lines: advice === undefined ? [] : [style.dim(advice)] },
+    ],
+    layout,
+  );
+}
+
+/** Two bars on one time line. */
+function drawing(offset: number, compared: number, style: Paint): string[] {
+  const lead = Math.abs(offset);
+  const total = lead + Math.max(1, compared);
+  const before = lead === 0 ? 0 : Math.max(1, Math.round((lead / total) * BAR));
+  const common = '█'.repeat(Math.max(1, BAR - before));
+  const early = '░'.repeat(before);
+  const late = ' '.repeat(before);
+  return [
+    `${style.dim('reference')}  ${offset > 0 ? style.dim(early) : late}${common}`,
+    `${style.dim('distorted')}  ${offset < 0 ? style.dim(early) : late}${style.good(common)}`,
+  ];
+}
+
+function candidateTable(candidates: AlignResult['candidates']): Section {
+  const rows = candidates
+    .slice(0, CANDIDATES)
+    .map(({ offset, similarity }) => [String(offset), similarity.toFixed(4)]);
+  const rest = candidates.length - rows.length;
+  return {
+    title: 'Offsets that fit equally well',
+    table: { heads: ['offset', 'similarity'], rows },
+    lines: rest > 0 ? [{ lead: '  ', text: `and ${rest} more`, tone: 'dim' }] : [],
+  };
+}
+
+function seconds(value: number): string {
+  return `${value < 0 ? '-' : ''}${Math.abs(value).toFixed(3)} s`;
+}
+
+const DATA = [
+  'offset',
+  'confidence',
+  'ambiguous',
+  'reason',
+  'explanation',
+  'similarity',
+  'compared',
+  'candidates',
+  'levels',
+  'repeated',
+] as const satisfies readonly (keyof AlignResult)[];
+
+/** The same as data. */
+export function alignmentData(result: AlignResult): unknown {
+  return Object.fromEntries(DATA.map((key) => [key, result[key]]));
 }

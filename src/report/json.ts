@@ -1,7 +1,6 @@
 /**
  * @module report/json
- * The JSON log: libvmaf's keys byte for byte (specification C.4), then ours. One difference: a frame's `null` ends its
- * line like any other value.
+ * Reports as JSON, and as JSON lines of frames.
  */
 import { formatFixed } from '../core/printf.js';
 import { jsonNumber, type Precision } from './format.js';
@@ -9,7 +8,7 @@ import { entriesOf, type Json, type JsonEntries, type NumberText, quote } from '
 import { pooledMetric } from './pool.js';
 import { failure, inputs, models, outcome, pooled, preparation, run, spread, trust } from './schema.js';
 import { trustOf } from './trust.js';
-import type { FailedEncode, Report } from './types.js';
+import type { FailedEncode, FrameMetrics, Report, ReportHead } from './types.js';
 
 /**
  * @returns the file in pieces, one or more per frame
@@ -100,4 +99,80 @@ export function compact(json: Json): string {
   if (typeof json === 'string') return json;
   if ('list' in json) return `[${json.list.map(compact).join(',')}]`;
   return `{${json.map.map(([key, value]) => `${quote(key)}:${compact(value)}`).join(',')}}`;
+}
+
+/** Writes a report line by line, while it comes into being. Every line ends with a line feed. */
+export interface NdjsonLines {
+  /** `version`, `reference`, `distorted`, `models`, `metrics` in order, what ran. */
+  header(head: ReportHead): string;
+  /** `frameNum`, `metrics`. */
+  frame(frame: FrameMetrics, metrics: readonly string[]): string;
+  /**
+   * `fps`, `pooled_metrics`, `aggregate_metrics`, `pairing` and `preflight` where the report has them, `distribution`,
+   * `frame_count`, `warnings`, `trust`.
+   */
+  summary(report: Report): string;
+  /** In place of the summary, and of all else where nothing was scored: `version`, `reference`, `distorted`, `error`. */
+  failure(failed: FailedEncode): string;
+}
+
+/** @throws {AnyvmafError} `usage` when the precision is not one */
+export function ndjsonLines(precision: Precision = 'legacy'): NdjsonLines {
+  const number = jsonNumber(precision);
+  return {
+    header: (head) =>
+      line('header', [
+        ['version', quote(head.version)],
+        ...entriesOf(inputs.fields, head, number),
+        ...entriesOf(models.fields, head, number),
+        ['metrics', { list: head.metrics.map(quote) }],
+        ...entriesOf(run.fields, head, number),
+      ]),
+
+    frame({ frameNum, metrics: values }, metrics) {
+      const map = metrics.flatMap((name): JsonEntries => {
+        const value = values[name];
+        return typeof value === 'number' ? [[name, number(value)]] : [];
+      });
+      return line('frame', [
+        ['frameNum', String(frameNum)],
+        ['metrics', { map }],
+      ]);
+    },
+
+    summary(report) {
+      const statistics = report.metrics.map((name) => {
+        const map = entriesOf(pooled.fields, pooledMetric(report, name) ?? {}, number);
+        return [name, { map }] as const;
+      });
+      const aggregates = Object.entries(report.aggregate_metrics);
+      return line('summary', [
+        ['fps', fpsText(report)],
+        ['pooled_metrics', { map: statistics }],
+        ['aggregate_metrics', { map: aggregates.map(([name, value]) => [name, number(value)] as const) }],
+        ...entriesOf(preparation.fields, report, number),
+        ...distributionEntry(report, number),
+        ...entriesOf(outcome.fields, report, number),
+        ...trustEntry(report, number),
+      ]);
+    },
+
+    failure: (failed) => line('failure', failureEntries(failed)),
+  };
+}
+
+/**
+ * A whole report, as {@link ndjsonLines} writes one that comes into being.
+ * @returns the file line by line
+ * @throws {AnyvmafError} `usage` when the precision is not one
+ */
+export function* writeNdjson(report: Report, precision?: Precision): Generator<string, void, undefined> {
+  const lines = ndjsonLines(precision);
+  yield lines.header(report);
+  for (const frame of report.frames) yield lines.frame(frame, report.metrics);
+  yield lines.summary(report);
+}
+
+function line(type: string, entries: JsonEntries): string {
+  return `${compact({ map: [['type', quote(type)], ...entries] })}\n`;
 }

@@ -4,7 +4,7 @@
  * a case per job.
  */
 import { printable } from '../core/printable.js';
-import { type BatchRow, batchRow } from './batch-rows.js';
+import { type BatchRow, batchRow } from './batch.js';
 import { clock } from './terminal.js';
 import type { FailedEncode } from './types.js';
 import { type Judged, type Verdicts, worstMoments } from './verdict.js';

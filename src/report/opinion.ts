@@ -4,8 +4,7 @@
  */
 import { requireArray, requireObject } from '../core/arguments.js';
 import { pooledMetric } from './pool.js';
-import type { Report, ReportModel } from './types.js';
-import { requireParts } from './whole.js';
+import { type Report, type ReportModel, requireParts } from './types.js';
 
 /** A score in a word. */
 export interface Opinion {

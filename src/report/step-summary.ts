@@ -3,11 +3,12 @@
  * The verdicts of a gate, or the jobs of a batch, as GitHub-flavoured Markdown, for the summary of a CI step.
  */
 import { counted, printable } from '../core/printable.js';
-import { type BatchRow, batchRow } from './batch-rows.js';
+import { batchRow, batchTable } from './batch.js';
 import { bitrateOf, bitrateText, fileSizeOf, inputFacts, sizeText } from './facts.js';
 import { isWorseHigh, scoreNames } from './limits.js';
 import { pooledMetric } from './pool.js';
 import { runValue, wholeOf } from './quality-metrics.js';
+import type { Cell, Table } from './sections.js';
 import { clock } from './terminal.js';
 import { causeText, flawOf, TRUST_WORDS } from './trust.js';
 import type { Report } from './types.js';
@@ -27,8 +28,8 @@ export function* writeStepSummary(verdicts: Verdicts, look: LookCommand): Genera
   const judged = verdicts.filter((one) => 'checks' in one);
   const [first] = judged;
   if (first) yield* encodesTable(first.report, verdicts);
-  yield* checksTable(judged);
-  yield* worstTable(judged, look);
+  yield* tableText(checksTable(judged), 'Checks');
+  yield* tableText(worstTable(judged, look), 'Worst frames');
   yield* notes(verdicts);
 }
 
@@ -41,17 +42,8 @@ export function* writeBatchSummary(lines: readonly string[]): Generator<string, 
   const passed = rows.filter(({ state }) => state === 'scored');
   const others = rows.filter(({ state }) => state !== 'scored');
   yield heading(rows.length, others.length, 'job');
-  yield row(['', 'line', 'encode', 'reference', 'metric', 'mean', '1 %', 'notes']);
-  yield row(['---', '---:', '---', '---', '---', '---:', '---:', '---']);
-  for (const one of [...others, ...passed].slice(0, MOST_JOBS)) yield jobRow(one);
-  if (rows.length > MOST_JOBS) yield `\n${rows.length - MOST_JOBS} more are not listed.\n`;
-  yield '\n';
-}
-
-function jobRow({ line, distorted, reference, metric, mean, low, state, notes }: BatchRow): string {
-  const mark = state === 'scored' ? '✅' : '❌';
-  const values = [metric && code(metric), mean, low].map((text) => text || '–');
-  return row([mark, `${line}`, code(distorted), code(reference), ...values, markdown(notes.join(' '))]);
+  yield* tableText(batchTable([...others, ...passed].slice(0, MOST_JOBS)));
+  if (rows.length > MOST_JOBS) yield `${rows.length - MOST_JOBS} more are not listed.\n\n`;
 }
 
 function heading(all: number, failed: number, noun: string): string {
@@ -65,41 +57,31 @@ function* encodesTable(first: Report, verdicts: Verdicts): Generator<string> {
   const isHigh = (metric: string) => isWorseHigh(first, metric);
   yield `Reference ${code(reference.name)}: ${markdown(inputFacts(reference).join(', '))}\n\n`;
   const metrics = [...new Set(verdicts.flatMap((one) => ('checks' in one ? headMetrics(one.report) : [])))];
-  yield row([
-    '',
-    'encode',
-    ...metrics.flatMap((name) => [
-      `${code(name)} mean`,
-      ...(isHigh(name) ? ['99 %', 'highest'] : ['1 %', 'lowest']),
-    ]),
-    'worst frame',
-    'bit rate',
-    'size',
+  const heads = metrics.flatMap((name) => [
+    { code: name, text: ' mean' },
+    ...(isHigh(name) ? ['99 %', 'highest'] : ['1 %', 'lowest']),
   ]);
-  yield row(['---', '---', ...metrics.flatMap(() => ['---:', '---:', '---:']), '---', '---:', '---:']);
-  for (const one of verdicts) {
-    const mark = isPassed(one) ? '✅' : '❌';
-    if (!('checks' in one)) {
-      yield row([mark, code(one.distorted), ...metrics.flatMap(() => ['–', '–', '–']), '–', '–', '–']);
-      continue;
-    }
+  const rows = verdicts.map((one) => {
+    if (!('checks' in one)) return [{ code: one.distorted }, ...heads.map(() => '–'), '–', '–', '–'];
     const { report } = one;
     const [worst] = worstMoments(report, 1);
-    yield row([
-      mark,
-      code(report.distorted.name),
-      ...metrics.flatMap((name) => {
-        const pooled = pooledMetric(report, name);
-        const percentiles = report.distribution[name]?.percentiles;
-        const worst = isHigh(name) ? [percentiles?.p99, pooled?.max] : [percentiles?.p1, pooled?.min];
-        return [runValue(report, name), ...worst].map(cell);
-      }),
-      worst ? momentText(worst) : '–',
-      bitrateText(bitrateOf(report)) ?? '–',
-      sizeText(fileSizeOf(report)) ?? '–',
-    ]);
-  }
-  yield '\n';
+    const values = metrics.flatMap((name) => {
+      const pooled = pooledMetric(report, name);
+      const percentiles = report.distribution[name]?.percentiles;
+      const worst = isHigh(name) ? [percentiles?.p99, pooled?.max] : [percentiles?.p1, pooled?.min];
+      return [runValue(report, name), ...worst].map(cell);
+    });
+    return [
+      ...[{ code: report.distorted.name }, ...values, worst ? momentText(worst) : '–'],
+      ...[bitrateText(bitrateOf(report)) ?? '–', sizeText(fileSizeOf(report)) ?? '–'],
+    ];
+  });
+  yield* tableText({
+    heads: ['encode', ...heads, 'worst frame', 'bit rate', 'size'],
+    texts: [0, heads.length + 1],
+    rows,
+    tones: verdicts.map((one) => (isPassed(one) ? 'good' : 'warn')),
+  });
 }
 
 /** Scores, else the metric that ranks frames. */
@@ -110,33 +92,30 @@ function headMetrics(report: Report): readonly string[] {
   return worst ? [...new Set([wholeOf(worst.metric, [report]), worst.metric])] : [];
 }
 
-function* checksTable(judged: readonly Judged[]): Generator<string> {
-  if (judged.every(({ checks }) => checks.length === 0)) return;
-  yield '### Checks\n\n';
-  yield row(['', 'encode', 'check', 'found']);
-  yield row(['---', '---', '---', '---']);
-  for (const { report, checks } of judged) {
-    for (const { name, found, passed } of checks)
-      yield row([passed ? '✅' : '❌', code(report.distorted.name), markdown(name), markdown(found)]);
-  }
-  yield '\n';
+function checksTable(judged: readonly Judged[]): Table {
+  const all = judged.flatMap(({ report, checks }) => checks.map((check) => ({ report, ...check })));
+  return {
+    heads: ['encode', 'check', 'found'],
+    texts: [0, 1, 2],
+    rows: all.map(({ report, name, found }) => [{ code: report.distorted.name }, name, found]),
+    tones: all.map(({ passed }) => (passed ? 'good' : 'warn')),
+  };
 }
 
-function* worstTable(judged: readonly Judged[], look: LookCommand): Generator<string> {
-  const rows = judged.flatMap(({ report }) =>
-    worstMoments(report, WORST).map((moment) => [
-      code(report.distorted.name),
-      momentText(moment),
-      `${code(moment.metric)} ${moment.value.toFixed(2)}`,
-      code(look(report, moment.frame)),
-    ]),
-  );
-  if (rows.length === 0) return;
-  yield '### Worst frames\n\n';
-  yield row(['encode', 'frame', 'value', 'where quality is lost']);
-  yield row(['---', '---', '---:', '---']);
-  for (const cells of rows) yield row(cells);
-  yield '\n';
+function worstTable(judged: readonly Judged[], look: LookCommand): Table {
+  return {
+    heads: ['encode', 'frame', 'value', 'where quality is lost'],
+    texts: [0, 1, 3],
+    rows: judged.flatMap(({ report }) =>
+      worstMoments(report, WORST).map((moment) => [
+        ...[{ code: report.distorted.name }, momentText(moment)],
+        ...[
+          { code: moment.metric, text: ` ${moment.value.toFixed(2)}` },
+          { code: look(report, moment.frame) },
+        ],
+      ]),
+    ),
+  };
 }
 
 function* notes(verdicts: Verdicts): Generator<string> {
@@ -161,8 +140,26 @@ function cell(value: number | null | undefined): string {
   return typeof value === 'number' && Number.isFinite(value) ? value.toFixed(2) : '–';
 }
 
-function row(cells: readonly string[]): string {
-  return `| ${cells.join(' | ')} |\n`;
+// --- Markdown ---
+
+/** A table, if it has rows: rows with a tone get a mark before them. */
+function* tableText({ heads, rows, texts = [], tones }: Table, title?: string): Generator<string> {
+  if (rows.length === 0) return;
+  if (title !== undefined) yield `### ${title}\n\n`;
+  const marked = (mark: string, cells: readonly string[]) =>
+    `| ${[...(tones ? [mark] : []), ...cells].join(' | ')} |\n`;
+  yield marked('', heads.map(cellText));
+  yield marked(
+    '---',
+    heads.map((_, i) => (texts.includes(i) ? '---' : '---:')),
+  );
+  for (const [i, row] of rows.entries()) yield marked(tones?.[i] === 'good' ? '✅' : '❌', row.map(cellText));
+  yield '\n';
+}
+
+function cellText(content: Cell): string {
+  if (typeof content !== 'string') return code(content.code) + markdown(content.text ?? '');
+  return /^-[\d.]+$/.test(content) ? content : markdown(content);
 }
 
 /** Text from outside as HTML code, in which Markdown has no meaning and a table keeps its columns. */

@@ -5,9 +5,9 @@
 import { requireObject } from '../core/arguments.js';
 import { counted, printable } from '../core/printable.js';
 import { formatFixed, formatGeneral } from '../core/printf.js';
-import { colourText } from './colour-text.js';
 import {
   bitrateText,
+  colourText,
   frameRate,
   measurerText,
   NO_GRAIN,
@@ -19,10 +19,10 @@ import { remarkLines, remarks } from './findings.js';
 import { type Precision, textNumber } from './format.js';
 import { viewerOpinion } from './opinion.js';
 import { pooledMetric } from './pool.js';
-import { aligned, clock, columns, cut, grid, type Paint, pad, paint, widest, wrap } from './terminal.js';
+import { type Layout, type Line, layoutOf, type Section, sectionsText } from './sections.js';
+import { aligned, clock, columns, cut, grid, pad, widest, wrap } from './terminal.js';
 import { causeText, flawOf, TRUST_SIGNS, TRUST_WORDS, trustOf } from './trust.js';
-import type { Report, ReportInput, ReportModel } from './types.js';
-import { requireParts, WHOLE } from './whole.js';
+import { type Report, type ReportInput, type ReportModel, requireParts, WHOLE } from './types.js';
 import { frameGap, type Ranking, ranking, worstFrames } from './worst.js';
 
 export interface SummaryOptions {
@@ -45,33 +45,29 @@ export function summarize(report: Report, options: SummaryOptions = {}): string 
   requireObject('options', options);
   const view = viewOf(options);
   const rank = ranking(report);
-  const sections = [
-    inputs(report, view),
-    scores(report, view),
-    pooledTable(report, view),
-    percentileTable(report, rank, view),
-    worstTable(report, rank, options.worst ?? 5, view),
-    aggregates(report, view),
-    grainTable(report, view),
-    run(report, view),
-    preflight(report, view),
-  ];
-  const text = sections
-    .filter((lines) => lines.length > 0)
-    .map((lines) => `${lines.map((line) => line.trimEnd()).join('\n')}\n`)
-    .join('\n');
-  return text;
+  return sectionsText(
+    [
+      { lines: inputs(report, view) },
+      { title: 'Score', lines: scores(report, view) },
+      pooledTable(report),
+      percentileTable(report, rank),
+      worstTable(report, rank, options.worst ?? 5),
+      { title: 'Whole run', lines: aggregates(report, view) },
+      grainTable(report),
+      { title: 'What ran', lines: run(report, view) },
+      preflight(report),
+    ],
+    view,
+  );
 }
 
-export interface View {
-  readonly width: number;
-  readonly style: Paint;
+export interface View extends Layout {
   /** Writes a score. */
   readonly number: (value: number) => string;
 }
 
-export function viewOf({ width = 80, color = false, precision = 'legacy' }: SummaryOptions): View {
-  return { width: Math.max(60, width), style: paint(color), number: textNumber(precision) };
+export function viewOf({ precision = 'legacy', ...terminal }: SummaryOptions): View {
+  return { ...layoutOf(terminal), number: textNumber(precision) };
 }
 
 // --- sections ---
@@ -105,22 +101,22 @@ function inputFacts(input: ReportInput): string[] {
   ];
 }
 
-function scores(report: Report, view: View): string[] {
-  const flaws = trustLines(report, view);
+function scores(report: Report, view: View): (string | Line)[] {
+  const flaws = trustLines(report);
   const tiny = tinyScores(report, view);
-  const lines =
-    report.models.length > 0 ? [...modelsAndNotes(report, view, flaws), ...tiny] : [...tiny, ...flaws];
-  return lines.length === 0 ? [] : [view.style.bold('Score'), ...lines];
+  if (report.models.length === 0) return [...tiny, ...flaws];
+  const { lines, notes } = modelScores(report, view);
+  const means = [...notes].map((text): Line => ({ lead: '  ', text, tone: 'dim' }));
+  return [...lines, ...flaws, ...means, ...tiny];
 }
 
 /** Why the score is marked; nothing where it is not. */
-function trustLines(report: Report, { style, width }: View): string[] {
+function trustLines(report: Report): Line[] {
   const flaw = flawOf(report);
   const { verdict } = flaw.trust;
   if (verdict === 'fine') return [];
-  return wrap(printable(`${TRUST_WORDS[verdict]}: ${causeText(flaw)}`), width - 4).map((line, i) =>
-    style.warn(`  ${i === 0 ? TRUST_SIGNS[verdict] : ' '} ${line}`),
-  );
+  const text = `${TRUST_WORDS[verdict]}: ${causeText(flaw)}`;
+  return [{ lead: `  ${TRUST_SIGNS[verdict]} `, text, tone: 'warn' }];
 }
 
 /** What stands beside a score that has a flaw. */
@@ -144,12 +140,6 @@ export function tinyScores(report: Report, { style, number, width }: View): stri
     const lead = `  ${names[i] ?? ''}  ${value}${flaw}  `;
     return `  ${names[i] ?? ''}  ${style.bold(value)}${style.warn(flaw)}  ${style.dim(cut(printable(source), width - columns(lead), 'end'))}`;
   });
-}
-
-function modelsAndNotes(report: Report, view: View, flaws: readonly string[]): string[] {
-  const { lines, notes } = modelScores(report, view);
-  const wrapped = [...notes].flatMap((note) => wrap(note, view.width - 2));
-  return [...lines, ...flaws, ...wrapped.map((line) => view.style.dim(`  ${line}`))];
 }
 
 /** A line for each model, and what its word means. */
@@ -206,52 +196,36 @@ function confidence(report: Report, { collection }: ReportModel, number: View['n
   ];
 }
 
-function pooledTable(report: Report, { style, width }: View): string[] {
-  const names = metricsShown(report);
-  if (names.length === 0) return [];
-  const rows = names.map((name) => {
+function pooledTable(report: Report): Section {
+  const rows = metricsShown(report).map((name) => {
     const pooled = pooledMetric(report, name);
-    if (!pooled) return ['incomplete', '', '', '', ''];
+    if (!pooled) return [name, 'incomplete', '', '', '', ''];
     const { min, mean, harmonic_mean, max } = pooled;
     const spread = report.distribution[name]?.stddev;
     const harmonic = Number.isNaN(harmonic_mean) && !Number.isNaN(mean) ? '-' : cell(harmonic_mean);
-    return [cell(min), cell(mean), harmonic, cell(max), spread === undefined ? '' : cell(spread)];
+    return [name, cell(min), cell(mean), harmonic, cell(max), spread === undefined ? '' : cell(spread)];
   });
-  const frames = counted(report.frames.length, 'frame');
-  return table(
-    `Pooled over ${frames}`,
-    ['min', 'mean', 'harmonic', 'max', 'stddev'],
-    names,
-    rows,
-    width,
-    style,
-  );
+  const title = `Pooled over ${counted(report.frames.length, 'frame')}`;
+  return named(title, ['min', 'mean', 'harmonic', 'max', 'stddev'], rows);
 }
 
-function percentileTable(report: Report, rank: Ranking | undefined, { style, width }: View): string[] {
+function percentileTable(report: Report, rank: Ranking | undefined): Section {
   const wanted = report.models.flatMap(({ name, collection }) =>
     collection ? [name, collection.bagging] : [name],
   );
   const names = (
     wanted.some((name) => pooledMetric(report, name)) ? wanted : rank ? [rank.metric] : []
   ).filter((name) => pooledMetric(report, name) && report.distribution[name]);
-  if (names.length === 0) return [];
   const rows = names.map((name) => {
-    const percentiles = report.distribution[name]?.percentiles;
-    return percentiles ? [percentiles.p1, percentiles.p5, percentiles.p10, percentiles.p50].map(cell) : [];
+    const { p1, p5, p10, p50 } = report.distribution[name]?.percentiles ?? {};
+    return [name, ...[p1, p5, p10, p50].flatMap((value) => (value === undefined ? [] : cell(value)))];
   });
-  return table('Percentiles', ['1 %', '5 %', '10 %', 'median'], names, rows, width, style);
+  return named('Percentiles', ['1 %', '5 %', '10 %', 'median'], rows);
 }
 
-function worstTable(
-  report: Report,
-  rank: Ranking | undefined,
-  count: number,
-  { style, width }: View,
-): string[] {
-  if (!rank || count < 1) return [];
-  const worst = worstFrames(report, rank, count);
-  if (worst.length === 0) return [];
+function worstTable(report: Report, rank: Ranking | undefined, count: number): Section {
+  const worst = rank && count >= 1 ? worstFrames(report, rank, count) : [];
+  if (!rank || worst.length === 0) return {};
   const rate = report.reference.frameRate;
   const known = rate !== undefined && rate.num > 0 && rate.den > 0;
   const gap = counted(frameGap(report), 'frame');
@@ -261,18 +235,11 @@ function worstTable(
     known ? clock(((frameNum + report.reference.skipped) * rate.den) / rate.num, 2) : '',
     cell(value),
   ]);
-  const head = ['frame', known ? 'time' : '', 'value'];
-  const [first = '', ...lines] = grid([head, ...rows], 'right');
-  return [
-    ...wrap(title, width).map(style.bold),
-    style.dim(`  ${first}`),
-    ...lines.map((line) => `  ${line}`),
-  ];
+  return { title, table: { heads: ['frame', known ? 'time' : '', 'value'], rows } };
 }
 
-function aggregates(report: Report, { style, number }: View): string[] {
+function aggregates(report: Report, { number }: View): string[] {
   const entries = Object.entries(report.aggregate_metrics);
-  if (entries.length === 0) return [];
   const names = aligned(
     entries.map(([name]) => printable(name)),
     'left',
@@ -281,18 +248,16 @@ function aggregates(report: Report, { style, number }: View): string[] {
     entries.map(([, value]) => number(value)),
     'right',
   );
-  return [style.bold('Whole run'), ...names.map((name, i) => `  ${name}  ${values[i]}`)];
+  return names.map((name, i) => `  ${name}  ${values[i]}`);
 }
 
 /** Means and values of the whole run, with and without film grain. */
-function grainTable(report: Report, { style, width }: View): string[] {
-  const values = report.withoutGrain ?? [];
-  if (values.length === 0) return [];
-  const rows = values.map(({ metric, value }) =>
-    [report.aggregate_metrics[metric] ?? pooledMetric(report, metric)?.mean ?? Number.NaN, value].map(cell),
-  );
-  const names = values.map(({ metric }) => metric);
-  return table('Film grain', ['with', 'without'], names, rows, width, style);
+function grainTable(report: Report): Section {
+  const rows = (report.withoutGrain ?? []).map(({ metric, value }) => {
+    const whole = report.aggregate_metrics[metric] ?? pooledMetric(report, metric)?.mean ?? Number.NaN;
+    return [metric, cell(whole), cell(value)];
+  });
+  return named('Film grain', ['with', 'without'], rows);
 }
 
 function run(report: Report, { style, width }: View): string[] {
@@ -330,12 +295,11 @@ function run(report: Report, { style, width }: View): string[] {
     ['anyvmaf', report.version],
   ];
   const label = widest(rows.map(([name]) => name.length));
-  const lines = rows.flatMap(([name, value]) =>
+  return rows.flatMap(([name, value]) =>
     wrap(value, width - label - 4).map(
       (line, i) => `  ${style.dim(pad(i === 0 ? name : '', label))}  ${line}`,
     ),
   );
-  return [style.bold('What ran'), ...lines];
 }
 
 /** How samples became light, said once where it is the same for both videos. */
@@ -380,14 +344,10 @@ function pairingRows({ pairing }: Report): [string, string][] {
   return [...inputs, ['paired', facts.join(', ')]];
 }
 
-function preflight(report: Report, { style, width }: View): string[] {
+function preflight(report: Report): Section {
   const list = remarks([report]);
-  if (list.length === 0) return [];
   const only = list.length === 1 ? 'Warning' : 'Warnings';
-  return [
-    style.bold(report.preflight === undefined ? only : 'Preflight'),
-    ...remarkLines(list, width, style),
-  ];
+  return { title: report.preflight === undefined ? only : 'Preflight', lines: remarkLines(list) };
 }
 
 // --- layout ---
@@ -408,26 +368,9 @@ export function metricsShown(report: Report): string[] {
   return [...first, ...report.metrics.filter((name) => !first.has(name) && !isMember(name))];
 }
 
-/** A title over the row names, then right-aligned columns; names are cut so that rows fit. */
-function table(
-  title: string,
-  head: readonly string[],
-  names: readonly string[],
-  rows: readonly (readonly string[])[],
-  width: number,
-  style: Paint,
-): string[] {
-  const [first = '', ...values] = grid([head, ...rows], 'right');
-  const room = Math.max(12, width - columns(first) - 4);
-  const shown = names.map((name) => `  ${cut(printable(name), room, 'both')}`);
-  // The title heads the names' column where it fits there, and stands above the table otherwise.
-  const inside = columns(title) <= room + 2;
-  const [heading = '', ...labels] = aligned([inside ? title : '', ...shown], 'left');
-  return [
-    ...(inside ? [] : [style.bold(title)]),
-    `${style.bold(heading)}  ${style.dim(first)}`,
-    ...labels.map((label, i) => `${label}  ${values[i]}`),
-  ];
+/** A table of values by name, if there are any. */
+function named(title: string, heads: readonly string[], rows: readonly (readonly string[])[]): Section {
+  return rows.length === 0 ? {} : { title, table: { names: 'both', heads: ['', ...heads], rows } };
 }
 
 /** A value in a table. */

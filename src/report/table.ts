@@ -3,7 +3,6 @@
  * Several encodes of one reference side by side: score, worst frames, bit rate and size, for a terminal and as CSV.
  */
 import { counted, printable } from '../core/printable.js';
-import { doubtLines } from './doubt-lines.js';
 import {
   baseName,
   beginApart,
@@ -16,11 +15,13 @@ import {
   skippedText,
 } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
+import { doubtLines } from './flaws.js';
 import { type Precision, textNumber } from './format.js';
 import { isWorseHigh } from './limits.js';
 import { pooledMetric } from './pool.js';
 import { askedOf, mainOf, runValue, wholeOf } from './quality-metrics.js';
-import { aligned, columns, cut, grid, type Paint, paint, wrap } from './terminal.js';
+import { type Layout, type Line, layoutOf, sectionsText } from './sections.js';
+import { columns, cut } from './terminal.js';
 import { TRUST_SIGNS, TRUST_WORDS, type Trust, trustOf } from './trust.js';
 import type { FailedEncode, Report, ReportInput } from './types.js';
 import { ranking } from './worst.js';
@@ -109,58 +110,62 @@ function unscored(name: string, metrics: readonly string[]): EncodeRow {
  * @throws {AnyvmafError} `usage` when the precision is not one
  */
 export function encodesTable(reports: readonly Report[], options: TableOptions = {}): string {
-  const width = Math.max(60, options.width ?? 80);
-  const style = paint(options.color ?? false);
+  const layout = layoutOf(options);
   const number = textNumber(options.precision ?? 'legacy');
   const [first, ...others] = reports;
   if (!first) return '';
   const metrics = tableMetrics(reports);
   const failed = (options.failed ?? []).map((name) => unscored(name, metrics));
   const rows = [...rowsOf(reports, metrics), ...failed];
+  const names = distinct(rows.map(({ name }) => printable(name)));
+  const best = bestRow(rows, isWorseHigh(first, metrics[0] ?? ''));
+  const { notes = 'all' } = options;
+  return sectionsText(
+    [
+      { lines: reference(commonReference([first, ...others]), layout) },
+      {
+        table: {
+          names: 'end',
+          ...cellsOf(rows, names, metrics, number),
+          tones: rows.map(({ trust }, i) => {
+            if (i >= reports.length || trust?.verdict === 'untrusted') return 'warn';
+            return i === best ? 'bold' : undefined;
+          }),
+        },
+      },
+      { lines: notes === 'causes' ? doubtLines(reports, names, layout, MOST_CAUSES) : legend(rows, names) },
+      { lines: [layout.style.dim(run(reports))] },
+      ...(notes === 'all'
+        ? [{ title: 'Preflight', lines: remarkLines(remarks(reports), names.map(baseName)) }]
+        : []),
+    ],
+    { ...layout, indent: 0 },
+  );
+}
+
+/** Heads and cells, with the sign of a flaw beside each score, in a column of its own width. */
+function cellsOf(
+  rows: readonly EncodeRow[],
+  names: readonly string[],
+  metrics: readonly string[],
+  number: (value: number) => string,
+) {
   const signs = rows.map(({ trust }) => (trust ? TRUST_SIGNS[trust.verdict] : ''));
   const marked = signs.some((sign) => sign !== '');
-  // Beside each score, in a column of its own width.
   const flaw = (sign: string) => (marked ? ` ${sign || ' '}` : '');
   const apart = rows.some(({ skipped }) => skipped !== '');
-  const head = [
-    ...metrics.map((metric) => printable(metric) + flaw('')),
-    ...['worst 1 %', 'bit rate', 'size', apart ? 'skipped' : ''],
-  ];
-  const cells = rows.map(({ means, worst, bitrate, size, skipped }, i) => [
-    ...means.map((mean) => (mean === undefined ? '-' : number(mean)) + flaw(signs[i] ?? '')),
-    worst === undefined ? '-' : worst.toFixed(2),
-    bitrateText(bitrate) ?? '-',
-    sizeText(size) ?? '-',
-    apart ? skipped || '-' : '',
-  ]);
-  const [heading = '', ...lines] = grid([head, ...cells], 'right');
-  const names = distinct(rows.map(({ name }) => printable(name)));
-  const room = Math.max(12, width - columns(heading) - 2);
-  const [over = '', ...labels] = aligned(
-    ['distorted', ...names.map((name) => cut(name, room, 'end'))],
-    'left',
-  );
-  const best = bestRow(rows, isWorseHigh(first, metrics[0] ?? ''));
-  const table = lines.map((line, i) => {
-    const text = `${labels[i]}  ${line}`;
-    if (i >= reports.length || rows[i]?.trust?.verdict === 'untrusted') return style.warn(text.trimEnd());
-    return i === best ? style.bold(text) : text;
-  });
-  const { notes = 'all' } = options;
-  const found = notes === 'all' ? remarkLines(remarks(reports), width, style, names.map(baseName)) : [];
-  const sections = [
-    reference(commonReference([first, ...others]), width, style),
-    [style.dim(`${over}  ${heading}`), ...table],
-    notes === 'causes'
-      ? doubtLines(reports, names, { width, style }, MOST_CAUSES)
-      : legend(rows, names, width, style),
-    [style.dim(run(reports))],
-    found.length > 0 ? [style.bold('Preflight'), ...found] : [],
-  ];
-  return sections
-    .filter((section) => section.length > 0)
-    .map((section) => `${section.map((line) => line.trimEnd()).join('\n')}\n`)
-    .join('\n');
+  const scores = metrics.map((metric) => metric + flaw(''));
+  return {
+    heads: ['distorted', ...scores, 'worst 1 %', 'bit rate', 'size', apart ? 'skipped' : ''],
+    rows: rows.map(({ means, worst, bitrate, size, skipped }, i) => [
+      names[i] ?? '',
+      ...means.map((mean) => (mean === undefined ? '-' : number(mean)) + flaw(signs[i] ?? '')),
+      worst === undefined ? '-' : worst.toFixed(2),
+      bitrateText(bitrate) ?? '-',
+      sizeText(size) ?? '-',
+      apart ? skipped || '-' : '',
+    ]),
+  };
 }
 
 /** Base names if these differ. */
@@ -170,14 +175,12 @@ function distinct(names: readonly string[]): string[] {
 }
 
 /** What the marks of rows mean, encode by encode, with the codes of what was found. */
-function legend(rows: readonly EncodeRow[], names: readonly string[], width: number, style: Paint): string[] {
-  return rows.flatMap(({ trust }, row) => {
+function legend(rows: readonly EncodeRow[], names: readonly string[]): Line[] {
+  return rows.flatMap(({ trust }, row): Line[] => {
     if (!trust || trust.verdict === 'fine') return [];
     const codes = trust.codes.length > 0 ? ` [${trust.codes.join(', ')}]` : '';
-    const text = printable(`${names[row]}: ${TRUST_WORDS[trust.verdict]}${codes}`);
-    return wrap(text, width - 2).map((line, i) =>
-      style.warn(`${i === 0 ? TRUST_SIGNS[trust.verdict] : ' '} ${line}`),
-    );
+    const text = `${names[row]}: ${TRUST_WORDS[trust.verdict]}${codes}`;
+    return [{ lead: `${TRUST_SIGNS[trust.verdict]} `, text, tone: 'warn' }];
   });
 }
 
@@ -191,7 +194,7 @@ function bestRow(rows: readonly EncodeRow[], isLowBetter: boolean): number | und
   return rows.length > 1 ? means.indexOf(best) : undefined;
 }
 
-function reference(input: ReportInput, width: number, style: Paint): string[] {
+function reference(input: ReportInput, { width, style }: Layout): string[] {
   const facts = inputFacts(input).join('  ');
   const name = printable(input.name);
   const line = `reference  ${name}  ${facts}`;

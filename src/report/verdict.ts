@@ -1,10 +1,20 @@
 /**
  * @module report/verdict
- * What a gate says of reports: each value that was held against a bound, in words.
+ * What a gate checks of encodes: bounds on values, and how far they are below a baseline.
  */
-import type { DropResult } from './baseline.js';
-import type { LimitResult } from './limits.js';
-import type { FailedEncode, Report } from './types.js';
+
+import { AnyvmafError } from '../core/errors.js';
+import { shown } from '../core/printable.js';
+import {
+  isWorseHigh,
+  type LimitResult,
+  metricIn,
+  type PooledName,
+  type PooledValue,
+  pooledValues,
+  scoreNames,
+} from './limits.js';
+import type { FailedEncode, Report, ReportHead, ReportModel } from './types.js';
 import { ranking, worstFrames } from './worst.js';
 
 /** One thing that was checked. */
@@ -75,4 +85,133 @@ export function worstMoments(
     ...(known && { time: ((frameNum + skipped) * rate.den) / rate.num }),
     value,
   }));
+}
+
+/** How far a pooled value may get worse. */
+export interface Drop extends PooledName {
+  /** 0 or more, in the unit of the metric. */
+  readonly most: number;
+}
+
+/** A value held against that of the baseline. */
+export interface DropResult extends PooledValue {
+  readonly before: number;
+  readonly most: number;
+  /** How much worse it is; negative if it is better. */
+  readonly drop: number;
+  readonly passed: boolean;
+}
+
+/** Reports of an earlier run, one or one for each of several encodes. */
+export interface Baseline {
+  /** What messages call it. */
+  readonly name: string;
+  readonly reports: readonly Report[];
+}
+
+/** Files have six decimals, so that a value may differ by half of the last one from itself. */
+const ROUNDING = 5e-7;
+
+/**
+ * The report of a baseline that an encode is compared with: the only one, or the one of the same name.
+ * @throws {AnyvmafError} `mismatch` if there is none, or more than one
+ */
+export function baselineOf({ name, reports }: Baseline, distorted: string, encodes: number): Report {
+  const [only] = reports;
+  if (only && reports.length === 1 && encodes <= 1) return only;
+  const base = (path: string) => path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
+  const exact = reports.filter((report) => report.distorted.name === distorted);
+  const same =
+    exact.length > 0 ? exact : reports.filter((one) => base(one.distorted.name) === base(distorted));
+  const [found, more] = same;
+  if (found && !more) return found;
+  const names = reports.map((report) => report.distorted.name).join(', ');
+  throw new AnyvmafError(
+    'mismatch',
+    `the baseline ${shown(name)} has ${more ? 'more than one report' : 'no report'} of ${shown(distorted)}; it has those of ${shown(names)}`,
+  );
+}
+
+/**
+ * Refuses a baseline whose numbers mean something else: other models, other arithmetic, other frames, or no such metric.
+ * @param head of the run
+ * @throws {AnyvmafError} `mismatch`, `usage`
+ */
+export function checkBaseline(
+  head: Pick<ReportHead, 'models' | 'metrics' | 'compat' | 'subsample' | 'tiny' | 'reference'>,
+  before: Report,
+  name: string,
+  drops: readonly Drop[],
+): void {
+  const refuse = (why: string) =>
+    new AnyvmafError('mismatch', `the baseline ${shown(name)} cannot be compared: ${why}`);
+  const metrics = new Set(
+    drops.flatMap(({ metric }) =>
+      metric === undefined ? scoreNames(head) : [metricIn(head, metric) ?? metric],
+    ),
+  );
+  for (const metric of metrics) {
+    const [now, then] = [head, before].map(({ models }) => models.find((model) => model.name === metric));
+    if (now && then && modelText(now) !== modelText(then)) {
+      throw refuse(`its ${shown(metric)} is of ${modelText(then)}, that of this run of ${modelText(now)}`);
+    }
+    const [tinyNow, tinyThen] = [head, before].map(({ tiny = [] }) =>
+      tiny.find((model) => model.metrics.includes(metric)),
+    );
+    if (tinyNow && tinyThen && tinyNow.manifest_sha256 !== tinyThen.manifest_sha256) {
+      throw refuse(`its ${shown(metric)} is of another version of the tiny model ${shown(tinyThen.source)}`);
+    }
+    if (metricIn(before, metric) === undefined) {
+      throw refuse(`it has no ${shown(metric)}, only ${shown(before.metrics.join(', '), 600)}`);
+    }
+  }
+  const facts = [
+    ['compat', before.compat, head.compat],
+    ['subsample', before.subsample, head.subsample],
+    ['size of the reference', sizeOf(before), sizeOf(head)],
+  ] as const;
+  for (const [what, then, now] of facts)
+    if (then !== now) throw refuse(`its ${what} is ${then}, here it is ${now}`);
+}
+
+/**
+ * Holds a report against its baseline.
+ * @throws {AnyvmafError} `mismatch` if they are of different frames; `usage` for a metric that was not measured
+ */
+export function holdAgainstBaseline(
+  report: Report,
+  before: Report,
+  name: string,
+  drop: Drop,
+): readonly DropResult[] {
+  if (report.frameCount !== before.frameCount) {
+    throw new AnyvmafError(
+      'mismatch',
+      `the baseline ${shown(name)} cannot be compared: it is of ${before.frameCount} pairs of frames, this run of ${report.frameCount}`,
+    );
+  }
+  return pooledValues(report, drop).map((now) => {
+    const [then] = pooledValues(before, { ...drop, metric: now.metric });
+    const [value, earlier] = [now.value, then?.value];
+    if (earlier === undefined) {
+      throw new AnyvmafError('mismatch', `the baseline ${shown(name)} has no value of ${shown(now.name)}`);
+    }
+    const worse = value === undefined ? Number.POSITIVE_INFINITY : earlier - value;
+    const fallen = value !== undefined && isWorseHigh(report, now.metric) ? -worse : worse;
+    return { ...now, before: earlier, most: drop.most, drop: fallen, passed: fallen <= drop.most + ROUNDING };
+  });
+}
+
+function sizeOf({ reference: { width, height } }: Pick<Report, 'reference'>): string {
+  return `${width}x${height}`;
+}
+
+function modelText({ source, settings, options, collection }: ReportModel): string {
+  const extras = [
+    options.disableClip ? 'disable_clip' : '',
+    options.enableTransform ? 'enable_transform' : '',
+    collection ? `${collection.members} members` : '',
+    settings ?? '',
+  ].filter((text) => text !== '');
+  return [shown(source), ...extras].join(' with ');
 }

@@ -5,8 +5,7 @@
 import { requireNumber, requireObject, requireText } from '../core/arguments.js';
 import { quotientOf } from '../core/rational.js';
 import { reportedFeature } from '../metrics/extractors.js';
-import type { FrameMetrics, Report } from './types.js';
-import { requireParts } from './whole.js';
+import { type FrameMetrics, type Report, requireParts } from './types.js';
 
 /** One of the worst frames of a run. */
 export interface WorstFrame {

@@ -7,10 +7,8 @@ import type { ReportFormat } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
 import { showValue } from '../core/printable.js';
 import { type Precision, textNumber } from './format.js';
-import { writeJson } from './json.js';
-import { writeNdjson } from './ndjson.js';
-import type { FrameMetrics, Report } from './types.js';
-import { requireParts, WHOLE } from './whole.js';
+import { writeJson, writeNdjson } from './json.js';
+import { type FrameMetrics, type Report, requireParts, WHOLE } from './types.js';
 import { writeXml } from './xml.js';
 
 export type { ReportFormat } from '../core/choices.js';

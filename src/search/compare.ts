@@ -15,10 +15,22 @@ import {
   qualityOf,
   rises,
   rising,
+  risingCurve,
   risingRange,
-} from './curve-points.js';
+} from './curves.js';
 import type { SearchPlatform } from './host.js';
-import { risingCurve } from './hull.js';
+import { sampledSource } from './material.js';
+import { checkCompareOptions } from './options.js';
+import { Probe } from './probe.js';
+import { inSession, settingOf, sourceName } from './session.js';
+import {
+  type CompleteMeasure,
+  type KnownPoint,
+  marginTo,
+  poolingOf,
+  scoreName,
+  targetAt,
+} from './targets.js';
 import type {
   ComparedCurve,
   ComparedEncoder,
@@ -26,14 +38,7 @@ import type {
   CompareOptions,
   ComparisonResult,
   CurveDelta,
-} from './ladder-types.js';
-import { sampledSource } from './material.js';
-import { checkCompareOptions } from './options.js';
-import type { KnownPoint } from './points.js';
-import { Probe } from './probe.js';
-import { inSession, sourceName } from './session.js';
-import { settingOf } from './setting.js';
-import { type CompleteMeasure, marginTo, poolingOf, scoreName, targetAt } from './targets.js';
+} from './types.js';
 
 /**
  * Compares encoders.

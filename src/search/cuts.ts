@@ -1,8 +1,10 @@
 /**
  * @module search/cuts
- * Finds hard cuts in small luma pictures: how much of a picture cannot be had by moving parts of the one before it, beside
- * how much that is for its neighbours. Pure; pictures come one by one and few are kept.
+ * Finds where the shots of a video begin, and how busy its pictures are.
  */
+import { ACTIVITY_KEY } from './host.js';
+import type { Session } from './session.js';
+import { keyOf } from './targets.js';
 
 /** Size of the pictures. */
 export const THUMBNAIL = { width: 64, height: 36 } as const;
@@ -183,4 +185,144 @@ function blockDifference(
     if (sum >= enough) return sum;
   }
   return sum;
+}
+
+/** Of every frame of a source. */
+export interface Activity {
+  /** First frames of the shots after the first one, ascending. */
+  readonly cuts: readonly number[];
+  /** Square root of the mean difference from the nearer neighbour, in levels of 256: what an encoder has to follow. */
+  readonly motion: readonly number[];
+  /** Logarithm of the mean difference between neighbouring samples. */
+  readonly texture: readonly number[];
+}
+
+/** Values are kept to this part. */
+const FINENESS = 1000;
+
+/** Watches pictures go by. */
+class ActivityMeter {
+  #before: Uint8Array | undefined;
+  /** Mean difference from the picture before, by frame. */
+  readonly #changes: number[] = [];
+  readonly #texture: number[] = [];
+
+  /** Takes the next picture. @param luma copied */
+  add(luma: Uint8Array): void {
+    this.#changes.push(this.#before ? differenceOf(luma, this.#before) : Number.POSITIVE_INFINITY);
+    this.#texture.push(rounded(Math.log1p(textureOf(luma))));
+    this.#before = luma.slice();
+  }
+
+  /** @param cuts as they were found in the same pictures */
+  result(cuts: readonly number[]): Activity {
+    const motion = this.#changes.map((change, at) => {
+      const least = Math.min(change, this.#changes[at + 1] ?? Number.POSITIVE_INFINITY);
+      return Number.isFinite(least) ? rounded(Math.sqrt(least)) : 0;
+    });
+    return { cuts, motion, texture: this.#texture };
+  }
+}
+
+function rounded(value: number): number {
+  return Math.round(value * FINENESS) / FINENESS;
+}
+
+function differenceOf(a: Uint8Array, b: Uint8Array): number {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += Math.abs((a[i] as number) - (b[i] as number));
+  return sum / a.length;
+}
+
+function textureOf(luma: Uint8Array): number {
+  let sum = 0;
+  for (let i = WIDTH; i < luma.length; i++) {
+    if (i % WIDTH === 0) continue;
+    const here = luma[i] as number;
+    sum += Math.abs(here - (luma[i - 1] as number)) + Math.abs(here - (luma[i - WIDTH] as number));
+  }
+  return sum / luma.length;
+}
+
+/** What was kept as JSON; `undefined` for anything else, such as what a kill cut short. @param frames of the source */
+function parseActivity(text: string, frames: number): Activity | undefined {
+  let data: Partial<Record<keyof Activity, unknown>> | null;
+  try {
+    data = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const { cuts, motion, texture } = data ?? {};
+  if (!isNumbers(cuts) || !isNumbers(motion) || !isNumbers(texture)) return undefined;
+  const ascending = cuts.every((cut, i) => Number.isInteger(cut) && cut > (cuts[i - 1] ?? 0) && cut < frames);
+  if (!ascending || motion.length !== frames || texture.length !== frames) return undefined;
+  return { cuts, motion, texture };
+}
+
+function isNumbers(data: unknown): data is readonly number[] {
+  return Array.isArray(data) && data.every((one) => typeof one === 'number' && Number.isFinite(one));
+}
+
+/** Seconds that a shot has at least. */
+export const SHORTEST_SHOT = 0.5;
+/** Frames of a source up to which samples go by its shots: decoding all of it costs little beside what is encoded. */
+const DECODED_FOR_SAMPLES = 20_000;
+/** Frames between two notices of progress. */
+const NOTICE = 100;
+
+/**
+ * Shows small pictures of every frame of the source.
+ * @param onFrame gets luma in 8 bits, valid until it returns, and how many frames there were so far
+ * @returns how many there were
+ */
+export async function watchSource(
+  { host, source, facts: { track }, signal }: Session,
+  onFrame: (luma: Uint8Array, seen: number) => void,
+): Promise<number> {
+  const seen = await host.thumbnails(source, track, THUMBNAIL, (luma, i) => onFrame(luma, i + 1), signal);
+  signal.throwIfAborted();
+  return seen;
+}
+
+/**
+ * What the source shows, for choosing samples; kept with the points of searches, which the samples belong to.
+ * @returns `undefined` for a long source, and for one that does not decode to what it lists
+ */
+export async function activityOf(session: Session): Promise<Activity | undefined> {
+  const { facts, store, perSecond, options } = session;
+  const total = facts.times.length;
+  if (total > DECODED_FOR_SAMPLES) return undefined;
+  const key = `${ACTIVITY_KEY}${await keyOf([facts.identity, total])}`;
+  for (const line of (await store?.read(key)) ?? []) {
+    const kept = parseActivity(line, total);
+    if (kept) return kept;
+  }
+  const finder = new CutFinder(perSecond);
+  const meter = new ActivityMeter();
+  const seen = await watchSource(session, (luma, frames) => {
+    finder.add(luma);
+    meter.add(luma);
+    if (frames % NOTICE === 1) options.onStage?.({ kind: 'finding', frames, total });
+  });
+  if (seen !== total) return undefined;
+  const shortest = Math.max(1, Math.round(SHORTEST_SHOT * perSecond));
+  const activity = meter.result(spaced(finder.cuts(), finder.changes, total, shortest));
+  await store?.add(key, JSON.stringify(activity));
+  return activity;
+}
+
+/** Cuts with those left out that would make a shot too short: of two, the weaker one. */
+export function spaced(
+  cuts: readonly number[],
+  changes: readonly number[],
+  frames: number,
+  shortest: number,
+): readonly number[] {
+  const strongest = cuts.toSorted((a, b) => (changes[b] as number) - (changes[a] as number) || a - b);
+  const kept: number[] = [];
+  for (const cut of strongest) {
+    const near = [0, frames, ...kept].some((other) => Math.abs(other - cut) < shortest);
+    if (!near) kept.push(cut);
+  }
+  return kept.sort((a, b) => a - b);
 }

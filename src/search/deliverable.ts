@@ -1,13 +1,13 @@
 /**
  * @module search/deliverable
- * What a whole encode is made with, and what of the source it does not have.
+ * What is delivered: the encode of the whole source, a ladder for DASH and HLS, and the times of joined segments.
  */
 import { usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 import { everyFrame } from '../media/every-frame.js';
-import type { OtherTrack, SourceFacts, WholeEncode } from './host.js';
-import { isHevc } from './ladder-commands.js';
-import { pictureArguments } from './setting.js';
+import type { FrameRun, OtherTrack, SourceFacts, WholeEncode } from './host.js';
+import { LABELS, pictureArguments, type Setting, scaleFilter } from './session.js';
+import type { LadderPoint } from './types.js';
 
 const MUXERS: Readonly<Record<string, string>> = {
   '.mp4': 'mp4',
@@ -115,4 +115,126 @@ function isKept({ kind, codec }: OtherTrack, muxer: string): boolean {
 /** A picture that stands for the file is a track of video to ffmpeg. */
 function isCover(codec: string): boolean {
   return /^(?:mjpeg|png|bmp|gif|webp|jpeg)/.test(codec);
+}
+
+/** Seconds of a segment. */
+const SEGMENT = 4;
+
+/** Frames of a segment, each of which begins with a key frame. @param perSecond frames of the source */
+export function segmentFrames(perSecond: number): number {
+  return Math.max(1, Math.round(perSecond * SEGMENT));
+}
+
+/** Arguments of ffmpeg that let every segment stand by itself: no pictures refer across its first one. */
+export function segmentArguments(perSecond: number): readonly string[] {
+  return ['-g', String(segmentFrames(perSecond)), '-flags', '+cgop'];
+}
+
+/** Begins a segment where the last one is long enough. */
+export const SEGMENT_STARTS = ['-force_key_frames', `expr:gte(t,n_forced*${SEGMENT})`] as const;
+
+/**
+ * The command that encodes rungs in segments beside each other, the first sound track as AAC once for all, with a manifest for DASH and
+ * a master playlist for HLS.
+ * @param setting as the rungs were measured, with {@link segmentArguments}
+ * @returns ffmpeg and its arguments
+ */
+export function streamingCommand(
+  source: string,
+  { encoder, parameter, args, pixelFormat, samples }: Setting,
+  rungs: readonly LadderPoint[],
+  { others = [] }: Pick<SourceFacts, 'others'>,
+): readonly string[] {
+  const pads = rungs.map((_, i) => `[s${i}]`).join('');
+  const scales = rungs.map((rung, i) => `[s${i}]${scaleFilter(rung, samples)}[v${i}]`).join(';');
+  const sound = others.some(({ kind }) => kind === 'audio');
+  const starts = args.includes(SEGMENT_STARTS[0]) ? [] : SEGMENT_STARTS;
+  return [
+    ...['ffmpeg', '-i', source],
+    ...['-filter_complex', `[0:V:0]split=${rungs.length}${pads};${scales}`],
+    ...rungs.flatMap((_, i) => ['-map', `[v${i}]`]),
+    ...(sound ? ['-map', '0:a:0'] : []),
+    ...['-c:v', encoder.name],
+    ...rungs.flatMap(({ value }, i) => ofStream(parameter.args(value), i)),
+    ...args,
+    ...['-pix_fmt', pixelFormat, ...LABELS[samples], ...starts],
+    // Players of Apple's take no other name of HEVC.
+    ...(isHevc(encoder.name) ? ['-tag:v', 'hvc1'] : []),
+    ...(sound ? ['-c:a', 'aac', '-b:a', '128k'] : []),
+    ...['-f', 'dash', '-dash_segment_type', 'mp4', '-seg_duration', String(SEGMENT)],
+    ...['-adaptation_sets', sound ? 'id=0,streams=v id=1,streams=a' : 'id=0,streams=v'],
+    ...['-hls_playlist', '1', 'ladder.mpd'],
+  ];
+}
+
+/** Whether an encoder of ffmpeg makes HEVC. */
+export function isHevc(encoder: string): boolean {
+  return /^(?:libx265|hevc_|libkvazaar)/.test(encoder);
+}
+
+/** Arguments with the video stream that they are for. */
+function ofStream(args: readonly string[], stream: number): readonly string[] {
+  return args.map((arg, i) => (i % 2 === 0 ? `${arg.replace(/:v$/, '')}:v:${stream}` : arg));
+}
+
+/** Seconds by which the times of a source at a constant rate are off: containers round to milliseconds. */
+const ROUNDING = 0.0011;
+/** Ticks of a second where frames have times of their own: as exact as times are read. */
+const MICROSECONDS = 1_000_000;
+
+/** When frames are shown, in whole ticks. */
+export interface Clock {
+  /** Ticks of a second. */
+  readonly perSecond: number;
+  /** Ticks from the first frame to frame `index`, which may lie before the first or after the last. */
+  tick(index: number): number;
+}
+
+/** The clock of a source: its frame rate where that is constant, otherwise its frames' own times. */
+export function clockOf({ track, times }: Pick<SourceFacts, 'track' | 'times'>): Clock {
+  const rate = track.frameRate;
+  if (rate && rate.num > 0 && rate.num <= MICROSECONDS) {
+    const even = times.every((time, i) => Math.abs(time - (i * rate.den) / rate.num) <= ROUNDING);
+    const finer = rate.num < 1000 ? 1000 : 1;
+    if (even) return { perSecond: rate.num * finer, tick: (index) => index * rate.den * finer };
+  }
+  const ticks: number[] = [];
+  for (const time of times) {
+    // Two frames of one time would have no order.
+    ticks.push(Math.max(Math.round(time * MICROSECONDS), (ticks.at(-1) ?? -1) + 1));
+  }
+  const last = ticks.at(-1) ?? 0;
+  const period = Math.max(1, Math.round(ticks.length > 1 ? last / (ticks.length - 1) : MICROSECONDS / 25));
+  return {
+    perSecond: MICROSECONDS,
+    tick(index) {
+      if (index < 0) return index * period;
+      return ticks[index] ?? last + (index - ticks.length + 1) * period;
+    },
+  };
+}
+
+/**
+ * Times of a segment's packets from its first frame, in decoding order.
+ * @param ranks the place in presentation order of each packet
+ * @param delay packets by which decoding runs ahead, at least as many as each segment needs
+ */
+export function segmentStamps(
+  clock: Clock,
+  { first }: FrameRun,
+  ranks: readonly number[],
+  delay: number,
+): { readonly pts: readonly number[]; readonly dts: readonly number[] } {
+  const start = clock.tick(first);
+  return {
+    pts: ranks.map((rank) => clock.tick(first + rank) - start),
+    dts: ranks.map((_, n) => clock.tick(first + n - delay) - start),
+  };
+}
+
+/** An expression of ffmpeg whose value at packet `N` is the N-th of `values`: as deep as their number has bits. */
+export function lookup(values: readonly number[], from = 0, to: number = values.length): string {
+  if (to - from <= 1) return String(values[from] ?? 0);
+  const middle = (from + to) >> 1;
+  return `if(lt(N,${middle}),${lookup(values, from, middle)},${lookup(values, middle, to)})`;
 }

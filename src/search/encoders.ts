@@ -1,9 +1,10 @@
 /**
  * @module search/encoders
- * How the quality of an encoder is set: which parameter, which values it tells apart, and where to begin.
+ * Encoders and their parameters: what can be searched of each, and which values its options take.
  */
 import { usageError } from '../core/errors.js';
-import { showValue } from '../core/printable.js';
+import { nearest } from '../core/nearest.js';
+import { quoted, showValue } from '../core/printable.js';
 import type { EncoderFacts } from './host.js';
 import type { Grid } from './strategy.js';
 
@@ -130,4 +131,164 @@ function indexNear(values: readonly number[], wanted: number): number {
     if (Math.abs(value - wanted) < Math.abs((values[best] ?? Number.NaN) - wanted)) best = i;
   });
   return best;
+}
+
+const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
+
+/** Encoders that somebody else than the user may ask for: all that are made for video and load nothing that options name. */
+const FOREIGN_ENCODERS = words(`
+  libx264 libx264rgb libx265 libsvtav1 libaom-av1 librav1e libvpx libvpx-vp9 libvvenc libkvazaar libxeve libopenh264 libxvid
+  libtheora mpeg2video mpeg4 mjpeg ffv1 prores prores_ks dnxhd
+  h264_nvenc hevc_nvenc av1_nvenc h264_qsv hevc_qsv av1_qsv vp9_qsv h264_amf hevc_amf av1_amf
+  h264_vaapi hevc_vaapi av1_vaapi vp8_vaapi vp9_vaapi h264_videotoolbox hevc_videotoolbox prores_videotoolbox`);
+
+/** Whether an encoder may be asked for by somebody else than the user. */
+export function isForeignEncoder(name: string): boolean {
+  return FOREIGN_ENCODERS.has(name);
+}
+
+/** Options of ffmpeg for every encoder that concern the picture and nothing else. */
+const COMMON = words(
+  'bf bufsize flags g keyint_min level maxrate minrate profile:v profile qmax qmin refs sc_threshold slices tag:v threads tune',
+);
+
+/** What a search sets by itself. */
+const SEARCHED = words(
+  'b b:v bitrate cq crf crf-max crf-min global_quality lossless pass qp quality rc stats',
+);
+
+/** Options of encoders whose values are text and name no file. */
+const TEXTS = words(`
+  a53cc aq-mode coder deadline level motion-est partitions preset profile quality rc rc_mode tier tune usage wpredp x264opts
+  x264-params x265-params svtav1-params aom-params rav1e-params`);
+
+/** Parts of names of options that take files, libraries or devices. */
+const NAMES_FILE = /file|path|dir|lib|device|dump|log|stats|url|config|table|log2|vstats/i;
+
+/** Options whose values are lists of the encoder's own options, and the names that those lists may hold. */
+const LISTS: Readonly<Record<string, ReadonlySet<string>>> = {
+  'x264-params': words(`
+    8x8dct alternative-transfer analyse aq-mode aq-strength aud b-adapt b-bias b-pyramid bframes bluray-compat cabac chroma-me
+    chroma-qp-offset chromaloc cll colormatrix colorprim constrained-intra cplxblur cpu-independent dct-decimate deadzone-inter
+    deadzone-intra deblock direct fade-compensate fake-interlaced fast-pskip filler force-cfr frame-packing fullrange interlaced
+    intra-refresh ipratio keyint level log lookahead-threads mastering-display mbtree me merange min-keyint mixed-refs mvrange
+    mvrange-thread nal-hrd non-deterministic nr open-gop overscan partitions pbratio pic-struct psy psy-rd qblur qcomp qpmax qpmin
+    qpstep range ratetol rc-lookahead ref sar scenecut slice-max-mbs slice-max-size slice-min-mbs slices slices-max sliced-threads
+    stitchable subme sync-lookahead tff bff threads transfer trellis vbv-bufsize vbv-init vbv-maxrate videoformat weightb weightp`),
+  'x265-params': words(`
+    allow-non-conformance amp analyze-src-pics annexb aq-mode aq-motion aq-strength asm atc-sei aud b-adapt b-intra b-pyramid
+    bframe-bias bframes cbqpoffs chromaloc colormatrix colorprim constrained-intra copy-pic cplxblur crqpoffs ctu cu-lossless cutree
+    deblock display-window dup-threshold dynamic-rd early-skip fades fast-intra field force-flush frame-dup frame-threads
+    gop-lookahead hash hdr hdr10 hdr10-opt hevc-aq high-tier hist-scenecut hme hme-range hme-search hrd hrd-concat idr-recovery-sei
+    info interlace intra-refresh ipratio keyint level-idc limit-modes limit-refs limit-sao limit-tu log-level lookahead-slices
+    lookahead-threads master-display max-cll max-luma max-merge max-tu-size mcstf me merange min-cu-size min-keyint min-luma
+    multi-pass-opt-rps nr-inter nr-intra open-gop opt-cu-delta-qp opt-qp-pps opt-ref-list-length-pps overscan pbratio pic-struct pme
+    pmode pools psy-rd psy-rdoq qblur qcomp qg-size qpmax qpmin qpstep radl range rc-grain rc-lookahead rd rd-refine rdoq-level rect
+    ref repeat-headers rskip rskip-edge-threshold sao sao-non-deblock sar sbrc scenecut scenecut-bias selective-sao signhide
+    single-sei slices splitrd-skip ssim-rd strong-intra-smoothing subme temporal-layers temporal-mvp transfer tskip tskip-fast
+    tu-inter-depth tu-intra-depth uhd-bd vbv-bufsize vbv-end vbv-end-fr-adj vbv-init vbv-maxrate videoformat vui-hrd-info
+    vui-timing-info weightb weightp wpp`),
+  'svtav1-params': words(`
+    ac-bias aq-mode chroma-sample-position chroma-u-ac-qindex-offset chroma-u-dc-qindex-offset chroma-v-ac-qindex-offset
+    chroma-v-dc-qindex-offset color-primaries color-range content-light enable-cdef enable-dg enable-dlf enable-hdr enable-mfmv
+    enable-overlays enable-qm enable-restoration enable-tf enable-variance-boost fast-decode film-grain film-grain-denoise
+    frame-luma-bias hierarchical-levels input-depth irefresh-type keyint level lookahead lp luminance-qp-bias mastering-display
+    matrix-coefficients max-qp min-qp noise-norm-strength pin pred-struct psy-rd qm-max qm-min qp-scale-compress-strength
+    resize-mode scd scm sharpness superres-mode tf-strength tile-columns tile-rows transfer-characteristics tune
+    variance-boost-curve variance-boost-strength variance-octile`),
+  'aom-params': words(`
+    aq-mode arnr-maxframes arnr-strength cpu-used deltaq-mode denoise-block-size denoise-noise-level enable-1to4-partitions
+    enable-ab-partitions enable-angle-delta enable-cdef enable-cfl-intra enable-chroma-deltaq enable-diff-wtd-comp
+    enable-directional-intra enable-dist-wtd-comp enable-dnl-denoising enable-dual-filter enable-filter-intra
+    enable-flip-idtx enable-fwd-kf enable-global-motion enable-interinter-wedge enable-interintra-comp enable-intra-edge-filter
+    enable-intrabc enable-keyframe-filtering enable-masked-comp enable-obmc enable-onesided-comp enable-order-hint
+    enable-overlay enable-paeth-intra enable-palette enable-qm enable-rect-partitions enable-rect-tx enable-ref-frame-mvs
+    enable-restoration enable-smooth-interintra enable-smooth-intra enable-tpl-model enable-tx64 enable-warped-motion
+    error-resilient film-grain-test frame-parallel gf-max-pyr-height gf-min-pyr-height loopfilter-sharpness
+    max-gf-interval max-partition-size max-reference-frames min-gf-interval min-partition-size mode-cost-upd-freq mv-cost-upd-freq
+    noise-sensitivity num-tile-groups qm-max qm-min quant-b-adapt reduced-reference-set reduced-tx-type-set row-mt
+    sb-size sframe-dist sframe-mode sharpness superres-mode tile-columns tile-rows tune tune-content`),
+  'rav1e-params': words(`
+    content_light error_resilient key_frame_interval low_latency mastering_display min_key_frame_interval rdo_lookahead_frames
+    reservoir_frame_delay speed threads tile_cols tile_rows tiles tune`),
+};
+
+/** Names of lists that are read in another way. */
+const LIST_OF: Readonly<Record<string, string>> = { x264opts: 'x264-params' };
+
+/** Flags that concern the picture; others ask for two passes or a quality of their own. */
+const FLAGS = /^(?:[+-]?(?:4mv|aic|bitexact|cgop|closed_gop|gray|ildct|ilme|loop|low_delay|mv4|psnr|qpel))+$/;
+
+/** Types of ffmpeg's options whose values are numbers, switches or named constants. */
+const PLAIN_TYPES = words('int int64 uint uint64 float double boolean bool flags rational');
+
+/**
+ * Arguments of ffmpeg for options that a user sets beside the parameter.
+ * @throws {AnyvmafError} `usage` for an option that the encoder does not have or a search sets itself, and for one that may name
+ *   a file, a library or a device
+ */
+export function encoderArguments(facts: EncoderFacts, options: Readonly<Record<string, string>>): string[] {
+  return Object.entries(options).flatMap(([name, value]) => {
+    if (SEARCHED.has(name))
+      throw usageError(`the encoder option ${quoted(name)} is what a search sets; leave it out.`);
+    const type = facts.options.get(name);
+    if (type === undefined && !COMMON.has(name)) {
+      const near = nearest(name, [...facts.options.keys(), ...COMMON]);
+      throw usageError(
+        `${facts.name} has no option ${quoted(name)}${near === undefined ? '.' : `; did you mean ${near}?`}`,
+      );
+    }
+    const known = COMMON.has(name) || TEXTS.has(name) || PLAIN_TYPES.has(type ?? '');
+    if (!known || (NAMES_FILE.test(name) && !PLAIN_TYPES.has(type ?? '')))
+      throw usageError(
+        `the encoder option ${quoted(name)} may name a file, a library or a device; leave it out.`,
+      );
+    if (name === 'flags' && !FLAGS.test(value))
+      throw usageError(
+        `the encoder option "flags" is ${quoted(value)}, but here it takes only flags of the picture, such as +cgop.`,
+      );
+    if (LISTS[LIST_OF[name] ?? name]) checkList(name, value);
+    else if (!/^[\w.:+,|-]+$/.test(value))
+      throw usageError(`the encoder option ${quoted(name)} is ${quoted(value)}, which is not a plain value.`);
+    return [`-${name}`, value];
+  });
+}
+
+/**
+ * Checks a list such as `keyint=250:bframes=3`. Quotes and backslashes, by which ffmpeg and encoders split it differently, are refused.
+ * @throws {AnyvmafError} `usage`
+ */
+function checkList(option: string, text: string): void {
+  const allowed = LISTS[LIST_OF[option] ?? option] ?? new Set();
+  const about = `the encoder option ${quoted(option)} is ${quoted(text)}`;
+  if (!/^[\w.:=+,()|/-]*$/.test(text) || /(?:^|[=:,(])\//.test(text))
+    throw usageError(`${about}; names and values in it must be plain, without quotes, spaces and paths.`);
+  for (const item of text.split(':')) {
+    const [written = '', , second] = item.split('=');
+    if (second !== undefined)
+      throw usageError(`${about}, in which ${quoted(item)} has two equals signs; part options with colons.`);
+    // A value such as deblock=-1:-1 holds a colon.
+    if (/^-?\d*(?:\.\d+)?$/.test(written) && !item.includes('=')) continue;
+    const name = nameIn(written, allowed);
+    if (SEARCHED.has(name))
+      throw usageError(`${about}, in which ${quoted(written)} is what a search sets; leave it out.`);
+    if (allowed.has(name)) continue;
+    const near = nearest(name, [...allowed]);
+    throw usageError(
+      `${about}, in which ${quoted(written)} is not a known option of the encoder, or may name a file` +
+        `${near === undefined ? '.' : `; did you mean ${near}?`}`,
+    );
+  }
+}
+
+/** The name of an option as the lists have it: `_` may stand for `-`, and `no-` in front switches one off. */
+function nameIn(written: string, allowed: ReadonlySet<string>): string {
+  const plain = written.toLowerCase();
+  const spellings = [plain, plain.replaceAll('_', '-'), plain.replaceAll('-', '_')];
+  for (const name of spellings) {
+    const bare = name.replace(/^no[-_]?/, '');
+    const found = [name, bare].find((one) => allowed.has(one) || SEARCHED.has(one));
+    if (found !== undefined) return found;
+  }
+  return plain;
 }

@@ -7,36 +7,38 @@ import { type AnyvmafError, usageError } from '../core/errors.js';
 import type { PictureSize } from '../core/size.js';
 import type { VideoInput } from '../media/types.js';
 import {
-  byGrid,
-  fineChoice,
-  measureCurve,
-  measureOf,
-  qualityOf,
-  rises,
-  rising,
-  risingRange,
-} from './curve-points.js';
-import { lossesOf, notCopied } from './deliverable.js';
-import type { SearchPlatform, SourceFacts } from './host.js';
-import {
   bestAt,
+  byGrid,
   type Choice,
   type Curves,
   cheapestAt,
   convexHull,
+  fineChoice,
+  measureCurve,
+  measureOf,
+  qualityOf,
   type RisingCurve,
+  rises,
+  rising,
   risingCurve,
+  risingRange,
   takeovers,
-} from './hull.js';
-import { SEGMENT_STARTS, segmentArguments, segmentFrames, streamingCommand } from './ladder-commands.js';
-import type { LadderCurve, LadderOptions, LadderPoint, LadderResult } from './ladder-types.js';
+} from './curves.js';
+import {
+  lossesOf,
+  notCopied,
+  SEGMENT_STARTS,
+  segmentArguments,
+  segmentFrames,
+  streamingCommand,
+} from './deliverable.js';
+import type { SearchPlatform, SourceFacts } from './host.js';
 import { type Material, sampledSource } from './material.js';
 import { checkLadderOptions } from './options.js';
-import type { KnownPoint } from './points.js';
 import { Probe } from './probe.js';
-import { inSession, type Session, sourceName } from './session.js';
-import { type Setting, settingOf, wholeEncode } from './setting.js';
-import { type CompleteMeasure, poolingOf, scoreName } from './targets.js';
+import { inSession, type Session, type Setting, settingOf, sourceName, wholeEncode } from './session.js';
+import { type CompleteMeasure, type KnownPoint, poolingOf, scoreName } from './targets.js';
+import type { LadderCurve, LadderOptions, LadderPoint, LadderResult } from './types.js';
 
 const DEFAULT_RUNGS = 5;
 /** Sides of pictures that models still make sense of. */

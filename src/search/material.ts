@@ -1,12 +1,13 @@
 /**
  * @module search/material
- * What a point encodes: the whole source, samples that stand for it, or a run of its frames.
+ * What is encoded: the whole source, or samples of it that stand for all.
  */
+
+import { storedFrameBytes, type VideoFormat } from '../core/frame.js';
 import type { VideoInput } from '../media/types.js';
-import type { FrameRun } from './host.js';
-import { chooseSamples, isSampled, type Sample } from './samples.js';
+import { type Activity, activityOf } from './cuts.js';
+import type { FrameRun, SourceFacts } from './host.js';
 import type { Session } from './session.js';
-import { activityOf } from './source-cuts.js';
 import { isExtreme, type Statistic } from './targets.js';
 
 /** Scored frames in what is encoded. */
@@ -112,4 +113,257 @@ function startsOf(runs: readonly FrameRun[]): readonly number[] {
     at += count;
     return start;
   });
+}
+
+/** A run of frames that is scored, and those around it that are encoded with it. */
+export interface Sample {
+  /** Frames of the source that are scored. */
+  readonly scored: FrameRun;
+  /** Frames that are encoded: the scored ones, what leads in to them, and what an encoder looks ahead to. */
+  readonly encoded: FrameRun;
+}
+
+/** A sample, and the number of the shot that it is of. */
+export interface ShotSample extends Sample {
+  readonly shot: number;
+}
+
+/** How much to sample. */
+interface SampleSizes {
+  /** Seconds of a part of a shot, where that many parts may be sampled. */
+  readonly part: number;
+  /** Share of a part that is scored, and the seconds that are enough of it. */
+  readonly share: number;
+  readonly seconds: number;
+  /** Samples that half of a short video must hold: with fewer, the whole is encoded. */
+  readonly fewest: number;
+  /** Frames of all samples together at most, those that are not scored among them, as share of the video, and their bytes. */
+  readonly mostFrames: number;
+  readonly mostShare: number;
+  readonly mostBytes: number;
+}
+
+/**
+ * Many short samples: shots differ more than the frames of a shot do, so that the number of samples counts, not their
+ * length.
+ */
+const SAMPLE_SIZES: SampleSizes = {
+  part: 2.2,
+  share: 0.2,
+  seconds: 0.5,
+  fewest: 24,
+  mostFrames: 4000,
+  mostShare: 0.5,
+  mostBytes: 6e9,
+};
+
+/** Frames before those that are scored, with which a rate control settles, and after them, to which it looks ahead. */
+const LEAD = 10;
+const AHEAD = 6;
+const AROUND = LEAD + AHEAD;
+/** Frames of the groups in which encoders order pictures: samples that share one are coded worse. */
+const GROUP = 16;
+
+/** By how much parts grow until their samples fit. */
+const GROWTH = 1.03;
+
+/** A part of a shot, which one sample stands for. */
+interface Part extends FrameRun {
+  readonly shot: number;
+}
+
+/** What samples are chosen by. */
+export interface SampledVideo extends Pick<SourceFacts, 'times' | 'sizes'> {
+  readonly track?: VideoFormat;
+  /** Without it the whole counts as one shot, whose packets tell what its pictures cost. */
+  readonly activity?: Activity;
+}
+
+/** Whether half of a video holds enough samples. */
+function isSampled(video: Pick<SampledVideo, 'times'>, limits = SAMPLE_SIZES): boolean {
+  const { frames, duration, enough } = lengths(video, limits);
+  return duration > 0 && frames / 2 >= limits.fewest * (enough + AROUND);
+}
+
+/** Frames and seconds of a video, and the frames that a sample has where its part is long enough. */
+function lengths({ times }: Pick<SampledVideo, 'times'>, { seconds }: SampleSizes) {
+  const frames = times.length;
+  const duration = (times.at(-1) ?? 0) * (frames / Math.max(1, frames - 1));
+  const perSecond = frames / duration;
+  return { frames, duration, perSecond, enough: Math.max(1, seconds * perSecond) };
+}
+
+/**
+ * The samples of a video. All frames of it have the same chance to be scored.
+ * @returns in order; `null` where samples would not be much shorter than the whole
+ */
+export function chooseSamples(
+  { times, sizes, track, activity }: SampledVideo,
+  limits: SampleSizes = SAMPLE_SIZES,
+): readonly ShotSample[] | null {
+  if (!isSampled({ times }, limits)) return null;
+  const { frames, perSecond, enough } = lengths({ times }, limits);
+  const stored = track ? limits.mostBytes / storedFrameBytes(track) : frames;
+  const fitting = Math.min(limits.mostFrames, stored, frames * limits.mostShare);
+  const length = limits.part * perSecond;
+  const whole = [0, frames];
+  const shots = [0, ...(activity?.cuts ?? []), frames];
+  // With more shots than samples, parts without shots are as good.
+  const ways = [shots, whole].flatMap((starts) => [GROUP, 1].map((group) => ({ starts, group })));
+  const plans = ways.map((way) => planThatFits({ ...way, length, enough, share: limits.share, fitting }));
+  const plan = plans.find((one) => one && one.length >= limits.fewest) ?? plans.find((one) => one);
+  return plan ? place(plan, frames, new Balance(activity, sizes)) : null;
+}
+
+/** How to sample. */
+interface Way {
+  /** First frames of shots, and the number of frames. */
+  readonly starts: readonly number[];
+  /** Runs of frames are multiples of this. */
+  readonly group: number;
+  /** Frames of a part at least. */
+  readonly length: number;
+  /** The share of a part that is scored, and the frames that are enough of it. */
+  readonly share: number;
+  readonly enough: number;
+  /** Frames that may be encoded. */
+  readonly fitting: number;
+}
+
+/** A part, and how many frames of it are scored and encoded. */
+interface Planned extends Part {
+  readonly scored: number;
+  readonly encoded: number;
+}
+
+/**
+ * Parts as short as may be for their samples to fit.
+ * @returns `undefined` where there are more shots than samples fit
+ */
+function planThatFits({
+  starts,
+  group,
+  length,
+  enough,
+  share,
+  fitting,
+}: Way): readonly Planned[] | undefined {
+  for (let part = length; ; part *= GROWTH) {
+    const parts = partsOf(starts, part);
+    const plan = planOf(parts, Math.min(share, enough / part), group);
+    if (plan.reduce((sum, { encoded }) => sum + encoded, 0) <= fitting) return plan;
+    if (parts.length === starts.length - 1 || parts.length <= 2)
+      return starts.length === 2 ? plan : undefined;
+  }
+}
+
+/** As many frames of each part as its share, in the long run: what is left of one is taken from the next. */
+function planOf(parts: readonly Part[], share: number, group: number): readonly Planned[] {
+  let owed = 0.5;
+  return parts.flatMap((part) => {
+    owed += part.count * share;
+    const scored = Math.min(part.count, Math.floor(owed));
+    owed -= scored;
+    return scored === 0 ? [] : [{ ...part, scored, encoded: Math.ceil((scored + AROUND) / group) * group }];
+  });
+}
+
+/** Shots in equal parts of about a length. */
+function partsOf(starts: readonly number[], length: number): readonly Part[] {
+  return starts.slice(0, -1).flatMap((first, shot) => {
+    const all = (starts[shot + 1] as number) - first;
+    const count = Math.max(1, Math.round(all / length));
+    const at = (part: number) => first + Math.floor((part * all) / count);
+    return Array.from({ length: count }, (_, part) => ({
+      shot,
+      first: at(part),
+      count: at(part + 1) - at(part),
+    }));
+  });
+}
+
+function place(plan: readonly Planned[], frames: number, balance: Balance): readonly ShotSample[] {
+  return plan.map(({ shot, first, count, scored, encoded }) => {
+    const start = balance.place({ first, count }, scored);
+    const until = Math.min(frames, start + scored + AHEAD);
+    const from = Math.max(0, until - encoded);
+    return { shot, scored: { first: start, count: scored }, encoded: { first: from, count: until - from } };
+  });
+}
+
+/** Golden ratio: successive multiples of it, modulo 1, spread evenly whatever their number. */
+const GOLDEN = (Math.sqrt(5) - 1) / 2;
+/** How much a place that is farther from its turn in the order of motion counts against it. */
+const SPREAD = 0.3;
+/** Frames after a cut until a picture is as good as the rest of its shot, about, and how much they count. */
+const SETTLING = 8;
+const CUT_WEIGHT = 2;
+
+/** A quality of frames that samples shall have as often as the whole: the sum of it before each frame, and in all. */
+type Trait = Float64Array;
+
+/** Chooses places one after the other, and remembers by how much all so far differ from their parts. */
+class Balance {
+  readonly #traits: readonly Trait[];
+  readonly #surplus: number[];
+  #turn = 0.5;
+
+  /** @param sizes bytes of the frames, for a source of which nothing else is known */
+  constructor(activity: Activity | undefined, sizes: Float64Array) {
+    this.#traits = activity
+      ? [sums(activity.motion), sums(activity.texture), sums(settling(activity.cuts, sizes.length))]
+      : [sums(Array.from(sizes, Math.log1p))];
+    this.#surplus = this.#traits.map(() => 0);
+  }
+
+  /** The first frame of the next sample. @param part at least as long as the sample */
+  place({ first, count }: FrameRun, length: number): number {
+    const expected = this.#traits.map((trait) => (length * sumOf(trait, first, count)) / count);
+    const over = (start: number) =>
+      this.#traits.map(
+        (trait, i) => (this.#surplus[i] as number) + sumOf(trait, start, length) - (expected[i] as number),
+      );
+    const leading = this.#traits[0] as Trait;
+    const order = tiles(first, count, length).sort(
+      (a, b) => sumOf(leading, a, length) - sumOf(leading, b, length) || a - b,
+    );
+    const cost = (start: number, i: number) => {
+      const distance = (i + 0.5) / order.length - this.#turn;
+      const square = over(start).reduce((sum, one) => sum + one * one, 0);
+      return square / length ** 2 + SPREAD * distance * distance;
+    };
+    const costs = order.map(cost);
+    const best = order[costs.indexOf(Math.min(...costs))] as number;
+    over(best).forEach((one, i) => {
+      this.#surplus[i] = one;
+    });
+    this.#turn = (this.#turn + GOLDEN) % 1;
+    return best;
+  }
+}
+
+/** Places side by side from end to end, so that the frames at both ends are taken as often as others. */
+function tiles(first: number, count: number, length: number): number[] {
+  const places = Math.max(1, Math.round(count / length));
+  if (places === 1) return [first + Math.floor((count - length) / 2)];
+  return Array.from({ length: places }, (_, i) => first + Math.round((i * (count - length)) / (places - 1)));
+}
+
+/** How much a frame still suffers from the cut before it. */
+function settling(cuts: readonly number[], frames: number): number[] {
+  const out: number[] = [];
+  [0, ...cuts].forEach((cut, i) => {
+    for (let at = cut; at < (cuts[i] ?? frames); at++) out.push(CUT_WEIGHT * Math.exp((cut - at) / SETTLING));
+  });
+  return out;
+}
+
+function sums(values: ArrayLike<number>): Trait {
+  const out = new Float64Array(values.length + 1);
+  for (let i = 0; i < values.length; i++) out[i + 1] = (out[i] as number) + (values[i] as number);
+  return out;
+}
+
+function sumOf(trait: Trait, first: number, count: number): number {
+  return (trait[first + count] as number) - (trait[first] as number);
 }

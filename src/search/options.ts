@@ -1,8 +1,7 @@
 /**
  * @module search/options
- * Checks what a search is told, before anything is read.
+ * Checks the options of searches, ladders, comparisons and shots before anything is read.
  */
-
 import {
   oneOf,
   requireArray,
@@ -16,16 +15,22 @@ import { usageError } from '../core/errors.js';
 import { checkOrigin } from '../core/origin.js';
 import { quoted } from '../core/printable.js';
 import type { PictureSize } from '../core/size.js';
-import {
-  type ComparedEncoder,
-  type CompareOptions,
-  type CurveOptions,
-  type LadderOptions,
-  SPACINGS,
-  type Spacing,
-} from './ladder-types.js';
 import { STATISTICS, type Statistic } from './targets.js';
-import type { EncoderChoice, EncodingOptions, SearchOptions } from './types.js';
+import type {
+  ComparedEncoder,
+  CompareOptions,
+  CurveOptions,
+  EncoderChoice,
+  EncodingOptions,
+  LadderOptions,
+  SearchOptions,
+  ShotLimits,
+  ShotOptions,
+  Spacing,
+  TuneShotsOptions,
+} from './types.js';
+
+const SPACINGS = ['rate', 'quality'] as const satisfies readonly Spacing[];
 
 type Check = (name: string, value: unknown) => void;
 type Checks<Options> = { readonly [Key in keyof Required<Options>]: Check };
@@ -98,6 +103,37 @@ const COMPARISON: Checks<CompareOptions> = {
 };
 const COMPARED: Checks<ComparedEncoder> = { ...CHOICE, name: requireText };
 
+const LIMITS: Checks<ShotLimits> = {
+  threshold: (name, value) => {
+    requireNumber(name, value);
+    if (!((value as number) > 0 && (value as number) <= 1))
+      throw wrongType(name, value, 'a number above 0, up to 1');
+  },
+  minSeconds: seconds,
+  maxSeconds: seconds,
+};
+
+const SHOTS: Checks<ShotOptions> = {
+  ...LIMITS,
+  origin: ENCODING.origin,
+  onProgress: checkFunction,
+  signal: checkSignal,
+};
+
+const { full: _, ...ENCODING_SHOTS } = ENCODING;
+const TUNING: Checks<TuneShotsOptions> = {
+  ...CHOICE,
+  ...ENCODING_SHOTS,
+  targets: checkTargets,
+  output: requireText,
+  keepMissed: checkFlag,
+  ...LIMITS,
+  goal: (name, value) => {
+    if (value !== 'each' && value !== 'whole') throw wrongType(name, value, 'each or whole');
+  },
+  onShot: checkFunction,
+};
+
 const MOST_RUNGS = 32;
 const MOST_ENCODERS = 16;
 
@@ -118,6 +154,19 @@ export function checkLadderOptions(options: LadderOptions): void {
 export function checkCompareOptions(options: CompareOptions): void {
   checkAll(options, COMPARISON, 'options');
   checkEncoders('encoders', options.encoders);
+}
+
+/** @throws {AnyvmafError} `usage`, naming the option, its value and what it may be */
+export function checkShotOptions(options: ShotOptions): void {
+  checkAll(options, SHOTS, 'options');
+  checkOrder(options);
+}
+
+/** @throws {AnyvmafError} `usage`, naming the option, its value and what it may be */
+export function checkTuneOptions(options: TuneShotsOptions): void {
+  checkAll(options, TUNING, 'options');
+  CHOICE.encoder('encoder', options.encoder);
+  checkOrder(options);
 }
 
 function checkAll(options: object, checks: Readonly<Record<string, Check>>, what: string): void {
@@ -215,4 +264,18 @@ function checkRange(name: string, value: unknown): void {
   finite(`${name}.min`, min);
   finite(`${name}.max`, max);
   if (step !== undefined) positive(`${name}.step`, step);
+}
+
+function checkOrder({ minSeconds = 0, maxSeconds = Number.POSITIVE_INFINITY }: ShotLimits): void {
+  if (maxSeconds >= 2 * minSeconds) return;
+  throw usageError(
+    `maxSeconds is ${maxSeconds} and minSeconds ${minSeconds}, but the longest shot must be at least twice the shortest: a ` +
+      'longer one is taken in parts.',
+  );
+}
+
+function seconds(name: string, value: unknown): void {
+  requireNumber(name, value);
+  if (!((value as number) > 0 && Number.isFinite(value)))
+    throw wrongType(name, value, 'a number of seconds above 0');
 }

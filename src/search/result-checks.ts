@@ -3,11 +3,11 @@
  * Checks the results of searches, ladders and comparisons from the JSON that they are written as. Whoever wrote the file is not trusted: all
  * that is shown is checked.
  */
-import { isObject } from '../core/arguments.js';
+import { isObject, requireText } from '../core/arguments.js';
 import { AnyvmafError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
-import type { CurveResult } from './curve-view.js';
 import { STATISTICS } from './targets.js';
+import type { CurveResult } from './types.js';
 
 /** Whether a value is what it must be; the path to it is for the message. */
 type Check = (value: unknown, path: string) => void;
@@ -17,6 +17,7 @@ const MOST_ITEMS = 10_000;
 
 /** @throws {AnyvmafError} `usage` for a text that is no such result, naming the first place that is wrong */
 export function parseResult(text: string): CurveResult {
+  requireText('text', text, 'the JSON of a result');
   let data: unknown;
   try {
     data = JSON.parse(text);

@@ -1,30 +1,21 @@
 /**
  * @module search/result
- * Results of searches, ladders, comparisons and tuned videos as texts, and read back: tables for a terminal, JSON that holds
- * everything, CSV of the points, an HTML page; and Bjontegaard deltas of curves. What writes, reads and computes them is
- * loaded when it is asked for.
+ * Results of searches, ladders, comparisons and tuned videos as texts, and read back; and Bjontegaard deltas of curves. What
+ * checks, writes, reads and computes is loaded when it is asked for.
  */
-import { isObject, oneOf, requireText, wrongType } from '../core/arguments.js';
 import type { BdOptions, BdResult, RatePoint } from '../report/bd-rate.js';
-import type { CurveResult } from './curve-view.js';
-import type { ShotFormat, TuneShotsResult } from './shots-types.js';
+import type { CurveResult, ResultFormat, ShotFormat, TuneShotsResult } from './types.js';
 
-/** What a result can be written as. */
-export const RESULT_FORMATS = ['text', 'json', 'csv', 'html'] as const;
-export type ResultFormat = (typeof RESULT_FORMATS)[number];
+/** Forms of tuned shots. `shell` is a script for a POSIX shell that makes the encode with ffmpeg. */
+export const SHOT_FORMATS = ['json', 'csv', 'shell'] as const satisfies readonly ShotFormat[];
 
 /**
- * A result of `searchQuality`, `buildLadder` or `compareEncoders` as a text.
- * @throws {AnyvmafError} `usage` for a format that there is not
+ * A result of `searchQuality`, `buildLadder` or `compareEncoders` as a text: tables for a terminal, JSON that holds everything, CSV of
+ * the points, or an HTML page.
+ * @throws {AnyvmafError} `usage` for what is no result, and for a format that there is not
  */
 export async function formatEncodingResult(result: CurveResult, format: ResultFormat): Promise<string> {
-  if (!isResult(result))
-    throw wrongType('result', result, 'the result of a search, a ladder or a comparison');
-  const how = oneOf('format', format, RESULT_FORMATS);
-  if (how === 'json') return `${JSON.stringify(result, null, 2)}\n`;
-  if (how === 'html') return (await import('./page.js')).resultPage(result);
-  const { csvOf, textOf } = await import('./result-texts.js');
-  return how === 'csv' ? csvOf(result) : textOf(result);
+  return (await import('./result-sections.js')).formatResult(result, format);
 }
 
 /**
@@ -32,18 +23,7 @@ export async function formatEncodingResult(result: CurveResult, format: ResultFo
  * @throws {AnyvmafError} `usage` for a text that is no such result, naming the first place that is wrong
  */
 export async function readEncodingResult(text: string): Promise<CurveResult> {
-  requireText('text', text, 'the JSON of a result');
   return (await import('./result-checks.js')).parseResult(text);
-}
-
-/** Whether a value claims to be a result. */
-function isResult(data: unknown): boolean {
-  try {
-    return isObject(data) && ['search', 'ladder', 'comparison'].includes(String(data.kind));
-  } catch {
-    // A proxy that answers nothing.
-    return false;
-  }
 }
 
 /**
@@ -51,8 +31,7 @@ function isResult(data: unknown): boolean {
  * @throws {AnyvmafError} `usage` for what is no result, and for a format that there is not
  */
 export async function formatShots(result: TuneShotsResult, format: ShotFormat): Promise<string> {
-  const { shotsText } = await import('./shots-text.js');
-  return shotsText(result, format);
+  return (await import('./shots-text.js')).shotsText(result, format);
 }
 
 /**
@@ -72,8 +51,7 @@ export async function bdRate(
   test: readonly RatePoint[],
   options?: BdOptions,
 ): Promise<BdResult> {
-  const found = await import('../report/bd-rate.js');
-  return found.bdRate(anchor, test, options);
+  return (await import('../report/bd-rate.js')).bdRate(anchor, test, options);
 }
 
 /**
@@ -86,6 +64,5 @@ export async function bdQuality(
   test: readonly RatePoint[],
   options?: BdOptions,
 ): Promise<BdResult> {
-  const found = await import('../report/bd-rate.js');
-  return found.bdQuality(anchor, test, options);
+  return (await import('../report/bd-rate.js')).bdQuality(anchor, test, options);
 }

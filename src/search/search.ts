@@ -6,16 +6,25 @@
 import { requireText } from '../core/arguments.js';
 import type { VideoInput } from '../media/types.js';
 import { lossesOf, lostTracks, wholeArguments } from './deliverable.js';
-import { estimate, marginOf, qualityIn } from './estimate.js';
 import type { SearchPlatform } from './host.js';
 import { sampledSource } from './material.js';
 import { checkSearchOptions } from './options.js';
-import type { KnownPoint, Measured } from './points.js';
 import { Probe, samplesOf, total } from './probe.js';
-import { inSession, type Session, sourceName } from './session.js';
-import { type Setting, settingOf, wholeEncode } from './setting.js';
+import { inSession, type Session, type Setting, settingOf, sourceName, wholeEncode } from './session.js';
 import { nextStep } from './strategy.js';
-import { type CompleteTarget, ceilingOf, completeTargets, heightTo, marginTo, poolingOf } from './targets.js';
+import {
+  type CompleteTarget,
+  ceilingOf,
+  completeTargets,
+  estimate,
+  heightTo,
+  type KnownPoint,
+  type Measured,
+  marginOf,
+  marginTo,
+  poolingOf,
+  qualityIn,
+} from './targets.js';
 import type { FinalEncode, SearchOptions, SearchPoint, SearchResult, SearchShortfall } from './types.js';
 
 /** The name that the command gives an encode that was not asked for. */

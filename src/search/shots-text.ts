@@ -4,13 +4,15 @@
  */
 import { oneOf, requireArray, requireObject } from '../core/arguments.js';
 import { quotedWord } from '../core/shell.js';
-import { SHOT_FORMATS, type ShotFormat, type TunedShot, type TuneShotsResult } from './shots-types.js';
+import type { ShotFormat, TunedShot, TuneShotsResult } from './types.js';
+
+const FORMATS = ['json', 'csv', 'shell'] as const satisfies readonly ShotFormat[];
 
 /** @throws {AnyvmafError} `usage` for what is no result, and for a format that there is not */
 export function shotsText(result: TuneShotsResult, format: ShotFormat): string {
   requireObject('result', result, 'what tuneShots gave');
   requireArray('result.shots', result.shots);
-  switch (oneOf('format', format, SHOT_FORMATS)) {
+  switch (oneOf('format', format, FORMATS)) {
     case 'csv':
       return csvText(result);
     case 'shell':

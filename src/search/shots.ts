@@ -1,16 +1,54 @@
 /**
  * @module search/shots
- * The shots of a source: from cut to cut, none shorter than a minimum, long ones in parts.
+ * The shots of a video, and a setting for each.
  */
 import { AnyvmafError } from '../core/errors.js';
+import { storedFrameBytes } from '../core/frame.js';
 import { counted, shown } from '../core/printable.js';
 import type { VideoInput } from '../media/types.js';
-import { CutFinder } from './cuts.js';
+import { CutFinder, SHORTEST_SHOT, spaced, watchSource } from './cuts.js';
+import { lossesOf, lostTracks } from './deliverable.js';
 import type { FrameRun, SearchPlatform } from './host.js';
-import { inSession, type Session } from './session.js';
-import { checkShotOptions } from './shots-options.js';
-import type { DetectedShots, Shot, ShotLimits, ShotOptions } from './shots-types.js';
-import { SHORTEST_SHOT, spaced, watchSource } from './source-cuts.js';
+import { wholeSource } from './material.js';
+import { checkShotOptions, checkTuneOptions } from './options.js';
+import { Probe } from './probe.js';
+import { checkOutput, findValue, metricsOf } from './search.js';
+import {
+  DEFAULT_SCRATCH,
+  encodeArguments,
+  inSession,
+  type Session,
+  type Setting,
+  settingOf,
+  wholeEncode,
+} from './session.js';
+import {
+  type FrameValues,
+  joinShots,
+  ShotProbe,
+  type ShotTask,
+  tuneWhole,
+  wholeMargin,
+} from './shot-encodes.js';
+import {
+  type CompleteTarget,
+  completeTargets,
+  heightTo,
+  type Measured,
+  marginTo,
+  pooledOf,
+} from './targets.js';
+import type {
+  DetectedShots,
+  SearchStage,
+  Shot,
+  ShotLimits,
+  ShotOptions,
+  SingleSetting,
+  TunedShot,
+  TuneShotsOptions,
+  TuneShotsResult,
+} from './types.js';
 
 const LONGEST = 10;
 /** Frames of a shot at most: its lossless copy and the list of its times stay small. */
@@ -38,7 +76,7 @@ export async function detectShots(
  * The shots of the session's source.
  * @param most frames that a shot may have at most, whatever the limits allow
  */
-export async function shotsOf(
+async function shotsOf(
   session: Session,
   limits: ShotLimits,
   onProgress?: ShotOptions['onProgress'],
@@ -119,4 +157,242 @@ export function split(
     starts.push(best);
   }
   return starts.map((start, i) => ({ first: start, count: (starts[i + 1] ?? first + count) - start }));
+}
+
+/** Share of the temporary files that one shot's lossless copy may take. */
+const SHOT_SHARE = 0.5;
+
+/**
+ * Finds the shots of a source and a value for each.
+ * @throws {AnyvmafError} as the public `tuneShots` says; the signal's reason when it asks to stop
+ */
+export async function tuneShots(
+  platform: SearchPlatform,
+  source: VideoInput,
+  options: TuneShotsOptions,
+): Promise<TuneShotsResult> {
+  checkTuneOptions(options);
+  const { onStage, ...rest } = options;
+  // Which shot is under work is known here, what is done with it further down.
+  const place: Place = {};
+  const inner = (stage: SearchStage) => onStage?.({ ...stage, ...place });
+  const targets = completeTargets(options.targets, options.models);
+  return inSession(platform, source, { ...rest, onStage: inner }, async (session) => {
+    const plain = await settingOf(session, options);
+    await checkOutput(session, plain, options.output);
+    const setting = stitchable(plain);
+    const frameBytes = storedFrameBytes(session.facts.track);
+    const most = Math.floor(((options.scratchBytes ?? DEFAULT_SCRATCH) * SHOT_SHARE) / frameBytes);
+    const shots = await shotsOf(
+      session,
+      options,
+      (frames, total) => onStage?.({ kind: 'finding', frames, total }),
+      most,
+    );
+    const task = { setting, targets, metrics: metricsOf(targets), keep: options.output !== undefined };
+    return new Tuning(session, options, task, plain, place).run(shots);
+  });
+}
+
+/** The shot under work. */
+type Place = { shot?: number; shots?: number };
+
+/** x264 writes the same headers for all values then, so that decoders need not change them from shot to shot. */
+function stitchable(setting: Setting): Setting {
+  if (setting.encoder.name !== 'libx264' || !setting.encoder.options.has('x264-params')) return setting;
+  const at = setting.args.indexOf('-x264-params');
+  const args =
+    at < 0
+      ? [...setting.args, '-x264-params', 'stitchable=1']
+      : setting.args.with(at + 1, `${setting.args[at + 1]}:stitchable=1`);
+  return { ...setting, args };
+}
+
+/** The tuning of one source. */
+class Tuning {
+  readonly #session: Session;
+  readonly #options: TuneShotsOptions;
+  readonly #task: ShotTask;
+  /** The setting of an encode that is not joined. */
+  readonly #plain: Setting;
+  readonly #place: Place;
+  /** Encodes of the whole. */
+  #encodes = 0;
+
+  constructor(session: Session, options: TuneShotsOptions, task: ShotTask, plain: Setting, place: Place) {
+    this.#session = session;
+    this.#options = options;
+    this.#task = task;
+    this.#plain = plain;
+    this.#place = place;
+  }
+
+  async run(shots: readonly Shot[]): Promise<TuneShotsResult> {
+    this.#place.shots = shots.length;
+    const whole = this.#options.goal === 'whole';
+    const { probes, values } = whole ? await this.#tuneWhole(shots) : await this.#tuneEach(shots);
+    const tuned = probes.map((probe, i) => this.#tuned(probe, values[i] as number));
+    if (whole) for (const shot of tuned) this.#options.onShot?.(shot);
+    const frames = probes.map((probe, i) => framesOf(probe, values[i] as number));
+    const single = await this.#single(tuned);
+    const { output: asked, keepMissed, onStage } = this.#options;
+    const output = keepMissed || this.#margin(shots, frames) >= 0 ? asked : undefined;
+    if (output !== undefined) onStage?.({ kind: 'joining', shots: shots.length });
+    const joined =
+      output === undefined
+        ? null
+        : await joinShots(this.#session, this.#task, probes, values, frames, output);
+    const final = joined && { ...joined.final, reached: this.#margin(shots, joined.frames) >= 0 };
+    const unwritten = asked !== undefined && output === undefined ? asked : null;
+    return { ...this.#summary(probes, tuned, frames, single), final, unwritten };
+  }
+
+  /** Shot by shot, each from where its neighbour ended. */
+  async #tuneEach(shots: readonly Shot[]) {
+    const probes: ShotProbe[] = [];
+    const values: number[] = [];
+    let { setting } = this.#task;
+    for (const [i, shot] of shots.entries()) {
+      this.#place.shot = i + 1;
+      const probe = await ShotProbe.open(this.#session, { ...this.#task, setting }, shot, i + 1);
+      const value = await findValue(
+        probe.probe,
+        (point) => probe.margin(point, heightTo),
+        () => {},
+      );
+      await probe.measure(value);
+      await probe.probe.removeFiles(value);
+      await probe.release();
+      probes.push(probe);
+      values.push(value);
+      this.#options.onShot?.(this.#tuned(probe, value));
+      setting = startingAt(setting, value);
+    }
+    return { probes, values };
+  }
+
+  async #tuneWhole(shots: readonly Shot[]) {
+    const { grid } = this.#task.setting.parameter;
+    const probes: ShotProbe[] = [];
+    for (const [i, shot] of shots.entries())
+      probes.push(await ShotProbe.open(this.#session, this.#task, shot, i + 1));
+    const places = await tuneWhole(probes, grid, this.#goal, async (probe, wanted) => {
+      this.#place.shot = probe.number;
+      for (const at of wanted) await probe.measure(grid.values[at] as number);
+      await probe.release();
+    });
+    return { probes, values: places.map((at) => grid.values[at] as number) };
+  }
+
+  get #goal(): { readonly targets: readonly CompleteTarget[]; readonly perSecond: number } {
+    return { targets: this.#task.targets, perSecond: this.#session.perSecond };
+  }
+
+  /** How far frames are above the goal. */
+  #margin(shots: readonly Shot[], frames: readonly FrameValues[], to = marginTo): number {
+    if (this.#options.goal === 'whole' || shots.length === 0) return wholeMargin(this.#goal, frames, to);
+    return Math.min(...frames.map((values) => wholeMargin(this.#goal, [values], to)));
+  }
+
+  #tuned(probe: ShotProbe, value: number): TunedShot {
+    const points = probe.points();
+    const { bytes, pooled } = points.find((one) => one.value === value) as TunedShot['points'][number];
+    const kbps = (bytes * 8) / probe.shot.seconds / 1000;
+    const margin = wholeMargin(this.#goal, [framesOf(probe, value)]);
+    return { ...probe.shot, number: probe.number, value, bytes, kbps, pooled, margin, points };
+  }
+
+  #summary(
+    probes: readonly ShotProbe[],
+    shots: readonly TunedShot[],
+    frames: readonly FrameValues[],
+    single: SingleSetting,
+  ) {
+    const { facts, perSecond, source } = this.#session;
+    const { setting, targets } = this.#task;
+    const bytes = shots.reduce((sum, shot) => sum + shot.bytes, 0);
+    const margin = this.#margin(shots, frames);
+    return {
+      source: String(source),
+      startTime: facts.track.startTime ?? 0,
+      encoder: setting.encoder.name,
+      version: setting.encoder.version,
+      parameter: setting.parameter.name,
+      goal: this.#options.goal ?? 'each',
+      targets,
+      shots,
+      reached: margin >= 0,
+      margin,
+      bytes,
+      kbps: (bytes * 8 * perSecond) / facts.times.length / 1000,
+      pooled: pooledOf(joinedValues(frames)),
+      single,
+      saving: 1 - bytes / single.bytes,
+      encodes: probes.reduce((sum, probe) => sum + probe.encodes, this.#encodes),
+      cached: shots.reduce((sum, { points }) => sum + points.filter(({ cached }) => cached).length, 0),
+      args: shots.map(({ value }) => encodeArguments(setting, value)),
+      warnings: [
+        ...this.#session.notes,
+        ...lossesOf(facts, wholeEncode(setting, shots[0]?.value ?? 0)),
+        ...lostTracks(facts, this.#options.output),
+      ],
+    } satisfies Omit<TuneShotsResult, 'final' | 'unwritten'>;
+  }
+
+  /** The largest value with which one normal encode of the whole reaches the goal; that encode is made and scored. */
+  async #single(shots: readonly TunedShot[]): Promise<SingleSetting> {
+    const { setting, metrics } = this.#task;
+    const { values } = setting.parameter.grid;
+    const places = shots.map(({ value }) => values.indexOf(value));
+    // The hardest shot decides where each must reach it.
+    const mean = Math.round(places.reduce((sum, at) => sum + at, 0) / places.length);
+    const start = values[this.#options.goal === 'whole' ? mean : Math.min(...places)] as number;
+    const material = wholeSource(this.#session);
+    const probe = await Probe.open(this.#session, {
+      material,
+      setting: startingAt(this.#plain, start),
+      metrics,
+    });
+    const marginOf = (point: Measured, to = marginTo) =>
+      this.#margin(
+        shots,
+        shots.map((shot) => framesIn(point, shot)),
+        to,
+      );
+    delete this.#place.shot;
+    const value = await findValue(
+      probe,
+      (point) => marginOf(point, heightTo),
+      () => {},
+    );
+    const point = await probe.measure(value);
+    this.#encodes += probe.encodes;
+    return { value, bytes: point.bytes, reached: marginOf(point) >= 0 };
+  }
+}
+
+/** Values of the frames of one shot in an encode of the whole. */
+function framesIn({ metrics }: Measured, { first, count }: Shot): FrameValues {
+  return Object.fromEntries(
+    Object.entries(metrics).map(([name, [values = []]]) => [name, values.slice(first, first + count)]),
+  );
+}
+
+/** The setting with a search begun at a value. */
+function startingAt(setting: Setting, value: number): Setting {
+  const { parameter } = setting;
+  const start = parameter.grid.values.indexOf(value);
+  return { ...setting, parameter: { ...parameter, grid: { ...parameter.grid, start } } };
+}
+
+/** Values of a shot's frames at a value that is known. */
+function framesOf(probe: ShotProbe, value: number): FrameValues {
+  const metrics = probe.probe.points().find((one) => one.value === value)?.metrics ?? {};
+  return Object.fromEntries(Object.entries(metrics).map(([name, samples]) => [name, samples.flat()]));
+}
+
+/** Values of all shots as those of one. */
+function joinedValues(shots: readonly FrameValues[]): Record<string, readonly (readonly number[])[]> {
+  const names = Object.keys(shots[0] ?? {});
+  return Object.fromEntries(names.map((name) => [name, shots.map((values) => values[name] ?? [])]));
 }

@@ -1,11 +1,20 @@
 /**
  * @module search/targets
- * What a search aims at: statistics of a metric over the scored frames, and how far a result is from them.
+ * What an encode is measured for: targets, points on a curve, and what the whole will have, estimated from samples.
  */
 import { usageError } from '../core/errors.js';
 import { parseModelString } from '../models/grammar.js';
-import { isAggregate, isWorseHigh, POOLED_STATISTICS, type PooledStatistic } from '../report/limits.js';
-import { plainName, type WholeValue, wholeValue } from '../report/whole-value.js';
+import {
+  isAggregate,
+  isWorseHigh,
+  POOLED_STATISTICS,
+  type PooledStatistic,
+  statisticOf,
+} from '../report/limits.js';
+import { pool } from '../report/pool.js';
+import type { PooledMetric } from '../report/types.js';
+import { plainName, valueOfWhole, type WholeValue, wholeValue } from '../report/whole-value.js';
+import type { PointStore } from './host.js';
 
 const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
 
@@ -127,4 +136,247 @@ export function heightTo(target: CompleteTarget, value: number): number {
 export function ceilingOf(targets: readonly CompleteTarget[]): number | undefined {
   const bounds = targets.map(({ metric, atLeast }) => (metric.startsWith('vmaf') ? atLeast : undefined));
   return bounds.every((bound) => bound !== undefined) ? 100 - Math.max(...bounds) : undefined;
+}
+
+/** A prediction. Intervals are those within which the final encode's value lies with 95 % and 99 %. */
+export interface Estimate {
+  readonly value: number;
+  readonly interval95: readonly [low: number, high: number];
+  readonly interval99: readonly [low: number, high: number];
+}
+
+/** Student's t for two-sided 95 % and 99 %, by degrees of freedom from 1. */
+const T95 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
+const T99 = [63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.25, 3.169];
+
+/** Values of each sample's frames. */
+export type SampleValues = readonly (readonly number[])[];
+
+/**
+ * By which part of their spread frames may be coded otherwise in samples than in the whole video: of the spread within a
+ * sample, and of all, since an encoder makes more of what it has seen for long.
+ */
+const CONTEXT = 0.1;
+const CONTEXT_OF_ALL = 0.055;
+
+/** Pairs of neighbouring samples of one shot that tell how much samples differ. */
+const ENOUGH_PAIRS = 12;
+
+/** What samples are of. */
+export interface SampledWhole {
+  /** Of the whole video: what is sampled of it leaves nothing to estimate. */
+  readonly frames?: number;
+  /** Of which shot each sample is, where every shot has its share of samples. */
+  readonly shots?: readonly number[];
+}
+
+/**
+ * Predicts a statistic of the whole video.
+ * @param samples values of each; one alone is the whole video, which leaves nothing to estimate
+ * @param statistic or how a value of the whole follows from frames
+ * @param second frames of a second
+ */
+export function estimate(
+  samples: SampleValues,
+  statistic: Statistic | WholeValue,
+  second: number,
+  { frames = Number.POSITIVE_INFINITY, shots }: SampledWhole = {},
+): Estimate {
+  const value = ofSamples(samples, statistic, second);
+  const count = samples.length;
+  if (count < 2) return { value, interval95: [value, value], interval99: [value, value] };
+  // Leaving each sample out in turn tells what each contributes, whichever statistic it is.
+  const parts = samples.map((_, out) => {
+    const others = samples.filter((_, i) => i !== out);
+    return count * value - (count - 1) * ofSamples(others, statistic, second);
+  });
+  const chance = chanceOf(parts, shots);
+  const scored = samples.reduce((sum, { length }) => sum + length, 0);
+  const left = Math.max(0, 1 - scored / frames);
+  const error = Math.sqrt((chance.variance / count) * left + contextOf(inUnitOf(statistic, samples)));
+  const freedom = Math.max(1, Math.round((2 * chance.pairs) / 3));
+  const around = (t: number): readonly [number, number] => [value - t * error, value + t * error];
+  return {
+    value,
+    interval95: around(T95[freedom - 1] ?? 1.96 + 2.5 / freedom),
+    interval99: around(T99[freedom - 1] ?? 2.576 + 5.5 / freedom),
+  };
+}
+
+/**
+ * By how much parts differ by chance: as neighbours do, since distant ones differ by what the video shows too. Where shots
+ * have their share of samples, only neighbours of one shot tell.
+ */
+function chanceOf(
+  parts: readonly number[],
+  shots: readonly number[] | undefined,
+): { readonly variance: number; readonly pairs: number } {
+  const steps = parts.slice(1).map((part, i) => (part - (parts[i] as number)) ** 2);
+  const inShots = shots ? steps.filter((_, i) => shots[i] === shots[i + 1]) : [];
+  const used = inShots.length >= ENOUGH_PAIRS ? inShots : steps;
+  return { variance: used.reduce((sum, one) => sum + one, 0) / (2 * used.length), pairs: used.length };
+}
+
+/** Values of frames in the unit of what is estimated. */
+export function inUnitOf(statistic: Statistic | WholeValue, samples: SampleValues): SampleValues {
+  if (typeof statistic === 'string') return samples;
+  return samples.map((values) => values.map((value) => statistic.of(statistic.term(value))));
+}
+
+/** Variance of what the surroundings of samples change. */
+function contextOf(samples: SampleValues): number {
+  const within = meanOf(samples.map(varianceOf));
+  return CONTEXT ** 2 * within + CONTEXT_OF_ALL ** 2 * varianceOf(samples.flat());
+}
+
+function varianceOf(values: readonly number[]): number {
+  const mean = meanOf(values);
+  return meanOf(values.map((one) => (one - mean) ** 2));
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, one) => sum + one, 0) / values.length;
+}
+
+/** @param statistic or how a value of the whole follows from frames */
+function ofSamples(samples: SampleValues, statistic: Statistic | WholeValue, second: number): number {
+  const starts: number[] = [];
+  const joined: number[] = [];
+  for (const values of samples) {
+    starts.push(joined.length);
+    for (const value of values) joined.push(value);
+  }
+  if (typeof statistic !== 'string') return valueOfWhole(statistic, joined);
+  return statisticOf(joined, statistic, second, starts);
+}
+
+/** The quality of an encode. @param values those of a metric that frames have */
+export function qualityIn(
+  measure: CompleteMeasure,
+  values: (metric: string) => SampleValues,
+  second: number,
+): number {
+  const { from, by } = poolingOf(measure);
+  return ofSamples(values(from), by, second);
+}
+
+/**
+ * How far the worst of several targets is from being reached: negative where one is missed.
+ * @param to how far a value is from one target
+ */
+export function marginOf(
+  targets: readonly CompleteTarget[],
+  values: (metric: string) => SampleValues,
+  second: number,
+  to: typeof marginTo = marginTo,
+): number {
+  return Math.min(...targets.map((target) => to(target, qualityIn(target, values, second))));
+}
+
+/** What encoding with a value gave. */
+export interface Measured {
+  readonly value: number;
+  /** Bytes of the scored frames. */
+  readonly bytes: number;
+  /** By metric: values of the scored frames of each sample. */
+  readonly metrics: Readonly<Record<string, SampleValues>>;
+  /** Seconds that encoding took; absent in points of earlier versions. */
+  readonly seconds?: number;
+}
+
+/** A point, and whether it was known from an earlier search. */
+export type KnownPoint = Measured & { readonly cached: boolean };
+
+/** Points by value, read from a store and added to it. */
+export class KnownPoints {
+  readonly #store: PointStore | undefined;
+  readonly #key: string;
+  readonly #points = new Map<number, KnownPoint>();
+
+  private constructor(store: PointStore | undefined, key: string) {
+    this.#store = store;
+    this.#key = key;
+  }
+
+  /**
+   * Points that an earlier search left.
+   * @param frames of each sample: a line that has others is passed over
+   * @param metrics that are needed
+   */
+  static async open(
+    store: PointStore | undefined,
+    key: string,
+    frames: readonly number[],
+    metrics: readonly string[],
+  ): Promise<KnownPoints> {
+    const points = new KnownPoints(store, key);
+    for (const line of (await store?.read(key)) ?? []) {
+      const point = parsePoint(line, frames);
+      if (point && metrics.every((name) => name in point.metrics))
+        points.#points.set(point.value, { ...point, cached: true });
+    }
+    return points;
+  }
+
+  all(): readonly KnownPoint[] {
+    return [...this.#points.values()];
+  }
+
+  get(value: number): KnownPoint | undefined {
+    return this.#points.get(value);
+  }
+
+  async add(point: Measured): Promise<KnownPoint> {
+    const known = { ...point, cached: false };
+    this.#points.set(point.value, known);
+    await this.#store?.add(this.#key, JSON.stringify(point));
+    return known;
+  }
+}
+
+/** A key of a store: a digest of what its lines are about. */
+export async function keyOf(parts: readonly unknown[]): Promise<string> {
+  const bytes = new TextEncoder().encode(JSON.stringify(parts));
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  return Array.from(digest.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** The pooled values of every metric over all samples. */
+export function pooledOf(metrics: Measured['metrics']): Record<string, PooledMetric> {
+  return Object.fromEntries(
+    Object.entries(metrics).flatMap(([name, samples]) => {
+      const pooled = pool(samples.flat());
+      return pooled ? [[name, pooled]] : [];
+    }),
+  );
+}
+
+/** A line as {@link KnownPoints.add} writes it; `undefined` for any other, such as one that a kill cut short. */
+function parsePoint(line: string, frames: readonly number[]): Measured | undefined {
+  let data: unknown;
+  try {
+    data = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(data) || !isRecord(data.metrics)) return undefined;
+  const { value, bytes, metrics, seconds } = data;
+  if (typeof value !== 'number' || typeof bytes !== 'number') return undefined;
+  const ok = Object.values(metrics).every(
+    (samples) =>
+      Array.isArray(samples) &&
+      samples.length === frames.length &&
+      samples.every((values, i) => isNumbers(values) && values.length === frames[i]),
+  );
+  if (!ok) return undefined;
+  const point = { value, bytes, metrics: metrics as Measured['metrics'] };
+  return typeof seconds === 'number' && seconds > 0 ? { ...point, seconds } : point;
+}
+
+function isRecord(data: unknown): data is Record<string, unknown> {
+  return typeof data === 'object' && data !== null && !Array.isArray(data);
+}
+
+function isNumbers(data: unknown): data is number[] {
+  return Array.isArray(data) && data.every((one) => typeof one === 'number' && Number.isFinite(one));
 }

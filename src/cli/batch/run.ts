@@ -7,7 +7,7 @@ import { AnyvmafError } from '../../core/errors.js';
 import { withoutAccess } from '../../core/printable.js';
 import { makeFolders } from '../../files/folders.js';
 import type { BatchProgress, BatchResult, Report } from '../../index.js';
-import { type BatchJobFacts, failureLine, reportLine } from '../../report/batch-line.js';
+import { type BatchJobFacts, failureLine, reportLine } from '../../report/batch.js';
 import type { FailedEncode } from '../../report/types.js';
 import { messageInFlags } from '../flags.js';
 import { completeReport, gateOf, requestOf } from '../job.js';

@@ -50,7 +50,7 @@ export const align: Command = {
     }
     const { reference, distorted, raw } = videos.finish(parsed.positionals, 1, NAME);
     refuseUnusedHosts(options, [reference, ...distorted]);
-    const [api, view] = await Promise.all([import('../../index.js'), import('../../report/alignment.js')]);
+    const [api, view] = await Promise.all([import('../../index.js'), import('../../report/inspection.js')]);
     return interruptible(async (stop) => {
       const result = await api.align(
         { reference, distorted: distorted[0], ...(raw && { raw }) },

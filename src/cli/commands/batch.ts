@@ -141,8 +141,8 @@ async function openSummaries(
   const github = await gate?.stepSummaryFile();
   return async (lines, signal) => {
     if (htmlPage) {
-      const { writeBatchPage } = await import('../../report/html/batch-page.js');
-      await htmlPage.write(writeBatchPage(lines, commandLine('anyvmaf', ['batch', ...args])), signal);
+      const { batchPage } = await import('../../report/html/plain-page.js');
+      await htmlPage.write([batchPage(lines, commandLine('anyvmaf', ['batch', ...args]))], signal);
     }
     if (cases) {
       const { writeBatchJunit } = await import('../../report/junit.js');

@@ -18,7 +18,7 @@ import type {
 import { LostFile, ResultsFolder } from '../../queue/results-folder.js';
 import type { ScoredPair } from '../../queue/run-task.js';
 import type { PartLength, QueueJob, Stored } from '../../queue/types.js';
-import { reportLine } from '../../report/batch-line.js';
+import { reportLine } from '../../report/batch.js';
 import { parsePrecision } from '../../report/format.js';
 import type { Report } from '../../report/types.js';
 import { messageInFlags } from '../flags.js';

@@ -6,16 +6,22 @@ import { isArray, requireObject } from '../../core/arguments.js';
 import { usageError } from '../../core/errors.js';
 import { baseName } from '../facts.js';
 import { TRUST_SIGNS, trustOf } from '../trust.js';
-import type { Report } from '../types.js';
-import { encodeColours } from '../view/colours.js';
+import { type Report, requireParts, WHOLE } from '../types.js';
+import { encodeColours } from '../view/groups.js';
 import { scoreText } from '../view/numbers.js';
-import { requireParts, WHOLE } from '../whole.js';
-import { chartSection, distributionSection, featureSections } from './charts.js';
-import { headline } from './headline.js';
 import { html, type Markup, raw, scriptJson } from './markup.js';
-import { packFrames, packMetric } from './pack.js';
 import { type HtmlOptions, Page } from './page.js';
-import { failureSection, pooledSection, runSection, worstSection } from './sections.js';
+import { packFrames, packMetric } from './pictures.js';
+import {
+  chartSection,
+  distributionSection,
+  failureSection,
+  featureSections,
+  headline,
+  pooledSection,
+  runSection,
+  worstSection,
+} from './sections.js';
 import { STYLES } from './styles.js';
 import type { ViewerRun } from './viewer.js';
 import { VIEWER_SCRIPT } from './viewer-script.js';

@@ -3,7 +3,7 @@
  * HTML text that is safe by construction: whatever is put into a template is escaped unless it is markup itself.
  */
 import { printable } from '../../core/printable.js';
-import type { Templates } from '../view/template.js';
+import type { Templates } from '../view/numbers.js';
 
 /** Finished HTML. Only {@link html} and {@link raw} make it. */
 export class Markup {

@@ -1,16 +1,44 @@
 /**
  * @module report/html/sections
- * The parts of the page that are text and tables: preflight, worst frames, pooled values, how it was run.
+ * The parts of the page: its head, charts, findings, worst frames, tables and how it was run.
  */
 import { remarks } from '../findings.js';
-import { findingValues } from '../flaws.js';
-import { accepts } from '../trust.js';
-import { percentileTable } from '../view/distribution.js';
-import { baseName, colourOf, labelOf, percentOf, timeText } from '../view/numbers.js';
+import { findingValues, flawsOf } from '../flaws.js';
+import { accepts, causeText, TRUST_WORDS } from '../trust.js';
+import { distribution, distributionMarks, percentileTable, spreadKind } from '../view/distribution.js';
+import {
+  compare,
+  comparedText,
+  flawNote,
+  flawSign,
+  furtherMetrics,
+  headlineOf,
+  meaningOf,
+  scale,
+  tiles,
+  track,
+  verdictBadge,
+} from '../view/headline.js';
+import {
+  baseName,
+  colourOf,
+  encodeColour,
+  featureMeaning,
+  inputFacts,
+  joined,
+  labelOf,
+  NONE,
+  percentOf,
+  shortText,
+  skippedText,
+  timeText,
+} from '../view/numbers.js';
+import { bdTable, leftOutText, rateChart, ratePoints } from '../view/rates.js';
+import { extentOf, linePath } from '../view/scales.js';
 import { pooledTables, runGroups } from '../view/tables.js';
 import { frameGap, worstFrames } from '../worst.js';
 import { html, type Markup, templates } from './markup.js';
-import type { Page, ReportEncode } from './page.js';
+import { type Page, type ReportEncode, seriesOf } from './page.js';
 import { type HtmlPictures, listedMoments, MANY, pictureUrl } from './pictures.js';
 
 // --- preflight ---
@@ -18,7 +46,7 @@ import { type HtmlPictures, listedMoments, MANY, pictureUrl } from './pictures.j
 const SIGNS = { error: ['bad', '!'], warning: ['warn', '!'], info: ['note', 'i'] } as const;
 
 /** All that was found about the pairs, which the script folds; `undefined` when there is nothing to say. */
-export function foundSection(list: readonly ReportEncode[]): Markup | undefined {
+function foundSection(list: readonly ReportEncode[]): Markup | undefined {
   const items = remarks(list.map(({ facts }) => facts)).map(
     ({ severity, code, message, fix, finding, follows, of }) => {
       const [tone, sign] = SIGNS[severity];
@@ -102,4 +130,179 @@ export function runSection(page: Page): Markup {
     'How it was run',
     html`<div class="run">${runGroups(templates, page)}</div>${command !== undefined && html`<pre><code>${command}</code></pre>`}`,
   );
+}
+
+/** The first section. */
+export function headline(page: Page): Markup {
+  return page.list.length === 1 ? single(page, page.list[0]) : several(page);
+}
+
+function single(page: Page, encode: ReportEncode): Markup {
+  const { facts } = encode;
+  const metric = page.ranking?.metric;
+  const pooled = page.pooled(encode, metric);
+  const top = headlineOf(page, encode);
+  const { trust, model, word, tone, text } = meaningOf(page, encode);
+  const against = facts.noReference ? 'by itself' : `against ${baseName(facts.reference.name)}`;
+  return html`<section>
+<h1>${baseName(facts.distorted.name)}</h1>
+<p class="files">${joined([against, ...inputFacts(facts.reference)], ' · ')}</p>
+${
+  metric !== undefined &&
+  pooled &&
+  top &&
+  html`<div class="head">
+<div><div class="score is-${trust.verdict}">${page.valueText(top.metric, top.value)}${flawSign(templates, trust)}<sup>${labelOf(top.metric)}</sup></div>
+${word && html`<span class="word" .style=${`--tone:var(--${tone})`}>${word}</span>`}${verdictBadge(templates, facts)}</div>
+<div>${model && scale(templates, page, metric, pooled, word)}<p class="soft small">${text}</p><p class="soft small">${comparedText(facts)}</p></div>
+</div>`
+}
+${flaws(page)}
+${tiles(templates, page, encode)}
+</section>`;
+}
+
+/** The flaws, encodes with the same one together, then all that was found, folded. */
+function flaws({ list }: Page): Markup {
+  const notes = flawsOf(list.map(({ facts }) => facts)).map((flaw) => {
+    const names = list.length > 1 ? flaw.of.map((i) => list[i]?.name).join(', ') : undefined;
+    return flawNote(templates, flaw.trust, TRUST_WORDS[flaw.trust.verdict], causeText(flaw), names);
+  });
+  return html`${notes}${foundSection(list)}`;
+}
+
+function several(page: Page): Markup {
+  const { list, ranking, apart } = page;
+  const metric = ranking?.metric ?? '';
+  const [{ facts: first }] = list;
+  const model = first.models.find(({ name }) => name === metric);
+  const range = model && page.rangeOf(metric);
+  const compared = compare(page);
+  const reference = apart ? { ...first.reference, skipped: 0 } : first.reference;
+  const further = furtherMetrics(page);
+  const rows = compared.map((row, i) => {
+    const { facts, name } = list[i] ?? list[0];
+    const [mean, tail, rate, size] = row.texts;
+    return html`<div class="encode" .style=${colourOf(i)}>
+<div class="name"><span class="swatch"></span><span title="${facts.distorted.name}">${name}</span></div>
+<b>${mean ?? NONE}${flawSign(templates, row.trust)}</b>
+${track(templates, row)}
+${row.further.map(({ text }, k) => html`<div class="num" data-label="${labelOf(further[k] ?? '')}">${text ?? NONE}</div>`)}
+<div class="num" data-label="worst 1 %">${tail ?? NONE}</div>
+<div class="num" data-label="bit rate">${rate ?? NONE}</div>
+<div class="num" data-label="size">${size ?? NONE}</div>
+${apart && html`<div class="skipped soft small">skipped at the start: ${skippedText(facts)}</div>`}
+</div>`;
+  });
+  return html`<section>
+<h1>${list.length} encodes of ${baseName(first.reference.name)}</h1>
+<p class="files">${joined([...inputFacts(reference), model?.source], ' · ')}</p>
+<div class="encodes${further.length > 0 && ' more'}${further.length > 2 && ' wide'}" .style=${`--nums:${3 + further.length}`}><div class="encode headings"><span>encode</span><span>${labelOf(metric)}</span><span>${range && `${range[0]} to ${range[1]}, `}the bar holds 98 % of the frames</span>${further.map((name) => html`<span class="num" title="${name}">${labelOf(name)}</span>`)}<span class="num">worst 1 %</span><span class="num">bit rate</span><span class="num">size</span></div>
+${rows}</div>
+${flaws(page)}
+${rateCurve(page)}
+</section>`;
+}
+
+/** Pixels of the chart on a desk. */
+const ROOM = { width: 940, height: 240 } as const;
+
+/** Quality over bit rate; `undefined` unless at least two encodes have both. */
+function rateCurve(page: Page): Markup | undefined {
+  const metric = page.ranking?.metric;
+  const points = ratePoints(page, metric);
+  if (metric === undefined || points.length < 2) return undefined;
+  const label = labelOf(metric);
+  const left = leftOutText(page);
+  const { drawing, key } = rateChart(templates, page, metric, points, ROOM);
+  return html`<h2 style="margin-top:18px">${label} over bit rate</h2>
+${key.length > 0 && html`<p class="key small soft" aria-hidden="true">${key}</p>`}
+<div class="plot" role="img" aria-label="${label} over bit rate; the values are in the table above">${drawing}</div>
+${left !== '' && html`<p class="soft small">${left}</p>`}
+${bdTable(templates, page, points, label)}`;
+}
+
+/** Columns of the drawing that stands until the script runs, or where it never does. */
+const STILL_COLUMNS = 900;
+const STILL_HEIGHT = 240;
+
+/** The score frame by frame. */
+export function chartSection(page: Page): Markup | undefined {
+  const metric = page.ranking?.metric;
+  if (metric === undefined || page.list.every(({ count }) => count === 0)) return undefined;
+  return html`<section>
+<div class="bar"><h2>${labelOf(metric)}, frame by frame</h2><span class="hint faint small needs-script">drag to zoom, double-click to see all</span>
+<span class="tools needs-script"><button class="tool" data-zoom="in" aria-label="Zoom in">+</button><button class="tool" data-zoom="out" aria-label="Zoom out">−</button><button class="tool" data-zoom="0" disabled>All</button></span></div>
+${page.list.length > 1 && legend(page)}
+<div class="still">${still(page, metric)}</div>
+<div class="chart big needs-script" data-metric="${metric}" tabindex="0" role="img" aria-label="${metric} of every frame; arrow keys move from frame to frame, plus and minus zoom"></div>
+<div class="chart map needs-script" data-metric="${metric}" aria-hidden="true"></div>
+</section>`;
+}
+
+function legend({ list }: Page): Markup {
+  return html`<div class="legend">${list.map(
+    ({ name, facts }, i) =>
+      html`<button data-run="${i}" aria-pressed="true" .style=${colourOf(i)} title="${facts.distorted.name}"><span class="swatch"></span><span>${name}</span></button>`,
+  )}</div>`;
+}
+
+function still({ list }: Page, metric: string): Markup {
+  const lines = list.map((encode) => ({
+    frames: encode.frames.map(({ frameNum }) => encode.shift + frameNum),
+    values: seriesOf(encode, metric),
+  }));
+  const span = [
+    Math.min(...lines.map(({ frames }) => frames[0] ?? 0)),
+    Math.max(...lines.map(({ frames }) => frames.at(-1) ?? 0)),
+  ] as const;
+  const range = extentOf(lines.map(({ values }) => values)) ?? { low: 0, high: 1 };
+  const paths = lines.map(
+    (line, i) =>
+      html`<path d="${linePath(line, span, range, STILL_COLUMNS, STILL_HEIGHT)}" fill="none" stroke="${encodeColour(i)}" stroke-width="1.5" stroke-linejoin="round" vector-effect="non-scaling-stroke"/>`,
+  );
+  return html`<p class="faint small">${shortText(range.high)}</p><svg viewBox="0 0 ${STILL_COLUMNS} ${STILL_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${metric} of every frame">${paths}</svg><p class="faint small">${shortText(range.low)}</p>`;
+}
+
+/** Metrics that were asked for, a small chart each, on the same frames as the large one; what scores are made of is folded. */
+export function featureSections(page: Page): Markup {
+  const main = page.ranking?.metric;
+  const asked = page.asked.filter((name) => name !== main);
+  const inner = page.inner.filter((name) => name !== main);
+  const shown =
+    asked.length > 0 &&
+    html`<section class="needs-script"><div class="bar"><h2>Features</h2><span class="hint faint small">the numbers are means; all charts zoom together</span></div>${charts(page, asked)}</section>`;
+  const folded =
+    inner.length > 0 &&
+    html`<section class="fold needs-script"><details open><summary><h2>All features</h2><span class="hint faint small">what the score is made of: detail, contrast and motion</span></summary>${charts(page, inner)}</details></section>`;
+  return html`${shown}${folded}`;
+}
+
+function charts(page: Page, names: readonly string[]): Markup {
+  const [only, ...more] = page.list;
+  const one = (name: string) => {
+    const pooled = more.length === 0 ? page.pooled(only, name) : undefined;
+    const mean = pooled ? shortText(pooled.mean) : '';
+    const meaning = featureMeaning(name);
+    return html`<div class="feature"><h3><span title="${name}">${labelOf(name)}</span><span class="now" data-mean="${mean}">${mean}</span></h3>${meaning !== undefined && html`<p class="faint meaning">${meaning}</p>`}<div class="chart tiny" data-metric="${name}"></div></div>`;
+  };
+  return html`<div class="features">${names.map(one)}</div>`;
+}
+
+/** Histogram or cumulative share; `undefined` without a metric that has values. */
+export function distributionSection(page: Page): Markup | undefined {
+  const metric = page.ranking?.metric;
+  if (metric === undefined) return undefined;
+  const [only, ...more] = page.list;
+  const kind = spreadKind(page.list.length);
+  const shown = distribution(
+    templates,
+    page.list.map((encode) => ({ index: encode.index, values: seriesOf(encode, metric) })),
+    kind,
+  );
+  if (!shown) return undefined;
+  return html`<section>
+<div class="bar"><h2>Distribution</h2><span class="faint small">share of the frames ${kind === 'histogram' ? 'by' : 'at or below'} ${metric}</span></div>
+<div class="hist" role="img" aria-label="${kind === 'histogram' ? 'Histogram' : 'Cumulative share'} of ${metric}">${shown.drawing}${more.length === 0 && distributionMarks(templates, page, only, metric, shown.range)}</div>
+</section>`;
 }

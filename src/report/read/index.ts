@@ -5,15 +5,14 @@
 import { requireObject, requireText } from '../../core/arguments.js';
 import { AnyvmafError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
-import type { Baseline } from '../baseline.js';
 import { distribution, pool } from '../pool.js';
 import { trustOf } from '../trust.js';
 import type { FrameMetrics, MetricDistribution, PooledMetric, Report } from '../types.js';
+import type { Baseline } from '../verdict.js';
 import type { ReportFormat } from '../write.js';
 import { readJson, readNdjson } from './json.js';
-import { readCsv, readSub } from './rows.js';
+import { readCsv, readSub, readXml } from './logs.js';
 import { faultAt, type Measured, notReport, type SavedParts, type SavedText } from './saved.js';
-import { readXml } from './xml.js';
 
 /**
  * What a saved report says. Numbers are those of the file, with its decimals. Everything that it does not say is

@@ -2,7 +2,6 @@
  * @module report/view/chart-state
  * What all charts over the frames share: the part of the axis on show, the frame pointed at, the encodes shown.
  */
-import { Cell } from './cell.js';
 import { nearestFrame, type Span, searchFrame, zoomedBy, zoomedTo } from './frames.js';
 
 /** The values of one encode. Frames have the numbers of the axis that all encodes share. */
@@ -161,5 +160,32 @@ export class ChartState<E extends FrameEncodes = FrameEncodes> {
   open(encode: number, frame: number): void {
     this.lead.value = encode;
     this.pointAt(frame);
+  }
+}
+
+/** A value that tells its watchers when it changes. */
+export class Cell<T> {
+  #value: T;
+  readonly #watchers = new Set<(value: T) => void>();
+
+  constructor(value: T) {
+    this.#value = value;
+  }
+
+  get value(): T {
+    return this.#value;
+  }
+
+  set value(value: T) {
+    if (Object.is(value, this.#value)) return;
+    this.#value = value;
+    for (const watcher of [...this.#watchers]) watcher(value);
+  }
+
+  /** Calls back now and after every change, until the returned function is called. */
+  watch(watcher: (value: T) => void): () => void {
+    this.#watchers.add(watcher);
+    watcher(this.#value);
+    return () => this.#watchers.delete(watcher);
   }
 }

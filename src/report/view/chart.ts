@@ -4,8 +4,16 @@
  * readout of the frame pointed at.
  */
 
-import { type Colours, drawAxes, drawLine, type Pen, penOf, Scale } from './chart-drawing.js';
-import { drawMean, drawMoment } from './chart-moments.js';
+import {
+  type Colours,
+  drawAxes,
+  drawLine,
+  drawMean,
+  drawMoment,
+  type Pen,
+  penOf,
+  Scale,
+} from './chart-drawing.js';
 import { type ChartState, type FrameEncodes, valueAt } from './chart-state.js';
 import type { Span } from './frames.js';
 import { colourOf, labelOf } from './numbers.js';

@@ -3,9 +3,8 @@
  * How a metric is spread over the frames: histogram or cumulative share, and percentiles.
  */
 import { type Encode, type EncodeList, PERCENTS } from './encodes.js';
-import { colourOf, encodeColour, labelOf, NONE, percentOf, shortName } from './numbers.js';
+import { colourOf, encodeColour, labelOf, NONE, percentOf, shortName, type Templates } from './numbers.js';
 import { type Extent, extentOf, fixed, roundStep, ticks } from './scales.js';
-import type { Templates } from './template.js';
 
 const BINS = 42;
 const HEIGHT = 100;

@@ -3,10 +3,9 @@
  * The answer: an encode's score, what it means, where it lies; and how several encodes compare.
  */
 import { viewerOpinion } from '../opinion.js';
-import { mainOf, runValue, wholeOf } from '../quality-metrics.js';
+import { mainOf, runValue, valueMeaning, wholeOf } from '../quality-metrics.js';
 import { type Trust, trustOf, type Verdict } from '../trust.js';
 import type { ReportModel } from '../types.js';
-import { valueMeaning } from '../value-meaning.js';
 import type { Ranking } from '../worst.js';
 import {
   comparable,
@@ -26,10 +25,10 @@ import {
   percentOf,
   scoreText,
   sizeText,
+  type Templates,
   timeText,
 } from './numbers.js';
 import { ticks } from './scales.js';
-import type { Templates } from './template.js';
 
 export { comparedText } from '../facts.js';
 

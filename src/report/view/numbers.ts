@@ -1,6 +1,6 @@
 /**
  * @module report/view/numbers
- * How charts and tables write values, names and counts.
+ * How charts and tables write values, names and counts, and what they make templates with.
  */
 import { grouped } from '../../core/printable.js';
 import { frameRate } from '../facts.js';
@@ -116,4 +116,34 @@ export function encodeColour(index: number): string {
 /** The style that gives an element the colour of an encode. */
 export function colourOf(index: number): string {
   return `--c:${encodeColour(index)}`;
+}
+
+/** What inner features measure; the first that fits counts. */
+const MEANINGS: readonly (readonly [pattern: RegExp, words: string])[] = [
+  [/motion/, 'motion: how much the original changes from frame to frame'],
+  [/aim/, 'added impairment: detail that the original does not have'],
+  [/vif_scale0/, 'finest detail that is left'],
+  [/vif_scale1/, 'fine detail that is left'],
+  [/vif_scale[23]/, 'coarse detail that is left'],
+  [/vif/, 'detail that is left, at all scales'],
+  [/adm_scale0/, 'contrast of the finest edges and texture'],
+  [/adm_scale[123]/, 'contrast of coarser edges and texture'],
+  [/adm/, 'contrast of edges and texture that is left'],
+  [/speed_chroma/, 'detail of colours'],
+  [/speed_temporal/, 'detail of changes over time'],
+];
+
+/** What an inner feature measures; `undefined` for metrics that people know by a name. */
+export function featureMeaning(metric: string): string | undefined {
+  return labelOf(metric) === metric ? MEANINGS.find(([pattern]) => pattern.test(metric))?.[1] : undefined;
+}
+
+/** A tag of template literals. */
+export type Template<T> = (strings: TemplateStringsArray, ...values: readonly unknown[]) => T;
+
+/** The tags of one renderer. */
+export interface Templates<T> {
+  readonly html: Template<T>;
+  /** For what stands inside an `svg` element. */
+  readonly svg: Template<T>;
 }

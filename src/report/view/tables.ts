@@ -2,8 +2,7 @@
  * @module report/view/tables
  * Statistics of every metric, and how the numbers were made.
  */
-import { colourText } from '../colour-text.js';
-import { measurerText, NO_GRAIN, offsetStateText, skippedText, trackOf } from '../facts.js';
+import { colourText, measurerText, NO_GRAIN, offsetStateText, skippedText, trackOf } from '../facts.js';
 import { valuesWithoutGrain } from '../quality-metrics.js';
 import type { ReportTinyModel } from '../types.js';
 import type { Encode, EncodeList, Facts } from './encodes.js';
@@ -16,8 +15,8 @@ import {
   inputFacts,
   joined,
   sizeText,
+  type Templates,
 } from './numbers.js';
-import type { Templates } from './template.js';
 
 // --- pooled values ---
 

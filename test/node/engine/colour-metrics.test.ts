@@ -21,7 +21,7 @@ import {
   scoreMany,
   scoreShard,
 } from '../../../src/index.js';
-import { colourText } from '../../../src/report/colour-text.js';
+import { colourText } from '../../../src/report/facts.js';
 import type { FrameMetrics, Report, ReportHead } from '../../../src/report/types.js';
 import { sampleSource, y4mFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { type Colour, colourAs, colourNumbers, colourOf } from '../../../src/core/colour.js';
-import { describeColour } from '../../../src/report/colour-text.js';
+import { describeColour } from '../../../src/report/facts.js';
 
 const HD = { width: 1920, height: 1080, chroma: '420' } as const;
 const SD = { width: 720, height: 576, chroma: '420' } as const;

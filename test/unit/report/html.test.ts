@@ -8,11 +8,10 @@ import { buildReport } from '../../../src/report/build.js';
 import { writeHtml } from '../../../src/report/html/document.js';
 import { formatHtml } from '../../../src/report/html/index.js';
 import { escapeHtml, html, raw, scriptJson } from '../../../src/report/html/markup.js';
-import { type PackedMetric, packFrames, packMetric } from '../../../src/report/html/pack.js';
+import { type PackedMetric, packFrames, packMetric } from '../../../src/report/html/pictures.js';
 import type { FrameMetrics, Report } from '../../../src/report/types.js';
 import { histogram } from '../../../src/report/view/distribution.js';
-import { extentOf, roundStep, ticks } from '../../../src/report/view/scales.js';
-import { linePath } from '../../../src/report/view/thin.js';
+import { extentOf, linePath, roundStep, ticks } from '../../../src/report/view/scales.js';
 import { frames, paired, report, vmafModel } from '../../support/report.js';
 import { tier } from '../../support/tier.js';
 

@@ -9,7 +9,7 @@ import { percentile } from '../../../src/core/percentile.js';
 import { buildReport, type ReportParts } from '../../../src/report/build.js';
 import { holdAgainst, isWorseHigh, metricIn, parseLimit } from '../../../src/report/limits.js';
 import { distribution, pool } from '../../../src/report/pool.js';
-import { placeName } from '../../../src/report/view/chart-moments.js';
+import { placeName } from '../../../src/report/view/chart-drawing.js';
 import { frameGap, ranking, worstFrames } from '../../../src/report/worst.js';
 import { frames, report, vmafModel } from '../../support/report.js';
 import { needsShared, sharedPath } from '../../support/shared.js';

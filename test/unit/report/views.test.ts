@@ -7,8 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { alignmentAdvice } from '../../../src/cli/flags.js';
 import type { AlignResult } from '../../../src/media/align/types.js';
 import type { SideFacts } from '../../../src/media/preflight/types.js';
-import { alignmentText } from '../../../src/report/alignment.js';
-import { inspectionData, inspectionText } from '../../../src/report/inspection.js';
+import { alignmentText, inspectionData, inspectionText } from '../../../src/report/inspection.js';
 import { writeBatchJunit } from '../../../src/report/junit.js';
 import { doubtOf, type LimitResult } from '../../../src/report/limits.js';
 import { formatProgress } from '../../../src/report/progress.js';
@@ -292,9 +291,9 @@ describe('rows of a batch', () => {
       const text = [...writeBatchSummary([...lines, failed(1202, 'gone')])].join('');
       const rows = text.split('\n').filter((row) => /^\| [✅❌]/u.test(row));
       expect(rows).toHaveLength(1000);
-      expect(rows[0]).toBe('| ❌ | 1202 | <code>x.mp4</code> | <code>r.mp4</code> | – | – | – | gone |');
+      expect(rows[0]).toBe('| ❌ | 1202 | <code>x.mp4</code> | <code>r.mp4</code> | – | – | – | – | gone |');
       expect(rows[1]).toBe(
-        '| ✅ | 2 | <code>d.mp4</code> | <code>r.mp4</code> | <code>vmaf</code> | 93.46 | – |  |',
+        '| ✅ | 2 | <code>d.mp4</code> | <code>r.mp4</code> | <code>vmaf</code> | 93.46 | – | 100 |  |',
       );
       expect(text).toContain('\n201 more are not listed.\n');
       expect(text.startsWith('## ❌ anyvmaf: 1 of 1201 jobs failed\n')).toBe(true);

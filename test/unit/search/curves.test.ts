@@ -13,7 +13,7 @@ import {
   type RisingCurve,
   risingCurve,
   takeovers,
-} from '../../../src/search/hull.js';
+} from '../../../src/search/curves.js';
 import { type CurvePoint, type Grid, nextStep } from '../../../src/search/strategy.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';

@@ -5,13 +5,11 @@
 import { describe, expect, it } from 'vitest';
 import { storedFrameBytes } from '../../../src/core/frame.js';
 import { statisticOf } from '../../../src/report/limits.js';
-import { encoderArguments, isForeignEncoder } from '../../../src/search/encoder-options.js';
-import { parameterOf } from '../../../src/search/encoders.js';
-import { estimate } from '../../../src/search/estimate.js';
+import { encoderArguments, isForeignEncoder, parameterOf } from '../../../src/search/encoders.js';
 import type { EncoderFacts } from '../../../src/search/host.js';
-import { parseTarget } from '../../../src/search/parse-target.js';
-import { chooseSamples, type Sample } from '../../../src/search/samples.js';
-import { parseEncoder } from '../../../src/search/types.js';
+import { chooseSamples, type Sample } from '../../../src/search/material.js';
+import { estimate } from '../../../src/search/targets.js';
+import { parseEncoder, parseTarget } from '../../../src/search/types.js';
 import { seeded } from '../../support/random.js';
 
 const encoder = (name: string, options: Record<string, string>): EncoderFacts => ({

@@ -8,13 +8,19 @@ import { BY_USER } from '../../../src/core/origin.js';
 import { nodeEncoding } from '../../../src/platform/node/encoding/host.js';
 import { bdRate } from '../../../src/report/bd-rate.js';
 import { compareEncoders } from '../../../src/search/compare.js';
-import { convexHull } from '../../../src/search/hull.js';
+import { convexHull } from '../../../src/search/curves.js';
 import { buildLadder } from '../../../src/search/ladder.js';
-import type { CompareOptions, LadderOptions, LadderPoint } from '../../../src/search/ladder-types.js';
-import { parseTarget } from '../../../src/search/parse-target.js';
 import { formatEncodingResult } from '../../../src/search/result.js';
 import { forgetSearches, searchQuality } from '../../../src/search/search.js';
-import type { SearchOptions, SearchPoint, SearchStage } from '../../../src/search/types.js';
+import {
+  type CompareOptions,
+  type LadderOptions,
+  type LadderPoint,
+  parseTarget,
+  type SearchOptions,
+  type SearchPoint,
+  type SearchStage,
+} from '../../../src/search/types.js';
 import { type FakeHost, fakeEncoding } from '../../support/encoding-host.js';
 
 const FAST = { encoder: 'libx264', encoderOptions: { preset: 'ultrafast' } } as const;

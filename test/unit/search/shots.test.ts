@@ -4,14 +4,17 @@
  * setting for each on recorded curves.
  */
 import { describe, expect, it } from 'vitest';
-import { allocate, bytesAt, type Curve, type FrameValues, valuesAt } from '../../../src/search/allocate.js';
-import { CutFinder, THUMBNAIL } from '../../../src/search/cuts.js';
-import { parseTarget } from '../../../src/search/parse-target.js';
-import { detectShots, frameLimits, split } from '../../../src/search/shots.js';
-import type { ShotOptions, TuneShotsOptions } from '../../../src/search/shots-types.js';
-import { spaced } from '../../../src/search/source-cuts.js';
-import { clockOf, lookup, segmentStamps } from '../../../src/search/stamps.js';
-import { tuneShots } from '../../../src/search/tune-shots.js';
+import { CutFinder, spaced, THUMBNAIL } from '../../../src/search/cuts.js';
+import { clockOf, lookup, segmentStamps } from '../../../src/search/deliverable.js';
+import {
+  allocate,
+  bytesAt,
+  type Curve,
+  type FrameValues,
+  valuesAt,
+} from '../../../src/search/shot-encodes.js';
+import { detectShots, frameLimits, split, tuneShots } from '../../../src/search/shots.js';
+import { parseTarget, type ShotOptions, type TuneShotsOptions } from '../../../src/search/types.js';
 import { type FakeHost, type FakeShot, fakeEncoding, scenePicture } from '../../support/encoding-host.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';

@@ -8,7 +8,6 @@ import { describe, expect, it } from 'vitest';
 import type { InputPairing } from '../../../src/media/pairing/types.js';
 import { bdRate } from '../../../src/report/bd-rate.js';
 import { pool } from '../../../src/report/pool.js';
-import { comparedWith, curvesOf, signed } from '../../../src/report/view/bd.js';
 import { comparable, type Encode, EncodeList, type Facts } from '../../../src/report/view/encodes.js';
 import { curveNames } from '../../../src/report/view/groups.js';
 import {
@@ -28,6 +27,7 @@ import {
   ticks,
   timeText,
 } from '../../../src/report/view/index.js';
+import { comparedWith, curvesOf, signed } from '../../../src/report/view/rates.js';
 import { Columns } from '../../../web/src/results/columns.js';
 import { nextSorting, sorted } from '../../../web/src/results/encode-table.js';
 import { DEFAULT_SETTINGS } from '../../../web/src/session.js';

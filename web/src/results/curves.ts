@@ -5,7 +5,8 @@
 import './results.css';
 import './curves.css';
 import type { CurveResult } from 'anyvmaf';
-import { resultSections } from 'anyvmaf/result-view';
+import { resultSections } from 'anyvmaf/result-sections';
+import { htmlSections } from 'anyvmaf/view';
 import { h } from '../dom.js';
 import { text } from '../text.js';
 import { html, render, templates } from './templates.js';
@@ -15,10 +16,10 @@ export function showCurves(
   element: HTMLElement,
   { name, result }: { readonly name: string; readonly result: CurveResult },
 ): void {
-  const sections = resultSections(
+  const sections = htmlSections(
     templates,
-    result,
-    ({ drawing }, label) =>
+    resultSections(result),
+    (drawing, label) =>
       html`<div class="plot rates curves" role="img" aria-label="${label}"><div class="marks">${drawing}</div></div>`,
   );
   const shown = h('div');

@@ -2,8 +2,14 @@
  * @module mcp/live/dashboard/chart
  * The scores of each second of video, drawn on a canvas as charts of reports are; it can be read by pointer and keys.
  */
-import { type Colours, drawAxes, drawLine, penOf, Scale } from '../../../report/view/chart-drawing.js';
-import { drawMoment } from '../../../report/view/chart-moments.js';
+import {
+  type Colours,
+  drawAxes,
+  drawLine,
+  drawMoment,
+  penOf,
+  Scale,
+} from '../../../report/view/chart-drawing.js';
 import { nearestFrame } from '../../../report/view/frames.js';
 import { scoreText, timeText } from '../../../report/view/numbers.js';
 import { extentOf, frameTicks, valueRange } from '../../../report/view/scales.js';

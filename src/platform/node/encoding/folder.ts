@@ -43,7 +43,7 @@ import type {
   SourceFacts,
   WholeEncode,
 } from '../../../search/host.js';
-import { decodedColour, pictureArguments, samplesOf } from '../../../search/setting.js';
+import { decodedColour, pictureArguments, samplesOf } from '../../../search/session.js';
 import { inputArgs } from '../../ffmpeg/access.js';
 import { createFfmpegDecoder } from '../ffmpeg/decoder.js';
 import { type FfmpegInput, ffmpegInput } from '../ffmpeg/input.js';

@@ -10,7 +10,7 @@ import { quotedWord } from '../../../core/shell.js';
 import type { Decoder, TrackFacts } from '../../../media/decoder.js';
 import { delivery } from '../../../media/delivery.js';
 import type { VideoInput } from '../../../media/types.js';
-import { isForeignEncoder } from '../../../search/encoder-options.js';
+import { isForeignEncoder } from '../../../search/encoders.js';
 import type { EncoderFacts, EncodingHost, OtherTrack, SourceFacts } from '../../../search/host.js';
 import { inputArgs } from '../../ffmpeg/access.js';
 import { compactFields } from '../../ffmpeg/packet-times.js';

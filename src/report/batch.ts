@@ -1,13 +1,16 @@
 /**
- * @module report/batch-line
- * A job of a batch as one line of JSON: the report without its frames, or why there is none.
+ * @module report/batch
+ * A job of a batch as one line of JSON, and what pages and summaries show of such a line.
  */
+
+import { isObject } from '../core/arguments.js';
 import { withoutAccess } from '../core/printable.js';
 import { jsonNumber, type Precision } from './format.js';
 import { compact, distributionEntry, failureEntries, fpsText, trustEntry } from './json.js';
 import { entriesOf, type JsonEntries, quote } from './kinds.js';
 import { pooledMetric } from './pool.js';
 import { inputs, models, outcome, pooled, preparation, run } from './schema.js';
+import type { Table } from './sections.js';
 import type { FailedEncode, Report } from './types.js';
 
 /** Which job a line is about. */
@@ -91,4 +94,74 @@ function gateJson({ failUnder, limits, passed, notes }: BatchGate) {
     ['notes', { list: notes.map(quote) }],
   ];
   return { map };
+}
+
+/** A job that has ended. Texts are empty where there is nothing. */
+export interface BatchRow {
+  readonly line: number;
+  readonly reference: string;
+  readonly distorted: string;
+  readonly metric: string;
+  readonly mean: string;
+  readonly low: string;
+  readonly frames: string;
+  /** That measuring took. */
+  readonly seconds: number;
+  readonly state: 'scored' | 'failed' | 'below';
+  /** Of an error. */
+  readonly code: string;
+  readonly notes: readonly string[];
+}
+
+/** @param text of a line: a JSON object */
+export function batchRow(text: string): BatchRow {
+  const line = members(JSON.parse(text));
+  const [job, error, gate, trust] = [line.job, line.error, line.gate, line.trust].map(members);
+  const first = Array.isArray(line.models) ? members(line.models[0]).name : undefined;
+  const metric = typeof first === 'string' ? first : Object.keys(members(line.pooled_metrics))[0];
+  const pooled = members(members(line.pooled_metrics)[metric ?? '']);
+  const low = members(members(members(line.distribution)[metric ?? '']).percentiles).p1;
+  const failed = line.error !== undefined;
+  const seconds = Number(line.frame_count) / Number(line.fps);
+  const notes = [error?.message, trust?.cause, ...(Array.isArray(gate?.notes) ? gate.notes : [])];
+  return {
+    line: Number(job?.line),
+    reference: words(members(line.reference).name),
+    distorted: words(members(line.distorted).name),
+    metric: failed ? '' : (metric ?? ''),
+    mean: digits(pooled.mean),
+    low: digits(low),
+    frames: words(line.frame_count),
+    seconds: Number.isFinite(seconds) ? seconds : 0,
+    state: failed ? 'failed' : gate?.passed === false ? 'below' : 'scored',
+    code: words(error?.code),
+    notes: notes.filter((note) => typeof note === 'string'),
+  };
+}
+
+/** The jobs as a table; those that failed or are below their limit stand out. */
+export function batchTable(rows: readonly BatchRow[]): Table {
+  const named = (text: string) => (text === '' ? '–' : { code: text });
+  return {
+    heads: ['line', 'encode', 'reference', 'metric', 'mean', '1 %', 'frames', 'notes'],
+    texts: [1, 2, 3, 7],
+    rows: rows.map(({ line, distorted, reference, metric, mean, low, frames, notes }) => [
+      ...[`${line}`, named(distorted), named(reference), named(metric)],
+      ...[mean, low, frames].map((text) => text || '–'),
+      notes.join(' '),
+    ]),
+    tones: rows.map(({ state }) => (state === 'scored' ? 'good' : 'warn')),
+  };
+}
+
+function members(value: unknown): Readonly<Record<string, unknown>> {
+  return isObject(value) ? value : {};
+}
+
+function words(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}
+
+function digits(value: unknown): string {
+  return typeof value === 'number' ? value.toFixed(2) : '';
 }

@@ -1,51 +1,67 @@
 /**
- * @module report/view/curves
- * Curves of quality over rate, on a logarithmic axis: measured points, the hull over them, and places that were chosen.
+ * @module report/view/sections
+ * Sections of a result as HTML, for pages that stand by themselves and for the web page: tables, commands, and curves of quality over
+ * rate, on a logarithmic axis, with the hull over measured points and places that were chosen.
  */
-import { colourOf, joined, percentOf } from './numbers.js';
+import type { Cell, CurvePoint, CurveSet, Section, Table } from '../sections.js';
+import { colourOf, joined, percentOf, type Templates } from './numbers.js';
 import { fittedRange, fixed, logTicks, ticks } from './scales.js';
-import type { Templates } from './template.js';
 
-/** A place of the chart. */
-export interface CurvePoint {
-  /** Kilobits per second, above 0. */
-  readonly kbps: number;
-  readonly quality: number;
-  /** What it is, as the pointer shows it. */
-  readonly label: string;
+/**
+ * The sections.
+ * @param plot puts a chart into an element of its size; `label` says what it shows
+ */
+export function htmlSections<T>(
+  templates: Templates<T>,
+  sections: readonly Section[],
+  plot: (drawing: readonly T[], label: string) => T,
+): readonly T[] {
+  const { html } = templates;
+  return sections.map(({ headline, about, title, table, curves, command }) => {
+    const chart = curves && curveChart(templates, curves);
+    const label = `${title}, ${curves?.curves.length} curves; every point is in the tables below`;
+    const head =
+      headline === undefined
+        ? html`<div class="bar"><h2>${title}</h2></div>`
+        : html`<h1 class="title">${headline}</h1><p class="files">${about}</p>`;
+    return html`<section class="card">${head}${chart ? html`<div class="key small soft">${chart.key}</div>${plot(chart.drawing, label)}` : ''}${command === undefined ? '' : html`<pre><code>${command}</code></pre>`}${table ? htmlTable(templates, table, title ?? '') : ''}</section>`;
+  });
 }
 
-/** Points that a line joins, by rate. */
-export interface NamedCurve {
-  readonly name: string;
-  readonly points: readonly CurvePoint[];
-}
-
-/** What is drawn. */
-export interface CurveSet {
-  /** Name of the quality. */
-  readonly quality: string;
-  /** What qualities can be, where they end. */
-  readonly limits?: readonly [low: number, high: number];
-  /** In the order of their colours. */
-  readonly curves: readonly NamedCurve[];
-  /** Drawn beneath the curves, as a band. */
-  readonly hull: readonly CurvePoint[];
-  /** Rings with their labels beside them. */
-  readonly chosen: readonly CurvePoint[];
-  /** A quality that was wanted. */
-  readonly target?: number;
+function htmlTable<T>(
+  { html }: Templates<T>,
+  { heads, rows, texts = [], tones = [] }: Table,
+  title: string,
+): T {
+  const content = (cell: Cell) =>
+    typeof cell === 'string' ? cell : html`<code>${cell.code}</code>${cell.text ?? ''}`;
+  const cells = (row: readonly Cell[]) =>
+    row.map((cell, i) => {
+      if (i === 0) return html`<th scope="row">${content(cell)}</th>`;
+      return texts.includes(i)
+        ? html`<td class="text">${content(cell)}</td>`
+        : html`<td>${content(cell)}</td>`;
+    });
+  const top = heads.map((head, i) =>
+    texts.includes(i)
+      ? html`<th scope="col" class="text">${content(head)}</th>`
+      : html`<th scope="col">${content(head)}</th>`,
+  );
+  const lines = rows.map((row, i) =>
+    tones[i] ? html`<tr class="${tones[i]}">${cells(row)}</tr>` : html`<tr>${cells(row)}</tr>`,
+  );
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${title}"><table><thead><tr>${top}</tr></thead><tbody>${lines}</tbody></table></div>`;
 }
 
 /** A drawing to be put into an element with the class `plot`. */
-export interface CurveChart<T> {
+interface CurveChart<T> {
   readonly drawing: readonly T[];
   /** The curves' names with their colours. */
   readonly key: readonly T[];
 }
 
 /** Draws at least one point. */
-export function curveChart<T>({ html, svg }: Templates<T>, set: CurveSet): CurveChart<T> {
+function curveChart<T>({ html, svg }: Templates<T>, set: CurveSet): CurveChart<T> {
   const { curves, hull, chosen, target } = set;
   const points = [...curves.flatMap((curve) => curve.points), ...chosen];
   const across = rateRange(points);

@@ -1,0 +1,65 @@
+/**
+ * @module report/html/plain-page
+ * Sections of a result as an HTML page that stands by itself and runs no script: searches, ladders, comparisons, and batches.
+ */
+import { version } from '../../core/version.js';
+import { type BatchRow, batchRow, batchTable } from '../batch.js';
+import type { Section } from '../sections.js';
+import { htmlSections } from '../view/sections.js';
+import { html, raw, templates } from './markup.js';
+import { STYLES } from './styles.js';
+
+/** What the report's styles do not have. */
+const OWN_STYLES = `
+.plot { height: 380px; } .plot .dot.small { width: 9px; height: 9px; margin: -4.5px; }
+.plot .ring { position: absolute; width: 18px; height: 18px; margin: -9px; border-radius: 50%; border: 2px solid var(--ink); }
+.plot .tag { transform: translate(12px, 8px); color: var(--ink); background: color-mix(in srgb, var(--card) 70%, transparent); }
+.plot .tag.left { transform: translate(calc(-100% - 12px), -24px); }
+th.text, td.text { text-align: left; } td.text { white-space: normal; overflow-wrap: anywhere; }
+tr.warn > * { background: color-mix(in srgb, var(--bad) 12%, transparent); }
+`;
+
+/** @returns the page in one piece; its title is the first headline */
+export function plainPage(kind: string, sections: readonly Section[]): string {
+  const shown = htmlSections(
+    templates,
+    sections,
+    (drawing, label) => html`<div class="plot" role="img" aria-label="${label}">${drawing}</div>`,
+  );
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+<meta name="generator" content="anyvmaf ${version}">
+<meta name="color-scheme" content="light dark">
+<title>${sections[0]?.headline}</title>
+<style>${raw(STYLES + OWN_STYLES)}</style>
+</head>
+<body>
+<main>
+<header><span class="mark">any<i>vmaf</i></span><span class="kind">${kind}</span></header>
+${shown}
+<footer>anyvmaf ${version} · nothing on this page was loaded from elsewhere</footer>
+</main>
+</body>
+</html>
+`.text;
+}
+
+/**
+ * All jobs of a batch.
+ * @param lines of results, in the order of the table: text of JSON objects
+ * @param command line that it repeats
+ */
+export function batchPage(lines: readonly string[], command: string): string {
+  const rows = lines.map(batchRow);
+  const count = (state: BatchRow['state']) => rows.filter((row) => row.state === state).length;
+  const about = `${count('scored')} passed, ${count('below')} below the limit or not to be trusted, ${count('failed')} failed.`;
+  const title = 'Mean and the value that one frame in a hundred falls short of';
+  return plainPage('batch', [
+    { headline: `${rows.length} jobs`, about, command },
+    { title, table: batchTable(rows) },
+  ]);
+}

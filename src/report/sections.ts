@@ -1,0 +1,175 @@
+/**
+ * @module report/sections
+ * A result as data, for every place that shows one: sections with a headline, a table, lines, curves, a command. Here is the
+ * writer for terminals; report/view/sections writes HTML, report/step-summary Markdown. JSON holds the results themselves.
+ */
+import { printable } from '../core/printable.js';
+import { aligned, columns, cut, grid, type Paint, paint, wrap } from './terminal.js';
+
+/** How a text stands out. */
+export type Tone = keyof Paint;
+
+/** A text, or a name, path or command with a text after it. */
+export type Cell = string | { readonly code: string; readonly text?: string };
+
+/** Rows below a head. */
+export interface Table {
+  readonly heads: readonly Cell[];
+  readonly rows: readonly (readonly Cell[])[];
+  /**
+   * The first column has names, which a terminal cuts where rows are too long: in the middle (`both` ends stay), at the
+   * beginning (`end` stays), or as names stay `apart`. Absent: all columns are numbers.
+   */
+  readonly names?: 'both' | 'end' | 'apart';
+  /** Further columns of text, by index; pages and Markdown set all others as numbers. */
+  readonly texts?: readonly number[];
+  /** Of the rows. Markdown marks rows that are `good` or `warn`. */
+  readonly tones?: readonly (Tone | undefined)[];
+}
+
+/** A sentence that may take several lines. */
+export interface Line {
+  readonly text: string;
+  readonly tone?: Tone;
+  /** Stands before the first line; the others are as far in. */
+  readonly lead?: string;
+  /** Lines at most; what is cut ends in an ellipsis. */
+  readonly most?: number;
+}
+
+/** A place of a chart. */
+export interface CurvePoint {
+  /** Kilobits per second, above 0. */
+  readonly kbps: number;
+  readonly quality: number;
+  /** What it is, as the pointer shows it. */
+  readonly label: string;
+}
+
+/** Points that a line joins, by rate. */
+export interface NamedCurve {
+  readonly name: string;
+  readonly points: readonly CurvePoint[];
+}
+
+/** Curves of quality over rate. */
+export interface CurveSet {
+  /** Name of the quality. */
+  readonly quality: string;
+  /** What qualities can be, where they end. */
+  readonly limits?: readonly [low: number, high: number];
+  /** In the order of their colours. */
+  readonly curves: readonly NamedCurve[];
+  /** Drawn beneath the curves, as a band. */
+  readonly hull: readonly CurvePoint[];
+  /** Rings with their labels beside them. */
+  readonly chosen: readonly CurvePoint[];
+  /** A quality that was wanted. */
+  readonly target?: number;
+}
+
+/** A part of a result. One without a table, lines, curves or a command is left out. */
+export interface Section {
+  readonly title?: string;
+  /** Of a page, with a line below it. */
+  readonly headline?: string;
+  readonly about?: string;
+  readonly table?: Table;
+  /** A terminal takes texts as they are. */
+  readonly lines?: readonly (string | Line)[];
+  /** Only pages draw them. */
+  readonly curves?: CurveSet;
+  readonly command?: string;
+}
+
+/** What a terminal is like. */
+export interface Layout {
+  /** In columns. */
+  readonly width: number;
+  readonly style: Paint;
+  /** Columns before the rows of tables. Default 2. */
+  readonly indent?: number;
+}
+
+/** A layout of 60 columns at least, 80 by default, with colour where it is asked for. */
+export function layoutOf({ width = 80, color = false }: { width?: number; color?: boolean }): Layout {
+  return { width: Math.max(60, width), style: paint(color) };
+}
+
+/** Sections for a terminal, a blank line between them. */
+export function sectionsText(sections: readonly Section[], layout: Layout): string {
+  return sections
+    .map((section) => sectionLines(section, layout))
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.map((line) => `${line.trimEnd()}\n`).join(''))
+    .join('\n');
+}
+
+function sectionLines({ title, table, lines = [] }: Section, layout: Layout): string[] {
+  const body = lines.flatMap((line) => (typeof line === 'string' ? [line] : lineTexts(line, layout)));
+  if (table) return [...tableLines(table, layout, title), ...body];
+  return body.length > 0 && title !== undefined ? [...heading(title, layout), ...body] : body;
+}
+
+function heading(title: string, { width, style }: Layout): string[] {
+  return wrap(title, width).map(style.bold);
+}
+
+/** A sentence in lines that fit. */
+export function lineTexts({ text, tone, lead = '', most }: Line, { width, style }: Layout): string[] {
+  const indent = columns(lead);
+  const all = wrap(printable(text), width - indent - (most === undefined ? 0 : 2));
+  const kept = most !== undefined && all.length > most ? all.slice(0, most) : all;
+  return kept.map((part, i) => {
+    const line = `${i === 0 ? lead : ' '.repeat(indent)}${part}`;
+    const whole = i === kept.length - 1 && kept.length < all.length ? `${line} …` : line;
+    return tone ? style[tone](whole) : whole;
+  });
+}
+
+function tableLines(
+  { heads, rows, names, tones = [] }: Table,
+  layout: Layout,
+  title: string | undefined,
+): string[] {
+  const { width, style, indent = 2 } = layout;
+  const cells = [heads, ...rows].map((row) => row.map(cellText));
+  const above = title === undefined ? [] : heading(title, layout);
+  const lead = ' '.repeat(indent);
+  const [head = '', ...lines] = grid(names ? cells.map((row) => row.slice(1)) : cells, 'right');
+  const paintRow = (text: string, i: number) => {
+    const tone = tones[i];
+    return tone ? style[tone](text.trimEnd()) : text;
+  };
+  if (!names) return [...above, style.dim(lead + head), ...lines.map((line, i) => paintRow(lead + line, i))];
+  const room = Math.max(12, width - columns(head) - indent - 2);
+  const [over = '', ...labels] = shortened(
+    cells.map(([name = '']) => name),
+    room,
+    names,
+  ).map((name) => lead + name);
+  // A title heads the names' column where that has no head and it fits there, and stands above the table otherwise.
+  const inside = title !== undefined && over.trim() === '' && columns(title) <= room + indent;
+  const [first = '', ...others] = aligned([inside ? title : over, ...labels], 'left');
+  return [
+    ...(inside ? [`${style.bold(first)}  ${style.dim(head)}`] : [...above, style.dim(`${first}  ${head}`)]),
+    ...lines.map((line, i) => paintRow(`${others[i]}  ${line}`, i)),
+  ];
+}
+
+function cellText(cell: Cell): string {
+  return printable(typeof cell === 'string' ? cell : cell.code + (cell.text ?? ''));
+}
+
+function shortened(
+  names: readonly string[],
+  room: number,
+  keep: 'both' | 'end' | 'apart',
+): readonly string[] {
+  if (keep !== 'apart') return names.map((name) => cut(name, room, keep));
+  const different = new Set(names).size;
+  const short = (['both', 'end'] as const)
+    .map((side) => names.map((name) => cut(name, room, side)))
+    .find((list) => new Set(list).size === different);
+  return short ?? names;
+}

@@ -1,0 +1,384 @@
+/**
+ * @module search/result-sections
+ * What the results of searches, ladders and comparisons say, as sections for terminals and pages, and as CSV of all points.
+ */
+import { isObject, oneOf, wrongType } from '../core/arguments.js';
+import { counted } from '../core/printable.js';
+import { quotedWord } from '../core/shell.js';
+import type { PictureSize } from '../core/size.js';
+import { BANDWIDTH_COMMAND } from '../report/bandwidth.js';
+import { type CurvePoint, type CurveSet, layoutOf, type Section, sectionsText } from '../report/sections.js';
+import type { CompleteTarget } from './targets.js';
+import type {
+  ComparedCurve,
+  ComparisonResult,
+  CurveDelta,
+  CurveResult,
+  LadderPoint,
+  LadderResult,
+  ResultFormat,
+  SearchResult,
+} from './types.js';
+
+/** The title of the table that has everything. */
+const ALL_POINTS = 'All points';
+
+/** A result in a line. */
+function titleOf(result: CurveResult): string {
+  if (result.kind === 'ladder')
+    return `${counted(result.rungs.length, 'rung')} for ${result.source} with ${result.encoder}`;
+  if (result.kind === 'comparison') return `${result.curves.length} encoders on ${result.source}`;
+  const { encoder, parameter, value, targets, source } = result;
+  const [{ metric, statistic, atLeast, atMost }] = targets as readonly [CompleteTarget];
+  return `${encoder} ${parameter} ${valueText(parameter, value)} for ${qualityName({ metric, statistic })} of ${atLeast ?? atMost} on ${source}`;
+}
+
+const FORMATS = ['text', 'json', 'csv', 'html'] as const satisfies readonly ResultFormat[];
+
+/**
+ * A result as a text.
+ * @throws {AnyvmafError} `usage` for what is no result, and for a format that there is not
+ */
+export async function formatResult(result: CurveResult, format: ResultFormat): Promise<string> {
+  if (!isResult(result))
+    throw wrongType('result', result, 'the result of a search, a ladder or a comparison');
+  switch (oneOf('format', format, FORMATS)) {
+    case 'json':
+      return `${JSON.stringify(result, null, 2)}\n`;
+    case 'csv':
+      return resultCsv(result);
+    case 'html': {
+      const { plainPage } = await import('../report/html/plain-page.js');
+      return plainPage(PAGE_KINDS[result.kind], resultSections(result));
+    }
+    default: {
+      const tables = resultTables(result).filter(({ title }, i) => i === 0 || title !== ALL_POINTS);
+      return sectionsText(tables, layoutOf({}));
+    }
+  }
+}
+
+const PAGE_KINDS = { search: 'encoder setting', ladder: 'encoding ladder', comparison: 'encoders compared' };
+
+/** Whether a value claims to be a result. */
+function isResult(data: unknown): boolean {
+  try {
+    return isObject(data) && Object.hasOwn(PAGE_KINDS, String(data.kind));
+  } catch {
+    // A proxy that answers nothing.
+    return false;
+  }
+}
+
+const COMMANDS = { search: 'Encode with it', ladder: 'Encode all rungs for DASH and HLS' } as const;
+
+/** Everything that a result says, for pages: its answer, its curves, every point, and the command to go on with. */
+export function resultSections(result: CurveResult): readonly Section[] {
+  const curves = curvesOf(result);
+  const [main, ...others] = resultTables(result);
+  const command = 'command' in result ? result.command.map(quotedWord).join(' ') : '';
+  return [
+    { headline: titleOf(result), about: sampledText(result), ...main },
+    { title: `${curves.quality} over bit rate`, curves },
+    ...others,
+    ...(result.kind !== 'comparison' && command !== ''
+      ? [
+          {
+            title: COMMANDS[result.kind],
+            command:
+              result.kind === 'ladder'
+                ? `${command}
+${BANDWIDTH_COMMAND}`
+                : command,
+          },
+        ]
+      : []),
+  ];
+}
+
+/** How the points came about. */
+function sampledText({ samples, encodes, cached }: CurveResult): string {
+  const frames = samples?.reduce((sum, { count }) => sum + count, 0);
+  const what = samples ? `${counted(samples.length, 'sample')}, ${frames} frames` : 'the whole source';
+  return `measured on ${what}; ${counted(encodes, 'encode')}, ${counted(cached, 'point')} known from before`;
+}
+
+function resultTables(result: CurveResult): readonly [Section, ...Section[]] {
+  if (result.kind === 'ladder') return ladderTables(result);
+  if (result.kind === 'comparison') return comparisonTables(result);
+  return [searchTable(result)];
+}
+
+/** The first column names rows. */
+function tableOf(title: string, heads: readonly string[], rows: readonly (readonly string[])[]): Section {
+  return { title, table: { names: 'apart', heads, rows } };
+}
+
+function searchTable({ parameter, points, targets }: SearchResult): Section {
+  return tableOf(
+    'Points',
+    [parameter, qualityName(targets[0] as CompleteTarget), 'kb/s', 'frames/s', 'above the target'],
+    points.map((point) => [
+      valueText(parameter, point.value),
+      quality(point.quality),
+      rate(point.kbps),
+      speed(point.framesPerSecond),
+      quality(point.margin),
+    ]),
+  );
+}
+
+function ladderTables(result: LadderResult): readonly [Section, ...Section[]] {
+  const { rungs, takeovers, curves, parameter, hull } = result;
+  const name = qualityName(result);
+  const heads = ['size', parameter, name, 'kb/s'];
+  const row = (point: LadderPoint) => [
+    sizeText(point),
+    valueText(parameter, point.value),
+    quality(point.quality),
+    rate(point.kbps),
+  ];
+  const onHull = new Set(hull.map((point) => `${sizeText(point)} ${point.value}`));
+  return [
+    tableOf(
+      'Rungs',
+      ['rung', ...heads, 'from the one below'],
+      rungs.map((point, i) => [
+        String(i + 1),
+        ...row(point),
+        i === 0 ? '' : `${(point.kbps / (rungs[i - 1] as LadderPoint).kbps).toFixed(2)}x`,
+      ]),
+    ),
+    tableOf(
+      'Where each size takes over',
+      ['size', 'from kb/s', `at ${name}`],
+      takeovers.map((one) => [sizeText(one), rate(one.kbps), quality(one.quality)]),
+    ),
+    tableOf(
+      ALL_POINTS,
+      [...heads, 'frames/s', 'on the hull'],
+      curves.flatMap(({ points }) =>
+        points.map((point) => [
+          ...row(point),
+          speed(point.framesPerSecond),
+          onHull.has(`${sizeText(point)} ${point.value}`) ? 'yes' : '',
+        ]),
+      ),
+    ),
+  ];
+}
+
+function comparisonTables(result: ComparisonResult): readonly [Section, ...Section[]] {
+  const { curves, deltas } = result;
+  const name = qualityName(result);
+  const wanted = curves.some(({ atTargets }) => atTargets.length > 0);
+  const summary = tableOf(
+    'Encoders',
+    ['encoder', 'BD-rate', `BD-${name}`, `over ${name}`, 'frames/s'],
+    curves.map((curve, i) => [curve.name, ...deltaCells(deltas[i - 1]), speed(curve.framesPerSecond)]),
+  );
+  const points = tableOf(
+    ALL_POINTS,
+    ['encoder', 'parameter', 'value', name, 'kb/s', 'frames/s'],
+    curves.flatMap((curve) =>
+      curve.points.map((point) => [
+        curve.name,
+        curve.parameter,
+        valueText(curve.parameter, point.value),
+        quality(point.quality),
+        rate(point.kbps),
+        speed(point.framesPerSecond),
+      ]),
+    ),
+  );
+  return wanted ? [summary, targetTable(curves, name), points] : [summary, points];
+}
+
+function deltaCells(delta: CurveDelta | undefined): readonly [string, string, string] {
+  if (!delta) return ['anchor', '', ''];
+  if (!delta.rate || !delta.quality) return ['no common range', '', ''];
+  const { from, to } = delta.rate.range;
+  return [
+    `${signed(delta.rate.value, 1)} %`,
+    signed(delta.quality.value, 2),
+    [from, to].map((end) => end.toFixed(to < 20 ? 2 : 0)).join(' to '),
+  ];
+}
+
+/** What each encoder needs for each quality, beside the one that needs least. */
+function targetTable(curves: readonly ComparedCurve[], name: string): Section {
+  const targets = curves[0]?.atTargets ?? [];
+  return tableOf(
+    'For each quality',
+    ['encoder', `${name} of`, 'parameter', 'value', 'reached', 'kb/s', 'at it', 'of the least'],
+    targets.flatMap(({ target }, i) => {
+      const at = curves.flatMap((curve) =>
+        curve.atTargets[i] ? [{ curve, found: curve.atTargets[i] }] : [],
+      );
+      // Steps of parameters are coarse: what each reaches is not the same, what it takes for the target is.
+      const least = Math.min(
+        ...at.flatMap(({ found }) => (found.reached ? (found.kbpsAt ?? found.kbps) : [])),
+      );
+      return at.map(({ curve, found }) => [
+        curve.name,
+        String(target),
+        curve.parameter,
+        valueText(curve.parameter, found.value),
+        quality(found.quality),
+        rate(found.kbps),
+        typeof found.kbpsAt === 'number' ? rate(found.kbpsAt) : '',
+        found.reached ? `${(((found.kbpsAt ?? found.kbps) / least) * 100).toFixed(0)} %` : 'not reached',
+      ]);
+    }),
+  );
+}
+
+function sizeText({ width, height }: PictureSize): string {
+  return `${width}x${height}`;
+}
+
+function quality(value: number): string {
+  return value.toFixed(2);
+}
+
+function rate(kbps: number): string {
+  return kbps < 100 ? kbps.toFixed(1) : kbps.toFixed(0);
+}
+
+function speed(framesPerSecond: number | null): string {
+  return framesPerSecond === null ? '' : framesPerSecond.toFixed(framesPerSecond < 10 ? 1 : 0);
+}
+
+function signed(value: number, digits: number): string {
+  return `${value > 0 ? '+' : ''}${value.toFixed(digits)}`;
+}
+
+// --- curves ---
+
+/** What a result shows as curves of quality over rate. */
+function curvesOf(result: CurveResult): CurveSet {
+  if (result.kind === 'ladder') return ladderCurves(result);
+  if (result.kind === 'comparison') return comparedCurves(result);
+  return searchCurve(result);
+}
+
+function ladderCurves(result: LadderResult): CurveSet {
+  const { curves, hull, rungs, parameter, metric } = result;
+  const named = (point: LadderPoint) =>
+    at(point, `${point.height}p ${parameter} ${valueText(parameter, point.value)}`);
+  return {
+    quality: qualityName(result),
+    limits: limitsOf(metric),
+    curves: curves.map(({ width, height, points }) => ({
+      name: `${width}x${height}`,
+      points: byRate(points).map((point) => at(point, `${parameter} ${valueText(parameter, point.value)}`)),
+    })),
+    hull: hull.map(named),
+    chosen: rungs.map(named),
+  };
+}
+
+function comparedCurves(result: ComparisonResult): CurveSet {
+  return {
+    quality: qualityName(result),
+    limits: limitsOf(result.metric),
+    curves: result.curves.map(({ name, parameter, points }) => ({
+      name,
+      points: byRate(points).map((point) => at(point, `${parameter} ${valueText(parameter, point.value)}`)),
+    })),
+    hull: [],
+    chosen: [],
+  };
+}
+
+function searchCurve(result: SearchResult): CurveSet {
+  const { encoder, parameter, points, targets, value } = result;
+  const [target] = targets as readonly [CompleteTarget];
+  const placed = byRate(points).map((point) => ({
+    value: point.value,
+    ...at(point, `${parameter} ${valueText(parameter, point.value)}`),
+  }));
+  return {
+    quality: qualityName(target),
+    limits: limitsOf(target.metric),
+    curves: [{ name: encoder, points: placed }],
+    hull: [],
+    chosen: placed.filter((point) => point.value === value),
+    target: target.atLeast ?? target.atMost,
+  };
+}
+
+/** A name for what is measured: `vmaf` or `vmaf, p5`. */
+function qualityName({ metric, statistic }: Pick<LadderResult, 'metric' | 'statistic'>): string {
+  return statistic === 'mean' ? metric : `${metric}, ${statistic.replace('_', ' ')}`;
+}
+
+/** A value of a parameter: as it is or, of bit rates, in kilobits per second. */
+function valueText(parameter: string, value: number): string {
+  return parameter === 'bitrate' ? `${Math.round(value / 1000)} kb/s` : String(value);
+}
+
+function at({ kbps, quality }: { kbps: number; quality: number }, label: string): CurvePoint {
+  return { kbps, quality, label };
+}
+
+function byRate<Point extends { readonly kbps: number }>(points: readonly Point[]): readonly Point[] {
+  return [...points].sort((a, b) => a.kbps - b.kbps);
+}
+
+/** Scores of VMAF's models end at 0 and 100. */
+function limitsOf(metric: string): readonly [number, number] | undefined {
+  return metric.startsWith('vmaf') ? [0, 100] : undefined;
+}
+
+// --- CSV ---
+
+type CsvRow = readonly (string | number | boolean | null)[];
+
+/** Every point in a row. */
+function resultCsv(result: CurveResult): string {
+  return [...rowsOf(result)].map((row) => `${row.map(field).join(',')}\n`).join('');
+}
+
+/** A head, and a row for each point. */
+function* rowsOf(result: CurveResult): Generator<CsvRow> {
+  const common = ['bytes', 'kbps', 'quality', 'frames_per_second'];
+  const values = (point: CurveResultPoint): CsvRow => [
+    point.bytes,
+    point.kbps,
+    point.quality,
+    point.framesPerSecond,
+  ];
+  if (result.kind === 'search') {
+    yield [result.parameter, ...common, 'margin'];
+    for (const point of result.points) yield [point.value, ...values(point), point.margin];
+  } else if (result.kind === 'ladder') {
+    yield ['width', 'height', result.parameter, ...common, 'hull', 'rung'];
+    for (const point of result.curves.flatMap(({ points }) => points)) {
+      const same = (one: (typeof result.hull)[number]) =>
+        one.width === point.width && one.height === point.height && one.value === point.value;
+      const rung = result.rungs.findIndex(same);
+      const place = [result.hull.some(same), rung < 0 ? null : rung + 1];
+      yield [point.width, point.height, point.value, ...values(point), ...place];
+    }
+  } else {
+    yield ['name', 'encoder', 'parameter', 'value', ...common];
+    for (const { name, encoder, parameter, points } of result.curves)
+      for (const point of points) yield [name, encoder, parameter, point.value, ...values(point)];
+  }
+}
+
+interface CurveResultPoint {
+  readonly bytes: number;
+  readonly kbps: number;
+  readonly quality: number;
+  readonly framesPerSecond: number | null;
+}
+
+/** Quoted where it must be. What a spreadsheet would take for a formula becomes text. */
+function field(value: CsvRow[number]): string {
+  if (value === null) return '';
+  if (typeof value !== 'string') return String(value);
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,464 @@
+/**
+ * @module search/shot-encodes
+ * Encodes of single shots: measuring, dividing bytes among them, and joining them.
+ */
+
+import { AnyvmafError } from '../core/errors.js';
+import { counted, shown } from '../core/printable.js';
+import { isWorseHigh } from '../report/limits.js';
+import { isHevc } from './deliverable.js';
+import { cutMaterial, type Material } from './material.js';
+import { measuredOf, Probe, scoreEncode, total } from './probe.js';
+import type { Session, Setting } from './session.js';
+import type { Grid } from './strategy.js';
+import {
+  type CompleteTarget,
+  inUnitOf,
+  type KnownPoint,
+  type Measured,
+  marginOf,
+  marginTo,
+  pooledOf,
+  poolingOf,
+} from './targets.js';
+import type { EncodedPoint, JoinedEncode, Shot } from './types.js';
+
+/** What the shots of a video share. */
+export interface ShotTask {
+  readonly setting: Setting;
+  readonly targets: readonly CompleteTarget[];
+  readonly metrics: readonly string[];
+  /** Whether encodes stay in the folder, to be joined. */
+  readonly keep: boolean;
+}
+
+/** A shot and the points of its curve. */
+export class ShotProbe {
+  readonly shot: Shot;
+  /** From 1. */
+  readonly number: number;
+  readonly #session: Session;
+  readonly #task: ShotTask;
+  readonly #probe: Probe;
+  readonly #release: () => Promise<void>;
+
+  private constructor(
+    session: Session,
+    task: ShotTask,
+    shot: Shot,
+    number: number,
+    probe: Probe,
+    release: () => Promise<void>,
+  ) {
+    this.#session = session;
+    this.#task = task;
+    this.shot = shot;
+    this.number = number;
+    this.#probe = probe;
+    this.#release = release;
+  }
+
+  static async open(session: Session, task: ShotTask, shot: Shot, number: number): Promise<ShotProbe> {
+    const { material, release } = shotMaterial(session, shot, `shot-${number}.y4m`);
+    const probe = await Probe.open(session, {
+      material,
+      setting: task.setting,
+      metrics: task.metrics,
+      ...(task.keep && { keep: `shot-${number}` }),
+    });
+    return new ShotProbe(session, task, shot, number, probe, release);
+  }
+
+  get encodes(): number {
+    return this.#probe.encodes;
+  }
+
+  get probe(): Probe {
+    return this.#probe;
+  }
+
+  /** How far a point is above the hardest target, by itself. */
+  margin(point: Measured, to = marginTo): number {
+    const { targets } = this.#task;
+    return marginOf(targets, (metric) => point.metrics[metric] ?? [], this.#session.perSecond, to);
+  }
+
+  measure(value: number): Promise<KnownPoint> {
+    return this.#probe.measure(value);
+  }
+
+  /** The points on the grid of values. */
+  curve(): Curve {
+    const { values } = this.#task.setting.parameter.grid;
+    return this.#probe
+      .points()
+      .map(({ value, bytes, metrics }) => ({ at: values.indexOf(value), bytes, metrics }))
+      .filter(({ at }) => at >= 0)
+      .sort((a, b) => a.at - b.at);
+  }
+
+  /** Every point as users see it, from the best picture to the smallest file. */
+  points(): readonly EncodedPoint[] {
+    const order = (value: number) => this.#task.setting.parameter.grid.values.indexOf(value);
+    return this.#probe
+      .points()
+      .map((point) => this.#probe.encoded(point))
+      .filter(({ value }) => order(value) >= 0)
+      .sort((a, b) => order(a.value) - order(b.value));
+  }
+
+  /** Removes the lossless copy, which is cut again when it is needed. */
+  release(): Promise<void> {
+    return this.#release();
+  }
+}
+
+/** A shot's frames, and one to either side, in a lossless file that may be removed and cut again. */
+function shotMaterial(
+  session: Session,
+  { first, count }: Shot,
+  name: string,
+): { readonly material: Material; readonly release: () => Promise<void> } {
+  const from = Math.max(0, first - 1);
+  const until = Math.min(session.facts.times.length, first + count + 1);
+  const sample = { scored: { first, count }, encoded: { first: from, count: until - from } };
+  const cut = () => cutMaterial(session, [sample], name);
+  let current: Material | undefined;
+  return {
+    material: {
+      ...cut(),
+      frames: count,
+      encoded: { first: first - from, count },
+      open() {
+        current ??= cut();
+        return current.open();
+      },
+    },
+    async release() {
+      if (!current) return;
+      current = undefined;
+      await session.folder.remove(name);
+    },
+  };
+}
+
+/** Frames at either end of a shot whose motion is measured across the cut. */
+const EDGE = 5;
+/** Difference within a shot that no way of measuring motion explains. */
+const WRONG = 1;
+
+/** A joined file, and its values shot by shot. */
+export interface Joined {
+  readonly final: Omit<JoinedEncode, 'reached'>;
+  readonly frames: readonly FrameValues[];
+}
+
+/**
+ * Joins the encodes of the chosen values.
+ * @param expected what the shots gave
+ * @throws {AnyvmafError} `media` where the joined file has other frames than the source, or shows other pictures than the shots
+ */
+export async function joinShots(
+  session: Session,
+  task: ShotTask,
+  shots: readonly ShotProbe[],
+  values: readonly number[],
+  expected: readonly FrameValues[],
+  output: string,
+): Promise<Joined> {
+  const { folder, facts, source, perSecond, signal } = session;
+  const segments: { readonly name: string; readonly frames: ShotProbe['shot'] }[] = [];
+  for (const [i, shot] of shots.entries()) {
+    const value = values[i] as number;
+    segments.push({ name: await shot.probe.file(value), frames: shot.shot });
+    await shot.probe.removeFiles(value);
+    await shot.release();
+  }
+  const { args } = task.setting;
+  const hevc = isHevc(task.setting.encoder.name) && /\.(?:mp4|m4v|mov)$/i.test(output) ? 'hvc1' : undefined;
+  const tag = args.includes('-tag:v') ? args[args.indexOf('-tag:v') + 1] : hevc;
+  let frames: readonly FrameValues[] = [];
+  const { sizes } = await folder.join({
+    segments,
+    source,
+    facts,
+    tag,
+    output,
+    signal,
+    async check(path) {
+      frames = await scoreJoined(session, task, shots, path, output);
+      const { within } = differenceOf(expected, frames, task);
+      if (within <= WRONG) return;
+      throw new AnyvmafError(
+        'media',
+        `The joined file differs from the shots by up to ${within.toFixed(2)} within a shot, so that ${task.setting.encoder.name} ` +
+          'cannot be joined in this container; it was removed. Write to another one.',
+      );
+    },
+  });
+  const bytes = total(sizes);
+  const kbps = (bytes * 8 * perSecond) / facts.times.length / 1000;
+  const names = Object.keys(frames[0] ?? {});
+  const all = Object.fromEntries(names.map((name) => [name, frames.map((one) => one[name] ?? [])]));
+  const difference = differenceOf(expected, frames, task);
+  return { final: { file: output, bytes, kbps, pooled: pooledOf(all), difference }, frames };
+}
+
+/** Scores a joined file against the source. @returns its values, shot by shot */
+async function scoreJoined(
+  session: Session,
+  { metrics }: ShotTask,
+  shots: readonly ShotProbe[],
+  path: string,
+  output: string,
+): Promise<readonly FrameValues[]> {
+  const { facts, source, signal } = session;
+  const report = await scoreEncode(session, source, path);
+  signal.throwIfAborted();
+  if (report.frames.length !== facts.times.length) {
+    throw new AnyvmafError(
+      'media',
+      `${counted(report.frames.length, 'frame')} of ${shown(output)} could be compared with the source's ${facts.times.length}; ` +
+        'it was removed.',
+    );
+  }
+  const runs = shots.map(({ shot }) => ({ from: shot.first, count: shot.count }));
+  const measured = measuredOf(session, report, runs, metrics);
+  return shots.map((_, i) =>
+    Object.fromEntries(Object.entries(measured).map(([name, samples]) => [name, samples[i] ?? []])),
+  );
+}
+
+function differenceOf(
+  expected: readonly FrameValues[],
+  found: readonly FrameValues[],
+  { targets: [target] }: ShotTask,
+): JoinedEncode['difference'] {
+  let [within, edges] = [0, 0];
+  if (!target) return { within, edges };
+  const { from, by } = poolingOf(target);
+  for (const [shot, values] of expected.entries()) {
+    const [wanted = [], got = []] = inUnitOf(by, [values[from] ?? [], found[shot]?.[from] ?? []]);
+    wanted.forEach((value, i) => {
+      const off = Math.abs(value - (got[i] ?? Number.NaN));
+      if (i < EDGE || i >= wanted.length - EDGE) edges = Math.max(edges, off);
+      else within = Math.max(within, off);
+    });
+  }
+  return { within, edges };
+}
+
+/** A point of a shot's curve, by its place on the grid of values. */
+export interface CurvePoint extends Omit<Measured, 'value'> {
+  /** 0 is the best picture. */
+  readonly at: number;
+}
+
+/** Points of a shot, ascending by place, each place once; at least one. */
+export type Curve = readonly CurvePoint[];
+
+/** Values of the metrics of frames, by name. */
+export type FrameValues = Readonly<Record<string, readonly number[]>>;
+
+/** The bytes of a shot at a place: measured, or read off a line through the logarithms of two points. */
+export function bytesAt(curve: Curve, at: number): number {
+  const { low, high, share } = around(curve, at);
+  const [a, b] = [Math.log(Math.max(1, low.bytes)), Math.log(Math.max(1, high.bytes))];
+  return low === high ? low.bytes : Math.exp(a + (b - a) * share);
+}
+
+/** The values of a shot's frames at a place: measured, or read off lines through two points. */
+export function valuesAt(curve: Curve, at: number): FrameValues {
+  const { low, high, share } = around(curve, at);
+  return Object.fromEntries(
+    Object.keys(low.metrics).map((name) => {
+      const from = low.metrics[name]?.flat() ?? [];
+      const to = high.metrics[name]?.flat() ?? from;
+      if (low === high) return [name, from];
+      return [name, from.map((value, i) => value + ((to[i] as number) - value) * share)];
+    }),
+  );
+}
+
+/** The two points to read a place off, beyond the ends the outermost ones; one point where it is known. */
+function around(curve: Curve, at: number): { low: CurvePoint; high: CurvePoint; share: number } {
+  const exact = curve.find((one) => one.at === at);
+  const [first] = curve;
+  if (!first) throw new RangeError('a curve has no points');
+  if (exact || curve.length === 1) return { low: exact ?? first, high: exact ?? first, share: 0 };
+  const after = curve.findIndex((one) => one.at > at);
+  const right = after < 0 ? curve.length - 1 : Math.max(1, after);
+  const [low, high] = [curve[right - 1], curve[right]] as [CurvePoint, CurvePoint];
+  return { low, high, share: (at - low.at) / (high.at - low.at) };
+}
+
+/** What shots may be encoded with. */
+export interface Choices {
+  readonly curves: readonly Curve[];
+  /** Places to choose from, for each shot. */
+  readonly places: readonly (readonly number[])[];
+  /** What frames add to the quality that bytes are spent on. */
+  gain(values: FrameValues): number;
+  /** How far values of all shots' frames are above what they must be. */
+  margin(values: readonly FrameValues[]): number;
+}
+
+/** Halvings of the price: as fine as choices can tell apart. */
+const HALVINGS = 40;
+/** Bytes for a point of one frame: from next to nothing to more than any frame takes. */
+const CHEAP = 1e-6;
+const DEAR = 1e9;
+
+/**
+ * The places with which all shots together reach the margin with the fewest bytes: where a byte more gains as much in
+ * every shot.
+ * @returns a place for each shot; the best pictures where none reach it
+ */
+export function allocate(choices: Choices): readonly number[] {
+  const { curves, places, gain, margin } = choices;
+  const offers = curves.map((curve, shot) =>
+    (places[shot] as readonly number[]).map((at) => ({
+      at,
+      bytes: bytesAt(curve, at),
+      gain: gain(valuesAt(curve, at)),
+    })),
+  );
+  const atPrice = (price: number) =>
+    offers.map(
+      (all) => all.reduce((a, b) => (b.bytes - price * b.gain < a.bytes - price * a.gain ? b : a)).at,
+    );
+  const holds = (chosen: readonly number[]) =>
+    margin(chosen.map((at, shot) => valuesAt(curves[shot] as Curve, at))) >= 0;
+  let [low, high] = [CHEAP, DEAR];
+  if (!holds(atPrice(high))) return offers.map((all) => Math.min(...all.map(({ at }) => at)));
+  for (let i = 0; i < HALVINGS; i++) {
+    const middle = Math.sqrt(low * high);
+    if (holds(atPrice(middle))) high = middle;
+    else low = middle;
+  }
+  return coarser(choices, atPrice(high));
+}
+
+/** What is left of the margin, spent shot by shot on the coarser place that saves most. */
+function coarser({ curves, places, margin }: Choices, chosen: readonly number[]): readonly number[] {
+  let best = [...chosen];
+  const values = best.map((at, shot) => valuesAt(curves[shot] as Curve, at));
+  const shots = curves.map((_, shot) => shot);
+  const saved = (shot: number) => {
+    const at = best[shot] as number;
+    const next = (places[shot] as readonly number[]).find((one) => one > at);
+    const curve = curves[shot] as Curve;
+    return next === undefined ? undefined : { next, bytes: bytesAt(curve, at) - bytesAt(curve, next) };
+  };
+  for (const shot of shots.sort((a, b) => (saved(b)?.bytes ?? 0) - (saved(a)?.bytes ?? 0))) {
+    const step = saved(shot);
+    if (!step || step.bytes <= 0) continue;
+    const before = values[shot] as FrameValues;
+    values[shot] = valuesAt(curves[shot] as Curve, step.next);
+    if (margin(values) >= 0) best = best.with(shot, step.next);
+    else values[shot] = before;
+  }
+  return best;
+}
+
+/** Points of quality between the first values that are measured. */
+const APART = 4;
+/** Rounds of choosing and measuring before only what is measured counts. */
+const ROUNDS = 4;
+
+/** What the shots are to reach together. */
+export interface WholeGoal {
+  readonly targets: readonly CompleteTarget[];
+  readonly perSecond: number;
+}
+
+/** How far values of all shots' frames are above the hardest target. */
+export function wholeMargin(
+  { targets, perSecond }: WholeGoal,
+  shots: readonly FrameValues[],
+  to = marginTo,
+): number {
+  const values = (metric: string) => [shots.flatMap((one) => [...(one[metric] ?? [])])];
+  return marginOf(targets, values, perSecond, to);
+}
+
+/**
+ * Chooses a value for each shot.
+ * @param measure measures places of a shot; the shot's curve then has them
+ * @returns a place of the grid for each
+ */
+export async function tuneWhole(
+  shots: readonly ShotProbe[],
+  grid: Grid,
+  goal: WholeGoal,
+  measure: (shot: ShotProbe, places: readonly number[]) => Promise<void>,
+): Promise<readonly number[]> {
+  const apart = Math.max(1, Math.round(APART / grid.slope));
+  const most = grid.values.length - 1;
+  const within = (at: number) => Math.max(0, Math.min(most, at));
+  for (const shot of shots) {
+    const start = shot.curve().length > 0 ? nearestTo(shot.curve(), grid.start) : grid.start;
+    await measure(shot, [start, within(start - apart), within(start + apart)]);
+  }
+  const [first] = goal.targets;
+  const gain = first ? gainOf(first) : () => 0;
+  const margin = (values: readonly FrameValues[]) => wholeMargin(goal, values);
+  const choose = (reach: number | undefined) => {
+    const curves = shots.map((shot) => shot.curve());
+    const places = curves.map((curve) =>
+      reach === undefined ? measured(curve) : reachable(curve, reach, most),
+    );
+    return { chosen: allocate({ curves, places, gain, margin }), curves };
+  };
+  for (let round = 0; ; round++) {
+    const open = round < ROUNDS;
+    const { chosen, curves } = choose(open ? apart : undefined);
+    const missing = chosen.flatMap((at, i) => (isMeasured(curves[i] as Curve, at) ? [] : [{ at, i }]));
+    for (const { at, i } of missing) await measure(shots[i] as ShotProbe, [at]);
+    if (missing.length > 0) continue;
+    if (open) {
+      // All that was chosen is measured: now what is measured tells the rest.
+      round = ROUNDS - 1;
+      continue;
+    }
+    const values = curves.map((curve, i) => valuesOf(curve, chosen[i] as number));
+    const finer = curves.map((curve) => within((curve[0]?.at ?? 0) - apart));
+    const stuck = finer.every((at, i) => isMeasured(curves[i] as Curve, at));
+    if (margin(values) >= 0 || stuck) return chosen;
+    for (const [i, at] of finer.entries()) await measure(shots[i] as ShotProbe, [at]);
+  }
+}
+
+/** What frames add to the quality that bytes are spent on. */
+function gainOf(target: CompleteTarget): (values: FrameValues) => number {
+  const { from, by } = poolingOf(target);
+  const each = typeof by === 'string' ? (value: number) => value : (value: number) => -by.term(value);
+  const sign = typeof by === 'string' && isWorseHigh({}, from) ? -1 : 1;
+  return (values) => sign * (values[from] ?? []).reduce((sum, value) => sum + each(value), 0);
+}
+
+function valuesOf(curve: Curve, at: number): FrameValues {
+  const point = curve.find((one) => one.at === at);
+  return Object.fromEntries(
+    Object.entries(point?.metrics ?? {}).map(([name, samples]) => [name, samples.flat()]),
+  );
+}
+
+function isMeasured(curve: Curve, at: number): boolean {
+  return curve.some((one) => one.at === at);
+}
+
+function measured(curve: Curve): readonly number[] {
+  return curve.map(({ at }) => at);
+}
+
+/** Places within what is measured, and a little beyond. */
+function reachable(curve: Curve, reach: number, most: number): readonly number[] {
+  const first = Math.max(0, (curve[0]?.at ?? 0) - reach);
+  const last = Math.min(most, (curve.at(-1)?.at ?? 0) + reach);
+  return Array.from({ length: last - first + 1 }, (_, i) => first + i);
+}
+
+function nearestTo(curve: Curve, place: number): number {
+  return curve.reduce((a, b) => (Math.abs(b.at - place) < Math.abs(a.at - place) ? b : a)).at;
+}
