@@ -53,16 +53,8 @@ export async function identifyDistorted(
         : await setBackWarnings({ 'the video': distorted });
     if (distorted.kind === 'frames' && range === undefined && !pairing.filters) return { sides, warnings };
     const plan = planPairing(sides, {
-      scale: 'none',
-      scaleTo: 'dis',
-      frameRatePolicy: 'nearest',
-      offset: 0,
-      offsetRequested: 0,
-      ...(range && { range }),
+      ...{ asked: pairing, offset: 0, frameCount, damage: pairing.damage, signal },
       skip: { reference: skip.distorted, distorted: skip.distorted },
-      frameCount,
-      damage: pairing.damage,
-      signal,
     });
     return { sides, warnings, plan };
   } catch (error) {

@@ -4,6 +4,7 @@
  */
 import type { KnownColour } from '../../core/colour.js';
 import { ofInput, usageError } from '../../core/errors.js';
+import { changed } from '../../core/options.js';
 import { checkPair, closeInput, openInputs } from '../../media/pair.js';
 import type { OpenDecoder, Side } from '../../media/pairing/prepare.js';
 import type { Finding } from '../../media/preflight/types.js';
@@ -69,9 +70,9 @@ async function identify(
     }
     const { tracks } = pairing;
     const ofBytes = await byteFindings(platform, inputs, checked);
-    const sized = pairing.scale !== undefined || pairing.scaleTo !== undefined;
-    const timed = (pairing.frameRatePolicy ?? pairing.pairBy) !== undefined;
-    const asked = sized || timed || pairing.range !== undefined || pairing.offset !== 0;
+    const uniting = changed(pairing, ({ unites }) => unites !== undefined);
+    const sized = changed(pairing, ({ unites }) => unites === 'sizes').length > 0;
+    const asked = uniting.length > 0 || pairing.range !== undefined || pairing.offset !== 0;
     const encoded = 'kind' in reference || 'kind' in distorted;
     const filtered = pairing.filters !== undefined;
     if (

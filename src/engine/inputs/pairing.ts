@@ -6,9 +6,9 @@
 
 import type { KnownColour } from '../../core/colour.js';
 import { type InputRole, ofInput, usageError } from '../../core/errors.js';
+import { changed } from '../../core/options.js';
 import { shown } from '../../core/printable.js';
 import type { AlignResult } from '../../media/align/types.js';
-import { alignState } from '../../media/align/types.js';
 import { chooseDecoder, type EncodedVideo, readTimes } from '../../media/decoders.js';
 import { convertsBy, deliveryPhrases } from '../../media/delivery.js';
 import type { Framing } from '../../media/evidence/framing.js';
@@ -53,24 +53,10 @@ export async function pairVideos(
   }
   const offset = pairing.offset === 'auto' ? (alignment?.offset ?? 0) : pairing.offset;
   // Y4M and raw video are paired by number, as in libvmaf, unless times are requested.
-  const timed = !stored || pairing.frameRatePolicy !== undefined || pairing.pairBy !== undefined;
+  const timed = !stored || changed(pairing, ({ unites }) => unites === 'times').length > 0;
   const plan = planPairing(timed ? sides : untimed(sides), {
-    scale: pairing.scale ?? 'bicubic',
-    scaleTo: pairing.scaleTo ?? 'ref',
-    frameRatePolicy: pairing.frameRatePolicy ?? 'nearest',
-    pairBy: pairing.pairBy,
-    offset,
-    offsetRequested: pairing.offset,
-    ...(alignment && {
-      offsetConfidence: alignment.confidence,
-      offsetState: alignState(alignment),
-    }),
-    ...(pairing.range && { range: pairing.range }),
-    skip,
-    frameCount,
+    ...{ asked: pairing, offset, alignment, skip, frameCount, damage: pairing.damage, signal },
     ...(checked.colours === 'only' && { light: coloursOf(sides, undefined, colour, pairing.colourAs) }),
-    damage: pairing.damage,
-    signal,
   });
   return {
     ...{ sides, warnings, plan },
