@@ -23,10 +23,19 @@ import { type FrameRange, MOST_FRAMES } from './frame.js';
 import type { ScaleTo } from './size.js';
 
 /**
- * What takes options: public functions, and the jobs of a queue. `look` is inspecting and aligning, `pair` what brings two videos
- * together.
+ * What takes options: public functions, and the jobs of a queue. `look` is inspecting and aligning, `describe` describing one
+ * video, `pair` what brings two together.
  */
-export type OptionTaker = 'score' | 'batch' | 'shard' | 'scorer' | 'look' | 'extract' | 'job' | 'pair';
+export type OptionTaker =
+  | 'score'
+  | 'batch'
+  | 'shard'
+  | 'scorer'
+  | 'look'
+  | 'describe'
+  | 'extract'
+  | 'job'
+  | 'pair';
 
 /** Values by the kind of an option. Those with a list of choices have one of these. */
 interface Values {
@@ -67,6 +76,10 @@ export interface OptionRow {
   readonly unites?: 'sizes' | 'times';
   /** Only this package's core supports it, no installed program. */
   readonly core?: true;
+  /** It decides how the reference is read, so that jobs of a batch share one only where it is equal. */
+  readonly reads?: true;
+  /** It needs every frame, so that it excludes samples. */
+  readonly whole?: true;
   /** It changes the pictures of one or both videos. */
   readonly filter?: true;
   /** About the machine and the call, not about what is measured. */
@@ -89,8 +102,8 @@ export const MOST_SECONDS = 366 * 86_400;
 
 const WHOLE = ['score', 'batch', 'shard'] as const;
 const JOB = [...WHOLE, 'job'] as const;
-const CALL = [...WHOLE, 'look', 'extract'] as const;
-const PAIR = [...CALL, 'pair'] as const;
+const CALL = [...WHOLE, 'look', 'extract', 'describe'] as const;
+const PAIR = [...WHOLE, 'look', 'extract', 'pair'] as const;
 const PAIR_JOB = [...PAIR, 'job'] as const;
 const SCORER = [...WHOLE, 'scorer'] as const;
 const SCORER_JOB = [...SCORER, 'job'] as const;
@@ -119,11 +132,11 @@ export const OPTIONS = {
   nflxCtc: { kind: 'version', of: NFLX_CTC_VERSIONS, by: SCORER, reference: true },
   /** Extract features only; models still register their extractors. Default false. */
   noPrediction: { ...FLAG, by: SCORER_JOB },
-  tiny: { kind: 'checked', by: SCORER_JOB, core: true },
+  tiny: { kind: 'checked', by: SCORER_JOB, core: true, whole: true },
   /** The libvmaf generation whose arithmetic to use. Default `libvmaf-3.2`. */
   compat: { kind: 'choice', of: COMPATS, default: 'libvmaf-3.2', by: SCORER_JOB, core: true },
   /** Score only frames whose index is a multiple of this. 0 and 1 mean all. Default 1. */
-  subsample: { ...COUNT, default: 1, by: SCORER_JOB },
+  subsample: { ...COUNT, default: 1, by: SCORER_JOB, whole: true },
   /**
    * Number of workers, limited to the number of chunks. 0 runs in the calling thread and blocks it while a frame is
    * measured. Default: the number of cores, fewer for short clips; runs of unknown length, including every scorer, are
@@ -139,8 +152,8 @@ export const OPTIONS = {
     by: SCORER_JOB,
     core: true,
   },
-  onFrame: { kind: 'function', by: ['score', 'scorer'], machine: true },
-  keep: { kind: 'checked', by: ['score', 'batch', 'scorer'] },
+  onFrame: { kind: 'function', by: ['score', 'scorer'], machine: true, whole: true },
+  keep: { kind: 'checked', by: ['score', 'batch', 'scorer'], whole: true },
   /** Names of the two videos in the report. Default: `reference` and `distorted`. */
   names: { kind: 'names', by: ['scorer'] },
   /**
@@ -153,12 +166,12 @@ export const OPTIONS = {
    * Score the distorted video by the no-reference models of `tiny` only: opens no reference and runs no VMAF
    * model. Default false.
    */
-  noReference: { ...FLAG, by: JOB, core: true },
+  noReference: { ...FLAG, by: JOB, core: true, whole: true },
   samples: { kind: 'samples', by: ['score', 'batch'] },
   /** At most this many pairs; 0 means all. Default 0. */
   frameCount: { ...COUNT, default: 0, by: CUT },
   /** Reference frames to discard at the start. Default 0. */
-  skipReference: { ...COUNT, default: 0, by: CUT, reference: true },
+  skipReference: { ...COUNT, default: 0, by: CUT, reference: true, reads: true },
   /** Distorted frames to discard at the start. Default 0. */
   skipDistorted: { ...COUNT, default: 0, by: CUT },
   /** Consecutive frames per chunk of a worker; does not affect results. Default: chosen by the clip's length. */
@@ -190,13 +203,19 @@ export const OPTIONS = {
   metalDevice: { ...COUNT, by: WHOLE, machine: true },
   /** Seconds that the run may take, above 0 and up to a year; it is then stopped with an error. Default: no limit. */
   maxSeconds: { kind: 'seconds', by: JOB, machine: true },
-  gate: { kind: 'function', by: WHOLE, machine: true },
+  gate: { kind: 'function', by: WHOLE, machine: true, whole: true },
   onProgress: { kind: 'function', by: WHOLE, machine: true },
-  onStart: { kind: 'function', by: ['score'], machine: true },
+  onStart: { kind: 'function', by: ['score'], machine: true, whole: true },
   /** Aborts the run, which then rejects with the signal's reason. */
   signal: { kind: 'signal', by: CALL, machine: true },
   /** Decoder of encoded video. Default `auto`: the first that is installed of ffmpeg, mediabunny and wasm. */
-  decoder: { kind: 'choice', of: DECODER_CHOICES, default: 'auto', by: PAIR_JOB },
+  decoder: {
+    kind: 'choice',
+    of: DECODER_CHOICES,
+    default: 'auto',
+    by: [...PAIR_JOB, 'describe'],
+    reads: true,
+  },
   /** Resizing filter if sizes differ; `none` refuses different sizes. Default `bicubic`. */
   scale: { kind: 'choice', of: [...SCALE_FILTERS, 'none'], by: PAIR_JOB, unites: 'sizes' },
   /** The size to score at: the reference's, the distorted's, or another. Default `ref`. */
@@ -257,7 +276,7 @@ export const OPTIONS = {
    * only where they are listed; redirects are checked alike. `true` lets ffmpeg fetch whatever is named, unchecked.
    * Default false.
    */
-  allowUrl: { kind: 'hosts', default: false, by: PAIR },
+  allowUrl: { kind: 'hosts', default: false, by: [...PAIR, 'describe'], reads: true },
   /**
    * Pictures per second of sequences of pictures (`frame_%04d.png`, `shots/*.jpg`, a folder), a number or a fraction such as
    * `24000/1001`. Default 25.

@@ -4,7 +4,7 @@
  * counted, so that its values are those of a whole run.
  */
 import { usageError } from '../core/errors.js';
-import { pickOptions } from '../core/options.js';
+import { changed, pickOptions } from '../core/options.js';
 import { counted, shown } from '../core/printable.js';
 import { quotientOf, USUAL_RATE } from '../core/rational.js';
 import { rateOf } from '../media/evidence/rate.js';
@@ -106,18 +106,9 @@ async function scoreAll(platform: Platform, request: ScoreRequest, options: Scor
 
 /** @throws {AnyvmafError} `usage` for options that need all frames, or that runs cannot have */
 function refuseUnfit(request: ScoreRequest, options: ScoreOptions, checked: CheckedOptions): void {
-  const other = (
-    [
-      ['subsample', checked.subsample > 1],
-      ['keep', checked.keep !== undefined],
-      ['tiny', checked.tiny.length > 0],
-      ['noReference', checked.single],
-      ['gate', options.gate !== undefined],
-      ['onStart', options.onStart !== undefined],
-      ['onFrame', options.onFrame !== undefined],
-      ["grain 'both'", checked.pairing.grain === 'both'],
-    ] as const
-  ).find(([, given]) => given)?.[0];
+  const { subsample, pairing } = checked;
+  const [given] = changed({ ...options, subsample }, ({ whole }) => whole);
+  const other = given ?? (pairing.grain === 'both' ? "grain 'both'" : undefined);
   if (other) throw usageError(`samples and ${other} exclude each other; leave one of them out.`);
   for (const role of ['reference', 'distorted'] as const) {
     const video = request[role];

@@ -138,7 +138,7 @@ export interface ScoreOptions extends PairingOptions, OptionsOf<'score'> {
 export interface InspectOptions extends PairingOptions, OptionsOf<'look'> {}
 
 /** Options of `describeVideo`. */
-export type DescribeVideoOptions = Pick<InspectOptions, 'decoder' | 'allowUrl' | 'origin' | 'signal'>;
+export interface DescribeVideoOptions extends OptionsOf<'describe'>, Pick<PairingOptions, 'origin'> {}
 
 /** How to pair frames, as in scoring. */
 export interface ExtractOptions extends PairingOptions, OptionsOf<'extract'> {}
