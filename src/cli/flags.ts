@@ -7,7 +7,7 @@ import { type HintName, hintText, type OptionHint, objectionsText } from '../cor
 import { wordsOf } from '../core/option-words.js';
 import { shown } from '../core/printable.js';
 import { shellWord } from '../core/shell.js';
-import { sizeText } from '../core/size.js';
+import { formatSize } from '../core/size.js';
 import type { AlignResult, Finding } from '../index.js';
 
 /** What a hint names: `--offset 12`. */
@@ -35,7 +35,7 @@ const flags: HintName = (hint) => {
     case 'window':
       return `--offset auto --window ${hint.value}`;
     default:
-      return `${flag} ${sizeText(hint.value)}`;
+      return `${flag} ${formatSize(hint.value)}`;
   }
 };
 

@@ -38,7 +38,6 @@ export type ColourAs = (typeof COLOUR_AS)[number];
 
 /** Whether decoders add the film grain that an AV1 encoder took out; `both` scores with and without it. */
 export const FILM_GRAIN = ['on', 'off', 'both'] as const;
-export type FilmGrain = (typeof FILM_GRAIN)[number];
 
 /** `strict`: one distorted frame for each reference frame, at the same time. `nearest`: the nearest in time. */
 export const FRAME_RATE_POLICIES = ['strict', 'nearest'] as const;

@@ -29,7 +29,7 @@ export function parseSize(text: string): PictureSize | undefined {
 }
 
 /** A size as {@link parseSize} reads it; other values as they are. */
-export function sizeText<Value>(value: Value): Exclude<Value, PictureSize> | string {
+export function formatSize<Value>(value: Value): Exclude<Value, PictureSize> | string {
   return isSize(value) ? `${value.width}x${value.height}` : (value as Exclude<Value, PictureSize>);
 }
 

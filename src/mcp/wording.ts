@@ -6,7 +6,7 @@ import { isObject } from '../core/arguments.js';
 import { AnyvmafError } from '../core/errors.js';
 import { type Hint, type HintName, hintText, type OptionHint, objectionsText } from '../core/hint.js';
 import { wordsOf } from '../core/option-words.js';
-import { sizeText } from '../core/size.js';
+import { formatSize } from '../core/size.js';
 import type { Finding, Objection } from '../index.js';
 
 /**
@@ -84,7 +84,7 @@ function valuesOf(hint: OptionHint): Values {
     case 'features':
       return { [parameter]: [hint.value] };
     default:
-      return { [parameter]: sizeText(hint.value) };
+      return { [parameter]: formatSize(hint.value) };
   }
 }
 
