@@ -13,7 +13,7 @@ import type { InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { ScoreRequest } from '../contract/types.js';
 import { closeKnown, type KnownInputs, type ReadyInputs } from '../pair/known.js';
-import type { SharedInspection } from './shared-inspection.js';
+import type { SharedInspection } from './shared.js';
 
 /**
  * Identifies the inputs and plans their pairing.
@@ -46,7 +46,7 @@ async function identify(
 ): Promise<KnownInputs> {
   const { pairing } = checked;
   if (checked.single) {
-    const { identifyDistorted } = await import('./no-reference.js');
+    const { identifyDistorted } = await import('./pairing.js');
     return ofInput('distorted', () => identifyDistorted(platform, request, checked, signal));
   }
   if (request.reference === undefined) throw new Error('a pair needs a reference');

@@ -24,7 +24,7 @@ import { readPair } from '../pair/pair.js';
 import type { RequestedModels } from '../plan/plan.js';
 import { findOffset, mostFrames } from './alignment.js';
 import { FrameObserver, type Observed } from './frame-observer.js';
-import type { SharedInspection } from './shared-inspection.js';
+import type { SharedInspection } from './shared.js';
 
 /** A pair as a run in one piece reads it. */
 export interface WholePair {
