@@ -3,13 +3,13 @@
  * Everything the public API has in common everywhere: types, errors, tables and report writers.
  */
 
-export type { Compat, MapKind, NativeFlavour, V1Settings } from './core/choices.js';
+export type { AomCtc, Compat, MapKind, NativeFlavour, NflxCtc, V1Settings } from './core/choices.js';
 export type { Colour, ScoredFormat } from './core/colour.js';
 export { AnyvmafError, type AnyvmafErrorOptions, type ErrorCode, type InputRole } from './core/errors.js';
 export type { ChromaFormat, FramePlanes, VideoFormat } from './core/frame.js';
 export type { Hint, Objection, Remedy } from './core/hint.js';
+export type { FilterOptions } from './core/options.js';
 export type { Origin } from './core/origin.js';
-export type { AomCtc, NflxCtc } from './core/presets.js';
 export type { Fraction } from './core/rational.js';
 export type { PictureSize } from './core/size.js';
 export { version } from './core/version.js';
@@ -93,7 +93,6 @@ export type {
   ScaleFilter,
   TrackFacts,
 } from './media/decoder.js';
-export type { FilterOptions } from './media/filter-types.js';
 export type {
   FrameList,
   FramePairing,

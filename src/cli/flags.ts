@@ -7,19 +7,15 @@ import { type HintName, hintText, type OptionHint, objectionsText } from '../cor
 import { wordsOf } from '../core/option-words.js';
 import { shown } from '../core/printable.js';
 import { shellWord } from '../core/shell.js';
+import { formatSize } from '../core/size.js';
 import type { AlignResult, Finding } from '../index.js';
-
-/** What a user writes instead of one flag. */
-const WRITTEN: Readonly<Record<string, string>> = {
-  raw: '-w, -h, -p and -b',
-  vmafBin: '--vmaf-bin or VMAF_BIN',
-};
 
 /** What a hint names: `--offset 12`. */
 const flags: HintName = (hint) => {
   if (hint.purpose === 'pull') return `'anyvmaf models pull ${hint.model}'`;
   if (hint.purpose === 'install') return `'anyvmaf setup ${hint.part}', or add --yes`;
-  const flag = WRITTEN[hint.option] ?? `--${wordsOf(hint.option).flag}`;
+  const { flag: name, written = `--${name}` } = wordsOf(hint.option);
+  const flag = hint.option === 'raw' ? '-w, -h, -p and -b' : written;
   if (hint.value === undefined || hint.value === true) return flag;
   switch (hint.option) {
     case 'range': {
@@ -31,8 +27,6 @@ const flags: HintName = (hint) => {
       const { width, height, chroma, bitDepth } = hint.value;
       return `--width ${width} --height ${height} --pixel_format ${chroma} --bitdepth ${bitDepth}`;
     }
-    case 'scaleTo':
-      return `${flag} ${hint.value.width}x${hint.value.height}`;
     case 'swap':
       return `--reference ${shellWord(shown(hint.value.reference))} --distorted ${shellWord(shown(hint.value.distorted))}`;
     case 'vfDistorted':
@@ -41,7 +35,7 @@ const flags: HintName = (hint) => {
     case 'window':
       return `--offset auto --window ${hint.value}`;
     default:
-      return `${flag} ${hint.value}`;
+      return `${flag} ${formatSize(hint.value)}`;
   }
 };
 

@@ -16,10 +16,10 @@ import { grouped, type OptionSpec, type OptionUse, parseArguments } from './opti
 import { OUTPUT_OPTIONS, OutputArguments, type OutputSettings } from './output-options.js';
 import {
   checkPairingOptions,
+  hostsOf,
   type OptionsDraft,
   optionsUnder,
   PAIRING_OPTIONS,
-  refuseUnusedHosts,
   takeTableOption,
 } from './table-options.js';
 import { TINY_OPTIONS, TinyArguments } from './tiny-options.js';
@@ -73,6 +73,8 @@ export interface ScoreSettings extends OutputSettings {
   readonly distorted: readonly [string, ...string[]];
   readonly raw?: RawVideoFormat;
   readonly options: ScoreOptions;
+  /** The hosts from which videos may be read, and to which results may be put. */
+  readonly hosts?: readonly string[];
   /** Part of the pair to measure. */
   readonly shard?: ShardChoice;
   /** How the run is watched while it goes on; absent if it is not. */
@@ -100,29 +102,28 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
     draft.take(use);
   }
   refuseStreamAsFormat(args, parsed.positionals);
-  tiny.finish(options);
+  const alone = options.noReference === true;
+  tiny.finish(options, alone ? '--no-reference' : undefined);
   const {
     unread,
     ...chosen
-  }: Omit<Videos, 'reference'> & { readonly reference?: string; readonly unread?: string } =
-    options.noReference
-      ? videos.finishOne(parsed.positionals)
-      : videos.finish(parsed.positionals, MAX_DISTORTED);
+  }: Omit<Videos, 'reference'> & { readonly reference?: string; readonly unread?: string } = alone
+    ? videos.finishOne(parsed.positionals)
+    : videos.finish(parsed.positionals, MAX_DISTORTED);
   draft.ignoreReference(unread);
   checkPairingOptions(options);
   draft.ignored.push(...ignoredMasks(options));
   const { live: watched, options: ofLive } = live.finish(chosen.distorted.length);
   Object.assign(options, ofLive);
-  const settings = { ...chosen, ...draft.finish(watched?.alarms), ...(watched && { live: watched }) };
+  const settings: ScoreSettings = {
+    ...chosen,
+    ...draft.finish(watched?.alarms),
+    ...(watched && { live: watched }),
+  };
   refuseContradictions(settings);
-  refuseUnusedHosts(options, [
-    settings.reference,
-    unread,
-    ...settings.distorted,
-    settings.output,
-    settings.html,
-  ]);
-  return settings;
+  const { reference, distorted, output, html } = settings;
+  const hosts = hostsOf(options, [reference, unread, ...distorted, output, html]);
+  return { ...settings, ...(hosts && { hosts }) };
 }
 
 /** Leaves out masks where no native backend is asked for; those that would have an effect there, as sentences. */

@@ -98,14 +98,15 @@ export function isUrl(name: string): boolean {
 }
 
 /**
- * Refuses hosts where nothing is on any: one of them may be meant as a file.
- * @throws {AnyvmafError} `usage`
+ * The hosts that are allowed, if any is named.
+ * @throws {AnyvmafError} `usage` if nothing is on any: one of them may be meant as a file
  */
-export function refuseUnusedHosts(
+export function hostsOf(
   { allowUrl }: PairingOptions,
   names: readonly (string | undefined)[],
-): void {
-  if (typeof allowUrl !== 'object' || names.some((name) => name !== undefined && isUrl(name))) return;
+): readonly string[] | undefined {
+  if (typeof allowUrl !== 'object') return undefined;
+  if (names.some((name) => name !== undefined && isUrl(name))) return allowUrl;
   throw usageError(
     `--allow-url names ${quoted(allowUrl[0] ?? '')}, but nothing here is a URL; leave it out, or, if that is a file, put ` +
       '--allow-url after the videos',

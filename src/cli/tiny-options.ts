@@ -109,10 +109,11 @@ export class TinyArguments {
 
   /**
    * Puts the models into the options.
+   * @param needing another option that needs a model
    * @throws {AnyvmafError} `usage` when options are about a model that is not there
    */
-  finish(options: Options): void {
-    const [first = options.noReference ? '--no-reference' : undefined] = this.#used;
+  finish(options: Options, needing: string | undefined): void {
+    const [first = needing] = this.#used;
     if (this.#models.length === 0) {
       if (first === undefined) return;
       throw usageError(`${first} is about a tiny model, but none is given; add --tiny-model`);

@@ -38,7 +38,6 @@ export type ColourAs = (typeof COLOUR_AS)[number];
 
 /** Whether decoders add the film grain that an AV1 encoder took out; `both` scores with and without it. */
 export const FILM_GRAIN = ['on', 'off', 'both'] as const;
-export type FilmGrain = (typeof FILM_GRAIN)[number];
 
 /** `strict`: one distorted frame for each reference frame, at the same time. `nearest`: the nearest in time. */
 export const FRAME_RATE_POLICIES = ['strict', 'nearest'] as const;
@@ -141,3 +140,12 @@ export const SHORT_MODEL_NAMES: ReadonlyMap<string, string> = new Map([
 /** Maps of a pair of frames: losses of VMAF's features by location, or Butteraugli's difference of each pixel. */
 export const MAP_KINDS = ['both', 'vif', 'adm', 'butteraugli'] as const;
 export type MapKind = (typeof MAP_KINDS)[number];
+
+/** Versions of the AOM common test conditions. */
+export const AOM_CTC_VERSIONS = ['v1.0', 'v2.0', 'v3.0', 'v4.0', 'v5.0', 'v6.0', 'v7.0'] as const;
+/** A version of the AOM common test conditions. */
+export type AomCtc = (typeof AOM_CTC_VERSIONS)[number];
+/** Versions of the Netflix common test conditions. */
+export const NFLX_CTC_VERSIONS = ['v1.0'] as const;
+/** A version of the Netflix common test conditions. */
+export type NflxCtc = (typeof NFLX_CTC_VERSIONS)[number];

@@ -4,28 +4,19 @@
  * the doors, which have flags, parameters or buttons.
  */
 
-import type { ColorMatrix, ColorRange, FilmGrain, PartName, ScaleFilter } from './choices.js';
+import type { PartName } from './choices.js';
 import type { ChromaFormat } from './frame.js';
+import type { OptionName, OptionsOf, ValueOf } from './options.js';
 import { shown } from './printable.js';
 import { quotedWord, shellWord } from './shell.js';
-import type { PictureSize } from './size.js';
 
-/** Options that findings advise, with values as the API takes them. */
-interface OptionValues {
-  readonly allowDamaged: true;
-  readonly allowUrl: true;
-  readonly colorRange: ColorRange;
-  readonly cropDistorted: string;
-  readonly cropReference: string;
-  readonly decoder: 'none' | 'wasm';
-  readonly deinterlace: true;
+/** What findings advise: options of bringing two videos together, and others, with values as the API takes them. */
+type Advised = {
+  readonly [Name in keyof OptionsOf<'pair'>]-?: ValueOf<Name>;
+} & {
   /** A feature to measure besides, as `cvvdp=display=standard_hdr_pq`. */
   readonly features: string;
-  readonly frameRatePolicy: 'nearest';
-  readonly matrix: ColorMatrix;
   readonly model: string;
-  readonly offset: number | 'auto';
-  readonly pairBy: 'distorted';
   /** The geometry of raw video. */
   readonly raw: {
     readonly width: number;
@@ -33,33 +24,21 @@ interface OptionValues {
     readonly bitDepth: number;
     readonly chroma: ChromaFormat;
   };
-  /** Part of the reference that both videos show. */
-  readonly grain: FilmGrain;
-  readonly range: { readonly unit: 'frames' | 'seconds'; readonly start: number; readonly end?: number };
-  readonly scale: ScaleFilter;
-  readonly scaleTo: PictureSize;
   /** Which of the two files is to be the reference, and which the distorted one. */
   readonly swap: { readonly reference: string; readonly distorted: string };
-  /** 0-based, among the video tracks. */
-  readonly trackDistorted: number;
-  readonly trackReference: number;
-  readonly vfDistorted: string;
-  readonly vfReference: string;
-  /** Frames to either side in which `align` is to search. */
-  readonly window: number;
-}
+};
 
 /** An option with the value to give it. */
 export type OptionHint = {
-  readonly [Option in keyof OptionValues]: {
+  readonly [Option in keyof Advised]: {
     /** `accept`: nothing changes, but the finding becomes an info. `omit`: it was passed, and has to go. */
     readonly purpose: 'fix' | 'accept' | 'omit';
     readonly option: Option;
-    readonly value: OptionValues[Option];
+    readonly value: Advised[Option];
     /** Follows the option in a sentence: `to score what comes before`. */
     readonly aim?: string;
   };
-}[keyof OptionValues];
+}[keyof Advised];
 
 /** An ffmpeg command that writes a file to be compared instead of one of the two. */
 export interface FfmpegCommand {
@@ -86,25 +65,7 @@ export interface PrepareHint {
 export interface OpenHint {
   /** `declare`: say that a file is raw video, and of which format. */
   readonly purpose: 'check' | 'choose' | 'correct' | 'declare' | 'name' | 'omit';
-  readonly option:
-    | 'colourAs'
-    | 'cropDistorted'
-    | 'cropReference'
-    | 'decoder'
-    | 'deinterlace'
-    | 'features'
-    | 'from'
-    | 'grain'
-    | 'maxSeconds'
-    | 'pairBy'
-    | 'pixelFormat'
-    | 'rate'
-    | 'raw'
-    | 'trackDistorted'
-    | 'trackReference'
-    | 'vfDistorted'
-    | 'vfReference'
-    | 'vmafBin';
+  readonly option: OptionName | 'from' | 'raw';
   readonly value?: never;
   readonly aim?: string;
 }

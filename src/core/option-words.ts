@@ -26,6 +26,11 @@ export interface OptionWords {
   readonly negative?: true;
   /** The parameters among which it stands. */
   readonly among?: 'scoring' | 'pairing' | 'filters';
+  /** What a user writes of the flag where more than it says the same, and a caller of a tool where nothing of it does. */
+  readonly written?: string;
+  readonly given?: string;
+  /** `vmaf_score` has the parameter too, which has none of the others for pairing. */
+  readonly stored?: true;
   /** The parameter, where it is not the option's name in snake case. */
   readonly parameter?: string;
   /** The parameter's description, where its name and values are not enough. */
@@ -230,6 +235,7 @@ export const OPTION_WORDS = {
   allowDamaged: {
     ...PAIRING,
     help: 'score a damaged video up to its first damage',
+    stored: true,
     about: 'Score a damaged file up to the damage.',
   },
   rate: {
@@ -261,6 +267,7 @@ export const OPTION_WORDS = {
     argument: 'SPEC',
     help: "also report this feature, such as ssimulacra2, butteraugli, cvvdp, xpsnr or psnr: NAME or NAME=OPTION=VALUE:OPTION=VALUE. May be repeated. 'anyvmaf features' lists them",
     parameter: 'feature',
+    stored: true,
   },
   noPrediction: {
     ...WHAT,
@@ -322,6 +329,8 @@ export const OPTION_WORDS = {
   vmafBin: {
     heading: RUNNING.heading,
     argument: 'FILE',
+    written: '--vmaf-bin or VMAF_BIN',
+    given: 'VMAF_BIN',
     help: 'the installed vmaf, or an ffmpeg or ffprobe with the libvmaf filter (default: VMAF_BIN, then PATH)',
   },
   cpumask: {

@@ -1,11 +1,11 @@
 /**
  * @module core/options
- * The table of options: a row says what an option's values are, its default, and which calls take it. The checks of the API,
- * the command line, the tools' parameters and what a queue's job may set come from these rows; what doors say of an option
- * stands beside in core/option-words, which no web page loads.
+ * The table of options: a row says what an option means, what its values are, its default, and which calls take it. The types of
+ * the API, its checks (core/option-checks), the command line, the tools' parameters, what a queue's job may set and what hints may
+ * advise come from these rows; what doors say of an option stands beside in core/option-words, which no web page loads.
  */
-import { isObject, oneOf, requireObject, wrongType } from './arguments.js';
 import {
+  AOM_CTC_VERSIONS,
   BACKEND_CHOICES,
   COLOR_MATRICES,
   COLOR_RANGES,
@@ -14,20 +14,53 @@ import {
   DECODER_CHOICES,
   FILM_GRAIN,
   FRAME_RATE_POLICIES,
+  NFLX_CTC_VERSIONS,
   PAIR_BY,
   SCALE_FILTERS,
   V1_SETTINGS,
 } from './choices.js';
-import { usageError } from './errors.js';
 import { type FrameRange, MOST_FRAMES } from './frame.js';
-import { AOM_CTC_VERSIONS, NFLX_CTC_VERSIONS } from './presets.js';
-import { quoted, showValue } from './printable.js';
+import type { ScaleTo } from './size.js';
 
-/** What takes options: public functions, and the jobs of a queue. `look` is inspecting and aligning. */
-export type OptionTaker = 'score' | 'batch' | 'shard' | 'scorer' | 'look' | 'extract' | 'job';
+/**
+ * What takes options: public functions, and the jobs of a queue. `look` is inspecting and aligning, `describe` describing one
+ * video, `pair` what brings two together.
+ */
+export type OptionTaker =
+  | 'score'
+  | 'batch'
+  | 'shard'
+  | 'scorer'
+  | 'look'
+  | 'describe'
+  | 'extract'
+  | 'job'
+  | 'pair';
 
-/** Kinds of values, each with a check; `checked` and `samples` are checked where they are used. */
-export type OptionKind = keyof typeof CHECKS;
+/** Values by the kind of an option. Those with a list of choices have one of these. */
+interface Values {
+  readonly area: string;
+  readonly choice: string;
+  readonly count: number;
+  readonly crop: string;
+  readonly flag: boolean;
+  readonly hosts: boolean | readonly string[];
+  readonly mask: number;
+  readonly names: { readonly reference: string; readonly distorted: string };
+  readonly offset: number | 'auto';
+  readonly program: string;
+  readonly range: FrameRange;
+  readonly rate: number | string;
+  readonly seconds: number;
+  readonly signal: AbortSignal;
+  readonly size: ScaleTo;
+  readonly text: string;
+  readonly texts: readonly string[];
+  readonly version: string;
+}
+
+/** Kinds of values. Those of the last three have types of rooms above, and all but functions are checked there. */
+export type OptionKind = keyof Values | 'checked' | 'function' | 'samples';
 
 /** A row of the table. */
 export interface OptionRow {
@@ -39,8 +72,14 @@ export interface OptionRow {
   readonly by: readonly OptionTaker[];
   /** It is about a reference, so that it excludes scoring without one. */
   readonly reference?: true;
+  /** Stored videos are compared as they are unless an option says how to bring their sizes or frames in time together. */
+  readonly unites?: 'sizes' | 'times';
   /** Only this package's core supports it, no installed program. */
   readonly core?: true;
+  /** It decides how the reference is read, so that jobs of a batch share one only where it is equal. */
+  readonly reads?: true;
+  /** It needs every frame, so that it excludes samples. */
+  readonly whole?: true;
   /** It changes the pictures of one or both videos. */
   readonly filter?: true;
   /** About the machine and the call, not about what is measured. */
@@ -57,13 +96,14 @@ const MOST_THREADS = 1024;
 /** No container has as many video tracks. */
 const MOST_TRACKS = 999;
 /** Longest side of a picture, the core's limit. */
-const MOST_SIDE = 16384;
+export const MOST_SIDE = 16384;
 /** Seconds in a year: no limit is longer. */
 export const MOST_SECONDS = 366 * 86_400;
 
 const WHOLE = ['score', 'batch', 'shard'] as const;
 const JOB = [...WHOLE, 'job'] as const;
-const PAIR = [...WHOLE, 'look', 'extract'] as const;
+const CALL = [...WHOLE, 'look', 'extract', 'describe'] as const;
+const PAIR = [...WHOLE, 'look', 'extract', 'pair'] as const;
 const PAIR_JOB = [...PAIR, 'job'] as const;
 const SCORER = [...WHOLE, 'scorer'] as const;
 const SCORER_JOB = [...SCORER, 'job'] as const;
@@ -71,16 +111,40 @@ const CUT = [...JOB, 'extract'] as const;
 
 /** The rows, by the names of the API. */
 export const OPTIONS = {
+  /**
+   * Model strings in libvmaf's grammar (`version=vmaf_v0.6.1:name=hd`). In place of `version=…` or `path=…`, `auto`
+   * chooses vmaf_v0.6.1 or vmaf_4k_v0.6.1 by the scored size; `hd`, `4k`, `neg`, `4k-neg` and `phone` are short names. Default: `['version=vmaf_v0.6.1']`.
+   */
   models: { kind: 'texts', by: [...SCORER_JOB, 'look'] },
+  /**
+   * Models whose features are measured from the start, although they predict nothing: those to which a client of a live server
+   * can change. Default: none.
+   */
   alsoModels: { kind: 'texts', by: SCORER, core: true },
+  /** Feature strings in libvmaf's grammar (`psnr=enable_apsnr=true`). Default: only the models' features. */
   features: { kind: 'texts', by: [...SCORER_JOB, 'look'], reference: true },
+  /**
+   * The AOM common test conditions of this version: adds their models (`vmaf`, `vmaf_neg`) and features before
+   * `models` and `features`, which need other names.
+   */
   aomCtc: { kind: 'version', of: AOM_CTC_VERSIONS, by: SCORER, reference: true },
+  /** The Netflix common test conditions, in the same way. */
   nflxCtc: { kind: 'version', of: NFLX_CTC_VERSIONS, by: SCORER, reference: true },
+  /** Extract features only; models still register their extractors. Default false. */
   noPrediction: { ...FLAG, by: SCORER_JOB },
-  tiny: { kind: 'checked', by: SCORER_JOB, core: true },
+  tiny: { kind: 'checked', by: SCORER_JOB, core: true, whole: true },
+  /** The libvmaf generation whose arithmetic to use. Default `libvmaf-3.2`. */
   compat: { kind: 'choice', of: COMPATS, default: 'libvmaf-3.2', by: SCORER_JOB, core: true },
-  subsample: { ...COUNT, default: 1, by: SCORER_JOB },
+  /** Score only frames whose index is a multiple of this. 0 and 1 mean all. Default 1. */
+  subsample: { ...COUNT, default: 1, by: SCORER_JOB, whole: true },
+  /**
+   * Number of workers, limited to the number of chunks. 0 runs in the calling thread and blocks it while a frame is
+   * measured. Default: the number of cores, fewer for short clips; runs of unknown length, including every scorer, are
+   * assumed to have 500 frames. The backend `hybrid` needs at least 1, and adds the GPU's worker;
+   * its default is two fewer, for that worker and the thread that reads.
+   */
   threads: { ...COUNT, most: MOST_THREADS, by: SCORER_JOB, machine: true },
+  /** Which variant of the core's functions to run. Default `simd128`. */
   implementation: {
     kind: 'choice',
     of: ['simd128', 'portable'],
@@ -88,56 +152,171 @@ export const OPTIONS = {
     by: SCORER_JOB,
     core: true,
   },
-  onFrame: { kind: 'function', by: ['score', 'scorer'], machine: true },
-  keep: { kind: 'checked', by: ['score', 'batch', 'scorer'] },
+  onFrame: { kind: 'function', by: ['score', 'scorer'], machine: true, whole: true },
+  keep: { kind: 'checked', by: ['score', 'batch', 'scorer'], whole: true },
+  /** Names of the two videos in the report. Default: `reference` and `distorted`. */
   names: { kind: 'names', by: ['scorer'] },
+  /**
+   * What VMAF v1 models know of an encode whose pictures are scaled up: `encode` (default), its size and depth, as
+   * `cambi.enc_width`, `cambi.enc_height` and `cambi.enc_bitdepth` where none of them is set; `plain`, nothing, as in a bare
+   * `vmaf`.
+   */
   v1Settings: { kind: 'choice', of: V1_SETTINGS, default: 'encode', by: JOB },
-  noReference: { ...FLAG, by: JOB, core: true },
+  /**
+   * Score the distorted video by the no-reference models of `tiny` only: opens no reference and runs no VMAF
+   * model. Default false.
+   */
+  noReference: { ...FLAG, by: JOB, core: true, whole: true },
   samples: { kind: 'samples', by: ['score', 'batch'] },
+  /** At most this many pairs; 0 means all. Default 0. */
   frameCount: { ...COUNT, default: 0, by: CUT },
-  skipReference: { ...COUNT, default: 0, by: CUT, reference: true },
+  /** Reference frames to discard at the start. Default 0. */
+  skipReference: { ...COUNT, default: 0, by: CUT, reference: true, reads: true },
+  /** Distorted frames to discard at the start. Default 0. */
   skipDistorted: { ...COUNT, default: 0, by: CUT },
+  /** Consecutive frames per chunk of a worker; does not affect results. Default: chosen by the clip's length. */
   chunkFrames: { ...COUNT, least: 1, by: WHOLE, core: true, machine: true },
+  /** Most workers if `threads` is not set, for programs that share a machine. Default: the number of cores. */
   maxThreads: { ...COUNT, least: 1, most: MOST_THREADS, by: WHOLE, machine: true },
+  /**
+   * What measures the frames. `cpu` and `wasm` are this package's core. `webgpu` measures on a GPU what the GPU supports,
+   * and the rest with the core; `hybrid` shares the frames between a GPU and the core's workers; both are bit-exact with
+   * the core. `native-cpu`, `cuda`, `sycl`, `hip` and `metal` run an installed libvmaf. A backend requested by name is
+   * refused if it is missing or does not work. `auto` takes a native GPU backend that works, else WebGPU if it is faster
+   * than the core, else the core. Default `wasm`, which searches for no other backend.
+   */
   backend: { kind: 'choice', of: BACKEND_CHOICES, by: JOB },
+  /**
+   * The program that native backends run: a `vmaf`, or an ffmpeg or ffprobe with the libvmaf filter. Default:
+   * `VMAF_BIN`, else `vmaf` on PATH, else ffmpeg or ffprobe.
+   */
   vmafBin: { kind: 'program', by: WHOLE, machine: true },
+  /** Native backends: mask of SIMD levels to disable, as for the `vmaf` tool. */
   cpumask: { ...COUNT, kind: 'mask', by: WHOLE, machine: true },
+  /** Native backends: mask of GPU operations to disable, as for the `vmaf` tool. */
   gpumask: { ...COUNT, kind: 'mask', by: WHOLE, machine: true },
+  /** Backend sycl: number of the device. */
   syclDevice: { ...COUNT, by: WHOLE, machine: true },
+  /** Backend hip: number of the device. */
   hipDevice: { ...COUNT, by: WHOLE, machine: true },
+  /** Backend metal: number of the device. */
   metalDevice: { ...COUNT, by: WHOLE, machine: true },
+  /** Seconds that the run may take, above 0 and up to a year; it is then stopped with an error. Default: no limit. */
   maxSeconds: { kind: 'seconds', by: JOB, machine: true },
-  gate: { kind: 'function', by: WHOLE, machine: true },
+  gate: { kind: 'function', by: WHOLE, machine: true, whole: true },
   onProgress: { kind: 'function', by: WHOLE, machine: true },
-  onStart: { kind: 'function', by: ['score'], machine: true },
-  signal: { kind: 'signal', by: PAIR, machine: true },
-  decoder: { kind: 'choice', of: DECODER_CHOICES, default: 'auto', by: PAIR_JOB },
-  scale: { kind: 'choice', of: [...SCALE_FILTERS, 'none'], by: PAIR_JOB },
-  scaleTo: { kind: 'size', by: PAIR_JOB, reference: true },
-  frameRatePolicy: { kind: 'choice', of: FRAME_RATE_POLICIES, by: PAIR_JOB, reference: true },
-  pairBy: { kind: 'choice', of: PAIR_BY, default: 'reference', by: PAIR_JOB, reference: true },
+  onStart: { kind: 'function', by: ['score'], machine: true, whole: true },
+  /** Aborts the run, which then rejects with the signal's reason. */
+  signal: { kind: 'signal', by: CALL, machine: true },
+  /** Decoder of encoded video. Default `auto`: the first that is installed of ffmpeg, mediabunny and wasm. */
+  decoder: {
+    kind: 'choice',
+    of: DECODER_CHOICES,
+    default: 'auto',
+    by: [...PAIR_JOB, 'describe'],
+    reads: true,
+  },
+  /** Resizing filter if sizes differ; `none` refuses different sizes. Default `bicubic`. */
+  scale: { kind: 'choice', of: [...SCALE_FILTERS, 'none'], by: PAIR_JOB, unites: 'sizes' },
+  /** The size to score at: the reference's, the distorted's, or another. Default `ref`. */
+  scaleTo: { kind: 'size', by: PAIR_JOB, reference: true, unites: 'sizes' },
+  /**
+   * Frames are paired by their time from each video's first frame: each reference frame with the distorted frame
+   * nearest in time. `strict` refuses different frame rates, and videos with missing or repeated
+   * frames. Default `nearest`.
+   */
+  frameRatePolicy: {
+    kind: 'choice',
+    of: FRAME_RATE_POLICIES,
+    by: PAIR_JOB,
+    reference: true,
+    unites: 'times',
+  },
+  /**
+   * The video whose frames are scored. `distorted` pairs each distorted frame with the reference frame nearest in time,
+   * for an encode with fewer frames per second. Default `reference`.
+   */
+  pairBy: {
+    kind: 'choice',
+    of: PAIR_BY,
+    default: 'reference',
+    by: PAIR_JOB,
+    reference: true,
+    unites: 'times',
+  },
+  /**
+   * Number of reference frames before the distorted video's first: distorted frame n is paired with reference frame
+   * n + offset. Negative if the distorted video starts earlier. `auto` searches the first seconds for it.
+   * Default 0.
+   */
   offset: { kind: 'offset', default: 0, by: PAIR_JOB, reference: true },
+  /**
+   * `offset: 'auto'` tries -window…window frames, 1..1000. Default: 50, then 150 and 500 while the result is
+   * unclear.
+   */
   window: { ...COUNT, least: 1, most: 1000, by: PAIR_JOB },
+  /** The part of the reference to score. Default: all. */
   range: { kind: 'range', by: PAIR_JOB },
+  /**
+   * `off` leaves out the film grain that decoders of AV1 add at the encoder's request, which metrics count as a loss. `both`
+   * scores with grain, and adds the values without it to the report (`withoutGrain`); functions that do not score take it for
+   * `on`. `off` and `both` need ffmpeg to decode. Default `on`.
+   */
   grain: { kind: 'choice', of: FILM_GRAIN, default: 'on', by: PAIR_JOB },
+  /**
+   * Metrics of colour take videos for what a tool takes them for, to print its numbers: `libjxl`, whose tools read PNG files
+   * that ffmpeg makes of frames; `vship` (FFVship); `vszip`. Default: what videos state.
+   */
   colourAs: { kind: 'choice', of: COLOUR_AS, by: PAIR_JOB },
+  /** Score a damaged or truncated video up to its first damage instead of refusing it. Default false. */
   allowDamaged: { ...FLAG, by: PAIR_JOB },
-  allowUrl: { kind: 'hosts', default: false, by: PAIR },
+  /**
+   * Fetch videos from `http` and `https` URLs. Node: a list of hosts, such as `media.example.com`, `*.example.com`,
+   * `localhost:9000`, `10.0.0.5` or `10.0.0.0/8`, has them read in parts, from these hosts only, and from private addresses
+   * only where they are listed; redirects are checked alike. `true` lets ffmpeg fetch whatever is named, unchecked.
+   * Default false.
+   */
+  allowUrl: { kind: 'hosts', default: false, by: [...PAIR, 'describe'], reads: true },
+  /**
+   * Pictures per second of sequences of pictures (`frame_%04d.png`, `shots/*.jpg`, a folder), a number or a fraction such as
+   * `24000/1001`. Default 25.
+   */
   rate: { kind: 'rate', by: PAIR },
+  /**
+   * The video track to read, 0-based among the file's video tracks; cover art is not counted. Default: the default track, of
+   * several or none the largest. A finding (`tracks`) names the track of a file with several.
+   */
   trackReference: { ...COUNT, most: MOST_TRACKS, by: PAIR_JOB },
   trackDistorted: { ...COUNT, most: MOST_TRACKS, by: PAIR_JOB },
   origin: { kind: 'checked', by: PAIR, machine: true },
+  /**
+   * Compare two stored videos of different bit depths at the larger one, by shifting the other's samples. Default
+   * false, which refuses such a pair; true with `aomCtc` from v6.0 on. Videos paired by time are always compared so.
+   */
   commonBitDepth: { kind: 'flag', by: PAIR_JOB },
+  /** Refuse a pair with preflight warnings. Default false. */
   strict: { ...FLAG, by: PAIR_JOB },
+  /**
+   * Compare the videos' declared properties before scoring, and inspect some frames meanwhile. By default, only the
+   * declared properties of two stored videos of one format are compared; `true` inspects their frames too. Default
+   * true otherwise.
+   */
   preflight: { ...FLAG, default: true, by: PAIR_JOB },
+  /** Makes whole pictures of the fields of each video that is interlaced by its pictures or its label, by ffmpeg's bwdif. */
   deinterlace: { kind: 'flag', by: PAIR_JOB, filter: true },
+  /** `auto` cuts black borders off: what lies outside the pictures of both. */
   crop: { kind: 'crop', of: ['auto'], by: PAIR_JOB, filter: true },
+  /** The part of the picture to keep, `WIDTH:HEIGHT:X:Y` in samples as ffmpeg's crop; without X and Y, the middle. */
   cropReference: { kind: 'area', by: PAIR_JOB, reference: true, filter: true },
   cropDistorted: { kind: 'area', by: PAIR_JOB, filter: true },
+  /** Filters of ffmpeg, a chain as after `-vf`; only where ffmpeg decodes. */
   vfReference: { kind: 'text', by: PAIR_JOB, reference: true, filter: true },
   vfDistorted: { kind: 'text', by: PAIR_JOB, filter: true },
+  /** The range to which samples are converted where the video's is another; what states none is limited. */
   colorRange: { kind: 'choice', of: COLOR_RANGES, by: PAIR_JOB, filter: true },
+  /** The matrix to which samples are converted where the video's is another; what states none has its size's usual. */
   matrix: { kind: 'choice', of: COLOR_MATRICES, by: PAIR_JOB, filter: true },
+  /** ffmpeg's name of the planar format in which both are compared, such as `yuv420p10le`. */
   pixelFormat: { kind: 'text', by: PAIR_JOB, filter: true },
 } as const satisfies Readonly<Record<string, OptionRow>>;
 
@@ -150,6 +329,27 @@ export type OptionName = keyof Table;
 export type OptionWith<Property extends object> = {
   [Name in OptionName]: Table[Name] extends Property ? Name : never;
 }[OptionName];
+
+/** The values of an option. */
+export type ValueOf<Name extends OptionName> = Table[Name] extends {
+  readonly of: readonly (infer Choice)[];
+}
+  ? Choice
+  : Table[Name]['kind'] extends keyof Values
+    ? Values[Table[Name]['kind']]
+    : never;
+
+/** What something takes, as an object of options; those whose types are of rooms above are added there. */
+export type OptionsOf<Taker extends OptionTaker> = {
+  readonly [Name in OptionName as Taker extends Table[Name]['by'][number]
+    ? Table[Name]['kind'] extends keyof Values
+      ? Name
+      : never
+    : never]?: ValueOf<Name>;
+};
+
+/** What may be done to the pictures of a video before it is compared, upright and in the order of these members. */
+export interface FilterOptions extends Pick<OptionsOf<'pair'>, OptionWith<{ filter: true }>> {}
 
 const ROWS: ReadonlyMap<string, OptionRow> = new Map(Object.entries(OPTIONS));
 
@@ -170,127 +370,9 @@ export function pickOptions<Options extends object>(
   return Object.fromEntries(given) as Partial<Options>;
 }
 
-/**
- * Checks each option by its row.
- * @returns the given options, and the defaults of the others
- * @throws {AnyvmafError} `usage`, naming the option, its value and what it may be
- */
-export function checkByTable<Completed extends object>(options: object, taker: OptionTaker): Completed {
-  const checked: Record<string, unknown> = {};
-  for (const [name, row] of ROWS) if (row.default !== undefined) checked[name] = row.default;
-  for (const [name, value] of Object.entries(options)) {
-    if (value === undefined) continue;
-    const row = ROWS.get(name);
-    if (!row?.by.includes(taker)) {
-      throw usageError(`There is no option ${quoted(name)}; there are ${optionsOf(taker).join(', ')}.`);
-    }
-    CHECKS[row.kind](name, value, row);
-    checked[name] = value;
-  }
-  return checked as Completed;
-}
-
-/** Options that are about a reference and say more than their defaults. */
-export function aboutReference(options: object): readonly string[] {
-  const given = pickOptions(options, ({ reference }) => reference);
-  return Object.entries(given).flatMap(([name, value]) =>
+/** Names of given options whose rows fit and that say more than their defaults. */
+export function changed(options: object, fits: (row: OptionRow) => boolean | undefined): readonly string[] {
+  return Object.entries(pickOptions(options, fits)).flatMap(([name, value]) =>
     value === ROWS.get(name)?.default || (Array.isArray(value) && value.length === 0) ? [] : [name],
   );
-}
-
-type Check = (name: string, value: unknown, row: OptionRow) => void;
-type OwnCheck = (name: string, value: unknown) => void;
-
-const typed =
-  (type: 'boolean' | 'function' | 'string', expected: string): OwnCheck =>
-  (name, value) => {
-    if (typeof value !== type) throw wrongType(name, value, expected);
-  };
-
-/** What is expected of a value for which `fits` does not hold. */
-const fitting =
-  (expected: string, fits: (value: unknown) => boolean): OwnCheck =>
-  (name, value) => {
-    if (!fits(value)) throw wrongType(name, value, expected);
-  };
-
-const countFits: Check = (name, value, { least, most }) => checkCount(name, value, least, most);
-
-const isTexts = (value: unknown) => Array.isArray(value) && value.every((text) => typeof text === 'string');
-
-const CHECKS = {
-  checked: () => {},
-  samples: () => {},
-  flag: typed('boolean', 'true or false'),
-  function: typed('function', 'a function'),
-  text: typed('string', 'a string'),
-  area: typed('string', 'a string'),
-  version: typed('string', 'a version such as v1.0'),
-  program: fitting(
-    'the path of a program',
-    (value) => typeof value === 'string' && value !== '' && !value.includes('\0'),
-  ),
-  texts: fitting('an array of strings', isTexts),
-  hosts: fitting('true, false or a list of hosts', (value) => typeof value === 'boolean' || isTexts(value)),
-  signal: fitting('an AbortSignal', (value) => isObject(value) && 'throwIfAborted' in value),
-  choice: (name, value, { of = [] }) => void oneOf(name, value as string, of),
-  crop: fitting(
-    'auto; cropReference and cropDistorted take a part of the picture',
-    (value) => value === 'auto',
-  ),
-  offset: fitting(
-    'a whole number of frames or auto',
-    (value) => value === 'auto' || (Number.isInteger(value) && Math.abs(Number(value)) <= MOST_FRAMES),
-  ),
-  rate: fitting('pictures per second: a number up to 1000, or a fraction such as 24000/1001', isRate),
-  count: countFits,
-  mask: countFits,
-  seconds: checkSeconds,
-  size: checkSize,
-  range: checkRange,
-  names: checkNames,
-} satisfies Readonly<Record<string, Check>>;
-
-/** @throws {AnyvmafError} `usage` */
-export function checkCount(name: string, value: unknown, min = 0, max = MOST_FRAMES): void {
-  if (Number.isInteger(value) && Number(value) >= min && Number(value) <= max) return;
-  throw wrongType(name, value, `a whole number from ${min} to ${max}`);
-}
-
-function checkSeconds(name: string, value: unknown): void {
-  if (typeof value === 'number' && value > 0 && value <= MOST_SECONDS) return;
-  const expected = `a number of seconds above 0 and up to ${MOST_SECONDS}`;
-  throw usageError(`is ${showValue(value)}, but it must be ${expected}.`, { about: name as 'maxSeconds' });
-}
-
-function checkNames(name: string, value: unknown): void {
-  requireObject(name, value);
-  for (const [side, text] of Object.entries(value as object)) CHECKS.text(`${name}.${side}`, text);
-}
-
-function isRate(rate: unknown): boolean {
-  const [, num = '', den = '1'] = /^(\d{1,7}(?:\.\d{1,6})?)(?:\/([1-9]\d{0,6}))?$/.exec(String(rate)) ?? [];
-  const value = Number(num) / Number(den);
-  return num !== '' && value > 0 && value <= 1000 && !(num.includes('.') && den !== '1');
-}
-
-function checkSize(name: string, size: unknown): void {
-  if (size === 'ref' || size === 'dis') return;
-  if (!isObject(size)) throw wrongType(name, size, 'ref, dis or a width and height');
-  for (const side of ['width', 'height']) checkCount(`${name}.${side}`, size[side], 1, MOST_SIDE);
-}
-
-function checkRange(name: string, value: unknown): void {
-  if (!isObject(value)) throw wrongType(name, value, 'an object with unit, start and end');
-  const { unit, start, end } = value as unknown as FrameRange;
-  oneOf(`${name}.unit`, unit, ['frames', 'seconds']);
-  if (unit === 'frames') {
-    checkCount(`${name}.start`, start);
-    if (end !== undefined) checkCount(`${name}.end`, end);
-  } else if (!(start >= 0 && start < MOST_FRAMES) || (end !== undefined && !(end >= 0))) {
-    throw usageError(`${name} is ${start} to ${end} seconds, but it must lie from 0 on.`);
-  }
-  if (end !== undefined && end <= start) {
-    throw usageError(`${name} is ${start} to ${end} ${unit}, but its end must come after its start.`);
-  }
 }

@@ -3,16 +3,9 @@
  * The common test conditions of AOM and Netflix: which models and features each version asks for
  * (cli-formats-metrics A.4).
  */
+import { AOM_CTC_VERSIONS, NFLX_CTC_VERSIONS } from './choices.js';
 import { type AnyvmafError, usageError } from './errors.js';
 import { quoted } from './printable.js';
-
-export const AOM_CTC_VERSIONS = ['v1.0', 'v2.0', 'v3.0', 'v4.0', 'v5.0', 'v6.0', 'v7.0'] as const;
-export const NFLX_CTC_VERSIONS = ['v1.0'] as const;
-
-/** A version of the AOM common test conditions. */
-export type AomCtc = (typeof AOM_CTC_VERSIONS)[number];
-/** A version of the Netflix common test conditions. */
-export type NflxCtc = (typeof NFLX_CTC_VERSIONS)[number];
 
 /** What a preset adds to a run. */
 export interface Preset {

@@ -6,6 +6,7 @@
 import { onAbort } from '../core/abort.js';
 import { requireArray, requireObject } from '../core/arguments.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
+import { changed } from '../core/options.js';
 import { showValue } from '../core/printable.js';
 import { requireVideo } from '../media/open.js';
 import { readsOnce } from '../media/pair.js';
@@ -107,10 +108,11 @@ function groupsOf(
   const byReference = new Map<unknown, Map<string, number[]>>();
   const groups: number[][] = [];
   for (const [index, { reference, raw, options = {} }] of jobs.entries()) {
-    const { skipReference = 0, decoder, allowUrl, noReference } = { ...shared, ...options };
+    const all: Readonly<Record<string, unknown>> = { ...shared, ...options };
     const alone =
-      noReference === true || reference === undefined || reference === null || readsOnce(reference);
-    const key = JSON.stringify([raw, skipReference, decoder, allowUrl]);
+      all.noReference === true || reference === undefined || reference === null || readsOnce(reference);
+    const read = changed(all, ({ reads }) => reads).map((name) => [name, all[name]]);
+    const key = JSON.stringify([raw, read.sort()]);
     const ways = byReference.get(reference) ?? new Map<string, number[]>();
     byReference.set(reference, ways);
     const open = alone ? undefined : ways.get(key);

@@ -18,8 +18,7 @@ import type { Report } from '../report/types.js';
 import { checkOptions } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type { ScoreManyOptions, ScoreOptions } from './contract/types.js';
-import { probesOnce } from './inputs/probes-once.js';
-import { SharedInspection } from './inputs/shared-inspection.js';
+import { probesOnce, SharedInspection } from './inputs/shared.js';
 import { scorePair } from './score.js';
 
 /** How runs of one reference differ. */

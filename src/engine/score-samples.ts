@@ -4,7 +4,7 @@
  * counted, so that its values are those of a whole run.
  */
 import { usageError } from '../core/errors.js';
-import { pickOptions } from '../core/options.js';
+import { changed, pickOptions } from '../core/options.js';
 import { counted, shown } from '../core/printable.js';
 import { quotientOf, USUAL_RATE } from '../core/rational.js';
 import { rateOf } from '../media/evidence/rate.js';
@@ -21,20 +21,22 @@ import { Scope } from './contract/scope.js';
 import type { ScoreOptions, ScoreRequest } from './contract/types.js';
 import { identifyInputs } from './inputs/open.js';
 import { refuseFindings } from './inputs/preflight.js';
-import { probesOnce } from './inputs/probes-once.js';
+import { probesOnce } from './inputs/shared.js';
 import { inspectPair } from './inspect.js';
 import { closeKnown, formatOf, type KnownInputs, lightOf } from './pair/known.js';
 import { loadRequested, planRun } from './plan/plan.js';
 import { headOf, inputsOf } from './results/report-head.js';
 import { checkSamples, type Drawn, drawRuns } from './sampling/choose.js';
 import { intervalsOf, LEVEL } from './sampling/interval.js';
-import { scoreWhole } from './score-whole.js';
 
 /** Pairs after a run that its last values depend on. */
 const TRAIL = 3;
 
 /** Pairs before a run, beside those that what is measured looks back to. */
 const LEAD = 2;
+
+/** Scores a part of the pair. */
+type ScoreRun = (platform: Platform, options: ScoreOptions) => Promise<Report>;
 
 /** The whole pair, of which runs are drawn. */
 interface Whole {
@@ -58,6 +60,7 @@ export async function scoreSampled(
   platform: Platform,
   request: ScoreRequest,
   options: ScoreOptions,
+  score: ScoreRun,
 ): Promise<Report> {
   const { samples = 'auto', ...all } = options;
   const sizes = checkSamples(samples);
@@ -70,7 +73,7 @@ export async function scoreSampled(
     const length = Math.max(1, Math.round(sizes.seconds * whole.rate));
     const drawn = drawRuns(whole.total, length, sizes);
     if (!drawn) {
-      if (samples === 'auto') return await scoreAll(platform, request, all);
+      if (samples === 'auto') return allScored(await score(platform, all));
       throw usageError(
         `samples are ${sizes.runs} runs of ${sizes.seconds} s, but ${shown(nameOf(whole.known.sides.reference))} has ` +
           `${counted(whole.total, 'pair')} (${(whole.total / whole.rate).toFixed(1)} s) only, of which that is a quarter or more; ` +
@@ -80,8 +83,7 @@ export async function scoreSampled(
     const findings = await inspected(asking, request, all, checked);
     return await scoreDrawn({
       platform: asking,
-      request,
-      options: all,
+      ...{ options: all, score },
       whole,
       drawn,
       seed: sizes.seed,
@@ -93,31 +95,16 @@ export async function scoreSampled(
 }
 
 /** A video that is hardly longer than its samples. */
-async function scoreAll(platform: Platform, request: ScoreRequest, options: ScoreOptions): Promise<Report> {
-  const report = await scoreWhole({
-    platform,
-    request,
-    options,
-    checked: checkOptions(options, 'score'),
-  });
+function allScored(report: Report): Report {
   const said = 'Nothing was sampled: the video is so short that all of it was scored.';
   return { ...report, warnings: [...report.warnings, said] };
 }
 
 /** @throws {AnyvmafError} `usage` for options that need all frames, or that runs cannot have */
 function refuseUnfit(request: ScoreRequest, options: ScoreOptions, checked: CheckedOptions): void {
-  const other = (
-    [
-      ['subsample', checked.subsample > 1],
-      ['keep', checked.keep !== undefined],
-      ['tiny', checked.tiny.length > 0],
-      ['noReference', checked.single],
-      ['gate', options.gate !== undefined],
-      ['onStart', options.onStart !== undefined],
-      ['onFrame', options.onFrame !== undefined],
-      ["grain 'both'", checked.pairing.grain === 'both'],
-    ] as const
-  ).find(([, given]) => given)?.[0];
+  const { subsample, pairing } = checked;
+  const [given] = changed({ ...options, subsample }, ({ whole }) => whole);
+  const other = given ?? (pairing.grain === 'both' ? "grain 'both'" : undefined);
   if (other) throw usageError(`samples and ${other} exclude each other; leave one of them out.`);
   for (const role of ['reference', 'distorted'] as const) {
     const video = request[role];
@@ -182,8 +169,8 @@ function lookOptions(options: ScoreOptions): ScoreOptions {
 
 interface Sampling {
   readonly platform: Platform;
-  readonly request: ScoreRequest;
   readonly options: ScoreOptions;
+  readonly score: ScoreRun;
   readonly whole: Whole;
   readonly drawn: Drawn;
   readonly seed: number;
@@ -191,7 +178,7 @@ interface Sampling {
 }
 
 async function scoreDrawn(sampling: Sampling): Promise<Report> {
-  const { platform, request, options, whole, drawn } = sampling;
+  const { platform, options, score, whole, drawn } = sampling;
   const { first, total, lead, offset } = whole;
   const { window: _, strict: __, frameCount: ___, onProgress, ...shared } = options;
   const reports: Report[] = [];
@@ -202,8 +189,7 @@ async function scoreDrawn(sampling: Sampling): Promise<Report> {
     const until = Math.min(total, start + drawn.length + TRAIL);
     const range = { unit: 'frames', start: first + from, end: first + until } as const;
     const own: ScoreOptions = { ...shared, offset, range, preflight: false };
-    const checked = checkOptions(own, 'score');
-    const report = await scoreWhole({ platform, request, options: own, checked });
+    const report = await score(platform, own);
     const frames = report.frames
       .map(({ frameNum, metrics }) => ({ frameNum: frameNum + from, metrics }))
       .filter(({ frameNum }) => frameNum >= start && frameNum < start + drawn.length);

@@ -1,15 +1,208 @@
 /**
  * @module engine/score
- * Scores one pair of videos, all of it or samples.
+ * Scores a pair of videos, all of it or samples, from the request to the report: opens, checks, plans, measures, and puts the
+ * report together.
  */
+
 import { unlessAborted } from '../core/abort.js';
+import type { KnownColour } from '../core/colour.js';
 import { usageError } from '../core/errors.js';
+import { checkMeasurable, readsOnce } from '../media/pair.js';
+import type { OpenDecoder } from '../media/pairing/prepare.js';
+import type { VideoInput } from '../media/types.js';
+import { buildReport, type ReportParts } from '../report/build.js';
 import type { Report } from '../report/types.js';
-import { checkOptions, checkRequest } from './contract/options.js';
+import { type CheckedOptions, checkOptions, checkRequest } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
-import { withinLimit } from './contract/time-limit.js';
+import { Scope, withinLimit } from './contract/scope.js';
 import type { ScoreOptions, ScoreRequest } from './contract/types.js';
-import { type RunVariant, scoreWhole } from './score-whole.js';
+import { identifyInputs, RunInputs } from './inputs/open.js';
+import { PairChecks } from './inputs/pair-checks.js';
+import type { SharedInspection } from './inputs/shared.js';
+import type { Steering } from './live/steering.js';
+import type { Measured } from './measure/measurement.js';
+import { prepareBackend } from './measure/open.js';
+import type { KnownInputs, ReadyInputs } from './pair/known.js';
+import {
+  describePair,
+  type Extent,
+  expectPairs,
+  lengthsOf,
+  refuseEmpty,
+  refuseTruncated,
+} from './pair/pair.js';
+import { scoredSize } from './plan/model-texts.js';
+import { Meter } from './results/progress.js';
+import { decoderWarnings, headOf, inputsOf, namesOf, sayLengths } from './results/report-head.js';
+
+/** Overrides for a run that shares its reference with others. */
+export interface RunVariant {
+  /** The colour of both videos, which their files do not state. */
+  readonly colour?: KnownColour | undefined;
+  /** Opens decoders instead of media/decoders. */
+  readonly openDecoder?: OpenDecoder;
+  /** Inspects the reference once for all runs. */
+  readonly inspection?: SharedInspection;
+  /** Steers the run. */
+  readonly steering?: Steering;
+}
+
+/** A call of {@link scoreWhole}. */
+interface Call {
+  readonly platform: Platform;
+  readonly request: ScoreRequest;
+  readonly options: ScoreOptions;
+  /** The same options. */
+  readonly checked: CheckedOptions;
+  readonly variant?: RunVariant;
+}
+
+/**
+ * Scores all pairs of frames of a request that was checked.
+ * @throws {AnyvmafError} as the public `score`; the signal's reason when aborted
+ */
+function scoreWhole(call: Call): Promise<Report> {
+  return withinLimit(call.options, async (options) => {
+    const scope = new Scope(options.signal);
+    try {
+      return await unlessAborted(options.signal, run({ ...call, options }, scope));
+    } finally {
+      await scope.close();
+    }
+  });
+}
+
+async function run(call: Call, scope: Scope): Promise<Report> {
+  const { platform, request, options, checked, variant = {} } = call;
+  const { openDecoder, inspection, steering, colour } = variant;
+  // Load inputs and models concurrently; report errors of inputs before those of models.
+  const inputs = new RunInputs(identifyInputs(platform, request, checked, scope.signal, inspection, colour));
+  scope.own(() => inputs.close());
+  const format = async () => scoredSize(await inputs.known);
+  const openBackend = prepareBackend(platform, checked, { options, format, signal: scope.signal, steering });
+  const checks = new PairChecks(platform, checked, inspection, scope.signal);
+  scope.own(() => checks.close());
+
+  const known = await inputs.known;
+  const bothGrains = checked.pairing.grain === 'both' && asksForGrain(known);
+  const readsTwice = canReadTwice(request.reference) && canReadTwice(request.distorted);
+  if (bothGrains) refuseBothGrains(readsTwice, steering);
+  if (bothGrains || (known.apart && readsTwice)) {
+    await inputs.close();
+    return runTwice(call, bothGrains, known.plan?.options.offset);
+  }
+  // Stored pairs were checked when they were opened.
+  if (known.plan) checkMeasurable(known.plan.format, checked.colours);
+  const backend = await openBackend(known);
+  await checks.refuse(known, backend.requested);
+  // If aborted while opening inputs, do not start decoders or workers.
+  scope.signal.throwIfAborted();
+  const ready = await inputs.open(known, checked, openDecoder);
+  const planned = backend.plan(ready);
+  scope.own(() => planned.close());
+  await refuseTruncated(ready, ready.limit);
+  scope.signal.throwIfAborted();
+
+  const { expected, bound } = expectPairs(ready, ready.limit);
+  const aside = planned.isAside(expected);
+  const inThread = !aside || describePair(ready) === undefined;
+  // A run in this thread is so short that an inspection would take longer.
+  const inspectStored = options.preflight === true && aside;
+  const reading = { expected, inThread, inspectStored };
+  const pair = await checks.observe(known, backend.requested, ready, reading);
+  const meter = new Meter(options.onProgress, expected);
+  const stated = inputsOf(known, pair);
+  const head = (extent?: Extent) => headOf(stated, checked, extent);
+  const measured = await planned.measure({
+    pair,
+    expected,
+    bound,
+    meter,
+    continuity: inThread ? undefined : checks.continuity,
+    onStart: (start) => options.onStart?.({ ...head(), ...start }),
+  });
+  refuseEmpty(pair, measured.extent);
+  meter.finish();
+  const findings = await checks.findings(measured.extent.pairs, measured.backend_used);
+  return buildReport({
+    ...head(measured.extent),
+    fps: meter.fps,
+    ...measured,
+    ...(checked.pairing.grain === 'both' && { withoutGrain: [] }),
+    ...describeRun({ known, pair, checked }, measured, findings),
+  });
+}
+
+/**
+ * Reads the pictures twice: with film grain and without it, or once for metrics of colour and once for the others, which need
+ * them in another format.
+ */
+async function runTwice(
+  { platform, request, options, variant = {} }: Call,
+  bothGrains: boolean,
+  offset: number | undefined,
+): Promise<Report> {
+  const { scoreApart, scoreBothGrains } = await import('./score-apart.js');
+  const part = (options: ScoreOptions, main: boolean) =>
+    scoreWhole({
+      platform,
+      request,
+      options,
+      checked: checkOptions(options, 'score'),
+      variant: main ? variant : { colour: variant.colour },
+    });
+  return bothGrains
+    ? scoreBothGrains(options, offset, part)
+    : scoreApart(options, offset, part, variant.steering);
+}
+
+/** Whether a decoder adds film grain to one of the videos. */
+function asksForGrain({ sides }: KnownInputs): boolean {
+  return [sides.reference, sides.distorted].some(
+    (side) => side.kind === 'encoded' && side.video.facts.filmGrain === 'added',
+  );
+}
+
+/** @throws {AnyvmafError} `usage` if the videos cannot be scored twice */
+function refuseBothGrains(readsTwice: boolean, steering: Steering | undefined): void {
+  const why = steering
+    ? 'a run that is watched measures its frames once'
+    : 'one of the videos is a stream, which can be read only once';
+  if (readsTwice && !steering) return;
+  throw usageError(`is both, which measures the pair twice, but ${why}; use on or off.`, {
+    about: 'grain',
+  });
+}
+
+/** Whether a video can be opened again once it was closed. */
+function canReadTwice(video: VideoInput = ''): boolean {
+  return !readsOnce(video) && !(typeof video === 'object' && 'readFrame' in video);
+}
+
+/** What the report says of the pair and of how far it was measured. */
+function describeRun(
+  {
+    known,
+    pair,
+    checked,
+  }: { readonly known: KnownInputs; readonly pair: ReadyInputs; readonly checked: CheckedOptions },
+  { extent, warnings }: Measured,
+  findings: Report['preflight'],
+): Pick<ReportParts, 'pairing' | 'preflight' | 'frameCount' | 'warnings'> {
+  const lengths = {
+    names: namesOf(known),
+    lengths: lengthsOf(pair),
+    extent,
+    planned: known.plan !== undefined,
+  };
+  const said = sayLengths(lengths, checked, findings);
+  return {
+    pairing: checked.single ? undefined : pair.describe?.(extent.pairs),
+    preflight: said.findings,
+    frameCount: extent.pairs,
+    warnings: [...known.warnings, ...decoderWarnings(known, pair), ...warnings, ...said.warnings],
+  };
+}
 
 /**
  * Scores a pair. When the promise settles, all threads, processes, open files and timers of the run are gone.
@@ -30,7 +223,9 @@ export async function scorePair(
     );
   }
   const { scoreSampled } = await import('./score-samples.js');
+  const score = (from: Platform, own: ScoreOptions) =>
+    scoreWhole({ platform: from, request, options: own, checked: checkOptions(own, 'score') });
   return withinLimit(options, (limited) =>
-    unlessAborted(limited.signal, scoreSampled(platform, request, limited)),
+    unlessAborted(limited.signal, scoreSampled(platform, request, limited, score)),
   );
 }

@@ -6,13 +6,8 @@ import { isObject } from '../core/arguments.js';
 import { AnyvmafError } from '../core/errors.js';
 import { type Hint, type HintName, hintText, type OptionHint, objectionsText } from '../core/hint.js';
 import { wordsOf } from '../core/option-words.js';
+import { formatSize } from '../core/size.js';
 import type { Finding, Objection } from '../index.js';
-
-/** What a caller gives instead of one parameter. */
-const GIVEN: Readonly<Record<string, string>> = {
-  raw: 'width, height, pixfmt and bitdepth',
-  vmafBin: 'VMAF_BIN',
-};
 
 /**
  * The tool whose parameters are named: one that takes any two videos, or `vmaf_score`, which has no parameters for
@@ -58,8 +53,8 @@ function parametersIn(place: Place): HintName {
 function parametersOf(hint: NamedHint): string {
   if (hint.purpose === 'pull') return `'anyvmaf models pull ${hint.model}'`;
   if (hint.purpose === 'install') return `'anyvmaf setup ${hint.part}'`;
-  const { parameter, among } = wordsOf(hint.option);
-  if (hint.value === undefined) return GIVEN[hint.option] ?? parameter;
+  const { parameter, among, given = parameter } = wordsOf(hint.option);
+  if (hint.value === undefined) return hint.option === 'raw' ? 'width, height, pixfmt and bitdepth' : given;
   if (hint.value === true && among !== 'filters') return parameter;
   return inSentence(valuesOf(hint)) + (hint.option === 'window' ? elsewhere(hint, 'encoded') : '');
 }
@@ -84,14 +79,12 @@ function valuesOf(hint: OptionHint): Values {
       const { width, height, chroma, bitDepth } = hint.value;
       return { width, height, pixfmt: chroma, bitdepth: bitDepth };
     }
-    case 'scaleTo':
-      return { [parameter]: `${hint.value.width}x${hint.value.height}` };
     case 'swap':
       return { ...hint.value };
     case 'features':
       return { [parameter]: [hint.value] };
     default:
-      return { [parameter]: hint.value };
+      return { [parameter]: formatSize(hint.value) };
   }
 }
 
@@ -116,7 +109,7 @@ function valuesIn(place: Place): (hint: OptionHint) => Values {
 /** To which other tool a parameter goes; empty where it goes to the same. */
 function elsewhere(hint: OptionHint, place: Place): string {
   if (hint.option === 'window') return ' to find_alignment';
-  const own = ['allowDamaged', 'features', 'model', 'raw', 'swap'].includes(hint.option);
+  const own = wordsOf(hint.option).stored || ['model', 'raw', 'swap'].includes(hint.option);
   if (place === 'encoded' || own || isStored(hint)) return '';
   return ` to vmaf_score_encoded${place === 'raw' ? ', once ffmpeg has written the raw videos as Y4M' : ''}`;
 }

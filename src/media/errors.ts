@@ -4,12 +4,15 @@
  */
 import { AnyvmafError, type AnyvmafErrorOptions } from '../core/errors.js';
 import { describeFormat, roundedDownChroma } from '../core/frame.js';
-import type { Remedy } from '../core/hint.js';
+import type { OptionHint, Remedy } from '../core/hint.js';
 import { shown } from '../core/printable.js';
 import type { IncompleteFrame, VideoInfo } from './types.js';
 
 /** Possible reasons why a file is not recognised. */
 export const DECLARE_RAW: Remedy = { purpose: 'declare', option: 'raw' };
+
+/** Lets what is named by URL be fetched. */
+export const FETCH_URL = { purpose: 'fix', option: 'allowUrl', value: true } as const satisfies OptionHint;
 
 /** A frame of an open video cannot be read. */
 export class MediaError extends AnyvmafError {

@@ -10,7 +10,7 @@ import { quoted, shown, withoutAccess } from '../core/printable.js';
 import { STANDARD_INPUT } from '../core/shell.js';
 import { convertCommand } from './advice.js';
 import { blankSource } from './blank.js';
-import { DECLARE_RAW, incompleteFrame } from './errors.js';
+import { DECLARE_RAW, FETCH_URL, incompleteFrame } from './errors.js';
 import { FilteredSource } from './own-filters.js';
 import {
   type ByteReader,
@@ -118,7 +118,7 @@ export async function openInput(
   if (url !== undefined && !remote) {
     if (urls) return { kind: 'encoded', name, input: url };
     throw usageError(`${shown(url)} is a URL, which is not fetched unless asked for`, {
-      hints: [{ purpose: 'fix', option: 'allowUrl', value: true }, 'download the video and give its path'],
+      hints: [FETCH_URL, 'download the video and give its path'],
     });
   }
   if (options.decoding && typeof input === 'string' && options.platform.namesSequence?.(input)) {

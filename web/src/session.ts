@@ -60,20 +60,30 @@ export interface Settings {
   readonly decoder: 'mediabunny' | 'wasm';
 }
 
-export const DEFAULT_SETTINGS: Settings = {
-  models: ['version=vmaf_v0.6.1'],
-  features: [],
+/** Those of pairing frames, in the order in which they are told. */
+export const DEFAULT_PAIRING = {
+  offset: 0,
+  range: null,
   scale: 'default',
   scaleTo: 'ref',
   frameRatePolicy: 'default',
   pairBy: 'reference',
-  offset: 0,
-  range: null,
-  subsample: 1,
-  threads: null,
   allowDamaged: false,
   decoder: 'mediabunny',
+} as const satisfies Partial<Settings>;
+
+export const DEFAULT_SETTINGS: Settings = {
+  models: ['version=vmaf_v0.6.1'],
+  features: [],
+  ...DEFAULT_PAIRING,
+  subsample: 1,
+  threads: null,
 };
+
+/** A setting of pairing frames. */
+export type PairingSetting = keyof typeof DEFAULT_PAIRING;
+/** Their names. */
+export const PAIRING_SETTINGS = Object.keys(DEFAULT_PAIRING) as PairingSetting[];
 
 /** The settings of one encode. */
 export function settingsOf({ settings }: Session, { own }: ChosenFile): Settings {

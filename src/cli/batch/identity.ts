@@ -19,9 +19,8 @@ const ENDS = 64 * 1024;
  * @param signal stops fetching
  */
 export async function jobId({ args, settings }: Job, signal?: AbortSignal): Promise<string> {
-  const { reference, distorted, options } = settings;
+  const { reference, distorted, hosts } = settings;
   const files = [...(reference === undefined ? [] : [reference]), ...distorted];
-  const hosts = typeof options.allowUrl === 'object' ? options.allowUrl : undefined;
   const facts = await Promise.all(
     files.map((file) => (isUrl(file) ? urlFacts(file, hosts, signal) : fileFacts(file))),
   );

@@ -8,7 +8,7 @@ import { alignmentAdvice } from '../flags.js';
 import type { HelpPage } from '../help.js';
 import { grouped, type OptionSpec, parseArguments } from '../options.js';
 import { interruptible } from '../signals.js';
-import { type OptionsDraft, PAIRING_OPTIONS, refuseUnusedHosts, takeTableOption } from '../table-options.js';
+import { hostsOf, type OptionsDraft, PAIRING_OPTIONS, takeTableOption } from '../table-options.js';
 import { VIDEO_OPTIONS, VideoArguments } from '../video-options.js';
 
 const NAME = 'anyvmaf align';
@@ -49,7 +49,7 @@ export const align: Command = {
       if (!videos.take(use) && !takeTableOption(use, options)) json = true;
     }
     const { reference, distorted, raw } = videos.finish(parsed.positionals, 1, NAME);
-    refuseUnusedHosts(options, [reference, ...distorted]);
+    hostsOf(options, [reference, ...distorted]);
     const [api, view] = await Promise.all([import('../../index.js'), import('../../report/inspection.js')]);
     return interruptible(async (stop) => {
       const result = await api.align(

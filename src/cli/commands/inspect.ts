@@ -10,9 +10,9 @@ import { grouped, type OptionSpec, parseArguments } from '../options.js';
 import { interruptible } from '../signals.js';
 import {
   checkPairingOptions,
+  hostsOf,
   type OptionsDraft,
   PAIRING_OPTIONS,
-  refuseUnusedHosts,
   takeTableOption,
 } from '../table-options.js';
 import type { Terminal } from '../terminal.js';
@@ -65,7 +65,7 @@ export const inspect: Command = {
     }
     checkPairingOptions(options);
     const { reference, distorted, raw } = videos.finish(parsed.positionals, 1, NAME);
-    refuseUnusedHosts(options, [reference, ...distorted]);
+    hostsOf(options, [reference, ...distorted]);
     const request = { reference, distorted: distorted[0], ...(raw && { raw }) };
     const { strict = false, ...pairing } = options;
     return report(request, { ...pairing, ...(models.length > 0 && { models }) }, { json, strict }, terminal);

@@ -15,7 +15,7 @@ import { grouped, type OptionSpec, parseArguments } from '../options.js';
 import { OUTPUT_OPTIONS, OutputArguments, type OutputSettings } from '../output-options.js';
 import { HOSTS_OPTION } from '../queue/queue-options.js';
 import { interruptible } from '../signals.js';
-import { isUrl, refuseUnusedHosts } from '../table-options.js';
+import { hostsOf, isUrl, type OptionsDraft, takeTableOption } from '../table-options.js';
 import type { Terminal } from '../terminal.js';
 import { type DeliverySettings, deliver, htmlText, openOutputs, reportText } from './delivery.js';
 
@@ -56,17 +56,13 @@ export const merge: Command = {
     const parsed = parseArguments(args, MERGE_OPTIONS, NAME);
     if (parsed.options.at(-1)?.name === 'help') return page;
     const outputs = new OutputArguments();
-    const hosts: string[] = [];
-    for (const use of parsed.options) {
-      if (use.name === 'allow-url') hosts.push(use.value);
-      else outputs.take(use);
-    }
+    const options: OptionsDraft = {};
+    for (const use of parsed.options) if (!takeTableOption(use, options)) outputs.take(use);
     if (parsed.positionals.length === 0) {
       throw usageError(`no parts are named: ${NAME} part-*.json; they are what anyvmaf --shard I/N writes`);
     }
     const settings = outputs.finish();
-    if (hosts.length > 0)
-      refuseUnusedHosts({ allowUrl: hosts }, [...parsed.positionals, settings.output, settings.html]);
+    const hosts = hostsOf(options, [...parsed.positionals, settings.output, settings.html]) ?? [];
     return mergeParts(parsed.positionals, hosts, settings, args, terminal);
   },
 };

@@ -15,10 +15,9 @@ export async function measurePart(
   settings: ScoreSettings & { readonly shard: ShardChoice },
   terminal: Terminal,
 ): Promise<number> {
-  const { reference, distorted, raw, options, output, quiet, shard, ignored } = settings;
+  const { reference, distorted, raw, options, output, quiet, shard, ignored, hosts } = settings;
   const inputs = [...(reference === undefined ? [] : [reference]), ...distorted];
-  const file =
-    output === undefined || output === '-' ? undefined : await openOutput(output, inputs, options.allowUrl);
+  const file = output === undefined || output === '-' ? undefined : await openOutput(output, inputs, hosts);
   return interruptible(async (stop) => {
     const [api, { progressBar }] = await Promise.all([
       import('../../index.js'),

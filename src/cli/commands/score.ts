@@ -97,7 +97,7 @@ async function scoreVideos(
 ): Promise<number> {
   const { reference, distorted } = settings;
   const inputs = [...(reference === undefined ? [] : [reference]), ...distorted];
-  const { file, page: pageFile, gate } = await openOutputs(settings, inputs, settings.options.allowUrl);
+  const { file, page: pageFile, gate } = await openOutputs(settings, inputs, settings.hosts);
   return interruptible(async (stop) => {
     const live = await liveLines(settings, terminal, stop.abort);
     const outcome = await measure(settings, terminal, stop, live, gate);

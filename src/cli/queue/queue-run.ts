@@ -94,13 +94,11 @@ export async function queuedRun(
   const settings = queueSettings(job);
   const files = new AllowedPaths(allow, '/', HOW_TO_EXTEND);
   const { options: own, raw } = requestOf(settings);
-  const { noReference, models, tiny, ...others } = own ?? {};
+  const { models, tiny, ...others } = own ?? {};
   const [named] = settings.distorted;
   const distorted = await allowedFile(named, files, hosts);
   const reference =
-    noReference || settings.reference === undefined
-      ? undefined
-      : await allowedFile(settings.reference, files, hosts);
+    settings.reference === undefined ? undefined : await allowedFile(settings.reference, files, hosts);
   const checkedModels = models && (await Promise.all(models.map((text) => allowedModel(text, files))));
   const checkedTiny =
     tiny &&
@@ -115,7 +113,6 @@ export async function queuedRun(
     request: { distorted, ...(reference !== undefined && { reference }), ...(raw && { raw }) },
     options: {
       ...others,
-      ...(noReference !== undefined && { noReference }),
       ...(checkedModels && { models: checkedModels }),
       ...(checkedTiny && { tiny: checkedTiny }),
       ...(hosts.length > 0 && { allowUrl: hosts }),
@@ -144,7 +141,7 @@ export function submittedReport(
     ...complete,
     reference: {
       ...complete.reference,
-      ...(reference !== undefined && !report.noReference && { name: withoutAccess(reference) }),
+      ...(reference !== undefined && { name: withoutAccess(reference) }),
     },
     distorted: { ...complete.distorted, name: withoutAccess(distorted[0]) },
   };

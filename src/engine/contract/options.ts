@@ -3,13 +3,14 @@
  * Checks options and fills in defaults.
  */
 import { isObject, requireObject } from '../../core/arguments.js';
-import type { BackendChoice, ColourAs, FilmGrain } from '../../core/choices.js';
+import type { BackendChoice } from '../../core/choices.js';
 import { type InputRole, usageError } from '../../core/errors.js';
-import type { FrameRange, VideoFormat } from '../../core/frame.js';
+import type { VideoFormat } from '../../core/frame.js';
+import { checkByTable, checkCount } from '../../core/option-checks.js';
 import {
-  aboutReference,
-  checkByTable,
-  checkCount,
+  changed,
+  type FilterOptions,
+  type OptionsOf,
   type OptionTaker,
   type OptionWith,
   pickOptions,
@@ -17,13 +18,9 @@ import {
 import { checkOrigin } from '../../core/origin.js';
 import { aomCtc, nflxCtc, type Preset } from '../../core/presets.js';
 import { showValue } from '../../core/printable.js';
-import type { ScaleTo } from '../../core/size.js';
-import type { DecoderChoice, ScaleFilter } from '../../media/decoder.js';
 import type { TrackRequest } from '../../media/evidence/track.js';
-import type { FilterOptions } from '../../media/filter-types.js';
 import { requireVideo } from '../../media/open.js';
 import type { ColoursAsked } from '../../media/pair.js';
-import type { FrameRatePolicy, PairBy } from '../../media/pairing/types.js';
 import { beyondLibvmaf, folderOption, isOfColour } from '../../metrics/options.js';
 import type { TinyModelOptions } from '../../tiny/types.js';
 import type { DeviceOptions } from '../backends/native/task.js';
@@ -102,33 +99,20 @@ export interface CheckedNative {
   readonly coreOnly: readonly string[];
 }
 
-/** How to pair two videos. */
-export interface CheckedPairing {
-  readonly decoder: DecoderChoice;
-  /** `undefined` if not set; then two videos that are not encoded must have one size. */
-  readonly scale: ScaleFilter | 'none' | undefined;
-  readonly scaleTo: ScaleTo | undefined;
-  readonly frameRatePolicy: FrameRatePolicy | undefined;
-  /** `undefined` for the reference, the default. */
-  readonly pairBy: Exclude<PairBy, 'reference'> | undefined;
-  readonly offset: number | 'auto';
-  readonly window: number | undefined;
-  readonly range: FrameRange | undefined;
-  readonly grain: FilmGrain;
-  readonly colourAs: ColourAs | undefined;
+/**
+ * How to pair two videos: the options as given, with the table's defaults, but for those that have another form below this check.
+ */
+export interface CheckedPairing extends Complete<OptionsOf<'pair'>> {
   /** What a damaged video does: it is scored up to its damage, or refused. */
   readonly damage: 'accept' | 'refuse';
-  /** Whether URLs may be fetched; a list: on which hosts, with checks. */
-  readonly urls: boolean | readonly string[];
   /** Of sequences of pictures, as a fraction. */
   readonly rate: string | undefined;
+  /** Whether URLs may be fetched; a list: on which hosts, with checks. */
+  readonly urls: boolean | readonly string[];
   /** Video tracks that are asked for. */
   readonly tracks: Readonly<Partial<Record<InputRole, TrackRequest>>>;
-  readonly commonBitDepth: boolean;
   /** `undefined` if none is set. */
   readonly filters: CheckedFilters | undefined;
-  readonly strict: boolean;
-  readonly preflight: boolean;
 }
 
 /** Filters, of which those that need more are checked when inputs are opened. */
@@ -138,7 +122,8 @@ export interface CheckedFilters extends FilterOptions {
 }
 
 /** Options that the table has checked, with its defaults. */
-type Completed = ScoreOptions & Required<Pick<ScoreOptions, OptionWith<{ default: unknown }>>>;
+type Complete<Options> = Options & Required<Pick<Options, keyof Options & OptionWith<{ default: unknown }>>>;
+type Completed = Complete<ScoreOptions>;
 
 /**
  * Checks options, each by its row of the table and then together.
@@ -263,7 +248,7 @@ function checkSingle(options: Completed): boolean {
         'score without a reference.',
     );
   }
-  const [other] = aboutReference(options);
+  const [other] = changed(options, ({ reference }) => reference);
   if (other === undefined) return true;
   throw usageError(`${other} and noReference exclude each other: there is no reference to compare with.`);
 }
@@ -297,13 +282,13 @@ function checkNative(options: ScoreOptions): CheckedNative {
 }
 
 function checkPairing(options: Completed, commonBitDepth: boolean): CheckedPairing {
-  const { scale, scaleTo, frameRatePolicy, pairBy, offset, window, range, rate } = options;
+  const { window, offset, rate } = options;
   if (window !== undefined && offset !== 'auto') {
     throw usageError(
       `window is ${showValue(window)}, but the offset is not searched; leave it out, or let the offset be auto.`,
     );
   }
-  if (pairBy === 'distorted' && frameRatePolicy === 'strict') {
+  if (options.pairBy === 'distorted' && options.frameRatePolicy === 'strict') {
     throw usageError(
       "is distorted, which pairs frames of different rates, but frameRatePolicy 'strict' refuses these; leave out one.",
       { about: 'pairBy' },
@@ -311,24 +296,12 @@ function checkPairing(options: Completed, commonBitDepth: boolean): CheckedPairi
   }
   checkOrigin(options.origin);
   return {
-    decoder: options.decoder,
-    scale,
-    scaleTo,
-    frameRatePolicy,
-    pairBy: pairBy === 'distorted' ? pairBy : undefined,
-    offset,
-    window,
-    range,
-    grain: options.grain,
-    colourAs: options.colourAs,
+    ...(pickOptions(options, ({ by }) => by.includes('pair')) as Complete<PairingOptions>),
+    ...{ commonBitDepth, rate: rate === undefined ? undefined : String(rate) },
     damage: options.allowDamaged ? 'accept' : 'refuse',
     urls: options.allowUrl,
-    rate: rate === undefined ? undefined : String(rate),
     tracks: tracksOf(options),
-    commonBitDepth,
     filters: filtersOf(options),
-    strict: options.strict,
-    preflight: options.preflight,
   };
 }
 

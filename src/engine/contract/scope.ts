@@ -1,8 +1,9 @@
 /**
  * @module engine/contract/scope
- * Owns everything that a run starts, and closes it in reverse order however the run ends.
+ * Owns everything that a run starts, and closes it in reverse order however the run ends; and limits its time.
  */
-import { onAbort } from '../../core/abort.js';
+import { onAbort, TimeLimitError, withinSeconds } from '../../core/abort.js';
+import type { ScoreOptions } from './types.js';
 
 /** Use as `try { ... } finally { await scope.close(); }`. */
 export class Scope {
@@ -43,4 +44,23 @@ export class Scope {
     }
     if (failures.length > 0) throw failures[0];
   }
+}
+
+/**
+ * Does work within {@link ScoreOptions.maxSeconds}, if that is set; the work gets the options without it.
+ * @throws {TimeLimitError} at the limit; otherwise what `work` throws
+ */
+export function withinLimit<Options extends Pick<ScoreOptions, 'maxSeconds' | 'signal'>, T>(
+  options: Options,
+  work: (options: Options) => Promise<T>,
+): Promise<T> {
+  const { maxSeconds, signal } = options;
+  if (maxSeconds === undefined) return work(options);
+  const late = new TimeLimitError(
+    `is ${maxSeconds}, but scoring took longer and was stopped; allow more, or score less, such as a range.`,
+    { about: 'maxSeconds' },
+  );
+  return withinSeconds(maxSeconds, late, signal, (limited) =>
+    work({ ...options, maxSeconds: undefined, signal: limited }),
+  );
 }

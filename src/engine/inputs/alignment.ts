@@ -12,7 +12,7 @@ import { reopen } from '../../media/open.js';
 import { nameOf, type Side, type Sides } from '../../media/pairing/prepare.js';
 import { framePartners, frameRatio } from '../../media/pairing/timeline.js';
 import type { Platform } from '../contract/platform.js';
-import type { SharedInspection } from './shared-inspection.js';
+import type { SharedInspection } from './shared.js';
 
 /** Range of the search. */
 export interface AlignmentOptions {

@@ -5,11 +5,11 @@
 import type { ColourAs } from '../../core/choices.js';
 import { colourAs, colourOf, type KnownColour, type StatedColour } from '../../core/colour.js';
 import { usageError } from '../../core/errors.js';
+import type { FilterOptions } from '../../core/options.js';
 import { shown } from '../../core/printable.js';
 import type { TrackFacts } from '../../media/decoder.js';
 import type { EncodedVideo } from '../../media/decoders.js';
 import { type Delivery, delivery, deliveryPhrases } from '../../media/delivery.js';
-import type { FilterOptions } from '../../media/filter-types.js';
 import { factsOf, nameOf, type PairingPlan, type Side, type Sides } from '../../media/pairing/prepare.js';
 import type { KnownColours } from '../pair/known.js';
 

@@ -30,7 +30,7 @@ export function continuityRules({ plan }: Pick<KnownInputs, 'plan'>, subsample: 
   const prevented =
     subsample > 1
       ? `only one frame in ${subsample} is scored`
-      : plan && plan.ratio !== 1 && plan.options.pairBy !== 'distorted'
+      : plan && plan.ratio !== 1 && plan.options.asked.pairBy !== 'distorted'
         ? 'the frame rates differ'
         : undefined;
   const byTime = plan?.paired?.consecutive === false;

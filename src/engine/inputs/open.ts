@@ -4,6 +4,7 @@
  */
 import type { KnownColour } from '../../core/colour.js';
 import { ofInput, usageError } from '../../core/errors.js';
+import { changed } from '../../core/options.js';
 import { checkPair, closeInput, openInputs } from '../../media/pair.js';
 import type { OpenDecoder, Side } from '../../media/pairing/prepare.js';
 import type { Finding } from '../../media/preflight/types.js';
@@ -12,7 +13,7 @@ import type { InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { ScoreRequest } from '../contract/types.js';
 import { closeKnown, type KnownInputs, type ReadyInputs } from '../pair/known.js';
-import type { SharedInspection } from './shared-inspection.js';
+import type { SharedInspection } from './shared.js';
 
 /**
  * Identifies the inputs and plans their pairing.
@@ -45,7 +46,7 @@ async function identify(
 ): Promise<KnownInputs> {
   const { pairing } = checked;
   if (checked.single) {
-    const { identifyDistorted } = await import('./no-reference.js');
+    const { identifyDistorted } = await import('./pairing.js');
     return ofInput('distorted', () => identifyDistorted(platform, request, checked, signal));
   }
   if (request.reference === undefined) throw new Error('a pair needs a reference');
@@ -69,9 +70,9 @@ async function identify(
     }
     const { tracks } = pairing;
     const ofBytes = await byteFindings(platform, inputs, checked);
-    const sized = pairing.scale !== undefined || pairing.scaleTo !== undefined;
-    const timed = (pairing.frameRatePolicy ?? pairing.pairBy) !== undefined;
-    const asked = sized || timed || pairing.range !== undefined || pairing.offset !== 0;
+    const uniting = changed(pairing, ({ unites }) => unites !== undefined);
+    const sized = changed(pairing, ({ unites }) => unites === 'sizes').length > 0;
+    const asked = uniting.length > 0 || pairing.range !== undefined || pairing.offset !== 0;
     const encoded = 'kind' in reference || 'kind' in distorted;
     const filtered = pairing.filters !== undefined;
     if (

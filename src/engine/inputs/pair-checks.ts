@@ -9,7 +9,7 @@ import type { KnownInputs, ReadyInputs } from '../pair/known.js';
 import type { RequestedModels } from '../plan/plan.js';
 import type { Continuity, ContinuityRules, SignatureSink } from './continuity.js';
 import type { Preflight, WholePair } from './preflight.js';
-import type { SharedInspection } from './shared-inspection.js';
+import type { SharedInspection } from './shared.js';
 
 /** How the frames of a run are read. */
 interface Reading {

@@ -1,27 +1,30 @@
 /**
  * @module engine/inputs/pairing
- * Pairs videos that are encoded or differ: their decoders, the times of all frames, the offset, and the plan. Not loaded
- * for two Y4M or raw videos of one format.
+ * Pairs videos that are encoded or differ: their decoders, the times of all frames, the offset, and the plan. Models without a
+ * reference get blank frames in its place, which no metric reads. Not loaded for two Y4M or raw videos of one format.
  */
 
 import type { KnownColour } from '../../core/colour.js';
 import { type InputRole, ofInput, usageError } from '../../core/errors.js';
+import { changed } from '../../core/options.js';
 import { shown } from '../../core/printable.js';
 import type { AlignResult } from '../../media/align/types.js';
-import { alignState } from '../../media/align/types.js';
+import { blankSource } from '../../media/blank.js';
 import { chooseDecoder, type EncodedVideo, readTimes } from '../../media/decoders.js';
 import { convertsBy, deliveryPhrases } from '../../media/delivery.js';
 import type { Framing } from '../../media/evidence/framing.js';
 import { chooseTrack } from '../../media/evidence/track.js';
-import { checkPair, type OpenedInput } from '../../media/pair.js';
+import { openInput } from '../../media/open.js';
+import { checkMeasurable, checkPair, closeInput, type OpenedInput } from '../../media/pair.js';
 import { factsOf, planPairing, type Side, type Sides } from '../../media/pairing/prepare.js';
 import type { VideoInfo } from '../../media/types.js';
 import { type CheckedPairing, type InputOptions, readsStored } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
+import type { ScoreRequest } from '../contract/types.js';
 import type { KnownInputs } from '../pair/known.js';
 import { anyRgb, coloursOf, deliveryOf, isRgb, keepRgb, pngFilters } from './colours.js';
 import type { Look } from './few-frames.js';
-import type { SharedInspection } from './shared-inspection.js';
+import type { SharedInspection } from './shared.js';
 
 /** Pairs two videos that are encoded or differ, or whose pairing the caller specifies. */
 export async function pairVideos(
@@ -53,24 +56,10 @@ export async function pairVideos(
   }
   const offset = pairing.offset === 'auto' ? (alignment?.offset ?? 0) : pairing.offset;
   // Y4M and raw video are paired by number, as in libvmaf, unless times are requested.
-  const timed = !stored || pairing.frameRatePolicy !== undefined || pairing.pairBy !== undefined;
+  const timed = !stored || changed(pairing, ({ unites }) => unites === 'times').length > 0;
   const plan = planPairing(timed ? sides : untimed(sides), {
-    scale: pairing.scale ?? 'bicubic',
-    scaleTo: pairing.scaleTo ?? 'ref',
-    frameRatePolicy: pairing.frameRatePolicy ?? 'nearest',
-    pairBy: pairing.pairBy,
-    offset,
-    offsetRequested: pairing.offset,
-    ...(alignment && {
-      offsetConfidence: alignment.confidence,
-      offsetState: alignState(alignment),
-    }),
-    ...(pairing.range && { range: pairing.range }),
-    skip,
-    frameCount,
+    ...{ asked: pairing, offset, alignment, skip, frameCount, damage: pairing.damage, signal },
     ...(checked.colours === 'only' && { light: coloursOf(sides, undefined, colour, pairing.colourAs) }),
-    damage: pairing.damage,
-    signal,
   });
   return {
     ...{ sides, warnings, plan },
@@ -154,7 +143,7 @@ async function oneRange({ reference, distorted }: Sides, signal: AbortSignal): P
 }
 
 /** A picture in limited range; a video as it is. */
-export async function limitedPicture(role: InputRole, side: Side, signal: AbortSignal): Promise<Side> {
+async function limitedPicture(role: InputRole, side: Side, signal: AbortSignal): Promise<Side> {
   if (!isPicture(side)) return side;
   return (await import('./filters.js')).filterPicture(role, side, signal);
 }
@@ -215,7 +204,7 @@ async function identifyVideos(
  * One video.
  * @throws {AnyvmafError} as {@link chooseDecoder}
  */
-export async function identifyVideo(
+async function identifyVideo(
   platform: Platform,
   input: OpenedInput,
   { decoder: choice, urls, rate, tracks, grain }: CheckedPairing,
@@ -277,7 +266,7 @@ function storedTimes({ frameRate, frameCount }: VideoInfo): Float64Array | null 
  * Warnings of clocks that are set back, for runs without preflight.
  * @param sides by their names in messages
  */
-export async function setBackWarnings(sides: Readonly<Record<string, Side>>): Promise<string[]> {
+async function setBackWarnings(sides: Readonly<Record<string, Side>>): Promise<string[]> {
   const jumping = Object.entries(sides).flatMap(([who, side]) =>
     side.kind === 'encoded' && side.setBacks
       ? [[who, { setBacks: side.setBacks, timestamps: side.times }] as const]
@@ -287,4 +276,55 @@ export async function setBackWarnings(sides: Readonly<Record<string, Side>>): Pr
   const { setBackText } = await import('../../media/preflight/timing.js');
   const text = setBackText(Object.fromEntries(jumping));
   return text === undefined ? [] : [`${text.charAt(0).toUpperCase()}${text.slice(1)}`];
+}
+
+/**
+ * Identifies the distorted video.
+ * @param signal aborts probing decoders; its reason is thrown
+ * @throws {AnyvmafError} as the public `score`
+ */
+export async function identifyDistorted(
+  platform: Platform,
+  { distorted: video, raw }: ScoreRequest,
+  checked: InputOptions,
+  signal: AbortSignal,
+): Promise<KnownInputs> {
+  const { pairing, skip, frameCount } = checked;
+  const input = await openInput(video, {
+    raw,
+    platform: platform.files,
+    decoding: { urls: pairing.urls },
+    signal,
+  });
+  try {
+    const identified = await identifyVideo(platform, input, pairing, signal, 'distorted');
+    const found = await limitedPicture('distorted', identified, signal);
+    const distorted = pairing.filters
+      ? await (await import('./filters.js')).filterAlone(platform, found, pairing, signal)
+      : found;
+    const { range } = pairing;
+    const facts = factsOf(distorted);
+    const { width, height, bitDepth, chroma } = facts;
+    checkMeasurable({ width, height, bitDepth, chroma });
+    const frames = distorted.times?.length ?? facts.frameCount;
+    const reference: Side = {
+      kind: 'frames',
+      source: blankSource({ width, height, bitDepth, chroma }, frames),
+      times: distorted.times,
+    };
+    const sides = { reference, distorted };
+    const warnings =
+      distorted.kind === 'frames'
+        ? distorted.source.info.warnings
+        : await setBackWarnings({ 'the video': distorted });
+    if (distorted.kind === 'frames' && range === undefined && !pairing.filters) return { sides, warnings };
+    const plan = planPairing(sides, {
+      ...{ asked: pairing, offset: 0, frameCount, damage: pairing.damage, signal },
+      skip: { reference: skip.distorted, distorted: skip.distorted },
+    });
+    return { sides, warnings, plan };
+  } catch (error) {
+    await closeInput(input);
+    throw error;
+  }
 }

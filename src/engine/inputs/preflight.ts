@@ -24,7 +24,7 @@ import { readPair } from '../pair/pair.js';
 import type { RequestedModels } from '../plan/plan.js';
 import { findOffset, mostFrames } from './alignment.js';
 import { FrameObserver, type Observed } from './frame-observer.js';
-import type { SharedInspection } from './shared-inspection.js';
+import type { SharedInspection } from './shared.js';
 
 /** A pair as a run in one piece reads it. */
 export interface WholePair {
@@ -73,18 +73,15 @@ export class Preflight {
     this.#shared = shared;
     this.#facts = { reference: sideFacts(sides.reference), distorted: sideFacts(sides.distorted) };
     this.#context = {
+      ...pairing,
       models: requested.models.map(({ source }) => ({ name: source })),
       ...(requested.extractors && { extractors: requested.extractors.map(({ spec }) => spec.name) }),
-      ...(pairing.scale && { scale: pairing.scale }),
       ...(plan && { comparedSize: { width: plan.format.width, height: plan.format.height } }),
-      ...(pairing.frameRatePolicy && { frameRatePolicy: pairing.frameRatePolicy }),
       ...(framing && { framing }),
       ...(checked.colours === 'only' && { light: true }),
-      ...(pairing.pairBy && { pairBy: pairing.pairBy }),
       offset: this.#offset,
       skipped: checked.skip,
-      offsetSearched: checked.pairing.offset === 'auto',
-      ...(pairing.window !== undefined && { offsetWindow: pairing.window }),
+      offsetSearched: pairing.offset === 'auto',
       partial:
         pairing.range !== undefined ||
         Number.isFinite(checked.frameCount) ||

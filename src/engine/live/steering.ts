@@ -13,7 +13,7 @@ import type { LoadedModel } from '../../models/types.js';
 import type { FrameMetrics, ReportModel } from '../../report/types.js';
 import type { Platform } from '../contract/platform.js';
 import type { ModelSwap, RunFacts, SwapOutcome } from '../contract/types.js';
-import { chooseModel, isOpen, settle } from '../plan/model-choice.js';
+import { chooseModel, isOpen, settle } from '../plan/model-texts.js';
 import { type RunPlan, reportModel } from '../plan/plan.js';
 import type { FrameWatcher, Scoring } from '../results/scoring.js';
 

@@ -22,7 +22,7 @@ import { vmafArgs, vmafFormatProblem, vmafReadsY4m } from '../backends/native/vm
 import type { ProgramOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { Extent, OpenPair } from '../pair/pair.js';
-import type { ScoredSize } from '../plan/encode-settings.js';
+import type { ScoredSize } from '../plan/model-texts.js';
 import { planRun } from '../plan/plan.js';
 import type { Meter } from '../results/progress.js';
 import type { NativeChoice } from './choice.js';

@@ -10,7 +10,7 @@ import type { Platform } from '../contract/platform.js';
 import type { ScoreOptions } from '../contract/types.js';
 import type { Steering } from '../live/steering.js';
 import { formatOf, type KnownInputs, lightOf } from '../pair/known.js';
-import type { ScoredSize } from '../plan/encode-settings.js';
+import type { ScoredSize } from '../plan/model-texts.js';
 import { loadRequested } from '../plan/plan.js';
 import type { BackendChosen } from './choice.js';
 import { openCore } from './core.js';

@@ -57,7 +57,7 @@ export function formatOf({ plan, sides: { reference } }: KnownInputs): VideoForm
 
 /** What metrics of colour and time take into account. Two single pictures have no rate. */
 export function lightOf({ plan, sides, colours }: KnownInputs): Pick<ScoredFormat, 'frameRate' | 'colours'> {
-  const { frameRate } = factsOf(sides[plan?.options.pairBy ?? 'reference']);
+  const { frameRate } = factsOf(sides[plan?.options.asked.pairBy ?? 'reference']);
   return {
     ...(quotientOf(frameRate) !== undefined && !colours?.stills && { frameRate }),
     ...(colours && { colours: { reference: colours.reference, distorted: colours.distorted } }),

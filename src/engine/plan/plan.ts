@@ -16,8 +16,15 @@ import { type FeaturePlan, planFeatures } from '../backends/features.js';
 import type { TinyPlan, TinyRequest } from '../backends/tiny.js';
 import type { ModelOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
-import { encodeSettings, isOpenToEncode, type ScoredSize, withEncode } from './encode-settings.js';
-import { chooseModel, isOpen, settle } from './model-choice.js';
+import {
+  chooseModel,
+  encodeSettings,
+  isOpen,
+  isOpenToEncode,
+  type ScoredSize,
+  settle,
+  withEncode,
+} from './model-texts.js';
 
 /** Models and extractors of a run, before any video is known. */
 export interface Requested {

@@ -38,7 +38,7 @@ import type { EndOfPair } from '../contract/protocol.js';
 import type { ContentIdentity } from '../contract/types.js';
 import type { ContinuityRules } from '../inputs/continuity.js';
 import type { PairLengths } from '../pair/pair.js';
-import type { EncodedPictures } from '../plan/encode-settings.js';
+import type { EncodedPictures } from '../plan/model-texts.js';
 import { requireShard } from './require.js';
 import type { Shard, ShardChoice, ShardOptions, ShardPairs, WholeFacts } from './types.js';
 

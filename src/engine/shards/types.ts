@@ -11,7 +11,7 @@ import type { EndOfPair } from '../contract/protocol.js';
 import type { ContentIdentity, ScoreOptions } from '../contract/types.js';
 import type { ContinuityRules } from '../inputs/continuity.js';
 import type { PairLengths } from '../pair/pair.js';
-import type { EncodedPictures } from '../plan/encode-settings.js';
+import type { EncodedPictures } from '../plan/model-texts.js';
 
 /** Which part of a run. */
 export interface ShardChoice {

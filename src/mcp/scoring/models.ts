@@ -6,6 +6,7 @@
 import { screenSize } from '../../core/aspect.js';
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
+import { isSize } from '../../core/size.js';
 import type { Report } from '../../index.js';
 import type { CheckedModel } from '../paths.js';
 import { DEFAULT_MODEL, type ScoringInput } from './parameters.js';
@@ -59,7 +60,9 @@ const PRESETS = [
 /** How to score small pictures at the size of a screen: the one that preflight advises, which knows the samples' shape. */
 function scaledUp({ reference, distorted, preflight = [] }: Report): string {
   const raw = [reference, distorted].some(({ container }) => container === 'yuv');
-  const advised = preflight.flatMap(({ hint }) => (hint?.option === 'scaleTo' ? hint.value : []))[0];
+  const advised = preflight.flatMap(({ hint }) =>
+    hint?.option === 'scaleTo' && isSize(hint.value) ? hint.value : [],
+  )[0];
   const { width, height } = advised ?? screenSize(reference.width / reference.height);
   return (
     `score them at the size at which they are watched, with scale_to: "${width}x${height}" of vmaf_score_encoded` +

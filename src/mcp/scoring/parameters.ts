@@ -15,6 +15,7 @@ import type { FrameRange } from '../../core/frame.js';
 import { MOST_FRAMES } from '../../core/frame.js';
 import { namesAmong, type OPTION_WORDS, type OptionWords, wordsOf } from '../../core/option-words.js';
 import { OPTIONS, type OptionKind, type OptionRow } from '../../core/options.js';
+import { SIZE_PATTERN } from '../../core/size.js';
 import {
   type CheckedArguments,
   inputPath,
@@ -149,7 +150,7 @@ const SCHEMAS: Readonly<Partial<Record<OptionKind, (row: OptionRow, words: Optio
   crop: ({ of = [] }) => z.enum(of),
   offset: () => z.union([z.int(), z.enum(['auto'])]),
   size: () =>
-    z.string().regex(/^(ref|dis|[1-9]\d{0,4}x[1-9]\d{0,4})$/, 'ref, dis, or a size such as 1920x1080'),
+    z.string().regex(new RegExp(`^(ref|dis|${SIZE_PATTERN})$`), 'ref, dis, or a size such as 1920x1080'),
   range: () =>
     z.strictObject({
       unit: z.enum(['frames', 'seconds']).default('frames'),

@@ -6,6 +6,7 @@
 import type { ColorMatrix } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { type ChromaFormat, SUBSAMPLING, type VideoFormat } from '../../core/frame.js';
+import type { FilterOptions } from '../../core/options.js';
 import { quoted, shown } from '../../core/printable.js';
 import {
   type DecodedSource,
@@ -17,7 +18,7 @@ import {
 } from '../decoder.js';
 import { delivery, EXACT } from '../delivery.js';
 import { deinterlacer } from '../evidence/fields.js';
-import type { CropArea, DecoderFilters, FilterOptions, OwnFilters, SideFilters } from '../filter-types.js';
+import type { CropArea, DecoderFilters, OwnFilters, SideFilters } from '../filter-types.js';
 import { FilteredDecoding, FilteredSource, filteredFormat } from '../own-filters.js';
 import type { Side } from '../pairing/prepare.js';
 import { pixelFormat, pixelFormatName, type SampleFormat } from '../pixel-format.js';

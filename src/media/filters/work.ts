@@ -2,6 +2,7 @@
  * @module media/filters/work
  * Bounds of the work that a chain of filters makes, for chains that somebody else than the user of the machine wrote.
  */
+import { parseSides } from '../../core/size.js';
 
 /** A filter of a chain; its arguments without quotes and backslashes. */
 export interface BareFilter {
@@ -104,8 +105,8 @@ function sizesOf(args: string): Bound[] | undefined {
     const place = position++;
     if (key === undefined ? place > 3 : NO_SIZE.test(key)) continue;
     // Two sides, a name such as hd720, or a flag as the third argument of scale.
-    const [, ...sides] = /^(\d+)x(\d+)$/.exec(value.trim()) ?? [];
-    if (sides.length > 0) found.push(...sides.map((side) => ({ factor: 0, plain: Number(side) })));
+    const sides = parseSides(value.trim());
+    if (sides) found.push({ factor: 0, plain: sides.width }, { factor: 0, plain: sides.height });
     else if (/^(?:s|size)$/.test(key ?? '') || (place === 2 && /^[a-z][\w+]*$/.test(value))) continue;
     else {
       const bound = new Expression(value).bound();

@@ -2,12 +2,14 @@
  * @module media/pairing/prepare
  * Turns two videos of any kind into two sources of one format whose n-th frames pair, and describes how.
  */
+import type { ScaleFilter } from '../../core/choices.js';
 import { AnyvmafError, type InputRole, ofInput, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
+import type { OptionsOf } from '../../core/options.js';
 import { shown } from '../../core/printable.js';
 import { type Fraction, quotientOf } from '../../core/rational.js';
-import type { AlignState } from '../align/types.js';
-import type { DecodedSource, DecodeRequest, ScaleFilter, TrackFacts } from '../decoder.js';
+import { type AlignResult, alignState } from '../align/types.js';
+import type { DecodedSource, DecodeRequest, TrackFacts } from '../decoder.js';
 import { type EncodedVideo, openDecoded } from '../decoders.js';
 import { type RateFacts, rateOf, rateOfTimes, ratesDiffer } from '../evidence/rate.js';
 import type { FrameSource, VideoInfo } from '../types.js';
@@ -24,16 +26,7 @@ import {
   pairTimes,
   type TimesToPair,
 } from './timeline.js';
-import {
-  type FrameList,
-  type FrameRange,
-  type FrameRatePolicy,
-  type InputPairing,
-  LISTED_FRAMES,
-  type PairBy,
-  type Pairing,
-  type ScaleTo,
-} from './types.js';
+import { type FrameList, type FrameRange, type InputPairing, LISTED_FRAMES, type Pairing } from './types.js';
 
 /** One video before it is opened for scoring. */
 export type Side =
@@ -67,17 +60,12 @@ export interface Sides {
 
 /** How to pair frames and convert them to one format. */
 export interface PairingPlanOptions {
-  readonly scale: ScaleFilter | 'none';
-  readonly scaleTo: ScaleTo;
-  readonly frameRatePolicy: FrameRatePolicy;
-  /** Default: the reference. */
-  readonly pairBy?: PairBy;
+  /** What the caller asks for. */
+  readonly asked: OptionsOf<'pair'>;
   /** Distorted frame n pairs with reference frame n + offset. */
   readonly offset: number;
-  readonly offsetRequested: number | 'auto';
-  readonly offsetConfidence?: number;
-  readonly offsetState?: AlignState;
-  readonly range?: FrameRange;
+  /** Outcome of the search for it. */
+  readonly alignment?: AlignResult;
   /** Frames to discard at the start of each. */
   readonly skip: FrameNumbers;
   /** Most pairs, `Infinity` for all. */
@@ -156,7 +144,7 @@ function frameCountOf(side: Side): number | null {
 export function planPairing(sides: Sides, options: PairingPlanOptions): PairingPlan {
   const format = scoredFormat(sides, options);
   const { reference, distorted } = sides;
-  const { offset, skip } = options;
+  const { asked: wanted, offset, skip } = options;
   const ratio = frameRatio(reference.times, distorted.times);
   const early = Math.max(0, -offset);
   const origin = {
@@ -164,7 +152,7 @@ export function planPairing(sides: Sides, options: PairingPlanOptions): PairingP
     // Offsets count reference frames, of which the same time may hold more or fewer.
     distorted: skip.distorted + Math.round(early / ratio),
   };
-  const range = frameRange(reference, options.range);
+  const range = frameRange(reference, wanted.range);
   const start = Math.max(origin.reference, range.start);
   const asked = Math.min(range.end - start, options.frameCount);
   const end = Math.min(start + asked, frameCountOf(reference) ?? Number.POSITIVE_INFINITY);
@@ -180,13 +168,13 @@ export function planPairing(sides: Sides, options: PairingPlanOptions): PairingP
       start,
       end: Math.min(range.end, reference.times.length),
     };
-    if (options.pairBy === 'distorted') return planByDistorted(sides, options, { format, times, ratio });
+    if (wanted.pairBy === 'distorted') return planByDistorted(sides, options, { format, times, ratio });
     const paired = pairTimes({ ...times, end: Math.min(end, reference.times.length) });
-    if (options.frameRatePolicy === 'strict') refuseUnequal(sides, paired);
+    if (wanted.frameRatePolicy === 'strict') refuseUnequal(sides, paired);
     const first = { reference: start, distorted: paired.frames[0] ?? origin.distorted };
     return { sides, options, format, first, asked, count: paired.frames.length, paired, ratio };
   }
-  if (options.pairBy === 'distorted') throw withoutTimes(sides);
+  if (wanted.pairBy === 'distorted') throw withoutTimes(sides);
   const first = { reference: start, distorted: origin.distorted + start - origin.reference };
   const left = (frameCountOf(distorted) ?? Number.POSITIVE_INFINITY) - first.distorted;
   const count = Math.max(0, Math.min(end - start, left));
@@ -229,7 +217,7 @@ function withoutTimes({ reference, distorted }: Sides): AnyvmafError {
 /** Numbers of the pair's frames in both videos. */
 export function framesOfPair({ first, paired, options }: PairingPlan, index: number): FrameNumbers {
   const other = paired?.frames[index];
-  const byDistorted = options.pairBy === 'distorted';
+  const byDistorted = options.asked.pairBy === 'distorted';
   return {
     reference: (byDistorted ? other : undefined) ?? first.reference + index,
     distorted: (byDistorted ? undefined : other) ?? first.distorted + index,
@@ -354,9 +342,9 @@ async function openSide(plan: PairingPlan, role: InputRole, open: OpenDecoder): 
   const side = plan.sides[role];
   const stored = factsOf(side);
   const resizes = stored.width !== format.width || stored.height !== format.height;
-  const filter = options.scale === 'none' ? 'bicubic' : options.scale;
-  const map =
-    role !== (options.pairBy ?? 'reference') && paired && !paired.consecutive ? paired.frames : undefined;
+  const { scale = 'bicubic', pairBy = 'reference' } = options.asked;
+  const filter = scale === 'none' ? 'bicubic' : scale;
+  const map = role !== pairBy && paired && !paired.consecutive ? paired.frames : undefined;
   const light = options.light?.[role];
   const form = { format, filter, resizes, map, light };
   return side.kind === 'frames'
@@ -463,11 +451,10 @@ function cutOffs(plan: PairingPlan): Map<InputRole, CutOff> {
 /** The format in which to score both. */
 function scoredFormat(
   { reference, distorted }: Sides,
-  { scale, scaleTo, light }: PairingPlanOptions,
+  { asked: { scale, scaleTo = 'ref' }, light }: PairingPlanOptions,
 ): VideoFormat {
   const [first, second] = [factsOf(reference), factsOf(distorted)];
-  const asked = scaleTo === 'ref' ? first : scaleTo === 'dis' ? second : scaleTo;
-  const { width, height } = asked;
+  const { width, height } = scaleTo === 'ref' ? first : scaleTo === 'dis' ? second : scaleTo;
   const fits = (format: VideoFormat) => format.width === width && format.height === height;
   if (scale === 'none' && !(fits(first) && fits(second))) {
     throw new AnyvmafError(
@@ -615,7 +602,8 @@ function describePairing(
   distorted: InputPairing,
   pairs: number,
 ): Pairing {
-  const { range, offsetConfidence, offsetState } = options;
+  const { scale = 'bicubic', frameRatePolicy = 'nearest', pairBy, offset = 0, range } = options.asked;
+  const { alignment } = options;
   const { width, height, bitDepth, chroma } = format;
   return {
     reference,
@@ -624,15 +612,14 @@ function describePairing(
     height,
     bitDepth,
     chroma,
-    scale: options.scale,
+    scale,
     ...(range && { range }),
     frames: {
-      policy: paired?.policy === 'nearest' ? options.frameRatePolicy : 'number',
-      ...(options.pairBy === 'distorted' && { by: 'distorted' as const }),
+      policy: paired?.policy === 'nearest' ? frameRatePolicy : 'number',
+      ...(pairBy === 'distorted' && { by: pairBy }),
       offset: options.offset,
-      offsetRequested: options.offsetRequested,
-      ...(offsetConfidence !== undefined && { offsetConfidence }),
-      ...(offsetState && { offsetState }),
+      offsetRequested: offset,
+      ...(alignment && { offsetConfidence: alignment.confidence, offsetState: alignState(alignment) }),
       pairs,
       missing: frameList(paired?.missing),
       repeated: frameList(paired?.repeated),

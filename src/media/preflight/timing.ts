@@ -471,9 +471,9 @@ function* alignmentFindings(alignment: AlignResult, used: number): Generator<Fin
 const UNFOUND: Partial<Record<AlignReason, FindingCode>> = { unrelated: 'unrelated', edge: 'offset' };
 
 /** The finding that the search did not determine the offset in use. */
-function doubtFinding(alignment: AlignResult, { offsetWindow = WIDEST_ADVISED }: PreflightContext): Finding {
+function doubtFinding(alignment: AlignResult, { window = WIDEST_ADVISED }: PreflightContext): Finding {
   const code = UNFOUND[alignment.reason];
-  const wider = code !== undefined && offsetWindow < WIDEST_ADVISED ? WIDER : undefined;
+  const wider = code !== undefined && window < WIDEST_ADVISED ? WIDER : undefined;
   return finding(code ?? 'offset-unclear', 'warning', doubtText(alignment), [null, null], wider);
 }
 

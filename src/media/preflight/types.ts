@@ -3,9 +3,9 @@
  * Types of preflight: facts and measurements of two videos in, findings out.
  */
 
-import type { FrameRatePolicy, PairBy, ScaleFilter } from '../../core/choices.js';
 import type { VideoFormat } from '../../core/frame.js';
 import type { Hint } from '../../core/hint.js';
+import type { OptionsOf } from '../../core/options.js';
 import type { PictureSize } from '../../core/size.js';
 import type { AlignResult } from '../align/types.js';
 import type { TrackFacts } from '../decoder.js';
@@ -178,28 +178,20 @@ export interface ModelInUse {
   readonly viewingDistance?: number;
 }
 
-/** How the two will be compared. Explicit options of the user suppress their warnings. */
-export interface PreflightContext {
+/** How the two will be compared: as the user asks, whose explicit options suppress their warnings, and what came of it. */
+export interface PreflightContext extends Omit<OptionsOf<'pair'>, 'offset'> {
   /** Default: one model, vmaf_v0.6.1. Empty: features only. */
   readonly models?: readonly ModelInUse[];
   /** Names of the extractors that run. Default: those of the models. */
   readonly extractors?: readonly string[];
-  /** `scale`, if the user set it. Default: different sizes are scaled bicubic, with a warning. */
-  readonly scale?: 'none' | ScaleFilter;
   /** The compared size. Default: the reference's. */
   readonly comparedSize?: PictureSize;
-  /** `frameRatePolicy`, if the user set it. */
-  readonly frameRatePolicy?: FrameRatePolicy;
-  /** The video at whose frames pairs are scored. Default: the reference. */
-  readonly pairBy?: PairBy;
   /** Distorted frame i is compared with reference frame i + offset. Default 0. */
   readonly offset?: number;
   /** Frames left out at the start of each, before the offset. Default: none. */
   readonly skipped?: { readonly reference: number; readonly distorted: number };
   /** True if the offset is from the alignment, not from the user. */
   readonly offsetSearched?: boolean;
-  /** Offsets to either side in which the user asked to search. Default: as far as is useful. */
-  readonly offsetWindow?: number;
   /** True if the user selected a part of the videos (`range`, `frameCount`): lengths may differ. */
   readonly partial?: boolean;
   /** True if each video becomes light by its own range, matrix and transfer, which may differ. */

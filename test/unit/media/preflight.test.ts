@@ -586,7 +586,7 @@ const CASES: readonly Case[] = [
   }),
   warning('videos of different things whose offset was searched nearby', 'unrelated', {
     context: {
-      ...{ offsetSearched: true, offsetWindow: 25 },
+      ...{ offsetSearched: true, window: 25 },
       alignment: { ...ALIGNED, ambiguous: true, reason: 'unrelated', confidence: 0, similarity: 0.2 },
     },
     fix: '--offset auto --window 500',

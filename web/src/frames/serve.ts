@@ -4,7 +4,7 @@
  */
 import type { ExtractOptions, RawVideoFormat, ScoreRequest } from 'anyvmaf';
 import { type CallContext, Handover } from '../engine/calls.js';
-import type { RunOptions } from '../session.js';
+import { PAIRING_SETTINGS, type RunOptions } from '../session.js';
 import {
   drawDifference,
   drawPair,
@@ -63,24 +63,9 @@ function requestOf(reference: File, distorted: File, { raw }: RunOptions): Score
 }
 
 /** Options that determine the pairing. */
-const PAIRING = [
-  'decoder',
-  'scale',
-  'scaleTo',
-  'frameRatePolicy',
-  'pairBy',
-  'offset',
-  'range',
-  'allowDamaged',
-  'skipReference',
-  'skipDistorted',
-  'frameCount',
-] as const satisfies readonly (keyof ExtractOptions & keyof RunOptions)[];
-
 function pairingOf(options: RunOptions): ExtractOptions {
-  return Object.fromEntries(
-    PAIRING.filter((name) => options[name] !== undefined).map((name) => [name, options[name]]),
-  );
+  const given = PAIRING_SETTINGS.filter((name) => options[name] !== undefined);
+  return Object.fromEntries(given.map((name) => [name, options[name]]));
 }
 
 /** The engine's functions for frames. */

@@ -10,7 +10,7 @@ import { isActive, type Session, type Settings } from '../session.js';
 import { text } from '../text.js';
 import { fetchedMegabytes } from './decoder.js';
 import { failureView, sentence } from './failure.js';
-import { applyFix, type Fix, fixOf, formatRange } from './fixes.js';
+import { applyFix, type Fix, fixOf, valueText } from './fixes.js';
 
 const TONES = { error: 'var(--bad)', warning: 'var(--warn)', info: 'var(--note)' } as const;
 const SIGNS = { error: '!', warning: '!', info: 'i' } as const;
@@ -156,26 +156,17 @@ function item(session: Session, { finding, grave, follows, files }: Shared, enco
 }
 
 function actionText(action: Fix): string {
-  const { fixes } = text.findings;
-  if (action.kind === 'swap') return fixes.swap;
-  if (action.kind === 'feature') return fixes.feature;
-  if (action.kind === 'raw')
-    return fixes.raw(action.format.width, action.format.height, action.format.bitDepth);
+  const { swap, feature, raw } = text.findings;
+  if (action.kind === 'swap') return swap;
+  if (action.kind === 'feature') return feature;
+  if (action.kind === 'raw') return raw(action.format.width, action.format.height, action.format.bitDepth);
   return fixText(action.change);
 }
 
 function fixText(change: Partial<Settings>): string {
-  const { offset, scale, scaleTo, frameRatePolicy, pairBy, models, range } = change;
-  const { fixes } = text.findings;
-  if (offset === 'auto') return fixes.offsetAuto;
-  if (offset !== undefined) return fixes.offset(String(offset));
-  if (scale !== undefined) return fixes.scale(scale);
-  if (scaleTo !== undefined)
-    return fixes.scaleTo(typeof scaleTo === 'string' ? scaleTo : `${scaleTo.width} × ${scaleTo.height}`);
-  if (frameRatePolicy !== undefined) return frameRatePolicy === 'strict' ? fixes.strict : fixes.rate;
-  if (pairBy !== undefined) return fixes.pairBy;
-  if (range) return `${fixes.range} ${formatRange(range)}`;
-  return fixes.model(models?.[0] ?? 'auto');
+  const words: Readonly<Record<string, (value: string) => string>> = text.findings.fixes;
+  const [name = '', value = null] = Object.entries(change)[0] ?? [];
+  return words[name]?.(valueText(value)) ?? '';
 }
 
 function value(found: FindingValue): string {

@@ -3,7 +3,9 @@
  * Fixes of findings as changes of settings, for buttons.
  */
 import type { Finding, FrameRange, RawVideoFormat } from 'anyvmaf';
+import { formatSize } from 'anyvmaf/view';
 import type { ChosenFile, Session, Settings } from '../session.js';
+import { text } from '../text.js';
 import { swapSides } from './files.js';
 
 /** What a button does. */
@@ -24,16 +26,20 @@ export function fixOf({ hint }: Finding): Fix | undefined {
       return { kind: 'raw', format: hint.value };
     case 'model':
       return { kind: 'settings', change: { models: [hint.value] } };
-    case 'frameRatePolicy':
-    case 'offset':
-    case 'pairBy':
-    case 'range':
-    case 'scale':
-    case 'scaleTo':
-      return { kind: 'settings', change: { [hint.option]: hint.value } };
-    default:
-      return undefined;
+    default: {
+      const name = hint?.option;
+      return name !== undefined && name in text.findings.fixes
+        ? { kind: 'settings', change: { [name]: hint?.value } }
+        : undefined;
+    }
   }
+}
+
+/** The value of a setting, for words about it. */
+export function valueText(value: Settings[keyof Settings]): string {
+  if (typeof value !== 'object' || value === null) return String(value);
+  if ('width' in value) return formatSize(value).replace('x', ' × ');
+  return 'unit' in value ? formatRange(value) : String(value);
 }
 
 /** Makes a fix, for the encodes alone that it is about. @param files the distorted videos that it was found in */

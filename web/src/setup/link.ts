@@ -4,6 +4,7 @@
  * defaults, and not the decoder, which depends on the browser that opens the link.
  */
 import type { PictureSize, RawVideoFormat, ScaleTo } from 'anyvmaf';
+import { formatSize, parseSize } from 'anyvmaf/view';
 import { DEFAULT_SETTINGS, type Settings } from '../session.js';
 import { formatRange, parseRange } from './fixes.js';
 import { TINY_NO_REFERENCE } from './models.js';
@@ -45,8 +46,7 @@ export function toHash({ settings, raw, guess, ownTiny }: Linked): string {
   if (guess) pairs.append('tiny', TINY_NO_REFERENCE);
   if (ownTiny) pairs.append('tiny', OWN);
   if (scale !== 'default') pairs.set('scale', scale);
-  if (scaleTo !== 'ref')
-    pairs.set('scale-to', typeof scaleTo === 'string' ? scaleTo : `${scaleTo.width}x${scaleTo.height}`);
+  if (scaleTo !== 'ref') pairs.set('scale-to', formatSize(scaleTo));
   if (frameRatePolicy !== 'default') pairs.set('rate', frameRatePolicy);
   if (pairBy !== 'reference') pairs.set('pair-by', pairBy);
   if (offset !== 0) pairs.set('offset', String(offset));
@@ -106,9 +106,8 @@ function whole(text: string | null, min: number, max: number): number | undefine
 const LARGEST = 16384;
 
 function sizeOf(text: string): PictureSize | undefined {
-  const [, width, height] = (/^(\d{1,5})x(\d{1,5})$/.exec(text) ?? []).map(Number);
-  if (!width || !height || Math.max(width, height) > LARGEST) return undefined;
-  return { width, height };
+  const size = parseSize(text);
+  return size && Math.max(size.width, size.height) <= LARGEST ? size : undefined;
 }
 
 function parseScaleTo(text: string | null): ScaleTo {

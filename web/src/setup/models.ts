@@ -2,9 +2,9 @@
  * @module web/setup/models
  * The models on offer, their combinations, and settings in one line.
  */
-import type { Settings } from '../session.js';
+import { PAIRING_SETTINGS, type Settings } from '../session.js';
 import { text } from '../text.js';
-import { formatRange } from './fixes.js';
+import { formatRange, valueText } from './fixes.js';
 
 /** The models on offer, as libvmaf's model strings, with distinct names so that they can be combined. */
 export const MODELS = {
@@ -86,19 +86,17 @@ function modelName(model: string): string {
 
 /** Settings that fixes change, a phrase each. */
 export function changeWords(change: Partial<Settings>): readonly string[] {
-  const { models, offset, range, scale, scaleTo, frameRatePolicy, pairBy } = change;
-  const { summaryOffset, summaryRange, summaryScaleTo, scales, scaleTos, rates, pairBys } = text.settings;
-  const size =
-    typeof scaleTo === 'object' ? `${scaleTo.width} × ${scaleTo.height}` : scaleTo && scaleTos[scaleTo];
+  const changed = PAIRING_SETTINGS.filter((name) => (change[name] ?? null) !== null);
   return [
-    ...(models?.map(modelName) ?? []),
-    offset !== undefined && summaryOffset(offset),
-    range && summaryRange(formatRange(range)),
-    scale && scales[scale],
-    size && summaryScaleTo(size),
-    frameRatePolicy && rates[frameRatePolicy],
-    pairBy && pairBys[pairBy],
-  ].filter((words) => typeof words === 'string');
+    ...(change.models?.map(modelName) ?? []),
+    ...changed.flatMap((name) => {
+      const choices: Readonly<Record<string, Readonly<Record<string, string>>>> = text.settings.choices;
+      const summaries: Readonly<Record<string, (value: string) => string>> = text.settings.summaries;
+      const value = valueText(change[name] ?? null);
+      const words = choices[name]?.[value] ?? value;
+      return summaries[name]?.(words) ?? (name in choices ? words : []);
+    }),
+  ];
 }
 
 /** Short texts that summarize the settings. */
@@ -113,8 +111,8 @@ export function summary(settings: Settings): readonly string[] {
   });
   return [
     [...names, ...metrics].join(' + ') || text.settings.noModel,
-    range ? text.settings.summaryRange(formatRange(range)) : text.settings.summaryAll,
-    text.settings.summaryOffset(offset),
+    range ? text.settings.summaries.range(formatRange(range)) : text.settings.summaryAll,
+    text.settings.summaries.offset(String(offset)),
     ...(subsample > 1 ? [text.settings.summarySubsample(subsample)] : []),
     ...(threads === null ? [] : [text.settings.summaryThreads(threads)]),
   ];

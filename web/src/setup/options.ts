@@ -3,22 +3,19 @@
  * Turns settings into options of the library. Defaults are left out, so that the library's own apply.
  */
 import type { InspectOptions, RawVideoFormat } from 'anyvmaf';
-import type { ChosenTiny, RunOptions, Settings } from '../session.js';
+import {
+  type ChosenTiny,
+  DEFAULT_PAIRING,
+  PAIRING_SETTINGS,
+  type RunOptions,
+  type Settings,
+} from '../session.js';
 
 /** Options that decide how frames are paired, for inspecting and scoring. */
 export function pairingOptions(settings: Settings): Omit<InspectOptions, 'signal'> {
-  const { scale, scaleTo, frameRatePolicy, pairBy, offset, range, decoder, models, allowDamaged } = settings;
-  return {
-    decoder,
-    models,
-    ...(scale !== 'default' && { scale }),
-    ...(scaleTo !== 'ref' && { scaleTo }),
-    ...(frameRatePolicy !== 'default' && { frameRatePolicy }),
-    ...(pairBy !== 'reference' && { pairBy }),
-    ...(offset !== 0 && { offset }),
-    ...(range && { range }),
-    ...(allowDamaged && { allowDamaged }),
-  };
+  const { decoder, models } = settings;
+  const changed = PAIRING_SETTINGS.filter((name) => settings[name] !== DEFAULT_PAIRING[name]);
+  return { decoder, models, ...Object.fromEntries(changed.map((name) => [name, settings[name]])) };
 }
 
 /** Tiny models as options. */

@@ -2,6 +2,7 @@
  * @module web/setup/settings
  * The settings form: folded, with a one-line summary.
  */
+import { formatSize, parseSize } from 'anyvmaf/view';
 import { button, fill, h } from '../dom.js';
 import { engine } from '../engine/client.js';
 import { DEFAULT_SETTINGS, isActive, type Session, type Settings } from '../session.js';
@@ -145,31 +146,29 @@ function metricFields({ settings }: Session, set: Change): Part {
 
 /** Scaling, size and frame rate policy. */
 function pairingFields(set: Change): Part {
-  const scale = choice('scale', text.settings.scale, text.settings.scales, (scale) => set({ scale }));
+  const { choices } = text.settings;
+  const scale = choice('scale', text.settings.scale, choices.scale, (scale) => set({ scale }));
   const scaleTo = choice(
     'scale-to',
     text.settings.scaleTo,
     {
-      ref: text.settings.scaleTos.ref,
-      dis: text.settings.scaleTos.dis,
+      ...choices.scaleTo,
       '1920x1080': '1920 × 1080',
       '3840x2160': '3840 × 2160',
     },
     (size) => {
-      const [width = 0, height = 0] = size.split('x').map(Number);
-      set({ scaleTo: size === 'ref' || size === 'dis' ? size : { width, height } });
+      set({ scaleTo: parseSize(size) ?? (size === 'dis' ? 'dis' : 'ref') });
     },
   );
-  const rate = choice('rate', text.settings.rate, text.settings.rates, (frameRatePolicy) =>
+  const rate = choice('rate', text.settings.rate, choices.frameRatePolicy, (frameRatePolicy) =>
     set({ frameRatePolicy }),
   );
-  const pairBy = choice('pair-by', text.settings.pairBy, text.settings.pairBys, (by) => set({ pairBy: by }));
+  const pairBy = choice('pair-by', text.settings.pairBy, choices.pairBy, (by) => set({ pairBy: by }));
   return {
     elements: [scale.element, scaleTo.element, rate.element, pairBy.element],
     show(now) {
       scale.input.value = now.scale;
-      const size =
-        typeof now.scaleTo === 'string' ? now.scaleTo : `${now.scaleTo.width}x${now.scaleTo.height}`;
+      const size = formatSize(now.scaleTo);
       if (!scaleTo.input.querySelector(`[value="${size}"]`))
         scaleTo.input.append(h('option', { value: size }, size.replace('x', ' × ')));
       scaleTo.input.value = size;

@@ -16,6 +16,7 @@ import type {
   TrackFacts,
 } from '../../../media/decoder.js';
 import { delivery } from '../../../media/delivery.js';
+import { FETCH_URL } from '../../../media/errors.js';
 import { chooseTrack, type TrackRequest } from '../../../media/evidence/track.js';
 import { parseProbe, videoTracks } from '../../../media/facts.js';
 import type { DecoderFilters } from '../../../media/filter-types.js';
@@ -600,7 +601,7 @@ function denied({ name, remote }: FfmpegInput, denial: Denial): AnyvmafError {
         hints: [
           remote
             ? 'what is fetched may name URLs only'
-            : { purpose: 'fix', option: 'allowUrl', value: true, aim: 'if it names URLs that you trust' },
+            : { ...FETCH_URL, aim: 'if it names URLs that you trust' },
         ],
       });
     case 'text':

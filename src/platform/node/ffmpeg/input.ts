@@ -11,6 +11,7 @@ import type { Origin } from '../../../core/origin.js';
 import { shown, withoutAccess } from '../../../core/printable.js';
 import { checkedStats, openChecked } from '../../../files/checked-file.js';
 import { fileError } from '../../../files/file-errors.js';
+import { FETCH_URL } from '../../../media/errors.js';
 import { type RemoteContent, RemoteVideo } from '../../../media/platform.js';
 import type { VideoInput } from '../../../media/types.js';
 import { type Access, accessOf, HANDED, HANDED_OPTIONS } from '../../ffmpeg/access.js';
@@ -145,10 +146,7 @@ function remote(href: string, { origin, urls }: InputAccess): FfmpegInput {
   }
   if (urls !== true) {
     throw new AnyvmafError('usage', `${shown(href)} is a URL and nothing is fetched without being asked`, {
-      hints: [
-        'download the video',
-        ...(urls === 'never' ? [] : [{ purpose: 'fix', option: 'allowUrl', value: true } as const]),
-      ],
+      hints: ['download the video', ...(urls === 'never' ? [] : [FETCH_URL])],
     });
   }
   return { url: href, name: withoutAccess(href), remote: true, access: accessOf(origin, true, true) };

@@ -1,10 +1,37 @@
 /**
- * @module engine/inputs/probes-once
- * Runs that share an input probe it once.
+ * @module engine/inputs/shared
+ * What runs of one reference share: they probe it once, and preflight and alignment inspect it once.
  */
+
+import type { RecordedThumbs } from '../../media/align/recorded.js';
 import type { Decoder, TrackFacts } from '../../media/decoder.js';
+import type { SideMeasurements } from '../../media/preflight/types.js';
 import type { VideoInput } from '../../media/types.js';
 import type { Platform } from '../contract/platform.js';
+
+/** An inspection of a reference. The first run that needs a part passes how to read it; its signal does not abort it. */
+export class SharedInspection {
+  readonly #stop = new AbortController();
+  #thumbs: RecordedThumbs | undefined;
+  #measured: Promise<SideMeasurements> | undefined;
+
+  /** Thumbnails from the first frame after those to skip. */
+  thumbs(record: (signal: AbortSignal) => RecordedThumbs): RecordedThumbs {
+    this.#thumbs ??= record(this.#stop.signal);
+    return this.#thumbs;
+  }
+
+  /** Borders and sharpness of a few frames. */
+  measured(measure: (signal: AbortSignal) => Promise<SideMeasurements>): Promise<SideMeasurements> {
+    this.#measured ??= measure(this.#stop.signal);
+    return this.#measured;
+  }
+
+  /** Aborts pending reads. */
+  abort(reason?: unknown): void {
+    this.#stop.abort(reason);
+  }
+}
 
 /** The platform with decoders that probe `input` only once. */
 export function probesOnce(platform: Platform, input: VideoInput): Platform {
