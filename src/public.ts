@@ -202,6 +202,12 @@ export {
   writeReport,
 } from './report/write.js';
 export type { CurveResult } from './search/curve-view.js';
+export type {
+  DecidedEncode,
+  DecisionOptions,
+  DecisionReason,
+  EncodeDecision,
+} from './search/decision.js';
 export type { ParameterName, ValueRange } from './search/encoders.js';
 export type { Estimate } from './search/estimate.js';
 export type {
@@ -225,6 +231,7 @@ export { parseTarget } from './search/parse-target.js';
 export {
   bdQuality,
   bdRate,
+  decideEncodes,
   formatEncodingResult,
   formatShots,
   type ResultFormat,

@@ -57,6 +57,7 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
   '.csv': 'text/csv',
   '.html': 'text/html',
   '.json': 'application/json',
+  '.jpg': 'image/jpeg',
   '.png': 'image/png',
   '.sh': 'text/x-shellscript',
 };

@@ -33,7 +33,7 @@ import type { KnownPoint } from './points.js';
 import { Probe } from './probe.js';
 import { inSession, sourceName } from './session.js';
 import { settingOf } from './setting.js';
-import { type CompleteMeasure, marginTo, poolingOf, scoreName, targetAt } from './targets.js';
+import { type CompleteMeasure, marginTo, poolingOf, scoreName, targetAt, WATCHED } from './targets.js';
 
 /**
  * Compares encoders.
@@ -128,9 +128,6 @@ async function measureOne(
     framesPerSecond: speeds.length > 0 ? speeds.length / speeds.reduce((sum, one) => sum + 1 / one, 0) : null,
   };
 }
-
-/** Scores of a model that people watch: below, nobody looks; above, nobody tells more from less. */
-const WATCHED = { min: 60, max: 97 } as const;
 
 /**
  * Each curve against the first.

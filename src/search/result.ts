@@ -6,7 +6,9 @@
  */
 import { isObject, oneOf, requireText, wrongType } from '../core/arguments.js';
 import type { BdOptions, BdResult, RatePoint } from '../report/bd-rate.js';
+import type { Report } from '../report/types.js';
 import type { CurveResult } from './curve-view.js';
+import type { DecisionOptions, EncodeDecision } from './decision.js';
 import type { ShotFormat, TuneShotsResult } from './shots-types.js';
 
 /** What a result can be written as. */
@@ -88,4 +90,24 @@ export async function bdQuality(
 ): Promise<BdResult> {
   const found = await import('../report/bd-rate.js');
   return found.bdQuality(anchor, test, options);
+}
+
+/**
+ * Which of several encodes of one reference to ship, from their reports: with targets the smallest that reaches them, else the
+ * smallest of those that the measurement does not tell from the best. Says what each gives for its bytes, where each breaks, and
+ * which differ by no more than the error of the measurement.
+ * @param reports of one reference, with their frames
+ * @throws {AnyvmafError} `usage` for reports without a metric of quality, and for what is not a bound
+ * @example
+ * ```ts
+ * const reports = await scoreMany('master.mov', ['a.mp4', 'b.mp4']);
+ * const { ship, explanation } = await decideEncodes(reports, { targets: ['vmaf.p5>=90'] });
+ * ```
+ */
+export async function decideEncodes(
+  reports: readonly Report[],
+  options?: DecisionOptions,
+): Promise<EncodeDecision> {
+  const found = await import('./decision.js');
+  return found.decideEncodes(reports, options);
 }

@@ -7,6 +7,9 @@ import { parseModelString } from '../models/grammar.js';
 import { isAggregate, isWorseHigh, POOLED_STATISTICS, type PooledStatistic } from '../report/limits.js';
 import { plainName, type WholeValue, wholeValue } from '../report/whole-value.js';
 
+/** Scores of a model that people watch: below, nobody looks; above, nobody tells more from less. */
+export const WATCHED = { min: 60, max: 97 } as const;
+
 const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
 
 /** Statistics of a metric over frames, as gates name them. `worst_second`: the smallest mean of a second of consecutive frames. */
