@@ -114,6 +114,7 @@ async function converse() {
       command: process.execPath,
       args: [builtCommand(), 'mcp', '--allow', folder],
       cwd: folder,
+      env: { ...process.env, ANYVMAF_CACHE: join(folder, 'cache') },
       stderr: 'inherit',
     }),
   );

@@ -200,10 +200,17 @@ export {
   type WriteOptions,
   writeReport,
 } from './report/write.js';
+export type {
+  DecidedEncode,
+  DecisionOptions,
+  DecisionReason,
+  EncodeDecision,
+} from './search/decision.js';
 export type { ParameterName, ValueRange } from './search/encoders.js';
 export {
   bdQuality,
   bdRate,
+  decideEncodes,
   formatEncodingResult,
   formatShots,
   readEncodingResult,

@@ -50,7 +50,7 @@ export async function answerCall(server: CallServices, call: ToolCall): Promise<
     onAbort(each, (reason) => ending.abort(reason)),
   );
   try {
-    const [result, schema] = await withinSeconds(
+    const result = await withinSeconds(
       server.maxSeconds,
       new TimeLimitError(
         `the call took longer than ${server.maxSeconds} s, the limit of this server (--max-seconds), and was stopped`,
@@ -58,13 +58,15 @@ export async function answerCall(server: CallServices, call: ToolCall): Promise<
       ending.signal,
       async (signal) => {
         const outcome = await call.run(contextOf(server, call, signal));
-        const fits = 'fits' in outcome ? outcome.fits : tool.outputSchema;
-        return [answer(await fitting(tool.name, outcome, resources)), fits] as const;
+        // Its text may be too long for the answer, but it must be what the schema says.
+        const { success, error } = ('fits' in outcome ? outcome.fits : tool.outputSchema).safeParse(
+          answer(outcome).structuredContent,
+        );
+        return success ? answer(await fitting(tool.name, outcome, resources)) : error.issues;
       },
     );
-    const fits = schema.safeParse(result.structuredContent);
-    if (fits.success) return result;
-    const [issue] = fits.error.issues;
+    if ('content' in result) return result;
+    const [issue] = result;
     server.log(`${tool.name}: result does not fit its schema at ${issue?.path.join('.')}: ${issue?.message}`);
     return refusal(`anyvmaf made a result of ${tool.name} that does not fit its schema; please report this.`);
   } catch (error) {
@@ -93,7 +95,14 @@ function contextOf(server: CallServices, call: ToolCall, signal: AbortSignal): T
     },
     resources: call.resources,
     jobs: call.jobs,
+    args: call.args,
     again: (changes) => ({ tool: call.tool.name, arguments: { ...call.args, ...changes } }),
+    instead: (name, changes) => {
+      const takes = server.tools.find((one) => one.name === name)?.inputSchema.shape;
+      if (!takes) return undefined;
+      const both = Object.entries(call.args).filter(([key]) => Object.hasOwn(takes, key));
+      return { tool: name, arguments: { ...Object.fromEntries(both), ...changes } };
+    },
     log: (message) => server.log(`${call.tool.name}: ${message}`),
   };
 }

@@ -189,8 +189,12 @@ export interface ToolContext {
   readonly pool: ToolPool;
   readonly resources: ToolResources;
   readonly jobs: ToolJobs;
+  /** Its arguments as the client sent them. */
+  readonly args: Readonly<Record<string, unknown>>;
   /** This call with other values of some parameters. */
   again(changes: Readonly<Record<string, unknown>>): NextAction;
+  /** A call of another tool with what it takes of these arguments, and others; `undefined` if the server does not offer it. */
+  instead(tool: string, changes: Readonly<Record<string, unknown>>): NextAction | undefined;
   /** Writes one line to standard error, for the operator of the server. */
   log(message: string): void;
 }

@@ -1,6 +1,7 @@
 /**
  * @module mcp/frame-pages
- * Frames of a report in pages that a model can read: `anyvmaf://results/ID/frames?metric=vmaf&from=100&to=199&step=2`.
+ * Frames of a report in pages that a model can read: `anyvmaf://results/ID/frames?metric=vmaf&from=100&to=199&step=2`, one by
+ * one or by seconds, as JSON or CSV.
  */
 import { isObject } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
@@ -11,7 +12,10 @@ const USUAL_FRAMES = 100;
 const MOST_VALUES = 4000;
 
 /** The template of the addresses, as RFC 6570 has it. */
-export const PAGES_TEMPLATE = 'anyvmaf://results/{id}/frames{?metric,from,to,step}';
+export const PAGES_TEMPLATE = 'anyvmaf://results/{id}/frames{?metric,from,to,step,format}';
+
+/** How a page is written: frames as JSON or CSV, or seconds as JSON, each with its mean and its worst frame. */
+const FORMATS = ['json', 'csv', 'seconds'] as const;
 
 /** A page that was asked for. */
 export interface PageRequest {
@@ -22,8 +26,10 @@ export interface PageRequest {
   /** Numbers of the first and the last frame; absent ones are the report's. */
   readonly from?: number;
   readonly to?: number;
-  /** Every so many frames. */
+  /** Every so many frames, or seconds. */
   readonly step: number;
+  /** Default: json. */
+  readonly format?: (typeof FORMATS)[number];
 }
 
 const ADDRESS = /^anyvmaf:\/\/results\/([\w-]{1,64})\/frames(?:\?([^#]{0,2000}))?$/;
@@ -38,8 +44,10 @@ export function readPageAddress(uri: string): PageRequest | undefined {
   if (id === undefined) return undefined;
   const asked = new URLSearchParams(query);
   for (const name of asked.keys())
-    if (!['metric', 'from', 'to', 'step'].includes(name))
-      throw usageError(`pages of frames have no ${quoted(name)}; there are metric, from, to and step.`);
+    if (!['metric', 'from', 'to', 'step', 'format'].includes(name))
+      throw usageError(
+        `pages of frames have no ${quoted(name)}; there are metric, from, to, step and format.`,
+      );
   const whole = (name: string, least: number) => {
     const text = asked.get(name);
     if (text === null) return undefined;
@@ -49,6 +57,10 @@ export function readPageAddress(uri: string): PageRequest | undefined {
   const [from, to] = [whole('from', 0), whole('to', 0)];
   if (from !== undefined && to !== undefined && from > to)
     throw usageError(`from is ${from} and to is ${to}, but from must not come after to.`);
+  const format = asked.get('format') ?? undefined;
+  const known = FORMATS.find((one) => one === format);
+  if (format !== undefined && !known)
+    throw usageError(`format is ${showValue(format)}, but it must be ${FORMATS.join(', ')}.`);
   const metrics = asked
     .getAll('metric')
     .flatMap((names) => names.split(','))
@@ -59,16 +71,18 @@ export function readPageAddress(uri: string): PageRequest | undefined {
     ...(metrics.length > 0 && { metrics }),
     ...(from !== undefined && { from }),
     ...(to !== undefined && { to }),
+    ...(known && { format: known }),
   };
 }
 
 /** The address of a page. */
-export function pageAddress({ id, metrics = [], from, to, step }: PageRequest): string {
+export function pageAddress({ id, metrics = [], from, to, step, format }: PageRequest): string {
   const query = new URLSearchParams([
     ...(metrics.length > 0 ? [['metric', metrics.join(',')]] : []),
     ...(from === undefined ? [] : [['from', String(from)]]),
     ...(to === undefined ? [] : [['to', String(to)]]),
     ...(step === 1 ? [] : [['step', String(step)]]),
+    ...(format === undefined ? [] : [['format', format]]),
   ]);
   return `anyvmaf://results/${id}/frames${query.size > 0 ? `?${query}` : ''}`;
 }
@@ -78,41 +92,92 @@ interface Frame {
   readonly metrics: Readonly<Record<string, number | null>>;
 }
 
+/** What pages are made of. */
+interface Framed {
+  readonly frames: readonly Frame[];
+  /** Frames per second of the reference, and those of it before the first; `undefined` where it does not say. */
+  readonly rate: number | undefined;
+  readonly skipped: number;
+}
+
 /** The frames of a report; `undefined` for what has none. */
-export function framesOf(text: string): readonly Frame[] | undefined {
+export function framesOf(text: string): Framed | undefined {
   const report: unknown = JSON.parse(text);
-  const frames = isObject(report) ? report.frames : undefined;
+  if (!isObject(report)) return undefined;
+  const { frames, reference } = report;
   const fits = (one: unknown) => isObject(one) && typeof one.frameNum === 'number' && isObject(one.metrics);
-  return Array.isArray(frames) && frames.every(fits) ? frames : undefined;
+  if (!Array.isArray(frames) || !frames.every(fits)) return undefined;
+  const { frame_rate: fraction, skipped } = Object(reference) as Record<string, unknown>;
+  const [num = Number.NaN, den = 1] = String(fraction).split('/').map(Number);
+  return { frames, rate: num / den > 0 ? num / den : undefined, skipped: Number(skipped ?? 0) };
+}
+
+/** A row of a page, and the frame with which it begins. */
+interface Row {
+  readonly at: number;
+  readonly cells: readonly (number | null)[];
 }
 
 /**
- * A page as JSON: a row for each frame, its number first, then its values in the order of `columns`; and the address of the next.
- * @throws {AnyvmafError} `usage` for a metric that there is not
+ * A page as text: a row for each frame, its number first, then its values in the order of `columns`; or a row for each second. It ends
+ * with the address of the next.
+ * @throws {AnyvmafError} `usage` for a metric that there is not, and for seconds of a video that does not say its frame rate
  */
-export function pageOf(frames: readonly Frame[], asked: PageRequest): string {
+export function pageOf(report: Framed, asked: PageRequest): string {
+  const { frames } = report;
   const known = [...new Set(frames.flatMap(({ metrics }) => Object.keys(metrics)))];
-  const { metrics = known, step } = asked;
+  const { metrics = known, step, format } = asked;
   const unknown = metrics.find((name) => !known.includes(name));
   if (unknown !== undefined)
     throw usageError(`there is no metric ${quoted(unknown)} in this report; there are ${known.join(', ')}.`);
   const [first, last] = [frames[0]?.frameNum ?? 0, frames.at(-1)?.frameNum ?? 0];
   const from = asked.from ?? first;
-  const wanted = frames.filter(
-    ({ frameNum: at }) => at >= from && at <= (asked.to ?? last) && (at - from) % step === 0,
-  );
-  const room = Math.max(1, Math.floor(MOST_VALUES / (metrics.length + 1)));
+  const within = frames.filter(({ frameNum: at }) => at >= from && at <= (asked.to ?? last));
+  const bySecond = format === 'seconds';
+  const columns = bySecond
+    ? ['second', 'frame', ...metrics.flatMap((name) => [name, `${name}_min`, `${name}_max`])]
+    : ['frame', ...metrics];
+  const wanted = bySecond
+    ? secondsOf(within, metrics, report).filter((_, i) => i % step === 0)
+    : within
+        .filter(({ frameNum: at }) => (at - from) % step === 0)
+        .map(({ frameNum: at, metrics: values }) => ({
+          at,
+          cells: [at, ...metrics.map((name) => values[name] ?? null)],
+        }));
+  const room = Math.max(1, Math.floor(MOST_VALUES / columns.length));
   const shown = wanted.slice(0, asked.to === undefined ? Math.min(USUAL_FRAMES, room) : room);
-  const next = wanted[shown.length];
-  return JSON.stringify({
-    frames: frames.length,
-    first,
-    last,
-    columns: ['frame', ...metrics],
-    rows: shown.map(({ frameNum, metrics: values }) => [
-      frameNum,
-      ...metrics.map((name) => values[name] ?? null),
-    ]),
-    next: next ? pageAddress({ ...asked, from: next.frameNum }) : null,
+  const after = wanted[shown.length];
+  const next = after ? pageAddress({ ...asked, from: after.at }) : null;
+  const rows = shown.map(({ cells }) => cells);
+  if (format === 'csv')
+    return `${[columns, ...rows].map((row) => row.join(',')).join('\n')}\n${next === null ? '' : `# next: ${next}\n`}`;
+  return JSON.stringify({ frames: frames.length, first, last, columns, rows, next });
+}
+
+/** Frames by seconds of the reference: mean, least and greatest value of each metric. */
+function secondsOf(
+  frames: readonly Frame[],
+  metrics: readonly string[],
+  { rate, skipped }: Framed,
+): readonly Row[] {
+  if (rate === undefined)
+    throw usageError(
+      'format is seconds, but the videos of this report do not say their frame rate; use step.',
+    );
+  const seconds = new Map<number, Frame[]>();
+  for (const frame of frames) {
+    const second = Math.floor((frame.frameNum + skipped) / rate + 1e-9);
+    seconds.set(second, [...(seconds.get(second) ?? []), frame]);
+  }
+  return [...seconds].map(([second, group]) => {
+    const at = group[0]?.frameNum ?? 0;
+    const figures = metrics.flatMap((name) => {
+      const values = group.flatMap(({ metrics: all }) => all[name] ?? []);
+      if (values.length === 0) return [null, null, null];
+      const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+      return [mean, Math.min(...values), Math.max(...values)].map((value) => Number(value.toFixed(6)));
+    });
+    return { at, cells: [second, at, ...figures] };
   });
 }

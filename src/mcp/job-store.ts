@@ -21,7 +21,7 @@ export const KEPT_DAYS = 7;
 /** The same in milliseconds. */
 export const KEPT_TIME = KEPT_DAYS * 86_400_000;
 const MOST_JOBS = 500;
-const MOST_BYTES = 2 ** 30;
+const MOST_BYTES = 2 ** 31;
 
 /** Bytes of a record and of an answer, which may hold pictures. */
 const RECORD_BYTES = 256 << 10;
@@ -109,7 +109,10 @@ export class JobStore {
   /** Keeps the last record of a job with its answer, which is there before the record says so. */
   async finish(record: JobRecord, answer: CallAnswer): Promise<void> {
     const text = JSON.stringify(answer);
-    await this.#writing((root) => writeWhole(join(root, record.id, ANSWER), text, 0o600));
+    await this.#writing(async (root) => {
+      await mkdir(join(root, record.id), { mode: 0o700, recursive: true });
+      await writeWhole(join(root, record.id, ANSWER), text, 0o600);
+    });
     await this.write({ ...record, bytes: record.bytes + Buffer.byteLength(text) });
   }
 
@@ -174,6 +177,13 @@ export class JobStore {
     if (name === undefined || (await realpath(folder)) !== folder) return undefined;
     const found = await lstat(join(folder, name));
     return found.isFile() ? { name, path: join(folder, name), size: found.size, all } : undefined;
+  }
+
+  /** Deletes the results of a call that is not kept. */
+  async forget(id: string): Promise<void> {
+    const root = await this.#existing();
+    if (root !== undefined)
+      await rm(join(root, RESULTS, id), { recursive: true, force: true }).catch(() => {});
   }
 
   /** A folder for the points that a call measures, by its arguments; kept as long as a job. */

@@ -4,8 +4,6 @@
  * client asks for it by id.
  */
 import { randomUUID } from 'node:crypto';
-import { copyFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { onAbort } from '../core/abort.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
@@ -72,10 +70,9 @@ export class Job {
   cancelled = false;
   ended: CallAnswer | undefined;
   progress: JobProgress | undefined;
-  /** Results, and those of them that are not in the store. */
+  /** What it published. */
   results = 0;
   bytes = 0;
-  readonly elsewhere: { readonly number: number; readonly name: string; readonly path: string }[] = [];
   #first: { readonly at: number; readonly done: number } | undefined;
 
   constructor(
@@ -194,16 +191,18 @@ export class Jobs {
     });
     job.saved = job.answer.then(async (answer) => {
       job.ended = answer;
-      if (job.kept) await this.#save(job, answer);
+      // What was published is found again after a restart.
+      if (job.kept || (job.results > 0 && !answer.isError)) await this.#save(job, answer);
+      else if (job.results > 0) await this.#store.forget(job.id);
     });
     return job;
   }
 
   async #publish(job: Job, publication: Parameters<ResourceScope['publish']>[0]) {
     const number = ++job.results;
-    const place = job.kept ? await this.#store.resultFolder(job.id, number) : undefined;
+    // Without a place that lasts, results live as long as the server.
+    const place = await this.#store.resultFolder(job.id, number).catch(() => undefined);
     const published = await job.scope.publish(publication, { id: `${job.id}-${number}`, ...place });
-    if (!place) job.elsewhere.push({ number, name: publication.name, path: published.path });
     job.bytes += published.link.size ?? 0;
     return published;
   }
@@ -239,21 +238,16 @@ export class Jobs {
     }
   }
 
-  /** Writes the answer of a job; what was published before it was kept goes with it. */
+  /** Writes the answer of a job. */
   async #save(job: Job, answer: CallAnswer): Promise<void> {
     // Or it would take the place of the last record.
     await job.writing.catch(() => {});
     try {
-      let text = JSON.stringify(answer);
-      for (const { number, name, path } of job.elsewhere) {
-        const { folder } = await this.#store.resultFolder(job.id, number);
-        await copyFile(path, join(folder, name));
-        text = text.replaceAll(inJson(path), inJson(join(folder, name)));
-      }
       const record = await this.#recordOf(job);
       if (record.status === 'interrupted') await this.#store.write(record);
-      else await this.#store.finish(record, JSON.parse(text));
+      else await this.#store.finish(record, answer);
       this.#kept.delete(job.id);
+      await this.#store.sweep();
     } catch (error) {
       this.#server.log(`the answer of the job ${job.id} stays in memory: ${String(error)}`);
     }
@@ -399,10 +393,6 @@ function summaryOf({ tool, status, progress }: JobRecord): string {
     case 'interrupted':
       return `The server ended before ${tool} was done; next_action starts it again, and encodes that were measured count.`;
   }
-}
-
-function inJson(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
 }
 
 /** Waits so many milliseconds, or until one of the promises settles. */

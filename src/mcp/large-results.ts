@@ -5,7 +5,10 @@
  */
 import { isObject } from '../core/arguments.js';
 import type { ToolResources } from './context.js';
-import type { ToolOutcome } from './tool.js';
+import type { Spare, ToolOutcome } from './tool.js';
+
+/** Characters of an answer to a call that asks for no more, of about 4 a token. */
+export const USUAL_CHARACTERS = 4000;
 
 /** Tokens of the text of an answer, at most. */
 export const MOST_TOKENS = 20_000;
@@ -24,51 +27,91 @@ interface Cut {
 }
 
 /**
- * The outcome as it is, or, if its text is too long, an outline with `full_result` and `left_out`, and a link to the whole.
+ * The outcome as it is, or, if its text is too long, without what it can spare, then with its longest lists and texts cut. `left_out`
+ * says what is missing, and `full_result` and a link lead to the whole, where the document itself does not.
  */
 export async function fitting(
   tool: string,
   outcome: ToolOutcome<unknown>,
   resources: ToolResources,
 ): Promise<ToolOutcome<unknown>> {
+  const { spare = [], whole, long = false, content = [] } = outcome;
+  const fits = long
+    ? // No token is longer than its characters.
+      (text: string) => text.length <= MOST_TOKENS || tokensOf(text) <= MOST_TOKENS
+    : (text: string) => text.length <= USUAL_CHARACTERS;
   const text = JSON.stringify(outcome.document);
-  // No token is longer than its characters.
-  if (text.length <= MOST_TOKENS || tokensOf(text) <= MOST_TOKENS || !isObject(outcome.document))
-    return outcome;
-  const { uri, path, link } = await resources.publish({
-    name: `${tool}.json`,
-    mimeType: 'application/json',
-    description: 'The whole result, which is too long for an answer.',
-    data: text,
-  });
+  if (fits(text) || !isObject(outcome.document)) return outcome;
+  const published =
+    whole === undefined
+      ? await resources.publish({
+          name: `${tool}.json`,
+          mimeType: 'application/json',
+          description: 'The whole result, which is too long for an answer.',
+          data: text,
+        })
+      : undefined;
   const cuts = new Map<string, Cut>();
+  const gone: string[] = [];
   const document = JSON.parse(text) as Record<string, unknown>;
   const outline = () => ({
     ...document,
-    full_result: { uri, path },
-    left_out: [...cuts.values()]
-      .slice(0, NAMED)
-      .map(({ where, kept, of }) => `${where}: the first ${kept} of ${of} are here`),
+    ...(published && { full_result: { uri: published.uri, path: published.path } }),
+    left_out: [
+      ...(gone.length > 0 ? [gone.join(', ')] : []),
+      ...[...cuts.values()]
+        .slice(0, NAMED)
+        .map(({ where, kept, of }) => `${where}: the first ${kept} of ${of} are here`),
+    ],
   });
-  while (tokensOf(JSON.stringify(outline())) > MOST_TOKENS && cutLargest(document, cuts));
-  return { document: outline(), content: [...(outcome.content ?? []), link] };
+  const isLong = () => !fits(JSON.stringify(outline()));
+  for (const one of spare) if (isLong() && spared(document, one)) gone.push(spareText(one));
+  while (isLong() && cutLargest(document, cuts));
+  return { document: outline(), content: published ? [...content, published.link] : content };
+}
+
+function spared(document: Record<string, unknown>, one: Spare): boolean {
+  if (typeof one === 'string') return remove(document, one.split('.'));
+  return one.names.map((name) => remove(document, [one.of, name])).includes(true);
+}
+
+function spareText(one: Spare): string {
+  if (typeof one === 'string') return one;
+  const [first = ''] = one.names;
+  return `${one.of}: ${first}${one.names.length > 1 ? ` and ${one.names.length - 1} more` : ''}`;
+}
+
+/**
+ * Removes a member of a document.
+ * @param steps names of members; `[]` stands for all items of a list, `*` for all members
+ * @returns whether it was there
+ */
+function remove(value: unknown, [step = '', ...rest]: readonly string[]): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (step === '[]' || step === '*')
+    return Object.values(value)
+      .map((member) => remove(member, rest))
+      .includes(true);
+  if (!Object.hasOwn(value, step)) return false;
+  if (rest.length > 0) return remove(Object(value)[step], rest);
+  return Reflect.deleteProperty(value, step);
 }
 
 /** A list or text that can lose its end. */
 interface Candidate extends Cut {
   /** Characters of its JSON. */
   readonly size: number;
-  halve(): void;
+  shorten(): void;
 }
 
-/** Halves the list or text that takes most. Returns false if nothing is left to cut. */
+/** Shortens the list or text that takes most. Returns false if nothing is left to cut. */
 function cutLargest(document: Record<string, unknown>, cuts: Map<string, Cut>): boolean {
   const found: Candidate[] = [];
   measure(document, '', found);
   const [first] = found;
   if (!first) return false;
   const largest = found.reduce((most, one) => (one.size > most.size ? one : most), first);
-  largest.halve();
+  largest.shorten();
   const { where, of, kept } = largest;
   const known = cuts.get(where);
   if (known) known.kept = kept;
@@ -89,7 +132,7 @@ function measure(value: unknown, where: string, found: Candidate[]): number {
         of: member.length,
         kept: Math.max(LEAST_TEXT, member.length >> 1),
         size,
-        halve: () => Object.assign(value, { [key]: member.slice(0, cut.kept) }),
+        shorten: () => Object.assign(value, { [key]: member.slice(0, cut.kept) }),
       };
       found.push(cut);
     }
@@ -101,9 +144,9 @@ function measure(value: unknown, where: string, found: Candidate[]): number {
     const cut = {
       where,
       of: value.length,
-      kept: value.length >> 1,
+      kept: value.length - Math.max(1, value.length >> 2),
       size: total,
-      halve: () => {
+      shorten: () => {
         value.length = cut.kept;
       },
     };

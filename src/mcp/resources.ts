@@ -57,6 +57,7 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
   '.csv': 'text/csv',
   '.html': 'text/html',
   '.json': 'application/json',
+  '.jpg': 'image/jpeg',
   '.png': 'image/png',
   '.sh': 'text/x-shellscript',
 };
@@ -267,7 +268,8 @@ export class ServerResources {
     if (this.#paged?.uri !== stored.uri)
       this.#paged = { uri: stored.uri, frames: framesOf(await readFile(stored.path, 'utf8')) };
     const { frames } = this.#paged;
-    return frames && { uri, mimeType: 'application/json', text: pageOf(frames, asked) };
+    const mimeType = asked.format === 'csv' ? 'text/csv' : 'application/json';
+    return frames && { uri, mimeType, text: pageOf(frames, asked) };
   }
 
   /** See {@link ResourceScope.scratch}. */

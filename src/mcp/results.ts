@@ -27,9 +27,13 @@ export function answer({ document, content = [] }: ToolOutcome<unknown>): CallAn
   return { content: [{ type: 'text', text }, ...fitting], structuredContent: JSON.parse(text) };
 }
 
+/** Characters of an error: one about many files names some. */
+const ERROR_LENGTH = 3000;
+
 /** An error in the protocol's shape. */
 export function refusal(sentence: string): CallAnswer {
-  return { content: [{ type: 'text', text: JSON.stringify({ error: sentence }) }], isError: true };
+  const error = sentence.length > ERROR_LENGTH ? `${sentence.slice(0, ERROR_LENGTH)} ...` : sentence;
+  return { content: [{ type: 'text', text: JSON.stringify({ error }) }], isError: true };
 }
 
 /** One sentence about anything thrown, without a stack. */

@@ -126,7 +126,8 @@ const TEMPLATES = [
     title: 'Frames of a report, in pages',
     description:
       'Values of frames from to to (inclusive, by default 100 from the first on), of one metric or several with commas (default: all), ' +
-      'every step frames. id is that of a report.json. next is the address of the next page.',
+      'every step frames. format: json, csv, or seconds (mean, least and greatest value of each second). id is that of a report.json. ' +
+      'next is the address of the next page.',
     mimeType: 'application/json',
   },
 ] as const;
@@ -223,6 +224,8 @@ async function call(
     const going = limit > 0 && !job.ended && !cancelled.aborted ? await goOn(host, job, context) : undefined;
     if (going) return going;
     const { content, ...result } = await job.answer;
+    // A client that ends the server now finds its results in the next.
+    await job.saved;
     if (!result.isError) progress?.end();
     return { content: [...content], ...result };
   } finally {

@@ -31,11 +31,20 @@ export const READ_ONLY: ToolAnnotations = {
 /** A call that can be sent as it is, in results. */
 export const nextAction = z.object({ tool: z.string(), arguments: z.record(z.string(), z.unknown()) });
 
+/** A member of a document; `[]` stands for all items of a list, `*` for all members: `rows.[].trust`. Or some by their names. */
+export type Spare = string | { readonly of: string; readonly names: readonly string[] };
+
 /** The result of a handler: the document, sent both as text and as `structuredContent`, and further content. */
 export interface ToolOutcome<Document> {
   /** Fits the tool's `outputSchema`; numbers that are not finite are sent as null. */
   readonly document: Document;
   readonly content?: readonly ExtraContent[];
+  /** What an answer can do without if it is too long, the least important first: `distribution`. */
+  readonly spare?: readonly Spare[];
+  /** The member of the document that leads to the whole; without one it is published where the answer is too long. */
+  readonly whole?: string;
+  /** More than usual was asked for. */
+  readonly long?: boolean;
 }
 
 /** A result of another kind than the tool's usual one, such as a dry run. */

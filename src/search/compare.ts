@@ -30,6 +30,7 @@ import {
   poolingOf,
   scoreName,
   targetAt,
+  WATCHED,
 } from './targets.js';
 import type {
   ComparedCurve,
@@ -133,9 +134,6 @@ async function measureOne(
     framesPerSecond: speeds.length > 0 ? speeds.length / speeds.reduce((sum, one) => sum + 1 / one, 0) : null,
   };
 }
-
-/** Scores of a model that people watch: below, nobody looks; above, nobody tells more from less. */
-const WATCHED = { min: 60, max: 97 } as const;
 
 /**
  * Each curve against the first.

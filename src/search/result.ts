@@ -4,6 +4,8 @@
  * checks, writes, reads and computes is loaded when it is asked for.
  */
 import type { BdOptions, BdResult, RatePoint } from '../report/bd-rate.js';
+import type { Report } from '../report/types.js';
+import type { DecisionOptions, EncodeDecision } from './decision.js';
 import type { CurveResult, ResultFormat, ShotFormat, TuneShotsResult } from './types.js';
 
 /** Forms of tuned shots. `shell` is a script for a POSIX shell that makes the encode with ffmpeg. */
@@ -65,4 +67,24 @@ export async function bdQuality(
   options?: BdOptions,
 ): Promise<BdResult> {
   return (await import('../report/bd-rate.js')).bdQuality(anchor, test, options);
+}
+
+/**
+ * Which of several encodes of one reference to ship, from their reports: with targets the smallest that reaches them, else the
+ * smallest of those that the measurement does not tell from the best. Says what each gives for its bytes, where each breaks, and
+ * which differ by no more than the error of the measurement.
+ * @param reports of one reference, with their frames
+ * @throws {AnyvmafError} `usage` for reports without a metric of quality, and for what is not a bound
+ * @example
+ * ```ts
+ * const reports = await scoreMany('master.mov', ['a.mp4', 'b.mp4']);
+ * const { ship, explanation } = await decideEncodes(reports, { targets: ['vmaf.p5>=90'] });
+ * ```
+ */
+export async function decideEncodes(
+  reports: readonly Report[],
+  options?: DecisionOptions,
+): Promise<EncodeDecision> {
+  const found = await import('./decision.js');
+  return found.decideEncodes(reports, options);
 }

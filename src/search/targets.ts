@@ -16,6 +16,9 @@ import type { PooledMetric } from '../report/types.js';
 import { plainName, valueOfWhole, type WholeValue, wholeValue } from '../report/whole-value.js';
 import type { PointStore } from './host.js';
 
+/** Scores of a model that people watch: below, nobody looks; above, nobody tells more from less. */
+export const WATCHED = { min: 60, max: 97 } as const;
+
 const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
 
 /** Statistics of a metric over frames, as gates name them. `worst_second`: the smallest mean of a second of consecutive frames. */

@@ -2,6 +2,7 @@
  * @module test/support/fake-tools
  * Tools made for tests of the server: one that answers, one that works until it is told to stop, one that fails.
  */
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod/v4';
@@ -118,12 +119,24 @@ const locate = defineTool({
 /** The tools, in order. */
 export const FAKE_TOOLS: readonly Tool[] = [echo, work, stuck, fail, publish, locate];
 
+let stores: string | undefined;
+
+/** The folder for the jobs of all hosts of this process. */
+function jobsOfAll(): string {
+  if (stores === undefined) {
+    const made = mkdtempSync(join(tmpdir(), 'anyvmaf-fake-jobs-'));
+    process.once('exit', () => rmSync(made, { recursive: true, force: true }));
+    stores = made;
+  }
+  return stores;
+}
+
 /** A host with them; the test closes it. */
 export function fakeHost(
   env: Readonly<Record<string, string>> = {},
   log: (line: string) => void = () => {},
   options: Partial<HostOptions> = {},
 ) {
-  const jobs = join(tmpdir(), `anyvmaf-no-jobs-${process.pid}`);
+  const jobs = mkdtempSync(join(jobsOfAll(), 'host-'));
   return McpHost.open({ allow: [], env, cwd: process.cwd(), log, tools: FAKE_TOOLS, jobs, ...options });
 }

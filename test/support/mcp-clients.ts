@@ -93,7 +93,14 @@ const SERVER = () => built('dist/bundle/js/main.js');
 /** Starts a server and connects a client. */
 export async function connect(way: Way, { cwd, env = {}, args = [] }: StartOptions): Promise<Connection> {
   const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-e2e-')));
-  const variables = { PATH: process.env.PATH ?? '', TMPDIR: scratch, TEMP: scratch, ...env };
+  const cache = join(scratch, 'cache');
+  const variables = {
+    PATH: process.env.PATH ?? '',
+    TMPDIR: scratch,
+    TEMP: scratch,
+    ANYVMAF_CACHE: cache,
+    ...env,
+  };
   const started =
     way.transport === 'stdio'
       ? await overStdio(way.generation, cwd, variables, args)
@@ -105,7 +112,7 @@ export async function connect(way: Way, { cwd, env = {}, args = [] }: StartOptio
     async end() {
       await started.session.close();
       await started.stop();
-      const left = readdirSync(scratch);
+      const left = readdirSync(scratch).filter((name) => name !== 'cache');
       rmSync(scratch, { recursive: true, force: true });
       return left;
     },

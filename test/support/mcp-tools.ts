@@ -83,7 +83,9 @@ export function fakeContext(root: string, signal: AbortSignal = new AbortControl
       },
     },
     jobs: NO_JOBS,
+    args: {},
     again: (changes) => ({ tool: 'again', arguments: changes }),
+    instead: (tool, changes) => ({ tool, arguments: changes }),
     log: () => {},
   };
 }
@@ -100,7 +102,7 @@ export async function call<Document = ScoreDocument>(
   args: Readonly<Record<string, unknown>>,
   context: ToolContext,
 ): Promise<Document> {
-  const { document } = await tool.call(args, context);
+  const { document } = await tool.call(args, { ...context, args });
   const told: unknown = JSON.parse(JSON.stringify(document));
   // Clients check answers against the schema, which forbids what it does not name.
   expect(tool.outputSchema.parse(told)).toEqual(told);

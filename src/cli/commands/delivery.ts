@@ -130,6 +130,8 @@ export async function deliver(
     const failed = failures.map((failure) => failure.failed.distorted);
     const notes = featuresTable && terminal.interactive ? 'all' : terminal.interactive ? 'causes' : 'none';
     await terminal.print(encodesTable(reports, { width, color, precision, notes, failed }));
+    if (terminal.interactive && reports.length > 1)
+      await terminal.print(await decisionText(reports, settings, width));
   } else if (summary && first && !featuresTable) {
     await terminal.print(await summaryOf(first, settings, terminal));
   } else if (first && free && output === undefined) {
@@ -146,6 +148,25 @@ export async function deliver(
   const where = files.length > 0 ? `The report is in ${files.join(' and ')}` : '';
   const last = [where, featuresTable ? '' : await restText(reports)].filter((part) => part !== '').join('; ');
   if (last !== '') await terminal.print(`${featuresTable || isTable ? '\n' : ''}${last}\n`);
+}
+
+/** Which of the encodes to ship, with the bounds of the gate; empty where reports have nothing to decide by. */
+async function decisionText(
+  reports: readonly Report[],
+  { failUnder, limits = [] }: DeliverySettings,
+  width: number,
+): Promise<string> {
+  const [{ decideEncodes, ranking }, { pooledText }, { printable }, { wrap }] = await Promise.all([
+    import('../../index.js'),
+    import('../../report/limits.js'),
+    import('../../core/printable.js'),
+    import('../../report/terminal.js'),
+  ]);
+  if (!reports.some((report) => ranking(report))) return '';
+  const bounds = limits.map((limit) => `${pooledText(limit)}${limit.relation}${limit.bound}`);
+  const targets = [...(failUnder === undefined ? [] : [String(failUnder)]), ...bounds];
+  const { explanation } = await decideEncodes(reports, { targets });
+  return `\n${wrap(printable(explanation), width).join('\n')}\n`;
 }
 
 /** Where the rest is: remarks that the lines above leave out, and what was measured. */

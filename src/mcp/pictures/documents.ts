@@ -13,6 +13,7 @@ import {
   pairingParameters,
   scoringParameters,
 } from '../scoring/parameters.js';
+import { headKeys } from '../verdict.js';
 
 const { frame_cnt, frame_skip_ref, frame_skip_dist } = scoringParameters;
 
@@ -33,10 +34,8 @@ export const worstFramesInput = z.object({
     .optional(),
   images: z
     .enum(['all', 'distorted', 'none'])
-    .default('all')
-    .describe(
-      'Pictures in the answer: all is reference, distorted, difference and map. All are made as files.',
-    ),
+    .default('none')
+    .describe('Pictures in the answer, else links. all: reference, distorted, difference and map.'),
   image_max_side: z
     .int()
     .min(64)
@@ -48,7 +47,7 @@ export const worstFramesInput = z.object({
     .min(50)
     .max(6000)
     .default(650)
-    .describe('Kilobytes of all pictures in the answer; they get smaller to fit.'),
+    .describe('Kilobytes of all pictures in the answer, 100 each at most; they get smaller to fit.'),
   describe: z
     .boolean()
     .default(true)
@@ -71,7 +70,7 @@ const side = z.object({
 
 const file = z.object({
   path: z.string().describe('PNG in full size, for as long as the server lives.'),
-  uri: z.string().describe('The same for resources/read.'),
+  uri: z.string().describe('The same for resources/read, made smaller where that has more than 100 kB.'),
   width: z.int(),
   height: z.int(),
   content: z
@@ -127,6 +126,8 @@ const shownFrame = z.object({
 
 /** The result of describe_worst_frames: the reference's keys first. */
 export const worstFramesDocument = z.object({
+  ...headKeys,
+  summary: z.string(),
   model_id: z
     .string()
     .nullable()

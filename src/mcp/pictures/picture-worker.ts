@@ -70,8 +70,7 @@ async function pairPictures(
     map: await png(maps, 'map'),
   };
   const small: Partial<Record<PictureName, Preview>> = {};
-  if (previews)
-    for (const name of previews.names) small[name] = await fitting(maps, name, pictures[name], previews);
+  for (const name of previews.names) small[name] = await fitting(maps, name, pictures[name], previews);
   return {
     index: pair.index,
     format: pair.reference.format,

@@ -18,8 +18,8 @@ export interface PictureJob {
   readonly options: Omit<ExtractOptions, 'signal'> & { readonly origin: Origin };
   /** Whether the map is Butteraugli's, not that of VIF and ADM. */
   readonly butteraugli: boolean;
-  /** Limits of the small copies for a model; absent if none are wanted. */
-  readonly previews?: {
+  /** Limits of the small copies for a model. */
+  readonly previews: {
     readonly names: readonly PictureName[];
     /** Longest side in samples. */
     readonly maxSide: number;

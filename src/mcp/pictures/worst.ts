@@ -27,6 +27,7 @@ import { pairRequest } from '../scoring/request.js';
 import { backendUsed, trustAnswer } from '../scoring/result.js';
 import { runScore } from '../scoring/run.js';
 import type { ToolOutcome } from '../tool.js';
+import { headOf, nextWithFix } from '../verdict.js';
 import { DESCRIBED_SIDE, type Describer, type NoDescriber, sharedDescriber } from '../vision/describer.js';
 import type { ShownFrame, WorstFramesDocument, WorstFramesInput } from './documents.js';
 import {
@@ -45,6 +46,9 @@ export interface WorstFramesParts {
   /** The picture thread's script. */
   readonly script?: URL;
 }
+
+/** Bytes of a picture in an answer or behind a link; the files have full size. */
+const PICTURE_BYTES = 100_000;
 
 /** Bytes that pictures have as base64 for each of their own. */
 const BASE64 = 4 / 3;
@@ -90,13 +94,17 @@ export async function showWorstFrames(
     const { metrics = {} } = report.frames.find((frame) => frame.frameNum === frameNum) ?? {};
     const vmaf = metrics[score] ?? Number.NaN;
     const description = await describe(pair, vmaf, describer, steps, context);
-    const files = await publish(pair, job.butteraugli, content, context);
+    const files = await publish(pair, job, shownPictures(input), content, context);
     const summary = `${moment(pair, value, report, metric)} ${pair.facts.summary}`;
     shown.push(shownFrame(pair, { vmaf, metrics, summary, description, files }));
   }
   const mean = report.pooled_metrics[metric]?.mean;
+  const trust = trustOf(report);
+  const all = input.images === 'none' ? context.again({ images: 'all' }) : undefined;
   return {
     document: {
+      ...headOf({ trust, next: nextWithFix(context, trust.fix) ?? all }),
+      summary: shown[0]?.summary ?? '',
       model_id: describer.modelId,
       frames: shown,
       hint: 'hint' in describer ? describer.hint : null,
@@ -107,8 +115,22 @@ export async function showWorstFrames(
       ...runFacts(report),
     },
     content,
+    spare: SPARE,
+    long: worst.length > USUAL_FRAMES,
   };
 }
+
+/** Frames unless more are asked for. */
+const USUAL_FRAMES = 5;
+
+/** What matters least of the answer. */
+const SPARE = [
+  ...['metrics', 'reference', 'distorted', 'brightness'].map((key) => `frames.[].${key}`),
+  ...['path', 'width', 'height'].map((key) => `frames.[].files.*.${key}`),
+  ...['reference', 'distorted', 'normal', 'unit'].map((key) => `frames.[].facts.*.${key}`),
+  ...['preflight', 'mismatched_model_warning', 'frames.[].difference', 'frames.[].summary'],
+  ...['frames.[].facts', 'frames.[].png', 'frames.[].files.*.content'],
+];
 
 /** How the pair is scored; a metric that no model brings along is measured besides. */
 function scoringOf({ model, backend, metric }: WorstFramesInput, options: ExtractOptions) {
@@ -181,6 +203,11 @@ function pickWorst(report: Report, { n, min_distance: asked, metric: wanted }: W
   return { score: score.metric, metric, distance, worst: worstFrames(report, by, n, distance) };
 }
 
+/** The pictures in the answer; all others are links. */
+function shownPictures({ images }: WorstFramesInput): readonly PictureName[] {
+  return images === 'all' ? PICTURES : images === 'distorted' ? ['distorted'] : [];
+}
+
 /** The job of the picture thread, with previews that fit together into one answer. */
 function pictureJob(
   input: WorstFramesInput,
@@ -197,21 +224,14 @@ function pictureJob(
     readonly origin: Origin;
   },
 ): PictureJob {
-  const names: readonly PictureName[] =
-    input.images === 'all' ? PICTURES : input.images === 'distorted' ? ['distorted'] : [];
+  const count = shownPictures(input).length * Math.max(1, frames.length);
+  const share = Math.floor((1000 * input.images_kb) / BASE64 / count) - 2;
   return {
     request,
     frames,
     butteraugli,
     options: { ...options, origin },
-    ...(names.length > 0 && {
-      previews: {
-        names,
-        maxSide: input.image_max_side,
-        maxBytes:
-          Math.floor((1000 * input.images_kb) / BASE64 / (names.length * Math.max(1, frames.length))) - 2,
-      },
-    }),
+    previews: { names: PICTURES, maxSide: input.image_max_side, maxBytes: Math.min(PICTURE_BYTES, share) },
     ...(describer.modelId !== null && { plainSide: DESCRIBED_SIDE }),
   };
 }
@@ -305,23 +325,32 @@ async function describe(
 
 async function publish(
   pair: TakenPair,
-  butteraugli: boolean,
+  { butteraugli }: PictureJob,
+  shown: readonly PictureName[],
   content: ExtraContent[],
   { resources }: ToolContext,
 ): Promise<ShownFrame['files']> {
   const of = async (name: PictureName) => {
     const { bytes, width, height } = pair.pictures[name];
     const number = String(pair.index).padStart(6, '0');
-    const { path, uri } = await resources.publish({
-      name: `frame_${number}_${name}.png`,
-      mimeType: 'image/png',
-      description: ABOUT[name](pair, butteraugli),
-      data: bytes,
-    });
-    const preview = pair.previews[name];
+    const preview = pair.previews[name] ?? { ...pair.pictures[name], mimeType: 'image/png' };
+    const description = ABOUT[name](pair, butteraugli);
+    const file = { name: `frame_${number}_${name}.png`, mimeType: 'image/png', description };
+    const { path, ...whole } = await resources.publish({ ...file, data: bytes });
+    const small =
+      preview.bytes.length === bytes.length
+        ? whole
+        : await resources.publish({
+            ...file,
+            name: `frame_${number}_${name}_small.${preview.mimeType === 'image/png' ? 'png' : 'jpg'}`,
+            mimeType: preview.mimeType,
+            data: preview.bytes,
+          });
+    const isShown = shown.includes(name);
     // The JSON document comes first.
-    const place = preview ? content.push(image(preview)) : null;
-    return { path, uri, width, height, content: place };
+    const place = isShown ? content.push(image(preview)) : null;
+    if (!isShown && name === 'distorted') content.push(small.link);
+    return { path, uri: small.uri, width, height, content: place };
   };
   return {
     reference: await of('reference'),

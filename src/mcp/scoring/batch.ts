@@ -4,14 +4,15 @@
  */
 import { usageError } from '../../core/errors.js';
 import { counted } from '../../core/printable.js';
-import { AnyvmafError, type Report, version } from '../../index.js';
+import { AnyvmafError, type Report, type Trust, version } from '../../index.js';
 import type { FailedEncode } from '../../report/types.js';
 import { scoreBatch } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel, RefusedItem } from '../paths.js';
 import { sentenceOf } from '../results.js';
+import { type Head, headOf, nextForPair, worstTrust } from '../verdict.js';
 import { errorInParameters, findingInParameters } from '../wording.js';
-import { encodeRow, targetSentence } from './comparison.js';
+import { encodeRow, namesOf, targetSentence } from './comparison.js';
 import type { TargetDocument } from './documents.js';
 import { featuresOf, readPrecision, tableOptions, targetLimits } from './options.js';
 import type { PairingInput } from './parameters.js';
@@ -69,9 +70,50 @@ export async function scoreTable(input: BatchInput, context: ToolContext) {
     data: [...writeTableCsv(results, readPrecision(input.precision))].join(''),
   });
   return {
-    document: { summary: summaryOf(rows), pairs: rows, failed: failed.length, table: uri },
+    document: {
+      ...headOfTable(rows, pairs, context),
+      summary: summaryOf(rows),
+      pairs: rows,
+      failed: failed.length,
+      table: uri,
+    },
     content: [link],
+    spare: [
+      'pairs.[].preflight',
+      'pairs.[].harmonic_mean',
+      'pairs.[].trust.cause',
+      'pairs.[].p1',
+      'pairs.[].frames',
+    ],
   };
+}
+
+/** The verdict on all pairs, and the one to look at: that which failed, cannot be trusted, misses the target, or is lowest. */
+function headOfTable(rows: readonly Row[], pairs: readonly Pair[], context: ToolContext): Head {
+  const scored = rows.filter(({ error }) => error === undefined);
+  const missed = scored.filter(({ target }) => target?.verdict === 'missed');
+  const worst = worstOf(scored);
+  const wrong = scored.find(({ trust }) => trust?.verdict === 'untrusted');
+  const row = wrong ?? missed[0] ?? worst;
+  const pair = pairs.find(({ distorted }) => distorted.named === row?.distorted);
+  const names = pair && { reference: pair.reference.named, distorted: pair.distorted.named };
+  const tool = wrong ? 'vmaf_score_encoded' : 'describe_worst_frames';
+  return headOf({
+    trust: worstTrust(scored.flatMap(({ trust }) => trust ?? [])),
+    ...(scored.some(({ target }) => target) && { outcome: missed.length > 0 ? 'missed' : 'reached' }),
+    reasons: [
+      ...(missed.length > 0 ? ['below-target'] : []),
+      ...(scored.length < rows.length ? ['some-failed'] : []),
+    ],
+    next: nextForPair(context, tool, wrong ? {} : { n: 3 }, names),
+  });
+}
+
+/** The pair with the lowest score that can be trusted. */
+function worstOf(scored: readonly Row[]): Row | undefined {
+  return scored
+    .filter(({ trust }) => trust?.verdict !== 'untrusted')
+    .sort((a, b) => (a.mean ?? Number.POSITIVE_INFINITY) - (b.mean ?? Number.POSITIVE_INFINITY))[0];
 }
 
 interface Pair {
@@ -146,26 +188,20 @@ function reworded(report: Report): Report {
 }
 
 type Row = { readonly distorted: string; readonly mean?: number | null; readonly error?: string } & {
-  readonly trust?: { readonly verdict: string };
+  readonly trust?: Pick<Trust, 'verdict' | 'codes'>;
   readonly target?: TargetDocument;
 };
 
 function summaryOf(rows: readonly Row[]): string {
   const scored = rows.filter(({ error }) => error === undefined);
   const wrong = scored.filter(({ trust }) => trust?.verdict === 'untrusted');
-  const worst = scored
-    .filter((row) => !wrong.includes(row))
-    .sort((a, b) => (a.mean ?? Number.POSITIVE_INFINITY) - (b.mean ?? Number.POSITIVE_INFINITY))[0];
+  const worst = worstOf(scored);
   const failed = rows.filter(({ error }) => error !== undefined);
   return [
     ...targetSentence(scored),
     `${counted(scored.length, 'pair')} scored.`,
     ...(worst ? [`The lowest is ${worst.distorted} with ${worst.mean?.toFixed(2) ?? 'no score'}.`] : []),
-    ...(wrong.length > 0
-      ? [`Do not trust ${wrong.map(({ distorted }) => distorted).join(', ')}; see trust for the cause.`]
-      : []),
-    ...(failed.length > 0
-      ? [`${failed.map(({ distorted }) => distorted).join(', ')} could not be scored; see error.`]
-      : []),
+    ...(wrong.length > 0 ? [`Do not trust ${namesOf(wrong)}; see trust for the cause.`] : []),
+    ...(failed.length > 0 ? [`${namesOf(failed)} could not be scored; see error.`] : []),
   ].join(' ');
 }

@@ -3,11 +3,13 @@
  * Encodes of one source side by side: score, cost, and which of them are dominated.
  */
 import { counted } from '../../core/printable.js';
-import { AnyvmafError, type Report, trustOf } from '../../index.js';
+import { AnyvmafError, type DecidedEncode, type EncodeDecision, type Report, trustOf } from '../../index.js';
 import type { Limit } from '../../report/limits.js';
+import { decideEncodes, dominates } from '../../search/decision.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel, RefusedItem } from '../paths.js';
 import { sentenceOf } from '../results.js';
+import { type Head, headOf, nextForPair, nextWithFix } from '../verdict.js';
 import type { TargetDocument } from './documents.js';
 import { mismatchedModelWarning } from './models.js';
 import { featuresOf, readPrecision, tableOptions, targetLimits } from './options.js';
@@ -43,6 +45,9 @@ export interface EncodeRow {
   readonly frames: number;
   readonly codec: string | null;
   readonly worst_frame: number | null;
+  readonly bits_per_pixel: number | null;
+  readonly points_per_doubling: number | null;
+  readonly worst_moments: { readonly frame: number; readonly seconds?: number; readonly value: number }[];
   readonly trust: ReturnType<typeof trustAnswer>;
   readonly preflight: string[];
   readonly mismatched_model_warning?: string;
@@ -56,9 +61,23 @@ export interface FailedRow {
   readonly error: string;
 }
 
+/** Which encode to ship; the others by rank. */
+interface DecisionDocument {
+  readonly ship: string | null;
+  readonly reason: EncodeDecision['reason'];
+  readonly pareto_front: number[];
+  readonly ties: number[][];
+  readonly smaller: {
+    readonly rank: number;
+    readonly saves_percent: number;
+    readonly loses_points: number;
+  } | null;
+}
+
 /** The table and what it says. */
-export interface Comparison {
+export interface Comparison extends Head {
   readonly summary: string;
+  readonly decision: DecisionDocument;
   readonly model: string;
   readonly metric: string;
   readonly encodes: EncodeRow[];
@@ -94,20 +113,104 @@ export async function compareEncodes(input: ComparisonInput, context: ToolContex
     },
     context,
   );
-  const rows: Unranked[] = [];
-  let used: Report['models'][number] | undefined;
+  const scored: { readonly report: Report; readonly named: string }[] = [];
   for (const [i, { named, place }] of found.entries()) {
     const report = outcome[i];
-    if (report && 'frames' in report) {
-      used ??= report.models[0];
-      rows.push(encodeRow(report, named, input.precision, target));
-    } else fail(place, named, report);
+    if (report && 'frames' in report) scored.push({ report, named });
+    else fail(place, named, report);
   }
   failed.sort((a, b) => a.place - b.place);
+  const used = scored[0]?.report.models[0];
   if (!used) throw noneScored(failed);
   const errors = failed.map(({ distorted, error }) => ({ distorted, error }));
-  const encodes = rank(rows);
-  return { summary: summary(encodes, errors), model: used.source, metric: used.name, encodes, errors };
+  // Names as the caller knows them.
+  const reports = scored.map(({ report, named }) => ({
+    ...report,
+    distorted: { ...report.distorted, name: named },
+  }));
+  const decision = await decideEncodes(reports, { targets: input.target?.split(',') ?? [] });
+  const encodes = rank(
+    scored.map(({ report, named }, i) => ({
+      ...encodeRow(report, named, input.precision, target),
+      ...figuresOf(decision.encodes[i], input.precision),
+    })),
+  );
+  const document = decisionDocument(decision, scored, encodes);
+  return {
+    ...headOfDecision(decision, encodes, document.ship ?? undefined, context),
+    summary: summary(decision, encodes, errors),
+    decision: document,
+    model: used.source,
+    metric: used.name,
+    encodes,
+    errors,
+  };
+}
+
+/** What an encode gives for its bytes, and where it breaks. */
+function figuresOf(one: DecidedEncode | undefined, precision: string) {
+  const round = rounder(readPrecision(precision));
+  return {
+    bits_per_pixel: one?.bitsPerPixel == null ? null : Number(one.bitsPerPixel.toPrecision(3)),
+    points_per_doubling: one?.perDoubling == null ? null : Number(one.perDoubling.toFixed(2)),
+    worst_moments: (one?.moments ?? []).map(({ frame, time, value }) => ({
+      frame,
+      ...(time !== undefined && { seconds: Number(time.toFixed(2)) }),
+      value: round(value),
+    })),
+  };
+}
+
+/** The decision by the ranks of its encodes. */
+function decisionDocument(
+  { ship, reason, front, ties, smaller }: EncodeDecision,
+  scored: readonly { readonly named: string }[],
+  encodes: readonly EncodeRow[],
+): DecisionDocument {
+  const rankOf = (index: number) =>
+    encodes.find(({ distorted }) => distorted === scored[index]?.named)?.rank ?? 0;
+  return {
+    ship: ship === null ? null : (scored[ship]?.named ?? null),
+    reason,
+    pareto_front: front.map(rankOf),
+    ties: ties.map((group) => group.map(rankOf)),
+    smaller: smaller && {
+      rank: rankOf(smaller.encode),
+      saves_percent: Number((smaller.saves * 100).toFixed(1)),
+      loses_points: Number(smaller.loses.toFixed(3)),
+    },
+  };
+}
+
+/** The verdict on the encode that is to be shipped, and its worst frames as the next call. */
+function headOfDecision(
+  { ship, reason, rivals, smaller }: EncodeDecision,
+  encodes: readonly EncodeRow[],
+  shipped: string | undefined,
+  context: ToolContext,
+): Head {
+  const row = encodes.find(({ distorted }) => distorted === shipped) ?? encodes[0];
+  const isAimed = /reaches$/.test(reason);
+  const outcome = isAimed
+    ? reason === 'none-reaches'
+      ? 'missed'
+      : 'reached'
+    : rivals.length > 0
+      ? 'tied'
+      : 'decided';
+  const pair = { reference: String(context.args.reference), distorted: row?.distorted ?? '' };
+  const isOpen = smaller !== null && !isAimed;
+  const others = encodes.filter((one) => one !== row && one.trust.verdict === 'untrusted');
+  return headOf({
+    ...(row && { trust: row.trust }),
+    ...(ship !== null && { outcome }),
+    // What quality is worth its bytes no measurement says.
+    sure: isOpen ? 'medium' : 'high',
+    reasons: [reason, ...(isOpen ? ['trade-off'] : []), ...(others.length > 0 ? ['others-untrusted'] : [])],
+    next:
+      (ship === null ? nextWithFix(context, row?.trust.fix) : undefined) ??
+      nextForPair(context, 'describe_worst_frames', { n: 3 }, pair),
+  });
 }
 
 /** The error of all: the one that they share, or each one's own. */
@@ -121,7 +224,8 @@ function noneScored(failed: readonly (FailedRow & { readonly cause: unknown })[]
   );
 }
 
-type Unranked = Omit<EncodeRow, 'rank' | 'dominated_by'>;
+type Figures = ReturnType<typeof figuresOf>;
+type Unranked = Omit<EncodeRow, 'rank' | 'dominated_by' | keyof Figures>;
 
 /** The row of a report, not ranked. */
 export function encodeRow(
@@ -168,32 +272,19 @@ export function targetSentence(rows: readonly Pick<EncodeRow, 'distorted' | 'tar
   const reached = rows.filter(({ target }) => target?.verdict === 'reached');
   if (reached.length === 0) return ['None reaches the target.'];
   if (reached.length > 1 && reached.length === rows.length) return ['All reach the target.'];
-  const named = reached.map(({ distorted }) => distorted).join(', ');
-  return [`${named} ${reached.length === 1 ? 'reaches' : 'reach'} the target.`];
-}
-
-/** The smallest encode that reaches the target, where several do. */
-function smallestSentence(rows: readonly EncodeRow[]): readonly string[] {
-  const [smallest, other] = rows
-    .filter(({ target, size_bytes: bytes }) => target?.verdict === 'reached' && bytes !== null)
-    .sort((a, b) => Number(a.size_bytes) - Number(b.size_bytes));
-  return smallest && other ? [`The smallest that does is ${smallest.distorted}.`] : [];
+  return [`${namesOf(reached)} ${reached.length === 1 ? 'reaches' : 'reach'} the target.`];
 }
 
 /**
  * Best first; of equal scores the smaller one, then the caller's order. Encodes whose score cannot be
  * trusted come last and dominate no other.
  */
-export function rank(rows: readonly Unranked[]): EncodeRow[] {
+export function rank<Row extends Unranked>(rows: readonly Row[]) {
   const trusted = ({ trust }: Unranked) => trust.verdict !== 'untrusted';
   const score = ({ mean }: Unranked) => mean ?? Number.NEGATIVE_INFINITY;
   const size = ({ size_bytes: bytes }: Unranked) => bytes ?? Number.POSITIVE_INFINITY;
-  const better = (a: Unranked, b: Unranked) =>
-    trusted(a) &&
-    trusted(b) &&
-    score(a) >= score(b) &&
-    size(a) <= size(b) &&
-    (score(a) > score(b) || size(a) < size(b));
+  const weighed = (row: Unranked) => ({ good: score(row), bytes: size(row) });
+  const better = (a: Unranked, b: Unranked) => trusted(a) && trusted(b) && dominates(weighed(a), weighed(b));
   const order = [...rows].sort(
     (a, b) =>
       Number(trusted(b)) - Number(trusted(a)) ||
@@ -206,35 +297,43 @@ export function rank(rows: readonly Unranked[]): EncodeRow[] {
   }));
 }
 
-function summary(rows: readonly EncodeRow[], errors: readonly FailedRow[]): string {
+function summary(
+  { explanation, ship, reason }: EncodeDecision,
+  rows: readonly EncodeRow[],
+  errors: readonly FailedRow[],
+): string {
   const [best] = rows;
-  const spare = rows.filter(({ dominated_by: other }) => other !== null);
   const wrong = rows.filter(({ trust }) => trust.verdict === 'untrusted');
   const doubted = rows.filter(
     ({ trust, preflight }) => trust.verdict !== 'untrusted' && preflight.length > 0,
   );
   return [
-    ...targetSentence(rows),
-    ...smallestSentence(rows),
-    wrong.length === rows.length
+    ship === null
       ? `${counted(rows.length, 'encode')}, and none has a score that can be trusted.`
-      : `${counted(rows.length, 'encode')}; the best is ${best?.distorted} with ${best?.mean?.toFixed(2) ?? 'no score'}.`,
-    ...wrong.map(
-      ({ distorted, trust: { codes, cause = '', fix } }) =>
-        `Do not trust the score of ${distorted} (${codes.join(', ')}): ${cause}${fix === undefined ? '' : ` Fix: ${fix}.`}`,
-    ),
-    ...(errors.length > 0
-      ? [`${errors.map(({ distorted }) => distorted).join(', ')} could not be scored; see errors.`]
-      : []),
-    ...(spare.length > 0
-      ? [
-          `Nobody needs ${spare.map(({ distorted }) => distorted).join(', ')}: another is no larger and scores no lower.`,
-        ]
-      : []),
-    ...(doubted.length > 0
-      ? [
-          `Preflight objects to ${doubted.map(({ distorted }) => distorted).join(', ')}; read its preflight first.`,
-        ]
-      : []),
+      : explanation,
+    ...(reason === 'none-reaches' ? [] : targetSentence(rows)),
+    ...(ship === null
+      ? []
+      : [
+          `${counted(rows.length, 'encode')}; the best is ${best?.distorted} with ${best?.mean?.toFixed(2) ?? 'no score'}.`,
+        ]),
+    ...wrong
+      .slice(0, MOST_NAMES)
+      .map(
+        ({ distorted, trust: { codes, cause = '', fix } }) =>
+          `Do not trust the score of ${distorted} (${codes.join(', ')}): ${cause}${fix === undefined ? '' : ` Fix: ${fix}.`}`,
+      ),
+    ...(errors.length > 0 ? [`${namesOf(errors)} could not be scored; see errors.`] : []),
+    ...(doubted.length > 0 ? [`Preflight objects to ${namesOf(doubted)}; read its preflight first.`] : []),
   ].join(' ');
+}
+
+/** Names in a sentence. */
+const MOST_NAMES = 3;
+
+/** The first few names, and how many more there are. */
+export function namesOf(rows: readonly { readonly distorted: string }[]): string {
+  const named = rows.slice(0, MOST_NAMES).map(({ distorted }) => distorted);
+  const more = rows.length - named.length;
+  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -20,6 +20,7 @@ import {
 import { buildLadder, compareEncoders } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { InputModel } from '../paths.js';
+import { type Head, headOf } from '../verdict.js';
 import {
   dryRun,
   ENCODES_OF_SEARCH,
@@ -81,6 +82,7 @@ export async function runCompare(input: CompareInput, context: ToolContext) {
   const rows = rowsOf(result, clock);
   return {
     document: {
+      ...headOfComparison(result, targets, context),
       src: input.src.named,
       ...(single ? { target_vmaf: one } : { schema_version: 2, target_vmafs: targets }),
       tool_version: version,
@@ -91,7 +93,58 @@ export async function runCompare(input: CompareInput, context: ToolContext) {
       results: uris,
     },
     content,
+    whole: 'results',
+    spare: [
+      'rows',
+      'encoders.[].points',
+      'encoders.[].at_targets[].value',
+      'encoders.[].at_targets[].vmaf',
+      'deltas',
+    ],
   };
+}
+
+/** The encoder that needs least, and the search for its setting as the next call. */
+function headOfComparison(result: ComparisonResult, targets: readonly number[], context: ToolContext): Head {
+  const { curves, deltas, samples } = result;
+  const best = bestCurve(result);
+  const used = deltas.flatMap(({ test, rate }) => (rate && best?.name === test ? [rate] : []));
+  const isRaw = context.args.width !== undefined;
+  const { encoder, encoderOptions } = parseEncoder(best?.name ?? 'libx264');
+  return headOf({
+    outcome: 'decided',
+    sure: used.some(({ overlap }) => overlap < SMALL_OVERLAP) ? 'low' : samples ? 'medium' : 'high',
+    reasons: [
+      'least-rate',
+      ...(samples ? ['measured-on-samples'] : []),
+      ...(deltas.some(({ refused }) => refused !== null) ? ['no-common-range'] : []),
+      ...(used.some(({ overlap }) => overlap < SMALL_OVERLAP) ? ['small-overlap'] : []),
+      ...(curves.some(({ notMonotone }) => notMonotone.length > 0) ? ['not-monotone'] : []),
+    ],
+    next: isRaw
+      ? undefined
+      : context.instead('find_quality', {
+          source: context.args.src,
+          encoder,
+          encoder_options: encoderOptions,
+          targets: [String(targets[0] ?? 95)],
+        }),
+  });
+}
+
+/** Curves that share less than this part say little of each other. */
+const SMALL_OVERLAP = 0.5;
+
+/** The curve that needs the least rate for equal quality; without a range in common, the first. */
+function bestCurve({ curves, deltas }: ComparisonResult) {
+  const rateOf = (name: string) => deltas.find(({ test }) => test === name)?.rate?.value;
+  const [anchor, ...others] = curves;
+  return others.reduce((best, curve) => {
+    const rate = rateOf(curve.name);
+    return rate !== undefined && rate < (best === anchor ? 0 : (rateOf(best?.name ?? '') ?? 0))
+      ? curve
+      : best;
+  }, anchor);
 }
 
 /** How long encodes took. They are made one after the other. */
@@ -182,6 +235,17 @@ export async function runLadder(input: LadderInput, context: ToolContext) {
   const { format } = input;
   return {
     document: {
+      ...headOf({
+        sure: result.samples ? 'medium' : 'high',
+        reasons: [
+          ...(result.samples ? ['measured-on-samples'] : []),
+          ...(result.warnings.length > 0 ? ['warnings'] : []),
+        ],
+        next: context.instead('run_tune_per_shot', {
+          target_vmaf: Math.round(result.rungs.at(-1)?.quality ?? 95),
+          format: undefined,
+        }),
+      }),
       manifest: manifestOf(result.rungs, format),
       format,
       ...ladderDocument(result),
@@ -189,6 +253,8 @@ export async function runLadder(input: LadderInput, context: ToolContext) {
       results: uris,
     },
     content,
+    whole: 'results',
+    spare: ['hull', 'takeovers', ...(format === 'json' ? ['manifest'] : []), 'command'],
   };
 }
 

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod/v4';
 import { finding, input, model, pooled, tinyModel, trust } from '../../report/schema.js';
+import { headKeys } from '../verdict.js';
 import { documentKeys } from './schema.js';
 
 /** A measured value; null stands for one that is not finite. */
@@ -81,6 +82,7 @@ export type TargetDocument = z.input<typeof targetDocument>;
 
 /** The report as vmaf_score gives it. */
 export const scoreDocument = z.looseObject({
+  ...z.object(headKeys).partial().shape,
   ...backendKeys,
   summary: z.string().optional().describe('The result in a few sentences.'),
   target: targetDocument.optional().describe('With target: the verdict on it.'),

@@ -12,7 +12,8 @@ import {
   type SearchStage,
 } from '../../index.js';
 import type { ExtraContent, ToolContext } from '../context.js';
-import { nextAction, type OtherOutcome } from '../tool.js';
+import type { OtherOutcome } from '../tool.js';
+import { headKeys, headOf } from '../verdict.js';
 
 /** What limits a call. */
 export interface EncodingLimits {
@@ -104,11 +105,11 @@ export function finishingCall<Stage extends StageKind, Result>(
 }
 
 const plan = z.object({
+  ...headKeys,
   summary: z.string(),
   dry_run: z.literal(true),
   encodes_at_most: z.int(),
   frames_per_encode: z.int().nullable().describe('null: the whole source, or a whole shot.'),
-  next_action: nextAction,
 });
 
 /**
@@ -153,13 +154,12 @@ export function dryRun<Stage extends StageKind, Result>(
     const most = shots === 0 ? 0 : Math.min(encodesOf(shots), max_encodes);
     const each = frames === null ? 'each of the whole source or a shot' : `each of ${frames} frames`;
     const summary = `${tool} would make ${most} encodes at most, ${each}, and score them. Nothing was encoded.`;
-    const next_action = context.again({ dry_run: false });
     const document = {
+      ...headOf({ outcome: 'planned', next: context.again({ dry_run: false }) }),
       summary,
       dry_run: true,
       encodes_at_most: most,
       frames_per_encode: frames,
-      next_action,
     };
     return { document, fits: plan };
   });

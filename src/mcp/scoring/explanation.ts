@@ -8,6 +8,7 @@ import { type FrameMetrics, frameGap, type Report, trustOf } from '../../index.j
 import { openModel } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { InputModel } from '../paths.js';
+import { headOf, nextForPair, nextWithFix } from '../verdict.js';
 import { Attribution, type FrameAttribution } from './attribution.js';
 import { mismatchedModelWarning } from './models.js';
 import { tableOptions } from './options.js';
@@ -69,11 +70,16 @@ export async function explainScore(input: ExplanationInput, context: ToolContext
   const report = await runScore('explain_score', request, { options, weight: null }, context);
   const frames = await explainFrames(report, attribution, context);
   const warning = mismatchedModelWarning(report, [model.source]);
+  const trust = trustOf(report);
   return {
+    ...headOf({
+      trust,
+      next: nextWithFix(context, trust.fix) ?? nextForPair(context, 'describe_worst_frames', { n: 3 }),
+    }),
     ...describe(frames, attribution, report, input.segments, model.name),
     model: model.source,
     frames: report.frames.length,
-    trust: trustAnswer(trustOf(report)),
+    trust: trustAnswer(trust),
     preflight: (report.preflight ?? []).map((finding) => ({ ...finding })),
     ...(warning !== undefined && { mismatched_model_warning: warning }),
   };

@@ -7,6 +7,7 @@ import { namedCause, TRUST_OUTLOOK } from '../../report/trust.js';
 import { align, inspect } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { InputModel } from '../paths.js';
+import { headOf, nextForPair, nextWithFix } from '../verdict.js';
 import { findingInParameters, worded } from '../wording.js';
 import { tableOptions } from './options.js';
 import type { PairingInput } from './parameters.js';
@@ -26,7 +27,9 @@ export async function inspectPair(
   );
   const named = findings.map((finding) => ({ ...findingInParameters(finding) }));
   const trust = trustOf({ preflight: named });
+  const tool = request.raw ? 'vmaf_score' : 'vmaf_score_encoded';
   return {
+    ...headOf({ trust, next: nextWithFix(context, trust.fix, tool) ?? nextForPair(context, tool) }),
     summary: outlook(trust),
     comparable: trust.verdict !== 'untrusted',
     trust: trustAnswer(trust),

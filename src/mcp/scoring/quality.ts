@@ -7,6 +7,7 @@ import { targetText } from '../../report/limits.js';
 import { searchQuality } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel } from '../paths.js';
+import { type Head, headOf, sureOf } from '../verdict.js';
 import {
   dryRun,
   ENCODES_OF_SEARCH,
@@ -64,10 +65,31 @@ export async function findQuality(input: QualityInput, context: ToolContext) {
   if (input.dry_run) return dryRun(task, context, () => ENCODES_OF_SEARCH + (input.verify ? 1 : 0), work);
   const result = await finishingCall(task, context, work);
   const { uris, content } = await publishResult(result, context);
-  const { unfinished } = result;
-  const next_action = unfinished && context.again({ range: { ...unfinished } });
-  const document = { ...documentOf(result), ...(next_action && { next_action }), results: uris };
-  return { document, content };
+  const document = { ...headOfSearch(result, context), ...documentOf(result), results: uris };
+  return { document, content, whole: 'results', spare: ['not_monotone', 'points', 'command'] };
+}
+
+/** Whether it reaches its targets, how sure that is, and how to go on: search the rest, or encode and score the whole. */
+function headOfSearch(result: SearchResult, context: ToolContext): Head {
+  const { unfinished, shortfall, final, samples, predicted, targets, value, warnings } = result;
+  const [{ atLeast, atMost } = {}] = targets;
+  const bound = atLeast ?? atMost ?? Number.NaN;
+  const missed = shortfall !== null || final?.reached === false;
+  const range = unfinished ? { ...unfinished } : { min: value, max: value };
+  return headOf({
+    outcome: unfinished ? 'unfinished' : missed ? 'missed' : 'reached',
+    sure: final ? 'high' : sureOf(bound, [predicted.interval95, predicted.interval99]),
+    reasons: [
+      ...(shortfall ? [`shortfall:${shortfall.reason}`] : []),
+      ...(samples && !final ? ['predicted-from-samples'] : []),
+      ...(result.notMonotone.length > 0 ? ['not-monotone'] : []),
+      ...(warnings.length > 0 ? ['warnings'] : []),
+    ],
+    next:
+      unfinished || !(final || missed)
+        ? context.again({ range, ...(!unfinished && { verify: true }) })
+        : undefined,
+  });
 }
 
 /** The smallest file that reaches the targets; before one does, the nearest to them. */

@@ -17,8 +17,10 @@ import {
   worstFrames,
 } from '../../index.js';
 import { holdAgainst, type Limit, pooledText } from '../../report/limits.js';
-import type { ToolResources } from '../context.js';
+import { askedOf } from '../../report/quality-metrics.js';
+import type { ToolContext, ToolResources } from '../context.js';
 import type { ToolOutcome } from '../tool.js';
+import { type Confidence, type Head, headOf, leastOf, nextForPair, nextWithFix, sureOf } from '../verdict.js';
 import {
   type ScoreDocument,
   scoreDocument,
@@ -45,35 +47,87 @@ const WORST = 5;
 export async function scoreOutcome(
   report: Report,
   options: ResultOptions,
-  resources: ToolResources,
+  context: ToolContext,
 ): Promise<ToolOutcome<ScoreDocument>> {
   const { precision, format, detail } = options;
   const warning = mismatchedModelWarning(report);
+  const target = options.target && targetAnswer(report, options.target, rounder(precision));
+  const head = headOfScore(report, options.target, target, context);
   const backends = {
     backend_requested: options.backendRequested,
     backend_used: backendUsed(report),
     ...(warning !== undefined && { mismatched_model_warning: warning }),
-    ...(options.target && { target: targetAnswer(report, options.target, rounder(precision)) }),
+    ...(target && { target }),
   };
   if (format !== 'json') {
     const output = formatReport(report, format, { precision });
-    return { document: { format, output, trust: trustAnswer(trustOf(report)), ...backends } };
+    return {
+      document: { ...head, format, output, trust: trustAnswer(trustOf(report)), ...backends },
+      long: true,
+    };
   }
   if (detail === 'frames') {
     const full = scoreDocument.parse(JSON.parse(formatReport(report, 'json', { precision })));
     return {
-      document: { ...withVerdict(headline(report, full, precision), backends.target), ...full, ...backends },
+      document: { ...head, ...withVerdict(headline(report, full, precision), target), ...full, ...backends },
+      long: true,
     };
   }
-  const { uri, path, link } = await publishReport(report, precision, resources);
+  const { uri, path, link } = await publishReport(report, precision, context.resources);
   return {
     document: {
-      ...withVerdict(reportDocument(report, precision), backends.target),
+      ...head,
+      ...withVerdict(reportDocument(report, precision), target),
       ...backends,
       full_report: { uri, path },
     },
     content: [link],
+    whole: 'full_report',
+    spare: [
+      { of: 'pooled_metrics', names: innerOf(report) },
+      ...['reference', 'distorted', 'tiny', 'models', 'preflight'],
+      ...['pooled_metrics.*.harmonic_mean', 'pooled_metrics.*.max'],
+    ],
   };
+}
+
+/** Metrics that scores are made of. */
+function innerOf(report: Report): readonly string[] {
+  const asked = new Set(askedOf(report.metrics, [report]));
+  return report.metrics.filter((name) => !asked.has(name));
+}
+
+/** The verdict on a score and on its target, and what explains it: where it is lowest, or why it misses the target. */
+function headOfScore(
+  report: Report,
+  limits: readonly Limit[] = [],
+  target: TargetDocument | undefined,
+  context: ToolContext,
+): Head {
+  const trust = trustOf(report);
+  const missed = target?.checks.filter(({ reached }) => !reached) ?? [];
+  const [model] = report.models;
+  const isAuto = /^auto(:|$)/.test(String(context.args.model ?? ''));
+  const isExplained = model !== undefined && !model.collection && !isAuto;
+  const next =
+    nextWithFix(context, trust.fix) ??
+    (missed.length > 0 && isExplained ? nextForPair(context, 'explain_score') : undefined) ??
+    nextForPair(context, 'describe_worst_frames', { n: 3 });
+  return headOf({
+    trust,
+    ...(target && { outcome: missed.length > 0 ? 'missed' : 'reached' }),
+    sure: leastOf(limits.flatMap((limit) => sureOfLimit(report, limit))),
+    reasons: missed.map(({ value_of }) => `below-target:${value_of}`),
+    next,
+  });
+}
+
+/** How sure it is on which side of its bound the mean of a collection of models lies, by their interval. */
+function sureOfLimit(report: Report, { metric, statistic = 'mean', bound }: Limit): Confidence[] {
+  const collection = report.models.find(({ name }) => name === (metric ?? name))?.collection;
+  if (!collection || statistic !== 'mean') return [];
+  const [low, high] = [collection.ciLow, collection.ciHigh].map((name) => report.pooled_metrics[name]?.mean);
+  return low === undefined || high === undefined ? [] : [sureOf(bound, [[low, high]])];
 }
 
 /** Whether a report reaches what was asked for. Values of a pair that cannot be trusted reach nothing. */

@@ -6,6 +6,7 @@ import { formatShots, type ShotStage, type TuneShotsResult } from '../../index.j
 import { tuneShots } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel } from '../paths.js';
+import { headOf } from '../verdict.js';
 import {
   dryRun,
   ENCODES_OF_SEARCH,
@@ -60,8 +61,17 @@ export async function tunePerShot(input: ShotsInput, context: ToolContext) {
   const most = (shots: number) => shots * (2 * ENCODES_OF_SEARCH + (input.output ? 1 : 0));
   if (input.dry_run) return dryRun(task, context, most, work);
   const { result, text, notes } = await encodingCall(task, context, work);
-  const facts = { target_vmaf: input.target_vmaf, format, output: text, notes: [...notes] };
-  if (text === null) return { document: { ...facts, ...documentOf(result, null) } };
+  const { reached, final } = result;
+  const facts = {
+    ...headOf({
+      outcome: reached && final?.reached !== false ? 'reached' : 'missed',
+      reasons: result.warnings.length > 0 ? ['warnings'] : [],
+      next: format === 'json' && !input.output ? context.again({ format: 'shell' }) : undefined,
+    }),
+    ...{ target_vmaf: input.target_vmaf, format, output: text, notes: [...notes] },
+  };
+  const spare = [...SPARE.map((key) => `shots.[].${key}`), 'output'];
+  if (text === null) return { document: { ...facts, ...documentOf(result, null) }, spare };
   const { uri, link } = await context.resources.publish({
     name: format === 'csv' ? 'shots.csv' : 'encode-shots.sh',
     mimeType: format === 'csv' ? 'text/csv' : 'text/x-shellscript',
@@ -69,8 +79,14 @@ export async function tunePerShot(input: ShotsInput, context: ToolContext) {
       format === 'csv' ? 'The shots as a table.' : 'Makes the encode with ffmpeg, in a POSIX shell.',
     data: text,
   });
-  return { document: { ...facts, ...documentOf(result, uri) }, content: [link] };
+  return { document: { ...facts, ...documentOf(result, uri) }, content: [link], spare };
 }
+
+/** Keys of shots that others say too, then those that matter least. */
+const SPARE = [
+  ...['crf', 'predicted_vmaf', 'bitrate_kbps', 'start_frame', 'end_frame'],
+  ...['bytes', 'margin', 'begins', 'start'],
+];
 
 function shotText(stage: ShotStage): string {
   if (stage.kind === 'joining') return 'joining the video';

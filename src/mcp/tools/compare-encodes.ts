@@ -15,6 +15,7 @@ import {
   target,
 } from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
+import { headKeys } from '../verdict.js';
 
 const value = z.number().nullable();
 
@@ -22,9 +23,9 @@ export const compareEncodesTool = defineTool({
   name: 'compare_encodes',
   title: 'Compare encodes of one source',
   description:
-    'Scores several encodes against one reference and answers one row per encode, best first: score, its worst 1 %, ' +
-    'bit rate, size, and whether another encode is both smaller and better. Use it to ' +
-    'choose between encoder settings or rungs of a ladder.',
+    'Scores several encodes against one reference and decides which to ship: the Pareto front of size and quality, ' +
+    'ties within the error of the measurement, and for each encode, best first, score, bit rate, size and where it ' +
+    'breaks. Give a target where there is one.',
   inputSchema: z.object({
     reference: anyPair.reference,
     distorted: inputPaths('The encodes.', 32),
@@ -36,7 +37,31 @@ export const compareEncodesTool = defineTool({
     ...pairingParameters,
   }),
   outputSchema: z.object({
+    ...headKeys,
     summary: z.string(),
+    decision: z.object({
+      ship: z.string().nullable().describe('The encode to ship; null where no score can be trusted.'),
+      reason: z
+        .enum([
+          'smallest-that-reaches',
+          'none-reaches',
+          'best-and-smallest',
+          'smallest-as-good',
+          'best',
+          'none-trusted',
+        ])
+        .describe('smallest-as-good: nothing measured, or nobody, tells it from the best.'),
+      pareto_front: z.array(z.int()).describe('Ranks, the smallest first: no other is as small and better.'),
+      ties: z
+        .array(z.array(z.int()))
+        .describe(
+          'Ranks whose difference is within the error of the measurement: its 95 % interval contains 0.',
+        ),
+      smaller: z
+        .object({ rank: z.int(), saves_percent: z.number(), loses_points: z.number() })
+        .nullable()
+        .describe('The next smaller one on the front.'),
+    }),
     model: z.string(),
     metric: z.string().describe('Key of the score in reports.'),
     encodes: z
@@ -60,6 +85,13 @@ export const compareEncodesTool = defineTool({
           frames: z.int(),
           codec: z.string().nullable(),
           worst_frame: z.int().nullable(),
+          bits_per_pixel: value,
+          points_per_doubling: value.describe(
+            'On the Pareto front: what quality the bytes beyond the next smaller one buy, for twice as many.',
+          ),
+          worst_moments: z
+            .array(z.object({ frame: z.int(), seconds: z.number().optional(), value: z.number() }))
+            .describe('Where it breaks, the worst first, at least a second apart.'),
           trust: trustDocument,
           preflight: z.array(z.string()).describe('Errors and warnings, as sentences.'),
           mismatched_model_warning: z.string().optional(),

@@ -13,10 +13,14 @@ import {
   scoringParameters,
 } from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
+import { headKeys } from '../verdict.js';
 
 const { frame_cnt, frame_skip_ref, frame_skip_dist, subsample } = scoringParameters;
 
 const points = z.number().describe('Points of the score, averaged over the frames; negative where it helps.');
+
+/** Segments that are listed unless more are asked for. */
+const USUAL_SEGMENTS = 5;
 
 export const explainScoreTool = defineTool({
   name: 'explain_score',
@@ -35,9 +39,15 @@ export const explainScoreTool = defineTool({
     frame_skip_dist,
     subsample,
     ...pairingParameters,
-    segments: z.int().min(1).max(50).default(5).describe('Costliest segments and frames to list, at most.'),
+    segments: z
+      .int()
+      .min(1)
+      .max(50)
+      .default(USUAL_SEGMENTS)
+      .describe('Costliest segments and frames to list, at most.'),
   }),
   outputSchema: z.object({
+    ...headKeys,
     explanation: z.array(z.string()).describe('The result in sentences.'),
     model: z.string(),
     score: z.number().describe('Mean over the frames explained.'),
@@ -95,6 +105,10 @@ export const explainScoreTool = defineTool({
   annotations: READ_ONLY,
   async handler(input, context) {
     const { explainScore } = await import('../scoring/explanation.js');
-    return { document: await explainScore(input, context) };
+    return {
+      document: await explainScore(input, context),
+      spare: ['worst_frames', 'features.[].lowest_value', 'scales.[].meaning', 'mismatched_model_warning'],
+      long: input.segments > USUAL_SEGMENTS,
+    };
   },
 });

@@ -6,7 +6,8 @@ import * as z from 'zod/v4';
 import { inputPath } from '../paths.js';
 import { encoderOptions, encodingLimits } from '../scoring/encoding-parameters.js';
 import { model } from '../scoring/parameters.js';
-import { defineTool, nextAction, READ_ONLY } from '../tool.js';
+import { defineTool, READ_ONLY } from '../tool.js';
+import { headKeys } from '../verdict.js';
 
 const interval = z.array(z.number()).length(2).describe('Low end, high end.');
 
@@ -49,6 +50,7 @@ export const findQualityTool = defineTool({
     ...encodingLimits,
   }),
   outputSchema: z.object({
+    ...headKeys,
     summary: z.string(),
     encoder: z.string(),
     parameter: z.string(),
@@ -64,7 +66,6 @@ export const findQualityTool = defineTool({
       .object({ min: z.number(), max: z.number() })
       .nullable()
       .describe('At max_seconds or max_encodes: range to go on with.'),
-    next_action: nextAction.optional().describe('Where it is unfinished: goes on.'),
     predicted: z.number().describe("The first target's statistic over the whole video."),
     interval_95: interval,
     interval_99: interval,

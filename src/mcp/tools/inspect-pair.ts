@@ -6,6 +6,7 @@ import * as z from 'zod/v4';
 import { findingDocument, trustDocument } from '../scoring/documents.js';
 import { anyPair, model, optionalGeometry, pairingParameters } from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
+import { headKeys } from '../verdict.js';
 
 const { preflight: _preflight, strict: _strict, ...pairing } = pairingParameters;
 
@@ -32,6 +33,7 @@ export const inspectPairTool = defineTool({
     'offset, range, borders, swapped files, ...), with what resolves it. Use it before a long score, or when one looks wrong.',
   inputSchema: z.object({ ...anyPair, ...optionalGeometry, model, ...pairing }),
   outputSchema: z.object({
+    ...headKeys,
     summary: z.string(),
     comparable: z.boolean().describe('False when trust is untrusted.'),
     trust: trustDocument,

@@ -71,7 +71,8 @@ const jobResult = defineTool({
     if (!answer) return { document: { ...(await jobs.status(id, 0, signal)) } };
     const { structuredContent: document = {}, content, isError } = answer;
     if (isError) throw new AnyvmafError('internal', reasonOf(content));
-    return { document, content: content.filter((item) => item.type !== 'text') };
+    // It was made to fit when it was given.
+    return { document, content: content.filter((item) => item.type !== 'text'), long: true };
   },
 });
 

@@ -4,6 +4,8 @@
  */
 import * as z from 'zod/v4';
 import { GPU_BACKENDS } from '../../core/choices.js';
+import { usageError } from '../../core/errors.js';
+import { quoted } from '../../core/printable.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 
 export const listExtractorsTool = defineTool({
@@ -12,7 +14,9 @@ export const listExtractorsTool = defineTool({
   description:
     'Lists the feature extractors of the built-in core with their options and the features they emit. Ask for one with ' +
     'feature of vmaf_score and vmaf_score_encoded.',
-  inputSchema: z.object({}),
+  inputSchema: z.object({
+    name: z.string().max(64).describe('Only this one, with all of its options.').optional(),
+  }),
   outputSchema: z.object({
     extractors: z.array(
       z.looseObject({
@@ -38,11 +42,17 @@ export const listExtractorsTool = defineTool({
     ),
   }),
   annotations: READ_ONLY,
-  async handler() {
+  async handler({ name: wanted }) {
     const { listExtractors } = await import('../../index.js');
+    const all = listExtractors();
+    const listed = wanted === undefined ? all : all.filter(({ name }) => name === wanted);
+    if (listed.length === 0) {
+      const names = all.map(({ name }) => name).join(', ');
+      throw usageError(`There is no extractor ${quoted(wanted ?? '', 60)}; there are ${names}.`);
+    }
     return {
       document: {
-        extractors: listExtractors().map(({ name, source, description, options, features }) => ({
+        extractors: listed.map(({ name, source, description, options, features }) => ({
           name,
           backend: 'cpu' as const,
           source,
@@ -61,6 +71,7 @@ export const listExtractorsTool = defineTool({
           features: features.map(({ alias }) => alias),
         })),
       },
+      spare: ['source', 'backend', 'options', 'features'].map((key) => `extractors.[].${key}`),
     };
   },
 });

@@ -69,6 +69,11 @@ export const listModelsTool = defineTool({
             ...(licence !== undefined && { licence }),
           })),
       },
+      spare: [
+        ...['format', 'size_bytes', 'kind', 'path'].map((key) => `models.[].${key}`),
+        ...['tiny_models.[].quantisation', 'tiny_models.[].licence', 'models.[].availability'],
+        ...['models.[].default', 'tiny_models.[].description', 'models.[].intended_use'],
+      ],
     };
   },
 });

@@ -6,6 +6,7 @@ import * as z from 'zod/v4';
 import { encodingLimits, encodingSource } from '../scoring/encoding-parameters.js';
 import { model } from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
+import { headKeys } from '../verdict.js';
 
 export const runCompareTool = defineTool({
   name: 'run_compare',
@@ -36,6 +37,7 @@ export const runCompareTool = defineTool({
     ...encodingLimits,
   }),
   outputSchema: z.object({
+    ...headKeys,
     src: z.string().describe('As it was given.'),
     tool_version: z.string(),
     wall_time_ms: z.number(),

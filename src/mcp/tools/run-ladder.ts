@@ -6,6 +6,7 @@ import * as z from 'zod/v4';
 import { encoderOptions, encodingLimits, encodingSource } from '../scoring/encoding-parameters.js';
 import { model } from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
+import { headKeys } from '../verdict.js';
 
 const rung = z.object({
   width: z.int(),
@@ -53,6 +54,7 @@ export const runLadderTool = defineTool({
     ...encodingLimits,
   }),
   outputSchema: z.object({
+    ...headKeys,
     manifest: z
       .union([
         z.string(),

@@ -8,6 +8,7 @@ import { outputPath } from '../paths.js';
 import { callLimits, encoderOptions, encodingSource } from '../scoring/encoding-parameters.js';
 import { model } from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
+import { headKeys } from '../verdict.js';
 
 const shot = z.object({
   shot: z.int().describe('From 1.'),
@@ -79,6 +80,7 @@ export const runTunePerShotTool = defineTool({
     max_seconds: callLimits.max_seconds.default(1800),
   }),
   outputSchema: z.object({
+    ...headKeys,
     summary: z.string(),
     notes: z.array(z.string()),
     target_vmaf: z.number(),

@@ -7,6 +7,7 @@ import { inputPaths } from '../paths.js';
 import { targetDocument, trustDocument } from '../scoring/documents.js';
 import { model, pairingParameters, precision, target } from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
+import { headKeys } from '../verdict.js';
 
 const { scale, offset, decoder, filters } = pairingParameters;
 const value = z.number().nullable();
@@ -29,6 +30,7 @@ export const scoreBatchTool = defineTool({
     filters,
   }),
   outputSchema: z.object({
+    ...headKeys,
     summary: z.string(),
     pairs: z
       .array(

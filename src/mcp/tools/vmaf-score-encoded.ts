@@ -36,14 +36,14 @@ export const vmafScoreEncoded = defineTool({
     const call = scoringCall(input);
     const request = pairRequest({ reference, distorted }, 'reference_encoded', input.no_reference);
     const report = await runScore('vmaf_score_encoded', request, call, context);
-    const { document, content } = await scoreOutcome(report, call, context.resources);
+    const outcome = await scoreOutcome(report, call, context);
     return {
+      ...outcome,
       document: {
-        ...document,
+        ...outcome.document,
         ...(reference && { reference_encoded: reference.named }),
         distorted_encoded: distorted.named,
       },
-      ...(content && { content }),
     };
   },
 });

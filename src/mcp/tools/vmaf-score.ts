@@ -31,6 +31,6 @@ export const vmafScore = defineTool({
     const call = scoringCall(input, { decoder: 'none', preflight: true });
     const request = rawRequest(input);
     const report = await runScore('vmaf_score', request, call, context);
-    return scoreOutcome(report, call, context.resources);
+    return scoreOutcome(report, call, context);
   },
 });

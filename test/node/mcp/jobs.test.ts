@@ -177,7 +177,7 @@ describe('the store', () => {
 
   it('forgets what is old or too much, the oldest first, and nothing that runs', async () => {
     const store = new JobStore(jobsFolder());
-    const [now, big] = [Date.now(), 2 ** 29];
+    const [now, big] = [Date.now(), 2 ** 30];
     const old = { created: now - 9 * DAY, updated: now - 8 * DAY };
     const kept = [
       await recordWith({ created: now, bytes: big }),
@@ -546,6 +546,34 @@ describe('jobs', () => {
     // Nothing but results may be read, and no name leads out.
     for (const path of [join(jobsFolder(), job_id, 'job.json'), `anyvmaf://results/${job_id}-1/../job.json`])
       expect((await ask(again, 'locate', { path })).isError, path).toBe(true);
+  });
+
+  it('are also calls that were answered at once with results: they are found again, and failed ones leave nothing', async () => {
+    const first = await serve();
+    const client = await first.join();
+    const answer = await ask(client, 'publish');
+    expect((await ask(client, 'fail', { how: 'sentence' })).isError).toBe(true);
+    await ask(client, 'echo', { text: 'nothing to keep' });
+    const kept = (await ask(client, 'list_jobs')).structuredContent as { jobs: { job_id: string }[] };
+    expect(kept.jobs).toMatchObject([{ tool: 'publish', status: 'completed' }]);
+    await first.close();
+    const again = await (await serve()).join();
+    const { uri = '' } = answer.content.find(({ name }) => name === 'report.json') ?? {};
+    expect((await again.readResource({ uri })).contents).toMatchObject([{ text: '{"frames":[]}' }]);
+    const [{ job_id } = { job_id: '' }] = kept.jobs;
+    expect(await ask(again, 'job_result', { job_id })).toEqual(answer);
+    expect(readdirSync(join(jobsFolder(), 'results'))).toEqual([job_id]);
+  });
+
+  it('whose results cannot be stored have them as long as the server lives', async () => {
+    writeFileSync(join(folder, 'file'), '');
+    const server = await serve({ jobs: join(folder, 'file', 'jobs') });
+    const client = await server.join();
+    const { content, structuredContent } = await ask(client, 'publish');
+    const { uri = '' } = content.find(({ name }) => name === 'report.json') ?? {};
+    expect((await client.readResource({ uri })).contents).toMatchObject([{ text: '{"frames":[]}' }]);
+    await server.close();
+    expect(existsSync(String(structuredContent?.path))).toBe(false);
   });
 
   it('of folders that are no longer allowed are hidden', async () => {

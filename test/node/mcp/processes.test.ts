@@ -41,6 +41,7 @@ class Server {
   constructor(folder: string) {
     this.child = spawn(process.execPath, [built('dist/bundle/js/main.js'), 'mcp', '--allow', folder], {
       cwd: folder,
+      env: { ...process.env, ANYVMAF_CACHE: join(folder, 'cache') },
       stdio: ['pipe', 'pipe', 'ignore'],
     });
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
@@ -203,7 +204,7 @@ async function start(
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [built('dist/bundle/js/main.js'), 'mcp', '--allow', folder],
-    env: { PATH: process.env.PATH ?? '', ...env },
+    env: { PATH: process.env.PATH ?? '', ANYVMAF_CACHE: join(folder, 'cache'), ...env },
     stderr: 'ignore',
   });
   const client = new Client({ name: 'test', version: '1' });

@@ -416,7 +416,7 @@ describe.each([
     encoding = fakeEncoding({ shots: [{ frames: 24 }] }).install();
     host = await McpHost.open({
       ...{ allow: [videoFolder()], env: {}, cwd: videoFolder(), log: () => {} },
-      tools: TOOLS,
+      ...{ tools: TOOLS, jobs: join(videoFolder(), 'jobs-of-reference') },
     });
     caller = await connect(host, stop.signal);
   });

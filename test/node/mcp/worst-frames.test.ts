@@ -46,7 +46,8 @@ async function show(
   context: FakeContext = fakeContext('/'),
   parts: WorstFramesParts = NONE,
 ) {
-  const input = await checkPaths(describeWorstFramesTool.inputSchema.parse(args), context.files);
+  const asked = { images: 'all', ...args };
+  const input = await checkPaths(describeWorstFramesTool.inputSchema.parse(asked), context.files);
   const { document, content = [] } = await showWorstFrames(
     input as Parameters<typeof showWorstFrames>[0],
     context,
@@ -200,8 +201,12 @@ describe('the pictures', () => {
       [null, 2],
     ]);
     const none = await facts();
-    expect(none.content).toEqual([]);
+    expect(none.images).toEqual([]);
+    // The pictures are small enough to be read as they are.
     expect(none.context.published).toHaveLength(8);
+    const links = none.document.frames.map(({ files }) => files.distorted.uri);
+    expect(none.content.map((item) => item.type === 'resource_link' && item.uri)).toEqual(links);
+    expect(none.document.next_action).toEqual({ tool: 'again', arguments: { images: 'all' } });
   });
 
   const depths = [

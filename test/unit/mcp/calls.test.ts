@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod/v4';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { checkArguments, showValue } from '../../../src/mcp/arguments.js';
-import { fitting, MOST_TOKENS, tokensOf } from '../../../src/mcp/large-results.js';
+import { fitting, MOST_TOKENS, tokensOf, USUAL_CHARACTERS } from '../../../src/mcp/large-results.js';
 import { LineSplitter } from '../../../src/mcp/lines.js';
 import { defaultLimit, limitFrom, WorkPool } from '../../../src/mcp/pool.js';
 import { CallProgress, type ProgressNotice } from '../../../src/mcp/progress.js';
@@ -141,9 +141,9 @@ describe('long results', () => {
       metrics: { vmaf: 80 + (frameNum % 7) / 3 },
     }));
 
-  it('stay as they are below 20,000 tokens', async () => {
+  it('stay as they are below 20,000 tokens where as much was asked for', async () => {
     const context = fakeContext('/');
-    const outcome = { document: { summary: 'x', frames: frames(200) } };
+    const outcome = { document: { summary: 'x', frames: frames(200) }, long: true };
     expect(await fitting('vmaf_score', outcome, context.resources)).toBe(outcome);
     expect(context.published).toEqual([]);
   });
@@ -151,7 +151,11 @@ describe('long results', () => {
   it('become an outline with a link to the whole', async () => {
     const context = fakeContext('/');
     const document = { summary: 'It is long.', frames: frames(20_000), models: [{ name: 'vmaf' }] };
-    const { document: sent, content } = await fitting('vmaf_score', { document }, context.resources);
+    const { document: sent, content } = await fitting(
+      'vmaf_score',
+      { document, long: true },
+      context.resources,
+    );
     const outline = sent as typeof document & { left_out: string[]; full_result: { uri: string } };
     expect(tokensOf(JSON.stringify(outline))).toBeLessThanOrEqual(MOST_TOKENS);
     expect(outline).toMatchObject({ summary: 'It is long.', models: [{ name: 'vmaf' }] });
@@ -178,10 +182,50 @@ describe('long results', () => {
       { deep: { er: { list: Array.from({ length: 100 }, () => 'z,1;'.repeat(4000)) } } },
     ];
     for (const document of shapes) {
-      const { document: sent } = await fitting('tool', { document }, fakeContext('/').resources);
+      const { document: sent } = await fitting('tool', { document, long: true }, fakeContext('/').resources);
       expect(tokensOf(JSON.stringify(sent)), Object.keys(document)[0]).toBeLessThanOrEqual(MOST_TOKENS);
       expect((sent as { left_out: string[] }).left_out.length).toBeGreaterThan(0);
     }
+  });
+});
+
+describe('usual results', () => {
+  const rows = (count: number) =>
+    Array.from({ length: count }, (_, i) => ({
+      name: `encode ${i}`,
+      trust: { cause: 'w'.repeat(50), codes: [] },
+    }));
+
+  it('have 1,000 tokens at most: they lose what they can spare, in order, then ends of lists', async () => {
+    const context = fakeContext('/');
+    const fit = async (count: number, whole?: string) => {
+      const document = { summary: 'Many.', table: 'a:b', rows: rows(count), big: 'b'.repeat(1000) };
+      const spare = ['rows.[].trust.cause', 'none', { of: 'rows', names: ['nothing'] }, 'big'];
+      const outcome = { document, spare, ...(whole !== undefined && { whole }) };
+      const { document: sent, content } = await fitting('tool', outcome, context.resources);
+      expect(JSON.stringify(sent).length).toBeLessThanOrEqual(USUAL_CHARACTERS);
+      return { sent: sent as typeof document & { left_out?: string[]; full_result?: object }, content };
+    };
+    expect((await fit(20)).sent.left_out).toBeUndefined();
+    const less = await fit(40);
+    expect(less.sent).toMatchObject({ left_out: ['rows.[].trust.cause'], full_result: {} });
+    expect(less.sent.rows[39]).toEqual({ name: 'encode 39', trust: { codes: [] } });
+    expect(less.content).toHaveLength(1);
+    const { sent, content } = await fit(400, 'table');
+    expect(sent.left_out).toEqual([
+      'rows.[].trust.cause, big',
+      `rows: the first ${sent.rows.length} of 400 are here`,
+    ]);
+    // Little more than needed is cut.
+    expect(JSON.stringify(sent).length).toBeGreaterThan(USUAL_CHARACTERS / 2);
+    expect([sent.full_result, content]).toEqual([undefined, []]);
+  });
+
+  it('are short as errors too', () => {
+    const [first] = refusal('a.mp4: it is "broken". '.repeat(1000)).content;
+    const text = first?.type === 'text' ? first.text : '';
+    expect(text).toMatch(/ \.\.\."\}$/);
+    expect(text.length).toBeLessThanOrEqual(USUAL_CHARACTERS);
   });
 });
 

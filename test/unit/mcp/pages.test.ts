@@ -12,11 +12,14 @@ const frames = Array.from({ length: 20_000 }, (_, frameNum) => ({
   frameNum,
   metrics: { vmaf: frameNum % 100, psnr_y: 40 },
 }));
-const read = (query: string) => {
+const text = (query: string, of: object = { frames }) => {
   const asked = readPageAddress(`anyvmaf://results/a-1/frames${query}`);
   if (!asked) throw new Error('no page');
-  return JSON.parse(pageOf(framesOf(JSON.stringify({ frames })) ?? [], asked));
+  const report = framesOf(JSON.stringify(of));
+  if (!report) throw new Error('no frames');
+  return pageOf(report, asked);
 };
+const read = (query: string, of?: object) => JSON.parse(text(query, of));
 
 describe('a page of frames', () => {
   it('has the first hundred where nothing is asked for, and leads through all of them', () => {
@@ -52,11 +55,40 @@ describe('a page of frames', () => {
     });
   });
 
+  it('is CSV where that is asked for', () => {
+    expect(text('?metric=vmaf&from=5&to=6&format=csv')).toBe('frame,vmaf\n5,5\n6,6\n');
+    expect(text('?metric=vmaf&format=csv').split('\n').slice(-2)).toEqual([
+      '# next: anyvmaf://results/a-1/frames?metric=vmaf&from=100&format=csv',
+      '',
+    ]);
+  });
+
+  it('has seconds of the reference, each with its mean, its least and its greatest value', () => {
+    const film = { frames, reference: { frame_rate: '25/1', skipped: 10 } };
+    const page = read('?metric=vmaf&format=seconds', film);
+    expect(page.columns).toEqual(['second', 'frame', 'vmaf', 'vmaf_min', 'vmaf_max']);
+    // The first second has 15 frames: 0 to 14.
+    expect(page.rows.slice(0, 2)).toEqual([
+      [0, 0, 7, 0, 14],
+      [1, 15, 27, 15, 39],
+    ]);
+    expect(page.rows).toHaveLength(100);
+    expect(read(page.next.replace('anyvmaf://results/a-1/frames', ''), film).rows[0][0]).toBe(100);
+    const ntsc = { frames, reference: { frame_rate: '30000/1001' } };
+    // Frame 30 is at 1.001 s.
+    expect(read('?metric=vmaf&from=0&to=59&format=seconds', ntsc).rows).toEqual([
+      [0, 0, 14.5, 0, 29],
+      [1, 30, 44.5, 30, 59],
+    ]);
+  });
+
   it.each([
     ['?metric=nope', 'there is no metric "nope" in this report; there are vmaf, psnr_y'],
     ['?from=9&to=3', 'from must not come after to'],
     ['?step=0', 'step is "0", but it must be a whole number from 1'],
     ['?frames=3', 'pages of frames have no "frames"'],
+    ['?format=xml', 'format is "xml", but it must be json, csv, seconds'],
+    ['?format=seconds', 'the videos of this report do not say their frame rate'],
   ])('is refused: %s', (query, sentence) => expect(() => read(query)).toThrow(sentence));
 
   it('is nothing of other addresses, and addresses are read as they are written', () => {

@@ -427,13 +427,14 @@ describe('a verdict on what was to be reached', () => {
     const distorted = [dis, same];
     const args = { reference: ref, distorted };
     const compared = await compare({ ...args, target: 'psnr_y.min>=55, p5>=90' });
-    expect(compared.summary.startsWith(`${same} reaches the target. 2 encodes; the best is`)).toBe(true);
+    expect(compared.summary).toContain(`Ship ${same} `);
+    expect(compared.summary).toContain(`${same} reaches the target. 2 encodes; the best is`);
     expect(compared.encodes).toMatchObject([
       { distorted: same, target: { verdict: 'reached', checks: [{ found: 60 }, { must_be: '>=90' }] } },
       { distorted: dis, target: { verdict: 'missed', checks: [{ value_of: 'psnr_y.min' }, {}] } },
     ]);
     const both = await compare({ ...args, target: '1' });
-    expect(both.summary).toMatch(/^All reach the target\. The smallest that does is /);
+    expect(both.summary).toMatch(/^Ship .*: the smallest that reaches the target\. .*All reach the target\./);
     const table = await ask<Batch>(scoreBatchTool, { references: [ref], distorted, target: '99.9' });
     expect(table.summary).toMatch(/^None reaches the target\. 2 pairs scored\./);
     expect(table.pairs.map(({ target }) => target)).toMatchObject([

@@ -226,6 +226,7 @@ describe('the answer of vmaf_score', () => {
     const { output, mismatched_model_warning: _, ...rest } = answer;
     expect(output).toMatch(start);
     expect(rest).toEqual({
+      ...{ verdict: 'fine', confidence: 'high', reasons: [], next_action: expect.anything() },
       format,
       trust: { verdict: 'fine', codes: [] },
       backend_requested: 'cpu',

@@ -1,0 +1,180 @@
+/**
+ * @module mcp/verdict
+ * The head of an answer: what to conclude, how far its figures can be relied upon, why, and the call that leads on.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import * as z from 'zod/v4';
+import { isObject } from '../core/arguments.js';
+import type { Trust } from '../report/schema.js';
+import type { NextAction, ToolContext } from './context.js';
+import { nextAction } from './tool.js';
+
+/** From the least. */
+const CONFIDENCE = ['low', 'medium', 'high'] as const;
+export type Confidence = (typeof CONFIDENCE)[number];
+
+const VERDICTS = [
+  // Whether figures can be believed, where nothing is to be reached.
+  ...['fine', 'doubtful', 'untrusted'],
+  // What was to be reached.
+  ...['reached', 'missed', 'unfinished'],
+  // Several encodes or encoders.
+  ...['decided', 'tied'],
+  'planned',
+] as const;
+
+/** The first keys of an answer. */
+export const headKeys = {
+  verdict: z
+    .enum(VERDICTS)
+    .describe(
+      'reached, missed or unfinished: what was asked for. decided or tied: which is best. Else whether figures can be believed; untrusted comes before all others.',
+    ),
+  confidence: z
+    .enum(CONFIDENCE)
+    .describe(
+      'How far the figures can be relied upon. low: untrusted, or the 95 % interval contains the bound; medium: doubtful, or only the 99 % interval does.',
+    ),
+  reasons: z
+    .array(z.string())
+    .describe('Codes: findings of preflight, the root cause first, then what the verdict rests on.'),
+  next_action: nextAction.optional().describe('A call that can be sent as it is.'),
+};
+
+const head = z.object(headKeys);
+export type Head = z.input<typeof head>;
+
+/** What a head rests on. */
+export interface Grounds {
+  /** On the pair; of several pairs the worst. */
+  readonly trust?: Pick<Trust, 'verdict' | 'codes'>;
+  /** What came of what was asked for; default: whether figures can be believed. */
+  readonly outcome?: Exclude<Head['verdict'], Trust['verdict']>;
+  /** How sure that is by its intervals. Default: high. */
+  readonly sure?: Confidence;
+  /** Codes beside those of findings. */
+  readonly reasons?: readonly string[];
+  readonly next?: NextAction | undefined;
+}
+
+const TRUSTED: Readonly<Record<Trust['verdict'], Confidence>> = {
+  fine: 'high',
+  doubtful: 'medium',
+  untrusted: 'low',
+};
+
+/** The head of an answer. */
+export function headOf({ trust, outcome, sure = 'high', reasons = [], next }: Grounds): Head {
+  const believed = trust?.verdict ?? 'fine';
+  const codes = [
+    ...(trust?.codes ?? []),
+    ...(believed === 'doubtful' && trust?.codes.length === 0 ? ['warning'] : []),
+  ];
+  return {
+    verdict: believed === 'untrusted' ? believed : (outcome ?? believed),
+    confidence: leastOf([sure, TRUSTED[believed]]),
+    reasons: [...new Set([...codes, ...reasons])],
+    ...(next && { next_action: next }),
+  };
+}
+
+/** The least of several. */
+export function leastOf(all: readonly Confidence[]): Confidence {
+  return CONFIDENCE.find((one) => all.includes(one)) ?? 'high';
+}
+
+/** How sure it is on which side of a bound a value lies. @param intervals of 95 and 99 per cent */
+export function sureOf(
+  bound: number,
+  intervals: readonly (readonly [low: number, high: number])[],
+): Confidence {
+  const [in95 = false, in99 = false] = intervals.map(([low, high]) => low < bound && bound < high);
+  return in95 ? 'low' : in99 ? 'medium' : 'high';
+}
+
+/** The least trusted of several, with the codes of all. */
+export function worstTrust(
+  all: readonly Pick<Trust, 'verdict' | 'codes'>[],
+): Pick<Trust, 'verdict' | 'codes'> {
+  const verdict = (['untrusted', 'doubtful'] as const).find((word) =>
+    all.some((one) => one.verdict === word),
+  );
+  return { verdict: verdict ?? 'fine', codes: all.flatMap(({ codes }) => codes) };
+}
+
+/** What tools call the two videos. */
+const PAIRS = [
+  ['reference_encoded', 'distorted_encoded'],
+  ['reference', 'distorted'],
+  ['ref', 'dis'],
+] as const;
+
+/** The two videos of a call as it names them. */
+function pairOf(
+  args: ToolContext['args'],
+): { readonly reference: string; readonly distorted: string } | undefined {
+  if (args.no_reference === true) return undefined;
+  for (const [one, other] of PAIRS) {
+    const [reference, distorted] = [args[one], args[other]];
+    if (typeof reference === 'string' && typeof distorted === 'string') return { reference, distorted };
+  }
+  return undefined;
+}
+
+/** Tools for a pair and the names that they have for it. */
+const PAIR_TOOLS = {
+  vmaf_score: 2,
+  vmaf_score_encoded: 0,
+  explain_score: 1,
+  find_alignment: 1,
+  describe_worst_frames: 2,
+} as const;
+
+/**
+ * Another tool for the pair of this call, with what it takes of its arguments.
+ * @param distorted default: that of the call
+ */
+export function nextForPair(
+  context: ToolContext,
+  tool: keyof typeof PAIR_TOOLS,
+  changes: Readonly<Record<string, unknown>> = {},
+  pair = pairOf(context.args),
+): NextAction | undefined {
+  const [one, other] = PAIRS[PAIR_TOOLS[tool]];
+  return pair && context.instead(tool, { ...changes, [one]: pair.reference, [other]: pair.distorted });
+}
+
+/**
+ * A call with what resolves a finding; `undefined` where that is no call, or this one has it already.
+ * @param fix as findings have it: arguments as JSON, perhaps with the tool to which they go
+ * @param tool which to call; default: the same
+ */
+export function nextWithFix(
+  context: ToolContext,
+  fix: string | undefined,
+  tool?: keyof typeof PAIR_TOOLS,
+): NextAction | undefined {
+  const [, json, named] = /^(\{.*\})(?: to (vmaf_score_encoded|find_alignment))?$/s.exec(fix ?? '') ?? [];
+  if (json === undefined) return undefined;
+  const { args } = context;
+  const { reference, distorted, ...values }: Record<string, unknown> = JSON.parse(json);
+  const changes = Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, joined(args[name], value)]),
+  );
+  const given = pairOf(args);
+  const isSwapped = reference !== undefined && distorted !== undefined;
+  const pair = given && isSwapped ? { reference: given.distorted, distorted: given.reference } : given;
+  const other = named === undefined ? tool : (named as keyof typeof PAIR_TOOLS);
+  if (other) return nextForPair(context, other, changes, pair);
+  const names = PAIRS.find(([one]) => args[one] !== undefined);
+  if (pair && isSwapped && names)
+    Object.assign(changes, { [names[0]]: pair.reference, [names[1]]: pair.distorted });
+  const isNew = Object.entries(changes).some(([name, value]) => !isDeepStrictEqual(args[name], value));
+  return isNew ? context.again(changes) : undefined;
+}
+
+/** Filters and lists that a call has already stay. */
+function joined(given: unknown, value: unknown): unknown {
+  if (Array.isArray(given) && Array.isArray(value)) return [...new Set([...given, ...value])];
+  return isObject(given) && isObject(value) ? { ...given, ...value } : value;
+}

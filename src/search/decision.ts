@@ -1,0 +1,352 @@
+/**
+ * @module search/decision
+ * Which of several encodes of one source to ship: what each gives for its bytes, where each breaks, which of them differ by no
+ * more than the measurement tells apart, and a choice with its reason.
+ */
+import { requireArray, requireObject } from '../core/arguments.js';
+import { AnyvmafError } from '../core/errors.js';
+import { percentile } from '../core/percentile.js';
+import { quotientOf } from '../core/rational.js';
+import { intervalsOf } from '../engine/sampling/interval.js';
+import { bitrateOf, fileSizeOf } from '../report/facts.js';
+import { holdAgainst, parseLimit } from '../report/limits.js';
+import { trustOf } from '../report/trust.js';
+import type { Report } from '../report/types.js';
+import { worstMoments } from '../report/verdict.js';
+import { frameGap, type Ranking, ranking } from '../report/worst.js';
+import { WATCHED } from './targets.js';
+
+/** How to choose. */
+export interface DecisionOptions {
+  /** Bounds that an encode must reach, as gates have them: `93`, `vmaf.p5>=80`. */
+  readonly targets?: readonly string[];
+}
+
+/** Why an encode was chosen. */
+export type DecisionReason =
+  /** Of those that reach the targets the smallest. */
+  | 'smallest-that-reaches'
+  /** None reaches the targets; the best one. */
+  | 'none-reaches'
+  /** No other is better or smaller. */
+  | 'best-and-smallest'
+  /** The smallest of those that the measurement does not tell from the best one, or that nobody does. */
+  | 'smallest-as-good'
+  /** The best; smaller ones are worse. */
+  | 'best'
+  /** No score can be trusted. */
+  | 'none-trusted';
+
+/** One encode, in the order of the reports. */
+export interface DecidedEncode {
+  /** Mean of {@link EncodeDecision.metric}; `null` without one. */
+  readonly quality: number | null;
+  readonly bytes: number | null;
+  readonly kbps: number | null;
+  /** Bits for each pixel of its pictures. */
+  readonly bitsPerPixel: number | null;
+  /** It is on the Pareto front: no other trusted one is as small and better, or as good and smaller. */
+  readonly onFront: boolean;
+  /** What quality the bytes beyond the next smaller one on the front buy, for twice as many bytes; `null` off the front and of its first. */
+  readonly perDoubling: number | null;
+  /** Where it is worst, the worst first, at least a second apart. */
+  readonly moments: readonly { readonly frame: number; readonly time?: number; readonly value: number }[];
+}
+
+/** The answer. Encodes are indices into the reports. */
+export interface EncodeDecision {
+  readonly metric: string;
+  /** The encode to ship; `null` if no score can be trusted. */
+  readonly ship: number | null;
+  readonly reason: DecisionReason;
+  /** Others that are as good as it, as far as the measurement tells, and as small. */
+  readonly rivals: readonly number[];
+  /** The next smaller one on the front, and what it costs: shares of bytes saved and quality lost. */
+  readonly smaller: { readonly encode: number; readonly saves: number; readonly loses: number } | null;
+  /** The same in sentences. */
+  readonly explanation: string;
+  readonly encodes: readonly DecidedEncode[];
+  /** The Pareto front, the smallest first. */
+  readonly front: readonly number[];
+  /** Groups that the measurement does not tell apart, the best first: the 95 % interval of their difference contains 0. */
+  readonly ties: readonly (readonly number[])[];
+}
+
+/** By which share sizes differ that count as equal. */
+const SAME_SIZE = 0.01;
+
+/** Worst moments of an encode. */
+const MOMENTS = 3;
+
+/** Parts of a video that an interval is made of. */
+const FEWEST_PARTS = 4;
+const MOST_PARTS = 600;
+
+/** An encode as it is weighed. */
+interface Candidate {
+  readonly index: number;
+  readonly report: Report;
+  /** The greater the better; NaN without one. */
+  readonly good: number;
+  readonly bytes: number;
+  readonly isTrusted: boolean;
+}
+
+/**
+ * Decides which encode to ship: with targets the smallest that reaches them, else the smallest of those that the measurement does
+ * not tell from the best.
+ * @param reports of one reference, with frames
+ * @throws {AnyvmafError} `usage` for reports without a common metric, and for what is not a bound
+ */
+export function decideEncodes(
+  reports: readonly Report[],
+  { targets = [] }: DecisionOptions = {},
+): EncodeDecision {
+  requireArray('reports', reports, 'an array of reports');
+  for (const report of reports) requireObject('reports', report, 'an array of reports');
+  const by = reports.map((report) => ranking(report))[0];
+  if (!by)
+    throw new AnyvmafError('usage', 'There is nothing to decide by: no report has a metric of quality.');
+  const limits = targets.map((text) => parseLimit(text));
+  const all = reports.map((report, index) => candidateOf(report, index, by));
+  const trusted = all.filter(({ isTrusted, good }) => isTrusted && Number.isFinite(good)).sort(byGood);
+  const tied = tiesIn(by);
+  const front = frontOf(trusted);
+  const reaching = limits.length === 0 ? undefined : trusted.filter(({ report }) => reaches(report, limits));
+  const { chosen, reason } = choice(trusted, reaching, isPlenty(reports, by), tied);
+  const rivals = trusted.filter(
+    (one) =>
+      chosen && one !== chosen && tied(one, chosen) && !(Math.abs(one.bytes / chosen.bytes - 1) > SAME_SIZE),
+  );
+  const next = chosen && front[front.indexOf(chosen) - 1];
+  const smaller =
+    chosen && next
+      ? { encode: next.index, saves: 1 - next.bytes / chosen.bytes, loses: chosen.good - next.good }
+      : null;
+  const decided = {
+    metric: by.metric,
+    ship: chosen?.index ?? null,
+    reason,
+    rivals: rivals.map(({ index }) => index),
+    smaller,
+    encodes: all.map((one) => decidedEncode(one, front, by)),
+    front: front.map(({ index }) => index),
+    ties: groupsOf(trusted, tied),
+  };
+  return { ...decided, explanation: explain(decided, reports) };
+}
+
+function candidateOf(report: Report, index: number, { metric, worse }: Ranking): Candidate {
+  const mean = report.pooled_metrics[metric]?.mean ?? Number.NaN;
+  return {
+    index,
+    report,
+    good: worse === 'low' ? mean : -mean,
+    bytes: fileSizeOf(report) ?? Number.NaN,
+    isTrusted: trustOf(report).verdict !== 'untrusted',
+  };
+}
+
+function byGood(a: Candidate, b: Candidate): number {
+  return b.good - a.good || smallestFirst(a, b);
+}
+
+/** Sizes that are not known come last. */
+function smallestFirst(a: Candidate, b: Candidate): number {
+  const [one, other] = [a, b].map(({ bytes }) => (Number.isNaN(bytes) ? Number.MAX_VALUE : bytes)) as [
+    number,
+    number,
+  ];
+  return one - other || b.good - a.good;
+}
+
+function reaches(report: Report, limits: readonly ReturnType<typeof parseLimit>[]): boolean {
+  return limits.every((limit) => holdAgainst(report, limit).every(({ passed }) => passed));
+}
+
+/** Whether a quality is one that nobody tells from a better one. */
+function isPlenty([report]: readonly Report[], { metric }: Ranking): (one: Candidate) => boolean {
+  const isVmaf = report?.models.some(({ name, source }) => name === metric && /vmaf/.test(source)) ?? false;
+  return ({ good }) => isVmaf && good >= WATCHED.max;
+}
+
+type Tied = (a: Candidate, b: Candidate) => boolean;
+
+/** @param trusted the best first */
+function choice(
+  trusted: readonly Candidate[],
+  reaching: readonly Candidate[] | undefined,
+  plenty: (one: Candidate) => boolean,
+  tied: Tied,
+): { readonly chosen: Candidate | undefined; readonly reason: DecisionReason } {
+  const [best] = trusted;
+  if (!best) return { chosen: undefined, reason: 'none-trusted' };
+  if (reaching) {
+    const [chosen] = reaching.toSorted(smallestFirst);
+    return chosen ? { chosen, reason: 'smallest-that-reaches' } : { chosen: best, reason: 'none-reaches' };
+  }
+  const asGood = trusted.filter((one) => one === best || plenty(one) || tied(one, best));
+  const [chosen = best] = asGood.toSorted(smallestFirst);
+  if (chosen !== best) return { chosen, reason: 'smallest-as-good' };
+  const isSmallest = trusted.every(({ bytes }) => best.bytes <= bytes);
+  return { chosen, reason: isSmallest ? 'best-and-smallest' : 'best' };
+}
+
+/** The best of each size and below it, the smallest first. */
+function frontOf(trusted: readonly Candidate[]): readonly Candidate[] {
+  const known = trusted.filter(({ bytes }) => Number.isFinite(bytes)).sort(smallestFirst);
+  return known.filter((one) => !known.some((other) => dominates(other, one)));
+}
+
+/** Whether one of two costs no more and is no worse, and is better in one of the two. */
+export function dominates(
+  one: { readonly good: number; readonly bytes: number },
+  other: { readonly good: number; readonly bytes: number },
+): boolean {
+  return (
+    one.good >= other.good && one.bytes <= other.bytes && (one.good > other.good || one.bytes < other.bytes)
+  );
+}
+
+/** Groups of two or more; each has the best that is in none before it, and what is not told from that. */
+function groupsOf(trusted: readonly Candidate[], tied: Tied): readonly (readonly number[])[] {
+  const groups: number[][] = [];
+  let left = trusted;
+  for (let [best] = left; best; [best] = left) {
+    const head = best;
+    const group = left.filter((one) => one === head || tied(one, head));
+    if (group.length > 1) groups.push(group.map(({ index }) => index));
+    left = left.filter((one) => !group.includes(one));
+  }
+  return groups;
+}
+
+/** Whether two differ by no more than the measurement tells apart; each pair is looked at once. */
+function tiesIn(by: Ranking): Tied {
+  const known = new Map<string, boolean>();
+  return (a, b) => {
+    const key = [a.index, b.index].sort((one, other) => one - other).join();
+    const found = known.get(key) ?? isTied(a, b, by);
+    known.set(key, found);
+    return found;
+  };
+}
+
+function isTied(a: Candidate, b: Candidate, by: Ranking): boolean {
+  if (a.good === b.good) return true;
+  const interval = differenceOf(a.report, b.report, by.metric);
+  return interval !== undefined && interval.low <= 0 && interval.high >= 0;
+}
+
+/**
+ * Where the mean difference of two encodes lies with 95 % confidence. Of a bootstrap collection of models its members tell, of sampled
+ * runs these, else seconds of the video: whether others like them would come out likewise.
+ * @returns `undefined` where too little is known
+ */
+export function differenceOf(
+  a: Report,
+  b: Report,
+  metric: string,
+): { readonly low: number; readonly high: number } | undefined {
+  const ofMembers = memberDifferences(a, b, metric);
+  if (ofMembers) return { low: percentile(ofMembers, 2.5), high: percentile(ofMembers, 97.5) };
+  const differences = frameDifferences(a, b, metric);
+  const { sampling } = a;
+  const length = sampling?.run_frames ?? partLength(differences.length, frameGap(a));
+  const parts: number[] = [];
+  for (let first = 0; first + length <= differences.length; first += length)
+    parts.push(meanOf(differences.slice(first, first + length)));
+  if (parts.length % 2 === 1) parts.pop();
+  if (parts.length < FEWEST_PARTS) return undefined;
+  const share = sampling ? sampling.frames / sampling.total : 0;
+  const runs = parts.map((mean) => Float64Array.of(mean));
+  return intervalsOf(runs, share, 1).find(({ statistic }) => statistic === 'mean');
+}
+
+/** Frames of a part: a second, less in a short video, more in a long one. */
+function partLength(frames: number, second: number): number {
+  const fewest = Math.max(second, Math.ceil(frames / MOST_PARTS));
+  return Math.max(1, Math.min(fewest, Math.floor(frames / FEWEST_PARTS)));
+}
+
+/** Differences of the mean by each member of a collection, ascending; `undefined` of a single model. */
+function memberDifferences(a: Report, b: Report, metric: string): Float64Array | undefined {
+  const collection = a.models.find(({ name }) => name === metric)?.collection;
+  const members = collection
+    ? a.metrics.filter(
+        (name) => name.startsWith(`${metric}_`) && /^\d{4}$/.test(name.slice(metric.length + 1)),
+      )
+    : [];
+  const found = members.flatMap((name) => {
+    const [one, other] = [a, b].map(({ pooled_metrics: pooled }) => pooled[name]?.mean);
+    return one === undefined || other === undefined ? [] : [one - other];
+  });
+  return found.length < 2 ? undefined : Float64Array.from(found).sort();
+}
+
+/** Frames that show the same frame of the reference. */
+function frameDifferences(a: Report, b: Report, metric: string): readonly number[] {
+  const shift = b.reference.skipped - a.reference.skipped;
+  const others = new Map(b.frames.map(({ frameNum, metrics }) => [frameNum + shift, metrics[metric]]));
+  return a.frames.flatMap(({ frameNum, metrics }) => {
+    const [one, other] = [metrics[metric], others.get(frameNum)];
+    return one === undefined || other === undefined ? [] : [one - other];
+  });
+}
+
+function decidedEncode(one: Candidate, front: readonly Candidate[], by: Ranking): DecidedEncode {
+  const { report, bytes, good } = one;
+  const bitrate = bitrateOf(report);
+  const { width, height } = report.pairing?.distorted ?? report.distorted;
+  const rate = quotientOf(report.distorted.frameRate ?? report.reference.frameRate);
+  const before = front[front.indexOf(one) - 1];
+  const mean = report.pooled_metrics[by.metric]?.mean;
+  return {
+    quality: mean === undefined || !Number.isFinite(mean) ? null : mean,
+    bytes: Number.isNaN(bytes) ? null : bytes,
+    kbps: bitrate === undefined ? null : bitrate / 1000,
+    bitsPerPixel: bitrate === undefined || rate === undefined ? null : bitrate / (width * height * rate),
+    onFront: front.includes(one),
+    perDoubling: before ? (good - before.good) / Math.log2(bytes / before.bytes) : null,
+    moments: worstMoments(report, MOMENTS).map(({ metric: _, ...moment }) => moment),
+  };
+}
+
+function explain(
+  { metric, ship, reason, rivals, smaller, encodes, ties }: Omit<EncodeDecision, 'explanation'>,
+  reports: readonly Report[],
+): string {
+  const nameOf = (index: number) => reports[index]?.distorted.name ?? '';
+  if (ship === null) return 'No encode has a score that can be trusted.';
+  const { quality, kbps } = encodes[ship] ?? {};
+  const what = `${nameOf(ship)} (${metric} ${quality?.toFixed(2)}${typeof kbps === 'number' ? `, ${Math.round(kbps)} kb/s` : ''})`;
+  const group = ties.find((one) => one.includes(ship)) ?? [];
+  const others = group.filter((one) => one !== ship).map(nameOf);
+  const said =
+    others.length > 3 ? `${others.slice(0, 3).join(', ')} and ${others.length - 3} more` : others.join(', ');
+  return [
+    reason === 'none-reaches'
+      ? `None reaches the target; the best is ${what}.`
+      : `Ship ${what}: ${WHY[reason]}.`,
+    ...(others.length > 0 ? [`Its difference from ${said} is within the error of the measurement.`] : []),
+    ...(rivals.length > 0 ? ['Nothing measured speaks for one of these more than for another.'] : []),
+    ...(smaller
+      ? [
+          `${nameOf(smaller.encode)} would save ${(smaller.saves * 100).toFixed(0)} % of the bytes and lose ${smaller.loses.toFixed(2)}.`,
+        ]
+      : []),
+  ].join(' ');
+}
+
+const WHY: Readonly<Record<DecisionReason, string>> = {
+  'none-trusted': 'no score can be trusted',
+  'none-reaches': 'none reaches the target',
+  'smallest-that-reaches': 'the smallest that reaches the target',
+  'best-and-smallest': 'no other is better or smaller',
+  'smallest-as-good': 'the smallest of those that are as good as the best, as far as can be told',
+  best: 'the best; each smaller one is worse',
+};
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, one) => sum + one, 0) / values.length;
+}
