@@ -25,8 +25,9 @@ import { JOB_TOOLS, type Job, pause } from './jobs.js';
 import { CallProgress } from './progress.js';
 import { ProtocolServer } from './protocol-server.js';
 import type { ResourceScope } from './resources.js';
-import { answer, sentenceOf } from './results.js';
+import { answer } from './results.js';
 import type { Tool } from './tool.js';
+import { sentenceOf } from './wording.js';
 
 /** Instructions for the model about the server as a whole. */
 const INSTRUCTIONS = [

@@ -7,7 +7,7 @@ import { AnyvmafError, type Report, trustOf } from '../../index.js';
 import type { Limit } from '../../report/limits.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel, RefusedItem } from '../paths.js';
-import { sentenceOf } from '../results.js';
+import { sentenceOf } from '../wording.js';
 import type { TargetDocument } from './documents.js';
 import { mismatchedModelWarning } from './models.js';
 import { featuresOf, readPrecision, tableOptions, targetLimits } from './options.js';

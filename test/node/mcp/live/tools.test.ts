@@ -170,7 +170,7 @@ describe('the live tools', () => {
     const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
       encoding: 'utf8',
     });
-    expect(JSON.parse(stdout).result.isError).toBe(false);
+    expect(JSON.parse(stdout).result.structuredContent.state).toBe('running');
   });
 
   it('raise alarms once, and say when they are over', async () => {
@@ -189,6 +189,74 @@ describe('the live tools', () => {
     expect(alarms[0]?.value).toBe(Math.max(score(0), score(1)));
     expect(server.alarmsRaised).toBe(1);
     await expect.poll(async () => (await callTool(address, 'vmaf.status')).alarms).toEqual(alarms);
+  });
+
+  it('wait for an alarm of a rule, at once if it is true, and go on without a gap', async () => {
+    const { scorer, push, address } = await listening();
+    const watch = (args: object) => callTool(address, 'vmaf.watch', args);
+    await push(4);
+    const rule = 'max<97 for 2f';
+    // True since its second frame, though nobody asked then.
+    await expect.poll(async () => (await callTool(address, 'vmaf.status')).frames.measured).toBe(3);
+    const first = await watch({ rule });
+    expect(first).toMatchObject({
+      ...{ isError: false, rule, raised: true, alarm: { metric: 'vmaf', frame: 1 } },
+      next_action: { tool: 'vmaf.score', arguments: { measurement: 'main', first: 0, last: 1 } },
+    });
+    const { next_action: shown } = first;
+    const score = await callTool(address, shown.tool, shown.arguments);
+    expect(score.pooled.vmaf.frames).toBe(2);
+    expect(first.alarm.value).toBe(score.pooled.vmaf.max);
+    // It is over, and begins again while nobody waits.
+    const [same] = await pairOf(0);
+    const early = await watch({ rule, after: 1, wait: 0 });
+    expect(early).toMatchObject({ raised: false, next_action: { tool: 'vmaf.watch' } });
+    for (let i = 0; i < 4; i++) await scorer.push(same, same);
+    await push(6);
+    const next = early.next_action;
+    const waiting = watch({ ...next.arguments, wait: 30 });
+    await push(4);
+    const second = await waiting;
+    expect(second.raised).toBe(true);
+    expect(second.alarm.frame).toBeGreaterThan(6);
+    const nothing = watch({ rule: 'max>101', wait: 30 });
+    await scorer.finish();
+    expect(await nothing).toMatchObject({
+      ...{ raised: false, state: 'finished', frames: 18 },
+      next_action: { tool: 'vmaf.score', arguments: { measurement: 'main' } },
+    });
+    // Of a run that is over, by what is kept of it.
+    expect(await watch({ rule, after: 1 })).toMatchObject({ alarm: second.alarm });
+    expect(await watch({ rule: 'p5~80' })).toMatchObject({
+      isError: true,
+      error: expect.stringMatching('must be a pooled value'),
+    });
+    expect(await watch({ rule: 'psnr_y<30' })).toMatchObject({ isError: true });
+  });
+
+  it('report progress and are cancelled, as those of the server of files', async () => {
+    const { server, push } = await served();
+    const path = join(privateFolder(), 's');
+    await server.listen({ transport: 'unix', path });
+    await push(3);
+    const socket = connect(path);
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    const params = { name: 'vmaf.watch', arguments: { rule: 'min<0' }, _meta: { progressToken: 'p' } };
+    socket.write(`${request('tools/call', params, 7)}\n`);
+    await expect.poll(() => text).toContain('notifications/progress');
+    const [notice = ''] = text.split('\n');
+    expect(JSON.parse(notice).params).toMatchObject({ progressToken: 'p', message: expect.any(String) });
+    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } };
+    socket.write(`${JSON.stringify(cancelled)}\n${request('ping', undefined, 8)}\n`);
+    await expect.poll(() => text).toContain('"id":8');
+    // A connection whose client has closed its side is over once all is answered.
+    const over = new Promise((resolve) => socket.once('close', resolve));
+    socket.end();
+    await over;
+    expect(text).not.toContain('"id":7');
   });
 
   it('steer a measurement whose server was closed, with what the first one changed', async () => {
@@ -330,8 +398,9 @@ describe('compute_vmaf of a pair that takes too long', () => {
       COMPUTE_VMAF.call(
         { reference_path: path('reference', frames), distorted_path: path('distorted', frames) },
         Object.assign(hub, { settings: { folders: [folder], maxSeconds } }),
+        { signal: new AbortController().signal, progress: () => {} },
       );
-    const hub = { signal: new AbortController().signal } as Hub;
+    const hub = {} as Hub;
     await expect(compute(60, 0.05)).rejects.toThrow(
       'compute_vmaf: the pair took longer than 0.05 s and was stopped',
     );
@@ -486,6 +555,6 @@ describe('the report so far', () => {
         return JSON.parse(read.result.contents[0].text).frames.length;
       })
       .toBe(4);
-    expect((await post(address, request('resources/read', { uri: 'vmaf://nope' }))).error.code).toBe(-32002);
+    expect((await post(address, request('resources/read', { uri: 'vmaf://nope' }))).error.code).toBe(-32602);
   });
 });
