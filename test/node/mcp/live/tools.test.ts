@@ -2,14 +2,16 @@
  * The tools of the live server: what they say of a measurement, and how they steer it.
  */
 import { spawnSync } from 'node:child_process';
-import { truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { processMark } from '../../../../src/files/scratch.js';
 import { type Alarm, type EmbeddedServer, prepareRun, score } from '../../../../src/index.js';
 import { openEmbeddedServer } from '../../../../src/live/embedded.js';
 import type { Hub } from '../../../../src/mcp/live/hub.js';
 import { COMPUTE_VMAF } from '../../../../src/mcp/live/tools/compute.js';
+import { listLiveTool } from '../../../../src/mcp/tools/list-live.js';
 import { y4mFile, yuvFile } from '../../../../src/sample/files.js';
 import { makeSample } from '../../../../src/sample/generator.js';
 import { ffmpeg, hasFfmpeg, needsFfmpeg } from '../../../support/encode.js';
@@ -25,6 +27,7 @@ import {
   THREAD,
   TINY,
 } from '../../../support/mcp-live.js';
+import { fakeContext } from '../../../support/mcp-tools.js';
 import { tier } from '../../../support/tier.js';
 
 const sse = { transport: 'sse', port: 0 } as const;
@@ -330,6 +333,69 @@ describe('the live tools', () => {
     expect(error.code).toBe(-32602);
     expect(error.message).toMatch(/no tool "vmaf.nope"; the tools are list_features, compute_vmaf/);
   });
+});
+
+describe('list_live', () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  const list = async () => {
+    const { document } = await listLiveTool.call({}, fakeContext(privateFolder()));
+    return document as { summary: string; sessions: { addresses: string[]; mcp?: string; pid: number }[] };
+  };
+
+  it('names servers that run, and says how far their measurements are, until they end', async () => {
+    const cache = privateFolder();
+    vi.stubEnv('ANYVMAF_CACHE', cache);
+    expect((await list()).summary).toMatch(/^No measurement of this user runs/);
+    expect(readdirSync(cache)).toEqual([]);
+    const { server, push, address } = await listening();
+    const path = join(privateFolder(), 's');
+    await server.listen({ transport: 'unix', path });
+    await push(5);
+    await expect.poll(async () => (await callTool(address, 'vmaf.status')).frames.measured).toBe(4);
+    const one = { addresses: [address, path], mcp: address.replace('/mcp/sse', '/mcp'), pid: process.pid };
+    const videos = { reference: 'reference', distorted: 'distorted' };
+    const status = { model: 'vmaf', frames: { measured: 4, total: null } };
+    await expect
+      .poll(async () => (await list()).sessions)
+      .toMatchObject([{ ...one, measurements: [{ name: 'main', state: 'running', ...videos, status }] }]);
+    await server.close();
+    expect((await list()).sessions).toEqual([]);
+    expect(readdirSync(join(cache, 'live'))).toEqual([]);
+  });
+
+  it.skipIf(process.platform === 'win32')(
+    'believes no file of a process that has ended, and no other file',
+    async () => {
+      const cache = privateFolder();
+      vi.stubEnv('ANYVMAF_CACHE', cache);
+      const { server } = await listening();
+      const folder = join(cache, 'live');
+      const mark = await processMark();
+      const [machine = ''] = mark.split('-');
+      const record = { started: '2026-01-01T00:00:00.000Z', addresses: ['/s'], measurements: [] };
+      const file = (name: string, text: string) => writeFileSync(join(folder, name), text);
+      file(`${machine}-${process.pid}-1-dead.json`, JSON.stringify(record));
+      file(`elsewhere-${process.pid}-1-far.json`, JSON.stringify(record));
+      const elsewhere = { ...record, addresses: ['http://10.0.0.1:80/mcp/sse'] };
+      for (const [name, text] of [
+        ['other', JSON.stringify(elsewhere)],
+        ['half', '{'],
+        ['long', JSON.stringify({ ...record, more: 'x'.repeat(70_000) })],
+      ] as const)
+        file(`${mark}-${name}.json`, text);
+      const outside = join(privateFolder(), 'outside.json');
+      writeFileSync(outside, JSON.stringify(record));
+      symlinkSync(outside, join(folder, `${mark}-link.json`));
+      chmodSync(folder, 0o777);
+      expect((await list()).sessions).toHaveLength(1);
+      const left = readdirSync(folder);
+      expect(left.some((name) => name.endsWith('-dead.json'))).toBe(false);
+      expect(left.some((name) => name.endsWith('-far.json'))).toBe(true);
+      await server.close();
+      expect((await list()).sessions).toEqual([]);
+    },
+  );
 });
 
 describe('compute_vmaf', () => {
