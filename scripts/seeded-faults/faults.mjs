@@ -51,7 +51,7 @@ export const FAULTS = [
   fault('curve is extended beyond its end', 'src/search/curves.ts', 'Math.min(curve.high, Math.max(curve.low, at))', 'Math.max(curve.low, at)', 'search'),
   fault('discarded parts are kept', 'src/queue/run-task.ts', 'if (!put.kept || put.settled)', 'if (put.settled)', 'queue'),
   fault('alarm ignores how long', 'src/live/alarms.ts', 'const raised = this.#held >= this.#needed;', 'const raised = this.#held >= 1;', 'live', 'mcp'),
-  fault('history keeps too many alarms', 'src/live/history.ts', 'if (this.alarms.length > KEPT_ALARMS) this.alarms.shift();', '', 'live', 'mcp'),
+  fault('history keeps too many alarms', 'src/live/history.ts', 'if (alarms.length > KEPT_ALARMS) alarms.shift();', '', 'live', 'mcp'),
   fault('option --scale-to ignored', 'src/cli/table-options.ts', 'size: sizeValue,', "size: (use) => { sizeValue(use); return 'ref'; },", 'cli'),
   fault('contradicting crops accepted', 'src/cli/table-options.ts', 'if (options.crop && (options.cropReference ?? options.cropDistorted) !== undefined) {', 'if (options.crop && options.cropReference !== undefined) {', 'cli'),
   fault('foreign origins may call', 'src/mcp/guard.ts', "allowed === '*' || allowed === origin", "allowed === '*' || allowed !== origin", 'mcp'),

@@ -1,9 +1,11 @@
 /**
  * @module files/folders
- * Folders to write into, made where they are missing, and why something could not be written.
+ * Folders to write into, made where they are missing, those of this user alone, and why something could not be written.
  */
-import { mkdir, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { chmod, lstat, mkdir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { AnyvmafError } from '../core/errors.js';
+import { quoted } from '../core/printable.js';
 
 /**
  * Makes a folder and those above it. Not by Node's recursive mkdir, which never returns where nothing can be made, as
@@ -21,6 +23,25 @@ export async function makeFolders(path: string, made: string[] = []): Promise<vo
     // Another process may have been quicker.
     if (!(await stat(path).catch(() => undefined))) throw error;
   }
+}
+
+/**
+ * The real path of a folder in the cache that only this user can read, made where it is missing.
+ * @param named absolute
+ * @param what it is, for the error: `where jobs are kept`
+ * @throws {AnyvmafError} `io` if it is no folder of this user; the system's error
+ */
+export async function openPrivate(named: string, what: string): Promise<string> {
+  await makeFolders(dirname(named));
+  await mkdir(named, { mode: 0o700 }).catch(() => {});
+  const found = await lstat(named);
+  if (!found.isDirectory() || (process.getuid && found.uid !== process.getuid()))
+    throw new AnyvmafError(
+      'io',
+      `${quoted(named)}, ${what}, is not a folder of this user; remove it, or name another with ANYVMAF_CACHE.`,
+    );
+  if ((found.mode & 0o077) !== 0 && process.platform !== 'win32') await chmod(named, 0o700);
+  return join(await realpath(dirname(named)), basename(named));
 }
 
 const REASONS: Readonly<Record<string, string>> = {

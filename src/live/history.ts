@@ -8,7 +8,7 @@ import type { SwapOutcome } from '../engine/contract/types.js';
 import { Series } from '../engine/results/series.js';
 import { distribution, pool } from '../report/pool.js';
 import type { MetricDistribution, PooledMetric } from '../report/types.js';
-import { type Alarm, meanAndMin } from './alarms.js';
+import { type Alarm, type AlarmRule, Alarms, meanAndMin } from './alarms.js';
 import { MainScore } from './main-score.js';
 import type { MeasurementFacts, RunState, ServerSettings } from './messages.js';
 
@@ -16,6 +16,8 @@ import type { MeasurementFacts, RunState, ServerSettings } from './messages.js';
 const WORST = 32;
 /** Alarms that are remembered. */
 export const KEPT_ALARMS = 256;
+/** Rules of clients that are watched at the same time; the one that was asked for least recently goes. */
+const MOST_RULES = 32;
 /** Milliseconds over which the present rate is taken. */
 const RATE_TIME = 5000;
 /** Milliseconds that percentiles of all frames serve at least, and how many times what they took. */
@@ -70,6 +72,7 @@ export class History {
     { readonly version: number; readonly until: number; readonly pooled: Pooled | undefined }
   >();
   readonly #worst: WorstMoment[] = [];
+  readonly #watched = new Map<string, { readonly alarms: Alarms; readonly told: Alarm[] }>();
   #second: { values: number[]; count: number } = { values: [], count: 0 };
   #arrived: { readonly at: number; readonly measured: number }[] = [];
   #began = 0;
@@ -144,9 +147,40 @@ export class History {
   }
 
   alarm(alarm: Alarm): void {
-    this.alarms.push(alarm);
-    if (this.alarms.length > KEPT_ALARMS) this.alarms.shift();
+    remember(this.alarms, alarm);
     this.version++;
+  }
+
+  /**
+   * Alarms of a client's rule, which is watched from the first frame that is kept and from now on.
+   * @returns the latest, which begin and end in turn; later ones are added to the same list
+   * @throws {AnyvmafError} `usage` for a metric that is not measured
+   */
+  watch(rule: AlarmRule): readonly Alarm[] {
+    const known = this.#watched.get(rule.text) ?? this.#begin(rule);
+    this.#watched.delete(rule.text);
+    this.#watched.set(rule.text, known);
+    const [oldest] = this.#watched.keys();
+    if (this.#watched.size > MOST_RULES && oldest !== undefined) this.#watched.delete(oldest);
+    return known.told;
+  }
+
+  #begin(rule: AlarmRule) {
+    const first = this.facts?.models[0]?.name;
+    const alarms = new Alarms([rule]);
+    alarms.start(this.framesPerSecond, this.facts?.metrics ?? [], first);
+    const main = new MainScore();
+    main.begin(first);
+    for (const swap of this.swaps) main.swap(swap);
+    const told: Alarm[] = [];
+    const columns = this.#series.columns();
+    for (const [row, frame] of this.#series.frames.entries()) {
+      const there = columns.filter(({ present }) => present?.[row] !== 0);
+      const values = Float64Array.from(there, (column) => column.values[row] ?? Number.NaN);
+      const names = there.map(({ name }) => name);
+      for (const alarm of alarms.take(frame, values, names, main.at(frame))) remember(told, alarm);
+    }
+    return { alarms, told };
   }
 
   /** Frames per second of time: over the last seconds, and from the start. */
@@ -226,6 +260,8 @@ export class History {
 
   #judge(frame: number, values: Float64Array): void {
     const metric = this.#main.at(frame);
+    for (const { alarms, told } of this.#watched.values())
+      for (const alarm of alarms.take(frame, values, this.#names, metric)) remember(told, alarm);
     const value = metric === undefined ? undefined : values[this.#names.indexOf(metric)];
     if (metric === undefined || value === undefined || Number.isNaN(value)) return;
     this.#rank({ frame, metric, value });
@@ -250,6 +286,11 @@ export class History {
     worst.splice(at < 0 ? worst.length : at, 0, moment);
     worst.length = Math.min(worst.length, WORST);
   }
+}
+
+function remember(alarms: Alarm[], alarm: Alarm): void {
+  alarms.push(alarm);
+  if (alarms.length > KEPT_ALARMS) alarms.shift();
 }
 
 /** The first place in ascending numbers that is not below `wanted`. */

@@ -8,8 +8,9 @@ import type { AllowedFiles } from './files.js';
 import { fitting } from './large-results.js';
 import type { WorkPool } from './pool.js';
 import type { ResourceScope } from './resources.js';
-import { answer, refusal, sentenceOf } from './results.js';
+import { answer, refusal } from './results.js';
 import type { PreparedCall, Tool } from './tool.js';
+import { sentenceOf } from './wording.js';
 
 /** Tools that take seconds; the pool keeps a place for them that longer ones never take. */
 const SHORT_TOOLS: ReadonlySet<string> = new Set(['inspect_pair', 'find_alignment', 'probe_backend']);

@@ -5,13 +5,13 @@
  */
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, readSync } from 'node:fs';
-import { chmod, lstat, mkdir, readdir, realpath, rm } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { lstat, mkdir, readdir, realpath, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import * as z from 'zod/v4';
 import { AnyvmafError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { openChecked } from '../files/checked-file.js';
-import { makeFolders, writeReason } from '../files/folders.js';
+import { openPrivate, writeReason } from '../files/folders.js';
 import { isAlive, machineMark, processMark, writeWhole } from '../files/scratch.js';
 import type { CallAnswer } from './context.js';
 import type { ResultOfJob } from './resources.js';
@@ -258,7 +258,7 @@ export class JobStore {
   }
 
   #open(): Promise<string> {
-    this.#root ??= openPrivate(this.#named);
+    this.#root ??= openPrivate(this.#named, 'where jobs are kept');
     this.#root.catch(() => {
       this.#root = undefined;
     });
@@ -269,20 +269,6 @@ export class JobStore {
 /** The name of a folder for the points that a call measures, by its arguments. */
 export function pointsName(call: string): string {
   return `points-${createHash('sha256').update(call).digest('hex').slice(0, 32)}`;
-}
-
-/** The real path of a folder that only this user can read, made where it is missing. */
-async function openPrivate(named: string): Promise<string> {
-  await makeFolders(dirname(named));
-  await mkdir(named, { mode: 0o700 }).catch(() => {});
-  const found = await lstat(named);
-  if (!found.isDirectory() || (process.getuid && found.uid !== process.getuid()))
-    throw new AnyvmafError(
-      'io',
-      `${quoted(named)}, where jobs are kept, is not a folder of this user; remove it, or name another with ANYVMAF_CACHE.`,
-    );
-  if ((found.mode & 0o077) !== 0 && process.platform !== 'win32') await chmod(named, 0o700);
-  return join(await realpath(dirname(named)), basename(named));
 }
 
 /** Whether the server that started a job still runs. */

@@ -12,7 +12,7 @@ import {
 import * as z from 'zod/v4';
 import type { JobDocument, ToolJobs } from './context.js';
 import { KEPT_TIME } from './job-store.js';
-import { sentenceOf } from './results.js';
+import { sentenceOf } from './wording.js';
 
 /** The extension's name, among the capabilities of both sides. */
 export const TASKS = 'io.modelcontextprotocol/tasks';

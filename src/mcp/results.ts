@@ -1,15 +1,10 @@
 /**
  * @module mcp/results
- * The answer to a call: a JSON document as text and as structured content, or one sentence about an error.
+ * The answer to a call: a JSON document as text and as structured content, or one sentence about an error. The thread of the live
+ * server loads it too, so it needs no library.
  */
-import * as z from 'zod/v4';
-import { AnyvmafError } from '../core/errors.js';
-import { sentence, shown } from '../core/printable.js';
-import { limitError } from '../core/system-limits.js';
-import { argumentSentence } from './arguments.js';
 import type { CallAnswer } from './context.js';
 import type { ToolOutcome } from './tool.js';
-import { errorInParameters } from './wording.js';
 
 /** Characters of images in one answer; clients refuse messages of more than 10 MB. Images beyond it are left out. */
 const IMAGE_BUDGET = 6 << 20;
@@ -34,13 +29,4 @@ const ERROR_LENGTH = 3000;
 export function refusal(sentence: string): CallAnswer {
   const error = sentence.length > ERROR_LENGTH ? `${sentence.slice(0, ERROR_LENGTH)} ...` : sentence;
   return { content: [{ type: 'text', text: JSON.stringify({ error }) }], isError: true };
-}
-
-/** One sentence about anything thrown, without a stack. */
-export function sentenceOf(thrown: unknown): string {
-  if (thrown instanceof z.ZodError) return sentence(argumentSentence(thrown));
-  const error = limitError(thrown) ?? thrown;
-  if (error instanceof AnyvmafError) return errorInParameters(error).message;
-  const what = error instanceof Error ? error.message : String(error);
-  return `anyvmaf failed unexpectedly: ${shown(what.trim(), 500)}`;
 }

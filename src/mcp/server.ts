@@ -25,8 +25,9 @@ import { JOB_TOOLS, type Job, pause } from './jobs.js';
 import { CallProgress } from './progress.js';
 import { ProtocolServer } from './protocol-server.js';
 import type { ResourceScope } from './resources.js';
-import { answer, sentenceOf } from './results.js';
+import { answer } from './results.js';
 import type { Tool } from './tool.js';
+import { sentenceOf } from './wording.js';
 
 /** Instructions for the model about the server as a whole. */
 const INSTRUCTIONS = [
@@ -102,9 +103,11 @@ function meant(annotations: ListedTool['annotations']): ListedTool['annotations'
 }
 
 /** What refuses little: the server says it in a sentence when it does. */
-const BOUNDS: ReadonlySet<string> = new Set(['minLength', 'maxLength', 'pattern', 'propertyNames']);
+const BOUNDS: ReadonlySet<string> = new Set([
+  ...['minLength', 'maxLength', 'minItems', 'maxItems', 'pattern', 'propertyNames'],
+]);
 
-/** Parameters without those that the server refuses or that are second names, bounds of texts and members, and switches' `false`. */
+/** Parameters without those that the server refuses or that are second names, bounds of texts, lists and members, and switches' `false`. */
 function brief(schema: ListedTool['inputSchema']): ListedTool['inputSchema'] {
   const text = JSON.stringify(schema, (key, value: unknown) => {
     const isUsual = value === false && (key === 'additionalProperties' || key === 'default');

@@ -12,7 +12,7 @@ import {
 import { onAbort } from '../core/abort.js';
 
 /** Most sessions; the one unused for longest is closed first. */
-const MOST_SESSIONS = 100;
+const MOST_SESSIONS = 256;
 
 /** Milliseconds after which an unused session is closed. */
 const IDLE_TIME = 30 * 60_000;

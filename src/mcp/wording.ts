@@ -2,12 +2,16 @@
  * @module mcp/wording
  * Errors and findings in the words of tools: what resolves them, as parameters.
  */
+import * as z from 'zod/v4';
 import { isObject } from '../core/arguments.js';
 import { AnyvmafError } from '../core/errors.js';
 import { type Hint, type HintName, hintText, type OptionHint, objectionsText } from '../core/hint.js';
 import { wordsOf } from '../core/option-words.js';
+import { sentence, shown } from '../core/printable.js';
 import { formatSize } from '../core/size.js';
+import { limitError } from '../core/system-limits.js';
 import type { Finding, Objection } from '../index.js';
+import { argumentSentence } from './arguments.js';
 
 /**
  * The tool whose parameters are named: one that takes any two videos, or `vmaf_score`, which has no parameters for
@@ -149,4 +153,13 @@ export async function worded<T>(work: Promise<T>, place?: Place): Promise<T> {
     if (!(error instanceof AnyvmafError)) throw error;
     throw errorInParameters(error, place);
   }
+}
+
+/** One sentence about anything thrown, without a stack. */
+export function sentenceOf(thrown: unknown): string {
+  if (thrown instanceof z.ZodError) return sentence(argumentSentence(thrown));
+  const error = limitError(thrown) ?? thrown;
+  if (error instanceof AnyvmafError) return errorInParameters(error).message;
+  const what = error instanceof Error ? error.message : String(error);
+  return `anyvmaf failed unexpectedly: ${shown(what.trim(), 500)}`;
 }

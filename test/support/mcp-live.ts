@@ -109,5 +109,5 @@ export async function post(address: string, body: string) {
 export async function callTool(address: string, name: string, args: object = {}) {
   const { result, error } = await post(address, callOf(name, args));
   if (error) throw new Error(`${error.code}: ${error.message}`);
-  return { isError: result.isError, ...JSON.parse(result.content[0].text) };
+  return { isError: result.isError ?? false, ...JSON.parse(result.content[0].text) };
 }

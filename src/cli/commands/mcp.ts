@@ -46,7 +46,7 @@ const MCP_OPTIONS = [
     {
       name: 'tools',
       argument: 'SETS',
-      help: 'offer only these tools: score, raw, explain, encode, models or machine, with commas between them; all by default',
+      help: 'offer only these tools: score, raw, explain, encode, models, live or machine, with commas between them; all by default',
     },
     {
       name: 'call-limit',

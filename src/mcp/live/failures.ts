@@ -1,6 +1,6 @@
 /**
  * @module mcp/live/failures
- * How the live server says no: with an error of JSON-RPC, or with a result of a tool.
+ * Errors of the protocol. A tool that says no throws an `AnyvmafError`, as everywhere.
  */
 
 /** An error of the protocol. */
@@ -8,14 +8,10 @@ export class ProtocolFailure extends Error {
   constructor(
     readonly code: number,
     message: string,
+    readonly data?: object,
   ) {
     super(message);
   }
-}
-
-/** A tool that says no: to its arguments, or to what they ask for. */
-export class Refused extends Error {
-  override readonly name = 'Refused';
 }
 
 /** Codes of JSON-RPC. */

@@ -2,11 +2,11 @@
  * @module mcp/live/hub
  * The measurements that the server's thread knows, the commands that are under way to them, and who wants to hear of changes.
  */
-import { AnyvmafError } from '../../core/errors.js';
+import { onAbort } from '../../core/abort.js';
+import { AnyvmafError, type ErrorCode, usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import { History } from '../../live/history.js';
 import type { Command, FromServer, Refusal, ServerSettings, ToServer } from '../../live/messages.js';
-import { Refused } from './failures.js';
 import { Rounds } from './rounds.js';
 import { progressOf } from './story.js';
 
@@ -36,7 +36,7 @@ interface Due {
 interface Recent {
   readonly change: number;
   readonly until: number;
-  readonly json: string;
+  readonly document: object;
 }
 
 /** All measurements. */
@@ -68,15 +68,15 @@ export class Hub {
 
   /**
    * The status of a measurement, for which many clients ask: made anew when anything has changed, or it is old.
-   * @param make gives JSON
+   * @param make gives the document
    */
-  recent(measurement: History, make: () => string): string {
+  recent(measurement: History, make: () => object): object {
     const now = performance.now();
     const known = this.#recent.get(measurement);
-    if (known && known.change === this.#change && now < known.until) return known.json;
-    const json = make();
-    this.#recent.set(measurement, { change: this.#change, until: now + RECENT_TIME, json });
-    return json;
+    if (known && known.change === this.#change && now < known.until) return known.document;
+    const document = make();
+    this.#recent.set(measurement, { change: this.#change, until: now + RECENT_TIME, document });
+    return document;
   }
 
   /** Calls a listener with what happens from now on. @returns ends that */
@@ -85,18 +85,47 @@ export class Hub {
     return () => void this.#listeners.delete(listener);
   }
 
+  /**
+   * Waits until a question has an answer, and asks it whenever anything has happened.
+   * @returns `undefined` after so many milliseconds
+   * @throws what `ask` throws, and the signal's reason
+   */
+  until<T>(ask: () => T | undefined, milliseconds: number, signal: AbortSignal): Promise<T | undefined> {
+    return new Promise((resolve, reject) => {
+      const settle = (end: () => void) => {
+        clearTimeout(late);
+        leave();
+        forget();
+        end();
+      };
+      const look = () => {
+        try {
+          const answer = ask();
+          if (answer !== undefined) settle(() => resolve(answer));
+        } catch (error) {
+          settle(() => reject(error));
+        }
+      };
+      const late = setTimeout(() => settle(() => resolve(undefined)), milliseconds);
+      const leave = this.listen(look);
+      let forget = () => {};
+      forget = onAbort(signal, (reason) => settle(() => reject(reason)));
+      look();
+    });
+  }
+
   /** Aborts what the thread itself works on once the server is closed. */
   get signal(): AbortSignal {
     return this.#closing.signal;
   }
 
-  /** The first measurement where none is named. @throws {Refused} if there is no measurement of that name */
+  /** The first measurement where none is named. @throws {AnyvmafError} `usage` if there is no measurement of that name */
   measurement(name: string | undefined): History {
     const all = this.measurements;
     const names = all.map((one) => one.name).join(', ');
     const found = name === undefined ? all[0] : all.find((one) => one.name === name);
     if (found) return found;
-    throw new Refused(`There is no measurement ${quoted(name ?? '')}; there are ${names}.`);
+    throw usageError(`There is no measurement ${quoted(name ?? '')}; there are ${names}.`);
   }
 
   /** Commands to a measurement that are under way. */
@@ -106,16 +135,17 @@ export class Hub {
 
   /**
    * Has a command carried out at a frame boundary.
-   * @throws {Refused} `busy` at once if too many wait; what the measuring side refuses it with
+   * @throws {AnyvmafError} `resource` (busy) at once if too many wait; what the measuring side refuses it with
    */
   command(measurement: History, command: Command): Promise<object> {
     const { queueDepth } = this.settings;
     if (this.waiting(measurement) >= queueDepth) {
-      throw new Refused(
+      throw new AnyvmafError(
+        'resource',
         `busy: ${queueDepth} commands wait for a frame boundary already; ask again in a moment.`,
       );
     }
-    if (measurement.isOver) throw new Refused('The measurement has ended.');
+    if (measurement.isOver) throw usageError('The measurement has ended.');
     this.#change++;
     return new Promise((resolve, reject) => {
       const call = this.#call++;
@@ -191,7 +221,7 @@ export class Hub {
   #answer(call: number, result: object | undefined, refusal: Refusal | undefined): void {
     const waiting = this.#calls.get(call);
     this.#calls.delete(call);
-    if (refusal) waiting?.reject(new Refused(refusal.message));
+    if (refusal) waiting?.reject(new AnyvmafError(refusal.code as ErrorCode, refusal.message));
     else waiting?.resolve(result ?? {});
   }
 

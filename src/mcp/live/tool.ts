@@ -2,8 +2,10 @@
  * @module mcp/live/tool
  * What a tool of the live server is, and the check of its arguments against its schema.
  */
+import { usageError } from '../../core/errors.js';
 import { quoted, showValue } from '../../core/printable.js';
-import { Refused } from './failures.js';
+import type { ToolContext } from '../context.js';
+import type { ToolAnnotations } from '../tool.js';
 import type { Hub } from './hub.js';
 
 /** A parameter of a tool, in the part of JSON Schema that the tools use. */
@@ -19,20 +21,29 @@ export interface Parameter {
 /** Arguments that fit a tool's schema. */
 export type Arguments = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** A tool. */
+/** Annotations of a tool that changes nothing: all but those that steer. */
+export const READS: ToolAnnotations = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
+
+/**
+ * A tool, as the server of files has them, but without the library that checks its schemas: the thread runs beside a measurement
+ * that has the machine.
+ */
 export interface LiveTool {
   readonly name: string;
+  readonly title: string;
   readonly description: string;
   readonly parameters: Readonly<Record<string, Parameter>>;
   readonly required: readonly string[];
-  /** Whether it changes the measurement. */
-  readonly steers: boolean;
+  readonly annotations: ToolAnnotations;
   /**
-   * Answers a call with what the client gets as JSON; a string is JSON already.
-   * @throws {Refused} for a result that says no
+   * Answers a call with the document that the client gets.
+   * @throws {AnyvmafError} with a message for the client
    */
-  call(args: Arguments, hub: Hub): object | string | Promise<object>;
+  call(args: Arguments, hub: Hub, context: LiveContext): object | Promise<object>;
 }
+
+/** The context of one call: its signal and its progress. */
+export type LiveContext = Pick<ToolContext, 'signal' | 'progress'>;
 
 /** The tool's schema as clients see it. */
 export function inputSchema({ parameters, required }: LiveTool): object {
@@ -41,10 +52,10 @@ export function inputSchema({ parameters, required }: LiveTool): object {
 
 /**
  * Checks arguments.
- * @throws {Refused} naming the argument, its value and what was expected
+ * @throws {AnyvmafError} `usage`, naming the argument, its value and what was expected
  */
 export function checkArguments(tool: LiveTool, given: unknown): Arguments {
-  const wrong = (problem: string) => new Refused(`${tool.name}: ${problem}`);
+  const wrong = (problem: string) => usageError(`${tool.name}: ${problem}`);
   if (given === undefined || given === null) given = {};
   if (typeof given !== 'object' || Array.isArray(given)) throw wrong('the arguments must be an object.');
   const args: Record<string, string | number | boolean> = {};

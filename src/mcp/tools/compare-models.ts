@@ -5,7 +5,6 @@
 import * as z from 'zod/v4';
 import type { FailedEvaluation } from '../../index.js';
 import { type InputModel, tinyModels } from '../paths.js';
-import { sentenceOf } from '../results.js';
 import {
   evaluateOptions,
   evaluationDocument,
@@ -13,6 +12,7 @@ import {
   evaluationSchema,
 } from '../scoring/evaluation.js';
 import { defineTool, READ_ONLY } from '../tool.js';
+import { sentenceOf } from '../wording.js';
 
 export const compareModels = defineTool({
   name: 'compare_models',

@@ -17,6 +17,7 @@ import { inspectPairTool } from './inspect-pair.js';
 import { JOB_TOOL_LIST } from './jobs.js';
 import { listBackendsTool } from './list-backends.js';
 import { listExtractorsTool } from './list-extractors.js';
+import { listLiveTool } from './list-live.js';
 import { listModelsTool } from './list-models.js';
 import { listVideosTool } from './list-videos.js';
 import { probeBackendTool } from './probe-backend.js';
@@ -56,6 +57,7 @@ export const TOOLS: readonly Tool[] = [
   listVideosTool,
   scoreBatchTool,
   ...JOB_TOOL_LIST,
+  listLiveTool,
 ];
 
 /** Tools that serve one purpose, by the names that --tools takes; all sets have the tools of jobs. */
@@ -86,6 +88,7 @@ const TOOLSETS: Readonly<Record<string, readonly Tool[]>> = {
     listVideosTool,
   ],
   models: [listModelsTool, describeModelTool, evalModelOnSplit, compareModels],
+  live: [listLiveTool],
   machine: [listBackendsTool, probeBackendTool, runBenchmarkTool, vmafVersion],
 };
 
@@ -98,10 +101,8 @@ export function toolsOf(text: string): readonly Tool[] {
   const names = text.split(',').map((name) => name.trim());
   const sets = names.map((name) => {
     if (Object.hasOwn(TOOLSETS, name)) return TOOLSETS[name] ?? [];
-    const live =
-      name === 'live' ? '; live tools are those of the server that a measurement has with --live' : '';
     throw usageError(
-      `--tools is ${quoted(text)}, but ${quoted(name)} is not a set of tools; there are ${Object.keys(TOOLSETS).join(', ')}${live}.`,
+      `--tools is ${quoted(text)}, but ${quoted(name)} is not a set of tools; there are ${Object.keys(TOOLSETS).join(', ')}.`,
     );
   });
   const chosen = new Set([...sets.flat(), ...JOB_TOOL_LIST]);

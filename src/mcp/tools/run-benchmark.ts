@@ -28,9 +28,8 @@ export const runBenchmarkTool = defineTool({
   name: 'run_benchmark',
   title: 'Time the backends',
   description:
-    'Scores three generated video pairs (576x324, 1920x1080, 3840x2160) with every backend that works here, and ' +
-    'gives for each the mean score, frames per second and the largest difference from the portable result. Takes half a ' +
-    'minute or more and the whole machine.',
+    'Scores three generated video pairs (576x324 to 3840x2160) with every backend that works here: mean score, frames per ' +
+    'second and the largest difference from the portable result of each. Takes half a minute or more and the whole machine.',
   inputSchema: z.object({
     full: z
       .boolean()

@@ -17,7 +17,7 @@ import { plainResults, writeReports } from '../../../src/cli/score-many.js';
 import { AnyvmafError, type ErrorCode } from '../../../src/core/errors.js';
 import { limitError } from '../../../src/core/system-limits.js';
 import type { Progress } from '../../../src/engine/contract/types.js';
-import { sentenceOf } from '../../../src/mcp/results.js';
+import { sentenceOf } from '../../../src/mcp/wording.js';
 import { vf } from '../../../src/media/preflight/text.js';
 import type { Finding, Hint } from '../../../src/media/preflight/types.js';
 import type { PooledMetric, Report, ReportModel } from '../../../src/report/types.js';

@@ -12,7 +12,8 @@ import { fitting, MOST_TOKENS, tokensOf, USUAL_CHARACTERS } from '../../../src/m
 import { LineSplitter } from '../../../src/mcp/lines.js';
 import { defaultLimit, limitFrom, WorkPool } from '../../../src/mcp/pool.js';
 import { CallProgress, type ProgressNotice } from '../../../src/mcp/progress.js';
-import { answer, refusal, sentenceOf } from '../../../src/mcp/results.js';
+import { answer, refusal } from '../../../src/mcp/results.js';
+import { sentenceOf } from '../../../src/mcp/wording.js';
 import { fakeContext } from '../../support/mcp-tools.js';
 import { seeded } from '../../support/random.js';
 

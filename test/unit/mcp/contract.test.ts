@@ -121,6 +121,7 @@ describe('the reference', () => {
       'job_result',
       'job_cancel',
       'list_jobs',
+      'list_live',
     ]);
   });
 
@@ -230,7 +231,7 @@ describe('the list of tools', () => {
     expect(text.length / 4).toBeLessThan(13_000);
   });
 
-  it.each(['score', 'raw', 'explain', 'encode', 'models', 'machine'])(
+  it.each(['score', 'raw', 'explain', 'encode', 'models', 'live', 'machine'])(
     'of the set %s has less than 5,000 tokens, and the tools of jobs',
     (set) => {
       const tools = toolsOf(set);
@@ -244,15 +245,12 @@ describe('the list of tools', () => {
     const names = toolsOf('encode,score, encode').map(({ name }) => name);
     expect(names.slice(0, 3)).toEqual(['list_models', 'vmaf_score_encoded', 'list_extractors']);
     expect(new Set(names).size).toBe(names.length);
-    expect(toolsOf('score,raw,explain,encode,models,machine')).toEqual(TOOLS);
+    expect(toolsOf('score,raw,explain,encode,models,live,machine')).toEqual(TOOLS);
   });
 
   it('refuses a set that there is not', () => {
     expect(() => toolsOf('score,quality')).toThrow(
-      '--tools is "score,quality", but "quality" is not a set of tools; there are score, raw, explain, encode, models, machine.',
-    );
-    expect(() => toolsOf('live')).toThrow(
-      /live tools are those of the server that a measurement has with --live/,
+      '--tools is "score,quality", but "quality" is not a set of tools; there are score, raw, explain, encode, models, live, machine.',
     );
     expect(() => toolsOf('constructor')).toThrow(/is not a set/);
   });
@@ -261,7 +259,7 @@ describe('the list of tools', () => {
     const shortened = ({ additionalProperties, ...schema }: Readonly<Record<string, unknown>>) => ({
       ...JSON.parse(
         JSON.stringify(schema, (key, value) =>
-          /^(m..Length|propertyNames|pattern)$/.test(key) ||
+          /^(m..(Length|Items)|propertyNames|pattern)$/.test(key) ||
           (value === false && /^(additionalProperties|default)$/.test(key))
             ? undefined
             : value,

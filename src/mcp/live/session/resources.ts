@@ -7,9 +7,6 @@ import { CODE, ProtocolFailure } from '../failures.js';
 import type { Hub } from '../hub.js';
 import { statusOf } from '../tools/read.js';
 
-/** Code of a resource that is not there. */
-const NOT_FOUND = -32002;
-
 /** Latest frames in the report so far. */
 const FRAMES = 100;
 
@@ -22,6 +19,7 @@ export function listResources(hub: Hub): object[] {
   return hub.measurements.map((measurement) => ({
     uri: uriOf(measurement),
     name: `report of ${measurement.name}`,
+    title: 'Report so far',
     description:
       'The report so far: where the measurement stands, pooled values, worst moments, latest frames.',
     mimeType: 'application/json',
@@ -34,7 +32,7 @@ export function measurementOf(hub: Hub, uri: unknown): History {
     throw new ProtocolFailure(CODE.params, 'uri must be the address of a resource.');
   const found = hub.measurements.find((measurement) => uriOf(measurement) === uri);
   if (found) return found;
-  throw new ProtocolFailure(NOT_FOUND, 'There is no such resource; ask resources/list.');
+  throw new ProtocolFailure(CODE.params, `There is no resource ${uri.slice(0, 200)}.`, { uri });
 }
 
 export function readResource(hub: Hub, uri: unknown): object {

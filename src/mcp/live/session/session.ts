@@ -3,10 +3,14 @@
  * One client's conversation: JSON-RPC requests to answers, and notifications to those who subscribed. It is small on purpose:
  * it runs beside a measurement that has the machine, and clients may ask ten times a second.
  */
+import { onAbort } from '../../../core/abort.js';
 import { AnyvmafError } from '../../../core/errors.js';
 import { quoted } from '../../../core/printable.js';
 import { version } from '../../../core/version.js';
-import { CODE, ProtocolFailure, Refused } from '../failures.js';
+import type { CallAnswer } from '../../context.js';
+import { CallProgress } from '../../progress.js';
+import { answer, refusal } from '../../results.js';
+import { CODE, ProtocolFailure } from '../failures.js';
 import type { Hub, LiveEvent } from '../hub.js';
 import { checkArguments, inputSchema } from '../tool.js';
 import { LIVE_TOOLS } from '../tools/index.js';
@@ -15,15 +19,18 @@ import { listResources, measurementOf, readResource, uriOf } from './resources.j
 /** Versions of the protocol, the latest last. */
 const VERSIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const;
 
+/** Instructions for the model about the server as a whole. */
+const INSTRUCTIONS =
+  'This server belongs to a program that measures the quality of a video now. vmaf.status says where it stands, vmaf.score what it ' +
+  'measured, vmaf.watch waits for an alarm. Send the next_action of an answer as it is. The report so far is a resource.';
+
 const TOOLS = LIVE_TOOLS.map((tool) => ({
   name: tool.name,
+  title: tool.title,
   description: tool.description,
   inputSchema: inputSchema(tool),
-  annotations: {
-    readOnlyHint: !tool.steers,
-    destructiveHint: tool.name === 'vmaf.stop',
-    openWorldHint: false,
-  },
+  outputSchema: { type: 'object' },
+  annotations: tool.annotations,
 }));
 
 type Id = string | number;
@@ -32,37 +39,56 @@ type Id = string | number;
 export type Reply = {
   readonly jsonrpc: '2.0';
   readonly id: Id | null;
-} & ({ readonly result: object } | { readonly error: { readonly code: number; readonly message: string } });
+} & (
+  | { readonly result: object }
+  | { readonly error: { readonly code: number; readonly message: string; readonly data?: object } }
+);
+
+/** A request that is being answered. */
+interface Asked {
+  readonly id: Id;
+  /** Aborts when its client is gone. */
+  readonly gone?: AbortSignal | undefined;
+}
 
 /** One client. */
 export class Session {
   readonly #hub: Hub;
   readonly #notify: (text: string) => void;
+  readonly #isShared: boolean;
   readonly #subscribed = new Set<string>();
+  /** Calls that are being answered. */
+  readonly #calls = new Map<Id, AbortController>();
   readonly #forget: () => void;
 
-  /** @param notify sends a notification, as JSON */
-  constructor(hub: Hub, notify: (text: string) => void) {
+  /**
+   * @param notify sends a notification, as JSON
+   * @param isShared whether several clients use it: ids of their requests may be equal, so that none of them cancels a call
+   */
+  constructor(hub: Hub, notify: (text: string) => void, isShared = false) {
     this.#hub = hub;
     this.#notify = notify;
+    this.#isShared = isShared;
     this.#forget = hub.listen((event) => this.#tell(event));
   }
 
   close(): void {
     this.#forget();
+    for (const call of this.#calls.values()) call.abort(left());
   }
 
   /**
    * Answers a message.
-   * @returns JSON, or `undefined` for a notification
+   * @param gone aborts when its client is gone
+   * @returns JSON, or `undefined` for a notification and a call that was cancelled
    */
-  async answer(text: string): Promise<string | undefined> {
+  async answer(text: string, gone?: AbortSignal): Promise<string | undefined> {
     this.#hub.rounds.asked();
-    const reply = await this.#reply(text);
+    const reply = await this.#reply(text, gone);
     return reply && JSON.stringify(reply);
   }
 
-  async #reply(text: string): Promise<Reply | undefined> {
+  async #reply(text: string, gone: AbortSignal | undefined): Promise<Reply | undefined> {
     let message: unknown;
     try {
       message = JSON.parse(text);
@@ -76,19 +102,25 @@ export class Session {
     // An answer to a request of ours; there are none.
     if (method === undefined && ('result' in message || 'error' in message)) return undefined;
     if (typeof method !== 'string') return failed(known, CODE.request, 'The message has no method.');
+    if (method === 'notifications/cancelled') this.#cancel(params);
     if (id === undefined || id === null) return undefined;
     if (known === null || known === Number.POSITIVE_INFINITY || known === Number.NEGATIVE_INFINITY)
       return failed(null, CODE.request, 'The id of a request is text or a number.');
     try {
-      return { jsonrpc: '2.0', id: known, result: await this.#result(method, objectOf(params)) };
+      const result = await this.#result(method, objectOf(params), { id: known, gone });
+      return result && { jsonrpc: '2.0', id: known, result };
     } catch (error) {
-      if (error instanceof ProtocolFailure) return failed(known, error.code, error.message);
+      if (error instanceof ProtocolFailure) return failed(known, error.code, error.message, error.data);
       const why = error instanceof Error ? error.message : String(error);
       return failed(known, CODE.internal, `The request failed: ${why}`);
     }
   }
 
-  async #result(method: string, params: Readonly<Record<string, unknown>>): Promise<object> {
+  async #result(
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+    asked: Asked,
+  ): Promise<object | undefined> {
     switch (method) {
       case 'initialize':
         return this.#initialize(params);
@@ -97,7 +129,7 @@ export class Session {
       case 'tools/list':
         return { tools: TOOLS };
       case 'tools/call':
-        return this.#call(params);
+        return this.#call(params, asked);
       case 'resources/list':
         return { resources: listResources(this.#hub) };
       case 'resources/templates/list':
@@ -121,12 +153,17 @@ export class Session {
     const asked = protocolVersion ?? VERSIONS[0];
     return {
       protocolVersion: VERSIONS.find((one) => one === asked) ?? VERSIONS.at(-1),
-      serverInfo: { name: this.#hub.settings.name, version },
+      serverInfo: { name: this.#hub.settings.name, title: 'anyvmaf, live', version },
       capabilities: { tools: {}, resources: { subscribe: true }, logging: {} },
+      instructions: INSTRUCTIONS,
     };
   }
 
-  async #call({ name, arguments: given }: Readonly<Record<string, unknown>>): Promise<object> {
+  /** Runs a call and returns its answer; `undefined` if its client cancelled it. */
+  async #call(
+    { name, arguments: given, _meta: meta }: Readonly<Record<string, unknown>>,
+    { id, gone }: Asked,
+  ): Promise<CallAnswer | undefined> {
     const tool = LIVE_TOOLS.find((one) => one.name === name);
     if (!tool) {
       const names = LIVE_TOOLS.map((one) => one.name).join(', ');
@@ -135,13 +172,33 @@ export class Session {
         `There is no tool ${quoted(String(name).slice(0, 100))}; the tools are ${names}.`,
       );
     }
+    const { progressToken } = Object(meta) as { readonly progressToken?: unknown };
+    const progress =
+      typeof progressToken === 'string' || typeof progressToken === 'number'
+        ? new CallProgress((notice) => this.#send('notifications/progress', { progressToken, ...notice }))
+        : undefined;
+    const ending = new AbortController();
+    const forget = [this.#hub.signal, ...(gone ? [gone] : [])].map((signal) =>
+      onAbort(signal, (reason) => ending.abort(reason)),
+    );
+    if (!this.#isShared) this.#calls.set(id, ending);
+    const context = { signal: ending.signal, progress: progress?.report.bind(progress) ?? (() => {}) };
     try {
-      return content(await tool.call(checkArguments(tool, given), this.#hub), false);
+      return answer({ document: await tool.call(checkArguments(tool, given), this.#hub, context) });
     } catch (error) {
-      const known = error instanceof Refused || error instanceof AnyvmafError;
+      if (ending.signal.aborted && !this.#hub.signal.aborted) return undefined;
       const why = error instanceof Error ? error.message : String(error);
-      return content({ error: known ? why : `anyvmaf failed unexpectedly: ${why}` }, true);
+      return refusal(error instanceof AnyvmafError ? why : `anyvmaf failed unexpectedly: ${why}`);
+    } finally {
+      for (const end of forget) end();
+      if (this.#calls.get(id) === ending) this.#calls.delete(id);
     }
+  }
+
+  /** Stops a call whose client no longer wants it. */
+  #cancel(params: unknown): void {
+    const { requestId } = Object(params) as { readonly requestId?: Id };
+    if (requestId !== undefined) this.#calls.get(requestId)?.abort(left());
   }
 
   #tell({ kind, measurement, data }: LiveEvent): void {
@@ -162,10 +219,8 @@ export class Session {
   }
 }
 
-/** Numbers that JSON does not know are null there. */
-function content(value: object | string, isError: boolean): object {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return { content: [{ type: 'text', text }], isError };
+function left(): AnyvmafError {
+  return new AnyvmafError('aborted', 'The client no longer wants the answer.');
 }
 
 function objectOf(params: unknown): Readonly<Record<string, unknown>> {
@@ -176,6 +231,6 @@ function objectOf(params: unknown): Readonly<Record<string, unknown>> {
 }
 
 /** An error as JSON-RPC has it. */
-export function failed(id: Id | null, code: number, message: string): Reply {
-  return { jsonrpc: '2.0', id, error: { code, message } };
+export function failed(id: Id | null, code: number, message: string, data?: object): Reply {
+  return { jsonrpc: '2.0', id, error: { code, message, ...(data && { data }) } };
 }

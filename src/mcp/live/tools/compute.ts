@@ -5,11 +5,10 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { TimeLimitError, unlessAborted, withinSeconds } from '../../../core/abort.js';
-import { AnyvmafError } from '../../../core/errors.js';
+import { AnyvmafError, usageError } from '../../../core/errors.js';
 import type { ChromaFormat, RawVideoFormat } from '../../../index.js';
-import { Refused } from '../failures.js';
 import type { Hub } from '../hub.js';
-import { type Arguments, type LiveTool, numberOf, textOf } from '../tool.js';
+import { type Arguments, type LiveContext, type LiveTool, numberOf, READS, textOf } from '../tool.js';
 
 const DEPTHS = [8, 9, 10, 11, 12, 13, 14, 15, 16] as const;
 const LAYOUTS = ['420', '422', '444', '400'] as const;
@@ -26,6 +25,7 @@ const scoring = new WeakSet<Hub>();
 /** Scores a pair of files. */
 export const COMPUTE_VMAF: LiveTool = {
   name: 'compute_vmaf',
+  title: 'Score a pair of files',
   description:
     'Scores a pair of stored videos beside the running measurement: raw YUV with its geometry, Y4M, or what a decoder ' +
     'of this machine reads. Files must lie in a folder that the server was given.',
@@ -49,28 +49,34 @@ export const COMPUTE_VMAF: LiveTool = {
     model_version: { type: 'string', description: `Model. Default ${DEFAULT_MODEL}.` },
   },
   required: ['reference_path', 'distorted_path'],
-  steers: false,
-  async call(args, hub) {
+  annotations: READS,
+  async call(args, hub, context) {
     const raw = rawFormat(args);
     const { folders } = hub.settings;
     if (folders.length === 0) {
-      throw new Refused(`compute_vmaf: no folder is open to clients; ${HOW_TO_OPEN}.`);
+      throw usageError(`compute_vmaf: no folder is open to clients; ${HOW_TO_OPEN}.`);
     }
-    if (scoring.has(hub)) throw new Refused('busy: another pair is being scored; ask again.');
+    if (scoring.has(hub))
+      throw new AnyvmafError('resource', 'busy: another pair is being scored; ask again.');
     scoring.add(hub);
     try {
       // A server that is being closed answers at once: its connections do not wait long.
-      return await unlessAborted(hub.signal, compute(args, raw, hub));
+      return await unlessAborted(context.signal, compute(args, raw, hub.settings, context));
     } catch (error) {
       if (!(error instanceof AnyvmafError)) throw error;
-      throw new Refused(`compute_vmaf: ${error.message}`);
+      throw new AnyvmafError(error.code, `compute_vmaf: ${error.message}`);
     } finally {
       scoring.delete(hub);
     }
   },
 };
 
-async function compute(args: Arguments, raw: RawVideoFormat | undefined, { settings, signal }: Hub) {
+async function compute(
+  args: Arguments,
+  raw: RawVideoFormat | undefined,
+  settings: Hub['settings'],
+  { signal, progress }: LiveContext,
+) {
   // Loaded with the first pair: the tools that steer need none of it.
   const [{ AllowedFiles }, { checkFile, checkModelString }, { score }] = await Promise.all([
     import('../../files.js'),
@@ -90,7 +96,11 @@ async function compute(args: Arguments, raw: RawVideoFormat | undefined, { setti
   const report = await withinSeconds(maxSeconds, late, signal, (limited) =>
     score(
       { reference: reference.path, distorted: distorted.path, ...(raw && { raw }) },
-      { models: [text], threads: 1, origin: files.origin, signal: limited },
+      {
+        ...{ models: [text], threads: 1, origin: files.origin, signal: limited },
+        onProgress: ({ framesDone, framesTotal, fps }) =>
+          progress({ done: framesDone, total: framesTotal, fps }),
+      },
     ),
   );
   const name = report.models[0]?.name ?? '';
@@ -111,12 +121,12 @@ async function realName(path: string): Promise<string> {
   return realpath(absolute).catch(() => absolute);
 }
 
-/** @throws {Refused} for half a geometry */
+/** @throws {AnyvmafError} `usage` for half a geometry */
 function rawFormat(args: Arguments): RawVideoFormat | undefined {
   const [width, height] = [numberOf(args, 'width'), numberOf(args, 'height')];
   if (width === undefined && height === undefined) return undefined;
   if (width === undefined || height === undefined)
-    throw new Refused('compute_vmaf: raw YUV needs both width and height.');
+    throw usageError('compute_vmaf: raw YUV needs both width and height.');
   const chroma = (textOf(args, 'pixel_format') ?? '420') as ChromaFormat;
   return { width, height, chroma, bitDepth: numberOf(args, 'bitdepth') ?? 8 };
 }

@@ -7,6 +7,7 @@ import { COMPUTE_VMAF } from './compute.js';
 import { LIST_FEATURES } from './features.js';
 import { SCORE, STATUS } from './read.js';
 import { STEERING, SWAP } from './steer.js';
+import { WATCH } from './watch.js';
 
 /** All tools. */
 export const LIVE_TOOLS: readonly LiveTool[] = [
@@ -14,6 +15,7 @@ export const LIVE_TOOLS: readonly LiveTool[] = [
   COMPUTE_VMAF,
   STATUS,
   SCORE,
+  WATCH,
   SWAP,
   ...STEERING,
 ];

@@ -2,11 +2,11 @@
  * @module mcp/live/tools/read
  * `vmaf.status` and `vmaf.score`: what is known of a running measurement, without waiting for it.
  */
+import { usageError } from '../../../core/errors.js';
 import { quoted } from '../../../core/printable.js';
 import type { History } from '../../../live/history.js';
-import { Refused } from '../failures.js';
 import type { Hub } from '../hub.js';
-import { type Arguments, type LiveTool, numberOf, type Parameter, textOf } from '../tool.js';
+import { type Arguments, type LiveTool, numberOf, type Parameter, READS, textOf } from '../tool.js';
 
 /** The parameter that chooses among measurements. */
 export const MEASUREMENT: Readonly<Record<string, Parameter>> = {
@@ -20,15 +20,16 @@ export const MEASUREMENT: Readonly<Record<string, Parameter>> = {
 /** Where a measurement stands. */
 export const STATUS: LiveTool = {
   name: 'vmaf.status',
+  title: 'Say where a measurement stands',
   description:
     'Says where the measurement stands: frames measured and queued, rate, pressure of queues, model, what measures each ' +
     'metric, and the time left.',
   parameters: MEASUREMENT,
   required: [],
-  steers: false,
+  annotations: READS,
   call(args, hub) {
     const measurement = hub.measurement(textOf(args, 'measurement'));
-    return hub.recent(measurement, () => JSON.stringify(statusOf(measurement, hub)));
+    return hub.recent(measurement, () => statusOf(measurement, hub));
   },
 };
 
@@ -72,6 +73,7 @@ export function statusOf(measurement: History, hub: Hub): object {
 /** Scores so far. */
 export const SCORE: LiveTool = {
   name: 'vmaf.score',
+  title: 'Give the scores so far',
   description:
     'Scores so far: pooled over all frames, over the last seconds or frames, or over a range; the values of one frame; or ' +
     'the worst moments.',
@@ -96,7 +98,7 @@ export const SCORE: LiveTool = {
     },
   },
   required: [],
-  steers: false,
+  annotations: READS,
   call(args, hub) {
     const measurement = hub.measurement(textOf(args, 'measurement'));
     const base = { measurement: measurement.name, state: measurement.state, frames: measurement.measured };
@@ -115,7 +117,7 @@ function frameOf(measurement: History, number: number): object {
   if (metrics) return { number, metrics };
   const { kept } = measurement;
   const there = kept ? `frames ${kept[0]} to ${kept[1]} are` : 'no frame is';
-  throw new Refused(`There is no frame ${number} yet, or no more: ${there} here.`);
+  throw usageError(`There is no frame ${number} yet, or no more: ${there} here.`);
 }
 
 function pooledOf(measurement: History, args: Arguments): object {
@@ -136,7 +138,7 @@ function metricsOf(measurement: History, metric: string | undefined): readonly s
   }
   if (measurement.metrics.includes(metric)) return [metric];
   const known = measurement.metrics.join(', ') || 'none yet';
-  throw new Refused(`There is no metric ${quoted(metric)}; there are ${known}.`);
+  throw usageError(`There is no metric ${quoted(metric)}; there are ${known}.`);
 }
 
 /** Numbers of frames. */
@@ -156,7 +158,7 @@ function spanOf(measurement: History, args: Arguments): Span | undefined {
   const [first, last] = [numberOf(args, 'first'), numberOf(args, 'last')];
   if (first === undefined && last === undefined) return undefined;
   if (first !== undefined && last !== undefined && first > last)
-    throw new Refused(`first is ${first} and last is ${last}, but first must not come after last.`);
+    throw usageError(`first is ${first} and last is ${last}, but first must not come after last.`);
   return { first: first ?? 0, last: last ?? Math.max(0, end) };
 }
 

@@ -2,12 +2,15 @@
  * @module mcp/live/tools/steer
  * `vmaf.request_model_swap`, `vmaf.pause`, `vmaf.resume` and `vmaf.stop`: carried out at a frame boundary.
  */
-import { type LiveTool, textOf } from '../tool.js';
+import { type LiveTool, READS, textOf } from '../tool.js';
 import { MEASUREMENT } from './read.js';
+
+const STEERS = { ...READS, readOnlyHint: false, destructiveHint: false };
 
 /** Changes the model. */
 export const SWAP: LiveTool = {
   name: 'vmaf.request_model_swap',
+  title: 'Change the model',
   description:
     'Changes the model at a frame boundary; the answer names the first frame of the new one. Refused if the model needs ' +
     'features that the run does not measure.',
@@ -21,7 +24,7 @@ export const SWAP: LiveTool = {
     },
   },
   required: ['model'],
-  steers: true,
+  annotations: STEERS,
   call(args, hub) {
     const model = textOf(args, 'model') ?? '';
     const replace = textOf(args, 'replace');
@@ -31,17 +34,24 @@ export const SWAP: LiveTool = {
 };
 
 const EFFECTS = {
-  pause: 'Pauses the measurement at a frame boundary; what is being measured is finished.',
-  resume: 'Goes on after a pause.',
-  stop: 'Ends the measurement with the frames that were taken; its program gets a report of these.',
+  pause: [
+    'Pause a measurement',
+    'Pauses the measurement at a frame boundary; what is being measured is finished.',
+  ],
+  resume: ['Resume a measurement', 'Goes on after a pause.'],
+  stop: [
+    'Stop a measurement',
+    'Ends the measurement with the frames that were taken; its program gets a report of these.',
+  ],
 } as const;
 
 /** Pause, resume, stop. */
 export const STEERING: readonly LiveTool[] = (['pause', 'resume', 'stop'] as const).map((kind) => ({
   name: `vmaf.${kind}`,
-  description: EFFECTS[kind],
+  title: EFFECTS[kind][0],
+  description: EFFECTS[kind][1],
   parameters: MEASUREMENT,
   required: [],
-  steers: true,
+  annotations: { ...STEERS, destructiveHint: kind === 'stop' },
   call: (args, hub) => hub.command(hub.measurement(textOf(args, 'measurement')), { kind }),
 }));

@@ -34,6 +34,13 @@ export function bodyOf(request: IncomingMessage, response: ServerResponse): Prom
   });
 }
 
+/** Aborts when the client of a request is gone before it has its answer. */
+export function goneOf(response: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  return gone.signal;
+}
+
 /** Answers with JSON. */
 export function json(response: ServerResponse, status: number, text: string): void {
   response

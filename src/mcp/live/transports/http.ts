@@ -11,7 +11,7 @@ import { Guard, readTarget } from '../../guard.js';
 import type { Hub, LiveEvent } from '../hub.js';
 import { Session } from '../session/session.js';
 import { storyOf } from '../story.js';
-import { bodyOf, json, problem } from './answers.js';
+import { bodyOf, goneOf, json, problem } from './answers.js';
 import { FLUSH_TIME } from './connection.js';
 import type { Listener } from './listener.js';
 import { Streamable } from './streamable.js';
@@ -95,7 +95,7 @@ class Door {
     this.#path = path;
     this.#dashboard = dashboard;
     this.#guard = new Guard({ address: { host: HOST, port }, token: undefined, origins: [] });
-    this.#session = new Session(hub, (text) => this.#streams.send('message', text));
+    this.#session = new Session(hub, (text) => this.#streams.send('message', text), true);
     this.#streamable = new Streamable(hub);
     this.#forget = hub.listen((event) => this.#tell(event));
   }
@@ -182,7 +182,7 @@ class Door {
   async #post(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await bodyOf(request, response);
     if (body === undefined) return;
-    const reply = await this.#session.answer(body);
+    const reply = await this.#session.answer(body, goneOf(response));
     if (reply === undefined) {
       response.writeHead(204).end();
       return;

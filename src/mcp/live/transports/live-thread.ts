@@ -7,12 +7,14 @@ import { type MessagePort, workerData } from 'node:worker_threads';
 import { AnyvmafError } from '../../../core/errors.js';
 import type { FromServer, Listening, ServerSettings, ToServer } from '../../../live/messages.js';
 import { Hub } from '../hub.js';
+import { RunningFile } from '../running.js';
 import type { Listener } from './listener.js';
 
 const { port, ...settings }: ServerSettings & { readonly port: MessagePort } = workerData;
 const post = (message: FromServer) => port.postMessage(message);
 const hub = new Hub(settings, post);
 const listeners: Listener[] = [];
+const running = new RunningFile(hub);
 /** Starting to listen and ending come one after the other. */
 let last: Promise<void> = Promise.resolve();
 
@@ -31,6 +33,8 @@ async function listen(ticket: number, where: Listening): Promise<void> {
   try {
     const listener = await open(where);
     listeners.push(listener);
+    // Descriptors are the parent's own.
+    if (where.transport !== 'stdio') await running.add(listener.address);
     post({ kind: 'listening', ticket, address: listener.address });
   } catch (error) {
     const code = error instanceof AnyvmafError ? error.code : 'internal';
@@ -41,6 +45,7 @@ async function listen(ticket: number, where: Listening): Promise<void> {
 
 async function close(): Promise<void> {
   hub.abort();
+  await running.close();
   await Promise.all(listeners.map((listener) => listener.close()));
   hub.close();
   post({ kind: 'closed' });

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Hub } from '../hub.js';
 import { Session } from '../session/session.js';
-import { bodyOf, json, problem } from './answers.js';
+import { bodyOf, goneOf, json, problem } from './answers.js';
 import { EventStreams } from './streams.js';
 
 /** Sessions at the same time; the one that was used least recently goes. */
@@ -28,7 +28,7 @@ export class Streamable {
 
   constructor(hub: Hub) {
     this.#hub = hub;
-    this.#bare = new Session(hub, () => {});
+    this.#bare = new Session(hub, () => {}, true);
   }
 
   close(): void {
@@ -59,7 +59,7 @@ export class Streamable {
     const opened = client === undefined && isInitialize(body) ? this.#open() : undefined;
     if (opened) response.setHeader('mcp-session-id', opened.id);
     const session = (opened?.client ?? client)?.session ?? this.#bare;
-    const reply = await session.answer(body);
+    const reply = await session.answer(body, goneOf(response));
     if (reply === undefined) response.writeHead(202).end();
     else json(response, 200, reply);
   }

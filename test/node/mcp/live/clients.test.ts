@@ -123,7 +123,7 @@ describe('a plain request', () => {
       [...text.slice(0, 20)].concat(text.slice(20)),
     ]) {
       const socket = open(port);
-      const answer = await say(socket, pieces, (all) => all.includes('"isError":false'));
+      const answer = await say(socket, pieces, (all) => all.includes('"structuredContent":'));
       const [head = '', body = ''] = answer.split('\r\n\r\n');
       expect(head).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
       expect(head).toMatch(/\r\nContent-Type: application\/json\r\n/i);
@@ -192,10 +192,10 @@ describe('a plain request', () => {
     ['a folded line', ' folded', '400'],
   ])('is refused with %s, also after one that was answered', async (_, line, status) => {
     const socket = open(port);
-    await say(socket, [post(STATUS)], (text) => text.includes('"isError":false'));
+    await say(socket, [post(STATUS)], (text) => text.includes('"structuredContent":'));
     const text = await say(socket, [post(STATUS, line)], (all) => all.includes('\r\n\r\n'));
     expect(text.slice(9, 12)).toBe(status);
-    expect(text).not.toContain('"isError":false');
+    expect(text).not.toContain('"structuredContent":');
     socket.destroy();
   });
 
@@ -210,7 +210,7 @@ describe('a plain request', () => {
     const { server, port } = await listening();
     const post = postTo(port);
     const socket = open(port);
-    await say(socket, [post(STATUS)], (text) => text.includes('"isError":false'));
+    await say(socket, [post(STATUS)], (text) => text.includes('"structuredContent":'));
     socket.write(post(STATUS).slice(0, -5));
     const idle = open(port);
     await new Promise((resolve) => idle.once('connect', resolve));

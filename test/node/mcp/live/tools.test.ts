@@ -2,14 +2,16 @@
  * The tools of the live server: what they say of a measurement, and how they steer it.
  */
 import { spawnSync } from 'node:child_process';
-import { truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { processMark } from '../../../../src/files/scratch.js';
 import { type Alarm, type EmbeddedServer, prepareRun, score } from '../../../../src/index.js';
 import { openEmbeddedServer } from '../../../../src/live/embedded.js';
 import type { Hub } from '../../../../src/mcp/live/hub.js';
 import { COMPUTE_VMAF } from '../../../../src/mcp/live/tools/compute.js';
+import { listLiveTool } from '../../../../src/mcp/tools/list-live.js';
 import { y4mFile, yuvFile } from '../../../../src/sample/files.js';
 import { makeSample } from '../../../../src/sample/generator.js';
 import { ffmpeg, hasFfmpeg, needsFfmpeg } from '../../../support/encode.js';
@@ -25,6 +27,7 @@ import {
   THREAD,
   TINY,
 } from '../../../support/mcp-live.js';
+import { fakeContext } from '../../../support/mcp-tools.js';
 import { tier } from '../../../support/tier.js';
 
 const sse = { transport: 'sse', port: 0 } as const;
@@ -170,7 +173,7 @@ describe('the live tools', () => {
     const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
       encoding: 'utf8',
     });
-    expect(JSON.parse(stdout).result.isError).toBe(false);
+    expect(JSON.parse(stdout).result.structuredContent.state).toBe('running');
   });
 
   it('raise alarms once, and say when they are over', async () => {
@@ -189,6 +192,74 @@ describe('the live tools', () => {
     expect(alarms[0]?.value).toBe(Math.max(score(0), score(1)));
     expect(server.alarmsRaised).toBe(1);
     await expect.poll(async () => (await callTool(address, 'vmaf.status')).alarms).toEqual(alarms);
+  });
+
+  it('wait for an alarm of a rule, at once if it is true, and go on without a gap', async () => {
+    const { scorer, push, address } = await listening();
+    const watch = (args: object) => callTool(address, 'vmaf.watch', args);
+    await push(4);
+    const rule = 'max<97 for 2f';
+    // True since its second frame, though nobody asked then.
+    await expect.poll(async () => (await callTool(address, 'vmaf.status')).frames.measured).toBe(3);
+    const first = await watch({ rule });
+    expect(first).toMatchObject({
+      ...{ isError: false, rule, raised: true, alarm: { metric: 'vmaf', frame: 1 } },
+      next_action: { tool: 'vmaf.score', arguments: { measurement: 'main', first: 0, last: 1 } },
+    });
+    const { next_action: shown } = first;
+    const score = await callTool(address, shown.tool, shown.arguments);
+    expect(score.pooled.vmaf.frames).toBe(2);
+    expect(first.alarm.value).toBe(score.pooled.vmaf.max);
+    // It is over, and begins again while nobody waits.
+    const [same] = await pairOf(0);
+    const early = await watch({ rule, after: 1, wait: 0 });
+    expect(early).toMatchObject({ raised: false, next_action: { tool: 'vmaf.watch' } });
+    for (let i = 0; i < 4; i++) await scorer.push(same, same);
+    await push(6);
+    const next = early.next_action;
+    const waiting = watch({ ...next.arguments, wait: 30 });
+    await push(4);
+    const second = await waiting;
+    expect(second.raised).toBe(true);
+    expect(second.alarm.frame).toBeGreaterThan(6);
+    const nothing = watch({ rule: 'max>101', wait: 30 });
+    await scorer.finish();
+    expect(await nothing).toMatchObject({
+      ...{ raised: false, state: 'finished', frames: 18 },
+      next_action: { tool: 'vmaf.score', arguments: { measurement: 'main' } },
+    });
+    // Of a run that is over, by what is kept of it.
+    expect(await watch({ rule, after: 1 })).toMatchObject({ alarm: second.alarm });
+    expect(await watch({ rule: 'p5~80' })).toMatchObject({
+      isError: true,
+      error: expect.stringMatching('must be a pooled value'),
+    });
+    expect(await watch({ rule: 'psnr_y<30' })).toMatchObject({ isError: true });
+  });
+
+  it('report progress and are cancelled, as those of the server of files', async () => {
+    const { server, push } = await served();
+    const path = join(privateFolder(), 's');
+    await server.listen({ transport: 'unix', path });
+    await push(3);
+    const socket = connect(path);
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    const params = { name: 'vmaf.watch', arguments: { rule: 'min<0' }, _meta: { progressToken: 'p' } };
+    socket.write(`${request('tools/call', params, 7)}\n`);
+    await expect.poll(() => text).toContain('notifications/progress');
+    const [notice = ''] = text.split('\n');
+    expect(JSON.parse(notice).params).toMatchObject({ progressToken: 'p', message: expect.any(String) });
+    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } };
+    socket.write(`${JSON.stringify(cancelled)}\n${request('ping', undefined, 8)}\n`);
+    await expect.poll(() => text).toContain('"id":8');
+    // A connection whose client has closed its side is over once all is answered.
+    const over = new Promise((resolve) => socket.once('close', resolve));
+    socket.end();
+    await over;
+    expect(text).not.toContain('"id":7');
   });
 
   it('steer a measurement whose server was closed, with what the first one changed', async () => {
@@ -264,6 +335,69 @@ describe('the live tools', () => {
   });
 });
 
+describe('list_live', () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  const list = async () => {
+    const { document } = await listLiveTool.call({}, fakeContext(privateFolder()));
+    return document as { summary: string; sessions: { addresses: string[]; mcp?: string; pid: number }[] };
+  };
+
+  it('names servers that run, and says how far their measurements are, until they end', async () => {
+    const cache = privateFolder();
+    vi.stubEnv('ANYVMAF_CACHE', cache);
+    expect((await list()).summary).toMatch(/^No measurement of this user runs/);
+    expect(readdirSync(cache)).toEqual([]);
+    const { server, push, address } = await listening();
+    const path = join(privateFolder(), 's');
+    await server.listen({ transport: 'unix', path });
+    await push(5);
+    await expect.poll(async () => (await callTool(address, 'vmaf.status')).frames.measured).toBe(4);
+    const one = { addresses: [address, path], mcp: address.replace('/mcp/sse', '/mcp'), pid: process.pid };
+    const videos = { reference: 'reference', distorted: 'distorted' };
+    const status = { model: 'vmaf', frames: { measured: 4, total: null } };
+    await expect
+      .poll(async () => (await list()).sessions)
+      .toMatchObject([{ ...one, measurements: [{ name: 'main', state: 'running', ...videos, status }] }]);
+    await server.close();
+    expect((await list()).sessions).toEqual([]);
+    expect(readdirSync(join(cache, 'live'))).toEqual([]);
+  });
+
+  it.skipIf(process.platform === 'win32')(
+    'believes no file of a process that has ended, and no other file',
+    async () => {
+      const cache = privateFolder();
+      vi.stubEnv('ANYVMAF_CACHE', cache);
+      const { server } = await listening();
+      const folder = join(cache, 'live');
+      const mark = await processMark();
+      const [machine = ''] = mark.split('-');
+      const record = { started: '2026-01-01T00:00:00.000Z', addresses: ['/s'], measurements: [] };
+      const file = (name: string, text: string) => writeFileSync(join(folder, name), text);
+      file(`${machine}-${process.pid}-1-dead.json`, JSON.stringify(record));
+      file(`elsewhere-${process.pid}-1-far.json`, JSON.stringify(record));
+      const elsewhere = { ...record, addresses: ['http://10.0.0.1:80/mcp/sse'] };
+      for (const [name, text] of [
+        ['other', JSON.stringify(elsewhere)],
+        ['half', '{'],
+        ['long', JSON.stringify({ ...record, more: 'x'.repeat(70_000) })],
+      ] as const)
+        file(`${mark}-${name}.json`, text);
+      const outside = join(privateFolder(), 'outside.json');
+      writeFileSync(outside, JSON.stringify(record));
+      symlinkSync(outside, join(folder, `${mark}-link.json`));
+      chmodSync(folder, 0o777);
+      expect((await list()).sessions).toHaveLength(1);
+      const left = readdirSync(folder);
+      expect(left.some((name) => name.endsWith('-dead.json'))).toBe(false);
+      expect(left.some((name) => name.endsWith('-far.json'))).toBe(true);
+      await server.close();
+      expect((await list()).sessions).toEqual([]);
+    },
+  );
+});
+
 describe('compute_vmaf', () => {
   const clip = makeSample({ width: 64, height: 48, bitDepth: 10, chroma: '422' }, { seed: 5 });
 
@@ -330,8 +464,9 @@ describe('compute_vmaf of a pair that takes too long', () => {
       COMPUTE_VMAF.call(
         { reference_path: path('reference', frames), distorted_path: path('distorted', frames) },
         Object.assign(hub, { settings: { folders: [folder], maxSeconds } }),
+        { signal: new AbortController().signal, progress: () => {} },
       );
-    const hub = { signal: new AbortController().signal } as Hub;
+    const hub = {} as Hub;
     await expect(compute(60, 0.05)).rejects.toThrow(
       'compute_vmaf: the pair took longer than 0.05 s and was stopped',
     );
@@ -486,6 +621,6 @@ describe('the report so far', () => {
         return JSON.parse(read.result.contents[0].text).frames.length;
       })
       .toBe(4);
-    expect((await post(address, request('resources/read', { uri: 'vmaf://nope' }))).error.code).toBe(-32002);
+    expect((await post(address, request('resources/read', { uri: 'vmaf://nope' }))).error.code).toBe(-32602);
   });
 });

@@ -232,19 +232,19 @@ describe('the status', () => {
       const [main, other] = hub.measurements;
       if (!main || !other) throw new Error('there are two measurements');
       let made = 0;
-      const ask = (measurement = main) => hub.recent(measurement, () => String(++made));
-      expect([ask(), ask()]).toEqual(['1', '1']);
-      expect(ask(other)).toBe('2');
+      const ask = (measurement = main) => hub.recent(measurement, () => [++made]);
+      expect([ask(), ask()]).toEqual([[1], [1]]);
+      expect(ask(other)).toEqual([2]);
       hub.take({ kind: 'pulse', id: 0, taken: 1, state: 'running' });
-      expect([ask(), ask()]).toEqual(['3', '3']);
+      expect([ask(), ask()]).toEqual([[3], [3]]);
       vi.advanceTimersByTime(99);
-      expect(ask()).toBe('3');
+      expect(ask()).toEqual([3]);
       vi.advanceTimersByTime(1);
-      expect(ask()).toBe('4');
+      expect(ask()).toEqual([4]);
       void hub.command(main, { kind: 'pause' });
-      expect(ask()).toBe('5');
+      expect(ask()).toEqual([5]);
       hub.take({ kind: 'answer', call: 0, result: {} });
-      expect(ask()).toBe('6');
+      expect(ask()).toEqual([6]);
     } finally {
       vi.useRealTimers();
     }

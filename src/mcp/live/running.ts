@@ -1,0 +1,107 @@
+/**
+ * @module mcp/live/running
+ * Which live servers run: each has a file in a folder of its user's cache, by which the server of files finds it. A file
+ * whose process has ended says nothing, and is removed.
+ */
+import { lstat, readdir, readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { cacheFolder } from '../../files/cache-folder.js';
+import { openPrivate } from '../../files/folders.js';
+import {
+  isAlive,
+  machineMark,
+  processMark,
+  remember,
+  removeScratch,
+  writeWhole,
+} from '../../files/scratch.js';
+import type { Hub } from './hub.js';
+
+/** `MACHINE-PID-START-RANDOM.json`, the first three as `processMark` has them. */
+const NAME = /^([0-9a-z]{1,12})-(\d{1,10})-([0-9a-z]{1,13})-[0-9a-z]{1,12}\.json$/;
+
+/** Bytes of a file, and how many are read. */
+const MOST_BYTES = 64 << 10;
+const MOST_FILES = 100;
+
+function named(): string {
+  return join(cacheFolder(), 'live');
+}
+
+function folder(): Promise<string> {
+  return openPrivate(named(), 'where running measurements are listed');
+}
+
+/** The file of one server. That it cannot be written is no reason to stop: the measurement matters more. */
+export class RunningFile {
+  readonly #hub: Hub;
+  readonly #started = new Date().toISOString();
+  readonly #addresses: string[] = [];
+  #path: string | undefined;
+  #text = '';
+  #writing: Promise<void> = Promise.resolve();
+  #forget = () => {};
+
+  constructor(hub: Hub) {
+    this.#hub = hub;
+  }
+
+  /** Adds where the server can be reached. */
+  add(address: string): Promise<void> {
+    if (this.#addresses.push(address) === 1) this.#forget = this.#hub.listen(() => void this.#write());
+    return this.#write();
+  }
+
+  async close(): Promise<void> {
+    this.#forget();
+    await this.#writing;
+    if (this.#path !== undefined) await removeScratch(this.#path).catch(() => {});
+  }
+
+  #write(): Promise<void> {
+    const measurements = this.#hub.measurements.map(({ name, state, facts }) => ({
+      ...{ name, state },
+      ...(facts && { reference: basename(facts.reference), distorted: basename(facts.distorted) }),
+    }));
+    const text = JSON.stringify({ started: this.#started, addresses: this.#addresses, measurements });
+    if (text === this.#text) return this.#writing;
+    this.#text = text;
+    this.#writing = this.#writing.then(() => this.#save(text)).catch(() => {});
+    return this.#writing;
+  }
+
+  async #save(text: string): Promise<void> {
+    if (this.#path === undefined) {
+      const random = Math.random().toString(36).slice(2, 12) || '0';
+      this.#path = join(await folder(), `${await processMark()}-${random}.json`);
+      remember(this.#path);
+    }
+    await writeWhole(this.#path, text, 0o600);
+  }
+}
+
+/** What servers of this user say that run on this machine, the oldest first: the number of the process, and its file as text. */
+export async function readRunning(): Promise<readonly { readonly pid: number; readonly text: string }[]> {
+  if (!(await lstat(named()).catch(() => undefined))) return [];
+  const root = await folder();
+  const names = (await readdir(root)).filter((name) => NAME.test(name)).slice(0, MOST_FILES);
+  const machine = await machineMark();
+  const all = await Promise.all(
+    names.map(async (name) => {
+      const [, on, pid, start = ''] = NAME.exec(name) ?? [];
+      // The cache may be shared by machines, and 127.0.0.1 is this one.
+      if (on !== machine) return [];
+      const path = join(root, name);
+      if (!(await isAlive(Number(pid), start))) {
+        await removeScratch(path).catch(() => {});
+        return [];
+      }
+      const found = await lstat(path).catch(() => undefined);
+      if (!found?.isFile() || (process.getuid && found.uid !== process.getuid())) return [];
+      if (found.size > MOST_BYTES) return [];
+      const text = await readFile(path, 'utf8').catch(() => undefined);
+      return text === undefined ? [] : [{ pid: Number(pid), text, at: found.birthtimeMs }];
+    }),
+  );
+  return all.flat().sort((a, b) => a.at - b.at);
+}

@@ -1,0 +1,103 @@
+/**
+ * @module mcp/tools/list-live
+ * `list_live`: measurements that run now with a live server of their own. Ours.
+ */
+import * as z from 'zod/v4';
+import { readRunning } from '../live/running.js';
+import { defineTool, READ_ONLY } from '../tool.js';
+
+/** Milliseconds that a live server gets to say where its measurement stands. */
+const ANSWER_TIME = 1000;
+
+/** HTTP of this machine, or a Unix socket. */
+const ADDRESS = /^(?:http:\/\/127\.0\.0\.1:\d{1,5}\/[\w./-]{1,101}|\/.{1,255})$/;
+
+const statusSchema = z.object({
+  model: z.string().nullable(),
+  frames: z.object({ measured: z.number(), total: z.number().nullable() }),
+  seconds_left: z.number().nullable(),
+});
+
+const measurement = z.object({
+  name: z.string().max(64),
+  state: z.string().max(20),
+  reference: z.string().max(255).optional(),
+  distorted: z.string().max(255).optional(),
+});
+
+const recordSchema = z.object({
+  started: z.iso.datetime(),
+  addresses: z.array(z.string().regex(ADDRESS)),
+  measurements: z.array(measurement),
+});
+
+/** Lists running measurements. */
+export const listLiveTool = defineTool({
+  name: 'list_live',
+  title: 'List running measurements',
+  description:
+    "Lists this user's measurements that run now with a live server: how far they are, and where to connect to ask or steer them.",
+  inputSchema: z.object({}),
+  outputSchema: z.object({
+    summary: z.string(),
+    sessions: z.array(
+      z.object({
+        pid: z.number(),
+        started: z.string(),
+        addresses: z.array(z.string()).describe('HTTP (events; Streamable HTTP is at /mcp) or Unix sockets.'),
+        mcp: z.string().optional().describe('The URL for an MCP client.'),
+        measurements: z.array(measurement.extend({ status: statusSchema.optional() })),
+      }),
+    ),
+  }),
+  annotations: { ...READ_ONLY, idempotentHint: false },
+  async handler(_, { signal }) {
+    const records = (await readRunning()).flatMap(({ pid, text }) => {
+      const record = recordSchema.safeParse(parsed(text));
+      return record.success ? [{ pid, ...record.data }] : [];
+    });
+    const sessions = await Promise.all(
+      records.map(async ({ measurements, ...record }) => {
+        const http = record.addresses.find((address) => address.startsWith('http'));
+        return {
+          ...record,
+          ...(http !== undefined && { mcp: new URL('/mcp', http).href }),
+          measurements: await Promise.all(
+            measurements.map(async (one) => {
+              const status = http === undefined ? undefined : await statusOf(http, one.name, signal);
+              return { ...one, ...(status && { status }) };
+            }),
+          ),
+        };
+      }),
+    );
+    const summary =
+      sessions.length === 0
+        ? "No measurement of this user runs with a live server here; 'anyvmaf REFERENCE DISTORTED --live sse:0' starts one."
+        : `${sessions.length} live ${sessions.length === 1 ? 'server runs' : 'servers run'}: connect an MCP client to mcp, then call vmaf.status, vmaf.score or vmaf.watch there.`;
+    return { document: { summary, sessions } };
+  },
+});
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where a measurement stands; `undefined` if its server does not say. */
+async function statusOf(address: string, name: string, signal: AbortSignal) {
+  const params = { name: 'vmaf.status', arguments: { measurement: name } };
+  const answer = await fetch(address, {
+    method: 'POST',
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+    redirect: 'error',
+    signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_TIME)]),
+  })
+    .then((response): Promise<unknown> => response.json())
+    .catch(() => undefined);
+  const result = z.object({ result: z.object({ structuredContent: statusSchema }) }).safeParse(answer);
+  return result.success ? result.data.result.structuredContent : undefined;
+}
