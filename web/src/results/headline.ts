@@ -13,6 +13,7 @@ import {
   inputFacts,
   joined,
   labelOf,
+  matchText,
   meaningOf,
   scale,
   tiles,
@@ -64,7 +65,7 @@ function single(encodes: Encodes, encode: Encode, remedies: Remedies): TemplateR
   const against = reference?.name ?? encode.result.source?.reference.name;
   const growing = pooled?.origin === 'so far';
   return html`<h2 id="result-heading" class="title">${encode.name}</h2>
-<p class="files">${joined([against && words.against(baseName(against)), ...(reference ? inputFacts(reference) : [])], ' · ')}</p>
+<p class="files">${joined([against && words.against(baseName(against)), ...(reference ? inputFacts(reference) : []), matchText(facts)], ' · ')}</p>
 <div class="answer">
 <div><div class="score is-${pooled ? trust.verdict : 'awaited'}">${encodes.valueText(top?.metric, top?.value)}${flawSign(templates, trust)}<sup>${labelOf(top?.metric ?? metric ?? '')}${growing && encodes.running ? ` ${words.soFar}` : ''}</sup></div>
 ${word === undefined ? '' : html`<span class="pill" .style=${`--tone:var(--${tone})`}>${word}</span>`}${verdictBadge(templates, facts)}</div>
@@ -119,7 +120,7 @@ function several(encodes: Encodes, { view, sorting, sort }: Table, remedies: Rem
         compared.some(({ best }) => best.includes(true)),
       );
   return html`<h2 id="result-heading" class="title">${words.severalOf(list.length, of)}</h2>
-<p class="files">${joined([...format, modelText(list, ranking?.metric)], ' · ')}</p>
+<p class="files">${joined([...format, modelText(list, ranking?.metric), matchText(...list.map(({ facts }) => facts))], ' · ')}</p>
 ${encodeTable(encodes, view, compared, marked, sorting, sort)}
 ${verdict(encodes, remedies)}
 <p class="soft small note">${said}</p>
