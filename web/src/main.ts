@@ -17,7 +17,7 @@ import { TINY_NO_REFERENCE } from './setup/models.js';
 import { rawForm } from './setup/raw-form.js';
 import { runBar } from './setup/run-bar.js';
 import { sampleOffer } from './setup/sample-offer.js';
-import { Runner, watchOutdated } from './setup/score.js';
+import { Runner, watchChosen } from './setup/score.js';
 import { settingsForm } from './setup/settings.js';
 import { slots } from './setup/slots.js';
 import { text } from './text.js';
@@ -210,7 +210,7 @@ for (const cell of [session.reference, session.distorted, session.results]) cell
 session.reading.watch((reading) => setBusy(results, reading));
 
 inspectPairs(session);
-watchOutdated(session);
+watchChosen(session);
 
 /** Loads a part of the page once; shows a message if loading fails. */
 function once(load: () => Promise<void>): () => Promise<void> {
@@ -229,7 +229,7 @@ function once(load: () => Promise<void>): () => Promise<void> {
 function remedies(): Remedies {
   return {
     canMend: (finding) =>
-      session.scored.value !== null &&
+      session.results.value.every(({ scored }) => scored) &&
       !session.outdated.value &&
       !isActive(session.run.value) &&
       finding.hint?.purpose === 'fix' &&

@@ -24,6 +24,7 @@ export interface Encode extends Shown {
   facts: Facts;
   /** Still growing. */
   growing: boolean;
+  left: boolean;
 }
 
 /** Pooled values, and where they come from. `so far`: the run goes on. `computed`: a saved file lacks them. */
@@ -194,6 +195,7 @@ function encodeOf(result: EncodeResult, index: number, name: string, over: () =>
     result,
     facts: factsOf(result),
     growing: true,
+    left: false,
     get count() {
       return columns.length;
     },

@@ -45,7 +45,7 @@ export function headlineSection(encodes: Encodes, view: View, remedies: Remedies
         element,
       );
   };
-  return { element, update, close: () => {} };
+  return { element, update, close: view.shown.watch(update) };
 }
 
 /** What values stand for before there is a report, or where none will come. */
