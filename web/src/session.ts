@@ -21,6 +21,9 @@ import type {
 import { Cell } from './dom.js';
 import type { Failure } from './engine/calls.js';
 
+/** In `localStorage` while a session is stored (web/last): a page without one loads nothing of that. */
+export const LAST = 'anyvmaf-last';
+
 /** How a file stores its frames, by its name and first bytes. */
 export type FileKind = 'y4m' | 'raw' | 'encoded';
 
@@ -159,6 +162,8 @@ export interface EncodeResult {
   readonly source?: EncodeSource;
   /** Absent for a saved report. */
   readonly scored?: Scored;
+  /** The same of a result of the last session, whose videos are not here. */
+  readonly was?: Pick<Scored, 'settings' | 'raw' | 'tiny'>;
 }
 
 /** The frame on show. */

@@ -338,6 +338,7 @@ export const text = {
         version: 'the version that wrote it',
       },
       noFrames: 'A saved report has no pictures; score the videos to see frames.',
+      dropVideos: 'Drop the videos on this page to see frames.',
     },
     trust: {
       notes: {
@@ -470,11 +471,21 @@ export const text = {
     opened: (name: string, frames: string) => `${name}: ${frames} opened.`,
     tooLarge: (name: string, size: string) => `${name} is ${size}; reports of up to 500 MB can be opened.`,
     died: 'Reading the report stopped; it may be too large for this browser.',
+    withVideos: (count: number) =>
+      count === 1 ? 'The result has its videos again.' : `${count} results have their videos again.`,
+    otherFile: (name: string, size: string, wanted: string) =>
+      `${name} is not the video that was scored: it has ${size}, that had ${wanted}.`,
   },
   curves: {
     label: 'Curves of encodes',
     opened: (name: string) => `${name} opened.`,
     close: 'Close',
+  },
+  last: {
+    open: 'Continue where you left off',
+    forget: 'Forget',
+    what: (results: number, reference: string | undefined, when: string) =>
+      `${results === 1 ? '1 encode' : `${results} encodes`}${reference === undefined ? '' : ` of ${reference}`}, ${when}`,
   },
   engineOffline:
     'The scoring engine could not be loaded, because there is no network. Connect once, and reload.',
@@ -598,7 +609,7 @@ export const text = {
     failed: 'This frame cannot be shown',
     gone: (names: string) =>
       `${names} cannot be read again. One of the files may have been moved, changed or deleted. Choose the files again to see frames; the scores stay.`,
-    saved: 'A saved report holds scores, not pictures. To see frames, choose the two videos and score them.',
+    saved: 'A saved report holds scores, not pictures. To see frames, drop the two videos on the page.',
     colours: (matrix: string, range: string, guessed: boolean) =>
       `${matrix}${guessed ? ' (guessed from the size)' : ''}, ${range} range`,
     bits: (bits: number) => `${bits} bit`,

@@ -9,7 +9,9 @@ import type { Remedy } from '../../../src/core/hint.js';
 import type { Hint, OptionHint } from '../../../src/media/preflight/types.js';
 import { loadModels } from '../../../src/models/load.js';
 import type { ModelStore } from '../../../src/models/types.js';
+import type { FrameMetrics } from '../../../src/report/types.js';
 import { failureOf } from '../../../web/src/engine/calls.js';
+import { packed, unpacked } from '../../../web/src/last.js';
 import {
   type ChosenFile,
   DEFAULT_SETTINGS,
@@ -382,6 +384,18 @@ describe('a session', () => {
     session.results.value = [{ name: 'saved', frames: [] }];
     session.distorted.value = [second];
     expect([names(), session.outdated.value]).toEqual([['saved'], false]);
+  });
+});
+
+describe('a session that is stored', () => {
+  it('has the frames that it had, whatever some of them lack', () => {
+    const frames: FrameMetrics[] = [
+      { frameNum: 0, metrics: { vmaf: 90.5, psnr_y: Number.POSITIVE_INFINITY } },
+      { frameNum: 3, metrics: { vmaf: 0 } },
+      { frameNum: 4, metrics: { psnr_y: -1, late: 1e-300 } },
+    ];
+    expect(unpacked(packed(frames))).toEqual(frames);
+    expect(unpacked(packed([]))).toEqual([]);
   });
 });
 

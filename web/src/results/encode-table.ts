@@ -124,6 +124,7 @@ function rowOf(encodes: Encodes, view: View, i: number, row: ComparedRow, marked
   const light = (on: boolean) => () => view.light(i, on);
   const take = ({ target }: Event) => {
     view.toggle(i);
+    view.light(i, view.shown.value[i] === true);
     // One stays.
     if (target instanceof HTMLInputElement) target.checked = view.shown.value[i] ?? true;
   };

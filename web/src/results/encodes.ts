@@ -135,7 +135,10 @@ export class Encodes extends EncodeList<Encode> {
   #follow(results: readonly EncodeResult[]): void {
     const same =
       results.length === this.list.length &&
-      results.every((result, i) => result.frames === this.list[i]?.result.frames);
+      results.every(({ frames, source }, i) => {
+        const known = this.list[i]?.result;
+        return frames === known?.frames && (source === undefined) === (known.source === undefined);
+      });
     if (!same) {
       this.#statistics.clear();
       const names = distinctNames(results.map(({ name }) => name));

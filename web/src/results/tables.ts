@@ -47,7 +47,12 @@ export function pooledSection(encodes: Encodes, view: View): Section {
     ],
   );
   const stops = [view.chosen, view.shown].map((cell) => cell.watch(() => section.update()));
-  return { ...section, close: () => stops.forEach((stop) => stop()) };
+  return {
+    ...section,
+    close() {
+      for (const stop of stops) stop();
+    },
+  };
 }
 
 export function detailsSection(encodes: Encodes): Section {

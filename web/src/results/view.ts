@@ -47,7 +47,7 @@ export class View extends ChartState<Encodes> {
 
   /** Has an encode stand out, or no longer. */
   light(encode: number, on: boolean): void {
-    if (on && this.encodes.list.length > 1) this.lit.value = encode;
+    if (on && this.visible.length > 1 && this.shown.value[encode]) this.lit.value = encode;
     else if (this.lit.value === encode) this.lit.value = null;
   }
 

@@ -60,9 +60,12 @@ export function runBar(session: Session, runner: Runner): HTMLElement {
   session.runsAsked.watch((asked) => {
     if (asked > 0) start();
   });
-  addEventListener('beforeunload', (event) => {
-    if (isActive(session.run.value) || session.unsaved.value) event.preventDefault();
-  });
+  const ask = (event: Event) => event.preventDefault();
+  const guard = () => {
+    const loses = isActive(session.run.value) || session.unsaved.value;
+    (loses ? addEventListener : removeEventListener)('beforeunload', ask);
+  };
+  for (const cell of [session.run, session.unsaved]) cell.watch(guard);
   return h(
     'section',
     { class: 'runner', 'aria-label': text.run.section },

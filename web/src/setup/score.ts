@@ -74,7 +74,7 @@ function deciding({ settings, raw, tiny }: Scored, alike: boolean): string {
 }
 
 /** Whether a result has the numbers that files and settings give. */
-export function fits({ scored, report }: EncodeResult, wanted: Scored): boolean {
+function fits({ scored, report }: EncodeResult, wanted: Scored): boolean {
   if (scored?.distorted !== wanted.distorted || scored.reference !== wanted.reference) return false;
   const [to, from] = [report?.reference, report?.pairing?.distorted];
   const alike = from !== undefined && to?.width === from.width && to.height === from.height;
