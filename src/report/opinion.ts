@@ -1,6 +1,6 @@
 /**
  * @module report/opinion
- * The word that a viewer would use for a score, where that can be said honestly.
+ * The word that a viewer would use for a score, and of which size of picture that is known.
  */
 import { requireArray, requireObject } from '../core/arguments.js';
 import { pooledMetric } from './pool.js';
@@ -13,18 +13,11 @@ export interface Opinion {
   readonly means: string;
 }
 
-/** The viewing condition of the votes that a model was trained on, and the pictures it covers. */
-interface Condition {
-  /** Longer edge of the picture in samples: from, below. */
-  readonly edge: readonly [number, number];
-  readonly view: string;
-}
+/** How the votes that a model was trained on were given: longer edges of pictures, from and below, and the screen. */
+type Condition = readonly [from: number, below: number, view: string];
 
-const HD: Condition = { edge: [1280, 3840], view: '1080p screen, three screen heights' };
-const UHD: Condition = {
-  edge: [3840, Number.POSITIVE_INFINITY],
-  view: '2160p screen, one and a half screen heights',
-};
+const HD: Condition = [1280, 3840, '1080p screen, three screen heights'];
+const UHD: Condition = [3840, Number.POSITIVE_INFINITY, '2160p screen, one and a half screen heights'];
 const CONDITIONS = new Map([
   ['vmaf_v0.6.1', HD],
   ['vmaf_b_v0.6.3', HD],
@@ -35,8 +28,9 @@ const CONDITIONS = new Map([
 const WORDS = ['bad', 'poor', 'fair', 'good', 'excellent'] as const;
 
 /**
- * The vote nearest to a model's pooled mean. Only where the pictures as compared have the size of the model's screen, and nothing
- * (NEG, the phone transform, a feature overload) changes what the score measures.
+ * The vote nearest to a model's pooled mean, unless something (NEG, the phone transform, a feature overload) changes what the score
+ * measures. `means` says where pictures as compared have a size that was not voted on: the score is by pixels, so the word holds
+ * for pixels as small as in the votes.
  */
 export function viewerOpinion(
   report: Pick<Report, 'pooled_metrics' | 'reference'> & Partial<Pick<Report, 'pairing'>>,
@@ -53,7 +47,8 @@ export function viewerOpinion(
   if (!model.features.every((name) => /^integer_(adm2|motion2|vif_scale[0-3])$/.test(name))) return undefined;
   const { width, height } = report.pairing ?? report.reference;
   const edge = Math.max(width, height);
-  if (edge < condition.edge[0] || edge >= condition.edge[1]) return undefined;
+  const [from, below, view] = condition;
+  const votes = edge < from || edge >= below ? 'for pixels as small as on a' : "an average viewer's vote,";
   const word = WORDS[Math.min(4, Math.max(0, Math.round(score / 20) - 1))];
-  return word && { word, means: `In words: an average viewer's vote, ${condition.view} away.` };
+  return word && { word, means: `In words: ${votes} ${view} away.` };
 }

@@ -373,6 +373,12 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       await page.goBack();
       await page.locator('dialog[open]').waitFor({ state: 'detached' });
       expect(page.url()).toBe(url);
+      await page.goForward();
+      await page.locator('dialog[open][data-frame]').waitFor();
+      // Closed otherwise it leaves nothing that Back would have to pass.
+      await page.keyboard.press('Escape');
+      await expect.poll(() => page.evaluate(() => history.state?.viewer)).toBeUndefined();
+      expect(await page.locator('dialog[open]').count()).toBe(0);
       expect(await page.locator('.moments button').count()).toBeGreaterThan(0);
       // Results of which nothing was saved: leaving asks.
       const asks = () => page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })));

@@ -373,7 +373,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     await page.setInputFiles('#pick-reports', path);
     await says(page.getByRole('alert').first()).toContain('hull is not a list');
     await shown.getByRole('button', { name: 'Close' }).click();
-    expect(await shown.isVisible()).toBe(false);
+    await shown.waitFor({ state: 'hidden' });
   });
 
   it('prints all of it in colours for paper, and is on the screen what it was', async () => {

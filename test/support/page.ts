@@ -139,6 +139,8 @@ export interface View {
 function listen(): void {
   window.reports = [];
   window.workers = [];
+  // No test can work the browser's own window.
+  Reflect.deleteProperty(window, 'showOpenFilePicker');
   const Plain = window.Worker;
   window.Worker = class extends Plain {
     constructor(url: string | URL, options?: WorkerOptions) {
@@ -194,6 +196,7 @@ export function pages(options: { readonly copy?: boolean } = {}): Pages {
     opened = opened.filter(({ stays }) => stays);
     await (await profile)?.keeper.evaluate(async () => {
       localStorage.clear();
+      indexedDB.deleteDatabase('anyvmaf');
       for (const name of await caches.keys()) await caches.delete(name);
     });
     expect(complaints).toEqual([]);
@@ -275,7 +278,7 @@ export const start = (page: Page): Promise<void> => page.locator('button.primary
 export async function done(page: Page): Promise<void> {
   const end = page.getByText(/^Done in/);
   const failed = page
-    .locator('.runner', { has: page.getByRole('button', { name: 'Score again' }) })
+    .locator('.runner', { has: page.getByRole('button', { name: /^Score/ }) })
     .locator('.failure:not([data-kind="absent"])')
     .first();
   await end

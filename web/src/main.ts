@@ -5,7 +5,7 @@
 import { button, fill, h, setBusy } from './dom.js';
 import { keepOffline, OfflineNote } from './offline.js';
 import type { Remedies } from './results/verdict.js';
-import { isActive, Session } from './session.js';
+import { type EncodeResult, isActive, LAST, Session } from './session.js';
 import { announce, announcer } from './setup/announce.js';
 import { findings } from './setup/findings.js';
 import { applyFix, fixOf } from './setup/fixes.js';
@@ -17,7 +17,7 @@ import { TINY_NO_REFERENCE } from './setup/models.js';
 import { rawForm } from './setup/raw-form.js';
 import { runBar } from './setup/run-bar.js';
 import { sampleOffer } from './setup/sample-offer.js';
-import { Runner, watchOutdated } from './setup/score.js';
+import { Runner, watchChosen } from './setup/score.js';
 import { settingsForm } from './setup/settings.js';
 import { slots } from './setup/slots.js';
 import { text } from './text.js';
@@ -38,9 +38,10 @@ const results = h('section', {
 });
 const curves = h('section', { id: 'curves', 'aria-label': text.curves.label, hidden: true });
 session.curves.watch(async (shown) => {
+  curves.hidden = true;
   if (!shown) return;
   const { showCurves } = await import('./results/curves.js');
-  showCurves(curves, shown);
+  showCurves(curves, shown, () => history.back());
 });
 const frames = h('section', { id: 'frames', 'aria-label': text.page.frameLabel, hidden: true });
 const toResults = h('a', { class: 'skip', href: '#results', hidden: true, onclick: skip }, text.page.skip);
@@ -54,6 +55,8 @@ function say(what: string): void {
   notice.hidden = what === '';
 }
 
+/** The results that saved reports took the place of. */
+let covered: readonly EncodeResult[] | undefined;
 let opening: Promise<void> = Promise.resolve();
 
 /** Opens saved reports in place of the results on show, after those that are being read. */
@@ -65,9 +68,16 @@ function openReports(files: readonly File[]): Promise<void> {
 async function readReports(files: readonly File[]): Promise<void> {
   trouble.hidden = true;
   session.reading.value = true;
+  const before = session.results.value;
   try {
     const { openReports } = await import('./results/open.js');
     await openReports(files, session);
+    // Back leads to what was on show.
+    if (!history.state?.report) {
+      covered = before;
+      history.pushState({ ...history.state, report: true }, '');
+    }
+    attach();
     (curves.hidden ? results : curves).scrollIntoView({ block: 'start' });
   } catch (error) {
     trouble.textContent = error instanceof Error ? error.message : String(error);
@@ -92,6 +102,7 @@ const hero = h(
   h('p', { class: 'lead' }, `${text.page.lead} `, h('b', {}, text.page.privacy)),
 );
 const runner = new Runner(session);
+const last = h('p', { class: 'sample last', hidden: true });
 const formats = h('p', { class: 'faint small formats' }, text.setup.formats);
 
 document.body.append(
@@ -114,6 +125,7 @@ document.body.append(
       slots(session, openReports, say),
       formats,
       sampleOffer(session, runner),
+      last,
       rawForm(session),
       findings(session),
       settingsForm(session),
@@ -181,7 +193,7 @@ function copyLinkButton(): HTMLElement {
       ownTiny: session.tiny.value.some(({ files }) => files),
     });
     const link = `${location.href.split('#', 1)[0]}${hash ? `#${hash}` : ''}`;
-    history.replaceState(null, '', link);
+    history.replaceState(history.state, '', link);
     const outcome = await navigator.clipboard.writeText(link).then(
       () => text.page.linkCopied,
       () => text.page.linkNotCopied,
@@ -209,8 +221,17 @@ for (const cell of [session.reference, session.distorted, session.results]) cell
 
 session.reading.watch((reading) => setBusy(results, reading));
 
+/** Gives results without videos those that are chosen. */
+const attach = async () => {
+  if (!session.reference.value || session.results.value.every(({ source }) => source)) return;
+  const { attachVideos } = await import('./results/videos.js');
+  const said = isActive(session.run.value) ? '' : attachVideos(session);
+  if (said) say(said);
+};
+for (const cell of [session.reference, session.distorted]) cell.watch(attach);
+
 inspectPairs(session);
-watchOutdated(session);
+watchChosen(session);
 
 /** Loads a part of the page once; shows a message if loading fails. */
 function once(load: () => Promise<void>): () => Promise<void> {
@@ -229,7 +250,7 @@ function once(load: () => Promise<void>): () => Promise<void> {
 function remedies(): Remedies {
   return {
     canMend: (finding) =>
-      session.scored.value !== null &&
+      session.results.value.every(({ scored }) => scored) &&
       !session.outdated.value &&
       !isActive(session.run.value) &&
       finding.hint?.purpose === 'fix' &&
@@ -259,21 +280,70 @@ session.results.watch((shown) => {
 });
 session.watchPhase((phase, before) => {
   if (phase !== 'running' || before === 'paused') return;
+  covered = undefined;
   showResults();
   // Progress and the result below it come into view; the setup is folded.
   scrollTo({ top: 0 });
 });
+/** Whether the viewer's entry of the history is being left. */
+let leaving = false;
 session.cursor.watch((cursor) => {
   if (cursor) showFrames();
-  // Back closes the viewer. Its entry stays when it is closed otherwise, for the next time.
-  if (cursor && !history.state?.viewer) history.pushState({ viewer: true }, '');
+  const there = history.state?.viewer !== undefined;
+  if (cursor && !there) history.pushState({ ...history.state, viewer: cursor }, '');
+  leaving = !cursor && there;
+  if (leaving) history.back();
 });
-// Left of the viewer when the page was loaded anew.
-if (history.state?.viewer) history.replaceState(null, '');
+// What a reload left of earlier entries.
+if (history.state) history.replaceState(null, '');
 addEventListener('popstate', () => {
-  session.cursor.value = null;
+  const { viewer, report } = history.state ?? {};
+  const { cursor, results, curves } = session;
+  // Opened again meanwhile.
+  if (leaving && cursor.value) history.pushState({ ...history.state, viewer: cursor.value }, '');
+  else cursor.value = results.value[viewer?.encode] ? viewer : null;
+  leaving = false;
+  if (report) return;
+  curves.value = null;
+  if (covered) results.value = covered;
+  covered = undefined;
 });
 rehearseResults();
+keepLast();
+
+/** Offers the last session on the empty page, and stores this one once there is a result to lose. */
+function keepLast(): void {
+  const load = () => import('./last.js');
+  const empty = () => session.reference.value === null && session.distorted.value.length === 0;
+  const show = () => {
+    last.hidden = !offered || !empty() || session.results.value.length > 0;
+  };
+  let offered = false;
+  try {
+    offered = localStorage.getItem(LAST) !== null;
+  } catch {
+    // Without storage there is no last session.
+  }
+  for (const cell of [session.reference, session.distorted, session.results]) cell.watch(show);
+  let kept = false;
+  if (offered)
+    load()
+      .then(({ offerLast }) =>
+        offerLast(last, session, () => {
+          kept = true;
+        }),
+      )
+      .catch(() => {});
+  session.kept.watch(async (done) => {
+    if (kept || done.length === 0) return;
+    kept = true;
+    // The page works without.
+    await load().then(
+      ({ keepSession }) => keepSession(session),
+      () => {},
+    );
+  });
+}
 
 /** Loads and warms up the result views after a pair is chosen and before its run. */
 function rehearseResults(): void {

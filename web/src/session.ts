@@ -21,6 +21,9 @@ import type {
 import { Cell } from './dom.js';
 import type { Failure } from './engine/calls.js';
 
+/** In `localStorage` while a session is stored (web/last): a page without one loads nothing of that. */
+export const LAST = 'anyvmaf-last';
+
 /** How a file stores its frames, by its name and first bytes. */
 export type FileKind = 'y4m' | 'raw' | 'encoded';
 
@@ -139,6 +142,16 @@ export interface EncodeSource {
   readonly options: RunOptions;
 }
 
+/** The files and settings that an encode is scored with. */
+export interface Scored {
+  readonly reference: File | null;
+  readonly distorted: File;
+  readonly settings: Settings;
+  /** `null` unless one of the files is raw. */
+  readonly raw: RawVideoFormat | null;
+  readonly tiny: readonly ChosenTiny[];
+}
+
 /** One encode's result: it grows during the run and is complete with `report`, or comes from a saved report. */
 export interface EncodeResult {
   /** File name, or the saved report's name of the distorted video. */
@@ -157,6 +170,10 @@ export interface EncodeResult {
   readonly saved?: Omit<ReadReport, 'frames'>;
   /** Absent for a saved report or without a reference; frames cannot be shown then. */
   readonly source?: EncodeSource;
+  /** Absent for a saved report. */
+  readonly scored?: Scored;
+  /** The same of a result of the last session, whose videos are not here. */
+  readonly was?: Pick<Scored, 'settings' | 'raw' | 'tiny'>;
 }
 
 /** The frame on show. */
@@ -183,8 +200,8 @@ export class Session {
   readonly run = new Cell<Run>({ phase: 'idle' });
   /** The results on show, in the order of the encodes' colours. */
   readonly results = new Cell<readonly EncodeResult[]>([]);
-  /** Files and settings of the run whose results are on show; `null` for saved reports. */
-  readonly scored = new Cell<string | null>(null);
+  /** Finished results, the latest last: what is scored already is not scored again. */
+  readonly kept = new Cell<readonly EncodeResult[]>([]);
   /** Whether the results on show are of other files or settings than those chosen now. */
   readonly outdated = new Cell(false);
   /** Whether results of a run are on show of which nothing was saved. */

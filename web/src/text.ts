@@ -220,6 +220,8 @@ export const text = {
     section: 'Run',
     score: 'Score',
     scoreAgain: 'Score again',
+    scoreSome: (count: number, isNew: boolean) =>
+      `Score ${count} ${isNew ? 'new ' : ''}${count === 1 ? 'encode' : 'encodes'}`,
     need: 'Choose a reference and a distorted video.',
     needReference: 'Choose the reference too.',
     needDistorted: 'Choose a distorted video too.',
@@ -292,6 +294,7 @@ export const text = {
       skipped: (what: string) => `skipped at the start: ${what}`,
       sortBy: (column: string) => `Sort by ${column}`,
       open: (name: string) => `Look at the worst frame of ${name}`,
+      take: (name: string) => `Take ${name} into tables, curves and BD-rate`,
       point: (name: string) => `Show the worst frame of ${name} in the chart`,
       best: 'best',
       bestNote: 'Bold is the best of its column.',
@@ -337,6 +340,7 @@ export const text = {
         version: 'the version that wrote it',
       },
       noFrames: 'A saved report has no pictures; score the videos to see frames.',
+      dropVideos: 'Drop the videos on this page to see frames.',
     },
     trust: {
       notes: {
@@ -357,7 +361,7 @@ export const text = {
       metric: 'Metric',
       asked: 'Scores and metrics',
       inner: 'All features',
-      legend: (name: string) => `Show ${name} alone, or all again; with Shift hide it`,
+      legend: (name: string) => `Take ${name} alone, or all again; with Shift leave it out`,
       zoomIn: 'Zoom in',
       zoomOut: 'Zoom out',
       all: 'All',
@@ -469,11 +473,21 @@ export const text = {
     opened: (name: string, frames: string) => `${name}: ${frames} opened.`,
     tooLarge: (name: string, size: string) => `${name} is ${size}; reports of up to 500 MB can be opened.`,
     died: 'Reading the report stopped; it may be too large for this browser.',
+    withVideos: (count: number) =>
+      count === 1 ? 'The result has its videos again.' : `${count} results have their videos again.`,
+    otherFile: (name: string, size: string, wanted: string) =>
+      `${name} is not the video that was scored: it has ${size}, that had ${wanted}.`,
   },
   curves: {
     label: 'Curves of encodes',
     opened: (name: string) => `${name} opened.`,
     close: 'Close',
+  },
+  last: {
+    open: 'Continue where you left off',
+    forget: 'Forget',
+    what: (results: number, reference: string | undefined, when: string) =>
+      `${results === 1 ? '1 encode' : `${results} encodes`}${reference === undefined ? '' : ` of ${reference}`}, ${when}`,
   },
   engineOffline:
     'The scoring engine could not be loaded, because there is no network. Connect once, and reload.',
@@ -597,7 +611,7 @@ export const text = {
     failed: 'This frame cannot be shown',
     gone: (names: string) =>
       `${names} cannot be read again. One of the files may have been moved, changed or deleted. Choose the files again to see frames; the scores stay.`,
-    saved: 'A saved report holds scores, not pictures. To see frames, choose the two videos and score them.',
+    saved: 'A saved report holds scores, not pictures. To see frames, drop the two videos on the page.',
     colours: (matrix: string, range: string, guessed: boolean) =>
       `${matrix}${guessed ? ' (guessed from the size)' : ''}, ${range} range`,
     bits: (bits: number) => `${bits} bit`,

@@ -13,6 +13,7 @@ import {
   flawSign,
   furtherMetrics,
   headlineOf,
+  matchText,
   meaningOf,
   scale,
   tiles,
@@ -146,7 +147,7 @@ function single(page: Page, encode: ReportEncode): Markup {
   const against = facts.noReference ? 'by itself' : `against ${baseName(facts.reference.name)}`;
   return html`<section>
 <h1>${baseName(facts.distorted.name)}</h1>
-<p class="files">${joined([against, ...inputFacts(facts.reference)], ' · ')}</p>
+<p class="files">${joined([against, ...inputFacts(facts.reference), matchText(facts)], ' · ')}</p>
 ${
   metric !== undefined &&
   pooled &&
@@ -196,7 +197,7 @@ ${apart && html`<div class="skipped soft small">skipped at the start: ${skippedT
   });
   return html`<section>
 <h1>${list.length} encodes of ${baseName(first.reference.name)}</h1>
-<p class="files">${joined([...inputFacts(reference), model?.source], ' · ')}</p>
+<p class="files">${joined([...inputFacts(reference), model?.source, matchText(...page.list.map(({ facts }) => facts))], ' · ')}</p>
 <div class="encodes${further.length > 0 && ' more'}${further.length > 2 && ' wide'}" .style=${`--nums:${3 + further.length}`}><div class="encode headings"><span>encode</span><span>${labelOf(metric)}</span><span>${range && `${range[0]} to ${range[1]}, `}the bar holds 98 % of the frames</span>${further.map((name) => html`<span class="num" title="${name}">${labelOf(name)}</span>`)}<span class="num">worst 1 %</span><span class="num">bit rate</span><span class="num">size</span></div>
 ${rows}</div>
 ${flaws(page)}

@@ -139,7 +139,7 @@ export function percentileTable<T, E extends Encode>(
   metric: string,
 ): T {
   const several = encodes.list.length > 1;
-  const rows = encodes.list.map((encode) => {
+  const rows = encodes.taken.map((encode) => {
     const pooled = encodes.pooled(encode, metric);
     const values = PERCENTS.map(
       (percent) => html`<td>${pooled ? encodes.valueText(metric, pooled.percentile(percent)) : NONE}</td>`,

@@ -44,6 +44,8 @@ export interface Encode {
   readonly looked?: SideFacts;
   /** Whether its run was stopped: the values are of its first frames alone. */
   readonly partial?: boolean;
+  /** Whether the user left it out of tables, curves and comparisons. */
+  readonly left?: boolean;
 }
 
 /** Percentiles that tables list, in per cent. */
@@ -100,15 +102,16 @@ export interface Comparable<E> {
 /** The most encodes of one reference, by the same models, at one size and of as many frames; of as many the first. */
 export function comparable<E extends Encode>(list: readonly E[]): Comparable<E> {
   const keyOf = (encode: E) => JSON.stringify(COMMON.map(([, key]) => key(encode)));
-  const whole = list.filter(({ partial }) => !partial);
+  const taken = list.filter(({ left }) => !left);
+  const whole = taken.filter(({ partial }) => !partial);
   const groups = whole.map((encode) => whole.filter((other) => keyOf(other) === keyOf(encode)));
   const [most = []] = groups.toSorted((a, b) => b.length - a.length);
   const alike = most.length > 1 ? most : [];
   // Where nothing compares, with the first.
-  const [model = list[0]] = most;
+  const [model = taken[0]] = most;
   const differs = (encode: E) =>
     COMMON.find(([, key]) => model && JSON.stringify(key(encode)) !== JSON.stringify(key(model)))?.[0];
-  const others = list.flatMap((encode) => {
+  const others = taken.flatMap((encode) => {
     const why = encode.partial ? 'partial' : differs(encode);
     return why === undefined ? [] : [{ encode, why }];
   });
@@ -118,6 +121,11 @@ export function comparable<E extends Encode>(list: readonly E[]): Comparable<E> 
 /** Several encodes, and what is common to them. */
 export abstract class EncodeList<E extends Encode> {
   abstract readonly list: readonly E[];
+
+  /** Those that were not left out. */
+  get taken(): readonly E[] {
+    return this.list.filter(({ left }) => !left);
+  }
 
   /** Pooled values of a metric; `undefined` where a frame has none. */
   abstract pooled(encode: E, metric: string | undefined): Pooled | undefined;

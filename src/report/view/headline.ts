@@ -98,7 +98,7 @@ export function headlineOf<E extends Encode>(
 }
 
 const NO_OPINION =
-  'Viewers rated no pictures of this size with this model: compare its scores with those of the same model at the same size.';
+  'This model has no words for its scores: compare them with those of the same model at the same size.';
 const NO_MODEL = 'The file does not name the model, so the number cannot be put into words.';
 
 /** SSIM is in decibels when asked for so, which its name does not show, but a value beyond 1 does. */
@@ -122,20 +122,18 @@ export function flawSign<T>({ html }: Templates<T>, trust: Trust | undefined): T
   return html`<span class="flaw" .style=${`--tone:var(--${tone})`} role="img" aria-label="${trust.verdict}" title="${trust.verdict}">${sign}</span>`;
 }
 
-/** The verdict in two words at most. */
-const BADGES: Readonly<Record<Verdict, readonly [tone: string, words: string]>> = {
-  // Neutral: it says nothing of whether the score is a good one.
-  fine: ['soft', 'pair checked'],
-  doubtful: ['warn', 'doubtful'],
-  untrusted: ['bad', 'wrong pair'],
-};
-
-/** The verdict on the pair, for a place beside the number. Nothing where nobody looked at the pair. */
+/** The verdict on a flawed pair, for a place beside the number. */
 export function verdictBadge<T>({ html }: Templates<T>, facts: Facts): T | undefined {
   const { verdict } = trustOf(facts);
-  if (verdict === 'fine' && !facts.preflight) return undefined;
-  const [tone, words] = BADGES[verdict];
-  return html`<span class="badge" .style=${`--tone:var(--${tone})`}>${words}</span>`;
+  if (verdict === 'fine') return undefined;
+  const words = verdict === 'doubtful' ? 'doubtful' : 'wrong pair';
+  return html`<span class="badge" .style=${`--tone:var(--${FLAWS[verdict][0]})`}>${words}</span>`;
+}
+
+/** For a place beside the names, since it says nothing of the score: that the videos belong together, where that was checked. */
+export function matchText(...all: readonly Facts[]): string | undefined {
+  const match = all.every((facts) => facts.preflight && trustOf(facts).verdict === 'fine');
+  return match ? 'Videos match' : undefined;
 }
 
 /**

@@ -39,8 +39,8 @@ export function leftOutText(encodes: EncodeList<Encode>): string {
   const said = (list: readonly Encode[], one: string, several: string) =>
     list.length > 0 &&
     `Left out, as ${list.length === 1 ? one : several}: ${list.map(({ name }) => name).join(', ')}.`;
-  const stopped = encodes.list.filter(({ partial }) => partial);
-  const wrong = encodes.list.filter((encode) => !encode.partial && isUntrusted(encode));
+  const stopped = encodes.taken.filter(({ partial }) => partial);
+  const wrong = encodes.taken.filter((encode) => !encode.partial && isUntrusted(encode));
   return joined(
     [
       said(wrong, 'its score cannot be trusted', 'their scores cannot be trusted'),

@@ -25,7 +25,7 @@ const HEADS = ['mean', 'harmonic', 'min', '1 %', '5 %', 'median', 'max', 'deviat
 /** All metrics by their statistics over the frames; of several encodes the means side by side, then each by itself. */
 export function pooledTables<T, E extends Encode>(templates: Templates<T>, encodes: EncodeList<E>): T[] {
   const { html } = templates;
-  const { list, ordered, ranking } = encodes;
+  const { taken: list, ordered, ranking } = encodes;
   const [only, ...others] = list;
   if (!only) return [];
   if (others.length === 0) return [pooledTable(templates, encodes, only), ...aggregates(templates, only)];

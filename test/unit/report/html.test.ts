@@ -196,7 +196,9 @@ describe('quality over bit rate', () => {
 
   it('does not praise a pair for being one: the score may be a low one', () => {
     const page = text([{ ...sized(500, 18.85), preflight: [] }]);
-    expect(page).toContain('<span class="badge" style="--tone:var(--soft)">pair checked</span>');
+    expect(page).toMatch(/<p class="files">against [^<]* · Videos match<\/p>/);
+    expect(page).not.toContain('class="badge"');
+    expect(text([sized(500, 18.85)])).not.toContain('Videos match');
   });
 
   it('has no point for an encode whose score cannot be trusted', () => {

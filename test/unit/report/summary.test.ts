@@ -322,13 +322,18 @@ describe('a report in brief', () => {
 });
 
 describe('the word for a score', () => {
-  const line = (score: number, model: Partial<ReportModel> = {}, width = 1920) =>
+  const all = (score: number, model: Partial<ReportModel> = {}, width = 1920, scored = width) =>
     summarize(
       run(
         { vmaf: [score] },
-        { models: [{ ...vmafModel, ...model }], reference: { ...y4m, width, height: 1 } },
+        {
+          models: [{ ...vmafModel, ...model }],
+          reference: { ...y4m, width, height: 1 },
+          pairing: { ...paired({}), width: scored, height: 1 },
+        },
       ),
-    ).match(/^ {2}vmaf .*$/m)?.[0];
+    );
+  const line = (...of: Parameters<typeof all>) => all(...of).match(/^ {2}vmaf .*$/m)?.[0];
 
   it.each([
     [100, 'excellent'],
@@ -343,27 +348,17 @@ describe('the word for a score', () => {
     expect(line(score)).toMatch(new RegExp(`  ${word}  vmaf_v0\\.6\\.1$`));
   });
 
-  it('goes by the size in which the pictures are compared, whatever that of the files', () => {
-    const compared = (file: number, scored: number) =>
-      summarize(
-        run(
-          { vmaf: [50] },
-          {
-            models: [vmafModel],
-            reference: { ...y4m, width: file, height: 1 },
-            pairing: { ...paired({}), width: scored, height: 1 },
-          },
-        ),
-      ).match(/^ {2}vmaf .*$/m)?.[0];
-    expect(compared(640, 1920)).toMatch(/ {2}fair {2}vmaf_v0\.6\.1$/);
-    expect(compared(1920, 640)).toMatch(/[0-9] {2}\S+$/);
+  it.each([
+    [18.85, 640, 1920, 'bad', "an average viewer's vote, 1080p screen, three screen heights away."],
+    [18.85, 1920, 640, 'bad', 'for pixels as small as on a 1080p screen, three screen heights away.'],
+    [95, 3840, 3840, 'excellent', 'for pixels as small as on a 1080p screen, three screen heights away.'],
+  ])('of %d, from %d scored at %d samples, is %s: %s', (score, width, scored, word, means) => {
+    expect(line(score, {}, width, scored)).toContain(`  ${word}  vmaf_v0.6.1`);
+    expect(all(score, {}, width, scored).replaceAll(/\s+/g, ' ')).toContain(`In words: ${means}`);
   });
 
-  it('is not said of other pictures, models or settings', () => {
+  it('is not said of other models or settings', () => {
     const wordless = /[0-9] {2}\S+$/;
-    expect(line(95, {}, 640)).toMatch(wordless);
-    expect(line(95, {}, 3840)).toMatch(wordless);
-    expect(line(95, { source: 'vmaf_4k_v0.6.1' }, 1920)).toMatch(wordless);
     expect(line(95, { source: 'vmaf_4k_v0.6.1' }, 3840)).toContain('  excellent  ');
     expect(line(95, { source: 'vmaf_v0.6.1neg' })).toMatch(wordless);
     expect(line(95, { source: 'my.json' })).toMatch(wordless);

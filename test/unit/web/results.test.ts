@@ -358,6 +358,11 @@ describe('what compares', () => {
       ['bd', 'a partial', 'c partial'],
     ],
     [
+      'those that were not left out',
+      [one(0, { left: true, count: 60 }), one(1), one(2), one(3, { left: true })],
+      ['bc'],
+    ],
+    [
       'none where all were stopped',
       [one(0, { partial: true, count: 60 }), one(1, { partial: true, count: 60 })],
       ['', 'a partial', 'b partial'],

@@ -9,8 +9,16 @@ import type { Remedy } from '../../../src/core/hint.js';
 import type { Hint, OptionHint } from '../../../src/media/preflight/types.js';
 import { loadModels } from '../../../src/models/load.js';
 import type { ModelStore } from '../../../src/models/types.js';
+import type { FrameMetrics } from '../../../src/report/types.js';
 import { failureOf } from '../../../web/src/engine/calls.js';
-import { type ChosenFile, DEFAULT_SETTINGS, Session, settingsOf } from '../../../web/src/session.js';
+import { packed, unpacked } from '../../../web/src/last.js';
+import {
+  type ChosenFile,
+  DEFAULT_SETTINGS,
+  type EncodeResult,
+  Session,
+  settingsOf,
+} from '../../../web/src/session.js';
 import { formatBytes, formatTime } from '../../../web/src/setup/facts.js';
 import { absentModel, failureWords, kindOfFailure } from '../../../web/src/setup/failure-kind.js';
 import { kindOf } from '../../../web/src/setup/files.js';
@@ -27,7 +35,7 @@ import { changeWords, MODEL_KEYS, MODELS, summary, withModel } from '../../../we
 import { alike, runOptions } from '../../../web/src/setup/options.js';
 import { Speed, Stopwatch, sumProgress } from '../../../web/src/setup/progress.js';
 import { formatInName, frameBytes, guessRaw } from '../../../web/src/setup/raw-guess.js';
-import { runKey } from '../../../web/src/setup/score.js';
+import { keptResults, scoredWith, watchChosen } from '../../../web/src/setup/score.js';
 
 const bytes = (text: string) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 
@@ -269,6 +277,24 @@ describe('a session', () => {
     session.distorted.value = [first, second];
     return { session, reference, first, second };
   }
+  /** Finished results of all encodes as they are set now: the first of the size of the reference, others of half of it. */
+  function keep(session: Session): EncodeResult[] {
+    const results = session.distorted.value.map((one, i): EncodeResult => {
+      const sides = {
+        reference: { width: 640, height: 360 },
+        pairing: { distorted: { width: i ? 320 : 640, height: 360 } },
+      };
+      return {
+        name: one.file.name,
+        frames: [],
+        scored: scoredWith(session, one),
+        report: sides as unknown as NonNullable<EncodeResult['report']>,
+      };
+    });
+    session.kept.value = [...session.kept.value, ...results];
+    return results;
+  }
+
   it('swaps the reference with the encode that looks like one, in its place', () => {
     const { session, reference, first, second } = chosen();
     applyFix(session, { kind: 'swap' }, [second.file]);
@@ -282,7 +308,7 @@ describe('a session', () => {
   it('makes a fix for those encodes alone that it is about, and what the form sets for all', () => {
     const { session, first, second } = chosen();
     const settings = () => session.distorted.value.map((one) => settingsOf(session, one));
-    const before = runKey(session);
+    const scored = keep(session);
     applyFix(session, { kind: 'settings', change: { offset: 3 } }, [second.file]);
     applyFix(session, { kind: 'settings', change: { frameRatePolicy: 'strict' } }, [second.file]);
     expect(settings()).toEqual([
@@ -290,7 +316,8 @@ describe('a session', () => {
       { ...DEFAULT_SETTINGS, offset: 3, frameRatePolicy: 'strict' },
     ]);
     expect(changeWords(session.distorted.value[1]?.own ?? {})).toEqual(['offset 3', 'Do not compare']);
-    expect(runKey(session)).not.toBe(before);
+    // What was scored of the other one stays.
+    expect(keptResults(session)).toEqual([scored[0], undefined]);
     expect(
       alike(settings().map((one) => runOptions(one, null))).map(([{ offset }, of]) => [offset, of]),
     ).toEqual([
@@ -308,15 +335,67 @@ describe('a session', () => {
     expect(session.distorted.value).toEqual([first, second]);
   });
 
-  it('is another one for another tiny model, of the same name too', () => {
-    const { session } = chosen();
+  it('scores an encode again for what touches its numbers alone', () => {
+    const { session, first, second } = chosen();
+    const [one, two] = keep(session);
+    const both = [one, two];
+    expect(keptResults(session)).toEqual(both);
+    const { settings } = session;
+    // By any number of threads; and with both videos of one size, of the first encode alone, nothing is scaled.
+    settings.value = { ...settings.value, threads: 1, backend: 'webgpu' };
+    expect(keptResults(session)).toEqual(both);
+    settings.value = { ...settings.value, scale: 'lanczos' };
+    expect(keptResults(session)).toEqual([one, undefined]);
+    settings.value = { ...settings.value, scaleTo: { width: 320, height: 180 } };
+    expect(keptResults(session)).toEqual([undefined, undefined]);
+    settings.value = DEFAULT_SETTINGS;
+    // The format of raw videos is that of raw ones alone.
+    session.distorted.value = [first, { ...second, kind: 'raw' }];
+    session.raw.value = { width: 64, height: 64, bitDepth: 8, chroma: '420' };
+    expect(keptResults(session)).toEqual([one, undefined]);
+    session.distorted.value = [second, first, { ...first, id: 9, file: new File(['a'], 'a') }];
+    expect(keptResults(session)).toEqual([two, one, undefined]);
+    // Of the same name, but another model.
     const pick = () => ({ model: 'my.onnx', files: { 'my.onnx': new File([], 'my.onnx') }, resizes: false });
     session.tiny.value = [pick()];
-    const before = runKey(session);
+    const scored = keep(session);
     session.tiny.value = [...session.tiny.value];
-    expect(runKey(session)).toBe(before);
+    expect(keptResults(session)).toEqual(scored);
     session.tiny.value = [pick()];
-    expect(runKey(session)).not.toBe(before);
+    expect(keptResults(session)).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('shows finished results as soon as they are those of all that is chosen', () => {
+    const { session, first, second } = chosen();
+    const names = () => session.results.value.map(({ name }) => name);
+    session.results.value = keep(session);
+    watchChosen(session);
+    session.distorted.value = [second];
+    expect([names(), session.outdated.value]).toEqual([['b'], false]);
+    // Another encode to be scored does not put an end to what is known.
+    session.distorted.value = [second, first, { ...first, id: 9, file: new File(['c'], 'c') }];
+    expect([names(), session.outdated.value]).toEqual([['b'], false]);
+    session.settings.value = { ...DEFAULT_SETTINGS, subsample: 2 };
+    expect([names(), session.outdated.value]).toEqual([['b'], true]);
+    session.settings.value = DEFAULT_SETTINGS;
+    session.distorted.value = [first, second];
+    expect([names(), session.outdated.value]).toEqual([['a', 'b'], false]);
+    // Saved reports are of no files.
+    session.results.value = [{ name: 'saved', frames: [] }];
+    session.distorted.value = [second];
+    expect([names(), session.outdated.value]).toEqual([['saved'], false]);
+  });
+});
+
+describe('a session that is stored', () => {
+  it('has the frames that it had, whatever some of them lack', () => {
+    const frames: FrameMetrics[] = [
+      { frameNum: 0, metrics: { vmaf: 90.5, psnr_y: Number.POSITIVE_INFINITY } },
+      { frameNum: 3, metrics: { vmaf: 0 } },
+      { frameNum: 4, metrics: { psnr_y: -1, late: 1e-300 } },
+    ];
+    expect(unpacked(packed(frames))).toEqual(frames);
+    expect(unpacked(packed([]))).toEqual([]);
   });
 });
 

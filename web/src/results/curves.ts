@@ -11,10 +11,11 @@ import { h } from '../dom.js';
 import { text } from '../text.js';
 import { html, render, templates } from './templates.js';
 
-/** Shows a result. */
+/** Shows a result. @param close takes it away */
 export function showCurves(
   element: HTMLElement,
   { name, result }: { readonly name: string; readonly result: CurveResult },
+  close: () => void,
 ): void {
   const sections = htmlSections(
     templates,
@@ -23,18 +24,8 @@ export function showCurves(
       html`<div class="plot rates curves" role="img" aria-label="${label}"><div class="marks">${drawing}</div></div>`,
   );
   const shown = h('div');
-  const close = h(
-    'button',
-    {
-      class: 'tool',
-      onclick: () => {
-        element.hidden = true;
-        element.replaceChildren();
-      },
-    },
-    text.curves.close,
-  );
+  const button = h('button', { class: 'tool', onclick: close }, text.curves.close);
   render(sections, shown);
-  element.replaceChildren(h('div', { class: 'bar' }, h('span', { class: 'faint' }, name), close), shown);
+  element.replaceChildren(h('div', { class: 'bar' }, h('span', { class: 'faint' }, name), button), shown);
   element.hidden = false;
 }

@@ -122,5 +122,13 @@ function rowOf(encodes: Encodes, view: View, i: number, row: ComparedRow, marked
   const open = () => view.openWorst(i);
   const title = view.canOpen(i) ? words.open(name) : words.point(name);
   const light = (on: boolean) => () => view.light(i, on);
-  return html`<tr .style=${colourOf(i)} @pointerenter=${light(true)} @pointerleave=${light(false)} @focusin=${light(true)} @focusout=${light(false)} @click=${open}><th scope="row" title="${result.name}"><button type="button" class="open" title="${title}"><span class="swatch"></span><span>${name}</span></button>${skipped}${part}</th>${cell(0)}<td class="track-cell" aria-hidden="true">${track(templates, row)}</td>${cell(1)}${others}${cell(2)}${cell(3)}</tr>`;
+  const take = ({ target }: Event) => {
+    view.toggle(i);
+    view.light(i, view.shown.value[i] === true);
+    // One stays.
+    if (target instanceof HTMLInputElement) target.checked = view.shown.value[i] ?? true;
+  };
+  const taken = view.shown.value[i] ?? true;
+  const box = html`<input type="checkbox" aria-label="${words.take(name)}" title="${words.take(name)}" .checked=${taken} @change=${take} @click=${(event: Event) => event.stopPropagation()}>`;
+  return html`<tr class="${taken ? '' : 'left-out'}" .style=${colourOf(i)} @pointerenter=${light(true)} @pointerleave=${light(false)} @focusin=${light(true)} @focusout=${light(false)} @click=${open}><th scope="row" title="${result.name}">${box}<button type="button" class="open" title="${title}"><span class="swatch"></span><span>${name}</span></button>${skipped}${part}</th>${cell(0)}<td class="track-cell" aria-hidden="true">${track(templates, row)}</td>${cell(1)}${others}${cell(2)}${cell(3)}</tr>`;
 }

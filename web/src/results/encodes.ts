@@ -24,6 +24,7 @@ export interface Encode extends Shown {
   facts: Facts;
   /** Still growing. */
   growing: boolean;
+  left: boolean;
 }
 
 /** Pooled values, and where they come from. `so far`: the run goes on. `computed`: a saved file lacks them. */
@@ -134,7 +135,10 @@ export class Encodes extends EncodeList<Encode> {
   #follow(results: readonly EncodeResult[]): void {
     const same =
       results.length === this.list.length &&
-      results.every((result, i) => result.frames === this.list[i]?.result.frames);
+      results.every(({ frames, source }, i) => {
+        const known = this.list[i]?.result;
+        return frames === known?.frames && (source === undefined) === (known.source === undefined);
+      });
     if (!same) {
       this.#statistics.clear();
       const names = distinctNames(results.map(({ name }) => name));
@@ -194,6 +198,7 @@ function encodeOf(result: EncodeResult, index: number, name: string, over: () =>
     result,
     facts: factsOf(result),
     growing: true,
+    left: false,
     get count() {
       return columns.length;
     },

@@ -13,11 +13,13 @@ import {
   inputFacts,
   joined,
   labelOf,
+  matchText,
   meaningOf,
   scale,
   tiles,
   verdictBadge,
 } from 'anyvmaf/view';
+import type { EncodeResult } from '../session.js';
 import { text } from '../text.js';
 import { encodeTable, type Sorting } from './encode-table.js';
 import type { Encode, Encodes, Pooled } from './encodes.js';
@@ -44,7 +46,7 @@ export function headlineSection(encodes: Encodes, view: View, remedies: Remedies
         element,
       );
   };
-  return { element, update, close: () => {} };
+  return { element, update, close: view.shown.watch(update) };
 }
 
 /** What values stand for before there is a report, or where none will come. */
@@ -64,7 +66,7 @@ function single(encodes: Encodes, encode: Encode, remedies: Remedies): TemplateR
   const against = reference?.name ?? encode.result.source?.reference.name;
   const growing = pooled?.origin === 'so far';
   return html`<h2 id="result-heading" class="title">${encode.name}</h2>
-<p class="files">${joined([against && words.against(baseName(against)), ...(reference ? inputFacts(reference) : [])], ' · ')}</p>
+<p class="files">${joined([against && words.against(baseName(against)), ...(reference ? inputFacts(reference) : []), matchText(facts)], ' · ')}</p>
 <div class="answer">
 <div><div class="score is-${pooled ? trust.verdict : 'awaited'}">${encodes.valueText(top?.metric, top?.value)}${flawSign(templates, trust)}<sup>${labelOf(top?.metric ?? metric ?? '')}${growing && encodes.running ? ` ${words.soFar}` : ''}</sup></div>
 ${word === undefined ? '' : html`<span class="pill" .style=${`--tone:var(--${tone})`}>${word}</span>`}${verdictBadge(templates, facts)}</div>
@@ -74,10 +76,22 @@ ${word === undefined ? '' : html`<span class="pill" .style=${`--tone:var(--${ton
 ${verdict(encodes, remedies)}${tiles(templates, encodes, encode, encodes.running)}${origin(encode, pooled)}`;
 }
 
+/** How to see frames, where results have no videos. */
+function lacking(results: readonly EncodeResult[]): string | undefined {
+  const bare = results.filter(({ source, scored, saved, report }) => !source && !scored && (saved || report));
+  const named = bare.every(({ report, saved }) => (report ?? saved)?.reference);
+  return bare.length === 0 ? undefined : named ? words.saved.dropVideos : words.saved.noFrames;
+}
+
+function hint(results: readonly EncodeResult[]): TemplateResult | undefined {
+  const said = lacking(results);
+  return said === undefined ? undefined : html`<p class="origin small soft">${said}</p>`;
+}
+
 /** Where a saved report's numbers come from, and what its file does not say. */
 function origin({ result }: Encode, pooled: Pooled | undefined): TemplateResult | undefined {
   const { saved } = result;
-  if (!saved) return undefined;
+  if (!saved) return hint([result]);
   const missing = (['reference', 'models', 'version'] as const).filter((key) => saved[key] === undefined);
   const sentences = [
     words.saved.from(saved.format.toUpperCase()),
@@ -86,7 +100,7 @@ function origin({ result }: Encode, pooled: Pooled | undefined): TemplateResult 
       : saved.computed.includes('distribution') && words.saved.percentiles,
     missing.length > 0 && words.saved.lacks(missing.map((key) => words.saved.lacking[key]).join(', ')),
     ...saved.notes,
-    words.saved.noFrames,
+    lacking([result]),
   ];
   return html`<p class="origin small soft">${joined(sentences, ' ')}</p>`;
 }
@@ -119,11 +133,11 @@ function several(encodes: Encodes, { view, sorting, sort }: Table, remedies: Rem
         compared.some(({ best }) => best.includes(true)),
       );
   return html`<h2 id="result-heading" class="title">${words.severalOf(list.length, of)}</h2>
-<p class="files">${joined([...format, modelText(list, ranking?.metric)], ' · ')}</p>
+<p class="files">${joined([...format, modelText(list, ranking?.metric), matchText(...list.map(({ facts }) => facts))], ' · ')}</p>
 ${encodeTable(encodes, view, compared, marked, sorting, sort)}
 ${verdict(encodes, remedies)}
 <p class="soft small note">${said}</p>
-${list[0]?.result.saved ? html`<p class="small soft">${words.saved.noFrames}</p>` : ''}`;
+${hint(list.map(({ result }) => result))}`;
 }
 
 /** What bold means, and why it is not said of some or of any. */

@@ -20,8 +20,6 @@ export async function openReports(files: readonly File[], session: Session): Pro
   const before = session.results.value;
   const opened: EncodeResult[] = [];
   session.cursor.value = null;
-  const scored = session.scored.value;
-  session.scored.value = null;
   try {
     for (const file of files) {
       if (file.size > LIMIT) throw new Error(text.saved.tooLarge(file.name, sizeText(file.size) ?? ''));
@@ -51,12 +49,8 @@ export async function openReports(files: readonly File[], session: Session): Pro
       session.results.value = [...opened];
       announce(text.saved.opened(file.name, framesText(frames.length)));
     }
-    // Curves are shown beside the results that were there.
-    if (opened.length === 0) session.scored.value = scored;
-    else session.unsaved.value = false;
   } catch (error) {
     session.results.value = before;
-    session.scored.value = scored;
     throw error;
   }
 }

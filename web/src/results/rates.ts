@@ -59,12 +59,11 @@ export function ratesSection(encodes: Encodes, view: View): Section {
     const { metric = '', worse } = encodes.ranking ?? {};
     element.hidden = !differs(encodes);
     if (element.hidden) return;
-    const rated = ratePoints(encodes, metric);
+    const points = ratePoints(encodes, metric).filter(({ index }) => view.shown.value[index]);
     const label = labelOf(metric);
     parts.heading.textContent = words.heading(label);
     parts.hint.textContent = worse === 'high' ? words.lowerBetter : words.higherBetter;
-    plot.setAttribute('aria-label', words.label(label, rated.length));
-    const points = rated.filter(({ index }) => view.shown.value[index]);
+    plot.setAttribute('aria-label', words.label(label, points.length));
     const room = { width: area.clientWidth, height: area.clientHeight };
     const chart = points.length > 0 ? rateChart(templates, encodes, metric, points, room) : undefined;
     places = chart?.places ?? [];
@@ -72,8 +71,8 @@ export function ratesSection(encodes: Encodes, view: View): Section {
     render(chart?.drawing ?? '', area);
     render(chart?.key ?? '', parts.key);
     parts.leftOut.textContent = leftOutText(encodes);
-    render(tableOf(rated, encodes, metric), parts.table);
-    compareCodecs(rated, label);
+    render(tableOf(points, encodes, metric), parts.table);
+    compareCodecs(points, label);
   }
 
   /** BD-rate, once all has come; made anew for other points only. */

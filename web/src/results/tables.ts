@@ -46,8 +46,13 @@ export function pooledSection(encodes: Encodes, view: View): Section {
       html`${pooledTables(templates, encodes)}`,
     ],
   );
-  const stop = view.chosen.watch(() => section.update());
-  return { ...section, close: stop };
+  const stops = [view.chosen, view.shown].map((cell) => cell.watch(() => section.update()));
+  return {
+    ...section,
+    close() {
+      for (const stop of stops) stop();
+    },
+  };
 }
 
 export function detailsSection(encodes: Encodes): Section {

@@ -68,7 +68,8 @@ export function takeSection(encodes: Encodes, pictures: MomentPictures, onTaken:
   const buttons = element.querySelectorAll('button');
 
   const reports = () => encodes.list.map(({ result }) => result.report);
-  const present = () => reports().filter((report) => report !== undefined);
+  /** Of the encodes that are not left out. */
+  const present = () => encodes.taken.flatMap(({ result }) => result.report ?? []);
 
   async function take(of: readonly Report[], format: WriteFormat): Promise<void> {
     const label = labels[format];
@@ -97,7 +98,7 @@ export function takeSection(encodes: Encodes, pictures: MomentPictures, onTaken:
 
   function update(): void {
     const all = reports();
-    const ready = present();
+    const ready = all.filter((report) => report);
     render(
       encodes.list.map(({ name, index }) =>
         all[index] ? html`<option value="${index}">${name}</option>` : '',

@@ -10,10 +10,18 @@ export class View extends ChartState<Encodes> {
   /** The metric of the large chart; `null`: the one that the page is about. */
   readonly chosen = new Cell<string | null>(null);
   readonly #session: Session;
+  /** Frames of encodes that are left out: they stay so beside others that come. */
+  readonly #left = new WeakSet<object>();
 
   constructor(encodes: Encodes, session: Session) {
     super(encodes);
     this.#session = session;
+    this.shown.watch((shown) => {
+      for (const encode of encodes.list) {
+        encode.left = shown[encode.index] === false;
+        this.#left[encode.left ? 'add' : 'delete'](encode.result.frames);
+      }
+    });
   }
 
   reset(): void {
@@ -23,7 +31,8 @@ export class View extends ChartState<Encodes> {
     this.moments.value = [];
     this.lead.value = 0;
     this.lit.value = null;
-    this.shown.value = this.encodes.list.map(() => true);
+    const shown = this.encodes.list.map(({ result }) => !this.#left.has(result.frames));
+    this.shown.value = shown.includes(true) ? shown : shown.map(() => true);
   }
 
   /** The metric of the large chart. */
@@ -38,7 +47,7 @@ export class View extends ChartState<Encodes> {
 
   /** Has an encode stand out, or no longer. */
   light(encode: number, on: boolean): void {
-    if (on && this.encodes.list.length > 1) this.lit.value = encode;
+    if (on && this.visible.length > 1 && this.shown.value[encode]) this.lit.value = encode;
     else if (this.lit.value === encode) this.lit.value = null;
   }
 

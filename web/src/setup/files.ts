@@ -2,6 +2,7 @@
  * @module web/setup/files
  * Adds files to the session: decides on the side, tells the kind, and guesses the format of raw files.
  */
+import { baseName } from 'anyvmaf/view';
 import type { ChosenFile, FileKind, Session } from '../session.js';
 import { text } from '../text.js';
 import { guessRaw } from './raw-guess.js';
@@ -9,6 +10,9 @@ import { guessRaw } from './raw-guess.js';
 export type Side = 'reference' | 'distorted';
 
 let nextId = 1;
+
+/** By which the browser finds files again after a reload, where it gives such handles. */
+export const handles = new WeakMap<File, FileSystemFileHandle>();
 
 /** Bytes at the start of a file that {@link kindOf} reads. */
 const START_BYTES = 16;
@@ -22,7 +26,7 @@ export function kindOf(name: string, start: Uint8Array): FileKind {
 }
 
 /** Tells the kind of a file by its first bytes; of one that is empty or cannot be read, why it is refused. */
-async function choose(file: File): Promise<ChosenFile | string> {
+export async function chosenFile(file: File): Promise<ChosenFile | string> {
   if (file.size === 0) return text.setup.empty(file.name);
   try {
     const start = await file.slice(0, START_BYTES).arrayBuffer();
@@ -45,7 +49,7 @@ export interface Added {
  * @param side where they were dropped; `null`: anywhere
  */
 export async function addFiles(session: Session, files: readonly File[], side: Side | null): Promise<Added> {
-  const all = await Promise.all(files.map(choose));
+  const all = await Promise.all(files.map(chosenFile));
   const chosen = all.filter((one) => typeof one !== 'string');
   const [first, ...others] =
     side === 'distorted' ? [undefined, ...chosen] : withReferenceFirst(chosen, session, side);
@@ -73,7 +77,11 @@ function withReferenceFirst(
 ): readonly (ChosenFile | undefined)[] {
   if (side === null && session.reference.value) return [undefined, ...chosen];
   if (side === 'reference') return chosen;
-  const named = chosen.find(({ file }) => REFERENCE_NAME.test(file.name.replace(/\.[^.]*$/, '')));
+  const scored = session.results.value.map(({ report, saved }) => (report ?? saved)?.reference?.name);
+  const known = new Set(scored.map((name) => name && baseName(name)));
+  const named =
+    chosen.find(({ file }) => known.has(file.name)) ??
+    chosen.find(({ file }) => REFERENCE_NAME.test(file.name.replace(/\.[^.]*$/, '')));
   const likeliest =
     named ??
     chosen.reduce<ChosenFile | undefined>((a, b) => (a && a.file.size >= b.file.size ? a : b), undefined);

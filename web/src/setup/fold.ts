@@ -9,14 +9,14 @@ import { summary } from './models.js';
 
 /**
  * The line and the setup that it stands for. A run folds the setup; what must be changed for the next run unfolds it: other
- * files, a run that failed or was cancelled, and the button.
+ * files, a run that failed or was cancelled, the button, and Back.
  * @param parts files, findings and settings
  */
 export function foldedSetup(session: Session, parts: readonly HTMLElement[]): HTMLElement {
   const setup = h('div', { class: 'setup', id: 'setup' }, ...parts);
   const what = h('p', { class: 'setup-what' });
   const change = button(
-    { 'aria-expanded': 'false', 'aria-controls': 'setup', onclick: () => fold(false, true) },
+    { 'aria-expanded': 'false', 'aria-controls': 'setup', onclick: unfold },
     text.setup.change,
   );
   const line = h('div', { class: 'setup-line' }, what, change);
@@ -29,6 +29,19 @@ export function foldedSetup(session: Session, parts: readonly HTMLElement[]): HT
     first?.focus({ preventScroll: true });
     scrollTo({ top: 0 });
   };
+  /** Goes back where the results have an entry of the history. */
+  function unfold(): void {
+    if (history.state?.results) history.back();
+    else fold(false, true);
+  }
+  /** Whether the history is at the results. */
+  let there = false;
+  addEventListener('popstate', () => {
+    const was = there;
+    there = Boolean(history.state?.results);
+    if (there !== was && !isActive(session.run.value))
+      fold(there && session.results.value.length > 0, !there);
+  });
   const describe = () => {
     const [only, ...others] = session.distorted.value;
     const encodes = only && others.length === 0 ? only.file.name : text.setup.encodes(others.length + 1);
@@ -47,8 +60,11 @@ export function foldedSetup(session: Session, parts: readonly HTMLElement[]): HT
   for (const cell of [session.reference, session.distorted]) cell.watch(() => fold(false));
   session.watchPhase((phase, before) => {
     change.disabled = isActive(session.run.value);
-    if (phase === 'running' && before !== 'paused') fold(true);
-    else if (phase === 'failed' || phase === 'cancelled') fold(false);
+    if (phase === 'running' && before !== 'paused') {
+      fold(true);
+      if (!there || history.state?.report) history.pushState({ results: true }, '');
+      there = true;
+    } else if (phase === 'failed' || phase === 'cancelled') fold(false);
   });
   return h('div', { class: 'setting-up' }, setup, line);
 }

@@ -12,7 +12,7 @@ import { formatTime } from './facts.js';
 import { failureView, sentence } from './failure.js';
 import { failureWords } from './failure-kind.js';
 import { Speed, Stopwatch, type Sum, sumProgress } from './progress.js';
-import { missing, type Runner, unreadable } from './score.js';
+import { keptResults, missing, type Runner, unreadable } from './score.js';
 
 /** The bar: a button before and after a run, progress during it. */
 export function runBar(session: Session, runner: Runner): HTMLElement {
@@ -42,7 +42,6 @@ export function runBar(session: Session, runner: Runner): HTMLElement {
     if (!wasActive) return;
     const inside = busy.element.contains(document.activeElement);
     fill(outcome, ...outcomeOf(run, session, busy.end(), start));
-    fill(idle.button, text.run.scoreAgain);
     if (inside || document.activeElement === document.body) idle.button.focus({ preventScroll: true });
     if (run.phase === 'done') announce(text.run.finished);
   };
@@ -61,9 +60,12 @@ export function runBar(session: Session, runner: Runner): HTMLElement {
   session.runsAsked.watch((asked) => {
     if (asked > 0) start();
   });
-  addEventListener('beforeunload', (event) => {
-    if (isActive(session.run.value) || session.unsaved.value) event.preventDefault();
-  });
+  const ask = (event: Event) => event.preventDefault();
+  const guard = () => {
+    const loses = isActive(session.run.value) || session.unsaved.value;
+    (loses ? addEventListener : removeEventListener)('beforeunload', ask);
+  };
+  for (const cell of [session.run, session.unsaved]) cell.watch(guard);
   return h(
     'section',
     { class: 'runner', 'aria-label': text.run.section },
@@ -75,7 +77,7 @@ export function runBar(session: Session, runner: Runner): HTMLElement {
 
 /** The start button, and what is missing before a run can start. */
 function startButton(session: Session, start: () => void) {
-  const go = h('button', { class: 'primary', type: 'button', onclick: start }, text.run.score);
+  const go = h('button', { class: 'primary', type: 'button', onclick: start });
   const hint = h('p', { class: 'soft small', id: 'run-hint' });
   const element = h('div', { class: 'go' }, go, hint);
   const update = () => {
@@ -86,12 +88,29 @@ function startButton(session: Session, start: () => void) {
     const needs = { both: need, reference: needReference, distorted: needDistorted, raw: needRaw };
     fill(hint, lacks ? needs[lacks] : failure && text.run.unreadable(sentence(failureWords(failure))));
     hint.hidden = lacks === null && failure === null;
+    fill(go, startText(session));
     element.hidden = isActive(session.run.value) || lacks === 'both';
   };
   for (const cell of [session.reference, session.distorted, session.raw, session.tiny]) cell.watch(update);
   session.inspections.watch(update);
   session.reading.watch(update);
+  for (const cell of [session.settings, session.kept]) cell.watch(update);
   return { element, button: go, update };
+}
+
+/** What the start button does: scores all, all again, or what has no result. */
+function startText(session: Session): string {
+  const { score, scoreAgain, scoreSome } = text.run;
+  const all = keptResults(session);
+  const count = all.filter((result) => !result).length;
+  if (count > 0 && count < all.length) {
+    const shown = session.results.value.map(({ scored }) => scored?.distorted);
+    return scoreSome(
+      count,
+      session.distorted.value.every(({ file }, i) => all[i] || !shown.includes(file)),
+    );
+  }
+  return session.kept.value.length > 0 || session.run.value.phase !== 'idle' ? scoreAgain : score;
 }
 
 /** Progress, speed and time left, with buttons to pause and cancel. */

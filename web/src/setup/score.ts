@@ -7,7 +7,15 @@ import { type Failure, failureOf } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
 import type { ScoreEvent } from '../engine/functions.js';
 import { identityOf } from '../identity.js';
-import { type EncodeResult, isActive, type Session, settingsOf } from '../session.js';
+import {
+  type ChosenFile,
+  type EncodeResult,
+  isActive,
+  type RunOptions,
+  type Scored,
+  type Session,
+  settingsOf,
+} from '../session.js';
 import { coloursOf } from './colours.js';
 import { decoderReady } from './decoder.js';
 import { type FailureKind, kindOfFailure } from './failure-kind.js';
@@ -40,26 +48,93 @@ export function unreadable({ distorted, inspections, settings }: Session): Failu
   return failures.length === pairs.length ? (failures[0] ?? null) : null;
 }
 
-/** The files and settings that decide on a run's numbers, as text. */
-export function runKey({ reference, distorted, raw, settings, tiny }: Session): string {
+/** What an encode would be scored with now. */
+export function scoredWith(session: Session, one: ChosenFile): Scored {
+  const { reference, raw, tiny } = session;
+  const isRaw = [reference.value, one].some((side) => side?.kind === 'raw');
+  return {
+    reference: reference.value?.file ?? null,
+    distorted: one.file,
+    settings: settingsOf(session, one),
+    raw: isRaw ? raw.value : null,
+    tiny: tiny.value,
+  };
+}
+
+/** What decides on the numbers of a pair, as text. @param alike whether both videos have one size, so that nothing is scaled */
+function deciding({ settings, raw, tiny }: Scored, alike: boolean): string {
   // The same numbers come of any number of threads, and of a GPU.
-  const { threads, backend, ...deciding } = settings.value;
+  const { threads, backend, scale, scaleTo, ...others } = settings;
   return JSON.stringify([
-    reference.value?.id,
-    distorted.value.map(({ id, own }) => [id, own]),
-    raw.value,
-    deciding,
-    tiny.value.map(({ model, files }) => [model, files && identityOf(files)]),
+    Object.entries(others).sort(),
+    !(alike && typeof scaleTo === 'string') && [scale, scaleTo],
+    raw,
+    tiny.map(({ model, files }) => [model, files && identityOf(files)]),
   ]);
 }
 
-/** Keeps `session.outdated` up to date. */
-export function watchOutdated(session: Session): void {
-  const { reference, distorted, raw, settings, tiny, scored, outdated } = session;
+/** Whether a result has the numbers that files and settings give. */
+function fits({ scored, report }: EncodeResult, wanted: Scored): boolean {
+  if (scored?.distorted !== wanted.distorted || scored.reference !== wanted.reference) return false;
+  const [to, from] = [report?.reference, report?.pairing?.distorted];
+  const alike = from !== undefined && to?.width === from.width && to.height === from.height;
+  return deciding(scored, alike) === deciding(wanted, alike);
+}
+
+/** The finished results of the encodes that are chosen; `undefined` for those that are to be scored. */
+export function keptResults(session: Session): readonly (EncodeResult | undefined)[] {
+  return session.distorted.value.map((one) => {
+    const wanted = scoredWith(session, one);
+    return session.kept.value.find((result) => fits(result, wanted));
+  });
+}
+
+/** Shows finished results as soon as they are those of all that is chosen, and keeps `session.outdated` up to date. */
+export function watchChosen(session: Session): void {
+  const { reference, distorted, raw, settings, tiny, results, kept, outdated, run, cursor } = session;
   const update = () => {
-    outdated.value = scored.value !== null && scored.value !== runKey(session);
+    const shown = results.value;
+    const own = shown.length > 0 && shown.every(({ scored }) => scored) && !isActive(run.value);
+    const known = keptResults(session).filter((result) => result !== undefined);
+    if (own && known.length > 0 && known.length === distorted.value.length) {
+      const same =
+        known.length === shown.length && known.every(({ frames }, i) => frames === shown[i]?.frames);
+      if (!same) {
+        const colours = coloursOf(session);
+        cursor.value = null;
+        results.value = known.map((result, i) => ({ ...result, colour: colours[i] }));
+      }
+    }
+    const wanted = distorted.value.map((one) => scoredWith(session, one));
+    outdated.value = results.value.some((one) => one.scored && !wanted.some((pair) => fits(one, pair)));
   };
-  for (const cell of [reference, distorted, raw, settings, tiny, scored]) cell.watch(update);
+  for (const cell of [reference, distorted, raw, settings, tiny, results, kept]) cell.watch(update);
+}
+
+/** Progress of an encode that is not scored again. */
+const NONE: Progress = { framesDone: 0, framesTotal: 0, fps: 0, secondsLeft: 0 };
+
+/** Finished results that a session keeps: of a dozen encodes some five times. */
+const MOST_KEPT = 64;
+
+/** The options of a run. */
+function optionsOf({ reference, settings, raw, tiny }: Scored): RunOptions {
+  return (reference ? runOptions : noReferenceOptions)(settings, raw, tiny);
+}
+
+/** The result of an encode before its first frame. @param index among those that are chosen */
+function awaited(session: Session, one: ChosenFile, index: number): EncodeResult {
+  const scored = scoredWith(session, one);
+  const { reference, distorted } = scored;
+  const pair = session.inspections.value.get(one.id);
+  return {
+    name: distorted.name,
+    colour: coloursOf(session)[index],
+    found: pair?.phase === 'found' ? pair.inspection : undefined,
+    frames: [],
+    scored,
+    ...(reference && { source: { reference, distorted, options: optionsOf(scored) } }),
+  };
 }
 
 /** The run of a session. */
@@ -71,51 +146,36 @@ export class Runner {
     this.#session = session;
   }
 
-  /** Scores all encodes. Settles when the run has ended, with success or without. */
+  /** Scores the encodes that have no result, or all again. Settles when the run has ended, with success or without. */
   async start(): Promise<void> {
     const session = this.#session;
-    const reference = session.reference.value;
     if (missing(session) !== null || this.#stop || session.reading.value) return;
     this.#stop = new AbortController();
     const { signal } = this.#stop;
-    const chosen = session.distorted.value;
-    const distorted = chosen.map(({ file }) => file);
-    const raw = rawFiles(session).length > 0 ? session.raw.value : null;
-    const makeOptions = reference ? runOptions : noReferenceOptions;
-    const options = chosen.map((one) => makeOptions(settingsOf(session, one), raw, session.tiny.value));
-    const colours = coloursOf(session);
-    const found = chosen.map(({ id }) => {
-      const pair = session.inspections.value.get(id);
-      return pair?.phase === 'found' ? pair.inspection : undefined;
-    });
-    const encodes = distorted.map(
-      (file, i): EncodeResult => ({
-        name: file.name,
-        colour: colours[i],
-        found: found[i],
-        frames: [],
-        ...(reference && {
-          source: { reference: reference.file, distorted: file, options: options[i] ?? {} },
-        }),
-      }),
-    );
+    const kept = keptResults(session);
+    const again = !kept.includes(undefined);
+    const encodes = session.distorted.value.map((one, i) => (!again && kept[i]) || awaited(session, one, i));
+    const places = encodes.flatMap(({ report }, i) => (report ? [] : [i]));
     session.cursor.value = null;
-    session.results.value = [];
-    session.unsaved.value = false;
-    session.scored.value = runKey(session);
-    session.run.value = { phase: 'running', progress: distorted.map(() => null) };
+    session.run.value = { phase: 'running', progress: encodes.map(({ report }) => (report ? NONE : null)) };
+    session.results.value = encodes.some(({ report }) => report) ? encodes : [];
     /** By encode. */
     const failures = new Map<number, Failure>();
+    const scored = places.flatMap((i) => encodes[i]?.scored ?? []);
     try {
       await decoderReady(session.settings.value);
       await engine.call(
         'score',
-        { reference: reference?.file ?? null, distorted, options },
-        { signal, onEvent: this.#collect(encodes, failures, signal) },
+        {
+          reference: session.reference.value?.file ?? null,
+          distorted: scored.map(({ distorted }) => distorted),
+          options: scored.map(optionsOf),
+        },
+        { signal, onEvent: this.#collect(encodes, places, failures, signal) },
       );
       const [first] = failures.values();
       session.run.value =
-        first && failures.size === distorted.length
+        first && failures.size === encodes.length
           ? { phase: 'failed', failure: first }
           : { phase: 'done', failures: [...failures.values()] };
     } catch (error) {
@@ -123,36 +183,38 @@ export class Runner {
         ? { phase: 'cancelled' }
         : { phase: 'failed', failure: failureOf(error) };
       // Of a file that failed before its first frame there is nothing to show.
-      if (!signal.aborted)
-        session.results.value = session.results.value.filter(({ frames }) => frames.length > 0);
+      session.results.value = session.results.value.filter(
+        ({ frames }) => signal.aborted || frames.length > 0,
+      );
     } finally {
-      session.unsaved.value = session.results.value.some(({ report }) => report);
       this.#stop = undefined;
     }
   }
 
-  /** A listener that writes the events of a run to the session and to `failures`. */
-  #collect(encodes: EncodeResult[], failures: Map<number, Failure>, signal: AbortSignal) {
-    const { run, results, distorted } = this.#session;
-    const ids = distorted.value.map(({ id }) => id);
-    let progress: readonly (Progress | null)[] = encodes.map(() => null);
+  /** A listener that writes the events of a run to the session and to `failures`. @param places of what is scored in `encodes` */
+  #collect(
+    encodes: EncodeResult[],
+    places: readonly number[],
+    failures: Map<number, Failure>,
+    signal: AbortSignal,
+  ) {
+    const { run, results } = this.#session;
+    let progress = encodes.map(({ report }): Progress | null => (report ? NONE : null));
     return (event: ScoreEvent) => {
       if (signal.aborted) return;
       if (event.kind === 'news') {
-        for (const [index, { frames }] of event.encodes.entries())
-          for (const frame of frames) encodes[index]?.frames.push(frame);
-        progress = progress.map((known, index) => event.encodes[index]?.progress ?? known);
-      } else if (event.kind === 'failure') this.#giveUp(event, encodes, failures);
-      else {
-        const { index } = event;
+        for (const [place, news] of event.encodes.entries()) {
+          const index = places[place] ?? -1;
+          for (const frame of news.frames) encodes[index]?.frames.push(frame);
+          if (news.progress) progress = progress.with(index, news.progress);
+        }
+      } else {
+        const index = places[event.index] ?? -1;
         const encode = encodes[index];
         if (!encode) return;
-        if (event.kind === 'start') encodes[index] = { ...encode, skipped: event.skipped };
-        else {
-          // The report shares the array of frames, so that it has them all.
-          const report = { ...event.report, frames: encode.frames };
-          encodes[index] = { ...encode, report: this.#withFindings(report, ids[index]) };
-        }
+        if (event.kind === 'failure') this.#giveUp(index, event.failure, encodes, failures);
+        else if (event.kind === 'start') encodes[index] = { ...encode, skipped: event.skipped };
+        else encodes[index] = this.#finish(encode, event.report);
       }
       if (isActive(run.value))
         run.value = { ...run.value, progress: progress.filter((_, index) => !failures.has(index)) };
@@ -161,9 +223,22 @@ export class Runner {
     };
   }
 
+  /** A result with its report, which is kept. */
+  #finish(encode: EncodeResult, report: Report): EncodeResult {
+    const { kept, unsaved } = this.#session;
+    // The report shares the array of frames, so that it has them all.
+    const whole = { ...report, frames: encode.frames };
+    const result = { ...encode, report: this.#withFindings(whole, encode) };
+    const others = kept.value.filter((one) => !encode.scored || !fits(one, encode.scored));
+    kept.value = [...others, result].slice(-MOST_KEPT);
+    unsaved.value = true;
+    return result;
+  }
+
   /** Takes a failed encode off the results; the open frame stays that of its encode. */
   #giveUp(
-    { index, failure }: Extract<ScoreEvent, { kind: 'failure' }>,
+    index: number,
+    failure: Failure,
     encodes: readonly EncodeResult[],
     failures: Map<number, Failure>,
   ): void {
@@ -179,12 +254,12 @@ export class Runner {
    * Adds what was found before the run to the report of stored frames. A run of encoded ones looks at their pictures itself; a
    * short run of stored ones does not.
    */
-  #withFindings(report: Report, id: number | undefined): Report {
+  #withFindings(report: Report, { scored }: EncodeResult): Report {
     const { reference, distorted, inspections } = this.#session;
-    const pair = id === undefined ? undefined : inspections.value.get(id);
-    const files = [reference.value, distorted.value.find((one) => one.id === id)];
-    if (pair?.phase !== 'found' || !report.preflight || files.some((one) => one?.kind === 'encoded'))
-      return report;
+    const one = distorted.value.find(({ file }) => file === scored?.distorted);
+    const pair = one && inspections.value.get(one.id);
+    if (pair?.phase !== 'found' || !report.preflight) return report;
+    if ([reference.value, one].some((side) => side?.kind === 'encoded')) return report;
     const known = new Set(report.preflight.map(({ code }) => code));
     const further = pair.inspection.findings.filter(({ code }) => !known.has(code));
     return { ...report, preflight: [...report.preflight, ...further] };

@@ -8,7 +8,7 @@ import { text } from '../text.js';
 import { announce } from './announce.js';
 import { coloursOf } from './colours.js';
 import { describeFacts, formatBytes } from './facts.js';
-import { addFiles, removeFile, type Side, swapSides } from './files.js';
+import { addFiles, handles, removeFile, type Side, swapSides } from './files.js';
 import { dropOwn } from './fixes.js';
 import { icon, pictogram } from './icons.js';
 import { changeWords } from './models.js';
@@ -115,7 +115,15 @@ function slot(session: Session, side: Side, add: Add, thumbs: FileThumbs): HTMLE
       add(files, side);
     },
   });
-  const pick = h('button', { class: 'tool pick', type: 'button', onclick: () => input.click() });
+  const pick = h('button', {
+    class: 'tool pick',
+    type: 'button',
+    async onclick() {
+      const { showOpenFilePicker } = window as Handing;
+      if (showOpenFilePicker) add(await pickFiles(showOpenFilePicker, many), side);
+      else input.click();
+    },
+  });
   const list = h('ul', { class: 'chosen-files' });
   const hint = h('span', { class: 'faint small drop-hint' }, text.setup.drop);
   const element = h(
@@ -236,8 +244,45 @@ function dropAnywhere(add: Add): void {
     const over =
       target instanceof Element ? target.closest<HTMLElement>('[data-side]')?.dataset.side : undefined;
     const side = over === 'reference' || over === 'distorted' ? over : null;
-    add([...(event.dataTransfer?.files ?? [])], side);
+    const files = [...(event.dataTransfer?.files ?? [])];
+    keepHandles(files, [...(event.dataTransfer?.items ?? [])]);
+    add(files, side);
   });
+}
+
+/** What Chromium's dragged items and windows have beyond what TypeScript knows. */
+interface Handing {
+  getAsFileSystemHandle?(): Promise<FileSystemHandle | null>;
+  showOpenFilePicker?(options: {
+    readonly multiple: boolean;
+    readonly types: readonly { readonly accept: Readonly<Record<string, readonly string[]>> }[];
+  }): Promise<FileSystemFileHandle[]>;
+}
+
+/** Keeps the handles of dropped files; browsers give them only while the drop is handled. */
+function keepHandles(files: readonly File[], items: readonly (DataTransferItem & Handing)[]): void {
+  const dropped = items.filter(({ kind }) => kind === 'file');
+  for (const [i, item] of dropped.entries()) {
+    const keep = (handle: FileSystemHandle | null) => {
+      const file = files[i];
+      if (file && handle instanceof FileSystemFileHandle) handles.set(file, handle);
+    };
+    // Of what is no file of a disk there is none.
+    item.getAsFileSystemHandle?.().then(keep, () => {});
+  }
+}
+
+/** Has the user pick files by the browser's window that gives their handles. */
+async function pickFiles(picker: NonNullable<Handing['showOpenFilePicker']>, many: boolean): Promise<File[]> {
+  const [mime = '', ...endings] = ACCEPT.split(',');
+  const picked = await picker({ multiple: many, types: [{ accept: { [mime]: endings } }] }).catch(() => []);
+  return Promise.all(
+    picked.map(async (handle) => {
+      const file = await handle.getFile();
+      handles.set(file, handle);
+      return file;
+    }),
+  );
 }
 
 /** Adds files that are pasted; text where it cannot be typed is answered. */

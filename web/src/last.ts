@@ -1,0 +1,266 @@
+/**
+ * @module web/last
+ * The last session in the browser's storage: its files by their handles, settings and finished results. Loaded with the first
+ * result, and where there is a session to offer.
+ */
+import type { FrameMetrics } from 'anyvmaf';
+import { button, fill, h } from './dom.js';
+import { attachVideos } from './results/videos.js';
+import { type ChosenFile, type EncodeResult, LAST, type Session } from './session.js';
+import { chosenFile, handles } from './setup/files.js';
+import { text } from './text.js';
+
+const words = text.last;
+
+/** A file that was chosen. */
+interface StoredFile extends Pick<ChosenFile, 'kind' | 'own'> {
+  readonly name: string;
+  readonly size: number;
+  readonly lastModified: number;
+  /** Absent where the browser gave none. */
+  readonly handle?: FileSystemFileHandle;
+}
+
+/** Values of frames by metric, which the browser copies fast; NaN where a frame has none. */
+interface StoredFrames {
+  readonly numbers: Float64Array;
+  readonly metrics: Readonly<Record<string, Float64Array>>;
+}
+
+interface StoredResult extends Pick<EncodeResult, 'name' | 'colour' | 'found' | 'was'> {
+  /** Its frames are in `frames`. */
+  readonly report: EncodeResult['report'];
+  readonly frames: StoredFrames;
+}
+
+interface StoredSession {
+  readonly id: string;
+  readonly when: number;
+  readonly settings: Session['settings']['value'];
+  readonly raw: Session['raw']['value'];
+  /** Those that are the page's own. */
+  readonly tiny: Session['tiny']['value'];
+  readonly reference: StoredFile | null;
+  readonly distorted: readonly StoredFile[];
+  /** Keys of its results, in their order. */
+  readonly results: readonly string[];
+}
+
+/** What the browser can do that TypeScript does not know yet. */
+type Permitting = FileSystemFileHandle & {
+  requestPermission?(how: { readonly mode: 'read' }): Promise<PermissionState>;
+};
+
+// --- storage ---
+
+/** Carries out requests in one transaction of its own. */
+async function stored<T>(
+  mode: IDBTransactionMode,
+  work: (sessions: IDBObjectStore, results: IDBObjectStore) => IDBRequest<T> | undefined,
+): Promise<T | undefined> {
+  const open = indexedDB.open('anyvmaf', 1);
+  open.onupgradeneeded = () => {
+    open.result.createObjectStore('sessions', { keyPath: 'id' });
+    open.result.createObjectStore('results');
+  };
+  const database = await new Promise<IDBDatabase>((resolve, reject) => {
+    open.onsuccess = () => resolve(open.result);
+    open.onerror = () => reject(open.error);
+  });
+  try {
+    const transaction = database.transaction(['sessions', 'results'], mode);
+    const request = work(transaction.objectStore('sessions'), transaction.objectStore('results'));
+    await new Promise<void>((resolve, reject) => {
+      transaction.oncomplete = () => resolve();
+      transaction.onabort = () => reject(transaction.error);
+    });
+    return request?.result;
+  } finally {
+    database.close();
+  }
+}
+
+/** Sessions of tabs that are open no more, the latest first. */
+async function ended(): Promise<StoredSession[]> {
+  const { held = [] } = (await navigator.locks?.query()) ?? {};
+  const open = new Set(held.map(({ name }) => name));
+  const all = (await stored<StoredSession[]>('readonly', (sessions) => sessions.getAll())) ?? [];
+  return all.filter(({ id }) => !open.has(lockOf(id))).sort((a, b) => b.when - a.when);
+}
+
+const keyOf = (id: string, index: number | string) => `${id} ${index}`;
+const lockOf = (id: string) => `${LAST} ${id}`;
+
+/** Holds a session's lock while the tab is open. */
+function own(id: string): void {
+  navigator.locks?.request(lockOf(id), () => new Promise(() => {})).catch(() => {});
+}
+
+function forget(list: readonly StoredSession[]): Promise<unknown> {
+  return stored('readwrite', (sessions, results) => {
+    for (const { id } of list) {
+      sessions.delete(id);
+      results.delete(IDBKeyRange.bound(keyOf(id, ''), keyOf(id, '~')));
+    }
+    return undefined;
+  });
+}
+
+export function packed(frames: readonly FrameMetrics[]): StoredFrames {
+  const metrics: Record<string, Float64Array> = {};
+  for (const [i, frame] of frames.entries())
+    for (const [name, value] of Object.entries(frame.metrics)) {
+      metrics[name] ??= new Float64Array(frames.length).fill(Number.NaN);
+      metrics[name][i] = value;
+    }
+  return { numbers: Float64Array.from(frames, ({ frameNum }) => frameNum), metrics };
+}
+
+export function unpacked({ numbers, metrics }: StoredFrames): FrameMetrics[] {
+  const columns = Object.entries(metrics);
+  return Array.from(numbers, (frameNum, i) => ({
+    frameNum,
+    metrics: Object.fromEntries(
+      columns.flatMap(([name, values]) => (Number.isNaN(values[i]) ? [] : [[name, values[i] ?? 0]])),
+    ),
+  }));
+}
+
+// --- writing ---
+
+/** Milliseconds after a change until it is stored. */
+const SOON = 300;
+
+/** Stores the session from now on. @param id of the session that it continues */
+export function keepSession(session: Session, id = `${Date.now()}-${Math.random()}`): void {
+  own(id);
+  /** The keys of results by their frames; each is written once. */
+  const keys = new Map<readonly FrameMetrics[], string>();
+  let due = false;
+  let writing = Promise.resolve();
+  const write = async () => {
+    const { results, reference, distorted, settings, raw, tiny } = session;
+    const whole = results.value.filter(({ report, saved }) => report && !saved);
+    if (whole.length === 0) return;
+    if (keys.size === 0) await forget((await ended()).slice(1));
+    for (const result of whole) {
+      if (keys.has(result.frames)) continue;
+      const key = keyOf(id, keys.size);
+      await stored('readwrite', (_, store) => store.put(storedResult(result), key));
+      keys.set(result.frames, key);
+    }
+    const one: StoredSession = {
+      id,
+      when: Date.now(),
+      settings: settings.value,
+      raw: raw.value,
+      tiny: tiny.value.filter(({ files }) => !files),
+      reference: reference.value && storedFile(reference.value),
+      distorted: distorted.value.map(storedFile),
+      results: whole.flatMap(({ frames }) => keys.get(frames) ?? []),
+    };
+    await stored('readwrite', (sessions) => sessions.put(one));
+    localStorage.setItem(LAST, '1');
+  };
+  const soon = () => {
+    if (due) return;
+    due = true;
+    setTimeout(() => {
+      due = false;
+      // A full or denied storage leaves the page as it is.
+      writing = writing.then(write).catch(() => {});
+    }, SOON);
+  };
+  for (const cell of [session.results, session.reference, session.distorted, session.settings, session.raw])
+    cell.watch(soon);
+}
+
+function storedFile({ file, kind, own }: ChosenFile): StoredFile {
+  const { name, size, lastModified } = file;
+  const handle = handles.get(file);
+  return { name, size, lastModified, kind, ...(own && { own }), ...(handle && { handle }) };
+}
+
+function storedResult({ name, colour, found, report, frames, scored, was }: EncodeResult): StoredResult {
+  const { settings, raw, tiny } = scored ?? was ?? {};
+  // A tiny model from a file is not stored, so what it scored cannot be recognized.
+  const known = settings && raw !== undefined && tiny && !tiny.some(({ files }) => files);
+  return {
+    name,
+    colour,
+    found,
+    report: report && { ...report, frames: [] },
+    frames: packed(frames),
+    ...(known && { was: { settings, raw, tiny } }),
+  };
+}
+
+// --- reading ---
+
+/** Offers the last session in an element. @param onTaken called when it is about to be shown */
+export async function offerLast(element: HTMLElement, session: Session, onTaken: () => void): Promise<void> {
+  const [last] = await ended();
+  if (!last) {
+    localStorage.removeItem(LAST);
+    element.remove();
+    return;
+  }
+  const take = async () => {
+    onTaken();
+    await restore(last, session);
+    keepSession(session, last.id);
+    document.getElementById('results')?.scrollIntoView({ block: 'start' });
+  };
+  const drop = async () => {
+    await forget([last]);
+    await offerLast(element, session, onTaken);
+  };
+  const when = new Date(last.when).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  const { reference, results } = last;
+  fill(
+    element,
+    button({ onclick: take }, words.open),
+    h('span', { class: 'faint small' }, words.what(results.length, reference?.name, when)),
+    button({ onclick: drop }, words.forget),
+  );
+}
+
+/** Shows a stored session, with those of its files that the browser still finds as they were. */
+async function restore(last: StoredSession, session: Session): Promise<void> {
+  // Asking for permission first, while the click that allows it counts.
+  const reference = last.reference && (await again(last.reference));
+  const distorted: ChosenFile[] = [];
+  for (const file of last.distorted) {
+    const one = await again(file);
+    if (one) distorted.push(one);
+  }
+  const results: EncodeResult[] = [];
+  for (const key of last.results) {
+    const one = await stored<StoredResult>('readonly', (_, store) => store.get(key));
+    if (!one?.report) continue;
+    const frames = unpacked(one.frames);
+    results.push({ ...one, frames, report: { ...one.report, frames } });
+  }
+  session.settings.value = last.settings;
+  session.raw.value = last.raw;
+  session.tiny.value = last.tiny;
+  session.results.value = results;
+  if (reference) session.reference.value = reference;
+  if (distorted.length > 0) session.distorted.value = distorted;
+  attachVideos(session);
+}
+
+/** The file itself; `undefined` where it is not allowed to be read any more, or is another one. */
+async function again({ handle, kind, own, size, lastModified }: StoredFile): Promise<ChosenFile | undefined> {
+  try {
+    if ((await (handle as Permitting | undefined)?.requestPermission?.({ mode: 'read' })) === 'denied')
+      return undefined;
+    const file = await handle?.getFile();
+    if (!handle || !file || file.size !== size || file.lastModified !== lastModified) return undefined;
+    handles.set(file, handle);
+    const one = await chosenFile(file);
+    return typeof one === 'string' ? undefined : { ...one, kind, ...(own && { own }) };
+  } catch {
+    return undefined;
+  }
+}
