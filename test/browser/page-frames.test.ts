@@ -8,7 +8,7 @@ import { copyFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { extractFrames, type FramePair, qualityMaps, type RgbImage } from 'anyvmaf';
 import { decode } from 'fast-png';
-import type { ElementHandle, Page } from 'playwright-core';
+import type { ElementHandle, Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { y4mFrame, y4mHeader } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
@@ -20,6 +20,7 @@ import {
   type Fingers,
   pages,
   pinch,
+  samplesOf,
   says,
   score,
   screenshot,
@@ -65,15 +66,15 @@ function worsening(): Pair {
   const format = { width: 256, height: 144, bitDepth: 8, chroma: '420' } as const;
   const clip = makeSample(format);
   const { next } = seeded(75);
-  const frame = (index: number, amplitude: number) =>
-    Buffer.from(y4mFrame(clip, 'reference', index)).map((byte, at) =>
-      at < FRAME_HEAD ? byte : Math.max(0, Math.min(255, Math.round(byte + amplitude * (2 * next() - 1)))),
-    );
-  const side = (name: string, growth: number) => {
-    const frames = Array.from({ length: 200 }, (_, i) => frame(i, (growth * i) / 4));
-    return write(`worsening-${name}.y4m`, Buffer.concat([Buffer.from(y4mHeader(format)), ...frames]));
-  };
-  return { reference: side('reference', 0), distorted: side('distorted', 1) };
+  const frames = Array.from({ length: 120 }, (_, i) => y4mFrame(clip, 'reference', i));
+  const noisy = frames.map((frame, i) =>
+    Buffer.from(frame).map((byte, at) =>
+      at < FRAME_HEAD ? byte : Math.max(0, Math.min(255, Math.round(byte + (i / 2.4) * (2 * next() - 1)))),
+    ),
+  );
+  const file = (name: string, all: readonly Uint8Array[]) =>
+    write(`worsening-${name}.y4m`, Buffer.concat([Buffer.from(y4mHeader(format)), ...all]));
+  return { reference: file('reference', frames), distorted: file('distorted', noisy) };
 }
 
 const known = new Map<string, Promise<FramePair>>();
@@ -92,17 +93,11 @@ function inNode({ reference, distorted }: Pair, index: number): Promise<FramePai
 
 type Layer = 'reference' | 'distorted' | 'difference' | 'map';
 
-/** Samples of a canvas, red, green and blue of each. */
-function samples(page: Page, layer: Layer): Promise<number[]> {
-  return page.locator(`.frames-${layer} canvas`).evaluate((canvas: HTMLCanvasElement) => {
-    const { data } = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height) ?? {};
-    return data ? [...data].filter((_, i) => i % 4 < 3) : [];
-  });
-}
+const canvasOf = (page: Page, layer: Layer): Locator => page.locator(`.frames-${layer} canvas`);
 
 /** SHA-256 of a canvas's samples; all of them are opaque. */
 function hash(page: Page, layer: Layer): Promise<string> {
-  return page.locator(`.frames-${layer} canvas`).evaluate(async (canvas: HTMLCanvasElement) => {
+  return canvasOf(page, layer).evaluate(async (canvas: HTMLCanvasElement) => {
     const image = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height);
     const digest = await crypto.subtle.digest('SHA-256', image?.data ?? new Uint8Array());
     return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -134,14 +129,14 @@ function expectSame(found: Uint8Array, expected: ArrayLike<number>): void {
 }
 
 /** Mean difference of samples. */
-function distance(there: readonly number[], here: ArrayLike<number>): number {
+function distance(there: Uint8Array, here: ArrayLike<number>): number {
   expect(there.length).toBe(here.length);
   return there.reduce((sum, value, i) => sum + Math.abs(value - (here[i] ?? 0)), 0) / here.length;
 }
 
 /** Where a canvas lies on the screen, and how large a sample is. */
 function placement(page: Page, layer: Layer) {
-  return page.locator(`.frames-${layer} canvas`).evaluate((canvas: HTMLCanvasElement) => {
+  return canvasOf(page, layer).evaluate((canvas: HTMLCanvasElement) => {
     const pane = canvas.closest('.frames-pane')?.getBoundingClientRect();
     const box = canvas.getBoundingClientRect();
     if (!pane) throw new Error('there is no pane');
@@ -456,24 +451,31 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
     it('plays in colours that are nearly exact, and saves exact pictures while it plays', async () => {
       const { worse } = pairs();
       await show(page, 0);
-      // A film shows its pictures too shortly to look at: keeps one.
+      // A film shows its pictures too shortly to look at: keeps copies of one.
       await page.evaluate(() => {
         const dialog = document.querySelector('dialog');
-        const kept: { frame: number; data: Record<string, number[]> }[] = [];
         new MutationObserver((_, observer) => {
           if (!dialog?.hasAttribute('data-rough') || Number(dialog.dataset.frame) < 3) return;
-          const data = ['reference', 'distorted'].map((name) => {
-            const canvas = document.querySelector<HTMLCanvasElement>(`.frames-${name} canvas`);
-            const image = canvas?.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height);
-            return [name, [...(image?.data ?? [])].filter((_, i) => i % 4 < 3)];
-          });
-          kept.push({ frame: Number(dialog.dataset.frame), data: Object.fromEntries(data) });
+          for (const name of ['reference', 'distorted']) {
+            const shown = document.querySelector<HTMLCanvasElement>(`.frames-${name} canvas`);
+            if (!shown) return;
+            const { width, height } = shown;
+            const copy = Object.assign(document.createElement('canvas'), {
+              width,
+              height,
+              className: 'kept',
+            });
+            copy.getContext('2d')?.drawImage(shown, 0, 0);
+            copy.hidden = true;
+            copy.dataset.frame = dialog.dataset.frame;
+            document.body.append(copy);
+          }
           observer.disconnect();
         }).observe(document.body, { subtree: true, attributeFilter: ['data-frame', 'data-rough'] });
-        Object.assign(window, { kept });
       });
       await page.keyboard.press('k');
-      const kept = await page.waitForFunction(() => (window as unknown as { kept: unknown[] }).kept[0]);
+      const kept = page.locator('canvas.kept');
+      await kept.nth(1).waitFor({ state: 'attached' });
       const { name, bytes } = await download(page, () => page.keyboard.press('s'));
       await page.locator('dialog:not([data-playing]):not([data-rough])').waitFor();
       const frame = Number(/frame-(\d+)\.encode\.png$/.exec(name)?.[1]);
@@ -481,10 +483,9 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       const at = Number(await page.locator('dialog').getAttribute('data-frame'));
       expect([frame, FRAMES - 1]).toContain(at);
       expectSame(rgbOf(bytes), (await inNode(worse, frame)).distorted.image().data);
-      const rough = (await kept.jsonValue()) as { frame: number; data: Record<string, number[]> };
-      const pair = await inNode(worse, rough.frame);
-      for (const role of ['reference', 'distorted'] as const)
-        expect(distance(rough.data[role] ?? [], pair[role].image().data)).toBeLessThan(4);
+      const pair = await inNode(worse, Number(await kept.first().getAttribute('data-frame')));
+      for (const [i, role] of (['reference', 'distorted'] as const).entries())
+        expect(distance(await samplesOf(kept.nth(i)), pair[role].image().data)).toBeLessThan(4);
     });
   });
 
@@ -534,7 +535,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       await says(page.locator('.frames-summary')).toContain(`The frame loses ${total.toFixed(2)}.`);
       // The square that loses most is the lightest, and the loss under the pointer is said.
       const most = values.indexOf(Math.max(...values));
-      const rgb = await samples(page, 'map');
+      const rgb = await samplesOf(canvasOf(page, 'map'));
       const lightness = Array.from(values, (_, i) => (rgb[3 * i] ?? 0) + (rgb[3 * i + 1] ?? 0));
       expect(lightness[most]).toBe(Math.max(...lightness));
       await placed(page);
@@ -617,7 +618,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
     expect(await hash(page, 'reference')).toBe(hashOf(expected.reference.image()));
     // Node scales with ffmpeg, the page with the library's filter of the same kind.
     const { data } = expected.distorted.image();
-    expect(distance(await samples(page, 'distorted'), data)).toBeLessThan(1);
+    expect(distance(await samplesOf(canvasOf(page, 'distorted')), data)).toBeLessThan(1);
   });
 
   it('gives the focus to the moment nearest in time when the one that opened it is no longer among the worst', async () => {

@@ -44,3 +44,11 @@ export function seeded(seed: number): SeededRandom {
     },
   };
 }
+
+/** The fingerprint of long sequences of expected values: FNV-1a 64 over the little-endian bytes of doubles, sixteen hexadecimal digits. */
+export function fnv1aOfDoubles(values: Float64Array): string {
+  const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of bytes) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  return hash.toString(16).padStart(16, '0');
+}

@@ -4,7 +4,8 @@
  * wasm/src/dsp.h for their contracts.
  */
 import { readFileSync } from 'node:fs';
-import { expect } from 'vitest';
+import { expect, it } from 'vitest';
+import { type SeededRandom, seeded } from './random.js';
 import { exhaustive, tier } from './tier.js';
 
 /** Seed of all random input; ANYVMAF_SEED sets another. */
@@ -15,6 +16,17 @@ export const WIDTHS: readonly number[] = tier(
   [...upTo(34), 47, 48, 49, 63, 64, 65, 131, 257, 511],
   [...upTo(70), 131, 255, 256, 257, 511, 640, 1021],
 );
+/** A test at each width from `from` on, with random numbers of its own. */
+export function overWidths(
+  title: string,
+  { seed, from }: { readonly seed: number; readonly from: number },
+  run: (random: SeededRandom, width: number) => void,
+): void {
+  it(title, () => {
+    const random = seeded(SEED + seed);
+    for (const width of WIDTHS) if (width >= from) run(random, width);
+  });
+}
 /** Bit depths. */
 export const DEPTHS = [8, 9, 10, 12, 14, 15, 16] as const;
 

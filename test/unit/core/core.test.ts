@@ -1,7 +1,7 @@
 /**
  * @module test/unit/core/core
- * What everything rests on: aborts, logarithms as libm has them, words that were meant, printable messages, and traps of the
- * WebAssembly core.
+ * What everything rests on: aborts, logarithms as libm has them, words that were meant, printable messages, traps of the
+ * WebAssembly core, fractions, and the generator that randomised tests rely on.
  */
 
 import { readFileSync } from 'node:fs';
@@ -18,12 +18,13 @@ import { checkByTable } from '../../../src/core/option-checks.js';
 import { OPTION_WORDS, wordsOf } from '../../../src/core/option-words.js';
 import { OPTIONS, optionsOf } from '../../../src/core/options.js';
 import { printable, quoted, shown, showValue } from '../../../src/core/printable.js';
+import { areEqual, fractionText, quotientOf } from '../../../src/core/rational.js';
 import type { ScoreOptions, ScorerOptions } from '../../../src/index.js';
 import { parseFeature } from '../../../src/metrics/options.js';
 import { parseModelString } from '../../../src/models/grammar.js';
 import { cpuTime } from '../../support/cpu-time.js';
 import { planOf } from '../../support/finish.js';
-import { fnv1aOfDoubles } from '../../support/fnv.js';
+import { fnv1aOfDoubles, seeded } from '../../support/random.js';
 
 describe('aborts', () => {
   describe('onAbort', () => {
@@ -342,5 +343,55 @@ describe('the core', () => {
       );
       expect(String(error)).toContain('please report it');
     });
+  });
+});
+
+describe('fractions of containers', () => {
+  it.each([
+    [30000, 1001, 30000 / 1001],
+    [0, 1, undefined],
+    [25, 0, undefined],
+    [0, 0, undefined],
+    [-25, 1, undefined],
+  ])('%i/%i has a value where it says something', (num, den, value) => {
+    expect(quotientOf({ num, den })).toBe(value);
+  });
+
+  it('are equal by value, and whole where they can be', () => {
+    expect(areEqual({ num: 50, den: 2 }, { num: 25, den: 1 })).toBe(true);
+    expect(areEqual({ num: 24000, den: 1001 }, { num: 24, den: 1 })).toBe(false);
+    expect(
+      [
+        { num: 50, den: 2 },
+        { num: 24000, den: 1001 },
+      ].map(fractionText),
+    ).toEqual(['25', '24000/1001']);
+    expect(quotientOf(undefined)).toBeUndefined();
+  });
+});
+
+describe('random numbers of tests', () => {
+  it('is Mulberry32', () => {
+    // The algorithm once more, in exact integers.
+    const output = (state: bigint): number => {
+      const mask = 0xffffffffn;
+      let t = ((state ^ (state >> 15n)) * (state | 1n)) & mask;
+      t ^= (t + (((t ^ (t >> 7n)) * (t | 61n)) & mask)) & mask;
+      return Number(t ^ (t >> 14n)) / 2 ** 32;
+    };
+    const random = seeded(1);
+    for (let i = 1n; i <= 100n; i++) expect(random.next()).toBe(output((1n + i * 0x6d2b79f5n) & 0xffffffffn));
+    expect(seeded(1).next()).toBe(0.6270739405881613);
+  });
+
+  it('gives the same sequence for the same seed and stays in range', () => {
+    const [a, b] = [seeded(7), seeded(7)];
+    for (let i = 0; i < 1000; i++) {
+      const value = a.int(-3, 3);
+      expect(value).toBe(b.int(-3, 3));
+      expect([-3, -2, -1, 0, 1, 2, 3]).toContain(value);
+    }
+    expect(a.bytes(50)).toEqual(b.bytes(50));
+    expect(new Set(Array.from({ length: 100 }, () => a.pick([1, 2, 3])))).toEqual(new Set([1, 2, 3]));
   });
 });

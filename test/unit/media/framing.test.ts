@@ -1,9 +1,15 @@
 /**
  * @module test/unit/media/framing
- * Whether the smaller of two pictures is a part of the larger one or all of it, by their rows and columns.
+ * Whether one of two pictures shows a part of the other, of different sizes by their rows and columns, of one size by
+ * zooming, and what preflight makes of it.
  */
-import { expect, it } from 'vitest';
+
+import { describe, expect, it } from 'vitest';
+import type { AlignResult } from '../../../src/media/align/types.js';
 import { framingOf } from '../../../src/media/evidence/framing.js';
+import { type SmallPair, ZOOM_PICTURE, zoomOf } from '../../../src/media/evidence/zoom.js';
+import { preflight, type SideFacts } from '../../../src/media/preflight/index.js';
+import type { SideMeasurements } from '../../../src/media/preflight/types.js';
 
 /** A picture of detail that moves, and repeats nowhere. */
 const detail = (x: number, y: number, moment: number) =>
@@ -48,62 +54,203 @@ const scaled = (to: readonly [number, number]) =>
       detail(((x + 0.5) * width) / to[0] - 0.5, ((y + 0.5) * height) / to[1] - 0.5, at),
   ] as const;
 
-it.each([
-  [
-    'edge rows that are repeated',
-    [width, 96, (x: number, y: number, at: number) => detail(x, Math.min(y, 89), at)],
-  ],
-  ['black rows', [width, 96, (x: number, y: number, at: number) => (y < 90 ? detail(x, y, at) : 16)]],
-] as const)('%s are padding, whichever video has them', (_, padded) => {
-  const area = { width: 160, height: 90, x: 0, y: 0 };
-  expect(decided(whole, padded)).toEqual({ whole: 'distorted', area, padding: true });
-  expect(decided(padded, whole, 2)).toEqual({ whole: 'reference', area, padding: true });
-});
+describe('one of two pictures of different sizes', () => {
+  it.each([
+    [
+      'edge rows that are repeated',
+      [width, 96, (x: number, y: number, at: number) => detail(x, Math.min(y, 89), at)],
+    ],
+    ['black rows', [width, 96, (x: number, y: number, at: number) => (y < 90 ? detail(x, y, at) : 16)]],
+  ] as const)('%s are padding, whichever video has them', (_, padded) => {
+    const area = { width: 160, height: 90, x: 0, y: 0 };
+    expect(decided(whole, padded)).toEqual({ whole: 'distorted', area, padding: true });
+    expect(decided(padded, whole, 2)).toEqual({ whole: 'reference', area, padding: true });
+  });
 
-it.each([
-  [160, 60, 0, 20],
-  [100, 90, 14, 0],
-  [152, 86, 2, 4],
-])('a part of %i x %i is found where it lies, and is not called padded', (across, down, x, y) => {
-  const part = [across, down, (u: number, v: number, at: number) => detail(u + x, v + y, at)] as const;
-  expect(decided(whole, part, 2)).toEqual({
-    whole: 'reference',
-    area: { width: across, height: down, x, y },
-    padding: false,
+  it.each([
+    [160, 60, 0, 20],
+    [100, 90, 14, 0],
+    [152, 86, 2, 4],
+  ])('a part of %i x %i is found where it lies, and is not called padded', (across, down, x, y) => {
+    const part = [across, down, (u: number, v: number, at: number) => detail(u + x, v + y, at)] as const;
+    expect(decided(whole, part, 2)).toEqual({
+      whole: 'reference',
+      area: { width: across, height: down, x, y },
+      padding: false,
+    });
+  });
+
+  it('a part that was scaled is found in samples of the other picture', () => {
+    const part = [
+      80,
+      40,
+      (x: number, y: number, at: number) => detail(2 * x + 0.5, 2 * y + 4.5, at),
+    ] as const;
+    expect(decided(whole, part)).toMatchObject({ area: { width: 160, height: 80, x: 0, y: 4 } });
+  });
+
+  it.each([
+    ['a little smaller', scaled([160, 88])],
+    ['a little larger', scaled([160, 96])],
+    ['smaller in both directions', scaled([152, 84])],
+    ['stretched', scaled([120, 90])],
+  ] as const)('all of the picture, scaled to be %s, is no part', (_, other) => {
+    expect(decided(whole, other)).toBeUndefined();
+    expect(decided(whole, other, 4)).toBeUndefined();
+  });
+
+  it.each([
+    ['has no detail', () => 90],
+    ['is smooth', (x: number, y: number) => 60 + (x + y) / 40],
+  ] as const)('a picture that %s decides nothing', (_, draw) => {
+    expect(decided([width, height, draw], [width, 96, draw])).toBeUndefined();
+  });
+
+  it('without a moment nothing is decided', () => {
+    expect(framingOf(shape(160, 90), shape(160, 96), [])).toBeUndefined();
+  });
+
+  it('samples of more than 8 bits are those of 8 bits', () => {
+    const padded: Draw = (x, y, at) => detail(x, Math.min(y, 89), at);
+    const pair = {
+      reference: picture(width, height, detail, 0, 10),
+      distorted: picture(width, 96, padded, 0),
+    };
+    expect(framingOf(shape(width, height), shape(width, 96), [pair])).toMatchObject({
+      whole: 'distorted',
+      padding: true,
+    });
   });
 });
 
-it('a part that was scaled is found in samples of the other picture', () => {
-  const part = [80, 40, (x: number, y: number, at: number) => detail(2 * x + 0.5, 2 * y + 4.5, at)] as const;
-  expect(decided(whole, part)).toMatchObject({ area: { width: 160, height: 80, x: 0, y: 4 } });
+/** Detail over the unit square that moves and repeats nowhere. */
+const scene: Draw = (x, y, moment) =>
+  128 +
+  40 * Math.sin(15 * x + 9 * y + moment) +
+  30 * Math.sin(40 * x * x + 8 * y) +
+  30 * Math.cos(37 * y * y + moment + 5 * x);
+const other: Draw = (x, y, moment) =>
+  128 + 60 * Math.sin(23 * y - 11 * x * x + moment) + 20 * Math.cos(31 * x);
+
+/** What a part of a picture shows, from one edge to the other. */
+const partOf =
+  (draw: Draw, [left, right]: readonly [number, number], [top, bottom]: readonly [number, number]): Draw =>
+  (x, y, moment) =>
+    draw(left + x * (right - left), top + y * (bottom - top), moment);
+const later =
+  (draw: Draw, by: number): Draw =>
+  (x, y, moment) =>
+    draw(x, y, moment + by);
+const worse =
+  (draw: Draw, by: number): Draw =>
+  (x, y, moment) =>
+    0.9 * draw(x, y, moment) + by * Math.sin(7919 * x * y + 97 * x);
+
+const small = (draw: Draw, moment: number) =>
+  Float32Array.from({ length: ZOOM_PICTURE ** 2 }, (_, at) =>
+    draw(
+      ((at % ZOOM_PICTURE) + 0.5) / ZOOM_PICTURE,
+      (Math.floor(at / ZOOM_PICTURE) + 0.5) / ZOOM_PICTURE,
+      moment,
+    ),
+  );
+const MOMENTS = [0, 1, 2];
+const pairsOf = (reference: Draw, distorted: Draw): SmallPair[] =>
+  MOMENTS.map((moment) => ({ reference: small(reference, moment), distorted: small(distorted, moment) }));
+
+const cropped = partOf(scene, [0.05, 0.93], [0, 0.9]);
+
+describe('a part that was scaled back to the size of the whole', () => {
+  it.each([
+    ['an exact one', cropped, 0.004],
+    ['an encode of it', worse(cropped, 12), 0.01],
+  ])('is found with its edges, whichever video shows it: %s', (_, part, within) => {
+    for (const whole of ['reference', 'distorted'] as const) {
+      const found = zoomOf(whole === 'reference' ? pairsOf(scene, part) : pairsOf(part, scene));
+      expect(found?.whole).toBe(whole);
+      const edges = [found?.part.left, found?.part.right, found?.part.top, found?.part.bottom];
+      for (const [i, edge] of [0.05, 0.93, 0, 0.9].entries())
+        expect(Math.abs((edges[i] ?? 9) - edge)).toBeLessThan(within);
+    }
+  });
+
+  it.each<[string, Draw, Draw]>([
+    ['an encode', scene, worse(scene, 40)],
+    ['another moment', scene, later(scene, 1.5)],
+    ['another video', scene, other],
+    ['what is hardly a picture any more', scene, worse(cropped, 120)],
+    ['one colour', scene, () => 90],
+  ])('is not seen in %s', (_, reference, distorted) => {
+    expect(zoomOf(pairsOf(reference, distorted))).toBeUndefined();
+  });
+
+  it('is not told without pictures', () => {
+    expect(zoomOf([])).toBeUndefined();
+  });
 });
 
-it.each([
-  ['a little smaller', scaled([160, 88])],
-  ['a little larger', scaled([160, 96])],
-  ['smaller in both directions', scaled([152, 84])],
-  ['stretched', scaled([120, 90])],
-] as const)('all of the picture, scaled to be %s, is no part', (_, other) => {
-  expect(decided(whole, other)).toBeUndefined();
-  expect(decided(whole, other, 4)).toBeUndefined();
-});
+describe('preflight of videos of one size', () => {
+  const side = (draw: Draw, facts: Partial<SideFacts> = {}): SideFacts => {
+    const none = { left: 0, top: 0, right: 0, bottom: 0 };
+    const measured: SideMeasurements = {
+      frames: MOMENTS,
+      sharpness: [0.1, 0.1, 0.1],
+      borders: { certain: none, possible: none },
+      pictures: MOMENTS.map((moment) => small(draw, moment)),
+    };
+    return {
+      name: 'x',
+      width: 320,
+      height: 180,
+      bitDepth: 8,
+      chroma: '420',
+      frameCount: 3,
+      measured,
+      ...facts,
+    };
+  };
+  const alignment: AlignResult = {
+    offset: 0,
+    confidence: 0,
+    candidates: [],
+    compared: 3,
+    ambiguous: true,
+    reason: 'unrelated',
+    explanation: 'No offset makes them look alike.',
+    similarity: 0.7,
+    levels: { gain: 1, bias: 0 },
+    repeated: { reference: 0, distorted: 0 },
+  };
+  const seen = (distorted: SideFacts, seenAs: Partial<AlignResult> = {}, offset = 0) =>
+    preflight(side(scene), distorted, { alignment: { ...alignment, ...seenAs }, models: [], offset });
 
-it.each([
-  ['has no detail', () => 90],
-  ['is smooth', (x: number, y: number) => 60 + (x + y) / 40],
-] as const)('a picture that %s decides nothing', (_, draw) => {
-  expect(decided([width, height, draw], [width, 96, draw])).toBeUndefined();
-});
+  it('names the part that was scaled back, with the area to cut, before labels of shape and unlike pictures', () => {
+    const [first, ...more] = seen(side(cropped, { sampleAspect: { num: 41, den: 40 } }));
+    expect(first).toMatchObject({ code: 'framing', severity: 'warning' });
+    expect(first?.hint).toMatchObject({ instead: [{ option: 'cropReference', value: '282:162:16:0' }] });
+    expect(more.filter(({ severity }) => severity !== 'info')).toEqual([]);
+    expect(first?.message).toContain("distorted is 282x162 of reference's picture");
+    expect(seen(side(cropped, { width: 640, height: 360 }))[0]?.message).toContain('is 282x162 of');
+  });
 
-it('without a moment nothing is decided', () => {
-  expect(framingOf(shape(160, 90), shape(160, 96), [])).toBeUndefined();
-});
+  it.each<[string, Partial<AlignResult>, number]>([
+    ['another moment fits better', { reason: 'clear', ambiguous: false, offset: 9, similarity: 0.999 }, 0],
+    ['a moment beyond those that were tried may fit better', { reason: 'edge' }, 0],
+    ['the measured frames are of other moments than the compared ones', {}, 5],
+    ['frames slip', { slip: { frame: 9, by: 2, ahead: 2 } }, 0],
+  ])('does not where %s', (_, seenAs, offset) => {
+    const encode = side(worse(cropped, 12));
+    expect(seen(encode)[0]?.code).toBe('framing');
+    const codes = seen(encode, seenAs, offset).map(({ code }) => code);
+    expect(codes).not.toContain('framing');
+  });
 
-it('samples of more than 8 bits are those of 8 bits', () => {
-  const padded: Draw = (x, y, at) => detail(x, Math.min(y, 89), at);
-  const pair = { reference: picture(width, height, detail, 0, 10), distorted: picture(width, 96, padded, 0) };
-  expect(framingOf(shape(width, height), shape(width, 96), [pair])).toMatchObject({
-    whole: 'distorted',
-    padding: true,
+  it('leaves bars of one video to the finding about these', () => {
+    const bars = { left: 0, top: 20, right: 0, bottom: 20 };
+    const { measured } = side(cropped);
+    const barred = side(cropped, {
+      measured: { ...measured, borders: { certain: bars, possible: bars } } as SideMeasurements,
+    });
+    expect(seen(barred)[0]?.code).toBe('black-borders');
   });
 });

@@ -1,13 +1,25 @@
 /**
  * @module test/unit/metrics/extractors
- * The extractors' options and features against the tables of libvmaf 3.2.0, and the sizes and formats that some of them
- * refuse before a frame is measured.
+ * The extractors' options and features against the tables of libvmaf 3.2.0, the sizes and formats that some of them
+ * refuse before a frame is measured, ADM's contrast sensitivity factors against the specification's tables, and
+ * XPSNR's last step.
  */
+
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import type { ScoredFormat } from '../../../src/core/colour.js';
+import { compileCore } from '../../../src/core/compile.js';
 import type { VideoFormat } from '../../../src/core/frame.js';
+import { wasmMeasurers } from '../../../src/engine/backends/core/extractor.js';
+import { callsOf } from '../../../src/engine/backends/pairs.js';
+import { type AdmCsf, admCsf } from '../../../src/metrics/adm-csf.js';
 import { findProvider, listExtractors } from '../../../src/metrics/extractors.js';
 import { metricOf } from '../../../src/metrics/index.js';
+import { doubles } from '../../../src/metrics/metric.js';
 import { parseFeature } from '../../../src/metrics/options.js';
+import { finish, planOf, videoFormat } from '../../support/finish.js';
+import { runMetric } from '../../support/metric.js';
+import { seeded } from '../../support/random.js';
 
 type Limit = number | undefined;
 
@@ -289,5 +301,254 @@ describe('what extractors cannot take', () => {
   ] as const)('%s of %j: sizes out of its range', (feature, format, refused) => {
     if (refused) expect(() => measure(feature, format)).toThrow(refused);
     else expect(measure(feature, format)).toBeTruthy();
+  });
+});
+
+function factors(normViewDist: number, refDisplayHeight: number, csfMode: number, scales = [1, 1]): AdmCsf {
+  const [csfScale = 1, csfDiagScale = 1] = scales;
+  return admCsf({ normViewDist, refDisplayHeight, csfMode, csfScale, csfDiagScale });
+}
+
+/** The value of a C hexadecimal float without fraction of its exponent, `0x1.8p-3`. */
+function hex(text: string): number {
+  const [, digits = '', exponent = '0'] = /^0x1(?:\.([0-9a-f]+))?p([+-]?\d+)$/.exec(text) ?? [];
+  return (1 + Number(`0x${digits || 0}`) / 16 ** digits.length) * 2 ** Number(exponent);
+}
+
+type Table = readonly (readonly [hv: string, d: string, fixedHv: number, fixedD: number])[];
+
+const AT_3_X_1080: Table = [
+  ['0x1.1cc774p-6', '0x1.820d54p-8', 36453, 49417],
+  ['0x1.06050cp-5', '0x1.d48d46p-7', 137373792, 61414028],
+  ['0x1.634f1p-5', '0x1.8fb80cp-6', 186284160, 104783920],
+  ['0x1.762816p-5', '0x1.008392p-5', 196165808, 134487184],
+];
+
+const WATSON: readonly (readonly [distance: number, height: number, table: Table])[] = [
+  [3, 1080, AT_3_X_1080],
+  [1.5, 2160, AT_3_X_1080],
+  [
+    3,
+    2160,
+    [
+      ['0x1.392e4ep-8', '0x1.6408d8p-10', 10021, 11393],
+      ['0x1.5e020ep-7', '0x1.0670cp-8', 45876252, 17199296],
+      ['0x1.20415cp-6', '0x1.0ff286p-7', 75564400, 35644684],
+      ['0x1.70b4fap-6', '0x1.a7f684p-7', 96654312, 55569672],
+    ],
+  ],
+  [
+    5,
+    1080,
+    [
+      ['0x1.c0364ep-8', '0x1.0ad7fep-9', 14342, 17077],
+      ['0x1.dbf058p-7', '0x1.75c678p-8', 62382256, 24495736],
+      ['0x1.746c1p-6', '0x1.700066p-7', 97628224, 48234700],
+      ['0x1.c49c48p-6', '0x1.108d0ep-6', 118649120, 71447608],
+    ],
+  ],
+  [
+    5,
+    2160,
+    [
+      ['0x1.ab1988p-10', '0x1.aa7914p-12', 3416, 3411],
+      ['0x1.137012p-8', '0x1.6acdc6p-10', 18051090, 5944177],
+      ['0x1.05cc02p-7', '0x1.b1e0ccp-9', 34314244, 14217318],
+      ['0x1.82772ep-7', '0x1.865264p-8', 50654812, 25580132],
+    ],
+  ],
+];
+
+describe('admCsf', () => {
+  it.each(WATSON)('mode 0 at %d x %d', (distance, height, table) => {
+    const { rf, fi } = factors(distance, height, 0);
+    expect(rf).toEqual(table.map(([hv, d]) => [hex(hv), hex(d)]));
+    expect(fi).toEqual(table.map(([, , hv, d]) => [hv, d]));
+  });
+
+  it('mode 2 at 3 x 1080', () => {
+    const { rf, fi } = factors(3, 1080, 2);
+    expect(fi).toEqual([
+      [24809, 36087],
+      [107485848, 50586124],
+      [184468848, 102727024],
+      [251775280, 154193616],
+    ]);
+    expect(rf[3]).toEqual([Math.fround(0.058621), Math.fround(0.035901)]);
+    expect(factors(1.5, 2160, 2)).toEqual(factors(3, 1080, 2));
+  });
+
+  it('mode 3 has a table of its own', () => {
+    expect(factors(5, 720, 3).rf[0]).toEqual([Math.fround(0.009689), Math.fround(0.003302)]);
+    expect(factors(5, 2160, 3).rf[3]).toEqual([Math.fround(0.026298), Math.fround(0.013415)]);
+  });
+
+  it('mode 1 gives factors of 1.2 to 27, scaled as asked, that wrap in fixed point', () => {
+    const { rf, fi } = factors(3, 1080, 1, [2, 0.5]);
+    const plain = factors(3, 1080, 1);
+    expect(plain.rf[0]?.[0]).toBeCloseTo(1.2105, 4);
+    expect(plain.rf[3]?.[0]).toBeCloseTo(26.976, 3);
+    expect(rf).toEqual(plain.rf.map(([hv, d]) => [2 * hv, 0.5 * d]));
+    fi.forEach(([hv, d], scale) => {
+      const limit = scale === 0 ? 2 ** 16 : 2 ** 32;
+      expect(hv).toBe(Math.trunc((rf[scale]?.[0] ?? 0) * 2 ** (scale === 0 ? 21 : 32)) % limit);
+      expect(d).toBeLessThan(limit);
+    });
+  });
+
+  it('other modes do not look at the scales', () => {
+    expect(factors(3, 1080, 0, [2, 2])).toEqual(factors(3, 1080, 0));
+  });
+
+  it.each([
+    [2.9, 1080, 0, /2.9 times adm_ref_display_height 1080 is 3132 but must be at least 3240/],
+    [3, 720, 2, /at least 3240/],
+    [
+      4,
+      1080,
+      2,
+      /adm_csf_mode 2 has no factors for adm_norm_view_dist 4 x adm_ref_display_height 1080; it knows 3 x 1080/,
+    ],
+    [3.5, 1080, 3, /adm_csf_mode 3 has no factors/],
+  ])('refuses %d x %d in mode %d', (distance, height, mode, message) => {
+    expect(() => factors(distance, height, mode)).toThrow(message);
+  });
+});
+
+const format = videoFormat(100, 50);
+/** Of a plane: samples times the square of the peak. */
+const [LUMA, CHROMA] = [5000 * 255 ** 2, 1250 * 255 ** 2];
+const decibels = (energy: number, error: number) => 10 * Math.log10(energy / error);
+
+describe('values', () => {
+  it('are those of the planes, the least, and 4:1:1 of them', () => {
+    const { frames, series } = finish(planOf(['xpsnr'], format), [[5000, 100, 90]]);
+    expect(frames).toHaveLength(1);
+    const [y, u, v] = [decibels(LUMA, 5000), decibels(CHROMA, 100), decibels(CHROMA, 90)];
+    expect(series('xpsnr_y')[0]).toBeCloseTo(y, 12);
+    expect(series('xpsnr_u')[0]).toBeCloseTo(u, 12);
+    expect(series('xpsnr_v')[0]).toBeCloseTo(v, 12);
+    expect(series('xpsnr_min')[0]).toBeCloseTo(y, 12);
+    expect(series('xpsnr_weighted')[0]).toBeCloseTo((4 * y + u + v) / 6, 12);
+  });
+
+  it('of the sequence are of the mean root', () => {
+    const { aggregates } = finish(planOf(['xpsnr'], format), [
+      [400, 16, 9],
+      [100, 36, 9],
+    ]);
+    // Roots 20 and 10, 4 and 6, 3 and 3.
+    const [y, u, v] = [decibels(LUMA, 225), decibels(CHROMA, 25), decibels(CHROMA, 9)];
+    const expected = { y, u, v, min: Math.min(y, u, v), weighted: (4 * y + u + v) / 6 };
+    for (const [name, value] of Object.entries(expected))
+      expect(aggregates[`sequence_xpsnr_${name}`], name).toBeCloseTo(value, 12);
+  });
+
+  it('of identical planes are a cap: half an error, rounded up', () => {
+    const { series, aggregates } = finish(planOf(['xpsnr'], videoFormat(1920, 1080)), [[0, 0, 0]]);
+    expect(series('xpsnr_y')).toEqual([115]);
+    expect(series('xpsnr_u')).toEqual([109]);
+    expect(series('xpsnr_weighted')[0]).toBeCloseTo(113, 12);
+    expect(aggregates.sequence_xpsnr_y).toBe(115);
+  });
+
+  it('of a sequence with fewer roots than frames are the mean in decibels', () => {
+    const { aggregates } = finish(planOf(['xpsnr'], format), [
+      [1, 4, 1],
+      [0, 4, 1],
+    ]);
+    expect(aggregates.sequence_xpsnr_y).toBeCloseTo((decibels(LUMA, 1) + 89) / 2, 12);
+    expect(aggregates.sequence_xpsnr_u).toBeCloseTo(decibels(CHROMA, 4), 12);
+    expect(aggregates.sequence_xpsnr_v).toBeCloseTo(decibels(CHROMA, 1), 12);
+  });
+
+  it('of 4:0:0 are of luma alone', () => {
+    const plan = planOf(['xpsnr'], { ...format, chroma: '400' });
+    expect(plan.names).toEqual(['xpsnr_y', 'xpsnr_min', 'xpsnr_weighted']);
+    expect(plan.aggregateNames).toEqual(['y', 'min', 'weighted'].map((name) => `sequence_xpsnr_${name}`));
+    const { frames, aggregates } = finish(plan, [[5000, 0, 0]]);
+    const y = decibels(LUMA, 5000);
+    for (const value of [...(frames[0]?.values ?? []), ...Object.values(aggregates)])
+      expect(value).toBeCloseTo(y, 12);
+  });
+
+  it('take the peak of their depth', () => {
+    const { series } = finish(planOf(['xpsnr'], { ...format, bitDepth: 10 }), [[5000, 100, 90]]);
+    expect(series('xpsnr_y')[0]).toBeCloseTo(decibels(5000 * 1023 ** 2, 5000), 12);
+  });
+});
+
+describe('the difference in time', () => {
+  it.each([
+    ['xpsnr', undefined, 1],
+    ['xpsnr', { num: 25, den: 1 }, 1],
+    ['xpsnr', { num: 32_000, den: 1001 }, 1],
+    ['xpsnr', { num: 32, den: 1 }, 2],
+    ['xpsnr', { num: 60_000, den: 1001 }, 2],
+    ['xpsnr', { num: 25, den: 0 }, 1],
+    ['xpsnr=fps=50', { num: 25, den: 1 }, 2],
+    ['xpsnr=fps=24', { num: 50, den: 1 }, 1],
+    ['xpsnr=fps=31.97', undefined, 1],
+  ])('%s at %j is of order %i', (feature, frameRate, order) => {
+    const scored: ScoredFormat = { ...format, ...(frameRate && { frameRate }) };
+    const { calls } = planOf([feature], scored).extraction;
+    expect(calls.map(({ parameters, back }) => [parameters, back])).toEqual([[doubles([order]), order]]);
+  });
+
+  it('is measured once for rates of one order', () => {
+    const plan = planOf(['xpsnr', 'xpsnr=fps=30', 'xpsnr=fps=60'], { ...format });
+    expect(plan.extraction.calls).toHaveLength(2);
+    expect(plan.names.filter((name) => name.startsWith('xpsnr_y'))).toEqual([
+      'xpsnr_y',
+      'xpsnr_y_fps_30',
+      'xpsnr_y_fps_60',
+    ]);
+  });
+});
+
+describe('missing pictures before the first', () => {
+  const { extraction } = planOf(['xpsnr=fps=50', 'motion', 'motion=motion_five_frame_window=true'], format);
+
+  it('skip calls, unless these are padded', () => {
+    const measured = (index: number, first = 0) =>
+      callsOf(extraction, index, true, (earlier) => earlier >= first).map(
+        ([, { metric, back }]) => `${metric} ${back}`,
+      );
+    const calls = [measured(0), measured(1), measured(2)];
+    expect(calls).toEqual([['xpsnr 2'], ['xpsnr 2', 'motion 1'], ['xpsnr 2', 'motion 1', 'motion 2']]);
+    // What is missing later on was lost, and is not black.
+    expect(measured(7, 6)).toEqual(['motion 1']);
+  });
+
+  it('count as black for xpsnr', async () => {
+    const core = await compileCore(readFileSync(new URL('../../../wasm/anyvmaf.wasm', import.meta.url)));
+    const measurer = wasmMeasurers(core, 'simd128').open(planOf(['xpsnr=fps=50'], format).extraction);
+    const sizes = [5000, 1250, 1250];
+    const made = [0, 1, 2, 3, 4, 5].map((seed) => sizes.map((n) => seeded(seed).bytes(n)));
+    const black = sizes.map((n) => new Uint8Array(n));
+    const records = [0, 1, 2].map((index) => {
+      const slot = measurer.slot(index);
+      for (const [side, planes] of [
+        [slot.reference, made[index]],
+        [slot.distorted, made[index + 3]],
+      ] as const)
+        for (const [i, plane] of [side.y, side.cb, side.cr].entries()) plane?.set(planes?.[i] ?? []);
+      const record = new Float64Array(measurer.layout.length);
+      measurer.measure(slot, record, true);
+      return [...record];
+    });
+    measurer.close();
+    const at = (n: number) => made[n] ?? black;
+    const expected = [0, 1, 2].map((n) => {
+      const history = { earlierReference: at(n - 1), secondEarlierReference: at(n - 2) };
+      return runMetric(
+        'simd128',
+        format,
+        { reference: at(n), distorted: at(n + 3), ...history },
+        'xpsnr',
+        [2],
+      );
+    });
+    expect(records).toEqual(expected);
   });
 });

@@ -10,6 +10,7 @@ import {
   halves,
   longs,
   native,
+  overWidths,
   pointers,
   put,
   SEED,
@@ -89,44 +90,39 @@ function levels(random: SeededRandom, n: number, top: number): Uint8Array | Uint
 }
 
 describe(`twins of the floating-point metrics (seed ${SEED})`, () => {
-  it('float_columns and float_row, all widths', () => {
-    const random = seeded(SEED + 20);
-    for (const width of WIDTHS) {
-      const n = random.pick([1, 3, 5, 9, 17, 33, 65]);
-      const window = Array.from({ length: n }, () => samples(random, width));
-      const long = samples(random, width + n - 1);
-      const weights = taps(random, n);
-      compare('float_columns', `${width} columns ${n} taps`, (twin) => {
-        const [out = 0] = outputs(1, width);
-        twin(rows(window), put(weights), n, width, out);
-        return words(out, width);
-      });
-      compare('float_row', `${width} columns ${n} taps`, (twin) => {
-        const [out = 0] = outputs(1, width);
-        twin(row(long), put(weights), n, width, out);
-        return words(out, width);
-      });
-    }
+  overWidths('float_columns and float_row, all widths', { seed: 20, from: 1 }, (random, width) => {
+    const n = random.pick([1, 3, 5, 9, 17, 33, 65]);
+    const window = Array.from({ length: n }, () => samples(random, width));
+    const long = samples(random, width + n - 1);
+    const weights = taps(random, n);
+    compare('float_columns', `${width} columns ${n} taps`, (twin) => {
+      const [out = 0] = outputs(1, width);
+      twin(rows(window), put(weights), n, width, out);
+      return words(out, width);
+    });
+    compare('float_row', `${width} columns ${n} taps`, (twin) => {
+      const [out = 0] = outputs(1, width);
+      twin(row(long), put(weights), n, width, out);
+      return words(out, width);
+    });
   });
 
-  it('float_vif_columns, all widths', () => {
-    const random = seeded(SEED + 21);
-    for (const width of WIDTHS) {
-      const n = random.pick([3, 5, 9, 17, 65]);
-      const a = Array.from({ length: n }, () => samples(random, width));
-      const b = a.map((r) => alike(random, r));
-      const weights = taps(random, n);
-      compare('float_vif_columns', `${width} columns ${n} taps`, (twin) => {
-        const outs = outputs(5, width);
-        twin(rows(a), rows(b), put(weights), n, width, pointers(outs));
-        return outs.map((out) => words(out, width));
-      });
-    }
+  overWidths('float_vif_columns, all widths', { seed: 21, from: 1 }, (random, width) => {
+    const n = random.pick([3, 5, 9, 17, 65]);
+    const a = Array.from({ length: n }, () => samples(random, width));
+    const b = a.map((r) => alike(random, r));
+    const weights = taps(random, n);
+    compare('float_vif_columns', `${width} columns ${n} taps`, (twin) => {
+      const outs = outputs(5, width);
+      twin(rows(a), rows(b), put(weights), n, width, pointers(outs));
+      return outs.map((out) => words(out, width));
+    });
   });
 
-  it('float_vif_terms, all widths, gain limits and noises', () => {
-    const random = seeded(SEED + 22);
-    for (const width of WIDTHS) {
+  overWidths(
+    'float_vif_terms, all widths, gain limits and noises',
+    { seed: 22, from: 1 },
+    (random, width) => {
       for (const [nsq, limit] of some(NOISES, width)) {
         const a = samples(random, width);
         const b = alike(random, a);
@@ -152,40 +148,35 @@ describe(`twins of the floating-point metrics (seed ${SEED})`, () => {
           return [words(num, width), words(den, width)];
         });
       }
-    }
+    },
+  );
+
+  overWidths('float_adm_wavelet, all widths', { seed: 23, from: 2 }, (random, width) => {
+    const n = (width + 1) >> 1;
+    const source = Array.from({ length: 4 }, () => samples(random, width));
+    compare('float_adm_wavelet', `${width} columns`, (twin) => {
+      const bands = outputs(4, n);
+      twin(rows(source), width, take(8 * width + 256), pointers(bands));
+      return bands.map((band) => words(band, n));
+    });
   });
 
-  it('float_adm_wavelet, all widths', () => {
-    const random = seeded(SEED + 23);
-    for (const width of WIDTHS.filter((w) => w > 1)) {
-      const n = (width + 1) >> 1;
-      const source = Array.from({ length: 4 }, () => samples(random, width));
-      compare('float_adm_wavelet', `${width} columns`, (twin) => {
-        const bands = outputs(4, n);
-        twin(rows(source), width, take(8 * width + 256), pointers(bands));
-        return bands.map((band) => words(band, n));
+  overWidths('float_adm_decouple, all widths and gain limits', { seed: 24, from: 1 }, (random, n) => {
+    for (const gain of some([1, 1.1, 1.2, 2, 100], n)) {
+      const o = [0, 1, 2].map(() => samples(random, n));
+      const t = o.map((band) => alike(random, band));
+      compare('float_adm_decouple', `${n} columns gain ${gain}`, (twin) => {
+        const outs = [outputs(3, n), outputs(3, n)];
+        twin(rows(o), rows(t), n, gain, ...outs.map((list) => pointers(list)));
+        return outs.flat().map((out) => words(out, n));
       });
     }
   });
 
-  it('float_adm_decouple, all widths and gain limits', () => {
-    const random = seeded(SEED + 24);
-    for (const n of WIDTHS) {
-      for (const gain of some([1, 1.1, 1.2, 2, 100], n)) {
-        const o = [0, 1, 2].map(() => samples(random, n));
-        const t = o.map((band) => alike(random, band));
-        compare('float_adm_decouple', `${n} columns gain ${gain}`, (twin) => {
-          const outs = [outputs(3, n), outputs(3, n)];
-          twin(rows(o), rows(t), n, gain, ...outs.map((list) => pointers(list)));
-          return outs.flat().map((out) => words(out, n));
-        });
-      }
-    }
-  });
-
-  it('float_adm_mask and float_adm_powers, all widths and exponents', () => {
-    const random = seeded(SEED + 25);
-    for (const n of WIDTHS) {
+  overWidths(
+    'float_adm_mask and float_adm_powers, all widths and exponents',
+    { seed: 25, from: 1 },
+    (random, n) => {
       const band = samples(random, n);
       const factor = random.int(1, 5000) / 3000;
       compare('float_adm_mask', `${n} columns factor ${factor}`, (twin) => {
@@ -200,116 +191,98 @@ describe(`twins of the floating-point metrics (seed ${SEED})`, () => {
           return words(out, n);
         });
       }
-    }
-  });
+    },
+  );
 
-  it('float_adm_contrast, all widths, with and without masks', () => {
-    const random = seeded(SEED + 26);
-    for (const n of WIDTHS) {
-      const signal = [0, 1, 2].map(() => samples(random, n));
-      const size = random.pick([0, 0.001, 0.05, 3]);
-      const mask = (length: number) => Float32Array.from({ length }, () => (size * random.int(0, 999)) / 999);
-      const masks = [0, 1, 2].map(() => [mask(n + 2), mask(n + 2), mask(n + 2), mask(n)]);
-      const factors = new Float32Array([random.int(1, 999) / 999, random.int(1, 999) / 999]);
-      for (const p of [3, 2.5]) {
-        for (const masked of [true, false]) {
-          compare('float_adm_contrast', `${n} columns p ${p} masks ${masked} up to ${size}`, (twin) => {
-            const at = masks.flatMap((band) => band.map((r, i) => row(r) + (i < 3 ? 4 : 0)));
-            const outs = outputs(3, n);
-            twin(rows(signal), n, put(factors), masked ? pointers(at) : 0, p, pointers(outs));
-            return outs.map((out) => words(out, n));
-          });
-        }
+  overWidths('float_adm_contrast, all widths, with and without masks', { seed: 26, from: 1 }, (random, n) => {
+    const signal = [0, 1, 2].map(() => samples(random, n));
+    const size = random.pick([0, 0.001, 0.05, 3]);
+    const mask = (length: number) => Float32Array.from({ length }, () => (size * random.int(0, 999)) / 999);
+    const masks = [0, 1, 2].map(() => [mask(n + 2), mask(n + 2), mask(n + 2), mask(n)]);
+    const factors = new Float32Array([random.int(1, 999) / 999, random.int(1, 999) / 999]);
+    for (const p of [3, 2.5]) {
+      for (const masked of [true, false]) {
+        compare('float_adm_contrast', `${n} columns p ${p} masks ${masked} up to ${size}`, (twin) => {
+          const at = masks.flatMap((band) => band.map((r, i) => row(r) + (i < 3 ? 4 : 0)));
+          const outs = outputs(3, n);
+          twin(rows(signal), n, put(factors), masked ? pointers(at) : 0, p, pointers(outs));
+          return outs.map((out) => words(out, n));
+        });
       }
     }
   });
 
-  it('ssim_rows and ssim_terms, all widths', () => {
-    const random = seeded(SEED + 27);
-    for (const n of WIDTHS) {
-      const a = samples(random, n + 10);
-      const b = alike(random, a);
-      compare('ssim_rows', `${n} columns`, (twin) => {
-        const outs = outputs(5, n);
-        twin(row(a), row(b), n, pointers(outs));
-        return outs.map((out) => words(out, n));
-      });
-      const lines = Array.from({ length: 11 }, () => samples(random, n));
-      const others = lines.map((line) => alike(random, line));
-      const product = (x: readonly Float32Array[], y: readonly Float32Array[]) =>
-        x.map((line, k) => line.map((v, i) => v * (y[k]?.[i] ?? 0)));
-      const signals = [lines, others, product(lines, lines), product(others, others), product(lines, others)];
-      compare('ssim_terms', `${n} columns`, (twin) => {
-        const sums = doubles([1, 2, 3, 4]);
-        twin(pointers(signals.map(rows)), n, sums);
-        return longs(sums, 4);
-      });
-    }
+  overWidths('ssim_rows and ssim_terms, all widths', { seed: 27, from: 1 }, (random, n) => {
+    const a = samples(random, n + 10);
+    const b = alike(random, a);
+    compare('ssim_rows', `${n} columns`, (twin) => {
+      const outs = outputs(5, n);
+      twin(row(a), row(b), n, pointers(outs));
+      return outs.map((out) => words(out, n));
+    });
+    const lines = Array.from({ length: 11 }, () => samples(random, n));
+    const others = lines.map((line) => alike(random, line));
+    const product = (x: readonly Float32Array[], y: readonly Float32Array[]) =>
+      x.map((line, k) => line.map((v, i) => v * (y[k]?.[i] ?? 0)));
+    const signals = [lines, others, product(lines, lines), product(others, others), product(lines, others)];
+    compare('ssim_terms', `${n} columns`, (twin) => {
+      const sums = doubles([1, 2, 3, 4]);
+      twin(pointers(signals.map(rows)), n, sums);
+      return longs(sums, 4);
+    });
   });
 
-  it('ssim_halve, all widths', () => {
-    const random = seeded(SEED + 28);
-    for (const n of WIDTHS) {
-      const window = Array.from({ length: 9 }, () => samples(random, 2 * n + 8));
-      compare('ssim_halve', `${n} columns`, (twin) => {
-        const [out = 0] = outputs(1, n);
-        twin(rows(window), n, out);
-        return words(out, n);
-      });
-    }
+  overWidths('ssim_halve, all widths', { seed: 28, from: 1 }, (random, n) => {
+    const window = Array.from({ length: 9 }, () => samples(random, 2 * n + 8));
+    compare('ssim_halve', `${n} columns`, (twin) => {
+      const [out = 0] = outputs(1, n);
+      twin(rows(window), n, out);
+      return words(out, n);
+    });
   });
 });
 
 describe(`twins of CAMBI, PSNR-HVS, CIEDE2000 and SpEED (seed ${SEED})`, () => {
-  it('cambi_load, all depths and lengths', () => {
-    const random = seeded(SEED + 61);
-    for (const n of WIDTHS) {
-      for (const depth of some([8, 9, 10, 12, 14, 16], n)) {
-        const top = 2 ** depth - 1;
-        const samples = banded(random, n, top);
-        // A sample beyond the depth is found wherever it is.
-        if (depth > 8 && depth < 16 && random.int(0, 2) === 0) samples[random.int(0, n - 1)] = top + 1;
-        const source = depth > 8 ? samples : Uint8Array.from(samples);
-        compare('cambi_load', `${n} samples of ${depth} bit`, (twin) => {
-          const to = take(2 * n + SLACK);
-          const outside = Number(twin(put(source, SLACK), n, depth, to)) !== 0;
-          return outside ? outside : halves(to, n);
-        });
-      }
+  overWidths('cambi_load, all depths and lengths', { seed: 61, from: 1 }, (random, n) => {
+    for (const depth of some([8, 9, 10, 12, 14, 16], n)) {
+      const top = 2 ** depth - 1;
+      const samples = banded(random, n, top);
+      // A sample beyond the depth is found wherever it is.
+      if (depth > 8 && depth < 16 && random.int(0, 2) === 0) samples[random.int(0, n - 1)] = top + 1;
+      const source = depth > 8 ? samples : Uint8Array.from(samples);
+      compare('cambi_load', `${n} samples of ${depth} bit`, (twin) => {
+        const to = take(2 * n + SLACK);
+        const outside = Number(twin(put(source, SLACK), n, depth, to)) !== 0;
+        return outside ? outside : halves(to, n);
+      });
     }
   });
 
-  it('cambi_blur, with and without a row below', () => {
-    const random = seeded(SEED + 62);
-    for (const n of WIDTHS) {
-      for (const last of [false, true]) {
-        const [row, below] = [banded(random, n), banded(random, n)];
-        compare('cambi_blur', `${n} samples, last ${last}`, (twin) => {
-          const at = put(row, SLACK);
-          twin(at, last ? 0 : put(below, SLACK), n);
-          return halves(at, n);
-        });
-      }
+  overWidths('cambi_blur, with and without a row below', { seed: 62, from: 1 }, (random, n) => {
+    for (const last of [false, true]) {
+      const [row, below] = [banded(random, n), banded(random, n)];
+      compare('cambi_blur', `${n} samples, last ${last}`, (twin) => {
+        const at = put(row, SLACK);
+        twin(at, last ? 0 : put(below, SLACK), n);
+        return halves(at, n);
+      });
     }
   });
 
-  it('cambi_mask and cambi_mode, all widths', () => {
-    const random = seeded(SEED + 63);
-    for (const width of WIDTHS) {
-      const height = random.int(1, 20);
-      const image = banded(random, width * height);
-      const threshold = random.int(0, 48);
-      compare('cambi_mask', `${width}x${height}, threshold ${threshold}`, (twin) => {
-        const mask = take(width * height + SLACK);
-        twin(put(image, SLACK), width, height, threshold, take(64 * (width + 64)), mask);
-        return words(mask, (width * height) >> 2);
-      });
-      compare('cambi_mode', `${width}x${height}`, (twin) => {
-        const at = put(image, SLACK);
-        twin(at, width, height, take(8 * (width + 64)));
-        return halves(at, width * height);
-      });
-    }
+  overWidths('cambi_mask and cambi_mode, all widths', { seed: 63, from: 1 }, (random, width) => {
+    const height = random.int(1, 20);
+    const image = banded(random, width * height);
+    const threshold = random.int(0, 48);
+    compare('cambi_mask', `${width}x${height}, threshold ${threshold}`, (twin) => {
+      const mask = take(width * height + SLACK);
+      twin(put(image, SLACK), width, height, threshold, take(64 * (width + 64)), mask);
+      return words(mask, (width * height) >> 2);
+    });
+    compare('cambi_mode', `${width}x${height}`, (twin) => {
+      const at = put(image, SLACK);
+      twin(at, width, height, take(8 * (width + 64)));
+      return halves(at, width * height);
+    });
   });
 
   it('cambi_contrast, row after row, all windows and numbers of contrasts', () => {

@@ -13,6 +13,7 @@ import {
   longs,
   memory,
   native,
+  overWidths,
   pointers,
   put,
   SEED,
@@ -164,71 +165,62 @@ describe(`twins of the core's functions (seed ${SEED})`, () => {
     }
   });
 
-  it('vif_decimate, all scales, depths and widths', () => {
-    const random = seeded(SEED + 1);
-    for (const width of WIDTHS.filter((w) => w > 1)) {
-      for (const scale of [1, 2, 3]) {
-        const depth = scale === 1 ? random.pick(DEPTHS) : 16;
-        const height = random.int(2, 21);
-        const source = plane(random, random.pick(KINDS), width, height, depth);
-        compare('vif_decimate', `scale ${scale} ${width}x${height} ${depth} bit`, (twin) => {
-          const at = put(source);
-          const scratch = take(Number(native('vif_scratch_bytes')(width, height)));
-          const samples = (width >> 1) * (height >> 1);
-          const out = take(samples * 2);
-          twin(at, width, height, depth, scale, scratch, out);
-          return halves(out, samples);
-        });
-      }
+  overWidths('vif_decimate, all scales, depths and widths', { seed: 1, from: 2 }, (random, width) => {
+    for (const scale of [1, 2, 3]) {
+      const depth = scale === 1 ? random.pick(DEPTHS) : 16;
+      const height = random.int(2, 21);
+      const source = plane(random, random.pick(KINDS), width, height, depth);
+      compare('vif_decimate', `scale ${scale} ${width}x${height} ${depth} bit`, (twin) => {
+        const at = put(source);
+        const scratch = take(Number(native('vif_scratch_bytes')(width, height)));
+        const samples = (width >> 1) * (height >> 1);
+        const out = take(samples * 2);
+        twin(at, width, height, depth, scale, scratch, out);
+        return halves(out, samples);
+      });
     }
   });
 
-  it('adm_wavelet_s0, all depths and widths', () => {
-    const random = seeded(SEED + 2);
-    for (const width of WIDTHS.filter((w) => w > 1)) {
-      for (const depth of some(DEPTHS, width)) {
-        const rows = Array.from({ length: 4 }, () => plane(random, random.pick(KINDS), width, 1, depth));
-        const n = (width + 1) >> 1;
-        const [from, to] = wanted(random, n);
-        compare('adm_wavelet_s0', `${width} columns ${depth} bit, details ${from} to ${to}`, (twin) => {
-          const bands = Array.from({ length: 4 }, () => take(n * 2));
-          twin(
-            pointers(rows.map((row) => put(row))),
-            width,
-            depth,
-            from,
-            to,
-            take(Number(native('adm_scratch_bytes')(width)) + 16) + 16,
-            pointers(bands),
-          );
-          return bands.map((band, i) => (i === 0 ? halves(band, n) : halves(band, n).slice(from, to)));
-        });
-      }
-    }
-  });
-
-  it('adm_wavelet_s1 and s23, all widths', () => {
-    const random = seeded(SEED + 3);
-    for (const width of WIDTHS.filter((w) => w > 1)) {
+  overWidths('adm_wavelet_s0, all depths and widths', { seed: 2, from: 2 }, (random, width) => {
+    for (const depth of some(DEPTHS, width)) {
+      const rows = Array.from({ length: 4 }, () => plane(random, random.pick(KINDS), width, 1, depth));
       const n = (width + 1) >> 1;
-      for (const scale of [1, 2, 3]) {
-        const rows = Array.from({ length: 4 }, () =>
-          coefficients(random, width, scale === 1 ? LIMIT_S0 : 1_400_000_000, scale > 1),
+      const [from, to] = wanted(random, n);
+      compare('adm_wavelet_s0', `${width} columns ${depth} bit, details ${from} to ${to}`, (twin) => {
+        const bands = Array.from({ length: 4 }, () => take(n * 2));
+        twin(
+          pointers(rows.map((row) => put(row))),
+          width,
+          depth,
+          from,
+          to,
+          take(Number(native('adm_scratch_bytes')(width)) + 16) + 16,
+          pointers(bands),
         );
-        const [from, to] = wanted(random, n);
-        compare(
-          scale === 1 ? 'adm_wavelet_s1' : 'adm_wavelet_s23',
-          `scale ${scale} ${width} columns, details ${from} to ${to}`,
-          (twin) => {
-            const bands = Array.from({ length: 4 }, () => take(n * 4));
-            const rowsAt = pointers(rows.map((row) => put(row)));
-            const scratch = take(Number(native('adm_scratch_bytes')(width)) + 16) + 16;
-            if (scale === 1) twin(rowsAt, width, from, to, scratch, pointers(bands));
-            else twin(rowsAt, width, scale, from, to, scratch, pointers(bands));
-            return bands.map((band, i) => (i === 0 ? words(band, n) : words(band, n).slice(from, to)));
-          },
-        );
-      }
+        return bands.map((band, i) => (i === 0 ? halves(band, n) : halves(band, n).slice(from, to)));
+      });
+    }
+  });
+
+  overWidths('adm_wavelet_s1 and s23, all widths', { seed: 3, from: 2 }, (random, width) => {
+    const n = (width + 1) >> 1;
+    for (const scale of [1, 2, 3]) {
+      const rows = Array.from({ length: 4 }, () =>
+        coefficients(random, width, scale === 1 ? LIMIT_S0 : 1_400_000_000, scale > 1),
+      );
+      const [from, to] = wanted(random, n);
+      compare(
+        scale === 1 ? 'adm_wavelet_s1' : 'adm_wavelet_s23',
+        `scale ${scale} ${width} columns, details ${from} to ${to}`,
+        (twin) => {
+          const bands = Array.from({ length: 4 }, () => take(n * 4));
+          const rowsAt = pointers(rows.map((row) => put(row)));
+          const scratch = take(Number(native('adm_scratch_bytes')(width)) + 16) + 16;
+          if (scale === 1) twin(rowsAt, width, from, to, scratch, pointers(bands));
+          else twin(rowsAt, width, scale, from, to, scratch, pointers(bands));
+          return bands.map((band, i) => (i === 0 ? words(band, n) : words(band, n).slice(from, to)));
+        },
+      );
     }
   });
 
@@ -238,104 +230,89 @@ describe(`twins of the core's functions (seed ${SEED})`, () => {
     const read = wide ? words : halves;
     const factors = wide ? FACTORS_S123 : FACTORS_S0;
 
-    it(`adm_decouple_${suffix}, all widths and gain limits`, () => {
-      const random = seeded(SEED + 4);
-      for (const n of WIDTHS) {
-        for (const gain of some(GAINS, n)) {
-          const top = random.pick([limit, LARGEST.decoupled[suffix]]);
-          const o = [0, 1, 2].map(() => coefficients(random, n, top, wide));
-          const t = o.map((band) => alike(random, band, limit));
-          // Gradients of exactly the same direction, and those of zero length, decide ties.
-          if (random.int(0, 3) === 0) {
-            for (const [i, band] of t.entries()) band.set((o[i] ?? band).map((v) => Math.trunc(v / 2) * 2));
-          }
-          compare(`adm_decouple_${suffix}`, `${n} columns gain ${gain}`, (twin) => {
-            const at = [o, t].map((bands) => pointers(bands.map((band) => put(band, 64))));
-            const outs = [0, 1].map(() => [0, 1, 2].map(() => take(n * 4 + 64)));
-            twin(at[0] ?? 0, at[1] ?? 0, n, gain, pointers(outs[0] ?? []), pointers(outs[1] ?? []));
-            return outs.flat().map((band) => read(band, n));
-          });
+    overWidths(`adm_decouple_${suffix}, all widths and gain limits`, { seed: 4, from: 1 }, (random, n) => {
+      for (const gain of some(GAINS, n)) {
+        const top = random.pick([limit, LARGEST.decoupled[suffix]]);
+        const o = [0, 1, 2].map(() => coefficients(random, n, top, wide));
+        const t = o.map((band) => alike(random, band, limit));
+        // Gradients of exactly the same direction, and those of zero length, decide ties.
+        if (random.int(0, 3) === 0) {
+          for (const [i, band] of t.entries()) band.set((o[i] ?? band).map((v) => Math.trunc(v / 2) * 2));
         }
+        compare(`adm_decouple_${suffix}`, `${n} columns gain ${gain}`, (twin) => {
+          const at = [o, t].map((bands) => pointers(bands.map((band) => put(band, 64))));
+          const outs = [0, 1].map(() => [0, 1, 2].map(() => take(n * 4 + 64)));
+          twin(at[0] ?? 0, at[1] ?? 0, n, gain, pointers(outs[0] ?? []), pointers(outs[1] ?? []));
+          return outs.flat().map((band) => read(band, n));
+        });
       }
     });
 
-    it(`adm_mask_${suffix}, all widths and factors`, () => {
-      const random = seeded(SEED + 5);
-      for (const n of WIDTHS) {
-        for (const fi of some(factors, n)) {
-          const top = random.pick([limit, LARGEST.masked[suffix](Math.max(...fi))]);
-          const bands = [0, 1, 2].map(() => coefficients(random, n, Math.min(top, limit), wide));
-          compare(`adm_mask_${suffix}`, `${n} columns fi ${fi}`, (twin) => {
-            const outs = Array.from({ length: 5 }, () => take(n * 4 + 64));
-            const [neighbour = 0, centre = 0, ...sizes] = outs;
-            const from = pointers(bands.map((band) => put(band)));
-            if (wide) twin(from, n, pointers(fi), pointers(sizes), neighbour, centre);
-            else twin(from, n, pointers(fi), neighbour, centre);
-            return (wide ? outs : [neighbour, centre]).map((out) => words(out, n));
-          });
-        }
+    overWidths(`adm_mask_${suffix}, all widths and factors`, { seed: 5, from: 1 }, (random, n) => {
+      for (const fi of some(factors, n)) {
+        const top = random.pick([limit, LARGEST.masked[suffix](Math.max(...fi))]);
+        const bands = [0, 1, 2].map(() => coefficients(random, n, Math.min(top, limit), wide));
+        compare(`adm_mask_${suffix}`, `${n} columns fi ${fi}`, (twin) => {
+          const outs = Array.from({ length: 5 }, () => take(n * 4 + 64));
+          const [neighbour = 0, centre = 0, ...sizes] = outs;
+          const from = pointers(bands.map((band) => put(band)));
+          if (wide) twin(from, n, pointers(fi), pointers(sizes), neighbour, centre);
+          else twin(from, n, pointers(fi), neighbour, centre);
+          return (wide ? outs : [neighbour, centre]).map((out) => words(out, n));
+        });
       }
     });
 
-    it(`adm_contrast_${suffix}, all widths and factors`, () => {
-      const random = seeded(SEED + 6);
-      for (const n of WIDTHS) {
-        for (const fi of some(factors, n)) {
-          // Of scales 1 to 3 contrast takes magnitudes.
-          const most = random.pick([limit, LARGEST.contrasted[suffix]]);
-          const bands = [0, 1, 2].map(() =>
-            coefficients(random, n, most, wide).map((v) => (wide ? Math.abs(v) : v)),
-          );
-          const top = random.pick(wide ? [0, 1000, 50_000_000] : [0, 40, 3000, 81_000]);
-          const low = random.int(0, 3) === 0 ? -top : 0;
-          const signal = (length: number) => Int32Array.from({ length }, () => random.int(low, top));
-          const rows = [0, 1, 2].map(() => signal(n + 2));
-          const centre = signal(n);
-          const shift = wide ? [random.int(1, 10)] : [random.int(0, 8), random.int(1, 9)];
-          compare(`adm_contrast_${suffix}`, `${n} columns fi ${fi} masks ${low}..${top}`, (twin) => {
-            const sums = take(24);
-            const rowsAt = pointers(rows.map((row) => put(row) + 4));
-            const from = pointers(bands.map((band) => put(band)));
-            const shiftAt = wide ? (shift[0] ?? 0) : pointers(shift);
-            if (wide) twin(from, n, rowsAt, put(centre), shiftAt, sums);
-            else twin(from, n, pointers(fi), rowsAt, put(centre), shiftAt, sums);
-            return longs(sums, 3);
-          });
-        }
+    overWidths(`adm_contrast_${suffix}, all widths and factors`, { seed: 6, from: 1 }, (random, n) => {
+      for (const fi of some(factors, n)) {
+        // Of scales 1 to 3 contrast takes magnitudes.
+        const most = random.pick([limit, LARGEST.contrasted[suffix]]);
+        const bands = [0, 1, 2].map(() =>
+          coefficients(random, n, most, wide).map((v) => (wide ? Math.abs(v) : v)),
+        );
+        const top = random.pick(wide ? [0, 1000, 50_000_000] : [0, 40, 3000, 81_000]);
+        const low = random.int(0, 3) === 0 ? -top : 0;
+        const signal = (length: number) => Int32Array.from({ length }, () => random.int(low, top));
+        const rows = [0, 1, 2].map(() => signal(n + 2));
+        const centre = signal(n);
+        const shift = wide ? [random.int(1, 10)] : [random.int(0, 8), random.int(1, 9)];
+        compare(`adm_contrast_${suffix}`, `${n} columns fi ${fi} masks ${low}..${top}`, (twin) => {
+          const sums = take(24);
+          const rowsAt = pointers(rows.map((row) => put(row) + 4));
+          const from = pointers(bands.map((band) => put(band)));
+          const shiftAt = wide ? (shift[0] ?? 0) : pointers(shift);
+          if (wide) twin(from, n, rowsAt, put(centre), shiftAt, sums);
+          else twin(from, n, pointers(fi), rowsAt, put(centre), shiftAt, sums);
+          return longs(sums, 3);
+        });
       }
     });
 
-    it(`adm_cubes_${suffix}, all widths`, () => {
-      const random = seeded(SEED + 7);
-      for (const n of WIDTHS) {
-        for (const squareShift of wide ? [30, 31] : [0]) {
-          const top = squareShift === 30 ? 1_400_000_000 : limit;
-          const bands = [0, 1, 2].map(() => coefficients(random, n, top, wide));
-          const shift = random.int(0, 10);
-          compare(`adm_cubes_${suffix}`, `${n} columns`, (twin) => {
-            const sums = take(24);
-            const from = pointers(bands.map((band) => put(band)));
-            if (wide) twin(from, n, squareShift, shift, sums);
-            else twin(from, n, sums);
-            return longs(sums, 3);
-          });
-        }
+    overWidths(`adm_cubes_${suffix}, all widths`, { seed: 7, from: 1 }, (random, n) => {
+      for (const squareShift of wide ? [30, 31] : [0]) {
+        const top = squareShift === 30 ? 1_400_000_000 : limit;
+        const bands = [0, 1, 2].map(() => coefficients(random, n, top, wide));
+        const shift = random.int(0, 10);
+        compare(`adm_cubes_${suffix}`, `${n} columns`, (twin) => {
+          const sums = take(24);
+          const from = pointers(bands.map((band) => put(band)));
+          if (wide) twin(from, n, squareShift, shift, sums);
+          else twin(from, n, sums);
+          return longs(sums, 3);
+        });
       }
     });
   }
 
   for (const name of ['motion_sad', 'motion_sad_legacy'] as const) {
-    it(`${name}, all depths and widths`, () => {
-      const random = seeded(SEED + 8);
-      for (const width of WIDTHS.filter((w) => w > 2)) {
-        for (const depth of some(DEPTHS, width)) {
-          const height = random.int(3, 19);
-          const p = pair(random, width, height, depth);
-          compare(name, p.about, (twin) => {
-            const scratch = take(Number(native('motion_scratch_bytes')(width, height)));
-            return twin(put(p.reference), put(p.distorted), width, height, depth, scratch);
-          });
-        }
+    overWidths(`${name}, all depths and widths`, { seed: 8, from: 3 }, (random, width) => {
+      for (const depth of some(DEPTHS, width)) {
+        const height = random.int(3, 19);
+        const p = pair(random, width, height, depth);
+        compare(name, p.about, (twin) => {
+          const scratch = take(Number(native('motion_scratch_bytes')(width, height)));
+          return twin(put(p.reference), put(p.distorted), width, height, depth, scratch);
+        });
       }
     });
   }
