@@ -29,7 +29,7 @@ const WORDS = ['bad', 'poor', 'fair', 'good', 'excellent'] as const;
 
 /**
  * The vote nearest to a model's pooled mean, unless something (NEG, the phone transform, a feature overload) changes what the score
- * measures. `means` says where pictures as compared have a size that was not voted on: the score is by pixels, so the word holds
+ * measures. `means` says where pictures as compared have a size that was not voted on: the model goes by pixels, so the word holds
  * for pixels as small as in the votes.
  */
 export function viewerOpinion(
@@ -48,7 +48,8 @@ export function viewerOpinion(
   const { width, height } = report.pairing ?? report.reference;
   const edge = Math.max(width, height);
   const [from, below, view] = condition;
-  const votes = edge < from || edge >= below ? 'for pixels as small as on a' : "an average viewer's vote,";
+  const votes =
+    edge < from || edge >= below ? 'as if shown pixel for pixel on a' : "an average viewer's vote,";
   const word = WORDS[Math.min(4, Math.max(0, Math.round(score / 20) - 1))];
   return word && { word, means: `In words: ${votes} ${view} away.` };
 }

@@ -356,6 +356,25 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await page.getByRole('button', { name: 'Score again' }).click();
       await done(page);
       expect(await reportsOf(page)).toHaveLength(1);
+
+      // What is finished stays when a later run is cancelled; the other encode is marked, and all that is left to score.
+      const slow = makeSample({ ...FORMAT, width: 320, height: 180 }, { seed: 5 });
+      const short = write('long-short.y4m', y4mFile(slow, 'distorted', 9));
+      await page.getByRole('button', { name: 'Change' }).click();
+      await page.getByRole('button', { name: 'Remove distorted.y4m' }).click();
+      await choose(page, long.reference, short);
+      await score(page);
+      await page.getByRole('button', { name: 'Change' }).click();
+      await page.setInputFiles('#pick-distorted', long.distorted);
+      await checked(page);
+      await pauseSoon(page);
+      await page.getByRole('button', { name: 'Score 1 new encode' }).click();
+      await page.locator('.figures').filter({ hasText: 'Paused' }).waitFor();
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      const marks = page.locator('table.encodes tbody th');
+      await says(marks.nth(1)).toContain('stopped: the first');
+      expect(await marks.nth(0).textContent()).not.toContain('stopped');
+      await page.getByRole('button', { name: 'Score 1 encode', exact: true }).waitFor();
     });
   });
 
@@ -465,6 +484,8 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       const before = await numbers();
       await expect.poll(() => page.evaluate(() => localStorage.getItem('anyvmaf-last'))).toBe('1');
 
+      await rows.nth(1).getByRole('button').click();
+      await page.locator('dialog[open]').waitFor();
       await page.reload();
       const go = page.getByRole('button', { name: 'Continue where you left off' });
       await go.waitFor();

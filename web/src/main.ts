@@ -285,6 +285,8 @@ session.watchPhase((phase, before) => {
   // Progress and the result below it come into view; the setup is folded.
   scrollTo({ top: 0 });
 });
+// What a reload left of earlier entries.
+if (history.state) history.replaceState(null, '');
 /** Whether the viewer's entry of the history is being left. */
 let leaving = false;
 session.cursor.watch((cursor) => {
@@ -294,8 +296,6 @@ session.cursor.watch((cursor) => {
   leaving = !cursor && there;
   if (leaving) history.back();
 });
-// What a reload left of earlier entries.
-if (history.state) history.replaceState(null, '');
 addEventListener('popstate', () => {
   const { viewer, report } = history.state ?? {};
   const { cursor, results, curves } = session;

@@ -350,8 +350,14 @@ describe('the word for a score', () => {
 
   it.each([
     [18.85, 640, 1920, 'bad', "an average viewer's vote, 1080p screen, three screen heights away."],
-    [18.85, 1920, 640, 'bad', 'for pixels as small as on a 1080p screen, three screen heights away.'],
-    [95, 3840, 3840, 'excellent', 'for pixels as small as on a 1080p screen, three screen heights away.'],
+    [18.85, 1920, 640, 'bad', 'as if shown pixel for pixel on a 1080p screen, three screen heights away.'],
+    [
+      95,
+      3840,
+      3840,
+      'excellent',
+      'as if shown pixel for pixel on a 1080p screen, three screen heights away.',
+    ],
   ])('of %d, from %d scored at %d samples, is %s: %s', (score, width, scored, word, means) => {
     expect(line(score, {}, width, scored)).toContain(`  ${word}  vmaf_v0.6.1`);
     expect(all(score, {}, width, scored).replaceAll(/\s+/g, ' ')).toContain(`In words: ${means}`);

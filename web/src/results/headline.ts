@@ -79,7 +79,10 @@ ${verdict(encodes, remedies)}${tiles(templates, encodes, encode, encodes.running
 /** How to see frames, where results have no videos. */
 function lacking(results: readonly EncodeResult[]): string | undefined {
   const bare = results.filter(({ source, scored, saved, report }) => !source && !scored && (saved || report));
-  const named = bare.every(({ report, saved }) => (report ?? saved)?.reference);
+  const named = bare.every((result) => {
+    const { reference, noReference } = result.report ?? result.saved ?? {};
+    return reference && !noReference;
+  });
   return bare.length === 0 ? undefined : named ? words.saved.dropVideos : words.saved.noFrames;
 }
 

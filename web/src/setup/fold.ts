@@ -29,13 +29,13 @@ export function foldedSetup(session: Session, parts: readonly HTMLElement[]): HT
     first?.focus({ preventScroll: true });
     scrollTo({ top: 0 });
   };
-  /** Goes back where the results have an entry of the history. */
-  function unfold(): void {
-    if (history.state?.results) history.back();
-    else fold(false, true);
-  }
   /** Whether the history is at the results. */
   let there = false;
+  /** Goes back where the results have an entry of the history. */
+  function unfold(): void {
+    if (there && !history.state?.report) history.back();
+    else fold(false, true);
+  }
   addEventListener('popstate', () => {
     const was = there;
     there = Boolean(history.state?.results);
