@@ -3,7 +3,7 @@
  * A report in a few lines for a terminal; report/summary has all of it.
  */
 import { printable } from '../core/printable.js';
-import { baseName, comparedText } from './facts.js';
+import { baseName, comparedText, frameTime } from './facts.js';
 import { remarks } from './findings.js';
 import { doubtLines, flawsOf } from './flaws.js';
 import { askedOf, mainOf, runValue, valueMeaning, valuesWithoutGrain } from './quality-metrics.js';
@@ -76,8 +76,7 @@ export function unsaid(reports: readonly Report[]): number {
 }
 
 /** A frame and its time in the reference. */
-function momentText({ reference }: Report, frame: number): string {
-  const { frameRate: rate, skipped } = reference;
-  const known = rate !== undefined && rate.num > 0 && rate.den > 0;
-  return known ? `${clock(((frame + skipped) * rate.den) / rate.num, 2)}, frame ${frame}` : `frame ${frame}`;
+function momentText(report: Report, frame: number): string {
+  const time = frameTime(report, frame);
+  return time === undefined ? `frame ${frame}` : `${clock(time, 2)}, frame ${frame}`;
 }

@@ -93,6 +93,12 @@ export function frameRate({ frameRate: rate }: Pick<Timed, 'frameRate'>): number
   return quotientOf(rate);
 }
 
+/** When a frame of a run is shown in its reference, in seconds; `undefined` where the frame rate is not known. */
+export function frameTime({ reference }: Pick<Report, 'reference'>, frame: number): number | undefined {
+  const { frameRate: rate, skipped } = reference;
+  return rate && quotientOf(rate) !== undefined ? ((frame + skipped) * rate.den) / rate.num : undefined;
+}
+
 /** The track that was read of a file with several, `1 of 2`, counted from 0; `undefined` of others. */
 export function trackOf(pairing: Pick<InputPairing, 'track' | 'tracks'> | undefined): string | undefined {
   return pairing?.tracks === undefined ? undefined : `${pairing.track} of ${pairing.tracks}`;

@@ -9,6 +9,8 @@ import {
   bitrateText,
   colourText,
   frameRate,
+  frameTime,
+  inputFacts,
   measurerText,
   NO_GRAIN,
   offsetStateText,
@@ -75,7 +77,7 @@ export function viewOf({ precision = 'legacy', ...terminal }: SummaryOptions): V
 function inputs(report: Report, { width, style }: View): string[] {
   const videos = [report.reference, report.distorted];
   const names = videos.map(({ name }) => printable(name));
-  const facts = grid(videos.map(inputFacts), 'left');
+  const facts = grid(videos.map(columnsOf), 'left');
   const roles = ['reference  ', 'distorted  '];
   const room = width - columns('reference  ');
   // Names beside the facts where both fit there, above them otherwise.
@@ -87,18 +89,11 @@ function inputs(report: Report, { width, style }: View): string[] {
   });
 }
 
-function inputFacts(input: ReportInput): string[] {
-  const { width, height, chroma, frameCount, skipped, bitDepth } = input;
-  const rate = frameRate(input);
-  const planes = chroma === '400' ? 'luma only' : [...chroma].join(':');
-  const frames = frameCount === null ? 'frames not counted' : counted(frameCount, 'frame');
-  return [
-    `${width}x${height}`,
-    planes,
-    `${bitDepth} bit`,
-    rate === undefined ? '' : `${Number(rate.toFixed(3))} fps`,
-    frames + (skipped > 0 ? `, ${skipped} skipped` : ''),
-  ];
+/** Phrases that stand below each other, the rate always and frames with those skipped. */
+function columnsOf(input: ReportInput): string[] {
+  const [size = '', planes = '', depth = '', ...rest] = inputFacts(input);
+  const timed = frameRate(input) !== undefined;
+  return [size, planes, depth, timed ? (rest[0] ?? '') : '', rest.slice(timed ? 1 : 0).join(', ')];
 }
 
 function scores(report: Report, view: View): (string | Line)[] {
@@ -226,15 +221,13 @@ function percentileTable(report: Report, rank: Ranking | undefined): Section {
 function worstTable(report: Report, rank: Ranking | undefined, count: number): Section {
   const worst = rank && count >= 1 ? worstFrames(report, rank, count) : [];
   if (!rank || worst.length === 0) return {};
-  const rate = report.reference.frameRate;
-  const known = rate !== undefined && rate.num > 0 && rate.den > 0;
+  const known = frameRate(report.reference) !== undefined;
   const gap = counted(frameGap(report), 'frame');
   const title = `Worst frames by ${printable(rank.metric)}, at least ${known ? `${gap} (1 s)` : gap} apart`;
-  const rows = worst.map(({ frameNum, value }) => [
-    String(frameNum),
-    known ? clock(((frameNum + report.reference.skipped) * rate.den) / rate.num, 2) : '',
-    cell(value),
-  ]);
+  const rows = worst.map(({ frameNum, value }) => {
+    const time = frameTime(report, frameNum);
+    return [String(frameNum), time === undefined ? '' : clock(time, 2), cell(value)];
+  });
   return { title, table: { heads: ['frame', known ? 'time' : '', 'value'], rows } };
 }
 

@@ -5,6 +5,7 @@
 
 import { AnyvmafError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
+import { frameTime } from './facts.js';
 import {
   isWorseHigh,
   type LimitResult,
@@ -69,20 +70,13 @@ function numberText(value: number | undefined): string {
 export function worstMoments(
   report: Report,
   count: number,
-): readonly {
-  readonly metric: string;
-  readonly frame: number;
-  readonly time?: number;
-  readonly value: number;
-}[] {
+): readonly { metric: string; frame: number; time: number | undefined; value: number }[] {
   const by = ranking(report);
   if (!by) return [];
-  const { frameRate: rate, skipped } = report.reference;
-  const known = rate !== undefined && rate.num > 0 && rate.den > 0;
   return worstFrames(report, by, count).map(({ frameNum, value }) => ({
     metric: by.metric,
     frame: frameNum,
-    ...(known && { time: ((frameNum + skipped) * rate.den) / rate.num }),
+    time: frameTime(report, frameNum),
     value,
   }));
 }

@@ -5,10 +5,10 @@
 import { usageError } from '../../core/errors.js';
 import { type ComparedEncoder, type ComparedPoint, type CompareOptions, parseEncoder } from '../../index.js';
 import type { Command } from '../command.js';
+import { curveHead, curveLine } from '../encoding-text.js';
 import { EXIT } from '../exit.js';
 import type { HelpPage } from '../help.js';
 import { grouped, type OptionReaders, type OptionSpec, parseArguments, takeOption } from '../options.js';
-import { curveHead, curveLine } from '../search-text.js';
 import type { Terminal } from '../terminal.js';
 import {
   CURVE_OPTIONS,
@@ -25,7 +25,7 @@ import {
   type SharedName,
   WORK_OPTIONS,
 } from './encoding-options.js';
-import { encodingRun, type ResultSettings } from './encoding-run.js';
+import { curvesRun, type ResultSettings } from './encoding-run.js';
 
 const NAME = 'anyvmaf compare-encoders';
 
@@ -86,7 +86,7 @@ interface CompareSettings {
 
 async function compare({ result: settings, options }: CompareSettings, terminal: Terminal): Promise<number> {
   const { compareEncoders } = await import('../../index.js');
-  await encodingRun(settings, terminal, ({ line, ...listeners }) => {
+  await curvesRun(settings, terminal, ({ line, ...listeners }) => {
     let first = true;
     const onPoint = (point: ComparedPoint) => {
       if (first) line(curveHead('encoder', 'value', options.metric ?? 'quality'));

@@ -11,6 +11,7 @@ import { parseSize } from '../../core/size.js';
 import type { LadderOptions, LadderPoint } from '../../index.js';
 import { BANDWIDTH_COMMAND } from '../../report/bandwidth.js';
 import type { Command } from '../command.js';
+import { curveHead, curveLine } from '../encoding-text.js';
 import { EXIT } from '../exit.js';
 import type { HelpPage } from '../help.js';
 import {
@@ -23,7 +24,6 @@ import {
   takeOption,
 } from '../options.js';
 import { openOutput } from '../output.js';
-import { curveHead, curveLine } from '../search-text.js';
 import type { Terminal } from '../terminal.js';
 import { choiceValue, numberValue, refusedValue, unsignedValue } from '../values.js';
 import {
@@ -45,7 +45,7 @@ import {
   WORK_OPTIONS,
   withEncoderOption,
 } from './encoding-options.js';
-import { encodingRun, type ResultSettings } from './encoding-run.js';
+import { curvesRun, type ResultSettings } from './encoding-run.js';
 
 const NAME = 'anyvmaf ladder';
 const SPACINGS = ['rate', 'quality'] as const;
@@ -134,7 +134,7 @@ interface LadderSettings {
 
 async function build({ result: settings, options }: LadderSettings, terminal: Terminal): Promise<number> {
   const { buildLadder } = await import('../../index.js');
-  const { command, warnings } = await encodingRun(settings, terminal, ({ line, ...listeners }) => {
+  const { command, warnings } = await curvesRun(settings, terminal, ({ line, ...listeners }) => {
     let first = true;
     const onPoint = (point: LadderPoint) => {
       if (first) line(curveHead('size', options.parameter ?? 'value', options.metric ?? 'quality'));

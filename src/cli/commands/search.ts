@@ -2,15 +2,13 @@
  * @module cli/commands/search
  * `anyvmaf search SOURCE --encoder NAME --target 95`: finds the setting with which an encoder reaches a quality.
  */
-import type { SearchResult, SearchStage } from '../../index.js';
+import type { SearchPoint, SearchStage } from '../../index.js';
 import type { Command } from '../command.js';
+import { answerText, pointLine, pointsHead, stageText } from '../encoding-text.js';
 import { EXIT } from '../exit.js';
 import type { HelpPage } from '../help.js';
-import { openOutput } from '../output.js';
-import { answerText, pointLine, pointsHead } from '../search-text.js';
-import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
-import { stageText } from './encoding-run.js';
+import { encodingRun } from './encoding-run.js';
 import { NAME, SEARCH_OPTIONS, type SearchSettings, searchSettings } from './search-options.js';
 
 const page: HelpPage = {
@@ -52,46 +50,32 @@ export const search: Command = {
 
 async function find(settings: SearchSettings, terminal: Terminal): Promise<number> {
   const { source, options, output, json } = settings;
-  const file = output === undefined ? undefined : await openOutput(output, [source]);
-  // Before hours of encoding, not after.
-  if (options.output !== undefined) await openOutput(options.output, [source]);
-  const progress = await progressOf(settings, terminal);
-  return interruptible(async (stop) => {
-    try {
-      const { searchQuality } = await import('../../index.js');
-      // Ctrl-C ends it with what is known.
-      const result = await searchQuality(source, { ...options, ...progress.listeners, finish: stop.signal });
-      progress.end();
-      const text = `${JSON.stringify(result, null, 2)}\n`;
-      if (file) await file.write([text]);
-      await terminal.print(json ? text : answerText(result));
-      stop.signal.throwIfAborted();
-      return result.shortfall || result.final?.reached === false ? EXIT.below : EXIT.ok;
-    } finally {
-      progress.end();
-    }
-  });
-}
-
-/** Shows points as lines as they come, and what is being done in the last line of the terminal. */
-async function progressOf({ options, json, quiet }: SearchSettings, terminal: Terminal) {
-  const bar =
-    terminal.canDraw && !quiet ? (await import('../progress-bar.js')).progressBar(terminal) : undefined;
   const parameter = options.parameter ?? 'crf';
-  let metric: string | undefined;
-  const onPoint = (point: SearchResult['points'][number]) => {
-    bar?.clear();
-    const first = metric === undefined;
-    metric ??= options.targets?.[0]?.metric ?? Object.keys(point.pooled)[0] ?? 'vmaf';
-    if (json || quiet) return;
-    if (first) terminal.draw(`${pointsHead(parameter, metric)}\n`);
-    terminal.draw(`${pointLine(point, parameter)}\n`);
-  };
-  return {
-    listeners: {
+  return encodingRun(settings, [output, options.output], terminal, async (tools) => {
+    const { files, signal, say, line, clear } = tools;
+    const { searchQuality } = await import('../../index.js');
+    let metric: string | undefined;
+    const onPoint = (point: SearchPoint) => {
+      clear();
+      if (json) return;
+      if (metric === undefined) {
+        metric = options.targets?.[0]?.metric ?? Object.keys(point.pooled)[0] ?? 'vmaf';
+        line(pointsHead(parameter, metric));
+      }
+      line(pointLine(point, parameter));
+    };
+    // Ctrl-C ends it with what is known.
+    const result = await searchQuality(source, {
+      ...options,
+      ...(say && { onStage: (stage: SearchStage) => say(stageText(stage)) }),
       onPoint,
-      ...(bar && { onStage: (stage: SearchStage) => bar.say(stageText(stage)) }),
-    },
-    end: () => bar?.clear(),
-  };
+      finish: signal,
+    });
+    clear();
+    const text = `${JSON.stringify(result, null, 2)}\n`;
+    await files[0]?.write([text]);
+    await terminal.print(json ? text : answerText(result));
+    signal.throwIfAborted();
+    return result.shortfall || result.final?.reached === false ? EXIT.below : EXIT.ok;
+  });
 }

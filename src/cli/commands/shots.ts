@@ -4,12 +4,11 @@
  */
 import type { ShotStage } from '../../index.js';
 import type { Command } from '../command.js';
+import { foundCsv, foundText, shotStageText, tunedText } from '../encoding-text.js';
 import { EXIT } from '../exit.js';
 import type { HelpPage } from '../help.js';
-import { openOutput } from '../output.js';
-import { foundCsv, foundText, tunedText } from '../shots-text.js';
-import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
+import { encodingRun } from './encoding-run.js';
 import { NAME, SHOTS_OPTIONS, type ShotsSettings, shotsSettings } from './shots-options.js';
 
 const page: HelpPage = {
@@ -43,71 +42,28 @@ export const shots: Command = {
 };
 
 async function run(settings: ShotsSettings, terminal: Terminal): Promise<number> {
-  const { source, options, output, format } = settings;
-  const file = output === undefined ? undefined : await openOutput(output, [source]);
-  // Before hours of encoding, not after.
-  if (options?.output !== undefined) await openOutput(options.output, [source]);
-  const progress = await progressOf(settings, terminal);
-  return interruptible(async (stop) => {
-    try {
-      const { text, data, code } = await work(settings, progress.say, stop.signal);
-      progress.end();
-      if (file) await file.write([data], stop.signal);
+  const { source, limits, options, output, format } = settings;
+  return encodingRun(settings, [output, options?.output], terminal, async (tools) => {
+    const { files, signal, say, clear } = tools;
+    const [file] = files;
+    const { detectShots, formatShots, tuneShots } = await import('../../index.js');
+    const give = async (text: string, data: string): Promise<void> => {
+      clear();
+      await file?.write([data], signal);
       await terminal.print(format === undefined || file ? text : data);
-      return code;
-    } finally {
-      progress.end();
+    };
+    if (!options) {
+      const onProgress = (frames: number, total: number) => say?.(`looking at frame ${frames} of ${total}`);
+      const found = await detectShots(source, { ...limits, onProgress, signal });
+      await give(
+        foundText(found),
+        format === 'csv' ? foundCsv(found) : `${JSON.stringify(found, null, 2)}\n`,
+      );
+      return EXIT.ok;
     }
+    const onStage = (stage: ShotStage) => say?.(shotStageText(stage, options.parameter ?? 'crf'));
+    const result = await tuneShots(source, { ...options, onStage, signal });
+    await give(tunedText(result), await formatShots(result, format ?? 'json'));
+    return result.reached && result.final?.reached !== false ? EXIT.ok : EXIT.below;
   });
-}
-
-/** @returns the answer for people, in the wanted format, and the exit code */
-async function work(
-  { source, limits, options, format = 'json' }: ShotsSettings,
-  say: (words: string) => void,
-  signal: AbortSignal,
-): Promise<{ readonly text: string; readonly data: string; readonly code: number }> {
-  const { detectShots, formatShots, tuneShots } = await import('../../index.js');
-  if (!options) {
-    const onProgress = (frames: number, total: number) => say(`looking at frame ${frames} of ${total}`);
-    const found = await detectShots(source, { ...limits, onProgress, signal });
-    const data = format === 'csv' ? foundCsv(found) : `${JSON.stringify(found, null, 2)}\n`;
-    return { text: foundText(found), data, code: EXIT.ok };
-  }
-  const onStage = (stage: ShotStage) => say(stageText(stage, options.parameter ?? 'crf'));
-  const result = await tuneShots(source, { ...options, onStage, signal });
-  const reached = result.reached && result.final?.reached !== false;
-  return {
-    text: tunedText(result),
-    data: await formatShots(result, format),
-    code: reached ? EXIT.ok : EXIT.below,
-  };
-}
-
-/** Shows what is being done in the last line of the terminal, not more often than people read. */
-async function progressOf({ quiet }: ShotsSettings, terminal: Terminal) {
-  const bar =
-    terminal.canDraw && !quiet ? (await import('../progress-bar.js')).progressBar(terminal) : undefined;
-  let last = 0;
-  let said = '';
-  return {
-    say(words: string) {
-      const now = performance.now();
-      const kind = words.replaceAll(/\d/g, '');
-      if (kind === said && now - last < 100) return;
-      [last, said] = [now, kind];
-      bar?.say(words);
-    },
-    end: () => bar?.clear(),
-  };
-}
-
-function stageText(stage: ShotStage, parameter: string): string {
-  if (stage.kind === 'finding') return `looking at frame ${stage.frames} of ${stage.total}`;
-  if (stage.kind === 'joining') return `joining ${stage.shots} shots, and scoring the whole`;
-  const place = stage.shot === undefined ? '' : `shot ${stage.shot} of ${stage.shots}: `;
-  if (stage.kind === 'reading') return 'reading the source';
-  if (stage.kind === 'cutting') return `${place}cutting ${stage.frames} frames`;
-  const far = stage.frames === undefined ? '' : `, frame ${stage.frames} of ${stage.total}`;
-  return `${place}${stage.kind} at ${parameter} ${stage.value}${far}`;
 }

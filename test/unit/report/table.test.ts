@@ -16,16 +16,6 @@ import { formatReport } from '../../../src/report/write.js';
 import { frames, paired, pooled, report, vmafModel } from '../../support/report.js';
 
 describe('tables', () => {
-  const side = {
-    decoder: 'ffmpeg',
-    width: 64,
-    height: 48,
-    bitDepth: 8,
-    chroma: '420',
-    conversions: [],
-  } as const;
-  const none = { count: 0, frames: [] };
-
   function encode(
     name: string,
     values: readonly number[],
@@ -40,22 +30,7 @@ describe('tables', () => {
       series: [{ name: 'vmaf', values: Float64Array.from(values) }],
       models: [vmafModel],
       frameCount: values.length,
-      ...(bitrate !== undefined && {
-        pairing: {
-          reference: side,
-          distorted: { ...side, bitrate, fileSize: bitrate / 8 },
-          ...{ width: 64, height: 48, bitDepth: 8, chroma: '420', scale: 'bicubic' },
-          frames: {
-            policy: 'nearest',
-            offset: 0,
-            offsetRequested: 0,
-            pairs: 2,
-            missing: none,
-            repeated: none,
-            dropped: none,
-          },
-        } as const,
-      }),
+      ...(bitrate !== undefined && { pairing: paired({ bitrate, fileSize: bitrate / 8 }) }),
       ...parts,
     });
   }

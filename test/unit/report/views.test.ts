@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { alignmentAdvice } from '../../../src/cli/flags.js';
 import type { AlignResult } from '../../../src/media/align/types.js';
 import type { SideFacts } from '../../../src/media/preflight/types.js';
+import { batchPage } from '../../../src/report/html/plain-page.js';
 import { alignmentText, inspectionData, inspectionText } from '../../../src/report/inspection.js';
 import { writeBatchJunit } from '../../../src/report/junit.js';
 import { doubtOf, type LimitResult } from '../../../src/report/limits.js';
@@ -307,6 +308,13 @@ describe('rows of a batch', () => {
       const text = [...writeBatchSummary([failed(2, message)])].join('');
       expect(text).not.toMatch(/<a |!\[|@someone|http:\/\//);
       expect(text.split('\n').filter((row) => row.startsWith('| ❌'))).toHaveLength(1);
+      const page = batchPage([scored(1), failed(2, message)], 'anyvmaf batch <jobs>');
+      expect(page).not.toMatch(/<(?:a|img|script)\b/);
+      expect(page).toContain('<pre><code>anyvmaf batch &lt;jobs&gt;</code></pre>');
+      expect(page).toContain(
+        '<tr class="warn"><th scope="row">2</th><td class="text"><code>x.mp4</code></td>',
+      );
+      expect(page).toContain('<tr class="good"><th scope="row">1</th>');
     });
   });
 });

@@ -3,7 +3,7 @@
  * Results that are read back: what was written, and files that lie.
  */
 import { describe, expect, it } from 'vitest';
-import { curveLine } from '../../../src/cli/search-text.js';
+import { curveLine } from '../../../src/cli/encoding-text.js';
 import { type ComparedPoint, formatEncodingResult, readEncodingResult } from '../../../src/index.js';
 import { COMPARISON, LADDER, rung, SEARCH } from '../../support/encoding-results.js';
 
