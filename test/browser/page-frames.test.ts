@@ -66,10 +66,10 @@ function worsening(): Pair {
   const format = { width: 256, height: 144, bitDepth: 8, chroma: '420' } as const;
   const clip = makeSample(format);
   const { next } = seeded(75);
-  const frames = Array.from({ length: 120 }, (_, i) => y4mFrame(clip, 'reference', i));
+  const frames = Array.from({ length: 200 }, (_, i) => y4mFrame(clip, 'reference', i));
   const noisy = frames.map((frame, i) =>
     Buffer.from(frame).map((byte, at) =>
-      at < FRAME_HEAD ? byte : Math.max(0, Math.min(255, Math.round(byte + (i / 2.4) * (2 * next() - 1)))),
+      at < FRAME_HEAD ? byte : Math.max(0, Math.min(255, Math.round(byte + (i / 4) * (2 * next() - 1)))),
     ),
   );
   const file = (name: string, all: readonly Uint8Array[]) =>
