@@ -1,6 +1,7 @@
 /**
  * @module report/quality-metrics
- * Which metrics of a report say something of quality by themselves. Apart from the facts, which an application's start loads.
+ * Which metrics of a report say something of quality by themselves, and what their values mean. Apart from the facts, which an
+ * application's start loads.
  */
 import { pooledMetric } from './pool.js';
 import type { Report } from './types.js';

@@ -68,7 +68,7 @@ export interface CurveSet {
   readonly target?: number;
 }
 
-/** A part of a result. One without a table, lines, curves or a command is left out. */
+/** A part of a result. Terminals show title, table and lines, and leave out a section without the latter two; pages show all but lines. */
 export interface Section {
   readonly title?: string;
   /** Of a page, with a line below it. */

@@ -85,11 +85,7 @@ export function resultSections(result: CurveResult): readonly Section[] {
       ? [
           {
             title: COMMANDS[result.kind],
-            command:
-              result.kind === 'ladder'
-                ? `${command}
-${BANDWIDTH_COMMAND}`
-                : command,
+            command: [command, ...(result.kind === 'ladder' ? [BANDWIDTH_COMMAND] : [])].join('\n'),
           },
         ]
       : []),
