@@ -30,6 +30,7 @@ export type OptionTaker =
   | 'score'
   | 'batch'
   | 'shard'
+  | 'dataset'
   | 'scorer'
   | 'look'
   | 'describe'
@@ -100,7 +101,8 @@ export const MOST_SIDE = 16384;
 /** Seconds in a year: no limit is longer. */
 export const MOST_SECONDS = 366 * 86_400;
 
-const WHOLE = ['score', 'batch', 'shard'] as const;
+const RUN = ['score', 'batch', 'shard'] as const;
+const WHOLE = [...RUN, 'dataset'] as const;
 const JOB = [...WHOLE, 'job'] as const;
 const CALL = [...WHOLE, 'look', 'extract', 'describe'] as const;
 const PAIR = [...WHOLE, 'look', 'extract', 'pair'] as const;
@@ -113,9 +115,10 @@ const CUT = [...JOB, 'extract'] as const;
 export const OPTIONS = {
   /**
    * Model strings in libvmaf's grammar (`version=vmaf_v0.6.1:name=hd`). In place of `version=…` or `path=…`, `auto`
-   * chooses vmaf_v0.6.1 or vmaf_4k_v0.6.1 by the scored size; `hd`, `4k`, `neg`, `4k-neg` and `phone` are short names. Default: `['version=vmaf_v0.6.1']`.
+   * chooses vmaf_v0.6.1 or vmaf_4k_v0.6.1 by the scored size; `hd`, `4k`, `neg`, `4k-neg` and `phone` are short names.
+   * Default: `['version=vmaf_v0.6.1']`.
    */
-  models: { kind: 'texts', by: [...SCORER_JOB, 'look'] },
+  models: { kind: 'texts', by: [...RUN, 'scorer', 'job', 'look'] },
   /**
    * Models whose features are measured from the start, although they predict nothing: those to which a client of a live server
    * can change. Default: none.
@@ -131,8 +134,8 @@ export const OPTIONS = {
   /** The Netflix common test conditions, in the same way. */
   nflxCtc: { kind: 'version', of: NFLX_CTC_VERSIONS, by: SCORER, reference: true },
   /** Extract features only; models still register their extractors. Default false. */
-  noPrediction: { ...FLAG, by: SCORER_JOB },
-  tiny: { kind: 'checked', by: SCORER_JOB, core: true, whole: true },
+  noPrediction: { ...FLAG, by: [...RUN, 'scorer', 'job'] },
+  tiny: { kind: 'checked', by: [...RUN, 'scorer', 'job'], core: true, whole: true },
   /** The libvmaf generation whose arithmetic to use. Default `libvmaf-3.2`. */
   compat: { kind: 'choice', of: COMPATS, default: 'libvmaf-3.2', by: SCORER_JOB, core: true },
   /** Score only frames whose index is a multiple of this. 0 and 1 mean all. Default 1. */
@@ -166,7 +169,7 @@ export const OPTIONS = {
    * Score the distorted video by the no-reference models of `tiny` only: opens no reference and runs no VMAF
    * model. Default false.
    */
-  noReference: { ...FLAG, by: JOB, core: true, whole: true },
+  noReference: { ...FLAG, by: [...RUN, 'job'], core: true, whole: true },
   samples: { kind: 'samples', by: ['score', 'batch'] },
   /** At most this many pairs; 0 means all. Default 0. */
   frameCount: { ...COUNT, default: 0, by: CUT },
@@ -371,7 +374,7 @@ export function pickOptions<Options extends object>(
 }
 
 /** Names of given options whose rows fit and that say more than their defaults. */
-export function changed(options: object, fits: (row: OptionRow) => boolean | undefined): readonly string[] {
+export function changed(options: object, fits: (row: OptionRow) => boolean | undefined): string[] {
   return Object.entries(pickOptions(options, fits)).flatMap(([name, value]) =>
     value === ROWS.get(name)?.default || (Array.isArray(value) && value.length === 0) ? [] : [name],
   );

@@ -12,7 +12,7 @@ import { requireVideo } from '../media/open.js';
 import { readsOnce } from '../media/pair.js';
 import { folderOption } from '../metrics/options.js';
 import type { Report } from '../report/types.js';
-import { checkOptions } from './contract/options.js';
+import { checkOptions, scoresAlone } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type { Progress, ScoreOptions, ScoreRequest } from './contract/types.js';
 import { scorePair } from './score.js';
@@ -108,11 +108,10 @@ function groupsOf(
   const byReference = new Map<unknown, Map<string, number[]>>();
   const groups: number[][] = [];
   for (const [index, { reference, raw, options = {} }] of jobs.entries()) {
-    const all: Readonly<Record<string, unknown>> = { ...shared, ...options };
-    const alone =
-      all.noReference === true || reference === undefined || reference === null || readsOnce(reference);
-    const read = changed(all, ({ reads }) => reads).map((name) => [name, all[name]]);
-    const key = JSON.stringify([raw, read.sort()]);
+    const all = { ...shared, ...options };
+    const alone = scoresAlone(all) || reference === undefined || reference === null || readsOnce(reference);
+    const read = changed(all, ({ reads }) => reads).sort() as (keyof typeof all)[];
+    const key = JSON.stringify([raw, read.map((name) => [name, all[name]])]);
     const ways = byReference.get(reference) ?? new Map<string, number[]>();
     byReference.set(reference, ways);
     const open = alone ? undefined : ways.get(key);

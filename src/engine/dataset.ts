@@ -5,6 +5,7 @@
  */
 import { requireArray, requireObject, requireText, requireTexts } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
+import type { OptionsOf } from '../core/options.js';
 import { sentence } from '../core/printable.js';
 import { columnFor } from '../evaluate/table/names.js';
 import { DatasetWriter } from '../evaluate/table/write.js';
@@ -33,10 +34,8 @@ export interface DatasetPair extends ScoreRequest {
 
 /** Contents of a table and options of measuring. */
 export interface DatasetOptions
-  extends Omit<
-    ScoreOptions,
-    'models' | 'noPrediction' | 'onProgress' | 'onStart' | 'onFrame' | 'tiny' | 'noReference'
-  > {
+  extends OptionsOf<'dataset'>,
+    Pick<ScoreOptions, 'gate' | 'keep' | 'origin' | 'samples'> {
   /**
    * A model string whose score of each frame becomes the column `teacher`; its inputs become columns too. Its score is
    * also the column `mos` if the pairs have no `mos`.

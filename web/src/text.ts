@@ -110,10 +110,13 @@ export const text = {
   },
   tiny: {
     heading: 'Tiny models',
-    noReference: [
-      'No-reference estimate of VMAF',
-      'tiny_nr, experimental: from the distorted video alone; ranks versions of one scene',
-    ],
+    /** The page's own models, by their names. */
+    models: {
+      'nr_vmaf_v0.6.1': [
+        'No-reference estimate of VMAF',
+        'tiny_nr, experimental: from the distorted video alone; ranks versions of one scene',
+      ],
+    } as const,
     own: 'Your own ONNX model',
     hint: 'Choose the .onnx file together with its .json sidecar. If the model scores the distorted video alone, no reference is needed.',
     remove: 'Remove',

@@ -239,9 +239,14 @@ export function readsStored(filters: FilterOptions = {}): boolean {
   return (vfReference ?? vfDistorted ?? colorRange ?? matrix ?? pixelFormat) === undefined;
 }
 
+/** Whether the distorted video is scored by itself. */
+export function scoresAlone({ noReference }: ScoreOptions): boolean {
+  return noReference === true;
+}
+
 /** @throws {AnyvmafError} `usage` for an option that needs a reference */
 function checkSingle(options: Completed): boolean {
-  if (!options.noReference) return false;
+  if (!scoresAlone(options)) return false;
   if (options.tiny === undefined || options.tiny.length === 0) {
     throw usageError(
       'noReference (no_reference) needs a tiny model that looks at the distorted video alone; there is no other way to ' +

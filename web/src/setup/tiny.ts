@@ -14,15 +14,15 @@ import { TINY_NO_REFERENCE } from './models.js';
 /** The fields for tiny models, for the settings form. */
 export function tinyModels(session: Session): readonly HTMLElement[] {
   const { tiny } = session;
-  const [name = '', hint = ''] = text.tiny.noReference;
-  const noReference = check('tiny-nr', name, hint, (on) => {
+  const [name, hint] = text.tiny.models[TINY_NO_REFERENCE];
+  const guess = check('tiny-nr', name, hint, (on) => {
     const rest = tiny.value.filter(({ model }) => model !== TINY_NO_REFERENCE);
     tiny.value = on ? [{ model: TINY_NO_REFERENCE, resizes: false }, ...rest] : rest;
   });
   tiny.watch((chosen) => {
-    noReference.input.checked = chosen.some(({ model }) => model === TINY_NO_REFERENCE);
+    guess.input.checked = chosen.some(({ model }) => model === TINY_NO_REFERENCE);
   });
-  return [noReference.element, ownModel(session)];
+  return [guess.element, ownModel(session)];
 }
 
 /** The field for a model from the user's files. */
