@@ -154,7 +154,7 @@ async function converse() {
     const { frames } = await ask(
       'It looks at the worst moments. The answer contains the pictures, for the model to see.',
       'describe_worst_frames',
-      { ref: reference, dis: distorted, n: 2 },
+      { images: 'all', ref: reference, dis: distorted, n: 2 },
       ['model_id', 'frames'],
     );
     const [worst] = frames;

@@ -58,7 +58,7 @@ export async function fitting(
     ...document,
     ...(published && { full_result: { uri: published.uri, path: published.path } }),
     left_out: [
-      ...(gone.length > 0 ? [gone.join(', ')] : []),
+      ...goneText(gone),
       ...[...cuts.values()]
         .slice(0, NAMED)
         .map(({ where, kept, of }) => `${where}: the first ${kept} of ${of} are here`),
@@ -68,6 +68,22 @@ export async function fitting(
   for (const one of spare) if (isLong() && spared(document, one)) gone.push(spareText(one));
   while (isLong() && cutLargest(document, cuts));
   return { document: outline(), content: published ? [...content, published.link] : content };
+}
+
+/** Members that an answer names of those that rows lack. */
+const MOST_MEMBERS = 6;
+
+/** Members of the same rows share a line: `rows: trust, min`. */
+function goneText(gone: readonly string[]): readonly string[] {
+  const lines = new Map<string, string[]>();
+  for (const path of gone) {
+    const [, rows = '', member = path] = /^(.+?)\.\[\]\.(.+)$/.exec(path) ?? [];
+    lines.set(rows, [...(lines.get(rows) ?? []), member]);
+  }
+  return [...lines].map(([rows, members]) => {
+    const more = members.length > MOST_MEMBERS ? ` and ${members.length - MOST_MEMBERS} more` : '';
+    return `${rows === '' ? '' : `${rows}: `}${members.slice(0, MOST_MEMBERS).join(', ')}${more}`;
+  });
 }
 
 function spared(document: Record<string, unknown>, one: Spare): boolean {
@@ -83,7 +99,7 @@ function spareText(one: Spare): string {
 
 /**
  * Removes a member of a document.
- * @param steps names of members; `[]` stands for all items of a list, `*` for all members
+ * @param steps names of members or places in lists; `[]` stands for all items of a list, `*` for all members
  * @returns whether it was there
  */
 function remove(value: unknown, [step = '', ...rest]: readonly string[]): boolean {
@@ -92,6 +108,7 @@ function remove(value: unknown, [step = '', ...rest]: readonly string[]): boolea
     return Object.values(value)
       .map((member) => remove(member, rest))
       .includes(true);
+  if (Array.isArray(value)) return /^\d+$/.test(step) && value.splice(Number(step), 1).length > 0;
   if (!Object.hasOwn(value, step)) return false;
   if (rest.length > 0) return remove(Object(value)[step], rest);
   return Reflect.deleteProperty(value, step);
@@ -144,7 +161,7 @@ function measure(value: unknown, where: string, found: Candidate[]): number {
     const cut = {
       where,
       of: value.length,
-      kept: value.length - Math.max(1, value.length >> 2),
+      kept: value.length - Math.max(1, value.length >> 3),
       size: total,
       shorten: () => {
         value.length = cut.kept;

@@ -322,8 +322,7 @@ function explain(
   const what = `${nameOf(ship)} (${metric} ${quality?.toFixed(2)}${typeof kbps === 'number' ? `, ${Math.round(kbps)} kb/s` : ''})`;
   const group = ties.find((one) => one.includes(ship)) ?? [];
   const others = group.filter((one) => one !== ship).map(nameOf);
-  const said =
-    others.length > 3 ? `${others.slice(0, 3).join(', ')} and ${others.length - 3} more` : others.join(', ');
+  const said = others.length > 3 ? `${others[0]} and ${others.length - 1} more` : others.join(', ');
   return [
     reason === 'none-reaches'
       ? `None reaches the target; the best is ${what}.`

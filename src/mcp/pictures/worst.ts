@@ -87,6 +87,7 @@ export async function showWorstFrames(
   });
   const taken = await context.pool.run(TOOL, 1, () => take(job, steps, context, parts));
   const shown: ShownFrame[] = [];
+  const said: string[] = [];
   const content: ExtraContent[] = [];
   for (const { frameNum, value } of worst) {
     const pair = taken.get(frameNum);
@@ -95,7 +96,8 @@ export async function showWorstFrames(
     const vmaf = metrics[score] ?? Number.NaN;
     const description = await describe(pair, vmaf, describer, steps, context);
     const files = await publish(pair, job, shownPictures(input), content, context);
-    const summary = `${moment(pair, value, report, metric)} ${pair.facts.summary}`;
+    said.push(moment(pair, value, report, metric));
+    const summary = `${said.at(-1)} ${pair.facts.summary}`;
     shown.push(shownFrame(pair, { vmaf, metrics, summary, description, files }));
   }
   const mean = report.pooled_metrics[metric]?.mean;
@@ -104,7 +106,7 @@ export async function showWorstFrames(
   return {
     document: {
       ...headOf({ trust, next: nextWithFix(context, trust.fix) ?? all }),
-      summary: shown[0]?.summary ?? '',
+      summary: said[0] ?? '',
       model_id: describer.modelId,
       frames: shown,
       hint: 'hint' in describer ? describer.hint : null,
@@ -130,6 +132,7 @@ const SPARE = [
   ...['reference', 'distorted', 'normal', 'unit'].map((key) => `frames.[].facts.*.${key}`),
   ...['preflight', 'mismatched_model_warning', 'frames.[].difference', 'frames.[].summary'],
   ...['frames.[].facts', 'frames.[].png', 'frames.[].files.*.content'],
+  ...['frames.[].files.difference', 'frames.[].files.reference'],
 ];
 
 /** How the pair is scored; a metric that no model brings along is measured besides. */

@@ -78,12 +78,10 @@ export async function scoreTable(input: BatchInput, context: ToolContext) {
     },
     content: [link],
     spare: [
-      'pairs.[].preflight',
-      'pairs.[].harmonic_mean',
-      'pairs.[].trust.cause',
-      'pairs.[].p1',
-      'pairs.[].frames',
-    ],
+      ...['preflight', 'harmonic_mean', 'trust.cause', 'trust.fix', 'p1', 'frames', 'target.checks', 'min'],
+      ...(input.references.length === 1 ? ['reference'] : []),
+      'trust',
+    ].map((key) => `pairs.[].${key}`),
   };
 }
 

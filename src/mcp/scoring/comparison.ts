@@ -132,7 +132,7 @@ export async function compareEncodes(input: ComparisonInput, context: ToolContex
   const encodes = rank(
     scored.map(({ report, named }, i) => ({
       ...encodeRow(report, named, input.precision, target),
-      ...figuresOf(decision.encodes[i], input.precision),
+      ...figuresOf(decision.encodes[i]),
     })),
   );
   const document = decisionDocument(decision, scored, encodes);
@@ -148,15 +148,14 @@ export async function compareEncodes(input: ComparisonInput, context: ToolContex
 }
 
 /** What an encode gives for its bytes, and where it breaks. */
-function figuresOf(one: DecidedEncode | undefined, precision: string) {
-  const round = rounder(readPrecision(precision));
+function figuresOf(one: DecidedEncode | undefined) {
   return {
     bits_per_pixel: one?.bitsPerPixel == null ? null : Number(one.bitsPerPixel.toPrecision(3)),
     points_per_doubling: one?.perDoubling == null ? null : Number(one.perDoubling.toFixed(2)),
     worst_moments: (one?.moments ?? []).map(({ frame, time, value }) => ({
       frame,
       ...(time !== undefined && { seconds: Number(time.toFixed(2)) }),
-      value: round(value),
+      value: Number(value.toFixed(2)),
     })),
   };
 }
@@ -333,7 +332,7 @@ const MOST_NAMES = 3;
 
 /** The first few names, and how many more there are. */
 export function namesOf(rows: readonly { readonly distorted: string }[]): string {
-  const named = rows.slice(0, MOST_NAMES).map(({ distorted }) => distorted);
+  const named = rows.slice(0, rows.length > MOST_NAMES ? 1 : MOST_NAMES).map(({ distorted }) => distorted);
   const more = rows.length - named.length;
   return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

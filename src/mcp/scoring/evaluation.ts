@@ -99,6 +99,9 @@ const figures = {
   rmse: z.number().describe('Root mean squared error, without fitting the predictions first.'),
 };
 
+/** What matters least of an evaluation. */
+export const SPARE_OF_EVALUATION = ['per_key', 'columns', 'left_out', 'bootstrap', 'clips', 'notes'] as const;
+
 /** One evaluation, as both tools answer it. */
 export const evaluationSchema = z.looseObject({
   model: z.string(),

@@ -19,6 +19,14 @@ import { headKeys } from '../verdict.js';
 
 const value = z.number().nullable();
 
+/** What matters least of encodes. */
+const SPARE = [
+  ...['preflight', 'trust.cause', 'trust.fix', 'dominated_by', 'harmonic_mean', 'frames', 'codec'],
+  ...['mismatched_model_warning', 'width', 'height', 'worst_frame', 'p5', 'min', 'target.checks'],
+  ...['worst_moments.2', 'worst_moments.1', 'bits_per_pixel', 'trust.codes', 'points_per_doubling'],
+  ...['bitrate', 'p1', 'trust'],
+].map((key) => `encodes.[].${key}`);
+
 export const compareEncodesTool = defineTool({
   name: 'compare_encodes',
   title: 'Compare encodes of one source',
@@ -106,6 +114,6 @@ export const compareEncodesTool = defineTool({
   annotations: READ_ONLY,
   async handler(input, context) {
     const { compareEncodes } = await import('../scoring/comparison.js');
-    return { document: await compareEncodes(input, context) };
+    return { document: await compareEncodes(input, context), spare: SPARE };
   },
 });

@@ -10,6 +10,7 @@ import {
   evaluationDocument,
   evaluationParameters,
   evaluationSchema,
+  SPARE_OF_EVALUATION,
 } from '../scoring/evaluation.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 import { sentenceOf } from '../wording.js';
@@ -58,6 +59,7 @@ export const compareModels = defineTool({
           ),
           errors: errors.sort((a, b) => a.place - b.place).map(({ model, error }) => ({ model, error })),
         },
+        spare: SPARE_OF_EVALUATION.map((key) => `ranked.[].${key}`),
       };
     });
   },

@@ -9,6 +9,7 @@ import {
   evaluationDocument,
   evaluationParameters,
   evaluationSchema,
+  SPARE_OF_EVALUATION,
 } from '../scoring/evaluation.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 
@@ -29,7 +30,10 @@ export const evalModelOnSplit = defineTool({
     return context.pool.run('eval_model_on_split', 1, async () => {
       const { evaluateModel } = await import('../checked-api.js');
       const evaluation = await evaluateModel(model.text, features.path, evaluateOptions(input, context));
-      return { document: evaluationDocument(evaluation, { model: model.named, features: features.named }) };
+      return {
+        document: evaluationDocument(evaluation, { model: model.named, features: features.named }),
+        spare: SPARE_OF_EVALUATION,
+      };
     });
   },
 });

@@ -209,12 +209,13 @@ describe('usual results', () => {
     };
     expect((await fit(20)).sent.left_out).toBeUndefined();
     const less = await fit(40);
-    expect(less.sent).toMatchObject({ left_out: ['rows.[].trust.cause'], full_result: {} });
+    expect(less.sent).toMatchObject({ left_out: ['rows: trust.cause'], full_result: {} });
     expect(less.sent.rows[39]).toEqual({ name: 'encode 39', trust: { codes: [] } });
     expect(less.content).toHaveLength(1);
     const { sent, content } = await fit(400, 'table');
     expect(sent.left_out).toEqual([
-      'rows.[].trust.cause, big',
+      'rows: trust.cause',
+      'big',
       `rows: the first ${sent.rows.length} of 400 are here`,
     ]);
     // Little more than needed is cut.

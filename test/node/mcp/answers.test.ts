@@ -1,0 +1,256 @@
+/**
+ * @module test/node/mcp/answers
+ * What tools answer where nothing else is asked for: at most 1,000 tokens, the verdict first, and a next call that can be sent.
+ */
+import { copyFileSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listExtractors, listModels } from '../../../src/index.js';
+import type { CallAnswer, NextAction } from '../../../src/mcp/context.js';
+import { McpHost } from '../../../src/mcp/host.js';
+import { USUAL_CHARACTERS } from '../../../src/mcp/large-results.js';
+import type { ResourceScope } from '../../../src/mcp/resources.js';
+import { TOOLS, toolsOf } from '../../../src/mcp/tools/index.js';
+import { file } from '../../support/clips.js';
+import { fakeEncoding } from '../../support/encoding-host.js';
+import { videoFolder, writePair } from '../../support/mcp-tools.js';
+
+let host: McpHost;
+let scope: ResourceScope;
+let folder: string;
+
+beforeAll(async () => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-answers-')));
+  const options = { allow: [videoFolder(), folder], env: {}, cwd: folder, log: () => {}, tools: TOOLS };
+  host = await McpHost.open({ ...options, jobs: join(folder, 'jobs') });
+  scope = host.resources.scope('local');
+});
+
+afterAll(async () => {
+  await host.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+type Args = Readonly<Record<string, unknown>>;
+
+/** A document as its reader sees it. */
+interface Document {
+  readonly verdict?: string;
+  readonly confidence?: string;
+  readonly reasons?: readonly string[];
+  readonly next_action?: NextAction;
+  readonly [key: string]: unknown;
+}
+
+async function call(name: string, args: Args = {}): Promise<CallAnswer> {
+  const tool = TOOLS.find((one) => one.name === name);
+  if (!tool) throw new Error(`there is no tool ${name}`);
+  const job = host.jobs.begin(tool, args, scope);
+  await job.saved;
+  return job.answer;
+}
+
+/** Answers are as short as they must be, and what they say comes next is a call that the server takes. */
+async function ask(
+  name: string,
+  args: Args = {},
+): Promise<Document & { readonly content: CallAnswer['content'] }> {
+  const { content, structuredContent = {}, isError } = await call(name, args);
+  const [first] = content;
+  const text = first?.type === 'text' ? first.text : '';
+  expect(isError, text).toBeUndefined();
+  expect(text.length, `${name}: ${text}`).toBeLessThanOrEqual(USUAL_CHARACTERS);
+  expect(JSON.parse(text)).toEqual(structuredContent);
+  const document: Document = structuredContent;
+  if (document.next_action) await take(document.next_action);
+  return { ...document, content };
+}
+
+async function take({ tool, arguments: args }: NextAction) {
+  const next = TOOLS.find(({ name }) => name === tool);
+  expect(next, tool).toBeDefined();
+  await next?.prepare(args, scope.filesOf(host.files));
+}
+
+const clip = { content: 'sample', width: 64, height: 48, bitDepth: 8, chroma: '420', frames: 60 } as const;
+const pair = () => writePair(clip, 'y4m');
+const short = () => writePair({ ...clip, frames: 5 }, 'y4m');
+const encoded = () => ({ reference_encoded: pair().ref, distorted_encoded: pair().dis });
+
+/** As many encodes with names as films have them. */
+const encodes = (count: number) =>
+  Array.from({ length: count }, (_, i) => {
+    const { ref, dis } = short();
+    const path = join(folder, `feature-film-episode-${i}_1920x1080_libx264_crf${20 + i}.y4m`);
+    copyFileSync(i % 3 === 0 ? ref : dis, path);
+    return path;
+  });
+
+describe('an answer has 1,000 tokens at most', () => {
+  it.each(['list_models', 'list_backends', 'list_extractors', 'list_videos', 'list_jobs', 'vmaf_version'])(
+    'of %s',
+    async (name) => {
+      const { models, extractors } = await ask(name);
+      // All names are there.
+      if (name === 'list_models') expect(models).toHaveLength((await listModels()).length);
+      if (name === 'list_extractors') expect(extractors).toHaveLength(listExtractors().length);
+    },
+  );
+
+  it('of list_extractors, which has options where one is named', async () => {
+    const { extractors } = await ask('list_extractors', { name: 'cambi' });
+    const [{ options = [] } = {}] = extractors as readonly {
+      readonly options?: readonly { readonly name: string }[];
+    }[];
+    expect(options.map(({ name }) => name)).toContain('max_log_contrast');
+    const { content, isError } = await call('list_extractors', { name: 'cambie' });
+    expect([isError, JSON.stringify(content)]).toEqual([
+      true,
+      expect.stringContaining('There is no extractor'),
+    ]);
+  });
+
+  it('of a score, with the verdict first, and frames and seconds behind its report', async () => {
+    const answer = await ask('vmaf_score_encoded', { ...encoded(), target: '99,vmaf.p5>=1' });
+    expect(Object.keys(answer).slice(0, 4)).toEqual(['verdict', 'confidence', 'reasons', 'next_action']);
+    expect(answer).toMatchObject({
+      ...{ verdict: 'missed', confidence: 'high', reasons: ['below-target:vmaf.mean'] },
+      next_action: { tool: 'explain_score', arguments: { reference: pair().ref } },
+    });
+    const { uri = '' } = answer.full_report as { readonly uri?: string };
+    const page = await scope.read(uri.replace('report.json', 'frames?metric=vmaf&format=seconds'));
+    const { columns, rows } = JSON.parse(page && 'text' in page ? page.text : '');
+    expect(columns).toEqual(['second', 'frame', 'vmaf', 'vmaf_min', 'vmaf_max']);
+    expect(rows.map(([second]: number[]) => second)).toEqual([0, 1, 2]);
+  });
+
+  it('of a score of many models and features, whose report has the rest', async () => {
+    const models = ['vmaf_v0.6.1', 'vmaf_v0.6.1neg', 'vmaf_4k_v0.6.1', 'vmaf_b_v0.6.3', 'vmaf_float_v0.6.1'];
+    const { left_out, pooled_metrics } = await ask('vmaf_score_encoded', {
+      ...{ ...encoded(), frame_cnt: 4, feature: ['psnr', 'float_ssim', 'ciede'] },
+      models: models.map((name, i) => `version=${name}:name=m${i}`),
+    });
+    expect(left_out).not.toEqual([]);
+    expect(Object.keys(Object(pooled_metrics))).toEqual(
+      expect.arrayContaining(['m0', 'm4', 'psnr_y', 'ciede2000']),
+    );
+  });
+
+  it('of 12 and of 32 encodes compared, with the one to ship', async () => {
+    for (const count of [12, 32]) {
+      const distorted = encodes(count);
+      const answer = await ask('compare_encodes', { reference: short().ref, distorted });
+      const { verdict, next_action, decision, encodes: rows } = answer;
+      // Copies of the reference are as good as each other, and as large.
+      expect([verdict, answer.reasons?.at(-1)]).toEqual(['tied', 'best-and-smallest']);
+      expect(decision).toMatchObject({ reason: 'best-and-smallest', smaller: null });
+      expect(distorted).toContain((decision as { ship: string }).ship);
+      expect(next_action).toMatchObject({ tool: 'describe_worst_frames', arguments: { ref: short().ref } });
+      const shown = rows as readonly { readonly worst_moments: readonly unknown[] }[];
+      // The decision is about all, however many rows fit.
+      expect(shown.length).toBeGreaterThanOrEqual(9);
+      if (count === 12)
+        for (const { worst_moments: moments } of shown) expect(moments.length).toBeGreaterThan(0);
+    }
+  });
+
+  it('of a batch of 50 pairs', async () => {
+    const distorted = encodes(50);
+    const answer = await ask('score_batch', { references: [short().ref], distorted, target: '99' });
+    expect(answer).toMatchObject({ verdict: 'missed', reasons: ['identical', 'below-target'] });
+    expect((answer.pairs as unknown[]).length).toBeGreaterThan(10);
+  });
+
+  it('of what is said before and after a score', async () => {
+    const { ref, dis } = pair();
+    const both = { reference: ref, distorted: dis };
+    expect(await ask('inspect_pair', both)).toMatchObject({ next_action: { tool: 'vmaf_score_encoded' } });
+    await ask('find_alignment', both);
+    expect(await ask('explain_score', both)).toMatchObject({
+      next_action: { tool: 'describe_worst_frames' },
+    });
+    const raw = writePair({ ...clip, frames: 4 }, 'yuv');
+    const geometry = { width: 64, height: 48, pixfmt: '420', bitdepth: 8 };
+    const scored = await ask('vmaf_score', { ref: raw.ref, dis: raw.dis, ...geometry });
+    expect(scored.next_action).toMatchObject({ tool: 'describe_worst_frames', arguments: geometry });
+  });
+
+  it('of worst frames, which are links of 100 kB at most until pictures are asked for', async () => {
+    const usual = await ask('describe_worst_frames', {
+      ...{ ref: pair().ref, dis: pair().dis, min_distance: 5 },
+      describe: false,
+    });
+    expect(usual.frames).toHaveLength(5);
+    const { ref, dis } = writePair({ ...clip, width: 640, height: 480, frames: 2 }, 'y4m');
+    const args = { ref, dis, describe: false };
+    const answer = await ask('describe_worst_frames', { ...args, n: 1 });
+    expect(answer.content.filter(({ type }) => type === 'image')).toEqual([]);
+    const [{ files = {} } = {}] = answer.frames as readonly {
+      readonly files?: Readonly<Record<string, { uri: string }>>;
+    }[];
+    expect(Object.keys(files)).toEqual(['reference', 'distorted', 'difference', 'map']);
+    for (const { uri } of Object.values(files)) {
+      const picture = await scope.read(uri);
+      const bytes = Buffer.from(picture && 'blob' in picture ? picture.blob : '', 'base64').length;
+      expect(bytes, uri).toBeGreaterThan(1000);
+      expect(bytes, uri).toBeLessThanOrEqual(100_000);
+    }
+    const links = answer.content.map((item) => (item.type === 'resource_link' ? item.uri : ''));
+    expect(links).toContain(files.distorted?.uri);
+    expect(answer.next_action?.arguments.images).toBe('all');
+    const { content } = await ask('describe_worst_frames', { ...args, n: 1, images: 'all', images_kb: 6000 });
+    const shown = content.flatMap((item) =>
+      item.type === 'image' ? [Buffer.from(item.data, 'base64')] : [],
+    );
+    expect(shown).toHaveLength(4);
+    for (const bytes of shown) expect(bytes.length).toBeLessThanOrEqual(100_000);
+  });
+});
+
+describe('an answer about encoders', () => {
+  const shots = Array.from({ length: 12 }, (_, i) => ({ frames: 12 + i }));
+  const source = () => file(folder, 'film.mkv', new Uint8Array(16));
+
+  it.each<[string, Args, string]>([
+    ['find_quality', { encoder: 'libx264', targets: ['85'] }, 'reached'],
+    ['find_quality', { encoder: 'libx264', targets: ['85'], max_encodes: 1 }, 'unfinished'],
+    ['find_quality', { encoder: 'libx264', targets: ['85'], dry_run: true }, 'planned'],
+    ['run_compare', {}, 'decided'],
+    ['run_ladder', { encoder: 'libx264', resolutions: ['64', '32'] }, 'fine'],
+    ['run_tune_per_shot', { target_vmaf: 80 }, 'reached'],
+    ['run_tune_per_shot', { target_vmaf: 80, format: 'shell' }, 'reached'],
+  ])('of %s %j is short and says %s', async (name, args, verdict) => {
+    using _ = fakeEncoding({ shots }).install();
+    const answer = await ask(name, { [name === 'find_quality' ? 'source' : 'src']: source(), ...args });
+    expect(Object.keys(answer).slice(0, 3)).toEqual(['verdict', 'confidence', 'reasons']);
+    expect(answer.verdict).toBe(verdict);
+    expect(answer.next_action !== undefined).toBe(args.format === undefined);
+  });
+
+  it('leads to an end: each next call brings a verdict, until there is none', async () => {
+    using _ = fakeEncoding({ shots: shots.slice(0, 3) }).install();
+    let next: NextAction | undefined = {
+      tool: 'find_quality',
+      arguments: { source: source(), encoder: 'libx264', targets: ['85'], dry_run: true },
+    };
+    const verdicts: (string | undefined)[] = [];
+    while (next) {
+      const answer = await ask(next.tool, next.arguments);
+      verdicts.push(answer.verdict);
+      next = answer.next_action;
+    }
+    expect(verdicts).toEqual(['planned', 'reached', 'reached']);
+  });
+});
+
+it('names no next call of a tool that the server does not offer', async () => {
+  const options = { allow: [videoFolder()], env: {}, cwd: folder, log: () => {}, jobs: join(folder, 'few') };
+  const few = await McpHost.open({ ...options, tools: toolsOf('score') });
+  const tool = few.tools.find(({ name }) => name === 'vmaf_score_encoded');
+  if (!tool) throw new Error('it is in the set');
+  const { structuredContent } = await few.jobs.begin(tool, encoded(), few.resources.scope('local')).answer;
+  expect(structuredContent).toMatchObject({ verdict: 'fine' });
+  expect(structuredContent).not.toHaveProperty('next_action');
+  await few.close();
+});
