@@ -29,16 +29,17 @@ export async function makeFolders(path: string, made: string[] = []): Promise<vo
  * The real path of a folder in the cache that only this user can read, made where it is missing.
  * @param named absolute
  * @param what it is, for the error: `where jobs are kept`
+ * @param advice how to name another, for the error
  * @throws {AnyvmafError} `io` if it is no folder of this user; the system's error
  */
-export async function openPrivate(named: string, what: string): Promise<string> {
+export async function openPrivate(named: string, what: string, advice: string): Promise<string> {
   await makeFolders(dirname(named));
   await mkdir(named, { mode: 0o700 }).catch(() => {});
   const found = await lstat(named);
   if (!found.isDirectory() || (process.getuid && found.uid !== process.getuid()))
     throw new AnyvmafError(
       'io',
-      `${quoted(named)}, ${what}, is not a folder of this user; remove it, or name another with ANYVMAF_CACHE.`,
+      `${quoted(named)}, ${what}, is not a folder of this user; remove it, or ${advice}.`,
     );
   if ((found.mode & 0o077) !== 0 && process.platform !== 'win32') await chmod(named, 0o700);
   return join(await realpath(dirname(named)), basename(named));

@@ -258,7 +258,7 @@ export class JobStore {
   }
 
   #open(): Promise<string> {
-    this.#root ??= openPrivate(this.#named, 'where jobs are kept');
+    this.#root ??= openPrivate(this.#named, 'where jobs are kept', 'name another with ANYVMAF_CACHE');
     this.#root.catch(() => {
       this.#root = undefined;
     });

@@ -1,6 +1,6 @@
 /**
- * A hundred clients over HTTP, each with jobs of its own, while all cores score: short calls are answered soon, memory stays,
- * every job ends with its result.
+ * A hundred clients over HTTP, each with jobs of its own, while all cores score: short calls are answered soon,
+ * memory stays, every job ends with its result.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -135,7 +135,8 @@ it.skipIf(process.platform !== 'linux')(
     times.sort((a, b) => a - b);
     const at = (share: number) => Math.round(times[Math.floor(share * (times.length - 1))] ?? 0);
     console.info(
-      `${CLIENTS} clients, ${availableParallelism()} cores: short calls ${at(0.5)} ms (median), ${at(0.95)} ms (95 %), ${at(1)} ms at most, ${times.length} calls; ` +
+      `${CLIENTS} clients, ${availableParallelism()} cores, ${times.length} short calls: ${at(0.5)} ms (median), ` +
+        `${at(0.95)} ms (95 %), ${at(1)} ms at most; ` +
         `megabytes in rounds: ${peaks.map(Math.round).join(', ')}`,
     );
     expect(results).toHaveLength(ROUNDS * CLIENTS);

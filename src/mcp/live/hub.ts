@@ -1,6 +1,7 @@
 /**
  * @module mcp/live/hub
- * The measurements that the server's thread knows, the commands that are under way to them, and who wants to hear of changes.
+ * The measurements that the server's thread knows, the commands that are under way to them, and who wants to hear of
+ * changes.
  */
 import { onAbort } from '../../core/abort.js';
 import { AnyvmafError, type ErrorCode, usageError } from '../../core/errors.js';
@@ -119,7 +120,9 @@ export class Hub {
     return this.#closing.signal;
   }
 
-  /** The first measurement where none is named. @throws {AnyvmafError} `usage` if there is no measurement of that name */
+  /**
+   * The first measurement where none is named. @throws {AnyvmafError} `usage` if there is no measurement of that name
+   */
   measurement(name: string | undefined): History {
     const all = this.measurements;
     const names = all.map((one) => one.name).join(', ');

@@ -1,7 +1,7 @@
 /**
  * @module mcp/live/running
- * Which live servers run: each has a file in a folder of its user's cache, by which the server of files finds it. A file
- * whose process has ended says nothing, and is removed.
+ * Which live servers run: each has a file in a folder of its user's cache, by which the server of files finds it. The
+ * file of a process that has ended says nothing, and is removed.
  */
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -29,7 +29,7 @@ function named(): string {
 }
 
 function folder(): Promise<string> {
-  return openPrivate(named(), 'where running measurements are listed');
+  return openPrivate(named(), 'where running measurements are listed', 'name another with ANYVMAF_CACHE');
 }
 
 /** The file of one server. That it cannot be written is no reason to stop: the measurement matters more. */
@@ -80,7 +80,7 @@ export class RunningFile {
   }
 }
 
-/** What servers of this user say that run on this machine, the oldest first: the number of the process, and its file as text. */
+/** Live servers of this user on this machine, the oldest first: the number of the process, and its file as text. */
 export async function readRunning(): Promise<readonly { readonly pid: number; readonly text: string }[]> {
   if (!(await lstat(named()).catch(() => undefined))) return [];
   const root = await folder();

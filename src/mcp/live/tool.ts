@@ -25,8 +25,8 @@ export type Arguments = Readonly<Record<string, string | number | boolean | unde
 export const READS: ToolAnnotations = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
 
 /**
- * A tool, as the server of files has them, but without the library that checks its schemas: the thread runs beside a measurement
- * that has the machine.
+ * A tool, as the server of files has them, but without the library that checks its schemas: the thread runs beside a
+ * measurement that has the machine.
  */
 export interface LiveTool {
   readonly name: string;

@@ -36,7 +36,8 @@ export const listLiveTool = defineTool({
   name: 'list_live',
   title: 'List running measurements',
   description:
-    "Lists this user's measurements that run now with a live server: how far they are, and where to connect to ask or steer them.",
+    "Lists this user's measurements that run now with a live server: how far they are, and where to connect to ask or " +
+    'steer them.',
   inputSchema: z.object({}),
   outputSchema: z.object({
     summary: z.string(),
@@ -73,8 +74,9 @@ export const listLiveTool = defineTool({
     );
     const summary =
       sessions.length === 0
-        ? "No measurement of this user runs with a live server here; 'anyvmaf REFERENCE DISTORTED --live sse:0' starts one."
-        : `${sessions.length} live ${sessions.length === 1 ? 'server runs' : 'servers run'}: connect an MCP client to mcp, then call vmaf.status, vmaf.score or vmaf.watch there.`;
+        ? "No measurement of this user runs with a live server; 'anyvmaf REFERENCE DISTORTED --live sse:0' starts one."
+        : `${sessions.length} live ${sessions.length === 1 ? 'server runs' : 'servers run'}: ` +
+          'connect an MCP client to mcp, then call vmaf.status, vmaf.score or vmaf.watch there.';
     return { document: { summary, sessions } };
   },
 });

@@ -1,7 +1,7 @@
 /**
  * @module mcp/live/session/session
- * One client's conversation: JSON-RPC requests to answers, and notifications to those who subscribed. It is small on purpose:
- * it runs beside a measurement that has the machine, and clients may ask ten times a second.
+ * One client's conversation: JSON-RPC requests to answers, and notifications to those who subscribed. It is small on
+ * purpose: it runs beside a measurement that has the machine, and clients may ask ten times a second.
  */
 import { onAbort } from '../../../core/abort.js';
 import { AnyvmafError } from '../../../core/errors.js';
@@ -21,8 +21,9 @@ const VERSIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as con
 
 /** Instructions for the model about the server as a whole. */
 const INSTRUCTIONS =
-  'This server belongs to a program that measures the quality of a video now. vmaf.status says where it stands, vmaf.score what it ' +
-  'measured, vmaf.watch waits for an alarm. Send the next_action of an answer as it is. The report so far is a resource.';
+  'This server belongs to a program that measures the quality of a video now. vmaf.status says where it stands, vmaf.score ' +
+  'what it measured, vmaf.watch waits for an alarm. Send the next_action of an answer as it is. The report so far is a ' +
+  'resource.';
 
 const TOOLS = LIVE_TOOLS.map((tool) => ({
   name: tool.name,
@@ -63,7 +64,8 @@ export class Session {
 
   /**
    * @param notify sends a notification, as JSON
-   * @param isShared whether several clients use it: ids of their requests may be equal, so that none of them cancels a call
+   * @param isShared whether several clients use it: ids of their requests may be equal, so that none of them cancels
+   * a call
    */
   constructor(hub: Hub, notify: (text: string) => void, isShared = false) {
     this.#hub = hub;

@@ -19,8 +19,8 @@ export const WATCH: LiveTool = {
   name: 'vmaf.watch',
   title: 'Wait for an alarm',
   description:
-    "Waits until a rule comes true, such as 'p5<80 for 3s' or 'psnr_y.min<30 for 50f'; at once if it is true now. After " +
-    `${LONGEST} s at most it answers and next_action goes on, without a gap.`,
+    "Waits until a rule comes true, such as 'p5<80 for 3s' or 'psnr_y.min<30 for 50f'; at once if it is true now. " +
+    `After ${LONGEST} s at most it answers and next_action goes on, without a gap.`,
   parameters: {
     ...MEASUREMENT,
     rule: {

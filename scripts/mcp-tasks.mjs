@@ -1,0 +1,174 @@
+/**
+ * @module scripts/mcp-tasks
+ * `npm run mcp:tasks`: solves twenty tasks with the built server over standard input and output as an agent would,
+ * prints what each took, and ends with status 1 if one is not solved, a call takes longer than hosts wait, or a
+ * figure got worse than in mcp-tasks/baseline.json. Then it sends the calls of mcp-tasks/transcripts.json, which
+ * agents once made, sloppy ones among them, and checks what they are told. Needs ffmpeg with libx264, libx265 and,
+ * for --long, libsvtav1; and onnxruntime-node.
+ *
+ *     npm run mcp:tasks [-- --only ID,ID] [--long] [--record]
+ *
+ * --long    the 4K task too, and a recording that outlives the 45 s of a call
+ * --record  writes the figures of this run as the baseline
+ */
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ROOT, table } from './lib/project.mjs';
+import { Agent, LONGEST_CALL } from './mcp-tasks/agent.mjs';
+import { Media } from './mcp-tasks/media.mjs';
+import { TASKS } from './mcp-tasks/tasks.mjs';
+
+const BASELINE = join(ROOT, 'scripts/mcp-tasks/baseline.json');
+/** What the median task may take. */
+const MEDIAN = { calls: 2, tokens: 1500 };
+/** Seconds after which a call is answered as a job, and tokens of a job's answer. */
+const CALL_LIMIT = 45;
+const JOB_TOKENS = 350;
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    long: { type: 'boolean', default: false },
+    record: { type: 'boolean', default: false },
+  },
+});
+
+const home = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-tasks-')));
+try {
+  process.exitCode = await main();
+} finally {
+  rmSync(home, { recursive: true, force: true });
+}
+
+async function main() {
+  const media = new Media(join(home, 'videos'));
+  const cache = join(home, 'cache');
+  media.make(values.long);
+  const only = values.only?.split(',');
+  const tasks = TASKS.filter(({ id, long }) => (only ? only.includes(id) : !long || values.long));
+  const results = [];
+  for (const task of tasks) {
+    const result = await solve(task, media, cache);
+    results.push(result);
+    console.log(
+      `${result.problem ? 'FAILED' : 'solved'} ${task.id}: ${result.problem ?? `${result.seconds} s`}`,
+    );
+  }
+  const complaints = only ? [] : await replay(media.folder, cache);
+  return report(results, complaints);
+}
+
+/** Sends recorded calls. @returns those that were answered otherwise, in words */
+async function replay(folder, cache) {
+  const sessions = JSON.parse(readFileSync(join(ROOT, 'scripts/mcp-tasks/transcripts.json'), 'utf8'));
+  const agent = await Agent.connect(folder, cache);
+  const complaints = [];
+  try {
+    for (const { session, calls } of sessions) {
+      for (const { tool, arguments: args, says, fails } of calls) {
+        const { isError = false, content } = await agent.send(tool, args);
+        const [{ text }] = content;
+        if (
+          isError !== (fails !== undefined) ||
+          !new RegExp(fails ?? says).test(isError ? JSON.parse(text).error : text)
+        )
+          complaints.push(
+            `transcript "${session}": ${tool} ${JSON.stringify(args)} is answered with ${text.slice(0, 300)}`,
+          );
+      }
+    }
+  } finally {
+    await agent.close();
+  }
+  console.log(
+    `${sessions.length} recorded sessions, ${agent.calls} calls: ${complaints.length} answered otherwise`,
+  );
+  return complaints;
+}
+
+/** Solves a task with a server of its own. */
+async function solve(task, media, cache) {
+  const world = await task.before?.({ media, cache });
+  const agent = await Agent.connect(media.folder, cache, ...(task.server ?? []));
+  const rank = agent.rank(task.question, task.tool);
+  const began = performance.now();
+  let problem;
+  let seconds = 0;
+  try {
+    const first = await agent.call(task.tool, task.arguments);
+    const answer = task.solve
+      ? await task.solve(agent, first, { media, cache, world })
+      : await agent.settle(first);
+    seconds = (performance.now() - began) / 1000;
+    if (task.solve && answer.error !== undefined) problem = answer.error;
+    problem ??= task.check(answer, { media });
+  } catch (error) {
+    problem = error instanceof Error ? error.message : String(error);
+  } finally {
+    await agent.close().catch(() => {});
+    await task.after?.(world);
+  }
+  const { calls, tokens, slowest } = agent;
+  if (slowest > LONGEST_CALL) problem ??= `a call took ${slowest.toFixed(1)} s`;
+  return {
+    id: task.id,
+    rank,
+    calls,
+    tokens,
+    seconds: Number(seconds.toFixed(1)),
+    slowest: Number(slowest.toFixed(1)),
+    problem,
+  };
+}
+
+/** Prints all, compares with the baseline, and gives the exit status. */
+function report(results, others) {
+  const head = ['task', 'place of the tool', 'calls', 'tokens', 'seconds', 'longest call', 'result'];
+  const rows = results.map(({ id, rank, calls, tokens, seconds, slowest, problem }) => [
+    id,
+    rank,
+    calls,
+    tokens,
+    seconds,
+    slowest,
+    problem ? 'failed' : 'solved',
+  ]);
+  console.log(`\n${table(head, rows)}\n`);
+  const solved = results.filter(({ problem }) => problem === undefined);
+  const median = (key) =>
+    results.map((one) => one[key]).sort((a, b) => a - b)[Math.floor((results.length - 1) / 2)];
+  const medians = ['calls', 'tokens', 'seconds'].map((key) => `${median(key)} ${key}`);
+  console.log(`${solved.length} of ${results.length} solved; median ${medians.join(', ')}`);
+  const complaints = [...others, ...(solved.length < results.length ? ['not all tasks are solved'] : [])];
+  if (!values.only)
+    for (const key of ['calls', 'tokens'])
+      if (median(key) > MEDIAN[key])
+        complaints.push(`the median of ${key} is ${median(key)}, but ${MEDIAN[key]} is the limit`);
+  const baseline = existsSync(BASELINE) ? JSON.parse(readFileSync(BASELINE, 'utf8')) : {};
+  if (values.record) record(baseline, solved);
+  else for (const result of solved) complaints.push(...worse(result, baseline[result.id]));
+  for (const complaint of complaints) console.error(complaint);
+  return complaints.length > 0 ? 1 : 0;
+}
+
+function record(baseline, solved) {
+  for (const { id, rank, calls, tokens, seconds } of solved) baseline[id] = { rank, calls, tokens, seconds };
+  writeFileSync(BASELINE, `${JSON.stringify(baseline, null, 2)}\n`);
+}
+
+/** Figures that got worse, in words. On a slow machine more calls become jobs, and are asked for more often. */
+function worse(result, most) {
+  if (!most) return [`${result.id} has no baseline; run with --record`];
+  const asked = result.seconds > CALL_LIMIT ? 1 + Math.ceil(result.seconds / CALL_LIMIT) : 0;
+  return [
+    ['rank', most.rank],
+    ['calls', most.calls + asked],
+    ['tokens', 1.1 * most.tokens + 20 + JOB_TOKENS * asked],
+    // Of a machine that does other things too.
+    ['seconds', 5 * most.seconds + 30],
+  ].flatMap(([key, limit]) =>
+    result[key] > limit ? [`${result.id}: ${key} ${result[key]}, ${most[key]} in the baseline`] : [],
+  );
+}
