@@ -18,11 +18,14 @@ import { MOST_FRAMES } from '../core/frame.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { version } from '../core/version.js';
+import { complete } from './completion.js';
 import { PAGES_TEMPLATE } from './frame-pages.js';
 import type { McpHost } from './host.js';
+import { JOB_TEMPLATE, readJob, serveSubscriptions } from './job-resources.js';
 import { serveTasks, TASKS, takesTasks, taskOf } from './job-tasks.js';
 import { JOB_TOOLS, type Job, pause } from './jobs.js';
 import { CallProgress } from './progress.js';
+import { servePrompts } from './prompts.js';
 import { ProtocolServer } from './protocol-server.js';
 import type { ResourceScope } from './resources.js';
 import { answer, sentenceOf } from './results.js';
@@ -129,7 +132,24 @@ const TEMPLATES = [
       'every step frames. id is that of a report.json. next is the address of the next page.',
     mimeType: 'application/json',
   },
+  {
+    uriTemplate: JOB_TEMPLATE,
+    name: 'job',
+    title: 'A job',
+    description: 'How far a job is; subscribe to hear when that changes.',
+    mimeType: 'application/json',
+  },
 ] as const;
+
+/** The mark of the web page, small, for lists of servers. */
+const ICON = {
+  src: `data:image/svg+xml;base64,${Buffer.from(
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#2a62d8"/>' +
+      '<path d="M6 21l6-9 5 6 4-5 5 8" fill="none" stroke="#fff" stroke-width="3"/></svg>',
+  ).toString('base64')}`,
+  mimeType: 'image/svg+xml',
+  sizes: ['any'],
+};
 
 /** Cached lists: building one takes milliseconds, and stateless clients ask for it on every request. */
 const lists = new WeakMap<readonly Tool[], ListedTool[]>();
@@ -147,14 +167,22 @@ function listed(tools: readonly Tool[]): ListedTool[] {
 export function createServer(host: McpHost, shared?: ResourceScope): Server {
   const scope = shared ?? host.resources.scope();
   const server = new ProtocolServer(
-    { name: 'anyvmaf', title: 'anyvmaf', version },
+    { name: 'anyvmaf', title: 'anyvmaf', version, icons: [ICON] },
     {
-      capabilities: { tools: {}, resources: {}, extensions: { [TASKS]: {} } },
+      capabilities: {
+        ...{ tools: {}, prompts: {}, completions: {}, resources: { subscribe: true } },
+        extensions: { [TASKS]: {} },
+      },
       instructions: INSTRUCTIONS,
-      cacheHints: { 'tools/list': LASTING, 'server/discover': LASTING },
+      cacheHints: { 'tools/list': LASTING, 'prompts/list': LASTING, 'server/discover': LASTING },
     },
   );
-  if (!shared) server.onclose = () => scope.end();
+  const jobs = host.jobs.of(scope);
+  const deafen = serveSubscriptions(server, host.jobs, scope);
+  server.onclose = () => {
+    deafen?.();
+    if (!shared) scope.end();
+  };
   server.onerror = (error) => {
     if (process.env.ANYVMAF_DEBUG) host.log(`protocol: ${error.message}`);
   };
@@ -164,13 +192,18 @@ export function createServer(host: McpHost, shared?: ResourceScope): Server {
     if (tool === undefined) throw unknownTool(params.name, host.tools);
     return host.track(call({ host, scope }, tool, params.arguments, context));
   });
-  serveTasks(server, host.jobs.of(scope));
+  serveTasks(server, jobs);
+  servePrompts(server, host.tools);
+  server.setRequestHandler('completion/complete', ({ params }) =>
+    complete(params, { folders: scope.filesOf(host.files).allowed, scope, jobs }),
+  );
   server.setRequestHandler('resources/list', () => ({ resources: scope.list() }));
   server.setRequestHandler('resources/templates/list', () => ({
     resourceTemplates: TEMPLATES.map((one) => ({ ...one })),
   }));
   server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
-    const contents = await scope.read(uri).catch((error: unknown) => {
+    const reading = async () => (await readJob(uri, jobs)) ?? scope.read(uri);
+    const contents = await reading().catch((error: unknown) => {
       const usage = error instanceof AnyvmafError && error.code === 'usage';
       throw new ProtocolError(
         usage ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError,

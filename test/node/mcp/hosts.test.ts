@@ -1,0 +1,247 @@
+/**
+ * @module test/node/mcp/hosts
+ * What hosts offer their users: prompts, completion, subscriptions and the server's mark, with the clients of both generations of the
+ * SDK, and attacks on each.
+ */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client as Client2, StreamableHTTPClientTransport as Http2 } from '@modelcontextprotocol/client';
+import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { HostOptions, McpHost } from '../../../src/mcp/host.js';
+import { serveHttp } from '../../../src/mcp/http.js';
+import { TOOLS, toolsOf } from '../../../src/mcp/tools/index.js';
+import { FAKE_TOOLS, fakeHost } from '../../support/fake-tools.js';
+
+let folder = '';
+let later: (() => Promise<unknown> | unknown)[] = [];
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-hosts-')));
+  for (const name of ['in/sub', 'out']) mkdirSync(join(folder, name), { recursive: true });
+  for (const name of ['in/source.mp4', 'in/sub/encode_1.mp4', 'in/sub/encode_2.mkv', 'out/secret.mp4'])
+    writeFileSync(join(folder, name), 'x');
+  symlinkSync(join(folder, 'out'), join(folder, 'in/link'));
+  symlinkSync(join(folder, 'out/secret.mp4'), join(folder, 'in/linked.mp4'));
+});
+
+afterEach(async () => {
+  for (const end of later.reverse()) await end();
+  later = [];
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const within = (name: string) => join(folder, name);
+
+async function serve(options: Partial<HostOptions> = {}): Promise<{ host: McpHost; url: URL }> {
+  const host = await fakeHost({}, () => {}, {
+    allow: [within('in')],
+    tools: [...TOOLS, ...FAKE_TOOLS],
+    jobs: within('jobs'),
+    ...options,
+  });
+  const http = await serveHttp(host, {
+    address: { host: '127.0.0.1', port: 0 },
+    token: undefined,
+    origins: [],
+  });
+  later.push(() => http.close());
+  return { host, url: new URL(http.url) };
+}
+
+async function first(url: URL, capabilities: object = {}): Promise<Client1> {
+  const client = new Client1({ name: 'test', version: '1' }, { capabilities });
+  later.push(() => client.close());
+  await client.connect(new Http1(url));
+  return client;
+}
+
+async function second(url: URL, capabilities: object = {}): Promise<Client2> {
+  const client = new Client2(
+    { name: 'test', version: '2' },
+    { capabilities, versionNegotiation: { mode: 'auto' } },
+  );
+  later.push(() => client.close());
+  await client.connect(new Http2(url));
+  return client;
+}
+
+const BOTH = [
+  ['2025-11-25', first],
+  ['2026-07-28', second],
+] as const;
+
+describe.each(BOTH)('a client of %s', (_, open) => {
+  it('gets prompts with the tools that answer them', async () => {
+    const client: Client1 | Client2 = await open((await serve()).url);
+    const { prompts } = await client.listPrompts();
+    expect(prompts.map(({ name, title }) => [name, title])).toEqual([
+      ['compare_my_encodes', 'Compare my encodes'],
+      ['find_what_is_wrong', 'Find what is wrong'],
+      ['choose_settings', 'Choose settings'],
+    ]);
+    for (const { description, arguments: args = [] } of prompts) {
+      expect(description).toMatch(/\.$/);
+      for (const argument of args) expect(Object.keys(argument)).not.toContain('of');
+    }
+    const { messages } = await client.getPrompt({
+      name: 'compare_my_encodes',
+      arguments: { reference: 'a.mp4', encodes: 'b.mp4, "c".mp4', target: '93' },
+    });
+    expect(messages).toHaveLength(1);
+    expect(messages[0]?.role).toBe('user');
+    const text = messages[0]?.content.type === 'text' ? messages[0].content.text : '';
+    expect(text).toContain('encodes of "a.mp4": "b.mp4", "\\"c\\".mp4".');
+    expect(text).toContain('compare_encodes with all of them and the target "93"');
+    for (const { name, arguments: args = [] } of prompts) {
+      const values = Object.fromEntries(args.map((one) => [one.name, `value_${one.name}`]));
+      const { messages: all } = await client.getPrompt({ name, arguments: values });
+      for (const value of Object.values(values)) expect(JSON.stringify(all)).toContain(value);
+      const named = JSON.stringify(all).match(/\b(?:[a-z]+_)+[a-z]+\b/g) ?? [];
+      const tools = named.filter((word) => !word.startsWith('value_') && word !== 'next_action');
+      expect(tools.filter((word) => !/^(dry_run|vmaf_v.*|psnr_y)$/.test(word))).toSatisfy((words: string[]) =>
+        words.every((word) => TOOLS.some((tool) => tool.name === word)),
+      );
+    }
+  });
+
+  it('is told what is wrong with the arguments of a prompt', async () => {
+    const client: Client1 | Client2 = await open((await serve()).url);
+    const get = (name: string, args: Record<string, string> = {}) =>
+      client.getPrompt({ name, arguments: args });
+    await expect(get('compare_my_encode')).rejects.toThrow('did you mean compare_my_encodes?');
+    await expect(get('constructor')).rejects.toThrow('There is no prompt "constructor"');
+    await expect(get('choose_settings')).rejects.toThrow(
+      'The prompt choose_settings needs the argument source, the path of the video to encode.',
+    );
+    await expect(get('choose_settings', { source: ' ' })).rejects.toThrow('needs the argument source');
+    await expect(get('choose_settings', { sourc: 'a' })).rejects.toThrow('did you mean source?');
+  });
+
+  it('completes videos, models, features, encoders and results, and nothing of elsewhere', async () => {
+    const client: Client1 | Client2 = await open((await serve()).url);
+    const complete = async (name: string, value: string, prompt = 'find_what_is_wrong') =>
+      (await client.complete({ ref: { type: 'ref/prompt', name: prompt }, argument: { name, value } }))
+        .completion;
+    expect((await complete('reference', '')).values.sort()).toEqual([
+      'source.mp4',
+      'sub/encode_1.mp4',
+      'sub/encode_2.mkv',
+    ]);
+    expect((await complete('reference', 'SOU')).values).toEqual(['source.mp4']);
+    expect((await complete('reference', within('in/sub/'))).values.sort()).toEqual([
+      within('in/sub/encode_1.mp4'),
+      within('in/sub/encode_2.mkv'),
+    ]);
+    expect((await complete('encodes', 'source.mp4, enc', 'compare_my_encodes')).values.sort()).toEqual([
+      'source.mp4,sub/encode_1.mp4',
+      'source.mp4,sub/encode_2.mkv',
+    ]);
+    expect((await complete('model', 'vmaf_4k')).values).toContain('vmaf_4k_v0.6.1');
+    expect((await complete('metric', 'ssimu')).values).toEqual(['ssimulacra2']);
+    expect((await complete('encoder', 'libx', 'choose_settings')).values).toEqual(['libx264', 'libx265']);
+    for (const typed of [
+      '../',
+      '../out/',
+      'link/',
+      'linked',
+      'secret',
+      within('out/'),
+      '/etc/',
+      'file:///',
+      '\0',
+      '%2e%2e/',
+    ])
+      expect((await complete('reference', typed)).values, typed).toEqual([]);
+    expect((await complete('reference', 'a'.repeat(100_000))).values).toEqual([]);
+    expect((await complete('target', '9', 'choose_settings')).values).toEqual([]);
+    expect((await complete('reference', '', 'toString')).values).toEqual([]);
+    expect((await complete('constructor', '')).values).toEqual([]);
+  });
+
+  it('hears of its jobs', async () => {
+    const { url } = await serve();
+    const client: Client1 | Client2 = await open(url);
+    const heard: string[] = [];
+    const start = async (frames: number) => {
+      const { structuredContent } = await client.callTool({
+        name: 'job_start',
+        arguments: { tool: 'work', arguments: { frames } },
+      });
+      return String(Object(structuredContent).job_id);
+    };
+    const [quiet, id] = [await start(20), await start(300)];
+    const uri = `anyvmaf://jobs/${id}`;
+    if (client instanceof Client1) {
+      client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
+        heard.push(params.uri);
+      });
+      await client.subscribeResource({ uri });
+    } else {
+      client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
+        heard.push(params.uri);
+      });
+      await client.listen({ resourceSubscriptions: [uri] });
+    }
+    const state = async () => {
+      const { contents } = await client.readResource({ uri });
+      return JSON.parse(contents[0] && 'text' in contents[0] ? contents[0].text : '').status;
+    };
+    // Once in between, and at its end.
+    await expect.poll(state, { timeout: 20_000 }).toBe('completed');
+    await expect.poll(() => heard.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(2);
+    expect(new Set(heard)).toEqual(new Set([uri]));
+    expect(quiet).not.toBe(id);
+    const { resourceTemplates } = await client.listResourceTemplates();
+    expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toContain('anyvmaf://jobs/{id}');
+    await expect(client.readResource({ uri: `${uri.slice(0, -1)}x` })).rejects.toThrow(
+      'There is no resource',
+    );
+  });
+
+  it('sees the mark of the server', async () => {
+    const client: Client1 | Client2 = await open((await serve()).url);
+    const [icon] = Object(client.getServerVersion()).icons;
+    expect(icon).toMatchObject({ mimeType: 'image/svg+xml', sizes: ['any'] });
+    expect(icon.src.length).toBeLessThan(500);
+    const { _meta: meta } = await client.listPrompts();
+    expect(JSON.stringify(meta ?? {})).not.toContain('svg');
+  });
+});
+
+describe('a job', () => {
+  it('of another session is told to nobody else', async () => {
+    const { url } = await serve();
+    const [owner, other] = [await first(url), await first(url)];
+    const heard: string[] = [];
+    other.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
+      heard.push(params.uri);
+    });
+    const { structuredContent } = await owner.callTool({
+      name: 'job_start',
+      arguments: { tool: 'work', arguments: { frames: 20 } },
+    });
+    const id = String(Object(structuredContent).job_id);
+    const uri = `anyvmaf://jobs/${id}`;
+    // The answer says nothing of what there is.
+    expect(await other.subscribeResource({ uri })).toEqual({});
+    await owner.callTool({ name: 'job_result', arguments: { job_id: id } });
+    await expect(other.readResource({ uri })).rejects.toThrow('There is no resource');
+    expect(heard).toEqual([]);
+  });
+});
+
+describe('prompts', () => {
+  it('are those for which the tools are there', async () => {
+    const names = async (set: string) => {
+      const client = await first((await serve({ tools: toolsOf(set) })).url);
+      return (await client.listPrompts()).prompts.map(({ name }) => name);
+    };
+    expect(await names('raw')).toEqual([]);
+    expect(await names('explain')).toEqual(['compare_my_encodes', 'find_what_is_wrong']);
+    expect(await names('encode')).toEqual(['choose_settings']);
+  });
+});
