@@ -33,8 +33,8 @@ const ENTRIES = [
 for (const file of readdirSync(join(ROOT, 'src'), { recursive: true }))
   if (file.endsWith('.wgsl')) cpSync(join(ROOT, 'src', file), join(ROOT, 'dist', file));
 
-// Scripts of pages that are written as one file, as text: of HTML reports, and of the live dashboard.
-for (const folder of ['report/html', 'mcp/live/dashboard']) {
+// Scripts of pages that are written as one file, as text: of HTML reports, the live dashboard, and the view in hosts.
+for (const folder of ['report/html', 'mcp/live/dashboard', 'mcp/apps']) {
   const { output } = await build({
     input: builtPath(`${folder}/viewer.js`),
     output: { format: 'iife', minify: true },

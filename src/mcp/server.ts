@@ -6,6 +6,8 @@
 
 import {
   type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
   ProtocolError,
   ProtocolErrorCode,
   type Server,
@@ -18,6 +20,7 @@ import { MOST_FRAMES } from '../core/frame.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { version } from '../core/version.js';
+import { readView, showsViews, UI, VIEW_ENTRY, viewOf } from './apps/page.js';
 import { complete } from './completion.js';
 import { PAGES_TEMPLATE } from './frame-pages.js';
 import type { McpHost } from './host.js';
@@ -27,7 +30,7 @@ import { JOB_TOOLS, type Job, pause } from './jobs.js';
 import { CallProgress } from './progress.js';
 import { servePrompts } from './prompts.js';
 import { ProtocolServer } from './protocol-server.js';
-import type { ResourceScope } from './resources.js';
+import type { MakePage, ResourceScope } from './resources.js';
 import { answer, sentenceOf } from './results.js';
 import type { Tool } from './tool.js';
 
@@ -41,8 +44,9 @@ const INSTRUCTIONS = [
   'Read anyvmaf://samples for a pair to try the tools with.',
 ].join(' ');
 
-/** Cache hint for what never changes while the server runs; milliseconds. */
+/** Cache hints for what never changes while the server runs; what tools have depends on the client. Milliseconds. */
 const LASTING = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
+const OWN = { ...LASTING, cacheScope: 'private' } as const;
 
 /** A tool as `tools/list` shows it. */
 export interface ListedTool {
@@ -171,10 +175,10 @@ export function createServer(host: McpHost, shared?: ResourceScope): Server {
     {
       capabilities: {
         ...{ tools: {}, prompts: {}, completions: {}, resources: { subscribe: true } },
-        extensions: { [TASKS]: {} },
+        extensions: { [TASKS]: {}, [UI]: {} },
       },
       instructions: INSTRUCTIONS,
-      cacheHints: { 'tools/list': LASTING, 'prompts/list': LASTING, 'server/discover': LASTING },
+      cacheHints: { 'tools/list': OWN, 'prompts/list': LASTING, 'server/discover': LASTING },
     },
   );
   const jobs = host.jobs.of(scope);
@@ -186,7 +190,11 @@ export function createServer(host: McpHost, shared?: ResourceScope): Server {
   server.onerror = (error) => {
     if (process.env.ANYVMAF_DEBUG) host.log(`protocol: ${error.message}`);
   };
-  server.setRequestHandler('tools/list', () => ({ tools: listed(host.tools).map((tool) => ({ ...tool })) }));
+  const takesViews = (context: ServerContext) => showsViews(capabilitiesOf(server, context));
+  server.setRequestHandler('tools/list', (_, context) => {
+    const hasViews = takesViews(context);
+    return { tools: listed(host.tools).map((tool) => ({ ...tool, ...(hasViews && viewOf(tool.name)) })) };
+  });
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const tool = host.tools.find(({ name }) => name === params.name);
     if (tool === undefined) throw unknownTool(params.name, host.tools);
@@ -197,12 +205,19 @@ export function createServer(host: McpHost, shared?: ResourceScope): Server {
   server.setRequestHandler('completion/complete', ({ params }) =>
     complete(params, { folders: scope.filesOf(host.files).allowed, scope, jobs }),
   );
-  server.setRequestHandler('resources/list', () => ({ resources: scope.list() }));
+  server.setRequestHandler('resources/list', (_, context) => ({
+    resources: [...(takesViews(context) ? [{ ...VIEW_ENTRY }] : []), ...scope.list()],
+  }));
   server.setRequestHandler('resources/templates/list', () => ({
     resourceTemplates: TEMPLATES.map((one) => ({ ...one })),
   }));
-  server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
-    const reading = async () => (await readJob(uri, jobs)) ?? scope.read(uri);
+  server.setRequestHandler('resources/read', async ({ params: { uri } }, { mcpReq: { signal } }) => {
+    const makePage: MakePage = (...report) =>
+      host.pool.run({ weight: 1, signal, short: true, onWait() {} }, async () => {
+        const { reportPage } = await import('./pictures/page.js');
+        return reportPage(...report, signal);
+      });
+    const reading = async () => readView(uri) ?? (await readJob(uri, jobs)) ?? scope.read(uri, makePage);
     const contents = await reading().catch((error: unknown) => {
       const usage = error instanceof AnyvmafError && error.code === 'usage';
       throw new ProtocolError(
@@ -218,6 +233,11 @@ export function createServer(host: McpHost, shared?: ResourceScope): Server {
     return { contents: [contents] };
   });
   return server;
+}
+
+/** What the client can do, which it announces once or with each request. */
+function capabilitiesOf(server: Server, { mcpReq }: ServerContext): ClientCapabilities {
+  return Object(mcpReq.envelope)[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {};
 }
 
 function unknownTool(name: string, tools: readonly Tool[]): ProtocolError {

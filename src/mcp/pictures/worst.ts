@@ -24,7 +24,7 @@ import type { ExtraContent, ToolContext } from '../context.js';
 import { mismatchedModelWarning } from '../scoring/models.js';
 import { tableOptions } from '../scoring/options.js';
 import { pairRequest } from '../scoring/request.js';
-import { backendUsed, trustAnswer } from '../scoring/result.js';
+import { backendUsed, publishReport, trustAnswer } from '../scoring/result.js';
 import { runScore } from '../scoring/run.js';
 import type { ToolOutcome } from '../tool.js';
 import { DESCRIBED_SIDE, type Describer, type NoDescriber, sharedDescriber } from '../vision/describer.js';
@@ -95,6 +95,8 @@ export async function showWorstFrames(
     shown.push(shownFrame(pair, { vmaf, metrics, summary, description, files }));
   }
   const mean = report.pooled_metrics[metric]?.mean;
+  const pictured = { request, options, origin: context.files.origin };
+  const { uri, path } = await publishReport(report, 'legacy', context.resources, pictured);
   return {
     document: {
       model_id: describer.modelId,
@@ -105,6 +107,7 @@ export async function showWorstFrames(
       min_distance: distance,
       backend_requested: input.backend,
       ...runFacts(report),
+      full_report: { uri, path },
     },
     content,
   };

@@ -3,11 +3,12 @@
  * Encodes of one source side by side: score, cost, and which of them are dominated.
  */
 import { counted } from '../../core/printable.js';
-import { AnyvmafError, type Report, trustOf } from '../../index.js';
+import { AnyvmafError, formatHtml, type Report, trustOf } from '../../index.js';
 import type { Limit } from '../../report/limits.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel, RefusedItem } from '../paths.js';
 import { sentenceOf } from '../results.js';
+import type { ToolOutcome } from '../tool.js';
 import type { TargetDocument } from './documents.js';
 import { mismatchedModelWarning } from './models.js';
 import { featuresOf, readPrecision, tableOptions, targetLimits } from './options.js';
@@ -64,13 +65,18 @@ export interface Comparison {
   readonly encodes: EncodeRow[];
   /** In the order in which they were named. */
   readonly errors: FailedRow[];
+  /** Where the page is. */
+  readonly page?: { readonly uri: string; readonly path: string };
 }
 
 /**
  * Scores all encodes that can be scored, and ranks them.
  * @throws {AnyvmafError} as `scoreMany`, when none can be scored
  */
-export async function compareEncodes(input: ComparisonInput, context: ToolContext): Promise<Comparison> {
+export async function compareEncodes(
+  input: ComparisonInput,
+  context: ToolContext,
+): Promise<ToolOutcome<Comparison>> {
   const raw = rawFormat(input);
   const target = targetLimits(input.target);
   const features = featuresOf(target);
@@ -95,11 +101,13 @@ export async function compareEncodes(input: ComparisonInput, context: ToolContex
     context,
   );
   const rows: Unranked[] = [];
+  const reports: Report[] = [];
   let used: Report['models'][number] | undefined;
   for (const [i, { named, place }] of found.entries()) {
     const report = outcome[i];
     if (report && 'frames' in report) {
       used ??= report.models[0];
+      reports.push(report);
       rows.push(encodeRow(report, named, input.precision, target));
     } else fail(place, named, report);
   }
@@ -107,7 +115,35 @@ export async function compareEncodes(input: ComparisonInput, context: ToolContex
   if (!used) throw noneScored(failed);
   const errors = failed.map(({ distorted, error }) => ({ distorted, error }));
   const encodes = rank(rows);
-  return { summary: summary(encodes, errors), model: used.source, metric: used.name, encodes, errors };
+  const page = await publishPage(reports, errors, context);
+  return {
+    document: {
+      ...{ summary: summary(encodes, errors), model: used.source, metric: used.name, encodes, errors },
+      ...(page && { page: { uri: page.uri, path: page.path } }),
+    },
+    ...(page && { content: [page.link] }),
+  };
+}
+
+/** Frames of all encodes that a page shows, at most: it takes about 40 bytes for each, and is made at once. */
+const MOST_FRAMES = 200_000;
+
+/** Charts of all encodes over each other, for people; nothing where there is too much to draw. */
+async function publishPage(
+  reports: readonly Report[],
+  errors: readonly FailedRow[],
+  { resources }: ToolContext,
+) {
+  if (reports.reduce((sum, { frames }) => sum + frames.length, 0) > MOST_FRAMES) return undefined;
+  const failed = errors.map(({ distorted, error: message }) => ({ distorted, message }));
+  const picturesLacking = ['describe_worst_frames shows pictures of the worst frames of each.'];
+  return resources.publish({
+    name: 'report.html',
+    mimeType: 'text/html',
+    description:
+      'The encodes as a page for people: charts of every frame, quality over bit rate, worst frames.',
+    data: await formatHtml(reports, { failed, picturesLacking }),
+  });
 }
 
 /** The error of all: the one that they share, or each one's own. */

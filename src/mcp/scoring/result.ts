@@ -17,7 +17,7 @@ import {
   worstFrames,
 } from '../../index.js';
 import { holdAgainst, type Limit, pooledText } from '../../report/limits.js';
-import type { ToolResources } from '../context.js';
+import type { Pictured, ToolResources } from '../context.js';
 import type { ToolOutcome } from '../tool.js';
 import {
   type ScoreDocument,
@@ -41,11 +41,15 @@ export interface ResultOptions {
 /** Worst frames that a result names. */
 const WORST = 5;
 
-/** The answer of a scoring tool; a summary comes with a link to the full report, which is published for it. */
+/**
+ * The answer of a scoring tool; a summary comes with a link to the full report, which is published for it.
+ * @param pictured what the report's page shows pictures of
+ */
 export async function scoreOutcome(
   report: Report,
   options: ResultOptions,
   resources: ToolResources,
+  pictured?: Pictured,
 ): Promise<ToolOutcome<ScoreDocument>> {
   const { precision, format, detail } = options;
   const warning = mismatchedModelWarning(report);
@@ -65,7 +69,7 @@ export async function scoreOutcome(
       document: { ...withVerdict(headline(report, full, precision), backends.target), ...full, ...backends },
     };
   }
-  const { uri, path, link } = await publishReport(report, precision, resources);
+  const { uri, path, link } = await publishReport(report, precision, resources, pictured);
   return {
     document: {
       ...withVerdict(reportDocument(report, precision), backends.target),
@@ -123,16 +127,18 @@ function withVerdict<Part extends Pick<ScoreDocument, 'summary'>>(
 }
 
 /** Publishes the full report, to be read in pieces. */
-function publishReport(
+export function publishReport(
   report: Report,
   precision: Precision,
   resources: ToolResources,
+  pictured?: Pictured,
 ): ReturnType<ToolResources['publish']> {
   return resources.publish({
     name: 'report.json',
     mimeType: 'application/json',
     description: `The full report: every metric of ${counted(report.frames.length, 'frame')}.`,
     data: formatReport(report, 'json', { precision }),
+    ...(pictured && { pictured }),
   });
 }
 

@@ -4,7 +4,7 @@
  */
 import * as z from 'zod/v4';
 import { inputPaths } from '../paths.js';
-import { targetDocument, trustDocument } from '../scoring/documents.js';
+import { resourceDocument, targetDocument, trustDocument } from '../scoring/documents.js';
 import {
   anyPair,
   model,
@@ -70,10 +70,11 @@ export const compareEncodesTool = defineTool({
     errors: z
       .array(z.object({ distorted: z.string(), error: z.string() }))
       .describe('Encodes that could not be scored, in the order in which they were named.'),
+    page: resourceDocument.optional().describe('All of it as an HTML page with charts, for people.'),
   }),
   annotations: READ_ONLY,
   async handler(input, context) {
     const { compareEncodes } = await import('../scoring/comparison.js');
-    return { document: await compareEncodes(input, context) };
+    return compareEncodes(input, context);
   },
 });

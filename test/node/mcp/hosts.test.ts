@@ -234,6 +234,82 @@ describe('a job', () => {
   });
 });
 
+describe('the view of a host of MCP Apps', () => {
+  const UI = 'io.modelcontextprotocol/ui';
+  const shows = { extensions: { [UI]: { mimeTypes: ['text/html;profile=mcp-app'] } } };
+  const SAMPLE = {
+    ref: 'anyvmaf://samples/reference_576x324.yuv',
+    dis: 'anyvmaf://samples/distorted_576x324.yuv',
+    ...{ width: 576, height: 324, pixfmt: '420', bitdepth: 8, frame_cnt: 2 },
+  };
+
+  it.each(BOTH)('is declared only for clients that announce it: %s', async (_, open) => {
+    const { url } = await serve({ tools: TOOLS });
+    const listed = async (capabilities: object) => {
+      const client: Client1 | Client2 = await open(url, capabilities);
+      const { tools } = await client.listTools();
+      const { resources } = await client.listResources();
+      return {
+        text: JSON.stringify({ tools }),
+        tools: tools.filter(({ _meta: meta }) => meta?.ui).map(({ name }) => name),
+        views: resources.filter(({ uri }) => uri.startsWith('ui:')).map(({ uri }) => uri),
+      };
+    };
+    const { text, ...with_ } = await listed(shows);
+    expect(with_).toEqual({
+      tools: ['vmaf_score', 'describe_worst_frames', 'vmaf_score_encoded', 'compare_encodes', 'job_start'],
+      views: ['ui://anyvmaf/report'],
+    });
+    expect(text.length).toBeLessThan(52_000);
+    for (const none of [
+      {},
+      { extensions: { [UI]: {} } },
+      { extensions: { [UI]: { mimeTypes: ['text/html'] } } },
+    ])
+      expect(await listed(none)).toMatchObject({ tools: [], views: [] });
+  });
+
+  it('reads the page of a report, which is of its session only and outlives the server', async () => {
+    const { url, host } = await serve({ tools: TOOLS });
+    const [client, other] = [await first(url, shows), await first(url)];
+    const { structuredContent: answer } = await client.callTool({ name: 'vmaf_score', arguments: SAMPLE });
+    const uri = Object(answer).full_report.uri.replace('.json', '.html');
+    const page = async (from: Client1, address = uri) => {
+      const { contents } = await from.readResource({ uri: address });
+      expect(contents[0]).toMatchObject({ uri: address, mimeType: 'text/html' });
+      return contents[0] && 'text' in contents[0] ? contents[0].text : '';
+    };
+    expect(await page(client)).toContain('distorted_576x324.yuv against reference_576x324.yuv');
+    await expect(page(other)).rejects.toThrow('There is no resource');
+    for (const wrong of [`${uri}x`, uri.replace('report', 'frame'), uri.replace(/.{8}-/, '00000000-')])
+      await expect(page(client, wrong)).rejects.toThrow('There is no resource');
+    // Of a result that is no report there is none.
+    const data = '{"text":"a"}';
+    const scope = host.resources.scope('local');
+    const { uri: odd } = await scope.publish({ name: 'report.json', mimeType: 'application/json', data });
+    const makePage = async (text: string) =>
+      (await import('../../../src/mcp/pictures/page.js')).reportPage(
+        text,
+        undefined,
+        new AbortController().signal,
+      );
+    await expect(scope.read(odd.replace('.json', '.html'), makePage)).rejects.toThrow();
+    const job = { tool: 'vmaf_score', arguments: SAMPLE };
+    const started = await client.callTool({ name: 'job_start', arguments: job });
+    const id = Object(started.structuredContent).job_id;
+    const { structuredContent: done } = await client.callTool({
+      name: 'job_result',
+      arguments: { job_id: id },
+    });
+    await client.close();
+    const again = await first((await serve({ tools: TOOLS })).url);
+    const kept = Object(done).full_report.uri.replace('.json', '.html');
+    await expect
+      .poll(() => page(again, kept).catch(() => ''), { timeout: 10_000 })
+      .toContain('<h1>distorted_576x324.yuv</h1>');
+  });
+});
+
 describe('prompts', () => {
   it('are those for which the tools are there', async () => {
     const names = async (set: string) => {
