@@ -10,6 +10,7 @@ import { extname, join } from 'node:path';
 import { AnyvmafError } from '../core/errors.js';
 import type { VideoFormat } from '../core/frame.js';
 import { quoted } from '../core/printable.js';
+import type { AllowedPaths } from '../files/allowed-paths.js';
 import { makeScratchFolder, removeScratch, sweepScratch } from '../files/scratch.js';
 import type { SamplePlane } from '../sample/generator.js';
 import type { Pictured, Publication, Published, ToolFiles } from './context.js';
@@ -105,6 +106,9 @@ interface StoredResult extends ResourceEntry {
   readonly isOwn: boolean;
 }
 
+const OUTSIDE_ROOTS =
+  "this client's roots limit the allowed folders, which list_videos names; change its roots to use others";
+
 /** Owners that several clients share: hosts on standard input, which are one user's, and clients without sessions. */
 export const LOCAL_OWNER = 'local';
 export const SHARED_OWNER = 'shared';
@@ -122,6 +126,8 @@ export interface ResultPlace {
 export class ResourceScope {
   readonly #all: ServerResources;
   readonly owner: string;
+  /** Real paths of the client's roots; what it may use lies in one of them too, where that leaves anything. */
+  roots: readonly string[] = [];
 
   constructor(all: ServerResources, owner: string) {
     this.#all = all;
@@ -177,7 +183,8 @@ export class ResourceScope {
   }
 
   /** The files that tools may use, without results of others. */
-  filesOf(files: ToolFiles): ToolFiles {
+  filesOf(allowed: AllowedPaths): ToolFiles {
+    const files = allowed.within(this.roots, OUTSIDE_ROOTS);
     return {
       get origin() {
         return files.origin;

@@ -8,6 +8,7 @@ import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
+  isInputRequiredResult,
   ProtocolError,
   ProtocolErrorCode,
   type Server,
@@ -20,7 +21,8 @@ import { MOST_FRAMES } from '../core/frame.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { version } from '../core/version.js';
-import { readView, showsViews, UI, VIEW_ENTRY, viewOf } from './apps/page.js';
+import { readView, showsViews, VIEW_ENTRY, viewOf } from './apps/page.js';
+import { canAnswer, chosen } from './choices.js';
 import { complete } from './completion.js';
 import { PAGES_TEMPLATE } from './frame-pages.js';
 import type { McpHost } from './host.js';
@@ -32,6 +34,7 @@ import { servePrompts } from './prompts.js';
 import { ProtocolServer } from './protocol-server.js';
 import type { MakePage, ResourceScope } from './resources.js';
 import { answer, sentenceOf } from './results.js';
+import { serveRoots } from './roots.js';
 import type { Tool } from './tool.js';
 
 /** Instructions for the model about the server as a whole. */
@@ -175,7 +178,7 @@ export function createServer(host: McpHost, shared?: ResourceScope): Server {
     {
       capabilities: {
         ...{ tools: {}, prompts: {}, completions: {}, resources: { subscribe: true } },
-        extensions: { [TASKS]: {}, [UI]: {} },
+        extensions: { [TASKS]: {} },
       },
       instructions: INSTRUCTIONS,
       cacheHints: { 'tools/list': OWN, 'prompts/list': LASTING, 'server/discover': LASTING },
@@ -195,16 +198,22 @@ export function createServer(host: McpHost, shared?: ResourceScope): Server {
     const hasViews = takesViews(context);
     return { tools: listed(host.tools).map((tool) => ({ ...tool, ...(hasViews && viewOf(tool.name)) })) };
   });
+  const readRoots = serveRoots(server, scope);
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const tool = host.tools.find(({ name }) => name === params.name);
     if (tool === undefined) throw unknownTool(params.name, host.tools);
-    return host.track(call({ host, scope }, tool, params.arguments, context));
+    await readRoots(context);
+    const made = { tool, args: params.arguments ?? {}, files: scope.filesOf(host.files) };
+    const args = canAnswer(capabilitiesOf(server, context)) ? await chosen(made, server, context) : made.args;
+    if (isInputRequiredResult(args)) return args;
+    return host.track(call({ host, scope }, tool, args, context));
   });
   serveTasks(server, jobs);
   servePrompts(server, host.tools);
-  server.setRequestHandler('completion/complete', ({ params }) =>
-    complete(params, { folders: scope.filesOf(host.files).allowed, scope, jobs }),
-  );
+  server.setRequestHandler('completion/complete', async ({ params }, context) => {
+    await readRoots(context);
+    return complete(params, { folders: scope.filesOf(host.files).allowed, scope, jobs });
+  });
   server.setRequestHandler('resources/list', (_, context) => ({
     resources: [...(takesViews(context) ? [{ ...VIEW_ENTRY }] : []), ...scope.list()],
   }));

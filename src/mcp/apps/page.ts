@@ -5,8 +5,8 @@
  */
 import { VIEWER_SCRIPT } from './viewer-script.js';
 
-/** The extension's name, among the capabilities of both sides. */
-export const UI = 'io.modelcontextprotocol/ui';
+/** The extension's name, among the capabilities of a client. */
+const UI = 'io.modelcontextprotocol/ui';
 
 /** What hosts must be able to show. */
 const MIME_TYPE = 'text/html;profile=mcp-app';

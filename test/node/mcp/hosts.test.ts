@@ -3,13 +3,19 @@
  * What hosts offer their users: prompts, completion, subscriptions and the server's mark, with the clients of both generations of the
  * SDK, and attacks on each.
  */
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Client as Client2, StreamableHTTPClientTransport as Http2 } from '@modelcontextprotocol/client';
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  ElicitRequestSchema,
+  ListRootsRequestSchema,
+  ResourceUpdatedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { HostOptions, McpHost } from '../../../src/mcp/host.js';
 import { serveHttp } from '../../../src/mcp/http.js';
@@ -307,6 +313,208 @@ describe('the view of a host of MCP Apps', () => {
     await expect
       .poll(() => page(again, kept).catch(() => ''), { timeout: 10_000 })
       .toContain('<h1>distorted_576x324.yuv</h1>');
+  });
+});
+
+describe('roots', () => {
+  /** A client with roots that change, and what it is told of files. */
+  async function rooted(roots: () => readonly string[] | undefined) {
+    const client = new Client1(
+      { name: 'test', version: '1' },
+      { capabilities: { roots: { listChanged: true } } },
+    );
+    let asked = 0;
+    client.setRequestHandler(ListRootsRequestSchema, () => {
+      asked++;
+      const list = roots();
+      if (!list) throw new Error('no');
+      return { roots: list.map((uri) => ({ uri })) };
+    });
+    later.push(() => client.close());
+    await client.connect(new Http1((await serve()).url));
+    const call = async (name: string, args: object) => {
+      const { content, isError } = await client.callTool({ name, arguments: { ...args } });
+      const [{ text }] = content as [{ text: string }];
+      return isError ? JSON.parse(text).error : JSON.parse(text);
+    };
+    return {
+      client,
+      asked: () => asked,
+      folders: async () => (await call('list_videos', { details: false })).folders,
+      locate: async (path: string) => {
+        const found = await call('locate', { path });
+        return typeof found === 'string' ? found : found.path;
+      },
+    };
+  }
+
+  const address = (path: string) => pathToFileURL(path).href;
+
+  it('narrow the allowed folders, are asked for once, and again when they change', async () => {
+    let roots = [address(within('in/sub'))];
+    const { client, asked, folders, locate } = await rooted(() => roots);
+    expect(await locate(within('in/sub/encode_1.mp4'))).toBe(within('in/sub/encode_1.mp4'));
+    expect(await locate('encode_1.mp4')).toBe(within('in/sub/encode_1.mp4'));
+    expect(await locate(within('in/source.mp4'))).toContain("this client's roots limit the allowed folders");
+    expect(await folders()).toEqual([within('in/sub')]);
+    const completion = await client.complete({
+      ref: { type: 'ref/prompt', name: 'choose_settings' },
+      argument: { name: 'source', value: 'source' },
+    });
+    expect(completion.completion.values).toEqual([]);
+    expect(asked()).toBe(1);
+    roots = [address(within('in')), address(within('out'))];
+    await client.sendRootsListChanged();
+    await expect.poll(folders).toEqual([within('in')]);
+    expect(await locate(within('in/source.mp4'))).toBe(within('in/source.mp4'));
+    expect(await locate(within('out/secret.mp4'))).toContain('not under an allowed folder');
+    expect(asked()).toBe(2);
+  });
+
+  it.each<readonly [string, () => readonly string[] | undefined]>([
+    ['the whole disk', () => ['file:///']],
+    ['a folder outside', () => [address(within('out')), 'file:///etc']],
+    ['a link that leads outside', () => [address(within('in/link'))]],
+    ['a file', () => [address(within('out/secret.mp4'))]],
+    ['other machines and schemes', () => ['file://host/share', 'http://a/b', 'file:///%00', 'x', '']],
+    ['no folder', () => [address(within('gone')), address(within('in/../..'))]],
+    ['none', () => []],
+    ['an error', () => undefined],
+    ['very many', () => Array.from({ length: 5000 }, () => 'file:///etc')],
+  ])('never widen them: %s', async (_, roots) => {
+    const { folders, locate } = await rooted(roots);
+    expect(await folders()).toEqual([within('in')]);
+    expect(await locate(within('in/source.mp4'))).toBe(within('in/source.mp4'));
+    for (const path of [
+      within('out/secret.mp4'),
+      within('in/link/secret.mp4'),
+      '/etc/passwd',
+      '../out/secret.mp4',
+    ])
+      expect(await locate(path), path).toContain('is not under an allowed folder');
+  });
+});
+
+describe('a missing choice', () => {
+  const FRAME = randomBytes((64 * 48 * 3) / 2);
+
+  beforeEach(() => {
+    for (const name of ['in/a_64x48.yuv', 'in/b_64x48.yuv', 'in/sub/b_64x48.yuv'])
+      writeFileSync(within(name), FRAME);
+  });
+
+  interface Form {
+    readonly message: string;
+    readonly requestedSchema: {
+      readonly properties: Readonly<Record<string, { enum?: string[]; default?: unknown }>>;
+    };
+  }
+
+  /** Calls vmaf_score with a user who answers so. */
+  async function asking(
+    open: typeof first | typeof second,
+    args: object,
+    answer: (form: Form) => object,
+    { allow = [within('in')], can = { elicitation: {} } as object } = {},
+  ) {
+    const { url } = await serve({ allow });
+    const forms: Form[] = [];
+    const client: Client1 | Client2 =
+      open === first
+        ? new Client1({ name: 'test', version: '1' }, { capabilities: can })
+        : new Client2(
+            { name: 'test', version: '2' },
+            { capabilities: can, versionNegotiation: { mode: 'auto' } },
+          );
+    const respond = ({ params }: { readonly params: unknown }) => {
+      forms.push(params as Form);
+      return answer(params as Form) as never;
+    };
+    if (Object.hasOwn(can, 'elicitation')) {
+      if (client instanceof Client1) client.setRequestHandler(ElicitRequestSchema, respond);
+      else client.setRequestHandler('elicitation/create', respond);
+    }
+    later.push(() => client.close());
+    await (client instanceof Client1 ? client.connect(new Http1(url)) : client.connect(new Http2(url)));
+    const { content, isError } = await client.callTool({ name: 'vmaf_score', arguments: { ...args } });
+    const [{ text }] = content as [{ text: string }];
+    return { forms, isError, said: JSON.parse(text) };
+  }
+
+  const accept = (content: object) => () => ({ action: 'accept', content });
+  const pair = {
+    ref: within.bind(undefined, 'in/a_64x48.yuv'),
+    dis: within.bind(undefined, 'in/b_64x48.yuv'),
+  };
+  const named = () => ({ ref: pair.ref(), dis: pair.dis() });
+  const size = { width: 64, height: 48, pixfmt: '420', bitdepth: 8 };
+
+  it.each(BOTH)('is asked for once: the size of raw video, with what its name says: %s', async (_, open) => {
+    const { forms, said, isError } = await asking(
+      open,
+      { ...named(), height: 48 },
+      accept({ width: 64, pixfmt: '420', bitdepth: '8' }),
+    );
+    expect(isError, JSON.stringify(said)).toBeFalsy();
+    expect(said.frame_count).toBe(1);
+    expect(forms).toHaveLength(1);
+    expect(Object.keys(forms[0]?.requestedSchema.properties ?? {})).toEqual(['width', 'pixfmt', 'bitdepth']);
+    expect(forms[0]?.requestedSchema.properties.width?.default).toBe(64);
+  });
+
+  it.each(BOTH)('is the reference, or one of several files: %s', async (_, open) => {
+    const reference = await asking(open, { dis: pair.dis(), ...size }, ({ requestedSchema }) => ({
+      action: 'accept',
+      content: { ref: requestedSchema.properties.ref?.enum?.find((path) => path.includes('a_64x48')) },
+    }));
+    expect(reference.said.frame_count).toBe(1);
+    expect(reference.forms[0]?.requestedSchema.properties.ref?.enum).not.toContain(pair.dis());
+    expect(JSON.stringify(reference.forms)).not.toContain('secret');
+    const allow = [within('in'), within('in/sub')];
+    const several = await asking(
+      open,
+      { ref: pair.ref(), dis: 'b_64x48.yuv', ...size },
+      accept({ file: within('in/sub/b_64x48.yuv') }),
+      { allow },
+    );
+    expect(several.forms[0]?.requestedSchema.properties.file?.enum).toEqual([
+      within('in/b_64x48.yuv'),
+      within('in/sub/b_64x48.yuv'),
+    ]);
+    expect(several.said.frame_count).toBe(1);
+  });
+
+  it.each(BOTH)('is never needed, and gives no right to files: %s', async (_, open) => {
+    const args = named();
+    const missing = '"width" is missing';
+    for (const answer of [
+      () => ({ action: 'decline' }),
+      () => ({ action: 'cancel' }),
+      accept({}),
+      accept({ width: 'x' }),
+      () => {
+        throw new Error('no user');
+      },
+    ]) {
+      // What of this the client itself refuses depends on its version; the server lives on.
+      const { said } = await asking(open, args, answer).catch((error: unknown) => ({
+        said: { error: String(error) },
+      }));
+      expect(said.error).toBeTypeOf('string');
+    }
+    const silent = await asking(open, args, accept({}), { can: {} });
+    expect(silent.forms).toEqual([]);
+    expect(silent.said.error).toContain(missing);
+    const outside = await asking(
+      open,
+      { dis: pair.dis(), ...size },
+      accept({ ref: within('out/secret.mp4') }),
+    ).catch((error: unknown) => ({ said: { error: String(error) } }));
+    expect(outside.said.error).not.toContain('frame');
+    expect(outside.said.frame_count).toBeUndefined();
+    const whole = await asking(open, { ...args, ...size }, accept({}));
+    expect(whole.forms).toEqual([]);
+    expect(whole.said.frame_count).toBe(1);
   });
 });
 
