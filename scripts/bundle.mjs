@@ -52,6 +52,10 @@ const DESCRIPTIONS_FILE = builtPath('metrics/descriptions.js');
 const { DESCRIPTIONS } = await import(pathToFileURL(DESCRIPTIONS_FILE).href);
 writeFileSync(DESCRIPTIONS_FILE, `export const DESCRIPTIONS = ${JSON.stringify(DESCRIPTIONS)};\n`);
 
+/** Modules that all doors, workers and the browser's start load. */
+const BASICS =
+  /dist[\\/]core[\\/](?:arguments|choices|errors|fma|hint|limits|nearest|numbers|percentile|printable|printf|rational|version)\.js$/;
+
 /** Joins shaders in as text, without comments and indentation: WGSL has no strings that could hold either. */
 const shaders = {
   name: 'shaders',
@@ -102,6 +106,8 @@ await build({
     minify: true,
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
+    // What nearly everything loads is one file: small ones take more room in the package.
+    codeSplitting: { groups: [{ name: 'core', test: BASICS }] },
   },
   logLevel: 'warn',
 });
