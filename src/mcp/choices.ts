@@ -50,9 +50,9 @@ export async function chosen(
   made: Made,
   server: Server,
   { mcpReq }: ServerContext,
-): Promise<Values | InputRequiredResult> {
+): Promise<{ readonly args: Values } | InputRequiredResult> {
   const question = await questionOf(made);
-  if (!question) return made.args;
+  if (!question) return made;
   const { message, fields } = question;
   const form = {
     message,
@@ -68,7 +68,7 @@ export async function chosen(
     answer = acceptedContent(mcpReq.inputResponses, 'choice');
   }
   const known = Object.keys(fields).filter((name) => answer?.[name] !== undefined);
-  return answer && known.length > 0 ? question.apply(answer) : made.args;
+  return { args: answer && known.length > 0 ? question.apply(answer) : made.args };
 }
 
 async function questionOf(made: Made): Promise<Question | undefined> {

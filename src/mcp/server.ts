@@ -8,7 +8,6 @@ import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
-  isInputRequiredResult,
   ProtocolError,
   ProtocolErrorCode,
   type Server,
@@ -193,9 +192,8 @@ export function createServer(host: McpHost, shared?: ResourceScope): Server {
   server.onerror = (error) => {
     if (process.env.ANYVMAF_DEBUG) host.log(`protocol: ${error.message}`);
   };
-  const takesViews = (context: ServerContext) => showsViews(capabilitiesOf(server, context));
   server.setRequestHandler('tools/list', (_, context) => {
-    const hasViews = takesViews(context);
+    const hasViews = showsViews(capabilitiesOf(server, context));
     return { tools: listed(host.tools).map((tool) => ({ ...tool, ...(hasViews && viewOf(tool.name)) })) };
   });
   const readRoots = serveRoots(server, scope);
@@ -204,9 +202,8 @@ export function createServer(host: McpHost, shared?: ResourceScope): Server {
     if (tool === undefined) throw unknownTool(params.name, host.tools);
     await readRoots(context);
     const made = { tool, args: params.arguments ?? {}, files: scope.filesOf(host.files) };
-    const args = canAnswer(capabilitiesOf(server, context)) ? await chosen(made, server, context) : made.args;
-    if (isInputRequiredResult(args)) return args;
-    return host.track(call({ host, scope }, tool, args, context));
+    const asked = canAnswer(capabilitiesOf(server, context)) ? await chosen(made, server, context) : made;
+    return 'args' in asked ? host.track(call({ host, scope }, tool, asked.args, context)) : asked;
   });
   serveTasks(server, jobs);
   servePrompts(server, host.tools);
@@ -214,8 +211,15 @@ export function createServer(host: McpHost, shared?: ResourceScope): Server {
     await readRoots(context);
     return complete(params, { folders: scope.filesOf(host.files).allowed, scope, jobs });
   });
+  serveResources(server, host, scope);
+  return server;
+}
+
+/** Answers requests about resources: results, jobs, samples, and the view of hosts that show one. */
+function serveResources(server: Server, host: McpHost, scope: ResourceScope): void {
+  const jobs = host.jobs.of(scope);
   server.setRequestHandler('resources/list', (_, context) => ({
-    resources: [...(takesViews(context) ? [{ ...VIEW_ENTRY }] : []), ...scope.list()],
+    resources: [...(showsViews(capabilitiesOf(server, context)) ? [{ ...VIEW_ENTRY }] : []), ...scope.list()],
   }));
   server.setRequestHandler('resources/templates/list', () => ({
     resourceTemplates: TEMPLATES.map((one) => ({ ...one })),
@@ -241,7 +245,6 @@ export function createServer(host: McpHost, shared?: ResourceScope): Server {
     }
     return { contents: [contents] };
   });
-  return server;
 }
 
 /** What the client can do, which it announces once or with each request. */
