@@ -33,8 +33,8 @@ const ENTRIES = [
 for (const file of readdirSync(join(ROOT, 'src'), { recursive: true }))
   if (file.endsWith('.wgsl')) cpSync(join(ROOT, 'src', file), join(ROOT, 'dist', file));
 
-// Scripts of pages that are written as one file, as text: of HTML reports, and of the live dashboard.
-for (const folder of ['report/html', 'mcp/live/dashboard']) {
+// Scripts of pages that are written as one file, as text: of HTML reports, the live dashboard, and the view in hosts.
+for (const folder of ['report/html', 'mcp/live/dashboard', 'mcp/apps']) {
   const { output } = await build({
     input: builtPath(`${folder}/viewer.js`),
     output: { format: 'iife', minify: true },
@@ -51,6 +51,10 @@ for (const folder of ['report/html', 'mcp/live/dashboard']) {
 const DESCRIPTIONS_FILE = builtPath('metrics/descriptions.js');
 const { DESCRIPTIONS } = await import(pathToFileURL(DESCRIPTIONS_FILE).href);
 writeFileSync(DESCRIPTIONS_FILE, `export const DESCRIPTIONS = ${JSON.stringify(DESCRIPTIONS)};\n`);
+
+/** Modules that all doors, workers and the browser's start load. */
+const BASICS =
+  /dist[\\/]core[\\/](?:arguments|choices|errors|fma|hint|limits|nearest|numbers|percentile|printable|printf|rational|version)\.js$/;
 
 /** Joins shaders in as text, without comments and indentation: WGSL has no strings that could hold either. */
 const shaders = {
@@ -102,6 +106,8 @@ await build({
     minify: true,
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
+    // What nearly everything loads is one file: small ones take more room in the package.
+    codeSplitting: { groups: [{ name: 'core', test: BASICS }] },
   },
   logLevel: 'warn',
 });

@@ -22,20 +22,22 @@ const APPLICABLE = [
   'ping',
   'tools-list',
   'resources-list',
+  'resources-subscribe',
+  'resources-unsubscribe',
+  'prompts-list',
+  'completion-complete',
   'server-sse-multiple-streams',
   'dns-rebinding-protection',
 ];
 
 const TOOL = "calls a tool of the suite's own example server by its name and wants that tool's fixed answer";
 const RESOURCE = "reads a resource of the suite's own example server by its address";
-const PROMPTS = 'the server has no prompts, and says so in its capabilities';
-const CLIENT = 'the server asks nothing of the client, neither samples nor answers of the user';
+const PROMPT = "gets a prompt of the suite's own example server by its name";
 
 /** Why the others do not apply. */
 const NOT_APPLICABLE = {
   'logging-set-level':
     'the server logs to standard error, not to the client, and says so in its capabilities',
-  'completion-complete': 'the server completes no arguments, and says so in its capabilities',
   'tools-call-simple-text': TOOL,
   'tools-call-image': TOOL,
   'tools-call-audio': TOOL,
@@ -46,20 +48,17 @@ const NOT_APPLICABLE = {
   'tools-call-with-progress': TOOL,
   'json-schema-2020-12': TOOL,
   'server-sse-polling': TOOL,
-  'tools-call-sampling': CLIENT,
-  'tools-call-elicitation': CLIENT,
-  'elicitation-sep1034-defaults': CLIENT,
-  'elicitation-sep1330-enums': CLIENT,
+  'tools-call-sampling': TOOL,
+  'tools-call-elicitation': TOOL,
+  'elicitation-sep1034-defaults': TOOL,
+  'elicitation-sep1330-enums': TOOL,
   'resources-read-text': RESOURCE,
   'resources-read-binary': RESOURCE,
   'resources-templates-read': RESOURCE,
-  'resources-subscribe': 'results never change, so that there is nothing to subscribe to',
-  'resources-unsubscribe': 'results never change, so that there is nothing to subscribe to',
-  'prompts-list': PROMPTS,
-  'prompts-get-simple': PROMPTS,
-  'prompts-get-with-args': PROMPTS,
-  'prompts-get-embedded-resource': PROMPTS,
-  'prompts-get-with-image': PROMPTS,
+  'prompts-get-simple': PROMPT,
+  'prompts-get-with-args': PROMPT,
+  'prompts-get-embedded-resource': PROMPT,
+  'prompts-get-with-image': PROMPT,
 };
 
 function suite(...args) {

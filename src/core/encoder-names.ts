@@ -2,6 +2,16 @@
  * @module core/encoder-names
  * What people call encoders, and what ffmpeg calls them.
  */
+
+/** Encoders of ffmpeg that most people mean, by its names. */
+export const COMMON_ENCODERS: readonly string[] = [
+  'libx264',
+  'libx265',
+  'libsvtav1',
+  'libaom-av1',
+  'libvpx-vp9',
+];
+
 const NICKNAMES: Readonly<Record<string, string>> = {
   x264: 'libx264',
   x265: 'libx265',

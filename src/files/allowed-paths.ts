@@ -47,11 +47,23 @@ export async function realFolders(
   return [...folders];
 }
 
+/** A name leads to a file in several allowed folders. */
+export class SeveralFilesError extends AnyvmafError {
+  constructor(
+    readonly named: string,
+    readonly paths: readonly string[],
+  ) {
+    const names = paths.map((one) => quoted(one)).join(' and ');
+    super('io', `${quoted(named)} is in several allowed folders; give the whole path, ${names}`);
+  }
+}
+
 /** Files under allowed folders. */
 export class AllowedPaths {
   /** Real paths of the folders that the user allowed, without the server's own. */
   readonly allowed: readonly string[];
-  readonly #roots: Set<string>;
+  /** The server's own folders. */
+  readonly #own: Set<string>;
   readonly #cwd: string;
   readonly #advice: string;
   readonly #translate: (path: string) => Promise<string | undefined>;
@@ -61,15 +73,17 @@ export class AllowedPaths {
    * @param cwd where relative paths start
    * @param advice how to allow more folders
    * @param translate gives the path of a name that is none, `undefined` for other text
+   * @param own the server's own folders, which grow
    */
   constructor(
     roots: Iterable<string>,
     cwd: string,
     advice: string,
     translate: (path: string) => Promise<string | undefined> = async () => undefined,
+    own = new Set<string>(),
   ) {
-    this.#roots = new Set(roots);
-    this.allowed = [...this.#roots];
+    this.allowed = [...new Set(roots)];
+    this.#own = own;
     this.#cwd = cwd;
     this.#advice = advice;
     this.#translate = translate;
@@ -107,11 +121,7 @@ export class AllowedPaths {
     }
     const [first, second] = found;
     if (second !== undefined) {
-      const names = [...found].map((one) => quoted(one)).join(' and ');
-      throw new AnyvmafError(
-        'io',
-        `${quoted(path)} is in several allowed folders; give the whole path, ${names}`,
-      );
+      throw new SeveralFilesError(path, [...found]);
     }
     if (first === undefined && refusals.length === places.length) throw refusals[0];
     return first;
@@ -119,12 +129,29 @@ export class AllowedPaths {
 
   /** Allows one more folder by its real path: the server's own results and samples. */
   allow(root: string): void {
-    this.#roots.add(root);
+    this.#own.add(root);
+  }
+
+  /**
+   * The part of these files that lies in other folders as well; all of them where no folder does.
+   * @param folders real paths
+   * @param advice what refusals of the others say
+   */
+  within(folders: readonly string[], advice: string): AllowedPaths {
+    const both = this.allowed.flatMap((root) =>
+      folders.flatMap((folder) => (isInside(root, folder) ? [folder] : isInside(folder, root) ? [root] : [])),
+    );
+    if (both.length === 0) return this;
+    return new AllowedPaths(both, this.#cwd, advice, this.#translate, this.#own);
+  }
+
+  get #roots(): readonly string[] {
+    return [...this.allowed, ...this.#own];
   }
 
   /** Who named the files, and where they must lie: for every function that opens one. */
   get origin(): Origin {
-    return { by: 'foreign', folders: [...this.#roots] };
+    return { by: 'foreign', folders: this.#roots };
   }
 
   /**
@@ -200,7 +227,7 @@ export class AllowedPaths {
       'io',
       `${quoted(asked)} is not under an allowed folder; ${this.#advice}`,
     );
-    const allowed = (real: string) => [...this.#roots].some((root) => isInside(root, real));
+    const allowed = (real: string) => this.#roots.some((root) => isInside(root, real));
     // Walk up to the first folder that exists: only its real path shows whether it lies under a root.
     for (let at = absolute, missing = false; ; missing = true) {
       const real = await realpath(at).catch(() => undefined);

@@ -4,6 +4,7 @@
  * and a place for large results. Tools depend on the server only through these interfaces.
  */
 import type { Origin } from '../core/origin.js';
+import type { CheckedRequest } from './checked-api.js';
 
 /** A resource by reference, as `resources.publish` makes it. */
 export interface ResourceLink {
@@ -79,6 +80,14 @@ export interface ToolPool {
   run<T>(label: string, weight: number | null, task: (grant: PoolGrant) => Promise<T>): Promise<T>;
 }
 
+/** What pictures of a report's frames are taken of. */
+export interface Pictured {
+  readonly request: CheckedRequest;
+  /** With which it was scored; those for single frames count. */
+  readonly options: object;
+  readonly origin: Origin;
+}
+
 /** Something to publish. */
 export interface Publication {
   /** File name with extension, made of letters, digits, `.`, `_` and `-`: `report.json`, `frame_000012_reference.png`. */
@@ -89,6 +98,8 @@ export interface Publication {
   readonly description?: string;
   /** Text or bytes. */
   readonly data: string | Uint8Array;
+  /** Of a report.json: the page that is made of it when it is asked for shows pictures of these. */
+  readonly pictured?: Pictured;
 }
 
 /** A published result: readable as a resource of the server, and as a file that lives as long as the server. */

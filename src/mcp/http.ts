@@ -21,6 +21,7 @@ import {
   readTarget,
 } from './guard.js';
 import type { McpHost } from './host.js';
+import { jobAddress } from './job-resources.js';
 import { SHARED_OWNER } from './resources.js';
 import { createServer } from './server.js';
 import { Sessions } from './sessions.js';
@@ -160,6 +161,9 @@ class Endpoint {
     this.#handler = createMcpHandler(() => createServer(host, shared), {
       onerror,
       maxRequestBodySize: BODY_LIMIT,
+    });
+    host.jobs.hear((id, owner) => {
+      if (shared.sees(owner)) this.#handler.notify.resourceUpdated(jobAddress(id));
     });
   }
 

@@ -36,6 +36,9 @@ const BEAT = 5000;
 /** Milliseconds between looks at a job of another server. */
 const LOOK = 500;
 
+/** Milliseconds between two times that listeners hear of a running job. */
+const NEWS = 1000;
+
 /** Milliseconds that a job gets to stop while its client waits for that. */
 const STOP_TIME = 2000;
 
@@ -60,6 +63,10 @@ export class Job {
   readonly created = Date.now();
   readonly ending = new AbortController();
   listener: JobListener | undefined;
+  /** Tells that it is further; set when it is kept. */
+  moved: (() => void) | undefined;
+  /** When listeners heard of it last. */
+  told = Number.NEGATIVE_INFINITY;
   /** Set by whoever starts it. */
   answer!: Promise<CallAnswer>;
   /** Resolves when it has ended and, if it is kept, the store has its answer. */
@@ -101,6 +108,7 @@ export class Job {
       ...(isKnown && { seconds_left: Math.round(((total - done) * (now - at)) / (done - before) / 1000) }),
     };
     this.listener?.report(report);
+    this.moved?.();
   }
 
   wait(ahead: number, running: number): void {
@@ -115,10 +123,27 @@ export class Jobs {
   readonly #server: CallServices;
   /** Kept jobs that run, or whose answer could not be written. */
   readonly #kept = new Map<string, Job>();
+  readonly #listeners = new Set<(id: string, owner: string) => void>();
 
   constructor(store: JobStore, server: CallServices) {
     this.#store = store;
     this.#server = server;
+  }
+
+  /**
+   * Hears of kept jobs of this server when they are further, and when they have ended.
+   * @returns ends it
+   */
+  hear(listener: (id: string, owner: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #tell(job: Job): void {
+    const now = performance.now();
+    if (!job.ended && now - job.told < NEWS) return;
+    job.told = now;
+    for (const listener of this.#listeners) listener(job.id, job.scope.owner);
   }
 
   /** Starts a call. */
@@ -140,6 +165,7 @@ export class Jobs {
     await this.#store.write(await this.#recordOf(job));
     job.kept = true;
     job.listener = undefined;
+    job.moved = () => this.#tell(job);
     this.#kept.set(job.id, job);
     if (job.ended) await this.#save(job, job.ended);
     else void this.#beat(job);
@@ -251,6 +277,7 @@ export class Jobs {
     } catch (error) {
       this.#server.log(`the answer of the job ${job.id} stays in memory: ${String(error)}`);
     }
+    this.#tell(job);
   }
 
   async #recordOf(job: Job): Promise<JobRecord> {

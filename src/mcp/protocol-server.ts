@@ -1,14 +1,16 @@
 /**
  * @module mcp/protocol-server
- * The SDK's server with two differences: parameters that do not fit a method are refused as such, in a sentence, and a
- * resource that is not there has the code of the protocol's version.
+ * The SDK's server with three differences: parameters that do not fit a method are refused as such, in a sentence, a resource
+ * that is not there has the code of the protocol's version, and the server's icon is not in every answer.
  */
 import {
+  type Implementation,
   type JSONRPCMessage,
   type JSONRPCRequest,
   ProtocolError,
   ProtocolErrorCode,
   type Result,
+  SERVER_INFO_META_KEY,
   Server,
   type ServerContext,
   type Transport,
@@ -33,11 +35,21 @@ export class ProtocolServer extends Server {
     return { ...message, error: { ...message.error, code: RESOURCE_NOT_FOUND } };
   }
 
+  /** In versions from 2026-07-28 on every answer names the server. */
+  protected override _outboundServerInfo(): Implementation | undefined {
+    const info = super._outboundServerInfo();
+    if (!info) return undefined;
+    const { icons: _, ...names } = info;
+    return names;
+  }
+
   protected override _wrapHandler(method: string, handler: Handler): Handler {
     const checked = super._wrapHandler(method, handler);
     return async (request, context) => {
       try {
-        return await checked(request, context);
+        const result = await checked(request, context);
+        if (method !== 'server/discover') return result;
+        return { ...result, _meta: { ...result._meta, [SERVER_INFO_META_KEY]: super._outboundServerInfo() } };
       } catch (error) {
         const issues = issuesOf(error);
         if (issues === undefined) throw error;

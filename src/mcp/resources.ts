@@ -10,9 +10,10 @@ import { extname, join } from 'node:path';
 import { AnyvmafError } from '../core/errors.js';
 import type { VideoFormat } from '../core/frame.js';
 import { quoted } from '../core/printable.js';
+import type { AllowedPaths } from '../files/allowed-paths.js';
 import { makeScratchFolder, removeScratch, sweepScratch } from '../files/scratch.js';
 import type { SamplePlane } from '../sample/generator.js';
-import type { Publication, Published, ToolFiles } from './context.js';
+import type { Pictured, Publication, Published, ToolFiles } from './context.js';
 import { framesOf, type PageRequest, pageAddress, pageOf, readPageAddress } from './frame-pages.js';
 
 /** Addresses of results and of samples. */
@@ -34,8 +35,9 @@ const SAMPLE_FORMAT: VideoFormat = { width: 576, height: 324, bitDepth: 8, chrom
 /** Frames of each sample; the scene changes in the middle. */
 const SAMPLE_FRAMES = 24;
 
-/** The name of reports, whose frames can be read in pages. */
+/** The name of reports, whose frames can be read in pages, and of their pages for people. */
 const REPORT = 'report.json';
+const PAGE = '/report.html';
 
 /** Most bytes of stored results; the oldest are deleted first. */
 const MAX_STORED_BYTES = 2 ** 31;
@@ -91,8 +93,12 @@ export type ResourceContents =
   | { readonly uri: string; readonly mimeType: string; readonly text: string }
   | { readonly uri: string; readonly mimeType: string; readonly blob: string };
 
+/** Makes the page of a report. */
+export type MakePage = (report: string, pictured: Pictured | undefined) => Promise<string>;
+
 interface StoredResult extends ResourceEntry {
   readonly size: number;
+  readonly pictured?: Pictured;
   readonly folder: string;
   readonly path: string;
   /** Of a {@link ResourceScope}. */
@@ -100,6 +106,9 @@ interface StoredResult extends ResourceEntry {
   /** The server keeps it no longer than itself. */
   readonly isOwn: boolean;
 }
+
+const OUTSIDE_ROOTS =
+  "this client's roots limit the allowed folders, which list_videos names; change its roots to use others";
 
 /** Owners that several clients share: hosts on standard input, which are one user's, and clients without sessions. */
 export const LOCAL_OWNER = 'local';
@@ -118,6 +127,8 @@ export interface ResultPlace {
 export class ResourceScope {
   readonly #all: ServerResources;
   readonly owner: string;
+  /** Real paths of the client's roots; what it may use lies in one of them too, where that leaves anything. */
+  roots: readonly string[] = [];
 
   constructor(all: ServerResources, owner: string) {
     this.#all = all;
@@ -157,12 +168,12 @@ export class ResourceScope {
   }
 
   /**
-   * Reads one.
+   * Reads one; beside each report.json its page, as report.html.
    * @returns `undefined` if nothing has that URI
    * @throws {AnyvmafError} `io` if it is too large for a message; the error names its file
    */
-  async read(uri: string): Promise<ResourceContents | undefined> {
-    return (await this.#hides(uri)) ? undefined : this.#all.read(uri);
+  async read(uri: string, makePage?: MakePage): Promise<ResourceContents | undefined> {
+    return (await this.#hides(uri)) ? undefined : this.#all.read(uri, makePage);
   }
 
   /** Whether a URI is that of another connection's result. */
@@ -173,7 +184,8 @@ export class ResourceScope {
   }
 
   /** The files that tools may use, without results of others. */
-  filesOf(files: ToolFiles): ToolFiles {
+  filesOf(allowed: AllowedPaths): ToolFiles {
+    const files = allowed.within(this.roots, OUTSIDE_ROOTS);
     return {
       get origin() {
         return files.origin;
@@ -230,9 +242,9 @@ export class ServerResources {
     this.#open.delete(owner);
   }
 
-  /** Who published the result of a URI, or the report of whose frames it is a page; `undefined` if there is none. */
+  /** Who published the result of a URI, or the report of which it is a page; `undefined` if there is none. */
   ownerOf(uri: string): string | undefined {
-    const page = /^anyvmaf:\/\/results\/([\w-]{1,64})\/frames(?:\?|$)/.exec(uri)?.[1];
+    const page = /^anyvmaf:\/\/results\/([\w-]{1,64})\/(?:frames(?:\?|$)|report\.html$)/.exec(uri)?.[1];
     return (this.#stored.get(uri) ?? this.#reportOf(page))?.owner;
   }
 
@@ -278,7 +290,7 @@ export class ServerResources {
   }
 
   async publish(
-    { name, mimeType, description, data }: Publication,
+    { name, mimeType, description, data, pictured }: Publication,
     owner: string,
     place: ResultPlace = { id: randomUUID() },
   ): Promise<Published> {
@@ -299,7 +311,7 @@ export class ServerResources {
       ...(description !== undefined && { description: `${description}${pages}` }),
       size,
     };
-    this.#stored.set(entry.uri, { ...entry, folder, path, owner, isOwn });
+    this.#stored.set(entry.uri, { ...entry, folder, path, owner, isOwn, ...(pictured && { pictured }) });
     if (isOwn) this.#bytes += size;
     await this.#forget();
     return { uri: entry.uri, path, link: { type: 'resource_link', ...entry } };
@@ -311,7 +323,10 @@ export class ServerResources {
       .filter(({ owner }) => scope.listed && owner === scope.owner)
       .reverse()
       .slice(0, LISTED)
-      .map(({ folder: _folder, path: _path, owner: _owner, isOwn: _isOwn, ...entry }) => entry);
+      .map(({ uri, name, mimeType, description, size }) => ({
+        ...{ uri, name, mimeType, size },
+        ...(description !== undefined && { description }),
+      }));
     return [
       {
         uri: SAMPLES,
@@ -325,7 +340,16 @@ export class ServerResources {
   }
 
   /** See {@link ResourceScope.read}. */
-  async read(uri: string): Promise<ResourceContents | undefined> {
+  async read(uri: string, makePage?: MakePage): Promise<ResourceContents | undefined> {
+    const report = this.#stored.get(uri.replace(/html$/, 'json'));
+    if (makePage && report?.name === REPORT && uri.endsWith(PAGE)) {
+      const instead = 'read the frames of its report.json in pages instead';
+      // A page has a tenth of it.
+      requireRoom(uri, report.size / 8, instead);
+      const text = await makePage(await readFile(report.path, 'utf8'), report.pictured);
+      requireRoom(uri, text.length, instead);
+      return { uri, mimeType: 'text/html', text };
+    }
     if (uri === SAMPLES) {
       const text = JSON.stringify(await this.#describeSamples(), null, 2);
       return { uri, mimeType: 'application/json', text };
@@ -340,14 +364,10 @@ export class ServerResources {
     const size = (await stat(path).catch(() => undefined))?.size;
     // The job was too old.
     if (size === undefined) return undefined;
-    if (size > MOST_BYTES) {
-      const [, id = ''] = uri.slice(RESULTS.length - 1).split('/');
-      const instead =
-        this.#reportOf(id) === stored && stored
-          ? `read its frames in pages: ${pageAddress({ id, from: 0, to: 99, step: 1 })}`
-          : `read the file ${path} instead`;
-      throw new AnyvmafError('io', `${uri} has ${size} bytes, more than fits into a message; ${instead}`);
-    }
+    const [, id = ''] = uri.slice(RESULTS.length - 1).split('/');
+    const isReport = stored !== undefined && this.#reportOf(id) === stored;
+    const pages = `read its frames in pages: ${pageAddress({ id, from: 0, to: 99, step: 1 })}`;
+    requireRoom(uri, size, isReport ? pages : `read the file ${path} instead`);
     const bytes = await readFile(path);
     return mimeType.startsWith('text/') || mimeType === 'application/json'
       ? { uri, mimeType, text: bytes.toString('utf8') }
@@ -429,6 +449,15 @@ export class ServerResources {
       },
     };
   }
+}
+
+/** @throws {AnyvmafError} `io` for what is too large for a message */
+function requireRoom(uri: string, size: number, instead: string): void {
+  if (size > MOST_BYTES)
+    throw new AnyvmafError(
+      'io',
+      `${uri} has ${Math.ceil(size)} bytes, more than fits into a message; ${instead}`,
+    );
 }
 
 function sampleName(uri: string): SampleName | undefined {

@@ -6,6 +6,8 @@
 
 import {
   type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
   ProtocolError,
   ProtocolErrorCode,
   type Server,
@@ -18,14 +20,20 @@ import { MOST_FRAMES } from '../core/frame.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { version } from '../core/version.js';
+import { readView, showsViews, VIEW_ENTRY, viewOf } from './apps/page.js';
+import { canAnswer, chosen } from './choices.js';
+import { complete } from './completion.js';
 import { PAGES_TEMPLATE } from './frame-pages.js';
 import type { McpHost } from './host.js';
+import { JOB_TEMPLATE, readJob, serveSubscriptions } from './job-resources.js';
 import { serveTasks, TASKS, takesTasks, taskOf } from './job-tasks.js';
 import { JOB_TOOLS, type Job, pause } from './jobs.js';
 import { CallProgress } from './progress.js';
+import { servePrompts } from './prompts.js';
 import { ProtocolServer } from './protocol-server.js';
-import type { ResourceScope } from './resources.js';
+import type { MakePage, ResourceScope } from './resources.js';
 import { answer } from './results.js';
+import { serveRoots } from './roots.js';
 import type { Tool } from './tool.js';
 import { sentenceOf } from './wording.js';
 
@@ -39,8 +47,9 @@ const INSTRUCTIONS = [
   'Read anyvmaf://samples for a pair to try the tools with.',
 ].join(' ');
 
-/** Cache hint for what never changes while the server runs; milliseconds. */
+/** Cache hints for what never changes while the server runs; what tools have depends on the client. Milliseconds. */
 const LASTING = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
+const OWN = { ...LASTING, cacheScope: 'private' } as const;
 
 /** A tool as `tools/list` shows it. */
 export interface ListedTool {
@@ -133,7 +142,24 @@ const TEMPLATES = [
       'next is the address of the next page.',
     mimeType: 'application/json',
   },
+  {
+    uriTemplate: JOB_TEMPLATE,
+    name: 'job',
+    title: 'A job',
+    description: 'How far a job is; subscribe to hear when that changes.',
+    mimeType: 'application/json',
+  },
 ] as const;
+
+/** The mark of the web page, small, for lists of servers. */
+const ICON = {
+  src: `data:image/svg+xml;base64,${Buffer.from(
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#2a62d8"/>' +
+      '<path d="M6 21l6-9 5 6 4-5 5 8" fill="none" stroke="#fff" stroke-width="3"/></svg>',
+  ).toString('base64')}`,
+  mimeType: 'image/svg+xml',
+  sizes: ['any'],
+};
 
 /** Cached lists: building one takes milliseconds, and stateless clients ask for it on every request. */
 const lists = new WeakMap<readonly Tool[], ListedTool[]>();
@@ -151,30 +177,65 @@ function listed(tools: readonly Tool[]): ListedTool[] {
 export function createServer(host: McpHost, shared?: ResourceScope): Server {
   const scope = shared ?? host.resources.scope();
   const server = new ProtocolServer(
-    { name: 'anyvmaf', title: 'anyvmaf', version },
+    { name: 'anyvmaf', title: 'anyvmaf', version, icons: [ICON] },
     {
-      capabilities: { tools: {}, resources: {}, extensions: { [TASKS]: {} } },
+      capabilities: {
+        ...{ tools: {}, prompts: {}, completions: {}, resources: { subscribe: true } },
+        extensions: { [TASKS]: {} },
+      },
       instructions: INSTRUCTIONS,
-      cacheHints: { 'tools/list': LASTING, 'server/discover': LASTING },
+      cacheHints: { 'tools/list': OWN, 'prompts/list': LASTING, 'server/discover': LASTING },
     },
   );
-  if (!shared) server.onclose = () => scope.end();
+  const jobs = host.jobs.of(scope);
+  const deafen = serveSubscriptions(server, host.jobs, scope);
+  server.onclose = () => {
+    deafen?.();
+    if (!shared) scope.end();
+  };
   server.onerror = (error) => {
     if (process.env.ANYVMAF_DEBUG) host.log(`protocol: ${error.message}`);
   };
-  server.setRequestHandler('tools/list', () => ({ tools: listed(host.tools).map((tool) => ({ ...tool })) }));
+  server.setRequestHandler('tools/list', (_, context) => {
+    const hasViews = showsViews(capabilitiesOf(server, context));
+    return { tools: listed(host.tools).map((tool) => ({ ...tool, ...(hasViews && viewOf(tool.name)) })) };
+  });
+  const readRoots = serveRoots(server, scope);
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const tool = host.tools.find(({ name }) => name === params.name);
     if (tool === undefined) throw unknownTool(params.name, host.tools);
-    return host.track(call({ host, scope }, tool, params.arguments, context));
+    await readRoots(context);
+    const made = { tool, args: params.arguments ?? {}, files: scope.filesOf(host.files) };
+    const asked = canAnswer(capabilitiesOf(server, context)) ? await chosen(made, server, context) : made;
+    return 'args' in asked ? host.track(call({ host, scope }, tool, asked.args, context)) : asked;
   });
-  serveTasks(server, host.jobs.of(scope));
-  server.setRequestHandler('resources/list', () => ({ resources: scope.list() }));
+  serveTasks(server, jobs);
+  servePrompts(server, host.tools);
+  server.setRequestHandler('completion/complete', async ({ params }, context) => {
+    await readRoots(context);
+    return complete(params, { folders: scope.filesOf(host.files).allowed, scope, jobs });
+  });
+  serveResources(server, host, scope);
+  return server;
+}
+
+/** Answers requests about resources: results, jobs, samples, and the view of hosts that show one. */
+function serveResources(server: Server, host: McpHost, scope: ResourceScope): void {
+  const jobs = host.jobs.of(scope);
+  server.setRequestHandler('resources/list', (_, context) => ({
+    resources: [...(showsViews(capabilitiesOf(server, context)) ? [{ ...VIEW_ENTRY }] : []), ...scope.list()],
+  }));
   server.setRequestHandler('resources/templates/list', () => ({
     resourceTemplates: TEMPLATES.map((one) => ({ ...one })),
   }));
-  server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
-    const contents = await scope.read(uri).catch((error: unknown) => {
+  server.setRequestHandler('resources/read', async ({ params: { uri } }, { mcpReq: { signal } }) => {
+    const makePage: MakePage = (...report) =>
+      host.pool.run({ weight: 1, signal, short: true, onWait() {} }, async () => {
+        const { reportPage } = await import('./pictures/page.js');
+        return reportPage(...report, signal);
+      });
+    const reading = async () => readView(uri) ?? (await readJob(uri, jobs)) ?? scope.read(uri, makePage);
+    const contents = await reading().catch((error: unknown) => {
       const usage = error instanceof AnyvmafError && error.code === 'usage';
       throw new ProtocolError(
         usage ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError,
@@ -188,7 +249,11 @@ export function createServer(host: McpHost, shared?: ResourceScope): Server {
     }
     return { contents: [contents] };
   });
-  return server;
+}
+
+/** What the client can do, which it announces once or with each request. */
+function capabilitiesOf(server: Server, { mcpReq }: ServerContext): ClientCapabilities {
+  return Object(mcpReq.envelope)[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {};
 }
 
 function unknownTool(name: string, tools: readonly Tool[]): ProtocolError {

@@ -42,8 +42,7 @@ interface Found {
 export async function listVideos({ contains, limit, details }: Wanted, context: ToolContext) {
   const { signal, files } = context;
   const { allowed: folders } = files;
-  const { found, complete } = await search(folders, contains?.toLowerCase(), signal);
-  found.sort((a, b) => b.modified.getTime() - a.modified.getTime() || (a.path < b.path ? -1 : 1));
+  const { found, complete } = await findVideos(folders, contains?.toLowerCase(), signal);
   const listed = found.slice(0, limit);
   const videos: Listed[] = [];
   // Probing takes a moment of one core: it waits for nobody's turn.
@@ -95,7 +94,15 @@ async function knownFacts(one: Found, context: ToolContext): Promise<Facts> {
   return facts;
 }
 
-async function search(folders: readonly string[], contains: string | undefined, signal: AbortSignal) {
+/**
+ * Looks through folders for videos, the newest first.
+ * @param contains in lower case, in their path
+ */
+export async function findVideos(
+  folders: readonly string[],
+  contains: string | undefined,
+  signal: AbortSignal,
+): Promise<{ readonly found: readonly Found[]; readonly complete: boolean }> {
   const found = new Map<string, Found>();
   let names = 0;
   const open: { readonly folder: string; readonly depth: number }[] = folders.map((folder) => ({
@@ -107,7 +114,7 @@ async function search(folders: readonly string[], contains: string | undefined, 
     signal.throwIfAborted();
     const entries = await entriesOf(folder);
     for (const entry of entries) {
-      if (++names > MOST_NAMES) return { found: [...found.values()], complete: false };
+      if (++names > MOST_NAMES) return { found: newestFirst(found.values()), complete: false };
       const path = join(folder, entry.name);
       if (entry.isDirectory()) {
         if (entry.name.startsWith('.') || entry.name === 'node_modules' || isScratch(path)) continue;
@@ -119,7 +126,11 @@ async function search(folders: readonly string[], contains: string | undefined, 
       }
     }
   }
-  return { found: [...found.values()], complete };
+  return { found: newestFirst(found.values()), complete };
+}
+
+function newestFirst(found: Iterable<Found>): Found[] {
+  return [...found].sort((a, b) => b.modified.getTime() - a.modified.getTime() || (a.path < b.path ? -1 : 1));
 }
 
 /** What a folder holds; nothing where its path has become a link, which may lead elsewhere. */

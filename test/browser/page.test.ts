@@ -641,7 +641,10 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await settled(page);
       // The others are not scored again.
       const scored = (await reportsOf(page)).map(({ frames }) => frames.length);
-      expect([scored.slice(0, 3).sort(), scored.slice(3)]).toEqual([[WHOLE - 10, WHOLE, WHOLE], [WHOLE - 10]]);
+      expect([scored.slice(0, 3).sort(), scored.slice(3)]).toEqual([
+        [WHOLE - 10, WHOLE, WHOLE],
+        [WHOLE - 10],
+      ]);
       await page.getByRole('button', { name: 'Change' }).click();
       expect(await page.locator('.slot-distorted .own').allTextContents()).toEqual([
         'by itself: offset 10 As the others',

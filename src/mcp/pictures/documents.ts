@@ -4,7 +4,7 @@
  */
 import * as z from 'zod/v4';
 import { type CheckedArguments, inputPath } from '../paths.js';
-import { backendKeys, findingDocument, trustDocument } from '../scoring/documents.js';
+import { backendKeys, findingDocument, resourceDocument, trustDocument } from '../scoring/documents.js';
 import {
   backend,
   filters,
@@ -142,6 +142,7 @@ export const worstFramesDocument = z.object({
   trust: trustDocument,
   preflight: z.array(findingDocument).optional(),
   warnings: z.array(z.string()),
+  full_report: resourceDocument.describe('The report with every frame, as JSON.'),
 });
 
 export type WorstFramesInput = CheckedArguments<z.output<typeof worstFramesInput>>;

@@ -60,20 +60,22 @@ async function take(job: PictureJob): Promise<FromPictureThread> {
 
 async function pairPictures(
   pair: FramePair,
-  { butteraugli, previews, plainSide }: PictureJob,
+  { butteraugli, maxSide, previews, plainSide }: PictureJob,
 ): Promise<TakenPair> {
   const maps = await mapQuality(pair, { butteraugli });
   const pictures = {
-    reference: await png(maps, 'reference'),
-    distorted: await png(maps, 'distorted'),
-    difference: await png(maps, 'difference'),
-    map: await png(maps, 'map'),
+    reference: await png(maps, 'reference', maxSide),
+    distorted: await png(maps, 'distorted', maxSide),
+    difference: await png(maps, 'difference', maxSide),
+    map: await png(maps, 'map', maxSide),
   };
   const small: Partial<Record<PictureName, Preview>> = {};
-  for (const name of previews.names) small[name] = await fitting(maps, name, pictures[name], previews);
+  if (previews)
+    for (const name of previews.names) small[name] = await fitting(maps, name, pictures[name], previews);
   return {
     index: pair.index,
     format: pair.reference.format,
+    aspect: pair.reference.displayAspect,
     reference: sideOf(pair.reference),
     distorted: sideOf(pair.distorted),
     facts: pair.facts(),

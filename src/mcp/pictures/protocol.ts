@@ -18,8 +18,10 @@ export interface PictureJob {
   readonly options: Omit<ExtractOptions, 'signal'> & { readonly origin: Origin };
   /** Whether the map is Butteraugli's, not that of VIF and ADM. */
   readonly butteraugli: boolean;
-  /** Limits of the small copies for a model. */
-  readonly previews: {
+  /** Longest side of the pictures in samples; absent: they have full size. */
+  readonly maxSide?: number;
+  /** Limits of the small copies for a model; absent if none are wanted. */
+  readonly previews?: {
     readonly names: readonly PictureName[];
     /** Longest side in samples. */
     readonly maxSide: number;
@@ -46,12 +48,14 @@ export interface Preview extends Png {
 export interface TakenPair {
   readonly index: number;
   readonly format: VideoFormat;
+  /** Width over height as shown. */
+  readonly aspect: number;
   readonly reference: TakenSide;
   readonly distorted: TakenSide;
   readonly facts: FrameFacts;
   /** The factor that the difference was multiplied with. */
   readonly gain: number;
-  /** In full size. */
+  /** In full size unless the job says otherwise. */
   readonly pictures: Readonly<Record<PictureName, Png>>;
   readonly previews: Readonly<Partial<Record<PictureName, Preview>>>;
   readonly plain?: RgbImage;

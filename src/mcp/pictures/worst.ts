@@ -24,7 +24,7 @@ import type { ExtraContent, ToolContext } from '../context.js';
 import { mismatchedModelWarning } from '../scoring/models.js';
 import { tableOptions } from '../scoring/options.js';
 import { pairRequest } from '../scoring/request.js';
-import { backendUsed, trustAnswer } from '../scoring/result.js';
+import { backendUsed, publishReport, trustAnswer } from '../scoring/result.js';
 import { runScore } from '../scoring/run.js';
 import type { ToolOutcome } from '../tool.js';
 import { headOf, nextWithFix } from '../verdict.js';
@@ -103,6 +103,8 @@ export async function showWorstFrames(
   const mean = report.pooled_metrics[metric]?.mean;
   const trust = trustOf(report);
   const all = input.images === 'none' ? context.again({ images: 'all' }) : undefined;
+  const pictured = { request, options, origin: context.files.origin };
+  const { uri, path } = await publishReport(report, 'legacy', context.resources, pictured);
   return {
     document: {
       ...headOf({ trust, next: nextWithFix(context, trust.fix) ?? all }),
@@ -115,6 +117,7 @@ export async function showWorstFrames(
       min_distance: distance,
       backend_requested: input.backend,
       ...runFacts(report),
+      full_report: { uri, path },
     },
     content,
     spare: SPARE,

@@ -3,11 +3,19 @@
  * Encodes of one source side by side: score, cost, and which of them are dominated.
  */
 import { counted } from '../../core/printable.js';
-import { AnyvmafError, type DecidedEncode, type EncodeDecision, type Report, trustOf } from '../../index.js';
+import {
+  AnyvmafError,
+  type DecidedEncode,
+  type EncodeDecision,
+  formatHtml,
+  type Report,
+  trustOf,
+} from '../../index.js';
 import type { Limit } from '../../report/limits.js';
 import { decideEncodes, dominates } from '../../search/decision.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel, RefusedItem } from '../paths.js';
+import type { ToolOutcome } from '../tool.js';
 import { type Head, headOf, nextForPair, nextWithFix } from '../verdict.js';
 import { sentenceOf } from '../wording.js';
 import type { TargetDocument } from './documents.js';
@@ -83,13 +91,18 @@ export interface Comparison extends Head {
   readonly encodes: EncodeRow[];
   /** In the order in which they were named. */
   readonly errors: FailedRow[];
+  /** Where the page is. */
+  readonly page?: { readonly uri: string; readonly path: string };
 }
 
 /**
  * Scores all encodes that can be scored, and ranks them.
  * @throws {AnyvmafError} as `scoreMany`, when none can be scored
  */
-export async function compareEncodes(input: ComparisonInput, context: ToolContext): Promise<Comparison> {
+export async function compareEncodes(
+  input: ComparisonInput,
+  context: ToolContext,
+): Promise<ToolOutcome<Comparison>> {
   const raw = rawFormat(input);
   const target = targetLimits(input.target);
   const features = featuresOf(target);
@@ -136,15 +149,50 @@ export async function compareEncodes(input: ComparisonInput, context: ToolContex
     })),
   );
   const document = decisionDocument(decision, scored, encodes);
+  const page = await publishPage(reports, errors, context);
   return {
-    ...headOfDecision(decision, encodes, document.ship ?? undefined, context),
-    summary: summary(decision, encodes, errors),
-    decision: document,
-    model: used.source,
-    metric: used.name,
-    encodes,
-    errors,
+    document: {
+      ...headOfDecision(decision, encodes, document.ship ?? undefined, context),
+      summary: summary(decision, encodes, errors),
+      decision: document,
+      model: used.source,
+      metric: used.name,
+      encodes,
+      errors,
+      ...(page && { page: { uri: page.uri, path: page.path } }),
+    },
+    ...(page && { content: [page.link] }),
+    spare: SPARE,
   };
+}
+
+/** What matters least of encodes. */
+const SPARE = [
+  ...['preflight', 'trust.cause', 'trust.fix', 'dominated_by', 'harmonic_mean', 'frames', 'codec'],
+  ...['mismatched_model_warning', 'width', 'height', 'worst_frame', 'p5', 'min', 'target.checks'],
+  ...['worst_moments.2', 'worst_moments.1', 'bits_per_pixel', 'trust.codes', 'points_per_doubling'],
+  ...['bitrate', 'p1', 'trust'],
+].map((key) => `encodes.[].${key}`);
+
+/** Frames of all encodes that a page shows, at most: it takes about 40 bytes for each, and is made at once. */
+const MOST_FRAMES = 200_000;
+
+/** Charts of all encodes over each other, for people; nothing where there is too much to draw. */
+async function publishPage(
+  reports: readonly Report[],
+  errors: readonly FailedRow[],
+  { resources }: ToolContext,
+) {
+  if (reports.reduce((sum, { frames }) => sum + frames.length, 0) > MOST_FRAMES) return undefined;
+  const failed = errors.map(({ distorted, error: message }) => ({ distorted, message }));
+  const picturesLacking = ['describe_worst_frames shows pictures of the worst frames of each.'];
+  return resources.publish({
+    name: 'report.html',
+    mimeType: 'text/html',
+    description:
+      'The encodes as a page for people: charts of every frame, quality over bit rate, worst frames.',
+    data: await formatHtml(reports, { failed, picturesLacking }),
+  });
 }
 
 /** What an encode gives for its bytes, and where it breaks. */

@@ -44,7 +44,7 @@ export const worstDocument = z.object({
 });
 
 /** A file with data that is too long for the answer. */
-const resourceDocument = z.object({
+export const resourceDocument = z.object({
   uri: z.string().describe('For resources/read.'),
   path: z.string().describe('The same as a file, for as long as the server lives.'),
 });

@@ -18,7 +18,7 @@ import {
 } from '../../index.js';
 import { holdAgainst, type Limit, pooledText } from '../../report/limits.js';
 import { askedOf } from '../../report/quality-metrics.js';
-import type { ToolContext, ToolResources } from '../context.js';
+import type { Pictured, ToolContext, ToolResources } from '../context.js';
 import type { ToolOutcome } from '../tool.js';
 import { type Confidence, type Head, headOf, leastOf, nextForPair, nextWithFix, sureOf } from '../verdict.js';
 import {
@@ -43,11 +43,15 @@ export interface ResultOptions {
 /** Worst frames that a result names. */
 const WORST = 5;
 
-/** The answer of a scoring tool; a summary comes with a link to the full report, which is published for it. */
+/**
+ * The answer of a scoring tool; a summary comes with a link to the full report, which is published for it.
+ * @param pictured what the report's page shows pictures of
+ */
 export async function scoreOutcome(
   report: Report,
   options: ResultOptions,
   context: ToolContext,
+  pictured?: Pictured,
 ): Promise<ToolOutcome<ScoreDocument>> {
   const { precision, format, detail } = options;
   const warning = mismatchedModelWarning(report);
@@ -73,7 +77,7 @@ export async function scoreOutcome(
       long: true,
     };
   }
-  const { uri, path, link } = await publishReport(report, precision, context.resources);
+  const { uri, path, link } = await publishReport(report, precision, context.resources, pictured);
   return {
     document: {
       ...head,
@@ -177,16 +181,18 @@ function withVerdict<Part extends Pick<ScoreDocument, 'summary'>>(
 }
 
 /** Publishes the full report, to be read in pieces. */
-function publishReport(
+export function publishReport(
   report: Report,
   precision: Precision,
   resources: ToolResources,
+  pictured?: Pictured,
 ): ReturnType<ToolResources['publish']> {
   return resources.publish({
     name: 'report.json',
     mimeType: 'application/json',
     description: `The full report: every metric of ${counted(report.frames.length, 'frame')}.`,
     data: formatReport(report, 'json', { precision }),
+    ...(pictured && { pictured }),
   });
 }
 

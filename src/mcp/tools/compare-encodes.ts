@@ -4,7 +4,7 @@
  */
 import * as z from 'zod/v4';
 import { inputPaths } from '../paths.js';
-import { targetDocument, trustDocument } from '../scoring/documents.js';
+import { resourceDocument, targetDocument, trustDocument } from '../scoring/documents.js';
 import {
   anyPair,
   model,
@@ -18,14 +18,6 @@ import { defineTool, READ_ONLY } from '../tool.js';
 import { headKeys } from '../verdict.js';
 
 const value = z.number().nullable();
-
-/** What matters least of encodes. */
-const SPARE = [
-  ...['preflight', 'trust.cause', 'trust.fix', 'dominated_by', 'harmonic_mean', 'frames', 'codec'],
-  ...['mismatched_model_warning', 'width', 'height', 'worst_frame', 'p5', 'min', 'target.checks'],
-  ...['worst_moments.2', 'worst_moments.1', 'bits_per_pixel', 'trust.codes', 'points_per_doubling'],
-  ...['bitrate', 'p1', 'trust'],
-].map((key) => `encodes.[].${key}`);
 
 export const compareEncodesTool = defineTool({
   name: 'compare_encodes',
@@ -110,10 +102,11 @@ export const compareEncodesTool = defineTool({
     errors: z
       .array(z.object({ distorted: z.string(), error: z.string() }))
       .describe('Encodes that could not be scored, in the order in which they were named.'),
+    page: resourceDocument.optional().describe('All of it as an HTML page with charts, for people.'),
   }),
   annotations: READ_ONLY,
   async handler(input, context) {
     const { compareEncodes } = await import('../scoring/comparison.js');
-    return { document: await compareEncodes(input, context), spare: SPARE };
+    return compareEncodes(input, context);
   },
 });

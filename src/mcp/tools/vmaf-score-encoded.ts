@@ -36,7 +36,9 @@ export const vmafScoreEncoded = defineTool({
     const call = scoringCall(input);
     const request = pairRequest({ reference, distorted }, 'reference_encoded', input.no_reference);
     const report = await runScore('vmaf_score_encoded', request, call, context);
-    const outcome = await scoreOutcome(report, call, context);
+    const outcome = await scoreOutcome(report, call, context, {
+      ...{ request, options: call.options, origin: context.files.origin },
+    });
     return {
       ...outcome,
       document: {

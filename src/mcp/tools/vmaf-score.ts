@@ -31,6 +31,7 @@ export const vmafScore = defineTool({
     const call = scoringCall(input, { decoder: 'none', preflight: true });
     const request = rawRequest(input);
     const report = await runScore('vmaf_score', request, call, context);
-    return scoreOutcome(report, call, context);
+    const pictured = { request, options: call.options, origin: context.files.origin };
+    return scoreOutcome(report, call, context, pictured);
   },
 });

@@ -184,6 +184,9 @@ summary::before { content: "›"; display: inline-block; transition: transform .
 @media (min-width: 1000px) { .moments > :not(:only-child) .pictured { grid-template-columns: repeat(var(--most), minmax(0, 1fr)); } .moments[data-many] { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0 40px; } } .pictured .line { visibility: hidden; } .worst.pictured button { grid-template-columns: minmax(3ch, auto) auto minmax(0, 1fr) auto; }
 .shots { grid-column: 1 / -1; display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 4px; }
 .shot { display: grid; font-size: 12px; line-height: 1.4; } .shot img { width: 100%; height: auto; border-radius: 4px; }
+.split { --at: 50%; max-width: 640px; margin: 14px 0 0; } .split div { position: relative; } .split img { display: block; width: 100%; border-radius: 6px; }
+.split img + img { position: absolute; inset: 0; height: 100%; clip-path: inset(0 calc(100% - var(--at)) 0 0); } .split input { display: block; width: 100%; margin: 6px 0 2px; accent-color: var(--note); }
+.split div::after { content: ""; position: absolute; inset: 0 auto 0 var(--at); width: 2px; margin-left: -1px; background: var(--card); box-shadow: 0 0 0 1px rgb(0 0 0 / 30%); }
 .worst .line { height: 6px; border-radius: 3px; background: var(--grid); overflow: hidden; } .worst .line i { display: block; height: 100%; background: var(--c); border-radius: 3px; } .worst b { text-align: right; font-weight: 600; }
 .findings { list-style: none; margin: 0; padding: 0; display: grid; gap: 10px; }
 .finding { display: grid; grid-template-columns: auto 1fr; gap: 2px 11px; padding: 11px 14px; border-radius: 10px; background: color-mix(in srgb, var(--tone) 7%, transparent); border: 1px solid color-mix(in srgb, var(--tone) 26%, transparent); overflow-wrap: anywhere; }

@@ -153,6 +153,26 @@ addEventListener('beforeprint', () => {
   for (const chart of charts) chart.complete();
 });
 
+// --- the split view ---
+
+const split = document.querySelector<HTMLElement>('.split');
+
+/** Shows the pictures of a moment in one place. */
+function divide(moment: Element | null | undefined): void {
+  const [reference, encode] = moment?.querySelectorAll<HTMLImageElement>('.shot img') ?? [];
+  if (!split || !reference || !encode) return;
+  const { frame, of } = (moment as HTMLElement).dataset;
+  const name = list.length > 1 ? `${list[Number(of)]?.name}, ` : '';
+  split.querySelector('div')?.replaceChildren(reference.cloneNode(), encode.cloneNode());
+  const caption = split.querySelector('figcaption');
+  if (caption)
+    caption.textContent = `${name}${encodes.said(Number(frame))}: the encode left of the line, the reference right of it`;
+}
+divide(document.querySelector('[data-frame]:has(.shot)'));
+split?.querySelector('input')?.addEventListener('input', ({ target }) => {
+  if (target instanceof HTMLInputElement) split.style.setProperty('--at', `${target.value}%`);
+});
+
 // --- buttons ---
 
 const reset = document.querySelector<HTMLButtonElement>('[data-zoom="0"]');
@@ -176,6 +196,9 @@ document.addEventListener('click', (event) => {
   else if (zoom !== undefined) state.zoomBy(zoom === 'in' ? 0.5 : 2);
   else if (run !== undefined) state.toggle(Number(run));
   else if (frame !== undefined) {
+    divide(target);
+    // Who looks at pictures stays there.
+    if ((event.target as Element).closest('.shots')) return split?.scrollIntoView({ block: 'nearest' });
     const at = Number(frame);
     const around = rate === null ? 50 : 2 * rate;
     state.zoomTo(at - around, at + around);

@@ -139,12 +139,13 @@ describe('the pictures', () => {
     const { ref, dis } = four();
     const { document, images, context } = await show({ ref, dis, n: 1, image_max_side: 80 });
     const [frame] = document.frames;
-    const names = context.published.map(({ name }) => name);
+    const files = context.published.filter(({ name }) => name !== 'report.json');
+    const names = files.map(({ name }) => name);
     const number = String(frame?.frame_index).padStart(6, '0');
     expect(names).toEqual(
       ['reference', 'distorted', 'difference', 'map'].map((kind) => `frame_${number}_${kind}.png`),
     );
-    for (const { data, mimeType, name } of context.published) {
+    for (const { data, mimeType, name } of files) {
       expect(mimeType).toBe('image/png');
       const made = decode(data as Uint8Array);
       // The map has its legend below it.
@@ -202,8 +203,9 @@ describe('the pictures', () => {
     ]);
     const none = await facts();
     expect(none.images).toEqual([]);
-    // The pictures are small enough to be read as they are.
-    expect(none.context.published).toHaveLength(8);
+    // The pictures are small enough to be read as they are; the report is the ninth.
+    expect(none.context.published).toHaveLength(9);
+    expect(none.document.full_report.uri).toBe('anyvmaf://results/9/report.json');
     const links = none.document.frames.map(({ files }) => files.distorted.uri);
     expect(none.content.map((item) => item.type === 'resource_link' && item.uri)).toEqual(links);
     expect(none.document.next_action).toEqual({ tool: 'again', arguments: { images: 'all' } });

@@ -333,6 +333,54 @@ describe('what registries and hosts read', () => {
     expect(entry.packageArguments[0]).toMatchObject({ type: 'positional', value: 'mcp' });
   });
 
+  it('server.json and the manifest of the bundle have what their schemas know, and nothing else', () => {
+    const word = z.string().min(1);
+    const input = {
+      description: word.optional(),
+      format: z.enum(['string', 'number', 'boolean', 'filepath']).optional(),
+      isRequired: z.boolean().optional(),
+    };
+    const argument = z.union([
+      z.strictObject({ ...input, type: z.literal('positional'), value: word, valueHint: word }),
+      z.strictObject({ ...input, type: z.literal('named'), name: word, isRepeated: z.boolean() }),
+    ]);
+    const registry = z.strictObject({
+      $schema: z.literal('https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'),
+      name: z.string().regex(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/),
+      ...{ title: word.max(100), description: word.max(100), version: word.max(255) },
+      packages: z.array(
+        z.strictObject({
+          ...{ registryType: word, identifier: word, version: word },
+          transport: z.strictObject({ type: z.enum(['stdio', 'streamable-http', 'sse']) }),
+          packageArguments: z.array(argument),
+          environmentVariables: z.array(z.strictObject({ ...input, name: word })),
+        }),
+      ),
+    });
+    const bundle = z.strictObject({
+      manifest_version: z.literal('0.3'),
+      ...{ name: word, display_name: word, version: word, description: word, long_description: word },
+      ...{ author: z.strictObject({ name: word }), license: word, keywords: z.array(word) },
+      server: z.strictObject({
+        ...{ type: z.enum(['node', 'python', 'binary']), entry_point: word },
+        mcp_config: z.strictObject({ command: word, args: z.array(word), env: z.record(word, z.string()) }),
+      }),
+      tools: z.array(z.strictObject({ name: word, description: word })),
+      prompts_generated: z.literal(true),
+      compatibility: z.strictObject({ runtimes: z.strictObject({ node: word }) }),
+      user_config: z.record(
+        word,
+        z.strictObject({
+          type: z.enum(['string', 'number', 'boolean', 'directory', 'file']),
+          ...{ title: word, description: word, multiple: z.boolean(), required: z.boolean() },
+        }),
+      ),
+    });
+    expect(registry.safeParse(read('server.json')).error).toBeUndefined();
+    expect(bundle.safeParse(read('mcpb/manifest.json')).error).toBeUndefined();
+    expect(read('mcpb/manifest.json').compatibility.runtimes.node).toBe(manifest.engines.node);
+  });
+
   it('the bundle starts the installed command on the folders that the user chose', () => {
     const bundle = read('mcpb/manifest.json');
     expect(bundle.version).toBe(manifest.version);

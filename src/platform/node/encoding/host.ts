@@ -2,6 +2,8 @@
  * @module platform/node/encoding/host
  * The installed ffmpeg as what encodes for a search.
  */
+
+import { COMMON_ENCODERS } from '../../../core/encoder-names.js';
 import { AnyvmafError, usageError } from '../../../core/errors.js';
 import { nearest } from '../../../core/nearest.js';
 import type { Origin } from '../../../core/origin.js';
@@ -40,7 +42,7 @@ export function nodeEncoding(origin: Origin): EncodingHost {
 async function encoder(name: string, origin: Origin, signal?: AbortSignal): Promise<EncoderFacts> {
   if (origin.by === 'foreign' && !isForeignEncoder(name)) {
     throw usageError(
-      `the encoder ${quoted(name)} is not one that may be asked for here; libx264, libx265, libsvtav1, libaom-av1, libvpx-vp9 and ` +
+      `the encoder ${quoted(name)} is not one that may be asked for here; ${COMMON_ENCODERS.join(', ')} and ` +
         'the usual hardware encoders are.',
     );
   }
@@ -77,9 +79,7 @@ async function unknownEncoder(name: string, signal: AbortSignal | undefined): Pr
     .map(([, one = '']) => one)
     .filter((one) => one !== '=');
   const near = nearest(name, known);
-  const common = ['libx264', 'libx265', 'libsvtav1', 'libaom-av1', 'libvpx-vp9'].filter((one) =>
-    known.includes(one),
-  );
+  const common = COMMON_ENCODERS.filter((one) => known.includes(one));
   const meant = near === undefined ? '' : ` did you mean ${near}?`;
   return usageError(
     `the installed ffmpeg has no video encoder ${quoted(name)};${meant || ` it has ${common.join(', ')} and more (ffmpeg -encoders).`}`,

@@ -1,0 +1,65 @@
+/**
+ * @module mcp/apps/page
+ * The view that hosts of MCP Apps (SEP-1865, version 2026-01-26) show beside a result: a small page that asks the host for the
+ * HTML report of what was measured, and becomes it.
+ */
+import { VIEWER_SCRIPT } from './viewer-script.js';
+
+/** The extension's name, among the capabilities of a client. */
+const UI = 'io.modelcontextprotocol/ui';
+
+/** What hosts must be able to show. */
+const MIME_TYPE = 'text/html;profile=mcp-app';
+
+const VIEW_URI = 'ui://anyvmaf/report';
+
+/** Tools whose results it shows; of a job that one of them starts, it waits for the result. */
+const TOOLS: ReadonlySet<string> = new Set([
+  'vmaf_score',
+  'vmaf_score_encoded',
+  'describe_worst_frames',
+  'compare_encodes',
+  'job_start',
+]);
+
+const LINKED = { ui: { resourceUri: VIEW_URI } } as const;
+
+/** It loads nothing, so that a host need not allow it anything. */
+const META = { ui: { csp: {}, prefersBorder: true } } as const;
+
+/** As lists of resources name it. */
+export const VIEW_ENTRY = {
+  uri: VIEW_URI,
+  name: 'report',
+  title: 'Report',
+  description: 'Charts, worst frames and a split view of what was measured, beside the answer.',
+  mimeType: MIME_TYPE,
+  _meta: META,
+} as const;
+
+/** Whether a client shows views, by the capabilities that it announced. */
+export function showsViews(capabilities: unknown): boolean {
+  const { mimeTypes } = Object(Object(Object(capabilities).extensions)[UI]);
+  return Array.isArray(mimeTypes) && mimeTypes.includes(MIME_TYPE);
+}
+
+/** What the list of tools says of a tool's view. */
+export function viewOf(tool: string): { readonly _meta?: typeof LINKED } {
+  return TOOLS.has(tool) ? { _meta: LINKED } : {};
+}
+
+/** The view; `undefined` for another address. */
+export function readView(uri: string) {
+  return uri === VIEW_URI ? { uri, mimeType: MIME_TYPE, text: VIEW, _meta: META } : undefined;
+}
+
+const POLICY =
+  "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+
+const VIEW = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>anyvmaf</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<style>body { font: 15px/1.5 system-ui, sans-serif; margin: 14px 18px; overflow-wrap: anywhere; }</style></head>
+<body><p role="status">The view waits for the result.</p><script>${VIEWER_SCRIPT}</script></body></html>
+`;

@@ -1,0 +1,149 @@
+/**
+ * @module mcp/apps/viewer
+ * The script of the view in a host of MCP Apps (SEP-1865): JSON-RPC with the host by messages between frames. It reads the report of
+ * a result through the host and shows it; what it cannot read, it says in a line. It runs in the view, as
+ * `mcp/apps/viewer-script` holds it.
+ */
+
+/** The version of the extension. */
+const VERSION = '2026-01-26';
+
+/** Milliseconds between two questions about a job, at least. */
+const PAUSE = 1000;
+
+type Data = Readonly<Record<string, unknown>>;
+
+const host = window.parent;
+const status = document.querySelector('p');
+const waiting = new Map<unknown, { resolve(result: Data): void; reject(error: Error): void }>();
+let asked = 0;
+let isShown = false;
+
+function dataOf(value: unknown): Data {
+  return typeof value === 'object' && value !== null ? (value as Data) : {};
+}
+
+function send(message: Data): void {
+  // Where the host is from, a view is not told.
+  host.postMessage({ jsonrpc: '2.0', ...message }, '*');
+}
+
+function ask(method: string, params: Data): Promise<Data> {
+  asked++;
+  send({ id: asked, method, params });
+  return new Promise((resolve, reject) => waiting.set(asked, { resolve, reject }));
+}
+
+function say(text: unknown): void {
+  if (!isShown && status && typeof text === 'string') status.textContent = text;
+}
+
+// --- the result ---
+
+/** The document of an answer; the text has the same. */
+function documentOf({ structuredContent, content }: Data): Data {
+  if (structuredContent) return dataOf(structuredContent);
+  try {
+    return dataOf(JSON.parse(String(dataOf(Array.isArray(content) ? content[0] : {}).text)));
+  } catch {
+    return {};
+  }
+}
+
+/** The address of the page about a result. */
+function pageOf({ page, full_report: report }: Data): string | undefined {
+  const uri = dataOf(page).uri ?? dataOf(report).uri;
+  return typeof uri === 'string' && uri.startsWith('anyvmaf://results/')
+    ? uri.replace(/\.json$/, '.html')
+    : undefined;
+}
+
+/** Whether the document is of a job whose result can be asked for. */
+const isOpen = ({ job_id: id, status: state }: Data) =>
+  typeof id === 'string' && (state === 'working' || state === 'completed' || state === 'failed');
+
+async function show(result: Data): Promise<void> {
+  const { serverTools, serverResources } = await capabilities;
+  let found = documentOf(result);
+  const tell = () => say(found.summary ?? found.error ?? 'There is no report of this result.');
+  tell();
+  for (let isWorking = true; serverTools && isWorking && isOpen(found); ) {
+    isWorking = found.status === 'working';
+    const begun = Date.now();
+    found = documentOf(await ask('tools/call', { name: 'job_result', arguments: { job_id: found.job_id } }));
+    tell();
+    if (isOpen(found)) await new Promise((end) => setTimeout(end, PAUSE - (Date.now() - begun)));
+  }
+  const uri = pageOf(found);
+  if (uri === undefined || isShown) return;
+  if (!serverResources) return say(`${found.summary ?? ''} This program does not let views read the report.`);
+  const { contents } = await ask('resources/read', { uri });
+  become(String(dataOf(Array.isArray(contents) ? contents[0] : {}).text ?? ''));
+}
+
+/** The page takes the place of what is here. */
+function become(text: string): void {
+  const page = new DOMParser().parseFromString(text, 'text/html');
+  if (isShown || !page.querySelector('main')) return;
+  isShown = true;
+  document.title = page.title;
+  document.head.querySelector('style')?.remove();
+  document.head.append(...page.querySelectorAll('style'));
+  const scripts = [...page.body.querySelectorAll('script:not([type])')];
+  document.body.replaceChildren(...page.body.childNodes);
+  // A script that came by the parser of a document without a window does not run.
+  for (const { textContent } of scripts) {
+    const script = document.createElement('script');
+    script.textContent = textContent;
+    document.body.append(script);
+  }
+}
+
+// --- the host ---
+
+function dress({ theme }: Data): void {
+  if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
+}
+
+const HEARD: Readonly<Record<string, (params: Data) => void>> = {
+  'ui/notifications/tool-result': (params) => {
+    show(params).catch((error: Error) => say(`The report cannot be shown: ${error.message}`));
+  },
+  'ui/notifications/tool-cancelled': () => say('The call was cancelled.'),
+  'ui/notifications/host-context-changed': dress,
+};
+
+const ANSWERED: ReadonlySet<unknown> = new Set(['ping', 'ui/resource-teardown']);
+
+addEventListener('message', ({ source, data }) => {
+  const { jsonrpc, id, method, params, result, error } = dataOf(data);
+  if (source !== host || jsonrpc !== '2.0') return;
+  if (typeof method !== 'string') {
+    const question = waiting.get(id);
+    waiting.delete(id);
+    if (error) question?.reject(new Error(String(dataOf(error).message ?? 'the host refused it')));
+    else question?.resolve(dataOf(result));
+  } else if (id === undefined) {
+    if (Object.hasOwn(HEARD, method)) HEARD[method]?.(dataOf(params));
+  } else if (ANSWERED.has(method)) send({ id, result: {} });
+  else send({ id, error: { code: -32601, message: `This view has no method ${method}.` } });
+});
+
+async function begin(): Promise<Data> {
+  const { hostContext, hostCapabilities } = await ask('ui/initialize', {
+    protocolVersion: VERSION,
+    appInfo: { name: 'anyvmaf', version: '1' },
+    appCapabilities: { availableDisplayModes: ['inline', 'fullscreen'] },
+  });
+  dress(dataOf(hostContext));
+  send({ method: 'ui/notifications/initialized', params: {} });
+  new ResizeObserver(() => {
+    const { width, height } = document.documentElement.getBoundingClientRect();
+    const params = { width: Math.ceil(width), height: Math.ceil(height) };
+    send({ method: 'ui/notifications/size-changed', params });
+  }).observe(document.documentElement);
+  return dataOf(hostCapabilities);
+}
+
+const capabilities = begin();
+capabilities.catch((error: Error) => say(`The program that shows this view refused it: ${error.message}`));

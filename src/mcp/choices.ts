@@ -1,0 +1,146 @@
+/**
+ * @module mcp/choices
+ * Asks the user for one thing that a call lacks, where the client can: the size of raw video, which of several files, or the
+ * reference. Without an answer the call goes on as it was sent.
+ */
+import { dirname } from 'node:path';
+import {
+  acceptedContent,
+  type ClientCapabilities,
+  type ElicitRequestFormParams,
+  type InputRequiredResult,
+  inputRequired,
+  type Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import { SeveralFilesError } from '../files/allowed-paths.js';
+import type { ToolFiles } from './context.js';
+import type { Tool } from './tool.js';
+import { RAW_ENDING } from './video-endings.js';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** A call that may lack something. */
+interface Made {
+  readonly tool: Tool;
+  readonly args: Values;
+  readonly files: ToolFiles;
+}
+
+interface Question {
+  readonly message: string;
+  readonly fields: ElicitRequestFormParams['requestedSchema']['properties'];
+  /** The arguments with an answer. */
+  apply(answer: Values): Values;
+}
+
+/** Milliseconds that a user gets where the call waits for it. */
+const PATIENCE = 120_000;
+
+/** Files to choose from, at most. */
+const MOST_FILES = 20;
+
+/** Whether a client can show a form. */
+export function canAnswer({ elicitation }: ClientCapabilities): boolean {
+  return elicitation !== undefined && ('form' in elicitation || Object.keys(elicitation).length === 0);
+}
+
+/** The arguments, with what the user chose; or what the client has to ask first, from version 2026-07-28 on. */
+export async function chosen(
+  made: Made,
+  server: Server,
+  { mcpReq }: ServerContext,
+): Promise<{ readonly args: Values } | InputRequiredResult> {
+  const question = await questionOf(made);
+  if (!question) return made;
+  const { message, fields } = question;
+  const form = {
+    message,
+    requestedSchema: { type: 'object' as const, properties: fields, required: Object.keys(fields) },
+  };
+  let answer: Values | undefined;
+  if ((server.getNegotiatedProtocolVersion() ?? '') < '2026') {
+    const asked = await mcpReq.elicitInput(form, { timeout: PATIENCE }).catch(() => undefined);
+    answer = asked?.action === 'accept' ? asked.content : undefined;
+  } else {
+    if (!mcpReq.inputResponses)
+      return inputRequired({ inputRequests: { choice: inputRequired.elicit(form) } });
+    answer = acceptedContent(mcpReq.inputResponses, 'choice');
+  }
+  const known = Object.keys(fields).filter((name) => answer?.[name] !== undefined);
+  return { args: answer && known.length > 0 ? question.apply(answer) : made.args };
+}
+
+async function questionOf(made: Made): Promise<Question | undefined> {
+  return (await referenceQuestion(made)) ?? geometryQuestion(made) ?? (await filesQuestion(made));
+}
+
+const REFERENCES = ['reference_encoded', 'ref', 'reference'];
+
+/** Which video to compare with. */
+async function referenceQuestion({ tool, args, files }: Made): Promise<Question | undefined> {
+  const name = REFERENCES.find((one) => one in tool.inputSchema.shape);
+  const encode = args.distorted_encoded ?? args.dis ?? args.distorted;
+  if (name === undefined || args[name] || args.no_reference || typeof encode !== 'string') return undefined;
+  const { findVideos } = await import('./video-list.js');
+  const [{ found }, path] = await Promise.all([
+    findVideos(files.allowed, undefined, new AbortController().signal),
+    files.resolveInput(encode).catch(() => undefined),
+  ]);
+  if (path === undefined) return undefined;
+  const others = found.map((one) => one.path).filter((one) => one !== path);
+  const isNear = (one: string) => dirname(one) === dirname(path);
+  const paths = [...others.filter(isNear), ...others.filter((one) => !isNear(one))].slice(0, MOST_FILES);
+  if (paths.length === 0) return undefined;
+  return {
+    message: `Which video is the reference of ${encode}?`,
+    fields: { [name]: { type: 'string', title: 'Reference', enum: paths } },
+    apply: ({ [name]: chosen }) => ({ ...args, [name]: chosen }),
+  };
+}
+
+/** What raw video does not say. */
+function geometryQuestion({ tool, args }: Made): Question | undefined {
+  const raw = Object.values(args).find(
+    (one): one is string => typeof one === 'string' && one.toLowerCase().endsWith(RAW_ENDING),
+  );
+  if (raw === undefined || !('bitdepth' in tool.inputSchema.shape)) return undefined;
+  const [, width, height] = /(?:^|\D)(\d{2,5})x(\d{2,5})(?:\D|$)/.exec(raw) ?? [];
+  const whole = (title: string, stated: string | undefined) => ({
+    ...({ type: 'integer', title, minimum: 1 } as const),
+    ...(stated !== undefined && { default: Number(stated) }),
+  });
+  const all: Question['fields'] = {
+    width: whole('Width', width),
+    height: whole('Height', height),
+    pixfmt: { type: 'string', title: 'Chroma', enum: ['420', '422', '444'], default: '420' },
+    bitdepth: { type: 'string', title: 'Bits of a sample', enum: ['8', '10', '12', '16'], default: '8' },
+  };
+  const fields = Object.fromEntries(Object.entries(all).filter(([name]) => args[name] === undefined));
+  if (Object.keys(fields).length === 0) return undefined;
+  return {
+    message: `What are the pictures of ${raw}? Raw video does not say it.`,
+    fields,
+    apply: (answer) => ({
+      ...args,
+      ...Object.fromEntries(Object.keys(fields).map((name) => [name, answer[name]])),
+    }),
+  };
+}
+
+/** Which of the files that a name leads to. */
+async function filesQuestion({ tool, args, files }: Made): Promise<Question | undefined> {
+  try {
+    await tool.prepare(args, files);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof SeveralFilesError)) return undefined;
+    const { named, paths } = error;
+    return {
+      message: `Which ${named}?`,
+      fields: { file: { type: 'string', title: 'File', enum: paths.slice(0, MOST_FILES) } },
+      apply: ({ file }) =>
+        Object.fromEntries(Object.entries(args).map(([name, one]) => [name, one === named ? file : one])),
+    };
+  }
+}

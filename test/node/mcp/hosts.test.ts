@@ -1,0 +1,531 @@
+/**
+ * @module test/node/mcp/hosts
+ * What hosts offer their users: prompts, completion, subscriptions and the server's mark, with the clients of both generations of the
+ * SDK, and attacks on each.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Client as Client2, StreamableHTTPClientTransport as Http2 } from '@modelcontextprotocol/client';
+import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import {
+  ElicitRequestSchema,
+  ListRootsRequestSchema,
+  ResourceUpdatedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { HostOptions, McpHost } from '../../../src/mcp/host.js';
+import { serveHttp } from '../../../src/mcp/http.js';
+import { TOOLS, toolsOf } from '../../../src/mcp/tools/index.js';
+import { FAKE_TOOLS, fakeHost } from '../../support/fake-tools.js';
+
+let folder = '';
+let later: (() => Promise<unknown> | unknown)[] = [];
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-hosts-')));
+  for (const name of ['in/sub', 'out']) mkdirSync(join(folder, name), { recursive: true });
+  for (const name of ['in/source.mp4', 'in/sub/encode_1.mp4', 'in/sub/encode_2.mkv', 'out/secret.mp4'])
+    writeFileSync(join(folder, name), 'x');
+  symlinkSync(join(folder, 'out'), join(folder, 'in/link'));
+  symlinkSync(join(folder, 'out/secret.mp4'), join(folder, 'in/linked.mp4'));
+});
+
+afterEach(async () => {
+  for (const end of later.reverse()) await end();
+  later = [];
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const within = (name: string) => join(folder, name);
+
+async function serve(options: Partial<HostOptions> = {}): Promise<{ host: McpHost; url: URL }> {
+  const host = await fakeHost({}, () => {}, {
+    allow: [within('in')],
+    tools: [...TOOLS, ...FAKE_TOOLS],
+    jobs: within('jobs'),
+    ...options,
+  });
+  const http = await serveHttp(host, {
+    address: { host: '127.0.0.1', port: 0 },
+    token: undefined,
+    origins: [],
+  });
+  later.push(() => http.close());
+  return { host, url: new URL(http.url) };
+}
+
+async function first(url: URL, capabilities: object = {}): Promise<Client1> {
+  const client = new Client1({ name: 'test', version: '1' }, { capabilities });
+  later.push(() => client.close());
+  await client.connect(new Http1(url));
+  return client;
+}
+
+async function second(url: URL, capabilities: object = {}): Promise<Client2> {
+  const client = new Client2(
+    { name: 'test', version: '2' },
+    { capabilities, versionNegotiation: { mode: 'auto' } },
+  );
+  later.push(() => client.close());
+  await client.connect(new Http2(url));
+  return client;
+}
+
+const BOTH = [
+  ['2025-11-25', first],
+  ['2026-07-28', second],
+] as const;
+
+describe.each(BOTH)('a client of %s', (_, open) => {
+  it('gets prompts with the tools that answer them', async () => {
+    const client: Client1 | Client2 = await open((await serve()).url);
+    const { prompts } = await client.listPrompts();
+    expect(prompts.map(({ name, title }) => [name, title])).toEqual([
+      ['compare_my_encodes', 'Compare my encodes'],
+      ['find_what_is_wrong', 'Find what is wrong'],
+      ['choose_settings', 'Choose settings'],
+    ]);
+    for (const { description, arguments: args = [] } of prompts) {
+      expect(description).toMatch(/\.$/);
+      for (const argument of args) expect(Object.keys(argument)).not.toContain('of');
+    }
+    const { messages } = await client.getPrompt({
+      name: 'compare_my_encodes',
+      arguments: { reference: 'a.mp4', encodes: 'b.mp4, "c".mp4', target: '93' },
+    });
+    expect(messages).toHaveLength(1);
+    expect(messages[0]?.role).toBe('user');
+    const text = messages[0]?.content.type === 'text' ? messages[0].content.text : '';
+    expect(text).toContain('encodes of "a.mp4": "b.mp4", "\\"c\\".mp4".');
+    expect(text).toContain('compare_encodes with all of them and the target "93"');
+    for (const { name, arguments: args = [] } of prompts) {
+      const values = Object.fromEntries(args.map((one) => [one.name, `value_${one.name}`]));
+      const { messages: all } = await client.getPrompt({ name, arguments: values });
+      for (const value of Object.values(values)) expect(JSON.stringify(all)).toContain(value);
+      const named = JSON.stringify(all).match(/\b(?:[a-z]+_)+[a-z]+\b/g) ?? [];
+      const tools = named.filter((word) => !word.startsWith('value_') && word !== 'next_action');
+      expect(tools.filter((word) => !/^(dry_run|vmaf_v.*|psnr_y)$/.test(word))).toSatisfy((words: string[]) =>
+        words.every((word) => TOOLS.some((tool) => tool.name === word)),
+      );
+    }
+  });
+
+  it('is told what is wrong with the arguments of a prompt', async () => {
+    const client: Client1 | Client2 = await open((await serve()).url);
+    const get = (name: string, args: Record<string, string> = {}) =>
+      client.getPrompt({ name, arguments: args });
+    await expect(get('compare_my_encode')).rejects.toThrow('did you mean compare_my_encodes?');
+    await expect(get('constructor')).rejects.toThrow('There is no prompt "constructor"');
+    await expect(get('choose_settings')).rejects.toThrow(
+      'The prompt choose_settings needs the argument source, the path of the video to encode.',
+    );
+    await expect(get('choose_settings', { source: ' ' })).rejects.toThrow('needs the argument source');
+    await expect(get('choose_settings', { sourc: 'a' })).rejects.toThrow('did you mean source?');
+  });
+
+  it('completes videos, models, features, encoders and results, and nothing of elsewhere', async () => {
+    const client: Client1 | Client2 = await open((await serve()).url);
+    const complete = async (name: string, value: string, prompt = 'find_what_is_wrong') =>
+      (await client.complete({ ref: { type: 'ref/prompt', name: prompt }, argument: { name, value } }))
+        .completion;
+    expect((await complete('reference', '')).values.sort()).toEqual([
+      'source.mp4',
+      'sub/encode_1.mp4',
+      'sub/encode_2.mkv',
+    ]);
+    expect((await complete('reference', 'SOU')).values).toEqual(['source.mp4']);
+    expect((await complete('reference', within('in/sub/'))).values.sort()).toEqual([
+      within('in/sub/encode_1.mp4'),
+      within('in/sub/encode_2.mkv'),
+    ]);
+    expect((await complete('encodes', 'source.mp4, enc', 'compare_my_encodes')).values.sort()).toEqual([
+      'source.mp4,sub/encode_1.mp4',
+      'source.mp4,sub/encode_2.mkv',
+    ]);
+    expect((await complete('model', 'vmaf_4k')).values).toContain('vmaf_4k_v0.6.1');
+    expect((await complete('metric', 'ssimu')).values).toEqual(['ssimulacra2']);
+    expect((await complete('encoder', 'libx', 'choose_settings')).values).toEqual(['libx264', 'libx265']);
+    for (const typed of [
+      '../',
+      '../out/',
+      'link/',
+      'linked',
+      'secret',
+      within('out/'),
+      '/etc/',
+      'file:///',
+      '\0',
+      '%2e%2e/',
+    ])
+      expect((await complete('reference', typed)).values, typed).toEqual([]);
+    expect((await complete('reference', 'a'.repeat(100_000))).values).toEqual([]);
+    expect((await complete('target', '9', 'choose_settings')).values).toEqual([]);
+    expect((await complete('reference', '', 'toString')).values).toEqual([]);
+    expect((await complete('constructor', '')).values).toEqual([]);
+  });
+
+  it('hears of its jobs', async () => {
+    const { url } = await serve();
+    const client: Client1 | Client2 = await open(url);
+    const heard: string[] = [];
+    const start = async (frames: number) => {
+      const { structuredContent } = await client.callTool({
+        name: 'job_start',
+        arguments: { tool: 'work', arguments: { frames } },
+      });
+      return String(Object(structuredContent).job_id);
+    };
+    const [quiet, id] = [await start(20), await start(300)];
+    const uri = `anyvmaf://jobs/${id}`;
+    if (client instanceof Client1) {
+      client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
+        heard.push(params.uri);
+      });
+      await client.subscribeResource({ uri });
+    } else {
+      client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
+        heard.push(params.uri);
+      });
+      await client.listen({ resourceSubscriptions: [uri] });
+    }
+    const state = async () => {
+      const { contents } = await client.readResource({ uri });
+      return JSON.parse(contents[0] && 'text' in contents[0] ? contents[0].text : '').status;
+    };
+    // Once in between, and at its end.
+    await expect.poll(state, { timeout: 20_000 }).toBe('completed');
+    await expect.poll(() => heard.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(2);
+    expect(new Set(heard)).toEqual(new Set([uri]));
+    expect(quiet).not.toBe(id);
+    const { resourceTemplates } = await client.listResourceTemplates();
+    expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toContain('anyvmaf://jobs/{id}');
+    await expect(client.readResource({ uri: `${uri.slice(0, -1)}x` })).rejects.toThrow(
+      'There is no resource',
+    );
+  });
+
+  it('sees the mark of the server', async () => {
+    const client: Client1 | Client2 = await open((await serve()).url);
+    const [icon] = Object(client.getServerVersion()).icons;
+    expect(icon).toMatchObject({ mimeType: 'image/svg+xml', sizes: ['any'] });
+    expect(icon.src.length).toBeLessThan(500);
+    const { _meta: meta } = await client.listPrompts();
+    expect(JSON.stringify(meta ?? {})).not.toContain('svg');
+  });
+});
+
+describe('a job', () => {
+  it('of another session is told to nobody else', async () => {
+    const { url } = await serve();
+    const [owner, other] = [await first(url), await first(url)];
+    const heard: string[] = [];
+    other.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
+      heard.push(params.uri);
+    });
+    const { structuredContent } = await owner.callTool({
+      name: 'job_start',
+      arguments: { tool: 'work', arguments: { frames: 20 } },
+    });
+    const id = String(Object(structuredContent).job_id);
+    const uri = `anyvmaf://jobs/${id}`;
+    // The answer says nothing of what there is.
+    expect(await other.subscribeResource({ uri })).toEqual({});
+    await owner.callTool({ name: 'job_result', arguments: { job_id: id } });
+    await expect(other.readResource({ uri })).rejects.toThrow('There is no resource');
+    expect(heard).toEqual([]);
+  });
+});
+
+describe('the view of a host of MCP Apps', () => {
+  const UI = 'io.modelcontextprotocol/ui';
+  const shows = { extensions: { [UI]: { mimeTypes: ['text/html;profile=mcp-app'] } } };
+  const SAMPLE = {
+    ref: 'anyvmaf://samples/reference_576x324.yuv',
+    dis: 'anyvmaf://samples/distorted_576x324.yuv',
+    ...{ width: 576, height: 324, pixfmt: '420', bitdepth: 8, frame_cnt: 2 },
+  };
+
+  it.each(BOTH)('is declared only for clients that announce it: %s', async (_, open) => {
+    const { url } = await serve({ tools: TOOLS });
+    const listed = async (capabilities: object) => {
+      const client: Client1 | Client2 = await open(url, capabilities);
+      const { tools } = await client.listTools();
+      const { resources } = await client.listResources();
+      return {
+        text: JSON.stringify({ tools }),
+        tools: tools.filter(({ _meta: meta }) => meta?.ui).map(({ name }) => name),
+        views: resources.filter(({ uri }) => uri.startsWith('ui:')).map(({ uri }) => uri),
+      };
+    };
+    const { text, ...with_ } = await listed(shows);
+    expect(with_).toEqual({
+      tools: ['vmaf_score', 'describe_worst_frames', 'vmaf_score_encoded', 'compare_encodes', 'job_start'],
+      views: ['ui://anyvmaf/report'],
+    });
+    expect(text.length).toBeLessThan(52_000);
+    for (const none of [
+      {},
+      { extensions: { [UI]: {} } },
+      { extensions: { [UI]: { mimeTypes: ['text/html'] } } },
+    ])
+      expect(await listed(none)).toMatchObject({ tools: [], views: [] });
+  });
+
+  it('reads the page of a report, which is of its session only and outlives the server', async () => {
+    const { url, host } = await serve({ tools: TOOLS });
+    const [client, other] = [await first(url, shows), await first(url)];
+    const { structuredContent: answer } = await client.callTool({ name: 'vmaf_score', arguments: SAMPLE });
+    const uri = Object(answer).full_report.uri.replace('.json', '.html');
+    const page = async (from: Client1, address = uri) => {
+      const { contents } = await from.readResource({ uri: address });
+      expect(contents[0]).toMatchObject({ uri: address, mimeType: 'text/html' });
+      return contents[0] && 'text' in contents[0] ? contents[0].text : '';
+    };
+    expect(await page(client)).toContain('distorted_576x324.yuv against reference_576x324.yuv');
+    await expect(page(other)).rejects.toThrow('There is no resource');
+    for (const wrong of [`${uri}x`, uri.replace('report', 'frame'), uri.replace(/.{8}-/, '00000000-')])
+      await expect(page(client, wrong)).rejects.toThrow('There is no resource');
+    // Of a result that is no report there is none.
+    const data = '{"text":"a"}';
+    const scope = host.resources.scope('local');
+    const { uri: odd } = await scope.publish({ name: 'report.json', mimeType: 'application/json', data });
+    const makePage = async (text: string) =>
+      (await import('../../../src/mcp/pictures/page.js')).reportPage(
+        text,
+        undefined,
+        new AbortController().signal,
+      );
+    await expect(scope.read(odd.replace('.json', '.html'), makePage)).rejects.toThrow();
+    const job = { tool: 'vmaf_score', arguments: SAMPLE };
+    const started = await client.callTool({ name: 'job_start', arguments: job });
+    const id = Object(started.structuredContent).job_id;
+    const { structuredContent: done } = await client.callTool({
+      name: 'job_result',
+      arguments: { job_id: id },
+    });
+    await client.close();
+    const again = await first((await serve({ tools: TOOLS })).url);
+    const kept = Object(done).full_report.uri.replace('.json', '.html');
+    await expect
+      .poll(() => page(again, kept).catch(() => ''), { timeout: 10_000 })
+      .toContain('<h1>distorted_576x324.yuv</h1>');
+  });
+});
+
+describe('roots', () => {
+  /** A client with roots that change, and what it is told of files. */
+  async function rooted(roots: () => readonly string[] | undefined) {
+    const client = new Client1(
+      { name: 'test', version: '1' },
+      { capabilities: { roots: { listChanged: true } } },
+    );
+    let asked = 0;
+    client.setRequestHandler(ListRootsRequestSchema, () => {
+      asked++;
+      const list = roots();
+      if (!list) throw new Error('no');
+      return { roots: list.map((uri) => ({ uri })) };
+    });
+    later.push(() => client.close());
+    await client.connect(new Http1((await serve()).url));
+    const call = async (name: string, args: object) => {
+      const { content, isError } = await client.callTool({ name, arguments: { ...args } });
+      const [{ text }] = content as [{ text: string }];
+      return isError ? JSON.parse(text).error : JSON.parse(text);
+    };
+    return {
+      client,
+      asked: () => asked,
+      folders: async () => (await call('list_videos', { details: false })).folders,
+      locate: async (path: string) => {
+        const found = await call('locate', { path });
+        return typeof found === 'string' ? found : found.path;
+      },
+    };
+  }
+
+  const address = (path: string) => pathToFileURL(path).href;
+
+  it('narrow the allowed folders, are asked for once, and again when they change', async () => {
+    let roots = [address(within('in/sub'))];
+    const { client, asked, folders, locate } = await rooted(() => roots);
+    expect(await locate(within('in/sub/encode_1.mp4'))).toBe(within('in/sub/encode_1.mp4'));
+    expect(await locate('encode_1.mp4')).toBe(within('in/sub/encode_1.mp4'));
+    expect(await locate(within('in/source.mp4'))).toContain("this client's roots limit the allowed folders");
+    expect(await folders()).toEqual([within('in/sub')]);
+    const completion = await client.complete({
+      ref: { type: 'ref/prompt', name: 'choose_settings' },
+      argument: { name: 'source', value: 'source' },
+    });
+    expect(completion.completion.values).toEqual([]);
+    expect(asked()).toBe(1);
+    roots = [address(within('in')), address(within('out'))];
+    await client.sendRootsListChanged();
+    await expect.poll(folders).toEqual([within('in')]);
+    expect(await locate(within('in/source.mp4'))).toBe(within('in/source.mp4'));
+    expect(await locate(within('out/secret.mp4'))).toContain('not under an allowed folder');
+    expect(asked()).toBe(2);
+  });
+
+  it.each<readonly [string, () => readonly string[] | undefined]>([
+    ['the whole disk', () => ['file:///']],
+    ['a folder outside', () => [address(within('out')), 'file:///etc']],
+    ['a link that leads outside', () => [address(within('in/link'))]],
+    ['a file', () => [address(within('out/secret.mp4'))]],
+    ['other machines and schemes', () => ['file://host/share', 'http://a/b', 'file:///%00', 'x', '']],
+    ['no folder', () => [address(within('gone')), address(within('in/../..'))]],
+    ['none', () => []],
+    ['an error', () => undefined],
+    ['very many', () => Array.from({ length: 5000 }, () => 'file:///etc')],
+  ])('never widen them: %s', async (_, roots) => {
+    const { folders, locate } = await rooted(roots);
+    expect(await folders()).toEqual([within('in')]);
+    expect(await locate(within('in/source.mp4'))).toBe(within('in/source.mp4'));
+    for (const path of [
+      within('out/secret.mp4'),
+      within('in/link/secret.mp4'),
+      '/etc/passwd',
+      '../out/secret.mp4',
+    ])
+      expect(await locate(path), path).toContain('is not under an allowed folder');
+  });
+});
+
+describe('a missing choice', () => {
+  const FRAME = randomBytes((64 * 48 * 3) / 2);
+
+  beforeEach(() => {
+    for (const name of ['in/a_64x48.yuv', 'in/b_64x48.yuv', 'in/sub/b_64x48.yuv'])
+      writeFileSync(within(name), FRAME);
+  });
+
+  interface Form {
+    readonly message: string;
+    readonly requestedSchema: {
+      readonly properties: Readonly<Record<string, { enum?: string[]; default?: unknown }>>;
+    };
+  }
+
+  /** Calls vmaf_score with a user who answers so. */
+  async function asking(
+    open: typeof first | typeof second,
+    args: object,
+    answer: (form: Form) => object,
+    { allow = [within('in')], can = { elicitation: {} } as object } = {},
+  ) {
+    const { url } = await serve({ allow });
+    const forms: Form[] = [];
+    const client: Client1 | Client2 =
+      open === first
+        ? new Client1({ name: 'test', version: '1' }, { capabilities: can })
+        : new Client2(
+            { name: 'test', version: '2' },
+            { capabilities: can, versionNegotiation: { mode: 'auto' } },
+          );
+    const respond = ({ params }: { readonly params: unknown }) => {
+      forms.push(params as Form);
+      return answer(params as Form) as never;
+    };
+    if (Object.hasOwn(can, 'elicitation')) {
+      if (client instanceof Client1) client.setRequestHandler(ElicitRequestSchema, respond);
+      else client.setRequestHandler('elicitation/create', respond);
+    }
+    later.push(() => client.close());
+    await (client instanceof Client1 ? client.connect(new Http1(url)) : client.connect(new Http2(url)));
+    const { content, isError } = await client.callTool({ name: 'vmaf_score', arguments: { ...args } });
+    const [{ text }] = content as [{ text: string }];
+    return { forms, isError, said: JSON.parse(text) };
+  }
+
+  const accept = (content: object) => () => ({ action: 'accept', content });
+  const pair = {
+    ref: within.bind(undefined, 'in/a_64x48.yuv'),
+    dis: within.bind(undefined, 'in/b_64x48.yuv'),
+  };
+  const named = () => ({ ref: pair.ref(), dis: pair.dis() });
+  const size = { width: 64, height: 48, pixfmt: '420', bitdepth: 8 };
+
+  it.each(BOTH)('is asked for once: the size of raw video, with what its name says: %s', async (_, open) => {
+    const { forms, said, isError } = await asking(
+      open,
+      { ...named(), height: 48 },
+      accept({ width: 64, pixfmt: '420', bitdepth: '8' }),
+    );
+    expect(isError, JSON.stringify(said)).toBeFalsy();
+    expect(said.frame_count).toBe(1);
+    expect(forms).toHaveLength(1);
+    expect(Object.keys(forms[0]?.requestedSchema.properties ?? {})).toEqual(['width', 'pixfmt', 'bitdepth']);
+    expect(forms[0]?.requestedSchema.properties.width?.default).toBe(64);
+  });
+
+  it.each(BOTH)('is the reference, or one of several files: %s', async (_, open) => {
+    const reference = await asking(open, { dis: pair.dis(), ...size }, ({ requestedSchema }) => ({
+      action: 'accept',
+      content: { ref: requestedSchema.properties.ref?.enum?.find((path) => path.includes('a_64x48')) },
+    }));
+    expect(reference.said.frame_count).toBe(1);
+    expect(reference.forms[0]?.requestedSchema.properties.ref?.enum).not.toContain(pair.dis());
+    expect(JSON.stringify(reference.forms)).not.toContain('secret');
+    const allow = [within('in'), within('in/sub')];
+    const several = await asking(
+      open,
+      { ref: pair.ref(), dis: 'b_64x48.yuv', ...size },
+      accept({ file: within('in/sub/b_64x48.yuv') }),
+      { allow },
+    );
+    expect(several.forms[0]?.requestedSchema.properties.file?.enum).toEqual([
+      within('in/b_64x48.yuv'),
+      within('in/sub/b_64x48.yuv'),
+    ]);
+    expect(several.said.frame_count).toBe(1);
+  });
+
+  it.each(BOTH)('is never needed, and gives no right to files: %s', async (_, open) => {
+    const args = named();
+    const missing = '"width" is missing';
+    for (const answer of [
+      () => ({ action: 'decline' }),
+      () => ({ action: 'cancel' }),
+      accept({}),
+      accept({ width: 'x' }),
+      () => {
+        throw new Error('no user');
+      },
+    ]) {
+      // What of this the client itself refuses depends on its version; the server lives on.
+      const { said } = await asking(open, args, answer).catch((error: unknown) => ({
+        said: { error: String(error) },
+      }));
+      expect(said.error).toBeTypeOf('string');
+    }
+    const silent = await asking(open, args, accept({}), { can: {} });
+    expect(silent.forms).toEqual([]);
+    expect(silent.said.error).toContain(missing);
+    const outside = await asking(
+      open,
+      { dis: pair.dis(), ...size },
+      accept({ ref: within('out/secret.mp4') }),
+    ).catch((error: unknown) => ({ said: { error: String(error) } }));
+    expect(outside.said.error).not.toContain('frame');
+    expect(outside.said.frame_count).toBeUndefined();
+    const whole = await asking(open, { ...args, ...size }, accept({}));
+    expect(whole.forms).toEqual([]);
+    expect(whole.said.frame_count).toBe(1);
+  });
+});
+
+describe('prompts', () => {
+  it('are those for which the tools are there', async () => {
+    const names = async (set: string) => {
+      const client = await first((await serve({ tools: toolsOf(set) })).url);
+      return (await client.listPrompts()).prompts.map(({ name }) => name);
+    };
+    expect(await names('raw')).toEqual([]);
+    expect(await names('explain')).toEqual(['compare_my_encodes', 'find_what_is_wrong']);
+    expect(await names('encode')).toEqual(['choose_settings']);
+  });
+});
