@@ -158,7 +158,7 @@ async function converse() {
       ['model_id', 'frames'],
     );
     const [worst] = frames;
-    pages.push(`It answers in the words of the result: *${worst.summary}*`);
+    pages.push(`It answers in the words of the result: *${worst.summary ?? worst.description}*`);
     await settings(ask);
     await tinyModels(ask);
     return document(tools, pages);
