@@ -56,6 +56,9 @@ writeFileSync(DESCRIPTIONS_FILE, `export const DESCRIPTIONS = ${JSON.stringify(D
 const BASICS =
   /dist[\\/]core[\\/](?:arguments|choices|errors|fma|hint|limits|nearest|numbers|percentile|printable|printf|rational|version)\.js$/;
 
+/** Modules that write the summary of a report, which the browser's start loads too. */
+const SUMMARY = /dist[\\/]report[\\/](?:facts|findings|opinion|sections|summary|terminal|trust|worst)\.js$/;
+
 /** Joins shaders in as text, without comments and indentation: WGSL has no strings that could hold either. */
 const shaders = {
   name: 'shaders',
@@ -99,6 +102,7 @@ await build({
   platform: 'neutral',
   transform: { target: 'es2022' },
   treeshake: { moduleSideEffects: false },
+  preserveEntrySignatures: 'allow-extension',
   output: {
     dir: FOLDER,
     format: 'esm',
@@ -107,7 +111,13 @@ await build({
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
     // What nearly everything loads is one file: small ones take more room in the package.
-    codeSplitting: { groups: [{ name: 'core', test: BASICS }] },
+    codeSplitting: {
+      includeDependenciesRecursively: false,
+      groups: [
+        { name: 'core', test: BASICS },
+        { name: 'summary', test: SUMMARY },
+      ],
+    },
   },
   logLevel: 'warn',
 });

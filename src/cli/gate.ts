@@ -6,7 +6,8 @@ import { appendFile, readFile, stat } from 'node:fs/promises';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 import { textNumber } from '../report/format.js';
-import { doubtOf, holdAgainst, isAggregate, metricIn, notMeasured } from '../report/limits.js';
+import { doubtOf, holdAgainst } from '../report/held.js';
+import { isAggregate, metricIn, notMeasured } from '../report/limits.js';
 import { readBaseline } from '../report/read/index.js';
 import type { FailedEncode, Report, ReportHead } from '../report/types.js';
 import {

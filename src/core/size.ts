@@ -28,6 +28,12 @@ export function parseSize(text: string): PictureSize | undefined {
   return SIZE.test(text) ? parseSides(text.toLowerCase()) : undefined;
 }
 
+/** The size that a file's name states: `clip_352x288_30.yuv`. */
+export function sizeInName(name: string): PictureSize | undefined {
+  const [text] = /(?<!\d)\d{2,5}x\d{2,5}(?!\d)/.exec(name) ?? [];
+  return text === undefined ? undefined : parseSides(text);
+}
+
 /** A size as {@link parseSize} reads it; other values as they are. */
 export function formatSize<Value>(value: Value): Exclude<Value, PictureSize> | string {
   return isSize(value) ? `${value.width}x${value.height}` : (value as Exclude<Value, PictureSize>);

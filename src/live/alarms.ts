@@ -4,13 +4,13 @@
  */
 import { usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
+import { statisticOf } from '../report/held.js';
 import {
   decimalBound,
   isAggregate,
   metricIn,
   type PooledStatistic,
   parsePooledName,
-  statisticOf,
 } from '../report/limits.js';
 
 /** Longest text of a rule. */

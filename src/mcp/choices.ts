@@ -13,8 +13,9 @@ import {
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import { sizeInName } from '../core/size.js';
 import { SeveralFilesError } from '../files/allowed-paths.js';
-import type { ToolFiles } from './context.js';
+import type { ToolFiles } from './paths.js';
 import type { Tool } from './tool.js';
 import { RAW_ENDING } from './video-endings.js';
 
@@ -105,10 +106,10 @@ function geometryQuestion({ tool, args }: Made): Question | undefined {
     (one): one is string => typeof one === 'string' && one.toLowerCase().endsWith(RAW_ENDING),
   );
   if (raw === undefined || !('bitdepth' in tool.inputSchema.shape)) return undefined;
-  const [, width, height] = /(?:^|\D)(\d{2,5})x(\d{2,5})(?:\D|$)/.exec(raw) ?? [];
-  const whole = (title: string, stated: string | undefined) => ({
+  const { width, height } = sizeInName(raw) ?? {};
+  const whole = (title: string, stated: number | undefined) => ({
     ...({ type: 'integer', title, minimum: 1 } as const),
-    ...(stated !== undefined && { default: Number(stated) }),
+    ...(stated !== undefined && { default: stated }),
   });
   const all: Question['fields'] = {
     width: whole('Width', width),

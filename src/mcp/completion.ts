@@ -62,7 +62,10 @@ async function partsOf(
   if (template === JOB_TEMPLATE && variable === 'id')
     return (await jobs.list()).jobs.map(({ job_id }) => job_id);
   if (template !== PAGES_TEMPLATE) return [];
-  const reports = scope.list().flatMap(({ uri }) => /([\w-]+)\/report\.json$/.exec(uri)?.[1] ?? []);
+  const reports = scope.list().flatMap(({ uri }) => {
+    const [name, id] = uri.split('/').reverse();
+    return name === 'report.json' && id !== undefined ? [id] : [];
+  });
   if (variable === 'id') return reports;
   if (variable !== 'metric' || id === undefined || !reports.includes(id)) return [];
   const page = await scope.read(pageAddress({ id, from: 0, to: 0, step: 1 }));

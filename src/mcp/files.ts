@@ -6,7 +6,7 @@ import { parse, resolve } from 'node:path';
 import { type AnyvmafError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { AllowedPaths, realFolder, realFolders } from '../files/allowed-paths.js';
-import type { ToolFiles } from './context.js';
+import type { ToolFiles } from './paths.js';
 
 const HOW_TO_EXTEND = 'start the server with --allow DIR, or set ANYVMAF_MCP_ALLOW, to allow more folders';
 

@@ -7,10 +7,39 @@ import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
 import * as z from 'zod/v4';
 import { AnyvmafError } from '../core/errors.js';
+import type { Origin } from '../core/origin.js';
 import { quoted } from '../core/printable.js';
 import { allowedModel, modelOfFile } from '../files/allowed-paths.js';
 import type { ModelSummary, TinyRegistryEntry } from '../index.js';
-import type { ToolFiles } from './context.js';
+
+/** Resolves paths in a tool's arguments. Handlers do not: their arguments are resolved before they run. */
+export interface ToolFiles {
+  /**
+   * Who named the files of a call, and where they must lie. Pass it to every function that opens a file: a path may
+   * lead elsewhere after {@link ToolFiles.resolveInput}.
+   */
+  readonly origin: Origin;
+  /** Real paths of the folders that the user allowed. */
+  readonly allowed: readonly string[];
+  /**
+   * The real path of an existing regular file under an allowed root.
+   * @param path as the caller wrote it; a relative one is looked for in the working directory and in the allowed
+   * folders; the address of a local file is its path
+   * @throws {AnyvmafError} `io`, naming the path and how to allow more folders, and revealing nothing else
+   */
+  resolveInput(path: string): Promise<string>;
+  /**
+   * Bytes of a file that {@link ToolFiles.resolveInput} resolved.
+   * @throws {AnyvmafError} `io` if it no longer exists or is no longer allowed
+   */
+  sizeOf(path: string): number;
+  /**
+   * The real path of a file to write: its folder exists under an allowed root, and what is there already, if anything,
+   * is a regular file.
+   * @throws {AnyvmafError} `io` as {@link ToolFiles.resolveInput}
+   */
+  resolveOutput(path: string): Promise<string>;
+}
 
 declare const kind: unique symbol;
 

@@ -13,8 +13,9 @@ import { quoted } from '../core/printable.js';
 import type { AllowedPaths } from '../files/allowed-paths.js';
 import { makeScratchFolder, removeScratch, sweepScratch } from '../files/scratch.js';
 import type { SamplePlane } from '../sample/generator.js';
-import type { Pictured, Publication, Published, ToolFiles } from './context.js';
+import type { Pictured, Publication, Published } from './context.js';
 import { framesOf, type PageRequest, pageAddress, pageOf, readPageAddress } from './frame-pages.js';
+import type { ToolFiles } from './paths.js';
 
 /** Addresses of results and of samples. */
 const RESULTS = 'anyvmaf://results/';
@@ -94,7 +95,14 @@ export type ResourceContents =
   | { readonly uri: string; readonly mimeType: string; readonly blob: string };
 
 /** Makes the page of a report. */
-export type MakePage = (report: string, pictured: Pictured | undefined) => Promise<string>;
+export type MakePage = (
+  report: string,
+  pictured: Pictured | undefined,
+  signal: AbortSignal,
+) => Promise<string>;
+
+/** As a client reads it: when the machine has time. */
+export type ReadPage = (report: string, pictured: Pictured | undefined) => Promise<string>;
 
 interface StoredResult extends ResourceEntry {
   readonly size: number;
@@ -172,8 +180,8 @@ export class ResourceScope {
    * @returns `undefined` if nothing has that URI
    * @throws {AnyvmafError} `io` if it is too large for a message; the error names its file
    */
-  async read(uri: string, makePage?: MakePage): Promise<ResourceContents | undefined> {
-    return (await this.#hides(uri)) ? undefined : this.#all.read(uri, makePage);
+  async read(uri: string, pageOf?: ReadPage): Promise<ResourceContents | undefined> {
+    return (await this.#hides(uri)) ? undefined : this.#all.read(uri, pageOf);
   }
 
   /** Whether a URI is that of another connection's result. */
@@ -340,13 +348,13 @@ export class ServerResources {
   }
 
   /** See {@link ResourceScope.read}. */
-  async read(uri: string, makePage?: MakePage): Promise<ResourceContents | undefined> {
+  async read(uri: string, pageOf?: ReadPage): Promise<ResourceContents | undefined> {
     const report = this.#stored.get(uri.replace(/html$/, 'json'));
-    if (makePage && report?.name === REPORT && uri.endsWith(PAGE)) {
+    if (pageOf && report?.name === REPORT && uri.endsWith(PAGE)) {
       const instead = 'read the frames of its report.json in pages instead';
       // A page has a tenth of it.
       requireRoom(uri, report.size / 8, instead);
-      const text = await makePage(await readFile(report.path, 'utf8'), report.pictured);
+      const text = await pageOf(await readFile(report.path, 'utf8'), report.pictured);
       requireRoom(uri, text.length, instead);
       return { uri, mimeType: 'text/html', text };
     }

@@ -31,7 +31,7 @@ import { JOB_TOOLS, type Job, pause } from './jobs.js';
 import { CallProgress } from './progress.js';
 import { servePrompts } from './prompts.js';
 import { ProtocolServer } from './protocol-server.js';
-import type { MakePage, ResourceScope } from './resources.js';
+import type { ReadPage, ResourceScope } from './resources.js';
 import { answer } from './results.js';
 import { serveRoots } from './roots.js';
 import type { Tool } from './tool.js';
@@ -229,12 +229,12 @@ function serveResources(server: Server, host: McpHost, scope: ResourceScope): vo
     resourceTemplates: TEMPLATES.map((one) => ({ ...one })),
   }));
   server.setRequestHandler('resources/read', async ({ params: { uri } }, { mcpReq: { signal } }) => {
-    const makePage: MakePage = (...report) =>
-      host.pool.run({ weight: 1, signal, short: true, onWait() {} }, async () => {
-        const { reportPage } = await import('./pictures/page.js');
-        return reportPage(...report, signal);
-      });
-    const reading = async () => readView(uri) ?? (await readJob(uri, jobs)) ?? scope.read(uri, makePage);
+    const { makePage } = host;
+    const pageOf: ReadPage | undefined =
+      makePage &&
+      ((...report) =>
+        host.pool.run({ weight: 1, signal, short: true, onWait() {} }, () => makePage(...report, signal)));
+    const reading = async () => readView(uri) ?? (await readJob(uri, jobs)) ?? scope.read(uri, pageOf);
     const contents = await reading().catch((error: unknown) => {
       const usage = error instanceof AnyvmafError && error.code === 'usage';
       throw new ProtocolError(

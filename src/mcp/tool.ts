@@ -5,8 +5,8 @@
  */
 import * as z from 'zod/v4';
 import { checkArguments } from './arguments.js';
-import type { ExtraContent, ToolContext, ToolFiles } from './context.js';
-import { type CheckedArguments, checkPaths } from './paths.js';
+import type { ExtraContent, ToolContext } from './context.js';
+import { type CheckedArguments, checkPaths, type ToolFiles } from './paths.js';
 
 /** Hints for hosts that decide whether a model may call a tool. */
 export interface ToolAnnotations {

@@ -384,3 +384,13 @@ function leastSquares(x: readonly number[], y: readonly number[]): Curve {
 function dot(a: readonly number[], b: readonly number[]): number {
   return a.reduce((sum, value, i) => sum + value * b[i]!, 0);
 }
+
+/** Whether one of two costs no more and is no worse, and is better in one of the two. */
+export function dominates(
+  one: { readonly good: number; readonly bytes: number },
+  other: { readonly good: number; readonly bytes: number },
+): boolean {
+  return (
+    one.good >= other.good && one.bytes <= other.bytes && (one.good > other.good || one.bytes < other.bytes)
+  );
+}

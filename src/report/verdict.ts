@@ -6,15 +6,8 @@
 import { AnyvmafError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 import { frameTime } from './facts.js';
-import {
-  isWorseHigh,
-  type LimitResult,
-  metricIn,
-  type PooledName,
-  type PooledValue,
-  pooledValues,
-  scoreNames,
-} from './limits.js';
+import { type LimitResult, type PooledValue, pooledValues } from './held.js';
+import { isWorseHigh, metricIn, type PooledName, scoreNames } from './limits.js';
 import type { FailedEncode, Report, ReportHead, ReportModel } from './types.js';
 import { ranking, worstFrames } from './worst.js';
 

@@ -3,15 +3,17 @@
  * Which of several encodes of one source to ship: what each gives for its bytes, where each breaks, which of them differ by no
  * more than the measurement tells apart, and a choice with its reason.
  */
-import { requireArray, requireObject } from '../core/arguments.js';
+import { requireArray, requireObject, requireTexts } from '../core/arguments.js';
 import { AnyvmafError } from '../core/errors.js';
 import { percentile } from '../core/percentile.js';
 import { quotientOf } from '../core/rational.js';
 import { intervalsOf } from '../engine/sampling/interval.js';
+import { dominates } from '../report/bd-rate.js';
 import { bitrateOf, fileSizeOf } from '../report/facts.js';
-import { holdAgainst, parseLimit } from '../report/limits.js';
+import { holdAgainst } from '../report/held.js';
+import { parseLimit } from '../report/limits.js';
 import { trustOf } from '../report/trust.js';
-import type { Report } from '../report/types.js';
+import { type Report, requireParts, WHOLE } from '../report/types.js';
 import { worstMoments } from '../report/verdict.js';
 import { frameGap, type Ranking, ranking } from '../report/worst.js';
 import { WATCHED } from './targets.js';
@@ -98,12 +100,12 @@ interface Candidate {
  * @param reports of one reference, with frames
  * @throws {AnyvmafError} `usage` for reports without a common metric, and for what is not a bound
  */
-export function decideEncodes(
-  reports: readonly Report[],
-  { targets = [] }: DecisionOptions = {},
-): EncodeDecision {
+export function decideEncodes(reports: readonly Report[], options: DecisionOptions = {}): EncodeDecision {
   requireArray('reports', reports, 'an array of reports');
-  for (const report of reports) requireObject('reports', report, 'an array of reports');
+  requireObject('options', options);
+  const { targets = [] } = options;
+  requireTexts('options.targets', targets);
+  for (const report of reports) requireParts('report', report, WHOLE);
   const by = reports.map((report) => ranking(report))[0];
   if (!by)
     throw new AnyvmafError('usage', 'There is nothing to decide by: no report has a metric of quality.');
@@ -196,16 +198,6 @@ function choice(
 function frontOf(trusted: readonly Candidate[]): readonly Candidate[] {
   const known = trusted.filter(({ bytes }) => Number.isFinite(bytes)).sort(smallestFirst);
   return known.filter((one) => !known.some((other) => dominates(other, one)));
-}
-
-/** Whether one of two costs no more and is no worse, and is better in one of the two. */
-export function dominates(
-  one: { readonly good: number; readonly bytes: number },
-  other: { readonly good: number; readonly bytes: number },
-): boolean {
-  return (
-    one.good >= other.good && one.bytes <= other.bytes && (one.good > other.good || one.bytes < other.bytes)
-  );
 }
 
 /** Groups of two or more; each has the best that is in none before it, and what is not told from that. */

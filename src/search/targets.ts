@@ -4,13 +4,8 @@
  */
 import { usageError } from '../core/errors.js';
 import { parseModelString } from '../models/grammar.js';
-import {
-  isAggregate,
-  isWorseHigh,
-  POOLED_STATISTICS,
-  type PooledStatistic,
-  statisticOf,
-} from '../report/limits.js';
+import { statisticOf } from '../report/held.js';
+import { isAggregate, isWorseHigh, POOLED_STATISTICS, type PooledStatistic } from '../report/limits.js';
 import { pool } from '../report/pool.js';
 import type { PooledMetric } from '../report/types.js';
 import { plainName, valueOfWhole, type WholeValue, wholeValue } from '../report/whole-value.js';

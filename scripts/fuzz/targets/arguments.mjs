@@ -357,7 +357,11 @@ export async function hostileArguments() {
       return score(request, { ...options, maxSeconds: LIMIT, threads: 1 });
     },
     live: (args) =>
-      COMPUTE_VMAF.call(args, { signal: never, settings: { folders: [allowed], maxSeconds: LIMIT } }),
+      COMPUTE_VMAF.call(
+        args,
+        { settings: { folders: [allowed], maxSeconds: LIMIT } },
+        { signal: never, progress() {} },
+      ),
   };
   return {
     make(random) {

@@ -72,10 +72,7 @@ export async function showWorstFrames(
   const steps = new Steps(context, input.n);
   const report = await runScore(TOOL, request, scoringOf(input, options), steps.scoring);
   const { score, metric, distance, worst } = pickWorst(report, input);
-  steps.next('looking for a describing model');
-  const describer: Describer | NoDescriber = input.describe
-    ? await findModel(parts.describer ?? sharedDescriber, steps, context)
-    : { modelId: null, hint: 'describe is false' };
+  const describer = await findModel(input, parts.describer ?? sharedDescriber, steps, context);
   // The offset that scoring found is not searched again.
   const offset = report.pairing?.frames.offset;
   const job = pictureJob(input, request, {
@@ -87,33 +84,34 @@ export async function showWorstFrames(
   });
   const taken = await context.pool.run(TOOL, 1, () => take(job, steps, context, parts));
   const shown: ShownFrame[] = [];
-  const said: string[] = [];
   const content: ExtraContent[] = [];
+  let said = '';
   for (const { frameNum, value } of worst) {
-    const pair = taken.get(frameNum);
-    if (!pair) throw new AnyvmafError('internal', `The pictures of frame ${frameNum} were not made.`);
+    const pair = madeOf(taken, frameNum);
     const { metrics = {} } = report.frames.find((frame) => frame.frameNum === frameNum) ?? {};
     const vmaf = metrics[score] ?? Number.NaN;
     const description = await describe(pair, vmaf, describer, steps, context);
     const files = await publish(pair, job, shownPictures(input), content, context);
-    said.push(moment(pair, value, report, metric));
-    const summary = `${said.at(-1)} ${pair.facts.summary}`;
+    const when = moment(pair, value, report, metric);
+    said ||= when;
+    const summary = `${when} ${pair.facts.summary}`;
     shown.push(shownFrame(pair, { vmaf, metrics, summary, description, files }));
   }
-  const mean = report.pooled_metrics[metric]?.mean;
-  const trust = trustOf(report);
-  const all = input.images === 'none' ? context.again({ images: 'all' }) : undefined;
-  const pictured = { request, options, origin: context.files.origin };
-  const { uri, path } = await publishReport(report, 'legacy', context.resources, pictured);
+  const { origin } = context.files;
+  const { uri, path } = await publishReport(report, 'legacy', context.resources, {
+    request,
+    options,
+    origin,
+  });
   return {
     document: {
-      ...headOf({ trust, next: nextWithFix(context, trust.fix) ?? all }),
-      summary: said[0] ?? '',
+      ...headOfFrames(report, input, context),
+      summary: said,
       model_id: describer.modelId,
       frames: shown,
       hint: 'hint' in describer ? describer.hint : null,
       metric,
-      mean: mean === undefined ? null : rounded(mean),
+      mean: report.pooled_metrics[metric] ? rounded(report.pooled_metrics[metric].mean) : null,
       min_distance: distance,
       backend_requested: input.backend,
       ...runFacts(report),
@@ -125,6 +123,19 @@ export async function showWorstFrames(
   };
 }
 
+function madeOf(taken: ReadonlyMap<number, TakenPair>, frame: number): TakenPair {
+  const pair = taken.get(frame);
+  if (!pair) throw new AnyvmafError('internal', `The pictures of frame ${frame} were not made.`);
+  return pair;
+}
+
+/** The verdict on the score, and the pictures in the answer as the next call where it has only links. */
+function headOfFrames(report: Report, { images }: WorstFramesInput, context: ToolContext) {
+  const trust = trustOf(report);
+  const all = images === 'none' ? context.again({ images: 'all' }) : undefined;
+  return headOf({ trust, next: nextWithFix(context, trust.fix) ?? all });
+}
+
 /** Frames unless more are asked for. */
 const USUAL_FRAMES = 5;
 
@@ -132,10 +143,11 @@ const USUAL_FRAMES = 5;
 const SPARE = [
   ...['metrics', 'reference', 'distorted', 'brightness'].map((key) => `frames.[].${key}`),
   ...['path', 'width', 'height'].map((key) => `frames.[].files.*.${key}`),
+  'full_report.path',
   ...['reference', 'distorted', 'normal', 'unit'].map((key) => `frames.[].facts.*.${key}`),
   ...['preflight', 'mismatched_model_warning', 'frames.[].difference', 'frames.[].summary'],
   ...['frames.[].facts', 'frames.[].png', 'frames.[].files.*.content'],
-  ...['frames.[].files.difference', 'frames.[].files.reference'],
+  ...['difference', 'reference', 'map'].map((key) => `frames.[].files.${key}`),
 ];
 
 /** How the pair is scored; a metric that no model brings along is measured besides. */
@@ -161,11 +173,14 @@ function runFacts(report: Report) {
 }
 
 /** Loading a model can take minutes; a cancelled call does not wait for it. */
-function findModel(
+async function findModel(
+  { describe }: WorstFramesInput,
   find: NonNullable<WorstFramesParts['describer']>,
   steps: Steps,
   { pool, signal }: ToolContext,
 ): Promise<Describer | NoDescriber> {
+  steps.next('looking for a describing model');
+  if (!describe) return { modelId: null, hint: 'describe is false' };
   return pool.run(TOOL, 1, () =>
     unlessAborted(
       signal,

@@ -6,13 +6,14 @@ import { counted } from '../../core/printable.js';
 import {
   AnyvmafError,
   type DecidedEncode,
+  decideEncodes,
   type EncodeDecision,
   formatHtml,
   type Report,
   trustOf,
 } from '../../index.js';
+import { dominates } from '../../report/bd-rate.js';
 import type { Limit } from '../../report/limits.js';
-import { decideEncodes, dominates } from '../../search/decision.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel, RefusedItem } from '../paths.js';
 import type { ToolOutcome } from '../tool.js';
@@ -103,8 +104,48 @@ export async function compareEncodes(
   input: ComparisonInput,
   context: ToolContext,
 ): Promise<ToolOutcome<Comparison>> {
-  const raw = rawFormat(input);
   const target = targetLimits(input.target);
+  const { scored, errors } = await scoreAll(input, target, context);
+  // Names as the caller knows them.
+  const reports = scored.map(({ report, named }) => ({
+    ...report,
+    distorted: { ...report.distorted, name: named },
+  }));
+  const decision = await decideEncodes(reports, { targets: input.target?.split(',') ?? [] });
+  const encodes = rank(
+    scored.map(({ report, named }, i) => ({
+      ...encodeRow(report, named, input.precision, target),
+      ...figuresOf(decision.encodes[i]),
+    })),
+  );
+  const document = decisionDocument(decision, scored, encodes);
+  const used = reports[0]?.models[0];
+  const page = await publishPage(reports, errors, context);
+  return {
+    document: {
+      ...headOfDecision(decision, encodes, document.ship ?? undefined, context),
+      summary: summary(decision, encodes, errors),
+      decision: document,
+      model: used?.source ?? '',
+      metric: used?.name ?? '',
+      encodes,
+      errors,
+      ...(page && { page: { uri: page.uri, path: page.path } }),
+    },
+    ...(page && { content: [page.link] }),
+    spare: SPARE,
+  };
+}
+
+/** An encode that was scored, and its name as the caller knows it. */
+interface ScoredEncode {
+  readonly report: Report;
+  readonly named: string;
+}
+
+/** Scores the encodes; at least one has a score of the model. @throws as {@link compareEncodes} */
+async function scoreAll(input: ComparisonInput, target: readonly Limit[] | undefined, context: ToolContext) {
+  const raw = rawFormat(input);
   const features = featuresOf(target);
   const found: (InputFile & { readonly place: number })[] = [];
   const failed: (FailedRow & { readonly place: number; readonly cause: unknown })[] = [];
@@ -126,44 +167,15 @@ export async function compareEncodes(
     },
     context,
   );
-  const scored: { readonly report: Report; readonly named: string }[] = [];
+  const scored: ScoredEncode[] = [];
   for (const [i, { named, place }] of found.entries()) {
     const report = outcome[i];
     if (report && 'frames' in report) scored.push({ report, named });
     else fail(place, named, report);
   }
   failed.sort((a, b) => a.place - b.place);
-  const used = scored[0]?.report.models[0];
-  if (!used) throw noneScored(failed);
-  const errors = failed.map(({ distorted, error }) => ({ distorted, error }));
-  // Names as the caller knows them.
-  const reports = scored.map(({ report, named }) => ({
-    ...report,
-    distorted: { ...report.distorted, name: named },
-  }));
-  const decision = await decideEncodes(reports, { targets: input.target?.split(',') ?? [] });
-  const encodes = rank(
-    scored.map(({ report, named }, i) => ({
-      ...encodeRow(report, named, input.precision, target),
-      ...figuresOf(decision.encodes[i]),
-    })),
-  );
-  const document = decisionDocument(decision, scored, encodes);
-  const page = await publishPage(reports, errors, context);
-  return {
-    document: {
-      ...headOfDecision(decision, encodes, document.ship ?? undefined, context),
-      summary: summary(decision, encodes, errors),
-      decision: document,
-      model: used.source,
-      metric: used.name,
-      encodes,
-      errors,
-      ...(page && { page: { uri: page.uri, path: page.path } }),
-    },
-    ...(page && { content: [page.link] }),
-    spare: SPARE,
-  };
+  if (!scored[0]?.report.models[0]) throw noneScored(failed);
+  return { scored, errors: failed.map(({ distorted, error }) => ({ distorted, error })) };
 }
 
 /** What matters least of encodes. */
@@ -211,7 +223,7 @@ function figuresOf(one: DecidedEncode | undefined) {
 /** The decision by the ranks of its encodes. */
 function decisionDocument(
   { ship, reason, front, ties, smaller }: EncodeDecision,
-  scored: readonly { readonly named: string }[],
+  scored: readonly ScoredEncode[],
   encodes: readonly EncodeRow[],
 ): DecisionDocument {
   const rankOf = (index: number) =>

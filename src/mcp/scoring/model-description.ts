@@ -11,8 +11,7 @@ import {
   type TinyRegistryEntry,
 } from '../../index.js';
 import { openModel } from '../checked-api.js';
-import type { ToolFiles } from '../context.js';
-import type { FoundModel } from '../paths.js';
+import type { FoundModel, ToolFiles } from '../paths.js';
 
 /** What is known of any model file. */
 interface FileFacts {

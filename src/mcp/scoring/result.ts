@@ -16,7 +16,8 @@ import {
   trustOf,
   worstFrames,
 } from '../../index.js';
-import { holdAgainst, type Limit, pooledText } from '../../report/limits.js';
+import { holdAgainst } from '../../report/held.js';
+import { type Limit, pooledText } from '../../report/limits.js';
 import { askedOf } from '../../report/quality-metrics.js';
 import type { Pictured, ToolContext, ToolResources } from '../context.js';
 import type { ToolOutcome } from '../tool.js';

@@ -9,9 +9,9 @@ export const describeWorstFramesTool = defineTool({
   name: 'describe_worst_frames',
   title: 'Show and describe the worst frames',
   description:
-    'Shows the worst moments of a pair of videos of any kind: reference, distorted, amplified difference and map of ' +
-    'each as pictures and PNG files, with measured facts (blockiness, blur, noise, banding, contrast loss) and a ' +
-    'description. Look at the pictures before you trust words about them.',
+    'Shows the worst moments of a pair of videos of any kind: pictures of reference, distorted, amplified difference and ' +
+    'map, measured facts (blockiness, blur, noise, banding, contrast loss) and a description. Look at the pictures ' +
+    'before you trust words about them.',
   inputSchema: worstFramesInput,
   outputSchema: worstFramesDocument,
   // A describing model that is not in the cache yet is fetched from the hub.

@@ -4,6 +4,7 @@
  */
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
+import type { MakePage } from '../resources.js';
 import type { Tool } from '../tool.js';
 import { compareEncodesTool } from './compare-encodes.js';
 import { compareModels } from './compare-models.js';
@@ -91,6 +92,10 @@ const TOOLSETS: Readonly<Record<string, readonly Tool[]>> = {
   live: [listLiveTool],
   machine: [listBackendsTool, probeBackendTool, runBenchmarkTool, vmafVersion],
 };
+
+/** Makes the page of a report that a tool published. */
+export const makePage: MakePage = async (...report) =>
+  (await import('../pictures/page.js')).reportPage(...report);
 
 /**
  * The tools of sets, in the order of all.

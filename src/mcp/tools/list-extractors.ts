@@ -56,7 +56,11 @@ export const listExtractorsTool = defineTool({
           name,
           backend: 'cpu' as const,
           source,
-          description,
+          // Of all, what each is in a sentence.
+          description:
+            wanted === undefined
+              ? (description.match(/^.*?\.(?= [A-Z]|$)/)?.[0] ?? description)
+              : description,
           options: options.map(
             ({ name: option, type, default: byDefault, choices, min, max, description: text }) => ({
               name: option,

@@ -70,9 +70,14 @@ export const listModelsTool = defineTool({
           })),
       },
       spare: [
-        ...['format', 'size_bytes', 'kind', 'path'].map((key) => `models.[].${key}`),
-        ...['tiny_models.[].quantisation', 'tiny_models.[].licence', 'models.[].availability'],
-        ...['models.[].default', 'tiny_models.[].description', 'models.[].intended_use'],
+        ...['tiny_models.[].quantisation', 'tiny_models.[].licence', 'models.[].kind', 'models.[].default'],
+        ...[
+          'models.[].availability',
+          'tiny_models.[].description',
+          'models.[].size_bytes',
+          'models.[].format',
+        ],
+        ...['models.[].path', 'models.[].intended_use'],
       ],
     };
   },

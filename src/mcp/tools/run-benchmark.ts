@@ -28,8 +28,8 @@ export const runBenchmarkTool = defineTool({
   name: 'run_benchmark',
   title: 'Time the backends',
   description:
-    'Scores three generated video pairs (576x324 to 3840x2160) with every backend that works here: mean score, frames per ' +
-    'second and the largest difference from the portable result of each. Takes half a minute or more and the whole machine.',
+    'Scores three generated pairs (576x324 to 3840x2160) with every backend that works here: mean score, frames per second ' +
+    'and largest difference from the portable result. Takes the whole machine for half a minute or more.',
   inputSchema: z.object({
     full: z
       .boolean()

@@ -15,7 +15,7 @@ const manifest: { version: string } = JSON.parse(
 
 const NAMES = `
   AnyvmafError HEATMAP_FULLS SHOT_FORMATS STATISTICS align bdQuality bdRate buildLadder
-  compareEncoders compareModels configure createEmbeddedServer createScorer describeModel
+  compareEncoders compareModels configure createEmbeddedServer createScorer decideEncodes describeModel
   describeNative describeTinyModel describeVideo detectShots diagnose evaluateModel extractFrames forgetSearches
   formatEncodingResult formatFrames formatHtml formatProgress formatReport formatShard formatShots
   frameGap heatmapColor heatmapFull inspect isReport listBackends listExtractors listModels
@@ -213,6 +213,7 @@ const CALLS: Readonly<Record<string, readonly Argument[]>> = {
   forgetSearches: [{ fits: 'x', takes: ['text', 'undefined'] }],
   parseEncoder: [text],
   parseTarget: [text],
+  decideEncodes: [{ fits: [csv], takes: ['array'] }, loose],
   bdRate: [{ fits: curve, takes: [] }, { fits: curve, takes: [] }, loose],
   bdQuality: [{ fits: curve, takes: [] }, { fits: curve, takes: [] }, loose],
   createScorer: [{ fits: { width: 16, height: 16, bitDepth: 8, chroma: '420' } }, options],

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type FrameSource, score, scoreMany, scoreShard } from '../../../src/index.js';
-import { doubtOf, holdAgainst, parseLimit } from '../../../src/report/limits.js';
+import { doubtOf, holdAgainst } from '../../../src/report/held.js';
+import { parseLimit } from '../../../src/report/limits.js';
 import { encode, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { tier } from '../../support/tier.js';
 

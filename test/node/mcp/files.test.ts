@@ -269,6 +269,7 @@ const NO_FILE = [
   'input_name',
   'job_id',
   'metric',
+  'name',
   'pix_fmt',
   'pixel_format',
   'precision',

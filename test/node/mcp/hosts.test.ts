@@ -19,7 +19,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { HostOptions, McpHost } from '../../../src/mcp/host.js';
 import { serveHttp } from '../../../src/mcp/http.js';
-import { TOOLS, toolsOf } from '../../../src/mcp/tools/index.js';
+import { makePage, TOOLS, toolsOf } from '../../../src/mcp/tools/index.js';
 import { FAKE_TOOLS, fakeHost } from '../../support/fake-tools.js';
 
 let folder = '';
@@ -46,6 +46,7 @@ async function serve(options: Partial<HostOptions> = {}): Promise<{ host: McpHos
   const host = await fakeHost({}, () => {}, {
     allow: [within('in')],
     tools: [...TOOLS, ...FAKE_TOOLS],
+    makePage,
     jobs: within('jobs'),
     ...options,
   });

@@ -199,7 +199,7 @@ describe('usual results', () => {
 
   it('have 1,000 tokens at most: they lose what they can spare, in order, then ends of lists', async () => {
     const context = fakeContext('/');
-    const fit = async (count: number, whole?: string) => {
+    const fitted = async (count: number, whole?: string) => {
       const document = { summary: 'Many.', table: 'a:b', rows: rows(count), big: 'b'.repeat(1000) };
       const spare = ['rows.[].trust.cause', 'none', { of: 'rows', names: ['nothing'] }, 'big'];
       const outcome = { document, spare, ...(whole !== undefined && { whole }) };
@@ -207,12 +207,12 @@ describe('usual results', () => {
       expect(JSON.stringify(sent).length).toBeLessThanOrEqual(USUAL_CHARACTERS);
       return { sent: sent as typeof document & { left_out?: string[]; full_result?: object }, content };
     };
-    expect((await fit(20)).sent.left_out).toBeUndefined();
-    const less = await fit(40);
+    expect((await fitted(20)).sent.left_out).toBeUndefined();
+    const less = await fitted(40);
     expect(less.sent).toMatchObject({ left_out: ['rows: trust.cause'], full_result: {} });
     expect(less.sent.rows[39]).toEqual({ name: 'encode 39', trust: { codes: [] } });
     expect(less.content).toHaveLength(1);
-    const { sent, content } = await fit(400, 'table');
+    const { sent, content } = await fitted(400, 'table');
     expect(sent.left_out).toEqual([
       'rows: trust.cause',
       'big',

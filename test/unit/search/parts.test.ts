@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { storedFrameBytes } from '../../../src/core/frame.js';
-import { statisticOf } from '../../../src/report/limits.js';
+import { statisticOf } from '../../../src/report/held.js';
 import { encoderArguments, isForeignEncoder, parameterOf } from '../../../src/search/encoders.js';
 import type { EncoderFacts } from '../../../src/search/host.js';
 import { chooseSamples, type Sample } from '../../../src/search/material.js';

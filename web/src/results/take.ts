@@ -26,6 +26,9 @@ const labels: Readonly<Record<WriteFormat, string>> = {
   'all.json': `${words.comparison} ${words.formats.json}`,
 };
 
+/** Why nothing can be taken away. */
+const REASONS = [words.unfinished, words.incomplete, words.stopped];
+
 /** What the buttons do. */
 interface Actions {
   /** Writes the encode that is chosen. */
@@ -111,8 +114,7 @@ export function takeSection(encodes: Encodes, pictures: MomentPictures, onTaken:
     const saved = encodes.list.some(({ result }) => result.saved);
     const why = encodes.running ? words.unfinished : saved ? words.incomplete : words.stopped;
     if (ready.length === 0) said.textContent = why;
-    else if ([words.unfinished, words.incomplete, words.stopped].some((is) => is === said.textContent))
-      said.textContent = '';
+    else if (REASONS.some((is) => is === said.textContent)) said.textContent = '';
   }
 
   return { element, update, close: () => {} };
