@@ -3,7 +3,7 @@
  * A report in a few lines for a terminal; report/summary has all of it.
  */
 import { printable } from '../core/printable.js';
-import { baseName, comparedText, frameTime } from './facts.js';
+import { baseName, comparedText, frameTime, referenceOf } from './facts.js';
 import { remarks } from './findings.js';
 import { doubtLines, flawsOf } from './flaws.js';
 import { askedOf, mainOf, runValue, valueMeaning, valuesWithoutGrain } from './quality-metrics.js';
@@ -26,7 +26,7 @@ export function brief(report: Report, options: Omit<SummaryOptions, 'worst'> = {
   const view = viewOf(options);
   const { width, style } = view;
   const rank = ranking(report);
-  const { reference, distorted, noReference, models, tiny = [] } = report;
+  const { distorted, models, tiny = [] } = report;
   const scored = [...modelScores(report, view).lines, ...tinyScores(report, view)];
   const scores = new Set([...models.map(({ name }) => name), ...tiny.flatMap(({ metrics }) => metrics)]);
   const shown = metricsShown(report);
@@ -43,8 +43,8 @@ export function brief(report: Report, options: Omit<SummaryOptions, 'worst'> = {
   const meaning = (scored.length === 0 && rank && valueMeaning(rank.metric)) || '';
   // No line ends between a name and its value.
   const more = scored.length > 0 ? means.map((mean) => mean.replace(' ', '\u00a0')).join(', ') : meaning;
-  const names = [distorted.name, ...(noReference ? [] : [reference.name])].map((name) =>
-    printable(baseName(name)),
+  const names = [distorted, referenceOf(report)].flatMap((side) =>
+    side ? [printable(baseName(side.name))] : [],
   );
   const [worst] = rank ? worstFrames(report, rank, 1) : [];
   const above = [

@@ -248,3 +248,11 @@ export function colourText({ colour, chroma }: Pick<ReportInput, 'colour' | 'chr
   if (as) return `${words} (as ${as})`;
   return words + (guessed.length > 0 ? ` (${guessed.join(', ')} guessed)` : '');
 }
+
+/** The video that the distorted one was held against; `undefined` if it was scored by itself. */
+export function referenceOf({
+  noReference,
+  reference,
+}: Partial<Pick<Report, 'noReference' | 'reference'>>): ReportInput | undefined {
+  return noReference ? undefined : reference;
+}

@@ -30,6 +30,7 @@ import {
   labelOf,
   NONE,
   percentOf,
+  referenceOf,
   shortText,
   skippedText,
   timeText,
@@ -147,7 +148,8 @@ function single(page: Page, encode: ReportEncode): Markup {
   const pooled = page.pooled(encode, metric);
   const top = headlineOf(page, encode);
   const { trust, model, word, tone, text } = meaningOf(page, encode);
-  const against = facts.noReference ? 'by itself' : `against ${baseName(facts.reference.name)}`;
+  const reference = referenceOf(facts);
+  const against = reference ? `against ${baseName(reference.name)}` : 'by itself';
   return html`<section>
 <h1>${baseName(facts.distorted.name)}</h1>
 <p class="files">${joined([against, ...inputFacts(facts.reference), matchText(facts)], ' · ')}</p>

@@ -8,7 +8,7 @@ import { clock } from '../terminal.js';
 import type { Report } from '../types.js';
 
 export { grouped } from '../../core/printable.js';
-export { baseName, bitrateText, frameRate, scoreText, sizeText, skippedText } from '../facts.js';
+export { baseName, bitrateText, frameRate, referenceOf, scoreText, sizeText, skippedText } from '../facts.js';
 
 /** `0:04.92`, `1:02:03.40`. */
 export function timeText(seconds: number, decimals = 2): string {

@@ -5,6 +5,7 @@
 import type { Report } from 'anyvmaf';
 import { identityOf } from '../identity.js';
 import type { EncodeResult } from '../session.js';
+import { scaledTo } from '../setup/options.js';
 import type { PairSource } from './serve.js';
 
 /** Frames of one encode beside those of another. */
@@ -64,10 +65,7 @@ export function versus(result: EncodeResult, other: EncodeResult, source: PairSo
       options: {
         ...options,
         offset: same - first,
-        ...(scaled && {
-          scaleTo: { width, height },
-          scale: options.scale === 'none' ? 'bicubic' : (options.scale ?? 'bicubic'),
-        }),
+        ...(scaled && scaledTo({ width, height }, options.scale)),
       },
       total: Math.max(1, source.total + Math.min(first, same)),
     },

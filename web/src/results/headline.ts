@@ -15,6 +15,7 @@ import {
   labelOf,
   matchText,
   meaningOf,
+  referenceOf,
   scale,
   tiles,
   verdictBadge,
@@ -79,10 +80,7 @@ ${verdict(encodes, remedies)}${tiles(templates, encodes, encode, encodes.running
 /** How to see frames, where results have no videos. */
 function lacking(results: readonly EncodeResult[]): string | undefined {
   const bare = results.filter(({ source, scored, saved, report }) => !source && !scored && (saved || report));
-  const named = bare.every((result) => {
-    const { reference, noReference } = result.report ?? result.saved ?? {};
-    return reference && !noReference;
-  });
+  const named = bare.every(({ report, saved }) => referenceOf(report ?? saved ?? {}));
   return bare.length === 0 ? undefined : named ? words.saved.dropVideos : words.saved.noFrames;
 }
 

@@ -2,18 +2,17 @@
  * @module web/results/videos
  * Gives results without videos, of saved reports and of the last session, their videos again once they are chosen.
  */
-import type { Report } from 'anyvmaf';
-import { baseName, sizeText } from 'anyvmaf/view';
-import type { EncodeResult, RunOptions, Session } from '../session.js';
-import { runOptions } from '../setup/options.js';
+import { baseName, referenceOf, sizeText } from 'anyvmaf/view';
+import type { EncodeResult, Session } from '../session.js';
+import { type PairFacts, pairingOf, runOptions } from '../setup/options.js';
 import { text } from '../text.js';
 
-type Facts = Pick<Report, 'reference' | 'distorted'> & Partial<Pick<Report, 'pairing' | 'noReference'>>;
-
 /** What is known of a result whose frames can be shown once its videos are here. */
-function factsOf({ report, saved, source }: EncodeResult): Facts | undefined {
-  const { reference, distorted, pairing, noReference } = report ?? saved ?? {};
-  return source || noReference || !reference || !distorted ? undefined : { reference, distorted, pairing };
+function factsOf({ report, saved, source }: EncodeResult): PairFacts | undefined {
+  const facts = report ?? saved;
+  const reference = facts && referenceOf(facts);
+  if (source || !reference || !facts.distorted) return undefined;
+  return { reference, distorted: facts.distorted, pairing: facts.pairing };
 }
 
 /**
@@ -41,7 +40,9 @@ export function attachVideos(session: Session): string {
     given++;
     const { was, ...rest } = result;
     const scored = was && { ...was, reference, distorted };
-    const options = was ? runOptions(was.settings, was.raw, was.tiny) : pairingOf(facts, session);
+    const options = was
+      ? runOptions(was.settings, was.raw, was.tiny)
+      : pairingOf(facts, session.settings.value);
     return { ...rest, source: { reference, distorted, options }, ...(scored && { scored }) };
   });
   if (given > 0) {
@@ -51,28 +52,4 @@ export function attachVideos(session: Session): string {
     session.results.value = results;
   }
   return [...(given > 0 ? [text.saved.withVideos(given)] : []), ...wrong].join(' ');
-}
-
-/** The options that pair frames as a report says that they were. */
-function pairingOf({ reference, distorted, pairing }: Facts, { settings }: Session): RunOptions {
-  const { scale, width, height, range, frames } = pairing ?? {};
-  const { offset = 0, policy, by } = frames ?? {};
-  const stored = [reference, distorted].find(({ container }) => container === 'yuv');
-  return {
-    decoder: settings.value.decoder,
-    offset,
-    ...(scale && scale !== 'none' && width && height && { scale, scaleTo: { width, height } }),
-    ...(policy && policy !== 'number' && { frameRatePolicy: policy }),
-    ...(by && { pairBy: by }),
-    // What is skipped for a range or an offset is counted too.
-    ...(range
-      ? { range }
-      : {
-          skipReference: Math.max(0, reference.skipped - Math.max(0, offset)),
-          skipDistorted: Math.max(0, distorted.skipped - Math.max(0, -offset)),
-        }),
-    ...(stored && {
-      raw: { width: stored.width, height: stored.height, bitDepth: stored.bitDepth, chroma: stored.chroma },
-    }),
-  };
 }

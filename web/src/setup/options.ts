@@ -2,7 +2,7 @@
  * @module web/setup/options
  * Turns settings into options of the library. Defaults are left out, so that the library's own apply.
  */
-import type { InspectOptions, RawVideoFormat } from 'anyvmaf';
+import type { InspectOptions, RawVideoFormat, Report } from 'anyvmaf';
 import {
   type ChosenTiny,
   DEFAULT_PAIRING,
@@ -64,6 +64,48 @@ export function runOptions(
     ...(backend !== 'cpu' && { backend }),
     ...(raw && { raw }),
   };
+}
+
+/** Options that scale both videos to a size. @param by the filter; without one bicubic */
+export function scaledTo(
+  scaleTo: { readonly width: number; readonly height: number },
+  by: RunOptions['scale'],
+): Pick<RunOptions, 'scale' | 'scaleTo'> {
+  return { scaleTo, scale: by === undefined || by === 'none' ? 'bicubic' : by };
+}
+
+/** What a report says of a pair. */
+export type PairFacts = Pick<Report, 'reference' | 'distorted'> & Partial<Pick<Report, 'pairing'>>;
+
+/** The options that pair frames as a report says that they were. */
+export function pairingOf({ reference, distorted, pairing }: PairFacts, { decoder }: Settings): RunOptions {
+  const { scale, width, height, range, frames } = pairing ?? {};
+  const { offset = 0, policy, by } = frames ?? {};
+  const stored = [reference, distorted].find(({ container }) => container === 'yuv');
+  return {
+    decoder,
+    offset,
+    ...(scale && scale !== 'none' && width && height && scaledTo({ width, height }, scale)),
+    ...(policy && policy !== 'number' && { frameRatePolicy: policy }),
+    ...(by && { pairBy: by }),
+    // What is skipped for a range or an offset is counted too.
+    ...(range
+      ? { range }
+      : {
+          skipReference: Math.max(0, reference.skipped - Math.max(0, offset)),
+          skipDistorted: Math.max(0, distorted.skipped - Math.max(0, -offset)),
+        }),
+    ...(stored && {
+      raw: { width: stored.width, height: stored.height, bitDepth: stored.bitDepth, chroma: stored.chroma },
+    }),
+  };
+}
+
+/** Settings that decide on the numbers of a pair. @param alike whether both videos have one size, so that nothing is scaled */
+export function deciding(settings: Settings, alike: boolean): unknown {
+  // The same numbers come of any number of threads, and of a GPU.
+  const { threads, backend, scale, scaleTo, ...others } = settings;
+  return [Object.entries(others).sort(), !(alike && typeof scaleTo === 'string') && [scale, scaleTo]];
 }
 
 /** Options that are equal, once, with the places where they stand. */

@@ -20,7 +20,7 @@ import { coloursOf } from './colours.js';
 import { decoderReady } from './decoder.js';
 import { type FailureKind, kindOfFailure } from './failure-kind.js';
 import { rawFiles } from './files.js';
-import { noReferenceOptions, runOptions } from './options.js';
+import { deciding, noReferenceOptions, runOptions } from './options.js';
 
 /** What is missing before a run can start. */
 export type Missing = 'both' | 'reference' | 'distorted' | 'raw';
@@ -61,13 +61,10 @@ export function scoredWith(session: Session, one: ChosenFile): Scored {
   };
 }
 
-/** What decides on the numbers of a pair, as text. @param alike whether both videos have one size, so that nothing is scaled */
-function deciding({ settings, raw, tiny }: Scored, alike: boolean): string {
-  // The same numbers come of any number of threads, and of a GPU.
-  const { threads, backend, scale, scaleTo, ...others } = settings;
+/** What decides on the numbers of a pair, as text. @param alike as {@link deciding} */
+function decidingText({ settings, raw, tiny }: Scored, alike: boolean): string {
   return JSON.stringify([
-    Object.entries(others).sort(),
-    !(alike && typeof scaleTo === 'string') && [scale, scaleTo],
+    deciding(settings, alike),
     raw,
     tiny.map(({ model, files }) => [model, files && identityOf(files)]),
   ]);
@@ -78,7 +75,7 @@ function fits({ scored, report }: EncodeResult, wanted: Scored): boolean {
   if (scored?.distorted !== wanted.distorted || scored.reference !== wanted.reference) return false;
   const [to, from] = [report?.reference, report?.pairing?.distorted];
   const alike = from !== undefined && to?.width === from.width && to.height === from.height;
-  return deciding(scored, alike) === deciding(wanted, alike);
+  return decidingText(scored, alike) === decidingText(wanted, alike);
 }
 
 /** The finished results of the encodes that are chosen; `undefined` for those that are to be scored. */
