@@ -33,7 +33,7 @@ let folder = '';
 let server: Awaited<ReturnType<typeof startHttp>>;
 let client: Client;
 let template = '';
-let context: BrowserContext | undefined;
+const contexts: BrowserContext[] = [];
 
 beforeAll(async () => {
   if (noChromium) return;
@@ -52,10 +52,11 @@ beforeAll(async () => {
   template = contents[0] && 'text' in contents[0] ? contents[0].text : '';
 });
 
-afterEach(() => context?.close());
+afterEach(() => Promise.all(contexts.splice(0).map((context) => context.close())));
 
 afterAll(async () => {
   if (noChromium) return;
+  expect((await sharedChromium()).contexts()).toEqual([]);
   await client.close();
   await server.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -94,7 +95,8 @@ addEventListener('message', async ({ source, data }) => {
 </script>`;
 
 async function host(capabilities: object = { serverTools: {}, serverResources: {} }): Promise<Shown> {
-  context = await (await sharedChromium()).newContext({ viewport: { width: 1140, height: 900 } });
+  const context = await (await sharedChromium()).newContext({ viewport: { width: 1140, height: 900 } });
+  contexts.push(context);
   const page = await context.newPage();
   const heard: Shown['heard'] = [];
   const loaded: string[] = [];
