@@ -109,7 +109,8 @@ await build({
     // A third less to fetch and to parse.
     minify: true,
     entryFileNames: '[name].js',
-    chunkFileNames: '[name]-[hash].js',
+    // Without hashes, which compress badly: whoever serves files of two versions puts them into two folders.
+    chunkFileNames: '[name].js',
     // What nearly everything loads is one file: small ones take more room in the package.
     codeSplitting: {
       includeDependenciesRecursively: false,
