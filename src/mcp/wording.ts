@@ -19,6 +19,11 @@ import { argumentSentence } from './arguments.js';
  */
 export type Place = 'encoded' | 'stored' | 'raw';
 
+/** What a description begins with, for lists of many: its first clause, of 20 characters at least. */
+export function inShort(text: string): string {
+  return /^.{20,}?(?=[.:;] |\.$)/.exec(text)?.[0] ?? text;
+}
+
 /** A finding whose remedy is parameters with their values, as JSON: `{"offset":12}`. */
 export function findingInParameters(finding: Finding, place: Place = 'encoded'): Omit<Finding, 'hint'> {
   const { hint, ...rest } = finding;

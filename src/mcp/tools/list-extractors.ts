@@ -7,6 +7,7 @@ import { GPU_BACKENDS } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import { defineTool, READ_ONLY } from '../tool.js';
+import { inShort } from '../wording.js';
 
 export const listExtractorsTool = defineTool({
   name: 'list_extractors',
@@ -56,11 +57,7 @@ export const listExtractorsTool = defineTool({
           name,
           backend: 'cpu' as const,
           source,
-          // Of all, what each is in a sentence.
-          description:
-            wanted === undefined
-              ? (description.match(/^.*?\.(?= [A-Z]|$)/)?.[0] ?? description)
-              : description,
+          description: wanted === undefined ? inShort(description) : description,
           options: options.map(
             ({ name: option, type, default: byDefault, choices, min, max, description: text }) => ({
               name: option,
@@ -75,7 +72,7 @@ export const listExtractorsTool = defineTool({
           features: features.map(({ alias }) => alias),
         })),
       },
-      spare: ['source', 'backend', 'options', 'features'].map((key) => `extractors.[].${key}`),
+      spare: ['options', 'features', 'source', 'backend'].map((key) => `extractors.[].${key}`),
     };
   },
 });

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod/v4';
 import { defineTool, READ_ONLY } from '../tool.js';
+import { inShort } from '../wording.js';
 
 export const listModelsTool = defineTool({
   name: 'list_models',
@@ -54,7 +55,7 @@ export const listModelsTool = defineTool({
           format: 'json' as const,
           size_bytes: bytes,
           kind,
-          intended_use: intendedUse,
+          intended_use: inShort(intendedUse),
           availability,
           ...(availability === 'to be pulled' && { pull_with: `anyvmaf models pull ${name}` }),
           default: i === 0,
@@ -70,14 +71,8 @@ export const listModelsTool = defineTool({
           })),
       },
       spare: [
-        ...['tiny_models.[].quantisation', 'tiny_models.[].licence', 'models.[].kind', 'models.[].default'],
-        ...[
-          'models.[].availability',
-          'tiny_models.[].description',
-          'models.[].size_bytes',
-          'models.[].format',
-        ],
-        ...['models.[].path', 'models.[].intended_use'],
+        ...['tiny_models.[].quantisation', 'tiny_models.[].licence', 'tiny_models.[].description'],
+        ...['kind', 'default', 'availability', 'size_bytes', 'format'].map((key) => `models.[].${key}`),
       ],
     };
   },
