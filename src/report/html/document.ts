@@ -9,7 +9,7 @@ import { TRUST_SIGNS, trustOf } from '../trust.js';
 import { type Report, requireParts, WHOLE } from '../types.js';
 import { encodeColours } from '../view/groups.js';
 import { scoreText } from '../view/numbers.js';
-import { html, type Markup, raw, scriptJson } from './markup.js';
+import { html, type Markup, pageOpening, scriptJson } from './markup.js';
 import { type HtmlOptions, Page } from './page.js';
 import { packFrames, packMetric } from './pictures.js';
 import {
@@ -55,21 +55,14 @@ function* renderPage(page: Page): Generator<string, void, undefined> {
   const value =
     list.length > 1 || score === undefined ? '' : `${metric} ${scoreText(score)}${flaw && ` ${flaw}`} · `;
   const against = `${list.map(({ name }) => name).join(', ')} against ${baseName(first.reference.name)}`;
-  const opening = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
-<meta name="generator" content="anyvmaf ${first.version}">
-<meta name="color-scheme" content="light dark">
-<title>${value}${against}</title>
-<style>${raw(STYLES)}${raw(seriesStyle(page))}</style>
-</head>
-<body>
-<main>
-<header><span class="mark">any<i>vmaf</i></span><span class="kind">video quality report</span><button class="tool needs-script" data-theme aria-label="Switch between light and dark">◐</button></header>
-${headline(page)}
+  const opening = html`${pageOpening({
+    title: `${value}${against}`,
+    version: first.version,
+    styles: STYLES + seriesStyle(page),
+    allowed: "img-src data:; script-src 'unsafe-inline'; ",
+    kind: 'video quality report',
+    button: html`<button class="tool needs-script" data-theme aria-label="Switch between light and dark">◐</button>`,
+  })}${headline(page)}
 ${failureSection(page)}
 `;
   yield opening.text;

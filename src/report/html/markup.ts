@@ -33,6 +33,37 @@ export function raw(text: string): Markup {
   return new Markup(text);
 }
 
+/** A page's first lines, with its heading. */
+interface Opening {
+  readonly title: string | undefined;
+  /** Of the package. */
+  readonly version: string;
+  readonly styles: string;
+  /** What its policy allows beside styles in the page. */
+  readonly allowed?: string;
+  readonly kind: string;
+  readonly button?: Markup;
+}
+
+/** A page that loads nothing, up to the end of its heading. */
+export function pageOpening({ title, version, styles, allowed = '', kind, button }: Opening): Markup {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; ${raw(allowed)}style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+<meta name="generator" content="anyvmaf ${version}">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<style>${raw(styles)}</style>
+</head>
+<body>
+<main>
+<header><span class="mark">any<i>vmaf</i></span><span class="kind">${kind}</span>${button}</header>
+`;
+}
+
 function contentText(content: unknown): string {
   if (content === undefined || content === false) return '';
   if (content instanceof Markup) return content.text;

@@ -6,7 +6,7 @@ import { version } from '../../core/version.js';
 import { type BatchRow, batchRow, batchTable } from '../batch.js';
 import type { Section } from '../sections.js';
 import { htmlSections } from '../view/sections.js';
-import { html, raw, templates } from './markup.js';
+import { html, pageOpening, templates } from './markup.js';
 import { STYLES } from './styles.js';
 
 /** What the report's styles do not have. */
@@ -26,21 +26,7 @@ export function plainPage(kind: string, sections: readonly Section[]): string {
     sections,
     (drawing, label) => html`<div class="plot" role="img" aria-label="${label}">${drawing}</div>`,
   );
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
-<meta name="generator" content="anyvmaf ${version}">
-<meta name="color-scheme" content="light dark">
-<title>${sections[0]?.headline}</title>
-<style>${raw(STYLES + OWN_STYLES)}</style>
-</head>
-<body>
-<main>
-<header><span class="mark">any<i>vmaf</i></span><span class="kind">${kind}</span></header>
-${shown}
+  return html`${pageOpening({ title: sections[0]?.headline, version, styles: STYLES + OWN_STYLES, kind })}${shown}
 <footer>anyvmaf ${version} · nothing on this page was loaded from elsewhere</footer>
 </main>
 </body>
