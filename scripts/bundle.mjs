@@ -109,7 +109,7 @@ await build({
     // A third less to fetch and to parse.
     minify: true,
     entryFileNames: '[name].js',
-    // Without hashes, which compress badly: whoever serves files of two versions puts them into two folders.
+    // No hashes: they compress badly, and a package has a version. Two versions are served from two folders.
     chunkFileNames: '[name].js',
     // What nearly everything loads is one file: small ones take more room in the package.
     codeSplitting: {
