@@ -23,6 +23,7 @@ const ENTRIES = [
   'platform/browser/browser-worker.js',
   'platform/browser/browser-ffmpeg-worker.js',
   'platform/browser/browser-parser-worker.js',
+  'mcp/call-thread.js',
   'mcp/pictures/picture-worker.js',
   'mcp/live/transports/live-thread.js',
   'cli/queue/scoring-child.js',

@@ -3,6 +3,7 @@
  * Runs one call of a tool within the limits of the server, and answers it whatever happens.
  */
 import { onAbort, TimeLimitError, withinSeconds } from '../core/abort.js';
+import type { CallThreads } from './call-threads.js';
 import type { CallAnswer, ToolContext, ToolJobs, ToolProgress, ToolResources } from './context.js';
 import type { AllowedFiles } from './files.js';
 import { fitting } from './large-results.js';
@@ -20,6 +21,7 @@ export interface CallServices {
   readonly tools: readonly Tool[];
   readonly files: AllowedFiles;
   readonly pool: WorkPool;
+  readonly threads: CallThreads;
   /** Seconds that a call may take. */
   readonly maxSeconds: number;
   /** Aborts when the server ends. */
@@ -91,7 +93,7 @@ function contextOf(server: CallServices, call: ToolCall, signal: AbortSignal): T
             ...{ weight, signal, short: SHORT_TOOLS.has(label) },
             onWait: (ahead, running) => call.onWait(ahead, running),
           },
-          task,
+          (grant) => task({ ...grant, api: server.threads.measuring }),
         ),
     },
     resources: call.resources,

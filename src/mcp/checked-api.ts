@@ -3,6 +3,7 @@
  * The functions of the public API that open files, as tools call them: only with checked paths and models, and always
  * with the origin of the call, by which each file is checked again when it is opened.
  */
+import type { BenchOptions, BenchResult } from '../bench/types.js';
 import * as api from '../index.js';
 import type { CheckedModel, CheckedPath } from './paths.js';
 
@@ -42,10 +43,19 @@ export const scoreMany: (
   options: FromCall<api.ScoreManyOptions>,
 ) => ReturnType<typeof api.scoreMany> = api.scoreMany;
 
-export const scoreBatch: (
+/** @param options `onResult` hears of each job as it ends: its report, or why there is none */
+export const scoreBatch = async (
   jobs: readonly CheckedRequest[],
-  options: FromCall<api.BatchOptions>,
-) => ReturnType<typeof api.scoreBatch> = api.scoreBatch;
+  {
+    onResult,
+    ...options
+  }: FromCall<api.BatchOptions> & {
+    readonly onResult: (result: api.Report | api.AnyvmafError, index: number) => void;
+  },
+): Promise<void> => {
+  for await (const { index, report, error } of api.scoreBatch(jobs, options))
+    onResult(report ?? error ?? new api.AnyvmafError('internal', 'The pair has no result.'), index);
+};
 
 export const extractFrames: (
   request: CheckedRequest,
@@ -79,3 +89,7 @@ export const openModel: (
 
 export const evaluateModel: OnTable<typeof api.evaluateModel, CheckedModel> = api.evaluateModel;
 export const compareModels: OnTable<typeof api.compareModels, readonly CheckedModel[]> = api.compareModels;
+
+/** The benchmark makes its own videos. */
+export const runBenchmark = async (options: BenchOptions): Promise<BenchResult> =>
+  (await import('../bench/run.js')).runBenchmark(options);

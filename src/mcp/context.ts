@@ -4,6 +4,7 @@
  * and a place for large results. Tools depend on the server only through these interfaces.
  */
 import type { Origin } from '../core/origin.js';
+import type { Measuring } from './call-threads.js';
 import type { CheckedRequest } from './checked-api.js';
 import type { ToolFiles } from './paths.js';
 
@@ -38,6 +39,8 @@ export interface ToolProgress {
 export interface PoolGrant {
   /** Worker threads for this task, 1 or more: its fair share of the cores when it starts. Never pass more on. */
   readonly threads: number;
+  /** What measures and reads videos; not in the server's own thread. */
+  readonly api: Measuring;
 }
 
 /** The machine, shared fairly by all calls of the server. */

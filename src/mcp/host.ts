@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { AnyvmafError } from '../core/errors.js';
 import { cacheFolder } from '../files/cache-folder.js';
 import type { CallServices } from './call.js';
+import { CallThreads } from './call-threads.js';
 import { AllowedFiles, findRoots } from './files.js';
 import { JobStore } from './job-store.js';
 import { Jobs } from './jobs.js';
@@ -48,6 +49,7 @@ export class McpHost implements CallServices {
   readonly makePage: MakePage | undefined;
   readonly files: AllowedFiles;
   readonly pool: WorkPool;
+  readonly threads = new CallThreads();
   readonly resources: ServerResources;
   readonly log: (message: string) => void;
   /** Seconds that a call may take. */
@@ -117,11 +119,12 @@ export class McpHost implements CallServices {
     clearTimeout(timer);
   }
 
-  /** Stops every call and deletes every result. */
+  /** Stops every call and its threads, and deletes every result. */
   async close(): Promise<void> {
     this.#closing.abort(new AnyvmafError('aborted', 'The server is shutting down.'));
     // Hosts kill a server that does not end within two seconds.
     await this.idle(1000);
+    await this.threads.close();
     await this.resources.close();
   }
 }

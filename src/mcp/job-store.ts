@@ -83,6 +83,8 @@ export class JobStore {
   readonly #named: string;
   #root: Promise<string> | undefined;
   #swept = Number.NEGATIVE_INFINITY;
+  /** Of the last list: records of jobs that have ended do not change. */
+  #ended: ReadonlyMap<string, JobRecord> = new Map();
 
   /** @param folder made when the first job is kept; readable by this user only */
   constructor(folder: string) {
@@ -146,6 +148,8 @@ export class JobStore {
     const names = root === undefined ? [] : await readdir(root);
     const problems: string[] = [];
     const read = async (id: string) => {
+      const known = this.#ended.get(id);
+      if (known) return [known];
       try {
         return [await this.read(id)].filter((one) => one !== undefined);
       } catch (error) {
@@ -153,8 +157,10 @@ export class JobStore {
         return [];
       }
     };
-    const jobs = await Promise.all(names.filter((name) => ID.test(name)).map(read));
-    return { jobs: jobs.flat().sort((a, b) => b.created - a.created), problems };
+    const jobs = (await Promise.all(names.filter((name) => ID.test(name)).map(read))).flat();
+    const ended = jobs.filter(({ status }) => status !== 'working' && status !== 'interrupted');
+    this.#ended = new Map(ended.map((job) => [job.id, job]));
+    return { jobs: jobs.sort((a, b) => b.created - a.created), problems };
   }
 
   /** A new folder for a result of a job, and the folder of the results of all jobs. */

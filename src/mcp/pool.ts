@@ -75,7 +75,7 @@ export class WorkPool {
    * Runs a task when its turn comes.
    * @throws the signal's reason when it aborts while the task waits; {@link AnyvmafError} `internal` when too many wait
    */
-  async run<T>(turn: Turn, task: (grant: PoolGrant) => Promise<T>): Promise<T> {
+  async run<T>(turn: Turn, task: (grant: Pick<PoolGrant, 'threads'>) => Promise<T>): Promise<T> {
     turn.signal.throwIfAborted();
     const extra = await this.#enter(turn);
     try {

@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { expect } from 'vitest';
 import { AnyvmafError } from '../../src/core/errors.js';
+import * as api from '../../src/mcp/checked-api.js';
 import type { Publication, ToolContext, ToolJobs, ToolProgress } from '../../src/mcp/context.js';
 import type { ScoreDocument } from '../../src/mcp/scoring/documents.js';
 import type { Tool } from '../../src/mcp/tool.js';
@@ -66,7 +67,7 @@ export function fakeContext(root: string, signal: AbortSignal = new AbortControl
     pool: {
       run: (label, weight, task) => {
         ran.push([label, weight]);
-        return task({ threads: 1 });
+        return task({ threads: 1, api });
       },
     },
     resources: {

@@ -6,7 +6,6 @@ import { usageError } from '../../core/errors.js';
 import { counted } from '../../core/printable.js';
 import { AnyvmafError, type Report, type Trust, version } from '../../index.js';
 import type { FailedEncode } from '../../report/types.js';
-import { scoreBatch } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel, RefusedItem } from '../paths.js';
 import { type Head, headOf, nextForPair, worstTrust } from '../verdict.js';
@@ -153,8 +152,8 @@ async function runPairs(
   });
   if (open.length === 0) return outcome;
   const { signal, files } = context;
-  await context.pool.run('score_batch', null, async ({ threads }) => {
-    const running = scoreBatch(
+  await context.pool.run('score_batch', null, async ({ threads, api }) => {
+    await api.scoreBatch(
       open.map(({ job }) => job),
       {
         ...options,
@@ -167,14 +166,12 @@ async function runPairs(
             total: 1000,
             message: `${jobsDone} of ${jobsTotal} pairs`,
           }),
+        onResult: (result, index) => {
+          outcome[open[index]?.place ?? 0] =
+            result instanceof AnyvmafError ? errorInParameters(result) : reworded(result);
+        },
       },
     );
-    for await (const { index, report, error } of running) {
-      const place = open[index]?.place ?? 0;
-      if (report) outcome[place] = reworded(report);
-      else
-        outcome[place] = errorInParameters(error ?? new AnyvmafError('internal', 'The pair has no result.'));
-    }
   });
   return outcome;
 }

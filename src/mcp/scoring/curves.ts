@@ -17,7 +17,7 @@ import {
   parseEncoder,
   type SearchStage,
 } from '../../index.js';
-import { buildLadder, compareEncoders } from '../checked-api.js';
+import type { Measuring } from '../call-threads.js';
 import type { ToolContext } from '../context.js';
 import type { InputModel } from '../paths.js';
 import { type Head, headOf } from '../verdict.js';
@@ -56,11 +56,11 @@ export async function runCompare(input: CompareInput, context: ToolContext) {
   const began = performance.now();
   const clock = new EncodeClock();
   const task = { tool: 'run_compare', limits: input, textOf: stageText };
-  const work = (call: EncodingCall) =>
+  const work = (call: EncodingCall, api: Measuring) =>
     withSource(input, { files: context.files, signal: call.signal }, async (source) => ({
       notes: source.notes,
       result: {
-        ...(await compareEncoders(source.path, {
+        ...(await api.compareEncoders(source.path, {
           ...call,
           ...optionsOf(input, source),
           encoders,
@@ -211,9 +211,9 @@ export interface LadderInput extends CurveInput {
 export async function runLadder(input: LadderInput, context: ToolContext) {
   const sizes = input.resolutions.map(sizeOf);
   const task = { tool: 'run_ladder', limits: input, textOf: stageText };
-  const work = (call: EncodingCall) =>
+  const work = (call: EncodingCall, api: Measuring) =>
     withSource(input, { files: context.files, signal: call.signal }, async (source) => {
-      const built = await buildLadder(source.path, {
+      const built = await api.buildLadder(source.path, {
         ...call,
         ...optionsOf(input, source),
         encoder: input.encoder,

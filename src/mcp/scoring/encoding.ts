@@ -11,6 +11,7 @@ import {
   formatEncodingResult,
   type SearchStage,
 } from '../../index.js';
+import type { Measuring } from '../call-threads.js';
 import type { ExtraContent, ToolContext } from '../context.js';
 import type { OtherOutcome } from '../tool.js';
 import { headKeys, headOf } from '../verdict.js';
@@ -59,10 +60,10 @@ export interface EncodingTask<Stage> {
 export function encodingCall<Stage extends StageKind, Result>(
   task: EncodingTask<Stage>,
   context: ToolContext,
-  work: (call: EncodingCall<Stage>) => Promise<Result>,
+  work: (call: EncodingCall<Stage>, api: Measuring) => Promise<Result>,
 ): Promise<Result> {
-  return finishingCall(task, context, ({ finish, onBest: _, ...call }) =>
-    work({ ...call, signal: AbortSignal.any([call.signal, finish]) }),
+  return finishingCall(task, context, ({ finish, onBest: _, ...call }, api) =>
+    work({ ...call, signal: AbortSignal.any([call.signal, finish]) }, api),
   );
 }
 
@@ -70,9 +71,9 @@ export function encodingCall<Stage extends StageKind, Result>(
 export function finishingCall<Stage extends StageKind, Result>(
   { tool, limits, textOf }: EncodingTask<Stage>,
   context: ToolContext,
-  work: (call: FinishingCall<Stage>) => Promise<Result>,
+  work: (call: FinishingCall<Stage>, api: Measuring) => Promise<Result>,
 ): Promise<Result> {
-  return context.pool.run(tool, null, async ({ threads }) => {
+  return context.pool.run(tool, null, async ({ threads, api }) => {
     const { max_seconds, max_encodes = Number.POSITIVE_INFINITY, max_temp_gb, dry_run: _, ...asked } = limits;
     const cache = await context.resources.points(JSON.stringify([tool, asked]));
     const used = new AbortController();
@@ -80,13 +81,14 @@ export function finishingCall<Stage extends StageKind, Result>(
     const { onStage, onBest, end } = encodingProgress(context, textOf);
     let encodes = 0;
     try {
-      const result = await work({
+      const call: FinishingCall<Stage> = {
         ...{ threads, cache, scratchBytes: max_temp_gb * 1e9, signal: context.signal, finish, onBest },
         onStage(stage) {
           if (beginsEncode(stage) && ++encodes > max_encodes) used.abort();
           onStage(stage);
         },
-      });
+      };
+      const result = await work(call, api);
       end();
       // What is asked again after an answer is measured again.
       if (!finish.aborted) await forgetSearches(cache);
@@ -120,9 +122,9 @@ export function dryRun<Stage extends StageKind, Result>(
   { tool, limits, textOf }: EncodingTask<Stage>,
   context: ToolContext,
   encodesOf: (shots: number) => number,
-  work: (call: EncodingCall<Stage>) => Promise<Result>,
+  work: (call: EncodingCall<Stage>, api: Measuring) => Promise<Result>,
 ): Promise<OtherOutcome> {
-  return context.pool.run(tool, null, async ({ threads }) => {
+  return context.pool.run(tool, null, async ({ threads, api }) => {
     const {
       max_seconds: _s,
       max_encodes = Number.POSITIVE_INFINITY,
@@ -135,7 +137,7 @@ export function dryRun<Stage extends StageKind, Result>(
     let frames: number | null = null;
     let shots = 0;
     try {
-      await work({
+      const call: EncodingCall<Stage> = {
         ...{ threads, scratchBytes: max_temp_gb * 1e9 },
         cache: await context.resources.points(JSON.stringify([tool, asked])),
         signal: AbortSignal.any([context.signal, enough.signal]),
@@ -146,7 +148,8 @@ export function dryRun<Stage extends StageKind, Result>(
           shots = Math.max(1, Number(stage.shots ?? 1));
           enough.abort();
         },
-      });
+      };
+      await work(call, api);
     } catch (error) {
       if (!enough.signal.aborted || context.signal.aborted) throw error;
     }

@@ -4,7 +4,6 @@
  */
 import { type AlignResult, type SideFacts, type Trust, trustOf } from '../../index.js';
 import { namedCause, TRUST_OUTLOOK } from '../../report/trust.js';
-import { align, inspect } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { InputModel } from '../paths.js';
 import { headOf, nextForPair, nextWithFix } from '../verdict.js';
@@ -22,8 +21,8 @@ export async function inspectPair(
   const request = anyRequest(input);
   const { signal, files } = context;
   const { origin } = files;
-  const { reference, distorted, findings, alignment } = await context.pool.run('inspect_pair', 1, () =>
-    worded(inspect(request, { ...tableOptions(input), models: [input.model.text], origin, signal })),
+  const { reference, distorted, findings, alignment } = await context.pool.run('inspect_pair', 1, ({ api }) =>
+    worded(api.inspect(request, { ...tableOptions(input), models: [input.model.text], origin, signal })),
   );
   const named = findings.map((finding) => ({ ...findingInParameters(finding) }));
   const trust = trustOf({ preflight: named });
@@ -50,8 +49,8 @@ export async function findAlignment(
   const { signal, files } = context;
   const { origin } = files;
   return alignmentDocument(
-    await context.pool.run('find_alignment', 1, () =>
-      worded(align(request, { window, decoder, origin, signal })),
+    await context.pool.run('find_alignment', 1, ({ api }) =>
+      worded(api.align(request, { window, decoder, origin, signal })),
     ),
   );
 }

@@ -4,7 +4,7 @@
  */
 import { parseTarget, type SearchPoint, type SearchResult } from '../../index.js';
 import { targetText } from '../../report/limits.js';
-import { searchQuality } from '../checked-api.js';
+import type { Measuring } from '../call-threads.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel } from '../paths.js';
 import { type Head, headOf, sureOf } from '../verdict.js';
@@ -38,10 +38,10 @@ export interface QualityInput extends EncodingLimits {
 export async function findQuality(input: QualityInput, context: ToolContext) {
   const targets = input.targets.map(parseTarget);
   const task = { tool: 'find_quality', limits: input, textOf: stageText };
-  const work = (call: EncodingCall & Partial<FinishingCall>) => {
+  const work = (call: EncodingCall & Partial<FinishingCall>, api: Measuring) => {
     const { onBest, ...told } = call;
     let best: SearchPoint | undefined;
-    return searchQuality(input.source.path, {
+    return api.searchQuality(input.source.path, {
       ...told,
       onPoint(point) {
         if (best && !isBetter(point, best)) return;

@@ -3,7 +3,7 @@
  * Runs the engine inside a call: its share of the machine, its signal, its progress.
  */
 import type { AnyvmafError, Report, ScoreManyOptions } from '../../index.js';
-import { type CheckedOptions, type CheckedRequest, score, scoreMany } from '../checked-api.js';
+import type { CheckedOptions, CheckedRequest } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { CheckedPath } from '../paths.js';
 import { errorInParameters, findingInParameters, worded } from '../wording.js';
@@ -23,8 +23,8 @@ export async function runScore(
 ): Promise<Report> {
   refuseWriting(options);
   const { signal, files } = context;
-  return context.pool.run(label, weight, async ({ threads }) => {
-    const scoring = score(request, {
+  return context.pool.run(label, weight, async ({ threads, api }) => {
+    const scoring = api.score(request, {
       ...options,
       origin: files.origin,
       // A short clip needs no worker.
@@ -67,7 +67,7 @@ export async function runScoreMany(
       fps: states.reduce((sum, { fps }) => sum + fps, 0),
     });
   };
-  return context.pool.run(label, null, async ({ threads }) => {
+  return context.pool.run(label, null, async ({ threads, api }) => {
     const outcome = new Array<Report | AnyvmafError>(distorted.length);
     const over = (index: number, frames: number) => {
       // A finished video does not count for the speed.
@@ -77,7 +77,7 @@ export async function runScoreMany(
     const size = Math.max(threads, TOGETHER);
     for (let first = 0; first < distorted.length; first += size) {
       const batch = distorted.slice(first, first + size);
-      const scoring = scoreMany(reference, batch, {
+      const scoring = api.scoreMany(reference, batch, {
         ...options,
         origin: files.origin,
         maxThreads: threads,

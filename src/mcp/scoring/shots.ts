@@ -3,7 +3,7 @@
  * The tuning of a video's shots within one call: on the pool, with progress and limits on time and disk.
  */
 import { formatShots, type ShotStage, type TuneShotsResult } from '../../index.js';
-import { tuneShots } from '../checked-api.js';
+import type { Measuring } from '../call-threads.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel } from '../paths.js';
 import { headOf } from '../verdict.js';
@@ -36,9 +36,9 @@ export interface ShotsInput extends SourceInput {
 export async function tunePerShot(input: ShotsInput, context: ToolContext) {
   const { format } = input;
   const task: EncodingTask<ShotStage> = { tool: 'run_tune_per_shot', limits: input, textOf: shotText };
-  const work = (call: EncodingCall<ShotStage>) =>
+  const work = (call: EncodingCall<ShotStage>, api: Measuring) =>
     withSource(input, { files: context.files, signal: call.signal }, async (source) => {
-      const tuned = await tuneShots(source.path, {
+      const tuned = await api.tuneShots(source.path, {
         ...call,
         encoder: input.encoder,
         encoderOptions: input.encoder_options,

@@ -63,13 +63,10 @@ export const runBenchmarkTool = defineTool({
   }),
   annotations: { ...READ_ONLY, idempotentHint: false },
   async handler({ full, shapes }, { pool, signal, progress }) {
-    const [bench, { benchData, benchOutput }] = await Promise.all([
-      import('../../bench/run.js'),
-      import('../../bench/table.js'),
-    ]);
+    const { benchData, benchOutput } = await import('../../bench/table.js');
     const reports = process.env.VMAF_BENCH_OUTDIR;
-    const result = await pool.run('run_benchmark', null, ({ threads }) =>
-      bench.runBenchmark({
+    const result = await pool.run('run_benchmark', null, ({ threads, api }) =>
+      api.runBenchmark({
         full,
         maxThreads: threads,
         signal,

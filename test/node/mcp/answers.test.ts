@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listExtractors, listModels } from '../../../src/index.js';
+import * as here from '../../../src/mcp/checked-api.js';
 import type { CallAnswer, NextAction } from '../../../src/mcp/context.js';
 import { McpHost } from '../../../src/mcp/host.js';
 import { USUAL_CHARACTERS } from '../../../src/mcp/large-results.js';
@@ -25,6 +26,8 @@ beforeAll(async () => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-answers-')));
   const options = { allow: [videoFolder(), folder], env: {}, cwd: folder, log: () => {}, tools: TOOLS };
   host = await McpHost.open({ ...options, jobs: join(folder, 'jobs') });
+  // Fake encoders are installed in this thread.
+  Object.assign(host.threads.measuring, here);
   scope = host.resources.scope('local');
 });
 

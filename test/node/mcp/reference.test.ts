@@ -12,6 +12,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as here from '../../../src/mcp/checked-api.js';
 import { McpHost } from '../../../src/mcp/host.js';
 import { listTools } from '../../../src/mcp/server.js';
 import { serveLines } from '../../../src/mcp/stdio.js';
@@ -418,6 +419,8 @@ describe.each([
       ...{ allow: [videoFolder()], env: {}, cwd: videoFolder(), log: () => {} },
       ...{ tools: TOOLS, jobs: join(videoFolder(), 'jobs-of-reference') },
     });
+    // Fake encoders are installed in this thread.
+    Object.assign(host.threads.measuring, here);
     caller = await connect(host, stop.signal);
   });
   afterAll(async () => {

@@ -1,0 +1,67 @@
+/**
+ * @module mcp/call-thread
+ * The thread in which calls of a server measure, see mcp/call-threads.
+ */
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { AnyvmafError } from '../core/errors.js';
+import {
+  AWAITED,
+  crossing,
+  type FromCallThread,
+  type Measuring,
+  type ThreadCall,
+  type ToCallThread,
+} from './call-threads.js';
+import * as checked from './checked-api.js';
+
+if (!parentPort) throw new Error('mcp/call-thread must run as a worker thread');
+const port = parentPort;
+
+const measuring: Measuring = checked;
+const post = (message: FromCallThread): void => port.postMessage(message);
+const returned: Int32Array = workerData;
+let signals: ReadonlyMap<string, AbortController> = new Map();
+
+// Standard output belongs to the protocol.
+console.log = console.info = console.error;
+// What goes wrong after a call must not fail the next one.
+const report = (error: unknown) =>
+  console.error(
+    `anyvmaf mcp: unexpected: ${process.env.ANYVMAF_DEBUG && error instanceof Error ? error.stack : String(error)}`,
+  );
+process.on('uncaughtException', report).on('unhandledRejection', report);
+
+port.on('message', hear);
+
+function hear(message: ToCallThread): void {
+  if (message.kind === 'call') void run(message);
+  // Unlike terminating it, this removes temporary files and ends programs.
+  else if (message.kind === 'end') process.exit();
+  else signals.get(message.signal)?.abort(new AnyvmafError('aborted', 'The call was cancelled.'));
+}
+
+/** Tells of the call of a function; waits for an awaited one, and for whether it aborts the work. */
+function tell(name: string, values: readonly unknown[]): void {
+  const before = Atomics.load(returned, 0);
+  post({ kind: 'told', name, args: values.map(crossing) });
+  if (name !== AWAITED) return;
+  Atomics.wait(returned, 0, before);
+  for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) hear(next.message);
+}
+
+async function run({ name, args, functions, signals: named }: ThreadCall): Promise<void> {
+  const own = new Map(named.map((key) => [key, new AbortController()]));
+  signals = own;
+  const told = (key: string) => [key, (...values: unknown[]) => tell(key, values)];
+  const options = {
+    ...Object(args.at(-1)),
+    ...Object.fromEntries(functions.map(told)),
+    ...Object.fromEntries([...own].map(([key, { signal }]) => [key, signal])),
+  };
+  const call = measuring[name] as (...args: readonly unknown[]) => Promise<unknown>;
+  try {
+    post({ kind: 'done', result: await call(...args.slice(0, -1), options) });
+  } catch (error) {
+    post({ kind: 'failed', error: crossing(error) });
+  }
+}

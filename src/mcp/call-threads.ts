@@ -1,0 +1,270 @@
+/**
+ * @module mcp/call-threads
+ * The threads in which a server measures, so that its own stays free for short calls. Calls share them: a thread serves one
+ * at a time, is kept for the next, and ended when none comes. One that crashes or does not stop fails its own call alone.
+ */
+import { SHARE_ENV, Worker } from 'node:worker_threads';
+import { onAbort } from '../core/abort.js';
+import { isObject } from '../core/arguments.js';
+import { AnyvmafError, type ErrorData, errorData } from '../core/errors.js';
+import { limitError } from '../core/system-limits.js';
+import type * as checked from './checked-api.js';
+
+/** The thread's script in the built package. */
+const SCRIPT = new URL('./call-thread.js', import.meta.url);
+
+/** Milliseconds that a thread is kept without work. */
+const IDLE_TIME = 30_000;
+
+/** Milliseconds that work gets to stop: a GPU's driver may not survive that its thread is ended. */
+const STOP_TIME = 15_000;
+
+/** Milliseconds that a thread gets to remove its files and to end. */
+const END_TIME = 300;
+
+/** The functions that threads run. */
+const NAMES = [
+  'score',
+  'scoreMany',
+  'scoreBatch',
+  'inspect',
+  'align',
+  'searchQuality',
+  'buildLadder',
+  'compareEncoders',
+  'tuneShots',
+  'runBenchmark',
+] as const;
+
+/**
+ * What options name that may stop the work before its next step, so that the thread waits until it has returned; no others, for
+ * that takes as long as the server's thread is busy.
+ */
+export const AWAITED = 'onStage';
+
+/** What measures: functions of `checked-api`, in whatever thread. */
+export type Measuring = Pick<typeof checked, (typeof NAMES)[number]>;
+
+/** What crosses between threads: an error loses its class otherwise. */
+type Crossing = { readonly value: unknown } | { readonly error: ErrorData };
+
+/** Work for a thread. Functions and signals stay here: the thread has its own, and tells of calls of these functions. */
+export interface ThreadCall {
+  readonly kind: 'call';
+  readonly name: (typeof NAMES)[number];
+  /** Of these the last are options. */
+  readonly args: readonly unknown[];
+  readonly functions: readonly string[];
+  readonly signals: readonly string[];
+}
+
+/** To a thread. */
+export type ToCallThread =
+  | ThreadCall
+  | { readonly kind: 'abort'; readonly signal: string }
+  | { readonly kind: 'end' };
+
+/** From a thread. */
+export type FromCallThread =
+  | { readonly kind: 'told'; readonly name: string; readonly args: readonly Crossing[] }
+  | { readonly kind: 'done'; readonly result: unknown }
+  | { readonly kind: 'failed'; readonly error: Crossing };
+
+/** A value for another thread. */
+export function crossing(value: unknown): Crossing {
+  const known = value instanceof AnyvmafError ? value : value instanceof Error && limitError(value);
+  return known ? { error: errorData(known) } : { value };
+}
+
+function crossed(from: Crossing): unknown {
+  return 'error' in from ? new AnyvmafError(from.error.code, from.error.message, from.error) : from.value;
+}
+
+/** The threads of a server. */
+export class CallThreads {
+  readonly #script: URL;
+  /** The last one that was used comes first, so that those that are not needed end. */
+  readonly #idle: CallThread[] = [];
+  readonly #all = new Set<CallThread>();
+  #closed = false;
+
+  /** @param script another place of the thread's script */
+  constructor(script: URL = SCRIPT) {
+    this.#script = script;
+  }
+
+  /**
+   * Functions that run in a thread: their arguments and results are copies.
+   * @throws as the function; {@link AnyvmafError} `internal` where the thread crashes, `resource` where it lacks memory or none
+   * can be started; the reason of the signal that options name `signal`
+   */
+  readonly measuring = Object.fromEntries(
+    NAMES.map((name) => [name, (...args: readonly unknown[]) => this.#run(name, args)]),
+  ) as unknown as Measuring;
+
+  /** Threads that there are. */
+  get size(): number {
+    return this.#all.size;
+  }
+
+  /** Ends all threads, and what they do. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#all].map((thread) => thread.end()));
+  }
+
+  async #run(name: ThreadCall['name'], args: readonly unknown[]): Promise<unknown> {
+    const thread = this.#idle.pop() ?? this.#start();
+    try {
+      return await thread.run(name, args);
+    } finally {
+      if (this.#closed) await thread.end();
+      else if (thread.usable) {
+        this.#idle.push(thread);
+        thread.rest(IDLE_TIME);
+      }
+    }
+  }
+
+  #start(): CallThread {
+    const thread = new CallThread(this.#script, () => {
+      this.#all.delete(thread);
+      const at = this.#idle.indexOf(thread);
+      if (at >= 0) this.#idle.splice(at, 1);
+    });
+    this.#all.add(thread);
+    return thread;
+  }
+}
+
+/** A function that options name. */
+type Told = (...args: unknown[]) => void;
+
+/** What becomes of the call that a thread runs. */
+interface Running {
+  readonly functions: Readonly<Record<string, Told>>;
+  settle(result: unknown): void;
+  fail(error: unknown): void;
+}
+
+class CallThread {
+  readonly #worker: Worker;
+  /** Counts calls of an awaited function that have returned. */
+  readonly #returned = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  readonly #gone: Promise<void>;
+  #running: Running | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #usable = true;
+
+  /** @param onGone hears that it takes no more work */
+  constructor(script: URL, onGone: () => void) {
+    try {
+      // Not with flags of the process, such as --import of a test runner.
+      this.#worker = new Worker(script, {
+        ...{ name: 'anyvmaf-call', execArgv: [], env: SHARE_ENV, workerData: this.#returned },
+        // Its large data are outside the heap of objects, of which the usual 48 MB would only take longer to be used again.
+        resourceLimits: { maxYoungGenerationSizeMb: 4 },
+      });
+    } catch (error) {
+      throw limitError(error, 'a thread cannot be started') ?? error;
+    }
+    const ended = (how: string): void => {
+      this.#usable = false;
+      onGone();
+      const died = 'The thread of this call stopped';
+      this.#running?.fail(
+        limitError(how, died) ?? new AnyvmafError('internal', `${died}: ${how}; call again.`),
+      );
+    };
+    this.#worker.on('message', (message: FromCallThread) => this.#hear(message));
+    this.#worker.on('error', (error) => ended(error.message));
+    this.#gone = new Promise((resolve) => {
+      this.#worker.once('exit', (code) => {
+        clearTimeout(this.#timer);
+        ended(`it ended with code ${code}`);
+        resolve();
+      });
+    });
+  }
+
+  /** Whether it can run another call. */
+  get usable(): boolean {
+    return this.#usable;
+  }
+
+  async run(name: ThreadCall['name'], args: readonly unknown[]): Promise<unknown> {
+    const options = args.at(-1);
+    const entries = Object.entries(isObject(options) ? options : {});
+    const functions = entries.filter((entry): entry is [string, Told] => typeof entry[1] === 'function');
+    const signals = entries.filter(
+      (entry): entry is [string, AbortSignal] => entry[1] instanceof AbortSignal,
+    );
+    const apart = [...functions, ...signals].map(([key]) => key);
+    const data = Object.fromEntries(entries.filter(([key]) => !apart.includes(key)));
+    const signal = signals.find(([key]) => key === 'signal')?.[1];
+    signal?.throwIfAborted();
+    clearTimeout(this.#timer);
+    this.#worker.ref();
+    const result = new Promise((settle, fail) => {
+      this.#running = { functions: Object.fromEntries(functions), settle, fail };
+    });
+    const forget: (() => void)[] = [];
+    try {
+      this.#post({
+        ...{ kind: 'call', name, args: [...args.slice(0, -1), data] },
+        ...{ functions: functions.map(([key]) => key), signals: signals.map(([key]) => key) },
+      });
+      for (const [key, one] of signals) forget.push(onAbort(one, () => this.#abort(key)));
+      return await result;
+    } catch (error) {
+      throw signal?.aborted ? signal.reason : error;
+    } finally {
+      for (const each of forget) each();
+      clearTimeout(this.#timer);
+      this.#running = undefined;
+    }
+  }
+
+  /** Waits for another call, but only so long. A process may end meanwhile. */
+  rest(milliseconds: number): void {
+    this.#worker.unref();
+    this.#timer = setTimeout(() => void this.end(), milliseconds).unref();
+  }
+
+  /** Ends it, and what it does. */
+  async end(): Promise<void> {
+    this.#usable = false;
+    clearTimeout(this.#timer);
+    this.#post({ kind: 'end' });
+    this.#timer = setTimeout(() => void this.#worker.terminate(), END_TIME);
+    await this.#gone;
+  }
+
+  #abort(signal: string): void {
+    this.#post({ kind: 'abort', signal });
+    // Others mean that it may take its time.
+    if (signal === 'signal') this.#timer = setTimeout(() => void this.end(), STOP_TIME);
+  }
+
+  #post(message: ToCallThread): void {
+    this.#worker.postMessage(message);
+  }
+
+  #hear(message: FromCallThread): void {
+    if (message.kind === 'done') this.#running?.settle(message.result);
+    else if (message.kind === 'failed') this.#running?.fail(crossed(message.error));
+    else this.#tell(message);
+  }
+
+  #tell(message: FromCallThread & { readonly kind: 'told' }): void {
+    try {
+      this.#running?.functions[message.name]?.(...message.args.map(crossed));
+    } catch (error) {
+      this.#running?.fail(error);
+      void this.end();
+    }
+    if (message.name !== AWAITED) return;
+    Atomics.add(this.#returned, 0, 1);
+    Atomics.notify(this.#returned, 0);
+  }
+}

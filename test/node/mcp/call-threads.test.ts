@@ -1,0 +1,292 @@
+/**
+ * @module test/node/mcp/call-threads
+ * The threads in which a server measures: what they give equals what this thread gives, none measures here, and a crash, a
+ * cancelled call and the end of the server concern the threads that they should.
+ */
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { AnyvmafError } from '../../../src/core/errors.js';
+import { CallThreads, type Measuring } from '../../../src/mcp/call-threads.js';
+import * as here from '../../../src/mcp/checked-api.js';
+import { McpHost } from '../../../src/mcp/host.js';
+import type { CheckedModel, CheckedPath } from '../../../src/mcp/paths.js';
+import { TOOLS } from '../../../src/mcp/tools/index.js';
+import { y4mFile } from '../../../src/sample/files.js';
+import { makeSample } from '../../../src/sample/generator.js';
+
+const FORMAT = { width: 160, height: 96, bitDepth: 8, chroma: '420' } as const;
+
+let folder: string;
+/** Threads of the test that runs. */
+let started: Worker[] = [];
+let threads = new CallThreads();
+
+const path = (name: string) => join(folder, name) as CheckedPath;
+const pair = (frames: number) => ({
+  reference: path(`reference-${frames}.y4m`),
+  distorted: path(`distorted-${frames}.y4m`),
+});
+const options = (more: object = {}) => ({
+  models: ['version=vmaf_v0.6.1'] as unknown as CheckedModel[],
+  origin: { by: 'foreign' as const, folders: [folder] },
+  maxThreads: 1,
+  ...more,
+});
+const note = (worker: Worker) => started.push(worker);
+
+beforeAll(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-threads-')));
+  const sample = makeSample(FORMAT, { seed: 5 });
+  for (const frames of [3, 400])
+    for (const side of ['reference', 'distorted'] as const)
+      writeFileSync(pair(frames)[side], y4mFile(sample, side, frames));
+  process.on('worker', note);
+});
+
+afterEach(async () => {
+  await threads.close();
+  started = [];
+  threads = new CallThreads();
+});
+
+afterAll(() => {
+  process.off('worker', note);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Resolves once a call has measured something. */
+function begun(measuring: Measuring, signal?: AbortSignal): { call: Promise<unknown>; going: Promise<void> } {
+  let hear = () => {};
+  const going = new Promise<void>((resolve) => {
+    hear = resolve;
+  });
+  const call = measuring.score(pair(400), options({ onProgress: hear, ...(signal && { signal }) }));
+  call.catch(() => {});
+  return { call, going };
+}
+
+/** The error of a call, with what tools read of it. */
+async function failure(call: Promise<unknown>) {
+  const error = await call.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof AnyvmafError)) throw new Error(`not an AnyvmafError: ${String(error)}`);
+  const { code, message, objections, role } = error;
+  return { code, message, objections, role };
+}
+
+describe('calls in a thread', () => {
+  it('give the report, the progress and the errors that they give in this one', async () => {
+    const { measuring } = threads;
+    const [told, toldHere] = [[] as unknown[], [] as unknown[]];
+    const done = ({ framesDone }: { framesDone: number }) => framesDone;
+    const there = await measuring.score(
+      pair(3),
+      options({ onProgress: (one: never) => told.push(done(one)) }),
+    );
+    const own = await here.score(pair(3), options({ onProgress: (one: never) => toldHere.push(done(one)) }));
+    expect(there).toEqual({ ...own, fps: expect.any(Number) });
+    expect(told.at(-1)).toBe(3);
+    expect(told.at(-1)).toBe(toldHere.at(-1));
+    const absent = { ...pair(3), distorted: path('absent.y4m') };
+    const misfit = options({ scaleTo: { width: 1, height: 1 } });
+    for (const [request, how] of [
+      [absent, options()],
+      [pair(3), misfit],
+    ] as const)
+      expect(await failure(measuring.score(request, how))).toEqual(await failure(here.score(request, how)));
+    expect(started).toHaveLength(1);
+  });
+
+  it('tell of each pair of a table and of each video of many, also of those that fail', async () => {
+    const { measuring } = threads;
+    const table: unknown[] = [];
+    const jobs = [pair(3), { ...pair(3), distorted: path('absent.y4m') }];
+    await measuring.scoreBatch(jobs, {
+      ...options(),
+      onResult: (result, index) => {
+        table[index] = result;
+      },
+    });
+    const many: unknown[] = [];
+    await measuring.scoreMany(
+      pair(3).reference,
+      jobs.map(({ distorted }) => distorted),
+      options({
+        onReport: (report: unknown, index: number) => {
+          many[index] = report;
+        },
+        onFailure: (error: unknown, index: number) => {
+          many[index] = error;
+        },
+      }),
+    );
+    for (const outcome of [table, many]) {
+      expect(outcome[0]).toMatchObject({ frameCount: 3 });
+      expect(outcome[1]).toBeInstanceOf(AnyvmafError);
+      expect(outcome[1]).toMatchObject({ code: 'io', message: expect.stringContaining('absent.y4m') });
+    }
+  });
+
+  it('reject with what a function of the caller throws', async () => {
+    const bug = new TypeError('a bug');
+    const call = threads.measuring.score(
+      pair(3),
+      options({
+        onProgress: () => {
+          throw bug;
+        },
+      }),
+    );
+    await expect(call).rejects.toBe(bug);
+    await vi.waitFor(() => expect(threads.size).toBe(0));
+  });
+
+  it('that are cancelled reject with the reason, and leave the thread to the next', async () => {
+    const stop = new AbortController();
+    const { call, going } = begun(threads.measuring, stop.signal);
+    await going;
+    const reason = new Error('enough');
+    stop.abort(reason);
+    await expect(call).rejects.toBe(reason);
+    await expect(threads.measuring.score(pair(3), options({ signal: stop.signal }))).rejects.toBe(reason);
+    expect(await threads.measuring.score(pair(3), options())).toMatchObject({ frameCount: 3 });
+    expect(started).toHaveLength(1);
+  });
+});
+
+describe('a thread', () => {
+  it('that crashes fails its own call, and those beside it and after it go on', async () => {
+    const calls = Array.from({ length: 3 }, () => begun(threads.measuring));
+    await Promise.all(calls.map(({ going }) => going));
+    expect(started).toHaveLength(3);
+    await started[1]?.terminate();
+    const outcome = await Promise.allSettled(calls.map(({ call }) => call));
+    expect(outcome.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(outcome[1]).toMatchObject({
+      reason: {
+        code: 'internal',
+        message: 'The thread of this call stopped: it ended with code 1; call again.',
+      },
+    });
+    expect(threads.size).toBe(2);
+    expect(await threads.measuring.score(pair(3), options())).toMatchObject({ frameCount: 3 });
+    expect(started).toHaveLength(3);
+  });
+
+  it('ends when no call comes', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      await threads.measuring.score(pair(3), options());
+      await vi.advanceTimersByTimeAsync(29_000);
+      await threads.measuring.score(pair(3), options());
+      await vi.advanceTimersByTimeAsync(29_000);
+      expect(threads.size).toBe(1);
+      await vi.advanceTimersByTimeAsync(1000);
+    } finally {
+      vi.useRealTimers();
+    }
+    await vi.waitFor(() => expect(threads.size).toBe(0));
+  });
+
+  it('ends with its server, whatever it does', async () => {
+    const gone = new Set<Worker>();
+    const { call, going } = begun(threads.measuring);
+    await going;
+    await threads.measuring.score(pair(3), options());
+    for (const worker of started) worker.once('exit', () => gone.add(worker));
+    await threads.close();
+    expect(await failure(call)).toMatchObject({ code: 'internal' });
+    expect([threads.size, gone.size]).toEqual([0, 2]);
+  });
+});
+
+describe('a server', () => {
+  it('measures nothing in its own thread, shares few threads among many calls, and ends them', async () => {
+    let instances = 0;
+    const { Instance, instantiate } = WebAssembly;
+    WebAssembly.Instance = class extends Instance {
+      constructor(...args: ConstructorParameters<typeof Instance>) {
+        instances++;
+        super(...args);
+      }
+    };
+    const counting = (...args: Parameters<typeof instantiate>) => {
+      instances++;
+      return instantiate(...args);
+    };
+    Object.assign(WebAssembly, { instantiate: counting });
+    try {
+      const host = await McpHost.open({
+        ...{
+          allow: [folder],
+          env: { VMAF_MCP_MAX_CONCURRENT: '2' },
+          cwd: folder,
+          log: () => {},
+          tools: TOOLS,
+        },
+        jobs: join(folder, 'jobs'),
+      });
+      const tool = TOOLS.find(({ name }) => name === 'vmaf_score_encoded');
+      if (!tool) throw new Error('there is no vmaf_score_encoded');
+      const { reference: reference_encoded, distorted: distorted_encoded } = pair(3);
+      const scope = host.resources.scope('local');
+      const calls = Array.from({ length: 8 }, () =>
+        host.jobs.begin(tool, { reference_encoded, distorted_encoded }, scope),
+      );
+      for (const { structuredContent } of await Promise.all(calls.map(({ answer }) => answer)))
+        expect(structuredContent).toMatchObject({ frame_count: 3 });
+      expect([instances, started.length, host.threads.size]).toEqual([0, 2, 2]);
+      await host.close();
+      expect(host.threads.size).toBe(0);
+      // The count is not blind.
+      await here.score(pair(3), options());
+      expect(instances).toBeGreaterThan(0);
+    } finally {
+      Object.assign(WebAssembly, { Instance, instantiate });
+    }
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('work that its caller stops before an encode', () => {
+  it.each([
+    ['in a thread', () => threads.measuring],
+    ['in this thread', () => here],
+  ] as const)('encodes nothing %s', async (_, api) => {
+    const [program, log] = [join(folder, 'ffmpeg'), join(folder, 'ffmpeg.log')];
+    writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' "$*" >> '${log}'\nexec ffmpeg "$@"\n`);
+    chmodSync(program, 0o755);
+    const { ANYVMAF_FFMPEG: usual } = process.env;
+    process.env.ANYVMAF_FFMPEG = program;
+    const stop = new AbortController();
+    try {
+      const search = api().searchQuality(pair(400).reference, {
+        ...{ models: options().models, origin: options().origin, signal: stop.signal },
+        ...{ encoder: 'libx264', targets: [{ atLeast: 90 }] },
+        onStage: ({ kind }) => {
+          if (kind === 'encoding') stop.abort(new Error('before the first'));
+        },
+      });
+      await expect(search).rejects.toThrow('before the first');
+      const asked = existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [];
+      expect(asked.length).toBeGreaterThan(0);
+      expect(asked.filter((args) => / -crf /.test(args))).toEqual([]);
+    } finally {
+      if (usual === undefined) delete process.env.ANYVMAF_FFMPEG;
+      else process.env.ANYVMAF_FFMPEG = usual;
+      rmSync(log, { force: true });
+    }
+  });
+});
