@@ -2,6 +2,7 @@
  * @module mcp/scoring/quality
  * A search for an encoder's setting within one call: on the pool, with progress and a limit on time.
  */
+import { counted } from '../../core/printable.js';
 import { parseTarget, type SearchPoint, type SearchResult } from '../../index.js';
 import { targetText } from '../../report/limits.js';
 import { searchQuality } from '../checked-api.js';
@@ -136,7 +137,7 @@ function documentOf(result: SearchResult) {
   return {
     summary:
       `${so}${encoder} ${parameter} ${value} ${shortfall ? 'is nearest to' : 'reaches'} ${reached}: predicted ` +
-      `${predicted.value.toFixed(2)}${range}, ${result.encodes} encodes.`,
+      `${predicted.value.toFixed(2)}${range}, ${counted(result.encodes, 'encode')}.`,
     encoder,
     parameter,
     value,

@@ -125,7 +125,12 @@ describe('tools that search settings', () => {
     });
 
     it('goes on from what was measured, whatever range is asked for next, and with more time where no encode fits', async () => {
-      type Answer = { encodes: number; points: { value: number }[]; next_action: { arguments: object } };
+      type Answer = {
+        encodes: number;
+        points: { value: number }[];
+        not_monotone: number[];
+        next_action: { arguments: object };
+      };
       const args = { source, encoder: 'libx264', ...fast, targets: ['85'] };
       const asked = context();
       const first = await call<Answer>(findQualityTool, { ...args, max_encodes: 2 }, asked);
@@ -135,6 +140,9 @@ describe('tools that search settings', () => {
       for (const { value } of first.points)
         expect(host.encodes.slice(before).map((one) => one.value)).not.toContain(value);
       expect(second.points.length).toBe(first.points.length + second.encodes);
+      // Points on both sides of the range are in order, and no part of its curve.
+      const values = second.points.map(({ value }) => value);
+      expect([values, second.not_monotone]).toEqual([values.toSorted((a, b) => a - b), []]);
       // And what it found is not measured again to be verified.
       expect(await call<Answer>(findQualityTool, { ...next, verify: true }, asked)).toMatchObject({
         encodes: 1,
