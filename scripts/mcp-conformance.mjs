@@ -4,6 +4,7 @@
  * scenario must pass; the others are listed with the reason. Exits with 2 if the suite cannot run.
  *
  *   npm run mcp:conformance
+ *   npx -y -p node@22 node scripts/mcp-conformance.mjs    where Node.js is older than 22
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -85,7 +86,9 @@ async function startServer() {
 
 async function main() {
   if (typeof fs.globSync !== 'function') {
-    console.log(`skipped: the conformance suite needs Node.js 22, this is ${process.versions.node}`);
+    console.log(
+      `skipped: the conformance suite needs Node.js 22, this is ${process.versions.node}; run it with: npx -y -p node@22 node scripts/mcp-conformance.mjs`,
+    );
     return SKIPPED;
   }
   if (!fs.existsSync(SUITE)) {

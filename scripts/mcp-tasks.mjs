@@ -2,14 +2,15 @@
  * @module scripts/mcp-tasks
  * `npm run mcp:tasks`: solves twenty tasks with the built server over standard input and output as an agent would,
  * prints what each took, and ends with status 1 if one is not solved, a call takes longer than hosts wait, or a
- * figure got worse than in mcp-tasks/baseline.json. Then it sends the calls of mcp-tasks/transcripts.json, which
- * agents once made, sloppy ones among them, and checks what they are told. Needs ffmpeg with libx264, libx265 and,
- * for --long, libsvtav1; and onnxruntime-node.
+ * figure got worse than in mcp-tasks/baseline.json. Then it replays the sessions of mcp-tasks/transcripts.json, which it
+ * recorded with a client before, sloppy calls among them, and ends with status 1 if an answer means something else now.
+ * Needs ffmpeg with libx264, libx265 and, for --long, libsvtav1; and onnxruntime-node.
  *
  *     npm run mcp:tasks [-- --only ID,ID] [--long] [--record]
  *
+ * --only    some tasks; transcripts: the recorded sessions
  * --long    the 4K task too, and a recording that outlives the 45 s of a call
- * --record  writes the figures of this run as the baseline
+ * --record  writes the figures of this run as the baseline, and the answers to the sessions' calls
  */
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,6 +20,7 @@ import { ROOT, table } from './lib/project.mjs';
 import { Agent, LONGEST_CALL } from './mcp-tasks/agent.mjs';
 import { Media } from './mcp-tasks/media.mjs';
 import { TASKS } from './mcp-tasks/tasks.mjs';
+import { replay } from './mcp-tasks/transcripts.mjs';
 
 const BASELINE = join(ROOT, 'scripts/mcp-tasks/baseline.json');
 /** What the median task may take. */
@@ -56,36 +58,11 @@ async function main() {
       `${result.problem ? 'FAILED' : 'solved'} ${task.id}: ${result.problem ?? `${result.seconds} s`}`,
     );
   }
-  const complaints = only ? [] : await replay(media.folder, cache);
+  const replays = !only || only.includes('transcripts');
+  const complaints = replays
+    ? await replay({ folder: media.folder, cache: join(home, 'replay'), record: values.record })
+    : [];
   return report(results, complaints);
-}
-
-/** Sends recorded calls. @returns those that were answered otherwise, in words */
-async function replay(folder, cache) {
-  const sessions = JSON.parse(readFileSync(join(ROOT, 'scripts/mcp-tasks/transcripts.json'), 'utf8'));
-  const agent = await Agent.connect(folder, cache);
-  const complaints = [];
-  try {
-    for (const { session, calls } of sessions) {
-      for (const { tool, arguments: args, says, fails } of calls) {
-        const { isError = false, content } = await agent.send(tool, args);
-        const [{ text }] = content;
-        if (
-          isError !== (fails !== undefined) ||
-          !new RegExp(fails ?? says).test(isError ? JSON.parse(text).error : text)
-        )
-          complaints.push(
-            `transcript "${session}": ${tool} ${JSON.stringify(args)} is answered with ${text.slice(0, 300)}`,
-          );
-      }
-    }
-  } finally {
-    await agent.close();
-  }
-  console.log(
-    `${sessions.length} recorded sessions, ${agent.calls} calls: ${complaints.length} answered otherwise`,
-  );
-  return complaints;
 }
 
 /** Solves a task with a server of its own. */
@@ -135,6 +112,7 @@ function report(results, others) {
     slowest,
     problem ? 'failed' : 'solved',
   ]);
+  if (results.length === 0) return failed(others);
   console.log(`\n${table(head, rows)}\n`);
   const solved = results.filter(({ problem }) => problem === undefined);
   const median = (key) =>
@@ -149,6 +127,10 @@ function report(results, others) {
   const baseline = existsSync(BASELINE) ? JSON.parse(readFileSync(BASELINE, 'utf8')) : {};
   if (values.record) record(baseline, solved);
   else for (const result of solved) complaints.push(...worse(result, baseline[result.id]));
+  return failed(complaints);
+}
+
+function failed(complaints) {
   for (const complaint of complaints) console.error(complaint);
   return complaints.length > 0 ? 1 : 0;
 }

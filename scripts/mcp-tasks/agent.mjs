@@ -70,10 +70,14 @@ export class Agent {
     return answer;
   }
 
-  /** Follows the answers of jobs until the tool itself has answered. */
-  async settle(answer) {
+  /**
+   * Follows the answers of jobs until the tool itself has answered.
+   * @param hear gets what a job says while it works
+   */
+  async settle(answer, hear = () => {}) {
     let document = answer;
     while (document.job_id !== undefined && document.next_action) {
+      if (document.status === 'working') hear(document);
       if (this.calls >= MOST_CALLS) throw new Error(`no end after ${this.calls} calls: ${document.summary}`);
       document = await this.follow(document);
     }

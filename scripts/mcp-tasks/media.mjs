@@ -20,6 +20,7 @@ const { makeSample } = await loadBuilt('sample/generator.js');
 const { y4mFrame, y4mHeader } = await loadBuilt('sample/files.js');
 
 export const FORMAT = { width: 320, height: 180, bitDepth: 8, chroma: '420' };
+const UHD = { width: 3840, height: 2160 };
 const FRAMES = 75;
 /** The first frame of the second scene, the frames that lose most, and the frames that the shifted encode lacks. */
 export const CUT = 40;
@@ -89,10 +90,26 @@ export class Media {
     return name;
   }
 
-  /** A 4K source of a second. */
+  /** A 4K source of half a second. */
   makeUhd() {
-    this.#generate('uhd.y4m', { ...FORMAT, width: 3840, height: 2160 }, 5, 25);
+    this.#generate('uhd.y4m', { ...FORMAT, ...UHD }, 5, 12);
     this.ffmpeg('-i', 'uhd.y4m', '-c:v', 'ffv1', 'uhd.mkv');
+  }
+
+  /** Mean VMAF of the 4K source encoded by SVT-AV1. */
+  vmafOfUhd(preset, crf) {
+    this.ffmpeg(
+      '-i',
+      'uhd.mkv',
+      '-c:v',
+      'libsvtav1',
+      '-preset',
+      preset,
+      '-crf',
+      String(crf),
+      'uhd-found.mkv',
+    );
+    return this.vmaf('uhd.mkv', 'uhd-found.mkv', UHD);
   }
 
   /** A longer pair, for calls that outlive a limit. */

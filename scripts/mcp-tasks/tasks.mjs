@@ -363,16 +363,42 @@ export const TASKS = [
   {
     id: '4k',
     long: true,
-    question: 'Which setting does libsvtav1 preset 4 need for VMAF 90 on this 4K source? Find the setting.',
+    question:
+      'Which setting does libsvtav1 preset 4 need for VMAF 90 on this 4K source? Find it in at most 3 minutes.',
     tool: 'find_quality',
     arguments: {
       source: 'uhd.mkv',
       encoder: 'libsvtav1',
       encoder_options: { preset: '4' },
       targets: ['90'],
+      max_seconds: 180,
     },
     before: ({ media }) => media.makeUhd(),
-    check: (document) =>
-      must(Number.isFinite(Number(document.value)), `there is no setting: ${said(document).slice(0, 300)}`),
+    async solve(agent, first) {
+      const heard = [];
+      const answer = await agent.settle(first, (document) => heard.push(document));
+      if (answer.verdict !== 'unfinished') return { ...answer, heard };
+      const { tool, arguments: on } = answer.next_action;
+      const resumed = await agent.settle(await agent.call(tool, { ...on, max_encodes: 1 }));
+      return { ...answer, heard, resumed };
+    },
+    check({ value, predicted, points, heard, resumed, unfinished }, { media }) {
+      const lost = points.filter(
+        (one) => resumed && !resumed.points.some((kept) => kept.value === one.value),
+      );
+      const isOpen = unfinished && unfinished.min <= value && value <= unfinished.max;
+      return (
+        must(heard.length > 0, 'it was no job') ??
+        must(
+          heard.every(({ progress }) => progress?.message),
+          `a job does not say how far it is: ${said(heard)}`,
+        ) ??
+        must(heard.at(-1).progress.best?.startsWith(`${value} with`), `the best is ${said(heard.at(-1))}`) ??
+        must(!unfinished || isOpen, `CRF ${value} is not within what is left: ${said(unfinished)}`) ??
+        must(lost.length === 0, `measured again: ${said(lost)}`) ??
+        must(!resumed || resumed.encodes <= 2, `the call that resumes makes ${resumed?.encodes} encodes`) ??
+        near(`what CRF ${value} is said to score`, predicted, media.vmafOfUhd('4', value), 0.01)
+      );
+    },
   },
 ];

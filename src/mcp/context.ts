@@ -91,10 +91,10 @@ export interface Published {
 export interface ToolResources {
   publish(publication: Publication): Promise<Published>;
   /**
-   * A folder for what a call measures, by its arguments. It outlives the server, where that can be, so that a call that was cut
-   * short resumes where the same comes again.
+   * A folder for what is measured of encodes of a source. It outlives the server, where that can be, so that a later call for
+   * this source starts from there.
    */
-  points(call: string): Promise<string>;
+  points(source: string): Promise<string>;
 }
 
 /** A call that can be sent as it is. */

@@ -192,9 +192,9 @@ export class JobStore {
       await rm(join(root, RESULTS, id), { recursive: true, force: true }).catch(() => {});
   }
 
-  /** A folder for the points that a call measures, by its arguments; kept as long as a job. */
-  points(call: string): Promise<string> {
-    return this.#writing(async (root) => join(root, pointsName(call)));
+  /** A folder for the points that are measured of a source; kept as long as a job. */
+  points(source: string): Promise<string> {
+    return this.#writing(async (root) => join(root, pointsName(source)));
   }
 
   /** Removes jobs that are too old or too many, at most once a minute. Running ones stay. */
@@ -272,9 +272,9 @@ export class JobStore {
   }
 }
 
-/** The name of a folder for the points that a call measures, by its arguments. */
-export function pointsName(call: string): string {
-  return `points-${createHash('sha256').update(call).digest('hex').slice(0, 32)}`;
+/** The name of a folder for the points that are measured of a source. */
+export function pointsName(source: string): string {
+  return `points-${createHash('sha256').update(source).digest('hex').slice(0, 32)}`;
 }
 
 /** Whether the server that started a job still runs. */

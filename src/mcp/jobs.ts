@@ -209,7 +209,7 @@ export class Jobs {
       ...{ tool, run, args: job.args, scope, signal: job.ending.signal, jobs: this.of(scope) },
       resources: {
         // Without a place that lasts, they live as long as the server.
-        points: (call) => this.#store.points(call).catch(() => scope.scratch(pointsName(call))),
+        points: (source) => this.#store.points(source).catch(() => scope.scratch(pointsName(source))),
         publish: (publication) => this.#publish(job, publication),
       },
       onProgress: (report) => job.report(report),

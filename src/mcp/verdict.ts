@@ -38,7 +38,12 @@ export const headKeys = {
   reasons: z
     .array(z.string())
     .describe('Codes: findings of preflight, the root cause first, then what the verdict rests on.'),
-  next_action: nextAction.optional().describe('A call that can be sent as it is.'),
+  next_action: nextAction
+    .nullable()
+    .optional()
+    .describe(
+      'A call that can be sent as it is. null: this server has nothing left to do; the last reason says why.',
+    ),
 };
 
 const head = z.object(headKeys);
@@ -54,7 +59,8 @@ export interface Grounds {
   readonly sure?: Confidence;
   /** Codes beside those of findings. */
   readonly reasons?: readonly string[];
-  readonly next?: NextAction | undefined;
+  /** `null` where nothing is left to do: the last of the reasons says why. */
+  readonly next?: NextAction | null | undefined;
 }
 
 const TRUSTED: Readonly<Record<Trust['verdict'], Confidence>> = {
@@ -74,7 +80,7 @@ export function headOf({ trust, outcome, sure = 'high', reasons = [], next }: Gr
     verdict: believed === 'untrusted' ? believed : (outcome ?? believed),
     confidence: leastOf([sure, TRUSTED[believed]]),
     reasons: [...new Set([...codes, ...reasons])],
-    ...(next && { next_action: next }),
+    ...(next !== undefined && { next_action: next }),
   };
 }
 

@@ -4,6 +4,7 @@
  */
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
+import { intervalsOf } from '../engine/sampling/interval.js';
 import type { VideoInput } from '../media/types.js';
 import { bdQuality, bdRate } from '../report/bd-rate.js';
 import {
@@ -24,10 +25,11 @@ import { checkCompareOptions } from './options.js';
 import { Probe } from './probe.js';
 import { inSession, settingOf, sourceName } from './session.js';
 import {
-  type CompleteMeasure,
   type KnownPoint,
+  type Measured,
   marginTo,
   poolingOf,
+  type SampleValues,
   scoreName,
   targetAt,
   WATCHED,
@@ -66,17 +68,19 @@ export async function compareEncoders(
     const curves: ComparedCurve[] = [];
     for (const contestant of contestants) curves.push(await measureOne(contestant, task, options.onPoint));
     const points = curves.flatMap((curve) => curve.points);
+    const frames = material.scored.reduce((sum, { count }) => sum + count, 0);
+    const pairing = {
+      ...task,
+      between: options.between,
+      usual: measure.metric === scoreName(options.models) ? WATCHED : undefined,
+      share: material.samples ? frames / session.facts.times.length : 0,
+    };
     return {
       kind: 'comparison',
       source: sourceName(session.facts),
       ...measure,
       curves,
-      deltas: deltasOf(
-        curves,
-        measure,
-        options.between,
-        measure.metric === scoreName(options.models) ? WATCHED : undefined,
-      ),
+      ...differencesOf(curves, contestants, pairing),
       samples: material.samples,
       warnings: session.notes,
       encodes: contestants.reduce((sum, { probe }) => sum + probe.encodes, 0),
@@ -135,43 +139,143 @@ async function measureOne(
   };
 }
 
-/**
- * Each curve against the first.
- * @param between qualities to go over
- * @param usual the same where none were asked for, and curves have some of them
- */
-function deltasOf(
-  [anchor, ...others]: readonly ComparedCurve[],
-  measure: CompleteMeasure,
-  between: CompareOptions['between'],
-  usual: CompareOptions['between'],
-): readonly CurveDelta[] {
-  if (!anchor) return [];
+/** How two curves are held against each other. */
+interface Pairing extends CurveTask {
+  /** Qualities to go over. */
+  readonly between: CompareOptions['between'];
+  /** The same where none were asked for, and both curves have some of them. */
+  readonly usual: CompareOptions['between'];
+  /** Of the video that was measured, 0 where that is all of it. */
+  readonly share: number;
+}
+
+/** Each curve against the first, which needs least, and which the measurement does not tell from that. */
+function differencesOf(
+  curves: readonly ComparedCurve[],
+  contestants: readonly Contestant[],
+  pairing: Pairing,
+): Pick<ComparisonResult, 'deltas' | 'least' | 'ties'> {
+  const measured = contestants.map(({ probe }) => byGrid(probe.points(), probe.setting.parameter.grid));
+  const deltaOf = (anchor: number, test: number): CurveDelta => {
+    const pair = [curves[anchor], curves[test]] as [ComparedCurve, ComparedCurve];
+    const delta = deltaBetween(pair, pairing);
+    const points = [measured[anchor], measured[test]] as [readonly Measured[], readonly Measured[]];
+    const rate95 = delta.rate ? intervalOf(points, delta.rate.range, pairing) : undefined;
+    return { ...delta, ...(rate95 && { rate95 }) };
+  };
+  const deltas = curves.slice(1).map((_, i) => deltaOf(0, i + 1));
+  const rates = [0, ...deltas.map(({ rate }) => rate?.value ?? Number.POSITIVE_INFINITY)];
+  const least = rates.indexOf(Math.min(...rates));
+  const ties = curves.flatMap(({ name }, i) => {
+    if (i === least) return [];
+    const { rate95: [low, high] = [1, 1] } = deltaOf(least, i);
+    return low <= 0 && high >= 0 ? [name] : [];
+  });
+  return { deltas, least: curves[least]?.name as string, ties };
+}
+
+function deltaBetween(
+  [anchor, test]: readonly [ComparedCurve, ComparedCurve],
+  { measure, between: asked, usual }: Pairing,
+): CurveDelta {
   const up = rising(measure);
-  const deltas = (test: ComparedCurve, range: CompareOptions['between']) => {
-    const [a, b] = [anchor.points.map(up), test.points.map(up)];
+  const names = { anchor: anchor.name, test: test.name };
+  const shared = [anchor, test].every(({ points }) => {
+    const qualities = points.map(({ quality }) => quality);
+    return usual && Math.min(...qualities) < usual.max && Math.max(...qualities) > usual.min;
+  });
+  const range = asked ?? (shared ? usual : undefined);
+  const [a, b] = [anchor.points.map(up), test.points.map(up)];
+  try {
     const between = range && risingRange(measure, range);
     const rate = bdRate(a, b, { between });
     const quality = bdQuality(a, b, { between });
     const { min: from, max: to } = risingRange(measure, { min: rate.range.from, max: rate.range.to });
     return {
+      ...names,
       rate: { ...rate, range: { from, to } },
       quality: { ...quality, value: up({ quality: quality.value }).quality },
+      refused: null,
     };
-  };
-  return others.map((test) => {
-    const names = { anchor: anchor.name, test: test.name };
-    const shared = [anchor, test].every(({ points }) => {
-      const qualities = points.map(({ quality }) => quality);
-      return usual && Math.min(...qualities) < usual.max && Math.max(...qualities) > usual.min;
+  } catch (error) {
+    if (!(error instanceof AnyvmafError)) throw error;
+    return { ...names, rate: null, quality: null, refused: error.message };
+  }
+}
+
+/** Parts of a video that an interval is made of. */
+const FEWEST_PARTS = 4;
+const MOST_PARTS = 32;
+
+/** Frames of a sample. */
+interface Part {
+  readonly sample: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Per cent within which the difference of rate lies with 95 % confidence. Each part of the video is left out in turn, of both curves,
+ * which tells what it contributes.
+ * @returns `undefined` where too little was measured
+ */
+function intervalOf(
+  [anchor, test]: readonly [readonly Measured[], readonly Measured[]],
+  { from, to }: { readonly from: number; readonly to: number },
+  { measure, perSecond, share }: Pairing,
+): readonly [low: number, high: number] | undefined {
+  const all = [...anchor, ...test];
+  const parts = partsOf(anchor[0]?.sizes ?? [], Math.round(perSecond));
+  if (parts.length < FEWEST_PARTS || all.some(({ sizes }) => !sizes)) return undefined;
+  const between = risingRange(measure, { min: from, max: to });
+  const curveOf = (points: readonly Measured[], out?: Part) =>
+    points.map((point) => {
+      const sizes = without(point.sizes ?? [], out);
+      const metrics = Object.fromEntries(
+        Object.entries(point.metrics).map(([name, samples]) => [name, without(samples, out)]),
+      );
+      const bytes = sizes.flat();
+      const quality = qualityOf({ ...point, metrics }, measure, perSecond);
+      return rising(measure)({ quality, kbps: bytes.reduce((sum, one) => sum + one, 0) / bytes.length });
     });
-    try {
-      return { ...names, ...deltas(test, between ?? (shared ? usual : undefined)), refused: null };
-    } catch (error) {
-      if (!(error instanceof AnyvmafError)) throw error;
-      return { ...names, rate: null, quality: null, refused: error.message };
-    }
-  });
+  // In logarithms, in which twice and half are as far apart.
+  const rate = (out?: Part) =>
+    Math.log1p(bdRate(curveOf(anchor, out), curveOf(test, out), { between }).value / 100);
+  try {
+    const whole = rate();
+    const runs = parts.map((part) => Float64Array.of(parts.length * whole - (parts.length - 1) * rate(part)));
+    const mean = intervalsOf(runs, share, 1).find(({ statistic }) => statistic === 'mean');
+    return mean && [Math.expm1(mean.low) * 100, Math.expm1(mean.high) * 100];
+  } catch (error) {
+    // Without one of the parts the curves share no range.
+    if (!(error instanceof AnyvmafError)) throw error;
+    return undefined;
+  }
+}
+
+/** Samples as they are, or where there are few, pieces of them of about a second; an even number. */
+function partsOf(samples: SampleValues, second: number): readonly Part[] {
+  const frames = samples.reduce((sum, { length }) => sum + length, 0);
+  const few = samples.length < FEWEST_PARTS;
+  const length = Math.min(
+    Math.max(second, Math.ceil(frames / MOST_PARTS)),
+    Math.floor(frames / FEWEST_PARTS),
+  );
+  const parts = samples.flatMap((values, sample): Part[] =>
+    few
+      ? Array.from({ length: Math.floor(values.length / Math.max(1, length)) }, (_, i) => ({
+          ...{ sample, from: i * length, to: (i + 1) * length },
+        }))
+      : [{ sample, from: 0, to: values.length }],
+  );
+  return parts.slice(0, parts.length - (parts.length % 2));
+}
+
+function without(samples: SampleValues, out?: Part): SampleValues {
+  if (!out) return samples;
+  return samples
+    .map((values, i) => (i === out.sample ? [...values.slice(0, out.from), ...values.slice(out.to)] : values))
+    .filter(({ length }) => length > 0);
 }
 
 /**

@@ -120,13 +120,13 @@ export class Probe {
     else this.#kept.set(value, name);
     this.#session.signal.throwIfAborted();
     const skipped = material.encoded?.first ?? 0;
-    const scored = material.scored.reduce(
-      (sum, { from, count }) => sum + total(sizes.subarray(from - skipped, from - skipped + count)),
-      0,
+    const each = material.scored.map(({ from, count }) =>
+      sizes.subarray(from - skipped, from - skipped + count),
     );
+    const scored = each.reduce((sum, frames) => sum + total(frames), 0);
     const bytes = scored + this.#keyBytes(sizes, scored);
     const metrics = measuredOf(this.#session, report, material.scored, this.#task.metrics);
-    return this.#points.add({ value, bytes, metrics, seconds });
+    return this.#points.add({ value, bytes, metrics, sizes: each.map((one) => Array.from(one)), seconds });
   }
 
   /** What key frames add to scored frames of samples, which lie after those that begin with one. */

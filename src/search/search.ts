@@ -228,11 +228,11 @@ class Search {
     const { setting, material, encodes } = this.#probe;
     const { encoder, parameter } = setting;
     const { values } = parameter.grid;
-    const order = (value: number) => (values.includes(value) ? values.indexOf(value) : value);
+    const rising = (values[0] as number) <= (values.at(-1) as number) ? 1 : -1;
     const points = this.#probe
       .points()
       .map((one) => this.#point(one))
-      .sort((a, b) => order(a.value) - order(b.value));
+      .sort((a, b) => rising * (a.value - b.value));
     const [first] = this.#targets as readonly [CompleteTarget];
     const { from, by } = poolingOf(first);
     const predicted = estimate(samplesOf(found, from), by, perSecond, {
@@ -254,7 +254,7 @@ class Search {
       predicted,
       predictedBytes: this.#wholeBytes(found),
       unfinished: this.#done ? null : this.#open(),
-      notMonotone: rises(points),
+      notMonotone: rises(points.filter(({ value }) => values.includes(value))),
       samples: material.samples,
       encodes,
       cached: points.filter(({ cached }) => cached).length,

@@ -278,7 +278,9 @@ export interface Measured {
   readonly bytes: number;
   /** By metric: values of the scored frames of each sample. */
   readonly metrics: Readonly<Record<string, SampleValues>>;
-  /** Seconds that encoding took; absent in points of earlier versions. */
+  /** Bytes of each scored frame of each sample; absent in points of earlier versions, as is the next. */
+  readonly sizes?: SampleValues;
+  /** Seconds that encoding took. */
   readonly seconds?: number;
 }
 
@@ -358,16 +360,17 @@ function parsePoint(line: string, frames: readonly number[]): Measured | undefin
     return undefined;
   }
   if (!isRecord(data) || !isRecord(data.metrics)) return undefined;
-  const { value, bytes, metrics, seconds } = data;
+  const { value, bytes, metrics, sizes, seconds } = data;
   if (typeof value !== 'number' || typeof bytes !== 'number') return undefined;
-  const ok = Object.values(metrics).every(
-    (samples) =>
-      Array.isArray(samples) &&
-      samples.length === frames.length &&
-      samples.every((values, i) => isNumbers(values) && values.length === frames[i]),
-  );
-  if (!ok) return undefined;
-  const point = { value, bytes, metrics: metrics as Measured['metrics'] };
+  const isOfFrames = (samples: unknown): samples is SampleValues =>
+    Array.isArray(samples) &&
+    samples.length === frames.length &&
+    samples.every((values, i) => isNumbers(values) && values.length === frames[i]);
+  if (!Object.values(metrics).every(isOfFrames)) return undefined;
+  const point = {
+    ...{ value, bytes, metrics: metrics as Measured['metrics'] },
+    ...(isOfFrames(sizes) && { sizes }),
+  };
   return typeof seconds === 'number' && seconds > 0 ? { ...point, seconds } : point;
 }
 

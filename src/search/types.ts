@@ -333,6 +333,11 @@ export interface CurveDelta {
   /** Mean difference of quality at equal rate. */
   readonly quality: BdResult | null;
   readonly refused: string | null;
+  /**
+   * Per cent within which the difference of rate lies with 95 % confidence: whether other parts like those that were measured
+   * would come out likewise. Absent where fewer than four parts with enough of both curves were measured.
+   */
+  readonly rate95?: readonly [low: number, high: number];
 }
 
 /** The answer of a comparison. */
@@ -343,6 +348,10 @@ export interface ComparisonResult extends Pick<SearchResult, 'samples'> {
   readonly statistic: Statistic;
   readonly curves: readonly ComparedCurve[];
   readonly deltas: readonly CurveDelta[];
+  /** The encoder that needs least for equal quality, by its name. */
+  readonly least?: string;
+  /** Others that the measurement does not tell from it: the 95 % interval of their difference contains 0. */
+  readonly ties?: readonly string[];
   readonly encodes: number;
   readonly cached: number;
   /** What went wrong beside the work, a sentence each. */

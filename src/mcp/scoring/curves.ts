@@ -55,7 +55,7 @@ export async function runCompare(input: CompareInput, context: ToolContext) {
   const encoders = input.encoders.map(encoderOf);
   const began = performance.now();
   const clock = new EncodeClock();
-  const task = { tool: 'run_compare', limits: input, textOf: stageText };
+  const task = { tool: 'run_compare', source: input.src.path, limits: input, textOf: stageText };
   const work = (call: EncodingCall, api: Measuring) =>
     withSource(input, { files: context.files, signal: call.signal }, async (source) => ({
       notes: source.notes,
@@ -104,47 +104,42 @@ export async function runCompare(input: CompareInput, context: ToolContext) {
   };
 }
 
-/** The encoder that needs least, and the search for its setting as the next call. */
+/** The encoder that needs least, those that are not told from it, and the search for its setting as the next call. */
 function headOfComparison(result: ComparisonResult, targets: readonly number[], context: ToolContext): Head {
-  const { curves, deltas, samples } = result;
-  const best = bestCurve(result);
-  const used = deltas.flatMap(({ test, rate }) => (rate && best?.name === test ? [rate] : []));
-  const isRaw = context.args.width !== undefined;
-  const { encoder, encoderOptions } = parseEncoder(best?.name ?? 'libx264');
+  const { curves, deltas, samples, least = 'libx264', ties = [] } = result;
+  const used = deltas.flatMap(({ test, rate }) => (rate && least === test ? [rate] : []));
+  const isSmall = used.some(({ overlap }) => overlap < SMALL_OVERLAP);
+  const { encoder, encoderOptions } = parseEncoder(least);
+  const setting = { encoder, encoder_options: encoderOptions };
+  const [target = 95] = targets;
   return headOf({
-    outcome: 'decided',
-    sure: used.some(({ overlap }) => overlap < SMALL_OVERLAP) ? 'low' : samples ? 'medium' : 'high',
+    outcome: ties.length > 0 ? 'tied' : 'decided',
+    sure: isSmall ? 'low' : samples ? 'medium' : 'high',
     reasons: [
       'least-rate',
       ...(samples ? ['measured-on-samples'] : []),
       ...(deltas.some(({ refused }) => refused !== null) ? ['no-common-range'] : []),
-      ...(used.some(({ overlap }) => overlap < SMALL_OVERLAP) ? ['small-overlap'] : []),
+      ...(hasNoInterval(result) ? ['no-interval'] : []),
+      ...(isSmall ? ['small-overlap'] : []),
       ...(curves.some(({ notMonotone }) => notMonotone.length > 0) ? ['not-monotone'] : []),
     ],
-    next: isRaw
-      ? undefined
-      : context.instead('find_quality', {
-          source: context.args.src,
-          encoder,
-          encoder_options: encoderOptions,
-          targets: [String(targets[0] ?? 95)],
-        }),
+    // Of raw video that searches nothing, shots are tuned.
+    next:
+      context.args.width === undefined
+        ? context.instead('find_quality', {
+            ...setting,
+            source: context.args.src,
+            targets: [String(target)],
+          })
+        : context.instead('run_tune_per_shot', { ...setting, target_vmaf: target }),
   });
 }
 
 /** Curves that share less than this part say little of each other. */
 const SMALL_OVERLAP = 0.5;
 
-/** The curve that needs the least rate for equal quality; without a range in common, the first. */
-function bestCurve({ curves, deltas }: ComparisonResult) {
-  const rateOf = (name: string) => deltas.find(({ test }) => test === name)?.rate?.value;
-  const [anchor, ...others] = curves;
-  return others.reduce((best, curve) => {
-    const rate = rateOf(curve.name);
-    return rate !== undefined && rate < (best === anchor ? 0 : (rateOf(best?.name ?? '') ?? 0))
-      ? curve
-      : best;
-  }, anchor);
+function hasNoInterval({ deltas }: ComparisonResult): boolean {
+  return deltas.some(({ rate, rate95 }) => rate && !rate95);
 }
 
 /** How long encodes took. They are made one after the other. */
@@ -210,7 +205,7 @@ export interface LadderInput extends CurveInput {
 /** @throws {AnyvmafError} as the public `buildLadder`; `resource` when it takes longer than it may */
 export async function runLadder(input: LadderInput, context: ToolContext) {
   const sizes = input.resolutions.map(sizeOf);
-  const task = { tool: 'run_ladder', limits: input, textOf: stageText };
+  const task = { tool: 'run_ladder', source: input.src.path, limits: input, textOf: stageText };
   const work = (call: EncodingCall, api: Measuring) =>
     withSource(input, { files: context.files, signal: call.signal }, async (source) => {
       const built = await api.buildLadder(source.path, {
@@ -289,7 +284,12 @@ function sizeOf(text: string): PictureSize | number {
   );
 }
 
-function comparisonDocument({ curves, deltas, encodes, metric }: ComparisonResult) {
+/** Why ties cannot be named. */
+const NO_INTERVAL =
+  'Whether a difference is within the error of the measurement cannot be said: fewer than four parts of the video share a range of quality.';
+
+function comparisonDocument(result: ComparisonResult) {
+  const { curves, deltas, encodes, metric, least, ties = [] } = result;
   const texts = deltas.map(({ test, anchor, rate }) =>
     rate
       ? `${test} needs ${Math.abs(rate.value).toFixed(1)} % ${rate.value < 0 ? 'less' : 'more'} than ${anchor} for equal ${metric}`
@@ -297,9 +297,17 @@ function comparisonDocument({ curves, deltas, encodes, metric }: ComparisonResul
   );
   const [only] = curves;
   if (texts.length === 0 && only) texts.push(`${only.name} at ${only.points.length} values`);
+  const told = [
+    `${texts.join('; ')}.`,
+    ...(ties.length > 0
+      ? [`The difference of ${ties.join(', ')} from ${least} is within the error of the measurement.`]
+      : []),
+    ...(hasNoInterval(result) ? [NO_INTERVAL] : []),
+  ];
   return {
-    summary: `${texts.join('; ')}.`,
+    summary: told.join(' '),
     metric,
+    ties: [...ties],
     encoders: curves.map(({ name, encoder, parameter, framesPerSecond, atTargets, points, notMonotone }) => ({
       name,
       encoder,
@@ -309,10 +317,11 @@ function comparisonDocument({ curves, deltas, encodes, metric }: ComparisonResul
       points: points.map(({ value, quality, kbps }) => ({ value, vmaf: quality, kbps })),
       not_monotone: [...notMonotone],
     })),
-    deltas: deltas.map(({ anchor, test, rate, quality, refused }) => ({
+    deltas: deltas.map(({ anchor, test, rate, rate95, quality, refused }) => ({
       anchor,
       test,
       bd_rate_percent: rate?.value ?? null,
+      interval_95: rate95 ? [...rate95] : null,
       bd_vmaf: quality?.value ?? null,
       overlap: rate?.overlap ?? null,
       refused,

@@ -24,9 +24,12 @@ export const encodingSource = {
     .optional(),
 };
 
+/** Most seconds that a call may take. */
+export const MOST_SECONDS = 7200;
+
 /** What a call may take. */
 export const callLimits = {
-  max_seconds: z.int().min(1).max(7200).default(900).describe('Seconds after which the work ends.'),
+  max_seconds: z.int().min(1).max(MOST_SECONDS).default(900).describe('Seconds after which the work ends.'),
   max_encodes: z.int().min(1).describe('Encodes at most.').optional(),
   max_temp_gb: z.number().min(0.1).max(100).default(4).describe('Temporary gigabytes at most.'),
   dry_run: z.boolean().default(false).describe('Only say how many encodes it takes at most.'),

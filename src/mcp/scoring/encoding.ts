@@ -4,13 +4,7 @@
  * resources.
  */
 import * as z from 'zod/v4';
-import {
-  AnyvmafError,
-  type CurveResult,
-  forgetSearches,
-  formatEncodingResult,
-  type SearchStage,
-} from '../../index.js';
+import { AnyvmafError, type CurveResult, formatEncodingResult, type SearchStage } from '../../index.js';
 import type { Measuring } from '../call-threads.js';
 import type { ExtraContent, ToolContext } from '../context.js';
 import type { OtherOutcome } from '../tool.js';
@@ -48,6 +42,8 @@ export const ENCODES_OF_SEARCH = 8;
 /** Work that encodes. */
 export interface EncodingTask<Stage> {
   readonly tool: string;
+  /** Path of what is encoded. Every call that encodes it starts from what is measured of it. */
+  readonly source: string;
   readonly limits: EncodingLimits;
   /** A stage in words. */
   readonly textOf: (stage: Stage) => string;
@@ -69,39 +65,43 @@ export function encodingCall<Stage extends StageKind, Result>(
 
 /** Runs work that is asked to finish at the limits. @throws {AnyvmafError} as {@link encodingCall} where it has nothing then */
 export function finishingCall<Stage extends StageKind, Result>(
-  { tool, limits, textOf }: EncodingTask<Stage>,
+  { tool, source, limits, textOf }: EncodingTask<Stage>,
   context: ToolContext,
   work: (call: FinishingCall<Stage>, api: Measuring) => Promise<Result>,
 ): Promise<Result> {
   return context.pool.run(tool, null, async ({ threads, api }) => {
-    const { max_seconds, max_encodes = Number.POSITIVE_INFINITY, max_temp_gb, dry_run: _, ...asked } = limits;
-    const cache = await context.resources.points(JSON.stringify([tool, asked]));
-    const used = new AbortController();
-    const finish = AbortSignal.any([AbortSignal.timeout(max_seconds * 1000), used.signal]);
+    const { max_seconds, max_encodes = Number.POSITIVE_INFINITY, max_temp_gb } = limits;
+    const cache = await context.resources.points(source);
+    const limit = new AbortController();
+    const { signal: finish } = limit;
+    // Garbage collection may take an AbortSignal.timeout that only AbortSignal.any knows, and its timer with it.
+    const timer = setTimeout(() => limit.abort(), max_seconds * 1000);
     const { onStage, onBest, end } = encodingProgress(context, textOf);
     let encodes = 0;
     try {
       const call: FinishingCall<Stage> = {
         ...{ threads, cache, scratchBytes: max_temp_gb * 1e9, signal: context.signal, finish, onBest },
         onStage(stage) {
-          if (beginsEncode(stage) && ++encodes > max_encodes) used.abort();
+          if (beginsEncode(stage) && ++encodes > max_encodes) limit.abort();
           onStage(stage);
         },
       };
       const result = await work(call, api);
       end();
-      // What is asked again after an answer is measured again.
-      if (!finish.aborted) await forgetSearches(cache);
       return result;
     } catch (error) {
       if (!finish.aborted || context.signal.aborted) throw error;
-      const limit = used.signal.aborted
-        ? `the work needs more than max_encodes, ${max_encodes}, allows`
-        : `the work took longer than max_seconds, ${max_seconds}`;
-      throw new AnyvmafError(
-        'resource',
-        `${limit}; call again with the same arguments: what was measured is kept, and the call resumes from there.`,
-      );
+      const resume =
+        'call again with the same arguments: what was measured is kept, and the call resumes from there';
+      const reason =
+        encodes > max_encodes
+          ? `the work needs more than max_encodes, ${max_encodes}, allows; ${resume}`
+          : encodes > 1
+            ? `the work took longer than max_seconds, ${max_seconds}; ${resume}`
+            : `no encode was measured within max_seconds, ${max_seconds}; allow more, or name a faster preset`;
+      throw new AnyvmafError('resource', `${reason}.`);
+    } finally {
+      clearTimeout(timer);
     }
   });
 }
@@ -119,19 +119,13 @@ const plan = z.object({
  * @param encodesOf encodes at most, by the number of shots
  */
 export function dryRun<Stage extends StageKind, Result>(
-  { tool, limits, textOf }: EncodingTask<Stage>,
+  { tool, source, limits, textOf }: EncodingTask<Stage>,
   context: ToolContext,
   encodesOf: (shots: number) => number,
   work: (call: EncodingCall<Stage>, api: Measuring) => Promise<Result>,
 ): Promise<OtherOutcome> {
   return context.pool.run(tool, null, async ({ threads, api }) => {
-    const {
-      max_seconds: _s,
-      max_encodes = Number.POSITIVE_INFINITY,
-      max_temp_gb,
-      dry_run: _,
-      ...asked
-    } = limits;
+    const { max_encodes = Number.POSITIVE_INFINITY, max_temp_gb } = limits;
     const enough = new AbortController();
     const { onStage } = encodingProgress(context, textOf);
     let frames: number | null = null;
@@ -139,7 +133,7 @@ export function dryRun<Stage extends StageKind, Result>(
     try {
       const call: EncodingCall<Stage> = {
         ...{ threads, scratchBytes: max_temp_gb * 1e9 },
-        cache: await context.resources.points(JSON.stringify([tool, asked])),
+        cache: await context.resources.points(source),
         signal: AbortSignal.any([context.signal, enough.signal]),
         onStage(stage) {
           onStage(stage);

@@ -2,6 +2,7 @@
  * @module mcp/scoring/quality
  * A search for an encoder's setting within one call: on the pool, with progress and a limit on time.
  */
+import { counted } from '../../core/printable.js';
 import { parseTarget, type SearchPoint, type SearchResult } from '../../index.js';
 import { targetText } from '../../report/limits.js';
 import type { Measuring } from '../call-threads.js';
@@ -18,6 +19,7 @@ import {
   publishResult,
   stageText,
 } from './encoding.js';
+import { MOST_SECONDS } from './encoding-parameters.js';
 
 /** What to search. */
 export interface QualityInput extends EncodingLimits {
@@ -37,7 +39,7 @@ export interface QualityInput extends EncodingLimits {
 /** @throws {AnyvmafError} as the public `searchQuality`; `resource` when it takes longer than it may */
 export async function findQuality(input: QualityInput, context: ToolContext) {
   const targets = input.targets.map(parseTarget);
-  const task = { tool: 'find_quality', limits: input, textOf: stageText };
+  const task = { tool: 'find_quality', source: input.source.path, limits: input, textOf: stageText };
   const work = (call: EncodingCall & Partial<FinishingCall>, api: Measuring) => {
     const { onBest, ...told } = call;
     let best: SearchPoint | undefined;
@@ -65,17 +67,17 @@ export async function findQuality(input: QualityInput, context: ToolContext) {
   if (input.dry_run) return dryRun(task, context, () => ENCODES_OF_SEARCH + (input.verify ? 1 : 0), work);
   const result = await finishingCall(task, context, work);
   const { uris, content } = await publishResult(result, context);
-  const document = { ...headOfSearch(result, context), ...documentOf(result), results: uris };
+  const document = { ...headOfSearch(result, input, context), ...documentOf(result), results: uris };
   return { document, content, whole: 'results', spare: ['not_monotone', 'points', 'command'] };
 }
 
-/** Whether it reaches its targets, how sure that is, and how to go on: search the rest, or encode and score the whole. */
-function headOfSearch(result: SearchResult, context: ToolContext): Head {
-  const { unfinished, shortfall, final, samples, predicted, targets, value, warnings } = result;
+/** Whether it reaches its targets, how sure that is, and how to go on. */
+function headOfSearch(result: SearchResult, input: QualityInput, context: ToolContext): Head {
+  const { unfinished, shortfall, final, samples, predicted, targets, warnings } = result;
   const [{ atLeast, atMost } = {}] = targets;
   const bound = atLeast ?? atMost ?? Number.NaN;
   const missed = shortfall !== null || final?.reached === false;
-  const range = unfinished ? { ...unfinished } : { min: value, max: value };
+  const next = unfinished ? goOn(result, input, context) : nextAfter(result, input, context);
   return headOf({
     outcome: unfinished ? 'unfinished' : missed ? 'missed' : 'reached',
     sure: final ? 'high' : sureOf(bound, [predicted.interval95, predicted.interval99]),
@@ -84,12 +86,35 @@ function headOfSearch(result: SearchResult, context: ToolContext): Head {
       ...(samples && !final ? ['predicted-from-samples'] : []),
       ...(result.notMonotone.length > 0 ? ['not-monotone'] : []),
       ...(warnings.length > 0 ? ['warnings'] : []),
+      // What is left is not for this server.
+      ...(next === null ? [missed ? 'no-value-does' : 'run-command'] : []),
     ],
-    next:
-      unfinished || !(final || missed)
-        ? context.again({ range, ...(!unfinished && { verify: true }) })
-        : undefined,
+    next,
   });
+}
+
+/** The rest of a search that ended at its limits; with more time where that was too little for an encode. */
+function goOn({ unfinished, encodes }: SearchResult, input: QualityInput, context: ToolContext) {
+  const more = encodes <= 1 && { max_seconds: Math.min(MOST_SECONDS, 2 * input.max_seconds) };
+  return context.again({ range: { ...unfinished }, ...more });
+}
+
+/**
+ * After a search: encode and score the whole; where the whole misses what samples promised, search it all; where no value does, all
+ * values instead of a range, then other encoders. `null` where nothing is left to try, and where the command makes the encode.
+ */
+function nextAfter(
+  { value, shortfall, final, targets }: SearchResult,
+  { full, range }: QualityInput,
+  context: ToolContext,
+) {
+  if (!shortfall && !final) return context.again({ range: { min: value, max: value }, verify: true });
+  if (!shortfall && final?.reached) return null;
+  if (!shortfall) return full ? null : context.again({ range: undefined, full: true });
+  if (range) return context.again({ range: undefined });
+  const [{ metric, statistic, atLeast } = { metric: '', statistic: '', atLeast: undefined }] = targets;
+  if (shortfall.reason === 'above' || statistic !== 'mean' || !/^vmaf/.test(metric)) return null;
+  return context.instead('run_compare', { src: context.args.source, target_vmaf: atLeast });
 }
 
 /** The smallest file that reaches the targets; before one does, the nearest to them. */
@@ -112,7 +137,7 @@ function documentOf(result: SearchResult) {
   return {
     summary:
       `${so}${encoder} ${parameter} ${value} ${shortfall ? 'is nearest to' : 'reaches'} ${reached}: predicted ` +
-      `${predicted.value.toFixed(2)}${range}, ${result.encodes} encodes.`,
+      `${predicted.value.toFixed(2)}${range}, ${counted(result.encodes, 'encode')}.`,
     encoder,
     parameter,
     value,

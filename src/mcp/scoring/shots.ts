@@ -35,7 +35,9 @@ export interface ShotsInput extends SourceInput {
 /** @throws {AnyvmafError} as the public `tuneShots`; `resource` when it takes longer than it may */
 export async function tunePerShot(input: ShotsInput, context: ToolContext) {
   const { format } = input;
-  const task: EncodingTask<ShotStage> = { tool: 'run_tune_per_shot', limits: input, textOf: shotText };
+  const task: EncodingTask<ShotStage> = {
+    ...{ tool: 'run_tune_per_shot', source: input.src.path, limits: input, textOf: shotText },
+  };
   const work = (call: EncodingCall<ShotStage>, api: Measuring) =>
     withSource(input, { files: context.files, signal: call.signal }, async (source) => {
       const tuned = await api.tuneShots(source.path, {
@@ -62,11 +64,16 @@ export async function tunePerShot(input: ShotsInput, context: ToolContext) {
   if (input.dry_run) return dryRun(task, context, most, work);
   const { result, text, notes } = await encodingCall(task, context, work);
   const { reached, final } = result;
+  const isReached = reached && final?.reached !== false;
   const facts = {
     ...headOf({
-      outcome: reached && final?.reached !== false ? 'reached' : 'missed',
-      reasons: result.warnings.length > 0 ? ['warnings'] : [],
-      next: format === 'json' && !input.output ? context.again({ format: 'shell' }) : undefined,
+      outcome: isReached ? 'reached' : 'missed',
+      reasons: [
+        ...(result.warnings.length > 0 ? ['warnings'] : []),
+        ...(isReached && final ? ['encode-written'] : []),
+        ...(isReached && !final && text !== null ? [format === 'csv' ? 'table-written' : 'run-script'] : []),
+      ],
+      next: nextAfter(isReached, input, context),
     }),
     ...{ target_vmaf: input.target_vmaf, format, output: text, notes: [...notes] },
   };
@@ -80,6 +87,20 @@ export async function tunePerShot(input: ShotsInput, context: ToolContext) {
     data: text,
   });
   return { document: { ...facts, ...documentOf(result, uri) }, content: [link], spare };
+}
+
+/**
+ * Where shots miss the target, all values instead of a range, then other encoders. Else a script that makes the encode; `null` once that
+ * or the encode is written.
+ */
+function nextAfter(
+  isReached: boolean,
+  { range, format, output, target_vmaf }: ShotsInput,
+  context: ToolContext,
+) {
+  if (!isReached && range) return context.again({ range: undefined, output: undefined });
+  if (!isReached) return context.instead('run_compare', { target_vmaf });
+  return format === 'json' && !output ? context.again({ format: 'shell' }) : null;
 }
 
 /** Keys of shots that others say too, then those that matter least. */

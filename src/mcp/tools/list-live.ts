@@ -3,11 +3,12 @@
  * `list_live`: measurements that run now with a live server of their own. Ours.
  */
 import * as z from 'zod/v4';
+import { TimeLimitError, withinSeconds } from '../../core/abort.js';
 import { readRunning } from '../live/running.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 
-/** Milliseconds that a live server gets to say where its measurement stands. */
-const ANSWER_TIME = 1000;
+/** Seconds that a live server gets to say where its measurement stands. */
+const ANSWER_TIME = 1;
 
 /** HTTP of this machine, or a Unix socket. */
 const ADDRESS = /^(?:http:\/\/127\.0\.0\.1:\d{1,5}\/[\w./-]{1,101}|\/.{1,255})$/;
@@ -92,14 +93,12 @@ function parsed(text: string): unknown {
 /** Where a measurement stands; `undefined` if its server does not say. */
 async function statusOf(address: string, name: string, signal: AbortSignal) {
   const params = { name: 'vmaf.status', arguments: { measurement: name } };
-  const answer = await fetch(address, {
-    method: 'POST',
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
-    redirect: 'error',
-    signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_TIME)]),
-  })
-    .then((response): Promise<unknown> => response.json())
-    .catch(() => undefined);
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+  const late = new TimeLimitError(`${address} did not answer`);
+  const answer = await withinSeconds(ANSWER_TIME, late, signal, async (stopped): Promise<unknown> => {
+    const response = await fetch(address, { method: 'POST', body, redirect: 'error', signal: stopped });
+    return response.json();
+  }).catch(() => undefined);
   const result = z.object({ result: z.object({ structuredContent: statusSchema }) }).safeParse(answer);
   return result.success ? result.data.result.structuredContent : undefined;
 }

@@ -68,6 +68,9 @@ export const runCompareTool = defineTool({
     summary: z.string(),
     notes: z.array(z.string()),
     metric: z.string(),
+    ties: z
+      .array(z.string())
+      .describe('Not told from the one that needs least: the difference is within the error.'),
     encoders: z.array(
       z.object({
         name: z.string(),
@@ -93,6 +96,10 @@ export const runCompareTool = defineTool({
         anchor: z.string(),
         test: z.string(),
         bd_rate_percent: z.number().nullable().describe('Mean difference of rate; negative: less is needed.'),
+        interval_95: z
+          .array(z.number())
+          .nullable()
+          .describe('Of bd_rate_percent; containing 0: a tie. null: too few parts of the video.'),
         bd_vmaf: z.number().nullable().describe('Mean difference of quality at equal rate.'),
         overlap: z.number().nullable().describe('The part of the shorter curve that was compared.'),
         refused: z.string().nullable().describe('Why there is none.'),

@@ -43,7 +43,7 @@ interface Document {
   readonly verdict?: string;
   readonly confidence?: string;
   readonly reasons?: readonly string[];
-  readonly next_action?: NextAction;
+  readonly next_action?: NextAction | null;
   readonly [key: string]: unknown;
 }
 
@@ -216,25 +216,49 @@ describe('an answer about encoders', () => {
   const shots = Array.from({ length: 12 }, (_, i) => ({ frames: 12 + i }));
   const source = () => file(folder, 'film.mkv', new Uint8Array(16));
 
-  it.each<[string, Args, string]>([
-    ['find_quality', { encoder: 'libx264', targets: ['85'] }, 'reached'],
-    ['find_quality', { encoder: 'libx264', targets: ['85'], max_encodes: 1 }, 'unfinished'],
-    ['find_quality', { encoder: 'libx264', targets: ['85'], dry_run: true }, 'planned'],
-    ['run_compare', {}, 'decided'],
-    ['run_ladder', { encoder: 'libx264', resolutions: ['64', '32'] }, 'fine'],
-    ['run_tune_per_shot', { target_vmaf: 80 }, 'reached'],
-    ['run_tune_per_shot', { target_vmaf: 80, format: 'shell' }, 'reached'],
-  ])('of %s %j is short and says %s', async (name, args, verdict) => {
+  it.each<[string, Args, string, next: string]>([
+    ['find_quality', { encoder: 'libx264', targets: ['85'] }, 'reached', 'find_quality'],
+    ['find_quality', { encoder: 'libx264', targets: ['85'], max_encodes: 1 }, 'unfinished', 'find_quality'],
+    ['find_quality', { encoder: 'libx264', targets: ['85'], dry_run: true }, 'planned', 'find_quality'],
+    ['find_quality', { encoder: 'libx264', targets: ['85'], verify: true }, 'reached', 'run-command'],
+    [
+      'find_quality',
+      { encoder: 'libx264', targets: ['85'], range: { min: 40, max: 45 } },
+      'missed',
+      'find_quality',
+    ],
+    ['find_quality', { encoder: 'libx264', targets: ['100'] }, 'missed', 'run_compare'],
+    ['find_quality', { encoder: 'libx264', targets: ['integer_adm2>=1'] }, 'missed', 'no-value-does'],
+    ['find_quality', { encoder: 'libx264', targets: ['85'], max_size: 0.0001 }, 'missed', 'run_compare'],
+    ['find_quality', { encoder: 'libx264', targets: ['85'], at_most: 85 }, 'missed', 'no-value-does'],
+    ['run_compare', {}, 'decided', 'find_quality'],
+    ['run_ladder', { encoder: 'libx264', resolutions: ['64', '32'] }, 'fine', 'run_tune_per_shot'],
+    ['run_tune_per_shot', { target_vmaf: 80 }, 'reached', 'run_tune_per_shot'],
+    ['run_tune_per_shot', { target_vmaf: 80, format: 'shell' }, 'reached', 'run-script'],
+    ['run_tune_per_shot', { target_vmaf: 80, format: 'csv' }, 'reached', 'table-written'],
+    ['run_tune_per_shot', { target_vmaf: 95, range: { min: 40, max: 45 } }, 'missed', 'run_tune_per_shot'],
+    ['run_tune_per_shot', { target_vmaf: 100 }, 'missed', 'run_compare'],
+  ])('of %s %j is short, says %s, and leads to %s', async (name, args, verdict, next) => {
     using _ = fakeEncoding({ shots }).install();
     const answer = await ask(name, { [name === 'find_quality' ? 'source' : 'src']: source(), ...args });
     expect(Object.keys(answer).slice(0, 3)).toEqual(['verdict', 'confidence', 'reasons']);
     expect(answer.verdict).toBe(verdict);
-    expect(answer.next_action !== undefined).toBe(args.format === undefined);
+    // A call, or why there is none.
+    expect(answer.next_action).toBeDefined();
+    expect(answer.next_action === null ? answer.reasons?.at(-1) : answer.next_action?.tool).toBe(next);
+  });
+
+  it('once the encode is written leads nowhere', async () => {
+    using _ = fakeEncoding({ shots: shots.slice(0, 2) }).install();
+    const args = { src: source(), target_vmaf: 80, output: join(folder, `tuned.mkv`) };
+    expect(await ask('run_tune_per_shot', args)).toMatchObject({
+      ...{ verdict: 'reached', reasons: ['encode-written'], next_action: null },
+    });
   });
 
   it('leads to an end: each next call brings a verdict, until there is none', async () => {
     using _ = fakeEncoding({ shots: shots.slice(0, 3) }).install();
-    let next: NextAction | undefined = {
+    let next: NextAction | null | undefined = {
       tool: 'find_quality',
       arguments: { source: source(), encoder: 'libx264', targets: ['85'], dry_run: true },
     };

@@ -5,8 +5,11 @@
  */
 import { copyFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readEncodingResult } from '../../../../src/index.js';
+import { finishingCall } from '../../../../src/mcp/scoring/encoding.js';
 import type { Tool } from '../../../../src/mcp/tool.js';
 import { findQualityTool } from '../../../../src/mcp/tools/find-quality.js';
 import { TOOLS } from '../../../../src/mcp/tools/index.js';
@@ -23,15 +26,14 @@ const { leftovers } = privateTmp('anyvmaf-search-');
 const context = (signal?: AbortSignal) => fakeContext(videoFolder(), signal);
 const fast = { encoder_options: { preset: 'ultrafast' } };
 
-/** A host of which the third encode uses up the time that the next call has. */
-function hostThatIsLate(): FakeHost {
-  const late = new AbortController();
+/** A host of which one encode uses up the time that the next call has. */
+function hostThatIsLate(late = 3): FakeHost {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   let encodes = 0;
   const bend = (quality: number) => {
-    if (++encodes === 3) late.abort();
+    if (++encodes === late) vi.runAllTimers();
     return quality;
   };
-  vi.spyOn(AbortSignal, 'timeout').mockImplementationOnce(() => late.signal);
   return fakeEncoding({}, { bend }).install();
 }
 
@@ -49,6 +51,7 @@ describe('tools that search settings', () => {
     expect(host.folders).toBe(0);
     host[Symbol.dispose]();
     vi.restoreAllMocks();
+    vi.useRealTimers();
   });
 
   describe('find_quality', () => {
@@ -119,6 +122,38 @@ describe('tools that search settings', () => {
       );
       const on = { ...args, max_encodes: 20, range: answer.unfinished };
       expect(await call<Answer>(findQualityTool, on, context())).toMatchObject({ unfinished: null });
+    });
+
+    it('goes on from what was measured, whatever range is asked for next, and with more time where no encode fits', async () => {
+      type Answer = {
+        encodes: number;
+        points: { value: number }[];
+        not_monotone: number[];
+        next_action: { arguments: object };
+      };
+      const args = { source, encoder: 'libx264', ...fast, targets: ['85'] };
+      const asked = context();
+      const first = await call<Answer>(findQualityTool, { ...args, max_encodes: 2 }, asked);
+      const before = host.encodes.length;
+      const next = { ...args, ...first.next_action.arguments };
+      const second = await call<Answer>(findQualityTool, next, asked);
+      for (const { value } of first.points)
+        expect(host.encodes.slice(before).map((one) => one.value)).not.toContain(value);
+      expect(second.points.length).toBe(first.points.length + second.encodes);
+      // Points on both sides of the range are in order, and no part of its curve.
+      const values = second.points.map(({ value }) => value);
+      expect([values, second.not_monotone]).toEqual([values.toSorted((a, b) => a - b), []]);
+      // And what it found is not measured again to be verified.
+      expect(await call<Answer>(findQualityTool, { ...next, verify: true }, asked)).toMatchObject({
+        encodes: 1,
+      });
+      using _ = hostThatIsLate(2);
+      const late = context();
+      await call(findQualityTool, { ...args, max_encodes: 1 }, late);
+      const stuck = { ...args, targets: ['86'], max_seconds: 40 };
+      expect(await call<Answer>(findQualityTool, stuck, late)).toMatchObject({
+        next_action: { arguments: { max_seconds: 80 } },
+      });
     });
 
     it('encodes and scores the whole if asked', async () => {
@@ -253,6 +288,30 @@ describe('tools that search settings', () => {
       for (const part of parts) expect(answer.manifest).toMatch(part);
     });
 
+    it('name a tie, or say why that cannot be known', async () => {
+      type Answer = {
+        summary: string;
+        ties: string[];
+        deltas: { interval_95: number[] | null }[];
+        reasons: string[];
+      };
+      const ask = { src: source, target_vmafs: [70, 90] };
+      const same = ['libx264', 'libx264:tune=film'];
+      const tied = await call<Answer>(runCompareTool, { ...ask, encoders: same }, context());
+      expect(tied).toMatchObject({ verdict: 'tied', ties: ['libx264:tune=film'] });
+      expect(tied.summary).toContain(
+        'The difference of libx264:tune=film from libx264 is within the error of the measurement.',
+      );
+      const far = await call<Answer>(runCompareTool, { ...ask, encoders: ['libx264', 'libx265'] }, context());
+      expect(far).toMatchObject({ verdict: 'decided', ties: [] });
+      const [low = 0, high = 0] = far.deltas[0]?.interval_95 ?? [];
+      expect(0 < low && low < high).toBe(true);
+      using _ = fakeEncoding({ shots: [{ frames: 3 }] }).install();
+      const short = await call<Answer>(runCompareTool, { ...ask, encoders: same }, context());
+      expect(short.reasons).toContain('no-interval');
+      expect(short.summary).toContain('cannot be said: fewer than four parts of the video');
+    });
+
     it('answer how presets differ', async () => {
       const encoders = ['libx264:preset=ultrafast', 'libx264:preset=medium'];
       const answer = await call(runCompareTool, { src: source, encoders, target_vmafs: [70] }, context());
@@ -367,10 +426,29 @@ describe('tools that search settings', () => {
       ['run_compare', () => compare('libx264', 'libx265')],
       ['run_ladder', () => rungs('176')],
     ])('%s: what takes longer than max_seconds', async (name, args) => {
-      const limit = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => AbortSignal.abort());
-      const sentence = await refused(toolOf(name), { ...args(), max_seconds: 7 }, context());
-      expect(sentence).toContain('max_seconds, 7');
-      expect(limit.mock.calls).toEqual([[7000]]);
+      using _ = hostThatIsLate(1);
+      const timer = vi.spyOn(globalThis, 'setTimeout');
+      // The same again would end likewise.
+      expect(await refused(toolOf(name), { ...args(), max_seconds: 7 }, context())).toBe(
+        'no encode was measured within max_seconds, 7; allow more, or name a faster preset.',
+      );
+      expect(timer).toHaveBeenCalledWith(expect.any(Function), 7000);
+    });
+
+    it('what takes longer, although garbage is collected meanwhile', async () => {
+      setFlagsFromString('--expose-gc');
+      const collect: () => void = runInNewContext('gc');
+      const limits = { max_seconds: 1, max_temp_gb: 1, dry_run: false };
+      const task = { tool: 'find_quality', source, limits, textOf: String };
+      const isTold = await finishingCall(task, context(), async ({ finish }) => {
+        const until = performance.now() + 10_000;
+        while (!finish.aborted && performance.now() < until) {
+          collect();
+          await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+        return finish.aborted;
+      });
+      expect(isTold).toBe(true);
     });
 
     it.each<[tool: Tool, args: () => Args, most: number]>([
