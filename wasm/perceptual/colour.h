@@ -98,11 +98,12 @@ void linearise_simd(float *values, size_t n, uint32_t transfer);
 int has_alpha(const AnyvmafContext *context, const AnyvmafFrames *frames);
 
 /* How the samples of a picture are to be read. */
-typedef enum ColourPlanes { OF_GREY, OF_GBR, OF_CHROMA, OF_YCGCO } ColourPlanes;
+typedef enum ColourPlanes { OF_GREY, OF_GBR, OF_CHROMA } ColourPlanes;
 
 /* How pictures of one format and colour become linear light. */
 typedef struct Conversion {
-    uint32_t bit_depth, transfer, width;
+    AnyvmafColour colour;
+    uint32_t bit_depth, width;
     size_t sample_bytes;
     ColourPlanes planes;
     float background; /* OPAQUE_BACKGROUND where alpha is not read */

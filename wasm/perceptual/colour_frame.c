@@ -140,7 +140,7 @@ static void finish_row(const ColourDsp *dsp, const Conversion *as, const Anyvmaf
         dsp->scale(stored_row(as, picture, 3, y), as->width, 0, gain, as->alpha);
         dsp->blend_alpha(values, as->alpha, as->width, as->background);
     }
-    dsp->linearise(values, as->width, as->transfer);
+    dsp->linearise(values, as->width, (uint32_t)as->colour.transfer);
 }
 
 /* Light of row y of a plane whose samples are R', G' or B' by themselves. */
@@ -173,7 +173,7 @@ void linear_row(const AnyvmafContext *context, const Conversion *as, const Anyvm
         return;
     }
     float *const cb = chroma_row(dsp, as, picture, 1, y), *const cr = chroma_row(dsp, as, picture, 2, y);
-    if (as->planes == OF_YCGCO)
+    if (as->colour.matrix == ANYVMAF_YCGCO)
         from_ycgco(cb, cr, as->width);
     dsp->to_rgb(stored_row(as, picture, 0, y), cb, cr, as->width, &as->matrix, rgb);
     for (uint32_t p = 0; p < 3; p++)
@@ -210,13 +210,13 @@ static int cut_rows(AnyvmafContext *context, Conversion *as)
 static void make_table(const ColourDsp *dsp, Conversion *as)
 {
     uint8_t codes[256];
-    as->has_table = as->bit_depth == 8 && as->background < 0 && (as->planes == OF_GREY || as->planes == OF_GBR);
+    as->has_table = as->bit_depth == 8 && as->background < 0 && as->planes != OF_CHROMA;
     if (!as->has_table)
         return;
     for (uint32_t i = 0; i < 256; i++)
         codes[i] = (uint8_t)i;
     dsp->scale((StoredRow){codes, 8}, 256, as->matrix.black, as->matrix.gain, as->light);
-    dsp->linearise(as->light, 256, as->transfer);
+    dsp->linearise(as->light, 256, (uint32_t)as->colour.transfer);
 }
 
 int32_t conversion_of(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
@@ -228,13 +228,10 @@ int32_t conversion_of(AnyvmafContext *context, const AnyvmafPicture *picture, co
     const uint32_t siting = (uint32_t)colour->siting;
     const ChromaTaps *const taps = chroma_taps[(uint32_t)colour->upsampling];
     *as = (Conversion){
-        .bit_depth = context->bit_depth, .sample_bytes = context->bit_depth > 8 ? 2 : 1, .width = luma->width,
-        .transfer = (uint32_t)colour->transfer,
+        .colour = *colour, .width = luma->width,
+        .bit_depth = context->bit_depth, .sample_bytes = context->bit_depth > 8 ? 2 : 1,
         .background = picture->planes[3].samples ? background : OPAQUE_BACKGROUND,
-        .planes = is_grey(picture->planes)          ? OF_GREY
-                  : colour->matrix == ANYVMAF_GBR   ? OF_GBR
-                  : colour->matrix == ANYVMAF_YCGCO ? OF_YCGCO
-                                                    : OF_CHROMA,
+        .planes = is_grey(picture->planes) ? OF_GREY : colour->matrix == ANYVMAF_GBR ? OF_GBR : OF_CHROMA,
         .halved_across = cb->width < luma->width, .halved_down = cb->height < luma->height,
         .across = &taps[siting != ANYVMAF_CENTRE], .down = &taps[siting == ANYVMAF_TOP_LEFT],
         .middle = (float)(128U << (context->bit_depth - 8)),
