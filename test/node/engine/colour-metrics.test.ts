@@ -233,6 +233,29 @@ describe('a video', () => {
     expect(results(await score(request, { ...options, ...how }))).toEqual(results(await whole));
   });
 
+  it('that states no rate is seen as stills, which is told, until its rate is given', async () => {
+    const bare = (side: 'reference' | 'distorted') => {
+      const { info, ...source } = ownSource(clip, side, FRAMES);
+      const { frameRate: _, ...stated } = info;
+      return { ...source, info: stated };
+    };
+    const run = (feature: string) =>
+      score(
+        { reference: bare('reference'), distorted: bare('distorted') },
+        { ...ALONE, features: [feature] },
+      );
+    const stills = await run('cvvdp=display=standard_fhd');
+    const told = stills.preflight?.filter(({ code }) => code === 'no-frame-rate');
+    expect(told).toMatchObject([
+      { severity: 'warning', fix: "features: ['cvvdp=display=standard_fhd:fps=25']" },
+    ]);
+    expect(stills.metrics).toContain('cvvdp_display_standard_fhd');
+    const timed = await run('cvvdp=fps=50');
+    expect(timed.preflight?.map(({ code }) => code)).not.toContain('no-frame-rate');
+    expect(timed.metrics).toEqual(['cvvdp_q_fps_50']);
+    expect(timed.aggregate_metrics.cvvdp_fps_50).toBe((await whole).aggregate_metrics.cvvdp);
+  });
+
   it('is read once and in order where both modules look back', async () => {
     const own = (side: 'reference' | 'distorted') => {
       let next = 0;
