@@ -6,6 +6,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { encode } from 'fast-png';
 import { describe, expect, it } from 'vitest';
 import type { Colour, ScoredFormat } from '../../../src/core/colour.js';
@@ -148,6 +149,29 @@ describe.runIf(golden && hasFfmpeg)(`pairs of PNG files (${needsShared} and ${ne
       0,
       values,
     ]);
+  });
+
+  it('wait while a watched run is paused, before VMAF begins', async () => {
+    const done: number[] = [];
+    const onProgress = ({ framesDone }: { readonly framesDone: number }) => done.push(framesDone);
+    const run = await prepareRun(pngs('small'), { features: ['ssimulacra2'], threads: 0, onProgress });
+    const nothing = () => {};
+    const observer = {
+      planned: nothing,
+      boundary: nothing,
+      frame: nothing,
+      swapped: nothing,
+      ended: nothing,
+    };
+    const steering = new Steering(observer);
+    requireSteerable(run)[STEERED](steering);
+    steering.pause();
+    const report = run.start();
+    await sleep(1500);
+    expect(done).toEqual([]);
+    steering.resume();
+    expect((await report).metrics).toContain('ssimulacra2');
+    expect(done).not.toEqual([]);
   });
 
   it('are measured by the core beside a GPU, which the report says', async () => {
