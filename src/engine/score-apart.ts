@@ -70,6 +70,7 @@ export async function scoreApart(
       alsoModels: [],
       noPrediction: true,
       preflight: false,
+      ...(steering && { gate: () => others.gate?.() ?? steering.gate() }),
       onFrame: ({ frameNum, metrics }) => ofFrame.set(frameNum, metrics),
       ...(onProgress && { onProgress: (progress) => onProgress(half(progress, 0)) }),
     },

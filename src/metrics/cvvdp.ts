@@ -19,12 +19,15 @@ import {
   type Fields,
   type Finisher,
   type Metric,
+  numberOption,
 } from './metric.js';
-import { choice, extractor, feature } from './spec.js';
+import { choice, extractor, feature, real } from './spec.js';
 
 /** As in wasm/include/perceptual.h. */
 const LEAST_SIDE = 2;
 const HIGHEST_RATE = 240;
+/** Numbers that parameters begin with: the colours of both videos. */
+const COLOUR_NUMBERS = 12;
 
 /** Frames that a frame is seen with, itself included: those of the last quarter of a second. */
 function windowOf(frameRate: number): number {
@@ -32,8 +35,8 @@ function windowOf(frameRate: number): number {
 }
 
 /** Frames per second; 0 for stills. */
-function rateOf({ frameRate }: ScoredFormat): number {
-  return quotientOf(frameRate) ?? 0;
+function rateOf(instance: ExtractorInstance, { frameRate }: ScoredFormat): number {
+  return numberOption(instance, 'fps') || (quotientOf(frameRate) ?? 0);
 }
 
 function displayOf(instance: ExtractorInstance): Display {
@@ -77,6 +80,10 @@ export const CVVDP: Metric = {
       choice('display', Object.keys(DISPLAYS), {
         description: 'The display, as ColorVideoVDP names it; videos are shown on it pixel by pixel.',
       }),
+      real('fps', 0, 0, HIGHEST_RATE, {
+        description:
+          'Frames per second; 0 takes the rate of the reference. Without a rate, each frame is seen as a still.',
+      }),
       ...COLOUR_OPTIONS,
     ],
     features: [
@@ -88,11 +95,12 @@ export const CVVDP: Metric = {
   }),
   measure: (instance, format) => {
     requireSide('cvvdp', format, LEAST_SIDE);
-    if (rateOf(format) > HIGHEST_RATE) {
+    const rate = rateOf(instance, format);
+    if (rate > HIGHEST_RATE) {
       throw new AnyvmafError(
         'feature',
         `The cvvdp extractor takes up to ${HIGHEST_RATE} frames per second but the video has ` +
-          `${rateOf(format)}; ${leaveOut('cvvdp')}`,
+          `${rate}; ${leaveOut('cvvdp')}`,
       );
     }
     requireSignal(instance, coloursOf(instance, format));
@@ -100,25 +108,26 @@ export const CVVDP: Metric = {
     return {
       options: [
         ...colourParameters(instance, format),
-        ...[rateOf(format), peak, contrast, ambient, reflectivity, pixelsPerDegree],
+        ...[rate, peak, contrast, ambient, reflectivity, pixelsPerDegree],
       ],
       extent: [],
     };
   },
-  calls: (variants, format) => {
-    const frames = windowOf(rateOf(format));
-    return variants.map(({ options }) => ({
-      run: 'cvvdp',
-      args: ['frames', 'history', 'parameters'],
-      parameters: doubles(options),
-      fields: 1,
-      back: frames - 1,
-      padded: true,
-      chroma: true,
-      cost: 70 + 12 * frames,
-    }));
-  },
-  finish: (_, format) => new Clip(rateOf(format) === 0 ? stillPower : power),
+  calls: (variants) =>
+    variants.map(({ options }) => {
+      const frames = windowOf(options[COLOUR_NUMBERS] ?? 0);
+      return {
+        run: 'cvvdp',
+        args: ['frames', 'history', 'parameters'],
+        parameters: doubles(options),
+        fields: 1,
+        back: frames - 1,
+        padded: true,
+        chroma: true,
+        cost: 70 + 12 * frames,
+      };
+    }),
+  finish: (instance, format) => new Clip(rateOf(instance, format) === 0 ? stillPower : power),
 };
 
 /** Stills are not pooled over time, so that one has its own Q. */

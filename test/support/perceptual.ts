@@ -10,7 +10,10 @@ import { Core, type CorePicture, type Implementation } from '../../src/core/modu
 import { doubles } from '../../src/metrics/metric.js';
 import type { Picture } from './metric.js';
 
-const wasm = new WebAssembly.Module(readFileSync(new URL('../../wasm/perceptual.wasm', import.meta.url)));
+/** The module, compiled. */
+export const perceptual = new WebAssembly.Module(
+  readFileSync(new URL('../../wasm/perceptual.wasm', import.meta.url)),
+);
 
 /** A colour by the numbers of wasm/include/perceptual.h: matrix, full range, transfer, siting, upsampling, primaries. */
 export type ColourNumbers = readonly [number, number, number, number, number, number];
@@ -31,7 +34,7 @@ export class PerceptualContext {
   readonly #context;
   #serial = 0;
 
-  constructor(implementation: Implementation, format: VideoFormat, core = new Core(wasm)) {
+  constructor(implementation: Implementation, format: VideoFormat, core = new Core(perceptual)) {
     this.#core = core;
     this.#format = format;
     this.#context = this.#core.open(format, implementation);

@@ -97,11 +97,41 @@ void linearise_simd(float *values, size_t n, uint32_t transfer);
 /* Whether a picture of the pair has an alpha plane that is not opaque everywhere. */
 int has_alpha(const AnyvmafContext *context, const AnyvmafFrames *frames);
 
+/* How the samples of a picture are to be read. */
+typedef enum ColourPlanes { OF_GREY, OF_GBR, OF_CHROMA } ColourPlanes;
+
+/* How pictures of one format and colour become linear light. */
+typedef struct Conversion {
+    AnyvmafColour colour;
+    uint32_t bit_depth, width;
+    size_t sample_bytes;
+    ColourPlanes planes;
+    float background; /* OPAQUE_BACKGROUND where alpha is not read */
+    int halved_across, halved_down;
+    const ChromaTaps *across, *down;
+    float middle; /* the sample of no colour */
+    ColourMatrix matrix;
+    float *narrow[2], *wide[2]; /* rows of chroma as it is stored, and at the width of luma */
+    float *alpha;               /* of a row */
+    int has_table;
+    float light[256];
+} Conversion;
+
 /*
- * Converts a picture to linear light, by its alpha on a grey of R'G'B', 0 to 1, or OPAQUE_BACKGROUND. `into` starts zeroed;
- * its owner frees its block. Does nothing if `into` already holds this picture, by its serial, in this colour on this
- * background. 0, or ANYVMAF_EINVAL if the colour is invalid or planes do not fit it, ANYVMAF_ENOMEM if memory is short.
- * Leaves the context's scratch memory alone.
+ * How to convert pictures like this one, by their alpha on a grey of R'G'B', 0 to 1, or OPAQUE_BACKGROUND. 0, or
+ * ANYVMAF_EINVAL if the colour is invalid or planes do not fit it, ANYVMAF_ENOMEM if memory is short. Valid until
+ * pictures of another width are converted. Leaves the context's scratch memory alone.
+ */
+int32_t conversion_of(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
+                      float background, Conversion *as);
+
+/* Linear light of row y of a picture: R, G and B. */
+void linear_row(const AnyvmafContext *context, const Conversion *as, const AnyvmafPicture *picture, uint32_t y,
+                float *const rgb[3]);
+
+/*
+ * Converts a picture to linear light, as conversion_of() has it. `into` starts zeroed; its owner frees its block. Does
+ * nothing if `into` already holds this picture, by its serial, in this colour on this background.
  */
 int32_t linear_of(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
                   float background, LinearPicture *into);

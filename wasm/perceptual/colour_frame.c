@@ -18,39 +18,6 @@ static const ChromaTaps chroma_taps[3][2] = {
     [ANYVMAF_CHROMA_NEAREST] = {{{{0, 0, 1, 0}, {0, 1, 0, 0}}}, {{{0, 0, 1, 0}, {0, 1, 0, 0}}}},
 };
 
-/* A chroma plane. */
-typedef struct ChromaPlane {
-    const uint8_t *samples;
-    float *narrow; /* a row as it is stored, with BEFORE and AFTER */
-    float *wide;   /* the row at the width of luma */
-} ChromaPlane;
-
-/* How luma and chroma of a picture become R'G'B'. */
-typedef struct Conversion {
-    uint32_t bit_depth, width, chroma_width, chroma_height;
-    size_t sample_bytes;
-    int halved_across, halved_down;
-    const ChromaTaps *across, *down;
-    float middle; /* the sample of no colour */
-    ColourMatrix matrix;
-    ChromaPlane chroma[2]; /* Cb and Cr */
-} Conversion;
-
-/* What shows where a picture is not opaque. */
-typedef struct Backdrop {
-    const uint8_t *alpha; /* samples; NULL if the picture is taken as opaque */
-    float background;
-    float *row; /* alpha of a row */
-} Backdrop;
-
-/* Black and what multiplies (sample - black) of G, B, R and luma. */
-static void luma_levels(const AnyvmafColour *colour, uint32_t bit_depth, float *black, float *gain)
-{
-    const uint32_t unit = 1U << (bit_depth - 8);
-    *black = colour->full_range ? 0 : (float)(16 * unit);
-    *gain = 1 / (float)(colour->full_range ? 256 * unit - 1 : 219 * unit);
-}
-
 /* ITU-T H.273, equations for matrix coefficients, solved for R'G'B'; samples of chroma are taken less their middle. */
 static ColourMatrix matrix_of(const AnyvmafColour *colour, uint32_t bit_depth)
 {
@@ -66,14 +33,15 @@ static ColourMatrix matrix_of(const AnyvmafColour *colour, uint32_t bit_depth)
     /* H.273 makes Cg and Co of quantised R, G and B, so that they have the scale of luma. */
     const double limited = colour->matrix == ANYVMAF_YCGCO ? 219 : 224;
     const double chroma = 1 / (colour->full_range ? 256 * unit - 1 : limited * unit);
-    ColourMatrix matrix = {
+    const int full = colour->full_range != 0;
+    return (ColourMatrix){
+        .black = full ? 0 : (float)(16 * (uint32_t)unit),
+        .gain = 1 / (float)(full ? 256 * (uint32_t)unit - 1 : 219 * (uint32_t)unit),
         .red = (float)(2 * (1 - kr) * chroma),
         .green_cb = (float)(-2 * kb * (1 - kb) / kg * chroma),
         .green_cr = (float)(-2 * kr * (1 - kr) / kg * chroma),
         .blue = (float)(2 * (1 - kb) * chroma),
     };
-    luma_levels(colour, bit_depth, &matrix.black, &matrix.gain);
-    return matrix;
 }
 
 static int is_choice(double value, uint32_t choices)
@@ -111,38 +79,46 @@ static uint32_t mirrored(int32_t i, int32_t n)
     return (uint32_t)(i < 0 ? 0 : i < n ? i : n - 1);
 }
 
-/* Row y of a chroma plane at the height of luma. */
-static void narrow_row(const AnyvmafContext *context, const Conversion *as, const ChromaPlane *chroma, uint32_t y)
+/* Row y of plane `part`. */
+static StoredRow stored_row(const Conversion *as, const AnyvmafPicture *picture, uint32_t part, uint32_t y)
 {
-    const size_t stride = as->chroma_width * as->sample_bytes;
-    float *const row = chroma->narrow + BEFORE;
-    if (as->halved_down) {
-        const void *rows[CHROMA_TAPS];
-        const int32_t first = (int32_t)(y / 2 + (y & 1)) - 2;
-        for (int32_t k = 0; k < CHROMA_TAPS; k++)
-            rows[k] = chroma->samples + mirrored(first + k, (int32_t)as->chroma_height) * stride;
-        context->dsp->colour.blend_rows(rows, as->bit_depth, as->chroma_width, as->down->phase[y & 1], as->middle, row);
-    } else {
-        const StoredRow stored = {chroma->samples + y * stride, as->bit_depth};
-        context->dsp->colour.scale(stored, as->chroma_width, as->middle, 1, row);
+    const AnyvmafPlane *plane = &picture->planes[part];
+    return (StoredRow){(const uint8_t *)plane->samples + (size_t)y * plane->width * as->sample_bytes, as->bit_depth};
+}
+
+/* Row y of a chroma plane at the height of luma. */
+static void narrow_row(const ColourDsp *dsp, const Conversion *as, const AnyvmafPicture *picture, uint32_t part,
+                       uint32_t y, float *row)
+{
+    const uint32_t width = picture->planes[part].width;
+    if (!as->halved_down) {
+        dsp->scale(stored_row(as, picture, part, y), width, as->middle, 1, row);
+        return;
     }
+    const void *rows[CHROMA_TAPS];
+    const int32_t first = (int32_t)(y / 2 + (y & 1)) - 2;
+    for (int32_t k = 0; k < CHROMA_TAPS; k++) {
+        const uint32_t at = mirrored(first + k, (int32_t)picture->planes[part].height);
+        rows[k] = stored_row(as, picture, part, at).samples;
+    }
+    dsp->blend_rows(rows, as->bit_depth, width, as->down->phase[y & 1], as->middle, row);
 }
 
 /* Row y of a chroma plane at the size of luma. */
-static float *chroma_row(const AnyvmafContext *context, const Conversion *as, const ChromaPlane *chroma,
-                               uint32_t y)
+static float *chroma_row(const ColourDsp *dsp, const Conversion *as, const AnyvmafPicture *picture, uint32_t part,
+                         uint32_t y)
 {
-    narrow_row(context, as, chroma, y);
-    float *const row = chroma->narrow + BEFORE;
+    float *const row = as->narrow[part - 1] + BEFORE;
+    narrow_row(dsp, as, picture, part, y, row);
     if (!as->halved_across)
         return row;
-    const int32_t n = (int32_t)as->chroma_width;
+    const int32_t n = (int32_t)picture->planes[part].width;
     for (int32_t i = 1; i < CHROMA_TAPS; i++) {
         row[-i] = row[mirrored(-i, n)];
         row[n + i - 1] = row[mirrored(n + i - 1, n)];
     }
-    context->dsp->colour.blend_columns(row, as->width, as->across, chroma->wide);
-    return chroma->wide;
+    dsp->blend_columns(row, as->width, as->across, as->wide[part - 1]);
+    return as->wide[part - 1];
 }
 
 /* Cg and Co as Cb and Cr of luma that is half green and a quarter red and blue: R' - Y' = Co - Cg, B' - Y' = -Cg - Co. */
@@ -155,111 +131,115 @@ static void from_ycgco(float *cb, float *cr, size_t n)
     }
 }
 
-static Backdrop backdrop_of(const AnyvmafPicture *picture, float background, float *row)
-{
-    const uint8_t *alpha = background < 0 ? NULL : picture->planes[3].samples;
-    return (Backdrop){alpha, background, row};
-}
-
-/* Light of a row of R', G' or B' that begins with sample `at` of the picture. */
-static void finish_row(const AnyvmafContext *context, const Backdrop *backdrop, size_t at, size_t n, uint32_t transfer,
+/* Light of row y of R', G' or B', in place. */
+static void finish_row(const ColourDsp *dsp, const Conversion *as, const AnyvmafPicture *picture, uint32_t y,
                        float *values)
 {
-    const ColourDsp *dsp = &context->dsp->colour;
-    const uint32_t bit_depth = context->bit_depth;
-    if (backdrop->alpha) {
-        const StoredRow alpha = {backdrop->alpha + at * (bit_depth > 8 ? 2 : 1), bit_depth};
-        dsp->scale(alpha, n, 0, 1 / (float)((1U << bit_depth) - 1), backdrop->row);
-        dsp->blend_alpha(values, backdrop->row, n, backdrop->background);
+    if (as->background >= 0) {
+        const float gain = 1 / (float)((1U << as->bit_depth) - 1);
+        dsp->scale(stored_row(as, picture, 3, y), as->width, 0, gain, as->alpha);
+        dsp->blend_alpha(values, as->alpha, as->width, as->background);
     }
-    dsp->linearise(values, n, transfer);
+    dsp->linearise(values, as->width, (uint32_t)as->colour.transfer);
 }
 
-static int32_t convert_chroma(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
-                              float background, LinearPicture *into)
+/* Light of row y of a plane whose samples are R', G' or B' by themselves. */
+static void plain_row(const ColourDsp *dsp, const Conversion *as, const AnyvmafPicture *picture, uint32_t part,
+                      uint32_t y, float *out)
 {
-    const AnyvmafPlane *luma = &picture->planes[0], *cb = &picture->planes[1];
-    const uint32_t siting = (uint32_t)colour->siting, bit_depth = context->bit_depth;
-    const ChromaTaps *taps = chroma_taps[(uint32_t)colour->upsampling];
-    Conversion as = {
-        .bit_depth = bit_depth, .width = luma->width, .chroma_width = cb->width, .chroma_height = cb->height,
-        .sample_bytes = bit_depth > 8 ? 2 : 1,
-        .halved_across = cb->width < luma->width, .halved_down = cb->height < luma->height,
-        .across = &taps[siting != ANYVMAF_CENTRE], .down = &taps[siting == ANYVMAF_TOP_LEFT],
-        .middle = (float)(128U << (bit_depth - 8)),
-        .matrix = matrix_of(colour, bit_depth),
-    };
-    const size_t narrow = float_plane_bytes(BEFORE + as.chroma_width + AFTER), wide = float_plane_bytes(as.width);
-    uint8_t *memory = context_slot(context, SLOT_COLOUR, 2 * area_bytes(narrow) + 3 * area_bytes(wide));
-    if (!memory)
-        return ANYVMAF_ENOMEM;
-    for (uint32_t i = 0; i < 2; i++) {
-        float *const stored = core_cut(&memory, narrow);
-        as.chroma[i] = (ChromaPlane){picture->planes[1 + i].samples, stored, core_cut(&memory, wide)};
-    }
-    const Backdrop backdrop = backdrop_of(picture, background, core_cut(&memory, wide));
-    for (uint32_t y = 0; y < luma->height; y++) {
-        const size_t at = (size_t)y * as.width;
-        const StoredRow stored = {(const uint8_t *)luma->samples + at * as.sample_bytes, bit_depth};
-        float *u = chroma_row(context, &as, &as.chroma[0], y), *v = chroma_row(context, &as, &as.chroma[1], y);
-        if (colour->matrix == ANYVMAF_YCGCO)
-            from_ycgco(u, v, as.width);
-        float *const rgb[3] = {into->planes[0] + at, into->planes[1] + at, into->planes[2] + at};
-        context->dsp->colour.to_rgb(stored, u, v, as.width, &as.matrix, rgb);
-        for (uint32_t p = 0; p < 3; p++)
-            finish_row(context, &backdrop, at, as.width, (uint32_t)colour->transfer, rgb[p]);
-    }
-    return 0;
-}
-
-/* Light of a plane whose samples are R', G' or B' by themselves. */
-static void convert_plane(const AnyvmafContext *context, const AnyvmafPlane *plane, const AnyvmafColour *colour,
-                          const Backdrop *backdrop, float *out)
-{
-    const ColourDsp *dsp = &context->dsp->colour;
-    const uint32_t transfer = (uint32_t)colour->transfer, width = plane->width, bit_depth = context->bit_depth;
-    const size_t samples = (size_t)width * plane->height;
-    float black, gain;
-    luma_levels(colour, bit_depth, &black, &gain);
-    if (bit_depth > 8 || backdrop->alpha) {
-        for (size_t at = 0; at < samples; at += width) {
-            const StoredRow row = {(const uint8_t *)plane->samples + at * (bit_depth > 8 ? 2 : 1), bit_depth};
-            dsp->scale(row, width, black, gain, out + at);
-            finish_row(context, backdrop, at, width, transfer, out + at);
-        }
+    const StoredRow row = stored_row(as, picture, part, y);
+    if (as->has_table) {
+        for (uint32_t x = 0; x < as->width; x++)
+            out[x] = as->light[((const uint8_t *)row.samples)[x]];
         return;
     }
-    uint8_t codes[256];
-    float light[256];
-    for (uint32_t i = 0; i < 256; i++)
-        codes[i] = (uint8_t)i;
-    dsp->scale((StoredRow){codes, 8}, 256, black, gain, light);
-    dsp->linearise(light, 256, transfer);
-    const uint8_t *stored = plane->samples;
-    for (size_t i = 0; i < samples; i++)
-        out[i] = light[stored[i]];
+    dsp->scale(row, as->width, as->matrix.black, as->matrix.gain, out);
+    finish_row(dsp, as, picture, y, out);
 }
 
-static int32_t convert(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
-                       float background, LinearPicture *into)
+void linear_row(const AnyvmafContext *context, const Conversion *as, const AnyvmafPicture *picture, uint32_t y,
+                float *const rgb[3])
 {
-    const AnyvmafPlane *planes = picture->planes;
-    const int grey = is_grey(planes);
-    if (!grey && colour->matrix != ANYVMAF_GBR)
-        return convert_chroma(context, picture, colour, background, into);
-    uint8_t *row = context_slot(context, SLOT_COLOUR, area_bytes(float_plane_bytes(into->width)));
-    if (!row)
-        return ANYVMAF_ENOMEM;
-    const Backdrop backdrop = backdrop_of(picture, background, core_cut(&row, float_plane_bytes(into->width)));
-    if (!grey) {
-        for (uint32_t p = 0; p < 3; p++)
-            convert_plane(context, &planes[p], colour, &backdrop, into->planes[(p + 1) % 3]);
-        return 0;
+    const ColourDsp *const dsp = &context->dsp->colour;
+    if (as->planes == OF_GREY) {
+        plain_row(dsp, as, picture, 0, y, rgb[0]);
+        memcpy(rgb[1], rgb[0], as->width * sizeof(float));
+        memcpy(rgb[2], rgb[0], as->width * sizeof(float));
+        return;
     }
-    convert_plane(context, &planes[0], colour, &backdrop, into->planes[0]);
-    const size_t bytes = (size_t)into->width * into->height * sizeof(float);
-    memcpy(into->planes[1], into->planes[0], bytes);
-    memcpy(into->planes[2], into->planes[0], bytes);
+    if (as->planes == OF_GBR) {
+        for (uint32_t p = 0; p < 3; p++)
+            plain_row(dsp, as, picture, p, y, rgb[(p + 1) % 3]);
+        return;
+    }
+    float *const cb = chroma_row(dsp, as, picture, 1, y), *const cr = chroma_row(dsp, as, picture, 2, y);
+    if (as->colour.matrix == ANYVMAF_YCGCO)
+        from_ycgco(cb, cr, as->width);
+    dsp->to_rgb(stored_row(as, picture, 0, y), cb, cr, as->width, &as->matrix, rgb);
+    for (uint32_t p = 0; p < 3; p++)
+        finish_row(dsp, as, picture, y, rgb[p]);
+}
+
+static int is_convertible(const AnyvmafPlane planes[4], const AnyvmafColour *colour)
+{
+    const uint32_t width = planes[0].width, height = planes[0].height;
+    if (!planes[0].samples || !width || !height || !is_colour(colour))
+        return 0;
+    if (!is_grey(planes) && (!is_subsampling(planes) ||
+                             (colour->matrix == ANYVMAF_GBR && (planes[1].width < width || planes[1].height < height))))
+        return 0;
+    return !planes[3].samples || (planes[3].width == width && planes[3].height == height);
+}
+
+/* Rows of every conversion of this width are in the same memory. */
+static int cut_rows(AnyvmafContext *context, Conversion *as)
+{
+    const size_t narrow = float_plane_bytes(BEFORE + as->width + AFTER), wide = float_plane_bytes(as->width);
+    uint8_t *memory = context_slot(context, SLOT_COLOUR, 2 * area_bytes(narrow) + 3 * area_bytes(wide));
+    if (!memory)
+        return 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        as->narrow[i] = core_cut(&memory, narrow);
+        as->wide[i] = core_cut(&memory, wide);
+    }
+    as->alpha = core_cut(&memory, wide);
+    return 1;
+}
+
+/* Light of each sample, where 8 bits are R', G' or B' by themselves. */
+static void make_table(const ColourDsp *dsp, Conversion *as)
+{
+    uint8_t codes[256];
+    as->has_table = as->bit_depth == 8 && as->background < 0 && as->planes != OF_CHROMA;
+    if (!as->has_table)
+        return;
+    for (uint32_t i = 0; i < 256; i++)
+        codes[i] = (uint8_t)i;
+    dsp->scale((StoredRow){codes, 8}, 256, as->matrix.black, as->matrix.gain, as->light);
+    dsp->linearise(as->light, 256, (uint32_t)as->colour.transfer);
+}
+
+int32_t conversion_of(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
+                      float background, Conversion *as)
+{
+    const AnyvmafPlane *const luma = &picture->planes[0], *const cb = &picture->planes[1];
+    if (!is_convertible(picture->planes, colour))
+        return ANYVMAF_EINVAL;
+    const uint32_t siting = (uint32_t)colour->siting;
+    const ChromaTaps *const taps = chroma_taps[(uint32_t)colour->upsampling];
+    *as = (Conversion){
+        .colour = *colour, .width = luma->width,
+        .bit_depth = context->bit_depth, .sample_bytes = context->bit_depth > 8 ? 2 : 1,
+        .background = picture->planes[3].samples ? background : OPAQUE_BACKGROUND,
+        .planes = is_grey(picture->planes) ? OF_GREY : colour->matrix == ANYVMAF_GBR ? OF_GBR : OF_CHROMA,
+        .halved_across = cb->width < luma->width, .halved_down = cb->height < luma->height,
+        .across = &taps[siting != ANYVMAF_CENTRE], .down = &taps[siting == ANYVMAF_TOP_LEFT],
+        .middle = (float)(128U << (context->bit_depth - 8)),
+        .matrix = matrix_of(colour, context->bit_depth),
+    };
+    if (!cut_rows(context, as))
+        return ANYVMAF_ENOMEM;
+    make_table(&context->dsp->colour, as);
     return 0;
 }
 
@@ -290,17 +270,13 @@ static int holds(const LinearPicture *linear, const AnyvmafPicture *picture, con
 int32_t linear_of(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
                   float background, LinearPicture *into)
 {
-    const AnyvmafPlane *planes = picture->planes;
     if (holds(into, picture, colour, background, 0))
         return 0;
-    const uint32_t width = planes[0].width, height = planes[0].height;
-    if (!planes[0].samples || !width || !height || !is_colour(colour))
-        return ANYVMAF_EINVAL;
-    if (!is_grey(planes) && (!is_subsampling(planes) ||
-                             (colour->matrix == ANYVMAF_GBR && (planes[1].width < width || planes[1].height < height))))
-        return ANYVMAF_EINVAL;
-    if (planes[3].samples && (planes[3].width != width || planes[3].height != height))
-        return ANYVMAF_EINVAL;
+    Conversion as;
+    const int32_t failed = conversion_of(context, picture, colour, background, &as);
+    if (failed)
+        return failed;
+    const uint32_t width = as.width, height = picture->planes[0].height;
     const size_t plane = float_plane_bytes((size_t)width * height);
     into->serial = 0;
     into->is_709 = 0;
@@ -311,9 +287,11 @@ int32_t linear_of(AnyvmafContext *context, const AnyvmafPicture *picture, const 
         into->planes[p] = core_cut(&next, plane);
     into->width = width;
     into->height = height;
-    const int32_t failed = convert(context, picture, colour, background, into);
-    if (failed)
-        return failed;
+    for (uint32_t y = 0; y < height; y++) {
+        const size_t at = (size_t)y * width;
+        float *const rgb[3] = {into->planes[0] + at, into->planes[1] + at, into->planes[2] + at};
+        linear_row(context, &as, picture, y, rgb);
+    }
     into->colour = *colour;
     into->background = background;
     into->serial = picture->serial;

@@ -15,24 +15,48 @@
 /* The factor of masks, of the parameter mask_c: 10^c. */
 #define MASK_FACTOR 0.16014112526741573
 
+/* A row of the next level is made of five: the rows around it up to so far. */
+#define REDUCE_REACH 2
+/* Rows of the picture that are kept: those of a reduction, and the next, into which a vector may write. */
+#define KEPT_ROWS 8
+
 typedef struct Level {
     uint32_t width, height;
+    uint32_t mask; /* row y is at y & mask: of the picture only some rows are kept */
     float *planes[CVVDP_PLANES];
 } Level;
 
+static float *row_of(const Level *level, uint32_t plane, uint32_t y)
+{
+    return level->planes[plane] + (size_t)(y & level->mask) * level->width;
+}
+
 /* Rows of one call, as wide as the picture. */
 typedef struct Rows {
-    float *line; /* between the passes of a filter */
+    float *line;     /* between the passes of a filter */
+    float *light[3]; /* linear R, G and B */
     float *coarse[CVVDP_PLANES];
     float *common[CVVDP_CHANNELS], *mask[CVVDP_CHANNELS];
     float *blurred[BLUR_TAPS][CVVDP_CHANNELS];         /* by row % 13 */
     float *difference[BLUR_REACH + 1][CVVDP_CHANNELS]; /* by row % 7 */
 } Rows;
 
+/* Pictures of one video, newest first, and how they become light. */
+typedef struct Clip {
+    const AnyvmafPicture *pictures;
+    uint32_t count;
+    float weights[CVVDP_MAX_TAPS][CVVDP_CHANNELS];
+    Conversion conversion;
+    CvvdpLight light;
+    const LinearPicture *still; /* the only picture as all metrics of colour share it; NULL of a video */
+} Clip;
+
 typedef struct Pair {
+    const AnyvmafContext *context;
     const CvvdpDsp *dsp;
     uint32_t channels;
-    Level levels[2]; /* the one that is measured and the next */
+    Clip clips[2];   /* of the reference and of the distorted video */
+    Level levels[3]; /* the picture; then the others in turn */
     Rows rows;
 } Pair;
 
@@ -47,24 +71,28 @@ static void cut_rows(uint8_t **next, uint32_t width, uint32_t count, float **row
 /* Whether a channel of this plane exists. */
 static int holds(const Pair *pair, uint32_t plane) { return plane % CVVDP_CHANNELS < pair->channels; }
 
-/* Divides scratch memory; of planes that do not exist it has none. */
-static int allocate(AnyvmafContext *context, Pair *pair)
+/* Divides scratch memory; of planes that do not exist it has none. A picture that is a band by itself is kept whole. */
+static int allocate(AnyvmafContext *context, uint32_t bands, Pair *pair)
 {
-    const uint32_t width = context->width, height = context->height;
-    const size_t bytes[2] = {float_plane_bytes((size_t)width * height),
-                             float_plane_bytes((size_t)((width + 1) / 2) * ((height + 1) / 2))};
+    const uint32_t width = context->width, height = context->height, half = (width + 1) / 2, low = (height + 1) / 2;
+    const uint32_t kept = bands == 1 ? height : KEPT_ROWS;
+    const size_t bytes[3] = {float_plane_bytes((size_t)width * kept), float_plane_bytes((size_t)half * low),
+                             float_plane_bytes((size_t)((half + 1) / 2) * ((low + 1) / 2))};
     const uint32_t rows = sizeof(Rows) / sizeof(float *);
-    uint8_t *next = context_scratch(context, 2 * pair->channels * (area_bytes(bytes[0]) + area_bytes(bytes[1])) +
-                                                 rows * area_bytes(row_bytes(width)));
+    const size_t levels = area_bytes(bytes[0]) + area_bytes(bytes[1]) + area_bytes(bytes[2]);
+    uint8_t *next = context_scratch(context, 2 * pair->channels * levels + rows * area_bytes(row_bytes(width)));
     if (!next)
         return 0;
-    for (uint32_t l = 0; l < 2; l++)
+    for (uint32_t l = 0; l < 3; l++) {
+        pair->levels[l].mask = l == 0 && bands > 1 ? KEPT_ROWS - 1 : UINT32_MAX;
         for (uint32_t p = 0; p < CVVDP_PLANES; p++)
             pair->levels[l].planes[p] = holds(pair, p) ? core_cut(&next, bytes[l]) : NULL;
+    }
     pair->levels[0].width = width;
     pair->levels[0].height = height;
     Rows *const r = &pair->rows;
     cut_rows(&next, width, 1, &r->line);
+    cut_rows(&next, width, 3, r->light);
     cut_rows(&next, width, CVVDP_PLANES, r->coarse);
     cut_rows(&next, width, CVVDP_CHANNELS, r->common);
     cut_rows(&next, width, CVVDP_CHANNELS, r->mask);
@@ -75,60 +103,74 @@ static int allocate(AnyvmafContext *context, Pair *pair)
     return 1;
 }
 
-/* Pictures of one video, newest first, and their weights. */
-typedef struct Clip {
-    const AnyvmafPicture *pictures;
-    uint32_t count, taps;
-    float (*weights)[CVVDP_CHANNELS];
-} Clip;
-
-/* Makes the channels of a side: each picture becomes light, one after another, and is added with its weights. */
-static int32_t filter_clip(AnyvmafContext *context, Pair *pair, uint32_t side, const Clip *clip,
-                           const AnyvmafColour *colour, const CvvdpLight *light)
+/* Whether a picture can be converted as another one. */
+static int is_alike(const AnyvmafPicture *picture, const AnyvmafPicture *other)
 {
-    const size_t samples = (size_t)context->width * context->height;
-    float *const *const planes = pair->levels[0].planes + (side == 0 ? CVVDP_REFERENCE : 0);
-    for (uint32_t c = 0; c < pair->channels; c++)
-        memset(planes[c], 0, samples * sizeof(float));
-    /* Earlier pictures of both sides share the memory of one. */
-    LinearPicture *const linear = &context->linear[clip->taps == 1 ? side : 1];
-    for (uint32_t i = clip->count; i-- > 0;) {
-        float weights[CVVDP_CHANNELS];
-        memcpy(weights, clip->weights[i], sizeof weights);
-        /* Before a clip its first frame is shown. */
-        for (uint32_t k = clip->count; i == clip->count - 1 && k < clip->taps; k++)
-            for (uint32_t c = 0; c < CVVDP_CHANNELS; c++)
-                weights[c] += clip->weights[k][c];
-        const int32_t failed = linear_of(context, &clip->pictures[i], colour, OPAQUE_BACKGROUND, linear);
-        if (failed)
-            return failed;
-        if (linear->width != context->width || linear->height != context->height)
-            return ANYVMAF_EINVAL;
-        const float *const rgb[3] = {linear->planes[0], linear->planes[1], linear->planes[2]};
-        pair->dsp->light(rgb, samples, light, weights, pair->channels, planes);
+    for (uint32_t p = 0; p < 3; p++) {
+        const AnyvmafPlane *const a = &picture->planes[p], *const b = &other->planes[p];
+        if (!a->samples != !b->samples || a->width != b->width || a->height != b->height)
+            return 0;
     }
-    return 0;
+    return 1;
 }
 
-static int32_t make_channels(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafHistory *history,
-                             const AnyvmafCvvdpOptions *options, Pair *pair)
+/* The pictures of a side that its frame is seen with, and their weights. */
+static int32_t open_clip(AnyvmafContext *context, const AnyvmafPicture *pictures, uint32_t held, uint32_t side,
+                         const AnyvmafCvvdpOptions *options, Clip *clip)
 {
-    float weights[CVVDP_MAX_TAPS][CVVDP_CHANNELS] = {{1, 1, 1, 0}};
+    const AnyvmafColour *const colour = side == 0 ? &options->colours.reference : &options->colours.distorted;
     const int still = options->frame_rate == 0;
-    const uint32_t taps = still ? 1 : cvvdp_temporal(options->frame_rate, weights);
-    const uint32_t count = still ? 1 : history->count < taps ? history->count : taps;
-    for (uint32_t side = 0; side < 2; side++) {
-        const AnyvmafPicture *const now = side == 0 ? &frames->reference : &frames->distorted;
-        const AnyvmafPicture *const before = still ? now : side == 0 ? history->reference : history->distorted;
-        const AnyvmafColour *const colour = side == 0 ? &options->colours.reference : &options->colours.distorted;
-        CvvdpLight light;
-        cvvdp_display(options, colour, &light);
-        const Clip clip = {before, count, taps, weights};
-        const int32_t failed = filter_clip(context, pair, side, &clip, colour, &light);
-        if (failed)
-            return failed;
+    const uint32_t taps = still ? 1 : cvvdp_temporal(options->frame_rate, clip->weights);
+    if (still)
+        memcpy(clip->weights[0], (const float[CVVDP_CHANNELS]){1, 1, 1, 0}, sizeof clip->weights[0]);
+    clip->pictures = pictures;
+    clip->count = held < taps ? held : taps;
+    /* Before a clip its first frame is shown. */
+    for (uint32_t k = clip->count; k < taps; k++)
+        for (uint32_t c = 0; c < CVVDP_CHANNELS; c++)
+            clip->weights[clip->count - 1][c] += clip->weights[k][c];
+    for (uint32_t i = 0; i < clip->count; i++)
+        if (pictures[i].planes[0].width != context->width || pictures[i].planes[0].height != context->height ||
+            !is_alike(&pictures[i], &pictures[0]))
+            return ANYVMAF_EINVAL;
+    cvvdp_display(options, colour, &clip->light);
+    clip->still = still ? &context->linear[side] : NULL;
+    return still ? linear_of(context, pictures, colour, OPAQUE_BACKGROUND, &context->linear[side])
+                 : conversion_of(context, pictures, colour, OPAQUE_BACKGROUND, &clip->conversion);
+}
+
+static int32_t open_clips(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafHistory *history,
+                          const AnyvmafCvvdpOptions *options, Pair *pair)
+{
+    if (options->frame_rate == 0) {
+        const int32_t failed = open_clip(context, &frames->reference, 1, 0, options, &pair->clips[0]);
+        return failed ? failed : open_clip(context, &frames->distorted, 1, 1, options, &pair->clips[1]);
     }
-    return 0;
+    const int32_t failed = open_clip(context, history->reference, history->count, 0, options, &pair->clips[0]);
+    return failed ? failed : open_clip(context, history->distorted, history->count, 1, options, &pair->clips[1]);
+}
+
+/* Makes row y of the channels: that of each picture becomes light, one after another, and is added with its weights. */
+static void make_row(const Pair *pair, uint32_t y)
+{
+    const Level *const level = &pair->levels[0];
+    const uint32_t width = level->width;
+    for (uint32_t side = 0; side < 2; side++) {
+        const Clip *const clip = &pair->clips[side];
+        float *channels[CVVDP_CHANNELS];
+        for (uint32_t c = 0; c < pair->channels; c++) {
+            channels[c] = row_of(level, (side == 0 ? CVVDP_REFERENCE : 0) + c, y);
+            memset(channels[c], 0, width * sizeof(float));
+        }
+        for (uint32_t i = clip->count; i-- > 0;) {
+            const float *rgb[3];
+            for (uint32_t p = 0; p < 3; p++)
+                rgb[p] = clip->still ? clip->still->planes[p] + (size_t)y * width : pair->rows.light[p];
+            if (!clip->still)
+                linear_row(pair->context, &clip->conversion, &clip->pictures[i], y, pair->rows.light);
+            pair->dsp->light(rgb, width, &clip->light, clip->weights[i], pair->channels, channels);
+        }
+    }
 }
 
 /* A sample before or behind n of them is that as far inside, edges repeated. */
@@ -146,26 +188,21 @@ static void extend_right(float *row, uint32_t width, uint32_t height)
     end[1] = odd_width == odd_height ? end[-2] : end[-1];
 }
 
-/* Makes the next level: half the size, rounded up. */
-static void reduce(const Pair *pair, const Level *from, Level *to)
+/* Makes row y of the next level, which has half the size, rounded up. */
+static void reduce_row(const Pair *pair, const Level *from, const Level *to, uint32_t y)
 {
-    const uint32_t width = from->width, height = from->height;
-    to->width = (width + 1) / 2;
-    to->height = (height + 1) / 2;
     float *const line = pair->rows.line;
     for (uint32_t p = 0; p < CVVDP_PLANES; p++) {
         if (!holds(pair, p))
             continue;
-        for (uint32_t y = 0; y < to->height; y++) {
-            const float *rows[5];
-            for (uint32_t k = 0; k < 5; k++)
-                rows[k] = from->planes[p] + (size_t)repeat_edge((int32_t)(2 * y + k) - 2, height) * width;
-            pair->dsp->reduce_rows(rows, width, line);
-            line[-1] = line[0];
-            line[-2] = line[1];
-            extend_right(line, width, height);
-            pair->dsp->reduce_columns(line, to->width, to->planes[p] + (size_t)y * to->width);
-        }
+        const float *rows[2 * REDUCE_REACH + 1];
+        for (int32_t k = 0; k <= 2 * REDUCE_REACH; k++)
+            rows[k] = row_of(from, p, repeat_edge((int32_t)(2 * y) + k - REDUCE_REACH, from->height));
+        pair->dsp->reduce_rows(rows, from->width, line);
+        line[-1] = line[0];
+        line[-2] = line[1];
+        extend_right(line, from->width, from->height);
+        pair->dsp->reduce_columns(line, to->width, row_of(to, p, y));
     }
 }
 
@@ -174,7 +211,7 @@ static void expand_row(const Pair *pair, const Level *level, uint32_t plane, uin
 {
     static const float EVEN[3] = {0.1F, 0.8F, 0.1F}, ODD[3] = {0, 0.5F, 0.5F};
     const uint32_t width = level->width, row = y / 2;
-    const float *const here = level->planes[plane] + (size_t)row * width;
+    const float *const here = row_of(level, plane, row);
     const float *const rows[3] = {row > 0 ? here - width : here, here, row + 1 < level->height ? here + width : here};
     float *const line = pair->rows.line;
     pair->dsp->expand_rows(rows, y & 1 ? ODD : EVEN, width, line);
@@ -194,7 +231,8 @@ static uint32_t mirror(int32_t i, uint32_t n, int blurred)
 
 /* A band of the pyramid while its rows pass. */
 typedef struct Band {
-    const Level *fine, *coarse;
+    const Level *fine;
+    Level *coarse;
     CvvdpSensitivity sensitivity;
     int blurred;
     CvvdpBlur columns, rows;
@@ -209,7 +247,7 @@ static void add_row(const Pair *pair, const Band *band, uint32_t y)
     for (uint32_t p = 0; p < CVVDP_PLANES; p++) {
         if (!holds(pair, p))
             continue;
-        fine[p] = band->fine->planes[p] + (size_t)y * width;
+        fine[p] = row_of(band->fine, p, y);
         coarse[p] = r->coarse[p];
         expand_row(pair, band->coarse, p, y, r->coarse[p]);
     }
@@ -248,19 +286,33 @@ static void measure_row(const Pair *pair, const Band *band, uint32_t y, double s
     pair->dsp->pool(differences, masks, width, pair->channels, sums);
 }
 
-/* Norms over space of the channels in a band with another below it. */
+/*
+ * Norms over space of the channels in a band with another below it, which is made on the way: rows of the picture as
+ * they are needed, a row of the next level once the rows around it are there, and contrast between the two.
+ */
 static void measure_band(const Pair *pair, Band *band, double norms[CVVDP_CHANNELS])
 {
-    const uint32_t width = band->fine->width, height = band->fine->height;
+    const Level *const fine = band->fine;
+    Level *const coarse = band->coarse;
+    const uint32_t width = fine->width, height = fine->height;
+    /* Row y is expanded from the row of the next level around it and that behind, which is made up to row y + 4. */
+    const uint32_t behind = 2 * REDUCE_REACH;
+    coarse->width = (width + 1) / 2;
+    coarse->height = (height + 1) / 2;
     band->blurred = width > BLUR_REACH && height > BLUR_REACH;
     cvvdp_blur(band->blurred, 1, &band->columns);
     cvvdp_blur(band->blurred, MASK_FACTOR, &band->rows);
     double sums[CVVDP_CHANNELS][4] = {{0}};
-    for (uint32_t y = 0; y < height + BLUR_REACH; y++) {
-        if (y < height)
-            add_row(pair, band, y);
-        if (y >= BLUR_REACH)
-            measure_row(pair, band, y - BLUR_REACH, sums);
+    uint32_t reduced = 0;
+    for (uint32_t y = 0; y < height + behind + BLUR_REACH; y++) {
+        if (y < height && fine == &pair->levels[0])
+            make_row(pair, y);
+        for (; reduced < coarse->height && (2 * reduced + REDUCE_REACH <= y || y + 1 >= height); reduced++)
+            reduce_row(pair, fine, coarse, reduced);
+        if (y >= behind && y - behind < height)
+            add_row(pair, band, y - behind);
+        if (y >= behind + BLUR_REACH)
+            measure_row(pair, band, y - behind - BLUR_REACH, sums);
     }
     for (uint32_t c = 0; c < pair->channels; c++) {
         const double sum = sums[c][0] + sums[c][1] + (sums[c][2] + sums[c][3]);
@@ -314,25 +366,25 @@ int32_t anyvmaf_cvvdp(AnyvmafContext *context, const AnyvmafFrames *frames, cons
     if (!is_valid(context, history, options))
         return ANYVMAF_EINVAL;
     const int still = options->frame_rate == 0;
-    Pair pair = {.dsp = &context->dsp->cvvdp, .channels = still ? 3 : 4};
-    if (!allocate(context, &pair))
-        return ANYVMAF_ENOMEM;
-    const int32_t failed = make_channels(context, frames, history, options, &pair);
-    if (failed)
-        return failed;
+    Pair pair = {.context = context, .dsp = &context->dsp->cvvdp, .channels = still ? 3 : 4};
     const uint32_t side = context->width < context->height ? context->width : context->height;
     const uint32_t bands = cvvdp_bands(options->pixels_per_degree, side);
+    if (!allocate(context, bands, &pair))
+        return ANYVMAF_ENOMEM;
+    const int32_t failed = open_clips(context, frames, history, options, &pair);
+    if (failed)
+        return failed;
+    for (uint32_t y = 0; bands == 1 && y < context->height; y++)
+        make_row(&pair, y);
     double norms[CVVDP_CHANNELS][CVVDP_MAX_BANDS], of_band[CVVDP_CHANNELS];
     for (uint32_t b = 0; b < bands; b++) {
-        Level *const fine = &pair.levels[b % 2], *const coarse = &pair.levels[1 - b % 2];
-        Band band = {.fine = fine, .coarse = coarse};
+        /* The picture is level 0, the next 1, then 2, 1 and so on. */
+        Band band = {.fine = &pair.levels[b == 0 ? 0 : 2 - b % 2], .coarse = &pair.levels[1 + b % 2]};
         cvvdp_sensitivity(options->pixels_per_degree, b, bands, &band.sensitivity);
-        if (b == bands - 1) {
-            measure_base(&pair, fine, &band.sensitivity, of_band);
-        } else {
-            reduce(&pair, fine, coarse);
+        if (b == bands - 1)
+            measure_base(&pair, band.fine, &band.sensitivity, of_band);
+        else
             measure_band(&pair, &band, of_band);
-        }
         for (uint32_t c = 0; c < pair.channels; c++)
             norms[c][b] = of_band[c];
     }

@@ -14,7 +14,7 @@ void cvvdp_display(const AnyvmafCvvdpOptions *options, const AnyvmafColour *colo
  */
 uint32_t cvvdp_temporal(double frame_rate, float weights[CVVDP_MAX_TAPS][CVVDP_CHANNELS]);
 
-/* Bands of a picture with this shorter side, from 2. */
+/* Bands of a picture with this shorter side: one below 4. */
 uint32_t cvvdp_bands(double pixels_per_degree, uint32_t side);
 
 /* Sensitivities in a band of that many. */

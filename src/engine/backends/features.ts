@@ -132,9 +132,10 @@ function emittedFeatures(
     return flagOption(instance, option);
   };
   const features = (upTo30 && spec.featuresUpTo30) || spec.features;
+  const timed = format.frameRate !== undefined || Boolean(instance.options.fps);
   return features.filter(
     ({ when, chroma, stills }) =>
-      when.every(isOn) && !(chroma && format.chroma === '400') && !(stills && format.frameRate),
+      when.every(isOn) && !(chroma && format.chroma === '400') && !(stills && timed),
   );
 }
 

@@ -16,6 +16,7 @@ import { preflight } from '../../media/preflight/index.js';
 import { judge } from '../../media/preflight/judge.js';
 import { uncheckedFinding } from '../../media/preflight/text.js';
 import type { Finding, PreflightContext, SideFacts, SideMeasurements } from '../../media/preflight/types.js';
+import type { ExtractorInstance } from '../../metrics/metric.js';
 import type { InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { Inspection } from '../contract/types.js';
@@ -44,6 +45,13 @@ const WINDOW = 25;
 
 /** Fewest pairs for a meaningful search. */
 const ENOUGH_PAIRS = 100;
+
+/** The feature with a frame rate, if it is one that takes frames without a rate for stills. */
+function withRate({ spec, options, given }: ExtractorInstance): readonly string[] {
+  if (options.fps || !spec.features.some(({ stills }) => stills)) return [];
+  const named = [...given].filter((name) => name !== 'fps').map((name) => `${name}=${options[name]}`);
+  return [`${spec.name}=${[...named, `fps=${USUAL_RATE}`].join(':')}`];
+}
 
 /** Inspects a pair in two steps: declared properties, then pictures. */
 export class Preflight {
@@ -75,7 +83,10 @@ export class Preflight {
     this.#context = {
       ...pairing,
       models: requested.models.map(({ source }) => ({ name: source })),
-      ...(requested.extractors && { extractors: requested.extractors.map(({ spec }) => spec.name) }),
+      ...(requested.extractors && {
+        extractors: requested.extractors.map(({ spec }) => spec.name),
+        rated: requested.extractors.flatMap(withRate),
+      }),
       ...(plan && { comparedSize: { width: plan.format.width, height: plan.format.height } }),
       ...(framing && { framing }),
       ...(checked.colours === 'only' && { light: true }),

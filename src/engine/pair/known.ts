@@ -57,9 +57,13 @@ export function formatOf({ plan, sides: { reference } }: KnownInputs): VideoForm
 
 /** What metrics of colour and time take into account. Two single pictures have no rate. */
 export function lightOf({ plan, sides, colours }: KnownInputs): Pick<ScoredFormat, 'frameRate' | 'colours'> {
-  const { frameRate } = factsOf(sides[plan?.options.asked.pairBy ?? 'reference']);
+  const first = sides[plan?.options.asked.pairBy ?? 'reference'];
+  // Raw video states none.
+  const frameRate = [first, sides.reference, sides.distorted]
+    .map((side) => factsOf(side).frameRate)
+    .find((rate) => quotientOf(rate) !== undefined);
   return {
-    ...(quotientOf(frameRate) !== undefined && !colours?.stills && { frameRate }),
+    ...(frameRate && !colours?.stills && { frameRate }),
     ...(colours && { colours: { reference: colours.reference, distorted: colours.distorted } }),
   };
 }

@@ -63,6 +63,7 @@ export function* timingFindings(
 ): Generator<Finding> {
   const partners = partnersOf(reference, distorted, context);
   yield* rateFindings(reference, distorted, context, partners);
+  yield* noRateFindings(reference, distorted, context);
   yield* lengthFindings(reference, distorted, context, partners);
   yield* timestampFindings(reference, distorted, context, partners);
   yield* setBackFindings(reference, distorted);
@@ -70,6 +71,25 @@ export function* timingFindings(
   if (!context.alignment) return;
   if (context.offsetSearched && context.alignment.ambiguous) yield doubtFinding(context.alignment, context);
   else yield* alignmentFindings(context.alignment, context.offset ?? 0);
+}
+
+/** Findings about metrics of time where no video states a rate. */
+function* noRateFindings(
+  reference: SideFacts,
+  distorted: SideFacts,
+  { rated = [] }: PreflightContext,
+): Generator<Finding> {
+  const sides = [reference, distorted];
+  const [value] = rated;
+  if (value === undefined || sides.some(rateOf) || sides.every(({ frameCount }) => frameCount === 1)) return;
+  yield finding(
+    'no-frame-rate',
+    'warning',
+    'neither video states a frame rate, so that ColorVideoVDP sees each frame as a still: motion does not hide differences, and ' +
+      'flicker does not count; give the true rate, which need not be 25.',
+    [null, null],
+    { purpose: 'fix', option: 'features', value },
+  );
 }
 
 /** Whether frames pair at equal times; `undefined` where one has no times. */

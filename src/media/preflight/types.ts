@@ -30,6 +30,7 @@ export const FINDING_CODES = [
   'black-borders',
   // Time
   'frame-rate',
+  'no-frame-rate',
   'frame-count',
   'lost-frames',
   'duration',
@@ -184,6 +185,8 @@ export interface PreflightContext extends Omit<OptionsOf<'pair'>, 'offset'> {
   readonly models?: readonly ModelInUse[];
   /** Names of the extractors that run. Default: those of the models. */
   readonly extractors?: readonly string[];
+  /** Those of them that take frames without a rate for stills, as features with a rate. */
+  readonly rated?: readonly string[];
   /** The compared size. Default: the reference's. */
   readonly comparedSize?: PictureSize;
   /** Distorted frame i is compared with reference frame i + offset. Default 0. */

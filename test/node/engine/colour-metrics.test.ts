@@ -6,6 +6,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { encode } from 'fast-png';
 import { describe, expect, it } from 'vitest';
 import type { Colour, ScoredFormat } from '../../../src/core/colour.js';
@@ -150,6 +151,29 @@ describe.runIf(golden && hasFfmpeg)(`pairs of PNG files (${needsShared} and ${ne
     ]);
   });
 
+  it('wait while a watched run is paused, before VMAF begins', async () => {
+    const done: number[] = [];
+    const onProgress = ({ framesDone }: { readonly framesDone: number }) => done.push(framesDone);
+    const run = await prepareRun(pngs('small'), { features: ['ssimulacra2'], threads: 0, onProgress });
+    const nothing = () => {};
+    const observer = {
+      planned: nothing,
+      boundary: nothing,
+      frame: nothing,
+      swapped: nothing,
+      ended: nothing,
+    };
+    const steering = new Steering(observer);
+    requireSteerable(run)[STEERED](steering);
+    steering.pause();
+    const report = run.start();
+    await sleep(1500);
+    expect(done).toEqual([]);
+    steering.resume();
+    expect((await report).metrics).toContain('ssimulacra2');
+    expect(done).not.toEqual([]);
+  });
+
   it('are measured by the core beside a GPU, which the report says', async () => {
     const options: ScoreOptions = { features: ['ssimulacra2'], backend: 'webgpu', threads: 0 };
     const report = await scorePair(platformWith(new FakeGpus()), pngs('small'), options);
@@ -231,6 +255,29 @@ describe('a video', () => {
   ];
   it.each(tier(ways, [...ways, ...moreWays]))('has the same bits %s', async (_, how) => {
     expect(results(await score(request, { ...options, ...how }))).toEqual(results(await whole));
+  });
+
+  it('that states no rate is seen as stills, which is told, until its rate is given', async () => {
+    const bare = (side: 'reference' | 'distorted') => {
+      const { info, ...source } = ownSource(clip, side, FRAMES);
+      const { frameRate: _, ...stated } = info;
+      return { ...source, info: stated };
+    };
+    const run = (feature: string) =>
+      score(
+        { reference: bare('reference'), distorted: bare('distorted') },
+        { ...ALONE, features: [feature] },
+      );
+    const stills = await run('cvvdp=display=standard_fhd');
+    const told = stills.preflight?.filter(({ code }) => code === 'no-frame-rate');
+    expect(told).toMatchObject([
+      { severity: 'warning', fix: "features: ['cvvdp=display=standard_fhd:fps=25']" },
+    ]);
+    expect(stills.metrics).toContain('cvvdp_display_standard_fhd');
+    const timed = await run('cvvdp=fps=50');
+    expect(timed.preflight?.map(({ code }) => code)).not.toContain('no-frame-rate');
+    expect(timed.metrics).toEqual(['cvvdp_q_fps_50']);
+    expect(timed.aggregate_metrics.cvvdp_fps_50).toBe((await whole).aggregate_metrics.cvvdp);
   });
 
   it('is read once and in order where both modules look back', async () => {

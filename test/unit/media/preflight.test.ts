@@ -414,6 +414,13 @@ const CASES: readonly Case[] = [
     values: [1, 2],
     says: 'of reference after 2 of 4 frames (0.080 s), of distorted after 1, 3 of 4 frames (0.040 s, 0.120 s); all',
   }),
+  warning('no rate beside a metric of time', 'no-frame-rate', {
+    reference: { frameRate: undefined },
+    distorted: { frameRate: undefined },
+    context: { rated: ['cvvdp=display=standard_fhd:fps=25'] },
+    says: 'sees each frame as a still',
+    fix: '--feature cvvdp=display=standard_fhd:fps=25',
+  }),
   warning('another rate', 'frame-rate', {
     distorted: { frameRate: { num: 30, den: 1 }, frameCount: 300 },
     values: ['25', '30'],

@@ -8,13 +8,15 @@ import { describe, expect, it } from 'vitest';
 import type { Colour, ScoredFormat } from '../../../src/core/colour.js';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import type { Implementation } from '../../../src/core/module.js';
+import { wasmMeasurers } from '../../../src/engine/backends/core/extractor.js';
+import { planFeatures } from '../../../src/engine/backends/features.js';
 import { CVVDP } from '../../../src/metrics/cvvdp.js';
 import { DISPLAYS } from '../../../src/metrics/cvvdp-displays.js';
 import { jodOf } from '../../../src/metrics/jod.js';
 import type { ExtractorInstance } from '../../../src/metrics/metric.js';
 import { parseFeature } from '../../../src/metrics/options.js';
 import { disturbed, format, type Picture, picture } from '../../support/metric.js';
-import { type ColourNumbers, PerceptualContext, readPng } from '../../support/perceptual.js';
+import { type ColourNumbers, PerceptualContext, perceptual, readPng } from '../../support/perceptual.js';
 import { seeded } from '../../support/random.js';
 import { needsShared, sharedPath } from '../../support/shared.js';
 import { SEED, some } from '../../support/wasm.js';
@@ -298,6 +300,25 @@ describe('the metric cvvdp', () => {
     expect(callAt({ num: 60, den: 1 })?.back).toBe(16);
     expect(callAt({ num: 120, den: 1 })?.back).toBe(30);
   });
+
+  it.each([
+    { bitDepth: 8, chroma: '444', rate: 60 },
+    { bitDepth: 10, chroma: '420', rate: 60 },
+    { bitDepth: 8, chroma: '420', rate: 120 },
+  ] as const)(
+    'takes less than 250 MB for 1080p of $bitDepth bits in $chroma at $rate fps',
+    (one) => {
+      const { rate, ...samples } = one;
+      const sized = { ...samples, width: 1920, height: 1080, frameRate: { num: rate, den: 1 } };
+      const { extraction } = planFeatures([instance('standard_4k')], scored(sized), 'libvmaf-3.2');
+      const measurer = wasmMeasurers(perceptual, 'simd128').open(extraction);
+      measurer.measure(measurer.slot(0), new Float64Array(measurer.layout.length), true);
+      const { byteLength } = measurer.slot(1).reference.y.buffer;
+      measurer.close();
+      expect(byteLength).toBeLessThan(250e6);
+    },
+    60_000,
+  );
 
   it('refuses videos that the display does not show', () => {
     const measured = (video: ScoredFormat) => CVVDP.measure(instance('standard_4k'), video, 'libvmaf-3.2');
