@@ -89,7 +89,7 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
       expect(await lists.locator('b').first().textContent()).toBe((40 + Math.sin(100 / 7) - 9).toFixed(2));
     });
 
-    it('have colours by codec and shades by rate, and one stands out while a pointer is on it', async () => {
+    it('have colours of their own, and one stands out while a pointer is on it', async () => {
       const legend = page.locator('.legend button');
       await expect.poll(() => legend.count()).toBe(11);
       const colours = await page

@@ -156,8 +156,8 @@ export interface Scored {
 export interface EncodeResult {
   /** File name, or the saved report's name of the distorted video. */
   readonly name: string;
-  /** CSS; absent for a saved report, whose colour goes by what it says. */
-  readonly colour?: string;
+  /** The number of its colour; absent for a saved report, whose colour goes by its place. */
+  readonly colour?: number;
   /** Frames with final values, in order. Grows in place; `session.results` then gets a new array. */
   readonly frames: FrameMetrics[];
   /** Frames of the reference before the first pair; known from the first frame on. */
@@ -188,6 +188,8 @@ export interface Cursor {
 export class Session {
   readonly reference = new Cell<ChosenFile | null>(null);
   readonly distorted = new Cell<readonly ChosenFile[]>([]);
+  /** The numbers of the colours of distorted videos (setup/colours). */
+  readonly colours = new WeakMap<File, number>();
   /** Format of the raw YUV files; `null` until it is known or needed. */
   readonly raw = new Cell<RawVideoFormat | null>(null);
   readonly settings = new Cell<Settings>(DEFAULT_SETTINGS);

@@ -17,6 +17,13 @@ export interface HtmlOptions {
   readonly pictures?: readonly HtmlPictures[];
   /** Why pictures are not there, in sentences, which the page shows below its worst frames. */
   readonly picturesLacking?: readonly string[];
+  /** How each report is shown beside the others, in their order. */
+  readonly looks?: readonly {
+    /** The number of its colour, from 0; default: its place. */
+    readonly colour?: number;
+    /** The curve that it belongs to; default: by codec, size and settings of the encoder. */
+    readonly series?: string;
+  }[];
   /** Encodes of the same reference that could not be scored, which the page names with the reason. */
   readonly failed?: readonly Pick<FailedEncode, 'distorted' | 'message'>[];
 }
@@ -52,6 +59,7 @@ export class Page extends EncodeList<ReportEncode> {
       metrics: report.metrics,
       skipped: report.reference.skipped,
       fileSize: undefined,
+      series: options.looks?.[index]?.series,
       shift: report.reference.skipped - origin,
     });
     this.list = [encode(first, 0), ...others.map((report, i) => encode(report, i + 1))];

@@ -24,6 +24,7 @@ import {
   baseName,
   colourOf,
   encodeColour,
+  encodeDash,
   featureMeaning,
   inputFacts,
   joined,
@@ -265,7 +266,7 @@ function still({ list }: Page, metric: string): Markup {
   const range = extentOf(lines.map(({ values }) => values)) ?? { low: 0, high: 1 };
   const paths = lines.map(
     (line, i) =>
-      html`<path d="${linePath(line, span, range, STILL_COLUMNS, STILL_HEIGHT)}" fill="none" stroke="${encodeColour(i)}" stroke-width="1.5" stroke-linejoin="round" vector-effect="non-scaling-stroke"/>`,
+      html`<path d="${linePath(line, span, range, STILL_COLUMNS, STILL_HEIGHT)}" fill="none" stroke="${encodeColour(i)}" stroke-dasharray="${encodeDash(i)}" stroke-width="1.5" stroke-linejoin="round" vector-effect="non-scaling-stroke"/>`,
   );
   return html`<p class="faint small">${shortText(range.high)}</p><svg viewBox="0 0 ${STILL_COLUMNS} ${STILL_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${metric} of every frame">${paths}</svg><p class="faint small">${shortText(range.low)}</p>`;
 }

@@ -2,7 +2,7 @@
  * @module web/results
  * What came of a run: scores, charts, worst moments, and what to take away.
  */
-import { encodeColours } from 'anyvmaf/view';
+import { numberedColour } from 'anyvmaf/view';
 import type { Session } from '../session.js';
 import { chartSection } from './chart.js';
 import { distributionSection } from './distribution.js';
@@ -126,18 +126,14 @@ class Results {
     if (!this.#encodes.coming) this.#making?.finish();
   }
 
-  /** Encodes of a run keep the colours with which it began; those of saved reports go by curves and rates. */
+  /** Encodes of a run keep their colours; those of saved reports have them in their order. */
   #colour(): void {
-    const { list } = this.#encodes;
-    const colours = list.some(({ result }) => result.colour === undefined)
-      ? encodeColours(list)
-      : list.map(({ result }) => result.colour ?? '');
+    const colours = this.#encodes.list.map(({ result }, i) => result.colour ?? i);
     if (colours.join() === this.#coloured) return;
     this.#coloured = colours.join();
     // Of the whole page, for the viewer too.
-    colours.forEach((value, i) => {
-      document.documentElement.style.setProperty(`--e${i}`, value);
-    });
+    for (const [name, value] of colours.flatMap(numberedColour))
+      document.documentElement.style.setProperty(name, value);
   }
 
   /** Shows all there is. */
