@@ -18,6 +18,7 @@ import type {
   ScaleTo,
   ScoreManyOptions,
 } from 'anyvmaf';
+import type { CurveChoice } from 'anyvmaf/view';
 import { Cell } from './dom.js';
 import type { Failure } from './engine/calls.js';
 
@@ -204,6 +205,10 @@ export class Session {
   readonly results = new Cell<readonly EncodeResult[]>([]);
   /** Finished results, the latest last: what is scored already is not scored again. */
   readonly kept = new Cell<readonly EncodeResult[]>([]);
+  /** The series that the user put encodes into, by their frames. */
+  readonly series = new Cell<ReadonlyMap<readonly FrameMetrics[], string>>(new Map());
+  /** How curves of quality over bit rate are compared; an empty anchor: each with each. */
+  readonly comparison = new Cell<CurveChoice>({});
   /** Whether the results on show are of other files or settings than those chosen now. */
   readonly outdated = new Cell(false);
   /** Whether results of a run are on show of which nothing was saved. */

@@ -6,9 +6,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { InputPairing } from '../../../src/media/pairing/types.js';
-import { bdRate } from '../../../src/report/bd-rate.js';
+import { bdQuality, bdRate } from '../../../src/report/bd-rate.js';
 import { STYLES } from '../../../src/report/html/styles.js';
 import { pool } from '../../../src/report/pool.js';
+import { comparedWith, curvesOf, signed } from '../../../src/report/view/bd.js';
 import { comparable, type Encode, EncodeList, type Facts } from '../../../src/report/view/encodes.js';
 import { curveNames } from '../../../src/report/view/groups.js';
 import {
@@ -28,7 +29,6 @@ import {
   ticks,
   timeText,
 } from '../../../src/report/view/index.js';
-import { comparedWith, curvesOf, signed } from '../../../src/report/view/rates.js';
 import { Columns } from '../../../web/src/results/columns.js';
 import { nextSorting, sorted } from '../../../web/src/results/encode-table.js';
 import { type ChosenFile, DEFAULT_SETTINGS, Session } from '../../../web/src/session.js';
@@ -544,12 +544,54 @@ describe('BD-rate between curves', () => {
         .filter((one) => one.codec === codec)
         .map(({ rate, quality }) => ({ kbps: rate / 1000, quality }));
     const compared = comparedWith(h264, vp9);
-    expect(compared).toEqual({ result: bdRate(kbps('h264'), kbps('vp9')) });
+    if ('refused' in compared) throw new Error(compared.refused);
+    expect(compared.rate).toEqual(bdRate(kbps('h264'), kbps('vp9')));
+    expect(compared.quality).toEqual(bdQuality(kbps('h264'), kbps('vp9')));
     // Half the rate at every quality.
-    expect('result' in compared && signed(compared.result.value)).toBe('−50.0 %');
+    expect(signed(compared.rate.value)).toBe('−50.0 %');
+    // What lies between both: from the least common quality up the anchor, and down the other curve.
+    const sides = [compared.outline.slice(0, 25), compared.outline.slice(25).reverse()];
+    expect(sides.map((side) => [side[0], side.at(-1)])).toEqual([
+      [
+        [expect.closeTo(1e6, 3), 70],
+        [expect.closeTo(4e6, 3), 90],
+      ],
+      [
+        [expect.closeTo(0.5e6, 3), 70],
+        [expect.closeTo(2e6, 3), 90],
+      ],
+    ]);
     expect(comparedWith(h264, av1)).toEqual({
       refused: expect.stringContaining('share no range of quality'),
     });
+  });
+  it('of a metric of which less is better says what is less', () => {
+    // CAMBI: the second needs twice the rate for as little banding.
+    const [one, other] = curvesOf(
+      [point('h264', 1e6, 9), point('h264', 4e6, 1), point('vp9', 2e6, 9), point('vp9', 8e6, 1)],
+      'cambi',
+    ) as [never, never];
+    const compared = comparedWith(one, other, { metric: 'cambi' });
+    if ('refused' in compared) throw new Error(compared.refused);
+    expect(signed(compared.rate.value)).toBe('+100 %');
+    expect(compared.quality.value).toBeLessThan(0);
+    expect(compared.outline[0]).toEqual([expect.closeTo(1e6, 3), 9]);
+  });
+  it('of a range of rates is that of the qualities which the anchor has at them', () => {
+    const curve = (name: string, times: number) =>
+      [60, 75, 86, 94].map((quality, i) => point(name, times * 4e5 * 2 ** i, quality));
+    const [one, other] = curvesOf([...curve('h264', 1), ...curve('vp9', 0.6)]) as [never, never];
+    const of = (min: number, max: number) => {
+      const compared = comparedWith(one, other, { rates: { min, max } });
+      return 'refused' in compared ? compared.refused : compared;
+    };
+    const part = of(800, 1600);
+    if (typeof part === 'string') throw new Error(part);
+    expect(part.rate.range).toEqual({ from: expect.closeTo(75, 9), to: expect.closeTo(86, 9) });
+    expect(part.quality.range).toEqual({ from: expect.closeTo(800, 6), to: expect.closeTo(1600, 6) });
+    expect(part.rate.value).toBeCloseTo(-40, 6);
+    expect(of(0, Number.POSITIVE_INFINITY)).toEqual(comparedWith(one, other));
+    expect(of(1e5, 1e6)).toContain('share no range');
   });
   it.each([
     [12.34, '+12.3 %'],

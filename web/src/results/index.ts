@@ -107,6 +107,7 @@ class Results {
 
   #shared(): Shared {
     return {
+      session: this.#session,
       encodes: this.#encodes,
       view: this.#view,
       charts: h('div', { class: 'charts' }),
@@ -153,6 +154,7 @@ type Part = readonly [make: () => Section, milliseconds: number, into?: HTMLElem
 
 /** What parts are made of. */
 interface Shared {
+  readonly session: Session;
   readonly encodes: Encodes;
   readonly view: View;
   /** Where the values over the frames and their distribution stand side by side. */
@@ -165,15 +167,24 @@ interface Shared {
 }
 
 /** The answer at once, the rest one by one; and how often each is drawn again at most. */
-function partsOf({ encodes, view, charts, folds, remedies, pictures, onTaken }: Shared): readonly Part[] {
+function partsOf({
+  session,
+  encodes,
+  view,
+  charts,
+  folds,
+  remedies,
+  pictures,
+  onTaken,
+}: Shared): readonly Part[] {
   return [
     [() => headlineSection(encodes, view, remedies), 500],
-    [() => ratesSection(encodes, view), 500],
+    [() => ratesSection(encodes, view, session), 500],
     [() => chartSection(encodes, view), 500, charts],
     [() => distributionSection(encodes, view), 1000, charts],
     [() => worstSection(encodes, view, pictures), 1000],
     [() => featureSection(encodes, view), 1000],
-    [() => takeSection(encodes, pictures, onTaken), 500],
+    [() => takeSection(encodes, session, pictures, onTaken), 500],
     [() => pooledSection(encodes, view), 2000, folds],
     [() => detailsSection(encodes), 500, folds],
   ];
