@@ -24,7 +24,14 @@ export interface BdOptions {
    */
   readonly interpolation?: Interpolation;
   /** Qualities to average over; of {@link bdQuality} the rates at which the anchor has them. Default: all that both curves have. */
-  readonly between?: { readonly min: number; readonly max: number } | undefined;
+  readonly between?: Limits | undefined;
+  /** Rates in the points' unit to average over; of {@link bdRate} the qualities that the anchor has at them. Default: all. */
+  readonly rates?: Limits | undefined;
+}
+
+interface Limits {
+  readonly min: number;
+  readonly max: number;
 }
 
 /** What {@link bdRate} and {@link bdQuality} return. */
@@ -51,9 +58,8 @@ export function bdRate(
   options: BdOptions = {},
 ): BdResult {
   const pair = readPair(anchor, test, options);
-  const place = ({ rate, quality }: Point): Placed => [quality, Math.log(rate), -rate];
-  const within = pair.between && ([pair.between.min, pair.between.max] as const);
-  const { mean, from, to, overlap } = compare(pair, place, 'quality', (at) => at, within);
+  const within = common(pair.between, pair.rates && onAnchor(pair, byRate, pair.unit, pair.rates));
+  const { mean, from, to, overlap } = compare(pair, byQuality, 'quality', (at) => at, within);
   return finite({ value: Math.expm1(mean) * 100, range: { from, to }, overlap, ...said(pair) });
 }
 
@@ -64,9 +70,8 @@ export function bdQuality(
   options: BdOptions = {},
 ): BdResult {
   const pair = readPair(anchor, test, options);
-  const place = ({ rate, quality }: Point): Placed => [Math.log(rate), quality, quality];
-  const within = pair.between && ratesBetween(pair, pair.between);
-  const { mean, from, to, overlap } = compare(pair, place, pair.unit, Math.exp, within);
+  const within = common(pair.rates, pair.between && onAnchor(pair, byQuality, 'quality', pair.between));
+  const { mean, from, to, overlap } = compare(pair, byRate, pair.unit, Math.exp, within);
   return finite({ value: mean, range: { from, to }, overlap, ...said(pair) });
 }
 
@@ -84,17 +89,26 @@ interface Pair {
   readonly test: readonly Point[];
   readonly unit: Unit;
   readonly interpolation: Interpolation;
-  readonly between: BdOptions['between'];
+  readonly between: Limits | undefined;
+  /** Logarithms. */
+  readonly rates: Limits | undefined;
 }
 
 /** Where a point lies, and of points at the same place the one with the greatest third value counts. */
 type Placed = readonly [x: number, y: number, better: number];
 
+const byQuality = ({ rate, quality }: Point): Placed => [quality, Math.log(rate), -rate];
+const byRate = ({ rate, quality }: Point): Placed => [Math.log(rate), quality, quality];
+
 function readPair(anchor: unknown, test: unknown, options: BdOptions): Pair {
   requireObject('options', options);
-  const { between } = options;
-  if (between !== undefined && !(isObject(between) && between.min <= between.max))
-    throw wrongType('options.between', between, 'an object such as { min: 60, max: 97 }');
+  const { between, rates } = options;
+  for (const [name, limits, example] of [
+    ['between', between, '{ min: 60, max: 97 }'],
+    ['rates', rates, '{ min: 500, max: 4000 }'],
+  ] as const)
+    if (limits !== undefined && !(isObject(limits) && limits.min <= limits.max))
+      throw wrongType(`options.${name}`, limits, `an object such as ${example}`);
   const interpolation = oneOf('options.interpolation', options.interpolation ?? 'pchip', INTERPOLATIONS);
   const given = { anchor: requirePoints('anchor', anchor), test: requirePoints('test', test) };
   const unit = unitOf([...given.anchor, ...given.test]);
@@ -102,7 +116,8 @@ function readPair(anchor: unknown, test: unknown, options: BdOptions): Pair {
     given[side]
       .map((point, i) => readPoint(`${side}[${i}]`, point, unit))
       .sort((a, b) => a.rate - b.rate || a.quality - b.quality);
-  return { anchor: read('anchor'), test: read('test'), unit, interpolation, between };
+  const logarithms = rates && { min: Math.log(Math.max(rates.min, 0)), max: Math.log(rates.max) };
+  return { anchor: read('anchor'), test: read('test'), unit, interpolation, between, rates: logarithms };
 }
 
 function requirePoints(side: Side, points: unknown): Record<string, unknown>[] {
@@ -151,14 +166,11 @@ function compare(
   place: (point: Point) => Placed,
   along: 'quality' | Unit,
   shown: (at: number) => number,
-  [least, most]: readonly [least: number, most: number] = [
-    Number.NEGATIVE_INFINITY,
-    Number.POSITIVE_INFINITY,
-  ],
+  { min, max }: Limits,
 ): Compared {
   const curve = (side: Side): Curve => {
     const whole = curveOf(side, ascending(pair[side].map(place)), pair.interpolation, along);
-    return { ...whole, low: Math.max(whole.low, least), high: Math.min(whole.high, most) };
+    return { ...whole, low: Math.max(whole.low, min), high: Math.min(whole.high, max) };
   };
   const [anchor, test] = [curve('anchor'), curve('test')];
   const from = Math.max(anchor.low, test.low);
@@ -180,18 +192,32 @@ function compare(
   };
 }
 
-/** Logarithms of the rates at which the anchor has qualities. */
-function ratesBetween(
+/** The values that the anchor has at the ends of a range, and none where the range goes beyond it. */
+function onAnchor(
   { anchor, interpolation }: Pair,
-  { min, max }: NonNullable<BdOptions['between']>,
-): readonly [number, number] {
-  const placed = ascending(anchor.map(({ rate, quality }): Placed => [quality, Math.log(rate), -rate]));
-  const curve = curveOf('anchor', placed, interpolation, 'quality');
-  const rate = (quality: number) => curve.at(Math.max(curve.low, Math.min(curve.high, quality)));
-  return [
-    min <= curve.low ? Number.NEGATIVE_INFINITY : rate(min),
-    max >= curve.high ? Number.POSITIVE_INFINITY : rate(max),
-  ];
+  place: (point: Point) => Placed,
+  along: 'quality' | Unit,
+  { min, max }: Limits,
+): Limits {
+  const curve = curveOf('anchor', ascending(anchor.map(place)), interpolation, along);
+  const at = (x: number) => curve.at(Math.max(curve.low, Math.min(curve.high, x)));
+  return {
+    min: min <= curve.low ? Number.NEGATIVE_INFINITY : at(min),
+    max: max >= curve.high ? Number.POSITIVE_INFINITY : at(max),
+  };
+}
+
+/** What two ranges share; all where there is none. */
+function common(...ranges: readonly (Limits | undefined)[]): Limits {
+  return {
+    min: Math.max(...ranges.map((range) => range?.min ?? Number.NEGATIVE_INFINITY)),
+    max: Math.min(...ranges.map((range) => range?.max ?? Number.POSITIVE_INFINITY)),
+  };
+}
+
+/** The logarithm of the rate that each quality takes, as {@link bdRate} has it. At least two points of different quality. */
+export function rateCurve(points: readonly Point[]): Curve {
+  return curveOf('test', ascending(points.map(byQuality)), 'pchip', 'quality');
 }
 
 function curveOf(

@@ -6,7 +6,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { score as scoreInNode, scoreMany } from '../../src/index.js';
-import { bdRate } from '../../src/report/bd-rate.js';
+import { bdQuality, bdRate } from '../../src/report/bd-rate.js';
 import { writeTableCsv } from '../../src/report/table.js';
 import type { Report } from '../../src/report/types.js';
 import { formatReport } from '../../src/report/write.js';
@@ -89,7 +89,7 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
       expect(await lists.locator('b').first().textContent()).toBe((40 + Math.sin(100 / 7) - 9).toFixed(2));
     });
 
-    it('have colours by codec and shades by rate, and one stands out while a pointer is on it', async () => {
+    it('have colours of their own, and one stands out while a pointer is on it', async () => {
       const legend = page.locator('.legend button');
       await expect.poll(() => legend.count()).toBe(11);
       const colours = await page
@@ -157,6 +157,119 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
         for (const b of boxes.slice(i + 1))
           expect(a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top).toBe(true);
       }
+    });
+
+    it('compare with an anchor, by any metric and at some bit rates, and what is compared is drawn', async () => {
+      const card = page.locator('section:has(> .bar #rates-heading)');
+      const cells = (name: string) =>
+        card
+          .locator('.bd tbody tr', { has: page.getByRole('rowheader', { name, exact: true }) })
+          .locator('td');
+      const curve = (codec: string, metric = 'vmaf') =>
+        ELEVEN.filter(({ pairing }) => pairing?.distorted.codec === codec).map((report) => ({
+          kbps: (report.pairing?.distorted.bitrate ?? 0) / 1000,
+          quality: meanOf(report, metric),
+        }));
+      const minus = (value: number, digits: number) =>
+        `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(digits)}`;
+      // The first curve is the anchor.
+      expect(await cells('vp9').allTextContents()).toEqual([
+        '−40.0 %',
+        minus(bdQuality(curve('h264'), curve('vp9')).value, 3),
+        expect.stringMatching(/^\d+\.\d\d to \d+\.\d\d, 400 kb\/s to 1\.92 Mb\/s$/),
+        '100 %',
+      ]);
+      expect(await cells('av1').allTextContents()).toEqual(['none', '–', '–', '–']);
+      expect(await card.locator('path.overlap').count()).toBe(1);
+      await card.getByLabel('Compare with').selectOption('vp9');
+      const swapped = minus(bdRate(curve('vp9'), curve('h264')).value, 1);
+      await expect.poll(() => cells('h264').first().textContent()).toBe(`${swapped} %`);
+
+      await card.getByLabel('Quality by').selectOption('psnr_y');
+      await expect.poll(() => page.locator('#rates-heading').textContent()).toBe('PSNR over bit rate');
+      const psnr = bdQuality(curve('vp9', 'psnr_y'), curve('h264', 'psnr_y')).value;
+      await expect
+        .poll(() => cells('h264').nth(1).textContent())
+        .toBe(minus(psnr, Math.abs(psnr) < 1 ? 4 : 3));
+
+      await card.getByLabel('From kb/s').fill('500');
+      await card.getByLabel('to kb/s', { exact: true }).fill('900');
+      await card.getByLabel('to kb/s', { exact: true }).blur();
+      const part = bdQuality(curve('vp9', 'psnr_y'), curve('h264', 'psnr_y'), {
+        rates: { min: 500, max: 900 },
+      });
+      await expect
+        .poll(() => cells('h264').nth(1).textContent())
+        .toBe(minus(part.value, Math.abs(part.value) < 1 ? 4 : 3));
+      expect(await cells('h264').nth(2).textContent()).toContain('500 kb/s to 900 kb/s');
+      await card.getByLabel('Compare with').selectOption('each with each');
+      await expect
+        .poll(() => card.locator('.bd thead th').allTextContents())
+        .toEqual(['curve', ...['h264', 'vp9', 'av1'].map((name) => `against ${name}`)]);
+      expect(await card.locator('path.overlap').count()).toBe(0);
+      await card.getByLabel('From kb/s').fill('');
+      await card.getByLabel('to kb/s', { exact: true }).fill('');
+      await card.getByLabel('to kb/s', { exact: true }).blur();
+      await card.getByLabel('Quality by').selectOption('vmaf');
+      await card.getByLabel('Compare with').selectOption('h264');
+    });
+
+    it('go into series by ticks, by dragging and by name, which the report shows too', async () => {
+      const card = page.locator('section:has(> .bar #rates-heading)');
+      await card.getByText('Series', { exact: true }).click();
+      const rows = card.locator('.series li:not(.fresh)');
+      const shown = () =>
+        rows.evaluateAll((all) =>
+          all.map((row) => [
+            row.querySelector('input')?.value,
+            ...[...row.querySelectorAll('.chip')].map((chip) => chip.textContent?.trim()),
+          ]),
+        );
+      const four = (codec: string, end: string) => [0, 1, 2, 3].map((i) => `${codec}-${i}.${end}`);
+      const av1 = [0, 1, 2].map((i) => `av1-${i}.mp4`);
+      await expect.poll(shown).toEqual([
+        ['h264', ...four('h264', 'mp4')],
+        ['vp9', ...four('vp9', 'webm')],
+        ['av1', ...av1],
+      ]);
+      for (const name of ['h264-2.mp4', 'h264-3.mp4']) await card.locator('.series').getByLabel(name).check();
+      await card.getByRole('button', { name: 'Move ticked encodes' }).click();
+      await expect.poll(async () => (await shown())[1]).toEqual(['series 1', 'h264-2.mp4', 'h264-3.mp4']);
+      const name = card.getByLabel('Name of the series series 1');
+      await name.fill('<b>high</b>');
+      await name.press('Enter');
+      await expect.poll(async () => (await shown())[1]?.[0]).toBe('<b>high</b>');
+      // A drop on another series, and one that makes a series of its own.
+      await card.locator('.chip', { hasText: 'av1-2.mp4' }).dragTo(rows.first());
+      await expect
+        .poll(async () => (await shown())[0])
+        .toEqual(['h264', 'h264-0.mp4', 'h264-1.mp4', 'av1-2.mp4']);
+      await card.locator('.chip', { hasText: 'vp9-0.webm' }).dragTo(card.locator('.series .fresh'));
+      await expect.poll(async () => (await shown())[2]).toEqual(['series 1', 'vp9-0.webm']);
+      await card.locator('.chip', { hasText: 'vp9-0.webm' }).dragTo(rows.nth(3));
+      await expect.poll(async () => (await shown()).map(([series]) => series)).not.toContain('series 1');
+      const page1 = await page.evaluate(() =>
+        [...document.querySelectorAll('.bd tr')].map((row) =>
+          [...row.querySelectorAll('th, td')].map((cell) => cell.textContent),
+        ),
+      );
+      expect(page1.map(([series]) => series)).toContain('<b>high</b>');
+      expect(await violations(page)).toEqual([]);
+      const { text } = await saved(page, 'HTML report');
+      const context = await site.served.newContext();
+      const report = await context.newPage();
+      await report.setContent(text);
+      const there = await report.evaluate(() =>
+        [...document.querySelectorAll('.bd tr')].map((row) =>
+          [...row.querySelectorAll('th, td')].map((cell) => cell.textContent),
+        ),
+      );
+      await context.close();
+      expect(there).toEqual(page1);
+      await card.getByRole('button', { name: 'Guess again' }).click();
+      await expect
+        .poll(async () => (await shown()).map(([series]) => series))
+        .toEqual(['h264', 'vp9', 'av1']);
     });
   });
 

@@ -44,6 +44,9 @@ interface StoredSession {
   readonly distorted: readonly StoredFile[];
   /** Keys of its results, in their order. */
   readonly results: readonly string[];
+  /** Their series. */
+  readonly series: readonly (string | undefined)[];
+  readonly comparison: Session['comparison']['value'];
 }
 
 /** What the browser can do that TypeScript does not know yet. */
@@ -158,6 +161,8 @@ export function keepSession(session: Session, id = `${Date.now()}-${Math.random(
       reference: reference.value && storedFile(reference.value),
       distorted: distorted.value.map(storedFile),
       results: whole.flatMap(({ frames }) => keys.get(frames) ?? []),
+      series: whole.map(({ frames }) => session.series.value.get(frames)),
+      comparison: session.comparison.value,
     };
     await stored('readwrite', (sessions) => sessions.put(one));
     localStorage.setItem(LAST, '1');
@@ -171,7 +176,16 @@ export function keepSession(session: Session, id = `${Date.now()}-${Math.random(
       writing = writing.then(write).catch(() => {});
     }, SOON);
   };
-  for (const cell of [session.results, session.reference, session.distorted, session.settings, session.raw])
+  const { series, comparison } = session;
+  for (const cell of [
+    session.results,
+    session.reference,
+    session.distorted,
+    session.settings,
+    session.raw,
+    series,
+    comparison,
+  ])
     cell.watch(soon);
 }
 
@@ -235,15 +249,20 @@ async function restore(last: StoredSession, session: Session): Promise<void> {
     if (one) distorted.push(one);
   }
   const results: EncodeResult[] = [];
-  for (const key of last.results) {
+  const series = new Map<readonly FrameMetrics[], string>();
+  for (const [i, key] of last.results.entries()) {
     const one = await stored<StoredResult>('readonly', (_, store) => store.get(key));
     if (!one?.report) continue;
     const frames = unpacked(one.frames);
+    const name = last.series[i];
+    if (name !== undefined) series.set(frames, name);
     results.push({ ...one, frames, report: { ...one.report, frames } });
   }
   session.settings.value = last.settings;
   session.raw.value = last.raw;
   session.tiny.value = last.tiny;
+  session.series.value = series;
+  session.comparison.value = last.comparison;
   session.results.value = results;
   if (reference) session.reference.value = reference;
   if (distorted.length > 0) session.distorted.value = distorted;

@@ -18,6 +18,7 @@ import type {
   ScaleTo,
   ScoreManyOptions,
 } from 'anyvmaf';
+import type { CurveChoice } from 'anyvmaf/view';
 import { Cell } from './dom.js';
 import type { Failure } from './engine/calls.js';
 
@@ -156,8 +157,8 @@ export interface Scored {
 export interface EncodeResult {
   /** File name, or the saved report's name of the distorted video. */
   readonly name: string;
-  /** CSS; absent for a saved report, whose colour goes by what it says. */
-  readonly colour?: string;
+  /** The number of its colour; absent for a saved report, whose colour goes by its place. */
+  readonly colour?: number;
   /** Frames with final values, in order. Grows in place; `session.results` then gets a new array. */
   readonly frames: FrameMetrics[];
   /** Frames of the reference before the first pair; known from the first frame on. */
@@ -188,6 +189,8 @@ export interface Cursor {
 export class Session {
   readonly reference = new Cell<ChosenFile | null>(null);
   readonly distorted = new Cell<readonly ChosenFile[]>([]);
+  /** The numbers of the colours of distorted videos (setup/colours). */
+  readonly colours = new WeakMap<File, number>();
   /** Format of the raw YUV files; `null` until it is known or needed. */
   readonly raw = new Cell<RawVideoFormat | null>(null);
   readonly settings = new Cell<Settings>(DEFAULT_SETTINGS);
@@ -202,6 +205,10 @@ export class Session {
   readonly results = new Cell<readonly EncodeResult[]>([]);
   /** Finished results, the latest last: what is scored already is not scored again. */
   readonly kept = new Cell<readonly EncodeResult[]>([]);
+  /** The series that the user put encodes into, by their frames. */
+  readonly series = new Cell<ReadonlyMap<readonly FrameMetrics[], string>>(new Map());
+  /** How curves of quality over bit rate are compared; an empty anchor: each with each. */
+  readonly comparison = new Cell<CurveChoice>({});
   /** Whether the results on show are of other files or settings than those chosen now. */
   readonly outdated = new Cell(false);
   /** Whether results of a run are on show of which nothing was saved. */

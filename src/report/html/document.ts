@@ -7,8 +7,7 @@ import { usageError } from '../../core/errors.js';
 import { baseName } from '../facts.js';
 import { TRUST_SIGNS, trustOf } from '../trust.js';
 import { type Report, requireParts, WHOLE } from '../types.js';
-import { encodeColours } from '../view/groups.js';
-import { scoreText } from '../view/numbers.js';
+import { numberedColour, scoreText } from '../view/numbers.js';
 import { html, type Markup, pageOpening, scriptJson } from './markup.js';
 import { type HtmlOptions, Page } from './page.js';
 import { packFrames, packMetric } from './pictures.js';
@@ -78,12 +77,11 @@ ${failureSection(page)}
   yield `<script>${VIEWER_SCRIPT}</script>\n</body>\n</html>\n`;
 }
 
-/** The colours of many encodes, where the numbers of their hues do not say enough. */
-function seriesStyle({ list }: Page): string {
+/** The colours of several encodes. */
+function seriesStyle({ list, options: { looks } }: Page): string {
   if (list.length < 2) return '';
-  return `:root{${encodeColours(list)
-    .map((colour, i) => `--e${i}:${colour}`)
-    .join(';')}}`;
+  const styles = list.flatMap(({ index }) => numberedColour(looks?.[index]?.colour ?? index, index));
+  return `:root{${styles.map((style) => style.join(':')).join(';')}}`;
 }
 
 /** The values of every frame, for the script; written metric by metric. */

@@ -5,6 +5,7 @@
 import { remarks } from '../findings.js';
 import { findingValues, flawsOf } from '../flaws.js';
 import { accepts, causeText, TRUST_WORDS } from '../trust.js';
+import { bdTable, comparableCurves, comparedCurves } from '../view/bd.js';
 import { distribution, distributionMarks, percentileTable, spreadKind } from '../view/distribution.js';
 import {
   compare,
@@ -24,6 +25,7 @@ import {
   baseName,
   colourOf,
   encodeColour,
+  encodeDash,
   featureMeaning,
   inputFacts,
   joined,
@@ -35,7 +37,7 @@ import {
   skippedText,
   timeText,
 } from '../view/numbers.js';
-import { bdTable, leftOutText, rateChart, ratePoints } from '../view/rates.js';
+import { leftOutText, rateChart, ratePoints } from '../view/rates.js';
 import { extentOf, linePath } from '../view/scales.js';
 import { pooledTables, runGroups } from '../view/tables.js';
 import { frameGap, worstFrames } from '../worst.js';
@@ -215,17 +217,26 @@ const ROOM = { width: 940, height: 240 } as const;
 
 /** Quality over bit rate; `undefined` unless at least two encodes have both. */
 function rateCurve(page: Page): Markup | undefined {
-  const metric = page.ranking?.metric;
+  const { curves: choice = {} } = page.options;
+  const metric = choice.metric ?? page.ranking?.metric;
   const points = ratePoints(page, metric);
   if (metric === undefined || points.length < 2) return undefined;
   const label = labelOf(metric);
   const left = leftOutText(page);
-  const { drawing, key } = rateChart(templates, page, metric, points, ROOM);
+  const { curves } = comparableCurves(page, points, metric);
+  const { drawing, key } = rateChart(
+    templates,
+    page,
+    metric,
+    points,
+    ROOM,
+    comparedCurves(curves, { ...choice, metric }),
+  );
   return html`<h2 style="margin-top:18px">${label} over bit rate</h2>
 ${key.length > 0 && html`<p class="key small soft" aria-hidden="true">${key}</p>`}
 <div class="plot" role="img" aria-label="${label} over bit rate; the values are in the table above">${drawing}</div>
 ${left !== '' && html`<p class="soft small">${left}</p>`}
-${bdTable(templates, page, points, label)}`;
+${bdTable(templates, page, points, metric, choice)}`;
 }
 
 /** Columns of the drawing that stands until the script runs, or where it never does. */
@@ -265,7 +276,7 @@ function still({ list }: Page, metric: string): Markup {
   const range = extentOf(lines.map(({ values }) => values)) ?? { low: 0, high: 1 };
   const paths = lines.map(
     (line, i) =>
-      html`<path d="${linePath(line, span, range, STILL_COLUMNS, STILL_HEIGHT)}" fill="none" stroke="${encodeColour(i)}" stroke-width="1.5" stroke-linejoin="round" vector-effect="non-scaling-stroke"/>`,
+      html`<path d="${linePath(line, span, range, STILL_COLUMNS, STILL_HEIGHT)}" fill="none" stroke="${encodeColour(i)}" stroke-dasharray="${encodeDash(i)}" stroke-width="1.5" stroke-linejoin="round" vector-effect="non-scaling-stroke"/>`,
   );
   return html`<p class="faint small">${shortText(range.high)}</p><svg viewBox="0 0 ${STILL_COLUMNS} ${STILL_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${metric} of every frame">${paths}</svg><p class="faint small">${shortText(range.low)}</p>`;
 }

@@ -3,16 +3,27 @@
  * The page's style sheet: light and dark, from phone to desk, and on paper.
  */
 
-/** Colours that tell encodes apart, by light and dark scheme; told apart by the colour blind too. */
+/**
+ * Colours of encodes in the light and in the dark scheme. Any two of a scheme differ by 0.07 in OKLab, also as people see them
+ * who lack one kind of cone, and have a contrast of 3 to the ground.
+ */
 const SERIES_COLOURS: readonly (readonly [light: string, dark: string])[] = [
   ['#2a62d8', '#7aa5ff'],
   ['#d9660f', '#ff9d57'],
-  ['#0d8a63', '#45cf9f'],
-  ['#a93fb8', '#e08df0'],
-  ['#c2324b', '#ff7d92'],
-  ['#0f87a0', '#4fcbe3'],
-  ['#7d7a0c', '#d2cd4e'],
-  ['#7a5230', '#d3a276'],
+  ['#27996c', '#86a788'],
+  ['#ba4199', '#bd2e8e'],
+  ['#19595f', '#aadde8'],
+  ['#a882d0', '#8a72ee'],
+  ['#7b5f04', '#f0d38f'],
+  ['#621c78', '#b89fc7'],
+  ['#c97a9d', '#e0b1b1'],
+  ['#363c11', '#787734'],
+  ['#8a76fb', '#783ef7'],
+  ['#1407ef', '#2f7bb8'],
+  ['#660149', '#b96675'],
+  ['#4f14a8', '#c1b9fe'],
+  ['#564f26', '#bf8f15'],
+  ['#496e53', '#82ffce'],
 ];
 
 const DARK = `
@@ -66,7 +77,7 @@ p { margin: 0; }
 .bar { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 12px; min-height: 32px; margin-bottom: 10px; }
 .bar h2 { flex: 1 1 auto; }
 .tools { display: flex; gap: 6px; }
-.swatch { display: inline-block; width: 10px; height: 10px; border-radius: 3px; background: var(--c); flex: none; }
+.swatch { display: inline-block; width: 10px; height: 10px; border-radius: 3px; background: var(--k, none), var(--c); flex: none; }
 .files { margin-top: 4px; color: var(--soft); font-size: 13.5px; overflow-wrap: anywhere; }
 
 /* The headline. */
@@ -121,7 +132,7 @@ p { margin: 0; }
 .plot .x { top: calc(100% + 5px); transform: translateX(-50%); } .plot .y { right: calc(100% + 8px); transform: translateY(-50%); }
 .plot .axis { position: absolute; top: calc(100% + 24px); left: 0; right: 0; text-align: center; font-size: 12px; color: var(--faint); }
 .plot .gx, .plot .gy { position: absolute; background: var(--grid); } .plot .gx { top: 0; bottom: 0; width: 1px; } .plot .gy { left: 0; right: 0; height: 1px; }
-.plot .dot { position: absolute; width: 14px; height: 14px; margin: -7px; border-radius: 50%; background: var(--c); border: 2px solid var(--card); }
+.plot .dot { position: absolute; width: 14px; height: 14px; margin: -7px; border-radius: 50%; background: var(--k, none), var(--c); border: 2px solid var(--card); }
 .plot .tag { position: absolute; font-size: 12px; transform: translate(8px, 4px); white-space: nowrap; color: var(--soft); line-height: 18px; }
 .plot .tag.left { transform: translate(calc(-100% - 4px), calc(-100% - 4px)); } .plot .tag.after { transform: translate(12px, -50%); }
 .plot .tag.before { transform: translate(calc(-100% - 12px), -50%); } .plot .tag.over { transform: translate(-50%, calc(-100% - 10px)); }
@@ -140,7 +151,7 @@ p { margin: 0; }
 .chart canvas { position: absolute; width: 100%; height: 100%; }
 .chart.big { height: 244px; } .chart.tiny { height: 64px; border-bottom: 1px solid var(--grid); } .chart.map { height: 36px; margin: 10px 4px 0 40px; background: var(--sunk); border-radius: 6px; overflow: hidden; cursor: grab; }
 .marks { position: absolute; } .marks > * { position: absolute; pointer-events: none; } .marks > :not(.dot) { top: 0; bottom: 0; } .marks .at { width: 1px; background: var(--faint); }
-.marks .dot { width: 10px; height: 10px; margin: -5px; border-radius: 50%; background: var(--c); border: 2px solid var(--card); }
+.marks .dot { width: 10px; height: 10px; margin: -5px; border-radius: 50%; background: var(--k, none), var(--c); border: 2px solid var(--card); }
 .marks .select { background: color-mix(in srgb, var(--note) 14%, transparent); }
 .marks .window { border: 1.5px solid var(--faint); border-radius: 4px; box-shadow: 0 0 0 2000px color-mix(in srgb, var(--card) 72%, transparent); }
 .still svg { width: 100%; height: 240px; display: block; overflow: visible; } .still { position: relative; }

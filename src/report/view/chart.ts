@@ -32,9 +32,14 @@ const MEANS = 3;
 /** Milliseconds without a change after which charts out of sight are drawn too: for who scrolls fast, or saves a picture. */
 const REST = 400;
 
-/** The colour of an encode on a canvas: what its page says, else the hue of its number. */
+/** The colour of an encode on a canvas: what its page says, else that of its number. */
 function hueOf(index: number, colour: Colours): string {
-  return colour(`--e${index}`) || colour(`--s${index % 8}`);
+  return colour(`--e${index}`) || colour(`--s${index % 16}`);
+}
+
+/** How its line is dashed. */
+function dashOf(index: number, colour: Colours): number[] {
+  return colour(`--d${index}`).split(' ').map(Number).filter(Boolean);
 }
 
 export class FrameChart {
@@ -209,8 +214,10 @@ export class FrameChart {
       const values = columns.values(this.metric);
       pen.globalAlpha = lit !== null && lit !== index ? 0.2 : this.kind === 'map' ? 0.75 : 1;
       pen.strokeStyle = pen.fillStyle = hueOf(index, colour);
+      pen.setLineDash(dashOf(index, colour));
       if (values) drawn = drawLine(pen, scale, { frames: columns.numbers, values }, large);
     }
+    pen.setLineDash([]);
     if (large) this.#drawMoments(pen, colour, drawn);
     pen.restore();
     // Up to where it is drawn.

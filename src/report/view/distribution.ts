@@ -3,7 +3,16 @@
  * How a metric is spread over the frames: histogram or cumulative share, and percentiles.
  */
 import { type Encode, type EncodeList, PERCENTS } from './encodes.js';
-import { colourOf, encodeColour, labelOf, NONE, percentOf, shortName, type Templates } from './numbers.js';
+import {
+  colourOf,
+  encodeColour,
+  encodeDash,
+  labelOf,
+  NONE,
+  percentOf,
+  shortName,
+  type Templates,
+} from './numbers.js';
 import { type Extent, extentOf, fixed, roundStep, ticks } from './scales.js';
 
 const BINS = 42;
@@ -69,7 +78,7 @@ export function distribution<T>(
   });
   const tallest = Math.max(Number.MIN_VALUE, ...shares.flat());
   const draw = kind === 'cumulative' ? curve : shares.length === 1 ? bars : outline;
-  const shapes = shares.map((share, i) => draw(svg, share, encodeColour(spreads[i]?.index ?? 0), tallest));
+  const shapes = shares.map((share, i) => draw(svg, share, spreads[i]?.index ?? 0, tallest));
   const axis = ticks(range.low, range.high, 6).map((value) => {
     const at = percentOf(value, range.low, range.high);
     const side = at < 3 ? ' first' : at > 96 ? ' last' : '';
@@ -84,32 +93,32 @@ export function distribution<T>(
   };
 }
 
-type Draw = <T>(svg: Templates<T>['svg'], shares: readonly number[], colour: string, tallest: number) => T;
+type Draw = <T>(svg: Templates<T>['svg'], shares: readonly number[], index: number, tallest: number) => T;
 
 /** The least bars are still to be seen. */
 function top(share: number, tallest: number): string {
   return fixed(share > 0 ? Math.min(HEIGHT - 1.2, HEIGHT - (share / tallest) * HEIGHT * 0.94) : HEIGHT);
 }
 
-const bars: Draw = (svg, shares, colour, tallest) => {
+const bars: Draw = (svg, shares, index, tallest) => {
   const path = shares.map((share, i) =>
     share > 0 ? `M${i + 0.06} ${HEIGHT}V${top(share, tallest)}H${i + 0.94}V${HEIGHT}Z` : '',
   );
-  return svg`<path d="${path.join('')}" fill="${colour}" opacity="0.85"></path>`;
+  return svg`<path d="${path.join('')}" fill="${encodeColour(index)}" opacity="0.85"></path>`;
 };
 
-const outline: Draw = (svg, shares, colour, tallest) => {
+const outline: Draw = (svg, shares, index, tallest) => {
   const steps = shares.map((share, i) => `V${top(share, tallest)}H${i + 1}`).join('');
-  return svg`<path d="M0 ${HEIGHT}${steps}V${HEIGHT}Z" fill="${colour}" fill-opacity="0.14" stroke="${colour}" stroke-width="1.5" vector-effect="non-scaling-stroke"></path>`;
+  return svg`<path d="M0 ${HEIGHT}${steps}V${HEIGHT}Z" fill="${encodeColour(index)}" fill-opacity="0.14" stroke="${encodeColour(index)}" stroke-dasharray="${encodeDash(index)}" stroke-width="1.5" vector-effect="non-scaling-stroke"></path>`;
 };
 
-const curve: Draw = (svg, shares, colour) => {
+const curve: Draw = (svg, shares, index) => {
   let sum = 0;
   const points = shares.map((share, i) => {
     sum += share;
     return `L${i + 1} ${fixed(HEIGHT - sum * HEIGHT * 0.96)}`;
   });
-  return svg`<path d="M0 ${HEIGHT}${points.join('')}" fill="none" stroke="${colour}" stroke-width="2" stroke-linejoin="round" vector-effect="non-scaling-stroke"></path>`;
+  return svg`<path d="M0 ${HEIGHT}${points.join('')}" fill="none" stroke="${encodeColour(index)}" stroke-dasharray="${encodeDash(index)}" stroke-width="2" stroke-linejoin="round" vector-effect="non-scaling-stroke"></path>`;
 };
 
 /** Where the worst percent and the median of an encode lie. */

@@ -44,6 +44,8 @@ export interface Encode {
   readonly looked?: SideFacts;
   /** Whether its run was stopped: the values are of its first frames alone. */
   readonly partial?: boolean;
+  /** The curve that the user put it into; default: by what is known of the video. */
+  readonly series?: string | undefined;
   /** Whether the user left it out of tables, curves and comparisons. */
   readonly left?: boolean;
 }

@@ -1,9 +1,9 @@
 /**
  * @module report/view/groups
- * The curves that encodes belong to, and a colour for each encode.
+ * The curves that encodes belong to.
  */
 import { baseName } from '../facts.js';
-import { codecOf, type Encode, rateOf, videoOf } from './encodes.js';
+import { codecOf, type Encode, videoOf } from './encodes.js';
 import { joined } from './numbers.js';
 
 /** The name of a file with its numbers left out, which mostly tell the rate. */
@@ -18,7 +18,7 @@ type Group = readonly [Encode, ...Encode[]];
 /**
  * The curve of each encode by a name that tells it from the others: `h264`, `h264 480×270`, `h264 slow`; `undefined` without a
  * codec. Where streams do not say their encoder's settings, those belong together whose names differ in numbers alone, if each
- * such name has several encodes.
+ * such name has several encodes. A curve that the user put an encode into has the name that the user gave.
  */
 export function curveNames(list: readonly Encode[]): (string | undefined)[] {
   const patterns = list.map((encode) => `${kindOf(encode)} ${skeleton(encode)}`);
@@ -37,8 +37,10 @@ export function curveNames(list: readonly Encode[]): (string | undefined)[] {
   const all = [...groups.values()];
   const names = all.map((group) => nameOf(group, all));
   const unique = names.map((name, i) => (names.indexOf(name) === i ? name : `${name} (${i + 1})`));
-  return list.map((encode) =>
-    codecOf(encode) === undefined ? undefined : unique[all.findIndex((group) => group.includes(encode))],
+  return list.map(
+    (encode) =>
+      encode.series ??
+      (codecOf(encode) === undefined ? undefined : unique[all.findIndex((group) => group.includes(encode))]),
   );
 }
 
@@ -102,46 +104,4 @@ function withoutEnd(text: string, kind: RegExp): string {
   let end = text.length;
   while (end > 0 && kind.test(text[end - 1] ?? '')) end--;
   return text.slice(0, end);
-}
-
-/** Hues that there are. */
-const HUES = 8;
-
-/** Up to so many encodes of one curve are told apart by hues. */
-const FEW = 3;
-
-/** Per cent of a hue that is left in the lightest and in the darkest shade. */
-const LIGHT = 58;
-const DARK = 55;
-
-/** The colours of encodes by their index, as CSS: of one curve the higher rates have more contrast. */
-export function encodeColours(list: readonly Encode[]): string[] {
-  const curves = curveNames(list);
-  const named = new Set(curves.filter((curve) => curve !== undefined));
-  const byCurve = named.size > 1 || (named.size === 1 && list.length > FEW);
-  const keys = list.map(({ index }, i) => (byCurve ? curves[i] : undefined) ?? index);
-  const hues = [...new Set(keys)];
-  const taken = new Set<string>();
-  return list.map((encode, i) => {
-    const hue = hues.indexOf(keys[i] as string | number);
-    const kin = list.filter((_, other) => keys[other] === keys[i]);
-    const ranks = kin.toSorted((a, b) => (rateOf(a) ?? 0) - (rateOf(b) ?? 0));
-    const at = ranks.length < 2 ? 0 : (2 * ranks.indexOf(encode)) / (ranks.length - 1) - 1;
-    const colour = shades(`var(--s${hue % HUES})`, at).find((one) => !taken.has(one));
-    taken.add(colour ?? '');
-    return colour ?? `var(--s${hue % HUES})`;
-  });
-}
-
-/** The shade of a hue, and others of it in the order of how far they are from it, where an encode has that one. */
-function shades(base: string, at: number): string[] {
-  const steps = [0, 0.8, -0.8, 0.4, -0.4, 0.6, -0.6, 0.2, -0.2];
-  return steps.map((step) => shade(base, Math.max(-1, Math.min(1, at + step))));
-}
-
-/** @param at from -1, near the ground, to 1, near the ink */
-function shade(base: string, at: number): string {
-  if (at === 0) return base;
-  const share = at < 0 ? 100 + at * (100 - LIGHT) : 100 - at * (100 - DARK);
-  return `color-mix(in srgb, ${base} ${Math.round(share)}%, var(${at < 0 ? '--card' : '--ink'}))`;
 }

@@ -9,6 +9,7 @@ export { findingValues, flawsOf } from '../flaws.js';
 export { harmonicMean } from '../pool.js';
 export { writeTableCsv } from '../table.js';
 export { namedCause, TRUST_OUTLOOK, trustOf } from '../trust.js';
+export * from './bd.js';
 export * from './chart.js';
 export * from './chart-state.js';
 export * from './distribution.js';

@@ -108,14 +108,38 @@ export function percentOf(value: number, low: number, high: number): number {
   return Math.round(Math.min(1, Math.max(0, share)) * 1e4) / 100;
 }
 
-/** The colour of an encode: what its page says, else the hue of its number. */
+/** Colours that tell encodes apart; beyond them lines are dashed, and swatches and dots are cut. */
+const COLOURS = 16;
+const DASHES = ['none', '7 3', '2 3', '9 3 2 3'] as const;
+const CUTS = ['none', '50%/34% 100%', '50%/100% 34%', '0/50% 50%'] as const;
+
+/** The colour of an encode: what its page says, else that of its number. */
 export function encodeColour(index: number): string {
-  return `var(--e${index},var(--s${index % 8}))`;
+  return `var(--e${index},var(--s${index % COLOURS}))`;
+}
+
+/** How the line of an encode is dashed. */
+export function encodeDash(index: number): string {
+  return `var(--d${index},none)`;
 }
 
 /** The style that gives an element the colour of an encode. */
 export function colourOf(index: number): string {
-  return `--c:${encodeColour(index)}`;
+  return `--c:${encodeColour(index)};--k:var(--k${index},none)`;
+}
+
+/**
+ * The colour with a number as custom properties: `--s3`, how lines are dashed, and what cuts swatches and dots.
+ * @returns names that end in `of`, and their values
+ */
+export function numberedColour(number: number, of: number | '' = ''): [name: string, value: string][] {
+  const turn = Math.floor(number / COLOURS) % DASHES.length;
+  const cut = turn === 0 ? 'none' : `linear-gradient(var(--card) 0 0) ${CUTS[turn]} no-repeat`;
+  return [
+    [of === '' ? '--c' : `--e${of}`, `var(--s${number % COLOURS})`],
+    [`--d${of}`, DASHES[turn] ?? 'none'],
+    [`--k${of}`, cut],
+  ];
 }
 
 /** What inner features measure; the first that fits counts. */

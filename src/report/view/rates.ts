@@ -3,10 +3,8 @@
  * Quality over bit rate: a point for every encode, the encodes of a curve joined.
  */
 
-import { AnyvmafError } from '../../core/errors.js';
-import { type BdResult, bdRate } from '../bd-rate.js';
 import { trustOf } from '../trust.js';
-import { codecOf, comparable, type Encode, type EncodeList, rateOf } from './encodes.js';
+import { codecOf, type Encode, type EncodeList, rateOf } from './encodes.js';
 import { curveNames } from './groups.js';
 import {
   bitrateText,
@@ -99,7 +97,7 @@ function rateAxes(points: readonly RatePoint[], limits: readonly [number, number
   } as const;
 }
 
-/** What tells lines apart: pixels drawn and left out in turn. */
+/** What tells lines of curves apart: pixels drawn and left out in turn. */
 const DASHES: readonly (readonly number[])[] = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
 
 function dashOf(group: number): string {
@@ -112,6 +110,14 @@ export interface Room {
   readonly height: number;
 }
 
+/** What lies between a curve and another that it is compared with. */
+export interface Area {
+  /** The curve. */
+  readonly test: string;
+  /** Bits per second, and the metric. */
+  readonly outline: readonly (readonly [rate: number, quality: number])[];
+}
+
 /** A chart over bit rates, to be put into an element of its size. */
 export interface RateChart<T> {
   readonly drawing: readonly T[];
@@ -121,13 +127,17 @@ export interface RateChart<T> {
   readonly places: readonly { readonly point: RatePoint; readonly x: number; readonly y: number }[];
 }
 
-/** Draws at least one point. */
+/**
+ * Draws at least one point.
+ * @param compared curves that are compared with another: what lies between both is drawn
+ */
 export function rateChart<T, E extends Encode>(
   { html, svg }: Templates<T>,
   encodes: EncodeList<E>,
   metric: string,
   points: readonly RatePoint[],
   room: Room,
+  compared: readonly Area[] = [],
 ): RateChart<T> {
   const limits = encodes.isScore(metric) ? encodes.rangeOf(metric) : undefined;
   const { across, up, bits, unit } = rateAxes(points, limits);
@@ -144,6 +154,12 @@ export function rateChart<T, E extends Encode>(
   const lines = curves.map((line, i) => {
     const path = line.map((at, n) => `${n === 0 ? 'M' : 'L'}${at.x} ${at.y}`).join('');
     return svg`<path d="${path}" fill="none" stroke="${colours[i]}" stroke-width="1.5" stroke-dasharray="${dashOf(i)}" vector-effect="non-scaling-stroke"></path>`;
+  });
+  const areas = compared.map(({ test, outline }) => {
+    const path = outline
+      .map(([rate, quality], n) => `${n === 0 ? 'M' : 'L'}${x(rate)} ${y(quality)}`)
+      .join('');
+    return svg`<path class="overlap" d="${path}Z" fill="${colours[named.indexOf(test)]}" opacity="0.13"></path>`;
   });
   const names = points.map(({ name }) => shortName(name, room.width < 480 ? 14 : 28));
   const sides = nameSides(places, names, curves, room);
@@ -167,7 +183,7 @@ export function rateChart<T, E extends Encode>(
     drawing: [
       ...gridY,
       ...gridX,
-      html`<svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">${lines}</svg>`,
+      html`<svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">${areas}${lines}</svg>`,
       ...dots,
       html`<span class="axis">bit rate in ${unit}, logarithmic</span>`,
     ],
@@ -247,104 +263,4 @@ function crosses([left, top, right, bottom]: Box, [x0, y0]: Pixels, [x1, y1]: Pi
     else if (along > 0) leaves = Math.min(leaves, room / along);
   }
   return enters <= leaves;
-}
-
-/** Points of one codec, size and settings, at least two of different quality. */
-interface Curve {
-  readonly name: string;
-  readonly points: readonly { readonly kbps: number; readonly quality: number }[];
-}
-
-/** What came of comparing one curve with another. */
-type Compared = { readonly result: BdResult } | { readonly refused: string };
-
-/** Curves with enough encodes, in the order of the points. */
-export function curvesOf(points: readonly RatePoint[]): Curve[] {
-  const names = [...new Set(points.flatMap(({ curve }) => curve ?? []))];
-  return names
-    .map((name) => ({
-      name,
-      points: points
-        .filter((point) => point.curve === name)
-        .map(({ rate, quality }) => ({ kbps: rate / 1000, quality })),
-    }))
-    .filter((curve) => new Set(curve.points.map(({ quality }) => quality)).size > 1);
-}
-
-/** BD-rate of `test` against `anchor`, or why there is none. */
-export function comparedWith(anchor: Curve, test: Curve): Compared {
-  try {
-    return { result: bdRate(anchor.points, test.points) };
-  } catch (error) {
-    if (!(error instanceof AnyvmafError)) throw error;
-    return { refused: error.message };
-  }
-}
-
-/**
- * The table of all curves against each other, made of those encodes whose numbers compare; `undefined` with fewer than two
- * curves, and where less is better.
- * @param points of some of the encodes
- */
-export function bdTable<T>(
-  { html }: Templates<T>,
-  { list, ranking }: EncodeList<Encode>,
-  points: readonly RatePoint[],
-  metric: string,
-): T | undefined {
-  const used = list.filter(({ index }) => points.some((point) => point.index === index));
-  if (ranking?.worse === 'high') return undefined;
-  const { alike, others } = comparable(used);
-  const curves = curvesOf(points.filter((point) => alike.some(({ index }) => index === point.index)));
-  if (curves.length < 2) return undefined;
-  const heading = 'BD-rate between curves';
-  const rows = curves.map((test) => {
-    const cells = curves.map((anchor) => {
-      if (anchor === test) return html`<td class="faint" aria-hidden="true">–</td>`;
-      const compared = comparedWith(anchor, test);
-      if ('refused' in compared) return html`<td title="${compared.refused}">none</td>`;
-      const { value, range, overlap } = compared.result;
-      const title = `compared from ${range.from.toFixed(1)} to ${range.to.toFixed(1)}, ${percent(overlap)} of the shorter curve`;
-      return html`<td class="${value < 0 ? 'less' : value > 0 ? 'more' : ''}" title="${title}">${signed(value)}</td>`;
-    });
-    return html`<tr><th scope="row">${test.name}</th>${cells}</tr>`;
-  });
-  const heads = curves.map(({ name }) => html`<th scope="col">against ${name}</th>`);
-  const without = others.map(({ encode }) => encode.name);
-  const left = without.length > 0 ? [`Without ${without.join(', ')}, whose numbers do not compare.`] : [];
-  const notes = [...left, ...notesOf(curves)].map((note) => html`<p class="soft small">${note}</p>`);
-  return html`<div class="bd"><h3>${heading}</h3><p class="soft small">The mean difference of bit rate at equal ${metric}: one with a value below zero needs less than the one above it.</p>
-<div class="scroll" tabindex="0" role="region" aria-label="${heading}"><table class="tight"><caption class="unseen">${heading}</caption><thead><tr><th scope="col">curve</th>${heads}</tr></thead><tbody>${rows}</tbody></table></div>
-${notes}</div>`;
-}
-
-/** `−24.8 %`. */
-export function signed(value: number): string {
-  const size = Math.abs(value).toFixed(Math.abs(value) < 100 ? 1 : 0);
-  return `${Number(size) === 0 ? '' : value < 0 ? '−' : '+'}${size} %`;
-}
-
-function percent(share: number): string {
-  return `${Math.round(share * 100)} %`;
-}
-
-/** Why a value is missing or says little; each pair once. */
-function notesOf(curves: readonly Curve[]): string[] {
-  const pairs = curves.flatMap((anchor, i) => curves.slice(i + 1).map((test) => [anchor, test] as const));
-  const notes = pairs.flatMap(([anchor, test]) => {
-    const names = `${test.name} against ${anchor.name}`;
-    const compared = comparedWith(anchor, test);
-    if ('refused' in compared)
-      return [`${names}: none, since the qualities of their encodes do not overlap.`];
-    const { overlap } = compared.result;
-    if (overlap >= 0.5) return [];
-    return [`${names}: only ${percent(overlap)} of the shorter curve is compared, so the value says little.`];
-  });
-  const uneven = curves.filter(({ points }) => !bdRate(points, points).monotone.anchor);
-  const few = curves.filter(({ points }) => points.length < 4);
-  return [
-    ...notes,
-    ...uneven.map(({ name }) => `${name}: an encode of a higher rate is no better than one of a lower rate.`),
-    ...(few.length > 0 ? [`From fewer than four encodes: ${few.map(({ name }) => name).join(', ')}.`] : []),
-  ];
 }

@@ -3,19 +3,21 @@
  * What the charts and tables of results are made of: columns that grow and their statistics, thinned lines, words; and what
  * compares many encodes: colours, which metrics stand by themselves, order of rows, axes, BD-rate.
  */
-
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { InputPairing } from '../../../src/media/pairing/types.js';
-import { bdRate } from '../../../src/report/bd-rate.js';
+import { bdQuality, bdRate } from '../../../src/report/bd-rate.js';
+import { STYLES } from '../../../src/report/html/styles.js';
 import { pool } from '../../../src/report/pool.js';
+import { comparedWith, curvesOf, signed } from '../../../src/report/view/bd.js';
 import { comparable, type Encode, EncodeList, type Facts } from '../../../src/report/view/encodes.js';
 import { curveNames } from '../../../src/report/view/groups.js';
 import {
   bitrateText,
   compare,
-  encodeColours,
   leftOutText,
   logTicks,
+  numberedColour,
   type RatePoint,
   ratePoints,
   scoreText,
@@ -27,10 +29,10 @@ import {
   ticks,
   timeText,
 } from '../../../src/report/view/index.js';
-import { comparedWith, curvesOf, signed } from '../../../src/report/view/rates.js';
 import { Columns } from '../../../web/src/results/columns.js';
 import { nextSorting, sorted } from '../../../web/src/results/encode-table.js';
-import { DEFAULT_SETTINGS } from '../../../web/src/session.js';
+import { type ChosenFile, DEFAULT_SETTINGS, Session } from '../../../web/src/session.js';
+import { coloursOf } from '../../../web/src/setup/colours.js';
 import { summary, typedMetrics, withMetric } from '../../../web/src/setup/models.js';
 import { seeded } from '../../support/random.js';
 import { paired, vmafModel } from '../../support/report.js';
@@ -180,34 +182,116 @@ class List extends EncodeList<Encode> {
   }
 }
 
+/**
+ * What each kind of eye sees of linear RGB: all cones, and without L, M or S cones. Machado, Oliveira and Fernandes (2009), severity 1.
+ */
+const EYES = [
+  [1, 0, 0, 0, 1, 0, 0, 0, 1],
+  [0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998],
+  [0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.01182, 0.04294, 0.968881],
+  [1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.3039],
+];
+
+type Three = readonly [number, number, number];
+const times = (matrix: readonly number[], [a, b, c]: Three): Three => {
+  const row = (i: number) => (matrix[i] ?? 0) * a + (matrix[i + 1] ?? 0) * b + (matrix[i + 2] ?? 0) * c;
+  return [row(0), row(3), row(6)];
+};
+const each = ([a, b, c]: Three, of: (value: number) => number): Three => [of(a), of(b), of(c)];
+const linear = (hex: string): Three =>
+  each([1, 3, 5], (at) => {
+    const value = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  });
+/** Ottosson (2020). */
+const oklab = (rgb: Three): Three => {
+  const cones = times(
+    [
+      ...[0.4122214708, 0.5363325363, 0.0514459929, 0.2119034982, 0.6806995451, 0.1073969566],
+      ...[0.0883024619, 0.2817188376, 0.6299787005],
+    ],
+    rgb,
+  );
+  return times(
+    [
+      ...[0.2104542553, 0.793617785, -0.0040720468, 1.9779984951, -2.428592205, 0.4505937099],
+      ...[0.0259040371, 0.7827717662, -0.808675766],
+    ],
+    each(cones, Math.cbrt),
+  );
+};
+const luminance = ([red, green, blue]: Three) => 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+
 describe('colours of encodes', () => {
-  it('are hues by number while a codec says nothing', () => {
-    const few = encodes(['h264', 1], ['h264', 2], ['h264', 3]);
-    expect(encodeColours(few)).toEqual(['var(--s0)', 'var(--s1)', 'var(--s2)']);
-    const unknown = encodes([undefined, 1], [undefined, 2], [undefined, 3], [undefined, 4], [undefined, 5]);
-    expect(new Set(encodeColours(unknown)).size).toBe(5);
+  const palettes = (css: string) => {
+    const all = [...css.matchAll(/--s(\d+): (#[0-9a-f]{6})/g)].map(([, number, hex = '']) => ({
+      number,
+      hex,
+    }));
+    const numbers = Array.from({ length: 16 }, (_, i) => String(i));
+    expect(all.map(({ number }) => number).join()).toMatch(
+      new RegExp(`^${numbers.join()},${numbers.join()}`),
+    );
+    return [all.slice(0, 16), all.slice(16, 32)].map((list) => list.map(({ hex }) => hex));
+  };
+
+  it('are sixteen, which every eye tells apart, light and dark, and which stand out from the ground', () => {
+    const sheets = palettes(STYLES);
+    expect(palettes(readFileSync('web/src/styles/base.css', 'utf8'))).toEqual(sheets);
+    for (const [sheet, ground] of [
+      [sheets[0] ?? [], '#ffffff'],
+      [sheets[1] ?? [], '#191c23'],
+    ] as const) {
+      for (const [i, one] of sheet.entries()) {
+        const lights = [luminance(linear(one)), luminance(linear(ground))].sort((a, b) => b - a);
+        expect(((lights[0] ?? 0) + 0.05) / ((lights[1] ?? 0) + 0.05), one).toBeGreaterThan(3);
+        for (const other of sheet.slice(0, i))
+          for (const eye of EYES) {
+            const seen = [one, other].map((hex) =>
+              oklab(each(times(eye, linear(hex)), (value) => Math.min(1, Math.max(0, value)))),
+            );
+            const away = Math.hypot(...[0, 1, 2].map((k) => (seen[0]?.[k] ?? 0) - (seen[1]?.[k] ?? 0)));
+            expect(away, `${one} ${other}`).toBeGreaterThan(0.07);
+          }
+      }
+    }
   });
 
-  it('are one hue a curve, and a shade the darker the higher its rate', () => {
-    const list = encodes(['h264', 900], ['vp9', 400], ['h264', 100], ['h264', 500], ['vp9', 800]);
-    const colours = encodeColours(list);
-    expect(colours.map((colour) => /--s(\d)/.exec(colour)?.[1])).toEqual(['0', '1', '0', '0', '1']);
-    expect(colours).toEqual([
-      'color-mix(in srgb, var(--s0) 55%, var(--ink))',
-      'color-mix(in srgb, var(--s1) 58%, var(--card))',
-      'color-mix(in srgb, var(--s0) 58%, var(--card))',
-      'var(--s0)',
-      'color-mix(in srgb, var(--s1) 55%, var(--ink))',
+  it('come again with other dashes and shapes', () => {
+    const looks = Array.from({ length: 64 }, (_, i) => JSON.stringify(numberedColour(i)));
+    expect(new Set(looks).size).toBe(64);
+    expect(numberedColour(3, 1)).toEqual([
+      ['--e1', 'var(--s3)'],
+      ['--d1', 'none'],
+      ['--k1', 'none'],
+    ]);
+    expect(numberedColour(19)).toEqual([
+      ['--c', 'var(--s3)'],
+      ['--d', expect.stringMatching(/^[\d ]+$/)],
+      ['--k', expect.stringMatching(/^linear-gradient/)],
     ]);
   });
 
-  it('tell more encodes of one codec apart than there are hues', () => {
-    const rates = Array.from({ length: 11 }, (_, i) => ['h264', 100 * (i + 1)] as const);
-    expect(new Set(encodeColours(encodes(...rates))).size).toBe(11);
-    const unknown = Array.from({ length: 30 }, () => [undefined, 1] as const);
-    expect(new Set(encodeColours(encodes(...unknown))).size).toBe(30);
-    const alone = Array.from({ length: 12 }, (_, i) => [`codec ${i}`, 1] as const);
-    expect(new Set(encodeColours(encodes(...alone))).size).toBe(12);
+  it('stay with their encodes while others come and go', () => {
+    const session = new Session();
+    let id = 0;
+    const file = (name: string): ChosenFile => ({ id: id++, file: new File(['x'], name), kind: 'encoded' });
+    const [a, b, c, d] = [file('a'), file('b'), file('c'), file('d')];
+    session.distorted.value = [a, b, c];
+    expect(coloursOf(session)).toEqual([0, 1, 2]);
+    session.distorted.value = [c, a];
+    expect(coloursOf(session)).toEqual([2, 0]);
+    session.distorted.value = [d, c, a];
+    expect(coloursOf(session)).toEqual([1, 2, 0]);
+    // One that comes back gets another where its own was given away.
+    session.distorted.value = [d, c, a, b];
+    expect(coloursOf(session)).toEqual([1, 2, 0, 3]);
+    // What is on show counts too: of the last session, whose videos are not here.
+    session.results.value = [{ name: 'old', colour: 4, frames: [] }];
+    session.distorted.value = [a, file('e')];
+    expect(coloursOf(session)).toEqual([0, 1]);
+    session.distorted.value = [a, ...['f', 'g', 'h', 'i'].map(file)];
+    expect(coloursOf(session)).toEqual([0, 1, 2, 3, 5]);
   });
 });
 
@@ -460,12 +544,54 @@ describe('BD-rate between curves', () => {
         .filter((one) => one.codec === codec)
         .map(({ rate, quality }) => ({ kbps: rate / 1000, quality }));
     const compared = comparedWith(h264, vp9);
-    expect(compared).toEqual({ result: bdRate(kbps('h264'), kbps('vp9')) });
+    if ('refused' in compared) throw new Error(compared.refused);
+    expect(compared.rate).toEqual(bdRate(kbps('h264'), kbps('vp9')));
+    expect(compared.quality).toEqual(bdQuality(kbps('h264'), kbps('vp9')));
     // Half the rate at every quality.
-    expect('result' in compared && signed(compared.result.value)).toBe('−50.0 %');
+    expect(signed(compared.rate.value)).toBe('−50.0 %');
+    // What lies between both: from the least common quality up the anchor, and down the other curve.
+    const sides = [compared.outline.slice(0, 25), compared.outline.slice(25).reverse()];
+    expect(sides.map((side) => [side[0], side.at(-1)])).toEqual([
+      [
+        [expect.closeTo(1e6, 3), 70],
+        [expect.closeTo(4e6, 3), 90],
+      ],
+      [
+        [expect.closeTo(0.5e6, 3), 70],
+        [expect.closeTo(2e6, 3), 90],
+      ],
+    ]);
     expect(comparedWith(h264, av1)).toEqual({
       refused: expect.stringContaining('share no range of quality'),
     });
+  });
+  it('of a metric of which less is better says what is less', () => {
+    // CAMBI: the second needs twice the rate for as little banding.
+    const [one, other] = curvesOf(
+      [point('h264', 1e6, 9), point('h264', 4e6, 1), point('vp9', 2e6, 9), point('vp9', 8e6, 1)],
+      'cambi',
+    ) as [never, never];
+    const compared = comparedWith(one, other, { metric: 'cambi' });
+    if ('refused' in compared) throw new Error(compared.refused);
+    expect(signed(compared.rate.value)).toBe('+100 %');
+    expect(compared.quality.value).toBeLessThan(0);
+    expect(compared.outline[0]).toEqual([expect.closeTo(1e6, 3), 9]);
+  });
+  it('of a range of rates is that of the qualities which the anchor has at them', () => {
+    const curve = (name: string, times: number) =>
+      [60, 75, 86, 94].map((quality, i) => point(name, times * 4e5 * 2 ** i, quality));
+    const [one, other] = curvesOf([...curve('h264', 1), ...curve('vp9', 0.6)]) as [never, never];
+    const of = (min: number, max: number) => {
+      const compared = comparedWith(one, other, { rates: { min, max } });
+      return 'refused' in compared ? compared.refused : compared;
+    };
+    const part = of(800, 1600);
+    if (typeof part === 'string') throw new Error(part);
+    expect(part.rate.range).toEqual({ from: expect.closeTo(75, 9), to: expect.closeTo(86, 9) });
+    expect(part.quality.range).toEqual({ from: expect.closeTo(800, 6), to: expect.closeTo(1600, 6) });
+    expect(part.rate.value).toBeCloseTo(-40, 6);
+    expect(of(0, Number.POSITIVE_INFINITY)).toEqual(comparedWith(one, other));
+    expect(of(1e5, 1e6)).toContain('share no range');
   });
   it.each([
     [12.34, '+12.3 %'],

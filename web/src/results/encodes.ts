@@ -51,6 +51,7 @@ export class Encodes extends EncodeList<Encode> {
     session.results.watch((results) => this.#follow(results));
     session.run.watch(() => this.onGrown());
     session.reading.watch(() => this.onGrown());
+    session.series.watch(() => this.onGrown());
   }
 
   /** Whether more frames are to come. */
@@ -143,7 +144,7 @@ export class Encodes extends EncodeList<Encode> {
       this.#statistics.clear();
       const names = distinctNames(results.map(({ name }) => name));
       this.list = results.map((result, index) =>
-        encodeOf(result, index, names[index] ?? result.name, () => !this.running),
+        encodeOf(result, index, names[index] ?? result.name, this.#session, () => !this.running),
       );
       this.onReplaced();
     }
@@ -189,7 +190,13 @@ function factsOf({ report, saved, found }: EncodeResult): Facts {
 }
 
 /** @param over whether nothing more is to come */
-function encodeOf(result: EncodeResult, index: number, name: string, over: () => boolean): Encode {
+function encodeOf(
+  result: EncodeResult,
+  index: number,
+  name: string,
+  { series }: Session,
+  over: () => boolean,
+): Encode {
   const columns = new Columns();
   return {
     index,
@@ -199,6 +206,9 @@ function encodeOf(result: EncodeResult, index: number, name: string, over: () =>
     facts: factsOf(result),
     growing: true,
     left: false,
+    get series() {
+      return series.value.get(this.result.frames);
+    },
     get count() {
       return columns.length;
     },

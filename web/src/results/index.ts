@@ -2,7 +2,7 @@
  * @module web/results
  * What came of a run: scores, charts, worst moments, and what to take away.
  */
-import { encodeColours } from 'anyvmaf/view';
+import { numberedColour } from 'anyvmaf/view';
 import type { Session } from '../session.js';
 import { chartSection } from './chart.js';
 import { distributionSection } from './distribution.js';
@@ -107,6 +107,7 @@ class Results {
 
   #shared(): Shared {
     return {
+      session: this.#session,
       encodes: this.#encodes,
       view: this.#view,
       charts: h('div', { class: 'charts' }),
@@ -126,18 +127,14 @@ class Results {
     if (!this.#encodes.coming) this.#making?.finish();
   }
 
-  /** Encodes of a run keep the colours with which it began; those of saved reports go by curves and rates. */
+  /** Encodes of a run keep their colours; those of saved reports have them in their order. */
   #colour(): void {
-    const { list } = this.#encodes;
-    const colours = list.some(({ result }) => result.colour === undefined)
-      ? encodeColours(list)
-      : list.map(({ result }) => result.colour ?? '');
+    const colours = this.#encodes.list.map(({ result }, i) => result.colour ?? i);
     if (colours.join() === this.#coloured) return;
     this.#coloured = colours.join();
     // Of the whole page, for the viewer too.
-    colours.forEach((value, i) => {
-      document.documentElement.style.setProperty(`--e${i}`, value);
-    });
+    for (const [name, value] of colours.flatMap(numberedColour))
+      document.documentElement.style.setProperty(name, value);
   }
 
   /** Shows all there is. */
@@ -157,6 +154,7 @@ type Part = readonly [make: () => Section, milliseconds: number, into?: HTMLElem
 
 /** What parts are made of. */
 interface Shared {
+  readonly session: Session;
   readonly encodes: Encodes;
   readonly view: View;
   /** Where the values over the frames and their distribution stand side by side. */
@@ -169,15 +167,24 @@ interface Shared {
 }
 
 /** The answer at once, the rest one by one; and how often each is drawn again at most. */
-function partsOf({ encodes, view, charts, folds, remedies, pictures, onTaken }: Shared): readonly Part[] {
+function partsOf({
+  session,
+  encodes,
+  view,
+  charts,
+  folds,
+  remedies,
+  pictures,
+  onTaken,
+}: Shared): readonly Part[] {
   return [
     [() => headlineSection(encodes, view, remedies), 500],
-    [() => ratesSection(encodes, view), 500],
+    [() => ratesSection(encodes, view, session), 500],
     [() => chartSection(encodes, view), 500, charts],
     [() => distributionSection(encodes, view), 1000, charts],
     [() => worstSection(encodes, view, pictures), 1000],
     [() => featureSection(encodes, view), 1000],
-    [() => takeSection(encodes, pictures, onTaken), 500],
+    [() => takeSection(encodes, session, pictures, onTaken), 500],
     [() => pooledSection(encodes, view), 2000, folds],
     [() => detailsSection(encodes), 500, folds],
   ];

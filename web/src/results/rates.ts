@@ -6,7 +6,10 @@
 import {
   bdTable,
   bitrateText,
+  type CurveChoice,
   colourOf,
+  comparableCurves,
+  comparedCurves,
   labelOf,
   leftOutText,
   NONE,
@@ -15,11 +18,14 @@ import {
   rateChart,
   ratePoints,
   ratesOf,
+  worseOf,
 } from 'anyvmaf/view';
 import { h } from '../dom.js';
+import type { Session } from '../session.js';
 import { text } from '../text.js';
 import type { Encodes } from './encodes.js';
 import type { Section } from './section.js';
+import type { SeriesEditor } from './series.js';
 import { html, made, render, type TemplateResult, templates } from './templates.js';
 import type { View } from './view.js';
 
@@ -39,60 +45,68 @@ function card() {
   const plot = h('div', { class: 'plot rates', role: 'img' }, area, tip);
   const key = h('div', { class: 'key small soft', 'aria-hidden': 'true' });
   const differences = h('div', {});
+  const choices = h('div', { class: 'choices small soft' });
   const leftOut = h('p', { class: 'soft small' });
   const table = made(
     html`<div class="scroll" tabindex="0" role="region" aria-label="${words.asTable}"></div>`,
   );
+  const series = h('div', {});
+  const fold = h('details', {}, h('summary', {}, text.results.series.heading), series);
   const element = made(
-    html`<section class="card" aria-labelledby="rates-heading" hidden><div class="bar">${heading}${hint}</div><div class="beside"><div>${key}${plot}${leftOut}</div>${differences}</div><details><summary>${words.asTable}</summary>${table}</details></section>`,
+    html`<section class="card" aria-labelledby="rates-heading" hidden><div class="bar">${heading}${hint}</div><div class="beside"><div>${key}${plot}${leftOut}</div><div>${choices}${differences}</div></div><details><summary>${words.asTable}</summary>${table}</details>${fold}</section>`,
   );
-  return { heading, hint, area, tip, plot, key, differences, leftOut, table, element };
+  return { heading, hint, area, tip, plot, key, choices, differences, leftOut, table, series, fold, element };
 }
 
-export function ratesSection(encodes: Encodes, view: View): Section {
+export function ratesSection(encodes: Encodes, view: View, session: Session): Section {
   const parts = card();
   const { area, tip, plot, element } = parts;
   let places: Places = [];
-  let told = '';
+  const compare = comparer(parts, encodes, session);
+  const editor = openedEditor(parts, encodes, session);
 
   function update(): void {
-    const { metric = '', worse } = encodes.ranking ?? {};
     element.hidden = !differs(encodes);
     if (element.hidden) return;
+    const metric = metricOf(encodes, session);
     const points = ratePoints(encodes, metric).filter(({ index }) => view.shown.value[index]);
     const label = labelOf(metric);
     parts.heading.textContent = words.heading(label);
-    parts.hint.textContent = worse === 'high' ? words.lowerBetter : words.higherBetter;
+    parts.hint.textContent = worseOf(metric) === 'high' ? words.lowerBetter : words.higherBetter;
     plot.setAttribute('aria-label', words.label(label, points.length));
+    const { curves } = comparableCurves(encodes, points, metric);
+    const choice = { ...choiceOf(session, curves), metric };
     const room = { width: area.clientWidth, height: area.clientHeight };
-    const chart = points.length > 0 ? rateChart(templates, encodes, metric, points, room) : undefined;
-    places = chart?.places ?? [];
+    const compared = encodes.running ? [] : comparedCurves(curves, choice);
+    const chart = points.length > 0 && rateChart(templates, encodes, metric, points, room, compared);
+    places = chart ? chart.places : [];
     tip.hidden = true;
-    render(chart?.drawing ?? '', area);
-    render(chart?.key ?? '', parts.key);
+    render(chart ? chart.drawing : '', area);
+    render(chart ? chart.key : '', parts.key);
     parts.leftOut.textContent = leftOutText(encodes);
     render(tableOf(points, encodes, metric), parts.table);
-    compareCodecs(points, label);
+    compare(points, curves, choice);
+    editor()?.update();
   }
 
-  /** BD-rate, once all has come; made anew for other points only. */
-  function compareCodecs(rated: readonly RatePoint[], label: string): void {
-    const { running } = encodes;
-    const now = JSON.stringify([running, rated]);
-    if (now === told) return;
-    told = now;
-    render((!running && bdTable(templates, encodes, rated, label)) || '', parts.differences);
-  }
-
-  readOut(parts, encodes, view, () => places);
+  readOut(
+    parts,
+    encodes,
+    view,
+    () => metricOf(encodes, session),
+    () => places,
+  );
   const resize = new ResizeObserver(() => update());
   resize.observe(plot);
   const light = (lit: number | null) => {
-    area.querySelectorAll<HTMLElement>('.dot').forEach((dot, i) => {
+    for (const [i, dot] of area.querySelectorAll('.dot').entries())
       dot.classList.toggle('unlit', lit !== null && places[i]?.point.index !== lit);
-    });
   };
-  const stops = [view.shown.watch(() => update()), view.lit.watch(light)];
+  const stops = [
+    view.shown.watch(() => update()),
+    view.lit.watch(light),
+    session.comparison.watch(() => update()),
+  ];
   return {
     element,
     update,
@@ -102,6 +116,92 @@ export function ratesSection(encodes: Encodes, view: View): Section {
       for (const stop of stops) stop();
     },
   };
+}
+
+/** Shows BD-rate, once all has come; made anew for other points and choices only. */
+function comparer(
+  parts: Readonly<Record<'choices' | 'differences', HTMLElement>>,
+  encodes: Encodes,
+  session: Session,
+) {
+  let told = '';
+  return (
+    rated: readonly RatePoint[],
+    curves: readonly { readonly name: string }[],
+    choice: CurveChoice & { readonly metric: string },
+  ): void => {
+    const { running } = encodes;
+    const now = JSON.stringify([running, rated, choice]);
+    if (now === told) return;
+    told = now;
+    const names = curves.map(({ name }) => name);
+    render(running ? '' : choices(encodes, session, names, choice), parts.choices);
+    render((!running && bdTable(templates, encodes, rated, choice.metric, choice)) || '', parts.differences);
+  };
+}
+
+/** What puts encodes into series, once it was opened. */
+function openedEditor(
+  { fold, series }: { readonly fold: HTMLDetailsElement; readonly series: HTMLElement },
+  encodes: Encodes,
+  session: Session,
+): () => SeriesEditor | undefined {
+  let editor: SeriesEditor | undefined;
+  fold.addEventListener('toggle', async () => {
+    if (!fold.open || editor) return;
+    const { SeriesEditor } = await import('./series.js');
+    editor ??= new SeriesEditor(series, encodes, session);
+    editor.update();
+  });
+  return () => editor;
+}
+
+/** The metric that was chosen, where there is one. */
+function metricOf(encodes: Encodes, { comparison }: Session): string {
+  const { metric } = comparison.value;
+  return metric !== undefined && encodes.asked.includes(metric) ? metric : (encodes.ranking?.metric ?? '');
+}
+
+/** What was chosen; the first curve is the anchor where none was, or one that there is no more. */
+function choiceOf({ comparison }: Session, curves: readonly { readonly name: string }[]): CurveChoice {
+  const { anchor, rates } = comparison.value;
+  const known = anchor === '' || curves.some(({ name }) => name === anchor);
+  return { rates, anchor: known ? anchor : curves[0]?.name };
+}
+
+/** By what curves are compared, with which, and at which bit rates. */
+function choices(
+  encodes: Encodes,
+  { comparison }: Session,
+  curves: readonly string[],
+  { metric, anchor, rates }: CurveChoice,
+): TemplateResult[] {
+  const choose = (change: Partial<CurveChoice>) => {
+    comparison.value = { ...comparison.value, ...change };
+  };
+  const select = (label: string, given: readonly (readonly [string, string])[], key: 'metric' | 'anchor') =>
+    html`<label>${label} <select @change=${({ target }: Event) => choose({ [key]: (target as HTMLSelectElement).value })}>${given.map(([value, name]) => html`<option value=${value} ?selected=${value === (key === 'metric' ? metric : anchor)}>${name}</option>`)}</select></label>`;
+  const limit = (label: string, key: 'min' | 'max') => {
+    const value = rates?.[key];
+    const set = ({ target }: Event) => {
+      const typed = (target as HTMLInputElement).valueAsNumber;
+      const given = { min: 0, max: Number.MAX_VALUE, ...rates };
+      const next = { ...given, [key]: typed >= 0 ? typed : key === 'min' ? 0 : Number.MAX_VALUE };
+      const ordered = { min: Math.min(next.min, next.max), max: Math.max(next.min, next.max) };
+      const all = ordered.min === 0 && ordered.max === Number.MAX_VALUE;
+      choose({ rates: all ? undefined : ordered });
+    };
+    const shown = value === undefined || value === 0 || value === Number.MAX_VALUE ? '' : String(value);
+    return html`<label>${label} <input type="number" min="0" step="any" placeholder=${words.all} .value=${shown} @change=${set}></label>`;
+  };
+  const asked = encodes.asked.map((name) => [name, labelOf(name)] as const);
+  const anchors = [...curves, ''].map((name) => [name, name || words.each] as const);
+  return [
+    ...(asked.length > 1 ? [select(words.metric, asked, 'metric')] : []),
+    ...(curves.length > 1
+      ? [select(words.anchor, anchors, 'anchor'), limit(words.from, 'min'), limit(words.to, 'max')]
+      : []),
+  ];
 }
 
 /**
@@ -118,6 +218,7 @@ function readOut(
   { plot, area, tip }: Readonly<Record<'plot' | 'area' | 'tip', HTMLElement>>,
   encodes: Encodes,
   view: View,
+  metric: () => string,
   places: () => Places,
 ): void {
   const point = (event: PointerEvent) => {
@@ -125,7 +226,7 @@ function readOut(
     tip.hidden = nearest === undefined;
     view.lit.value = nearest?.point.index ?? null;
     if (!nearest) return;
-    render(pointText(nearest.point, encodes), tip);
+    render(pointText(nearest.point, encodes, metric()), tip);
     placeBeside(tip, plot, area, nearest);
   };
   for (const name of ['pointermove', 'pointerdown'] as const) plot.addEventListener(name, point);
@@ -154,8 +255,11 @@ function placeBeside(tip: HTMLElement, plot: HTMLElement, area: HTMLElement, pla
 }
 
 /** All about a point. */
-function pointText({ index, name, quality, rate, curve }: RatePoint, encodes: Encodes): TemplateResult {
-  const { metric = '' } = encodes.ranking ?? {};
+function pointText(
+  { index, name, quality, rate, curve }: RatePoint,
+  encodes: Encodes,
+  metric: string,
+): TemplateResult {
   const rows = [
     [labelOf(metric), encodes.valueText(metric, quality)],
     [words.rate, bitrateText(rate)],

@@ -2,12 +2,13 @@
  * @module web/results/take
  * Files to take away: libvmaf's formats, ours, and the report as a page of its own.
  */
-import type { HtmlPictures, Report, ReportFormat } from 'anyvmaf';
+import type { HtmlOptions, HtmlPictures, Report, ReportFormat } from 'anyvmaf';
 import { baseName } from 'anyvmaf/view';
 import { h } from '../dom.js';
 import type { Thumb } from '../frames/thumbs.js';
 import { writeSaved } from '../saved/client.js';
 import type { WriteFormat } from '../saved/functions.js';
+import type { Session } from '../session.js';
 import { text } from '../text.js';
 import type { Encodes } from './encodes.js';
 import type { MomentPictures } from './pictures.js';
@@ -59,7 +60,12 @@ ${said}</section>`);
 }
 
 /** @param onTaken called when a file was saved */
-export function takeSection(encodes: Encodes, pictures: MomentPictures, onTaken: () => void): Section {
+export function takeSection(
+  encodes: Encodes,
+  session: Session,
+  pictures: MomentPictures,
+  onTaken: () => void,
+): Section {
   const { said, which, precise, together, element } = card({
     save(format) {
       const report = reports()[Number(which.value)];
@@ -75,21 +81,13 @@ export function takeSection(encodes: Encodes, pictures: MomentPictures, onTaken:
   const present = () => encodes.taken.flatMap(({ result }) => result.report ?? []);
 
   async function take(of: readonly Report[], format: WriteFormat): Promise<void> {
-    const label = labels[format];
-    said.textContent = words.making(label);
+    said.textContent = words.making(labels[format]);
     try {
-      const blob = await writeSaved(
-        of,
-        format,
-        format === 'html'
-          ? {
-              written: new Date().toISOString().slice(0, 10),
-              pictures: await picturesOf(of, reports(), pictures),
-            }
-          : precise.checked
-            ? { precision: 'max' }
-            : {},
-      );
+      const plain = precise.checked ? ({ precision: 'max' } as const) : {};
+      const page = { ...shownAs(encodes, session), written: new Date().toISOString().slice(0, 10) };
+      const options =
+        format === 'html' ? { ...page, pictures: await picturesOf(of, reports(), pictures) } : plain;
+      const blob = await writeSaved(of, format, options);
       const name = fileName(of, format);
       download(blob, name);
       onTaken();
@@ -118,6 +116,14 @@ export function takeSection(encodes: Encodes, pictures: MomentPictures, onTaken:
   }
 
   return { element, update, close: () => {} };
+}
+
+/** How the page shows encodes, for the report. */
+function shownAs({ taken }: Encodes, { comparison }: Session): Pick<HtmlOptions, 'looks' | 'curves'> {
+  const looks = taken.flatMap(({ result, index, series }) =>
+    result.report ? [{ colour: result.colour ?? index, series }] : [],
+  );
+  return { curves: comparison.value, looks };
 }
 
 function fileName([first, ...others]: readonly Report[], format: WriteFormat): string {

@@ -1,19 +1,28 @@
 /**
  * @module web/setup/colours
- * The colour of each encode, as far as is known before it is scored; it keeps it from then on.
+ * The number of each encode's colour, which it keeps for as long as the page is open.
  */
-import { type Encode, encodeColours } from 'anyvmaf/view';
-import type { ChosenFile, PairInspection, Session } from '../session.js';
+import type { Session } from '../session.js';
 
-/** The colours of the encodes that are chosen, in their order, as CSS. */
-export function coloursOf({ distorted, inspections }: Session): string[] {
-  return encodeColours(
-    distorted.value.map((one, index) => encodeOf(one, index, inspections.value.get(one.id))),
-  );
-}
-
-function encodeOf({ file }: ChosenFile, index: number, pair: PairInspection | undefined): Encode {
-  const looked = pair?.phase === 'found' ? pair.inspection.distorted : undefined;
-  const { name, size } = file;
-  return { index, name, facts: {}, count: 0, metrics: [], skipped: undefined, fileSize: size, looked };
+/** The numbers of the encodes that are chosen: a new one has the first that no other on the page has. */
+export function coloursOf({ distorted, results, colours }: Session): number[] {
+  const owners = new Map<number, File | undefined>();
+  for (const { colour, scored } of results.value) {
+    if (colour === undefined) continue;
+    owners.set(colour, scored?.distorted);
+    if (scored) colours.set(scored.distorted, colour);
+  }
+  const files = distorted.value.map(({ file }) => file);
+  for (const file of files) {
+    const number = colours.get(file);
+    if (number !== undefined && !owners.has(number)) owners.set(number, file);
+  }
+  return files.map((file) => {
+    let number = colours.get(file) ?? 0;
+    if (owners.get(number) === file) return number;
+    for (number = 0; owners.has(number); ) number++;
+    owners.set(number, file);
+    colours.set(file, number);
+    return number;
+  });
 }

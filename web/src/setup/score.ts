@@ -134,6 +134,18 @@ function awaited(session: Session, one: ChosenFile, index: number): EncodeResult
   };
 }
 
+/** Gives encodes that are scored again the series that they are in. */
+function keepSeries({ series, results, kept }: Session, encodes: readonly EncodeResult[]): void {
+  const known = [...results.value, ...kept.value];
+  const entries = encodes.flatMap(({ frames, scored }) => {
+    const names = known.flatMap((one) =>
+      scored && one.scored?.distorted === scored.distorted ? (series.value.get(one.frames) ?? []) : [],
+    );
+    return names[0] === undefined ? [] : [[frames, names[0]] as const];
+  });
+  if (entries.length > 0) series.value = new Map([...series.value, ...entries]);
+}
+
 /** The run of a session. */
 export class Runner {
   readonly #session: Session;
@@ -153,6 +165,7 @@ export class Runner {
     const again = !kept.includes(undefined);
     const encodes = session.distorted.value.map((one, i) => (!again && kept[i]) || awaited(session, one, i));
     const places = encodes.flatMap(({ report }, i) => (report ? [] : [i]));
+    keepSeries(session, encodes);
     session.cursor.value = null;
     session.run.value = { phase: 'running', progress: encodes.map(({ report }) => (report ? NONE : null)) };
     session.results.value = encodes.some(({ report }) => report) ? encodes : [];

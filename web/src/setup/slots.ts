@@ -2,6 +2,7 @@
  * @module web/setup/slots
  * The two file slots: picking, dropping on a slot or anywhere on the page, and the chosen files.
  */
+import { numberedColour } from 'anyvmaf/view';
 import { button, fill, h } from '../dom.js';
 import { type ChosenFile, isActive, type Session, type Settings } from '../session.js';
 import { text } from '../text.js';
@@ -175,7 +176,7 @@ function row(
   session: Session,
   { id, file, own }: ChosenFile,
   thumb: HTMLElement,
-  colour: string | undefined,
+  colour: number | undefined,
 ): HTMLElement {
   const [first] = session.inspections.value.values();
   const found = colour === undefined ? first : session.inspections.value.get(id);
@@ -185,7 +186,13 @@ function row(
   return h(
     'li',
     { class: 'file' },
-    colour !== undefined && h('span', { class: 'swatch', style: `--c: ${colour}` }),
+    colour !== undefined &&
+      h('span', {
+        class: 'swatch',
+        style: numberedColour(colour)
+          .map((one) => one.join(':'))
+          .join(';'),
+      }),
     thumb,
     h(
       'div',

@@ -1,0 +1,230 @@
+/**
+ * @module report/view/bd
+ * Curves of quality over bit rate compared with each other: Bjontegaard deltas as a table, and what they are a mean of.
+ */
+
+import { AnyvmafError } from '../../core/errors.js';
+import { type BdResult, bdQuality, bdRate, rateCurve } from '../bd-rate.js';
+import { ranking } from '../worst.js';
+import { comparable, type Encode, type EncodeList } from './encodes.js';
+import { bitrateText, labelOf, shortText, type Templates } from './numbers.js';
+import type { Area, RatePoint } from './rates.js';
+
+/** How curves are compared. */
+export interface CurveChoice {
+  /** The metric of the quality; default: the one that the view is mainly about. */
+  readonly metric?: string | undefined;
+  /** The curve that the others are compared with; default: each with each. */
+  readonly anchor?: string | undefined;
+  /** Kilobits per second at which the anchor is compared; default: all. */
+  readonly rates?: { readonly min: number; readonly max: number } | undefined;
+}
+
+/** Points of one curve, at least two of different quality. */
+export interface RateCurve {
+  readonly name: string;
+  /** The better the greater. */
+  readonly points: readonly { readonly kbps: number; readonly quality: number }[];
+}
+
+/** A curve compared with the anchor. */
+export interface Compared extends Area {
+  /** In per cent of the anchor's rate. */
+  readonly rate: BdResult;
+  /** In the metric's unit, and the better the greater. */
+  readonly quality: BdResult;
+}
+
+/** Whether the worse values of a metric are the higher or the lower ones. */
+export function worseOf(metric: string): 'high' | 'low' {
+  return ranking({ metrics: [metric] })?.worse ?? 'low';
+}
+
+/** 1, or -1 for a metric of which less is better. */
+function signOf(metric: string): 1 | -1 {
+  return worseOf(metric) === 'high' ? -1 : 1;
+}
+
+/** Curves with enough encodes, in the order of the encodes. */
+export function curvesOf(points: readonly RatePoint[], metric = ''): RateCurve[] {
+  const sign = signOf(metric);
+  const listed = points.toSorted((a, b) => a.index - b.index);
+  const names = [...new Set(listed.flatMap(({ curve }) => curve ?? []))];
+  return names
+    .map((name) => ({
+      name,
+      points: points
+        .filter((point) => point.curve === name)
+        .map(({ rate, quality }) => ({ kbps: rate / 1000, quality: sign * quality })),
+    }))
+    .filter((curve) => new Set(curve.points.map(({ quality }) => quality)).size > 1);
+}
+
+/** The curves of those encodes whose numbers compare, and the names of the other encodes. */
+export function comparableCurves(
+  { list }: EncodeList<Encode>,
+  points: readonly RatePoint[],
+  metric: string,
+): { readonly curves: readonly RateCurve[]; readonly without: readonly string[] } {
+  const { alike, others } = comparable(
+    list.filter(({ index }) => points.some((point) => point.index === index)),
+  );
+  return {
+    curves: curvesOf(
+      points.filter((point) => alike.some(({ index }) => index === point.index)),
+      metric,
+    ),
+    without: others.map(({ encode }) => encode.name),
+  };
+}
+
+/** Steps in which the sides of an outline are drawn. */
+const STEPS = 24;
+
+/** How a curve compares with the anchor, or why it does not. */
+export function comparedWith(
+  anchor: RateCurve,
+  test: RateCurve,
+  { metric = '', rates }: CurveChoice = {},
+): Compared | { readonly refused: string } {
+  try {
+    const rate = bdRate(anchor.points, test.points, { rates });
+    const { from, to } = rate.range;
+    const side = ({ points }: RateCurve) => {
+      const curve = rateCurve(points.map(({ kbps, quality }) => ({ rate: kbps * 1000, quality })));
+      return Array.from({ length: STEPS + 1 }, (_, i) => {
+        const quality = from + ((to - from) * i) / STEPS;
+        return [Math.exp(curve.at(quality)), signOf(metric) * quality] as const;
+      });
+    };
+    return {
+      test: test.name,
+      rate,
+      quality: bdQuality(anchor.points, test.points, { rates }),
+      outline: [...side(anchor), ...side(test).reverse()],
+    };
+  } catch (error) {
+    if (!(error instanceof AnyvmafError)) throw error;
+    return { refused: error.message };
+  }
+}
+
+/** All curves that compare with the one that was chosen. */
+export function comparedCurves(curves: readonly RateCurve[], choice: CurveChoice): readonly Compared[] {
+  const anchor = curves.find(({ name }) => name === choice.anchor);
+  return curves.flatMap((test) => {
+    const compared = anchor && test !== anchor ? comparedWith(anchor, test, choice) : undefined;
+    return compared && 'test' in compared ? [compared] : [];
+  });
+}
+
+/**
+ * The table of curves against the anchor, or against each other where none was chosen, made of those encodes whose numbers
+ * compare; `undefined` with fewer than two curves.
+ * @param points of some of the encodes
+ */
+export function bdTable<T>(
+  templates: Templates<T>,
+  encodes: EncodeList<Encode>,
+  points: readonly RatePoint[],
+  metric: string,
+  choice: CurveChoice = {},
+): T | undefined {
+  const { html } = templates;
+  const { curves, without } = comparableCurves(encodes, points, metric);
+  if (curves.length < 2) return undefined;
+  const asked = { ...choice, metric };
+  const anchor = curves.find(({ name }) => name === choice.anchor);
+  const [heads, rows] = anchor
+    ? againstAnchor(templates, anchor, curves, asked)
+    : againstEach(templates, curves, asked);
+  const heading = 'BD-rate between curves';
+  const left = without.length > 0 ? [`Without ${without.join(', ')}, whose numbers do not compare.`] : [];
+  const notes = [...left, ...notesOf(curves, asked)].map((note) => html`<p class="soft small">${note}</p>`);
+  return html`<div class="bd"><h3>${heading}</h3><p class="soft small">The mean difference of bit rate at equal ${labelOf(metric)}: one with a value below zero needs less than the one above it.</p>
+<div class="scroll" tabindex="0" role="region" aria-label="${heading}"><table class="tight"><caption class="unseen">${heading}</caption><thead><tr><th scope="col">curve</th>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>
+${notes}</div>`;
+}
+
+type Table<T> = readonly [heads: readonly string[], rows: readonly T[]];
+
+function againstEach<T>(
+  { html }: Templates<T>,
+  curves: readonly RateCurve[],
+  choice: CurveChoice & { readonly metric: string },
+): Table<T> {
+  const rows = curves.map((test) => {
+    const cells = curves.map((anchor) => {
+      if (anchor === test) return html`<td class="faint" aria-hidden="true">–</td>`;
+      return rateCell(html, comparedWith(anchor, test, choice));
+    });
+    return html`<tr><th scope="row">${test.name}</th>${cells}</tr>`;
+  });
+  return [curves.map(({ name }) => `against ${name}`), rows];
+}
+
+function againstAnchor<T>(
+  { html }: Templates<T>,
+  anchor: RateCurve,
+  curves: readonly RateCurve[],
+  choice: CurveChoice & { readonly metric: string },
+): Table<T> {
+  const { metric } = choice;
+  const rows = curves.flatMap((test) => {
+    if (test === anchor) return [];
+    const compared = comparedWith(anchor, test, choice);
+    if ('refused' in compared)
+      return html`<tr><th scope="row">${test.name}</th>${rateCell(html, compared)}<td>–</td><td>–</td><td>–</td></tr>`;
+    const { rate, quality } = compared;
+    const better = quality.value > 0 ? 'less' : quality.value < 0 ? 'more' : '';
+    const ends = [rate.range.from, rate.range.to].map((end) => signOf(metric) * end).sort((a, b) => a - b);
+    const rates = [quality.range.from, quality.range.to].map((kbps) => bitrateText(kbps * 1000) ?? '');
+    return html`<tr><th scope="row">${test.name}</th>${rateCell(html, compared)}<td class="${better}">${signed(signOf(metric) * quality.value, '')}</td><td>${ends.map(shortText).join(' to ')}, ${rates.join(' to ')}</td><td>${percent(rate.overlap)}</td></tr>`;
+  });
+  return [[`against ${anchor.name}`, `BD-${labelOf(metric)}`, 'compared', 'overlap'], rows];
+}
+
+function rateCell<T>(html: Templates<T>['html'], compared: ReturnType<typeof comparedWith>): T {
+  if ('refused' in compared) return html`<td title="${compared.refused}">none</td>`;
+  const { value, range, overlap } = compared.rate;
+  const [from, to] = [range.from, range.to].map(Math.abs).sort((a, b) => a - b) as [number, number];
+  const title = `compared from ${from.toFixed(1)} to ${to.toFixed(1)}, ${percent(overlap)} of the shorter curve`;
+  return html`<td class="${value < 0 ? 'less' : value > 0 ? 'more' : ''}" title="${title}">${signed(value)}</td>`;
+}
+
+/** `−24.8 %`. */
+export function signed(value: number, unit = ' %'): string {
+  const size =
+    unit === '' ? shortText(Math.abs(value)) : Math.abs(value).toFixed(Math.abs(value) < 100 ? 1 : 0);
+  return `${Number(size) === 0 ? '' : value < 0 ? '−' : '+'}${size}${unit}`;
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}
+
+/** Why a value is missing or says little; each pair once. */
+function notesOf(curves: readonly RateCurve[], choice: CurveChoice): string[] {
+  const pairs = curves.flatMap((anchor, i) => curves.slice(i + 1).map((test) => [anchor, test] as const));
+  const chosen = ({ name }: RateCurve) => name === choice.anchor;
+  const shown = curves.some(chosen) ? pairs.filter((pair) => pair.some(chosen)) : pairs;
+  const notes = shown.flatMap(([one, other]) => {
+    const [anchor, test] = chosen(other) ? [other, one] : [one, other];
+    const names = `${test.name} against ${anchor.name}`;
+    const compared = comparedWith(anchor, test, choice);
+    if ('refused' in compared)
+      return [
+        `${names}: none, since the qualities of their encodes do not overlap${choice.rates ? ' at these bit rates' : ''}.`,
+      ];
+    const { overlap } = compared.rate;
+    if (overlap >= 0.5) return [];
+    return [`${names}: only ${percent(overlap)} of the shorter curve is compared, so the value says little.`];
+  });
+  const uneven = curves.filter(({ points }) => !bdRate(points, points).monotone.anchor);
+  const few = curves.filter(({ points }) => points.length < 4);
+  return [
+    ...notes,
+    ...uneven.map(({ name }) => `${name}: an encode of a higher rate is no better than one of a lower rate.`),
+    ...(few.length > 0 ? [`From fewer than four encodes: ${few.map(({ name }) => name).join(', ')}.`] : []),
+  ];
+}

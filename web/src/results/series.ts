@@ -1,0 +1,125 @@
+/**
+ * @module web/results/series
+ * Puts encodes into series by hand: by dragging their names, or by ticking them and choosing where they go. Loaded when it is
+ * opened.
+ */
+import type { FrameMetrics } from 'anyvmaf';
+import { colourOf, curveNames } from 'anyvmaf/view';
+import type { Session } from '../session.js';
+import { text } from '../text.js';
+import type { Encode, Encodes } from './encodes.js';
+import { html, render, type TemplateResult } from './templates.js';
+
+const words = text.results.series;
+
+/** What is dragged: the positions of encodes. */
+const DRAGGED = 'application/x-anyvmaf-encodes';
+
+export class SeriesEditor {
+  readonly #element: HTMLElement;
+  readonly #encodes: Encodes;
+  readonly #session: Session;
+  /** Frames of the encodes that are ticked. */
+  #ticked = new Set<object>();
+  /** Where ticked encodes go; empty: to a new series. */
+  #to = '';
+
+  constructor(element: HTMLElement, encodes: Encodes, session: Session) {
+    this.#element = element;
+    this.#encodes = encodes;
+    this.#session = session;
+  }
+
+  update(): void {
+    const { list } = this.#encodes;
+    const names = this.#names();
+    const series = [...new Set(names)];
+    const ticked = list.filter(({ result }) => this.#ticked.has(result.frames));
+    const choose = ({ target }: Event) => {
+      this.#to = (target as HTMLSelectElement).value;
+    };
+    const options = ['', ...series].map(
+      (name) =>
+        html`<option value=${name} ?selected=${name === this.#to}>${name === '' ? words.fresh : name}</option>`,
+    );
+    render(
+      html`<p class="soft small">${words.hint}</p>
+<ul class="series">${series.map((name) =>
+        this.#row(
+          name,
+          list.filter((_, i) => names[i] === name),
+        ),
+      )}<li class="fresh soft small" @dragover=${allow} @drop=${(event: DragEvent) => this.#drop(event, '')}>${words.dropNew}</li></ul>
+<div class="tools"><select aria-label=${words.to} @change=${choose}>${options}</select><button type="button" class="tool" ?disabled=${ticked.length === 0} @click=${() => this.#move(ticked, this.#to)}>${words.move}</button><button type="button" class="tool" @click=${() => this.#guess()}>${words.guess}</button></div>`,
+      this.#element,
+    );
+  }
+
+  #names(): string[] {
+    return curveNames(this.#encodes.list).map((name) => name ?? words.none);
+  }
+
+  #row(name: string, members: readonly Encode[]): TemplateResult {
+    const rename = ({ target }: Event) => {
+      const input = target as HTMLInputElement;
+      const typed = input.value.trim();
+      if (typed === '') input.value = name;
+      else this.#move(members, typed);
+    };
+    return html`<li @dragover=${allow} @drop=${(event: DragEvent) => this.#drop(event, name)}><input type="text" aria-label=${words.name(name)} maxlength="60" .value=${name} @change=${rename}>${members.map((one) => this.#chip(one))}</li>`;
+  }
+
+  #chip({ index, name, result }: Encode): TemplateResult {
+    const tick = ({ target }: Event) => {
+      this.#ticked[(target as HTMLInputElement).checked ? 'add' : 'delete'](result.frames);
+      this.update();
+    };
+    const drag = ({ dataTransfer }: DragEvent) => {
+      const ticked = this.#encodes.list.filter((one) => this.#ticked.has(one.result.frames));
+      const all = this.#ticked.has(result.frames) ? ticked.map((one) => one.index) : [index];
+      dataTransfer?.setData(DRAGGED, all.join());
+    };
+    return html`<label class="chip" draggable="true" .style=${colourOf(index)} @dragstart=${drag}><input type="checkbox" .checked=${this.#ticked.has(result.frames)} @change=${tick}><span class="swatch"></span><span>${name}</span></label>`;
+  }
+
+  #drop(event: DragEvent, to: string): void {
+    const places = event.dataTransfer?.getData(DRAGGED) ?? '';
+    if (places === '') return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.#move(
+      places.split(',').flatMap((place) => this.#encodes.list[Number(place)] ?? []),
+      to,
+    );
+  }
+
+  /** From then on all encodes are where they are now, whatever their guess becomes. @param to empty: a new series */
+  #move(moved: readonly Encode[], to: string): void {
+    const names = this.#names();
+    let fresh = 1;
+    while (names.includes(words.numbered(fresh))) fresh++;
+    const { series, results, kept } = this.#session;
+    const living = new Set<readonly FrameMetrics[]>(
+      [...results.value, ...kept.value].map(({ frames }) => frames),
+    );
+    const entries = this.#encodes.list.map(
+      (one, i) =>
+        [one.result.frames, moved.includes(one) ? to || words.numbered(fresh) : (names[i] ?? '')] as const,
+    );
+    this.#ticked = new Set();
+    series.value = new Map([...[...series.value].filter(([frames]) => living.has(frames)), ...entries]);
+  }
+
+  #guess(): void {
+    const { series } = this.#session;
+    const shown = new Set<readonly FrameMetrics[]>(this.#encodes.list.map(({ result }) => result.frames));
+    this.#ticked = new Set();
+    series.value = new Map([...series.value].filter(([frames]) => !shown.has(frames)));
+    this.update();
+  }
+}
+
+/** Lets encodes be dropped here. */
+function allow(event: DragEvent): void {
+  if (event.dataTransfer?.types.includes(DRAGGED)) event.preventDefault();
+}
