@@ -10,7 +10,7 @@ import { decimalBound, type Limit, parseLimit, parsePooledName } from '../report
 import type { Drop } from '../report/verdict.js';
 import { type Draft, grouped, type OptionUse } from './options.js';
 import { isUrl } from './table-options.js';
-import { refusedValue } from './values.js';
+import { numberValue, refusedValue } from './values.js';
 import { fileName } from './video-options.js';
 
 /** The options in the order in which help lists them. */
@@ -33,6 +33,12 @@ export const OUTPUT_OPTIONS = grouped('Output', [
     help: 'also write a page with charts to FILE, in itself complete',
   },
   { name: 'no-pictures', ours: true, help: 'no pictures of the worst frames on the page of --html' },
+  {
+    name: 'html-size',
+    argument: 'MB',
+    ours: true,
+    help: 'size that the pictures of the worst frames may bring the page of --html to, in million bytes (default: 3)',
+  },
   {
     name: 'features-table',
     ours: true,
@@ -91,6 +97,8 @@ export interface OutputSettings {
   readonly html?: string;
   /** Whether the page goes without pictures of the worst frames. */
   readonly noPictures?: boolean;
+  /** Million bytes that the page may have with its pictures. */
+  readonly htmlSize?: number;
   /** Format that was asked for by name. */
   readonly format?: ReportFormat;
   readonly precision: Precision;
@@ -168,6 +176,9 @@ export class OutputArguments {
         return true;
       case 'no-pictures':
         this.#settings.noPictures = true;
+        return true;
+      case 'html-size':
+        this.#settings.htmlSize = sizeLimit(use);
         return true;
       case 'accept-untrusted':
         this.#settings.acceptUntrusted = true;
@@ -269,6 +280,11 @@ export class OutputArguments {
         '--no-pictures leaves the pictures out of the page of --html, but --html is not given; add it, or leave both out',
       );
     }
+    if (this.#settings.htmlSize !== undefined && (html === undefined || this.#settings.noPictures)) {
+      throw usageError(
+        '--html-size limits the pictures of the page of --html, but there are none; add --html without --no-pictures, or leave it out',
+      );
+    }
     if (html === '-' && (output === '-' || (output === undefined && format))) {
       throw usageError('standard output cannot take both the page and the report; name a file for one');
     }
@@ -315,6 +331,13 @@ function dropOf(text: string, use: OptionUse): Drop {
     use,
     'a number from 0 such as 0.5, or a pooled value and how far it may fall: vmaf.p5=1',
   );
+}
+
+/** Million bytes of a page. */
+function sizeLimit(use: OptionUse): number {
+  const size = numberValue(use);
+  if (size >= 0.1 && size <= 1000) return size;
+  throw refusedValue(use, 'million bytes from 0.1 to 1000, such as 3');
 }
 
 function precisionValue(use: OptionUse): Precision {

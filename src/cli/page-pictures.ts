@@ -3,10 +3,19 @@
  * Pictures of the worst frames for the page of `--html`: both frames and where quality is lost, decoded once more after the
  * run. Only the frames that the page lists are decoded. Loaded only for that option.
  */
+import { onAbort } from '../core/abort.js';
 import { AnyvmafError } from '../core/errors.js';
 import { pickOptions } from '../core/options.js';
-import type { HtmlPictures, RawVideoFormat, ScoreOptions } from '../index.js';
+import { endChild, startChild } from '../files/child-process.js';
+import type { HtmlPictures, MapKind, QualityMaps, RawVideoFormat, RgbImage, ScoreOptions } from '../index.js';
 import { listedMoments } from '../report/html/pictures.js';
+import {
+  byRank,
+  PAGE_MEGABYTES,
+  type PictureFiles,
+  PictureRoom,
+  type PictureTry,
+} from '../report/picture-room.js';
 import type { Report } from '../report/types.js';
 import { ranking, worstFrames } from '../report/worst.js';
 import { messageInFlags } from './flags.js';
@@ -27,73 +36,59 @@ export interface PagePictures {
   readonly lacking: readonly string[];
 }
 
-/** Longest side of a picture in pixels; on a page of many moments they have less room. */
-const SIDE = { few: 192, many: 144 } as const;
-/** Moments from which there are many. */
-const MANY_MOMENTS = 13;
 /** Side of a map's square in pixels of the video. */
 const BLOCK = 16;
-/** Bytes of all pictures of a page at most. Most pages take a third of it. */
-const BUDGET = 3 * 2 ** 20;
+
+/** What limits pictures. */
+export interface PageLimits {
+  /** Million bytes that the page may have. */
+  readonly megabytes?: number;
+  /** Bytes that it has without pictures. */
+  readonly bytes?: number;
+}
 
 /**
- * Pictures of the moments that the page lists, the worst of every encode first, until they fill the page's share for
- * pictures. The same files give the same pictures. An encode whose files cannot be read again has none.
+ * Pictures of the moments that the page lists, as large as fit on the page, the worst of every encode first. The same files give
+ * the same pictures. An encode whose files cannot be read again has none.
  * @throws the signal's reason
  */
 export async function pagePictures(
   encodes: readonly PicturedEncode[],
   signal: AbortSignal,
+  { megabytes = PAGE_MEGABYTES, bytes = 0 }: PageLimits = {},
 ): Promise<PagePictures> {
   const made: (readonly HtmlPictures[])[] = [];
   const lacking: string[] = [];
-  const moments = listedMoments(encodes.length);
-  const maxSide = moments * encodes.length < MANY_MOMENTS ? SIDE.few : SIDE.many;
+  const writer = new PictureWriter(signal);
+  const worst = encodes.map(({ report }) => {
+    const by = ranking(report);
+    return by ? worstFrames(report, by, listedMoments(encodes.length)).map(({ frameNum }) => frameNum) : [];
+  });
+  const room = new PictureRoom(megabytes, bytes, worst.flat().length);
   for (const [i, encode] of encodes.entries()) {
     try {
-      made.push(await picturesOf(encode, i, { moments, maxSide }, signal));
+      made.push(await picturesOf(encode, i, worst[i] ?? [], room, writer));
     } catch (error) {
       signal.throwIfAborted();
       lacking.push(`There are no pictures of ${encode.report.distorted.name}: ${reasonOf(error)}`);
     }
   }
   const ranked = byRank(made);
-  const pictures = withinBudget(ranked);
-  const beyond = ranked.length - pictures.length;
-  if (beyond > 0)
-    lacking.push(
-      `${beyond} of ${ranked.length} moments have no pictures: a page holds ${BUDGET / 2 ** 20} MiB of them.`,
-    );
-  return { pictures, lacking };
+  const pictures = room.within(ranked);
+  return { pictures, lacking: [...lacking, ...room.said(pictures.length, ranked.length, '--html-size')] };
 }
 
-/** The worst of all encodes, then the second of all. */
-function byRank(made: readonly (readonly HtmlPictures[])[]): HtmlPictures[] {
-  const most = Math.max(0, ...made.map(({ length }) => length));
-  return Array.from({ length: most }, (_, rank) => made.flatMap((of) => of[rank] ?? [])).flat();
-}
-
-function withinBudget(pictures: readonly HtmlPictures[]): HtmlPictures[] {
-  let room = BUDGET;
-  const beyond = pictures.findIndex(({ reference, distorted, map }) => {
-    room -= reference.length + distorted.length + (map?.length ?? 0);
-    return room < 0;
-  });
-  return pictures.slice(0, beyond === -1 ? undefined : beyond);
-}
-
-/** The worst first. */
+/** Of the worst frames, the worst first. */
 async function picturesOf(
   { report, reference, distorted, raw, options }: PicturedEncode,
   index: number,
-  { moments, maxSide }: { readonly moments: number; readonly maxSide: number },
-  signal: AbortSignal,
+  worst: readonly number[],
+  room: PictureRoom,
+  writer: PictureWriter,
 ): Promise<readonly HtmlPictures[]> {
-  const by = ranking(report);
-  const worst = by ? worstFrames(report, by, moments).map(({ frameNum }) => frameNum) : [];
   if (worst.length === 0 || reference === undefined) return [];
   if (reference === '-' || distorted === '-') throw new Error('standard input cannot be read twice.');
-  const butteraugli = by?.metric.startsWith('butteraugli') === true;
+  const butteraugli = ranking(report)?.metric.startsWith('butteraugli') === true;
   const { extractFrames, mapQuality } = await import('../index.js');
   // The offset is the one that the run found.
   const { window: _, ...pairing } = pickOptions(options, ({ by }) => by.includes('extract'));
@@ -102,24 +97,92 @@ async function picturesOf(
     ...pairing,
     ...(offset !== undefined && { offset }),
     preflight: false,
-    signal,
+    signal: writer.signal,
   });
   const made = new Map<number, HtmlPictures>();
   for await (const pair of pairs) {
     const maps = await mapQuality(pair, { blockSize: BLOCK, butteraugli });
-    const map = maps.render({ of: butteraugli ? 'butteraugli' : 'both', legend: false, maxSide });
-    made.set(pair.index, {
-      report: index,
-      frame: pair.index,
-      aspect: pair.reference.displayAspect,
-      reference: await pair.reference.png({ maxSide }),
-      distorted: await pair.distorted.png({ maxSide }),
-      map: await map.png(),
-    });
+    const of = butteraugli ? 'butteraugli' : 'both';
+    const files = await room.take((one) => writer.write(maps, of, one));
+    if (files)
+      made.set(pair.index, {
+        ...{ report: index, frame: pair.index, aspect: pair.reference.displayAspect },
+        ...files,
+      });
   }
   // They came in the order of the video.
   return worst.flatMap((frame) => made.get(frame) ?? []);
 }
+
+/** Writes pictures: PNG where they are to be lossless or there is no ffmpeg, else JPEG. */
+class PictureWriter {
+  readonly signal: AbortSignal;
+  #hasJpeg = true;
+
+  constructor(signal: AbortSignal) {
+    this.signal = signal;
+  }
+
+  async write(maps: QualityMaps, of: MapKind, one: PictureTry): Promise<PictureFiles | undefined> {
+    const { reference, distorted } = maps.pair;
+    const { width, height } = reference.format;
+    const size = { maxSide: one.side };
+    const first = reference.image(size);
+    if (this.#hasJpeg && one.quality === 1 && !one.fits(first.width * first.height)) return undefined;
+    const map = maps.render({ of, legend: false, ...size });
+    if (this.#hasJpeg && one.quality < 1) {
+      const made = await this.#jpegs([first, distorted.image(size), map.image], one.quality);
+      if (made) return made;
+      this.#hasJpeg = false;
+    }
+    // PNG of the same size would be the same once more.
+    if (one.quality < 1 && one.side >= Math.max(width, height)) return undefined;
+    return {
+      reference: await reference.png(size),
+      distorted: await distorted.png(size),
+      map: await map.png(),
+    };
+  }
+
+  /** Images of one size as JPEG files, by the installed ffmpeg; `undefined` without one that can. */
+  async #jpegs(images: readonly RgbImage[], quality: number): Promise<PictureFiles | undefined> {
+    const [{ width = 0, height = 0 } = {}] = images;
+    const input = `-v quiet -f rawvideo -pix_fmt rgb24 -s ${width}x${height} -i pipe:0`;
+    const output = '-pix_fmt yuvj420p -c:v mjpeg -threads 1 -f image2pipe pipe:1';
+    const scale = Math.round(2 + 20 * (1 - quality));
+    const child = startChild(
+      process.env.ANYVMAF_FFMPEG || 'ffmpeg',
+      `${input} -q:v ${scale} ${output}`.split(' '),
+      { stdio: ['pipe', 'pipe', 'ignore'] },
+    );
+    const ended = new Promise<void>((resolve) => {
+      child.once('error', () => resolve());
+      child.once('close', () => resolve());
+    });
+    const forget = onAbort(this.signal, () => void endChild(child, ended, [child.stdout]));
+    // A process that is gone takes no more.
+    child.stdin?.on('error', () => {}).end(Buffer.concat(images.map(({ data }) => data)));
+    const pieces: Buffer[] = [];
+    child.stdout?.on('data', (piece: Buffer) => pieces.push(piece));
+    await ended;
+    forget();
+    this.signal.throwIfAborted();
+    const [reference, distorted, map] = jpegsIn(Buffer.concat(pieces));
+    return reference && distorted && map && { reference, distorted, map };
+  }
+}
+
+/** Cuts at the marks of ends, which a JPEG file's data never holds. */
+function jpegsIn(bytes: Buffer): readonly Uint8Array[] {
+  const files: Uint8Array[] = [];
+  for (let from = 0, end = bytes.indexOf(JPEG_END); end !== -1; end = bytes.indexOf(JPEG_END, from)) {
+    files.push(bytes.subarray(from, end + 2));
+    from = end + 2;
+  }
+  return files;
+}
+
+const JPEG_END = Buffer.from([0xff, 0xd9]);
 
 function reasonOf(error: unknown): string {
   const words =

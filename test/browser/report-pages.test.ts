@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { encode as encodePng } from 'fast-png';
+import { decode as decodePng, encode as encodePng } from 'fast-png';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createScorer } from '../../src/index.js';
@@ -353,6 +353,57 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
     // What is folded of eleven is that of one, eleven times.
     const unfolds = exhaustive || name !== 'eleven encodes';
     expect(await lookAround(page, { unfolds, screens })).toEqual({});
+  });
+
+  it('shows a moment split, in turn, as a difference and with its loss', async () => {
+    const { pictures } = pictured(lone);
+    const light = encodePng({
+      width: 192,
+      height: 108,
+      channels: 3,
+      data: new Uint8Array(192 * 108 * 3).fill(20),
+    });
+    const dark = encodePng({ width: 192, height: 108, channels: 3, data: new Uint8Array(192 * 108 * 3) });
+    const page = await open(
+      lone,
+      {},
+      { pictures: pictures?.map((one) => ({ ...one, reference: light, distorted: dark })) },
+    );
+    const middle = async () => {
+      const shot = decodePng(await page.locator('.split .pictures').screenshot());
+      const at = (shot.width * Math.round(shot.height / 2) + Math.round(shot.width * 0.75)) * shot.channels;
+      return shot.data[at];
+    };
+    const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+    expect(await middle()).toBe(20);
+    await press('Difference');
+    expect(await middle()).toBe(80);
+    await press('Blink');
+    expect(await middle()).toBe(20);
+    // Motion is reduced: each press is a turn.
+    await press('Blink');
+    expect(await middle()).toBe(0);
+    await press('Split');
+    await page.locator('.split input').fill('90');
+    expect(await middle()).toBe(0);
+  });
+
+  it('prints whole tables and charts on A4, and leaves the screen as it was', async () => {
+    const page = await open(eleven, {}, pictured(lone, 11));
+    const pdf = (await page.pdf({ preferCSSPageSize: true })).toString('latin1');
+    // 210 by 297 mm in points.
+    expect(pdf).toMatch(/\/MediaBox \[0 0 59[45][\d.]* 84[12]/);
+    expect(await page.evaluate(() => document.documentElement.className)).toBe('');
+    await page.setViewportSize({ width: 703, height: 1000 });
+    await page.emulateMedia({ media: 'print', colorScheme: 'light' });
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+    const beyond = await page.evaluate(() =>
+      [...document.querySelectorAll('main *')]
+        .filter((one) => one.checkVisibility() && one.getBoundingClientRect().right > innerWidth + 1)
+        .map((one) => one.outerHTML.slice(0, 80)),
+    );
+    expect(beyond).toEqual([]);
+    expect(await page.locator('.split').isVisible()).toBe(false);
   });
 
   it('has room for names beside many metrics', async () => {

@@ -27,6 +27,7 @@ const NOT_OF_LINES: ReadonlySet<string> = new Set([
   'summary',
   'github-summary',
   'no-pictures',
+  'html-size',
   'live',
   'dashboard',
   'alarm',

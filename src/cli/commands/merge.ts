@@ -23,7 +23,7 @@ const NAME = 'anyvmaf merge';
 
 const MERGE_OPTIONS = [
   // The videos need not be there any more.
-  ...OUTPUT_OPTIONS.filter(({ name }) => name !== 'no-pictures'),
+  ...OUTPUT_OPTIONS.filter(({ name }) => name !== 'no-pictures' && name !== 'html-size'),
   ...grouped('Running', [
     HOSTS_OPTION,
     { name: 'quiet', short: 'q', help: 'plain scores instead of the summary' },

@@ -11,7 +11,6 @@ import { findingsInFlags, messageInFlags } from '../flags.js';
 import { type Gate, sayVerdict } from '../gate.js';
 import type { HelpPage } from '../help.js';
 import type { LiveLines } from '../live-lines.js';
-import type { PagePictures } from '../page-pictures.js';
 import type { ProgressBar } from '../progress-bar.js';
 import { SCORE_OPTIONS, type ScoreSettings, scoreSettings } from '../score-options.js';
 import { type Interruption, interruptible } from '../signals.js';
@@ -117,7 +116,7 @@ async function scoreVideos(
     const pageText =
       settings.html === undefined
         ? undefined
-        : await htmlText(outcome, args, await picturesFor(outcome, settings, terminal, stop.signal));
+        : await pictured(outcome, settings, args, terminal, stop.signal);
     if (pageFile && pageText) await pageFile.write(pageText, stop.signal);
     const verdict = await gate?.judge(outcome, stop.signal);
     // Nothing is left to clean up, and Ctrl-C must work while a reader of the output is slow.
@@ -131,23 +130,29 @@ async function scoreVideos(
   });
 }
 
-/** Pictures for the page, made while the files are there; why there are none is said at once. */
-async function picturesFor(
-  { reports, failures }: Outcome,
-  { reference, distorted, raw, options, noPictures }: ScoreSettings,
+/** The page with pictures, made while the files are there; why there are none is said at once. */
+async function pictured(
+  outcome: Outcome,
+  { reference, distorted, raw, options, noPictures, htmlSize }: ScoreSettings,
+  args: readonly string[],
   terminal: Terminal,
   signal: AbortSignal,
-): Promise<Partial<PagePictures>> {
-  if (noPictures || reference === undefined) return {};
+): Promise<Iterable<string>> {
+  const { reports, failures } = outcome;
+  const plain = await htmlText(outcome, args);
+  if (noPictures || reference === undefined) return plain;
+  let bytes = 0;
+  for (const piece of plain) bytes += Buffer.byteLength(piece);
   const { pagePictures } = await import('../page-pictures.js');
   const failed = new Set(failures.map(({ index }) => index));
   const scored = distorted.filter((_, index) => !failed.has(index));
   const made = await pagePictures(
     reports.map((report, i) => ({ report, reference, distorted: scored[i] ?? '', raw, options })),
     signal,
+    { bytes, ...(htmlSize !== undefined && { megabytes: htmlSize }) },
   );
   for (const why of made.lacking) terminal.complain(why);
-  return made;
+  return htmlText(outcome, args, made);
 }
 
 /** Prints a report frame by frame, where NDJSON goes to standard output. */

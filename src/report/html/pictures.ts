@@ -5,18 +5,15 @@
 import { isArray, requireObject } from '../../core/arguments.js';
 import { usageError } from '../../core/errors.js';
 import { showValue } from '../../core/printable.js';
+import type { PictureFiles } from '../picture-room.js';
 import type { FrameMetrics } from '../types.js';
 
-/** Pictures of one frame: small JPEG, PNG or WebP files. */
-export interface HtmlPictures {
+/** Pictures of one frame: JPEG, PNG or WebP files. */
+export interface HtmlPictures extends PictureFiles {
   /** Which of the reports it is of, from 0. */
   readonly report: number;
   /** `frameNum` of the frame. */
   readonly frame: number;
-  readonly reference: Uint8Array;
-  readonly distorted: Uint8Array;
-  /** Where the distorted frame lost quality. */
-  readonly map?: Uint8Array;
   /** Width over height as shown. Default: that of each file. */
   readonly aspect?: number;
 }

@@ -98,11 +98,22 @@ export function worstSection(page: Page): Markup | undefined {
     return html`<div>${list.length > 1 && html`<h3 class="worst-of" .style=${colourOf(i)}><span class="swatch"></span>${encode.name}</h3>`}<ol class="worst${pictured && ' pictured'}">${rows}</ol></div>`;
   });
   const gap = frameGap(list[0].report);
-  return html`<section><div class="bar"><h2>Worst frames</h2><span class="faint small">at least ${gap} frame${gap === 1 ? '' : 's'} apart${page.apart && ', numbered as in the reference'}</span></div><div class="moments" .style=${`--most:${Math.min(5, perReport)}`}${pictured && list.length > MANY && html` data-many`}>${lists}</div>${pictured && SPLIT}${page.picturesLacking.map((why) => html`<p class="faint small">${why}</p>`)}</section>`;
+  return html`<section><div class="bar"><h2>Worst frames</h2><span class="faint small">at least ${gap} frame${gap === 1 ? '' : 's'} apart${page.apart && ', numbered as in the reference'}</span></div><div class="moments" .style=${`--most:${Math.min(5, perReport)}`}${pictured && list.length > MANY && html` data-many`}>${lists}</div>${pictured && STAGE}${page.picturesLacking.map((why) => html`<p class="faint small">${why}</p>`)}</section>`;
 }
 
-/** Both pictures of a moment in one place, divided by a line that moves; the script fills it. */
-const SPLIT = html`<figure class="split needs-script"><div></div><input type="range" min="0" max="100" value="50" aria-label="How much of the encode is shown"><figcaption class="faint small"></figcaption></figure>`;
+/** Ways to look at the pictures of a moment in one place. */
+const VIEWS = [
+  ['split', 'Split', 'the encode left of the line, the reference right of it'],
+  ['blink', 'Blink', 'the encode and the reference in turn'],
+  ['difference', 'Difference', 'the difference of these pictures, four times as strong'],
+  ['loss', 'Loss', 'where quality is lost'],
+] as const;
+
+/** One moment, large; the script fills it. */
+const STAGE = html`<figure class="split needs-script" data-view="split"><div class="bar"><span class="tools" role="group" aria-label="View">${VIEWS.map(
+  ([view, label, hint]) =>
+    html`<button class="tool" data-view="${view}" data-hint="${hint}" aria-pressed="${view === 'split'}">${label}</button>`,
+)}</span></div><div class="pictures"></div><input type="range" min="0" max="100" value="50" aria-label="How much of the encode is shown"><figcaption class="faint small"></figcaption></figure>`;
 
 /** Both frames and the loss map; what they show is said by the numbers below. */
 function shotsOf(pictures: HtmlPictures | undefined): Markup | undefined {

@@ -195,9 +195,13 @@ summary::before { content: "›"; display: inline-block; transition: transform .
 @media (min-width: 1000px) { .moments > :not(:only-child) .pictured { grid-template-columns: repeat(var(--most), minmax(0, 1fr)); } .moments[data-many] { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0 40px; } } .pictured .line { visibility: hidden; } .worst.pictured button { grid-template-columns: minmax(3ch, auto) auto minmax(0, 1fr) auto; }
 .shots { grid-column: 1 / -1; display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 4px; }
 .shot { display: grid; font-size: 12px; line-height: 1.4; } .shot img { width: 100%; height: auto; border-radius: 4px; }
-.split { --at: 50%; max-width: 640px; margin: 14px 0 0; } .split div { position: relative; } .split img { display: block; width: 100%; border-radius: 6px; }
-.split img + img { position: absolute; inset: 0; height: 100%; clip-path: inset(0 calc(100% - var(--at)) 0 0); } .split input { display: block; width: 100%; margin: 6px 0 2px; accent-color: var(--note); }
-.split div::after { content: ""; position: absolute; inset: 0 auto 0 var(--at); width: 2px; margin-left: -1px; background: var(--card); box-shadow: 0 0 0 1px rgb(0 0 0 / 30%); }
+.split { --at: 50%; max-width: 890px; margin: 10px 0 0; } .split .pictures { position: relative; overflow: hidden; border-radius: 6px; isolation: isolate; background: #000; } .split img { display: block; width: 100%; }
+.split img + img { position: absolute; inset: 0; height: 100%; } .split input { display: block; width: 100%; margin: 6px 0 2px; accent-color: var(--note); }
+.split:not([data-view=loss]) img:nth-child(3), .split[data-view=blink]:not(.other) img:nth-child(2), .split:not([data-view=split]) input { visibility: hidden; }
+.split[data-view=split] img:nth-child(2) { clip-path: inset(0 calc(100% - var(--at)) 0 0); } .split[data-view=difference] img:nth-child(2) { mix-blend-mode: difference; } .split[data-view=difference] .pictures { filter: brightness(4); }
+.split[data-view=split] .pictures::after { content: ""; position: absolute; inset: 0 auto 0 var(--at); width: 2px; margin-left: -1px; background: var(--card); box-shadow: 0 0 0 1px rgb(0 0 0 / 30%); }
+.split[data-view=blink] .pictures::before { content: "reference"; position: absolute; z-index: 1; top: 8px; left: 8px; padding: 0 8px; border-radius: 4px; font-size: 13px; background: #000; color: #fff; } .split.other .pictures::before { content: "encode"; }
+.tool[aria-pressed=true] { color: var(--ink); border-color: var(--ink); }
 .worst .line { height: 6px; border-radius: 3px; background: var(--grid); overflow: hidden; } .worst .line i { display: block; height: 100%; background: var(--c); border-radius: 3px; } .worst b { text-align: right; font-weight: 600; }
 .findings { list-style: none; margin: 0; padding: 0; display: grid; gap: 10px; }
 .finding { display: grid; grid-template-columns: auto 1fr; gap: 2px 11px; padding: 11px 14px; border-radius: 10px; background: color-mix(in srgb, var(--tone) 7%, transparent); border: 1px solid color-mix(in srgb, var(--tone) 26%, transparent); overflow-wrap: anywhere; }
@@ -210,7 +214,7 @@ code { font: 12.5px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu S
 pre { margin: 14px 0 0; padding: 11px 14px; background: var(--sunk); border: 1px solid var(--line); border-radius: 9px; white-space: pre-wrap; overflow-wrap: anywhere; }
 footer { color: var(--faint); font-size: 12.5px; padding: 6px 2px; }
 
-@media (max-width: 720px) {
+@media screen and (max-width: 720px) {
   main { padding: 12px 12px 32px; } section { padding: 16px; border-radius: 12px; } h1 { font-size: 17px; }
   .head { grid-template-columns: 1fr; gap: 22px; } .score { font-size: 58px; }
   .tiles { margin: 18px -16px -16px; } .tiles > div { padding-left: 16px; padding-right: 4px; } .tiles dd { font-size: 17px; }
@@ -221,7 +225,19 @@ footer { color: var(--faint); font-size: 12.5px; padding: 6px 2px; }
   .features { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 14px 18px; } .feature .now { font-size: 12px; } .chart.tiny { height: 70px; }
   .worst button { grid-template-columns: 56px 66px 1fr 54px; }
 }
+/* As wide as a sheet, so that charts are drawn for it. */
+.paper main { width: 186mm; padding: 0; } .paper .charts:has(> :nth-child(2)), .paper .features { display: block; } .paper .feature { display: inline-block; width: 31%; margin: 0 2% 8px 0; vertical-align: top; }
+@page { size: A4; margin: 12mm; }
 @media print {
-  :root { --bg: #fff; --shadow: none; } section { break-inside: avoid; } .tools, .hint, .tool { display: none; }
+  :root { --bg: #fff; --shadow: none; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  .tools, .hint, .tool, .chart.map, .split, .legend button[aria-pressed=false] { display: none !important; }
+  body { font-size: 12.5px; } main { padding: 0; max-width: none; } section { margin-bottom: 8px; }
+  h2, h3, .bar, .worst-of, summary { break-after: avoid; } .head, .tiles, .chart, .still, .plot, .hist, .encode, .worst li, .feature, .finding, .flaw-note, .run > *, tr, pre, .bd { break-inside: avoid; }
+  thead { display: table-header-group; }
+  .charts > section { break-inside: avoid; } .hist { flex-basis: 130px; height: 130px; }
+  .scroll { overflow: visible; margin: 0; padding: 0; } table { font-size: 10px; } th, td { padding: 3px 0 3px 6px; white-space: normal; overflow-wrap: anywhere; } th.name { max-width: none; }
+  .encode { grid-template-columns: minmax(0, 1.4fr) 64px minmax(40px, 1fr) repeat(var(--nums, 3), minmax(0, 64px)); gap: 2px 8px; padding: 6px 22px; } .encode b { font-size: 15px; }
+  .encodes.wide .encode { grid-template-columns: minmax(0, 1fr) 64px repeat(var(--nums), minmax(0, 64px)); } .encodes.wide .track, .encodes.wide .headings > :nth-child(3) { display: none; }
+  .folds { display: block; } .moments[data-many] { display: block; } .worst.pictured { grid-template-columns: repeat(auto-fill, minmax(290px, 1fr)); gap: 6px 22px; }
 }
 `;

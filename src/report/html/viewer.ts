@@ -148,29 +148,71 @@ matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
 });
 const folds = [...document.querySelectorAll<HTMLDetailsElement>('.fold > details, .found')];
 for (const fold of folds) fold.open = false;
+const root = document.documentElement;
+let theme: string | undefined;
 addEventListener('beforeprint', () => {
+  theme = root.dataset.theme;
+  root.dataset.theme = 'light';
+  root.classList.add('paper');
   for (const fold of folds) fold.open = true;
   for (const chart of charts) chart.complete();
 });
+addEventListener('afterprint', () => {
+  root.classList.remove('paper');
+  if (theme === undefined) delete root.dataset.theme;
+  else root.dataset.theme = theme;
+  for (const chart of charts) chart.complete();
+});
 
-// --- the split view ---
+// --- the pictures of a moment ---
 
-const split = document.querySelector<HTMLElement>('.split');
+const stage = document.querySelector<HTMLElement>('.split');
+
+/** Says what the stage shows, and blinks while that is wanted. */
+function look(): void {
+  if (!stage) return;
+  const pressed = stage.querySelector<HTMLElement>('[data-view][aria-pressed=true]');
+  const { view, moment } = stage.dataset;
+  stage.classList.toggle('other', false);
+  const caption = stage.querySelector('figcaption');
+  if (caption) caption.textContent = `${moment}: ${pressed?.dataset.hint}`;
+  clearInterval(blinking);
+  // Who wants little motion presses Blink for each turn.
+  if (view === 'blink' && !matchMedia('(prefers-reduced-motion: reduce)').matches)
+    blinking = setInterval(() => stage.classList.toggle('other'), BLINK);
+}
+
+/** Milliseconds that each picture is seen while they blink. */
+const BLINK = 600;
+let blinking: ReturnType<typeof setInterval> | undefined;
+
+/** Shows the stage another way; Blink again shows the other picture. */
+function showAs(button: HTMLElement): void {
+  const { view } = button.dataset;
+  if (!stage || view === undefined) return;
+  if (view === 'blink' && stage.dataset.view === view) {
+    stage.classList.toggle('other');
+    return;
+  }
+  stage.dataset.view = view;
+  for (const one of stage.querySelectorAll<HTMLElement>('button'))
+    one.setAttribute('aria-pressed', String(one === button));
+  look();
+}
 
 /** Shows the pictures of a moment in one place. */
 function divide(moment: Element | null | undefined): void {
-  const [reference, encode] = moment?.querySelectorAll<HTMLImageElement>('.shot img') ?? [];
-  if (!split || !reference || !encode) return;
+  const shots = [...(moment?.querySelectorAll<HTMLImageElement>('.shot img') ?? [])];
+  if (!stage || shots.length < 2) return;
   const { frame, of } = (moment as HTMLElement).dataset;
   const name = list.length > 1 ? `${list[Number(of)]?.name}, ` : '';
-  split.querySelector('div')?.replaceChildren(reference.cloneNode(), encode.cloneNode());
-  const caption = split.querySelector('figcaption');
-  if (caption)
-    caption.textContent = `${name}${encodes.said(Number(frame))}: the encode left of the line, the reference right of it`;
+  stage.querySelector('.pictures')?.replaceChildren(...shots.map((shot) => shot.cloneNode()));
+  stage.dataset.moment = `${name}${encodes.said(Number(frame))}`;
+  look();
 }
 divide(document.querySelector('[data-frame]:has(.shot)'));
-split?.querySelector('input')?.addEventListener('input', ({ target }) => {
-  if (target instanceof HTMLInputElement) split.style.setProperty('--at', `${target.value}%`);
+stage?.querySelector('input')?.addEventListener('input', ({ target }) => {
+  if (target instanceof HTMLInputElement) stage.style.setProperty('--at', `${target.value}%`);
 });
 
 // --- buttons ---
@@ -187,18 +229,19 @@ state.shown.watch((shown) => {
 document.addEventListener('click', (event) => {
   const target = event.target instanceof Element ? event.target.closest('button') : null;
   if (!target) return;
-  const { zoom, run, frame, theme } = target.dataset;
+  const { zoom, run, frame, theme, view } = target.dataset;
   if (theme !== undefined) {
-    const { dataset } = document.documentElement;
+    const { dataset } = root;
     const dark = dataset.theme ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
     dataset.theme = dark === 'dark' ? 'light' : 'dark';
-  } else if (zoom === '0') state.zoom.value = null;
+  } else if (view !== undefined) showAs(target);
+  else if (zoom === '0') state.zoom.value = null;
   else if (zoom !== undefined) state.zoomBy(zoom === 'in' ? 0.5 : 2);
   else if (run !== undefined) state.toggle(Number(run));
   else if (frame !== undefined) {
     divide(target);
     // Who looks at pictures stays there.
-    if ((event.target as Element).closest('.shots')) return split?.scrollIntoView({ block: 'nearest' });
+    if ((event.target as Element).closest('.shots')) return stage?.scrollIntoView({ block: 'nearest' });
     const at = Number(frame);
     const around = rate === null ? 50 : 2 * rate;
     state.zoomTo(at - around, at + around);

@@ -5,12 +5,13 @@
  */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { decode } from 'fast-png';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type PicturedEncode, pagePictures } from '../../../src/cli/page-pictures.js';
 import { extractFrames, formatHtml, type Report, score } from '../../../src/index.js';
 import { y4mFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
 import { anyvmaf, type Videos, videos } from '../../support/cli.js';
+import { hasFfmpeg } from '../../support/encode.js';
 
 const FORMAT = { width: 256, height: 144, bitDepth: 8, chroma: '420' } as const;
 const FRAMES = 60;
@@ -118,10 +119,7 @@ describe('pictures of the worst frames', () => {
     for await (const pair of extractFrames({ reference: ref, distorted: dis }, frames)) {
       const urls = shots.find(({ frame }) => frame === pair.index)?.urls ?? [];
       expect(urls).toHaveLength(3);
-      const [reference, distorted] = await Promise.all([
-        pair.reference.png({ maxSide: 192 }),
-        pair.distorted.png({ maxSide: 192 }),
-      ]);
+      const [reference, distorted] = await Promise.all([pair.reference.png(), pair.distorted.png()]);
       expect(urls[0]).toBe(Buffer.from(reference).toString('base64'));
       expect(urls[1]).toBe(Buffer.from(distorted).toString('base64'));
       expect(urls[2]).not.toBe(urls[1]);
@@ -150,8 +148,7 @@ describe('pictures of the worst frames', () => {
     );
     const [first] = pictures;
     const pairs = extractFrames({ reference: ref, distorted: dis }, [first?.frame ?? 0], { offset: 3 });
-    for await (const pair of pairs)
-      expect(first?.distorted).toEqual(await pair.distorted.png({ maxSide: 192 }));
+    for await (const pair of pairs) expect(first?.distorted).toEqual(await pair.distorted.png());
   });
 
   test('that cannot be made leave a sentence each, on the page too, and do not keep others away', async () => {
@@ -188,43 +185,80 @@ describe('pictures of the worst frames', () => {
     expect(lacking[0]).toMatch(/^There are no pictures of [^\n]+[.!?]$/);
   });
 
-  test('never exceed their share of a page, the worst of every encode first', async () => {
-    // Noise does not compress: the largest that pictures get.
-    const noise = (name: string, seed: number) => {
-      let state = seed;
-      const size = 192 * 192 * 3;
-      const frame = () => {
-        const planes = new Uint8Array(size);
-        for (let i = 0; i < size; i++) {
-          state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-          planes[i] = state >>> 24;
-        }
-        return Buffer.concat([Buffer.from('FRAME\n'), planes]);
-      };
-      const path = files.at(name);
-      const head = Buffer.from('YUV4MPEG2 W192 H192 F1:1 Ip C444\n');
-      writeFileSync(path, Buffer.concat([head, ...Array.from({ length: 9 }, frame)]));
-      return path;
+  /** A video of noise, which does not compress: the largest that pictures get. */
+  function noise(
+    name: string,
+    seed: number,
+    [width, height]: readonly [number, number],
+    frames: number,
+  ): string {
+    let state = seed;
+    const frame = () => {
+      const planes = new Uint8Array(width * height * 3);
+      for (let i = 0; i < planes.length; i++) {
+        state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+        planes[i] = state >>> 24;
+      }
+      return Buffer.concat([Buffer.from('FRAME\n'), planes]);
     };
-    const [a, b] = [noise('noise-a.y4m', 1), noise('noise-b.y4m', 2)];
+    const path = files.at(name);
+    const head = Buffer.from(`YUV4MPEG2 W${width} H${height} F1:1 Ip C444\n`);
+    writeFileSync(path, Buffer.concat([head, ...Array.from({ length: frames }, frame)]));
+    return path;
+  }
+
+  const sizeOf = (picture: Uint8Array | undefined) =>
+    picture?.[0] === 0x89 ? new DataView(picture.buffer, picture.byteOffset).getUint32(16) : undefined;
+
+  test('keep the page below its size, the worst of every encode first', async () => {
+    const [a, b] = [noise('noise-a.y4m', 1, [192, 192], 9), noise('noise-b.y4m', 2, [192, 192], 9)];
     const noisy = await score({ reference: a, distorted: b }, { threads: 0, preflight: false });
     const many = Array.from({ length: 12 }, () => encode({ report: noisy, reference: a, distorted: b }));
-    const { pictures, lacking } = await pagePictures(many, never);
-    const bytes = pictures.reduce(
-      (sum, one) => sum + one.reference.length + one.distorted.length + (one.map?.length ?? 0),
-      0,
+    // Without ffmpeg there is PNG alone: three bytes a sample, and none smaller than 192 pixels.
+    vi.stubEnv('ANYVMAF_FFMPEG', '/nonexistent/ffmpeg');
+    const limits = { megabytes: 3, bytes: 100_000 };
+    const { pictures, lacking } = await pagePictures(many, never, limits).finally(() => vi.unstubAllEnvs());
+    const page = await formatHtml(
+      many.map(({ report }) => report),
+      { pictures, picturesLacking: lacking },
     );
-    expect(bytes).toBeLessThanOrEqual(3 * 2 ** 20);
-    // The worst of each encode, then the second of as many as there is room for: on a page of so many moments pictures are
-    // 144 pixels wide, and their samples of three bytes take 187 kB a moment at most.
+    expect(page.length).toBeLessThanOrEqual(3e6);
     const count = pictures.length;
-    expect(count).toBeGreaterThanOrEqual(16);
     expect(pictures.map((one) => one.report)).toEqual(Array.from({ length: count }, (_, i) => i % 12));
+    expect(count).toBeGreaterThanOrEqual(6);
     expect(count).toBeLessThan(24);
-    expect(new DataView(pictures[0]?.reference.buffer ?? new ArrayBuffer(20)).getUint32(16)).toBe(144);
-    expect(bytes + bytes / count).toBeGreaterThan(3 * 2 ** 20);
-    expect(lacking).toEqual([`${24 - count} of 24 moments have no pictures: a page holds 3 MiB of them.`]);
+    expect(sizeOf(pictures[0]?.reference)).toBe(192);
+    // One more would be too many.
+    expect(page.length + page.length / count).toBeGreaterThan(3e6);
+    const limit = 'for the page to stay below 3 MB; --html-size allows more.';
+    expect(lacking).toEqual([
+      `${24 - count} of 24 moments have no pictures, ${limit}`,
+      `Some pictures are at most 192 pixels wide, ${limit}`,
+    ]);
+    expect(page).toContain(lacking[0]);
   });
+
+  test.skipIf(!hasFfmpeg)(
+    'become JPEG, then smaller, as the size that --html-size names gets short',
+    async () => {
+      const [a, b] = [noise('wide-a.y4m', 1, [1280, 720], 1), noise('wide-b.y4m', 2, [1280, 720], 1)];
+      const page = files.at('wide.html');
+      const made = async (size: string) => {
+        const { code, stderr } = await anyvmaf([a, b, '--html', page, '--html-size', size]);
+        const text = readFileSync(page, 'utf8');
+        expect({ code, within: text.length <= Number(size) * 1e6 }).toEqual({ code: 0, within: true });
+        const [picture = ''] = /data:image[^"]+/.exec(text) ?? [];
+        const bytes = Buffer.from(picture.replace(/^.*base64,/, ''), 'base64');
+        const frame = bytes.indexOf(Buffer.from([0xff, 0xc0]));
+        const width = sizeOf(bytes) ?? bytes.readUInt16BE(frame + 7);
+        return [/image\/(\w+)/.exec(picture)?.[1], width, /Some pictures are at most \d+/.exec(stderr)?.[0]];
+      };
+      expect(await made('20')).toEqual(['jpeg', 960, undefined]);
+      const [type, width = 0, said] = await made('0.3');
+      expect([type, said]).toEqual(['jpeg', `Some pictures are at most ${width}`]);
+      expect(width).toBeLessThan(960);
+    },
+  );
 
   test('stop when the run is aborted', async () => {
     await expect(pagePictures([encode()], AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
