@@ -376,9 +376,38 @@ export const text = {
       slider: (metric: string) => `${metric} of every frame`,
       keys: 'Left and right arrow keys move from frame to frame, with Shift by ten; up and down choose the encode; plus and minus zoom, 0 shows all; Enter opens the frame.',
       nothing: 'no frame chosen',
+      moment: (said: string) => `Worst moment, ${said}`,
       value: (name: string, value: string) => `${name} ${value}`,
       summary: (name: string, mean: string, low: string, lowAt: string, high: string) =>
         `${name}: mean ${mean}, lowest ${low} at ${lowAt}, highest ${high}.`,
+    },
+    lanes: {
+      coded: 'Coded frames',
+      reading: 'Reading sizes and types of frames…',
+      kinds: {
+        key: (count: number) => `${grouped(count)} key`,
+        I: (count: number) => `${grouped(count)} I`,
+        P: (count: number) => `${grouped(count)} P`,
+        B: (count: number) => `${grouped(count)} B`,
+        inter: (count: number) => `${grouped(count)} predicted`,
+      },
+      scale: (bytes: string, rate: string) =>
+        `bars: bytes of a frame, up to ${bytes}; line: bit rate over a second, up to ${rate}`,
+      shots: (count: number) => `dotted: ${grouped(count)} ${count === 1 ? 'cut' : 'cuts'}`,
+      now: (name: string, kind: string, bytes: string, rate: string) =>
+        [name, `${kind === 'inter' ? 'predicted' : kind} frame`, bytes, rate].filter(Boolean).join(' · '),
+      add: 'Add a curve below',
+      remove: (metric: string) => `Remove ${metric}`,
+      span: (from: string, to: string) => `From ${from} to ${to}`,
+      statistics: {
+        frames: 'frames',
+        mean: 'mean',
+        harmonic: 'harmonic mean',
+        least: 'min',
+        low: 'worst 5 %',
+        rate: 'bit rate',
+      },
+      open: 'Look at it',
     },
     data: {
       heading: 'All frames as a table',
@@ -495,6 +524,7 @@ export const text = {
   engineOffline:
     'The scoring engine could not be loaded, because there is no network. Connect once, and reload.',
   engineDied: 'The scoring engine stopped, usually because memory ran out. Reload the page and try again.',
+  coded: { died: 'Sizes and types of frames could not be read.' },
   frames: {
     label: 'Frame viewer',
     title: (frame: number) => `Frame ${grouped(frame)}`,
@@ -576,6 +606,14 @@ export const text = {
     worstTitle: 'Worst frame',
     previousWorst: 'Worse moment',
     nextWorst: 'Next worst',
+    previousKey: '‹ Key',
+    previousKeyTitle: 'Previous key frame',
+    nextKey: 'Key ›',
+    nextKeyTitle: 'Next key frame',
+    speed: 'Speed',
+    speedValue: (speed: number) => `${speed} ×`,
+    whole: 'All',
+    wholeTitle: 'Show the whole video',
     keys: 'Keys',
     keyList: {
       step: 'previous or next frame',
@@ -583,6 +621,8 @@ export const text = {
       ends: 'first or last frame',
       worst: 'worst frame',
       nextWorst: 'next worst moment, or back',
+      key: 'key frame before, or after',
+      whole: 'leave the chosen span',
       modes: 'choose the view',
       other: 'flicker: hold and show the other; other views: show the other encode',
       encode: 'next encode',

@@ -10,6 +10,7 @@ export { harmonicMean } from '../pool.js';
 export { writeTableCsv } from '../table.js';
 export { namedCause, TRUST_OUTLOOK, trustOf } from '../trust.js';
 export * from './chart.js';
+export { type Pen, Scale } from './chart-drawing.js';
 export * from './chart-state.js';
 export * from './distribution.js';
 export * from './encodes.js';

@@ -173,7 +173,7 @@ function partsOf({ encodes, view, charts, folds, remedies, pictures, onTaken }: 
   return [
     [() => headlineSection(encodes, view, remedies), 500],
     [() => ratesSection(encodes, view), 500],
-    [() => chartSection(encodes, view), 500, charts],
+    [() => chartSection(encodes, view, pictures), 500, charts],
     [() => distributionSection(encodes, view), 1000, charts],
     [() => worstSection(encodes, view, pictures), 1000],
     [() => featureSection(encodes, view), 1000],
