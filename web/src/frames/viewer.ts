@@ -123,22 +123,7 @@ export class FrameViewer {
       },
       this.#commands,
     );
-    this.#saver = new Saver(this.#stage, this.#settings, {
-      now: () => ({
-        name: this.#subject?.result.name,
-        frame: this.#shown,
-        rough: this.#pair?.rough === true,
-      }),
-      stopFilm: () => this.#transport.stop(),
-      map: async () => {
-        const [pair, source] = [this.#pair, this.#source];
-        if (pair && source) await this.#overlays.map(source, pair);
-      },
-      said: (what) => {
-        this.#spoken.textContent = what;
-      },
-      failed: (error) => this.#say(error instanceof Error ? error.message : String(error)),
-    });
+    this.#saver = this.#makeSaver();
     this.#head = new Head({
       choose: (encode) => this.#navigation.choose(encode),
       chooseAgainst: (encode) => {
@@ -192,6 +177,25 @@ export class FrameViewer {
       this.#transport.element,
       this.#spoken,
     );
+  }
+
+  #makeSaver(): Saver {
+    return new Saver(this.#stage, this.#settings, {
+      now: () => ({
+        name: this.#subject?.result.name,
+        frame: this.#shown,
+        rough: this.#pair?.rough === true,
+      }),
+      stopFilm: () => this.#transport.stop(),
+      map: async () => {
+        const [pair, source] = [this.#pair, this.#source];
+        if (pair && source) await this.#overlays.map(source, pair);
+      },
+      said: (what) => {
+        this.#spoken.textContent = what;
+      },
+      failed: (error) => this.#say(error instanceof Error ? error.message : String(error)),
+    });
   }
 
   #makeCommands(): Commands {
