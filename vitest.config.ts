@@ -60,6 +60,7 @@ export default defineConfig({
       'anyvmaf/abort': file('src/core/abort.ts'),
       'anyvmaf/result-sections': file('src/search/result-sections.ts'),
       'anyvmaf/view': file('src/report/view/index.ts'),
+      'anyvmaf/vpx': file('src/media/evidence/vpx.ts'),
       anyvmaf: file('src/index.ts'),
     },
   },

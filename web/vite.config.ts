@@ -188,6 +188,7 @@ export default defineConfig({
     alias: {
       'anyvmaf/abort': join(ROOT, 'dist/core/abort.js'),
       'anyvmaf/view': join(ROOT, 'dist/report/view/index.js'),
+      'anyvmaf/vpx': join(ROOT, 'dist/media/evidence/vpx.js'),
       'anyvmaf/result-sections': join(ROOT, 'dist/search/result-sections.js'),
       'anyvmaf/sample/files': join(ROOT, 'dist/sample/files.js'),
       'anyvmaf/sample/generator': join(ROOT, 'dist/sample/generator.js'),

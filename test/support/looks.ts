@@ -193,6 +193,8 @@ interface Look {
 interface Looking {
   /** Whether what is folded is looked at as well. */
   readonly unfolds?: boolean;
+  /** Whether it is looked at zoomed to 200 % as well: in half of a large window. */
+  readonly zoomed?: boolean;
   /** Most large light windows that it fills while folded. */
   readonly screens?: number;
   /** What else is wrong. */
@@ -209,9 +211,13 @@ export async function lookAround(
   page: Page,
   looking: Looking = {},
 ): Promise<Record<string, readonly string[]>> {
-  const { unfolds = false, screens, also = async () => [], seen = async () => {} } = looking;
+  const { unfolds = false, zoomed = false, screens, also = async () => [], seen = async () => {} } = looking;
   const wrong: Record<string, readonly string[]> = {};
-  for (const { size, kind } of LOOKS) {
+  const looks = [
+    ...LOOKS,
+    ...(zoomed ? [{ size: [LARGE[0] / 2, LARGE[1] / 2], kind: 'light' } as const] : []),
+  ];
+  for (const { size, kind } of looks) {
     const [width, height] = size;
     const look = async (kind: Look['kind'], find: () => Promise<readonly string[]>) => {
       await drawn(page);

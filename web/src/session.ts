@@ -183,6 +183,8 @@ export interface Cursor {
   readonly encode: number;
   /** `frameNum` of the report's frames. */
   readonly frame: number;
+  /** The first and the last frame that the viewer keeps to; absent: all. */
+  readonly span?: readonly [from: number, to: number];
 }
 
 /** The page's state. */

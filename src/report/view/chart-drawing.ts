@@ -101,6 +101,24 @@ export function drawLine(pen: Pen, scale: Scale, line: Line, dots: boolean): Ret
   return drawn;
 }
 
+/** A dotted line where each shot begins. */
+export function drawShots(pen: Pen, scale: Scale, shots: readonly number[], colour: string): void {
+  pen.save();
+  pen.strokeStyle = colour;
+  pen.lineWidth = 1;
+  pen.setLineDash([1, 3]);
+  for (const frame of shots) {
+    // Between the frame and the one before it.
+    const at = Math.round(scale.x(frame - 0.5)) + 0.5;
+    if (at < 0 || at > scale.width) continue;
+    pen.beginPath();
+    pen.moveTo(at, 0);
+    pen.lineTo(at, scale.height);
+    pen.stroke();
+  }
+  pen.restore();
+}
+
 /** A point in pixels; a `y` of NaN is a gap. */
 interface Point {
   readonly x: number;

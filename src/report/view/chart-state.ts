@@ -55,6 +55,8 @@ export class ChartState<E extends FrameEncodes = FrameEncodes> {
   readonly shown: Cell<readonly boolean[]>;
   /** Frames that large charts mark. */
   readonly moments = new Cell<readonly Moment[]>([]);
+  /** Frames at which shots begin, where that is known; large charts mark them. */
+  readonly shots = new Cell<readonly number[]>([]);
   /** The encode that keys are about. */
   readonly lead = new Cell(0);
   /** The encode that stands out, as a pointer is on its name; `null`: none does. */

@@ -10,6 +10,7 @@ import {
   drawLine,
   drawMean,
   drawMoment,
+  drawShots,
   type Pen,
   penOf,
   Scale,
@@ -19,11 +20,18 @@ import type { Span } from './frames.js';
 import { colourOf, labelOf } from './numbers.js';
 import { extentOf, frameTicks, valueRange } from './scales.js';
 
-/** `large`: axes and a readout. `small`: a curve. `map`: all frames, whatever the others show. */
-export type ChartKind = 'large' | 'small' | 'map';
+/**
+ * `large`: axes and a readout. `lane`: below a large one, frame for frame. `small`: a curve. `map`: all frames, whatever the
+ * others show.
+ */
+export type ChartKind = 'large' | 'lane' | 'small' | 'map';
+
+/** Draws what a lane shows in place of a metric's lines. */
+export type LanePainter = (pen: Pen, scale: Scale, colour: Colours) => void;
 
 /** Pixels around the part that has the lines: above, right, below, left. */
 const LARGE = [8, 4, 26, 40] as const;
+const LANE = [6, 4, 4, 40] as const;
 const BARE = [4, 0, 4, 0] as const;
 
 /** Most encodes whose means a chart draws. */
@@ -60,6 +68,7 @@ export class FrameChart {
   /**
    * @param element where it is drawn
    * @param soon runs pieces of work one after the other
+   * @param paint draws a lane that is of no metric
    */
   constructor(
     readonly element: HTMLElement,
@@ -67,6 +76,7 @@ export class FrameChart {
     readonly kind: ChartKind,
     public metric: string,
     readonly soon: (work: () => void) => void,
+    readonly paint?: LanePainter,
   ) {
     this.#canvas = element.ownerDocument.createElement('canvas');
     this.#marks = this.#make('div', 'marks');
@@ -98,7 +108,9 @@ export class FrameChart {
       state.shown.watch(() => this.update()),
       state.lit.watch(() => this.update()),
       state.pointed.watch(() => this.#point()),
-      ...(kind === 'large' ? [state.moments.watch(() => this.update())] : []),
+      ...(kind === 'large'
+        ? [state.moments, state.shots].map((cell) => cell.watch(() => this.update()))
+        : []),
     ];
   }
 
@@ -166,7 +178,7 @@ export class FrameChart {
   // --- drawing ---
 
   get #insets() {
-    return this.kind === 'large' ? LARGE : BARE;
+    return this.kind === 'large' ? LARGE : this.kind === 'lane' ? LANE : BARE;
   }
 
   get #span(): Span {
@@ -195,10 +207,16 @@ export class FrameChart {
     const colour = (name: string) => style.getPropertyValue(name).trim();
     const large = this.kind === 'large';
     pen.translate(left, top);
+    if (this.paint) {
+      this.paint(pen, scale, colour);
+      this.#point();
+      return;
+    }
     // Axes say nothing before there is a frame.
-    if (large && encodes.list.some(({ columns }) => columns.numbers.length > 0)) {
-      const marks = frameTicks(scale.span, Math.max(2, scale.width / 90), encodes.rate, encodes.origin);
-      drawAxes(pen, scale, marks, colour);
+    if (top + left > 4 && encodes.list.some(({ columns }) => columns.numbers.length > 0)) {
+      const room = Math.max(2, scale.width / 90);
+      drawAxes(pen, scale, large ? frameTicks(scale.span, room, encodes.rate, encodes.origin) : [], colour);
+      if (large) drawShots(pen, scale, this.state.shots.value, colour('--edge'));
     }
     pen.save();
     pen.beginPath();

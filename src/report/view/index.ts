@@ -11,6 +11,7 @@ export { writeTableCsv } from '../table.js';
 export { namedCause, TRUST_OUTLOOK, trustOf } from '../trust.js';
 export * from './bd.js';
 export * from './chart.js';
+export { type Pen, Scale } from './chart-drawing.js';
 export * from './chart-state.js';
 export * from './distribution.js';
 export * from './encodes.js';

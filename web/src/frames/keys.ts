@@ -15,6 +15,14 @@ export interface Commands {
   goTo(end: 'first' | 'last'): void;
   worst(): void;
   besideWorst(direction: 1 | -1): void;
+  /** To the key frame before or after. */
+  key(direction: 1 | -1): void;
+  /** Leaves the span that the viewer keeps to. */
+  whole(): void;
+  /** Has the reference be a frame earlier or later. */
+  shift(direction: 1 | -1): void;
+  /** The next kind of scope, or none. */
+  scopes(): void;
   mode(mode: Mode): void;
   other(): void;
   nextEncode(): void;
@@ -43,6 +51,12 @@ const PLAIN: Readonly<Record<string, (commands: Commands) => void>> = {
   w: (commands) => commands.worst(),
   n: (commands) => commands.besideWorst(1),
   p: (commands) => commands.besideWorst(-1),
+  i: (commands) => commands.key(-1),
+  o: (commands) => commands.key(1),
+  a: (commands) => commands.whole(),
+  d: (commands) => commands.shift(-1),
+  g: (commands) => commands.shift(1),
+  h: (commands) => commands.scopes(),
   ' ': (commands) => commands.other(),
   e: (commands) => commands.nextEncode(),
   '[': (commands) => commands.tune(-1),
@@ -97,6 +111,10 @@ export function keyList(): HTMLElement {
     [['Home', 'End'], words.ends],
     [['W'], words.worst],
     [['N', 'P'], words.nextWorst],
+    [['I', 'O'], words.key],
+    [['A'], words.whole],
+    [['D', 'G'], words.shift],
+    [['H'], words.scopes],
     [['1', '2', '3', '4', '5'], words.modes],
     [['Space'], words.other],
     [['E'], words.encode],

@@ -10,9 +10,9 @@ const words = text.frames.save;
 /** A picture that can be saved. */
 export interface Savable {
   /** Part of the file's name. */
-  readonly kind: 'reference' | 'encode' | 'difference' | 'map';
+  readonly kind: string;
   readonly label: string;
-  readonly canvas: HTMLCanvasElement;
+  draw(): HTMLCanvasElement | Promise<HTMLCanvasElement>;
 }
 
 /** A menu with a button for each picture there is. */

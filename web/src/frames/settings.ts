@@ -95,7 +95,17 @@ export function viewControls(
   const rate = flickerControls(flicker, onSwitch);
   const gain = gainControls(settings);
   const map = mapControls(settings);
-  const element = h('div', { class: 'frames-options' }, rate.element, gain.element, map.element);
+  const wide = matchMedia('(min-width: 761px) and (min-height: 600px)');
+  // Where there is little room they are folded, for pictures to be seen.
+  const element = h(
+    'details',
+    { class: 'frames-options', open: wide.matches },
+    h('summary', { class: 'frames-fold' }, words.settings),
+    ...[rate, gain, map].map((set) => set.element),
+  );
+  wide.addEventListener('change', () => {
+    element.open = wide.matches;
+  });
   settings.mode.watch((mode) => {
     rate.element.hidden = mode !== 'flicker';
     gain.element.hidden = mode !== 'difference';

@@ -23,6 +23,12 @@ export interface StageListener {
   hovered(at: { readonly x: number; readonly y: number } | null): void;
 }
 
+/** A part of the pictures, in samples. */
+export interface Part extends Size {
+  readonly x: number;
+  readonly y: number;
+}
+
 /** Panning step of a key in screen pixels. */
 const PAN = 80;
 /** Zoom per pixel of the wheel. */
@@ -234,6 +240,27 @@ export class Stage {
     context.globalAlpha = cover;
     context.drawImage(map, 0, 0, map.width * this.#blockSize, map.height * this.#blockSize);
     return canvas;
+  }
+
+  /** Whether the whole picture is in sight. */
+  get fits(): boolean {
+    return this.#fits;
+  }
+
+  /** The part in sight; `undefined` without a picture. */
+  get part(): Part | undefined {
+    const picture = this.#picture;
+    if (!picture) return undefined;
+    const pane = this.#paneSize();
+    const { zoom, x, y } = this.#view;
+    const along = (middle: number, room: number, size: number, unit: number) => {
+      const from = Math.max(0, Math.floor((middle - room / zoom / 2) / unit));
+      const to = Math.min(Math.round(size / unit), Math.ceil((middle + room / zoom / 2) / unit));
+      return [from, to - from] as const;
+    };
+    const [left, width] = along(x, pane.width, picture.width, this.#aspect);
+    const [top, height] = along(y, pane.height, picture.height, 1);
+    return { x: left, y: top, width, height };
   }
 
   fit(): void {

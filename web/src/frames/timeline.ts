@@ -11,6 +11,8 @@ export interface TimelineData {
   readonly frames: readonly FrameMetrics[];
   readonly metric: string;
   readonly worse: Ranking['worse'];
+  /** The first frame, and how many there are. */
+  readonly first: number;
   readonly total: number;
   /** Frames to mark. */
   readonly marks: readonly number[];
@@ -22,7 +24,7 @@ export class Timeline {
   readonly #canvas = h('canvas', { class: 'frames-curve', 'aria-hidden': 'true' });
   readonly #range: HTMLInputElement;
   readonly #cursor = h('div', { class: 'frames-cursor', 'aria-hidden': 'true' });
-  #data: TimelineData = { frames: [], metric: '', worse: 'low', total: 1, marks: [] };
+  #data: TimelineData = { frames: [], metric: '', worse: 'low', first: 0, total: 1, marks: [] };
   #waiting = false;
   #spoken = '';
 
@@ -41,7 +43,8 @@ export class Timeline {
 
   set data(data: TimelineData) {
     this.#data = data;
-    this.#range.max = String(Math.max(0, data.total - 1));
+    this.#range.min = String(data.first);
+    this.#range.max = String(data.first + Math.max(0, data.total - 1));
     this.#redraw();
   }
 
@@ -55,7 +58,7 @@ export class Timeline {
     this.#spoken = spoken;
     if (this.#range.value !== String(frame)) this.#range.value = String(frame);
     this.#range.setAttribute('aria-valuetext', spoken);
-    this.#cursor.style.left = `${(100 * (frame + 0.5)) / this.#data.total}%`;
+    this.#cursor.style.left = `${(100 * (frame - this.#data.first + 0.5)) / this.#data.total}%`;
   }
 
   #redraw(): void {
@@ -76,8 +79,8 @@ export class Timeline {
     this.#canvas.width = width;
     this.#canvas.height = height;
     const style = getComputedStyle(this.element);
-    const { frames, metric, worse, total, marks } = this.#data;
-    const columns = worst(frames, metric, worse, total, width);
+    const { first, total, marks } = this.#data;
+    const columns = worst(this.#data, width);
     const seen = columns.filter((score) => !Number.isNaN(score));
     const floor = Math.min(...seen, 100);
     const ceiling = Math.max(...seen, floor + 1);
@@ -90,7 +93,7 @@ export class Timeline {
     context.fillStyle = style.getPropertyValue('--mark');
     for (const frame of marks)
       context.fillRect(
-        Math.round(((frame + 0.5) / total) * width - ratio),
+        Math.round(((frame - first + 0.5) / total) * width - ratio),
         height - 5 * ratio,
         2 * ratio,
         5 * ratio,
@@ -99,21 +102,16 @@ export class Timeline {
 }
 
 /** The worst score of each pixel column, so that bad frames stay visible; NaN without scores. */
-function worst(
-  frames: readonly FrameMetrics[],
-  metric: string,
-  worse: Ranking['worse'],
-  total: number,
-  width: number,
-): Float64Array {
+function worst({ frames, metric, worse, first, total }: TimelineData, width: number): Float64Array {
   const worseOf = worse === 'low' ? Math.min : Math.max;
   const columns = new Float64Array(width).fill(Number.NaN);
+  const column = (frame: number) => Math.floor(((frame - first) / total) * width);
   frames.forEach(({ frameNum, metrics }, i) => {
     const score = metrics[metric];
     if (score === undefined) return;
-    const from = Math.floor((frameNum / total) * width);
-    const until = Math.max(from + 1, Math.floor(((frames[i + 1]?.frameNum ?? frameNum + 1) / total) * width));
-    for (let x = from; x < Math.min(until, width); x++) {
+    const from = column(frameNum);
+    const until = Math.max(from + 1, column(frames[i + 1]?.frameNum ?? frameNum + 1));
+    for (let x = Math.max(0, from); x < Math.min(until, width); x++) {
       const before = columns[x] ?? Number.NaN;
       columns[x] = Number.isNaN(before) ? score : worseOf(before, score);
     }

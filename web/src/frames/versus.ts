@@ -71,3 +71,25 @@ export function versus(result: EncodeResult, other: EncodeResult, source: PairSo
     },
   };
 }
+
+/**
+ * An encode's own pairs with its reference so many frames later; `undefined` before its report is there.
+ * @param source of the encode's own pairs
+ */
+export function shifted({ report }: EncodeResult, source: PairSource, by: number): Versus | undefined {
+  if (!report) return undefined;
+  const first = report.distorted.skipped;
+  const same = report.reference.skipped + by;
+  const { range: _, offset: __, ...options } = source.options;
+  return {
+    shift: Math.min(first, same),
+    has: (frame) =>
+      frame + same >= 0 && frame + same < (report.reference.frameCount ?? Number.POSITIVE_INFINITY),
+    source: {
+      ...source,
+      key: `${source.key} later ${by}`,
+      options: { ...options, offset: same - first },
+      total: Math.max(1, source.total + Math.min(first, same)),
+    },
+  };
+}

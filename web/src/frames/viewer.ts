@@ -3,32 +3,33 @@
  * The frame viewer: a dialog in which reference and distorted are compared, frame by frame. Its parts are in viewer/.
  */
 import { distinctNames, labelOf } from 'anyvmaf/view';
-import { fill, h } from '../dom.js';
-import { EngineError } from '../engine/calls.js';
+import { h } from '../dom.js';
 import { engine } from '../engine/client.js';
 import { standIn } from '../focus.js';
-import type { Cursor, Session } from '../session.js';
+import { type Coded, codedOf } from '../packets/client.js';
+import type { Cursor, EncodeResult, Session } from '../session.js';
 import { text } from '../text.js';
 import type { ShownPair } from './draw.js';
 import { Flicker } from './flicker.js';
 import { type Commands, runKey } from './keys.js';
 import type { Played } from './player.js';
-import { type Savable, savePng } from './save.js';
 import type { PairSource } from './serve.js';
-import { modeButtons, tuned, ViewSettings, viewControls } from './settings.js';
+import { tuned, ViewSettings, viewControls } from './settings.js';
 import { Stage } from './stage.js';
 import { FrameStore } from './store.js';
 import { zoomName } from './transform.js';
-import { type Versus, versus } from './versus.js';
+import { shifted, type Versus, versus } from './versus.js';
 import { Head } from './viewer/head.js';
+import { Message } from './viewer/message.js';
+import { Navigation } from './viewer/navigation.js';
 import { Overlays } from './viewer/overlays.js';
-import { pictureName, savablePictures } from './viewer/pictures.js';
+import { Saver } from './viewer/pictures.js';
 import { Readout } from './viewer/readout.js';
-import { metricsOf, rateOf, type Subject, sameMoment, subjectOf } from './viewer/subject.js';
-import { tool } from './viewer/tool.js';
+import type { Scopes } from './viewer/scopes.js';
+import { metricsOf, rateOf, type Subject, subjectOf } from './viewer/subject.js';
+import { tool, viewTools } from './viewer/tool.js';
 import { Transport } from './viewer/transport.js';
 import './frames.css';
-import { besideMoment } from './worst.js';
 
 const words = text.frames;
 
@@ -52,14 +53,19 @@ export class FrameViewer {
   readonly #readout = new Readout();
   readonly #still = matchMedia('(prefers-reduced-motion: reduce)');
   readonly #commands: Commands;
+  readonly #navigation: Navigation;
+  readonly #saver: Saver;
+  readonly #shiftShown = h('output', { class: 'frames-value' }, words.shifted(0));
 
   readonly #dialog: HTMLDialogElement;
   readonly #zoom = h('output', { class: 'frames-value frames-zoom' });
   readonly #fit: HTMLButtonElement;
-  readonly #message = h('div', { class: 'frames-message', hidden: true });
+  readonly #message = new Message(() => this.#want());
   readonly #spoken = h('p', { class: 'unseen', role: 'status' });
 
   #subject: Subject | undefined;
+  /** Sizes and types of its coded frames, once they are read. */
+  #coded: Coded | undefined;
   /** Of all encodes. */
   #names: readonly string[] = [];
   /** The focused element when the viewer opened. */
@@ -73,8 +79,9 @@ export class FrameViewer {
   #other: number | null = null;
   #versus: Versus | undefined;
   #pair: ShownPair | undefined;
-  /** What waits for the exact picture, and for what the view lays over it. */
-  #whenExact: (() => void) | undefined;
+  /** Frames by which the reference is shown later than it was scored. */
+  #shift = 0;
+  #scopes: Scopes | undefined;
   #busy: ReturnType<typeof setTimeout> | undefined;
   #speaking: ReturnType<typeof setTimeout> | undefined;
   #freeing: ReturnType<typeof setTimeout> | undefined;
@@ -100,9 +107,14 @@ export class FrameViewer {
     this.#flicker = new Flicker(() => this.#switch());
     this.#controls = viewControls(this.#settings, this.#flicker, () => this.#hold());
     this.#overlays = new Overlays(this.#settings, this.#stage, this.#controls.findings);
+    this.#navigation = new Navigation(
+      session,
+      () => ({ subject: this.#subject, coded: this.#coded, frame: this.#frame }),
+      () => this.#describe(),
+    );
     this.#commands = this.#makeCommands();
     this.#transport = new Transport(
-      (frame) => this.#go(frame),
+      (frame) => this.#navigation.go(frame),
       () => this.#played(),
       (playing) => {
         this.#dialog.toggleAttribute('data-playing', playing);
@@ -111,14 +123,15 @@ export class FrameViewer {
       },
       this.#commands,
     );
+    this.#saver = this.#makeSaver();
     this.#head = new Head({
-      choose: (encode) => this.#choose(encode),
+      choose: (encode) => this.#navigation.choose(encode),
       chooseAgainst: (encode) => {
         this.#other = encode;
         this.#want();
       },
-      savable: () => savablePictures(this.#stage, this.#settings),
-      save: (one) => this.#save(one),
+      savable: () => this.#saver.list,
+      save: (one) => this.#saver.save(one),
       fullScreen: () => this.#toggleFullScreen(),
       close: () => this.#dialog.close(),
     });
@@ -147,65 +160,71 @@ export class FrameViewer {
         },
       },
       this.#head.element,
-      this.#tools(),
-      h('div', { class: 'frames-theatre' }, this.#stage.element, this.#message, this.#readout.element),
+      viewTools(this.#settings, this.#commands, {
+        fit: this.#fit,
+        zoom: this.#zoom,
+        shift: this.#shiftShown,
+        zoomTo: (scale) => this.#stage.zoomTo(scale),
+      }),
+      h(
+        'div',
+        { class: 'frames-theatre' },
+        this.#stage.element,
+        this.#controls.element,
+        this.#readout.element,
+        this.#message.element,
+      ),
       this.#transport.element,
       this.#spoken,
     );
   }
 
-  #tools(): HTMLElement {
-    const { zoom } = this.#commands;
-    const exact = ([1, 2, 4] as const).map((scale) =>
-      tool(`${scale}:1`, 'Z', () => this.#stage.zoomTo(scale)),
-    );
-    return h(
-      'div',
-      { class: 'frames-tools' },
-      modeButtons(this.#settings),
-      h(
-        'div',
-        { class: 'frames-zooms', role: 'group', 'aria-label': words.zoom },
-        this.#fit,
-        ...exact,
-        tool('−', '-', () => zoom(-1), words.zoomOut),
-        this.#zoom,
-        tool('+', '+', () => zoom(1), words.zoomIn),
-      ),
-      this.#controls.element,
-    );
+  #makeSaver(): Saver {
+    return new Saver(this.#stage, this.#settings, {
+      now: () => ({
+        name: this.#subject?.result.name,
+        frame: this.#shown,
+        rough: this.#pair?.rough === true,
+      }),
+      stopFilm: () => this.#transport.stop(),
+      map: async () => {
+        const [pair, source] = [this.#pair, this.#source];
+        if (pair && source) await this.#overlays.map(source, pair);
+      },
+      said: (what) => {
+        this.#spoken.textContent = what;
+      },
+      failed: (error) => this.#say(error instanceof Error ? error.message : String(error)),
+    });
   }
 
   #makeCommands(): Commands {
-    const moment = (frame: number | undefined) => {
-      if (frame !== undefined) this.#go(frame);
-    };
+    const to = this.#navigation;
     return {
       step: (frames) => {
         this.#transport.stop();
-        this.#go(this.#frame + frames);
+        to.go(this.#frame + frames);
       },
-      leap: (direction) => {
-        this.#go(this.#frame + direction * Math.max(1, Math.round(rateOf(this.#subject))));
-      },
-      goTo: (end) => this.#go(end === 'first' ? 0 : (this.#subject?.total ?? 1) - 1),
-      worst: () => moment(this.#subject?.moments[0]),
-      besideWorst: (direction) => moment(besideMoment(this.#subject?.moments ?? [], this.#frame, direction)),
+      leap: (direction) => to.leap(direction),
+      goTo: (end) => to.goTo(end),
+      worst: () => to.worst(),
+      besideWorst: (direction) => to.besideWorst(direction),
+      key: (direction) => to.key(direction),
+      whole: () => to.whole(),
+      nextEncode: () => to.nextEncode(),
       mode: (mode) => {
         this.#settings.mode.value = mode;
       },
-      other: () => (this.#settings.mode.value === 'flicker' ? this.#hold() : this.#nextEncode()),
-      nextEncode: () => this.#nextEncode(),
+      other: () => (this.#settings.mode.value === 'flicker' ? this.#hold() : to.nextEncode()),
       tune: (direction) => this.#tune(direction),
       zoom: (direction) => this.#stage.zoomStep(direction),
       exact: () => this.#stage.zoomCycle(),
       fit: () => this.#stage.fit(),
       pan: (across, down) => this.#stage.pan(across, down),
       play: () => this.#transport.toggle(),
-      save: () => {
-        const [first] = savablePictures(this.#stage, this.#settings);
-        if (first) this.#save(first);
-      },
+      save: () => this.#saver.save(),
+      shift: (direction) => this.#shiftBy(direction),
+      scopes: () => this.#showScopes(),
       fullScreen: () => this.#toggleFullScreen(),
       nextAgainst: () => this.#head.nextAgainst(),
       help: () => this.#head.toggleHelp(),
@@ -298,13 +317,26 @@ export class FrameViewer {
     const known = this.#subject;
     if (known?.result !== result || known.scored !== result.frames.length) {
       this.#subject = subjectOf(result, cursor.frame);
-      this.#transport.subject = this.#subject;
+      if (known?.result !== result) this.#readCoded(result);
     }
+    if (this.#subject) this.#transport.list(this.#subject, cursor.span);
     const { encode } = cursor;
     this.#names = distinctNames(results.map(({ name }) => name));
     const others = this.#names.flatMap((name, i) => (this.#versusOf(encode, i) ? [{ name, i }] : []));
     this.#head.list(this.#names, encode, others, this.#other);
     if (this.#shown < 0 || this.#isShown) this.#describe();
+  }
+
+  /** Reads the coded frames of the encode on show, of which more is said then. */
+  #readCoded(result: EncodeResult): void {
+    this.#coded = undefined;
+    const take = (coded: Coded | undefined) => {
+      if (this.#subject?.result !== result) return;
+      this.#coded = coded;
+      this.#describe();
+    };
+    // Without the container's facts the pictures stand as they are.
+    codedOf(result).then(take, () => take(undefined));
   }
 
   /** The name of an encode, told apart from those of the others. */
@@ -324,20 +356,21 @@ export class FrameViewer {
   #want(): void {
     const subject = this.#subject;
     if (!subject) return;
-    this.#message.hidden = true;
+    this.#message.hide();
     this.#transport.show(this.#frame);
     if (!subject.source) {
       this.#describe();
-      this.#say(words.saved, false);
+      this.#say(words.saved);
       return;
     }
     const encode = this.#session.cursor.value?.encode ?? 0;
-    this.#versus = this.#other === null ? undefined : this.#versusOf(encode, this.#other);
+    const own = this.#shift === 0 ? undefined : shifted(subject.result, subject.source, this.#shift);
+    this.#versus = this.#other === null ? own : this.#versusOf(encode, this.#other);
     if (this.#versus && !this.#versus.has(this.#frame)) {
       this.#transport.stop();
       this.#store.rest();
       this.#describe();
-      this.#say(words.apart(this.#nameOf(this.#other)), false);
+      this.#say(this.#other === null ? words.unpaired : words.apart(this.#nameOf(this.#other)));
       return;
     }
     this.#soonBusy();
@@ -371,9 +404,9 @@ export class FrameViewer {
     this.#wait(false);
     this.#pair = pair;
     this.#overlays.forget();
-    this.#message.hidden = true;
+    this.#message.hide();
     this.#stage.names = {
-      reference: this.#versus ? this.#nameOf(this.#other) : words.reference,
+      reference: this.#nameOf(this.#other) || (this.#versus ? words.apartBy(this.#shift) : words.reference),
       distorted: this.#nameOf(this.#session.cursor.value?.encode ?? null) || words.distorted,
     };
     this.#stage.show(pair);
@@ -383,11 +416,12 @@ export class FrameViewer {
     const { dataset } = this.#dialog;
     dataset.frame = String(this.#frame);
     this.#dialog.toggleAttribute('data-rough', pair.rough === true);
-    dataset.against = String(this.#versus ? this.#other : '');
+    dataset.against = String(this.#other ?? '');
     dataset.encode = String(this.#session.cursor.value?.encode ?? '');
     delete dataset.made;
     this.#describe();
     this.#make();
+    this.#scopes?.draw();
   }
 
   /** Requests the difference or map that the view needs. */
@@ -399,8 +433,9 @@ export class FrameViewer {
     this.#wait(false);
     const frame = this.#shown;
     const made = this.#overlays.make(source, pair);
+    const complete = () => !this.#pair?.rough && this.#saver.complete();
     if (!made) {
-      this.#complete();
+      complete();
       return;
     }
     this.#soonBusy();
@@ -409,18 +444,10 @@ export class FrameViewer {
         if (!drawn) return;
         this.#dialog.dataset.made = `${mode} ${frame}`;
         this.#wait(false);
-        this.#complete();
+        complete();
       },
       (error: unknown) => this.#fail(error),
     );
-  }
-
-  /** The picture is on show with all that belongs to it. */
-  #complete(): void {
-    if (this.#pair?.rough) return;
-    const waiting = this.#whenExact;
-    this.#whenExact = undefined;
-    waiting?.();
   }
 
   /** Updates the texts: frame number, time and scores. */
@@ -432,14 +459,16 @@ export class FrameViewer {
     const score = metricsOf(result, frame)?.[metric];
     const value = score === undefined ? null : score.toFixed(2);
     const name = labelOf(metric);
+    const facts = this.#isShown ? this.#pair?.facts : undefined;
     this.#head.describe({
       frame,
       name: this.#nameOf(this.#session.cursor.value?.encode ?? null) || result.name,
       metric: name,
       value,
       against: this.#versus && this.#otherScore(metric, frame),
-      facts: this.#isShown ? this.#pair?.facts : undefined,
-      versus: this.#versus !== undefined,
+      facts,
+      coded: facts && this.#coded?.at(facts.distorted.frame),
+      versus: this.#other !== null,
     });
     const spoken = words.spoken(frame, name, value);
     this.#transport.show(frame, spoken);
@@ -469,9 +498,9 @@ export class FrameViewer {
     const made =
       (mode !== 'difference' && mode !== 'map') || this.#dialog.dataset.made === `${mode} ${this.#frame}`;
     return {
-      rate: rateOf(this.#subject),
+      rate: rateOf(this.#subject) * this.#transport.speed,
       frame: this.#frame,
-      last: (this.#subject?.total ?? 1) - 1,
+      last: this.#navigation.ends[1],
       shown: this.#isShown && made,
       upcoming: (frame) => {
         const [source, shift] = [this.#source, this.#versus?.shift ?? 0];
@@ -480,46 +509,22 @@ export class FrameViewer {
     };
   }
 
-  #save(one: Savable): void {
-    if (this.#pair?.rough) {
-      // What is saved is exact: it comes when the film stops.
-      const frame = this.#frame;
-      this.#whenExact = () => {
-        const exact = savablePictures(this.#stage, this.#settings).find(({ kind }) => kind === one.kind);
-        if (exact && this.#shown === frame) this.#save(exact);
-      };
-      this.#transport.stop();
-      return;
+  /** Shows the reference a frame earlier or later; `0` as it was scored. */
+  #shiftBy(direction: 1 | -1 | 0): void {
+    this.#shift = direction === 0 || this.#other !== null ? 0 : this.#shift + direction;
+    this.#shiftShown.textContent = words.shifted(this.#shift);
+    // What is on show is of another pairing.
+    this.#shown = -1;
+    this.#want();
+  }
+
+  async #showScopes(): Promise<void> {
+    if (!this.#scopes) {
+      const { Scopes } = await import('./viewer/scopes.js');
+      this.#scopes = new Scopes(this.#stage);
+      this.#stage.element.after(this.#scopes.element);
     }
-    const name = pictureName(this.#subject?.result.name, this.#shown, one);
-    savePng(one.canvas, name).then(
-      () => {
-        this.#spoken.textContent = words.save.saved(name);
-      },
-      (error: unknown) => this.#say(error instanceof Error ? error.message : String(error), false),
-    );
-  }
-
-  #go(frame: number): void {
-    const cursor = this.#session.cursor.value;
-    const subject = this.#subject;
-    if (!cursor || !subject || !Number.isFinite(frame)) return;
-    const within = Math.max(0, Math.min(subject.total - 1, Math.round(frame)));
-    if (within === cursor.frame) this.#describe();
-    else this.#session.cursor.value = { ...cursor, frame: within };
-  }
-
-  #choose(encode: number): void {
-    const { cursor, results } = this.#session;
-    const { value: now } = cursor;
-    const [from, to] = [now && results.value[now.encode], results.value[encode]];
-    if (now && from && to) cursor.value = { encode, frame: sameMoment(from, to, now.frame) };
-  }
-
-  #nextEncode(): void {
-    const { cursor, results } = this.#session;
-    const count = results.value.length;
-    if (cursor.value && count > 1) this.#choose((cursor.value.encode + 1) % count);
+    this.#scopes.next();
   }
 
   #switch(): void {
@@ -550,21 +555,11 @@ export class FrameViewer {
     this.#transport.stop();
     this.#describe();
     this.#wait(false);
-    const name = error instanceof Error ? error.name : '';
-    const message = error instanceof Error ? error.message : String(error);
-    const source = this.#subject?.source;
-    const gone = source && (name.startsWith('Not') || (error instanceof EngineError && error.code === 'io'));
-    const names = source ? `${source.reference.name} or ${source.distorted.name}` : '';
-    this.#say(gone ? words.gone(names) : message, true);
+    this.#message.fail(error, this.#subject?.source);
   }
 
-  #say(why: string, again: boolean): void {
+  #say(why: string): void {
     this.#wait(false);
-    this.#message.hidden = false;
-    fill(
-      this.#message,
-      h('div', { role: 'alert' }, again && h('strong', {}, words.failed), h('p', {}, why)),
-      again && h('button', { type: 'button', class: 'tool', onclick: () => this.#want() }, words.retry),
-    );
+    this.#message.say(why);
   }
 }

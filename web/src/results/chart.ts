@@ -8,13 +8,15 @@ import { inTurn } from '../schedule.js';
 import { text } from '../text.js';
 import { dataTable } from './data-table.js';
 import type { Encodes } from './encodes.js';
-import type { Section } from './section.js';
+import type { MomentPictures } from './pictures.js';
+import type { Follower, Section } from './section.js';
+import { MomentStrip } from './strip.js';
 import { html, made, render } from './templates.js';
 import type { View } from './view.js';
 
 const words = text.results.chart;
 
-export function chartSection(encodes: Encodes, view: View): Section {
+export function chartSection(encodes: Encodes, view: View, pictures: MomentPictures): Section {
   const chart = (kind: 'large' | 'map') =>
     new FrameChart(h('div', { class: `plot ${kind}` }), view, kind, view.metric ?? '', inTurn);
   const [large, map] = [chart('large'), chart('map')];
@@ -24,15 +26,14 @@ export function chartSection(encodes: Encodes, view: View): Section {
     html`<div class="slider" role="slider" tabindex="0" aria-describedby="chart-keys chart-summary" aria-orientation="horizontal" @keydown=${(event: KeyboardEvent) => onKey(event, view)}>${large.element}</div>`,
   );
   const metrics = metricSelect(encodes, view);
-  const all = tool(words.all, () => {
-    view.zoom.value = null;
-  });
+  const all = tool(words.all, () => view.zoomTo(...encodes.span));
   const legend = h('div', { class: 'legend' });
+  const around = aroundCurve(encodes, view, pictures);
   const table = dataTable(encodes, view);
   const element = made(html`<section class="card" aria-labelledby="chart-heading">
 <div class="bar"><h2 id="chart-heading">${words.heading}</h2>
 <span class="tools">${metrics.element}${tool('+', () => view.zoomBy(0.5), words.zoomIn)}${tool('−', () => view.zoomBy(2), words.zoomOut)}${all}</span></div>
-${legend}${slider}${map.element}
+${legend}${around.above}${slider}${around.below}${map.element}
 <p class="hint below faint small">${matchMedia('(pointer: coarse)').matches ? words.hintTouch : words.hint}</p><p class="unseen" id="chart-keys">${words.keys}</p>${summary}${table.element}</section>`);
   const tell = () => describePointed(slider, encodes, view, large.metric);
 
@@ -47,6 +48,7 @@ ${legend}${slider}${map.element}
     summary.textContent = inWords(encodes, large.metric);
     tell();
     table.update();
+    around.update();
   }
 
   const stops = [
@@ -66,11 +68,49 @@ ${legend}${slider}${map.element}
     element,
     update,
     complete() {
-      for (const one of charts) one.complete();
+      for (const one of [...charts, around]) one.complete();
     },
     close() {
       for (const stop of stops) stop();
-      for (const one of [...charts, table]) one.close();
+      for (const one of [...charts, table, around]) one.close();
+    },
+  };
+}
+
+/** Pictures above the curve and, once no frames come, what loads below it. */
+function aroundCurve(encodes: Encodes, view: View, pictures: MomentPictures) {
+  // Their room is there from the start, so that nothing moves when they come.
+  const above = h('div', { class: 'strip', hidden: !view.canOpen(0) });
+  const below = h('div', { class: 'lanes' });
+  const strip = new MomentStrip(above, encodes, view, pictures);
+  let lanes: Follower | undefined;
+  let loads = false;
+  let closed = false;
+  async function load(): Promise<void> {
+    loads = true;
+    const { chartLanes } = await import('./lanes.js');
+    if (closed) return;
+    lanes = chartLanes(below, encodes, view);
+    lanes.update();
+  }
+  function update(): void {
+    strip.update();
+    lanes?.update();
+    if (lanes || loads) return;
+    const container = encodes.list[0]?.result.found?.distorted.container;
+    below.classList.toggle('awaits', view.canOpen(0) && container !== 'y4m' && container !== 'yuv');
+    // Without them the curve stands as it is.
+    if (!encodes.coming) load().catch(() => below.classList.remove('awaits'));
+  }
+  return {
+    above,
+    below,
+    update,
+    complete: () => lanes?.complete(),
+    close() {
+      closed = true;
+      strip.close();
+      lanes?.close();
     },
   };
 }

@@ -8,6 +8,8 @@ import { harmonicMean, searchFrame } from 'anyvmaf/view';
 
 /** Statistics of a metric over the frames. */
 export interface Statistics {
+  /** Frames. */
+  readonly count: number;
   readonly min: number;
   readonly max: number;
   readonly mean: number;
@@ -147,12 +149,15 @@ export class Columns {
   /**
    * Statistics by libvmaf's rules; `undefined` where a frame lacks a value or there is none. Percentiles are those of
    * the frames that there are now, also when they are asked for later.
+   * @param span first and last frame number; absent: all frames
    */
-  statistics(metric: string): Statistics | undefined {
+  statistics(metric: string, span?: readonly [from: number, to: number]): Statistics | undefined {
     const column = this.#columns.get(metric);
-    const values = this.values(metric);
-    if (!column || !values || column.count < values.length || Number.isNaN(column.sum)) return undefined;
-    const { count, min, max, sum, inverse } = column;
+    const all = this.values(metric);
+    if (!column || !all) return undefined;
+    const values = span ? all.subarray(this.search(span[0]), this.search(span[1] + 1)) : all;
+    const { count, min, max, sum, inverse } = span ? sumsOf(values) : column;
+    if (count === 0 || count < values.length || Number.isNaN(sum)) return undefined;
     const mean = sum / count;
     let squares = 0;
     for (const value of values) squares += (value - mean) ** 2;
@@ -166,6 +171,7 @@ export class Columns {
       return below === above ? low : low * (above - position) + high * (position - below);
     };
     return {
+      count,
       min,
       max,
       mean,
@@ -174,4 +180,39 @@ export class Columns {
       percentile,
     };
   }
+}
+
+/** What {@link Column} sums up of all values, of some of them. */
+function sumsOf(values: Float64Array): Pick<Column, 'count' | 'min' | 'max' | 'sum' | 'inverse'> {
+  const sums = { count: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY, sum: 0, inverse: 0 };
+  for (const value of values) {
+    sums.count++;
+    sums.sum += value;
+    sums.inverse += 1 / (value + 1);
+    sums.min = Math.min(sums.min, value);
+    sums.max = Math.max(sums.max, value);
+  }
+  return sums;
+}
+
+/** Change from the frame before, of the reference: libvmaf's name ends so for both kinds of arithmetic. */
+const CHANGE = /motion_sad_score$/;
+/** The least change that is a cut, frames around it with which it is compared, and by how much it stands out. */
+const [LEAST, AROUND, STANDS_OUT] = [10, 8, 1.7];
+
+/**
+ * Frames at which shots begin: where the picture changes more than around it. Two other large changes nearby do not count, so that
+ * a cut stands out beside others.
+ */
+export function shotsOf(columns: Columns): number[] {
+  const name = columns.metrics.find((metric) => CHANGE.test(metric));
+  const values = name === undefined ? undefined : columns.values(name);
+  const { numbers } = columns;
+  return [...(values ?? [])].flatMap((change, i, all) => {
+    const frame = numbers[i] ?? 0;
+    if (change < LEAST || frame - (numbers[i - 1] ?? frame) !== 1) return [];
+    const around = [...all.slice(Math.max(0, i - AROUND), i), ...all.slice(i + 1, i + 1 + AROUND)];
+    const [, , third = 0] = around.sort((a, b) => b - a);
+    return change > third * STANDS_OUT ? [frame] : [];
+  });
 }

@@ -180,7 +180,7 @@ function partsOf({
   return [
     [() => headlineSection(encodes, view, remedies), 500],
     [() => ratesSection(encodes, view, session), 500],
-    [() => chartSection(encodes, view), 500, charts],
+    [() => chartSection(encodes, view, pictures), 500, charts],
     [() => distributionSection(encodes, view), 1000, charts],
     [() => worstSection(encodes, view, pictures), 1000],
     [() => featureSection(encodes, view), 1000],

@@ -11,6 +11,9 @@ import type { Encodes } from './encodes.js';
 /** Longest side of a picture in pixels: sharp at the width that a moment has on a large screen. */
 const SIDE = 320;
 
+/** Takes a picture; `undefined`: no more can be had of the encode. */
+type Listener = (encode: number, pair: ThumbPair | undefined) => void;
+
 export class MomentPictures {
   readonly #encodes: Encodes;
   readonly #session: Session;
@@ -20,7 +23,7 @@ export class MomentPictures {
   readonly #failed = new Set<number>();
   #wanted: ReadonlyMap<number, readonly number[]> = new Map();
   #stop: AbortController | undefined;
-  #listener: (encode: number, pair: ThumbPair | undefined) => void = () => {};
+  readonly #listeners = new Set<Listener>();
   readonly #unwatch: (() => void)[];
 
   constructor(encodes: Encodes, session: Session) {
@@ -30,9 +33,10 @@ export class MomentPictures {
     this.#unwatch = [session.run.watch(turn), session.cursor.watch(turn)];
   }
 
-  /** Called for every picture that is made, and with none for an encode of which no more can be had. */
-  set listener(listener: (encode: number, pair: ThumbPair | undefined) => void) {
-    this.#listener = listener;
+  /** Calls back for every picture that is made, until the returned function is called. */
+  listen(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   get(encode: number, frame: number): ThumbPair | undefined {
@@ -80,6 +84,10 @@ export class MomentPictures {
     }
   }
 
+  #tell(...told: Parameters<Listener>): void {
+    for (const listener of this.#listeners) listener(...told);
+  }
+
   async #load(encode: number, indices: readonly number[]): Promise<void> {
     const result = this.#encodes.list[encode]?.result;
     if (!result?.source) return;
@@ -96,7 +104,7 @@ export class MomentPictures {
           signal: stop.signal,
           onEvent: (pair) => {
             this.#made.set(keyOf(encode, pair.index), pair);
-            this.#listener(encode, pair);
+            this.#tell(encode, pair);
           },
         },
       );
@@ -104,7 +112,7 @@ export class MomentPictures {
       // Without pictures, the numbers stand as they are; the viewer says what is wrong with the files.
       if (!stop.signal.aborted) {
         this.#failed.add(encode);
-        this.#listener(encode, undefined);
+        this.#tell(encode, undefined);
       }
     }
     this.#stop = undefined;

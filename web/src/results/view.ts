@@ -29,6 +29,7 @@ export class View extends ChartState<Encodes> {
     this.pointed.value = null;
     this.chosen.value = null;
     this.moments.value = [];
+    this.shots.value = [];
     this.lead.value = 0;
     this.lit.value = null;
     const shown = this.encodes.list.map(({ result }) => !this.#left.has(result.frames));
@@ -51,6 +52,20 @@ export class View extends ChartState<Encodes> {
     else if (this.lit.value === encode) this.lit.value = null;
   }
 
+  /** The worst frame of an encode, of those on show. */
+  worstWithin(encode: number): number | undefined {
+    const { metric = '', worse } = this.encodes.ranking ?? {};
+    const columns = this.encodes.list[encode]?.columns;
+    const [from, to] = this.span;
+    let found: { readonly frame: number; readonly value: number } | undefined;
+    columns?.values(metric)?.forEach((value, i) => {
+      const frame = columns.numbers[i] ?? 0;
+      if (frame < from || frame > to || !Number.isFinite(value)) return;
+      if (!found || (worse === 'high' ? value > found.value : value < found.value)) found = { frame, value };
+    });
+    return found?.frame;
+  }
+
   /** Opens the worst frame of an encode. */
   openWorst(encode: number): void {
     const { metric, worse } = this.encodes.ranking ?? {};
@@ -71,6 +86,9 @@ export class View extends ChartState<Encodes> {
     if (!columns || !this.canOpen(encode)) return;
     // Where others have frames, this encode may have none.
     const within = Math.min(columns.last, Math.max(columns.first, frame));
-    this.#session.cursor.value = { encode, frame: within - columns.shift };
+    const own = (at: number) => at - columns.shift;
+    const [from, to] = this.span.map(own) as [number, number];
+    const span = this.zoom.value && ([Math.ceil(from), Math.floor(to)] as const);
+    this.#session.cursor.value = { encode, frame: own(within), ...(span && { span }) };
   }
 }

@@ -146,7 +146,7 @@ class MomentLists {
     this.#encodes = encodes;
     this.#view = view;
     this.#pictures = pictures;
-    pictures.listener = (encode, pair) => this.#take(encode, pair);
+    pictures.listen((encode, pair) => this.#take(encode, pair));
   }
 
   /** Shows a picture that was made; without one there are no more of the encode. */

@@ -2,7 +2,9 @@
  * @module web/frames/viewer/head
  * The head of the viewer: which frame of which encode is on show and its scores, the choice of both sides, and the menus.
  */
+import { sizeText } from 'anyvmaf/view';
 import { fill, h } from '../../dom.js';
+import type { CodedFrame } from '../../packets/client.js';
 import { icon } from '../../setup/icons.js';
 import { text } from '../../text.js';
 import type { ShownPair } from '../draw.js';
@@ -34,6 +36,8 @@ export interface Described {
   /** The score of the encode in the place of the reference. */
   readonly against: number | undefined;
   readonly facts: ShownPair['facts'] | undefined;
+  /** How the encode stores it, where that is known. */
+  readonly coded: CodedFrame | undefined;
   /** Whether another encode stands in the place of the reference. */
   readonly versus: boolean;
 }
@@ -121,7 +125,7 @@ export class Head {
     this.#actions.chooseAgainst(value === '' ? null : Number(value));
   }
 
-  describe({ frame, name, metric, value, against, facts, versus }: Described): void {
+  describe({ frame, name, metric, value, against, facts, coded, versus }: Described): void {
     this.#title.textContent = words.title(frame);
     fill(
       this.#score,
@@ -135,7 +139,8 @@ export class Head {
     // Charts count frames of the reference where encodes begin apart.
     const shown = versus ? undefined : facts?.reference.frame;
     const reference = shown === undefined || shown === frame ? '' : text.results.chart.referenceFrame(shown);
-    const parts = [reference, time === null ? '' : clock(time), name, bits, about];
+    const stored = coded && text.results.lanes.now('', coded.kind, sizeText(coded.bytes) ?? '', '');
+    const parts = [reference, time === null ? '' : clock(time), stored, name, bits, about];
     const all = parts.filter(Boolean).join(' · ');
     fill(this.#meta, all);
     this.#meta.title = all;

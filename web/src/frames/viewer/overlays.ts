@@ -91,6 +91,12 @@ export class Overlays {
     this.paintMap();
   }
 
+  /** Has the stage hold the map of a pair, whatever the view. */
+  async map(source: PairSource, pair: ShownPair): Promise<void> {
+    if (this.grid) this.paintMap();
+    else await this.#makeMap(source, pair, new AbortController().signal);
+  }
+
   /** Draws the map again, for other settings. */
   paintMap(): void {
     const { grid } = this;

@@ -1,37 +1,123 @@
 /**
  * @module web/frames/viewer/pictures
- * The pictures on show as files: which there are in the chosen view, and their names.
+ * The pictures on show as files: which there are in the chosen view, the part of them that is in sight, and their names.
  */
+import { h } from '../../dom.js';
 import { text } from '../../text.js';
-import type { Savable } from '../save.js';
+import { type Savable, savePng } from '../save.js';
 import type { ViewSettings } from '../settings.js';
-import type { Stage } from '../stage.js';
+import type { Part, Stage } from '../stage.js';
 
-/** Pictures that can be saved, what is on show first. */
-export function savablePictures(stage: Stage, { mode, opacity }: ViewSettings): readonly Savable[] {
-  const chosen = mode.value;
-  const { reference, distorted } = stage.names;
-  const { modes } = text.frames;
-  const all = [
-    {
-      kind: 'difference',
-      label: modes.difference,
-      canvas: chosen === 'difference' ? stage.canvasOf('difference') : undefined,
-    },
-    {
-      kind: 'map',
-      label: modes.map,
-      canvas: chosen === 'map' ? stage.mapCanvas(opacity.value) : undefined,
-    },
-    { kind: 'encode', label: distorted, canvas: stage.canvasOf('distorted') },
-    { kind: 'reference', label: reference, canvas: stage.canvasOf('reference') },
-  ] as const;
-  const there = all.flatMap(({ canvas, ...one }) => (canvas ? [{ ...one, canvas }] : []));
-  const flickering = chosen === 'flicker' && stage.shown === 'reference';
-  return flickering ? there.toReversed() : there;
+const words = text.frames.save;
+
+/** What saving needs of the viewer. */
+export interface SaverActions {
+  /** The frame on show. `rough`: the exact picture comes when the film stops. */
+  now(): { readonly name: string | undefined; readonly frame: number; readonly rough: boolean };
+  stopFilm(): void;
+  /** Resolves once the stage has the loss map of the pair. */
+  map(): Promise<void>;
+  said(what: string): void;
+  failed(error: unknown): void;
 }
 
-/** The name of a picture's file. */
-export function pictureName(encode: string | undefined, frame: number, { kind }: Savable): string {
-  return `${(encode ?? 'frame').replace(/\.[^.]*$/, '')}.frame-${frame}.${kind}.png`;
+/** Saves pictures of the stage, exact ones only. */
+export class Saver {
+  readonly #stage: Stage;
+  readonly #settings: ViewSettings;
+  readonly #actions: SaverActions;
+  /** What waits for the exact picture, and for what the view lays over it. */
+  #whenExact: (() => void) | undefined;
+
+  constructor(stage: Stage, settings: ViewSettings, actions: SaverActions) {
+    this.#stage = stage;
+    this.#settings = settings;
+    this.#actions = actions;
+  }
+
+  /** Pictures that can be saved, what is on show first. */
+  get list(): readonly Savable[] {
+    const { mode, opacity } = this.#settings;
+    const stage = this.#stage;
+    const chosen = mode.value;
+    const { reference, distorted } = stage.names;
+    const { modes } = text.frames;
+    const of = (role: 'reference' | 'distorted' | 'difference') => stage.canvasOf(role);
+    const all = [
+      {
+        kind: 'difference',
+        label: modes.difference,
+        canvas: chosen === 'difference' ? of('difference') : undefined,
+      },
+      {
+        kind: 'map',
+        label: modes.map,
+        canvas: chosen === 'map' ? stage.mapCanvas(opacity.value) : undefined,
+      },
+      { kind: 'encode', label: distorted, canvas: of('distorted') },
+      { kind: 'reference', label: reference, canvas: of('reference') },
+    ] as const;
+    const there = all.flatMap(({ canvas, ...one }): Savable[] =>
+      canvas ? [{ ...one, draw: () => canvas }] : [],
+    );
+    if (chosen === 'flicker' && stage.shown === 'reference') there.reverse();
+    const [first] = there;
+    const { part } = stage;
+    if (!first || !part) return there;
+    const region: Savable = {
+      kind: `region-${part.x}-${part.y}-${part.width}x${part.height}`,
+      label: words.region(first.label),
+      draw: async () => joined([await first.draw()], part),
+    };
+    const triple: Savable = { kind: 'triple', label: words.triple, draw: () => this.#triple() };
+    return [...there, ...(stage.fits ? [] : [region]), triple];
+  }
+
+  /** Saves what is on show, or one of {@link list}. */
+  save(one: Savable | undefined = this.list[0]): void {
+    if (!one) return;
+    const { name, frame, rough } = this.#actions.now();
+    if (rough) {
+      this.#whenExact = () => {
+        const exact = this.list.find(({ kind }) => kind === one.kind);
+        if (exact && this.#actions.now().frame === frame) this.save(exact);
+      };
+      this.#actions.stopFilm();
+      return;
+    }
+    const file = `${(name ?? 'frame').replace(/\.[^.]*$/, '')}.frame-${frame}.${one.kind}.png`;
+    const made = async () => savePng(await one.draw(), file);
+    made().then(() => this.#actions.said(words.saved(file)), this.#actions.failed);
+  }
+
+  /** The exact picture is on show with all that belongs to it. */
+  complete(): void {
+    const waiting = this.#whenExact;
+    this.#whenExact = undefined;
+    waiting?.();
+  }
+
+  /** Reference, encode and loss map side by side, of the part in sight. */
+  async #triple(): Promise<HTMLCanvasElement> {
+    await this.#actions.map();
+    const stage = this.#stage;
+    const all = [
+      stage.canvasOf('reference'),
+      stage.canvasOf('distorted'),
+      stage.mapCanvas(this.#settings.opacity.value),
+    ];
+    const there = all.filter((canvas) => canvas !== undefined);
+    if (!stage.part || there.length < all.length) throw new Error(words.failed);
+    return joined(there, stage.part);
+  }
+}
+
+/** The same part of pictures, side by side, sample by sample. */
+function joined(pictures: readonly HTMLCanvasElement[], { x, y, width, height }: Part): HTMLCanvasElement {
+  const canvas = h('canvas', { width: width * pictures.length, height });
+  const context = canvas.getContext('2d');
+  pictures.forEach((picture, i) => {
+    context?.drawImage(picture, x, y, width, height, i * width, 0, width, height);
+  });
+  return canvas;
 }

@@ -1,8 +1,13 @@
 /**
  * @module web/frames/viewer/tool
- * A button of the viewer, which names its key.
+ * Buttons of the viewer, which name their keys, and the row of those that choose what is seen of a frame.
  */
 import { h } from '../../dom.js';
+import { text } from '../../text.js';
+import type { Commands } from '../keys.js';
+import { modeButtons, type ViewSettings } from '../settings.js';
+
+const words = text.frames;
 
 const SIGNS: Readonly<Record<string, string>> = { ArrowLeft: '←', ArrowRight: '→' };
 
@@ -18,5 +23,43 @@ export function tool(label: string, key: string, run: () => void, name = label):
       onclick: run,
     },
     label,
+  );
+}
+
+/** What the row shows, and what no key does. */
+export interface ViewTools {
+  readonly fit: HTMLButtonElement;
+  readonly zoom: HTMLElement;
+  readonly shift: HTMLElement;
+  zoomTo(scale: number): void;
+}
+
+/** Views, zoom, the shift of the reference, and scopes. */
+export function viewTools(
+  settings: ViewSettings,
+  { zoom, shift, scopes }: Commands,
+  { fit, zoomTo, ...shown }: ViewTools,
+): HTMLElement {
+  const group = (label: string, ...children: HTMLElement[]) =>
+    h('div', { class: 'frames-zooms', role: 'group', 'aria-label': label }, ...children);
+  return h(
+    'div',
+    { class: 'frames-tools' },
+    modeButtons(settings),
+    tool(words.scopes.name, 'H', scopes, words.scopes.title),
+    group(
+      words.shift,
+      tool('‹', 'D', () => shift(-1), words.shiftBack),
+      shown.shift,
+      tool('›', 'G', () => shift(1), words.shiftOn),
+    ),
+    group(
+      words.zoom,
+      fit,
+      ...[1, 2, 4].map((scale) => tool(`${scale}:1`, 'Z', () => zoomTo(scale))),
+      tool('−', '-', () => zoom(-1), words.zoomOut),
+      shown.zoom,
+      tool('+', '+', () => zoom(1), words.zoomIn),
+    ),
   );
 }

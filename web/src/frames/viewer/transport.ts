@@ -3,6 +3,7 @@
  * The foot of the viewer: the timeline, play and pause, steps, the number of the frame, and the worst moments.
  */
 import { fill, h } from '../../dom.js';
+import type { Cursor } from '../../session.js';
 import { text } from '../../text.js';
 import type { Commands } from '../keys.js';
 import { type Played, Player } from '../player.js';
@@ -14,6 +15,8 @@ const words = text.frames;
 
 /** Number of worst moments to mark. */
 const MARKS = 10;
+/** Speeds of a film. */
+const SPEEDS = [0.1, 0.25, 0.5, 1, 2] as const;
 
 export class Transport {
   readonly element: HTMLElement;
@@ -23,7 +26,14 @@ export class Transport {
   readonly #play = tool(words.playFilm, 'K', () => this.toggle());
   /** Frames from one to the next while playing. */
   #step: number | undefined;
-  #total = 1;
+  readonly #speed = h(
+    'select',
+    { 'aria-label': words.speed, title: words.speed },
+    ...SPEEDS.map((speed) => h('option', { value: speed, selected: speed === 1 }, words.speedValue(speed))),
+  );
+  readonly #whole: HTMLButtonElement;
+  #first = 0;
+  #last = 0;
 
   /**
    * @param go shows a frame
@@ -34,8 +44,9 @@ export class Transport {
     go: (frame: number) => void,
     played: () => Played,
     changed: (playing: boolean) => void,
-    { step, worst, besideWorst }: Pick<Commands, 'step' | 'worst' | 'besideWorst'>,
+    { step, worst, besideWorst, key, whole }: Commands,
   ) {
+    this.#whole = tool(words.whole, 'A', whole, words.wholeTitle);
     this.#timeline = new Timeline(go);
     this.#player = new Player(
       played,
@@ -69,6 +80,10 @@ export class Transport {
         tool('›', 'ArrowRight', () => step(1), words.next),
         tool(words.worst, 'W', worst, words.worstTitle),
         tool(words.nextWorst, 'N', () => besideWorst(1)),
+        tool(words.previousKey, 'I', () => key(-1), words.previousKeyTitle),
+        tool(words.nextKey, 'O', () => key(1), words.nextKeyTitle),
+        this.#speed,
+        this.#whole,
       ),
     );
   }
@@ -89,16 +104,30 @@ export class Transport {
     this.#player.stop();
   }
 
-  /** Another encode, or more of its frames. */
-  set subject({ result, metric, worse, total, moments }: Subject) {
-    this.#total = total;
-    this.#timeline.data = { frames: result.frames, metric, worse, total, marks: moments.slice(0, MARKS) };
-    this.#number.max = String(total - 1);
+  /** How much faster than its own a film plays. */
+  get speed(): number {
+    return Number(this.#speed.value);
+  }
+
+  /** Shows another encode, more of its frames, or another span of them. */
+  list({ result, metric, worse, total, moments }: Subject, span: Cursor['span']): void {
+    [this.#first, this.#last] = span ?? [0, total - 1];
+    this.#timeline.data = {
+      frames: result.frames,
+      metric,
+      worse,
+      first: this.#first,
+      total: this.#last - this.#first + 1,
+      marks: moments.slice(0, MARKS),
+    };
+    this.#number.min = String(this.#first);
+    this.#number.max = String(this.#last);
+    this.#whole.hidden = span === undefined;
   }
 
   /** Moves to a frame. @param spoken what a screen reader says of it; absent: what it said before */
   show(frame: number, spoken = this.#timeline.spoken): void {
-    this.#timeline.show(Math.min(frame, this.#total - 1), spoken);
+    this.#timeline.show(Math.min(frame, this.#last), spoken);
     this.#number.value = String(frame);
   }
 

@@ -1,0 +1,257 @@
+/**
+ * @module test/browser/page-researcher
+ * A researcher's day with the page, in headless Chromium: from the worst moment to why it is the worst, by coded frames, cuts,
+ * spans and the viewer, to a picture that is taken along. What is said is held against ffprobe, the run's own frames and the library
+ * in Node. One page for the whole day; the last test looks at its states.
+ */
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { extractFrames, type FramePair, type Report } from 'anyvmaf';
+import { decode } from 'fast-png';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { bitrateText, sizeText } from '../../src/report/facts.js';
+import { noChromium } from '../support/chromium.js';
+import { encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
+import { FIRST, lookAround } from '../support/looks.js';
+import { choose, download, pages, reportsOf, says, score, tabTo } from '../support/page.js';
+
+const absent = noChromium || (hasFfmpeg ? '' : ` (${needsFfmpeg})`);
+
+/** Frames of each of the two shots, 25 a second. */
+const SHOT = 30;
+
+/** Two shots, and an encode of them with B frames and a key frame at least every 20 frames. */
+function clips() {
+  const part = (source: string, n: number) => [
+    ...['-f', 'lavfi', '-i', `${source}=size=320x180:rate=25`],
+    ...(n === 0
+      ? []
+      : ['-filter_complex', `[0]trim=end_frame=${SHOT}[a];[1]trim=end_frame=${SHOT}[b];[a][b]concat`]),
+  ];
+  const x264 = (...more: string[]) => ['-pix_fmt', 'yuv420p', '-c:v', 'libx264', ...more];
+  const reference = ffmpeg(join(encodeFolder(), 'two-shots.mp4'), [
+    ...part('testsrc2', 0),
+    ...part('mandelbrot', 1),
+    ...x264('-preset', 'ultrafast', '-crf', '12'),
+  ]);
+  const distorted = ffmpeg(join(encodeFolder(), 'two-shots-crf38.mp4'), [
+    ...['-i', reference],
+    ...x264('-preset', 'fast', '-crf', '38', '-g', '20', '-bf', '2'),
+  ]);
+  return { reference, distorted };
+}
+
+interface Probed {
+  readonly kind: string;
+  readonly bytes: number;
+}
+
+/** Types and bytes of frames in the order in which they are shown. */
+function probed(file: string): Probed[] {
+  const entries = 'frame=key_frame,pict_type,pkt_size';
+  const all = execFileSync('ffprobe', ['-v', 'error', '-show_entries', entries, '-of', 'json', file], {
+    encoding: 'utf8',
+  });
+  const { frames }: { frames: { key_frame: number; pict_type: string; pkt_size: string }[] } =
+    JSON.parse(all);
+  return frames.map(({ key_frame, pict_type, pkt_size }) => ({
+    kind: key_frame === 1 ? 'key' : pict_type,
+    bytes: Number(pkt_size),
+  }));
+}
+
+async function inNode(pair: { reference: string; distorted: string }, index: number): Promise<FramePair> {
+  for await (const one of extractFrames(pair, [index])) return one;
+  throw new Error(`frame ${index} did not come`);
+}
+
+/** Columns of a picture's samples, of three channels each. */
+function columnsOf(
+  data: ArrayLike<number>,
+  stride: number,
+  from: number,
+  width: number,
+  channels: number,
+): Uint8Array {
+  const rows = Math.round(data.length / (stride * channels));
+  const out: number[] = [];
+  for (let y = 0; y < rows; y++)
+    for (let x = from; x < from + width; x++)
+      for (let c = 0; c < 3; c++) out.push(data[(y * stride + x) * channels + c] ?? -1);
+  return Uint8Array.from(out);
+}
+
+describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
+  const site = pages();
+  let page: Page;
+  let files: ReturnType<typeof clips>;
+  let coded: Probed[];
+  let report: Report;
+  let span: readonly [number, number];
+
+  beforeAll(async () => {
+    files = clips();
+    coded = probed(files.distorted);
+    page = await site.open({ ...FIRST, stays: true });
+    await choose(page, files.reference, files.distorted);
+    await score(page);
+    const [first] = await reportsOf(page);
+    if (!first) throw new Error('there is no report');
+    report = first;
+  });
+
+  const chart = () => page.getByRole('slider', { name: /of every frame/ });
+  const frame = (number: number) => page.locator(`dialog[data-frame="${number}"]:not([data-busy])`).waitFor();
+  const scoreOf = (number: number) => report.frames[number]?.metrics.vmaf ?? Number.NaN;
+
+  it('sees the worst moments in the first screen, each over its frame', async () => {
+    const strip = page.locator('.strip');
+    await expect.poll(() => strip.locator('canvas').count()).toBeGreaterThan(0);
+    const box = await strip.boundingBox();
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThan(FIRST.height);
+    const listed = await page.locator('.moments .when').allTextContents();
+    const numbers = (texts: readonly (string | null)[]) =>
+      texts.map((text) => Number(/frame (\d+)/.exec(text ?? '')?.[1])).sort((a, b) => a - b);
+    expect(numbers(await strip.locator('button').allTextContents())).toEqual(numbers(listed));
+  });
+
+  it('sees types and bytes of coded frames as ffprobe does, and the cut', async () => {
+    const legend = page.locator('.coded .lane-key');
+    const kinds = ['key', 'I', 'P', 'B'].flatMap((kind) => {
+      const count = coded.filter((one) => one.kind === kind).length;
+      return count > 0 ? [`${count} ${kind}`] : [];
+    });
+    await says(legend).toContain(kinds.join(''));
+    const text = await legend.textContent();
+    expect(text).toContain(`up to ${sizeText(Math.max(...coded.map(({ bytes }) => bytes)))};`);
+    expect(text).toContain('dotted: 1 cut');
+    await chart().focus();
+    await page.keyboard.press('Home');
+    for (const one of coded.slice(0, 5)) {
+      await says(page.locator('.coded .lane-now')).toContain(`${one.kind} frame · ${sizeText(one.bytes)} · `);
+      await page.keyboard.press('ArrowRight');
+    }
+  });
+
+  it('selects a span, and has its statistics and bit rate, and another metric on the same frames', async () => {
+    const plot = page.locator('.plot.large');
+    const { x = 0, y = 0, width = 0 } = (await plot.boundingBox()) ?? {};
+    const at = (number: number) => x + 40 + ((width - 44) * number) / (2 * SHOT - 1);
+    await page.mouse.move(at(15.5), y + 60);
+    await page.mouse.down();
+    await page.mouse.move(at(44.5), y + 60, { steps: 3 });
+    await page.mouse.up();
+    const table = page.locator('.span-statistics');
+    const head = (await table.locator('h3').textContent()) ?? '';
+    const [from = 0, to = 0] = [...head.matchAll(/frame (\d+)/g)].map(([, number]) => Number(number));
+    expect([Math.abs(from - 16), Math.abs(to - 44)].every((off) => off <= 1)).toBe(true);
+    span = [from, to];
+    const scores = report.frames.slice(from, to + 1).map(({ metrics }) => metrics.vmaf ?? Number.NaN);
+    const sorted = scores.toSorted((a, b) => a - b);
+    const place = 0.05 * (scores.length - 1);
+    const low = sorted[Math.floor(place)] ?? 0;
+    const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
+    const bytes = sum(coded.slice(from, to + 1).map((one) => one.bytes));
+    expect(await table.locator('td[data-label]').allTextContents()).toEqual([
+      String(scores.length),
+      (sum(scores) / scores.length).toFixed(2),
+      (scores.length / sum(scores.map((value) => 1 / (value + 1))) - 1).toFixed(2),
+      sorted[0]?.toFixed(2),
+      (low + (place % 1) * ((sorted[Math.ceil(place)] ?? 0) - low)).toFixed(2),
+      bitrateText((8 * bytes * 25) / scores.length),
+    ]);
+    await page.locator('.lane-add select').selectOption('integer_motion2');
+    const lane = page.locator('.lane', { has: page.locator('canvas') });
+    await expect.poll(() => lane.count()).toBe(2);
+    await page.getByRole('button', { name: 'Remove integer_motion2' }).press('Enter');
+    await expect.poll(() => lane.count()).toBe(1);
+  });
+
+  it('opens the worst frame of the span by key, and stays within it, from key frame to key frame', async () => {
+    await page.getByRole('button', { name: 'Look at it' }).press('Enter');
+    const [from, to] = span;
+    const numbers = Array.from({ length: to - from + 1 }, (_, i) => from + i);
+    const worst = numbers.reduce((a, b) => (scoreOf(b) < scoreOf(a) ? b : a));
+    await frame(worst);
+    const { kind = '', bytes = 0 } = coded[worst] ?? {};
+    await says(page.locator('.frames-meta')).toContain(`${kind} frame · ${sizeText(bytes)} · `);
+    await page.keyboard.press('Home');
+    await frame(from);
+    const keys = numbers.filter((number) => coded[number]?.kind === 'key');
+    for (const key of keys.filter((number) => number > from)) {
+      await page.keyboard.press('o');
+      await frame(key);
+    }
+    expect(keys.length).toBeGreaterThan(0);
+    await page.keyboard.press('End');
+    await frame(to);
+    await page.keyboard.press('a');
+    await page.keyboard.press('End');
+    await frame(2 * SHOT - 1);
+    expect(await page.getByRole('button', { name: 'All frames of the video' }).isVisible()).toBe(false);
+    await page.getByLabel('Frame number').fill(String(worst));
+    await page.getByLabel('Frame number').press('Enter');
+    await frame(worst);
+    await page.locator('.frames-stage').focus();
+  });
+
+  it('compares at one place and size in all views, with the reference a frame later, and by scopes', async () => {
+    const places: string[] = [];
+    for (const [key, made] of [['2'], ['3'], ['4', 'difference'], ['5', 'map']] as const) {
+      await page.keyboard.press(key);
+      if (made) await page.locator(`dialog[data-made^="${made} "]`).waitFor();
+      await page.locator('.frames-stage:not([data-placing])').waitFor();
+      const box = JSON.stringify(await page.locator('.frames-stage').boundingBox());
+      places.push(`${box} ${await page.locator('.frames-zoom').textContent()}`);
+    }
+    expect(new Set(places).size).toBe(1);
+    await page.keyboard.press('1');
+    const now = Number(await page.locator('dialog').getAttribute('data-frame'));
+    const later = now + 1;
+    await page.keyboard.press('g');
+    await says(page.locator('.frames-badge').first()).toBe('Reference, +1');
+    await says(page.locator('.frames-meta')).toContain(`reference frame ${later}`);
+    const canvas = page.locator('.frames-reference canvas');
+    const shown = await canvas.evaluate((one: HTMLCanvasElement) => {
+      const image = one.getContext('2d')?.getImageData(0, 0, one.width, one.height);
+      return [...(image?.data ?? [])];
+    });
+    const expected = (await inNode(files, later)).reference.image();
+    expect(Buffer.compare(columnsOf(shown, 320, 0, 320, 4), expected.data)).toBe(0);
+    await page.keyboard.press('d');
+    await says(page.locator('.frames-badge').first()).toBe('Reference');
+    for (const kind of ['Histogram', 'Waveform', 'Vectorscope']) {
+      await page.keyboard.press('h');
+      await expect.poll(() => page.getByRole('img', { name: kind }).count()).toBe(2);
+    }
+    await page.keyboard.press('h');
+    await expect.poll(() => page.locator('.frames-scopes').isVisible()).toBe(false);
+  });
+
+  it('saves reference, encode and loss as one picture, sample by sample', async () => {
+    const now = Number(await page.locator('dialog').getAttribute('data-frame'));
+    await tabTo(page, /^Save PNG$/);
+    await page.keyboard.press('Enter');
+    const button = page.getByRole('button', { name: 'Reference, encode and loss side by side' });
+    const { name, bytes } = await download(page, () => button.press('Enter'));
+    expect(name).toBe(`two-shots-crf38.frame-${now}.triple.png`);
+    const { data, width, height, channels } = decode(bytes);
+    expect([width, height]).toEqual([3 * 320, 180]);
+    const pair = await inNode(files, now);
+    const third = (i: number) => columnsOf(data, width, 320 * i, 320, channels);
+    expect(Buffer.compare(third(0), pair.reference.image().data)).toBe(0);
+    expect(Buffer.compare(third(1), pair.distorted.image().data)).toBe(0);
+    expect(new Set(third(2)).size).toBeGreaterThan(20);
+  });
+
+  it('finds nothing cut off or crossing, and nothing that axe complains of, in the viewer and below the chart', async () => {
+    await page.keyboard.press('h');
+    await page.keyboard.press('5');
+    await page.locator('dialog[data-made^="map "]').waitFor();
+    expect(await lookAround(page, { zoomed: true })).toEqual({});
+    await page.keyboard.press('Escape');
+    await page.locator('.lane-add select').selectOption('integer_motion2');
+    expect(await lookAround(page, { zoomed: true })).toEqual({});
+  });
+});

@@ -1,0 +1,150 @@
+/**
+ * @module test/unit/web/time
+ * What explains a curve: types of coded frames by the heads of their slices, which pair shows which coded frame, bit rates, shots,
+ * the statistics of a span, and where small pictures of moments stand.
+ */
+import type { Report } from 'anyvmaf';
+import { describe, expect, it } from 'vitest';
+import { Coded } from '../../../web/src/packets/client.js';
+import { KINDS, KindReader } from '../../../web/src/packets/headers.js';
+import { Columns, shotsOf } from '../../../web/src/results/columns.js';
+import { placed } from '../../../web/src/results/strip.js';
+import { report } from '../../support/report.js';
+
+/** Bytes of bits; spaces only help to read. */
+function bytes(bits: string): number[] {
+  const all = bits.replaceAll(' ', '');
+  return (all.padEnd(Math.ceil(all.length / 8) * 8, '0').match(/.{8}/g) ?? []).map((byte) =>
+    Number.parseInt(byte, 2),
+  );
+}
+
+/** NAL units behind their lengths in four bytes, or behind start codes. */
+const behindLengths = (...units: number[][]) =>
+  Uint8Array.from(units.flatMap((unit) => [0, 0, 0, unit.length, ...unit]));
+const behindStarts = (...units: number[][]) => Uint8Array.from(units.flatMap((unit) => [0, 0, 1, ...unit]));
+
+describe('types of coded frames', () => {
+  const avc = new KindReader('avc', Uint8Array.of(1, 0x64, 0, 30, 0xff));
+
+  // Exp-Golomb: 1 is 0, 010 is 1, 011 is 2, 00110 is 5, 00111 is 6, 0001000 is 7.
+  it.each([
+    ['1', 'P'],
+    ['010', 'B'],
+    ['011', 'I'],
+    ['00110', 'P'],
+    ['00111', 'B'],
+    ['0001000', 'I'],
+  ])('reads the slice type %s of H.264 as %s, after what is no slice', (code, kind) => {
+    const slice = [0x41, ...bytes(`1 ${code}`)];
+    expect(avc.kindOf(behindLengths([0x09, 0xf0], [0x06, 5, 1, 0], slice))).toBe(kind);
+    expect(new KindReader('avc', undefined).kindOf(behindStarts([0x09, 0xf0], slice))).toBe(kind);
+  });
+
+  it('passes over bytes that only break start codes up', () => {
+    // The first macroblock is 2^16 - 1: 16 zeros, a one and 16 zeros; the bytes 0 0 3 stand for 0 0.
+    expect(avc.kindOf(behindLengths([0x41, 0, 0, 3, 0x80, 0, 0b00100000]))).toBe('B');
+  });
+
+  /** Picture parameters 0, which reserve two bits of each slice's head. */
+  const parameters = [0x44, 1, ...bytes('1 1 0 0 010')];
+  const hevcSlice = (type: number, bits: string) => [type << 1, 1, ...bytes(bits)];
+
+  it('reads those of H.265, whose heads have room of a size that the parameters say', () => {
+    const config = [...new Array<number>(21).fill(0), 0xff, 1, 34, 0, 1, 0, parameters.length, ...parameters];
+    const reader = new KindReader('hevc', Uint8Array.from(config));
+    const kindOf = (type: number, bits: string) => reader.kindOf(behindLengths(hevcSlice(type, bits)));
+    // First slice; parameters 0; two bits; the type.
+    expect([kindOf(1, '1 1 11 1'), kindOf(1, '1 1 11 010'), kindOf(1, '1 1 00 011')]).toEqual([
+      'B',
+      'P',
+      'I',
+    ]);
+    // Where decoding can begin there is one bit more.
+    expect(kindOf(21, '1 0 1 11 011')).toBe('I');
+  });
+
+  it('takes parameters of H.265 that come with the frames, and claims nothing without them', () => {
+    const slice = hevcSlice(1, '1 1 11 010');
+    expect(new KindReader('hevc', undefined).kindOf(behindStarts(parameters, slice))).toBe('P');
+    expect(new KindReader('hevc', undefined).kindOf(behindStarts(slice))).toBe('inter');
+  });
+
+  it('ends with damaged packets', () => {
+    for (const bad of [[], [0, 0, 0], [0xff, 0xff, 0xff, 0xff, 1], [0, 0, 0, 0, 0, 0, 0, 0]])
+      expect(avc.kindOf(Uint8Array.from(bad))).toBe('inter');
+  });
+});
+
+/** Coded frames at 25 a second. */
+function coded(sizes: readonly number[], run: Report, kinds: readonly string[] = []): Coded {
+  const frames = {
+    times: Float64Array.from(sizes, (_, i) => i / 25),
+    bytes: Float64Array.from(sizes),
+    kinds: Uint8Array.from(sizes, (_, i) => KINDS.findIndex((kind) => kind === (kinds[i] ?? 'P'))),
+  };
+  return new Coded(frames, { name: 'a', frames: [], report: run });
+}
+
+describe('coded frames beside pairs', () => {
+  it('belong to the pairs that show them, less those that were skipped', () => {
+    const run = report();
+    const { pairs } = coded([1, 2, 3, 4], { ...run, distorted: { ...run.distorted, skipped: 2 } });
+    expect([...pairs]).toEqual([-2, -1, 0, 1]);
+  });
+
+  it('have a bit rate, over a span and over a second', () => {
+    const video = coded(
+      Array.from({ length: 50 }, (_, i) => (i < 25 ? 100 : 300)),
+      report(),
+    );
+    expect(video.rate(0, 24)).toBeCloseTo(8 * 2500, 6);
+    expect(video.rate(25, 49)).toBeCloseTo(8 * 7500, 6);
+    expect(video.rates()[12]).toBeCloseTo(8 * 100 * 25, 6);
+    expect(video.rates()[25]).toBeGreaterThan(8 * 100 * 25);
+  });
+
+  it('lead from key frame to key frame', () => {
+    const video = coded([9, 1, 1, 9, 1], report(), ['key', 'P', 'B', 'key', 'P']);
+    expect([video.key(0, 1), video.key(3, 1), video.key(2, -1), video.key(0, -1)]).toEqual([
+      3,
+      undefined,
+      0,
+      undefined,
+    ]);
+    expect([video.nearest(2.6), video.nearest(-5), video.nearest(99)]).toEqual([3, 0, 4]);
+  });
+});
+
+function columnsOf(metric: string, values: readonly number[]): Columns {
+  const columns = new Columns();
+  for (const [frameNum, value] of values.entries()) columns.add({ frameNum, metrics: { [metric]: value } });
+  return columns;
+}
+
+describe('spans and shots', () => {
+  it('has the statistics of some frames', () => {
+    const columns = columnsOf('vmaf', [10, 20, 30, 40, 90]);
+    const { count, mean, min, harmonic_mean, percentile } = columns.statistics('vmaf', [1, 3]) ?? {};
+    expect({ count, mean, min }).toEqual({ count: 3, mean: 30, min: 20 });
+    expect(harmonic_mean).toBeCloseTo(3 / (1 / 21 + 1 / 31 + 1 / 41) - 1, 9);
+    expect(percentile?.(5)).toBeCloseTo(21, 9);
+    expect(columns.statistics('vmaf', [7, 9])).toBeUndefined();
+  });
+
+  it('begins a shot where the picture changes more than around it, not where it moves fast', () => {
+    const change = Array.from({ length: 60 }, (_, i) =>
+      i === 20 || i === 23 ? 60 : i > 40 ? 30 + (i % 3) : 2,
+    );
+    expect(shotsOf(columnsOf('VMAF_integer_feature_motion_sad_score', change))).toEqual([20, 23]);
+    expect(shotsOf(columnsOf('vmaf', change))).toEqual([]);
+  });
+
+  it('places small pictures near what they point at, apart and within the width', () => {
+    const at = (...places: number[]) => places.map((at, frame) => ({ frame, at }));
+    expect(placed(at(300), 100, 600).map(({ middle }) => middle)).toEqual([300]);
+    expect(placed(at(598, 2, 590), 100, 600).map(({ middle }) => middle)).toEqual([50, 444, 550]);
+    // The least important ones are left out.
+    expect(placed(at(50, 60, 70), 100, 210).map(({ frame }) => frame)).toEqual([0, 1]);
+  });
+});

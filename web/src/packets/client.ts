@@ -1,0 +1,145 @@
+/**
+ * @module web/packets/client
+ * The coded frames of a video, read once: their times, bytes and types, and the bit rate around each.
+ */
+import { frameRate, searchFrame } from 'anyvmaf/view';
+import { Remote } from '../engine/calls.js';
+import type { EncodeResult } from '../session.js';
+import { text } from '../text.js';
+import type { CodedFrames, PacketFunctions } from './functions.js';
+import { KINDS, type Kind } from './headers.js';
+
+const reader = new Remote<PacketFunctions>(
+  () => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module', name: 'anyvmaf packets' }),
+  text.coded.died,
+);
+
+/** Milliseconds without a sign of life after which a file is given up. */
+const SILENCE = 20_000;
+
+/** What is known of one coded frame. */
+export interface CodedFrame {
+  readonly kind: Kind;
+  readonly bytes: number;
+  /** Whether decoding can begin here. */
+  readonly isKey: boolean;
+}
+
+/** The coded frames of the distorted video of an encode. */
+export class Coded {
+  readonly frames: CodedFrames;
+  /** Number of the pair that shows each, on the encode's own axis; ascending. */
+  readonly pairs: Float64Array;
+  /** Bytes of all frames before each, and of all. */
+  readonly #sums: Float64Array;
+
+  constructor(frames: CodedFrames, result: EncodeResult) {
+    this.frames = frames;
+    this.pairs = pairsOf(frames.times, result);
+    this.#sums = new Float64Array(frames.bytes.length + 1);
+    frames.bytes.forEach((bytes, i) => {
+      this.#sums[i + 1] = (this.#sums[i] ?? 0) + bytes;
+    });
+  }
+
+  get length(): number {
+    return this.pairs.length;
+  }
+
+  /** Index of the coded frame that is nearest to a pair. */
+  nearest(pair: number): number {
+    const after = Math.min(this.length - 1, searchFrame(this.pairs, pair));
+    const before = Math.max(0, after - 1);
+    const away = (i: number) => Math.abs((this.pairs[i] ?? 0) - pair);
+    return away(before) < away(after) ? before : after;
+  }
+
+  /** A coded frame by its number in its own video. */
+  at(i: number): CodedFrame | undefined {
+    const [kind, bytes] = [KINDS[this.frames.kinds[i] ?? -1], this.frames.bytes[i]];
+    return kind === undefined || bytes === undefined ? undefined : { kind, bytes, isKey: kind === 'key' };
+  }
+
+  /** The pair of the next key frame before or after another pair; `undefined` where there is none. */
+  key(pair: number, direction: 1 | -1): number | undefined {
+    const keys = this.pairs.filter((_, i) => this.frames.kinds[i] === 0);
+    const found = direction > 0 ? keys.find((key) => key > pair) : keys.findLast((key) => key < pair);
+    return found;
+  }
+
+  /** Bits per second of the frames from one index to another, inclusive; NaN where their times do not tell. */
+  rate(from: number, to: number): number {
+    const { times } = this.frames;
+    const bytes = (this.#sums[to + 1] ?? 0) - (this.#sums[from] ?? 0);
+    // The last frame lasts as long as frames do.
+    const period = ((times.at(-1) ?? 0) - (times[0] ?? 0)) / (this.length - 1);
+    const seconds = (times[to + 1] ?? (times[to] ?? 0) + period) - (times[from] ?? 0);
+    return (8 * bytes) / seconds;
+  }
+
+  /** Bits per second over the second around each frame. */
+  rates(): Float64Array {
+    const { times } = this.frames;
+    const rates = new Float64Array(this.length);
+    for (let i = 0, from = 0, to = 0; i < this.length; i++) {
+      const now = times[i] ?? 0;
+      while ((times[from] ?? now) < now - 0.5) from++;
+      while (to + 1 < this.length && (times[to + 1] ?? now) <= now + 0.5) to++;
+      rates[i] = this.rate(from, to);
+    }
+    return rates;
+  }
+}
+
+/** The number of the pair that shows each frame of the distorted video. */
+function pairsOf(times: Float64Array, { report }: EncodeResult): Float64Array {
+  const skipped = report?.distorted.skipped ?? 0;
+  const { frames: pairing } = report?.pairing ?? {};
+  const rate = report && frameRate(report.reference);
+  const lists = pairing ? [pairing.missing, pairing.repeated, pairing.dropped] : [];
+  const oneByOne =
+    pairing?.policy === 'number' || pairing?.by === 'distorted' || lists.every(({ count }) => count === 0);
+  if (oneByOne || !rate) return times.map((_, i) => i - skipped);
+  // Pairs count frames of the reference, and the first shows both of its frames.
+  const start = times[skipped] ?? times[0] ?? 0;
+  return times.map((time) => (time - start) * rate);
+}
+
+const known = new WeakMap<File, Promise<CodedFrames | null>>();
+/** The last read: one file at a time. */
+let last: Promise<unknown> = Promise.resolve();
+
+function readFrames(file: File, track: number | undefined): Promise<CodedFrames | null> {
+  const reading = last.then(async () => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const wait = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => reader.close(), SILENCE);
+    };
+    wait();
+    try {
+      return await reader.call(
+        'codedFrames',
+        { file, ...(track !== undefined && { track }) },
+        { onEvent: wait },
+      );
+    } finally {
+      clearTimeout(timer);
+    }
+  });
+  last = reading.catch(() => {});
+  return reading;
+}
+
+/**
+ * The coded frames of an encode; `undefined` where there are none to read, as in raw video.
+ * @throws {EngineError} if the file cannot be read
+ */
+export async function codedOf(result: EncodeResult): Promise<Coded | undefined> {
+  const file = result.source?.distorted;
+  if (!file) return undefined;
+  const reading = known.get(file) ?? readFrames(file, result.report?.pairing?.distorted.track);
+  known.set(file, reading);
+  const frames = await reading;
+  return frames && frames.times.length > 0 ? new Coded(frames, result) : undefined;
+}

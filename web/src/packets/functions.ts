@@ -1,0 +1,98 @@
+/**
+ * @module web/packets/functions
+ * What a container says of the coded frames of a video: when each is shown, its bytes and its type. Nothing is decoded. Runs in
+ * a worker of its own, which the page ends if a file keeps it busy.
+ */
+import { showsFrame } from 'anyvmaf/vpx';
+import type { InputVideoTrack } from 'mediabunny';
+import type { CallContext } from '../engine/calls.js';
+import { KINDS, KindReader } from './headers.js';
+
+/** The coded frames that are shown, in the order in which they are. */
+export interface CodedFrames {
+  /** Seconds. */
+  readonly times: Float64Array;
+  readonly bytes: Float64Array;
+  /** Indices into {@link KINDS}. */
+  readonly kinds: Uint8Array;
+}
+
+export interface CodedCall {
+  readonly file: File;
+  /** 0-based number of the video track; absent if the file has one. */
+  readonly track?: number;
+}
+
+/** Times before the first frame by no more than this are not cut off by the container, seconds. */
+const SAME = 1e-6;
+/** Packets from one sign of life to the next. */
+const OFTEN = 500;
+
+interface Packet {
+  readonly time: number;
+  bytes: number;
+  readonly kind: number;
+}
+
+function bytesOf(source: AllowSharedBufferSource): Uint8Array {
+  if (!ArrayBuffer.isView(source)) return new Uint8Array(source);
+  return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
+}
+
+/** Packets as they are stored; frames that are never shown count as bytes of the next one. */
+async function packetsOf(track: InputVideoTrack, alive: () => void): Promise<Packet[]> {
+  const { EncodedPacketSink } = await import('mediabunny');
+  const codec = await track.getCodec();
+  const { description } = (await track.getDecoderConfig()) ?? {};
+  const reader = new KindReader(codec, description && bytesOf(description));
+  const hides = codec === 'vp8' || codec === 'vp9';
+  const packets: Packet[] = [];
+  let count = 0;
+  let hidden = 0;
+  // Sizes and key frames stand in the index of most containers; their frames are read only for more.
+  const metadataOnly = !reader.reads && !hides;
+  const sink = new EncodedPacketSink(track);
+  for await (const packet of sink.packets(undefined, undefined, { metadataOnly })) {
+    if (++count % OFTEN === 0) alive();
+    if (packet.timestamp < -SAME) continue;
+    if (hides && !showsFrame(codec, packet.data)) {
+      hidden += packet.byteLength;
+      continue;
+    }
+    const kind = packet.type === 'key' ? 'key' : reader.reads ? reader.kindOf(packet.data) : 'inter';
+    packets.push({
+      time: packet.timestamp,
+      bytes: packet.byteLength + hidden,
+      kind: KINDS.indexOf(kind),
+    });
+    hidden = 0;
+  }
+  return packets;
+}
+
+export const packetFunctions = {
+  /** Reads the coded frames of a file; `null` for one that is in no container. Says now and then that it goes on. */
+  async codedFrames({ file, track }: CodedCall, { emit }: CallContext<'alive'>): Promise<CodedFrames | null> {
+    const { ALL_FORMATS, BlobSource, HLS, Input, UnsupportedInputFormatError } = await import('mediabunny');
+    // A playlist names other files, which the page does not have.
+    const formats = ALL_FORMATS.filter((format) => format !== HLS);
+    const input = new Input({ formats, source: new BlobSource(file) });
+    try {
+      const chosen = (await input.getVideoTracks())[track ?? 0];
+      if (!chosen) return null;
+      const packets = (await packetsOf(chosen, () => emit('alive'))).sort((a, b) => a.time - b.time);
+      return {
+        times: Float64Array.from(packets, ({ time }) => time),
+        bytes: Float64Array.from(packets, ({ bytes }) => bytes),
+        kinds: Uint8Array.from(packets, ({ kind }) => kind),
+      };
+    } catch (error) {
+      if (error instanceof UnsupportedInputFormatError) return null;
+      throw error;
+    } finally {
+      input.dispose();
+    }
+  },
+};
+
+export type PacketFunctions = typeof packetFunctions;

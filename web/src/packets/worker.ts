@@ -1,0 +1,8 @@
+/**
+ * @module web/packets/worker
+ * The worker that reads the packets of containers.
+ */
+import { serve } from '../engine/calls.js';
+import { packetFunctions } from './functions.js';
+
+serve(packetFunctions, self);

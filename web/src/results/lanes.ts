@@ -1,0 +1,418 @@
+/**
+ * @module web/results/lanes
+ * What stands below the curve, frame for frame: bytes and types of the coded frames with the bit rate, further metrics, and the
+ * statistics of the span on show. Loaded once a run is over.
+ */
+import './lanes.css';
+import {
+  bitrateText,
+  colourOf,
+  FrameChart,
+  labelOf,
+  listen,
+  type Pen,
+  type Scale,
+  sizeText,
+} from 'anyvmaf/view';
+import { fill, h } from '../dom.js';
+import { type Coded, codedOf } from '../packets/client.js';
+import { KINDS } from '../packets/headers.js';
+import { inTurn } from '../schedule.js';
+import { text } from '../text.js';
+import { shotsOf } from './columns.js';
+import type { Encode, Encodes } from './encodes.js';
+import type { Follower } from './section.js';
+import type { View } from './view.js';
+
+const words = text.results.lanes;
+
+/** Parts below the chart, in an element. */
+export function chartLanes(element: HTMLElement, encodes: Encodes, view: View): Follower {
+  const coded = new CodedLane(element, encodes, view);
+  const metrics = new MetricLanes(encodes, view);
+  const span = new SpanStatistics(encodes, view, coded);
+  fill(element, metrics.element, span.element);
+  const parts = [coded, metrics, span];
+  return {
+    update() {
+      const [first] = encodes.list;
+      view.shots.value = first ? shotsOf(first.columns) : [];
+      for (const part of parts) part.update();
+    },
+    complete() {
+      for (const { chart } of [coded, ...metrics.lanes]) chart.complete();
+    },
+    close() {
+      for (const part of parts) part.close();
+    },
+  };
+}
+
+/** Bytes and types of the coded frames of one encode: that which keys are about. */
+class CodedLane {
+  readonly chart: FrameChart;
+  /** Where the lane stands, above others. */
+  readonly #box: HTMLElement;
+  readonly #element: HTMLElement;
+  readonly #encodes: Encodes;
+  readonly #view: View;
+  readonly #legend = h('p', { class: 'lane-key small soft' });
+  readonly #now = h('span', { class: 'lane-now' });
+  readonly #known = new Map<File, Coded | undefined>();
+  readonly #rates = new WeakMap<Coded, Float64Array>();
+  readonly #stops: (() => void)[];
+  /** Told when the frames of an encode were read. */
+  onRead: () => void = () => {};
+
+  constructor(box: HTMLElement, encodes: Encodes, view: View) {
+    this.#box = box;
+    this.#encodes = encodes;
+    this.#view = view;
+    const plot = h('div', { class: 'plot lane', role: 'img', 'aria-label': words.coded });
+    this.chart = new FrameChart(plot, view, 'lane', '', inTurn, (pen, scale, colour) =>
+      this.#paint(pen, scale, colour),
+    );
+    this.#element = h(
+      'div',
+      { class: 'lane-box coded' },
+      h('h3', { class: 'lane-head' }, words.coded, this.#now),
+      plot,
+      this.#legend,
+    );
+    this.#stops = [
+      listen(this.chart),
+      view.lead.watch(() => this.update()),
+      view.pointed.watch(() => this.#tell()),
+      view.zoom.watch(() => this.#describe()),
+    ];
+  }
+
+  close(): void {
+    for (const stop of this.#stops) stop();
+    this.chart.close();
+  }
+
+  /** The coded frames of an encode, as far as they are read. */
+  of(encode: Encode | undefined): Coded | undefined {
+    const file = encode?.result.source?.distorted;
+    return file && this.#known.get(file);
+  }
+
+  update(): void {
+    const encode = this.#encode;
+    const file = encode?.result.source?.distorted;
+    for (const { result } of this.#encodes.list) this.#read(result);
+    const none = !file || (this.#known.has(file) && !this.#known.get(file));
+    // The room stays during a run and while a file is read, so that nothing below moves.
+    if (none) this.#box.classList.remove('awaits');
+    if (none || !this.#encode?.result.report) this.#element.remove();
+    else if (!this.#element.isConnected) this.#box.prepend(this.#element);
+    this.chart.metric = this.#view.metric ?? '';
+    this.#describe();
+    this.chart.update();
+  }
+
+  get #encode(): Encode | undefined {
+    return this.#encodes.list[this.#view.lead.value];
+  }
+
+  #read(result: Encode['result']): void {
+    const file = result.source?.distorted;
+    if (!file || !result.report || this.#known.has(file)) return;
+    const done = (coded: Coded | undefined) => {
+      this.#known.set(file, coded);
+      this.update();
+      this.onRead();
+    };
+    // Without the container's facts the rest stands as it is.
+    codedOf(result).then(done, () => done(undefined));
+  }
+
+  #describe(): void {
+    const encode = this.#encode;
+    const coded = this.of(encode);
+    if (!encode || !coded) {
+      fill(this.#legend, words.reading);
+      return;
+    }
+    const [from, to] = this.#within(coded);
+    const kinds = coded.frames.kinds.subarray(from, to + 1);
+    const counts = KINDS.map((kind, i) => ({ kind, count: kinds.filter((one) => one === i).length }));
+    const used = counts.filter(({ count }) => count > 0);
+    const largest = mostOf(coded.frames.bytes, from, to);
+    const most = mostOf(this.#ratesOf(coded), from, to);
+    const scale = words.scale(sizeText(largest) ?? '', bitrateText(most) ?? '');
+    fill(
+      this.#legend,
+      ...used.map(({ kind, count }) =>
+        h(
+          'span',
+          { class: `kind kind-${kind}` },
+          h('i', { 'aria-hidden': 'true' }),
+          words.kinds[kind](count),
+        ),
+      ),
+      h('span', {}, scale),
+      this.#view.shots.value.length > 0 && h('span', {}, words.shots(this.#view.shots.value.length)),
+    );
+    this.chart.element.setAttribute('aria-label', `${encode.name}: ${this.#legend.textContent}`);
+    this.#tell();
+  }
+
+  /** First and last coded frame on show. */
+  #within(coded: Coded): readonly [number, number] {
+    const shift = this.#encode?.columns.shift ?? 0;
+    const [from, to] = this.#view.span;
+    return [coded.nearest(from - shift), coded.nearest(to - shift)];
+  }
+
+  #ratesOf(coded: Coded): Float64Array {
+    const rates = this.#rates.get(coded) ?? coded.rates();
+    this.#rates.set(coded, rates);
+    return rates;
+  }
+
+  /** What is known of the frame pointed at. */
+  #tell(): void {
+    const frame = this.#view.pointed.value;
+    const encode = this.#encode;
+    const coded = this.of(encode);
+    const i = frame === null || !coded || !encode ? -1 : coded.nearest(frame - encode.columns.shift);
+    const one = coded?.at(i);
+    const name = encode && this.#encodes.list.length > 1 ? encode.name : '';
+    this.#now.textContent = one
+      ? words.now(
+          name,
+          one.kind,
+          sizeText(one.bytes) ?? '',
+          bitrateText(this.#ratesOf(coded as Coded)[i] ?? 0) ?? '',
+        )
+      : name;
+  }
+
+  /** A bar a frame, as high as it has bytes; lines where pictures are coded anew; and the bit rate. */
+  #paint(pen: Pen, scale: Scale, colour: (name: string) => string): void {
+    const coded = this.of(this.#encode);
+    if (!coded) return;
+    const shift = this.#encode?.columns.shift ?? 0;
+    const [from, to] = this.#within(coded);
+    const { bytes, kinds } = coded.frames;
+    const { height, width } = scale;
+    const x = (i: number) => scale.x((coded.pairs[i] ?? 0) + shift);
+    const most = Math.max(1, mostOf(bytes, from, to));
+    const wide = Math.max(1, (width / (to - from + 1)) * 0.8);
+    const keys = kinds.subarray(from, to + 1).filter((kind) => kind === 0).length;
+    const colours = KINDS.map((kind) => colour(`--kind-${kind.toLowerCase()}`));
+    // Rare ones last, so that they stay visible where a pixel has several frames.
+    for (const kind of [4, 3, 2, 1, 0]) {
+      pen.fillStyle = colours[kind] ?? '';
+      for (let i = from; i <= to; i++) {
+        if (kinds[i] !== kind) continue;
+        const high = Math.max(1, ((bytes[i] ?? 0) / most) * height);
+        pen.fillRect(x(i) - wide / 2, height - high, wide, high);
+        if (kind === 0 && keys < width / 6) pen.fillRect(Math.round(x(i)), 0, 1, height);
+      }
+    }
+    const rates = this.#ratesOf(coded);
+    const top = Math.max(1, mostOf(rates, from, to));
+    pen.strokeStyle = colour('--ink');
+    pen.lineWidth = 1.5;
+    pen.beginPath();
+    const step = Math.max(1, Math.floor((to - from) / width));
+    for (let i = from; i <= to; i += step) pen.lineTo(x(i), height - ((rates[i] ?? 0) / top) * (height - 2));
+    pen.stroke();
+  }
+}
+
+/** The greatest of some values; there are too many to be arguments of a call. */
+function mostOf(values: Float64Array, from: number, to: number): number {
+  return values.subarray(from, to + 1).reduce((most, value) => Math.max(most, value), 0);
+}
+
+/** A further metric below the curve. */
+interface MetricLane {
+  readonly chart: FrameChart;
+  readonly element: HTMLElement;
+  readonly now: HTMLElement;
+  readonly stop: () => void;
+}
+
+/** Metrics shown together with that of the curve, as many as are chosen. */
+class MetricLanes {
+  readonly element: HTMLElement;
+  readonly #encodes: Encodes;
+  readonly #view: View;
+  readonly #box = h('div');
+  readonly #select: HTMLSelectElement;
+  readonly #stop: () => void;
+  lanes: readonly MetricLane[] = [];
+
+  constructor(encodes: Encodes, view: View) {
+    this.#encodes = encodes;
+    this.#view = view;
+    this.#select = h('select', {
+      'aria-label': words.add,
+      onchange: () => {
+        this.#add(this.#select.value);
+        this.#list();
+      },
+    });
+    this.element = h('div', { class: 'lane-box' }, this.#box, h('div', { class: 'lane-add' }, this.#select));
+    this.#stop = view.pointed.watch(() => this.#tell());
+  }
+
+  close(): void {
+    this.#stop();
+    for (const lane of this.lanes) this.#drop(lane);
+  }
+
+  update(): void {
+    this.#list();
+    for (const { chart } of this.lanes) chart.update();
+    this.#tell();
+  }
+
+  #list(): void {
+    const shown = [this.#view.metric, ...this.lanes.map(({ chart }) => chart.metric)];
+    const others = this.#encodes.ordered.filter((name) => !shown.includes(name));
+    this.element.hidden = others.length + this.lanes.length === 0;
+    fill(
+      this.#select,
+      h('option', { value: '' }, words.add),
+      ...others.map((name) => h('option', { value: name }, labelOf(name))),
+    );
+    this.#select.hidden = others.length === 0;
+  }
+
+  #add(metric: string): void {
+    if (metric === '') return;
+    const now = h('span', { class: 'lane-now' });
+    const close = h(
+      'button',
+      {
+        type: 'button',
+        class: 'tool',
+        'aria-label': words.remove(labelOf(metric)),
+        onclick: () => this.#remove(lane),
+      },
+      '✕',
+    );
+    const plot = h('div', { class: 'plot lane', role: 'img', 'aria-label': labelOf(metric) });
+    const chart = new FrameChart(plot, this.#view, 'lane', metric, inTurn);
+    const element = h('div', {}, h('h3', { class: 'lane-head' }, labelOf(metric), now, close), plot);
+    const lane: MetricLane = { chart, element, now, stop: listen(chart) };
+    this.lanes = [...this.lanes, lane];
+    this.#box.append(element);
+    this.#tell();
+  }
+
+  #remove(lane: MetricLane): void {
+    this.#drop(lane);
+    this.lanes = this.lanes.filter((one) => one !== lane);
+    this.#list();
+    this.#select.focus();
+  }
+
+  #drop({ chart, element, stop }: MetricLane): void {
+    stop();
+    chart.close();
+    element.remove();
+  }
+
+  #tell(): void {
+    const frame = this.#view.pointed.value;
+    for (const { chart, now } of this.lanes)
+      now.textContent = this.#view.visible
+        .map((encode) => {
+          const value =
+            frame === null
+              ? this.#encodes.meanOf(encode.index, chart.metric)
+              : encode.columns.at(chart.metric, frame);
+          return value === undefined || Number.isNaN(value)
+            ? ''
+            : this.#encodes.valueText(chart.metric, value);
+        })
+        .join('  ');
+  }
+}
+
+/** The statistics of the frames on show, once that are not all. */
+class SpanStatistics {
+  readonly element = h('div', { class: 'lane-box span-statistics', hidden: true });
+  readonly #encodes: Encodes;
+  readonly #view: View;
+  readonly #coded: CodedLane;
+  readonly #stops: (() => void)[];
+
+  constructor(encodes: Encodes, view: View, coded: CodedLane) {
+    this.#encodes = encodes;
+    this.#view = view;
+    this.#coded = coded;
+    coded.onRead = () => this.update();
+    this.#stops = [view.zoom, view.shown, view.chosen].map((cell) => cell.watch(() => this.update()));
+  }
+
+  close(): void {
+    for (const stop of this.#stops) stop();
+  }
+
+  update(): void {
+    const zoom = this.#view.zoom.value;
+    const metric = this.#view.metric;
+    this.element.hidden = zoom === null || metric === undefined;
+    if (zoom === null || metric === undefined) return;
+    const [from, to] = [Math.ceil(zoom[0]), Math.floor(zoom[1])];
+    const head = [labelOf(metric), ...Object.values(words.statistics)];
+    const open = (index: number) =>
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'tool',
+          onclick: () => this.#view.open(index, this.#view.worstWithin(index) ?? from),
+        },
+        words.open,
+      );
+    fill(
+      this.element,
+      h('h3', { class: 'lane-head' }, words.span(this.#encodes.said(from), this.#encodes.said(to))),
+      h(
+        'table',
+        {},
+        h('thead', {}, h('tr', {}, ...head.map((name) => h('th', { scope: 'col' }, name)), h('td'))),
+        h(
+          'tbody',
+          {},
+          ...this.#view.visible.map((encode) =>
+            h(
+              'tr',
+              { style: colourOf(encode.index) },
+              h('th', { scope: 'row' }, encode.name),
+              ...this.#values(encode, metric, [from, to]).map((value, i) =>
+                h('td', { 'data-label': head[i + 1] ?? '' }, value),
+              ),
+              h('td', {}, this.#view.canOpen(encode.index) && open(encode.index)),
+            ),
+          ),
+        ),
+      ),
+    );
+  }
+
+  #values(encode: Encode, metric: string, [from, to]: readonly [number, number]): string[] {
+    const { columns } = encode;
+    const found = columns.statistics(metric, [from, to]);
+    const value = (number: number | undefined) =>
+      number === undefined ? '' : this.#encodes.valueText(metric, number);
+    const coded = this.#coded.of(encode);
+    const rate = coded?.rate(coded.nearest(from - columns.shift), coded.nearest(to - columns.shift));
+    return [
+      String(found?.count ?? 0),
+      value(found?.mean),
+      value(found?.harmonic_mean),
+      value(found?.min),
+      value(found?.percentile(5)),
+      rate === undefined || Number.isNaN(rate) ? '–' : (bitrateText(rate) ?? '–'),
+    ];
+  }
+}

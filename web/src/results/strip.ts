@@ -1,0 +1,121 @@
+/**
+ * @module web/results/strip
+ * Small pictures of an encode's worst moments above the curve, each over its frame; each opens it.
+ */
+import { colourOf, percentOf } from 'anyvmaf/view';
+import { h, svg } from '../dom.js';
+import { text } from '../text.js';
+import type { Encodes } from './encodes.js';
+import type { MomentPictures } from './pictures.js';
+import type { View } from './view.js';
+
+const words = text.results.chart;
+
+/** Pixels beside the curve, as in the large chart; and between two pictures. */
+const [LEFT, RIGHT, GAP] = [40, 4, 6];
+
+/** A picture to place: where it points, and where it stands. */
+interface Place {
+  readonly frame: number;
+  readonly at: number;
+  middle: number;
+}
+
+/**
+ * Where pictures stand, as near to what they point at as fits.
+ * @param frames the most important first: where there is no room for all, the last ones are left out
+ * @param wide width of a picture
+ */
+export function placed(frames: readonly Omit<Place, 'middle'>[], wide: number, width: number): Place[] {
+  const most = Math.max(0, Math.floor((width + GAP) / (wide + GAP)));
+  const places = frames
+    .slice(0, most)
+    .map((one) => ({ ...one, middle: one.at }))
+    .sort((a, b) => a.at - b.at);
+  let left = wide / 2;
+  for (const place of places) {
+    place.middle = Math.max(left, place.middle);
+    left = place.middle + wide + GAP;
+  }
+  let right = width - wide / 2;
+  for (const place of places.toReversed()) {
+    place.middle = Math.min(right, place.middle);
+    right = place.middle - wide - GAP;
+  }
+  return places;
+}
+
+export class MomentStrip {
+  readonly #element: HTMLElement;
+  readonly #encodes: Encodes;
+  readonly #view: View;
+  readonly #pictures: MomentPictures;
+  readonly #stops: (() => void)[];
+  /** Canvases by encode and frame: a picture is drawn once. */
+  readonly #drawn = new Map<string, HTMLCanvasElement>();
+
+  constructor(element: HTMLElement, encodes: Encodes, view: View, pictures: MomentPictures) {
+    this.#element = element;
+    this.#encodes = encodes;
+    this.#view = view;
+    this.#pictures = pictures;
+    const resize = new ResizeObserver(() => this.update());
+    resize.observe(element);
+    this.#stops = [
+      () => resize.disconnect(),
+      ...[view.moments, view.zoom, view.lead].map((cell) => cell.watch(() => this.update())),
+      pictures.listen(() => this.update()),
+    ];
+  }
+
+  close(): void {
+    for (const stop of this.#stops) stop();
+  }
+
+  update(): void {
+    const { lead, moments, span } = this.#view;
+    const element = this.#element;
+    const width = element.clientWidth - LEFT - RIGHT;
+    const encode = this.#encodes.list[lead.value];
+    if (!encode || width <= 0) return;
+    const wide = Number.parseFloat(getComputedStyle(element).getPropertyValue('--wide')) || 96;
+    const frames = moments.value
+      .filter((one) => one.encode === lead.value && one.frame >= span[0] && one.frame <= span[1])
+      .map(({ frame }) => ({ frame, at: (percentOf(frame, ...span) / 100) * width }));
+    const places = placed(frames, wide, width);
+    const stems = svg('svg', { 'aria-hidden': 'true', width, height: 10 });
+    for (const { at, middle } of places) stems.append(svg('line', { x1: middle, y1: 0, x2: at, y2: 10 }));
+    const held = element.contains(document.activeElement) ? document.activeElement?.textContent : undefined;
+    const buttons = places.map(({ frame, middle }) => this.#button(lead.value, frame, middle));
+    element.replaceChildren(...buttons, stems);
+    // What is made anew keeps the focus.
+    buttons.find(({ textContent }) => textContent === held)?.focus({ preventScroll: true });
+  }
+
+  #button(encode: number, frame: number, middle: number): HTMLButtonElement {
+    const said = words.moment(this.#encodes.said(frame));
+    return h(
+      'button',
+      {
+        type: 'button',
+        title: said,
+        style: `left:${LEFT + middle}px;${colourOf(encode)}`,
+        onclick: () => this.#view.open(encode, frame),
+      },
+      this.#picture(encode, frame),
+      h('span', { class: 'unseen' }, said),
+    );
+  }
+
+  #picture(encode: number, frame: number): HTMLCanvasElement | undefined {
+    const key = `${encode} ${frame}`;
+    const shift = this.#encodes.list[encode]?.columns.shift ?? 0;
+    const made = this.#pictures.get(encode, frame - shift)?.distorted;
+    if (!made || this.#drawn.has(key)) return this.#drawn.get(key);
+    const { width, height, data } = made;
+    const canvas = h('canvas', { width, height, 'aria-hidden': 'true' });
+    canvas.getContext('2d')?.putImageData(new ImageData(data, width, height), 0, 0);
+    this.#drawn.set(key, canvas);
+    return canvas;
+  }
+}
