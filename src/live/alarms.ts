@@ -16,6 +16,9 @@ import {
 /** Longest text of a rule. */
 const MAX_RULE = 200;
 
+/** Rules that are watched at the same time, unless more were given at the start. */
+export const MOST_RULES = 32;
+
 /** Seconds, or frames, that a rule may look at. */
 const MOST = 86_400;
 
@@ -124,6 +127,9 @@ class AlarmWatch {
 /** Watches all rules of a measurement. */
 export class Alarms {
   readonly #rules: readonly AlarmRule[];
+  #measured:
+    | { readonly perSecond: number; readonly metrics: readonly string[]; readonly main?: string }
+    | undefined;
   #watches: readonly { readonly rule: AlarmRule; readonly watch: AlarmWatch }[] = [];
   /** Alarms that were raised so far. */
   raised = 0;
@@ -139,17 +145,32 @@ export class Alarms {
    * @throws {AnyvmafError} `usage` for a rule about something else, which could never come true
    */
   start(framesPerSecond: number, metrics: readonly string[], main: string | undefined): void {
-    for (const { text, metric } of this.#rules) {
-      if (metric === undefined && main === undefined)
-        throw usageError(
-          `The alarm ${quoted(text)} is about the score, but this run has no model; name a metric, as in psnr_y.min<30: ${metrics.join(', ')}.`,
-        );
-      if (metric !== undefined && metricIn({ metrics }, metric) === undefined)
-        throw usageError(
-          `The alarm ${quoted(text)} is about ${quoted(metric)}, ${missing(metric)} name one of ${metrics.join(', ')}.`,
-        );
-    }
-    this.#watches = this.#rules.map((rule) => ({ rule, watch: new AlarmWatch(rule, framesPerSecond) }));
+    this.#measured = { perSecond: framesPerSecond, metrics, ...(main !== undefined && { main }) };
+    for (const rule of this.#rules) this.add(rule);
+  }
+
+  /**
+   * Watches one more rule from now on; one that is watched already stays as it is.
+   * @throws {AnyvmafError} `usage` before the start, for as many rules as are watched, or for what is not measured
+   */
+  add(rule: AlarmRule): void {
+    const { text, metric } = rule;
+    if (!this.#measured) throw usageError('The measurement has not begun; set the alarm again once it runs.');
+    const { perSecond, metrics, main } = this.#measured;
+    if (metric === undefined && main === undefined)
+      throw usageError(
+        `The alarm ${quoted(text)} is about the score, but this run has no model; name a metric, as in psnr_y.min<30: ${metrics.join(', ')}.`,
+      );
+    if (metric !== undefined && metricIn({ metrics }, metric) === undefined)
+      throw usageError(
+        `The alarm ${quoted(text)} is about ${quoted(metric)}, ${missing(metric)} name one of ${metrics.join(', ')}.`,
+      );
+    if (this.#watches.some((one) => one.rule.text === text)) return;
+    if (this.#watches.length >= Math.max(MOST_RULES, this.#rules.length))
+      throw usageError(
+        `${this.#watches.length} alarms are set, which is the most; ${quoted(text)} was not added.`,
+      );
+    this.#watches = [...this.#watches, { rule, watch: new AlarmWatch(rule, perSecond) }];
   }
 
   /**

@@ -8,7 +8,7 @@ import type { SwapOutcome } from '../engine/contract/types.js';
 import { Series } from '../engine/results/series.js';
 import { distribution, pool } from '../report/pool.js';
 import type { MetricDistribution, PooledMetric } from '../report/types.js';
-import { type Alarm, type AlarmRule, Alarms, meanAndMin } from './alarms.js';
+import { type Alarm, type AlarmRule, Alarms, MOST_RULES, meanAndMin } from './alarms.js';
 import { MainScore } from './main-score.js';
 import type { MeasurementFacts, RunState, ServerSettings } from './messages.js';
 
@@ -16,8 +16,6 @@ import type { MeasurementFacts, RunState, ServerSettings } from './messages.js';
 const WORST = 32;
 /** Alarms that are remembered. */
 export const KEPT_ALARMS = 256;
-/** Rules of clients that are watched at the same time; the one that was asked for least recently goes. */
-const MOST_RULES = 32;
 /** Milliseconds over which the present rate is taken. */
 const RATE_TIME = 5000;
 /** Milliseconds that percentiles of all frames serve at least, and how many times what they took. */
@@ -160,6 +158,7 @@ export class History {
     const known = this.#watched.get(rule.text) ?? this.#begin(rule);
     this.#watched.delete(rule.text);
     this.#watched.set(rule.text, known);
+    // The one that was asked for least recently goes.
     const [oldest] = this.#watched.keys();
     if (this.#watched.size > MOST_RULES && oldest !== undefined) this.#watched.delete(oldest);
     return known.told;

@@ -173,8 +173,10 @@ export class Link implements RunObserver {
     );
   }
 
-  #carryOut({ kind }: Command): object {
-    if (kind === 'pause') this.steering.pause();
+  #carryOut(command: Command): object {
+    const { kind } = command;
+    if (kind === 'alarm') this.#alarms.add(command.rule);
+    else if (kind === 'pause') this.steering.pause();
     else if (kind === 'resume') this.steering.resume();
     else if (kind === 'stop') this.steering.stop();
     this.#setState();

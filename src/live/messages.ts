@@ -3,7 +3,7 @@
  * What the measuring thread and the server's thread tell each other. Frames travel as plain doubles.
  */
 import type { RunFacts, SwapOutcome } from '../engine/contract/types.js';
-import type { Alarm } from './alarms.js';
+import type { Alarm, AlarmRule } from './alarms.js';
 
 /** Statistics of a second of video. */
 export interface SecondLine {
@@ -26,6 +26,7 @@ export type Command =
       readonly model: string;
       readonly replace?: string;
     }
+  | { readonly kind: 'alarm'; readonly rule: AlarmRule }
   | { readonly kind: 'pause' | 'resume' | 'stop' };
 
 /** A refusal that crosses to another thread. */

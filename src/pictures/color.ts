@@ -5,6 +5,7 @@
 import { usualMatrix } from '../core/colour.js';
 import { LUMA_WEIGHTS, type LumaMatrix } from '../core/luma-weights.js';
 import type { TrackFacts } from '../media/decoder.js';
+import type { HdrTransfer } from './tone-map.js';
 
 export type { LumaMatrix as ColorMatrix };
 
@@ -14,6 +15,8 @@ export interface ColorMeaning {
   readonly range: 'limited' | 'full';
   /** Properties that the video does not declare, or by an unknown name; assumed as players do. */
   readonly assumed: readonly ('matrix' | 'range')[];
+  /** Set for high dynamic range, whose pictures are tone-mapped for standard screens. */
+  readonly toneMapped?: HdrTransfer;
 }
 
 /** ffmpeg's names. Constant-luminance BT.2020 uses the weights of the non-constant one, which is close. */
@@ -27,18 +30,23 @@ const NAMED: Readonly<Record<string, LumaMatrix>> = {
   fcc: 'fcc',
 };
 
+const HDR: Readonly<Record<string, HdrTransfer>> = { smpte2084: 'pq', 'arib-std-b67': 'hlg' };
+
 /**
- * Determines matrix and range of a video's samples.
+ * Determines matrix, range and dynamic range of a video's samples.
  * @param facts the video's declared properties and stored size
  */
 export function colorMeaning(
-  facts: Pick<TrackFacts, 'width' | 'height'> & Partial<Pick<TrackFacts, 'matrix' | 'colorRange'>>,
+  facts: Pick<TrackFacts, 'width' | 'height'> &
+    Partial<Pick<TrackFacts, 'matrix' | 'colorRange' | 'transfer'>>,
 ): ColorMeaning {
   const said = NAMED[facts.matrix ?? ''];
+  const toneMapped = HDR[facts.transfer ?? ''];
   return {
     matrix: said ?? usualMatrix(facts),
     range: facts.colorRange ?? 'limited',
     assumed: [...(said ? [] : (['matrix'] as const)), ...(facts.colorRange ? [] : (['range'] as const))],
+    ...(toneMapped && { toneMapped }),
   };
 }
 

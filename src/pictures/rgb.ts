@@ -7,10 +7,11 @@ import { chromaSize, type FramePlanes, samplesOf, type VideoFormat } from '../co
 import type { PictureSize } from '../core/size.js';
 import { type ColorMeaning, rgbCoefficients } from './color.js';
 import type { RgbaImage, RgbImage } from './image.js';
+import { toneMap } from './tone-map.js';
 
 /**
  * Converts a frame. Chroma is interpolated linearly from its position since MPEG-2: on the left of its two
- * columns, between its two rows. Gamma and primaries stay unconverted, so high dynamic range appears pale.
+ * columns, between its two rows. Gamma and primaries stay unconverted, but for high dynamic range, which is tone-mapped.
  * @param planes packed as in media/types; without chroma the picture is grey
  */
 export function toRgb(planes: FramePlanes, format: VideoFormat, meaning: ColorMeaning): RgbImage {
@@ -32,6 +33,7 @@ function convert(
 ): Uint8ClampedArray<ArrayBuffer> {
   const { width, height, bitDepth } = format;
   const { lumaOffset, chromaOffset, y: gain, rv, gu, gv, bu } = rgbCoefficients(meaning, bitDepth);
+  const map = meaning.toneMapped && toneMap(meaning.toneMapped);
   const luma = samplesOf(planes.y, bitDepth);
   const cb = new ChromaRows(planes.cb, format, chromaOffset);
   const cr = new ChromaRows(planes.cr, format, chromaOffset);
@@ -45,9 +47,12 @@ function convert(
       const light = (luma[i]! - lumaOffset) * gain;
       const blue = u[x]!;
       const red = v[x]!;
-      data[at] = light + rv * red;
-      data[at + 1] = light + gu * blue + gv * red;
-      data[at + 2] = light + bu * blue;
+      if (map) map(data, at, light + rv * red, light + gu * blue + gv * red, light + bu * blue);
+      else {
+        data[at] = light + rv * red;
+        data[at + 1] = light + gu * blue + gv * red;
+        data[at + 2] = light + bu * blue;
+      }
     }
   }
   return data;

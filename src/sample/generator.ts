@@ -40,6 +40,8 @@ export interface SampleOptions {
   readonly cut?: number;
   /** Default: {@link SAMPLE_DISTORTION}. */
   readonly distortion?: SampleDistortion;
+  /** Paints the planes of a reference frame anew, 16 bits a sample, in place of textures and objects. */
+  readonly paint?: (index: number) => readonly Uint16Array[];
 }
 
 /** A pair of videos whose frames are computed when asked for, in any order. */
@@ -53,7 +55,7 @@ export interface SampleClip {
 export const SAMPLE_DISTORTION: SampleDistortion = { blur: 1, quantiser: 10, noise: 2 };
 
 /** Texture tiles are this many samples wide and high, and repeat. */
-const TILE = 512;
+export const TILE = 512;
 const TILE_MASK = TILE - 1;
 /** Content is computed with this many bits and shifted down to the format's depth. */
 const WORK_BITS = 16;
@@ -90,8 +92,8 @@ function mix(a: number, b: number, c: number): number {
   return (h ^ (h >>> 15)) >>> 0;
 }
 
-/** Periodic value noise of four octaves, 0..65535. */
-function makeTexture(seed: number): Uint16Array {
+/** Periodic value noise of four octaves, 0..65535: `TILE` rows of `TILE` samples. */
+export function makeTexture(seed: number): Uint16Array {
   const sum = new Int32Array(TILE * TILE);
   for (let octave = 0; octave < 4; octave++) {
     const shift = 5 - octave; // lattice spacing 32, 16, 8, 4
@@ -335,9 +337,13 @@ export function makeSample(format: VideoFormat, options: SampleOptions = {}): Sa
   return {
     format,
     frame(side, index) {
-      const scene = sceneAt(index);
+      const painted =
+        options.paint?.(index) ??
+        sizes.map(({ width, height }, plane) =>
+          paint(sceneAt(index), seed, plane, width, height, index, format),
+        );
       return sizes.map(({ width, height }, plane) => {
-        let work: Uint16Array = paint(scene, seed, plane, width, height, index, format);
+        let work = painted[plane] ?? new Uint16Array(width * height);
         if (side === 'distorted') {
           for (let pass = 0; pass < blur; pass++) work = blurOnce(work, width, height);
           if (quantiser > 0) quantise(work, width, height, quantiser * 256);

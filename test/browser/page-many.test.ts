@@ -25,6 +25,7 @@ import {
   screenshot,
   settled,
   start,
+  tabTo,
   type View,
   write,
 } from '../support/page.js';
@@ -489,13 +490,30 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
       expect(value).toBeGreaterThan(30);
       expect(value).toBeLessThan(95);
       expect(await page.locator('.flaw, .flaw-note').count()).toBe(0);
-      // The second that is worse than the rest is found.
+      // The moment that is worse than the rest is found.
       const first = await page.locator('.moments .when').first().textContent();
       const frame = Number(/frame (\d+)/.exec(first ?? '')?.[1]);
-      expect(frame).toBeGreaterThanOrEqual(34);
-      expect(frame).toBeLessThan(46);
+      expect(frame).toBeGreaterThanOrEqual(28);
+      expect(frame).toBeLessThan(38);
       expect(await offer.isVisible()).toBe(false);
-      await page.locator('.moments .shot canvas').nth(3).waitFor();
+      // The tour has the focus, and is gone through by keys.
+      const tour = page.getByRole('dialog');
+      const parts = ['The score', 'Every frame', 'The worst moments', 'Send it on, then your own videos'];
+      for (const part of parts) {
+        await page.locator('[role=dialog]:focus', { hasText: part }).waitFor();
+        expect(await page.locator('.toured').evaluate((at) => at.getBoundingClientRect().top)).toBeLessThan(
+          450,
+        );
+        if (part === 'The worst moments') {
+          await page.locator('.moments .shot canvas').nth(3).waitFor();
+          expect(await lookAround(page)).toEqual({});
+          await page.setViewportSize(FIRST);
+        }
+        await tabTo(page, /^(Next|Done)$/);
+        await page.keyboard.press('Enter');
+      }
+      expect(await tour.count()).toBe(0);
+      expect(await page.locator('.take :focus').count()).toBe(1);
       expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(2 * 900);
       await page.locator('#results .details > summary').click();
       const run = page.locator('#results .details .run > div').filter({ hasText: 'What measured' });

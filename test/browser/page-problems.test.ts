@@ -108,16 +108,35 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
         const plain = ffmpeg(join(encodeFolder(), 'plain.y4m'), [
           ...['-f', 'lavfi', '-i', 'testsrc2=size=96x64:rate=25', '-frames:v', '8', '-pix_fmt', 'yuv420p'],
         ]);
-        const page = await site.open();
+        const page = await site.open({ keeps: true });
+        await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
         const { asked } = site.served;
         asked.length = 0;
+        const ranges: string[] = [];
+        page.on('request', (request) => {
+          const { range } = request.headers();
+          if (range && request.url().endsWith('.wasm')) ranges.push(range);
+        });
         await choose(page, plain, encoded);
         await page.getByText('This browser cannot decode the video').waitFor();
         await page.getByText('32 MB (10 MB compressed)').waitFor();
         expect(asked.filter((path) => path.startsWith('ffmpeg/'))).toEqual([]);
+        await page.evaluate(() => {
+          const findings = document.getElementById('findings');
+          const pause = new MutationObserver(() => {
+            if (!/wasm: [1-9]/.test(findings?.textContent ?? '')) return;
+            pause.disconnect();
+            for (const button of findings?.querySelectorAll('button') ?? [])
+              if (button.textContent === 'Pause') button.click();
+          });
+          if (findings) pause.observe(findings, { subtree: true, childList: true, characterData: true });
+        });
         await page.getByRole('button', { name: 'Load ffmpeg.wasm (32 MB) and use it' }).click();
+        // It pauses, and goes on where it was.
+        await page.getByRole('button', { name: 'Resume' }).click();
         await page.waitForSelector('#findings .fine, #findings .finding', { timeout: 180_000 });
         expect(asked.some((path) => path.startsWith('ffmpeg/'))).toBe(true);
+        expect(ranges).toEqual(['bytes=0-', expect.stringMatching(/^bytes=[1-9]\d{5,}-$/)]);
         await start(page);
         await done(page);
         const [report] = await reportsOf(page);

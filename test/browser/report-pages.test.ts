@@ -499,6 +499,19 @@ describe.skipIf(noChromium)(`the dashboard in Chromium${noChromium}`, () => {
     await page.locator('#chart').focus();
     await page.keyboard.press('Home');
     expect(await shown('second')).toMatch(/^0:00 to 0:01: mean \d+\.\d\d, lowest \d/);
+    // A model and an alarm by a click; what cannot be is said.
+    await page.getByLabel('Alarm', { exact: true }).fill('nothing<5');
+    await page.getByRole('button', { name: 'Set' }).click();
+    await expect.poll(() => shown('notice')).toMatch(/The alarm "nothing<5" is about "nothing"/);
+    await page.getByLabel('Alarm', { exact: true }).fill('min<101 for 2f');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.getByLabel('Alarm', { exact: true }).inputValue()).toBe('');
+    await page.getByLabel('Model', { exact: true }).fill('vmaf_v0.6.1');
+    await page.getByRole('button', { name: 'Change' }).click();
+    await expect.poll(() => page.getByLabel('Model', { exact: true }).inputValue()).toBe('');
+    await push(86);
+    await expect.poll(() => shown('events')).toMatch(/alarm: min<101 for 2f/);
+    await expect.poll(() => shown('events')).toMatch(/VMAF scores instead of other/);
     await page.getByRole('button', { name: 'Pause' }).click();
     await expect.poll(() => shown('state')).toBe('paused');
     await page.getByRole('button', { name: 'Resume' }).click();
@@ -506,7 +519,7 @@ describe.skipIf(noChromium)(`the dashboard in Chromium${noChromium}`, () => {
     await scorer.finish();
     await expect.poll(() => shown('notice')).toBe('The measurement has ended.');
     expect(await shown('line')).toBe('ended');
-    expect(await shown('metric')).toBe('Mean of other');
+    expect(await shown('metric')).toBe('Mean of VMAF');
     expect(await page.getByRole('button', { name: 'Pause' }).isVisible()).toBe(false);
   });
 

@@ -78,12 +78,15 @@ async function servePage({ copy = false } = {}): Promise<ServedPage> {
     try {
       if (!pathname.startsWith('/some/folder/') || !file.startsWith(folder + sep)) throw new Error('outside');
       const body = await readFile(file);
-      response.writeHead(200, {
+      const from = Number(/^bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? Number.NaN);
+      const range = { 'content-range': `bytes ${from}-${body.length - 1}/${body.length}` };
+      response.writeHead(from >= 0 ? 206 : 200, {
         'content-type': TYPES[extname(file)] ?? 'application/octet-stream',
         'content-security-policy': POLICY,
         'cache-control': 'no-store',
+        ...(from >= 0 && range),
       });
-      response.end(body);
+      response.end(from >= 0 ? body.subarray(from) : body);
     } catch {
       response.writeHead(404).end();
     }

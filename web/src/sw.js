@@ -60,10 +60,11 @@ async function kept(cache) {
 self.addEventListener('fetch', (event) => {
   const { request } = event;
   if (request.method !== 'GET' || !request.url.startsWith(base.href)) return;
-  event.respondWith(answer(request));
+  event.respondWith(answer(request, (work) => event.waitUntil(work)));
 });
 
-async function answer(request) {
+/** @param keep lets work go on after the answer, whose bytes the page gets as they come */
+async function answer(request, keep) {
   const cache = await caches.open(CACHE);
   if (request.mode === 'navigate') {
     // Prefer the newest page if online.
@@ -77,6 +78,6 @@ async function answer(request) {
   if (kept) return kept;
   const response = await fetch(request);
   if (response.status === 200 && /^(assets|model|ffmpeg|ort)\//.test(request.url.slice(base.href.length)))
-    await cache.put(request, response.clone()).catch(() => {});
+    keep(cache.put(request, response.clone()).catch(() => {}));
   return response;
 }

@@ -694,6 +694,7 @@ export const text = {
     saved: 'A saved report holds scores, not pictures. To see frames, drop the two videos on the page.',
     colours: (matrix: string, range: string, guessed: boolean) =>
       `${matrix}${guessed ? ' (guessed from the size)' : ''}, ${range} range`,
+    toneMapped: (transfer: string) => `${transfer.toUpperCase()}, shown tone-mapped`,
     bits: (bits: number) => `${bits} bit`,
   },
 };

@@ -52,6 +52,48 @@ describe('colours', () => {
     }
   });
 
+  it.each([
+    // Signals of ITU-R BT.2408: PQ 0.5807 is reference white (203 cd/m²), 0.4409 is 50 cd/m², below the knee.
+    ['smpte2084', 0, 0],
+    // 50 / 203 in sRGB: 255 (1.055 (0.2463)^(1/2.4) - 0.055) = 136.
+    ['smpte2084', 0.4403, 136],
+    // 1000 cd/m² and all above are white.
+    ['smpte2084', 0.7518, 255],
+    ['smpte2084', 1, 255],
+    ['arib-std-b67', 0, 0],
+    // Scene light 1/12 at signal 0.5: 1000 (1/12)^1.2 = 50.7 cd/m², in sRGB 137.
+    ['arib-std-b67', 0.5, 137],
+    ['arib-std-b67', 1, 255],
+  ])('tone-maps a grey of %s, signal %d, to %d', (transfer, signal, expected) => {
+    const format: VideoFormat = { width: 4, height: 2, bitDepth: 10, chroma: '420' };
+    const color = colorMeaning({ width: 4, height: 2, matrix: 'bt2020nc', colorRange: 'limited', transfer });
+    const { data } = toRgb(flat(format, [Math.round(64 + 876 * signal), 512, 512]), format, color);
+    for (const value of data) expect(Math.abs(value - expected)).toBeLessThanOrEqual(1);
+  });
+
+  it('tone-maps white below full white, a brighter grey brighter, and keeps a hue', () => {
+    const format: VideoFormat = { width: 4, height: 2, bitDepth: 10, chroma: '420' };
+    const color = colorMeaning({
+      width: 4,
+      height: 2,
+      matrix: 'bt2020nc',
+      colorRange: 'limited',
+      transfer: 'smpte2084',
+    });
+    const of = (samples: readonly [number, number, number]) => [
+      ...toRgb(flat(format, samples), format, color).data.subarray(0, 3),
+    ];
+    const greys = Array.from({ length: 94 }, (_, i) => of([64 + 7 * i, 512, 512])[0] ?? 0);
+    expect(greys).toEqual([...greys].sort((a, b) => a - b));
+    const white = of([Math.round(64 + 876 * 0.5807), 512, 512])[0] ?? 0;
+    expect(white).toBeGreaterThan(200);
+    expect(white).toBeLessThan(245);
+    // A BT.2020 red of 50 cd/m² lies outside BT.709: red alone remains.
+    const [red = 0, green, blue] = of([180, 435, 724]);
+    expect(red).toBeGreaterThan(120);
+    expect([green, blue]).toEqual([0, 0]);
+  });
+
   it.each([9, 10, 12, 14, 16])('has the same colour at %i bit', (bitDepth) => {
     for (const chroma of ['420', '422', '444', '400'] as const) {
       const format: VideoFormat = { width: 7, height: 5, bitDepth, chroma };

@@ -22,6 +22,8 @@ export interface FrameFacts {
   readonly range: 'limited' | 'full';
   /** True if the matrix was guessed from the picture's size. */
   readonly guessed: boolean;
+  /** Set for high dynamic range, which is shown tone-mapped. */
+  readonly toneMapped?: NonNullable<FramePicture['color']['toneMapped']>;
 }
 
 /** A picture that a canvas can draw: a bitmap, or a frame of which the browser makes RGB as it draws. */
@@ -110,7 +112,8 @@ function videoFrame({ format, planes, color }: FramePicture): VideoFrame | undef
   const { width, height, bitDepth, chroma } = format;
   const matrix = MATRICES[color.matrix];
   const { y, cb, cr } = planes;
-  if (typeof VideoFrame === 'undefined' || !matrix || !cb || !cr || bitDepth !== 8) return undefined;
+  if (typeof VideoFrame === 'undefined' || !matrix || !cb || !cr || bitDepth !== 8 || color.toneMapped)
+    return undefined;
   // Chroma of odd sizes lacks the last column and row, which browsers want.
   if (chroma === '400' || width % 2 === 1 || height % 2 === 1) return undefined;
   const data = new Uint8Array(y.length + cb.length + cr.length);
@@ -133,8 +136,17 @@ function videoFrame({ format, planes, color }: FramePicture): VideoFrame | undef
 }
 
 function factsOf({ frame, time, format, color }: FramePicture): FrameFacts {
-  const { matrix, range, assumed } = color;
-  return { frame, time, bitDepth: format.bitDepth, matrix, range, guessed: assumed.includes('matrix') };
+  const { matrix, range, assumed, toneMapped } = color;
+  const guessed = assumed.includes('matrix');
+  return {
+    frame,
+    time,
+    bitDepth: format.bitDepth,
+    matrix,
+    range,
+    guessed,
+    ...(toneMapped && { toneMapped }),
+  };
 }
 
 /** Draws where luma differs. Without a gain, one is chosen. */

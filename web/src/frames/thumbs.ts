@@ -6,11 +6,11 @@ import {
   type ExtractOptions,
   extractFrames,
   type FramePair,
-  type RgbImage,
+  type FramePicture,
   type ScoreRequest,
 } from 'anyvmaf';
 import { fittingFull, tint } from './colours.js';
-import { type LossGrid, measureMap, opaque } from './draw.js';
+import { type FrameFacts, type LossGrid, measureMap, opaque } from './draw.js';
 
 /** A small picture: red, green, blue and 255 of each pixel. */
 export interface Thumb {
@@ -18,6 +18,8 @@ export interface Thumb {
   readonly height: number;
   /** Width over height as shown; pixels need not be square. */
   readonly aspect: number;
+  /** As of a frame's facts. */
+  readonly toneMapped?: NonNullable<FrameFacts['toneMapped']>;
   readonly data: Uint8ClampedArray<ArrayBuffer>;
 }
 
@@ -41,7 +43,7 @@ export async function firstThumb(
   side: number,
 ): Promise<Thumb | undefined> {
   for await (const { reference } of extractFrames(request, [0], options))
-    return thumb(reference.image({ maxSide: side }), reference.displayAspect);
+    return thumb(reference, side, reference.displayAspect);
   return undefined;
 }
 
@@ -59,19 +61,17 @@ async function thumbsOf(pair: FramePair, side: number): Promise<ThumbPair> {
   const { width } = pair.reference.format;
   const aspect = pair.reference.displayAspect;
   const { grids } = await measureMap(pair, BLOCK);
-  const [reference, distorted] = [pair.reference, pair.distorted].map((picture) =>
-    picture.image({ maxSide: side }),
-  ) as [RgbImage, RgbImage];
   return {
     index: pair.index,
-    reference: thumb(reference, aspect),
-    distorted: thumb(distorted, aspect),
-    map: mapOver(thumb(distorted, aspect), grids.both, width),
+    reference: thumb(pair.reference, side, aspect),
+    distorted: thumb(pair.distorted, side, aspect),
+    map: mapOver(thumb(pair.distorted, side, aspect), grids.both, width),
   };
 }
 
-function thumb(image: RgbImage, aspect: number): Thumb {
-  return { ...opaque(image), aspect };
+function thumb(picture: FramePicture, side: number, aspect: number): Thumb {
+  const { toneMapped } = picture.color;
+  return { ...opaque(picture.image({ maxSide: side })), aspect, ...(toneMapped && { toneMapped }) };
 }
 
 /** The loss in colours over the grey of a picture that is `fullWidth` wide before it was made small. */

@@ -299,10 +299,11 @@ function giveUpShots(shots: HTMLElement): void {
 function drawShots(shots: HTMLElement, { reference, distorted, map }: ThumbPair): void {
   if (shots.classList.contains('drawn')) return;
   shots.classList.add('drawn');
-  const shot = ({ width, height, aspect, data }: Thumb, name: string) => {
+  const shot = ({ width, height, aspect, data, toneMapped }: Thumb, name: string) => {
     const canvas = h('canvas', { width, height, style: `aspect-ratio:${aspect}` });
     canvas.getContext('2d')?.putImageData(new ImageData(data, width, height), 0, 0);
-    return h('span', { class: 'shot' }, canvas, h('span', { class: 'faint' }, name));
+    const said = toneMapped ? `${name}: ${text.frames.toneMapped(toneMapped)}` : name;
+    return h('span', { class: 'shot' }, canvas, h('span', { class: 'faint' }, said));
   };
   shots.replaceChildren(
     shot(reference, words.shots.reference),

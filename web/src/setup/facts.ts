@@ -20,6 +20,9 @@ const CODECS: Readonly<Record<string, string>> = {
   yuv: 'raw YUV',
 };
 
+/** Transfer functions of high dynamic range, by ffmpeg's names. */
+const HDR: Readonly<Record<string, string>> = { smpte2084: 'PQ', 'arib-std-b67': 'HLG' };
+
 /** `4.2 MB`. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];
@@ -43,8 +46,20 @@ function formatRate({ num, den }: { readonly num: number; readonly den: number }
 
 /** Facts about a video, the most important first. */
 export function describeFacts(facts: Facts): readonly string[] {
-  const { width, height, bitDepth, chroma, frameRate, frameCount, codec, container, duration, bitrate } =
-    facts;
+  const {
+    width,
+    height,
+    bitDepth,
+    chroma,
+    frameRate,
+    frameCount,
+    codec,
+    container,
+    duration,
+    bitrate,
+    transfer,
+  } = facts;
+  const hdr = HDR[transfer ?? ''];
   const sampling = chroma === '400' ? 'luma' : chroma.split('').join(':');
   const name = codec ?? container ?? '';
   return [
@@ -52,6 +67,7 @@ export function describeFacts(facts: Facts): readonly string[] {
     ...(frameRate ? [text.setup.fps(formatRate(frameRate))] : []),
     ...(name ? [CODECS[name] ?? name] : []),
     `${text.setup.bits(bitDepth)} ${sampling}`,
+    ...(hdr ? [text.frames.toneMapped(hdr)] : []),
     ...(frameCount === null || frameCount === undefined ? [] : [text.setup.frames(frameCount)]),
     ...(duration ? [formatTime(duration)] : []),
     ...(bitrate ? [`${formatBytes(bitrate).replace('B', 'b')}/s`] : []),

@@ -8,7 +8,7 @@ import { button, fill, h } from '../dom.js';
 import type { Failure } from '../engine/calls.js';
 import { isActive, type Session, type Settings } from '../session.js';
 import { text } from '../text.js';
-import { fetchedMegabytes } from './decoder.js';
+import { fetched, pauseFetching } from './decoder.js';
 import { failureView, sentence } from './failure.js';
 import { applyFix, type Fix, fixOf, valueText } from './fixes.js';
 
@@ -30,10 +30,7 @@ interface Shared {
 export function findings(session: Session): HTMLElement {
   const body = h('div', { class: 'findings-body', 'aria-live': 'polite' });
   const state = h('span', { class: 'faint small state' });
-  const fetched = h('span', {});
-  fetchedMegabytes.watch((megabytes) => {
-    fetched.textContent = megabytes === null ? '' : text.setup.fetchingDecoder(megabytes);
-  });
+  const loading = loadingDecoder();
   const element = h(
     'details',
     { class: 'card fold', id: 'findings', open: true, hidden: true },
@@ -66,10 +63,24 @@ export function findings(session: Session): HTMLElement {
       verdict === 'untrusted' && h('p', { class: 'wrong' }, `${TRUST_OUTLOOK[verdict]}.`),
       shared.length > 0 &&
         h('ul', { class: 'findings' }, ...shared.map((one) => item(session, one, encodes))),
-      waiting !== undefined && h('p', { class: 'soft waiting' }, checking, ' ', fetched),
+      waiting !== undefined && h('p', { class: 'soft waiting' }, checking, ' ', loading),
       fine && h('p', { class: 'soft fine' }, text.findings.fine),
     );
     keepPlaces();
+  });
+  return element;
+}
+
+/** How far ffmpeg.wasm is, with a button that pauses it; empty unless it is fetched. */
+function loadingDecoder(): HTMLElement {
+  const far = h('span');
+  const pause = button({ class: 'tool bare', onclick: () => pauseFetching(fetched.value?.paused === false) });
+  const element = h('span', {}, far, ' ', pause);
+  fetched.watch((now) => {
+    element.hidden = !now;
+    if (!now) return;
+    far.textContent = text.setup.fetchingDecoder(now.megabytes);
+    pause.textContent = now.paused ? text.run.resume : text.run.pause;
   });
   return element;
 }

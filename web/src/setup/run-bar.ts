@@ -7,7 +7,7 @@ import { BEAT, spaced } from '../schedule.js';
 import { type ActiveRun, isActive, type Run, type Session } from '../session.js';
 import { text } from '../text.js';
 import { announce } from './announce.js';
-import { fetchedMegabytes } from './decoder.js';
+import { fetched } from './decoder.js';
 import { formatTime } from './facts.js';
 import { failureView, sentence } from './failure.js';
 import { failureWords } from './failure-kind.js';
@@ -54,7 +54,7 @@ export function runBar(session: Session, runner: Runner): HTMLElement {
     if (run.phase === 'running' && before.phase === 'running') showSoon();
     else show(run);
   });
-  fetchedMegabytes.watch(() => {
+  fetched.watch(() => {
     if (isActive(session.run.value)) show(session.run.value);
   });
   session.runsAsked.watch((asked) => {
@@ -173,8 +173,7 @@ function progressBar(session: Session, runner: Runner) {
 /** Frames done, and while running also frames per second and time left. */
 function figuresOf({ phase }: ActiveRun, { done, total }: Sum, rate: number | undefined): HTMLElement[] {
   const { paused, preparing, frames, fps, left } = text.run;
-  const megabytes = fetchedMegabytes.value;
-  const opening = megabytes === null ? preparing : text.setup.fetchingDecoder(megabytes);
+  const opening = fetched.value ? text.setup.fetchingDecoder(fetched.value.megabytes) : preparing;
   const texts = [done === 0 ? opening : frames(done, total)];
   if (rate && phase === 'running') {
     texts.push(fps(rate.toFixed(rate >= 10 ? 0 : 1)));

@@ -20,7 +20,8 @@ export function sampleOffer(session: Session, runner: Runner): HTMLElement {
     announce(text.setup.sampleMaking);
     try {
       const { chooseSample } = await import('../sample/sample.js');
-      if (await chooseSample(session)) runner.start();
+      // The page works without the tour.
+      if (await chooseSample(session)) showTour(runner.start()).catch(() => {});
       fill(said, text.setup.sampleHint);
     } catch (error) {
       fill(said, text.setup.sampleFailed(error instanceof Error ? error.message : String(error)));
@@ -28,6 +29,13 @@ export function sampleOffer(session: Session, runner: Runner): HTMLElement {
       fill(go, text.setup.sample);
       go.disabled = false;
     }
+  }
+
+  /** Shows what there is to see once a run of it has ended well. */
+  async function showTour(run: Promise<void>): Promise<void> {
+    const { tour } = await import('../sample/tour.js');
+    await run;
+    if (session.run.value.phase === 'done') tour(session);
   }
 
   const show = () => {

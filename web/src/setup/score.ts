@@ -17,7 +17,7 @@ import {
   settingsOf,
 } from '../session.js';
 import { coloursOf } from './colours.js';
-import { decoderReady } from './decoder.js';
+import { decoderReady, pauseFetching } from './decoder.js';
 import { type FailureKind, kindOfFailure } from './failure-kind.js';
 import { rawFiles } from './files.js';
 import { deciding, noReferenceOptions, runOptions } from './options.js';
@@ -173,7 +173,7 @@ export class Runner {
     const failures = new Map<number, Failure>();
     const scored = places.flatMap((i) => encodes[i]?.scored ?? []);
     try {
-      await decoderReady(session.settings.value);
+      await decoderReady(session.settings.value, signal);
       await engine.call(
         'score',
         {
@@ -280,6 +280,7 @@ export class Runner {
     const { run } = this.#session;
     if (!isActive(run.value)) return;
     run.value = { phase: paused ? 'paused' : 'running', progress: run.value.progress };
+    pauseFetching(paused);
     await engine.call('pause', paused);
   }
 

@@ -14,6 +14,8 @@ header { flex-wrap: wrap; } header > * { white-space: nowrap; }
 #choice select { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 4px 8px; }
 #now .head { grid-template-columns: auto 1fr; gap: 12px 32px; margin-top: 8px; }
 #now .score { font-size: 54px; }
+#changes { grid-column: 1 / -1; display: flex; flex-wrap: wrap; gap: 8px 24px; font-size: 13px; }
+#changes input { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--soft); border-radius: 8px; padding: 6px 8px; width: 190px; max-width: 60vw; }
 #now .tiles { --n: 6; --half: 3; }
 #notice { color: var(--warn); font-weight: 600; overflow-wrap: anywhere; }
 #line.bad, #notice.bad { color: var(--bad); font-weight: 600; }
@@ -36,6 +38,8 @@ const BODY = `<main>
 <div class="head">
 <div><div class="score" id="mean">–</div><p class="soft small" id="metric">Mean so far</p></div>
 <div><span class="badge" id="state">waiting</span><span id="steering" hidden><button class="tool" id="pause">Pause</button> <button class="tool" id="stop" title="The program gets the report of what was taken">Stop</button></span><p id="notice" role="status"></p></div>
+<div id="changes" hidden><form id="swap"><label>Model <input id="model" name="model" required maxlength="1024" placeholder="vmaf_v0.6.1neg"></label> <button class="tool">Change</button></form>
+<form id="watch"><label>Alarm <input id="rule" name="rule" required maxlength="200" placeholder="p5&lt;80 for 3s"></label> <button class="tool">Set</button></form></div>
 </div>
 <dl class="tiles">
 <div><dd id="recent">–</dd><dt>last second</dt></div>

@@ -20,6 +20,8 @@ const TONES: Readonly<Record<Story['state'], string>> = {
   failed: 'bad',
 };
 
+/** What came of the last press of a button. */
+let answer = '';
 const board = new Board();
 const chart = new SecondsChart(element('chart', HTMLCanvasElement), element('second', HTMLElement));
 const which = element('which', HTMLSelectElement);
@@ -53,7 +55,7 @@ function draw(): void {
   say('mean', scoreText(mean ?? undefined));
   const isOver = state === 'finished' || state === 'failed';
   say('metric', `Mean of ${label}${isOver ? '' : ' so far'}`);
-  element('steering', HTMLElement).hidden = isOver || state === 'waiting';
+  for (const id of ['steering', 'changes']) element(id, HTMLElement).hidden = isOver || state === 'waiting';
   say('pause', state === 'paused' ? 'Resume' : 'Pause');
   say('recent', scoreText(last?.mean));
   say('lowest', scoreText(last?.min));
@@ -88,9 +90,8 @@ function noticeOf(story: Story): string {
   const { state, error } = story;
   if (state === 'failed') return `The measurement has failed: ${error ?? 'it did not say why'}`;
   if (state === 'finished') return 'The measurement has ended.';
-  return alarmsOn(story)
-    .map(({ rule, frame }) => `Alarm since ${timeOf(story, frame)}: ${rule}`)
-    .join('; ');
+  const alarms = alarmsOn(story).map(({ rule, frame }) => `Alarm since ${timeOf(story, frame)}: ${rule}`);
+  return [answer, ...alarms].filter((one) => one !== '').join('; ');
 }
 
 /** The choice of measurements, where there are several. */
@@ -117,9 +118,9 @@ function rows(id: string, list: readonly (readonly string[])[]): void {
   );
 }
 
-/** Has the server steer the measurement on show; what it refuses is said. */
-async function steer(kind: 'pause' | 'resume' | 'stop'): Promise<void> {
-  const params = { name: `vmaf.${kind}`, arguments: { measurement: board.shown?.measurement } };
+/** Has the server steer the measurement on show; what it refuses is said. @returns whether it was done */
+async function steer(tool: string, wanted: Readonly<Record<string, string>> = {}): Promise<boolean> {
+  const params = { name: `vmaf.${tool}`, arguments: { measurement: board.shown?.measurement, ...wanted } };
   try {
     const response = await fetch(document.body.dataset.path ?? '', {
       method: 'POST',
@@ -127,16 +128,33 @@ async function steer(kind: 'pause' | 'resume' | 'stop'): Promise<void> {
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
     });
     const { error, result } = await response.json();
-    const refusal = error?.message ?? (result?.isError ? result.content?.[0]?.text : undefined);
-    if (refusal !== undefined) say('notice', String(refusal));
+    const refusal = error?.message ?? (result?.isError ? JSON.parse(result.content[0].text).error : undefined);
+    answer = '';
+    if (refusal === undefined) return true;
+    answer = String(refusal);
   } catch (error) {
-    say('notice', `The server did not answer: ${error instanceof Error ? error.message : String(error)}`);
+    answer = `The server did not answer: ${error instanceof Error ? error.message : String(error)}`;
   }
+  draw();
+  return false;
 }
 
 const pause = element('pause', HTMLElement);
 pause.addEventListener('click', () => void steer(pause.textContent === 'Resume' ? 'resume' : 'pause'));
 element('stop', HTMLElement).addEventListener('click', () => void steer('stop'));
+
+for (const [id, name, tool] of [
+  ['swap', 'model', 'request_model_swap'],
+  ['watch', 'rule', 'set_alarm'],
+] as const)
+  element(id, HTMLFormElement).addEventListener('submit', async (event) => {
+    event.preventDefault();
+    const field = element(name, HTMLInputElement);
+    if (!(await steer(tool, { [name]: field.value.trim() }))) return;
+    if (name === 'rule') answer = `Alarm set: ${field.value.trim()}`;
+    draw();
+    field.value = '';
+  });
 
 which.addEventListener('change', () => {
   board.chosen = which.value;

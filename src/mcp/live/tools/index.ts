@@ -6,7 +6,7 @@ import type { LiveTool } from '../tool.js';
 import { COMPUTE_VMAF } from './compute.js';
 import { LIST_FEATURES } from './features.js';
 import { SCORE, STATUS } from './read.js';
-import { STEERING, SWAP } from './steer.js';
+import { SET_ALARM, STEERING, SWAP } from './steer.js';
 import { WATCH } from './watch.js';
 
 /** All tools. */
@@ -17,5 +17,6 @@ export const LIVE_TOOLS: readonly LiveTool[] = [
   SCORE,
   WATCH,
   SWAP,
+  SET_ALARM,
   ...STEERING,
 ];

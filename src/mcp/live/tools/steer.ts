@@ -1,9 +1,11 @@
 /**
  * @module mcp/live/tools/steer
- * `vmaf.request_model_swap`, `vmaf.pause`, `vmaf.resume` and `vmaf.stop`: carried out at a frame boundary.
+ * `vmaf.request_model_swap`, `vmaf.set_alarm`, `vmaf.pause`, `vmaf.resume` and `vmaf.stop`: carried out at a frame boundary.
  */
+import { parseAlarm } from '../../../live/alarms.js';
 import { type LiveTool, READS, textOf } from '../tool.js';
 import { MEASUREMENT } from './read.js';
+import { RULE } from './watch.js';
 
 const STEERS = { ...READS, readOnlyHint: false, destructiveHint: false };
 
@@ -30,6 +32,22 @@ export const SWAP: LiveTool = {
     const replace = textOf(args, 'replace');
     const measurement = hub.measurement(textOf(args, 'measurement'));
     return hub.command(measurement, { kind: 'swap', model, replace });
+  },
+};
+
+/** Watches a rule for all who follow the measurement. */
+export const SET_ALARM: LiveTool = {
+  name: 'vmaf.set_alarm',
+  title: 'Set an alarm',
+  description:
+    'Watches a rule from the next frame on, as --alarm does: all clients and the program hear when it comes true and when it ' +
+    'is over. vmaf.watch waits for a rule without that.',
+  parameters: { ...MEASUREMENT, rule: RULE },
+  required: ['rule'],
+  annotations: STEERS,
+  call(args, hub) {
+    const rule = parseAlarm(textOf(args, 'rule') ?? '');
+    return hub.command(hub.measurement(textOf(args, 'measurement')), { kind: 'alarm', rule });
   },
 };
 

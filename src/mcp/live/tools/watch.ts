@@ -14,6 +14,14 @@ const LONGEST = 45;
 /** Seconds of video before an alarm that its next action asks about. */
 const BEFORE = 5;
 
+/** A rule of alarms. */
+export const RULE = {
+  type: 'string',
+  description:
+    'A pooled value (mean, min, p5, psnr_y.min), < or >, a limit; for so many seconds (3s) or frames (50f).',
+  maxLength: 200,
+} as const;
+
 /** Waits for an alarm. */
 export const WATCH: LiveTool = {
   name: 'vmaf.watch',
@@ -23,12 +31,7 @@ export const WATCH: LiveTool = {
     `After ${LONGEST} s at most it answers and next_action goes on, without a gap.`,
   parameters: {
     ...MEASUREMENT,
-    rule: {
-      type: 'string',
-      description:
-        'A pooled value (mean, min, p5, psnr_y.min), < or >, a limit; for so many seconds (3s) or frames (50f).',
-      maxLength: 200,
-    },
+    rule: RULE,
     after: {
       type: 'integer',
       description: 'Only an alarm after this frame, also one that is over.',

@@ -135,12 +135,14 @@ export class Head {
     const time = facts?.reference.time ?? null;
     const about =
       facts && words.colours(facts.distorted.matrix, facts.distorted.range, facts.distorted.guessed);
+    const mapped = facts?.distorted.toneMapped;
     const bits = facts ? words.bits(facts.distorted.bitDepth) : '';
     // Charts count frames of the reference where encodes begin apart.
     const shown = versus ? undefined : facts?.reference.frame;
     const reference = shown === undefined || shown === frame ? '' : text.results.chart.referenceFrame(shown);
     const stored = coded && text.results.lanes.now('', coded.kind, sizeText(coded.bytes) ?? '', '');
-    const parts = [reference, time === null ? '' : clock(time), stored, name, bits, about];
+    const when = time === null ? '' : clock(time);
+    const parts = [reference, when, stored, name, bits, about, mapped && words.toneMapped(mapped)];
     const all = parts.filter(Boolean).join(' · ');
     fill(this.#meta, all);
     this.#meta.title = all;

@@ -1,0 +1,130 @@
+/**
+ * @module web/sample/tour
+ * Four steps through the result of the sample, in a card that floats over the page. It is shown until it was left once.
+ */
+import { button, fill, h } from '../dom.js';
+import type { Session } from '../session.js';
+import './tour.css';
+
+/** In `localStorage` once it was left. */
+const SEEN = 'anyvmaf-tour';
+
+/** What each step is about, and what it says. */
+const STEPS = [
+  {
+    about: '.headline',
+    heading: 'The score',
+    says:
+      'VMAF predicts what viewers would say of the encode: 100 looks like the original. The word below the number says it ' +
+      'plainly. An average hides short faults, so look further down.',
+  },
+  {
+    about: '[aria-labelledby="chart-heading"]',
+    heading: 'Every frame',
+    says:
+      'The curve falls in the second half: there the encode lacks bits for 0.4 seconds. Point at the curve to read it, and ' +
+      'click to see a frame.',
+  },
+  {
+    about: '.worst',
+    heading: 'The worst moments',
+    says:
+      'The original, the encode and where quality is lost. Press a moment to compare both frames side by side; Esc brings you ' +
+      'back here.',
+  },
+  {
+    about: '.take',
+    heading: 'Send it on, then your own videos',
+    says:
+      'The HTML report is one file that anybody can open. For videos of your own, press Change at the top, or drop them ' +
+      'anywhere on this page.',
+  },
+] as const;
+
+/** Whether it was left before; a browser that denies storage has no memory of it. */
+function isSeen(): boolean {
+  try {
+    return localStorage.getItem(SEEN) !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** Shows the tour of the session's results, unless it was left before. */
+export function tour(session: Session): void {
+  if (isSeen()) return;
+  let step = 0;
+  let shown: Element | null = null;
+  const heading = h('h2', { id: 'tour-heading' });
+  const count = h('p', { class: 'faint small' });
+  const says = h('p', { id: 'tour-says' });
+  const back = button({ onclick: () => go(step - 1) }, 'Back');
+  const next = h('button', { class: 'primary', type: 'button', onclick: () => go(step + 1) });
+  const skip = button({ class: 'tool bare', onclick: () => end() }, 'Skip the tour');
+  const card = h(
+    'div',
+    {
+      class: 'card tour',
+      role: 'dialog',
+      tabindex: -1,
+      'aria-labelledby': 'tour-heading',
+      'aria-describedby': 'tour-says',
+      onkeydown: (event) => {
+        if ((event as KeyboardEvent).key === 'Escape') end();
+      },
+    },
+    count,
+    heading,
+    says,
+    h('div', { class: 'tools' }, skip, back, next),
+  );
+
+  function go(to: number): void {
+    const wanted = STEPS[to];
+    if (!wanted) {
+      end();
+      return;
+    }
+    step = to;
+    count.textContent = `Tour: ${to + 1} of ${STEPS.length}`;
+    heading.textContent = wanted.heading;
+    says.textContent = wanted.says;
+    back.hidden = to === 0;
+    skip.hidden = to === STEPS.length - 1;
+    fill(next, skip.hidden ? 'Done' : 'Next');
+    point(document.querySelector(wanted.about));
+    // Screen readers read its heading and text then.
+    card.focus({ preventScroll: true });
+  }
+
+  /** Marks a part of the page and brings it into view, above the card. */
+  function point(at: Element | null): void {
+    shown?.classList.remove('toured');
+    at?.classList.add('toured');
+    at?.scrollIntoView({ block: 'start' });
+    shown = at;
+  }
+
+  /** @param leave whether the user left it, which gives the focus to what it was about */
+  function end(leave = true): void {
+    stop();
+    const at = shown;
+    point(null);
+    card.remove();
+    if (leave) at?.querySelector<HTMLElement>('button, a, [tabindex="0"]')?.focus({ preventScroll: true });
+    try {
+      localStorage.setItem(SEEN, '1');
+    } catch {
+      // Without storage it comes again with the next sample.
+    }
+  }
+
+  // Another run, or other results, are not what it is about.
+  const results = session.results.value;
+  let stop = () => {};
+  document.body.append(card);
+  go(0);
+  stop = session.results.watch((now) => {
+    if (now[0]?.frames !== results[0]?.frames) end(false);
+  });
+}
