@@ -268,7 +268,7 @@ const PERCEPTUAL_WIDE: readonly Size[] = [128, 256, 512, 1024, 2048]
 const DISPLAY = [200, 1000, 250, 0.005, 37.8];
 const PERCEPTUAL: readonly (readonly [string, options: readonly number[], fields: number, pairs: number])[] =
   [
-    ['ssimulacra2', [0], 1, 1],
+    ['ssimulacra2', [0, 0], 1, 1],
     ['ssimulacra2', [1], 1, 1],
     ['butteraugli', [80], 2, 1],
     ['butteraugli_map', [203], 2, 1],
