@@ -22,9 +22,19 @@ export const COLOR_MATRICES = ['bt601', 'bt709', 'bt2020'] as const;
 export type ColorMatrix = (typeof COLOR_MATRICES)[number];
 
 /** How three planes become R'G'B'. `gbr`: they are G, B and R, as H.273 has it. In the order of wasm/include/perceptual.h. */
-export const COLOUR_MATRICES = ['gbr', 'bt709', 'bt601', 'bt2020', 'smpte240m', 'fcc', 'ycgco'] as const;
+export const COLOUR_MATRICES = [
+  'gbr',
+  'bt709',
+  'bt601',
+  'bt2020',
+  'smpte240m',
+  'fcc',
+  'ycgco',
+  'bt2020c',
+  'ictcp',
+] as const;
 /** Which colours R, G and B are. `p3`: Display P3. */
-export const PRIMARIES = ['bt709', 'bt2020', 'p3'] as const;
+export const PRIMARIES = ['bt709', 'bt2020', 'p3', 'dci-p3', 'bt470m', 'bt470bg', 'smpte170m'] as const;
 /** Transfer characteristics. `srgb`: IEC 61966-2-1. `bt1886`: gamma 2.4. `bt709`: the inverse of the camera's curve. */
 export const TRANSFERS = ['srgb', 'bt1886', 'gamma22', 'gamma28', 'linear', 'bt709', 'pq', 'hlg'] as const;
 /** Where a chroma sample lies among the luma samples that it covers. */

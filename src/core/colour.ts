@@ -36,6 +36,8 @@ export interface ScoredFormat extends VideoFormat {
 export interface ScoredColour extends Colour {
   /** The matrix that it states, by ffmpeg's name, where metrics of colour refuse it. */
   readonly unsupported?: string;
+  /** Set if its samples have alpha. */
+  readonly alpha?: true;
 }
 
 /** Both colours as the numbers of `AnyvmafColours` (wasm/include/perceptual.h). */
@@ -75,12 +77,19 @@ const MATRIX_OF: Readonly<Record<string, Colour['matrix']>> = {
   smpte240m: 'smpte240m',
   fcc: 'fcc',
   ycgco: 'ycgco',
+  bt2020c: 'bt2020c',
+  ictcp: 'ictcp',
 };
+
+/** The matrix of a name, which may leave it to the primaries. Those of others than these have no name in H.273. */
+function matrixOf({ matrix, primaries }: StatedColour): Colour['matrix'] | undefined {
+  if (matrix === 'chroma-derived-nc') return PRIMARY_MATRIX[primaries ?? ''];
+  return MATRIX_OF[matrix ?? ''];
+}
+const PRIMARY_MATRIX: Readonly<Record<string, Colour['matrix']>> = { bt709: 'bt709', bt2020: 'bt2020' };
 
 /** Ways to code colour that are no matrix of R'G'B', or not one of ours. Another matrix in their place gives other colours. */
 const UNSUPPORTED: ReadonlySet<string | undefined> = new Set([
-  'bt2020c',
-  'ictcp',
   'ipt-c2',
   'smpte2085',
   'chroma-derived-nc',
@@ -89,15 +98,15 @@ const UNSUPPORTED: ReadonlySet<string | undefined> = new Set([
   'ycgco-ro',
 ]);
 
-/** SD's primaries are taken as BT.709's, as the metrics' authors do; so is the white of DCI-P3 as that of Display P3. */
 const PRIMARIES_OF: Readonly<Record<string, (typeof PRIMARIES)[number]>> = {
   bt709: 'bt709',
-  smpte170m: 'bt709',
-  bt470bg: 'bt709',
-  smpte240m: 'bt709',
   bt2020: 'bt2020',
   smpte432: 'p3',
-  smpte431: 'p3',
+  smpte431: 'dci-p3',
+  bt470m: 'bt470m',
+  bt470bg: 'bt470bg',
+  smpte170m: 'smpte170m',
+  smpte240m: 'smpte170m',
 };
 
 /**
@@ -129,14 +138,21 @@ export function usualMatrix({ width, height }: Pick<StatedColour, 'width' | 'hei
 
 /** The primaries that go with a matrix and a transfer: BT.2020 and BT.2100 have their own. */
 function usualPrimaries({ matrix, transfer }: Pick<Colour, 'matrix' | 'transfer'>): 'bt2020' | 'bt709' {
-  return matrix === 'bt2020' || transfer === 'pq' || transfer === 'hlg' ? 'bt2020' : 'bt709';
+  return isOf2020(matrix) || isHdr(transfer) ? 'bt2020' : 'bt709';
+}
+
+/** Whether a transfer is that of high dynamic range. */
+export function isHdr(transfer: Colour['transfer']): boolean {
+  return transfer === 'pq' || transfer === 'hlg';
+}
+
+function isOf2020(matrix: Colour['matrix']): boolean {
+  return matrix === 'bt2020' || matrix === 'bt2020c' || matrix === 'ictcp';
 }
 
 /** A colour, and which of its properties are guessed. */
 export interface KnownColour extends ScoredColour {
   readonly guessed: readonly GuessedColour[];
-  /** Set if its samples have alpha. */
-  readonly alpha?: true;
   /** The tool whose conversion this is. */
   readonly as?: ColourAs;
 }
@@ -148,7 +164,7 @@ export interface KnownColour extends ScoredColour {
  */
 export function colourOf(facts: StatedColour): KnownColour {
   const { chroma } = facts;
-  const named = MATRIX_OF[facts.matrix ?? ''];
+  const named = matrixOf(facts);
   // Some encoders write the number of RGB, 0, for "unknown"; subsampled samples are not RGB.
   const stated = named === 'gbr' && chroma !== '444' ? undefined : named;
   // BT.2020 has the primaries of no other matrix.
@@ -169,10 +185,10 @@ export function colourOf(facts: StatedColour): KnownColour {
     matrix,
     range: facts.colorRange ?? (matrix === 'gbr' ? 'full' : 'limited'),
     transfer: transfer ?? 'srgb',
-    siting: siting ?? (matrix === 'bt2020' ? 'topleft' : 'left'),
+    siting: siting ?? (isOf2020(matrix) ? 'topleft' : 'left'),
     upsampling: 'bicubic',
     ...(primaries && primaries !== usualPrimaries({ matrix, transfer: transfer ?? 'srgb' }) && { primaries }),
-    ...(chroma !== '400' && UNSUPPORTED.has(facts.matrix) && { unsupported: facts.matrix }),
+    ...(chroma !== '400' && !named && UNSUPPORTED.has(facts.matrix) && { unsupported: facts.matrix }),
     ...(facts.alpha && { alpha: true }),
     guessed: guessed.flatMap(([name, isGuess]) => (isGuess ? [name] : [])),
   };
@@ -185,31 +201,36 @@ const VSHIP_TRANSFERS: Readonly<Record<string, Colour['transfer']>> = {
   'bt2020-12': 'bt1886',
   smpte170m: 'gamma28',
 };
+/** It refuses P3, and keeps the white of BT.470 M, which becomes D65 here. */
+const VSHIP_PRIMARIES: ReadonlySet<string> = new Set(['bt709', 'bt2020', 'bt470bg', 'smpte170m']);
 
 /**
  * The colour that a tool takes a video for, by what it states and by nothing of the other video. vszip
- * (dnjulek/vapoursynth-zip 40ee0230): the matrix by the height, sRGB, whatever is stated. FFVship (Line-fr/Vship 364ac2c9):
- * the height where no matrix is stated.
- * @returns `undefined` for SD whose primaries FFVship converts to BT.709's, which is not done here
+ * (dnjulek/vapoursynth-zip 40ee0230): the matrix by the height, sRGB, whatever is stated. libjxl: a PNG file without chunks for
+ * colour is sRGB. FFVship (Line-fr/Vship 364ac2c9):
+ * the height where no matrix is stated; SD of no matrix is PAL.
+ * @returns `undefined` for primaries that FFVship refuses, or shows by a white of their own
  */
-export function colourAs(as: 'vship' | 'vszip', facts: StatedColour): KnownColour | undefined {
-  const { guessed, primaries, unsupported, ...stated } = colourOf(facts);
+export function colourAs(as: ColourAs, facts: StatedColour): KnownColour | undefined {
+  const { guessed, primaries: _, unsupported, ...stated } = colourOf(facts);
   const own = { ...stated, guessed: [], as };
+  if (as === 'libjxl') return isHdr(stated.transfer) ? own : { ...own, transfer: 'srgb' };
   if (own.matrix === 'gbr') return own;
   const byHeight = facts.height > 650 ? 'bt709' : 'bt601';
   const siting = guessed.includes('siting') ? 'left' : own.siting;
   if (as === 'vszip') return { ...own, siting, matrix: byHeight, transfer: 'srgb' };
   const matrix = guessed.includes('matrix') ? byHeight : own.matrix;
   const isPal = matrix === 'bt601' && facts.matrix !== 'smpte170m';
-  if (isPal || /^(?:bt470|smpte)/.test(facts.primaries ?? '')) return undefined;
-  const usual = matrix === 'bt2020' ? 'pq' : 'bt1886';
-  const transfer = guessed.includes('transfer') ? usual : own.transfer;
+  const usual = isOf2020(matrix) ? 'pq' : isPal ? 'gamma28' : 'bt1886';
+  const guess = guessed.includes('transfer') ? usual : own.transfer;
+  const transfer = VSHIP_TRANSFERS[facts.transfer ?? ''] ?? guess;
+  const usualOnes = isOf2020(matrix) ? 'bt2020' : isPal ? 'bt470bg' : 'bt709';
+  const primaries = PRIMARIES_OF[facts.primaries ?? ''] ?? usualOnes;
+  if (!VSHIP_PRIMARIES.has(primaries)) return undefined;
   return {
     ...own,
-    siting,
-    matrix,
-    transfer: VSHIP_TRANSFERS[facts.transfer ?? ''] ?? transfer,
-    ...(primaries && { primaries }),
+    ...{ siting, matrix, transfer },
+    ...(primaries !== usualPrimaries({ matrix, transfer }) && { primaries }),
     ...(unsupported !== undefined && { unsupported }),
   };
 }

@@ -2,7 +2,7 @@
  * @module metrics/butteraugli
  * Butteraugli of libjxl since 0.8: how visible differences are to a viewer of a display of known luminance.
  */
-import { COLOUR_OPTIONS, colourParameters, refuseTransfers } from './colour.js';
+import { COLOUR_OPTIONS, colourParameters } from './colour.js';
 import { callEach, type Metric, numberOption } from './metric.js';
 import { extractor, feature, ranked, real } from './spec.js';
 
@@ -16,15 +16,14 @@ export const BUTTERAUGLI: Metric = {
     description: 'Visibility of differences: 0 for none, 1 where they begin to be visible.',
     options: [
       real('intensity_target', 80, 1, 10000, {
-        description: 'Luminance of white on the display in cd/m2; PQ video states its own.',
+        description:
+          'Luminance of white on the display in cd/m2; PQ video states its own, HLG is shown at 1,000.',
       }),
       ...COLOUR_OPTIONS,
     ],
     features: ranked('high', [feature('butteraugli'), feature('butteraugli_3norm')]),
   }),
   measure(instance, format) {
-    // Its light depends on the display's gamma, which libjxl takes from the file.
-    refuseTransfers(instance, format, ['hlg']);
     const intensity = numberOption(instance, 'intensity_target');
     return { options: [...colourParameters(instance, format), intensity], extent: [] };
   },

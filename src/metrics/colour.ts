@@ -3,7 +3,7 @@
  * What the metrics of colour have in common: options that replace what the videos say of their colours.
  */
 import { CHROMA_UPSAMPLERS, COLOUR_MATRICES, PRIMARIES, SITINGS, TRANSFERS } from '../core/choices.js';
-import { type Colour, colourNumbers, type ScoredFormat } from '../core/colour.js';
+import { type Colour, colourNumbers, isHdr, type ScoredColour, type ScoredFormat } from '../core/colour.js';
 import { AnyvmafError } from '../core/errors.js';
 import { choiceOption, type ExtractorInstance } from './metric.js';
 import { choice, type OptionSpec } from './spec.js';
@@ -47,12 +47,27 @@ export function coloursOf(
     return value === 'auto' ? [] : [[name, value] as const];
   });
   const parts = Object.fromEntries(told) as Partial<Colour>;
-  const replaced = (side: 'reference' | 'distorted'): Colour => {
+  const replaced = (side: 'reference' | 'distorted'): ScoredColour => {
     const { unsupported, ...colour } = colours[side];
     if (unsupported !== undefined && !parts.matrix) throw noMatrix(instance.spec.name, side, unsupported);
-    return { ...colour, ...parts };
+    const replaced = { ...colour, ...parts };
+    requirePossible(instance.spec.name, side, replaced);
+    return replaced;
   };
   return { reference: replaced('reference'), distorted: replaced('distorted') };
+}
+
+/** What both matrices of BT.2020 and BT.2100 are defined for, by H.273. */
+function requirePossible(extractor: string, side: string, { matrix, transfer }: Colour): void {
+  const hdr = isHdr(transfer);
+  if (matrix !== (hdr ? 'bt2020c' : 'ictcp')) return;
+  throw new AnyvmafError(
+    'feature',
+    `The ${extractor} extractor cannot make RGB of the ${side} video, ${matrix} with the transfer ${transfer}: ` +
+      (hdr
+        ? `constant luminance is of the curve of BT.2020; name another, for example ${extractor}=transfer=srgb.`
+        : 'ICtCp is of PQ or HLG; name which, for example cvvdp=display=standard_hdr_pq:transfer=pq.'),
+  );
 }
 
 function noMatrix(extractor: string, side: string, stated: string): AnyvmafError {
@@ -62,27 +77,6 @@ function noMatrix(extractor: string, side: string, stated: string): AnyvmafError
       'of RGB; convert it first, for example with ffmpeg -vf zscale=matrix=2020_ncl, or name the matrix of its samples if the ' +
       `file states a wrong one: ${extractor}=matrix=bt2020.`,
   );
-}
-
-/**
- * Refuses high dynamic range.
- * @param which the transfer characteristics that the metric has no meaning for
- */
-export function refuseTransfers(
-  instance: ExtractorInstance,
-  format: ScoredFormat,
-  which: readonly Colour['transfer'][],
-): void {
-  const colours = coloursOf(instance, format);
-  for (const side of ['reference', 'distorted'] as const) {
-    const { transfer } = colours[side];
-    if (!which.includes(transfer)) continue;
-    throw new AnyvmafError(
-      'feature',
-      `The ${instance.spec.name} extractor is not defined for ${transfer.toUpperCase()}, which the ${side} video is; measure ` +
-        `cvvdp=display=standard_hdr_${transfer}, or convert the video to standard dynamic range first.`,
-    );
-  }
 }
 
 /** The numbers that parameters of perceptual.wasm begin with (`AnyvmafColours`). @throws as {@link coloursOf} */

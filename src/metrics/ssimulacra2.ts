@@ -2,7 +2,11 @@
  * @module metrics/ssimulacra2
  * SSIMULACRA 2.1, a perceptual score of colour pictures: 90 visually lossless, 70 high, 50 medium, 30 low quality.
  */
-import { COLOUR_OPTIONS, colourParameters, refuseTransfers } from './colour.js';
+
+import type { ScoredColour } from '../core/colour.js';
+import { isHdr } from '../core/colour.js';
+import { AnyvmafError } from '../core/errors.js';
+import { COLOUR_OPTIONS, colourParameters, coloursOf } from './colour.js';
 import { callEach, choiceOption, type Metric } from './metric.js';
 import { choice, extractor, feature, ranked } from './spec.js';
 
@@ -29,12 +33,33 @@ export const SSIMULACRA2: Metric = {
     features: ranked('low', [feature('ssimulacra2')]),
   }),
   measure(instance, format) {
-    refuseTransfers(instance, format, ['pq', 'hlg']);
+    const { reference, distorted } = coloursOf(instance, format);
+    refuseHdr('reference', reference);
+    refuseHdr('distorted', distorted);
     const exact = choiceOption(instance, 'mode') === 'exact';
-    return { options: [...colourParameters(instance, format), exact ? 1 : 0], extent: [] };
+    const opaqueReference = distorted.alpha === true && reference.alpha === undefined;
+    return {
+      options: [...colourParameters(instance, format), exact ? 1 : 0, opaqueReference ? 1 : 0],
+      extent: [],
+    };
   },
   calls: callEach('ssimulacra2', { fields: 1, cost: 45 }, () => true),
   finish: () => ({
     push: (frame, fields, emit) => emit(frame, 'ssimulacra2', fields(0)),
   }),
 };
+
+/**
+ * The reference program takes 1 of PQ, 10,000 cd/m2, for white, as it takes the white of a picture in SDR, so that whatever
+ * screens show is nearly black to it.
+ */
+function refuseHdr(side: string, { transfer }: ScoredColour): void {
+  if (!isHdr(transfer)) return;
+  const name = transfer.toUpperCase();
+  throw new AnyvmafError(
+    'feature',
+    `The ssimulacra2 extractor is not defined for ${name}, which the ${side} video is: its weights are fitted to pictures in SDR, and ` +
+      `no white of ${name} stands for theirs; measure cvvdp=display=standard_hdr_${transfer} or butteraugli, or convert the video to ` +
+      'standard dynamic range first.',
+  );
+}

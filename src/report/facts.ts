@@ -206,11 +206,17 @@ const MATRIX_WORDS: Readonly<Record<Colour['matrix'], string>> = {
   smpte240m: 'SMPTE 240M',
   fcc: 'FCC',
   ycgco: 'YCgCo',
+  bt2020c: 'BT.2020 with constant luminance',
+  ictcp: 'ICtCp',
 };
 const PRIMARIES_WORDS: Readonly<Record<NonNullable<Colour['primaries']>, string>> = {
   bt709: 'BT.709',
   bt2020: 'BT.2020',
   p3: 'P3',
+  'dci-p3': 'DCI-P3',
+  bt470m: 'BT.470 M',
+  bt470bg: 'BT.470 BG',
+  smpte170m: 'SMPTE 170M',
 };
 const TRANSFER_WORDS: Readonly<Record<Colour['transfer'], string>> = {
   srgb: 'sRGB transfer',

@@ -24,7 +24,9 @@ enum AnyvmafMatrix {
     ANYVMAF_BT2020 = 3, /* non-constant luminance */
     ANYVMAF_SMPTE240M = 4,
     ANYVMAF_FCC = 5,
-    ANYVMAF_YCGCO = 6, /* Cb is Cg, Cr is Co */
+    ANYVMAF_YCGCO = 6,     /* Cb is Cg, Cr is Co */
+    ANYVMAF_BT2020_CL = 7, /* constant luminance: of BT.2020's camera curve, so neither PQ nor HLG */
+    ANYVMAF_ICTCP = 8,     /* BT.2100, of PQ or HLG: Cb is Ct, Cr is Cp; its primaries are BT.2020's */
 };
 
 /*
@@ -56,11 +58,15 @@ enum AnyvmafUpsampling {
     ANYVMAF_CHROMA_NEAREST = 2, /* the sample that covers the pixel, whatever the siting */
 };
 
-/* Which colours R, G and B are; white is D65. */
+/* Which colours R, G and B are; white is D65 where nothing else is said, and becomes it by Bradford's adaptation. */
 enum AnyvmafPrimaries {
     ANYVMAF_PRIMARIES_BT709 = 0,
     ANYVMAF_PRIMARIES_BT2020 = 1,
-    ANYVMAF_PRIMARIES_P3 = 2,
+    ANYVMAF_PRIMARIES_P3 = 2,        /* Display P3 */
+    ANYVMAF_PRIMARIES_DCI_P3 = 3,    /* SMPTE RP 431-2, the white of a projector */
+    ANYVMAF_PRIMARIES_BT470M = 4,    /* NTSC of 1953, white C */
+    ANYVMAF_PRIMARIES_BT470BG = 5,   /* PAL and SECAM */
+    ANYVMAF_PRIMARIES_SMPTE170M = 6, /* SMPTE C: NTSC, SMPTE 240M */
 };
 
 /* The colour of a picture. Doubles only, as all options. */
@@ -78,22 +84,29 @@ typedef struct AnyvmafColours {
     AnyvmafColour reference, distorted;
 } AnyvmafColours;
 
+typedef struct AnyvmafLinearOptions {
+    AnyvmafColours colours;
+    double shown; /* non-zero: by the primaries of BT.709, HLG on a display of 1,000 cd/m2; else by the pair's own */
+} AnyvmafLinearOptions;
+
 /*
- * Linear light of the pair by its own primaries, for tests. out: six planes of width x height binary32 values, R, G and B
- * of the reference and of the distorted picture.
+ * Linear light of the pair, for tests. out: six planes of width x height binary32 values, R, G and B of the reference and of
+ * the distorted picture.
  */
-int32_t anyvmaf_linear(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafColours *options, float *out);
+int32_t anyvmaf_linear(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafLinearOptions *options,
+                       float *out);
 
 typedef struct AnyvmafSsimulacra2Options {
     AnyvmafColours colours;
     double exact; /* non-zero: the order of operations of the reference, on a processor without fused multiply-add */
+    double opaque_reference; /* non-zero: the reference picture has no alpha, whatever its plane holds */
 } AnyvmafSsimulacra2Options;
 
 /*
  * SSIMULACRA 2.1. out: 1: the score, 100 for equal pictures, below 0 for very different ones. Without `exact` the blur
  * is a plain filter, which is faster and closer to infinite precision than the reference. Pictures whose shorter side is
  * below 8, which the reference refuses, are measured at one scale. Pictures with alpha are blended on the greys 0.1 and 0.9
- * of R'G'B', and the lower score counts.
+ * of R'G'B', and the lower score counts; if only the distorted one has alpha, on 0.5 alone.
  */
 int32_t anyvmaf_ssimulacra2(AnyvmafContext *context, const AnyvmafFrames *frames,
                             const AnyvmafSsimulacra2Options *options, double *out);
@@ -131,12 +144,12 @@ int32_t anyvmaf_cvvdp(AnyvmafContext *context, const AnyvmafFrames *frames, cons
 /*
  * Butteraugli of libjxl since 0.8: how visible differences are, 0 for none. out: the maximum over all pixels, and the
  * "3-norm", the mean of the norms with the exponents 3, 6 and 12. Not symmetric: the reference masks differences.
- * Pictures with a side below 8 are extended to it. Of pictures with alpha, each pixel's difference is the larger one on
- * black and on white. Takes 70 MB for 1920x1080 besides the planes of linear light.
+ * HLG is what a display of 1,000 cd/m2 shows. Pictures with a side below 8 are extended to it. Of pictures with alpha, each
+ * pixel's difference is the larger one on black and on white. Takes 70 MB for 1920x1080 besides the planes of linear light.
  */
 typedef struct AnyvmafButteraugliOptions {
     AnyvmafColours colours;
-    double intensity_target; /* cd/m2 of linear light 1; not read for PQ, which states cd/m2 itself */
+    double intensity_target; /* cd/m2 of linear light 1; not read for PQ and HLG, which have their own */
 } AnyvmafButteraugliOptions;
 
 int32_t anyvmaf_butteraugli(AnyvmafContext *context, const AnyvmafFrames *frames,

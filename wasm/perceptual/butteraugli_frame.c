@@ -115,7 +115,9 @@ static void take_pair(const LinearPicture *const pictures[SIDES], const AnyvmafB
         .width = pictures[0]->width, .height = pictures[0]->height, .pitch = pictures[0]->width};
     for (uint32_t side = 0; side < SIDES; side++) {
         memcpy(pair->rgb[side], pictures[side]->planes, sizeof pair->rgb[side]);
-        pair->nits[side] = colours[side]->transfer == ANYVMAF_PQ ? 10000 : (float)options->intensity_target;
+        const double transfer = colours[side]->transfer;
+        const float own = transfer == ANYVMAF_PQ ? 10000 : transfer == ANYVMAF_HLG ? 1000 : 0;
+        pair->nits[side] = own > 0 ? own : (float)options->intensity_target;
     }
 }
 

@@ -87,6 +87,44 @@ static inline float bt709(float value, const CurveNumbers *numbers)
                                    : x * numbers->bt709.slope;
 }
 
+static inline float camera(float light)
+{
+    return light > 0.018053968510807F
+               ? 1.09929682680944F * exp2_of(log2_of(light) * 0.45F) - curve_numbers.bt709.excess
+               : light * 4.5F;
+}
+
+void solve_green(float *const rgb[3], size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const float r = bt709(rgb[0][i], &curve_numbers), y = bt709(rgb[1][i], &curve_numbers);
+        const float b = bt709(rgb[2][i], &curve_numbers);
+        rgb[1][i] = camera((y - 0.2627F * r - 0.0593F * b) * (1 / 0.678F));
+    }
+}
+
+float hlg_gain(float luminance) { return luminance > 1e-12F ? exp2_of(log2_of(luminance) * 0.2F) : 0; }
+
+const float colour_to_709[][3][3] = {
+    [ANYVMAF_PRIMARIES_BT709] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+    [ANYVMAF_PRIMARIES_BT2020] = {{1.660491F, -0.58764114F, -0.072849863F},
+                                  {-0.12455047F, 1.1328999F, -0.0083494226F},
+                                  {-0.018150763F, -0.1005789F, 1.1187297F}},
+    [ANYVMAF_PRIMARIES_P3] = {{1.2249402F, -0.2249402F, 0},
+                              {-0.042056955F, 1.042056955F, 0},
+                              {-0.019637555F, -0.078636046F, 1.0982736F}},
+    [ANYVMAF_PRIMARIES_DCI_P3] = {{1.1575164F, -0.15496238F, -0.0025540281F},
+                                  {-0.041500072F, 1.0455679F, -0.0040678516F},
+                                  {-0.018050039F, -0.078578273F, 1.0966283F}},
+    [ANYVMAF_PRIMARIES_BT470M] = {{1.4861569F, -0.40355491F, -0.08260194F},
+                                  {-0.025101109F, 0.95402469F, 0.071076423F},
+                                  {-0.027224002F, -0.044095233F, 1.0713192F}},
+    [ANYVMAF_PRIMARIES_BT470BG] = {{1.0440432F, -0.044043209F, 0}, {0, 1, 0}, {0, 0.011793378F, 0.98820662F}},
+    [ANYVMAF_PRIMARIES_SMPTE170M] = {{0.93954206F, 0.050181357F, 0.010276579F},
+                                     {0.017772223F, 0.96579286F, 0.016434914F},
+                                     {-0.0016215999F, -0.0043697497F, 1.0059913F}},
+};
+
 static inline float pq(float value, const CurveNumbers *numbers)
 {
     const float above = numbers->pq.least < value ? value : numbers->pq.least, x = above < 1 ? above : 1;

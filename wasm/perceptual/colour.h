@@ -20,7 +20,7 @@ typedef struct LinearPicture {
     uint32_t width, height;
     float *planes[3];
     uint32_t serial; /* of the picture it was made of; 0: of none */
-    uint32_t is_709; /* the primaries are BT.709's, though the colour's are wider */
+    uint32_t is_709; /* the primaries are BT.709's, though the colour's are others, and HLG is what a display shows */
     float background;
     AnyvmafColour colour;
     CoreBlock block; /* holds the planes */
@@ -91,6 +91,15 @@ void blend_alpha_simd(float *values, const float *alpha, size_t n, float backgro
 void linearise_c(float *values, size_t n, uint32_t transfer);
 void linearise_simd(float *values, size_t n, uint32_t transfer);
 
+/* G' of Y' in the second plane, by BT.2020 with constant luminance; the others are R' and B'. The same in both columns. */
+void solve_green(float *const rgb[3], size_t n);
+
+/* What BT.2100 multiplies light of this luminance by on a display of 1,000 cd/m2. */
+float hlg_gain(float luminance);
+
+/* Linear light of BT.709's primaries of that of others, by AnyvmafPrimaries; from the chromaticities of H.273. */
+extern const float colour_to_709[][3][3];
+
 /* No background: alpha is not read. */
 #define OPAQUE_BACKGROUND (-1.0F)
 
@@ -137,8 +146,8 @@ int32_t linear_of(AnyvmafContext *context, const AnyvmafPicture *picture, const 
                   float background, LinearPicture *into);
 
 /*
- * Both pictures of a pair in linear light by the primaries of BT.709; colours beyond them are negative. They stay in the
- * context until the next pair. Fails as linear_of() does.
+ * Both pictures of a pair in linear light by the primaries of BT.709; colours beyond them are negative. HLG is shown by a
+ * display of 1,000 cd/m2. They stay in the context until the next pair. Fails as linear_of() does.
  */
 int32_t linear_pair(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafColours *colours,
                     float background, const LinearPicture **reference, const LinearPicture **distorted);

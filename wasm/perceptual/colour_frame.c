@@ -27,7 +27,11 @@ static ColourMatrix matrix_of(const AnyvmafColour *colour, uint32_t bit_depth)
                                         [ANYVMAF_BT2020] = {0.2627, 0.0593},
                                         [ANYVMAF_SMPTE240M] = {0.212, 0.087},
                                         [ANYVMAF_FCC] = {0.3, 0.11},
-                                        [ANYVMAF_YCGCO] = {0.25, 0.25}};
+                                        [ANYVMAF_YCGCO] = {0.25, 0.25},
+                                        /* G is Y', and R and B are 2 Cr and 2 Cb more. */
+                                        [ANYVMAF_BT2020_CL] = {0, 0},
+                                        /* I is half of L and half of M, which are R and G. */
+                                        [ANYVMAF_ICTCP] = {0.5, 0}};
     const double kr = weights[(uint32_t)colour->matrix][0], kb = weights[(uint32_t)colour->matrix][1];
     const double kg = 1 - kr - kb, unit = 1U << (bit_depth - 8);
     /* H.273 makes Cg and Co of quantised R, G and B, so that they have the scale of luma. */
@@ -51,10 +55,13 @@ static int is_choice(double value, uint32_t choices)
 
 static int is_colour(const AnyvmafColour *colour)
 {
-    return is_choice(colour->matrix, ANYVMAF_YCGCO + 1) && is_choice(colour->transfer, ANYVMAF_HLG + 1) &&
+    const int hdr = colour->transfer == ANYVMAF_PQ || colour->transfer == ANYVMAF_HLG;
+    if (colour->matrix == (hdr ? ANYVMAF_BT2020_CL : ANYVMAF_ICTCP))
+        return 0;
+    return is_choice(colour->matrix, ANYVMAF_ICTCP + 1) && is_choice(colour->transfer, ANYVMAF_HLG + 1) &&
            is_choice(colour->siting, ANYVMAF_TOP_LEFT + 1) &&
            is_choice(colour->upsampling, ANYVMAF_CHROMA_NEAREST + 1) &&
-           is_choice(colour->primaries, ANYVMAF_PRIMARIES_P3 + 1);
+           is_choice(colour->primaries, ANYVMAF_PRIMARIES_SMPTE170M + 1);
 }
 
 /* No chroma, or none of its samples: a single column or row of 4:2:0. */
@@ -121,13 +128,43 @@ static float *chroma_row(const ColourDsp *dsp, const Conversion *as, const Anyvm
     return as->wide[part - 1];
 }
 
-/* Cg and Co as Cb and Cr of luma that is half green and a quarter red and blue: R' - Y' = Co - Cg, B' - Y' = -Cg - Co. */
-static void from_ycgco(float *cb, float *cr, size_t n)
+/* What chroma of other kinds is as Cb and Cr by the weights of matrix_of(), as two rows of factors. */
+static const float (*chroma_factors(const AnyvmafColour *colour))[2]
+{
+    /* Luma is half green and a quarter red and blue: B' - Y' = -Cg - Co, R' - Y' = Co - Cg. */
+    static const float ycgco[2][2] = {{-2 / 3.0F, -2 / 3.0F}, {-2 / 3.0F, 2 / 3.0F}};
+    /* The inverses of BT.2100's matrices: half of what S is more than I, and what L is. */
+    static const float pq[2][2] = {{0.28001567F, -0.16031359F}, {0.0086090370F, 0.11102963F}};
+    static const float hlg[2][2] = {{0.51063554F, -0.30263725F}, {0.015718581F, 0.20958107F}};
+    return colour->matrix == ANYVMAF_YCGCO ? ycgco : colour->transfer == ANYVMAF_PQ ? pq : hlg;
+}
+
+/* Chroma of other kinds as Cb and Cr, in place. */
+static void usual_chroma(const AnyvmafColour *colour, float *cb, float *cr, size_t n)
+{
+    if (colour->matrix == ANYVMAF_BT2020_CL) {
+        /* H.273's P and N of both, by the camera's curve. */
+        for (size_t i = 0; i < n; i++) {
+            cb[i] *= cb[i] > 0 ? 0.79098542F : 0.97017165F;
+            cr[i] *= cr[i] > 0 ? 0.4969148F : 0.85912099F;
+        }
+    } else if (colour->matrix >= ANYVMAF_YCGCO) {
+        const float(*const by)[2] = chroma_factors(colour);
+        for (size_t i = 0; i < n; i++) {
+            const float u = cb[i], v = cr[i];
+            cb[i] = u * by[0][0] + v * by[0][1];
+            cr[i] = u * by[1][0] + v * by[1][1];
+        }
+    }
+}
+
+/* Multiplies n colours by a matrix, in place. */
+static void multiply(const float rows[3][3], float *const rgb[3], size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        const float cg = cb[i], co = cr[i];
-        cb[i] = -(cg + co) * (2 / 3.0F);
-        cr[i] = (co - cg) * (2 / 3.0F);
+        const float r = rgb[0][i], g = rgb[1][i], b = rgb[2][i];
+        for (uint32_t p = 0; p < 3; p++)
+            rgb[p][i] = rows[p][0] * r + rows[p][1] * g + rows[p][2] * b;
     }
 }
 
@@ -157,6 +194,11 @@ static void plain_row(const ColourDsp *dsp, const Conversion *as, const AnyvmafP
     finish_row(dsp, as, picture, y, out);
 }
 
+/* The inverse of BT.2100's cones of BT.2020's primaries. */
+static const float rgb_of_lms[3][3] = {{3.4366067F, -2.5064521F, 0.069845424F},
+                                       {-0.79132956F, 1.9836005F, -0.1922709F},
+                                       {-0.0259499F, -0.098913715F, 1.1248636F}};
+
 void linear_row(const AnyvmafContext *context, const Conversion *as, const AnyvmafPicture *picture, uint32_t y,
                 float *const rgb[3])
 {
@@ -173,11 +215,14 @@ void linear_row(const AnyvmafContext *context, const Conversion *as, const Anyvm
         return;
     }
     float *const cb = chroma_row(dsp, as, picture, 1, y), *const cr = chroma_row(dsp, as, picture, 2, y);
-    if (as->colour.matrix == ANYVMAF_YCGCO)
-        from_ycgco(cb, cr, as->width);
+    usual_chroma(&as->colour, cb, cr, as->width);
     dsp->to_rgb(stored_row(as, picture, 0, y), cb, cr, as->width, &as->matrix, rgb);
+    if (as->colour.matrix == ANYVMAF_BT2020_CL)
+        solve_green(rgb, as->width);
     for (uint32_t p = 0; p < 3; p++)
         finish_row(dsp, as, picture, y, rgb[p]);
+    if (as->colour.matrix == ANYVMAF_ICTCP)
+        multiply(rgb_of_lms, rgb, as->width);
 }
 
 static int is_convertible(const AnyvmafPlane planes[4], const AnyvmafColour *colour)
@@ -298,35 +343,34 @@ int32_t linear_of(AnyvmafContext *context, const AnyvmafPicture *picture, const 
     return 0;
 }
 
-/* To the primaries of BT.709, in place: of BT.2020 by BT.2087, of P3 by the primaries of SMPTE EG 432-1. */
-static void narrow_primaries(LinearPicture *picture)
+/* To the primaries of BT.709, in place, HLG as the display of BT.2100 with 1,000 cd/m2 shows it. */
+static void show_by_709(LinearPicture *picture)
 {
-    static const float to_709[][3][3] = {
-        [ANYVMAF_PRIMARIES_BT2020] = {{1.660491F, -0.587641F, -0.07285F},
-                                      {-0.12455F, 1.1329F, -0.008349F},
-                                      {-0.018151F, -0.100579F, 1.11873F}},
-        [ANYVMAF_PRIMARIES_P3] = {{1.2249402F, -0.2249402F, 0},
-                                  {-0.042056955F, 1.042056955F, 0},
-                                  {-0.019637555F, -0.078636046F, 1.0982736F}}};
-    const float(*const rows)[3] = to_709[(uint32_t)picture->colour.primaries];
+    const float(*const rows)[3] = colour_to_709[(uint32_t)picture->colour.primaries];
     float *const *rgb = picture->planes;
     const size_t samples = (size_t)picture->width * picture->height;
-    for (size_t i = 0; i < samples; i++) {
-        const float r = rgb[0][i], g = rgb[1][i], b = rgb[2][i];
+    if (picture->colour.transfer == ANYVMAF_HLG) {
+        float of[3];
         for (uint32_t p = 0; p < 3; p++)
-            rgb[p][i] = rows[p][0] * r + rows[p][1] * g + rows[p][2] * b;
+            of[p] = 0.21263901F * rows[0][p] + 0.71516868F * rows[1][p] + 0.072192315F * rows[2][p];
+        for (size_t i = 0; i < samples; i++) {
+            const float gain = hlg_gain(of[0] * rgb[0][i] + of[1] * rgb[1][i] + of[2] * rgb[2][i]);
+            for (uint32_t p = 0; p < 3; p++)
+                rgb[p][i] *= gain;
+        }
     }
+    multiply(rows, rgb, samples);
     picture->is_709 = 1;
 }
 
-static int32_t narrow_of(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
+static int32_t shown_of(AnyvmafContext *context, const AnyvmafPicture *picture, const AnyvmafColour *colour,
                          float background, LinearPicture *into)
 {
     if (holds(into, picture, colour, background, 1))
         return 0;
     const int32_t failed = linear_of(context, picture, colour, background, into);
-    if (!failed && colour->primaries != ANYVMAF_PRIMARIES_BT709)
-        narrow_primaries(into);
+    if (!failed && (colour->primaries != ANYVMAF_PRIMARIES_BT709 || colour->transfer == ANYVMAF_HLG))
+        show_by_709(into);
     return failed;
 }
 
@@ -336,17 +380,19 @@ int32_t linear_pair(AnyvmafContext *context, const AnyvmafFrames *frames, const 
     LinearPicture *const linear = context->linear;
     *reference = &linear[0];
     *distorted = &linear[1];
-    const int32_t failed = narrow_of(context, &frames->reference, &colours->reference, background, &linear[0]);
-    return failed ? failed : narrow_of(context, &frames->distorted, &colours->distorted, background, &linear[1]);
+    const int32_t failed = shown_of(context, &frames->reference, &colours->reference, background, &linear[0]);
+    return failed ? failed : shown_of(context, &frames->distorted, &colours->distorted, background, &linear[1]);
 }
 
-int32_t anyvmaf_linear(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafColours *options, float *out)
+int32_t anyvmaf_linear(AnyvmafContext *context, const AnyvmafFrames *frames, const AnyvmafLinearOptions *options,
+                       float *out)
 {
     const AnyvmafPicture *const pictures[2] = {&frames->reference, &frames->distorted};
-    const AnyvmafColour *const colours[2] = {&options->reference, &options->distorted};
+    const AnyvmafColour *const colours[2] = {&options->colours.reference, &options->colours.distorted};
     for (uint32_t side = 0; side < 2; side++) {
         LinearPicture *linear = &context->linear[side];
-        const int32_t failed = linear_of(context, pictures[side], colours[side], OPAQUE_BACKGROUND, linear);
+        const int32_t failed = (options->shown ? shown_of : linear_of)(context, pictures[side], colours[side],
+                                                                       OPAQUE_BACKGROUND, linear);
         if (failed)
             return failed;
         const size_t samples = (size_t)linear->width * linear->height;

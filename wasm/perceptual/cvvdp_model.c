@@ -3,13 +3,14 @@
 
 #include <math.h>
 
+#include "colour.h"
 #include "cvvdp_csf.h"
 
 #define PI 3.14159265358979323846
 
 typedef double Matrix[3][3];
 
-/* By primaries. */
+/* By primaries; of others by way of BT.709's. */
 static const Matrix XYZ_OF[] = {
     [ANYVMAF_PRIMARIES_BT709] = {{0.4124564, 0.3575761, 0.1804375},
                                  {0.2126729, 0.7151522, 0.0721750},
@@ -58,7 +59,16 @@ void cvvdp_display(const AnyvmafCvvdpOptions *options, const AnyvmafColour *colo
     light->ootf = hlg ? (float)ootf_of(options) : 0;
     Matrix dkl_of_xyz, dkl;
     multiply(DKL_OF_LMS, LMS_OF_XYZ, dkl_of_xyz);
-    multiply(dkl_of_xyz, XYZ_OF[(uint32_t)colour->primaries], dkl);
+    const uint32_t primaries = (uint32_t)colour->primaries;
+    if (primaries <= ANYVMAF_PRIMARIES_P3) {
+        multiply(dkl_of_xyz, XYZ_OF[primaries], dkl);
+    } else {
+        Matrix to_709, dkl_of_709;
+        for (uint32_t i = 0; i < 9; i++)
+            to_709[i / 3][i % 3] = colour_to_709[primaries][i / 3][i % 3];
+        multiply(dkl_of_xyz, XYZ_OF[ANYVMAF_PRIMARIES_BT709], dkl_of_709);
+        multiply(dkl_of_709, to_709, dkl);
+    }
     for (uint32_t c = 0; c < 3; c++) {
         light->offset[c] = (float)((dkl[c][0] + dkl[c][1] + dkl[c][2]) * dark);
         for (uint32_t p = 0; p < 3; p++)

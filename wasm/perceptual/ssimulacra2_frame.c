@@ -327,6 +327,8 @@ int32_t anyvmaf_ssimulacra2(AnyvmafContext *context, const AnyvmafFrames *frames
 {
     if (!has_alpha(context, frames))
         return score_on(context, frames, options, OPAQUE_BACKGROUND, out);
+    if (options->opaque_reference)
+        return score_on(context, frames, options, 0.5F, out);
     double dark, bright;
     int32_t failed = score_on(context, frames, options, 0.1F, &dark);
     if (!failed)

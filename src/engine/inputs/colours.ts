@@ -39,11 +39,11 @@ export function coloursOf(
 
 function colourFor(as: ColourAs, side: Side): KnownColour {
   const facts: StatedColour = factsOf(side);
-  const found = as === 'libjxl' ? { ...colourOf(facts), guessed: [], as } : colourAs(as, facts);
+  const found = colourAs(as, facts);
   if (found) return found;
   throw usageError(
-    `is vship, which takes ${shown(nameOf(side))}, ${facts.width}x${facts.height}, for SD, whose primaries it converts; that ` +
-      'conversion is not supported. Leave it out.',
+    `is vship, but ${shown(nameOf(side))} has the primaries ${facts.primaries}, which Vship refuses or shows by another ` +
+      'white than D65. Leave it out.',
     { about: 'colourAs' },
   );
 }

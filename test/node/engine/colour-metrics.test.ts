@@ -642,11 +642,30 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
       expect(await failure(() => score(pair, { ...options, colourAs: 'libjxl' }), 'usage')).toMatch(message);
     });
 
-    it('not where a tool converts primaries of SD', async () => {
-      const run = () => score({ reference: y4m('reference'), distorted: y4m('distorted') }, as);
-      const as = { ...ALONE, features, colourAs: 'vship' } as const;
-      expect(await failure(run, 'usage')).toMatch(
-        /^colourAs is vship, which takes .*, 98x54, for SD, whose primaries it converts; that conversion is not supported/,
+    it('vship: SD of no matrix by zimg as PAL, and no primaries that it refuses', async () => {
+      const options = { ...ALONE, features: ['ssimulacra2'], colourAs: 'vship' } as const;
+      const tagged = (name: string, ...tags: string[]) =>
+        each((path, side) => ffmpeg(`${name}-${side}.mkv`, '-i', path, ...tags, '-c:v', 'ffv1'));
+      const plain = tagged('vship', '-colorspace', 'unknown', '-color_range', 'tv');
+      const report = await score(plain, options);
+      expect(report.reference.colour).toMatchObject({
+        transfer: 'gamma28',
+        primaries: 'bt470bg',
+        guessed: [],
+      });
+      const zimg =
+        'zscale=matrixin=470bg:rangein=limited:transferin=bt470bg:primariesin=bt470bg:chromalin=left:filter=bicubic:' +
+        'matrix=gbr:transfer=bt470bg:primaries=bt709:range=full,format=gbrp16le';
+      const rgb = each((_, side) =>
+        ffmpeg(`pal-${side}.mkv`, '-i', join(folder, `vship-${side}.mkv`), '-vf', zimg, '-c:v', 'ffv1'),
+      );
+      const option = 'ssimulacra2=transfer=gamma28';
+      const converted = await score(rgb, { ...ALONE, features: [option] });
+      const name = 'ssimulacra2_transfer_gamma28';
+      expect(first(report)).toBeCloseTo(first(converted, name), 2);
+      const p3 = tagged('p3', '-color_primaries', 'smpte432');
+      expect(await failure(() => score(p3, options), 'usage')).toMatch(
+        /^colourAs is vship, but .* has the primaries smpte432, which Vship refuses or shows by another white than D65/,
       );
     });
   });
@@ -710,7 +729,7 @@ describe('is refused', () => {
     [
       { colours: { reference: colour, distorted: { ...colour, matrix: 'bt470' } } },
       'usage',
-      /format\.colours\.distorted\.matrix is "bt470", but it must be gbr, bt709, bt601, bt2020, smpte240m, fcc or ycgco/,
+      /format\.colours\.distorted\.matrix is "bt470", but it must be gbr, bt709, bt601, bt2020, smpte240m, fcc, ycgco, bt2020c or ictcp/,
     ],
     [{ frameRate: { num: 25, den: 0 } }, 'usage', /format\.frameRate is .*a fraction above 0/],
   ] as const)('by a scorer of %j', async (facts, code, message) => {

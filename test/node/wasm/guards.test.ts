@@ -268,8 +268,8 @@ const PERCEPTUAL_WIDE: readonly Size[] = [128, 256, 512, 1024, 2048]
 const DISPLAY = [200, 1000, 250, 0.005, 37.8];
 const PERCEPTUAL: readonly (readonly [string, options: readonly number[], fields: number, pairs: number])[] =
   [
-    ['ssimulacra2', [0], 1, 1],
-    ['ssimulacra2', [1], 1, 1],
+    ['ssimulacra2', [0, 0], 1, 1],
+    ['ssimulacra2', [1, 0], 1, 1],
     ['butteraugli', [80], 2, 1],
     ['butteraugli_map', [203], 2, 1],
     ['cvvdp', [0, ...DISPLAY], 1, 1],
@@ -336,8 +336,11 @@ describe.skipIf(!COMPILER)('guard zones of perceptual.wasm (skipped without emcc
       const chroma = random.pick(['420', '422', '444', '400'] as const);
       const video: VideoFormat = { width, height, bitDepth: random.pick([8, 8, 10, 12, 16]), chroma };
       // Matrix, range, transfer, siting, upsampling and primaries; only 4:4:4 can be RGB.
-      const colour = [random.int(chroma === '444' ? 0 : 1, 6), random.int(0, 1), random.int(0, 7)];
-      const rest = () => [random.int(0, 2), random.int(0, 2), random.int(0, 2)];
+      const transfer = random.int(0, 7);
+      const matrix = random.int(chroma === '444' ? 0 : 1, 7);
+      // The last is BT.2020 with constant luminance, and ICtCp where light is PQ or HLG.
+      const colour = [matrix === 7 && transfer > 5 ? 8 : matrix, random.int(0, 1), transfer];
+      const rest = () => [random.int(0, 2), random.int(0, 2), random.int(0, 6)];
       const colours = [1, 2].flatMap(() => [...colour, ...rest()]);
       const alpha = chroma !== '400' && random.int(0, 1) === 1 ? makePicture(random, video).slice(0, 1) : [];
       const draw = () => [...makePicture(random, video).slice(0, chroma === '400' ? 1 : 3), ...alpha];

@@ -71,6 +71,27 @@ describe('the colour of a video', () => {
     [{ matrix: 'fcc' }, { matrix: 'fcc' }],
     [{ matrix: 'ycgco' }, { matrix: 'ycgco' }],
     [
+      { matrix: 'bt2020c', transfer: 'bt2020-10' },
+      { matrix: 'bt2020c', transfer: 'srgb', siting: 'topleft' },
+    ],
+    [
+      { matrix: 'ictcp', transfer: 'smpte2084' },
+      { matrix: 'ictcp', transfer: 'pq', siting: 'topleft' },
+    ],
+    [{ matrix: 'chroma-derived-nc', primaries: 'bt2020' }, { matrix: 'bt2020' }],
+    [
+      { matrix: 'smpte170m', primaries: 'smpte170m' },
+      { matrix: 'bt601', primaries: 'smpte170m' },
+    ],
+    [
+      { matrix: 'bt470bg', primaries: 'bt470bg' },
+      { matrix: 'bt601', primaries: 'bt470bg' },
+    ],
+    [
+      { matrix: 'bt709', primaries: 'smpte431' },
+      { matrix: 'bt709', primaries: 'dci-p3' },
+    ],
+    [
       { matrix: 'bt709', primaries: 'smpte432' },
       { matrix: 'bt709', primaries: 'p3' },
     ],
@@ -89,18 +110,18 @@ describe('the colour of a video', () => {
     expect(guessed).not.toContain('primaries');
   });
 
-  it('of primaries that go with its matrix, or of SD, states none', () => {
+  it('of primaries that go with its matrix states none', () => {
     for (const stated of [
       { matrix: 'bt2020nc', primaries: 'bt2020' },
       { matrix: 'bt709', primaries: 'bt709' },
-      { matrix: 'smpte170m', primaries: 'smpte170m' },
+      { matrix: 'bt2020c', primaries: 'bt2020' },
     ])
       expect(colourOf({ ...SD, ...stated })).not.toHaveProperty('primaries');
     expect(colourOf({ ...SD, primaries: 'film' }).guessed).toContain('primaries');
   });
 
   it('that is coded by no matrix of RGB is said to be', () => {
-    for (const matrix of ['ictcp', 'bt2020c']) {
+    for (const matrix of ['ipt-c2', 'chroma-derived-c', 'chroma-derived-nc', 'ycgco-re']) {
       expect(colourOf({ ...HD, matrix })).toMatchObject({ unsupported: matrix });
       expect(colourOf({ ...HD, chroma: '400', matrix })).not.toHaveProperty('unsupported');
     }
@@ -156,8 +177,20 @@ describe('the colour of a video', () => {
       expect(colourAs('vship', { ...HD, transfer: 'iec61966-2-1' })).toMatchObject({ transfer: 'srgb' });
       expect(colourAs('vship', tagged)).toEqual({ ...expected, matrix: 'bt2020', transfer: 'pq' });
       expect(colourAs('vship', { ...SD, matrix: 'smpte170m' })).toEqual({ ...expected, matrix: 'bt601' });
-      for (const pal of [SD, { ...SD, matrix: 'bt470bg' }, { ...HD, primaries: 'smpte170m' }])
-        expect(colourAs('vship', pal)).toBeUndefined();
+      expect(colourAs('vship', { ...HD, primaries: 'smpte240m' })).toEqual({
+        ...expected,
+        primaries: 'smpte170m',
+      });
+      const pal = { ...expected, matrix: 'bt601', transfer: 'gamma28', primaries: 'bt470bg' };
+      for (const stated of [SD, { ...SD, matrix: 'bt470bg' }]) expect(colourAs('vship', stated)).toEqual(pal);
+      for (const primaries of ['smpte431', 'smpte432', 'bt470m'])
+        expect(colourAs('vship', { ...HD, primaries })).toBeUndefined();
+    });
+
+    it('is a PNG file for libjxl, which says nothing of its colour', () => {
+      const stated = { ...SD, matrix: 'bt470bg', transfer: 'gamma28', primaries: 'bt470bg' } as const;
+      expect(colourAs('libjxl', stated)).toEqual({ ...REC709, matrix: 'bt601', guessed: [], as: 'libjxl' });
+      expect(colourAs('libjxl', tagged)).toMatchObject({ transfer: 'pq' });
     });
 
     it('stays RGB', () => {
