@@ -230,8 +230,8 @@ describe('quality over bit rate', () => {
       ([, codec, cells = '']) => [codec, ...[...cells.matchAll(/>([^<]*)<\/td>/g)].map(([, cell]) => cell)],
     );
     expect(rows).toEqual([
-      ['av1', '–', '−25.0 %'],
-      ['h264', '+33.3 %', '–'],
+      ['h264', '–', '+33.3 %'],
+      ['av1', '−25.0 %', '–'],
     ]);
     expect(page).not.toContain('From fewer than four');
     // Of one codec, by what its encoder was told.

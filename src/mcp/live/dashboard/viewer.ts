@@ -128,7 +128,8 @@ async function steer(tool: string, wanted: Readonly<Record<string, string>> = {}
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
     });
     const { error, result } = await response.json();
-    const refusal = error?.message ?? (result?.isError ? JSON.parse(result.content[0].text).error : undefined);
+    const refusal =
+      error?.message ?? (result?.isError ? JSON.parse(result.content[0].text).error : undefined);
     answer = '';
     if (refusal === undefined) return true;
     answer = String(refusal);
