@@ -81,10 +81,6 @@ export async function scoreApart(
     frameNum,
     metrics: { ...metrics, ...ofFrame.get(frameNum) },
   });
-  const inputs = ({ reference, distorted }: Pick<Report, 'reference' | 'distorted'>) => ({
-    reference: { ...reference, colour: colour.reference.colour },
-    distorted: { ...distorted, colour: colour.distorted.colour },
-  });
   const { colourAs: _, ...rest } = options;
   const main = await score(
     {
@@ -93,7 +89,7 @@ export async function scoreApart(
       ...(onFrame && { onFrame: (frame) => onFrame(joined(frame)) }),
       ...(onStart && {
         onStart: (head) =>
-          onStart({ ...head, ...inputs(head), metrics: [...head.metrics, ...colour.metrics] }),
+          onStart({ ...head, ...inputsOf(head, colour), metrics: [...head.metrics, ...colour.metrics] }),
       }),
       ...(onProgress && { onProgress: (progress) => onProgress(half(progress, colour.frameCount)) }),
     },
@@ -101,7 +97,7 @@ export async function scoreApart(
   );
   return {
     ...main,
-    ...inputs(main),
+    ...inputsOf(main, colour),
     ...(main.measurers && { measurers: [...main.measurers, measurerOf(features, colour.frameCount)] }),
     metrics: [...main.metrics, ...colour.metrics],
     frames: main.frames.map(joined),
@@ -109,6 +105,16 @@ export async function scoreApart(
     aggregate_metrics: { ...main.aggregate_metrics, ...colour.aggregate_metrics },
     distribution: { ...main.distribution, ...colour.distribution },
     warnings: [...new Set([...main.warnings, ...colour.warnings])],
+  };
+}
+
+type Inputs = Pick<Report, 'reference' | 'distorted'>;
+
+/** The inputs of a run, with the colours that another one took them to have. */
+function inputsOf({ reference, distorted }: Inputs, colour: Inputs): Inputs {
+  return {
+    reference: { ...reference, colour: colour.reference.colour },
+    distorted: { ...distorted, colour: colour.distorted.colour },
   };
 }
 

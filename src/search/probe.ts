@@ -184,7 +184,8 @@ export class Probe {
     const frames = material.scored.reduce((sum, { count }) => sum + count, 0);
     const kbps = (bytes * 8 * this.#session.perSecond) / frames / 1000;
     const framesPerSecond = seconds === undefined ? null : material.frames / seconds;
-    return { value, bytes, kbps, pooled: pooledOf(metrics), framesPerSecond, cached };
+    const took = seconds !== undefined && { encodeSeconds: seconds };
+    return { value, bytes, kbps, pooled: pooledOf(metrics), framesPerSecond, ...took, cached };
   }
 
   /**

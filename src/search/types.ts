@@ -93,6 +93,8 @@ export interface EncodedPoint {
   readonly pooled: Readonly<Record<string, PooledMetric>>;
   /** Frames that were encoded per second of wall-clock time; `null` where that was not kept. */
   readonly framesPerSecond: number | null;
+  /** Seconds of wall-clock time that the encode took, also in an earlier search; absent where that was not kept. */
+  readonly encodeSeconds?: number;
   /** It was known from an earlier search. */
   readonly cached: boolean;
 }

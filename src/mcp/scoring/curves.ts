@@ -15,7 +15,6 @@ import {
   type LadderResult,
   type PictureSize,
   parseEncoder,
-  type SearchStage,
 } from '../../index.js';
 import type { Measuring } from '../call-threads.js';
 import type { ToolContext } from '../context.js';
@@ -54,7 +53,6 @@ export async function runCompare(input: CompareInput, context: ToolContext) {
   if (one === undefined && several === undefined) targets.push(...USUAL_TARGETS);
   const encoders = input.encoders.map(encoderOf);
   const began = performance.now();
-  const clock = new EncodeClock();
   const task = { tool: 'run_compare', source: input.src.path, limits: input, textOf: stageText };
   const work = (call: EncodingCall, api: Measuring) =>
     withSource(input, { files: context.files, signal: call.signal }, async (source) => ({
@@ -65,11 +63,6 @@ export async function runCompare(input: CompareInput, context: ToolContext) {
           ...optionsOf(input, source),
           encoders,
           targets,
-          onStage: (stage) => {
-            clock.take(stage);
-            call.onStage(stage);
-          },
-          onPoint: (point) => clock.name(point),
         })),
         source: source.name,
       },
@@ -79,7 +72,7 @@ export async function runCompare(input: CompareInput, context: ToolContext) {
   const { result, notes } = await encodingCall(task, context, work);
   const { uris, content } = await publishResult(result, context);
   const single = several === undefined && one !== undefined;
-  const rows = rowsOf(result, clock);
+  const rows = rowsOf(result);
   return {
     document: {
       ...headOfComparison(result, targets, context),
@@ -95,10 +88,10 @@ export async function runCompare(input: CompareInput, context: ToolContext) {
     content,
     whole: 'results',
     spare: [
-      'rows',
       'encoders.[].points',
       'encoders.[].at_targets[].value',
       'encoders.[].at_targets[].vmaf',
+      'rows',
       'deltas',
     ],
   };
@@ -142,33 +135,15 @@ function hasNoInterval({ deltas }: ComparisonResult): boolean {
   return deltas.some(({ rate, rate95 }) => rate && !rate95);
 }
 
-/** How long encodes took. They are made one after the other. */
-class EncodeClock {
-  #began = 0;
-  #took: number | null = null;
-  readonly #times = new Map<string, number | null>();
-
-  take({ kind }: SearchStage): void {
-    if (kind === 'encoding') this.#began = performance.now();
-    if (kind === 'scoring') this.#took = performance.now() - this.#began;
-  }
-
-  name({ name, value }: ComparedPoint): void {
-    this.#times.set(`${name} ${value}`, this.#took);
-    this.#took = null;
-  }
-
-  /** Milliseconds; `null` where that is not known. */
-  of(name: string, value: number): number | null {
-    return this.#times.get(`${name} ${value}`) ?? null;
-  }
+function millisecondsOf(point: ComparedPoint | undefined): number | null {
+  return point?.encodeSeconds === undefined ? null : point.encodeSeconds * 1000;
 }
 
 type CompareRow = ReturnType<typeof rowsOf>[number];
 
 /** A row for each encoder and target. */
-function rowsOf({ curves }: ComparisonResult, clock: EncodeClock) {
-  return curves.flatMap(({ name, encoder, version: encoder_version, atTargets }) =>
+function rowsOf({ curves }: ComparisonResult) {
+  return curves.flatMap(({ name, encoder, version: encoder_version, points, atTargets }) =>
     atTargets.map(({ target, value, kbps, quality, reached }) => ({
       codec: name,
       adapter: encoder,
@@ -177,7 +152,7 @@ function rowsOf({ curves }: ComparisonResult, clock: EncodeClock) {
       encoder_version,
       best_crf: value,
       bitrate_kbps: kbps,
-      encode_time_ms: clock.of(name, value),
+      encode_time_ms: millisecondsOf(points.find((point) => point.value === value)),
       vmaf_score: quality,
       target_vmaf: target,
       ok: reached,

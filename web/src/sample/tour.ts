@@ -50,6 +50,21 @@ function isSeen(): boolean {
   }
 }
 
+/** Marks a part of the page instead of another one, and brings it into view, above the card. */
+function mark(before: Element | null, at: Element | null): void {
+  before?.classList.remove('toured');
+  at?.classList.add('toured');
+  at?.scrollIntoView({ block: 'start' });
+}
+
+function remember(): void {
+  try {
+    localStorage.setItem(SEEN, '1');
+  } catch {
+    // Without storage it comes again with the next sample.
+  }
+}
+
 /** Shows the tour of the session's results, unless it was left before. */
 export function tour(session: Session): void {
   if (isSeen()) return;
@@ -69,22 +84,14 @@ export function tour(session: Session): void {
       tabindex: -1,
       'aria-labelledby': 'tour-heading',
       'aria-describedby': 'tour-says',
-      onkeydown: (event) => {
-        if ((event as KeyboardEvent).key === 'Escape') end();
-      },
+      onkeydown: (event) => event instanceof KeyboardEvent && event.key === 'Escape' && end(),
     },
-    count,
-    heading,
-    says,
-    h('div', { class: 'tools' }, skip, back, next),
+    ...[count, heading, says, h('div', { class: 'tools' }, skip, back, next)],
   );
 
   function go(to: number): void {
     const wanted = STEPS[to];
-    if (!wanted) {
-      end();
-      return;
-    }
+    if (!wanted) return end();
     step = to;
     count.textContent = `Tour: ${to + 1} of ${STEPS.length}`;
     heading.textContent = wanted.heading;
@@ -92,31 +99,20 @@ export function tour(session: Session): void {
     back.hidden = to === 0;
     skip.hidden = to === STEPS.length - 1;
     fill(next, skip.hidden ? 'Done' : 'Next');
-    point(document.querySelector(wanted.about));
+    const at = document.querySelector(wanted.about);
+    mark(shown, at);
+    shown = at;
     // Screen readers read its heading and text then.
     card.focus({ preventScroll: true });
-  }
-
-  /** Marks a part of the page and brings it into view, above the card. */
-  function point(at: Element | null): void {
-    shown?.classList.remove('toured');
-    at?.classList.add('toured');
-    at?.scrollIntoView({ block: 'start' });
-    shown = at;
   }
 
   /** @param leave whether the user left it, which gives the focus to what it was about */
   function end(leave = true): void {
     stop();
-    const at = shown;
-    point(null);
+    mark(shown, null);
     card.remove();
-    if (leave) at?.querySelector<HTMLElement>('button, a, [tabindex="0"]')?.focus({ preventScroll: true });
-    try {
-      localStorage.setItem(SEEN, '1');
-    } catch {
-      // Without storage it comes again with the next sample.
-    }
+    if (leave) shown?.querySelector<HTMLElement>('button, a, [tabindex="0"]')?.focus({ preventScroll: true });
+    remember();
   }
 
   // Another run, or other results, are not what it is about.

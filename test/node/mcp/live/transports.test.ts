@@ -134,7 +134,7 @@ describe('a Unix socket', () => {
     const path = join(privateFolder(), 'live.sock');
     await server.listen({ transport: 'unix', path });
     const clients = Array.from({ length: 20 }, () => exchange(connect(path), `${LIST}\n`, lines(1)));
-    for (const text of await Promise.all(clients)) expect(JSON.parse(text).result.tools).toHaveLength(9);
+    for (const text of await Promise.all(clients)) expect(JSON.parse(text).result.tools).toHaveLength(10);
     const broken = ['nonsense', '[]', '{"id":4}', '{"id":5,"method":"nope"}', 'x'.repeat(70_000), LIST];
     const answers = await exchange(connect(path), `${broken.join('\n')}\n`, lines(6));
     const codes = answers
@@ -266,7 +266,7 @@ describe('HTTP', () => {
     );
     for (const id of [1, 2, 3]) await post(address, request('ping', undefined, id));
     const lists = await Promise.all(clients.map((client) => client.listTools()));
-    for (const { tools } of lists) expect(tools).toHaveLength(9);
+    for (const { tools } of lists) expect(tools).toHaveLength(10);
     const { content } = await (clients[0] as Client1).callTool({ name: 'vmaf.status', arguments: {} });
     expect(JSON.parse((content as { text: string }[])[0]?.text ?? '')).toMatchObject({ state: 'running' });
     for (const client of clients) await client.close();
