@@ -281,7 +281,7 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
     const own = ['h264-2.mp4', 'h264-3.mp4', 'vp9-0.webm', 'vp9-1.webm'];
     const rising = ['vp9-0.webm', 'vp9-1.webm', 'h264-2.mp4', 'h264-3.mp4'];
     await expect.poll(names).toEqual(own);
-    const head = page.getByRole('columnheader', { name: 'VMAF' });
+    const head = page.getByRole('columnheader', { name: 'VMAF', exact: true });
     await head.getByRole('button').click();
     await expect.poll(names).toEqual(['h264-3.mp4', 'h264-2.mp4', 'vp9-1.webm', 'vp9-0.webm']);
     expect(await head.getAttribute('aria-sort')).toBe('descending');

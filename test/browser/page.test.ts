@@ -459,6 +459,25 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       expect(await box(4).isChecked()).toBe(true);
     });
 
+    it('is forgotten where an earlier version of the page stored it in another form', async () => {
+      const page = await site.open();
+      await page.evaluate(async () => {
+        indexedDB.deleteDatabase('anyvmaf');
+        const open = indexedDB.open('anyvmaf', 1);
+        open.onupgradeneeded = () => {
+          const sessions = open.result.createObjectStore('sessions', { keyPath: 'id' });
+          sessions.put({ id: 'old', when: 0, distorted: [], results: ['old 0'] });
+          open.result.createObjectStore('results');
+        };
+        await new Promise((resolve) => open.addEventListener('success', resolve));
+        open.result.close();
+        localStorage.setItem('anyvmaf-last', '1');
+      });
+      await page.reload();
+      await expect.poll(() => page.evaluate(() => localStorage.getItem('anyvmaf-last'))).toBe(null);
+      expect(await page.locator('.last').count()).toBe(0);
+    });
+
     it('is found again after a reload and after a saved report, with its videos once they are dropped', async () => {
       const files = [
         y4m('kept-whole.y4m', 'reference'),

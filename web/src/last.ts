@@ -56,13 +56,18 @@ type Permitting = FileSystemFileHandle & {
 
 // --- storage ---
 
+/** Of what is stored; goes up when that changes. */
+const FORM = 2;
+
 /** Carries out requests in one transaction of its own. */
 async function stored<T>(
   mode: IDBTransactionMode,
   work: (sessions: IDBObjectStore, results: IDBObjectStore) => IDBRequest<T> | undefined,
 ): Promise<T | undefined> {
-  const open = indexedDB.open('anyvmaf', 1);
+  const open = indexedDB.open('anyvmaf', FORM);
   open.onupgradeneeded = () => {
+    // What an earlier version of the page stored has another form.
+    for (const name of open.result.objectStoreNames) open.result.deleteObjectStore(name);
     open.result.createObjectStore('sessions', { keyPath: 'id' });
     open.result.createObjectStore('results');
   };
