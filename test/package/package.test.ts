@@ -129,9 +129,9 @@ describe('the packed tarball', () => {
     expect(stale, 'delete dist and build again').toEqual([]);
   });
 
-  it('stays below 1.15 MB, of which perceptual.wasm takes 0.07', () => {
+  it('stays below 1.2 MB, of which perceptual.wasm takes 0.07', () => {
     console.log(`packed: ${packed().size} bytes, ${packed().files.length} files`);
-    expect(packed().size).toBeLessThan(1_150_000);
+    expect(packed().size).toBeLessThan(1_200_000);
   });
 
   it('holds every file that exports and bin name', () => {

@@ -74,7 +74,8 @@ export function tour(session: Session): void {
   const count = h('p', { class: 'faint small' });
   const says = h('p', { id: 'tour-says' });
   const back = button({ onclick: () => go(step - 1) }, 'Back');
-  const next = h('button', { class: 'primary', type: 'button', onclick: () => go(step + 1) });
+  const onward = () => (skip.hidden ? end() : go(step + 1));
+  const next = h('button', { class: 'primary', type: 'button', onclick: onward });
   const skip = button({ class: 'tool bare', onclick: () => end() }, 'Skip the tour');
   const card = h(
     'div',
@@ -91,7 +92,7 @@ export function tour(session: Session): void {
 
   function go(to: number): void {
     const wanted = STEPS[to];
-    if (!wanted) return end();
+    if (!wanted) return;
     step = to;
     count.textContent = `Tour: ${to + 1} of ${STEPS.length}`;
     heading.textContent = wanted.heading;
