@@ -7,10 +7,13 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { Client as Client2, StreamableHTTPClientTransport as Http2 } from '@modelcontextprotocol/client';
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
   ElicitRequestSchema,
   ListRootsRequestSchema,
@@ -19,6 +22,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { HostOptions, McpHost } from '../../../src/mcp/host.js';
 import { serveHttp } from '../../../src/mcp/http.js';
+import { serveLines } from '../../../src/mcp/stdio.js';
 import { makePage, TOOLS, toolsOf } from '../../../src/mcp/tools/index.js';
 import { FAKE_TOOLS, fakeHost } from '../../support/fake-tools.js';
 
@@ -42,7 +46,12 @@ afterEach(async () => {
 
 const within = (name: string) => join(folder, name);
 
-async function serve(options: Partial<HostOptions> = {}): Promise<{ host: McpHost; url: URL }> {
+interface Served {
+  readonly host: McpHost;
+  readonly url: URL;
+}
+
+async function serve(options: Partial<HostOptions> = {}): Promise<Served> {
   const host = await fakeHost({}, () => {}, {
     allow: [within('in')],
     tools: [...TOOLS, ...FAKE_TOOLS],
@@ -59,14 +68,14 @@ async function serve(options: Partial<HostOptions> = {}): Promise<{ host: McpHos
   return { host, url: new URL(http.url) };
 }
 
-async function first(url: URL, capabilities: object = {}): Promise<Client1> {
+async function first({ url }: Served, capabilities: object = {}): Promise<Client1> {
   const client = new Client1({ name: 'test', version: '1' }, { capabilities });
   later.push(() => client.close());
   await client.connect(new Http1(url));
   return client;
 }
 
-async function second(url: URL, capabilities: object = {}): Promise<Client2> {
+async function second({ url }: Served, capabilities: object = {}): Promise<Client2> {
   const client = new Client2(
     { name: 'test', version: '2' },
     { capabilities, versionNegotiation: { mode: 'auto' } },
@@ -76,14 +85,45 @@ async function second(url: URL, capabilities: object = {}): Promise<Client2> {
   return client;
 }
 
-const BOTH = [
-  ['2025-11-25', first],
-  ['2026-07-28', second],
+/** A client of the first protocol, on lines as a host speaks that starts the server as a program. */
+async function onLines({ host }: Served, capabilities: object = {}): Promise<Client1> {
+  const client = new Client1({ name: 'test', version: '1' }, { capabilities });
+  const [input, output, stop] = [new PassThrough(), new PassThrough(), new AbortController()];
+  const ended = serveLines(host, input, output, stop.signal);
+  later.push(async () => {
+    await client.close();
+    stop.abort();
+    await ended;
+  });
+  const transport: Transport = {
+    async start() {
+      createInterface(output).on('line', (line) => transport.onmessage?.(JSON.parse(line)));
+    },
+    async send(message) {
+      const asks = 'method' in message && message.method === 'initialize';
+      const old = { ...message, params: { ...Object(message).params, protocolVersion: '2024-11-05' } };
+      input.write(`${JSON.stringify(asks ? old : message)}\n`);
+    },
+    async close() {
+      input.end();
+    },
+    setProtocolVersion(version) {
+      expect(version).toBe('2024-11-05');
+    },
+  };
+  await client.connect(transport);
+  return client;
+}
+
+const CLIENTS = [
+  ['2024-11-05 on lines', onLines],
+  ['2025-11-25 over HTTP', first],
+  ['2026-07-28 over HTTP', second],
 ] as const;
 
-describe.each(BOTH)('a client of %s', (_, open) => {
+describe.each(CLIENTS)('a client of %s', (_, open) => {
   it('gets prompts with the tools that answer them', async () => {
-    const client: Client1 | Client2 = await open((await serve()).url);
+    const client: Client1 | Client2 = await open(await serve());
     const { prompts } = await client.listPrompts();
     expect(prompts.map(({ name, title }) => [name, title])).toEqual([
       ['compare_my_encodes', 'Compare my encodes'],
@@ -116,7 +156,7 @@ describe.each(BOTH)('a client of %s', (_, open) => {
   });
 
   it('is told what is wrong with the arguments of a prompt', async () => {
-    const client: Client1 | Client2 = await open((await serve()).url);
+    const client: Client1 | Client2 = await open(await serve());
     const get = (name: string, args: Record<string, string> = {}) =>
       client.getPrompt({ name, arguments: args });
     await expect(get('compare_my_encode')).rejects.toThrow('did you mean compare_my_encodes?');
@@ -129,7 +169,7 @@ describe.each(BOTH)('a client of %s', (_, open) => {
   });
 
   it('completes videos, models, features, encoders and results, and nothing of elsewhere', async () => {
-    const client: Client1 | Client2 = await open((await serve()).url);
+    const client: Client1 | Client2 = await open(await serve());
     const complete = async (name: string, value: string, prompt = 'find_what_is_wrong') =>
       (await client.complete({ ref: { type: 'ref/prompt', name: prompt }, argument: { name, value } }))
         .completion;
@@ -170,8 +210,7 @@ describe.each(BOTH)('a client of %s', (_, open) => {
   });
 
   it('hears of its jobs', async () => {
-    const { url } = await serve();
-    const client: Client1 | Client2 = await open(url);
+    const client: Client1 | Client2 = await open(await serve());
     const heard: string[] = [];
     const start = async (frames: number) => {
       const { structuredContent } = await client.callTool({
@@ -210,7 +249,7 @@ describe.each(BOTH)('a client of %s', (_, open) => {
   });
 
   it('sees the mark of the server', async () => {
-    const client: Client1 | Client2 = await open((await serve()).url);
+    const client: Client1 | Client2 = await open(await serve());
     const [icon] = Object(client.getServerVersion()).icons;
     expect(icon).toMatchObject({ mimeType: 'image/svg+xml', sizes: ['any'] });
     expect(icon.src.length).toBeLessThan(500);
@@ -221,8 +260,8 @@ describe.each(BOTH)('a client of %s', (_, open) => {
 
 describe('a job', () => {
   it('of another session is told to nobody else', async () => {
-    const { url } = await serve();
-    const [owner, other] = [await first(url), await first(url)];
+    const served = await serve();
+    const [owner, other] = [await first(served), await first(served)];
     const heard: string[] = [];
     other.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
       heard.push(params.uri);
@@ -250,10 +289,10 @@ describe('the view of a host of MCP Apps', () => {
     ...{ width: 576, height: 324, pixfmt: '420', bitdepth: 8, frame_cnt: 2 },
   };
 
-  it.each(BOTH)('is declared only for clients that announce it: %s', async (_, open) => {
-    const { url } = await serve({ tools: TOOLS });
+  it.each(CLIENTS)('is declared only for clients that announce it: %s', async (_, open) => {
+    const served = await serve({ tools: TOOLS });
     const listed = async (capabilities: object) => {
-      const client: Client1 | Client2 = await open(url, capabilities);
+      const client: Client1 | Client2 = await open(served, capabilities);
       const { tools } = await client.listTools();
       const { resources } = await client.listResources();
       return {
@@ -277,8 +316,9 @@ describe('the view of a host of MCP Apps', () => {
   });
 
   it('reads the page of a report, which is of its session only and outlives the server', async () => {
-    const { url, host } = await serve({ tools: TOOLS });
-    const [client, other] = [await first(url, shows), await first(url)];
+    const served = await serve({ tools: TOOLS });
+    const { host } = served;
+    const [client, other] = [await first(served, shows), await first(served)];
     const { structuredContent: answer } = await client.callTool({ name: 'vmaf_score', arguments: SAMPLE });
     const uri = Object(answer).full_report.uri.replace('.json', '.html');
     const page = async (from: Client1, address = uri) => {
@@ -309,7 +349,7 @@ describe('the view of a host of MCP Apps', () => {
       arguments: { job_id: id },
     });
     await client.close();
-    const again = await first((await serve({ tools: TOOLS })).url);
+    const again = await first(await serve({ tools: TOOLS }));
     const kept = Object(done).full_report.uri.replace('.json', '.html');
     await expect
       .poll(() => page(again, kept).catch(() => ''), { timeout: 10_000 })
@@ -317,13 +357,13 @@ describe('the view of a host of MCP Apps', () => {
   });
 });
 
-describe('roots', () => {
+describe.each([
+  ['on lines', onLines],
+  ['over HTTP', first],
+] as const)('roots of a client %s', (_, open) => {
   /** A client with roots that change, and what it is told of files. */
   async function rooted(roots: () => readonly string[] | undefined) {
-    const client = new Client1(
-      { name: 'test', version: '1' },
-      { capabilities: { roots: { listChanged: true } } },
-    );
+    const client = await open(await serve(), { roots: { listChanged: true } });
     let asked = 0;
     client.setRequestHandler(ListRootsRequestSchema, () => {
       asked++;
@@ -331,8 +371,6 @@ describe('roots', () => {
       if (!list) throw new Error('no');
       return { roots: list.map((uri) => ({ uri })) };
     });
-    later.push(() => client.close());
-    await client.connect(new Http1((await serve()).url));
     const call = async (name: string, args: object) => {
       const { content, isError } = await client.callTool({ name, arguments: { ...args } });
       const [{ text }] = content as [{ text: string }];
@@ -399,6 +437,9 @@ describe('roots', () => {
 describe('a missing choice', () => {
   const FRAME = randomBytes((64 * 48 * 3) / 2);
 
+  /** The first protocol has no questions. */
+  const BOTH = CLIENTS.slice(1);
+
   beforeEach(() => {
     for (const name of ['in/a_64x48.yuv', 'in/b_64x48.yuv', 'in/sub/b_64x48.yuv'])
       writeFileSync(within(name), FRAME);
@@ -413,20 +454,13 @@ describe('a missing choice', () => {
 
   /** Calls vmaf_score with a user who answers so. */
   async function asking(
-    open: typeof first | typeof second,
+    open: (typeof CLIENTS)[number][1],
     args: object,
     answer: (form: Form) => object,
     { allow = [within('in')], can = { elicitation: {} } as object } = {},
   ) {
-    const { url } = await serve({ allow });
     const forms: Form[] = [];
-    const client: Client1 | Client2 =
-      open === first
-        ? new Client1({ name: 'test', version: '1' }, { capabilities: can })
-        : new Client2(
-            { name: 'test', version: '2' },
-            { capabilities: can, versionNegotiation: { mode: 'auto' } },
-          );
+    const client: Client1 | Client2 = await open(await serve({ allow }), can);
     const respond = ({ params }: { readonly params: unknown }) => {
       forms.push(params as Form);
       return answer(params as Form) as never;
@@ -435,8 +469,6 @@ describe('a missing choice', () => {
       if (client instanceof Client1) client.setRequestHandler(ElicitRequestSchema, respond);
       else client.setRequestHandler('elicitation/create', respond);
     }
-    later.push(() => client.close());
-    await (client instanceof Client1 ? client.connect(new Http1(url)) : client.connect(new Http2(url)));
     const { content, isError } = await client.callTool({ name: 'vmaf_score', arguments: { ...args } });
     const [{ text }] = content as [{ text: string }];
     return { forms, isError, said: JSON.parse(text) };
@@ -522,7 +554,7 @@ describe('a missing choice', () => {
 describe('prompts', () => {
   it('are those for which the tools are there', async () => {
     const names = async (set: string) => {
-      const client = await first((await serve({ tools: toolsOf(set) })).url);
+      const client = await first(await serve({ tools: toolsOf(set) }));
       return (await client.listPrompts()).prompts.map(({ name }) => name);
     };
     expect(await names('raw')).toEqual([]);
