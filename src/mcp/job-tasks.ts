@@ -4,6 +4,7 @@
  */
 import {
   CLIENT_CAPABILITIES_META_KEY,
+  MissingRequiredClientCapabilityError,
   ProtocolError,
   ProtocolErrorCode,
   type Server,
@@ -52,7 +53,14 @@ export function serveTasks(server: Server, jobs: ToolJobs): void {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, sentenceOf(error));
     }
   };
-  server.setRequestHandler('tasks/get', { params: named }, async ({ taskId }, { mcpReq: { signal } }) => {
+  const on = (method: string, answer: (taskId: string, signal: AbortSignal) => Promise<object>) =>
+    server.setRequestHandler(method, { params: named }, async ({ taskId }, context) => {
+      if (takesTasks(context)) return { ...(await answer(taskId, context.mcpReq.signal)) };
+      const requiredCapabilities = { extensions: { [TASKS]: {} } };
+      const message = `${method} is for clients that declare ${TASKS}; others ask job_status and job_result.`;
+      throw new MissingRequiredClientCapabilityError({ requiredCapabilities }, message);
+    });
+  on('tasks/get', async (taskId, signal) => {
     const job = await found(taskId);
     const result = await jobs.result(taskId, 0, signal);
     const error = { code: ProtocolErrorCode.InternalError, message: job.summary };
@@ -63,11 +71,11 @@ export function serveTasks(server: Server, jobs: ToolJobs): void {
     };
   });
   // No task asks for anything.
-  server.setRequestHandler('tasks/update', { params: named }, async ({ taskId }) => {
+  on('tasks/update', async (taskId) => {
     await found(taskId);
     return {};
   });
-  server.setRequestHandler('tasks/cancel', { params: named }, async ({ taskId }) => {
+  on('tasks/cancel', async (taskId) => {
     await found(taskId);
     await jobs.cancel(taskId).catch((error: unknown) => {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, sentenceOf(error));

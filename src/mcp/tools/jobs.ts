@@ -30,7 +30,7 @@ const job = z.object({
 /** The text of an answer that is an error. */
 const failure = z.object({ error: z.string() });
 
-const job_id = z.string().max(64).describe('Its job_id.');
+const job_id = z.string().max(64).describe('As its start or list_jobs gave it.');
 const wait = z.number().min(0).max(45).default(45).describe('Seconds to wait.');
 
 const jobStart = defineTool({
@@ -39,8 +39,8 @@ const jobStart = defineTool({
   description:
     'Runs a tool as a job, which goes on when the client hangs up. Calls that take long become jobs by themselves.',
   inputSchema: z.object({
-    tool: z.string().max(64).describe('Name of the tool.'),
-    arguments: z.record(z.string(), z.unknown()).default({}).describe('Its arguments.'),
+    tool: z.string().max(64).describe('Any tool that reads or makes video.'),
+    arguments: z.record(z.string(), z.unknown()).default({}).describe('As the tool itself takes them.'),
   }),
   outputSchema: job,
   annotations: { ...READ_ONLY, readOnlyHint: false, idempotentHint: false },

@@ -412,11 +412,16 @@ describe('a call that takes longer than a call may', () => {
 
 describe('a job as a task of the protocol of 2026-07-28', () => {
   /** A request of a client that takes tasks. */
-  async function send(url: string, method: string, params: Readonly<Record<string, unknown>>) {
+  async function send(
+    url: string,
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+    extensions: object = { 'io.modelcontextprotocol/tasks': {} },
+  ) {
     const _meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
       'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
-      'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+      'io.modelcontextprotocol/clientCapabilities': { extensions },
     };
     const response = await fetch(url, {
       method: 'POST',
@@ -462,6 +467,10 @@ describe('a job as a task of the protocol of 2026-07-28', () => {
     for (const method of ['tasks/get', 'tasks/cancel', 'tasks/update']) {
       const { error } = await send(url, method, { taskId: randomUUID() });
       expect(error, method).toMatchObject({ code: -32602, message: expect.stringContaining('no job') });
+      // One that did not say that it understands tasks is told so.
+      const { error: refusal } = await send(url, method, { taskId }, {});
+      const requiredCapabilities = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
+      expect(refusal, method).toMatchObject({ code: -32021, data: { requiredCapabilities } });
     }
   });
 });
