@@ -74,8 +74,8 @@ export const anyPair = {
 
 /** The geometry of raw videos, for tools that also take others. */
 export const optionalGeometry = {
-  width: geometry.width.describe('Width in samples; raw YUV needs this and the next three.').optional(),
-  height: geometry.height.describe('Height in lines.').optional(),
+  width: geometry.width.describe('Raw YUV needs these four: width.').optional(),
+  height: geometry.height.describe('Frame height.').optional(),
   pixfmt: geometry.pixfmt.describe('Chroma subsampling.').optional(),
   bitdepth: geometry.bitdepth.describe('Bits per sample: 8, 10, 12 or 16.').optional(),
 };

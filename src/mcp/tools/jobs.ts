@@ -30,17 +30,17 @@ const job = z.object({
 /** The text of an answer that is an error. */
 const failure = z.object({ error: z.string() });
 
-const job_id = z.string().max(64).describe('As its start or list_jobs gave it.');
+const job_id = z.string().max(64).describe('From its start.');
 const wait = z.number().min(0).max(45).default(45).describe('Seconds to wait.');
 
 const jobStart = defineTool({
   name: 'job_start',
   title: 'Start a job',
   description:
-    'Runs a tool as a job, which goes on when the client hangs up. Calls that take long become jobs by themselves.',
+    'Runs a tool as a job, which goes on when the client hangs up. Long calls become jobs by themselves.',
   inputSchema: z.object({
-    tool: z.string().max(64).describe('Any tool that reads or makes video.'),
-    arguments: z.record(z.string(), z.unknown()).default({}).describe('As the tool itself takes them.'),
+    tool: z.string().max(64).describe('Tool to run.'),
+    arguments: z.record(z.string(), z.unknown()).default({}).describe('What it takes.'),
   }),
   outputSchema: job,
   annotations: { ...READ_ONLY, readOnlyHint: false, idempotentHint: false },
