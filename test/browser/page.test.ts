@@ -478,6 +478,68 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       expect(await page.locator('.last').count()).toBe(0);
     });
 
+    /** A pair of videos, and a longer encode of the same. */
+    function videos(
+      name: string,
+      frames: number,
+    ): readonly [reference: string, distorted: string, longer: string] {
+      const sample = makeSample(FORMAT, { seed: 4, cut: 20, distortion: { blur: 1, quantiser: 20 } });
+      return [
+        write(`${name}.y4m`, y4mFile(sample, 'reference', frames)),
+        write(`${name}-short.y4m`, y4mFile(sample, 'distorted', 6)),
+        write(`${name}-long.y4m`, y4mFile(sample, 'distorted', frames)),
+      ];
+    }
+
+    /** How many results each session has that the browser stores. */
+    const stored = (page: Page): Promise<number[]> =>
+      page.evaluate(async () => {
+        const open = indexedDB.open('anyvmaf');
+        await new Promise((resolve) => open.addEventListener('success', resolve));
+        const all = open.result.transaction('sessions').objectStore('sessions').getAll();
+        await new Promise((resolve) => all.addEventListener('success', resolve));
+        open.result.close();
+        return all.result.map(({ results }) => results.length);
+      });
+    const onward = (page: Page) => page.getByRole('button', { name: 'Continue where you left off' });
+
+    it('outlives a crash in the middle of a run, as far as encodes were finished', async () => {
+      // A crash takes all tabs of a profile with it.
+      const page = await site.open({ hash: SLOW, keeps: true });
+      const [reference, short, long] = videos('crash', 400);
+      await choose(page, reference, short);
+      await score(page);
+      await expect.poll(() => stored(page)).toEqual([1]);
+      await page.setInputFiles('#pick-distorted', [long]);
+      await start(page);
+      const control = await page.context().newCDPSession(page);
+      const gone = page.waitForEvent('crash');
+      control.send('Page.crash').catch(() => {});
+      await gone;
+      const next = await page.context().newPage();
+      await next.goto(site.served.url);
+      await says(next.locator('.last')).toContain('1 encode of crash.y4m');
+      await onward(next).click();
+      await says(next.locator('#result-heading')).toBe('crash-short.y4m');
+    });
+
+    it('is offered in another tab once its own is closed, not before', async () => {
+      const [closed, open] = [await site.open(), await site.open()];
+      const [[a, b], [c, d]] = [videos('closed', 8), videos('open', 8)];
+      await choose(closed, a, b);
+      await choose(open, c, d);
+      await Promise.all([score(closed), score(open)]);
+      await expect.poll(() => stored(open)).toEqual([1, 1]);
+      const next = await site.open();
+      expect(await onward(next).count()).toBe(0);
+      await closed.close();
+      await next.reload();
+      await says(next.locator('.last')).toContain('1 encode of closed.y4m');
+      await onward(next).click();
+      await says(next.locator('#result-heading')).toBe('closed-short.y4m');
+      await says(open.locator('#result-heading')).toBe('open-short.y4m');
+    });
+
     it('is found again after a reload and after a saved report, with its videos once they are dropped', async () => {
       const files = [
         y4m('kept-whole.y4m', 'reference'),

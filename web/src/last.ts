@@ -88,12 +88,13 @@ async function stored<T>(
   }
 }
 
-/** Sessions of tabs that are open no more, the latest first. */
-async function ended(): Promise<StoredSession[]> {
+/** Sessions of tabs that are open no more, the latest first, and whether there are any at all. */
+async function kept(): Promise<{ readonly ended: readonly StoredSession[]; readonly isEmpty: boolean }> {
   const { held = [] } = (await navigator.locks?.query()) ?? {};
   const open = new Set(held.map(({ name }) => name));
   const all = (await stored<StoredSession[]>('readonly', (sessions) => sessions.getAll())) ?? [];
-  return all.filter(({ id }) => !open.has(lockOf(id))).sort((a, b) => b.when - a.when);
+  const ended = all.filter(({ id }) => !open.has(lockOf(id))).sort((a, b) => b.when - a.when);
+  return { ended, isEmpty: all.length === 0 };
 }
 
 const keyOf = (id: string, index: number | string) => `${id} ${index}`;
@@ -150,7 +151,7 @@ export function keepSession(session: Session, id = `${Date.now()}-${Math.random(
     const { results, reference, distorted, settings, raw, tiny } = session;
     const whole = results.value.filter(({ report, saved }) => report && !saved);
     if (whole.length === 0) return;
-    if (keys.size === 0) await forget((await ended()).slice(1));
+    if (keys.size === 0) await forget((await kept()).ended.slice(1));
     for (const result of whole) {
       if (keys.has(result.frames)) continue;
       const key = keyOf(id, keys.size);
@@ -218,9 +219,11 @@ function storedResult({ name, colour, found, report, frames, scored, was }: Enco
 
 /** Offers the last session in an element. @param onTaken called when it is about to be shown */
 export async function offerLast(element: HTMLElement, session: Session, onTaken: () => void): Promise<void> {
-  const [last] = await ended();
+  const { ended, isEmpty } = await kept();
+  const [last] = ended;
   if (!last) {
-    localStorage.removeItem(LAST);
+    // A tab that is open now may end later.
+    if (isEmpty) localStorage.removeItem(LAST);
     element.remove();
     return;
   }
