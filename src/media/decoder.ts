@@ -7,6 +7,7 @@ import { AnyvmafError } from '../core/errors.js';
 import type { ChromaFormat, VideoFormat } from '../core/frame.js';
 import { shown } from '../core/printable.js';
 import type { Fraction } from '../core/rational.js';
+import { hasAlpha } from './delivery.js';
 import type { TrackChoice } from './evidence/track.js';
 import type { DecoderFilters } from './filter-types.js';
 import type { FrameSource, VideoInfo, VideoInput } from './types.js';
@@ -131,16 +132,17 @@ export function requireInOrder(name: string, index: number, next: number): void 
   );
 }
 
-/** Facts of a file that was probed once more, with what its probe does not tell: the matrix of its RGB, and Dolby Vision. */
+/** Facts of a file that was probed once more, with what its probe does not tell: how RGB and alpha are delivered, and Dolby Vision. */
 export function stillKnown(
   probed: TrackFacts,
-  { fromRgb, matrix, colorRange, dolbyVision }: TrackFacts,
+  { fromRgb, matrix, colorRange, dolbyVision, alpha, chroma }: TrackFacts,
 ): TrackFacts {
   return {
     ...(dolbyVision !== undefined && { dolbyVision }),
     ...probed,
     ...(fromRgb && matrix && { fromRgb, matrix }),
     ...(matrix === 'gbr' && colorRange && { matrix, colorRange }),
+    ...(alpha && hasAlpha(probed.pixelFormat) && { alpha, chroma }),
   };
 }
 

@@ -57,6 +57,11 @@ const ALPHA = /^(?:yuva|ya\d|gbrap|rgba|argb|abgr|bgra|pal8)/;
 const UNPACK_ALPHA =
   'format=rgba,split[rgb][a];[rgb]format=gbrp,format=gbrap[planar];[a]alphaextract[alpha];[planar][alpha]alphamerge';
 
+/** Whether a layout of ffmpeg's name has alpha. */
+export function hasAlpha(pixelFormat: string): boolean {
+  return ALPHA.test(pixelFormat);
+}
+
 /** Whether a layout of ffmpeg's name is RGB of integers. */
 export function isRgb(pixelFormat: string): boolean {
   return RGB.test(pixelFormat);
@@ -72,29 +77,32 @@ const REPEATED: Readonly<Record<string, { readonly ratio: string; readonly chrom
  * @param name ffmpeg's name of the decoded layout
  * @param rotation of the picture in degrees
  * @param file name of the file, for messages
- * @param converts RGB is converted by {@link Delivery.fromRgb}; otherwise it is refused
- * @param matrix by which it is converted, by ffmpeg's name; BT.709 unless it is another that is known. `gbr`: RGB is
- *   delivered as it is, its planes in the order G, B, R and alpha
+ * @param how RGB is converted by {@link Delivery.fromRgb} and its matrix, by ffmpeg's name: BT.709 unless it is another
+ *   that is known. `gbr`: RGB is delivered as it is, its planes in the order G, B, R. Absent: RGB is refused. With `alpha`,
+ *   alpha comes behind, and grey with alpha is RGB
  * @throws {AnyvmafError} `media` if no planar format holds the samples
  */
 export function delivery(
   name: string,
   rotation: 0 | 90 | 180 | 270,
   file: string,
-  converts = false,
-  matrix = 'bt709',
+  how?: { readonly matrix?: string; readonly alpha?: true },
 ): Delivery {
   const known = pixelFormat(name);
+  const alpha = how?.alpha && ALPHA.test(name);
   // Full-range layouts have names of their own; any other name would make ffmpeg convert the range.
   const full = /^yuvj4\d\dp$/.test(name);
-  const named = (format: SampleFormat) => (full ? `yuvj${format.chroma}p` : pixelFormatName(format));
+  const named = (format: SampleFormat) =>
+    full ? `yuvj${format.chroma}p` : pixelFormatName(format).replace(/^yuv/, alpha ? 'yuva' : 'yuv');
+  const kept = alpha && { alpha };
+  if (alpha && known?.chroma === '400') return rgbDelivery(name, 'gbr', alpha);
   if (known) {
     if (known.chroma === '422' && (rotation === 90 || rotation === 270)) {
       const format: SampleFormat = { ...known, chroma: '444' };
       const note = 'turned, each chroma sample of 4:2:2 twice, as 4:4:4';
-      return { ...format, pixelFormat: named(format), note };
+      return { ...format, pixelFormat: named(format), note, ...kept };
     }
-    return { ...known, pixelFormat: named(known) };
+    return { ...known, pixelFormat: named(known), ...kept };
   }
   const match = /^yuvj?(411|440)p(10|12)?(?:le|be)?$/.exec(name);
   const repeated = REPEATED[match?.[1] ?? ''];
@@ -107,7 +115,7 @@ export function delivery(
     const note = `${turned ? 'turned, ' : ''}chroma samples of ${repeated.ratio} repeated, as ${ratio(format)}`;
     return { ...format, pixelFormat: named(format), note };
   }
-  if (converts && isRgb(name)) return rgbDelivery(name, matrix);
+  if (how && isRgb(name)) return rgbDelivery(name, how.matrix ?? 'bt709', alpha);
   const remedy = 'use the same conversion for both videos';
   throw new AnyvmafError(
     'media',
@@ -119,15 +127,14 @@ export function delivery(
   );
 }
 
-/** RGB as it is, with its alpha, or converted by a matrix. */
-function rgbDelivery(name: string, matrix: string): Delivery {
+/** RGB as it is, perhaps with alpha, or converted by a matrix; grey with alpha as RGB of the same samples. */
+function rgbDelivery(name: string, matrix: string, alpha: true | false | undefined): Delivery {
   const format: SampleFormat = { bitDepth: rgbDepth(name), chroma: '444' };
   if (matrix !== 'gbr') {
     const pixelFormat = pixelFormatName(format);
     const fromRgb = `${fromRgbBy(CONVERTED_BY[matrix] ?? 'bt709')},format=${pixelFormat}`;
     return { ...format, pixelFormat, fromRgb };
   }
-  const alpha = ALPHA.test(name);
   const planar = alpha ? 'gbrap' : 'gbrp';
   const pixelFormat = format.bitDepth === 8 ? planar : `${planar}${format.bitDepth}le`;
   const packed = pixelFormat === 'gbrap' && name !== pixelFormat;
@@ -137,7 +144,7 @@ function rgbDelivery(name: string, matrix: string): Delivery {
 function rgbDepth(name: string): number {
   const [, planar] = /^gbra?p(\d+)/.exec(name) ?? [];
   if (planar !== undefined) return Number(planar);
-  if (/48|64/.test(name)) return 16;
+  if (/48|64|^ya16/.test(name)) return 16;
   return /^x2rgb10/.test(name) ? 10 : 8;
 }
 

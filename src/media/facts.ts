@@ -46,7 +46,7 @@ export function parseProbe(json: unknown, name: string, converts = false, track?
 
   const rotation = quarterTurns(sideDataOf('Display Matrix')?.rotation);
   const turned = rotation === 90 || rotation === 270;
-  const deliveredAs = delivery(pixelFormat, rotation, name, converts);
+  const deliveredAs = delivery(pixelFormat, rotation, name, converts ? {} : undefined);
   const converted = deliveredAs.fromRgb !== undefined;
   const crop = cropping(sideDataOf('Frame Cropping'));
   const stored = {

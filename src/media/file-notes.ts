@@ -1,7 +1,8 @@
 /**
  * @module media/file-notes
  * What a file says of its video before anything is decoded. The sample entries of an MP4: encryption (ISO/IEC 23001-7), which
- * decoders report as damage, and Dolby Vision, which they do not report. A stream: how x264 and x265 encoded it.
+ * decoders report as damage, and Dolby Vision, which they do not report. Alpha that is coded apart from the pictures, which
+ * decoders leave out. A stream: how x264 and x265 encoded it.
  */
 import type { ByteReader } from './platform.js';
 
@@ -38,6 +39,21 @@ export async function dolbyVisionProfile(reader: ByteReader): Promise<number | u
   const record = new Uint8Array(3);
   // Two bytes of a version, then seven bits of the profile.
   return (await reader.read(at, [record])) === 3 ? (record[2] ?? 0) >> 1 : undefined;
+}
+
+/** The items of an AVIF or HEIF file, or the tracks of a WebM file, are described within so many bytes. */
+const DESCRIBED = 4096;
+/** What an item of alpha is called (ISO/IEC 23008-12), and Matroska's AlphaMode 1. */
+const ALPHA_APART = ['urn:mpeg:mpegB:cicp:systems:auxiliary:alpha', '\x53\xc0\x81\x01'];
+
+/**
+ * Whether a file has alpha in an item or in blocks of its own: AVIF, or VP8 and VP9 in WebM.
+ * @throws {AnyvmafError} `io` if reading fails
+ */
+export async function hasAlphaApart(reader: ByteReader): Promise<boolean> {
+  const start = new Uint8Array(DESCRIBED);
+  const text = String.fromCharCode(...start.subarray(0, await reader.read(0, [start])));
+  return ALPHA_APART.some((sign) => text.includes(sign));
 }
 
 /** Where the content of the first box at the end of a path lies, of which each step may be one of several types. */

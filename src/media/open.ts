@@ -76,6 +76,8 @@ export interface EncodedInput {
   readonly encoderSettings?: string;
   /** Profile of Dolby Vision, of an MP4 that has one. */
   readonly dolbyVision?: number;
+  /** Set if the file has alpha that decoders leave out. */
+  readonly alphaApart?: boolean;
   /** Set for pictures in files of their own. */
   readonly sequence?: true;
 }
@@ -136,7 +138,7 @@ export async function openInput(
     const opened = await openRandom(bytes, name, options);
     if (!('encoded' in opened)) return opened;
     close();
-    const { looksLike, cutOff, encoderSettings, dolbyVision } = opened;
+    const { looksLike, cutOff, encoderSettings, dolbyVision, alphaApart } = opened;
     return {
       kind: 'encoded',
       name,
@@ -145,6 +147,7 @@ export async function openInput(
       ...(cutOff && { cutOff }),
       ...(encoderSettings && { encoderSettings }),
       ...(dolbyVision && { dolbyVision }),
+      ...(alphaApart && { alphaApart }),
     };
   } catch (error) {
     close();
@@ -288,6 +291,7 @@ interface Encoded {
   readonly cutOff?: string;
   readonly encoderSettings?: string;
   readonly dolbyVision?: number;
+  readonly alphaApart?: boolean;
 }
 
 async function openRandom(
@@ -304,19 +308,18 @@ async function openRandom(
   if (recognised.kind === 'other') {
     const { looksLike } = recognised;
     if (!decoding || looksLike === undefined) return { encoded: true, looksLike };
-    const [{ findCutOff }, { dolbyVisionProfile, encoderSettings, isEncrypted }] = await Promise.all([
-      import('./cut-off.js'),
-      import('./file-notes.js'),
-    ]);
-    if (/MOV/.test(looksLike) && (await isEncrypted(reader))) {
+    const [{ findCutOff }, notes] = await Promise.all([import('./cut-off.js'), import('./file-notes.js')]);
+    if (/MOV/.test(looksLike) && (await notes.isEncrypted(reader))) {
       throw new AnyvmafError(
         'media',
         `${shown(name)} is encrypted; its frames cannot be decoded, score the video before encryption.`,
       );
     }
     const cutOff = await findCutOff(reader);
-    const dolbyVision = /MOV/.test(looksLike) ? await dolbyVisionProfile(reader) : undefined;
-    return { encoded: true, looksLike, cutOff, encoderSettings: await encoderSettings(reader), dolbyVision };
+    const dolbyVision = /MOV/.test(looksLike) ? await notes.dolbyVisionProfile(reader) : undefined;
+    const alphaApart = /MOV|WebM/.test(looksLike) && (await notes.hasAlphaApart(reader));
+    const encoderSettings = await notes.encoderSettings(reader);
+    return { encoded: true, looksLike, cutOff, encoderSettings, dolbyVision, alphaApart };
   }
   if (recognised.kind === 'yuv') {
     const known = { ...rawInfo(recognised.raw, name, reader.size, start), fileSize: reader.size };

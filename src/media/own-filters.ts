@@ -96,7 +96,7 @@ function filteredInfo(info: VideoInfo, filters: OwnFilters): VideoInfo {
   return { ...filteredFormat(info, filters), ...(range && { colorRange: range.to }) };
 }
 
-type PlaneKey = 'y' | 'cb' | 'cr';
+type PlaneKey = 'y' | 'cb' | 'cr' | 'alpha';
 
 /** Filters one frame at a time. */
 class PictureFilter {
@@ -126,8 +126,13 @@ class PictureFilter {
   }
 
   read(source: FrameSource, index: number, into: FramePlanes): Promise<boolean> | boolean {
-    const { y, cb, cr } = this.#stored;
-    const wanted = { y, ...(into.cb && cb && { cb }), ...(into.cr && cr && { cr }) };
+    const { y, cb, cr, alpha } = this.#stored;
+    const wanted = {
+      y,
+      ...(into.cb && cb && { cb }),
+      ...(into.cr && cr && { cr }),
+      ...(into.alpha && alpha && { alpha }),
+    };
     const found = source.readFrame(index, wanted);
     if (typeof found === 'boolean') return found && this.#finish(into);
     return found.then((there) => there && this.#finish(into));
@@ -135,6 +140,7 @@ class PictureFilter {
 
   #finish(into: FramePlanes): true {
     this.#plane('y', this.#from, this.#to, into);
+    this.#plane('alpha', this.#from, this.#to, into);
     const sizes = [chromaSize(this.#from), chromaSize(this.#to)] as const;
     for (const key of ['cb', 'cr'] as const) if (this.#stored[key]) this.#plane(key, ...sizes, into);
     return true;
@@ -145,9 +151,11 @@ class PictureFilter {
     if (!stored || !plane) return;
     const source = samplesOf(stored, this.#from.bitDepth);
     const target = samplesOf(plane, this.#to.bitDepth);
-    const { h, v } = (key !== 'y' && SUBSAMPLING[this.#from.chroma]) || { h: 0, v: 0 };
+    const isChroma = key === 'cb' || key === 'cr';
+    const { h, v } = (isChroma && SUBSAMPLING[this.#from.chroma]) || { h: 0, v: 0 };
     const [x, y] = [(this.#crop?.x ?? 0) >> h, (this.#crop?.y ?? 0) >> v];
-    const table = key === 'y' ? this.#tables?.luma : this.#tables?.chroma;
+    // Only metrics of colour read alpha, and they read samples of the range and depth that are stored.
+    const table = key === 'alpha' ? undefined : isChroma ? this.#tables?.chroma : this.#tables?.luma;
     for (let row = 0; row < to.height; row++) {
       const at = (row + y) * from.width + x;
       const line = source.subarray(at, at + to.width);

@@ -52,8 +52,11 @@ export class PlaneMap {
       parts.push(this.#scratchCb());
     }
     if (cr) parts.push(this.#crops ? this.#scratchCr() : cr);
-    // Only 4:4:4 has alpha, and whoever reads it reads all planes.
-    if (alpha) parts.push(alpha);
+    if (!alpha) return parts;
+    // Whoever reads alpha reads all planes.
+    const belowCr = this.#crops ? 0 : this.#storedPlaneBytes - this.#planeBytes;
+    if (belowCr > 0) parts.push(this.#scratchCr().subarray(0, belowCr));
+    parts.push(alpha);
     return parts;
   }
 

@@ -56,6 +56,7 @@ export function parseY4mHeader(start: Uint8Array, name: string): Y4mHeader {
   const tag = values.get('C') ?? '420';
   const { alpha, ...sampling } = chroma(tag, name);
   const format: VideoFormat = { width, height, ...sampling };
+  if (alpha) warnings.push(`${shown(name)} has alpha, which is left out.`);
   const problem = formatProblem(format);
   if (problem) throw bad(`the Y4M header of ${shown(name)} is not usable: ${problem}.`);
 

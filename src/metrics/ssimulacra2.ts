@@ -25,7 +25,7 @@ export const SSIMULACRA2: Metric = {
       choice('mode', MODES, {
         inName: false,
         description:
-          'Arithmetic. fast: within 0.001 of infinite precision. exact: digit for digit the reference program, built without ' +
+          'Arithmetic. fast: within 0.03 of infinite precision. exact: digit for digit the reference program, built without ' +
           'fused multiply-add, whose rounding moves scores of flat graphics by up to 1.4.',
       }),
       ...COLOUR_OPTIONS,

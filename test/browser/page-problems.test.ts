@@ -71,6 +71,18 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
       expect(report?.frames).toEqual((await scoreInNode(pair, { threads: 0, scale: 'bicubic' })).frames);
     });
 
+    it.skipIf(!hasFfmpeg)(`with film grain that the browser's decoder adds, ${needsFfmpeg}`, async () => {
+      const grain = ffmpeg(join(encodeFolder(), 'grain.mp4'), [
+        ...['-i', files.reference, '-c:v', 'libsvtav1', '-preset', '10', '-crf', '30'],
+        ...['-svtav1-params', 'film-grain=50'],
+      ]);
+      const page = await site.open();
+      await choose(page, files.reference, grain);
+      const finding = page.locator('#findings').getByText('film grain synthesis');
+      await finding.waitFor({ timeout: 60_000 });
+      await screenshot(page, 'film-grain');
+    });
+
     it('with one bad file among several, told beside what comes of the others', async () => {
       const [bad, worse] = [junk('bad.mp4'), junk('worse.mp4')] as const;
       const page = await site.open();

@@ -11,7 +11,7 @@ import { shown } from '../../core/printable.js';
 import type { AlignResult } from '../../media/align/types.js';
 import { blankSource } from '../../media/blank.js';
 import { chooseDecoder, type EncodedVideo, readTimes } from '../../media/decoders.js';
-import { convertsBy, deliveryPhrases } from '../../media/delivery.js';
+import { convertsBy, deliveryPhrases, hasAlpha } from '../../media/delivery.js';
 import type { Framing } from '../../media/evidence/framing.js';
 import { chooseTrack } from '../../media/evidence/track.js';
 import { openInput } from '../../media/open.js';
@@ -22,7 +22,7 @@ import { type CheckedPairing, type InputOptions, readsStored } from '../contract
 import type { Platform } from '../contract/platform.js';
 import type { ScoreRequest } from '../contract/types.js';
 import type { KnownInputs } from '../pair/known.js';
-import { anyRgb, coloursOf, deliveryOf, isRgb, keepRgb, pngFilters } from './colours.js';
+import { anyKept, coloursOf, deliveryOf, isRgb, keepRgb, pngFilters } from './colours.js';
 import type { Look } from './few-frames.js';
 import type { SharedInspection } from './shared.js';
 
@@ -102,11 +102,12 @@ async function asRead(
     asStored && colours === 'only'
       ? keepRgb(identified)
       : await oneMatrix({ platform, sides: await oneRange(identified, signal), offset, signal });
-  const converted = asStored && (asPng || anyRgb(identified) || differ(found, identified));
+  const converted = asStored && (asPng || anyKept(identified) || differ(found, identified));
   const sides = pairing.filters
     ? await (await import('./filters.js')).filterSides(platform, found, pairing, signal)
     : found;
-  return { sides, apart: colours === 'also' && (converted || areUnlike(identified)) };
+  const kept = asStored && colours === 'only' && pairing.filters ? keepRgb(sides) : sides;
+  return { sides: kept, apart: colours === 'also' && (converted || areUnlike(identified)) };
 }
 
 function differ(some: Sides, others: Sides): boolean {
@@ -223,6 +224,7 @@ async function identifyVideo(
   const setBacks = (await video.decoder.setBacks?.(video.input, video.facts.track?.index)) ?? [];
   const applied = [
     ...deliveryPhrases(video.facts.pixelFormat, deliveryOf(video)),
+    ...(input.alphaApart && !hasAlpha(video.facts.pixelFormat) ? ['alpha left out'] : []),
     ...(video.facts.filmGrain === 'left out' ? ['film grain left out'] : []),
   ];
   return {

@@ -1,8 +1,8 @@
 /**
  * @module media/evidence/vpx
- * What the head of a coded frame of VP8 and VP9 says: encoders store frames that are only referred to as packets of their
- * own, with a time but never shown.
- * Source: RFC 6386, section 9.1; VP9 bitstream specification 0.6, section 6.2 and annex B.
+ * What the head of a packet says. VP8 and VP9: encoders store frames that are only referred to as packets of their own, with a
+ * time but never shown. AV1: whether decoders add film grain.
+ * Source: RFC 6386, section 9.1; VP9 bitstream specification 0.6, section 6.2 and annex B; AV1 specification, sections 5.3 and 5.5.
  */
 
 /** Whether a packet of a codec may hold a frame that is never shown. */
@@ -21,6 +21,34 @@ export function showsFrame(codec: string, packet: Uint8Array): boolean {
   const at = bit(2) && bit(3) ? 5 : 4;
   const repeats = bit(at) === 1;
   return repeats || bit(at + 2) === 1;
+}
+
+/** Whether a packet of AV1 has a sequence header by which decoders add film grain. */
+export function addsGrain(packet: Uint8Array): boolean {
+  let at = 0;
+  while (at < packet.length) {
+    const head = packet[at++] ?? 0;
+    if (head & 4) at++;
+    let size = head & 2 ? 0 : packet.length - at;
+    for (let unit = 1, more = (head & 2) !== 0; more && at < packet.length; unit *= 128) {
+      const byte = packet[at++] ?? 0;
+      size += (byte & 127) * unit;
+      more = byte > 127;
+    }
+    if (((head >> 3) & 15) === SEQUENCE_HEADER) return bitBeforeTrailing(packet.subarray(at, at + size));
+    at += size;
+  }
+  return false;
+}
+
+/** The type of the unit that describes a sequence. */
+const SEQUENCE_HEADER = 1;
+
+/** The last bit of a unit, which a set bit and zeros follow: a sequence header ends with film_grain_params_present. */
+function bitBeforeTrailing(unit: Uint8Array): boolean {
+  const end = unit.findLastIndex((byte) => byte !== 0);
+  const two = ((unit[end - 1] ?? 0) << 8) | (unit[end] ?? 0);
+  return ((two / (two & -two)) & 2) !== 0;
 }
 
 /** Share of the usual interval below which two frames lie too near each other for both to be shown. */

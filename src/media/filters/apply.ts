@@ -205,7 +205,7 @@ function notHere(role: string, side: Side, problem: string): Error {
 function decoderFilters(facts: Facts, filters: SideFilters): DecoderFilters {
   const { deinterlace, crop, vf, range, matrix, format } = filters;
   const named = facts.pixelFormat ?? nameOfFormat(facts);
-  const { fromRgb } = delivery(named, 0, facts.name ?? '', true, facts.matrix);
+  const { fromRgb } = delivery(named, 0, facts.name ?? '', facts);
   const chain: string[] = fromRgb === undefined ? [] : [fromRgb];
   if (deinterlace) chain.push(deinterlacer(deinterlace));
   if (crop) chain.push(`crop=${areaText(crop)}`);

@@ -65,9 +65,12 @@ export class FormatConverter {
       else target.fill(2 ** (depthTo - 1));
     }
     if (!into.alpha) return;
-    const alpha = samplesOf(into.alpha, depthTo);
-    if (from.alpha) this.luma(samplesOf(from.alpha, depth), alpha);
-    else alpha.fill(2 ** depthTo - 1);
+    // Alpha has the full range, whatever the range of its picture.
+    const [alpha, peak] = [samplesOf(into.alpha, depthTo), 2 ** depthTo - 1];
+    alpha.fill(peak);
+    if (!from.alpha) return;
+    const [stored, gain] = [samplesOf(from.alpha, depth), peak / (2 ** depth - 1)];
+    for (let i = 0; i < alpha.length; i++) alpha[i] = stored[i]! * gain + 0.5;
   }
 
   protected luma(source: Samples, target: Samples): void {

@@ -87,7 +87,7 @@ class WasmDecoder implements Decoder {
         remembered: this.#times.get(keyOf(input, opened), track),
         read: () => this.#readTimes(input, opened, track, signal),
       });
-      const planes = delivery(facts.pixelFormat, facts.rotation, facts.name, true, facts.matrix);
+      const planes = delivery(facts.pixelFormat, facts.rotation, facts.name, facts);
       const source = new WasmSource(this.#host, opened, {
         inputName: inputName(opened),
         version: FFMPEG_VERSION,

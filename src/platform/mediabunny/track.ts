@@ -10,7 +10,7 @@ import type { TrackFacts } from '../../media/decoder.js';
 import { delivery } from '../../media/delivery.js';
 import { rateOf } from '../../media/evidence/rate.js';
 import { chooseTrack, type TrackChoice, type VideoTrack } from '../../media/evidence/track.js';
-import { hidesFrames, showsFrame } from '../../media/evidence/vpx.js';
+import { addsGrain, hidesFrames, showsFrame } from '../../media/evidence/vpx.js';
 import { goesOnInFragments } from '../../media/mp4-times.js';
 import type { ByteReader } from '../../media/platform.js';
 import type { LentVideo } from './calls.js';
@@ -221,6 +221,7 @@ export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Pro
       ...(primaries && { primaries }),
       ...(transfer && { transfer: TRANSFERS[transfer] ?? transfer }),
       ...(matrix && { matrix: MATRICES[matrix] ?? matrix }),
+      ...((await firstAddsGrain(host, opened)) && { filmGrain: 'added' as const }),
       fieldOrder: 'unknown',
     };
   } finally {
@@ -277,6 +278,13 @@ async function firstTimes(host: MediabunnyHost, opened: OpenedTrack): Promise<re
     if (times.length >= RATE_PACKETS) break;
   }
   return times;
+}
+
+/** Whether decoders of AV1 add film grain, by what precedes the first frame. */
+async function firstAddsGrain(host: MediabunnyHost, opened: OpenedTrack): Promise<boolean> {
+  if (opened.codec !== 'av1') return false;
+  for await (const { data } of packetsOf(host, opened, false)) return addsGrain(data);
+  return false;
 }
 
 /** As the library's `computePacketStats`, which says nothing of its progress through an index of hours. */

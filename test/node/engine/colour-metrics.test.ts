@@ -524,6 +524,94 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
       const large = ffmpeg('alpha-large.png', '-i', pair.reference, '-vf', 'scale=128:96:flags=bicubic');
       const scaled = await score({ reference: large, distorted: pair.reference }, { ...ALONE, features });
       expect(scaled.frames[0]?.metrics.ssimulacra2).toBeGreaterThan(90);
+      // Half of the crop: what is outside does not count, in alpha either.
+      const part = await score(pair, { ...ALONE, features, ...crops });
+      expect(part.reference.colour).toMatchObject({ alpha: true });
+      const cut = (name: string, path: string) => ffmpeg(name, '-i', path, '-vf', 'crop=32:32:8:8');
+      const parts = {
+        reference: cut('part-ref.png', pair.reference),
+        distorted: cut('part-dis.png', pair.distorted),
+      };
+      expect(results(part)).toEqual(results(await score(parts, { ...ALONE, features })));
+    });
+
+    const [width, height] = [61, 47];
+    const samples = (of: (v: number, x: number, y: number) => number) =>
+      Uint8Array.from({ length: width * height }, (_, i) => {
+        const [x, y] = [i % width, Math.floor(i / width)];
+        return of(level(x, y, 0), x, y);
+      });
+    const alpha = samples((_, x, y) => Math.min(255, 3 * x + 2 * y));
+    /** Both pictures, each by its grey. */
+    const both = (make: (grey: Uint8Array, side: string) => string) => ({
+      reference: make(
+        samples((v) => v),
+        'ref',
+      ),
+      distorted: make(samples(worse), 'dis'),
+    });
+    const interleaved = (...planes: readonly Uint8Array[]) =>
+      Uint8Array.from(
+        { length: planes.length * width * height },
+        (_, i) => planes[i % planes.length]?.[Math.floor(i / planes.length)] ?? 0,
+      );
+    const packed = (name: string, data: Uint8Array, channels: 2 | 4) =>
+      file(folder, name, encode({ width, height, data, channels, depth: 8 }));
+    /** Video of one frame whose chroma is grey. */
+    const video = (name: string, layout: string, grey: Uint8Array, opacity: Uint8Array) => {
+      const count = 2 * (/444/.test(layout) ? width * height : ((width + 1) / 2) * ((height + 1) / 2));
+      const bits = Number(/(\d+)le/.exec(layout)?.[1] ?? 8);
+      const stored = (plane: Uint8Array) =>
+        bits === 8
+          ? plane
+          : Buffer.from(Uint16Array.from(plane, (v) => Math.round((v * (2 ** bits - 1)) / 255)).buffer);
+      const none = 2 ** (bits - 1);
+      const chroma =
+        bits === 8 ? new Uint8Array(count).fill(none) : Buffer.from(new Uint16Array(count).fill(none).buffer);
+      const bytes = Buffer.concat([stored(grey), chroma, stored(opacity)]);
+      const of = ['-f', 'rawvideo', '-pix_fmt', layout, '-color_range', 'pc', '-s', `${width}x${height}`];
+      return ffmpeg(`${name}.mkv`, ...of, '-i', file(folder, `${name}.yuv`, bytes), '-c:v', 'ffv1');
+    };
+
+    it('of grey is that of the same in RGB, and of luma and chroma within rounding', async () => {
+      const rgba = both((grey, side) => packed(`grey-${side}.png`, interleaved(grey, grey, grey, alpha), 4));
+      const plain = both((grey, side) => packed(`ya-${side}.png`, interleaved(grey, alpha), 2));
+      const expected = await score(rgba, { ...ALONE, features });
+      const grey = await score(plain, { ...ALONE, features });
+      expect(grey.frames).toEqual(expected.frames);
+      expect(grey.reference.colour).toMatchObject({ ...RGB, alpha: true });
+      expect(grey.pairing?.reference.conversions).toEqual([]);
+      const values = expected.frames[0]?.metrics ?? {};
+      for (const layout of ['yuva420p', 'yuva444p', ...tier([], ['yuva420p16le', 'yuva444p16le'])]) {
+        const pairs = both((luma, side) => video(`${layout}-${side}`, layout, luma, alpha));
+        const report = await score(pairs, { features, threads: 1 });
+        const found = report.frames[0]?.metrics ?? {};
+        expect(found.butteraugli).toBeCloseTo(values.butteraugli ?? 0, 3);
+        expect(found.ssimulacra2).toBeCloseTo(values.ssimulacra2 ?? 0, 1);
+        expect(report.reference.colour).toMatchObject({ range: 'full', alpha: true });
+        // VMAF beside them reads none.
+        expect(report.pairing?.reference.conversions).toContain('alpha left out');
+        for (const decoder of tier([], ['wasm'] as const))
+          expect((await score(pairs, { features, decoder, threads: 0 })).frames).toEqual(report.frames);
+      }
+    });
+
+    it('that is opaque changes nothing, of one depth and of two', async () => {
+      const opaque = new Uint8Array(width * height).fill(255);
+      const features = ['ssimulacra2', 'butteraugli'];
+      const scored = async (reference: string, distorted: string, opacity: Uint8Array) => {
+        const pairs = both((grey, side) => {
+          const layout = side === 'ref' ? reference : distorted;
+          const planes = /yuva/.test(layout) ? opacity : new Uint8Array();
+          return video(`opaque-${layout}-${side}`, layout, grey, planes);
+        });
+        return (await score(pairs, { ...ALONE, features, commonBitDepth: true })).frames;
+      };
+      const none = await scored('yuv420p', 'yuv420p', opaque);
+      expect(await scored('yuva420p', 'yuva420p', opaque)).toEqual(none);
+      expect(await scored('yuva420p', 'yuva420p', alpha)).not.toEqual(none);
+      const deep = await scored('yuv420p', 'yuv444p10le', opaque);
+      expect(await scored('yuva420p', 'yuva444p10le', opaque)).toEqual(deep);
     });
   });
 

@@ -338,6 +338,17 @@ describe.runIf(hasFfmpeg)(`film grain of AV1, ${needsFfmpeg}`, () => {
     expect(summarize(report)).toMatch(/film grain +no decoder adds any/);
   });
 
+  it('is found whatever decodes', async () => {
+    const without = encode({ codec: 'av1', size: '192x108', frames: 6 });
+    const codes = async (distorted: string) => {
+      const report = await score({ reference: without, distorted }, { threads: 0, decoder: 'mediabunny' });
+      return report.preflight?.map(({ code }) => code);
+    };
+    const mkv = ffmpeg(join(encodeFolder(), 'grain.mkv'), ['-i', `file:${grainy()}`, '-c', 'copy']);
+    for (const path of [grainy(), mkv]) expect(await codes(path)).toContain('film-grain');
+    expect(await codes(without)).not.toContain('film-grain');
+  });
+
   it('cannot be left out by other decoders, nor measured twice of what is read once', async () => {
     const alone = { reference: grainy(), distorted: grainy() };
     for (const grain of ['off', 'both'] as const) {

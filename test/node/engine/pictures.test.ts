@@ -202,6 +202,31 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
       conversions: ['alpha left out'],
     });
   });
+
+  it('says so of alpha that is coded apart from the pictures too, which decoders leave out', async () => {
+    const webm = encode({ codec: 'vp9', pixelFormat: 'yuva420p', frames: 2, size: '160x120' });
+    const planes = [
+      '-map',
+      '0',
+      '-map',
+      '0',
+      '-filter:v:1',
+      'alphaextract',
+      '-c:v',
+      'libaom-av1',
+      '-cpu-used',
+      '8',
+    ];
+    const avif = file('alpha.avif', ['-i', from('alpha.png', '-pix_fmt', 'rgba'), ...planes]);
+    const opaque = file('opaque.avif', ['-i', png(), '-c:v', 'libaom-av1', '-cpu-used', '8']);
+    const told = async (path: string) => {
+      const options = { threads: 0, features: ['ssimulacra2'], noPrediction: true } as const;
+      return (await score({ reference: path, distorted: path }, options)).pairing?.distorted.conversions;
+    };
+    expect(await told(webm)).toEqual(['alpha left out']);
+    expect(await told(avif)).toEqual(['alpha left out']);
+    expect(await told(opaque)).toEqual([]);
+  });
 });
 
 describe.runIf(hasFfmpeg)(`encoded video from pipes (${needsFfmpeg})`, () => {

@@ -26,7 +26,7 @@ import {
 } from '../../../src/media/evidence/rate.js';
 import { isSamePicture, partnersInTime, tellsApart } from '../../../src/media/evidence/same-moment.js';
 import { chooseTrack, isClearTrack, type VideoTrack } from '../../../src/media/evidence/track.js';
-import { isCrowded, showsFrame } from '../../../src/media/evidence/vpx.js';
+import { addsGrain, isCrowded, showsFrame } from '../../../src/media/evidence/vpx.js';
 import { preflight } from '../../../src/media/preflight/index.js';
 
 const cfr = (frames: number, rate: number) => Float64Array.from({ length: frames }, (_, n) => n / rate);
@@ -432,6 +432,27 @@ describe('a packet of VP8 and VP9', () => {
     ['another codec', 'h264', [0], true],
   ])('of %s', (_, codec, bytes, shown) => {
     expect(showsFrame(codec, Uint8Array.from(bytes))).toBe(shown);
+  });
+});
+
+describe('a packet of AV1', () => {
+  const delimiter = [0x12, 0];
+  // Of SVT-AV1 with film-grain=8, and without.
+  const header = (last: number) => [0x0a, 0x0b, 0, 0, 0, 0x04, 0x3c, 0xfe, 0xcc, 0xfb, 0xf9, 0, last];
+  const frame = [0x32, 0x03, 0x10, 0, 0x8b];
+  it.each<[string, readonly number[], boolean]>([
+    ['with grain', [...delimiter, ...header(0xc0), ...frame], true],
+    ['without', [...delimiter, ...header(0x40), ...frame], false],
+    ['whose last bit begins a byte', [...delimiter, 0x0a, 3, 0, 0x01, 0x80, ...frame], true],
+    ['with another unit before it', [...delimiter, 0x2a, 1, 0xff, ...header(0xc0), ...frame], true],
+    ['with an extension, of unknown size', [0x0c, 0x08, ...header(0xc0).slice(2)], true],
+    ['without a header', [...delimiter, ...frame], false],
+    ['that is cut off', [0x0a], false],
+    ['of zeros only', [0x0a, 2, 0, 0], false],
+    ['of sizes without end', new Array<number>(64).fill(0xff), false],
+    ['that is empty', [], false],
+  ])('%s', (_, bytes, grain) => {
+    expect(addsGrain(Uint8Array.from(bytes))).toBe(grain);
   });
 });
 

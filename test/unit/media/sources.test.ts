@@ -121,7 +121,7 @@ describe.each(KINDS)('from %s', (_, wrap) => {
     }
   });
 
-  it('skips the alpha plane of 444alpha', async () => {
+  it('skips the alpha plane of 444alpha, and says so', async () => {
     const format: VideoFormat = { width: 18, height: 17, bitDepth: 8, chroma: '444' };
     const frame = (i: number) => {
       const { y, cb, cr } = expectedPlanes(format, i);
@@ -131,6 +131,7 @@ describe.each(KINDS)('from %s', (_, wrap) => {
     const source = await open(wrap(bytes));
     for (let i = 0; i < 2; i++) expect(await readAll(source, i)).toEqual(expectedPlanes(format, i));
     expect(await readAll(source, 2)).toBeUndefined();
+    expect(source.info.warnings).toEqual([expect.stringMatching(/ has alpha, which is left out\.$/)]);
   });
 
   it('reports the frame in which a Y4M file ends, after giving the frames before it', async () => {

@@ -296,6 +296,21 @@ describe('delivery', () => {
     expect(to('yuvj422p')).toBe('yuvj422p');
   });
 
+  it('keeps alpha if asked, grey as RGB', () => {
+    const kept = (name: string, rotation: 0 | 90 = 0) => {
+      const { pixelFormat, chroma, alpha } = delivery(name, rotation, 'f', { alpha: true, matrix: 'gbr' });
+      return `${pixelFormat} ${chroma} ${alpha === true}`;
+    };
+    expect(kept('yuva420p')).toBe('yuva420p 420 true');
+    expect(kept('yuva444p12be')).toBe('yuva444p12le 444 true');
+    expect(kept('yuva422p10le', 90)).toBe('yuva444p10le 444 true');
+    expect(kept('yuv420p')).toBe('yuv420p 420 false');
+    expect(kept('ya8')).toBe('gbrap 444 true');
+    expect(kept('ya16be')).toBe('gbrap16le 444 true');
+    expect(kept('rgba64be')).toBe('gbrap16le 444 true');
+    expect(kept('rgb24')).toBe('gbrp 444 false');
+  });
+
   it('repeats chroma where nothing else holds it, and says so', () => {
     expect(delivery('yuv411p', 0, 'f')).toMatchObject({ pixelFormat: 'yuv422p', chroma: '422' });
     expect(delivery('yuvj440p', 0, 'f')).toMatchObject({ pixelFormat: 'yuvj444p', chroma: '444' });

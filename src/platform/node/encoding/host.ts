@@ -108,7 +108,7 @@ async function sourceFacts(
     );
   }
   // Refuses what is no luma and chroma, and cannot be made so.
-  delivery(track.pixelFormat, 0, file.name, true);
+  delivery(track.pixelFormat, 0, file.name, {});
   const packets = await readPackets(file, track, signal);
   if (packets.times.length === 0) {
     throw new AnyvmafError('media', `${shown(file.name)} has no frames to encode.`);

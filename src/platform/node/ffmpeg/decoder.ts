@@ -183,7 +183,7 @@ class FfmpegDecoder implements Decoder {
       );
     }
     const { width, height, pixelFormat, frameRate, sampleAspect, range, matrix, primaries, transfer } = found;
-    const { bitDepth, chroma } = delivery(pixelFormat, 0, facts.name, true);
+    const { bitDepth, chroma } = delivery(pixelFormat, 0, facts.name, {});
     const problem = formatProblem({ width, height, bitDepth, chroma });
     if (problem) {
       throw new AnyvmafError(
@@ -235,7 +235,7 @@ class FfmpegDecoder implements Decoder {
     const track = facts.track?.index ?? 0;
     const file = await ffmpegInput(input, this.#access);
     const { version = '' } = await this.availability();
-    const planes = delivery(facts.pixelFormat, facts.rotation, facts.name, true, facts.matrix);
+    const planes = delivery(facts.pixelFormat, facts.rotation, facts.name, facts);
     const plan = await planPart(facts, request, this.#timesToPlan(file, track, signal));
     requireNotPast(facts, request, plan);
     const { width, height } = size ?? facts;
