@@ -81,6 +81,19 @@ export function pairingFields(set: Change, prefix = ''): Part {
   };
 }
 
+/** The number of a video track; empty for the usual one. */
+function trackField(set: Change, name: 'trackReference' | 'trackDistorted', id: string) {
+  const made = field(id, words[name], {
+    type: 'number',
+    min: 0,
+    max: 999,
+    step: 1,
+    placeholder: words.trackUsual,
+  });
+  whole(made.input, 0, 999, (number) => set({ [name]: number ?? undefined }));
+  return made;
+}
+
 /** What is done to pictures that this package can do itself, which tracks are read, and what damage does. */
 export function pictureFields(set: Change, prefix = ''): Part {
   const { choices } = words;
@@ -109,18 +122,10 @@ export function pictureFields(set: Change, prefix = ''): Part {
     { '': words.asIs, ...choices.pixelFormat },
     (to) => set({ pixelFormat: to || undefined }),
   );
-  const track = (name: 'trackReference' | 'trackDistorted', id: string) => {
-    const made = field(`${prefix}${id}`, words[name], {
-      type: 'number',
-      min: 0,
-      max: 999,
-      step: 1,
-      placeholder: words.trackUsual,
-    });
-    whole(made.input, 0, 999, (number) => set({ [name]: number ?? undefined }));
-    return made;
-  };
-  const tracks = [track('trackReference', 'track-ref'), track('trackDistorted', 'track-dis')] as const;
+  const tracks = [
+    trackField(set, 'trackReference', `${prefix}track-ref`),
+    trackField(set, 'trackDistorted', `${prefix}track-dis`),
+  ] as const;
   const damaged = check(`setting-${prefix}damaged`, words.allowDamaged, '', (on) =>
     set({ allowDamaged: on }),
   );
