@@ -121,7 +121,6 @@ export const text = {
     raw: (width: number, height: number, bits: number) => `Read as ${width} × ${height}, ${bits} bit`,
     swap: 'Swap the videos',
     mendAll: (count: number) => `Fix all ${count}`,
-    oneByOne: (count: number) => `Each of the ${count} by itself`,
     feature: 'Measure ColorVideoVDP too',
   },
   tiny: {

@@ -157,7 +157,8 @@ function item(session: Session, group: readonly Shared[], encodes: number): HTML
   const one = group.length === 1;
   const all = group.flatMap((shared) => shared.files);
   const action = fixOf(finding);
-  const each = action?.kind === 'settings' && all.length > 1;
+  // A note that is the same for all needs no line for each.
+  const each = action?.kind === 'settings' && all.length > 1 && !(one && severity === 'info');
   const lines = group.flatMap((shared) => (each || !one ? linesOf(session, shared, one, each) : []));
   const label = action && (one || !each ? actionText(action) : text.findings.mendAll(all.length));
   const apply = () => (action && !each ? applyFix(session, action, files) : applyFixes(session, group));
@@ -185,17 +186,10 @@ function item(session: Session, group: readonly Shared[], encodes: number): HTML
           fix !== undefined &&
           h('span', {}, `${text.findings.prepare} `, h('code', {}, fix)),
       ),
-      lines.length > 0 && listed(lines, one && severity === 'info'),
+      lines.length > 0 && h('ul', { class: 'each' }, ...lines),
     ),
     label !== undefined && button({ onclick: apply }, label),
   );
-}
-
-/** @param folded whether it says no more than what stands above it */
-function listed(lines: readonly HTMLElement[], folded: boolean): HTMLElement {
-  const list = h('ul', { class: 'each' }, ...lines);
-  if (!folded) return list;
-  return h('details', { class: 'small' }, h('summary', {}, text.findings.oneByOne(lines.length)), list);
 }
 
 /** What was found on either side. */
