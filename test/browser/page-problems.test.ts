@@ -10,16 +10,17 @@ import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { score as scoreInNode } from '../../src/index.js';
-import { y4mFile } from '../../src/sample/files.js';
+import { y4mFile, y4mFrame, y4mHeader } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 import { noChromium } from '../support/chromium.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
-import { violations } from '../support/looks.js';
+import { lookAround, violations } from '../support/looks.js';
 import { linear, meanOf } from '../support/onnx.js';
 import {
   checked,
   choose,
   done,
+  focused,
   junk,
   pages,
   pauseSoon,
@@ -28,7 +29,9 @@ import {
   says,
   score,
   screenshot,
+  settled,
   start,
+  tabTo,
   write,
 } from '../support/page.js';
 import { needsShared, sharedPath } from '../support/shared.js';
@@ -247,6 +250,112 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
       expect(new URLSearchParams(url.hash.slice(1)).get('offset')).toBe('-3');
       expect(url.search).toBe('');
     });
+  });
+
+  it('is of each encode: one card for a cause, settings of one alone, and why one is not compared', async () => {
+    const format = { width: 160, height: 90, bitDepth: 8, chroma: '420' } as const;
+    const shots = makeSample(format, { seed: 9, cut: 20 });
+    const from = (name: string, first: number) =>
+      write(
+        name,
+        Buffer.concat([
+          Buffer.from(y4mHeader(format)),
+          ...Array.from({ length: 40 - first }, (_, n) => y4mFrame(shots, 'distorted', n + first)),
+        ]),
+      );
+    const page = await site.open({ width: 1280, height: 900 });
+    const whole = write('own-whole.y4m', y4mFile(shots, 'reference', 40));
+    await choose(page, whole, from('own-a.y4m', 10), from('own-b.y4m', 12), from('own-c.y4m', 0));
+    // Before the run: one card with a line for each, by its own offset.
+    const finding = page.locator('#findings .finding', { hasText: 'Use offset' });
+    await expect.poll(() => finding.locator('.each li').count()).toBe(2);
+    expect(await finding.getByRole('button').allTextContents()).toEqual([
+      'Use offset 10',
+      'Use offset 12',
+      'Fix all 2',
+    ]);
+    await screenshot(page, 'own-findings');
+    await score(page);
+    await settled(page);
+    const card = page.locator('.flaw-card');
+    expect(await card.count()).toBe(1);
+    await says(card.locator('.flaw-note')).toBe('Do not trust this score (2 encodes): [offset]');
+    expect(await card.locator('li b').allTextContents()).toEqual(['own-a.y4m', 'own-b.y4m']);
+    await says(card.getByRole('button').first()).toBe('Fix all 2 and score again');
+    await screenshot(page, 'own-card');
+    // One alone, which is then one card less; and the last one.
+    await page.getByRole('button', { name: 'Fix this one: own-b.y4m' }).click();
+    await page.getByRole('button', { name: 'Fix and score again' }).click();
+    await expect.poll(() => page.locator('.flaw-note').count()).toBe(0);
+    await done(page);
+    await settled(page);
+    const counts = (await reportsOf(page)).map(({ frames }) => frames.length);
+    expect([counts.slice(0, 3).sort(), ...counts.slice(3)]).toEqual([[28, 30, 40], 28, 30]);
+    const own = page.locator('table.encodes .own');
+    expect(await own.allTextContents()).toEqual(['offset 10', 'offset 12']);
+
+    // By keys: what is typed is judged beside its field, and what the library refuses is said below.
+    await page.getByRole('button', { name: 'Change' }).click();
+    await tabTo(page, /^Settings of own-c\.y4m alone$/);
+    const opener = await focused(page);
+    await page.keyboard.press('Enter');
+    const form = page.getByRole('dialog', { name: 'Settings of own-c.y4m alone' });
+    await form.waitFor();
+    const set = async (label: string, value: string) => {
+      await form.getByLabel(label, { exact: true }).focus();
+      await page.keyboard.press('Control+A');
+      await page.keyboard.type(value);
+      await page.keyboard.press('Tab');
+    };
+    await set('Offset in frames', 'soon');
+    await says(form.locator('#setting-own-offset-wrong')).toContain('“soon” is no offset.');
+    await set('Part of the encode', '80x80');
+    await says(form.locator('#setting-own-crop-dis-wrong')).toContain('“80x80” is no part of a picture.');
+    expect(await violations(page)).toEqual([]);
+    await screenshot(page, 'own-form-wrong');
+    await set('Offset in frames', '0');
+    await set('Part of the encode', '500:500');
+    const refused = form.getByRole('alert').filter({ hasText: 'cannot be scored' });
+    await says(refused).toContain('goes beyond the picture of 160x90');
+    await set('Part of the encode', '80:60:0:10');
+    await set('Part of the reference', '80:60:0:10');
+    await set('Range of the reference', '10-38');
+    await expect.poll(() => refused.count()).toBe(0);
+    expect(await lookAround(page)).toEqual({});
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.setViewportSize({ width: 390, height: 844 });
+    await screenshot(page, 'own-form-phone');
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.keyboard.press('Escape');
+    await form.waitFor({ state: 'detached' });
+    expect(await focused(page)).toEqual(opener);
+    await says(page.locator('.file .own').last()).toBe(
+      'by itself: range 10-38, part 80:60:0:10 of the reference, part 80:60:0:10 of the encode As the others',
+    );
+    await screenshot(page, 'own-rows');
+    // That encode alone is scored; what it is set to stands in its row and in how it was run.
+    await page.getByRole('button', { name: 'Score 1 encode' }).click();
+    await done(page);
+    await settled(page);
+    const all = await reportsOf(page);
+    expect(all).toHaveLength(6);
+    expect(all[5]?.frames).toHaveLength(28);
+    expect(all[5]?.pairing?.range).toEqual({ unit: 'frames', start: 10, end: 38 });
+    await expect.poll(() => own.last().textContent()).toContain('part 80:60:0:10 of the encode');
+    await says(page.locator('.headline .note')).toContain(
+      'have different numbers of frames and were scored at different sizes',
+    );
+    await page.getByText('How it was run').click();
+    const runs = page.locator('.run');
+    await says(runs).toContain('cropped to 80x60 at 0,10 of 160x90');
+    await says(runs).toContain('10 to 38 (frames)');
+    // As the others again: its first result is still there.
+    await page.getByRole('button', { name: 'Change' }).click();
+    await page.getByRole('button', { name: 'As the others' }).last().click();
+    await expect.poll(() => own.count()).toBe(2);
+    await page.getByRole('button', { name: 'Score again' }).waitFor();
+    expect(await reportsOf(page)).toHaveLength(6);
   });
 
   describe('tiny models', () => {

@@ -629,6 +629,15 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       for (const side of ['reference', 'distorted']) await page.locator(`.slot-${side} .pick`).click();
       await page.locator('.slot-distorted .file-name').waitFor();
       await checked(page);
+      // What is set for it alone is kept, too.
+      await page.getByRole('button', { name: 'Settings of handle-a.y4m alone' }).click();
+      await page.getByRole('dialog').getByLabel('Part of the encode').fill('96:64:0:2');
+      await page.getByRole('dialog').getByLabel('Part of the reference').fill('96:64:0:2');
+      await page.getByRole('button', { name: 'Done' }).click();
+      const own = page.locator('.slot-distorted .own');
+      await says(own).toContain('part 96:64:0:2 of the encode');
+      const alone = await own.textContent();
+      await checked(page);
       await score(page);
       const number = await page.locator('.score').textContent();
       await expect.poll(() => page.evaluate(() => localStorage.getItem('anyvmaf-last'))).toBe('1');
@@ -636,6 +645,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await page.getByRole('button', { name: 'Continue where you left off' }).click();
       await says(page.locator('.score')).toBe(number);
       await says(page.locator('.slot-distorted .file-name')).toBe('handle-a.y4m');
+      await says(own).toBe(alone);
       await page.getByRole('button', { name: 'Score again' }).waitFor();
       await page.locator('.moments .shot canvas').first().waitFor();
     });

@@ -516,6 +516,8 @@ describe.skipIf(noChromium)(`the dashboard in Chromium${noChromium}`, () => {
     await expect.poll(() => shown('state')).toBe('paused');
     await page.getByRole('button', { name: 'Resume' }).click();
     await expect.poll(() => shown('state')).toBe('running');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await expect.poll(() => shown('state')).toBe('stopping');
     await scorer.finish();
     await expect.poll(() => shown('notice')).toBe('The measurement has ended.');
     expect(await shown('line')).toBe('ended');

@@ -8,7 +8,7 @@ import type { Remedies } from './results/verdict.js';
 import { type EncodeResult, isActive, LAST, Session } from './session.js';
 import { announce, announcer } from './setup/announce.js';
 import { findings } from './setup/findings.js';
-import { applyFix, fixOf } from './setup/fixes.js';
+import { applyFixes, fixOf } from './setup/fixes.js';
 import { foldedSetup } from './setup/fold.js';
 import { icon } from './setup/icons.js';
 import { inspectPairs } from './setup/inspect.js';
@@ -255,10 +255,8 @@ function remedies(): Remedies {
       !isActive(session.run.value) &&
       finding.hint?.purpose === 'fix' &&
       fixOf(finding) !== undefined,
-    mend(finding, files) {
-      const fix = fixOf(finding);
-      if (!fix) return;
-      applyFix(session, fix, files);
+    mend(all) {
+      applyFixes(session, all);
       session.runsAsked.value++;
     },
     get outdated() {

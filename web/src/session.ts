@@ -60,6 +60,17 @@ export interface Settings {
   readonly backend?: 'cpu' | 'auto' | 'webgpu' | 'hybrid';
   /** Score a damaged video up to its damage. */
   readonly allowDamaged: boolean;
+  /** Cuts off what is black in both. Absent, as those below: pictures and tracks are compared as they are. */
+  readonly crop?: 'auto' | undefined;
+  /** The part of the picture to compare, as {@link parseArea} of setup/fixes reads it. */
+  readonly cropReference?: string | undefined;
+  readonly cropDistorted?: string | undefined;
+  readonly colorRange?: 'limited' | 'full' | undefined;
+  /** ffmpeg's name of the format to compare in. */
+  readonly pixelFormat?: string | undefined;
+  /** Among the file's video tracks, from 0. */
+  readonly trackReference?: number | undefined;
+  readonly trackDistorted?: number | undefined;
   /** `mediabunny` decodes with the browser's own decoders, `wasm` with ffmpeg.wasm. */
   readonly decoder: 'mediabunny' | 'wasm';
 }
@@ -73,6 +84,13 @@ export const DEFAULT_PAIRING = {
   frameRatePolicy: 'default',
   pairBy: 'reference',
   allowDamaged: false,
+  crop: undefined,
+  cropReference: undefined,
+  cropDistorted: undefined,
+  colorRange: undefined,
+  pixelFormat: undefined,
+  trackReference: undefined,
+  trackDistorted: undefined,
   decoder: 'mediabunny',
 } as const satisfies Partial<Settings>;
 

@@ -81,7 +81,7 @@ export function statedPooled({ pooled_metrics, distribution }: Facts, metric: st
 const SCORE = /^vmaf(_(?!bagging|stddev|ci_)|$)/;
 
 /** What makes the numbers of encodes incomparable. */
-export type Difference = 'partial' | 'references' | 'models' | 'sizes' | 'counts';
+export type Difference = 'partial' | 'references' | 'models' | 'sizes' | 'counts' | 'frames';
 
 /** What must be equal for numbers to compare, the gravest first. */
 const COMMON: readonly (readonly [Difference, (encode: Encode) => unknown])[] = [
@@ -92,6 +92,7 @@ const COMMON: readonly (readonly [Difference, (encode: Encode) => unknown])[] = 
     ({ facts: { pairing, reference } }) => [(pairing ?? reference)?.width, (pairing ?? reference)?.height],
   ],
   ['counts', ({ count }) => count],
+  ['frames', ({ skipped = 0 }) => skipped],
 ];
 
 /** Encodes whose numbers compare, and the others with the reason. */
@@ -101,7 +102,7 @@ export interface Comparable<E> {
   readonly others: readonly { readonly encode: E; readonly why: Difference }[];
 }
 
-/** The most encodes of one reference, by the same models, at one size and of as many frames; of as many the first. */
+/** The most encodes of one reference, by the same models, at one size and of the same frames; of as many the first. */
 export function comparable<E extends Encode>(list: readonly E[]): Comparable<E> {
   const keyOf = (encode: E) => JSON.stringify(COMMON.map(([, key]) => key(encode)));
   const taken = list.filter(({ left }) => !left);

@@ -90,6 +90,9 @@ export function runGroups<T, E extends Encode>({ html }: Templates<T>, encodes: 
   const { list, apart } = encodes;
   const [first] = list;
   if (!first) return [];
+  const comparisons = list.map(({ facts }) => comparisonRows(facts));
+  const keys = comparisons.map((rows) => new Set(rows.map((row) => JSON.stringify(row))));
+  const isCommon = (row: Row) => keys.every((rows) => rows.has(JSON.stringify(row)));
   const groups: (readonly [title: string, rows: readonly Row[]])[] = [
     ['Reference', inputRows(first, 'reference', apart)],
     ...list.map(
@@ -98,12 +101,12 @@ export function runGroups<T, E extends Encode>({ html }: Templates<T>, encodes: 
           list.length > 1 ? `Distorted ${i + 1}` : 'Distorted',
           [
             ...inputRows(encode, 'distorted', false),
-            ...(apart ? [['skipped', skippedText(encode.facts)] as const, offsetRow(encode.facts)] : []),
+            ...(apart ? [['skipped', skippedText(encode.facts)] as const] : []),
+            ...(comparisons[i]?.filter((row) => !isCommon(row)) ?? []),
           ],
         ] as const,
     ),
-    // Said of each encode where they differ in it.
-    ['Comparison', comparisonRows(first.facts).filter(([name]) => !apart || name !== OFFSET)],
+    ['Comparison', comparisons[0]?.filter(isCommon) ?? []],
     ['Engine', engineRows(first.facts)],
     ['What measured', measuredRows(first.facts)],
   ];

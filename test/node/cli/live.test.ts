@@ -87,11 +87,23 @@ describe('--live', () => {
     const distorted = readFileSync(join(folder, 'distorted.y4m'));
     const half = distorted.length >> 1;
     const asked: { frames: { measured: number; total: number | null }; state: string }[] = [];
+    let page = '';
     const { code, stdout, stderr } = await anyvmafProcess(
-      ['reference.y4m', '-', '--live', `unix:${socket}`, '--window', '10f', '--json', '--threads', '1'],
+      [
+        ...['reference.y4m', '-', '--live', `unix:${socket}`, '--live', 'sse:0', '--dashboard'],
+        ...['--window', '10f', '--json', '--threads', '1'],
+      ],
       {
         cwd: folder,
         meanwhile: (child) => {
+          let said = '';
+          child.stderr?.on('data', async (text) => {
+            said += String(text);
+            const [, at] = /the dashboard is at (\S+)\n/.exec(said) ?? [];
+            if (at === undefined || page !== '') return;
+            page = 'asked for';
+            page = await (await fetch(at, { headers: { accept: 'text/html' } })).text();
+          });
           child.stdin?.write(distorted.subarray(0, half));
           child.stderr?.once('data', () => {
             const client = connect(socket).on('error', () => {});
@@ -100,7 +112,7 @@ describe('--live', () => {
             client.on('data', (line) => {
               const status = JSON.parse(JSON.parse(String(line)).result.content[0].text);
               asked.push(status);
-              if (status.frames?.measured < 20) setTimeout(ask, 20);
+              if (status.frames?.measured < 20 || !page.startsWith('<')) setTimeout(ask, 20);
               else child.stdin?.end(distorted.subarray(half));
             });
             ask();
@@ -109,6 +121,8 @@ describe('--live', () => {
       },
     );
     expect(code, stderr).toBe(0);
+    // The address that was printed is the page's own.
+    expect(page).toContain('<title>Live quality</title>');
     expect(asked.at(-1)?.frames.measured).toBeGreaterThanOrEqual(20);
     expect(asked.at(-1)?.frames.measured).toBeLessThan(FRAMES);
     expect(asked.at(-1)?.state).toBe('running');

@@ -104,6 +104,29 @@ describe('the page of one report', () => {
   });
 });
 
+it('says how encodes were run of all where it is the same, and of each where it is not', () => {
+  const pairing = paired({});
+  const ran = (name: string, start: number) => {
+    const base = scored([80, 90]);
+    const range = { unit: 'frames', start, end: start + 2 } as const;
+    return { ...base, distorted: { ...base.distorted, name }, pairing: { ...pairing, range } };
+  };
+  const groups = (reports: Report[]) =>
+    new Map(
+      [...text(reports).matchAll(/<h3>([^<]*)<\/h3><dl>(.*?)<\/dl>/gs)].map(
+        ([, title = '', rows = '']) => [title, rows.replaceAll(/<[^>]*>/g, ' ')] as const,
+      ),
+    );
+  const apart = groups([ran('a.mp4', 0), ran('b.mp4', 5)]);
+  expect(apart.get('Distorted 1')).toContain('0 to 2 (frames)');
+  expect(apart.get('Distorted 2')).toContain('5 to 7 (frames)');
+  expect(apart.get('Comparison')).toContain('paired by');
+  expect(apart.get('Comparison')).not.toContain('(frames)');
+  const alike = groups([ran('a.mp4', 5), ran('b.mp4', 5)]);
+  expect(alike.get('Comparison')).toContain('5 to 7 (frames)');
+  expect(alike.get('Distorted 2')).not.toContain('(frames)');
+});
+
 it('escapes names, warnings, findings, models and metrics, wherever they stand', () => {
   const base = scored([80, 90]);
   const hostile: Report = {

@@ -425,6 +425,11 @@ describe('what compares', () => {
   };
   it.each<[what: string, list: readonly Encode[], expected: readonly string[]]>([
     ['all', [one(0), one(1)], ['ab']],
+    [
+      'all but one of other frames of the reference',
+      [one(0), one(1, { skipped: 10 }), one(2, { skipped: 0 })],
+      ['ac', 'b frames'],
+    ],
     ['all but a shorter one', [one(0), one(1, { count: 60 }), one(2)], ['ac', 'b counts']],
     [
       'the most alike',

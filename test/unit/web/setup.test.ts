@@ -24,15 +24,26 @@ import { absentModel, failureWords, kindOfFailure } from '../../../web/src/setup
 import { kindOf } from '../../../web/src/setup/files.js';
 import {
   applyFix,
+  applyFixes,
   dropOwn,
   fixOf,
   formatRange,
+  parseArea,
+  parseOffset,
   parseRange,
   setForAll,
+  setOwn,
 } from '../../../web/src/setup/fixes.js';
 import { fromHash, toHash } from '../../../web/src/setup/link.js';
-import { changeWords, MODEL_KEYS, MODELS, summary, withModel } from '../../../web/src/setup/models.js';
-import { alike, runOptions } from '../../../web/src/setup/options.js';
+import {
+  changeWords,
+  differingWords,
+  MODEL_KEYS,
+  MODELS,
+  summary,
+  withModel,
+} from '../../../web/src/setup/models.js';
+import { alike, noReferenceOptions, runOptions } from '../../../web/src/setup/options.js';
 import { Speed, Stopwatch, sumProgress } from '../../../web/src/setup/progress.js';
 import { formatInName, frameBytes, guessRaw } from '../../../web/src/setup/raw-guess.js';
 import { keptResults, scoredWith, watchChosen } from '../../../web/src/setup/score.js';
@@ -140,6 +151,17 @@ describe('ranges', () => {
   });
 });
 
+describe('settings as text', () => {
+  it('are offsets and parts of pictures, or nothing', () => {
+    expect(['12', '-3', '+4', 'auto'].map(parseOffset)).toEqual([12, -3, 4, 'auto']);
+    for (const text of ['soon', '1.5', '1e3', '--3', '12345678', 'AUTO'])
+      expect(parseOffset(text)).toBeUndefined();
+    for (const text of ['1920:800', '1920:800:0:140']) expect(parseArea(text)).toBe(text);
+    for (const text of ['1920x800', '0:10', '10:00', '10:10:5', '10:10:-1:0', '100000:10'])
+      expect(parseArea(text)).toBeUndefined();
+  });
+});
+
 describe('the settings link', () => {
   it('names no model of another host', () => {
     const models = (...names: string[]) =>
@@ -177,6 +199,12 @@ describe('the settings link', () => {
       subsample: 5,
       threads: 3,
       allowDamaged: true,
+      cropReference: '320:240:16:24',
+      cropDistorted: '320:240',
+      colorRange: 'full',
+      pixelFormat: 'yuv420p10le',
+      trackReference: 1,
+      trackDistorted: 0,
       decoder: 'wasm',
     } as const;
     const raw = { width: 352, height: 288, bitDepth: 10, chroma: '422' } as const;
@@ -188,7 +216,11 @@ describe('the settings link', () => {
     });
     const auto = { settings: { ...settings, offset: 'auto' as const }, raw, ...tiny };
     expect(fromHash(toHash(auto)).settings.offset).toBe('auto');
-    const alone = { settings: { ...DEFAULT_SETTINGS, models: [] }, raw: null, ...tiny };
+    const alone = {
+      settings: { ...DEFAULT_SETTINGS, models: [], crop: 'auto' as const },
+      raw: null,
+      ...tiny,
+    };
     expect(fromHash(toHash(alone))).toEqual(alone);
   });
 
@@ -198,6 +230,7 @@ describe('the settings link', () => {
     '#raw=352x288,7,420',
     '#raw=0x288,8,420&scale-to=1920x0',
     '#raw=352x99999,8,420&scale-to=16385x16',
+    '#crop=yes&crop-ref=10&crop-dis=0:10&color-range=wide&pix-fmt=-i%20x&track-ref=-1&track-dis=1000',
   ])('takes what it cannot read as unsaid: %s', (hash) => {
     expect(fromHash(hash)).toEqual({ settings: DEFAULT_SETTINGS, raw: null, guess: false, ownTiny: false });
   });
@@ -333,6 +366,91 @@ describe('a session', () => {
     applyFix(session, { kind: 'settings', change: { offset: 2 } }, [first.file, second.file]);
     expect(session.settings.value.offset).toBe(2);
     expect(session.distorted.value).toEqual([first, second]);
+  });
+
+  it('mends several encodes at once, each by its own value, and all by one', () => {
+    const { session, first, second } = chosen();
+    const offset = (value: number) =>
+      ({
+        code: 'offset',
+        severity: 'warning',
+        message: '',
+        hint: { purpose: 'fix', option: 'offset', value },
+      }) as const;
+    const own = () => session.distorted.value.map((one) => one.own);
+    applyFixes(session, [
+      { finding: offset(3), files: [first.file] },
+      { finding: offset(5), files: [second.file] },
+    ]);
+    expect(own()).toEqual([{ offset: 3 }, { offset: 5 }]);
+    applyFixes(session, [
+      { finding: offset(4), files: [first.file] },
+      { finding: offset(4), files: [second.file] },
+    ]);
+    expect([own(), session.settings.value.offset]).toEqual([[undefined, undefined], 4]);
+  });
+
+  it('sets one encode alone, scores it alone, and is as the others again', () => {
+    const { session, first, second } = chosen();
+    const [one, two] = keep(session);
+    const set = (change: Parameters<typeof setOwn>[2]) =>
+      setOwn(session, ({ id }) => id === second.id, change);
+    const own = () => session.distorted.value[1]?.own;
+    for (const change of [
+      { offset: 2 },
+      { range: { unit: 'frames', start: 0, end: 9 } },
+      { cropDistorted: '320:180' },
+      { colorRange: 'full' },
+      { trackDistorted: 1 },
+    ] as const) {
+      set(change);
+      expect(own()).toEqual(change);
+      expect(keptResults(session)).toEqual([one, undefined]);
+      dropOwn(session, second.id);
+      expect(keptResults(session)).toEqual([one, two]);
+    }
+    // What is as for all is nothing of its own; what is not, although all have it, is.
+    set({ offset: 2, crop: 'auto' });
+    set({ offset: 0, crop: undefined });
+    expect(session.distorted.value).toEqual([first, second]);
+    setForAll(session, { crop: 'auto', range: { unit: 'frames', start: 0, end: 9 } });
+    set({ crop: undefined, cropDistorted: '320:180', range: null });
+    const settings = session.distorted.value.map((each) => settingsOf(session, each));
+    expect(settings[1]).toMatchObject({ crop: undefined, cropDistorted: '320:180', range: null });
+    expect(runOptions(settings[1] ?? DEFAULT_SETTINGS, null)).toEqual({
+      decoder: 'mediabunny',
+      models: DEFAULT_SETTINGS.models,
+      cropDistorted: '320:180',
+    });
+    expect(changeWords(own() ?? {})).toEqual([
+      'whole video',
+      'borders compared too',
+      'part 320:180 of the encode',
+    ]);
+    expect(differingWords(settings)).toEqual([
+      'range 0-9, black borders cut off',
+      'part 320:180 of the encode',
+    ]);
+    expect(differingWords([settings[0], settings[0], undefined])[0]).toBe('range 0-9, black borders cut off');
+    expect(differingWords([settings[0], settings[0]])).toEqual(['', '']);
+    expect(summary(session.settings.value)).toContain('black borders cut off');
+  });
+
+  it('scores an encode without a reference by what is about the encode', () => {
+    const settings = {
+      ...DEFAULT_SETTINGS,
+      offset: 4,
+      scale: 'lanczos',
+      cropReference: '10:10',
+      cropDistorted: '20:20',
+      trackDistorted: 1,
+    } as const;
+    expect(noReferenceOptions(settings, null, [])).toEqual({
+      noReference: true,
+      decoder: 'mediabunny',
+      cropDistorted: '20:20',
+      trackDistorted: 1,
+    });
   });
 
   it('scores an encode again for what touches its numbers alone', () => {

@@ -14,6 +14,7 @@ import {
   skippedText,
   track,
 } from 'anyvmaf/view';
+import { differingWords } from '../setup/models.js';
 import { text } from '../text.js';
 import type { Encode, Encodes } from './encodes.js';
 import { html, type TemplateResult, templates } from './templates.js';
@@ -70,7 +71,8 @@ export function encodeTable(
     const state = sorting?.column === i ? (sorting.down ? 'descending' : 'ascending') : 'none';
     return html`<th scope="col" aria-sort="${state}"><button type="button" class="sort" title="${words.sortBy(head)}" @click=${() => sort(nextSorting(sorting, i, down))}>${head}<i aria-hidden="true">${{ none: '', ascending: '▲', descending: '▼' }[state]}</i></button></th>`;
   });
-  const rows = order.map((i) => rowOf(encodes, view, i, compared[i] as ComparedRow, marked));
+  const own = differingWords(encodes.list.map(({ result }) => (result.scored ?? result.was)?.settings));
+  const rows = order.map((i) => rowOf(encodes, view, i, compared[i] as ComparedRow, marked, own[i]));
   return html`<div class="scroll"><table class="encodes"><caption class="unseen">${words.caption}</caption>
 <thead><tr>${heads.slice(0, 2)}<th class="track-cell" aria-hidden="true">${words.spread}</th>${heads.slice(2)}</tr></thead>
 <tbody>${rows}</tbody></table></div>`;
@@ -101,7 +103,15 @@ function columnsOf(encodes: Encodes, compared: readonly ComparedRow[]): Column[]
   ];
 }
 
-function rowOf(encodes: Encodes, view: View, i: number, row: ComparedRow, marked: boolean): TemplateResult {
+/** @param own what it was set to by itself */
+function rowOf(
+  encodes: Encodes,
+  view: View,
+  i: number,
+  row: ComparedRow,
+  marked: boolean,
+  own: string | undefined,
+): TemplateResult {
   const { name, facts, result } = encodes.list[i] as Encode;
   const { texts, best, trust, further } = row;
   const heads = [labelOf(encodes.ranking?.metric ?? ''), words.worst, words.bitrate, words.size];
@@ -119,6 +129,7 @@ function rowOf(encodes: Encodes, view: View, i: number, row: ComparedRow, marked
     encodes.apart && facts.reference
       ? html`<span class="skipped soft small">${words.skipped(skippedText(facts))}</span>`
       : '';
+  const set = own ? html`<span class="skipped own soft small">${own}</span>` : '';
   const open = () => view.openWorst(i);
   const title = view.canOpen(i) ? words.open(name) : words.point(name);
   const light = (on: boolean) => () => view.light(i, on);
@@ -130,5 +141,5 @@ function rowOf(encodes: Encodes, view: View, i: number, row: ComparedRow, marked
   };
   const taken = view.shown.value[i] ?? true;
   const box = html`<input type="checkbox" aria-label="${words.take(name)}" title="${words.take(name)}" .checked=${taken} @change=${take} @click=${(event: Event) => event.stopPropagation()}>`;
-  return html`<tr class="${taken ? '' : 'left-out'}" .style=${colourOf(i)} @pointerenter=${light(true)} @pointerleave=${light(false)} @focusin=${light(true)} @focusout=${light(false)} @click=${open}><th scope="row" title="${result.name}">${box}<button type="button" class="open" title="${title}"><span class="swatch"></span><span>${name}</span></button>${skipped}${part}</th>${cell(0)}<td class="track-cell" aria-hidden="true">${track(templates, row)}</td>${cell(1)}${others}${cell(2)}${cell(3)}</tr>`;
+  return html`<tr class="${taken ? '' : 'left-out'}" .style=${colourOf(i)} @pointerenter=${light(true)} @pointerleave=${light(false)} @focusin=${light(true)} @focusout=${light(false)} @click=${open}><th scope="row" title="${result.name}">${box}<button type="button" class="open" title="${title}"><span class="swatch"></span><span>${name}</span></button>${set}${skipped}${part}</th>${cell(0)}<td class="track-cell" aria-hidden="true">${track(templates, row)}</td>${cell(1)}${others}${cell(2)}${cell(3)}</tr>`;
 }

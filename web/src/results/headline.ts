@@ -132,6 +132,7 @@ function several(encodes: Encodes, { view, sorting, sort }: Table, remedies: Rem
     : comparedNote(
         list,
         compared.some(({ best }) => best.includes(true)),
+        compared.map(({ trust }) => trust.verdict === 'untrusted'),
       );
   return html`<h2 id="result-heading" class="title">${words.severalOf(list.length, of)}</h2>
 <p class="files">${joined([...format, modelText(list, ranking?.metric), matchText(...list.map(({ facts }) => facts))], ' · ')}</p>
@@ -141,16 +142,21 @@ ${verdict(encodes, remedies)}
 ${hint(list.map(({ result }) => result))}`;
 }
 
-/** What bold means, and why it is not said of some or of any. */
-function comparedNote(list: readonly Encode[], marked: boolean): string {
+/**
+ * What bold means, and why it is not said of some or of any.
+ * @param wrong whether each is not to be trusted
+ */
+function comparedNote(list: readonly Encode[], marked: boolean, wrong: readonly boolean[]): string {
   const { alike, others } = comparable(list);
-  const { bestNote, apart, incomparable, differ, differs } = words.table;
-  const [first] = others;
-  if (alike.length === 0) return first ? incomparable(differ[first.why]) : '';
-  const reasons = [...new Set(others.map(({ why }) => why))].map((why) =>
+  const { bestNote, apart, incomparable, differ, differs, untrusted } = words.table;
+  const all = [...new Set(others.map(({ why }) => why))];
+  if (alike.length === 0)
+    return all.length > 0 ? incomparable(all.map((why) => differ[why]).join(' and ')) : '';
+  const reasons = all.map((why) =>
     apart(others.flatMap((one) => (one.why === why ? one.encode.name : [])).join(', '), differs[why]),
   );
-  return joined([marked && bestNote, ...reasons], ' ');
+  const never = alike.flatMap(({ index, name }) => (wrong[index] ? [name] : []));
+  return joined([marked && bestNote, ...reasons, never.length > 0 && untrusted(never.join(', '))], ' ');
 }
 
 function modelText(list: readonly Encode[], metric: string | undefined): string {

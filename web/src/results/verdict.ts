@@ -3,19 +3,25 @@
  * What stands against a score, below it: the root cause with a button that mends it, then all that was found, folded.
  */
 import type { Finding } from 'anyvmaf';
-import { findingValues, flawNote, flawsOf, namedCause, remarks } from 'anyvmaf/view';
+import { colourOf, findingValues, flawNote, flawsOf, namedCause, remarks } from 'anyvmaf/view';
 import { text } from '../text.js';
 import type { Encodes } from './encodes.js';
 import { html, type TemplateResult, templates } from './templates.js';
 
 const words = text.results;
 
+/** A finding, and the distorted videos that it is to be mended in. */
+export interface Mend {
+  readonly finding: Finding;
+  readonly files: readonly File[];
+}
+
 /** What the page can do about a result. */
 export interface Remedies {
   /** Whether the page itself can mend what a finding says, and score again. */
   canMend(finding: Finding): boolean;
-  /** @param files the distorted videos that it was found in */
-  mend(finding: Finding, files: readonly File[]): void;
+  /** Mends each finding in its distorted videos, then scores again. */
+  mend(all: readonly Mend[]): void;
   /** Whether the result is of other files or settings than those that are chosen now. */
   readonly outdated: boolean;
 }
@@ -27,18 +33,52 @@ export const NO_REMEDIES: Remedies = {
   outdated: false,
 };
 
-/** The flaws, then everything that was found. */
+/** The flaws, each cause once, then everything that was found. */
 export function verdict(encodes: Encodes, remedies: Remedies): TemplateResult {
-  const { list } = encodes;
-  const flaws = flawsOf(list.map(({ facts }) => facts)).map(({ trust, root, of }) => {
-    const said = trust.verdict === 'fine' ? '' : words.trust.notes[trust.verdict];
-    const names = list.length > 1 ? of.map((i) => list[i]?.name).join(', ') : undefined;
-    const note = flawNote(templates, trust, said, namedCause(trust), names);
-    const files = of.flatMap((i) => list[i]?.result.source?.distorted ?? []);
-    const mends = root && remedies.canMend(root);
-    return html`<div class="flaw-line">${note}${mends ? html`<button type="button" class="tool strong" @click=${() => remedies.mend(root, files)}>${words.trust.mend}</button>` : ''}</div>`;
-  });
-  return html`${flaws}${found(encodes)}`;
+  const causes = new Map<string, Flaw[]>();
+  for (const flaw of flawsOf(encodes.list.map(({ facts }) => facts))) {
+    const { trust, root } = flaw;
+    const key = `${trust.verdict} ${root?.code ?? trust.cause}`;
+    causes.set(key, [...(causes.get(key) ?? []), flaw]);
+  }
+  const cards = [...causes.values()].map((flaws) => causeCard(encodes, remedies, flaws));
+  return html`${cards}${found(encodes)}`;
+}
+
+type Flaw = ReturnType<typeof flawsOf>[number];
+
+/** One cause: of one encode in a line; of several with a line for each, and a button for all of them. */
+function causeCard({ list }: Encodes, remedies: Remedies, flaws: readonly Flaw[]): TemplateResult {
+  const [{ trust }] = flaws as [Flaw];
+  const note = trust.verdict === 'fine' ? '' : words.trust.notes[trust.verdict];
+  const lines = flaws.flatMap(({ trust, root, of }) =>
+    of.flatMap((i) => {
+      const encode = list[i];
+      if (!encode) return [];
+      const file = encode.result.source?.distorted;
+      const mends: Mend[] = root && file && remedies.canMend(root) ? [{ finding: root, files: [file] }] : [];
+      return [{ encode, mends, cause: namedCause(trust), said: trust.cause ?? '' }];
+    }),
+  );
+  const mends = lines.flatMap((line) => line.mends);
+  const all = (label: string) =>
+    mends.length === 0
+      ? ''
+      : html`<button type="button" class="tool strong" @click=${() => remedies.mend(mends)}>${label}</button>`;
+  const [only, ...more] = lines;
+  if (!only || more.length === 0) {
+    const name = list.length > 1 ? only?.encode.name : undefined;
+    return html`<div class="flaw-line">${flawNote(templates, trust, note, only?.cause ?? '', name)}${all(words.trust.mend)}</div>`;
+  }
+  // Only one encode can change places with the reference.
+  const together = mends.length > 1 && mends[0]?.finding.hint?.option !== 'swap';
+  const one = flaws.length === 1;
+  const cause = one ? only.cause : `[${trust.codes[0] ?? ''}]`;
+  return html`<div class="flaw-card"><div class="flaw-line">${flawNote(templates, trust, words.trust.of(note, lines.length), cause)}${together ? all(words.trust.mendAll(mends.length)) : ''}</div>
+<ul class="flaw-list">${lines.map(
+    (line) =>
+      html`<li .style=${colourOf(line.encode.index)}><span><span class="swatch"></span><b>${line.encode.name}</b>${one ? '' : `: ${line.said}`}</span>${line.mends.length > 0 ? html`<button type="button" class="tool" aria-label="${words.trust.mendOf(line.encode.name)}" @click=${() => remedies.mend(line.mends)}>${words.trust.mendOne}</button>` : ''}</li>`,
+  )}</ul></div>`;
 }
 
 const SIGNS = { error: ['bad', '!'], warning: ['warn', '!'], info: ['note', 'i'] } as const;

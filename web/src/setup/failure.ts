@@ -13,8 +13,9 @@ import { treatAsRaw } from './files.js';
 /**
  * Shows a failure.
  * @param again what a button does after it changed the settings; inspections restart by themselves
+ * @param of names of the encodes, where it is not of all
  */
-export function failureView(failure: Failure, session: Session, again?: () => void): HTMLElement {
+export function failureView(failure: Failure, session: Session, again?: () => void, of = ''): HTMLElement {
   const kind = kindOfFailure(failure, session.settings.value);
   const { failures } = text;
   const advice: Partial<Record<FailureKind, string>> = {
@@ -40,7 +41,7 @@ export function failureView(failure: Failure, session: Session, again?: () => vo
       'div',
       { class: 'finding-text' },
       h('h2', { class: 'failure-title' }, failures[kind]),
-      h('p', {}, why),
+      h('p', {}, of !== '' && h('b', {}, `${of}: `), why),
       advice[kind] !== undefined && h('p', { class: 'soft small' }, advice[kind]),
       h(
         'div',

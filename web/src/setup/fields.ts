@@ -46,6 +46,51 @@ export function choice<K extends string>(
   return { input, element: labelled(`setting-${id}`, label, input) };
 }
 
+/**
+ * A field for text of a certain form, with a sentence below it while what was typed is of another form.
+ * @param parse `undefined` for text of another form; empty text is `null`
+ * @param wrong the sentence
+ */
+export function typed<T>(
+  id: string,
+  label: string,
+  placeholder: string,
+  parse: (text: string) => T | undefined,
+  wrong: (text: string) => string,
+  change: (value: T | null) => void,
+) {
+  const { input, element } = field(id, label, {
+    type: 'text',
+    placeholder,
+    autocomplete: 'off',
+    spellcheck: 'false',
+    'aria-describedby': `setting-${id}-wrong`,
+  });
+  const said = h('p', { class: 'wrong small', id: `setting-${id}-wrong`, role: 'alert' });
+  element.append(said);
+  let shown = '';
+  const refuse = (why: string) => {
+    said.textContent = why;
+    input.setAttribute('aria-invalid', String(why !== ''));
+  };
+  input.addEventListener('change', () => {
+    const text = input.value.trim();
+    const parsed = text === '' ? null : parse(text);
+    refuse(parsed === undefined ? wrong(text) : '');
+    if (parsed !== undefined) change(parsed);
+  });
+  return {
+    element,
+    /** Shows a value; text that was refused stays until there is another one. */
+    show(text: string): void {
+      if (text === shown && said.textContent !== '') return;
+      shown = text;
+      input.value = text;
+      refuse('');
+    },
+  };
+}
+
 /** Calls `change` with an integer clamped to the bounds, or with `null` for an empty field. */
 export function whole(
   input: HTMLInputElement,

@@ -10,7 +10,7 @@ import { isActive, type Session, type Settings } from '../session.js';
 import { text } from '../text.js';
 import { fetched, pauseFetching } from './decoder.js';
 import { failureView, sentence } from './failure.js';
-import { applyFix, type Fix, fixOf, valueText } from './fixes.js';
+import { applyFix, applyFixes, type Fix, fixOf, valueText } from './fixes.js';
 
 const TONES = { error: 'var(--bad)', warning: 'var(--warn)', info: 'var(--note)' } as const;
 const SIGNS = { error: '!', warning: '!', info: 'i' } as const;
@@ -59,10 +59,12 @@ export function findings(session: Session): HTMLElement {
     const keepPlaces = holdBelow(element, body);
     fill(
       body,
-      ...failures.map((failure) => failureView(failure, session)),
+      ...failures.map(({ failure, names }) =>
+        failureView(failure, session, undefined, encodes > names.length ? names.join(', ') : ''),
+      ),
       verdict === 'untrusted' && h('p', { class: 'wrong' }, `${TRUST_OUTLOOK[verdict]}.`),
       shared.length > 0 &&
-        h('ul', { class: 'findings' }, ...shared.map((one) => item(session, one, encodes))),
+        h('ul', { class: 'findings' }, ...byCause(shared).map((group) => item(session, group, encodes))),
       waiting !== undefined && h('p', { class: 'soft waiting' }, checking, ' ', loading),
       fine && h('p', { class: 'soft fine' }, text.findings.fine),
     );
@@ -113,15 +115,31 @@ function holdBelow(element: HTMLElement, body: HTMLElement): () => void {
   };
 }
 
+/** Findings of one cause together, at the place of the first. */
+function byCause(shared: readonly Shared[]): Shared[][] {
+  const groups = new Map<string, Shared[]>();
+  for (const one of shared) {
+    const { code, severity, hint } = one.finding;
+    const key = JSON.stringify([code, severity, one.grave, one.follows, hint?.purpose, hint?.option]);
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  }
+  return [...groups.values()];
+}
+
 /** Distinct findings, the gravest first, distinct failures, and the first encode whose inspection is pending. */
 function gather({ distorted, inspections }: Session) {
-  const failures = new Map<string, Failure>();
+  const failures = new Map<string, { readonly failure: Failure; readonly names: string[] }>();
   const found: { readonly file: File; readonly preflight: readonly Finding[] }[] = [];
   let waiting: string | undefined;
   for (const { id, file } of distorted.value) {
     const pair = inspections.value.get(id);
     if (pair?.phase === 'pending') waiting ??= file.name;
-    if (pair?.phase === 'failed') failures.set(pair.failure.message, pair.failure);
+    if (pair?.phase === 'failed') {
+      const { failure } = pair;
+      const known = failures.get(failure.message) ?? { failure, names: [] };
+      known.names.push(file.name);
+      failures.set(failure.message, known);
+    }
     if (pair?.phase === 'found') found.push({ file, preflight: pair.inspection.findings });
   }
   const shared = remarks(found).flatMap(({ finding, grave, follows, of }): Shared[] =>
@@ -132,13 +150,18 @@ function gather({ distorted, inspections }: Session) {
   return { shared, failures: [...failures.values()], waiting };
 }
 
-function item(session: Session, { finding, grave, follows, files }: Shared, encodes: number): HTMLElement {
+/** A cause: of several encodes, with a line for each and a button for those that can be mended one by one. */
+function item(session: Session, group: readonly Shared[], encodes: number): HTMLElement {
+  const [{ finding, grave, follows, files }] = group as [Shared];
   const { severity, message, hint, fix } = finding;
-  // Known of neither, which two dashes would not say better.
-  const none = finding.reference === null && finding.distorted === null;
-  const { reference, distorted } = none ? {} : finding;
+  const one = group.length === 1;
+  const all = group.flatMap((shared) => shared.files);
   const action = fixOf(finding);
-  const apply = () => action && applyFix(session, action, files);
+  // A note that is the same for all needs no line for each.
+  const each = action?.kind === 'settings' && all.length > 1 && !(one && severity === 'info');
+  const lines = group.flatMap((shared) => (each || !one ? linesOf(session, shared, one, each) : []));
+  const label = action && (one || !each ? actionText(action) : text.findings.mendAll(all.length));
+  const apply = () => (action && !each ? applyFix(session, action, files) : applyFixes(session, group));
   return h(
     'li',
     {
@@ -150,19 +173,59 @@ function item(session: Session, { finding, grave, follows, files }: Shared, enco
       'div',
       { class: 'finding-text' },
       h('span', { class: 'unseen' }, `${text.findings.severity[severity]}: `),
-      h('p', {}, sentence(message)),
+      one && h('p', {}, sentence(message)),
       h(
         'div',
         { class: 'more' },
-        encodes > 1 && files.length < encodes && h('span', {}, files.map(({ name }) => name).join(', ')),
-        reference !== undefined && h('span', {}, `${text.findings.reference} `, h('b', {}, value(reference))),
-        distorted !== undefined && h('span', {}, `${text.findings.distorted} `, h('b', {}, value(distorted))),
+        lines.length === 0 &&
+          encodes > 1 &&
+          all.length < encodes &&
+          h('span', {}, all.map(({ name }) => name).join(', ')),
+        ...(one ? sides(finding) : []),
         hint?.purpose === 'prepare' &&
           fix !== undefined &&
           h('span', {}, `${text.findings.prepare} `, h('code', {}, fix)),
       ),
+      lines.length > 0 && h('ul', { class: 'each' }, ...lines),
     ),
-    action && button({ onclick: apply }, actionText(action)),
+    label !== undefined && button({ onclick: apply }, label),
+  );
+}
+
+/** What was found on either side. */
+function sides({ reference, distorted }: Finding): HTMLElement[] {
+  // Known of neither, which two dashes would not say better.
+  if (reference === null && distorted === null) return [];
+  const { findings } = text;
+  return [
+    ...(reference === undefined
+      ? []
+      : [h('span', {}, `${findings.reference} `, h('b', {}, value(reference)))]),
+    ...(distorted === undefined
+      ? []
+      : [h('span', {}, `${findings.distorted} `, h('b', {}, value(distorted)))]),
+  ];
+}
+
+/**
+ * A line for each encode.
+ * @param said whether the message stands above
+ * @param mends whether it has a button that changes it alone
+ */
+function linesOf(session: Session, { finding, files }: Shared, said: boolean, mends: boolean): HTMLElement[] {
+  const action = mends ? fixOf(finding) : undefined;
+  const label = action && actionText(action);
+  return files.map((file) =>
+    h(
+      'li',
+      {},
+      h('span', {}, h('b', {}, file.name), said ? '' : `: ${sentence(finding.message)}`),
+      action !== undefined &&
+        button(
+          { 'aria-label': `${label}: ${file.name}`, onclick: () => applyFix(session, action, [file]) },
+          label,
+        ),
+    ),
   );
 }
 

@@ -50,10 +50,40 @@ export function applyFix(session: Session, fix: Fix, files: readonly File[]): vo
     setForAll(session, { features: [...new Set([...settings.value.features, fix.feature])] });
   else if (fix.kind === 'raw') session.raw.value = fix.format;
   else if (distorted.value.every(({ file }) => files.includes(file))) setForAll(session, fix.change);
-  else
-    distorted.value = distorted.value.map((one) =>
-      files.includes(one.file) ? { ...one, own: { ...one.own, ...fix.change } } : one,
-    );
+  else setOwn(session, ({ file }) => files.includes(file), fix.change);
+}
+
+/** Mends findings, equal ones together: what all encodes need is set for all. */
+export function applyFixes(
+  session: Session,
+  all: readonly { readonly finding: Finding; readonly files: readonly File[] }[],
+): void {
+  const fixes = new Map<string, { readonly fix: Fix; readonly files: File[] }>();
+  for (const { finding, files } of all) {
+    const fix = fixOf(finding);
+    if (!fix) continue;
+    const key = JSON.stringify(fix);
+    const known = fixes.get(key) ?? { fix, files: [] };
+    known.files.push(...files);
+    fixes.set(key, known);
+  }
+  for (const { fix, files } of fixes.values()) applyFix(session, fix, files);
+}
+
+/** Changes settings of some encodes; what is then as for all is no setting of their own. */
+export function setOwn(
+  { distorted, settings }: Session,
+  isOne: (one: ChosenFile) => boolean,
+  change: Partial<Settings>,
+): void {
+  const isOwn = ([name, value]: [string, unknown]) =>
+    JSON.stringify(value) !== JSON.stringify(settings.value[name as keyof Settings]);
+  distorted.value = distorted.value.map((one): ChosenFile => {
+    if (!isOne(one)) return one;
+    const { own, ...rest } = one;
+    const left = Object.entries({ ...own, ...change }).filter(isOwn);
+    return left.length > 0 ? { ...rest, own: Object.fromEntries(left) } : rest;
+  });
 }
 
 /** Changes settings of all encodes, also of those that had others of their own. */
@@ -71,6 +101,17 @@ export function dropOwn({ distorted }: Session, id: number): void {
   distorted.value = distorted.value.map(({ own, ...one }) =>
     one.id === id ? one : { ...one, ...(own && { own }) },
   );
+}
+
+/** Parses a number of frames or `auto`; `undefined` for anything else. */
+export function parseOffset(text: string): number | 'auto' | undefined {
+  if (text === 'auto') return text;
+  return /^[+-]?\d{1,6}$/.test(text) ? Number(text) : undefined;
+}
+
+/** Parses `WIDTH:HEIGHT` or `WIDTH:HEIGHT:X:Y`, of a side of one sample at least; `undefined` for anything else. */
+export function parseArea(text: string): string | undefined {
+  return /^0*[1-9]\d{0,4}:0*[1-9]\d{0,4}(:\d{1,5}:\d{1,5})?$/.test(text) ? text : undefined;
 }
 
 /** Parses `100-200` in frames or `1.5s-10s` in seconds, the end optional; `undefined` for anything else. */

@@ -6,7 +6,7 @@
 import type { PictureSize, RawVideoFormat, ScaleTo } from 'anyvmaf';
 import { formatSize, parseSize } from 'anyvmaf/view';
 import { DEFAULT_SETTINGS, type Settings } from '../session.js';
-import { formatRange, parseRange } from './fixes.js';
+import { formatRange, parseArea, parseRange } from './fixes.js';
 import { TINY_NO_REFERENCE } from './models.js';
 
 /** No VMAF model: tiny models only. */
@@ -40,6 +40,15 @@ export function toHash({ settings, raw, guess, ownTiny }: Linked): string {
     threads,
     allowDamaged,
   } = settings;
+  const pictures = {
+    crop: settings.crop,
+    'crop-ref': settings.cropReference,
+    'crop-dis': settings.cropDistorted,
+    'color-range': settings.colorRange,
+    'pix-fmt': settings.pixelFormat,
+    'track-ref': settings.trackReference,
+    'track-dis': settings.trackDistorted,
+  };
   if (models.join('|') !== DEFAULT_SETTINGS.models.join('|'))
     for (const model of models.length > 0 ? models : [NONE]) pairs.append('model', model);
   for (const feature of features) pairs.append('feature', feature);
@@ -54,6 +63,8 @@ export function toHash({ settings, raw, guess, ownTiny }: Linked): string {
   if (subsample !== 1) pairs.set('subsample', String(subsample));
   if (threads !== null) pairs.set('threads', String(threads));
   if (allowDamaged) pairs.set('damaged', 'allow');
+  for (const [name, value] of Object.entries(pictures))
+    if (value !== undefined) pairs.set(name, String(value));
   if (raw) pairs.set('raw', `${raw.width}x${raw.height},${raw.bitDepth},${raw.chroma}`);
   return pairs.toString().replaceAll('%3D', '=').replaceAll('%3A', ':').replaceAll('%2C', ',');
 }
@@ -76,6 +87,7 @@ export function fromHash(hash: string): Linked {
     subsample: whole(pairs.get('subsample'), 1, 1e6) ?? 1,
     threads: whole(pairs.get('threads'), 0, 64) ?? null,
     allowDamaged: pairs.get('damaged') === 'allow',
+    ...picturesOf(pairs),
     decoder: DEFAULT_SETTINGS.decoder,
   };
   return {
@@ -83,6 +95,21 @@ export function fromHash(hash: string): Linked {
     raw: parseRaw(pairs.get('raw')),
     guess: pairs.getAll('tiny').includes(TINY_NO_REFERENCE),
     ownTiny: pairs.getAll('tiny').includes(OWN),
+  };
+}
+
+function picturesOf(pairs: URLSearchParams): Partial<Settings> {
+  const range = pairs.get('color-range');
+  const crop = pairs.get('crop') === 'auto' ? 'auto' : undefined;
+  const area = (name: string) => (crop ? undefined : parseArea(pairs.get(name) ?? ''));
+  return {
+    crop,
+    cropReference: area('crop-ref'),
+    cropDistorted: area('crop-dis'),
+    colorRange: range === 'limited' || range === 'full' ? range : undefined,
+    pixelFormat: /^(?:yuv4|gray)[\w]{1,12}$/.exec(pairs.get('pix-fmt') ?? '')?.[0],
+    trackReference: whole(pairs.get('track-ref'), 0, 999),
+    trackDistorted: whole(pairs.get('track-dis'), 0, 999),
   };
 }
 

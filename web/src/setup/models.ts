@@ -2,7 +2,7 @@
  * @module web/setup/models
  * The models on offer, their combinations, and settings in one line.
  */
-import { PAIRING_SETTINGS, type Settings } from '../session.js';
+import { DEFAULT_PAIRING, PAIRING_SETTINGS, type PairingSetting, type Settings } from '../session.js';
 import { text } from '../text.js';
 import { formatRange, valueText } from './fixes.js';
 
@@ -86,10 +86,12 @@ function modelName(model: string): string {
 
 /** Settings that fixes change, a phrase each. */
 export function changeWords(change: Partial<Settings>): readonly string[] {
-  const changed = PAIRING_SETTINGS.filter((name) => (change[name] ?? null) !== null);
+  const changed = PAIRING_SETTINGS.filter((name) => name in change);
   return [
     ...(change.models?.map(modelName) ?? []),
     ...changed.flatMap((name) => {
+      const unset: Readonly<Partial<Record<PairingSetting, string>>> = text.settings.unset;
+      if ((change[name] ?? null) === null || change[name] === false) return unset[name] ?? [];
       const choices: Readonly<Record<string, Readonly<Record<string, string>>>> = text.settings.choices;
       const summaries: Readonly<Record<string, (value: string) => string>> = text.settings.summaries;
       const value = valueText(change[name] ?? null);
@@ -98,6 +100,28 @@ export function changeWords(change: Partial<Settings>): readonly string[] {
     }),
   ];
 }
+
+/** What is set of pairing that not all have alike, of each a phrase for each; empty where it is as usual. */
+export function differingWords(all: readonly (Settings | undefined)[]): readonly string[] {
+  const textOf = (settings: Settings | undefined, name: PairingSetting) =>
+    JSON.stringify(settings?.[name] ?? null);
+  const differ = PAIRING_SETTINGS.filter((name) => new Set(all.map((one) => textOf(one, name))).size > 1);
+  return all.map((one) => {
+    const set = one ? differ.filter((name) => one[name] !== DEFAULT_PAIRING[name]) : [];
+    return changeWords(Object.fromEntries(set.map((name) => [name, one?.[name]]))).join(', ');
+  });
+}
+
+/** What is not said of the settings of pairing in a place of its own. */
+const PICTURES = [
+  'crop',
+  'cropReference',
+  'cropDistorted',
+  'colorRange',
+  'pixelFormat',
+  'trackReference',
+  'trackDistorted',
+] as const satisfies readonly PairingSetting[];
 
 /** Short texts that summarize the settings. */
 export function summary(settings: Settings): readonly string[] {
@@ -113,6 +137,11 @@ export function summary(settings: Settings): readonly string[] {
     [...names, ...metrics].join(' + ') || text.settings.noModel,
     range ? text.settings.summaries.range(formatRange(range)) : text.settings.summaryAll,
     text.settings.summaries.offset(String(offset)),
+    ...changeWords(
+      Object.fromEntries(
+        PICTURES.flatMap((name) => (settings[name] === undefined ? [] : [[name, settings[name]]])),
+      ),
+    ),
     ...(subsample > 1 ? [text.settings.summarySubsample(subsample)] : []),
     ...(threads === null ? [] : [text.settings.summaryThreads(threads)]),
   ];

@@ -32,18 +32,22 @@ function tinyOptions(tiny: readonly ChosenTiny[]): Pick<RunOptions, 'tiny'> {
 
 /** Options of a run without a reference. */
 export function noReferenceOptions(
-  { decoder, subsample, threads, range, allowDamaged }: Settings,
+  settings: Settings,
   raw: RawVideoFormat | null,
   tiny: readonly ChosenTiny[],
 ): RunOptions {
+  const { subsample, threads } = settings;
+  const { decoder, range, allowDamaged, cropDistorted, colorRange, pixelFormat, trackDistorted } =
+    pairingOptions(settings);
+  const pictures = { range, allowDamaged, cropDistorted, colorRange, pixelFormat, trackDistorted };
+  const given = Object.entries(pictures).filter(([, value]) => value !== undefined);
   return {
     noReference: true,
     decoder,
     ...tinyOptions(tiny),
-    ...(range && { range }),
+    ...Object.fromEntries(given),
     ...(subsample !== 1 && { subsample }),
     ...(threads !== null && { threads }),
-    ...(allowDamaged && { allowDamaged }),
     ...(raw && { raw }),
   };
 }
@@ -105,7 +109,8 @@ export function pairingOf({ reference, distorted, pairing }: PairFacts, { decode
 export function deciding(settings: Settings, alike: boolean): unknown {
   // The same numbers come of any number of threads, and of a GPU.
   const { threads, backend, scale, scaleTo, ...others } = settings;
-  return [Object.entries(others).sort(), !(alike && typeof scaleTo === 'string') && [scale, scaleTo]];
+  const set = Object.entries(others).filter(([, value]) => value !== undefined);
+  return [set.sort(), !(alike && typeof scaleTo === 'string') && [scale, scaleTo]];
 }
 
 /** Options that are equal, once, with the places where they stand. */

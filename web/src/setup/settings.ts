@@ -2,15 +2,14 @@
  * @module web/setup/settings
  * The settings form: folded, with a one-line summary.
  */
-import { formatSize, parseSize } from 'anyvmaf/view';
 import { button, fill, h } from '../dom.js';
 import { engine } from '../engine/client.js';
-import { DEFAULT_SETTINGS, isActive, type Session, type Settings } from '../session.js';
+import { DEFAULT_SETTINGS, isActive, type Session } from '../session.js';
 import { text } from '../text.js';
 import { announce } from './announce.js';
 import { check, choice, field, whole } from './fields.js';
 import { rawFiles } from './files.js';
-import { formatRange, parseRange, setForAll } from './fixes.js';
+import { setForAll } from './fixes.js';
 import {
   FURTHER_KEYS,
   METRIC_KEYS,
@@ -22,17 +21,9 @@ import {
   withMetric,
   withModel,
 } from './models.js';
+import { type Change, type Part, pairingFields, pictureFields, rangeField } from './pairing-fields.js';
 import { missing } from './score.js';
 import { tinyModels } from './tiny.js';
-
-/** Applies a change to the settings. */
-type Change = (change: Partial<Settings>) => void;
-
-/** A part of the form that shows the settings. */
-interface Part {
-  readonly elements: readonly HTMLElement[];
-  show(settings: Settings): void;
-}
 
 /** The form. */
 export function settingsForm(session: Session): HTMLElement {
@@ -44,6 +35,7 @@ export function settingsForm(session: Session): HTMLElement {
   const offset = offsetField(session, set);
   const range = rangeField(set);
   const sizes = pairingFields(set);
+  const pictures = pictureFields(set);
   const running = runningFields(set);
   const reset = button(
     {
@@ -68,12 +60,13 @@ export function settingsForm(session: Session): HTMLElement {
       'fields',
       [offset, range, sizes].flatMap(({ elements }) => elements),
     ),
+    group(text.settings.pictures, 'fields', pictures.elements),
     group(text.settings.running, 'fields', running.elements),
     h('div', { class: 'tools end' }, reset),
   );
   settings.watch((now) => {
     fill(state, summary(now).join(' · '));
-    for (const part of [models, metrics, offset, range, sizes, running]) part.show(now);
+    for (const part of [models, metrics, offset, range, sizes, pictures, running]) part.show(now);
   });
   const updateReset = () => {
     reset.disabled =
@@ -140,70 +133,6 @@ function metricFields({ settings }: Session, set: Change): Part {
     show({ features }) {
       for (const { key, input } of boxes) input.checked = features.includes(key);
       others.input.value = typedMetrics(features).join(', ');
-    },
-  };
-}
-
-/** Scaling, size and frame rate policy. */
-function pairingFields(set: Change): Part {
-  const { choices } = text.settings;
-  const scale = choice('scale', text.settings.scale, choices.scale, (scale) => set({ scale }));
-  const scaleTo = choice(
-    'scale-to',
-    text.settings.scaleTo,
-    {
-      ...choices.scaleTo,
-      '1920x1080': '1920 × 1080',
-      '3840x2160': '3840 × 2160',
-    },
-    (size) => {
-      set({ scaleTo: parseSize(size) ?? (size === 'dis' ? 'dis' : 'ref') });
-    },
-  );
-  const rate = choice('rate', text.settings.rate, choices.frameRatePolicy, (frameRatePolicy) =>
-    set({ frameRatePolicy }),
-  );
-  const pairBy = choice('pair-by', text.settings.pairBy, choices.pairBy, (by) => set({ pairBy: by }));
-  return {
-    elements: [scale.element, scaleTo.element, rate.element, pairBy.element],
-    show(now) {
-      scale.input.value = now.scale;
-      const size = formatSize(now.scaleTo);
-      if (!scaleTo.input.querySelector(`[value="${size}"]`))
-        scaleTo.input.append(h('option', { value: size }, size.replace('x', ' × ')));
-      scaleTo.input.value = size;
-      rate.input.value = now.frameRatePolicy;
-      pairBy.input.value = now.pairBy;
-    },
-  };
-}
-
-/** The range of the reference as text. */
-function rangeField(set: Change): Part {
-  const { input, element } = field('range', text.settings.range, {
-    type: 'text',
-    placeholder: text.settings.rangeExample,
-    autocomplete: 'off',
-    spellcheck: 'false',
-  });
-  const wrong = h(
-    'p',
-    { class: 'wrong small', id: 'range-wrong', role: 'alert', hidden: true },
-    text.settings.rangeWrong,
-  );
-  element.append(wrong);
-  input.setAttribute('aria-describedby', 'range-wrong');
-  input.addEventListener('change', () => {
-    const typed = input.value.trim();
-    const parsed = typed === '' ? null : parseRange(typed);
-    wrong.hidden = parsed !== undefined;
-    input.setAttribute('aria-invalid', String(parsed === undefined));
-    if (parsed !== undefined) set({ range: parsed });
-  });
-  return {
-    elements: [element],
-    show({ range }) {
-      if (document.activeElement !== input) input.value = formatRange(range);
     },
   };
 }

@@ -172,12 +172,8 @@ function markDraggedOver(element: HTMLElement): void {
   element.addEventListener('drop', () => over(-depth));
 }
 
-function row(
-  session: Session,
-  { id, file, own }: ChosenFile,
-  thumb: HTMLElement,
-  colour: number | undefined,
-): HTMLElement {
+function row(session: Session, one: ChosenFile, thumb: HTMLElement, colour: number | undefined): HTMLElement {
+  const { id, file, own } = one;
   const [first] = session.inspections.value.values();
   const found = colour === undefined ? first : session.inspections.value.get(id);
   const facts =
@@ -207,10 +203,24 @@ function row(
       ),
       colour !== undefined && own && ownSettings(session, id, own),
     ),
+    colour !== undefined && ownButton(session, one),
     button(
       { class: 'tool bare', 'aria-label': label, title: label, onclick: () => removeFile(session, id) },
       icon('close'),
     ),
+  );
+}
+
+/** Opens the form of what an encode is set to by itself. */
+function ownButton(session: Session, one: ChosenFile): HTMLElement {
+  const label = text.setup.ownForm.open(one.file.name);
+  const onclick = async () => {
+    const { openOwnSettings } = await import('./own-settings.js');
+    openOwnSettings(session, one);
+  };
+  return button(
+    { class: 'tool bare', id: `own-${one.id}`, 'aria-label': label, title: label, onclick },
+    icon('tune'),
   );
 }
 

@@ -1,0 +1,77 @@
+/**
+ * @module web/setup/own-settings
+ * The form of what one encode is set to by itself, over the page. Loaded when it is opened.
+ */
+import { button, fill, h } from '../dom.js';
+import { type ChosenFile, type Session, settingsOf } from '../session.js';
+import { text } from '../text.js';
+import { sentence } from './failure.js';
+import { failureWords } from './failure-kind.js';
+import { dropOwn, setOwn } from './fixes.js';
+import { changeWords } from './models.js';
+import {
+  type Change,
+  offsetField,
+  type Part,
+  pairingFields,
+  pictureFields,
+  rangeField,
+} from './pairing-fields.js';
+
+const words = text.setup.ownForm;
+
+/** Opens the form of an encode; its changes count at once. */
+export function openOwnSettings(session: Session, { id, file }: ChosenFile): void {
+  const set: Change = (change) => setOwn(session, (one) => one.id === id, change);
+  const frames = [offsetField(set, 'own-'), rangeField(set, 'own-'), pairingFields(set, 'own-')];
+  const pictures = pictureFields(set, 'own-');
+  const parts: readonly Part[] = [...frames, pictures];
+  const state = h('p', { class: 'small', role: 'status' });
+  const refused = h('p', { class: 'wrong small', role: 'alert' });
+  const reset = button({ onclick: () => dropOwn(session, id) }, text.setup.dropOwn);
+  const group = (name: string, elements: readonly HTMLElement[]) =>
+    h('fieldset', { class: 'group' }, h('legend', {}, name), h('div', { class: 'fields' }, ...elements));
+  const dialog = h(
+    'dialog',
+    { class: 'card own-dialog', 'aria-labelledby': 'own-heading' },
+    h('h2', { id: 'own-heading' }, words.heading(file.name)),
+    h('p', { class: 'soft small' }, words.explain),
+    group(
+      text.settings.pairing,
+      frames.flatMap(({ elements }) => elements),
+    ),
+    group(text.settings.pictures, pictures.elements),
+    h('p', { class: 'faint small' }, words.beyond),
+    state,
+    refused,
+    h(
+      'div',
+      { class: 'tools end' },
+      reset,
+      button({ class: 'tool strong', onclick: () => dialog.close() }, words.done),
+    ),
+  );
+  const update = () => {
+    const one = session.distorted.value.find((other) => other.id === id);
+    if (!one) return dialog.close();
+    for (const part of parts) part.show(settingsOf(session, one));
+    const own = one.own ? changeWords(one.own).join(', ') : '';
+    fill(state, own === '' ? words.none : `${text.setup.own} ${own}`);
+    reset.disabled = !one.own;
+  };
+  const judge = () => {
+    const pair = session.inspections.value.get(id);
+    if (pair?.phase === 'pending') return;
+    const why = pair?.phase === 'failed' ? words.refused(sentence(failureWords(pair.failure))) : '';
+    if (refused.textContent !== why) refused.textContent = why;
+  };
+  document.body.append(dialog);
+  dialog.showModal();
+  const ends = [session.distorted.watch(update), session.inspections.watch(judge)];
+  dialog.addEventListener('close', () => {
+    for (const end of ends) end();
+    dialog.remove();
+    // The row that opened it was made anew.
+    document.getElementById(`own-${id}`)?.focus();
+  });
+}
