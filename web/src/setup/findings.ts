@@ -60,7 +60,12 @@ export function findings(session: Session): HTMLElement {
     fill(
       body,
       ...failures.map((failure) => failureView(failure, session)),
-      verdict === 'untrusted' && h('p', { class: 'wrong' }, `${TRUST_OUTLOOK[verdict]}.`),
+      verdict === 'untrusted' &&
+        h(
+          'p',
+          { class: 'wrong' },
+          encodes > 1 ? text.findings.untrusted(graveNames(shared)) : `${TRUST_OUTLOOK[verdict]}.`,
+        ),
       shared.length > 0 &&
         h('ul', { class: 'findings' }, ...shared.map((one) => item(session, one, encodes))),
       waiting !== undefined && h('p', { class: 'soft waiting' }, checking, ' ', loading),
@@ -131,6 +136,11 @@ function gather({ distorted, inspections }: Session) {
   );
   return { shared, failures: [...failures.values()], waiting };
 }
+
+/** Names of encodes whose scores would be worthless. */
+const graveNames = (shared: readonly Shared[]) => [
+  ...new Set(shared.flatMap(({ grave, files }) => (grave ? files.map(({ name }) => name) : []))),
+];
 
 function item(session: Session, { finding, grave, follows, files }: Shared, encodes: number): HTMLElement {
   const { severity, message, hint, fix } = finding;
