@@ -94,6 +94,8 @@ export const text = {
   findings: {
     heading: 'Before you score',
     fine: 'No problems found.',
+    untrusted: (names: readonly string[]) =>
+      `${names.length === 1 ? 'A score' : 'Scores'} of ${names.join(', ')} could not be trusted.`,
     counts: {
       error: (n: number) => (n === 1 ? '1 error' : `${n} errors`),
       warning: (n: number) => (n === 1 ? '1 warning' : `${n} warnings`),

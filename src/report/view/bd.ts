@@ -179,7 +179,7 @@ function againstAnchor<T>(
     const better = quality.value > 0 ? 'less' : quality.value < 0 ? 'more' : '';
     const ends = [rate.range.from, rate.range.to].map((end) => signOf(metric) * end).sort((a, b) => a - b);
     const rates = [quality.range.from, quality.range.to].map((kbps) => bitrateText(kbps * 1000) ?? '');
-    return html`<tr><th scope="row">${test.name}</th>${rateCell(html, compared)}<td class="${better}">${signed(signOf(metric) * quality.value, '')}</td><td>${ends.map(shortText).join(' to ')}, ${rates.join(' to ')}</td><td>${percent(rate.overlap)}</td></tr>`;
+    return html`<tr><th scope="row">${test.name}</th>${rateCell(html, compared)}<td class="${better}">${signed(signOf(metric) * quality.value, '')}</td><td class="ranges">${ends.map(shortText).join(' to ')}, ${rates.join(' to ')}</td><td>${percent(rate.overlap)}</td></tr>`;
   });
   return [[`against ${anchor.name}`, `BD-${labelOf(metric)}`, 'compared', 'overlap'], rows];
 }

@@ -17,21 +17,21 @@ type Group = readonly [Encode, ...Encode[]];
 
 /**
  * The curve of each encode by a name that tells it from the others: `h264`, `h264 480×270`, `h264 slow`; `undefined` without a
- * codec. Where streams do not say their encoder's settings, those belong together whose names differ in numbers alone, if each
- * such name has several encodes. A curve that the user put an encode into has the name that the user gave.
+ * codec. Where streams do not say their encoder's settings, those belong together whose names differ in numbers alone, if any
+ * do. A curve that the user put an encode into has the name that the user gave.
  */
 export function curveNames(list: readonly Encode[]): (string | undefined)[] {
-  const patterns = list.map((encode) => `${kindOf(encode)} ${skeleton(encode)}`);
-  const lone = new Set(
-    list
-      .filter((_, i) => patterns.indexOf(patterns[i] ?? '') === patterns.lastIndexOf(patterns[i] ?? ''))
-      .map(kindOf),
-  );
+  const keys = list.map((encode) => {
+    const settings = settingsOf(encode);
+    if (settings) return `${kindOf(encode)} ${settings}`;
+    const kin = list.filter((other) => kindOf(other) === kindOf(encode) && !settingsOf(other));
+    const patterns = kin.map((other) => sharedPattern(skeleton(other), kin.map(skeleton)));
+    const lone = new Set(patterns).size === patterns.length;
+    return lone ? kindOf(encode) : `${kindOf(encode)} ${patterns[kin.indexOf(encode)]}`;
+  });
   const groups = new Map<string, Group>();
   list.forEach((encode, i) => {
-    const kind = kindOf(encode);
-    const settings = settingsOf(encode);
-    const key = settings ? `${kind} ${settings}` : lone.has(kind) ? kind : (patterns[i] ?? kind);
+    const key = keys[i] ?? '';
     groups.set(key, [...(groups.get(key) ?? []), encode] as unknown as Group);
   });
   const all = [...groups.values()];
@@ -42,6 +42,15 @@ export function curveNames(list: readonly Encode[]): (string | undefined)[] {
       encode.series ??
       (codecOf(encode) === undefined ? undefined : unique[all.findIndex((group) => group.includes(encode))]),
   );
+}
+
+/** The pattern of a name, without words at its end that it has alone: `slow_crf#` for `slow_crf#_again` beside others of it. */
+function sharedPattern(pattern: string, kin: readonly string[]): string {
+  if (kin.indexOf(pattern) !== kin.lastIndexOf(pattern)) return pattern;
+  const begins = (other: string) =>
+    pattern.startsWith(other) && /^[^a-z0-9#]/i.test(pattern.slice(other.length));
+  const [longest] = kin.filter(begins).sort((a, b) => b.length - a.length);
+  return longest === undefined ? pattern : sharedPattern(longest, kin);
 }
 
 function kindOf(encode: Encode): string {
@@ -79,23 +88,28 @@ function nameOf(group: Group, all: readonly Group[]): string {
   );
 }
 
-/** By what the names of its files have in common; else by the settings in which it differs, or by its files' pattern. */
+/** By what the names of its files alone have in common; else by the settings in which it differs, or by its files' pattern. */
 function settingsName(group: Group, alike: readonly Group[]): string {
   const starts = alike.map(commonStart);
   const start = commonStart(group);
-  if (start !== '' && new Set(starts).size === starts.length) return start;
+  if (start !== '' && new Set(starts).size === starts.length)
+    return start.slice(withoutEnd(beginning(starts), /[a-z0-9.]/i).length);
   const settings = ([one]: Group) => settingsOf(one)?.split(' ') ?? [];
   const own = settings(group).filter((one) => !alike.every((other) => settings(other).includes(one)));
   return own.length > 0 ? own.slice(0, 3).join(' ') : skeleton(group[0]);
 }
 
+/** What all texts begin with. */
+function beginning([first = '', ...others]: readonly string[]): string {
+  let end = first.length;
+  while (!others.every((other) => other.startsWith(first.slice(0, end)))) end--;
+  return first.slice(0, end);
+}
+
 /** What all names begin with, up to its last whole word: `slow` of `slow_crf23.mp4` and `slow_crf28.mp4`. */
-function commonStart([first, ...others]: Group): string {
-  const bare = ({ name }: Encode) => baseName(name).replace(/\.\w+$/, '');
-  const name = bare(first);
-  let end = name.length;
-  while (!others.every((other) => bare(other).startsWith(name.slice(0, end)))) end--;
-  const start = withoutEnd(name.slice(0, end), /[\d.]/);
+function commonStart(group: Group): string {
+  const bare = group.map(({ name }) => baseName(name).replace(/\.\w+$/, ''));
+  const start = withoutEnd(beginning(bare), /[\d.]/);
   return withoutEnd(start.replace(/(?:crf|cq|qp|q)$/i, ''), /[^a-z0-9]/i);
 }
 

@@ -317,7 +317,7 @@ describe('curves of encodes', () => {
         ['x264_fast_30.mp4', { encoderSettings: FAST }],
         ['x264_slow_crf30.mp4', { encoderSettings: SLOW }],
       ],
-      ['h264 x264_fast', 'h264 x264_slow', 'h264 x264_fast', 'h264 x264_slow'],
+      ['h264 fast', 'h264 slow', 'h264 fast', 'h264 slow'],
     ],
     [
       'or by the settings in which they differ',
@@ -357,7 +357,18 @@ describe('curves of encodes', () => {
       ['vp9 crf#_good', 'vp9 crf#_best', 'vp9 crf#_good', 'vp9 crf#_best'],
     ],
     [
-      'but not those of which one stands alone',
+      'an odd one beside the curve of its name, whose further words it has alone',
+      [
+        ['film-vp9-fast-q30.webm', { codec: 'vp9' }],
+        ['film-vp9-fast-q44.webm', { codec: 'vp9' }],
+        ['film-vp9-slow-q30.webm', { codec: 'vp9' }],
+        ['film-vp9-slow-q44-again.webm', { codec: 'vp9' }],
+        ['film-vp9-slower-q44.webm', { codec: 'vp9' }],
+      ],
+      ['vp9 fast', 'vp9 fast', 'vp9 slow', 'vp9 slow', 'vp9 slower'],
+    ],
+    [
+      'but not those of which each stands alone',
       [
         ['low.mp4', {}],
         ['high.mp4', {}],

@@ -169,6 +169,13 @@ function choiceOf({ comparison }: Session, curves: readonly { readonly name: str
   return { rates, anchor: known ? anchor : curves[0]?.name };
 }
 
+/** How the page compares the curves of the encodes that are taken, for a report that does the same. */
+export function comparisonOf(encodes: Encodes, session: Session): CurveChoice {
+  const metric = metricOf(encodes, session);
+  const { curves } = comparableCurves(encodes, ratePoints(encodes, metric), metric);
+  return { ...session.comparison.value, ...choiceOf(session, curves) };
+}
+
 /** By what curves are compared, with which, and at which bit rates. */
 function choices(
   encodes: Encodes,

@@ -3,7 +3,7 @@
  * Files to take away: libvmaf's formats, ours, and the report as a page of its own.
  */
 import type { HtmlOptions, HtmlPictures, Report, ReportFormat } from 'anyvmaf';
-import { baseName } from 'anyvmaf/view';
+import { baseName, curveNames } from 'anyvmaf/view';
 import { h } from '../dom.js';
 import type { Thumb } from '../frames/thumbs.js';
 import { writeSaved } from '../saved/client.js';
@@ -12,6 +12,7 @@ import type { Session } from '../session.js';
 import { text } from '../text.js';
 import type { Encodes } from './encodes.js';
 import type { MomentPictures } from './pictures.js';
+import { comparisonOf } from './rates.js';
 import type { Section } from './section.js';
 import { html, made, render } from './templates.js';
 
@@ -119,11 +120,13 @@ export function takeSection(
 }
 
 /** How the page shows encodes, for the report. */
-function shownAs({ taken }: Encodes, { comparison }: Session): Pick<HtmlOptions, 'looks' | 'curves'> {
-  const looks = taken.flatMap(({ result, index, series }) =>
-    result.report ? [{ colour: result.colour ?? index, series }] : [],
+function shownAs(encodes: Encodes, session: Session): Pick<HtmlOptions, 'looks' | 'curves'> {
+  // Names of curves depend on all encodes, also on those that are left out.
+  const curves = curveNames(encodes.list);
+  const looks = encodes.taken.flatMap(({ result, index }) =>
+    result.report ? [{ colour: result.colour ?? index, series: curves[index] }] : [],
   );
-  return { curves: comparison.value, looks };
+  return { curves: comparisonOf(encodes, session), looks };
 }
 
 function fileName([first, ...others]: readonly Report[], format: WriteFormat): string {

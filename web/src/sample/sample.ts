@@ -4,7 +4,7 @@
  */
 import { Remote } from '../engine/calls.js';
 import type { Session } from '../session.js';
-import { addFiles } from '../setup/files.js';
+import { addFiles, samples } from '../setup/files.js';
 import { text } from '../text.js';
 import type { Sampler } from './functions.js';
 
@@ -23,8 +23,13 @@ export async function chooseSample(session: Session): Promise<boolean> {
   try {
     const { reference, distorted } = await worker.call('make', null);
     if (session.reference.value || session.distorted.value.length > 0) return false;
-    await addFiles(session, [new File([reference], NAMES.reference)], 'reference');
-    await addFiles(session, [new File([distorted], NAMES.distorted)], 'distorted');
+    const files = {
+      reference: new File([reference], NAMES.reference),
+      distorted: new File([distorted], NAMES.distorted),
+    };
+    for (const file of Object.values(files)) samples.add(file);
+    await addFiles(session, [files.reference], 'reference');
+    await addFiles(session, [files.distorted], 'distorted');
     return true;
   } finally {
     worker.close();

@@ -14,6 +14,9 @@ let nextId = 1;
 /** By which the browser finds files again after a reload, where it gives such handles. */
 export const handles = new WeakMap<File, FileSystemFileHandle>();
 
+/** Files of the sample, which make room for a user's own. */
+export const samples = new WeakSet<File>();
+
 /** Bytes at the start of a file that {@link kindOf} reads. */
 const START_BYTES = 16;
 
@@ -51,6 +54,7 @@ export interface Added {
 export async function addFiles(session: Session, files: readonly File[], side: Side | null): Promise<Added> {
   const all = await Promise.all(files.map(chosenFile));
   const chosen = all.filter((one) => typeof one !== 'string');
+  if (chosen.some(({ file }) => !samples.has(file))) dropSample(session);
   const [first, ...others] =
     side === 'distorted' ? [undefined, ...chosen] : withReferenceFirst(chosen, session, side);
   if (first) session.reference.value = first;
@@ -64,6 +68,12 @@ export async function addFiles(session: Session, files: readonly File[], side: S
     ],
     refused: all.filter((one) => typeof one === 'string'),
   };
+}
+
+function dropSample({ reference, distorted }: Session): void {
+  if (reference.value && samples.has(reference.value.file)) reference.value = null;
+  if (distorted.value.some(({ file }) => samples.has(file)))
+    distorted.value = distorted.value.filter(({ file }) => !samples.has(file));
 }
 
 const REFERENCE_NAME =

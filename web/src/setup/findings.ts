@@ -62,7 +62,12 @@ export function findings(session: Session): HTMLElement {
       ...failures.map(({ failure, names }) =>
         failureView(failure, session, undefined, encodes > names.length ? names.join(', ') : ''),
       ),
-      verdict === 'untrusted' && h('p', { class: 'wrong' }, `${TRUST_OUTLOOK[verdict]}.`),
+      verdict === 'untrusted' &&
+        h(
+          'p',
+          { class: 'wrong' },
+          encodes > 1 ? text.findings.untrusted(graveNames(shared)) : `${TRUST_OUTLOOK[verdict]}.`,
+        ),
       shared.length > 0 &&
         h('ul', { class: 'findings' }, ...byCause(shared).map((group) => item(session, group, encodes))),
       waiting !== undefined && h('p', { class: 'soft waiting' }, checking, ' ', loading),
@@ -149,6 +154,11 @@ function gather({ distorted, inspections }: Session) {
   );
   return { shared, failures: [...failures.values()], waiting };
 }
+
+/** Names of encodes whose scores would be worthless. */
+const graveNames = (shared: readonly Shared[]) => [
+  ...new Set(shared.flatMap(({ grave, files }) => (grave ? files.map(({ name }) => name) : []))),
+];
 
 /** A cause: of several encodes, with a line for each and a button for those that can be mended one by one. */
 function item(session: Session, group: readonly Shared[], encodes: number): HTMLElement {

@@ -103,13 +103,16 @@ function startText(session: Session): string {
   const { score, scoreAgain, scoreSome } = text.run;
   const all = keptResults(session);
   const count = all.filter((result) => !result).length;
+  const shown = session.results.value.map(({ scored }) => scored?.distorted);
   if (count > 0 && count < all.length) {
-    const shown = session.results.value.map(({ scored }) => scored?.distorted);
     return scoreSome(
       count,
       session.distorted.value.every(({ file }, i) => all[i] || !shown.includes(file)),
     );
   }
+  // Other videos than those of the results.
+  if (count > 0 && shown.length > 0 && !session.distorted.value.some(({ file }) => shown.includes(file)))
+    return score;
   return session.kept.value.length > 0 || session.run.value.phase !== 'idle' ? scoreAgain : score;
 }
 

@@ -1,0 +1,455 @@
+/**
+ * @module test/browser/page-engineer
+ * An encoding engineer's day with the page, in headless Chromium: twelve encodes of three codecs and two presets, one of which
+ * begins late and one is smaller; two that are added; series by guess and by hand, an anchor, boxes, and what is saved. BD-rate
+ * is held against a computation of the test's own. One page for the whole day; Cancel and Back lose nothing.
+ */
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { bitrateText, sizeText } from '../../src/report/facts.js';
+import { noChromium } from '../support/chromium.js';
+import { encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
+import { FIRST, lookAround } from '../support/looks.js';
+import { checked, choose, done, pages, reportsOf, saved, says, settled, start } from '../support/page.js';
+import { openSent } from '../support/sent-report.js';
+
+const absent = noChromium || (hasFfmpeg ? '' : ` (${needsFfmpeg})`);
+
+/** Frames of the film, 24 a second, and how many of them one encode lacks at its start. */
+const [FRAMES, LATE] = [48, 5];
+
+const vpx = (speed: number) => [
+  'libvpx-vp9',
+  '-deadline',
+  'realtime',
+  '-cpu-used',
+  String(speed),
+  '-b:v',
+  '0',
+];
+const aom = (speed: number) => ['libaom-av1', '-usage', 'realtime', '-cpu-used', String(speed), '-b:v', '0'];
+
+/** Encoders with the options of both presets, and two qualities. */
+const CODECS = {
+  h264: {
+    end: 'mp4',
+    crf: [26, 34],
+    fast: ['libx264', '-preset', 'superfast'],
+    slow: ['libx264', '-preset', 'medium'],
+  },
+  vp9: { end: 'webm', crf: [30, 44], fast: vpx(8), slow: vpx(5) },
+  av1: { end: 'mkv', crf: [34, 48], fast: aom(8), slow: aom(6) },
+} as const;
+type Codec = keyof typeof CODECS;
+
+function film(): string {
+  return ffmpeg(join(encodeFolder(), 'film.mp4'), [
+    ...['-f', 'lavfi', '-i', 'testsrc2=size=640x360:rate=24', '-frames:v', String(FRAMES)],
+    ...['-vf', 'noise=alls=6:allf=t:all_seed=3', '-pix_fmt', 'yuv420p'],
+    ...['-c:v', 'libx264', '-preset', 'ultrafast', '-crf', '8'],
+  ]);
+}
+
+/** @param odd what makes it another picture, and what its name says of that */
+function encoded(
+  codec: Codec,
+  preset: 'fast' | 'slow',
+  crf: number,
+  odd?: readonly [filter: string, name: string],
+) {
+  const { end, [preset]: encoder } = CODECS[codec];
+  const name = `film-${codec}-${preset}-crf${crf}${odd ? `-${odd[1]}` : ''}.${end}`;
+  return ffmpeg(join(encodeFolder(), name), [
+    ...['-i', film(), ...(odd ? ['-vf', odd[0]] : [])],
+    ...['-pix_fmt', 'yuv420p', '-c:v', ...encoder, '-crf', String(crf)],
+  ]);
+}
+
+/** Twelve encodes, of which one is late and one small, and those two as they were meant. */
+function encodes() {
+  const odd = {
+    vp9: [`trim=start_frame=${LATE},setpts=PTS-STARTPTS`, 'late'],
+    av1: ['scale=480:270', '270p'],
+  } as const;
+  const twelve = (Object.keys(CODECS) as Codec[]).flatMap((codec) => {
+    const [good, small] = CODECS[codec].crf;
+    return [
+      ...[encoded(codec, 'fast', good), encoded(codec, 'fast', small), encoded(codec, 'slow', good)],
+      encoded(codec, 'slow', small, codec === 'h264' ? undefined : odd[codec]),
+    ];
+  });
+  return { twelve, two: [encoded('vp9', 'slow', 44), encoded('av1', 'slow', 48)] };
+}
+
+const LATE_ONE = 'film-vp9-slow-crf44-late.webm';
+const SMALL_ONE = 'film-av1-slow-crf48-270p.mkv';
+
+// --- Bjontegaard's delta, from the formula that docs/search.md names ---
+
+interface Point {
+  readonly kbps: number;
+  readonly quality: number;
+}
+
+/** Cubic Hermite pieces through points with ascending x; slopes after Fritsch and Butland (1984), ends by three points. */
+function pchip(points: readonly (readonly [x: number, y: number])[]): (x: number) => number {
+  const [x, y] = [points.map(([at]) => at), points.map(([, at]) => at)] as [number[], number[]];
+  const at = (list: readonly number[], i: number): number => list.at(i) ?? Number.NaN;
+  const h = x.slice(1).map((to, i) => to - at(x, i));
+  const d = h.map((width, i) => (at(y, i + 1) - at(y, i)) / width);
+  const end = (h0: number, h1: number, d0: number, d1: number): number => {
+    const slope = ((2 * h0 + h1) * d0 - h0 * d1) / (h0 + h1);
+    if (Math.sign(slope) !== Math.sign(d0)) return 0;
+    return Math.sign(d0) !== Math.sign(d1) && Math.abs(slope) > 3 * Math.abs(d0) ? 3 * d0 : slope;
+  };
+  const inner = d.slice(1).map((right, i) => {
+    const [left, w1, w2] = [at(d, i), 2 * at(h, i + 1) + at(h, i), at(h, i + 1) + 2 * at(h, i)];
+    return left * right > 0 ? (w1 + w2) / (w1 / left + w2 / right) : 0;
+  });
+  const last = d.length - 1;
+  const ends = last > 0 && [
+    end(at(h, 0), at(h, 1), at(d, 0), at(d, 1)),
+    end(at(h, last), at(h, last - 1), at(d, last), at(d, last - 1)),
+  ];
+  const slopes = ends ? [ends[0] ?? 0, ...inner, ends[1] ?? 0] : [at(d, 0), at(d, 0)];
+  return (value) => {
+    const i = Math.max(
+      0,
+      Math.min(
+        last,
+        x.findLastIndex((from) => from <= value),
+      ),
+    );
+    const t = (value - at(x, i)) / at(h, i);
+    const [a, b] = [(1 + 2 * t) * (1 - t) ** 2, t * (1 - t) ** 2];
+    const [c, e] = [t ** 2 * (3 - 2 * t), t ** 2 * (t - 1)];
+    return a * at(y, i) + b * at(h, i) * at(slopes, i) + c * at(y, i + 1) + e * at(h, i) * at(slopes, i + 1);
+  };
+}
+
+/** The mean of `test - anchor` between two places, by Simpson's rule in many steps. */
+function meanBetween(
+  anchor: (x: number) => number,
+  test: (x: number) => number,
+  from: number,
+  to: number,
+): number {
+  const steps = 4000;
+  let sum = 0;
+  for (let i = 0; i <= steps; i++) {
+    const x = from + ((to - from) * i) / steps;
+    sum += (i === 0 || i === steps ? 1 : i % 2 ? 4 : 2) * (test(x) - anchor(x));
+  }
+  return sum / (3 * steps);
+}
+
+const byQuality = (curve: readonly Point[]) =>
+  curve.map(({ kbps, quality }) => [quality, Math.log10(kbps)] as const).sort((a, b) => a[0] - b[0]);
+const byRate = (curve: readonly Point[]) =>
+  curve.map(({ kbps, quality }) => [Math.log10(kbps), quality] as const).sort((a, b) => a[0] - b[0]);
+
+/** What both curves cover, and what limits leave of it. */
+function shared(
+  a: readonly (readonly number[])[],
+  b: readonly (readonly number[])[],
+  limits: readonly [number, number],
+) {
+  const ends = (curve: readonly (readonly number[])[]) =>
+    [curve[0]?.[0] ?? 0, curve.at(-1)?.[0] ?? 0] as const;
+  return [Math.max(ends(a)[0], ends(b)[0], limits[0]), Math.min(ends(a)[1], ends(b)[1], limits[1])] as const;
+}
+
+/** BD-rate in per cent and BD-quality. @param rates kilobits per second of the anchor that count */
+function bd(anchor: readonly Point[], test: readonly Point[], rates?: readonly [number, number]) {
+  const [aq, tq, ar, tr] = [byQuality(anchor), byQuality(test), byRate(anchor), byRate(test)];
+  const all = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY] as const;
+  const log = rates ? ([Math.log10(rates[0]), Math.log10(rates[1])] as const) : all;
+  const [low, high] = shared(ar, ar, log);
+  const onAnchor = rates ? ([pchip(ar)(low), pchip(ar)(high)] as const) : all;
+  const rate = meanBetween(pchip(aq), pchip(tq), ...shared(aq, tq, onAnchor));
+  return { rate: 100 * (10 ** rate - 1), quality: meanBetween(pchip(ar), pchip(tr), ...shared(ar, tr, log)) };
+}
+
+/** Whether a text of the page is a number, to the digits that it has. */
+function expectNumber(text: string | undefined, value: number): void {
+  const bare = (text ?? '').replace('−', '-').replace(/[+ %]/g, '');
+  const digits = /\.(\d+)$/.exec(bare)?.[1]?.length ?? 0;
+  expect(bare).toBe(value.toFixed(digits));
+}
+
+// --- the day ---
+
+/** Presses Cancel as soon as so many encodes are scored, which no hand does as surely. */
+function cancelAfter(page: Page, count: number): Promise<void> {
+  return page.evaluate((count) => {
+    const timer = setInterval(() => {
+      if (window.reports.length < count) return;
+      clearInterval(timer);
+      const buttons = [...document.querySelectorAll<HTMLButtonElement>('.runner button')];
+      buttons.find(({ textContent }) => textContent === 'Cancel')?.click();
+    }, 5);
+  }, count);
+}
+
+describe.skipIf(absent !== '')(`an encoding engineer's day${absent}`, () => {
+  const site = pages();
+  let page: Page;
+  let files: ReturnType<typeof encodes>;
+
+  beforeAll(async () => {
+    files = encodes();
+    page = await site.open({ ...FIRST, stays: true });
+    await choose(page, film(), ...files.twelve);
+  });
+
+  const rows = () => page.locator('table.encodes tbody tr');
+  const card = () => page.locator('section:has(> .bar #rates-heading)');
+  const texts = (of: string) =>
+    page.evaluate(
+      (of) =>
+        [...document.querySelectorAll(of)].map((row) =>
+          [...row.querySelectorAll('th, td:not(.track-cell)')].map(
+            (cell) => cell.querySelector('.open')?.textContent ?? cell.textContent ?? '',
+          ),
+        ),
+      of,
+    );
+  const bdRows = () => texts('#results .bd tr');
+  const bdOf = async (name: string) => (await bdRows()).find(([series]) => series === name)?.slice(1) ?? [];
+  const series = () =>
+    page
+      .locator('.series li:not(.fresh)')
+      .evaluateAll((all) =>
+        all.map((row) => [row.querySelector('input')?.value, row.querySelectorAll('.chip').length]),
+      );
+  const scored = async () => (await reportsOf(page)).map(({ distorted }) => distorted.name);
+  const box = (name: string) => page.getByLabel(`Take ${name} into tables, curves and BD-rate`);
+
+  /** Rows of the comparison as a file, with every digit. */
+  async function csv(): Promise<Record<string, string>[]> {
+    const { text } = await saved(page, 'Download Comparison CSV');
+    const [head = [], ...lines] = text
+      .trim()
+      .split('\n')
+      .map((line) => line.split(','));
+    return lines.map((cells) => Object.fromEntries(cells.map((cell, i) => [head[i], cell])));
+  }
+  /** Points of encodes whose names begin so, but for the two that do not belong to their curves. */
+  const curve = (all: readonly Record<string, string>[], start: string): Point[] =>
+    all
+      .filter(
+        ({ distorted = '' }) => distorted.startsWith(start) && ![LATE_ONE, SMALL_ONE].includes(distorted),
+      )
+      .map(({ kbps, vmaf_mean }) => ({ kbps: Number(kbps), quality: Number(vmaf_mean) }));
+
+  it('is told before the run which of twelve is late and which is small', async () => {
+    await says(page.locator('#findings .wrong')).toBe(`A score of ${LATE_ONE} could not be trusted.`);
+    const about = (name: string) => page.locator('.finding').filter({ hasText: name });
+    await says(about(LATE_ONE).first()).toContain(`Use offset ${LATE}`);
+    await says(about(SMALL_ONE).first()).toContain('Distorted is 480x270 but reference is 640x360');
+    expect(await lookAround(page)).toEqual({});
+    await page.setViewportSize(FIRST);
+  });
+
+  it('scores all at once, and a cancelled run keeps what is finished', async () => {
+    await cancelAfter(page, 2);
+    await start(page);
+    const go = page.locator('button.primary');
+    await go.filter({ hasText: /^Score \d+ / }).waitFor();
+    const left = Number(/\d+/.exec((await go.textContent()) ?? '')?.[0]);
+    expect(left).toBeLessThan(12);
+    const whole = rows().filter({ has: page.locator('td.main'), hasNotText: 'stopped: the first' });
+    const kept = (await whole.locator('td.main').allTextContents()).filter((text) => /\d/.test(text));
+    expect(kept.length).toBe(12 - left);
+    await go.click();
+    await done(page);
+    await settled(page);
+    await expect.poll(() => rows().count()).toBe(12);
+    const all = (await rows().locator('td.main').allTextContents()).map((text) => Number.parseFloat(text));
+    expect(all.every((value) => value > 0)).toBe(true);
+    expect(all).toEqual(expect.arrayContaining(kept.map((text) => Number.parseFloat(text))));
+  });
+
+  it('is told which do not compare, and sees curves by codec and preset', async () => {
+    await says(page.locator('.headline .note')).toContain(
+      `Not compared with the others: ${LATE_ONE} (another number of frames).`,
+    );
+    for (const [name, sign] of [
+      [LATE_ONE, '×'],
+      [SMALL_ONE, '!'],
+    ] as const) {
+      await says(rows().filter({ hasText: name }).locator('td.main')).toContain(sign);
+      await says(page.locator('.flaw-note').filter({ hasText: name })).toContain(
+        sign === '×' ? '[offset]' : '[size]',
+      );
+    }
+    await says(card()).toContain(`Left out, as its score cannot be trusted: ${LATE_ONE}.`);
+    await card().getByText('Series', { exact: true }).click();
+    await expect.poll(series).toEqual([
+      ...['h264 fast', 'h264 slow', 'vp9 fast', 'vp9 slow'].map((name) => [name, 2]),
+      ...[
+        ['av1 640×360 fast', 2],
+        ['av1 640×360 slow', 1],
+        ['av1 480×270', 1],
+      ],
+    ]);
+    expect((await bdRows()).map(([name]) => name)).toEqual([
+      'curve',
+      'h264 slow',
+      'vp9 fast',
+      'av1 640×360 fast',
+    ]);
+  });
+
+  it('adds two at the cost of two, which complete their curves', async () => {
+    const before = await scored();
+    await page.getByRole('button', { name: 'Change' }).click();
+    await page.setInputFiles('#pick-distorted', files.two);
+    await checked(page);
+    await page.getByRole('button', { name: 'Score 2 new encodes' }).click();
+    await expect.poll(() => rows().count()).toBe(14);
+    await done(page);
+    await settled(page);
+    expect((await scored()).slice(before.length).sort()).toEqual([
+      'film-av1-slow-crf48.mkv',
+      'film-vp9-slow-crf44.webm',
+    ]);
+    await expect
+      .poll(async () => (await bdRows()).map(([name]) => name))
+      .toEqual(['curve', 'h264 slow', 'vp9 fast', 'vp9 slow', 'av1 640×360 fast', 'av1 640×360 slow']);
+  });
+
+  it('saves the table as it is, with bit rates as ffprobe counts them', async () => {
+    const [, ...table] = await texts('#results table.encodes tr');
+    const fileRows = await csv();
+    expect(
+      table.map(([name, score = '', worst, rate, size]) => [
+        name,
+        score.replace(/[×!]| \(best\)/g, ''),
+        ...[worst, rate, size].map((cell) => cell?.replace(' (best)', '')),
+      ]),
+    ).toEqual(
+      fileRows.map(({ distorted, vmaf_mean, vmaf_p1, bitrate, size }) => [
+        distorted,
+        Number(vmaf_mean).toFixed(2),
+        Number(vmaf_p1).toFixed(2),
+        bitrateText(Number(bitrate)),
+        sizeText(Number(size)),
+      ]),
+    );
+    for (const path of [files.twelve[0], files.twelve[6], files.twelve[9]]) {
+      const entries = ['-show_entries', 'packet=size', '-of', 'csv=p=0', path ?? ''];
+      const packets = execFileSync('ffprobe', ['-v', 'error', ...entries], { encoding: 'utf8' });
+      const bytes = packets
+        .trim()
+        .split(/\s+/)
+        .reduce((sum, size) => sum + Number.parseInt(size, 10), 0);
+      const found = fileRows.find(({ distorted = '' }) => path?.endsWith(distorted));
+      expect(Math.abs(Number(found?.kbps) / ((8 * bytes * 24) / FRAMES / 1000) - 1)).toBeLessThan(0.01);
+    }
+  });
+
+  it('reads BD-rate and BD-VMAF as a computation of its own has them, against an anchor and between bit rates', async () => {
+    await page.getByLabel('Full precision').check();
+    const names = ['h264-fast', 'h264-slow', 'vp9-fast', 'vp9-slow', 'av1-fast', 'av1-slow'];
+    const all = await csv();
+    const points = Object.fromEntries(
+      names.map((name) => [name.replace('-', ' '), curve(all, `film-${name}`)] as const),
+    );
+    const compare = async (anchor: string, rates?: readonly [number, number]) => {
+      for (const [shown = '', rate, quality] of (await bdRows()).slice(1)) {
+        const own = bd(points[anchor] ?? [], points[shown.replace('640×360 ', '')] ?? [], rates);
+        expectNumber(rate, own.rate);
+        expectNumber(quality, own.quality);
+      }
+    };
+    await compare('h264 fast');
+    await card().getByLabel('Compare with').selectOption('av1 640×360 slow');
+    await expect.poll(async () => (await bdRows())[0]?.[1]).toBe('against av1 640×360 slow');
+    expect((await bdOf('h264 slow')).slice(0, 1)).not.toEqual(['none']);
+    await card().getByLabel('Compare with').selectOption('vp9 slow');
+    await card().getByLabel('From kb/s').fill('600');
+    await card().getByLabel('to kb/s', { exact: true }).fill('900');
+    await card().getByLabel('to kb/s', { exact: true }).blur();
+    await expect.poll(async () => (await bdOf('av1 640×360 slow'))[2]).toContain('600 kb/s to');
+    const own = bd(points['vp9 slow'] ?? [], points['av1 slow'] ?? [], [600, 900]);
+    const [rate, quality] = await bdOf('av1 640×360 slow');
+    expectNumber(rate, own.rate);
+    expectNumber(quality, own.quality);
+  });
+
+  it('groups by hand, and curves of four encodes bend as the computation says', async () => {
+    for (const limit of ['From kb/s', 'to kb/s']) await card().getByLabel(limit, { exact: true }).fill('');
+    await card().getByLabel('to kb/s', { exact: true }).blur();
+    // Results that are shown anew begin folded.
+    await card().getByText('Series', { exact: true }).click();
+    await page.locator('.series + .tools select').waitFor();
+    const list = page.locator('.series');
+    for (const codec of ['h264', 'av1']) {
+      const name = codec === 'av1' ? 'av1 640×360' : codec;
+      for (const chip of await list.locator(`li:has(input[aria-label$="${name} slow"]) .chip input`).all())
+        await chip.check();
+      await page.locator('.series + .tools select').selectOption(`${name} fast`);
+      await card().getByRole('button', { name: 'Move ticked encodes' }).click();
+      const input = card().getByLabel(`Name of the series ${name} fast`);
+      await input.fill(`all ${codec}`);
+      await input.press('Enter');
+    }
+    await expect.poll(series).toEqual([
+      ...[
+        ['all h264', 4],
+        ['vp9 fast', 2],
+        ['vp9 slow', 3],
+        ['all av1', 4],
+        ['av1 480×270', 1],
+      ],
+    ]);
+    await card().getByLabel('Compare with').selectOption('all h264');
+    await expect.poll(async () => (await bdRows())[0]?.[1]).toBe('against all h264');
+    const all = await csv();
+    const own = bd(curve(all, 'film-h264'), curve(all, 'film-av1'));
+    const [rate, quality] = await bdOf('all av1');
+    expectNumber(rate, own.rate);
+    expectNumber(quality, own.quality);
+  });
+
+  it('leaves encodes out by their boxes, which the files follow', async () => {
+    for (const name of [LATE_ONE, SMALL_ONE]) await box(name).uncheck();
+    await says(page.locator('.headline .note')).toBe('Bold is the best of its column.');
+    expect((await csv()).map(({ distorted }) => distorted)).toEqual(
+      [...files.twelve, ...files.two]
+        .map((path) => path.slice(encodeFolder().length + 1))
+        .filter((name) => name !== LATE_ONE && name !== SMALL_ONE),
+    );
+    expect(await lookAround(page, { zoomed: true })).toEqual({});
+    await page.setViewportSize(FIRST);
+  });
+
+  it('sends twelve encodes on as one page with the same curves, which prints', async () => {
+    const { text } = await saved(page, 'HTML report');
+    const sent = await openSent(site.served, 'twelve.html', text);
+    expect(await sent.page.locator('h1').textContent()).toBe('12 encodes of film.mp4');
+    expect(
+      await sent.page.evaluate(() =>
+        [...document.querySelectorAll('.bd tr')].map((row) =>
+          [...row.children].map((cell) => cell.textContent),
+        ),
+      ),
+    ).toEqual(await bdRows());
+    expect(await sent.cut()).toEqual([]);
+    expect(await sent.sheets()).toBeLessThanOrEqual(11);
+    await sent.close();
+  });
+
+  it('loses nothing by Back', async () => {
+    const all = async () => [await texts('#results table.encodes tr'), await bdRows()];
+    const before = await all();
+    await rows().first().getByRole('button').click();
+    await page.locator('dialog[open][data-frame]').waitFor();
+    await page.goBack();
+    await page.locator('dialog[open]').waitFor({ state: 'detached' });
+    expect(await all()).toEqual(before);
+  });
+});
