@@ -3,6 +3,7 @@
  * The page's results in headless Chromium: saved reports and ladders opened and saved again, the chart by pointer and keyboard,
  * two encodes compared, scores that cannot be trusted, and what is printed.
  */
+import { decode as decodePng } from 'fast-png';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { formatEncodingResult } from '../../src/index.js';
@@ -11,7 +12,7 @@ import { formatReport } from '../../src/report/write.js';
 import { noChromium } from '../support/chromium.js';
 import { LADDER } from '../support/encoding-results.js';
 import { violations } from '../support/looks.js';
-import { pages, saved, says, screenshot, settled, type View, write } from '../support/page.js';
+import { download, pages, saved, says, screenshot, settled, type View, write } from '../support/page.js';
 import { vmafModel } from '../support/report.js';
 import {
   chart,
@@ -272,6 +273,67 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
           (report, i) => `${report?.distorted.name}${written[i]}${meanOf(report).toFixed(2)}`,
         ),
       );
+  });
+
+  it('saves every chart as a drawing that stands alone, as a picture and as its values, in light colours', async () => {
+    const reports = [sized('a.mp4', 90, 4000), sized('b.mp4', 60, 1000)];
+    const page = await opened(reports, { dark: true });
+    const save = async (card: string, format: string) => {
+      const menu = page.locator(`section[aria-labelledby=${card}-heading] .chart-menu`).first();
+      const { name, bytes } = await download(page, async () => {
+        await menu.selectOption(format);
+      });
+      expect(name).toMatch(new RegExp(`^[a-z0-9-]+\\.${format}$`));
+      return bytes;
+    };
+    const csv = async (card: string) =>
+      String(await save(card, 'csv'))
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split(','));
+    const [head, ...rows] = await csv('chart');
+    expect(head).toEqual(['frame', 'seconds', 'a.mp4', 'b.mp4']);
+    expect(rows.map(([frame, , ...values]) => [frame, ...values].map(Number))).toEqual(
+      Array.from(scores(90, 500), (value, i) => [i, value, scores(60, 500)[i] ?? 0]),
+    );
+    const rated = await csv('rates');
+    expect(rated.slice(1).map(([name, , rate]) => [name, Number(rate)])).toEqual([
+      ['b.mp4', 1e6],
+      ['a.mp4', 4e6],
+    ]);
+    const shares = (await csv('distribution')).slice(1);
+    expect(shares.reduce((sum, [, , share]) => sum + Number(share), 0)).toBeCloseTo(1, 9);
+    for (const card of ['chart', 'rates', 'distribution']) {
+      const drawing = String(await save(card, 'svg'));
+      expect(drawing).toMatch(/^<svg xmlns="http:\/\/www.w3.org\/2000\/svg" width="\d+" height="\d+"/);
+      expect(drawing).not.toMatch(/var\(|class=|style=|NaN|undefined|<(?:image|foreignObject|script)/);
+      expect(drawing).toContain('fill="#fff');
+      // The other is made like the third.
+      if (card === 'rates') continue;
+      const { data, width, height, channels } = decodePng(await save(card, 'png'));
+      expect(width).toBe(2 * Number(/ width="(\d+)"/.exec(drawing)?.[1]));
+      expect([...data.slice(0, 3)]).toEqual([255, 255, 255]);
+      // The two encodes' own colours, as a strict parser draws them.
+      for (const n of [0, 1]) {
+        const colour = await page.evaluate((of) => {
+          const probe = document.body.appendChild(document.createElement('i'));
+          document.documentElement.dataset.theme = 'light';
+          probe.style.color = `var(--e${of}, var(--s${of}))`;
+          const { color } = getComputedStyle(probe);
+          document.documentElement.dataset.theme = 'dark';
+          probe.remove();
+          return (color.match(/\d+/g) ?? []).map(Number);
+        }, n);
+        let count = 0;
+        const [red = 0, green = 0, blue = 0] = colour;
+        for (let i = 0; i < width * height * channels; i += channels) {
+          const [r = 0, g = 0, b = 0] = [data[i], data[i + 1], data[i + 2]];
+          if (Math.abs(r - red) + Math.abs(g - green) + Math.abs(b - blue) < 12) count++;
+        }
+        expect(count, `${card} ${colour}`).toBeGreaterThan(60);
+      }
+    }
+    expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
   });
 
   it('marks no best among encodes that do not compare, and draws no rates of fewer than two', async () => {

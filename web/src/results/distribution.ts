@@ -4,7 +4,8 @@
  */
 import { distribution, distributionMarks, labelOf, spreadKind } from 'anyvmaf/view';
 import { text } from '../text.js';
-import type { Encodes } from './encodes.js';
+import { chartMenu } from './chart-menu.js';
+import type { Encode, Encodes } from './encodes.js';
 import type { Section } from './section.js';
 import { html, made, render, templates } from './templates.js';
 import type { View } from './view.js';
@@ -12,10 +13,45 @@ import type { View } from './view.js';
 const words = text.results.distribution;
 const KINDS = ['histogram', 'cumulative'] as const;
 
+/** What is on show. */
+interface Drawn {
+  readonly kind: (typeof KINDS)[number];
+  readonly metric: string;
+  readonly shown: readonly Encode[];
+  readonly spread: ReturnType<typeof distribution>;
+}
+
+/** Shares of each part of the range, or of all up to its end. */
+function rowsOf({ kind, shown, spread }: Drawn): (string | number)[][] {
+  const { shares = [], range = { low: 0, high: 0 } } = spread ?? {};
+  const count = shares[0]?.length ?? 0;
+  const at = (i: number) => range.low + ((range.high - range.low) * i) / count;
+  const sums = shares.map(() => 0);
+  const head = [text.results.chartFile.from, text.results.chartFile.to, ...shown.map(({ name }) => name)];
+  const rows = Array.from({ length: count }, (_, i) => [
+    kind === 'histogram' ? at(i) : range.low,
+    at(i + 1),
+    ...shares.map((share, n) => {
+      const sum = (sums[n] ?? 0) + (share[i] ?? 0);
+      if (kind === 'cumulative') sums[n] = sum;
+      return sum;
+    }),
+  ]);
+  return [head, ...rows];
+}
+
 export function distributionSection(encodes: Encodes, view: View): Section {
   /** As somebody chose it. */
   let chosen: (typeof KINDS)[number] | undefined;
   const element = made(html`<section class="card" aria-labelledby="distribution-heading"></section>`);
+
+  let drawn: Drawn | undefined;
+  const menu = chartMenu({
+    title: () => `${words.heading}, ${labelOf(drawn?.metric ?? '')}`,
+    element: () => element.querySelector<HTMLElement>('.hist'),
+    names: () => drawn?.shown ?? [],
+    rows: () => (drawn ? rowsOf(drawn) : []),
+  });
 
   /** While frames come it keeps its place beside the chart. */
   const hasContent = () =>
@@ -41,13 +77,14 @@ export function distributionSection(encodes: Encodes, view: View): Section {
     const [only, ...others] = shown;
     const single = only && others.length === 0 && spread;
     const label = labelOf(metric);
+    drawn = { kind, metric, shown, spread };
     const hint = kind === 'histogram' ? words.hintHistogram : words.hintCumulative;
     const buttons = KINDS.map(
       (name) =>
         html`<button type="button" class="tool" aria-pressed="${String(name === kind)}" @click=${() => choose(name)}>${words[name]}</button>`,
     );
     render(
-      html`<div class="bar"><h2 id="distribution-heading">${words.heading}</h2><span class="tools">${buttons}</span></div>
+      html`<div class="bar"><h2 id="distribution-heading">${words.heading}</h2><span class="tools">${menu}${buttons}</span></div>
 <span class="faint small">${metric ? hint(label) : '\u00a0'}</span>
 <div class="hist" role="img" aria-label="${words.label(label)}">${spread?.drawing}${single ? distributionMarks(templates, encodes, only, metric, single.range) : ''}</div>`,
       element,

@@ -1,0 +1,288 @@
+/**
+ * @module web/results/changes
+ * What became of each encode since an earlier run: reports held against those of a file, or against another encode on show.
+ */
+import './changes.css';
+import {
+  type Baseline,
+  bitrateText,
+  type Change,
+  ChartState,
+  changeOf,
+  colourOf,
+  FrameChart,
+  type FrameEncodes,
+  labelOf,
+  listen,
+  NONE,
+} from 'anyvmaf/view';
+import { h } from '../dom.js';
+import { inTurn } from '../schedule.js';
+import { text } from '../text.js';
+import { chartMenu, frameFile } from './chart-menu.js';
+import { Columns } from './columns.js';
+import type { Encode, Encodes } from './encodes.js';
+import { readBaselines } from './open.js';
+import type { Section } from './section.js';
+import { html, made, render, type TemplateResult } from './templates.js';
+import type { View } from './view.js';
+
+const words = text.results.changes;
+
+/** An encode and what became of it, or why that cannot be said. */
+interface Compared {
+  readonly encode: Encode;
+  readonly change: Change | string;
+}
+
+export function changesSection(encodes: Encodes, view: View): Section {
+  let baseline: Baseline | undefined;
+  /** The encode on show that others are compared with. */
+  let anchor: Encode['result']['frames'] | undefined;
+  let told = '';
+  let chart: DifferenceChart | undefined;
+  const said = h('p', { class: 'small soft', role: 'status' });
+  const shown = h('div');
+  const plot = h('div');
+  const which = h('select', { 'aria-label': words.which, onchange: () => choose(which.value) });
+  const files = h('input', {
+    type: 'file',
+    class: 'unseen',
+    accept: '.json,.ndjson,.xml',
+    multiple: true,
+    tabindex: -1,
+    'aria-label': words.open,
+    onchange: () => read([...(files.files ?? [])]),
+  });
+  const element = made(
+    html`<section class="card changes" aria-labelledby="changes-heading"><div class="bar"><h2 id="changes-heading">${words.heading}</h2><span class="hint faint small">${words.hint}</span><span class="tools">${which}${files}<button type="button" class="tool" @click=${() => files.click()}>${words.open}</button></span></div>${said}${shown}${plot}</section>`,
+  );
+
+  async function read(chosen: readonly File[]): Promise<void> {
+    files.value = '';
+    if (chosen.length === 0) return;
+    said.textContent = words.reading;
+    try {
+      baseline = await readBaselines(chosen);
+      anchor = undefined;
+      said.textContent = '';
+    } catch (error) {
+      said.textContent = error instanceof Error ? error.message : String(error);
+    }
+    told = '';
+    update();
+  }
+
+  function choose(value: string): void {
+    const { result } = encodes.list[Number(value)] ?? {};
+    if (value === 'file') anchor = undefined;
+    else {
+      anchor = value === '' ? undefined : result?.frames;
+      baseline = undefined;
+    }
+    said.textContent = '';
+    update();
+  }
+
+  /** The encode that is before, and all others. */
+  function compared(metric: string): readonly Compared[] {
+    const first = encodes.list.find(({ result }) => result.frames === anchor);
+    const open = first?.result.report && { name: first.name, reports: [first.result.report] };
+    const before = open ?? baseline;
+    if (!before) return [];
+    const { list } = encodes;
+    return list
+      .filter((encode) => encode !== first && view.shown.value[encode.index])
+      .map((encode) => {
+        const { report } = encode.result;
+        // One that was chosen is compared with all; the only one of a file with the only one on show.
+        const change = report && changeOf(before, report, metric, open ? 1 : list.length);
+        return { encode, change: change ?? words.unfinished };
+      });
+  }
+
+  function update(): void {
+    const { metric } = view;
+    const ready = encodes.list.filter(({ result }) => result.report);
+    const now = [metric, encodes.running, baseline?.name, view.shown.value, ready.map(({ name }) => name)];
+    const state = JSON.stringify([...now, encodes.list.findIndex(({ result }) => result.frames === anchor)]);
+    element.hidden = !hasContent();
+    if (state === told || element.hidden || metric === undefined) return;
+    told = state;
+    render(options(ready, baseline, anchor), which);
+    which.hidden = ready.length < 2 && !baseline;
+    const list = compared(metric);
+    const name = baseline?.name ?? encodes.list.find(({ result }) => result.frames === anchor)?.name ?? '';
+    render(list.length > 0 ? tableOf(list, encodes, view, metric, name) : '', shown);
+    chart?.close();
+    chart = list.some(({ change }) => typeof change !== 'string')
+      ? new DifferenceChart(plot, list, encodes, view, metric)
+      : undefined;
+    if (!chart) plot.replaceChildren();
+  }
+
+  const hasContent = () => !encodes.running && encodes.list.some(({ result }) => result.report);
+  const stops = [view.shown, view.chosen].map((cell) => cell.watch(() => update()));
+  return {
+    element,
+    update,
+    hasContent,
+    complete: () => chart?.complete(),
+    close() {
+      for (const stop of stops) stop();
+      chart?.close();
+    },
+  };
+}
+
+/** What can be before. */
+function options(
+  ready: readonly Encode[],
+  baseline: Baseline | undefined,
+  anchor: Encode['result']['frames'] | undefined,
+): TemplateResult[] {
+  const chosen = ready.find(({ result }) => result.frames === anchor);
+  return [
+    html`<option value="" ?selected=${!baseline && !chosen}>${words.none}</option>`,
+    ...(baseline ? [html`<option value="file" selected>${baseline.name}</option>`] : []),
+    ...(ready.length < 2 ? [] : ready).map(
+      (encode) =>
+        html`<option value="${encode.index}" ?selected=${encode === chosen}>${encode.name}</option>`,
+    ),
+  ];
+}
+
+/** A difference with its sign; what is rounded to nothing has none. */
+function signed(value: string): string {
+  return Number.parseFloat(value) > 0 ? `+${value}` : value.replace(/^-/, '−');
+}
+
+function tableOf(
+  list: readonly Compared[],
+  encodes: Encodes,
+  view: View,
+  metric: string,
+  name: string,
+): TemplateResult {
+  const first = list.find(({ change }) => typeof change !== 'string')?.change;
+  const statistics = typeof first === 'object' ? first.values.map(({ statistic }) => statistic) : [];
+  const heads = [
+    ...statistics.map((key) => words.statistics[key]),
+    ...(statistics.length > 0 ? [words.rate, words.worst, words.fallen] : []),
+  ];
+  const rows = list.flatMap(({ encode, change }) =>
+    typeof change === 'string'
+      ? []
+      : [
+          html`<tr><th scope="row" .style=${colourOf(encode.index)}><span class="swatch"></span>${encode.name}</th>${cells(change, encode, encodes, view, metric)}</tr>`,
+        ],
+  );
+  const why = list.flatMap(({ encode, change }) =>
+    typeof change === 'string' ? [html`<p class="why small">${encode.name}: ${change}</p>`] : [],
+  );
+  if (rows.length === 0) return html`${why}`;
+  const label = words.table(labelOf(metric), name);
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table><caption class="unseen">${label}</caption><thead><tr><th scope="col">${words.encode}</th>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>${why}`;
+}
+
+/** What is now, and below it the difference and what was. */
+function cells(
+  { values, rates, worst, fallen }: Change,
+  { index, columns }: Encode,
+  encodes: Encodes,
+  view: View,
+  metric: string,
+): TemplateResult[] {
+  const value = (number: number | undefined) =>
+    number === undefined ? NONE : encodes.valueText(metric, number);
+  const cell = (now: string, by: string, was: string, kind: 'better' | 'worse' | 'same' | '') =>
+    html`<td>${now}<small><b class="${kind}">${by}${kind && html`<span class="unseen"> ${words[kind]}</span>`}</b> ${words.was(was)}</small></td>`;
+  const [rateBefore, rate] = rates;
+  const more = rate === undefined || !rateBefore ? Number.NaN : (100 * (rate - rateBefore)) / rateBefore;
+  const at = (frame: number) => frame + columns.shift;
+  const show = (frame: number) =>
+    html`<button type="button" class="tool" title="${words.show(at(frame))}" @click=${() => view.open(index, at(frame))}>${at(frame)}</button>`;
+  return [
+    ...values.map(({ value: now, before, drop }) => {
+      const by = value(now === undefined ? undefined : now - before);
+      const kind = Number.parseFloat(by) === 0 ? 'same' : drop > 0 ? 'worse' : 'better';
+      return cell(value(now), signed(by), value(before), kind);
+    }),
+    cell(
+      bitrateText(rate) ?? NONE,
+      Number.isNaN(more) ? '' : `${signed(more.toFixed(1))} %`,
+      bitrateText(rateBefore) ?? NONE,
+      '',
+    ),
+    html`<td>${worst[1] === undefined ? NONE : show(worst[1])}<small>${words.was(worst[0] === undefined ? NONE : String(at(worst[0])))}</small></td>`,
+    fallen
+      ? html`<td>${show(fallen.frame)}<small><b class="worse">${signed(value(fallen.difference))}</b></small></td>`
+      : html`<td>${words.noFall}</td>`,
+  ];
+}
+
+/** The difference in each frame, of all encodes that compare, on the axis of the page's other charts. */
+class DifferenceChart {
+  readonly chart: FrameChart;
+  readonly #stop: () => void;
+
+  constructor(box: HTMLElement, list: readonly Compared[], encodes: Encodes, view: View, metric: string) {
+    const state = new ChartState(differencesOf(list, encodes, metric), view);
+    state.shown.value = encodes.list.map(() => true);
+    const plot = h('div', {
+      class: 'plot large changes-plot',
+      role: 'img',
+      'aria-label': words.chart(labelOf(metric)),
+    });
+    this.chart = new FrameChart(plot, state, 'large', metric, inTurn);
+    const menu = chartMenu(frameFile(this.chart, words.heading));
+    const label = h('span', { class: 'faint small' }, words.chart(labelOf(metric)));
+    box.replaceChildren(h('div', { class: 'changes-head' }, label, menu), plot);
+    this.#stop = listen(this.chart);
+    this.chart.update();
+  }
+
+  complete(): void {
+    this.chart.complete();
+  }
+
+  close(): void {
+    this.#stop();
+    this.chart.close();
+  }
+}
+
+function differencesOf(list: readonly Compared[], encodes: Encodes, metric: string): FrameEncodes {
+  const differing = list.flatMap(({ encode, change }) =>
+    typeof change === 'string' ? [] : [{ encode, columns: columnsOf(change, encode, metric), change }],
+  );
+  return {
+    list: differing.map(({ encode: { index, name }, columns }) => ({ index, name, columns })),
+    span: encodes.span,
+    rate: encodes.rate,
+    origin: encodes.origin,
+    coming: false,
+    isScore: () => false,
+    said: (frame) => encodes.said(frame),
+    valueText: (name, value) => signed(encodes.valueText(name, value)),
+    meanOf: (index) => {
+      const { statistic, value, before } =
+        differing.find(({ encode }) => encode.index === index)?.change.values[0] ?? {};
+      return statistic === 'mean' && value !== undefined ? value - (before ?? 0) : undefined;
+    },
+  };
+}
+
+/** The differences, and an axis that has 0 on it. */
+function columnsOf({ frames }: Change, { columns: { shift } }: Encode, metric: string) {
+  const columns = new Columns();
+  for (const frame of frames) columns.add(frame);
+  columns.shift = shift;
+  const [low, high] = columns.extent(metric) ?? [0, 0];
+  return {
+    numbers: columns.numbers,
+    values: (name: string) => columns.values(name),
+    // What is rounded away shall not fill the chart.
+    extent: () => [Math.min(-0.01, low), Math.max(0.01, high)] as const,
+  };
+}
