@@ -3,9 +3,11 @@
  * The page's results in headless Chromium: saved reports and ladders opened and saved again, the chart by pointer and keyboard,
  * two encodes compared, scores that cannot be trusted, and what is printed.
  */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { decode as decodePng } from 'fast-png';
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatEncodingResult } from '../../src/index.js';
 import type { Report } from '../../src/report/types.js';
 import { formatReport } from '../../src/report/write.js';
@@ -482,5 +484,100 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     await page.emulateMedia({ media: 'print' });
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
     expect(await page.getByRole('button', { name: 'Open a saved report' }).isVisible()).toBe(false);
+  });
+});
+
+describe.skipIf(noChromium)(`a link with videos${noChromium}`, () => {
+  const site = pages({ elsewhere: true });
+  const asked: { readonly path: string; readonly host: string; readonly cookie: string }[] = [];
+  let server: Server;
+  let origin = '';
+
+  /** Eight frames that become brighter, and the same with an edge less. */
+  const video = (by: number) => {
+    const frame = (n: number) =>
+      Buffer.concat([
+        Buffer.from('FRAME\n'),
+        Buffer.from(Array.from({ length: 64 * 64 }, (_, i) => 60 + n * 4 + ((i >> 3) % 2) * by)),
+        Buffer.alloc(32 * 64, 128),
+      ]);
+    return Buffer.concat([
+      Buffer.from('YUV4MPEG2 W64 H64 F25:1 Ip A1:1 C420\n'),
+      ...Array.from({ length: 8 }, (_, n) => frame(n)),
+    ]);
+  };
+
+  beforeAll(async () => {
+    server = createServer(({ url = '', headers }, response) => {
+      asked.push({ path: url, host: headers.host ?? '', cookie: headers.cookie ?? '' });
+      const body = { '/ref%20a.y4m': video(40), '/dis.y4m': video(20), '/closed.y4m': video(20) }[url];
+      if (url === '/moved.y4m') response.writeHead(302, { location: '/dis.y4m' });
+      else
+        response.writeHead(body ? 200 : 404, {
+          ...(url !== '/closed.y4m' && { 'access-control-allow-origin': '*' }),
+        });
+      response.end(body);
+    });
+    await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
+    origin = `http://localhost:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(async () => {
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  const link = (name: string) => `subsample=2&ref=${origin}/ref%2520a.y4m&dis=${origin}/${name}&frame=4`;
+  const offer = (page: Page) => page.locator('.offer');
+
+  it('asks nobody before a click, then scores, opens the frame, and gives the same link again', async () => {
+    const page = await site.open({ hash: link('dis.y4m') });
+    await says(offer(page)).toContain(
+      `This link names 2 videos. To load them, this browser asks ${new URL(origin).host},`,
+    );
+    expect(asked).toEqual([]);
+    expect(await violations(page)).toEqual([]);
+    await screenshot(page, 'link-offer');
+    await page.getByRole('button', { name: 'Load and score' }).click();
+    await page.locator('dialog[data-frame="4"]:not([data-busy])').waitFor();
+    expect(asked.map(({ path, cookie }) => [path, cookie])).toEqual([
+      ['/ref%20a.y4m', ''],
+      ['/dis.y4m', ''],
+    ]);
+    await page.getByLabel('Frame number').fill('6');
+    await page.getByLabel('Frame number').press('Enter');
+    await page.locator('dialog[data-frame="6"]:not([data-busy])').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Copy link to settings' }).click();
+    const copied = new URLSearchParams(new URL(page.url()).hash.slice(1));
+    expect(Object.fromEntries(copied)).toEqual({
+      subsample: '2',
+      ref: `${origin}/ref%20a.y4m`,
+      dis: `${origin}/dis.y4m`,
+      frame: '6',
+    });
+  });
+
+  it('says in a sentence why a video does not come, and asks nobody if it is refused', async () => {
+    const page = await site.open({ hash: link('closed.y4m'), provokes: /CORS|Failed to load|ERR_/ });
+    const load = page.getByRole('button', { name: 'Load and score' });
+    for (const [name, why] of [
+      ['closed.y4m', /closed\.y4m could not be loaded: localhost:\d+ cannot be reached, redirects/],
+      ['moved.y4m', /moved\.y4m could not be loaded: localhost:\d+ cannot be reached, redirects/],
+      ['none.y4m', /none\.y4m could not be loaded: localhost:\d+ answered 404\. Check the link\./],
+    ] as const) {
+      await page.evaluate((hash) => {
+        location.hash = hash;
+      }, link(name));
+      await says(offer(page).locator('li').last()).toContain(name);
+      await load.click();
+      await says(offer(page).getByRole('status')).toMatch(why);
+    }
+    const before = asked.length;
+    await page.getByRole('button', { name: 'Do not load' }).click();
+    expect(await offer(page).isVisible()).toBe(false);
+    await page.evaluate(() => {
+      location.hash = 'dis=javascript:alert(1)';
+    });
+    await says(page.locator('.notice')).toMatch(/dis is “javascript:alert\(1\)”/);
+    expect([await offer(page).isVisible(), asked.length]).toEqual([false, before]);
   });
 });
