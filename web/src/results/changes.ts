@@ -36,63 +36,117 @@ interface Compared {
 }
 
 export function changesSection(encodes: Encodes, view: View): Section {
-  let baseline: Baseline | undefined;
-  /** The encode on show that others are compared with. */
-  let anchor: Encode['result']['frames'] | undefined;
-  let told = '';
-  let chart: DifferenceChart | undefined;
-  const said = h('p', { class: 'small soft', role: 'status' });
-  const shown = h('div');
-  const plot = h('div');
-  const which = h('select', { 'aria-label': words.which, onchange: () => choose(which.value) });
-  const files = h('input', {
-    type: 'file',
-    class: 'unseen',
-    accept: '.json,.ndjson,.xml',
-    multiple: true,
-    tabindex: -1,
-    'aria-label': words.open,
-    onchange: () => read([...(files.files ?? [])]),
-  });
-  const element = made(
-    html`<section class="card changes" aria-labelledby="changes-heading"><div class="bar"><h2 id="changes-heading">${words.heading}</h2><span class="hint faint small">${words.hint}</span><span class="tools">${which}${files}<button type="button" class="tool" @click=${() => files.click()}>${words.open}</button></span></div>${said}${shown}${plot}</section>`,
-  );
+  return new Changes(encodes, view);
+}
 
-  async function read(chosen: readonly File[]): Promise<void> {
-    files.value = '';
+class Changes implements Section {
+  readonly element: HTMLElement;
+  readonly #encodes: Encodes;
+  readonly #view: View;
+  readonly #said = h('p', { class: 'small soft', role: 'status' });
+  readonly #shown = h('div');
+  readonly #plot = h('div');
+  readonly #which: HTMLSelectElement;
+  readonly #files: HTMLInputElement;
+  readonly #stops: (() => void)[];
+  #baseline: Baseline | undefined;
+  /** The frames of the encode on show that others are compared with. */
+  #anchor: Encode['result']['frames'] | undefined;
+  #told = '';
+  #chart: DifferenceChart | undefined;
+
+  constructor(encodes: Encodes, view: View) {
+    this.#encodes = encodes;
+    this.#view = view;
+    this.#which = h('select', {
+      'aria-label': words.which,
+      onchange: () => this.#choose(this.#which.value),
+    });
+    this.#files = h('input', {
+      type: 'file',
+      class: 'unseen',
+      accept: '.json,.ndjson,.xml',
+      multiple: true,
+      tabindex: -1,
+      'aria-label': words.open,
+      onchange: () => this.#read([...(this.#files.files ?? [])]),
+    });
+    this.element = made(
+      html`<section class="card changes" aria-labelledby="changes-heading"><div class="bar"><h2 id="changes-heading">${words.heading}</h2><span class="hint faint small">${words.hint}</span><span class="tools">${this.#which}${this.#files}<button type="button" class="tool" @click=${() => this.#files.click()}>${words.open}</button></span></div>${this.#said}${this.#shown}${this.#plot}</section>`,
+    );
+    this.#stops = [view.shown, view.chosen].map((cell) => cell.watch(() => this.update()));
+  }
+
+  hasContent(): boolean {
+    const { running, list } = this.#encodes;
+    return !running && list.some(({ result }) => result.report);
+  }
+
+  update(): void {
+    const { list, running } = this.#encodes;
+    const { metric, shown } = this.#view;
+    const ready = list.filter(({ result }) => result.report);
+    const first = list.find(({ result }) => result.frames === this.#anchor);
+    const name = first?.name ?? this.#baseline?.name ?? '';
+    const names = ready.map((one) => one.name);
+    const now = JSON.stringify([metric, running, name, first?.index, shown.value, names]);
+    this.element.hidden = !this.hasContent();
+    if (now === this.#told || this.element.hidden || metric === undefined) return;
+    this.#told = now;
+    render(options(ready, this.#baseline, this.#anchor), this.#which);
+    this.#which.hidden = ready.length < 2 && !this.#baseline;
+    const compared = this.#compared(first, metric);
+    const table = compared.length > 0 && tableOf(compared, this.#encodes, this.#view, metric, name);
+    render(table || '', this.#shown);
+    this.#chart?.close();
+    this.#chart = compared.some(({ change }) => typeof change !== 'string')
+      ? new DifferenceChart(this.#plot, compared, this.#encodes, this.#view, metric)
+      : undefined;
+    if (!this.#chart) this.#plot.replaceChildren();
+  }
+
+  complete(): void {
+    this.#chart?.complete();
+  }
+
+  close(): void {
+    for (const stop of this.#stops) stop();
+    this.#chart?.close();
+  }
+
+  async #read(chosen: readonly File[]): Promise<void> {
+    this.#files.value = '';
     if (chosen.length === 0) return;
-    said.textContent = words.reading;
+    this.#said.textContent = words.reading;
     try {
-      baseline = await readBaselines(chosen);
-      anchor = undefined;
-      said.textContent = '';
+      this.#baseline = await readBaselines(chosen);
+      this.#anchor = undefined;
+      this.#said.textContent = '';
     } catch (error) {
-      said.textContent = error instanceof Error ? error.message : String(error);
+      this.#said.textContent = error instanceof Error ? error.message : String(error);
     }
-    told = '';
-    update();
+    this.#told = '';
+    this.update();
   }
 
-  function choose(value: string): void {
-    const { result } = encodes.list[Number(value)] ?? {};
-    if (value === 'file') anchor = undefined;
+  #choose(value: string): void {
+    if (value === 'file') this.#anchor = undefined;
     else {
-      anchor = value === '' ? undefined : result?.frames;
-      baseline = undefined;
+      this.#anchor = value === '' ? undefined : this.#encodes.list[Number(value)]?.result.frames;
+      this.#baseline = undefined;
     }
-    said.textContent = '';
-    update();
+    this.#said.textContent = '';
+    this.update();
   }
 
-  /** The encode that is before, and all others. */
-  function compared(metric: string): readonly Compared[] {
-    const first = encodes.list.find(({ result }) => result.frames === anchor);
+  /** @param first the encode that is before, where it is one of those on show */
+  #compared(first: Encode | undefined, metric: string): readonly Compared[] {
     const open = first?.result.report && { name: first.name, reports: [first.result.report] };
-    const before = open ?? baseline;
+    const before = open ?? this.#baseline;
     if (!before) return [];
-    const { list } = encodes;
+    const { list } = this.#encodes;
     return list
-      .filter((encode) => encode !== first && view.shown.value[encode.index])
+      .filter((encode) => encode !== first && this.#view.shown.value[encode.index])
       .map((encode) => {
         const { report } = encode.result;
         // One that was chosen is compared with all; the only one of a file with the only one on show.
@@ -100,39 +154,6 @@ export function changesSection(encodes: Encodes, view: View): Section {
         return { encode, change: change ?? words.unfinished };
       });
   }
-
-  function update(): void {
-    const { metric } = view;
-    const ready = encodes.list.filter(({ result }) => result.report);
-    const now = [metric, encodes.running, baseline?.name, view.shown.value, ready.map(({ name }) => name)];
-    const state = JSON.stringify([...now, encodes.list.findIndex(({ result }) => result.frames === anchor)]);
-    element.hidden = !hasContent();
-    if (state === told || element.hidden || metric === undefined) return;
-    told = state;
-    render(options(ready, baseline, anchor), which);
-    which.hidden = ready.length < 2 && !baseline;
-    const list = compared(metric);
-    const name = baseline?.name ?? encodes.list.find(({ result }) => result.frames === anchor)?.name ?? '';
-    render(list.length > 0 ? tableOf(list, encodes, view, metric, name) : '', shown);
-    chart?.close();
-    chart = list.some(({ change }) => typeof change !== 'string')
-      ? new DifferenceChart(plot, list, encodes, view, metric)
-      : undefined;
-    if (!chart) plot.replaceChildren();
-  }
-
-  const hasContent = () => !encodes.running && encodes.list.some(({ result }) => result.report);
-  const stops = [view.shown, view.chosen].map((cell) => cell.watch(() => update()));
-  return {
-    element,
-    update,
-    hasContent,
-    complete: () => chart?.complete(),
-    close() {
-      for (const stop of stops) stop();
-      chart?.close();
-    },
-  };
 }
 
 /** What can be before. */

@@ -70,12 +70,11 @@ export function ratesSection(encodes: Encodes, view: View, session: Session): Se
   let shown: readonly RatePoint[] = [];
   const compare = comparer(parts, encodes, session);
   parts.tools.append(
-    chartMenu({
-      title: () => parts.heading.textContent ?? '',
-      element: () => plot,
-      names: () => shown,
-      rows: () => rowsOf(shown, metricOf(encodes, session)),
-    }),
+    saver(
+      parts,
+      () => shown,
+      () => metricOf(encodes, session),
+    ),
   );
   const editor = openedEditor(parts, encodes, session);
 
@@ -281,6 +280,20 @@ function pointText(
     ...(curve === undefined ? [] : [[words.curve, curve]]),
   ];
   return html`<div><span class="swatch" .style=${colourOf(index)}></span><span>${name}</span></div>${rows.map(([label, value]) => html`<div><span class="soft">${label}</span><b>${value}</b></div>`)}`;
+}
+
+/** The menu that saves the chart. */
+function saver(
+  { heading, plot }: Readonly<Record<'heading' | 'plot', HTMLElement>>,
+  shown: () => readonly RatePoint[],
+  metric: () => string,
+): HTMLElement {
+  return chartMenu({
+    title: () => heading.textContent ?? '',
+    element: () => plot,
+    names: shown,
+    rows: () => rowsOf(shown(), metric()),
+  });
 }
 
 function rowsOf(points: readonly RatePoint[], metric: string): (string | number)[][] {
