@@ -11,6 +11,8 @@ import { html, made, render, templates } from './templates.js';
 import type { View } from './view.js';
 
 const words = text.results.distribution;
+const HINTS = { histogram: words.hintHistogram, cumulative: words.hintCumulative };
+const NO_VALUES = new Float64Array();
 const KINDS = ['histogram', 'cumulative'] as const;
 
 /** What is on show. */
@@ -65,11 +67,6 @@ export function distributionSection(encodes: Encodes, view: View): Section {
   const hasContent = () =>
     encodes.coming || encodes.list.some(({ columns }) => columns.extent(view.metric ?? ''));
 
-  function choose(name: (typeof KINDS)[number]): void {
-    chosen = name;
-    update();
-  }
-
   function update(): void {
     const { metric = '' } = view;
     const kind = chosen ?? spreadKind(encodes.list.length);
@@ -78,7 +75,7 @@ export function distributionSection(encodes: Encodes, view: View): Section {
     element.hidden = !hasContent();
     const spreads = shown.map(({ columns, index }) => ({
       index,
-      values: columns.values(metric) ?? new Float64Array(),
+      values: columns.values(metric) ?? NO_VALUES,
     }));
     const range = extents.length > 0 ? { low: Math.min(...extents), high: Math.max(...extents) } : undefined;
     const spread = distribution(templates, spreads, kind, range);
@@ -86,14 +83,16 @@ export function distributionSection(encodes: Encodes, view: View): Section {
     const single = only && others.length === 0 && spread;
     const label = labelOf(metric);
     drawn = { kind, metric, shown, spread };
-    const hint = kind === 'histogram' ? words.hintHistogram : words.hintCumulative;
     const buttons = KINDS.map(
       (name) =>
-        html`<button type="button" class="tool" aria-pressed="${String(name === kind)}" @click=${() => choose(name)}>${words[name]}</button>`,
+        html`<button type="button" class="tool" aria-pressed="${String(name === kind)}" @click=${() => {
+          chosen = name;
+          update();
+        }}>${words[name]}</button>`,
     );
     render(
       html`<div class="bar"><h2 id="distribution-heading">${words.heading}</h2><span class="tools">${menu}${buttons}</span></div>
-<span class="faint small">${metric ? hint(label) : '\u00a0'}</span>
+<span class="faint small">${metric ? HINTS[kind](label) : '\u00a0'}</span>
 <div class="hist" role="img" aria-label="${words.label(label)}">${spread?.drawing}${single ? distributionMarks(templates, encodes, only, metric, single.range) : ''}</div>`,
       element,
     );

@@ -69,11 +69,12 @@ export function ratesSection(encodes: Encodes, view: View, session: Session): Se
   let places: Places = [];
   let shown: readonly RatePoint[] = [];
   const compare = comparer(parts, encodes, session);
+  const metricNow = () => metricOf(encodes, session);
   parts.tools.append(
     saver(
       parts,
+      () => rowsOf(shown, metricNow()),
       () => shown,
-      () => metricOf(encodes, session),
     ),
   );
   const editor = openedEditor(parts, encodes, session);
@@ -103,22 +104,12 @@ export function ratesSection(encodes: Encodes, view: View, session: Session): Se
     editor()?.update();
   }
 
-  readOut(
-    parts,
-    encodes,
-    view,
-    () => metricOf(encodes, session),
-    () => places,
-  );
+  readOut(parts, encodes, view, metricNow, () => places);
   const resize = new ResizeObserver(() => update());
   resize.observe(plot);
-  const light = (lit: number | null) => {
-    for (const [i, dot] of area.querySelectorAll('.dot').entries())
-      dot.classList.toggle('unlit', lit !== null && places[i]?.point.index !== lit);
-  };
   const stops = [
     view.shown.watch(() => update()),
-    view.lit.watch(light),
+    view.lit.watch((lit) => light(area, places, lit)),
     session.comparison.watch(() => update()),
   ];
   return {
@@ -282,17 +273,23 @@ function pointText(
   return html`<div><span class="swatch" .style=${colourOf(index)}></span><span>${name}</span></div>${rows.map(([label, value]) => html`<div><span class="soft">${label}</span><b>${value}</b></div>`)}`;
 }
 
+/** The dots of other encodes fade. */
+function light(area: HTMLElement, places: Places, lit: number | null): void {
+  for (const [i, dot] of area.querySelectorAll('.dot').entries())
+    dot.classList.toggle('unlit', lit !== null && places[i]?.point.index !== lit);
+}
+
 /** The menu that saves the chart. */
 function saver(
   { heading, plot }: Readonly<Record<'heading' | 'plot', HTMLElement>>,
-  shown: () => readonly RatePoint[],
-  metric: () => string,
+  rows: () => (string | number)[][],
+  names: () => readonly RatePoint[],
 ): HTMLElement {
   return chartMenu({
     title: () => heading.textContent ?? '',
     element: () => plot,
-    names: shown,
-    rows: () => rowsOf(shown(), metric()),
+    names,
+    rows,
   });
 }
 
