@@ -238,11 +238,11 @@ export function* writeTableCsv(
   const metrics = comparedMetrics(reports);
   const statistics = ['mean', 'harmonic_mean', 'min', 'p1', 'p5'] as const;
   const head = metrics.flatMap((metric) => statistics.map((name) => `${metric}_${name}`));
-  yield line(['reference', 'distorted', ...head, ...FACTS, ...(failing ? [ERROR] : [])]);
+  yield csvLine(['reference', 'distorted', ...head, ...FACTS, ...(failing ? [ERROR] : [])]);
   for (const report of results) {
     if (!('frames' in report)) {
       const nothing = [...head, ...FACTS].map(() => '');
-      yield line([report.reference, report.distorted, ...nothing, report.message]);
+      yield csvLine([report.reference, report.distorted, ...nothing, report.message]);
       continue;
     }
     const values = metrics.flatMap((metric) => {
@@ -253,7 +253,7 @@ export function* writeTableCsv(
     const { verdict, codes } = trustOf(report);
     const bitrate = bitrateOf(report);
     const { pairing } = report;
-    yield line([
+    yield csvLine([
       report.reference.name,
       report.distorted.name,
       ...values.map((value) => (value === undefined || Number.isNaN(value) ? '' : number(value))),
@@ -269,7 +269,8 @@ export function* writeTableCsv(
   }
 }
 
-function line(cells: readonly string[]): string {
+/** A row of CSV, its end included. */
+export function csvLine(cells: readonly string[]): string {
   const quoted = cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell));
   return `${quoted.join(',')}\n`;
 }

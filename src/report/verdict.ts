@@ -177,6 +177,13 @@ export function holdAgainstBaseline(
       `the baseline ${shown(name)} cannot be compared: it is of ${before.frameCount} pairs of frames, this run of ${report.frameCount}`,
     );
   }
+  const [here, there] = [report, before].map(firstFrame);
+  if (here !== there) {
+    throw new AnyvmafError(
+      'mismatch',
+      `the baseline ${shown(name)} cannot be compared: its first pair is frame ${there} of the reference, that of this run frame ${here}`,
+    );
+  }
   return pooledValues(report, drop).map((now) => {
     const [then] = pooledValues(before, { ...drop, metric: now.metric });
     const [value, earlier] = [now.value, then?.value];
@@ -187,6 +194,11 @@ export function holdAgainstBaseline(
     const fallen = value !== undefined && isWorseHigh(report, now.metric) ? -worse : worse;
     return { ...now, before: earlier, most: drop.most, drop: fallen, passed: fallen <= drop.most + ROUNDING };
   });
+}
+
+/** The reference's frame of the first pair. */
+function firstFrame({ reference: { skipped }, frames: [first] }: Report): number {
+  return skipped + (first?.frameNum ?? 0);
 }
 
 function sizeOf({ reference: { width, height } }: Pick<Report, 'reference'>): string {

@@ -10,11 +10,13 @@ import { extractFrames, type FramePair, type Report } from 'anyvmaf';
 import { decode } from 'fast-png';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { buildReport } from '../../src/report/build.js';
 import { bitrateText, sizeText } from '../../src/report/facts.js';
+import { formatReport } from '../../src/report/write.js';
 import { noChromium } from '../support/chromium.js';
 import { encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
 import { FIRST, lookAround } from '../support/looks.js';
-import { choose, download, pages, reportsOf, says, score, tabTo } from '../support/page.js';
+import { choose, download, pages, reportsOf, says, score, tabTo, write } from '../support/page.js';
 
 const absent = noChromium || (hasFfmpeg ? '' : ` (${needsFfmpeg})`);
 
@@ -59,6 +61,18 @@ function probed(file: string): Probed[] {
     kind: key_frame === 1 ? 'key' : pict_type,
     bytes: Number(pkt_size),
   }));
+}
+
+/** A report whose scores are others, and of its first frames alone. */
+function scoredBy(report: Report, by: (value: number, frame: number) => number, length?: number): Report {
+  const frames = report.frames.slice(0, length);
+  const values = frames.map(({ frameNum, metrics }) => by(metrics.vmaf ?? Number.NaN, frameNum));
+  return buildReport({
+    ...report,
+    frameCount: frames.length,
+    frameNumbers: frames.map(({ frameNum }) => frameNum),
+    series: [{ name: 'vmaf', values: Float64Array.from(values) }],
+  });
 }
 
 async function inNode(pair: { reference: string; distorted: string }, index: number): Promise<FramePair> {
@@ -253,5 +267,59 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
     await page.keyboard.press('Escape');
     await page.locator('.lane-add select').selectOption('integer_motion2');
     expect(await lookAround(page, { zoomed: true })).toEqual({});
+  });
+
+  it('holds the encode against a report of an earlier run, in pooled values and frame by frame', async () => {
+    // Ten points below in the second shot, but for its first frame, which was better.
+    const by = (frame: number) => (frame < SHOT ? 0 : frame === SHOT ? 3 : -10);
+    const earlier = scoredBy(report, (value, frame) => value + by(frame));
+    const file = write('earlier.json', formatReport(earlier, 'json', { precision: 'max' }));
+    const card = page.locator('.changes');
+    await card.locator('input[type=file]').setInputFiles(file);
+    const row = card.locator('tbody tr');
+    await expect.poll(() => row.count()).toBe(1);
+    const means = [report, earlier].map((one) => {
+      const values = one.frames.map(({ metrics }) => metrics.vmaf ?? Number.NaN);
+      return values.reduce((a, b) => a + b, 0) / values.length;
+    });
+    const [now = 0, then = 0] = means;
+    const cells = await row.locator('td').allTextContents();
+    expect(cells[0]).toBe(`${now.toFixed(2)}+${(now - then).toFixed(2)} better was ${then.toFixed(2)}`);
+    expect(cells.at(-1)).toBe(`${SHOT}−3.00`);
+    await expect.poll(() => card.locator('.plot').getAttribute('data-last')).toBe(String(2 * SHOT - 1));
+    // The chart points where the large one does.
+    await chart().focus();
+    await page.keyboard.press('End');
+    await says(card.locator('.tip b')).toBe('+10.00');
+    await page.keyboard.press('Home');
+    await says(card.locator('.tip b')).toBe('0.00');
+  });
+
+  it('is told why a report of other frames or of another model says nothing of the encode', async () => {
+    const card = page.locator('.changes');
+    const [model] = report.models;
+    const others: readonly (readonly [Report, RegExp])[] = [
+      [scoredBy(report, (value) => value, 40), /it is of 40 pairs of frames, this run of 60/],
+      [
+        { ...report, reference: { ...report.reference, skipped: 7 } },
+        /its first pair is frame 7 of the reference, that of this run frame 0/,
+      ],
+      [{ ...report, subsample: 2 }, /its subsample is 2, here it is 1/],
+      [
+        { ...report, models: model ? [{ ...model, source: 'vmaf_float_v0.6.1' }] : [] },
+        /is of "?vmaf_float_v0.6.1"?, that of this run of "?vmaf_v0.6.1/,
+      ],
+    ];
+    for (const [i, [other, why]] of others.entries()) {
+      await card
+        .locator('input[type=file]')
+        .setInputFiles(write(`other-${i}.json`, formatReport(other, 'json')));
+      await says(card.locator('.why')).toMatch(why);
+      expect(await card.locator('.plot').count()).toBe(0);
+    }
+    await card.locator('input[type=file]').setInputFiles(write('no-report.json', '[{"a":'));
+    await says(card.locator('[role=status]')).toMatch(/no-report\.json"? is damaged/);
+    await card.locator('input[type=file]').setInputFiles(write('earlier.json', formatReport(report, 'json')));
+    await says(card.locator('tbody td').first()).toContain('0.00 same');
   });
 });

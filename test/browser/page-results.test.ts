@@ -3,15 +3,18 @@
  * The page's results in headless Chromium: saved reports and ladders opened and saved again, the chart by pointer and keyboard,
  * two encodes compared, scores that cannot be trusted, and what is printed.
  */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { decode as decodePng } from 'fast-png';
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatEncodingResult } from '../../src/index.js';
 import type { Report } from '../../src/report/types.js';
 import { formatReport } from '../../src/report/write.js';
 import { noChromium } from '../support/chromium.js';
 import { LADDER } from '../support/encoding-results.js';
 import { violations } from '../support/looks.js';
-import { pages, saved, says, screenshot, settled, type View, write } from '../support/page.js';
+import { download, pages, saved, says, screenshot, settled, type View, write } from '../support/page.js';
 import { vmafModel } from '../support/report.js';
 import {
   chart,
@@ -274,6 +277,67 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       );
   });
 
+  it('saves every chart as a drawing that stands alone, as a picture and as its values, in light colours', async () => {
+    const reports = [sized('a.mp4', 90, 4000), sized('b.mp4', 60, 1000)];
+    const page = await opened(reports, { dark: true });
+    const save = async (card: string, format: string) => {
+      const menu = page.locator(`section[aria-labelledby=${card}-heading] .chart-menu`).first();
+      const { name, bytes } = await download(page, async () => {
+        await menu.selectOption(format);
+      });
+      expect(name).toMatch(new RegExp(`^[a-z0-9-]+\\.${format}$`));
+      return bytes;
+    };
+    const csv = async (card: string) =>
+      String(await save(card, 'csv'))
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split(','));
+    const [head, ...rows] = await csv('chart');
+    expect(head).toEqual(['frame', 'seconds', 'a.mp4', 'b.mp4']);
+    expect(rows.map(([frame, , ...values]) => [frame, ...values].map(Number))).toEqual(
+      Array.from(scores(90, 500), (value, i) => [i, value, scores(60, 500)[i] ?? 0]),
+    );
+    const rated = await csv('rates');
+    expect(rated.slice(1).map(([name, , rate]) => [name, Number(rate)])).toEqual([
+      ['b.mp4', 1e6],
+      ['a.mp4', 4e6],
+    ]);
+    const shares = (await csv('distribution')).slice(1);
+    expect(shares.reduce((sum, [, , share]) => sum + Number(share), 0)).toBeCloseTo(1, 9);
+    for (const card of ['chart', 'rates', 'distribution']) {
+      const drawing = String(await save(card, 'svg'));
+      expect(drawing).toMatch(/^<svg xmlns="http:\/\/www.w3.org\/2000\/svg" width="\d+" height="\d+"/);
+      expect(drawing).not.toMatch(/var\(|class=|style=|NaN|undefined|<(?:image|foreignObject|script)/);
+      expect(drawing).toContain('fill="#fff');
+      // The other is made like the third.
+      if (card === 'rates') continue;
+      const { data, width, height, channels } = decodePng(await save(card, 'png'));
+      expect(width).toBe(2 * Number(/ width="(\d+)"/.exec(drawing)?.[1]));
+      expect([...data.slice(0, 3)]).toEqual([255, 255, 255]);
+      // The two encodes' own colours, as a strict parser draws them.
+      for (const n of [0, 1]) {
+        const colour = await page.evaluate((of) => {
+          const probe = document.body.appendChild(document.createElement('i'));
+          document.documentElement.dataset.theme = 'light';
+          probe.style.color = `var(--e${of}, var(--s${of}))`;
+          const { color } = getComputedStyle(probe);
+          document.documentElement.dataset.theme = 'dark';
+          probe.remove();
+          return (color.match(/\d+/g) ?? []).map(Number);
+        }, n);
+        let count = 0;
+        const [red = 0, green = 0, blue = 0] = colour;
+        for (let i = 0; i < width * height * channels; i += channels) {
+          const [r = 0, g = 0, b = 0] = [data[i], data[i + 1], data[i + 2]];
+          if (Math.abs(r - red) + Math.abs(g - green) + Math.abs(b - blue) < 12) count++;
+        }
+        expect(count, `${card} ${colour}`).toBeGreaterThan(60);
+      }
+    }
+    expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
+  });
+
   it('marks no best among encodes that do not compare, and draws no rates of fewer than two', async () => {
     const neg = of500('neg.mp4', 80, { models: [{ ...vmafModel, source: 'vmaf_v0.6.1neg' }] });
     const page = await opened([sized('a.mp4', 90, 4000), neg]);
@@ -420,5 +484,100 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     await page.emulateMedia({ media: 'print' });
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
     expect(await page.getByRole('button', { name: 'Open a saved report' }).isVisible()).toBe(false);
+  });
+});
+
+describe.skipIf(noChromium)(`a link with videos${noChromium}`, () => {
+  const site = pages({ elsewhere: true });
+  const asked: { readonly path: string; readonly host: string; readonly cookie: string }[] = [];
+  let server: Server;
+  let origin = '';
+
+  /** Eight frames that become brighter, and the same with an edge less. */
+  const video = (by: number) => {
+    const frame = (n: number) =>
+      Buffer.concat([
+        Buffer.from('FRAME\n'),
+        Buffer.from(Array.from({ length: 64 * 64 }, (_, i) => 60 + n * 4 + ((i >> 3) % 2) * by)),
+        Buffer.alloc(32 * 64, 128),
+      ]);
+    return Buffer.concat([
+      Buffer.from('YUV4MPEG2 W64 H64 F25:1 Ip A1:1 C420\n'),
+      ...Array.from({ length: 8 }, (_, n) => frame(n)),
+    ]);
+  };
+
+  beforeAll(async () => {
+    server = createServer(({ url = '', headers }, response) => {
+      asked.push({ path: url, host: headers.host ?? '', cookie: headers.cookie ?? '' });
+      const body = { '/ref%20a.y4m': video(40), '/dis.y4m': video(20), '/closed.y4m': video(20) }[url];
+      if (url === '/moved.y4m') response.writeHead(302, { location: '/dis.y4m' });
+      else
+        response.writeHead(body ? 200 : 404, {
+          ...(url !== '/closed.y4m' && { 'access-control-allow-origin': '*' }),
+        });
+      response.end(body);
+    });
+    await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
+    origin = `http://localhost:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(async () => {
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  const link = (name: string) => `subsample=2&ref=${origin}/ref%2520a.y4m&dis=${origin}/${name}&frame=4`;
+  const offer = (page: Page) => page.locator('.offer');
+
+  it('asks nobody before a click, then scores, opens the frame, and gives the same link again', async () => {
+    const page = await site.open({ hash: link('dis.y4m') });
+    await says(offer(page)).toContain(
+      `This link names 2 videos. To load them, this browser asks ${new URL(origin).host},`,
+    );
+    expect(asked).toEqual([]);
+    expect(await violations(page)).toEqual([]);
+    await screenshot(page, 'link-offer');
+    await page.getByRole('button', { name: 'Load and score' }).click();
+    await page.locator('dialog[data-frame="4"]:not([data-busy])').waitFor();
+    expect(asked.map(({ path, cookie }) => [path, cookie])).toEqual([
+      ['/ref%20a.y4m', ''],
+      ['/dis.y4m', ''],
+    ]);
+    await page.getByLabel('Frame number').fill('6');
+    await page.getByLabel('Frame number').press('Enter');
+    await page.locator('dialog[data-frame="6"]:not([data-busy])').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Copy link to settings' }).click();
+    const copied = new URLSearchParams(new URL(page.url()).hash.slice(1));
+    expect(Object.fromEntries(copied)).toEqual({
+      subsample: '2',
+      ref: `${origin}/ref%20a.y4m`,
+      dis: `${origin}/dis.y4m`,
+      frame: '6',
+    });
+  });
+
+  it('says in a sentence why a video does not come, and asks nobody if it is refused', async () => {
+    const page = await site.open({ hash: link('closed.y4m'), provokes: /CORS|Failed to load|ERR_/ });
+    const load = page.getByRole('button', { name: 'Load and score' });
+    for (const [name, why] of [
+      ['closed.y4m', /closed\.y4m could not be loaded: localhost:\d+ cannot be reached, redirects/],
+      ['moved.y4m', /moved\.y4m could not be loaded: localhost:\d+ cannot be reached, redirects/],
+      ['none.y4m', /none\.y4m could not be loaded: localhost:\d+ answered 404\. Check the link\./],
+    ] as const) {
+      await page.evaluate((hash) => {
+        location.hash = hash;
+      }, link(name));
+      await says(offer(page).locator('li').last()).toContain(name);
+      await load.click();
+      await says(offer(page).getByRole('status')).toMatch(why);
+    }
+    const before = asked.length;
+    await page.getByRole('button', { name: 'Do not load' }).click();
+    expect(await offer(page).isVisible()).toBe(false);
+    await page.evaluate(() => {
+      location.hash = 'dis=javascript:alert(1)';
+    });
+    await says(page.locator('.notice')).toMatch(/dis is “javascript:alert\(1\)”/);
+    expect([await offer(page).isVisible(), asked.length]).toEqual([false, before]);
   });
 });

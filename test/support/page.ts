@@ -63,8 +63,10 @@ export interface ServedPage {
 /**
  * Serves the page that the global setup built. Call `close` when done.
  * @param copy serves a copy, for tests that change files
+ * @param elsewhere lets the page ask other servers of this machine
  */
-async function servePage({ copy = false } = {}): Promise<ServedPage> {
+async function servePage({ copy = false, elsewhere = false } = {}): Promise<ServedPage> {
+  const policy = elsewhere ? POLICY.replace("connect-src 'self'", '$& http://localhost:*') : POLICY;
   const built = inject('page');
   const folder = copy ? await mkdtemp(join(tmpdir(), 'anyvmaf-page-')) : built;
   if (copy) await cp(built, folder, { recursive: true });
@@ -82,7 +84,7 @@ async function servePage({ copy = false } = {}): Promise<ServedPage> {
       const range = { 'content-range': `bytes ${from}-${body.length - 1}/${body.length}` };
       response.writeHead(from >= 0 ? 206 : 200, {
         'content-type': TYPES[extname(file)] ?? 'application/octet-stream',
-        'content-security-policy': POLICY,
+        'content-security-policy': policy,
         'cache-control': 'no-store',
         ...(from >= 0 && range),
       });
@@ -177,7 +179,7 @@ export interface Pages {
  * last one if a profile is left open. Pages share a profile and with it a process, which has compiled the page's script once;
  * nothing that one stored is left for the next.
  */
-export function pages(options: { readonly copy?: boolean } = {}): Pages {
+export function pages(options: { readonly copy?: boolean; readonly elsewhere?: boolean } = {}): Pages {
   vi.setConfig(PATIENT);
   let served: ServedPage | undefined;
   let opened: {

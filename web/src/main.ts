@@ -47,6 +47,7 @@ const frames = h('section', { id: 'frames', 'aria-label': text.page.frameLabel, 
 const toResults = h('a', { class: 'skip', href: '#results', hidden: true, onclick: skip }, text.page.skip);
 const trouble = h('p', { class: 'slot-error', role: 'alert', hidden: true });
 
+const offer = h('section', { class: 'card offer', 'aria-label': text.page.offer, hidden: true });
 const notice = h('p', { class: 'soft small notice', role: 'status', hidden: true });
 
 /** Shows a sentence above all else; nothing takes it away. */
@@ -121,6 +122,7 @@ document.body.append(
     hero,
     trouble,
     notice,
+    offer,
     foldedSetup(session, [
       slots(session, openReports, say),
       formats,
@@ -181,17 +183,30 @@ function toolbar(): HTMLElement {
   return h('div', { class: 'tools' }, reports, open, copyLinkButton(), themeSwitch());
 }
 
-/** Puts the settings into the address and copies it. */
+/** What a link says of the chosen videos; once a link was followed. */
+let linkedVideos: () => string = () => '';
+
+/** Offers the videos of the link that the page was opened by. */
+async function followLink(): Promise<void> {
+  offer.hidden = true;
+  if (location.hash.length < 2) return;
+  const { offerVideos, videosHash } = await import('./linked.js');
+  linkedVideos = () => videosHash(session);
+  offerVideos(offer, session, location.hash, say);
+}
+
+/** Puts the settings into the address and copies it, with videos that came by a link. */
 function copyLinkButton(): HTMLElement {
   const label = h('span', {}, text.page.copyLink);
   let timer: ReturnType<typeof setTimeout> | undefined;
   async function copyLink(): Promise<void> {
-    const hash = toHash({
+    const settings = toHash({
       settings: session.settings.value,
       raw: session.raw.value,
       guess: session.tiny.value.some(({ files }) => !files),
       ownTiny: session.tiny.value.some(({ files }) => files),
     });
+    const hash = [settings, linkedVideos()].filter((part) => part !== '').join('&');
     const link = `${location.href.split('#', 1)[0]}${hash ? `#${hash}` : ''}`;
     history.replaceState(history.state, '', link);
     const outcome = await navigator.clipboard.writeText(link).then(
@@ -373,6 +388,8 @@ addEventListener('hashchange', () => {
   session.settings.value = { ...settings, decoder: session.settings.value.decoder };
   if (raw) session.raw.value = raw;
   restoreTiny(now);
+  followLink();
 });
+followLink();
 
 keepOffline(session, offline);

@@ -89,8 +89,18 @@ export function isReport(read: ReadReport): read is ReadReport & Report {
  * @throws {AnyvmafError} `io` if it is none, or does not say which models ran
  */
 export function readBaseline(text: string, name: string): Baseline {
-  const reports = textsOf(text, name).map((one) => {
-    const read = readReport(one, name);
+  return baselineFrom(
+    reportTexts(text, name).map((one) => readReport(one, name)),
+    name,
+  );
+}
+
+/**
+ * A baseline of reports that were read.
+ * @throws {AnyvmafError} `io` if one of them does not say which models ran, or cannot be trusted
+ */
+export function baselineFrom(reads: readonly ReadReport[], name: string): Baseline {
+  const reports = reads.map((read) => {
     if (isReport(read)) return read;
     throw new AnyvmafError(
       'io',
@@ -109,14 +119,17 @@ export function readBaseline(text: string, name: string): Baseline {
   return { name, reports };
 }
 
-/** The reports of an array, each as text; encodes that failed have none. */
-function textsOf(text: string, name: string): readonly string[] {
+/**
+ * The reports of an array, each as text; encodes that failed have none. Any other text is one report.
+ * @throws {AnyvmafError} `io` if it is an array that is damaged
+ */
+export function reportTexts(text: string, name: string): readonly string[] {
   if (!/^\uFEFF?\s*\[/.test(text)) return [text];
   let list: unknown;
   try {
     list = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (cause) {
-    throw new AnyvmafError('io', `the baseline ${shown(name)} is damaged: ${(cause as Error).message}`, {
+    throw new AnyvmafError('io', `${shown(name)} is damaged: ${(cause as Error).message}`, {
       cause,
     });
   }

@@ -5,7 +5,34 @@
 import { type Span, searchFrame } from './frames.js';
 import { type FrameTick, type Line, thinned, ticks } from './scales.js';
 
-export type Pen = CanvasRenderingContext2D;
+/** What charts need of a canvas, so that they can also be drawn elsewhere. */
+export type Pen = Pick<
+  CanvasRenderingContext2D,
+  | 'arc'
+  | 'beginPath'
+  | 'clip'
+  | 'closePath'
+  | 'fill'
+  | 'fillRect'
+  | 'fillStyle'
+  | 'fillText'
+  | 'font'
+  | 'globalAlpha'
+  | 'lineJoin'
+  | 'lineTo'
+  | 'lineWidth'
+  | 'measureText'
+  | 'moveTo'
+  | 'rect'
+  | 'restore'
+  | 'save'
+  | 'setLineDash'
+  | 'stroke'
+  | 'strokeStyle'
+  | 'textAlign'
+  | 'textBaseline'
+  | 'translate'
+>;
 
 /** Where frames and values lie, in CSS pixels from the left and from the top of the part that has the lines. */
 export class Scale {

@@ -48,9 +48,9 @@ export function valueAt({ columns }: FrameEncodes['list'][number], metric: strin
 
 export class ChartState<E extends FrameEncodes = FrameEncodes> {
   /** First and last frame on show; `null`: all there are. */
-  readonly zoom = new Cell<Span | null>(null);
+  readonly zoom: Cell<Span | null>;
   /** The frame pointed at. */
-  readonly pointed = new Cell<number | null>(null);
+  readonly pointed: Cell<number | null>;
   /** By encode: whether charts show it. */
   readonly shown: Cell<readonly boolean[]>;
   /** Frames that large charts mark. */
@@ -66,7 +66,13 @@ export class ChartState<E extends FrameEncodes = FrameEncodes> {
   /** Whether keys or a button pointed last: their frame stays until the pointer moves. */
   pinned = false;
 
-  constructor(readonly encodes: E) {
+  /** @param axis charts over the same frames, which show the same part of them */
+  constructor(
+    readonly encodes: E,
+    axis?: Pick<ChartState, 'zoom' | 'pointed'>,
+  ) {
+    this.zoom = axis?.zoom ?? new Cell<Span | null>(null);
+    this.pointed = axis?.pointed ?? new Cell<number | null>(null);
     this.shown = new Cell<readonly boolean[]>(encodes.list.map(() => true));
   }
 

@@ -199,6 +199,15 @@ export class FrameChart {
     this.#stale = false;
     const pen = penOf(this.#canvas, width, height);
     if (!pen) return;
+    this.drawOn(pen, [width, height]);
+    // Up to where it is drawn.
+    const last = Math.max(0, ...this.state.encodes.list.map(({ columns }) => columns.numbers.at(-1) ?? 0));
+    if (!this.paint) this.element.dataset.last = String(last);
+    this.#point();
+  }
+
+  /** Draws all but what is pointed at, in the colours that the element has now. */
+  drawOn(pen: Pen, [width, height]: readonly [width: number, height: number]): void {
     const { encodes, visible } = this.state;
     const [top, right, bottom, left] = this.#insets;
     const scale = new Scale(width - left - right, height - top - bottom, this.#span, this.#range());
@@ -209,7 +218,6 @@ export class FrameChart {
     pen.translate(left, top);
     if (this.paint) {
       this.paint(pen, scale, colour);
-      this.#point();
       return;
     }
     // Axes say nothing before there is a frame.
@@ -238,10 +246,6 @@ export class FrameChart {
     pen.setLineDash([]);
     if (large) this.#drawMoments(pen, colour, drawn);
     pen.restore();
-    // Up to where it is drawn.
-    const last = Math.max(0, ...encodes.list.map(({ columns }) => columns.numbers.at(-1) ?? 0));
-    this.element.dataset.last = String(last);
-    this.#point();
   }
 
   /** The mean of few encodes, and the frames to look at. @param drawn the line, where there is one */

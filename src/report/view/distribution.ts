@@ -66,7 +66,14 @@ export function distribution<T>(
   spreads: readonly Spread[],
   kind: 'histogram' | 'cumulative' = 'histogram',
   extent = extentOf(spreads.map(({ values }) => values)),
-): { readonly drawing: readonly unknown[]; readonly range: Extent } | undefined {
+):
+  | {
+      readonly drawing: readonly unknown[];
+      readonly range: Extent;
+      /** The share of frames in each of equal parts of the range, by encode. */
+      readonly shares: readonly (readonly number[])[];
+    }
+  | undefined {
   const { html, svg } = templates;
   const bins = extent && spreads.map(({ values }) => histogram(values, extent, BINS));
   const range = bins?.[0];
@@ -90,6 +97,7 @@ export function distribution<T>(
       axis,
     ],
     range,
+    shares,
   };
 }
 

@@ -12,6 +12,7 @@ import type { ModelStore } from '../../../src/models/types.js';
 import type { FrameMetrics } from '../../../src/report/types.js';
 import { failureOf } from '../../../web/src/engine/calls.js';
 import { packed, unpacked } from '../../../web/src/last.js';
+import { videosIn } from '../../../web/src/linked.js';
 import {
   type ChosenFile,
   DEFAULT_SETTINGS,
@@ -233,6 +234,50 @@ describe('the settings link', () => {
     '#crop=yes&crop-ref=10&crop-dis=0:10&color-range=wide&pix-fmt=-i%20x&track-ref=-1&track-dis=1000',
   ])('takes what it cannot read as unsaid: %s', (hash) => {
     expect(fromHash(hash)).toEqual({ settings: DEFAULT_SETTINGS, raw: null, guess: false, ownTiny: false });
+  });
+});
+
+describe('videos in a link', () => {
+  const two = 'ref=https://a.example/r.y4m&dis=http://localhost:81/d.mp4';
+
+  it('are addresses on the web, with the frame that is open', () => {
+    const { videos, faults } = videosIn(`#model=none&${two}&frame=12`);
+    expect(faults).toEqual([]);
+    expect(videos?.reference?.href).toBe('https://a.example/r.y4m');
+    expect(videos?.distorted.map(({ host }) => host)).toEqual(['localhost:81']);
+    expect(videos?.cursor).toEqual({ encode: 0, frame: 12 });
+    expect(videosIn(`${two}&dis=https://b.example/e.mp4&frame=3&encode=2`).videos?.cursor?.encode).toBe(1);
+    expect(videosIn('#subsample=2')).toEqual({ faults: [] });
+  });
+
+  it.each([
+    [
+      'ref=javascript:alert(1)&dis=https://a.example/d',
+      /ref is “javascript:alert\(1\)”, but must be the address/,
+    ],
+    ['dis=file:///etc/passwd', /dis is “file:\/\/\/etc\/passwd”/],
+    ['dis=data:video/mp4,x', /dis is “data:/],
+    ['dis=blob:https://a.example/1', /dis is “blob:/],
+    ['dis=//a.example/d.mp4', /dis is “\/\/a.example/],
+    ['dis=https://me:secret@a.example/d.mp4', /holds no password/],
+    [`dis=x${'y'.repeat(500)}`, /dis is “xy{59}…”/],
+    ['ref=https://a.example/r.y4m', /names no encode/],
+    [Array(17).fill('dis=https://a.example/d').join('&'), /names 17 encodes, more than 16/],
+    [`dis=https://a.example/${'d'.repeat(30_000)}`, /has 30022 characters, more than the 20,000/],
+  ])('are refused in one sentence: %.40s', (hash, why) => {
+    const { videos, faults } = videosIn(hash);
+    expect(videos).toBeUndefined();
+    expect(faults).toEqual([expect.stringMatching(why)]);
+  });
+
+  it('are offered beside parts that are not known, which are named', () => {
+    const { videos, faults } = videosIn(`${two}&<b>=1&autorun=1&frame=-1`);
+    expect(videos?.cursor).toBeUndefined();
+    expect(videos?.distorted.length).toBe(1);
+    expect(faults).toEqual([
+      expect.stringMatching(/does not know and ignores: <b>, autorun\./),
+      expect.stringMatching(/frame is “-1 of 1”/),
+    ]);
   });
 });
 

@@ -55,6 +55,11 @@ export function saveMenu(list: () => readonly Savable[], save: (one: Savable) =>
 export async function savePng(canvas: HTMLCanvasElement, name: string): Promise<void> {
   const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/png'));
   if (!blob) throw new Error(words.failed);
+  download(blob, name);
+}
+
+/** Has the browser save a file. */
+export function download(blob: Blob, name: string): void {
   const link = h('a', { href: URL.createObjectURL(blob), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);

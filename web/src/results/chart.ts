@@ -6,6 +6,7 @@ import { colourOf, FrameChart, labelOf, listen, NONE, onKey } from 'anyvmaf/view
 import { h } from '../dom.js';
 import { inTurn } from '../schedule.js';
 import { text } from '../text.js';
+import { chartMenu, frameFile } from './chart-menu.js';
 import { dataTable } from './data-table.js';
 import type { Encodes } from './encodes.js';
 import type { MomentPictures } from './pictures.js';
@@ -32,7 +33,7 @@ export function chartSection(encodes: Encodes, view: View, pictures: MomentPictu
   const table = dataTable(encodes, view);
   const element = made(html`<section class="card" aria-labelledby="chart-heading">
 <div class="bar"><h2 id="chart-heading">${words.heading}</h2>
-<span class="tools">${metrics.element}${tool('+', () => view.zoomBy(0.5), words.zoomIn)}${tool('−', () => view.zoomBy(2), words.zoomOut)}${all}</span></div>
+<span class="tools">${chartMenu(frameFile(large, words.heading))}${metrics.element}${tool('+', () => view.zoomBy(0.5), words.zoomIn)}${tool('−', () => view.zoomBy(2), words.zoomOut)}${all}</span></div>
 ${legend}${around.above}${slider}${around.below}${map.element}
 <p class="hint below faint small">${matchMedia('(pointer: coarse)').matches ? words.hintTouch : words.hint}</p><p class="unseen" id="chart-keys">${words.keys}</p>${summary}${table.element}</section>`);
   const tell = () => describePointed(slider, encodes, view, large.metric);

@@ -4,27 +4,68 @@
  */
 import { distribution, distributionMarks, labelOf, spreadKind } from 'anyvmaf/view';
 import { text } from '../text.js';
-import type { Encodes } from './encodes.js';
+import { chartMenu } from './chart-menu.js';
+import type { Encode, Encodes } from './encodes.js';
 import type { Section } from './section.js';
 import { html, made, render, templates } from './templates.js';
 import type { View } from './view.js';
 
 const words = text.results.distribution;
+const HINTS = { histogram: words.hintHistogram, cumulative: words.hintCumulative };
+const NO_VALUES = new Float64Array();
 const KINDS = ['histogram', 'cumulative'] as const;
+
+/** What is on show. */
+interface Drawn {
+  readonly kind: (typeof KINDS)[number];
+  readonly metric: string;
+  readonly shown: readonly Encode[];
+  readonly spread: ReturnType<typeof distribution>;
+}
+
+/** Shares of each part of the range, or of all up to its end. */
+function rowsOf({ kind, shown, spread }: Drawn): (string | number)[][] {
+  const { shares = [], range = { low: 0, high: 0 } } = spread ?? {};
+  const count = shares[0]?.length ?? 0;
+  const at = (i: number) => range.low + ((range.high - range.low) * i) / count;
+  const sums = shares.map(() => 0);
+  const head = [text.results.chartFile.from, text.results.chartFile.to, ...shown.map(({ name }) => name)];
+  const rows = Array.from({ length: count }, (_, i) => [
+    kind === 'histogram' ? at(i) : range.low,
+    at(i + 1),
+    ...shares.map((share, n) => {
+      const sum = (sums[n] ?? 0) + (share[i] ?? 0);
+      if (kind === 'cumulative') sums[n] = sum;
+      return sum;
+    }),
+  ]);
+  return [head, ...rows];
+}
+
+/** The menu that saves the chart. */
+function saver(element: HTMLElement, drawn: () => Drawn | undefined): HTMLElement {
+  return chartMenu({
+    title: () => `${words.heading}, ${labelOf(drawn()?.metric ?? '')}`,
+    element: () => element.querySelector<HTMLElement>('.hist'),
+    names: () => drawn()?.shown ?? [],
+    rows: () => {
+      const now = drawn();
+      return now ? rowsOf(now) : [];
+    },
+  });
+}
 
 export function distributionSection(encodes: Encodes, view: View): Section {
   /** As somebody chose it. */
   let chosen: (typeof KINDS)[number] | undefined;
   const element = made(html`<section class="card" aria-labelledby="distribution-heading"></section>`);
 
+  let drawn: Drawn | undefined;
+  const menu = saver(element, () => drawn);
+
   /** While frames come it keeps its place beside the chart. */
   const hasContent = () =>
     encodes.coming || encodes.list.some(({ columns }) => columns.extent(view.metric ?? ''));
-
-  function choose(name: (typeof KINDS)[number]): void {
-    chosen = name;
-    update();
-  }
 
   function update(): void {
     const { metric = '' } = view;
@@ -34,21 +75,24 @@ export function distributionSection(encodes: Encodes, view: View): Section {
     element.hidden = !hasContent();
     const spreads = shown.map(({ columns, index }) => ({
       index,
-      values: columns.values(metric) ?? new Float64Array(),
+      values: columns.values(metric) ?? NO_VALUES,
     }));
     const range = extents.length > 0 ? { low: Math.min(...extents), high: Math.max(...extents) } : undefined;
     const spread = distribution(templates, spreads, kind, range);
     const [only, ...others] = shown;
     const single = only && others.length === 0 && spread;
     const label = labelOf(metric);
-    const hint = kind === 'histogram' ? words.hintHistogram : words.hintCumulative;
+    drawn = { kind, metric, shown, spread };
     const buttons = KINDS.map(
       (name) =>
-        html`<button type="button" class="tool" aria-pressed="${String(name === kind)}" @click=${() => choose(name)}>${words[name]}</button>`,
+        html`<button type="button" class="tool" aria-pressed="${String(name === kind)}" @click=${() => {
+          chosen = name;
+          update();
+        }}>${words[name]}</button>`,
     );
     render(
-      html`<div class="bar"><h2 id="distribution-heading">${words.heading}</h2><span class="tools">${buttons}</span></div>
-<span class="faint small">${metric ? hint(label) : '\u00a0'}</span>
+      html`<div class="bar"><h2 id="distribution-heading">${words.heading}</h2><span class="tools">${menu}${buttons}</span></div>
+<span class="faint small">${metric ? HINTS[kind](label) : '\u00a0'}</span>
 <div class="hist" role="img" aria-label="${words.label(label)}">${spread?.drawing}${single ? distributionMarks(templates, encodes, only, metric, single.range) : ''}</div>`,
       element,
     );

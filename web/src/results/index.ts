@@ -4,6 +4,7 @@
  */
 import { numberedColour } from 'anyvmaf/view';
 import type { Session } from '../session.js';
+import { changesSection } from './changes.js';
 import { chartSection } from './chart.js';
 import { distributionSection } from './distribution.js';
 import { Encodes } from './encodes.js';
@@ -184,6 +185,7 @@ function partsOf({
     [() => distributionSection(encodes, view), 1000, charts],
     [() => worstSection(encodes, view, pictures), 1000],
     [() => featureSection(encodes, view), 1000],
+    [() => changesSection(encodes, view), 1000],
     [() => takeSection(encodes, session, pictures, onTaken), 500],
     [() => pooledSection(encodes, view), 2000, folds],
     [() => detailsSection(encodes), 500, folds],

@@ -19,6 +19,7 @@ import { type Coded, codedOf } from '../packets/client.js';
 import { KINDS } from '../packets/headers.js';
 import { inTurn } from '../schedule.js';
 import { text } from '../text.js';
+import { chartMenu, frameFile } from './chart-menu.js';
 import { shotsOf } from './columns.js';
 import type { Encode, Encodes } from './encodes.js';
 import type { Follower } from './section.js';
@@ -75,7 +76,7 @@ class CodedLane {
     this.#element = h(
       'div',
       { class: 'lane-box coded' },
-      h('h3', { class: 'lane-head' }, words.coded, this.#now),
+      h('h3', { class: 'lane-head' }, words.coded, this.#now, this.#menu()),
       plot,
       this.#legend,
     );
@@ -170,6 +171,34 @@ class CodedLane {
     const rates = this.#rates.get(coded) ?? coded.rates();
     this.#rates.set(coded, rates);
     return rates;
+  }
+
+  #menu(): HTMLElement {
+    return chartMenu({
+      title: () => words.coded,
+      element: () => this.chart.element,
+      chart: this.chart,
+      names: () => (this.#encode ? [this.#encode] : []),
+      rows: () => this.#rows(),
+    });
+  }
+
+  /** The coded frames on show. */
+  #rows(): (string | number)[][] {
+    const encode = this.#encode;
+    const coded = this.of(encode);
+    const { frame, type, bytes } = text.results.chartFile;
+    const head = [frame, type, bytes, 'bits per second'];
+    if (!encode || !coded) return [head];
+    const [from, to] = this.#within(coded);
+    const rates = this.#ratesOf(coded);
+    const rows = Array.from({ length: to - from + 1 }, (_, n) => {
+      const i = from + n;
+      const one = coded.at(i);
+      const at = (coded.pairs[i] ?? 0) + encode.columns.shift;
+      return [at, one?.kind ?? '', one?.bytes ?? '', rates[i] ?? ''];
+    });
+    return [head, ...rows];
   }
 
   /** What is known of the frame pointed at. */
@@ -299,7 +328,8 @@ class MetricLanes {
     );
     const plot = h('div', { class: 'plot lane', role: 'img', 'aria-label': labelOf(metric) });
     const chart = new FrameChart(plot, this.#view, 'lane', metric, inTurn);
-    const element = h('div', {}, h('h3', { class: 'lane-head' }, labelOf(metric), now, close), plot);
+    const menu = chartMenu(frameFile(chart, labelOf(metric)));
+    const element = h('div', {}, h('h3', { class: 'lane-head' }, labelOf(metric), now, menu, close), plot);
     const lane: MetricLane = { chart, element, now, stop: listen(chart) };
     this.lanes = [...this.lanes, lane];
     this.#box.append(element);

@@ -2,8 +2,8 @@
  * @module web/results/open
  * Opens saved reports, ours and libvmaf's, in place of the results on show.
  */
-import { type CurveResult, type FrameMetrics, isReport } from 'anyvmaf';
-import { framesText, sizeText } from 'anyvmaf/view';
+import { type CurveResult, type FrameMetrics, isReport, type ReadReport } from 'anyvmaf';
+import { type Baseline, baselineFrom, framesText, sizeText } from 'anyvmaf/view';
 import { readSaved } from '../saved/client.js';
 import type { EncodeResult, Session } from '../session.js';
 import { announce } from '../setup/announce.js';
@@ -24,33 +24,60 @@ export async function openReports(files: readonly File[], session: Session): Pro
     for (const file of files) {
       if (file.size > LIMIT) throw new Error(text.saved.tooLarge(file.name, sizeText(file.size) ?? ''));
       announce(text.saved.opening(file.name));
-      const frames: FrameMetrics[] = [];
       const curves: CurveResult[] = [];
-      let result: EncodeResult = { name: file.name, frames };
+      const found: EncodeResult[] = [];
       await readSaved(file, (event) => {
         if ('curves' in event) {
           curves.push(event.curves);
           return;
         }
         if ('saved' in event)
-          result = { name: event.saved.distorted?.name ?? file.name, frames, saved: event.saved };
-        else for (const frame of event.frames) frames.push(frame);
-        session.results.value = [...opened, result];
+          found.push({ name: event.saved.distorted?.name ?? file.name, frames: [], saved: event.saved });
+        else for (const frame of event.frames) found.at(-1)?.frames.push(frame);
+        session.results.value = [...opened, ...found];
       });
-      const [found] = curves;
-      if (found) {
-        session.curves.value = { name: file.name, result: found };
+      const [curve] = curves;
+      if (curve) {
+        session.curves.value = { name: file.name, result: curve };
         announce(text.curves.opened(file.name));
         continue;
       }
-      const whole = result.saved && { ...result.saved, frames };
-      if (whole && isReport(whole)) result = { ...result, report: whole };
-      opened.push(result);
+      if (found.length === 0) throw new Error(text.saved.empty(file.name));
+      opened.push(...found.map(whole));
       session.results.value = [...opened];
-      announce(text.saved.opened(file.name, framesText(frames.length)));
+      const frames = found.reduce((sum, one) => sum + one.frames.length, 0);
+      announce(text.saved.opened(file.name, framesText(frames)));
     }
   } catch (error) {
     session.results.value = before;
     throw error;
   }
+}
+
+/** With its report, where the file says all that a report has. */
+function whole(result: EncodeResult): EncodeResult {
+  const read = result.saved && { ...result.saved, frames: result.frames };
+  return read && isReport(read) ? { ...result, report: read } : result;
+}
+
+/**
+ * Reads the reports of an earlier run, to be compared with.
+ * @throws {Error} with a sentence for people
+ */
+export async function readBaselines(files: readonly File[]): Promise<Baseline> {
+  const reads: ReadReport[] = [];
+  for (const file of files) {
+    if (file.size > LIMIT) throw new Error(text.saved.tooLarge(file.name, sizeText(file.size) ?? ''));
+    const frames: FrameMetrics[][] = [];
+    const heads: Omit<ReadReport, 'frames'>[] = [];
+    await readSaved(file, (event) => {
+      if ('curves' in event) throw new Error(text.results.changes.curves(file.name));
+      if ('saved' in event) {
+        heads.push(event.saved);
+        frames.push([]);
+      } else for (const frame of event.frames) frames.at(-1)?.push(frame);
+    });
+    reads.push(...heads.map((head, i) => ({ ...head, frames: frames[i] ?? [] })));
+  }
+  return baselineFrom(reads, files.map(({ name }) => name).join(', '));
 }

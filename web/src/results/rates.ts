@@ -23,6 +23,7 @@ import {
 import { h } from '../dom.js';
 import type { Session } from '../session.js';
 import { text } from '../text.js';
+import { chartMenu } from './chart-menu.js';
 import type { Encodes } from './encodes.js';
 import type { Section } from './section.js';
 import type { SeriesEditor } from './series.js';
@@ -40,6 +41,7 @@ type Places = RateChart<unknown>['places'];
 function card() {
   const heading = h('h2', { id: 'rates-heading' });
   const hint = h('span', { class: 'hint faint small' });
+  const tools = h('span', { class: 'tools' });
   const area = h('div', { class: 'marks' });
   const tip = h('div', { class: 'tip', hidden: true, 'aria-hidden': 'true' });
   const plot = h('div', { class: 'plot rates', role: 'img' }, area, tip);
@@ -53,16 +55,28 @@ function card() {
   const series = h('div', {});
   const fold = h('details', {}, h('summary', {}, text.results.series.heading), series);
   const element = made(
-    html`<section class="card" aria-labelledby="rates-heading" hidden><div class="bar">${heading}${hint}</div><div class="beside"><div>${key}${plot}${leftOut}</div><div>${choices}${differences}</div></div><details><summary>${words.asTable}</summary>${table}</details>${fold}</section>`,
+    html`<section class="card" aria-labelledby="rates-heading" hidden><div class="bar">${heading}${hint}${tools}</div><div class="beside"><div>${key}${plot}${leftOut}</div><div>${choices}${differences}</div></div><details><summary>${words.asTable}</summary>${table}</details>${fold}</section>`,
   );
-  return { heading, hint, area, tip, plot, key, choices, differences, leftOut, table, series, fold, element };
+  return {
+    ...{ heading, hint, tools, area, tip, plot, key, choices, differences, leftOut, table, series, fold },
+    element,
+  };
 }
 
 export function ratesSection(encodes: Encodes, view: View, session: Session): Section {
   const parts = card();
   const { area, tip, plot, element } = parts;
   let places: Places = [];
+  let shown: readonly RatePoint[] = [];
   const compare = comparer(parts, encodes, session);
+  const metricNow = () => metricOf(encodes, session);
+  parts.tools.append(
+    saver(
+      parts,
+      () => rowsOf(shown, metricNow()),
+      () => shown,
+    ),
+  );
   const editor = openedEditor(parts, encodes, session);
 
   function update(): void {
@@ -70,6 +84,7 @@ export function ratesSection(encodes: Encodes, view: View, session: Session): Se
     if (element.hidden) return;
     const metric = metricOf(encodes, session);
     const points = ratePoints(encodes, metric).filter(({ index }) => view.shown.value[index]);
+    shown = points;
     const label = labelOf(metric);
     parts.heading.textContent = words.heading(label);
     parts.hint.textContent = worseOf(metric) === 'high' ? words.lowerBetter : words.higherBetter;
@@ -89,22 +104,12 @@ export function ratesSection(encodes: Encodes, view: View, session: Session): Se
     editor()?.update();
   }
 
-  readOut(
-    parts,
-    encodes,
-    view,
-    () => metricOf(encodes, session),
-    () => places,
-  );
+  readOut(parts, encodes, view, metricNow, () => places);
   const resize = new ResizeObserver(() => update());
   resize.observe(plot);
-  const light = (lit: number | null) => {
-    for (const [i, dot] of area.querySelectorAll('.dot').entries())
-      dot.classList.toggle('unlit', lit !== null && places[i]?.point.index !== lit);
-  };
   const stops = [
     view.shown.watch(() => update()),
-    view.lit.watch(light),
+    view.lit.watch((lit) => light(area, places, lit)),
     session.comparison.watch(() => update()),
   ];
   return {
@@ -273,6 +278,33 @@ function pointText(
     ...(curve === undefined ? [] : [[words.curve, curve]]),
   ];
   return html`<div><span class="swatch" .style=${colourOf(index)}></span><span>${name}</span></div>${rows.map(([label, value]) => html`<div><span class="soft">${label}</span><b>${value}</b></div>`)}`;
+}
+
+/** The dots of other encodes fade. */
+function light(area: HTMLElement, places: Places, lit: number | null): void {
+  for (const [i, dot] of area.querySelectorAll('.dot').entries())
+    dot.classList.toggle('unlit', lit !== null && places[i]?.point.index !== lit);
+}
+
+/** The menu that saves the chart. */
+function saver(
+  { heading, plot }: Readonly<Record<'heading' | 'plot', HTMLElement>>,
+  rows: () => (string | number)[][],
+  names: () => readonly RatePoint[],
+): HTMLElement {
+  return chartMenu({
+    title: () => heading.textContent ?? '',
+    element: () => plot,
+    names,
+    rows,
+  });
+}
+
+function rowsOf(points: readonly RatePoint[], metric: string): (string | number)[][] {
+  return [
+    [words.encode, words.curve, 'bits per second', metric],
+    ...points.map(({ name, curve, rate, quality }) => [name, curve ?? '', rate, quality]),
+  ];
 }
 
 function tableOf(points: readonly RatePoint[], encodes: Encodes, metric: string): TemplateResult {

@@ -5,6 +5,7 @@
 import type { HtmlOptions, HtmlPictures, Report, ReportFormat } from 'anyvmaf';
 import { baseName, curveNames } from 'anyvmaf/view';
 import { h } from '../dom.js';
+import { download } from '../frames/save.js';
 import type { Thumb } from '../frames/thumbs.js';
 import { writeSaved } from '../saved/client.js';
 import type { WriteFormat } from '../saved/functions.js';
@@ -163,10 +164,4 @@ async function jpeg({ width, height, aspect, data }: Thumb): Promise<Uint8Array>
   canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, height);
   const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/jpeg', 0.8));
   return new Uint8Array((await blob?.arrayBuffer()) ?? new ArrayBuffer(0));
-}
-
-function download(blob: Blob, name: string): void {
-  const link = h('a', { href: URL.createObjectURL(blob), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

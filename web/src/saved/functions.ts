@@ -17,7 +17,7 @@ import {
   readReport,
   writeReport,
 } from 'anyvmaf';
-import { writeTableCsv } from 'anyvmaf/view';
+import { reportTexts, writeTableCsv } from 'anyvmaf/view';
 import type { CallContext } from '../engine/calls.js';
 
 /** Frames per message. */
@@ -26,7 +26,7 @@ const BATCH = 400;
 /** A report without its frames, which are sent separately. */
 export type Head = Omit<Report, 'frames'>;
 
-/** The contents of a saved report, then its frames; or the result of a search, a ladder or a comparison. */
+/** The contents of each report of a file, then its frames; or the result of a search, a ladder or a comparison. */
 export type ReadEvent =
   | { readonly curves: CurveResult }
   | { readonly saved: Omit<ReadReport, 'frames'> }
@@ -54,16 +54,18 @@ const ENCODING = /^\s{0,8}\{\s{0,8}"kind"\s{0,8}:\s{0,8}"(?:search|ladder|compar
 let gathered: { readonly head: Head; readonly frames: FrameMetrics[] }[] = [];
 
 export const paper = {
-  /** Reads a file; emits its contents, then its frames. */
+  /** Reads a file; emits what it says and its frames, report by report. */
   async read({ file }: { file: File }, { emit }: CallContext<ReadEvent>): Promise<void> {
     const text = await file.text();
     if (ENCODING.test(text.slice(0, 200))) {
       emit({ curves: await readEncodingResult(text) });
       return;
     }
-    const { frames, ...saved } = readReport(text, file.name);
-    emit({ saved });
-    for (let i = 0; i < frames.length; i += BATCH) emit({ frames: frames.slice(i, i + BATCH) });
+    for (const one of reportTexts(text, file.name)) {
+      const { frames, ...saved } = readReport(one, file.name);
+      emit({ saved });
+      for (let i = 0; i < frames.length; i += BATCH) emit({ frames: frames.slice(i, i + BATCH) });
+    }
   },
 
   /** Takes the reports to write, without frames. */

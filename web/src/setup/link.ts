@@ -24,6 +24,12 @@ export interface Linked {
   readonly ownTiny: boolean;
 }
 
+/** All that a link may hold: settings, then what web/linked reads. */
+export const LINK_KEYS = [
+  ...['model', 'feature', 'tiny', 'scale', 'scale-to', 'rate', 'pair-by', 'offset', 'range', 'subsample'],
+  ...['threads', 'damaged', 'raw', 'ref', 'dis', 'frame', 'encode'],
+] as const;
+
 /** The hash without `#`; empty if everything is at its default. */
 export function toHash({ settings, raw, guess, ownTiny }: Linked): string {
   const pairs = new URLSearchParams();

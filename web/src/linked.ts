@@ -1,0 +1,225 @@
+/**
+ * @module web/linked
+ * Videos that a link names by their addresses, and the frame that it opens. Nothing is asked of another host before the user
+ * agrees to it, by its name. Loaded for pages that are opened by a link.
+ */
+import { baseName, sizeText } from 'anyvmaf/view';
+import { button, fill, h } from './dom.js';
+import type { Cursor, Session } from './session.js';
+import { addFiles } from './setup/files.js';
+import { LINK_KEYS } from './setup/link.js';
+
+const words = {
+  ask: (videos: number, hosts: string) =>
+    `This link names ${videos === 1 ? 'a video' : `${videos} videos`}. To load ${videos === 1 ? 'it' : 'them'}, this browser asks ${hosts}, which then learns its address and which video it reads. Nothing is uploaded.`,
+  load: 'Load and score',
+  refuse: 'Do not load',
+  cancel: 'Cancel',
+  loading: (name: string, size: string, of: string) => `Loading ${name}: ${size}${of && ` of ${of}`}`,
+  blocked: (host: string, name: string) =>
+    `${name} could not be loaded: ${host} cannot be reached, redirects elsewhere, or does not let other pages read its files (CORS). Download the video and choose it here.`,
+  answered: (host: string, name: string, status: number) =>
+    `${name} could not be loaded: ${host} answered ${status}. Check the link.`,
+  large: (name: string, size: string) =>
+    `${name} has ${size}; a link can load up to 2 GB. Download the video and choose it here.`,
+  long: (characters: number) =>
+    `This link was not followed: it has ${characters} characters, more than the 20,000 that a link may have.`,
+  unknown: (keys: string) =>
+    `This link has parts that the page does not know and ignores: ${keys}. It may be of another version of anyvmaf.`,
+  scheme: (key: string, value: string) =>
+    `The videos of this link were not offered: ${key} is “${value}”, but must be the address of a video that begins with https:// or http:// and holds no password.`,
+  alone: 'The videos of this link were not offered: it names no encode (dis).',
+  many: (count: number) =>
+    `The videos of this link were not offered: it names ${count} encodes, more than 16.`,
+  frame: (value: string) => `The link’s frame is “${value}”, but must be a whole number; none is opened.`,
+};
+
+/** Characters of a link, bytes of a video, and encodes, at most. */
+const [LONGEST, LARGEST, MOST] = [20_000, 2e9, 16];
+
+/** What a link says of videos. */
+export interface LinkedVideos {
+  readonly reference: URL | undefined;
+  readonly distorted: readonly URL[];
+  /** The encode, from 0, and its frame that is opened once there are results. */
+  readonly cursor: { readonly encode: number; readonly frame: number } | undefined;
+}
+
+/** Reads a hash. @returns also sentences about what is wrong with it, one for each fault */
+export function videosIn(hash: string): {
+  readonly videos?: LinkedVideos;
+  readonly faults: readonly string[];
+} {
+  if (hash.length > LONGEST) return { faults: [words.long(hash.length)] };
+  const pairs = new URLSearchParams(hash.replace(/^#/, ''));
+  const strange = [...new Set(pairs.keys())].filter((key) => !LINK_KEYS.some((known) => known === key));
+  const faults = strange.length > 0 ? [words.unknown(strange.map(shortened).slice(0, 5).join(', '))] : [];
+  const [ref] = pairs.getAll('ref');
+  const all = pairs.getAll('dis');
+  if (ref === undefined && all.length === 0) return { faults };
+  if (all.length === 0) return { faults: [...faults, words.alone] };
+  if (all.length > MOST) return { faults: [...faults, words.many(all.length)] };
+  const addresses = [
+    ...(ref === undefined ? [] : [['ref', ref] as const]),
+    ...all.map((one) => ['dis', one] as const),
+  ];
+  const bad = addresses.find(([, value]) => !addressOf(value));
+  if (bad) return { faults: [...faults, words.scheme(bad[0], shortened(bad[1]))] };
+  const [frame, encode] = [pairs.get('frame'), pairs.get('encode') ?? '1'];
+  const whole = [frame ?? '0', encode].every((value) => /^\d{1,9}$/.test(value));
+  const cursor = frame !== null && whole ? { encode: Number(encode) - 1, frame: Number(frame) } : undefined;
+  return {
+    faults: whole ? faults : [...faults, words.frame(shortened(`${frame ?? ''} of ${encode}`))],
+    videos: {
+      reference: ref === undefined ? undefined : addressOf(ref),
+      distorted: all.flatMap((value) => addressOf(value) ?? []),
+      cursor,
+    },
+  };
+}
+
+/** A value in a sentence. */
+function shortened(value: string): string {
+  return value.length > 60 ? `${value.slice(0, 60)}…` : value;
+}
+
+/** The address of a video on the web; passwords in it would be sent on with the link. */
+function addressOf(value: string): URL | undefined {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const fine = url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+  return fine ? url : undefined;
+}
+
+const nameOf = ({ pathname, host }: URL): string => {
+  const last = baseName(pathname);
+  try {
+    return decodeURIComponent(last) || host;
+  } catch {
+    return last;
+  }
+};
+
+/** Addresses of files that came by a link. */
+const addresses = new WeakMap<File, URL>();
+
+/** The frame that was open last: the viewer lies above the button that copies a link. */
+let opened: Cursor | undefined;
+
+/** What a link says of the videos that are chosen and the frame that was open last; empty if one of them has no address. */
+export function videosHash({ reference, distorted, results }: Session): string {
+  const pairs = new URLSearchParams();
+  const chosen = [...(reference.value ? [reference.value] : []), ...distorted.value];
+  for (const one of chosen) {
+    const url = addresses.get(one.file);
+    if (!url) return '';
+    pairs.append(one === reference.value ? 'ref' : 'dis', url.href);
+  }
+  if (opened && results.value[opened.encode] && chosen.length > 0) {
+    pairs.set('frame', String(opened.frame));
+    if (opened.encode > 0) pairs.set('encode', String(opened.encode + 1));
+  }
+  return pairs.toString();
+}
+
+/**
+ * Offers the videos of a link.
+ * @param box where the offer stands
+ * @param say shows a sentence
+ */
+export function offerVideos(
+  box: HTMLElement,
+  session: Session,
+  hash: string,
+  say: (what: string) => void,
+): void {
+  session.cursor.watch((cursor) => {
+    opened = cursor ?? opened;
+  });
+  const { videos, faults } = videosIn(hash);
+  if (faults.length > 0) say(faults.join(' '));
+  box.hidden = !videos;
+  if (!videos) return;
+  const { reference, distorted } = videos;
+  const all = [...(reference ? [reference] : []), ...distorted];
+  const hosts = [...new Set(all.map(({ host }) => host))].join(' and ');
+  const close = () => {
+    box.hidden = true;
+  };
+  const load = button({ class: 'tool strong', onclick: () => start() }, words.load);
+  const row = h('div', { class: 'tools' }, load, button({ onclick: close }, words.refuse));
+  const said = h('p', { class: 'small', role: 'status' });
+  const names = all.map(({ href }) => h('li', {}, href));
+  fill(box, h('p', {}, words.ask(all.length, hosts)), h('ul', { class: 'small soft' }, ...names), row, said);
+
+  async function start(): Promise<void> {
+    const stop = new AbortController();
+    fill(row, button({ onclick: () => stop.abort() }, words.cancel));
+    try {
+      const files: File[] = [];
+      for (const url of all) files.push(await fileAt(url, stop.signal, (what) => fill(said, what)));
+      await take(session, files, reference !== undefined);
+      if (videos?.cursor) openLater(session, videos.cursor);
+      session.runsAsked.value++;
+      close();
+    } catch (error) {
+      fill(row, load, button({ onclick: close }, words.refuse));
+      const aborted = stop.signal.aborted;
+      fill(said, aborted ? '' : error instanceof Error ? error.message : String(error));
+    }
+  }
+}
+
+/** Puts files in place of those that are chosen. */
+async function take(session: Session, files: readonly File[], hasReference: boolean): Promise<void> {
+  session.reference.value = null;
+  session.distorted.value = [];
+  const [first, ...others] = files;
+  const parts = hasReference && first ? [await addFiles(session, [first], 'reference')] : [];
+  parts.push(await addFiles(session, hasReference ? others : files, 'distorted'));
+  const refused = parts.flatMap((one) => one.refused);
+  if (refused.length > 0) throw new Error(refused.join(' '));
+}
+
+/** Opens a frame once the next run is over, if there is such a frame. */
+function openLater(session: Session, { encode, frame }: { encode: number; frame: number }): void {
+  let waits = true;
+  let runs = false;
+  session.watchPhase((phase) => {
+    if (phase === 'running') runs = true;
+    if (phase !== 'done' || !runs || !waits) return;
+    waits = false;
+    const last = session.results.value[encode]?.frames.at(-1)?.frameNum;
+    if (last !== undefined && frame <= last) session.cursor.value = { encode, frame };
+  });
+}
+
+/** Loads a video. @throws {Error} with a sentence for people */
+async function fileAt(url: URL, signal: AbortSignal, tell: (what: string) => void): Promise<File> {
+  const [name, { host }] = [nameOf(url), url];
+  const request = { signal, credentials: 'omit', redirect: 'error', referrerPolicy: 'no-referrer' } as const;
+  const lost = (cause: unknown) => new Error(words.blocked(host, name), { cause });
+  const response = await fetch(url, request).catch((cause: unknown) => {
+    throw lost(cause);
+  });
+  if (!response.ok || !response.body) throw new Error(words.answered(host, name, response.status));
+  const length = Number(response.headers.get('content-length'));
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let bytes = 0;
+  const reader = response.body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read().catch((cause: unknown) => {
+      throw lost(cause);
+    });
+    if (done) break;
+    parts.push(value);
+    bytes += value.length;
+    if (Math.max(bytes, length) > LARGEST) {
+      await reader.cancel();
+      throw new Error(words.large(name, sizeText(Math.max(bytes, length)) ?? ''));
+    }
+    tell(words.loading(name, sizeText(bytes) ?? '', length > 0 ? (sizeText(length) ?? '') : ''));
+  }
+  const file = new File(parts, name);
+  addresses.set(file, url);
+  return file;
+}

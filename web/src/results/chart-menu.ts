@@ -1,0 +1,84 @@
+/**
+ * @module web/results/chart-menu
+ * The menu that saves a chart: as a drawing, as a picture, and its values. What makes the files loads when it is used.
+ */
+import { type FrameChart, labelOf } from 'anyvmaf/view';
+import { h } from '../dom.js';
+import { announce } from '../setup/announce.js';
+import { text } from '../text.js';
+
+const words = text.results.chartFile;
+
+export const CHART_FORMATS = ['svg', 'png', 'csv'] as const;
+export type ChartFormat = (typeof CHART_FORMATS)[number];
+
+/** A chart that can be saved, asked when it is. */
+export interface ChartFile {
+  title(): string;
+  /** Where it is drawn. */
+  element(): HTMLElement | null;
+  /** What its canvas shows. */
+  readonly chart?: FrameChart;
+  /** The encodes on show. */
+  names(): readonly { readonly index: number; readonly name: string }[];
+  /** The values on show, below a row of their names. */
+  rows(): readonly (readonly (string | number)[])[];
+}
+
+/** A choice that saves; it goes back to its name at once. */
+export function chartMenu(file: ChartFile): HTMLElement {
+  const save = async (format: ChartFormat) => {
+    try {
+      const { saveChart } = await import('./chart-file.js');
+      announce(words.saved(await saveChart(file, format)));
+    } catch (error) {
+      announce(words.failed(error instanceof Error ? error.message : String(error)));
+    }
+  };
+  const menu = h(
+    'select',
+    {
+      class: 'chart-menu',
+      onchange: () => {
+        const format = CHART_FORMATS.find((one) => one === menu.value);
+        menu.selectedIndex = 0;
+        if (format) save(format);
+      },
+      onfocus: () => menu.setAttribute('aria-label', words.of(file.title())),
+      'aria-label': words.open,
+    },
+    h('option', { value: '' }, words.open),
+    ...CHART_FORMATS.map((format) => h('option', { value: format }, words.kinds[format])),
+  );
+  return menu;
+}
+
+/** A chart over the frames: those on show, by encode. */
+export function frameFile(chart: FrameChart, name: string): ChartFile {
+  const { state } = chart;
+  return {
+    title: () => (name === labelOf(chart.metric) ? name : `${labelOf(chart.metric)}, ${name}`),
+    element: () => chart.element,
+    chart,
+    names: () => state.visible,
+    rows() {
+      const { rate } = state.encodes;
+      const [from, to] = state.span;
+      const shown = state.visible;
+      const numbers = new Set(shown.flatMap(({ columns }) => [...columns.numbers]));
+      const frames = [...numbers].filter((n) => n >= from && n <= to).sort((a, b) => a - b);
+      const values = shown.map(({ columns }) => {
+        const all = columns.values(chart.metric);
+        return new Map(Array.from(columns.numbers, (frame, i) => [frame, all?.[i] ?? Number.NaN]));
+      });
+      return [
+        [words.frame, ...(rate === undefined ? [] : [words.time]), ...shown.map((encode) => encode.name)],
+        ...frames.map((frame) => [
+          frame,
+          ...(rate === undefined ? [] : [(frame + state.encodes.origin) / rate]),
+          ...values.map((of) => of.get(frame) ?? Number.NaN),
+        ]),
+      ];
+    },
+  };
+}
