@@ -393,6 +393,8 @@ describe.skipIf(absent !== '')(`an encoding engineer's day${absent}`, () => {
         await chip.check();
       await page.locator('.series + .tools select').selectOption(`${name} fast`);
       await card().getByRole('button', { name: 'Move ticked encodes' }).click();
+      // The list is drawn again a little later.
+      await list.locator(`li:has(input[aria-label$="${name} slow"])`).waitFor({ state: 'detached' });
       const input = card().getByLabel(`Name of the series ${name} fast`);
       await input.fill(`all ${codec}`);
       await input.press('Enter');

@@ -107,7 +107,7 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
       await page.getByRole('button', { name: 'Change' }).click();
       await page.getByRole('button', { name: 'Remove distorted.y4m' }).click();
       await page.setInputFiles('#pick-distorted', worse);
-      const again = page.getByRole('button', { name: 'Score again' });
+      const again = page.locator('button.primary');
       await expect.poll(() => again.isDisabled()).toBe(true);
       // It is empty while files are inspected.
       await says(page.locator('#run-hint')).toMatch(/^Nothing can be scored yet\. .*(bad|worse)\.mp4/);

@@ -37,14 +37,16 @@ export function findings(session: Session): HTMLElement {
     h('summary', {}, h('h2', {}, text.findings.heading), state),
     body,
   );
+  let pending = 0;
   // Make room for the results when a run starts.
   session.watchPhase((phase, before) => {
     if (phase === 'running' && before !== 'paused') element.open = false;
   });
   session.inspections.watch((inspections) => {
     element.hidden = inspections.size === 0;
-    const pending = [...inspections.values()].every(({ phase }) => phase === 'pending');
-    if (pending && !isActive(session.run.value)) element.open = true;
+    const before = pending;
+    pending = [...inspections.values()].filter(({ phase }) => phase === 'pending').length;
+    if (pending > before && !isActive(session.run.value)) element.open = true;
     const encodes = session.distorted.value.filter(({ id }) => inspections.has(id)).length;
     const { shared, failures, waiting } = gather(session);
     const counts = ORDER.flatMap((severity) => {

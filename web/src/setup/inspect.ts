@@ -15,20 +15,25 @@ import { guessRaw } from './raw-guess.js';
 /** Milliseconds from the last change of a setting to the inspection, so that typing a number starts only one. */
 const DELAY = 250;
 
-/** Keeps `session.inspections` up to date. */
+/** Keeps `session.inspections` up to date; what is found of a pair stays while nothing that affects it changes. */
 export function inspectPairs(session: Session): void {
   let inspected = '';
+  let keys: ReadonlyMap<number, string> = new Map();
   let files = '';
   let stop: AbortController | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const update = () => {
     const { reference, distorted, raw } = session;
-    const inputs = JSON.stringify([
-      reference.value?.id,
-      distorted.value.map((one) => [one.id, pairingOptions(settingsOf(session, one))]),
-      raw.value,
-    ]);
+    const pair = [reference.value?.id, raw.value];
+    const last = keys;
+    keys = new Map(
+      distorted.value.map((one) => [
+        one.id,
+        JSON.stringify([...pair, pairingOptions(settingsOf(session, one))]),
+      ]),
+    );
+    const inputs = JSON.stringify([...pair, ...keys]);
     if (inputs === inspected) return;
     inspected = inputs;
     const before = files;
@@ -39,9 +44,12 @@ export function inspectPairs(session: Session): void {
       reference.value !== null &&
       distorted.value.length > 0 &&
       (raw.value !== null || rawFiles(session).length === 0);
-    session.inspections.value = ready
-      ? new Map(distorted.value.map(({ id }) => [id, { phase: 'pending' }]))
-      : new Map();
+    const found = session.inspections.value;
+    const known = (id: number) => {
+      const one = keys.get(id) === last.get(id) ? found.get(id) : undefined;
+      return one?.phase === 'found' ? one : ({ phase: 'pending' } as const);
+    };
+    session.inspections.value = new Map(ready ? distorted.value.map(({ id }) => [id, known(id)]) : []);
     if (!ready) return;
     stop = new AbortController();
     const { signal } = stop;
@@ -59,6 +67,7 @@ async function inspectAll(session: Session, signal: AbortSignal): Promise<void> 
   if (signal.aborted) return;
   for (const one of session.distorted.value) {
     const { id, file } = one;
+    if (session.inspections.value.get(id)?.phase !== 'pending') continue;
     const request = { reference: reference.file, distorted: file, ...(raw && { raw }) };
     let pair: PairInspection;
     try {
