@@ -14,6 +14,7 @@ import { encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.
 import { FIRST, lookAround } from '../support/looks.js';
 import { checked, choose, done, pages, reportsOf, saved, says, settled, start } from '../support/page.js';
 import { openSent } from '../support/sent-report.js';
+import { exhaustive } from '../support/tier.js';
 
 const absent = noChromium || (hasFfmpeg ? '' : ` (${needsFfmpeg})`);
 
@@ -193,7 +194,7 @@ function cancelAfter(page: Page, count: number): Promise<void> {
   }, count);
 }
 
-describe.skipIf(absent !== '')(`an encoding engineer's day${absent}`, () => {
+describe.runIf(exhaustive && absent === '')(`an encoding engineer's day${absent}`, () => {
   const site = pages();
   let page: Page;
   let files: ReturnType<typeof encodes>;
