@@ -59,9 +59,13 @@ describe.skipIf(!hasFfmpeg)(`a search of an unusual source (${needsFfmpeg})`, ()
     expect(predicted.interval99).toEqual([predicted.value, predicted.value]);
   });
 
-  it('that is a picture of RGB says what to convert', async () => {
+  it('that is a picture of RGB is converted, by a matrix that the command names', async () => {
     const picture = make('still.png', ['-frames:v', '1']);
-    await expect(search(picture)).rejects.toMatchObject({ message: expect.stringMatching(/RGB.*convert/) });
+    const { command, predicted } = await search(picture);
+    expect(command.join(' ')).toMatch(
+      /-vf scale=out_color_matrix=bt709:out_range=limited\S* -colorspace bt709 -color_range tv/,
+    );
+    expect(predicted.value).toBeGreaterThan(50);
   });
 
   it('of odd size is encoded where the encoder can, and refused in its words where not', async () => {
