@@ -176,6 +176,51 @@ describe.skipIf(!hasFfmpeg)(`a search of an unusual source (${needsFfmpeg})`, ()
     expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
+  const SOURCES = [
+    'testsrc2=s=160x96:r=25',
+    'mandelbrot=s=160x96:r=25',
+    'testsrc2=s=160x96:r=25,noise=alls=12:all_seed=5',
+    'mandelbrot=s=160x96:r=25,gblur=sigma=2',
+    'life=s=160x96:r=25:seed=7:mold=10:death_color=#204060:life_color=#e0d0b0,gblur=sigma=1',
+    'gradients=s=160x96:r=25:seed=3:speed=0.05,noise=alls=4:all_seed=9',
+  ];
+
+  it.each([
+    ['ssimulacra2', 'atLeast'],
+    ['butteraugli_3norm', 'atMost'],
+    ['xpsnr_min', 'atLeast'],
+    ['cvvdp', 'atLeast'],
+  ] as const)(
+    'finds by %s the value of the full grid on six sources',
+    { timeout: 300_000 },
+    async (metric, side) => {
+      const range = { min: 16, max: 40, step: 1 };
+      const targetOf = (bound: number) =>
+        side === 'atLeast' ? { metric, atLeast: bound } : { metric, atMost: bound };
+      const answers: unknown[] = [];
+      const right: unknown[] = [];
+      for (const [i, graph] of SOURCES.entries()) {
+        const source = make(
+          `grid-${i}.mkv`,
+          ['-frames:v', '6', '-pix_fmt', 'yuv420p', '-c:v', 'ffv1'],
+          graph,
+        );
+        const all = await search(source, { range, all: true, targets: [targetOf(0)] });
+        // Between two values of the middle, so that some on both sides are left.
+        const at = (value: number) =>
+          all.points.find((point) => point.value === value)?.quality ?? Number.NaN;
+        const quality = (at(22 + 2 * i) + at(23 + 2 * i)) / 2;
+        const holds = (one: number) => (side === 'atLeast' ? one >= quality : one <= quality);
+        const best = Math.max(...all.points.filter((one) => holds(one.quality)).map(({ value }) => value));
+        const found = await search(source, { range, targets: [targetOf(quality)] });
+        answers.push([graph, found.value, found.shortfall]);
+        right.push([graph, best, null]);
+        expect(found.encodes).toBeLessThanOrEqual(9);
+      }
+      expect(answers).toEqual(right);
+    },
+  );
+
   it('finds a step beside a full grid on a curve that was bent on purpose, and says where it rises', {
     timeout: 120_000,
   }, async () => {
