@@ -203,9 +203,9 @@ describe('a thread', () => {
 
   it('ends with its server, whatever it does', async () => {
     const gone = new Set<Worker>();
+    await Promise.all([1, 2].map(() => threads.measuring.score(pair(3), options())));
     const { call, going } = begun(threads.measuring);
     await going;
-    await threads.measuring.score(pair(3), options());
     for (const worker of started) worker.once('exit', () => gone.add(worker));
     await threads.close();
     expect(await failure(call)).toMatchObject({ code: 'internal' });
