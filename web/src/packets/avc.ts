@@ -79,7 +79,7 @@ export class AvcSlices {
     const isOrderFixed = order === 1 && fields.bit();
     if (order === 1) {
       fields.codes(2);
-      fields.codes(fields.code());
+      fields.codes(fields.atMost(255));
     }
     fields.code();
     fields.bit();

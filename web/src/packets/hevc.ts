@@ -37,8 +37,8 @@ interface Picture {
 
 /** Profiles of screen content, whose slices have fields of their own. */
 const SCREEN = [9, 11];
-/** Most pictures in a set, sets, and references of a slice, by the standard. */
-const [KEPT, SETS, REFERENCES] = [16, 64, 16];
+/** Most pictures in a set, sets, references of a slice, and tiles a side, by the standard. */
+const [KEPT, SETS, REFERENCES, TILES] = [16, 64, 16, 22];
 /** Quantizers that there are, with 16 bits too. */
 const [LEAST, MOST] = [-48, 51];
 const TYPES = ['B', 'P', 'I'] as const;
@@ -125,7 +125,7 @@ export class HevcSlices {
     const hasTiles = fields.bit();
     fields.bit();
     if (hasTiles) {
-      const sides = fields.code() + fields.code();
+      const sides = fields.atMost(TILES) + fields.atMost(TILES);
       if (!fields.bit()) fields.codes(sides);
       fields.bit();
     }
