@@ -25,6 +25,9 @@ const behindLengths = (...units: number[][]) =>
   Uint8Array.from(units.flatMap((unit) => [0, 0, 0, unit.length, ...unit]));
 const behindStarts = (...units: number[][]) => Uint8Array.from(units.flatMap((unit) => [0, 0, 1, ...unit]));
 
+/** A code of 17 zeros, for a count of more than 200,000. */
+const MANY = `${'0'.repeat(17)}1${'1'.repeat(17)}`;
+
 describe('types of coded frames', () => {
   const read = (codec: string, config: Uint8Array | undefined) => {
     const reader = headReader(codec, config);
@@ -165,6 +168,23 @@ describe.each(['avc', 'hevc', 'vp9', 'av1'] as const)('quantizers of %s', (codec
     expect([found.has(undefined), numbers.length > 10], `seed ${random.seed}`).toEqual([true, true]);
   });
 });
+
+it.each([
+  // As of a sequence whose order of pictures repeats, and of a picture of tiles.
+  ['avc', [0x67, 66, 0, 30], `11010011${MANY}`],
+  ['hevc', [0x44, 1], `11000000011100011000010${MANY}${MANY}0`],
+] as const)(
+  'quantizers are not looked for behind %s parameters that promise far more than there can be',
+  (codec, head, bits) => {
+    const fields = (bits.match(/.{1,8}/g) ?? []).map((byte) => Number.parseInt(byte.padEnd(8, '1'), 2));
+    const unit = [0, 0, 1, ...head, ...fields];
+    const packet = Uint8Array.from(Array.from({ length: 4000 }, () => unit).flat());
+    const start = performance.now();
+    expect(headReader(codec, undefined)?.read(packet)).toEqual({});
+    // To the end of the packet from each of them, it would take seconds.
+    expect(performance.now() - start).toBeLessThan(500);
+  },
+);
 
 it('nothing is read of other codecs', () => {
   expect(headReader('vp8', undefined)).toBeUndefined();
