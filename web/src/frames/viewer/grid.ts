@@ -74,6 +74,7 @@ class Place {
     const at = from && own && momentIn(from, own, frame);
     const source = own && pairSource(own, at ?? 0);
     this.waits = at !== undefined && source !== undefined;
+    if (this.waits && !this.pair) this.#score.textContent = '';
     if (at !== undefined && source) this.#store.want(source, at, step);
     else this.rest();
   }
