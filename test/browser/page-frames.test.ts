@@ -14,6 +14,7 @@ import { y4mFrame, y4mHeader } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 import { noChromium } from '../support/chromium.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
+import { violations } from '../support/looks.js';
 import {
   choose,
   download,
@@ -91,7 +92,7 @@ function inNode({ reference, distorted }: Pair, index: number): Promise<FramePai
   return found;
 }
 
-type Layer = 'reference' | 'distorted' | 'difference' | 'map';
+type Layer = 'reference' | 'distorted' | 'third' | 'fourth' | 'difference' | 'map';
 
 const canvasOf = (page: Page, layer: Layer): Locator => page.locator(`.frames-${layer} canvas`);
 
@@ -604,21 +605,99 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
     });
   });
 
-  it('shows H.264 that does not say its colours, and of half the size as near as filters are', async () => {
-    const [reference, same, half] = [
-      h264(12, '160x120', [], 9),
-      h264(34, '160x120', [], 9),
-      h264(34, '80x60', [], 9),
-    ];
-    const page = await scored(reference, [same, half]);
-    await show(page);
-    await expectShown(page, await inNode({ reference, distorted: same }, FRAME));
-    await show(page, FRAME, 1);
-    const expected = await inNode({ reference, distorted: half }, FRAME);
-    expect(await hash(page, 'reference')).toBe(hashOf(expected.reference.image()));
-    // Node scales with ffmpeg, the page with the library's filter of the same kind.
-    const { data } = expected.distorted.image();
-    expect(distance(await samplesOf(canvasOf(page, 'distorted')), data)).toBeLessThan(1);
+  describe('of four encodes in H.264 that does not say its colours', () => {
+    const at = (crf: number, size = '160x120', frames = FRAMES) => h264(crf, size, [], frames);
+    const reference = () => at(12);
+    /** One is of half the size, and one ends early. */
+    const encodes = () => [at(34), at(34, '80x60'), at(40, '160x120', 6), at(46)];
+    let page: Page;
+    beforeAll(async () => {
+      page = await scored(reference(), encodes(), { stays: true });
+    });
+    const pairOf = (i: number, frame = FRAME) =>
+      inNode({ reference: reference(), distorted: encodes()[i] ?? '' }, frame);
+
+    it('shows them, also of half the size as near as filters are', async () => {
+      await show(page);
+      await expectShown(page, await pairOf(0));
+      await show(page, FRAME, 1);
+      const expected = await pairOf(1);
+      expect(await hash(page, 'reference')).toBe(hashOf(expected.reference.image()));
+      // Node scales with ffmpeg, the page with the library's filter of the same kind.
+      const { data } = expected.distorted.image();
+      expect(distance(await samplesOf(canvasOf(page, 'distorted')), data)).toBeLessThan(1);
+    });
+
+    it('shows several of them in step, at one place and zoom', async () => {
+      const further = (list: string) =>
+        page.locator(`dialog[data-further="${list}"]:not([data-busy])`).waitFor();
+      const labels = () => page.locator('.frames-label:visible span').allTextContents();
+      const chosen = (name: string) => page.getByRole('combobox', { name });
+      /** Expects the pictures of encodes after that of the reference. */
+      const expectGrid = async (frame: number, ...all: readonly number[]) => {
+        for (const [n, i] of all.entries()) {
+          const layer = (['distorted', 'third', 'fourth'] as const)[n] ?? 'fourth';
+          const { distorted } = await pairOf(i, frame);
+          const there = await samplesOf(canvasOf(page, layer));
+          expect(distance(there, distorted.image().data), `encode ${i}`).toBeLessThan(i === 1 ? 1 : 1e-9);
+        }
+      };
+      await show(page, 4);
+      await page.keyboard.press('6');
+      await further('1 2');
+      expect(await hash(page, 'reference')).toBe(hashOf((await pairOf(0, 4)).reference.image()));
+      await expectGrid(4, 0, 1, 2);
+      const names = encodes().map((path) => basename(path));
+      const badge = page.locator('.frames-badge:visible').last();
+      const score = await page.locator('.frames-score strong').textContent();
+      expect(await badge.textContent()).toBe(`${score} · ${names[0]}`);
+      expect(await badge.getAttribute('title')).toBe(`${score} · ${names[0]}`);
+      expect(await chosen('Third picture').getAttribute('title')).toBe(names[1]);
+      expect((await labels()).every((label) => Number(label) > 0)).toBe(true);
+      expect(await violations(page)).toEqual([]);
+      // They share zoom and place, of which keys for one change all.
+      for (const key of ['z', 'Shift+ArrowRight']) await page.keyboard.press(key);
+      await expect.poll(() => zoomOf(page)).toBe('1:1');
+      await placed(page);
+      const place = await placement(page, 'reference');
+      for (const layer of ['distorted', 'third', 'fourth'] as const)
+        expect(await placement(page, layer)).toEqual(place);
+      // Many steps at once end at one frame, of which the third encode has no picture.
+      for (let i = 0; i < 4; i++) await page.keyboard.press('ArrowRight');
+      await shown(page, 8);
+      await expectGrid(8, 0, 1);
+      expect((await labels())[1]).toBe('no picture of this moment');
+      expect(await canvasOf(page, 'fourth').evaluate((canvas: HTMLCanvasElement) => canvas.width)).toBe(0);
+      await page.keyboard.press('v');
+      await further('1 3');
+      await expectGrid(8, 0, 1, 3);
+      // Nothing is shown twice.
+      await chosen('Against').selectOption({ label: names[1] ?? '' });
+      await further('2 3');
+      await page.keyboard.press('b');
+      await page.locator('.frames-message:visible').waitFor();
+      await chosen('Against').selectOption({ label: 'Reference' });
+      await page.locator('dialog[data-against=""]:not([data-busy])').waitFor();
+    });
+
+    it('plays them in step, and leaves the grid and the page in the middle of it', async () => {
+      await show(page, 0);
+      const dialog = page.locator('dialog');
+      await page.keyboard.press('6');
+      await page.locator('dialog:not([data-further=""]):not([data-busy])').waitFor();
+      await page.keyboard.press('k');
+      await expect.poll(async () => Number(await dialog.getAttribute('data-frame'))).toBeGreaterThan(1);
+      await page.keyboard.press('k');
+      await page.locator('dialog:not([data-playing]):not([data-rough]):not([data-busy])').waitFor();
+      // The view changes while pictures are awaited.
+      for (const key of ['End', '1']) await page.keyboard.press(key);
+      await shown(page, FRAMES - 1);
+      await expectShown(page, await pairOf(0, FRAMES - 1));
+      for (const key of ['6', 'Home', 'ArrowRight']) await page.keyboard.press(key);
+      await page.goBack();
+      await page.locator('dialog[open]').waitFor({ state: 'detached' });
+      expect(await page.locator('.moments').isVisible()).toBe(true);
+    });
   });
 
   it('gives the focus to the moment nearest in time when the one that opened it is no longer among the worst', async () => {

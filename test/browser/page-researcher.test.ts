@@ -4,7 +4,8 @@
  * spans and the viewer, to a picture that is taken along. What is said is held against ffprobe, the run's own frames and the library
  * in Node. One page for the whole day; the last test looks at its states.
  */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { extractFrames, type FramePair, type Report } from 'anyvmaf';
 import { decode } from 'fast-png';
@@ -13,8 +14,16 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { buildReport } from '../../src/report/build.js';
 import { bitrateText, sizeText } from '../../src/report/facts.js';
 import { formatReport } from '../../src/report/write.js';
+import { packetFunctions } from '../../web/src/packets/functions.js';
 import { noChromium } from '../support/chromium.js';
-import { encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
+import {
+  type EncodedCodec,
+  encode,
+  encodeFolder,
+  ffmpeg,
+  hasFfmpeg,
+  needsFfmpeg,
+} from '../support/encode.js';
 import { FIRST, lookAround } from '../support/looks.js';
 import { choose, download, pages, reportsOf, says, score, tabTo, write } from '../support/page.js';
 
@@ -63,6 +72,39 @@ function probed(file: string): Probed[] {
   }));
 }
 
+/** The quantizers of frames as shown, by all that ffmpeg prints of headers. What is shown again has that of its slot. */
+function traced(file: string): (number | undefined)[] {
+  const trace = ['-c', 'copy', '-bsf:v', 'trace_headers', '-f', 'null', '-'];
+  const { stderr } = spawnSync('ffmpeg', ['-nostats', '-i', file, '-map', '0:v', ...trace], {
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+  });
+  const packets: { time: number; qp?: number | undefined }[] = [];
+  const parameters = new Map<number, number>();
+  const slots: (number | undefined)[] = [];
+  const now: Record<string, number> = {};
+  for (const line of stderr.split('\n')) {
+    const [, time] = /Packet: \d+ bytes.* pts (-?\d+)/.exec(line) ?? [];
+    if (time !== undefined) packets.push({ time: Number(time) });
+    const [, name = '', value] = /^\[trace_headers.*?\] +\d+ +(\w+) .*= (-?\d+)$/.exec(line) ?? [];
+    const packet = packets.at(-1);
+    now[name.replace(/^(pps|slice)_pic_/, 'pic_')] = Number(value);
+    if (/^(pic_)?init_qp_minus26$/.test(name))
+      parameters.set(now.pic_parameter_set_id ?? 0, 26 + Number(value));
+    if (!packet) continue;
+    if (name === 'slice_qp_delta')
+      packet.qp ??= (parameters.get(now.pic_parameter_set_id ?? 0) ?? Number.NaN) + Number(value);
+    if (name === 'frame_to_show_map_idx') packet.qp = slots[Number(value)];
+    if (name !== 'base_q_idx') continue;
+    const isKey = now.frame_type === 0;
+    for (let i = 0; i < 8; i++)
+      if (isKey || ((now.refresh_frame_flags ?? 0) >> i) & 1) slots[i] = Number(value);
+    if (now.show_frame === 1) packet.qp = Number(value);
+  }
+  const shown = packets.filter(({ qp }) => qp !== undefined);
+  return shown.sort((a, b) => a.time - b.time).map(({ qp }) => qp);
+}
+
 /** A report whose scores are others, and of its first frames alone. */
 function scoredBy(report: Report, by: (value: number, frame: number) => number, length?: number): Report {
   const frames = report.frames.slice(0, length);
@@ -96,17 +138,64 @@ function columnsOf(
   return Uint8Array.from(out);
 }
 
+const x265 = (params: string) => ['-x265-params', `${params}:log-level=error`];
+/** One quantizer for all frames in libvpx and libaom, whose scale of 64 has index 120 at 30. */
+const FIXED = ['-qmin', '30', '-qmax', '30', '-crf', '30', '-b:v', '0'];
+
+describe.skipIf(!hasFfmpeg)(`quantizers of coded frames${hasFfmpeg ? '' : ` (${needsFfmpeg})`}`, () => {
+  it.each<readonly [EncodedCodec, string, number | undefined, readonly string[]]>([
+    ['h264', 'qp 27', 27, ['-qp', '27', '-x264-params', 'ipratio=1:pbratio=1:keyint=9:8x8dct=1:cqm=jvt']],
+    [
+      'h264',
+      'weights, slices',
+      undefined,
+      ['-preset', 'slow', '-crf', '30', '-slices', '3', '-vf', 'fade=out:0:24'],
+    ],
+    ['h264', 'interlaced', undefined, ['-crf', '30', '-flags', '+ildct+ilme', '-x264-params', 'tff=1']],
+    ['hevc', 'qp 27', 27, x265('qp=27:ipratio=1:pbratio=1:scaling-list=default')],
+    [
+      'hevc',
+      'weights, slices',
+      undefined,
+      [...x265('crf=33:weightb=1:ref=5:slices=2'), '-vf', 'fade=out:0:24'],
+    ],
+    ['vp9', 'q 30', 120, FIXED],
+    [
+      'vp9',
+      'hidden frames',
+      undefined,
+      ['-deadline', 'good', '-cpu-used', '5', '-crf', '40', '-b:v', '0', '-lag-in-frames', '16'],
+    ],
+    ['av1', 'q 30', 120, FIXED],
+    [
+      'av1',
+      'hidden frames',
+      undefined,
+      ['-usage', 'good', '-crf', '40', '-tiles', '2x1', '-lag-in-frames', '16'],
+    ],
+  ])('of %s (%s) are those that were asked for, and that ffmpeg reads', async (codec, _, qp, extra) => {
+    const path = encode({ codec, frames: 24, size: '320x180', extra });
+    const call = { emit: () => {}, signal: new AbortController().signal };
+    const file = new File([readFileSync(path)], path);
+    const { quantizers = [] } = (await packetFunctions.codedFrames({ file }, call)) ?? {};
+    expect([...quantizers]).toEqual(traced(path));
+    if (qp !== undefined) expect([...quantizers]).toEqual(new Array(24).fill(qp));
+    else expect(new Set(quantizers).size).toBeGreaterThan(2);
+  });
+});
+
 describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
   const site = pages();
   let page: Page;
   let files: ReturnType<typeof clips>;
-  let coded: Probed[];
+  let coded: (Probed & { readonly qp: number | undefined })[];
   let report: Report;
   let span: readonly [number, number];
 
   beforeAll(async () => {
     files = clips();
-    coded = probed(files.distorted);
+    const quantizers = traced(files.distorted);
+    coded = probed(files.distorted).map((one, i) => ({ ...one, qp: quantizers[i] }));
     page = await site.open({ ...FIRST, stays: true });
     await choose(page, files.reference, files.distorted);
     await score(page);
@@ -130,7 +219,7 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
     expect(numbers(await strip.locator('button').allTextContents())).toEqual(numbers(listed));
   });
 
-  it('sees types and bytes of coded frames as ffprobe does, and the cut', async () => {
+  it('sees types, bytes and quantizers of coded frames as ffprobe and ffmpeg do, and the cut', async () => {
     const legend = page.locator('.coded .lane-key');
     const kinds = ['key', 'I', 'P', 'B'].flatMap((kind) => {
       const count = coded.filter((one) => one.kind === kind).length;
@@ -140,10 +229,17 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
     const text = await legend.textContent();
     expect(text).toContain(`up to ${sizeText(Math.max(...coded.map(({ bytes }) => bytes)))};`);
     expect(text).toContain('dotted: 1 cut');
+    const quantizers = coded.map(({ qp }) => qp ?? Number.NaN);
+    const [least, most] = [Math.min(...quantizers), Math.max(...quantizers)];
+    const all = `below: QP of first slices, ${least} to ${most}`;
+    expect(text).toContain(all);
+    expect(await page.getByRole('img', { name: all, exact: true }).isVisible()).toBe(true);
     await chart().focus();
     await page.keyboard.press('Home');
     for (const one of coded.slice(0, 5)) {
-      await says(page.locator('.coded .lane-now')).toContain(`${one.kind} frame · ${sizeText(one.bytes)} · `);
+      await says(page.locator('.coded .lane-now')).toContain(
+        `${one.kind} frame · ${sizeText(one.bytes)} · QP ${one.qp} (first slice) · `,
+      );
       await page.keyboard.press('ArrowRight');
     }
   });
@@ -176,7 +272,7 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
       bitrateText((8 * bytes * 25) / scores.length),
     ]);
     await page.locator('.lane-add select').selectOption('integer_motion2');
-    const lane = page.locator('.lane', { has: page.locator('canvas') });
+    const lane = page.locator('.lane:not(.quantizers)', { has: page.locator('canvas') });
     await expect.poll(() => lane.count()).toBe(2);
     await page.getByRole('button', { name: 'Remove integer_motion2' }).press('Enter');
     await expect.poll(() => lane.count()).toBe(1);
@@ -188,8 +284,10 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
     const numbers = Array.from({ length: to - from + 1 }, (_, i) => from + i);
     const worst = numbers.reduce((a, b) => (scoreOf(b) < scoreOf(a) ? b : a));
     await frame(worst);
-    const { kind = '', bytes = 0 } = coded[worst] ?? {};
-    await says(page.locator('.frames-meta')).toContain(`${kind} frame · ${sizeText(bytes)} · `);
+    const { kind = '', bytes = 0, qp } = coded[worst] ?? {};
+    await says(page.locator('.frames-meta')).toContain(
+      `${kind} frame · ${sizeText(bytes)} · QP ${qp} (first slice) · `,
+    );
     await page.keyboard.press('Home');
     await frame(from);
     const keys = numbers.filter((number) => coded[number]?.kind === 'key');

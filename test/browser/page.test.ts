@@ -586,6 +586,9 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       expect(await page.locator('.outdated').count()).toBe(0);
       await rows.nth(1).getByRole('button').click();
       await page.locator('dialog[open][data-frame]').waitFor();
+      // Both encodes in the grid.
+      await page.keyboard.press('6');
+      await page.locator('dialog[data-further="0"]:not([data-busy]) .frames-third canvas').waitFor();
       await page.keyboard.press('Escape');
       await page.locator('dialog[open]').waitFor({ state: 'detached' });
 

@@ -485,8 +485,18 @@ export const text = {
       scale: (bytes: string, rate: string) =>
         `bars: bytes of a frame, up to ${bytes}; line: bit rate over a second, up to ${rate}`,
       shots: (count: number) => `dotted: ${grouped(count)} ${count === 1 ? 'cut' : 'cuts'}`,
-      now: (name: string, kind: string, bytes: string, rate: string) =>
-        [name, `${kind === 'inter' ? 'predicted' : kind} frame`, bytes, rate].filter(Boolean).join(' · '),
+      now: (name: string, kind: string, bytes: string, quantizer: string, rate: string) =>
+        [name, `${kind === 'inter' ? 'predicted' : kind} frame`, bytes, quantizer, rate]
+          .filter(Boolean)
+          .join(' · '),
+      quantizer: {
+        qp: (value: number) => `QP ${value} (first slice)`.replace('-', '−'),
+        index: (value: number) => `q index ${value}`,
+      },
+      quantizers: {
+        qp: (least: number, most: number) => `below: QP of first slices, ${least} to ${most}`,
+        index: (least: number, most: number) => `below: q index, ${least} to ${most} of 255`,
+      },
       add: 'Add a curve below',
       remove: (metric: string) => `Remove ${metric}`,
       span: (from: string, to: string) => `From ${from} to ${to}`,
@@ -564,6 +574,7 @@ export const text = {
       time: 'seconds',
       type: 'type',
       bytes: 'bytes',
+      quantizer: 'quantizer',
       from: 'from',
       to: 'to',
     },
@@ -688,8 +699,19 @@ export const text = {
       flicker: 'Flicker',
       difference: 'Difference',
       map: 'Loss map',
+      grid: 'Grid',
     },
-    short: { side: 'Sides', split: 'Split', flicker: 'Flicker', difference: 'Diff', map: 'Map' },
+    short: {
+      side: 'Sides',
+      split: 'Split',
+      flicker: 'Flicker',
+      difference: 'Diff',
+      map: 'Map',
+      grid: 'Grid',
+    },
+    further: ['Third picture', 'Fourth picture'],
+    none: 'No encode',
+    noPicture: 'no picture of this moment',
     zoom: 'Zoom',
     fit: 'Fit',
     zoomIn: 'Zoom in',
@@ -773,6 +795,7 @@ export const text = {
       encode: 'next encode',
       play: 'play or pause',
       against: 'compare with the next encode, or with the reference',
+      further: 'grid: next encode as third, as fourth picture',
       save: 'save the picture on show as PNG',
       fullScreen: 'full screen',
       tune: 'adjust rate, amplification, colour strength or border',

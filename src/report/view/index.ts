@@ -14,7 +14,7 @@ export type { Baseline } from '../verdict.js';
 export * from './bd.js';
 export * from './changes.js';
 export * from './chart.js';
-export { type Pen, Scale } from './chart-drawing.js';
+export { drawAxes, drawLine, type Pen, Scale } from './chart-drawing.js';
 export * from './chart-state.js';
 export * from './distribution.js';
 export * from './encodes.js';

@@ -1,14 +1,15 @@
 /**
  * @module test/unit/web/time
- * What explains a curve: types of coded frames by the heads of their slices, which pair shows which coded frame, bit rates, shots,
+ * What explains a curve: types and quantizers of coded frames by the heads of their slices, which pair shows which coded frame, bit rates, shots,
  * the statistics of a span, and where small pictures of moments stand.
  */
 import type { Report } from 'anyvmaf';
 import { describe, expect, it } from 'vitest';
 import { Coded } from '../../../web/src/packets/client.js';
-import { KINDS, KindReader } from '../../../web/src/packets/headers.js';
+import { headReader, KINDS } from '../../../web/src/packets/headers.js';
 import { Columns, shotsOf } from '../../../web/src/results/columns.js';
 import { placed } from '../../../web/src/results/strip.js';
+import { seeded } from '../../support/random.js';
 import { report } from '../../support/report.js';
 
 /** Bytes of bits; spaces only help to read. */
@@ -24,8 +25,15 @@ const behindLengths = (...units: number[][]) =>
   Uint8Array.from(units.flatMap((unit) => [0, 0, 0, unit.length, ...unit]));
 const behindStarts = (...units: number[][]) => Uint8Array.from(units.flatMap((unit) => [0, 0, 1, ...unit]));
 
+/** A code of 17 zeros, for a count of more than 200,000. */
+const MANY = `${'0'.repeat(17)}1${'1'.repeat(17)}`;
+
 describe('types of coded frames', () => {
-  const avc = new KindReader('avc', Uint8Array.of(1, 0x64, 0, 30, 0xff));
+  const read = (codec: string, config: Uint8Array | undefined) => {
+    const reader = headReader(codec, config);
+    return { kindOf: (packet: Uint8Array) => reader?.read(packet).kind };
+  };
+  const avc = read('avc', Uint8Array.of(1, 0x64, 0, 30, 0xff));
 
   // Exp-Golomb: 1 is 0, 010 is 1, 011 is 2, 00110 is 5, 00111 is 6, 0001000 is 7.
   it.each([
@@ -38,7 +46,7 @@ describe('types of coded frames', () => {
   ])('reads the slice type %s of H.264 as %s, after what is no slice', (code, kind) => {
     const slice = [0x41, ...bytes(`1 ${code}`)];
     expect(avc.kindOf(behindLengths([0x09, 0xf0], [0x06, 5, 1, 0], slice))).toBe(kind);
-    expect(new KindReader('avc', undefined).kindOf(behindStarts([0x09, 0xf0], slice))).toBe(kind);
+    expect(read('avc', undefined).kindOf(behindStarts([0x09, 0xf0], slice))).toBe(kind);
   });
 
   it('passes over bytes that only break start codes up', () => {
@@ -52,7 +60,7 @@ describe('types of coded frames', () => {
 
   it('reads those of H.265, whose heads have room of a size that the parameters say', () => {
     const config = [...new Array<number>(21).fill(0), 0xff, 1, 34, 0, 1, 0, parameters.length, ...parameters];
-    const reader = new KindReader('hevc', Uint8Array.from(config));
+    const reader = read('hevc', Uint8Array.from(config));
     const kindOf = (type: number, bits: string) => reader.kindOf(behindLengths(hevcSlice(type, bits)));
     // First slice; parameters 0; two bits; the type.
     expect([kindOf(1, '1 1 11 1'), kindOf(1, '1 1 11 010'), kindOf(1, '1 1 00 011')]).toEqual([
@@ -66,14 +74,120 @@ describe('types of coded frames', () => {
 
   it('takes parameters of H.265 that come with the frames, and claims nothing without them', () => {
     const slice = hevcSlice(1, '1 1 11 010');
-    expect(new KindReader('hevc', undefined).kindOf(behindStarts(parameters, slice))).toBe('P');
-    expect(new KindReader('hevc', undefined).kindOf(behindStarts(slice))).toBe('inter');
+    expect(read('hevc', undefined).kindOf(behindStarts(parameters, slice))).toBe('P');
+    expect(read('hevc', undefined).kindOf(behindStarts(slice))).toBeUndefined();
   });
 
   it('ends with damaged packets', () => {
     for (const bad of [[], [0, 0, 0], [0xff, 0xff, 0xff, 0xff, 1], [0, 0, 0, 0, 0, 0, 0, 0]])
-      expect(avc.kindOf(Uint8Array.from(bad))).toBe('inter');
+      expect(avc.kindOf(Uint8Array.from(bad))).toBeUndefined();
   });
+});
+
+/** Heads of streams that libx264, libx265, libvpx and libaom made: parameters, and frames with what trace_headers says of them. */
+const STREAMS = {
+  avc: {
+    parameters: '00000167640015ac520905825b011000000300100000030320f162d89600000168e88e52c8b0',
+    frames: [
+      ['000001658882003fd4576d84', 24],
+      // With weights of the references, and with their order changed.
+      ['000001419a109b1fb6fce4b3ab7832d377fc34056f5f66a2e4ed6a', 27],
+      ['000001019e204e49fffc4a823700fe7d09c819a06230', 29],
+      ['000001419a2117e08326530fffed4851b6f7688e', 27],
+    ],
+  },
+  hevc: {
+    parameters:
+      '00000142010101600000030090000003000003003ca00b08048596666924caf0168080000003008000000c840000014401c172b64240',
+    frames: [
+      ['0000012801af0960655ed9020d1e56051efc', 35],
+      ['0000010201d01157843184b0609efd0d9a6f0bdfd2f264', 35],
+      ['0000010001e024bf810c1863fe804b9fffb59f32c8fd', 38],
+      ['0000010201d029dd7d4430612cba00e8778eca418396', 35],
+      ['0000010201e086957f50430185b0fe8e839069659a60', 37],
+    ],
+  },
+  vp9: {
+    parameters: '',
+    frames: [
+      ['92498342000af808fb041c120e0c490004b86fae', 73],
+      ['96004092f0d1500000946832d14e0eb5', 160],
+      // Shown again: what came last, and the first.
+      ['98', 160],
+      ['99', 73],
+    ],
+  },
+  av1: {
+    parameters: '0a0b00000004457e3e6d7c8020',
+    frames: [
+      ['32c12a1400a07010d86fb198504a08b94fd17da2c8f8', 14],
+      ['32d60a3202080a108ca3478008208404815de000e14a', 120],
+      ['1a01e8', 120],
+      ['1a01c8', 14],
+    ],
+  },
+} as const;
+
+describe.each(['avc', 'hevc', 'vp9', 'av1'] as const)('quantizers of %s', (codec) => {
+  const hex = (text: string) => Uint8Array.from(Buffer.from(text, 'hex'));
+  const { parameters, frames } = STREAMS[codec];
+  /** What is said of frames, after those before them. */
+  const read = (change: (packet: Uint8Array, i: number) => Uint8Array) => {
+    const reader = headReader(codec, undefined);
+    const all = [parameters, ...frames.map(([packet]) => packet)];
+    return all.map((packet, i) => reader?.read(change(hex(packet), i)).qp).slice(1);
+  };
+
+  it('are those that ffmpeg reads, also where frames are shown again', () => {
+    expect(read((packet) => packet)).toEqual(frames.map(([, qp]) => qp));
+  });
+
+  it('are not guessed from headers that end early', () => {
+    for (const [i, [packet, qp]] of frames.entries())
+      for (let length = 0; length < packet.length / 2; length++) {
+        const found = read((all, at) => (at === i + 1 ? all.subarray(0, length) : all))[i];
+        expect([undefined, qp]).toContain(found);
+      }
+  });
+
+  it('are left out or within their range where headers are damaged, and nothing throws', () => {
+    const random = seeded(34);
+    const range = codec === 'avc' || codec === 'hevc' ? [-48, 51] : [0, 255];
+    const found = new Set<number | undefined>();
+    for (let round = 0; round < 4000; round++)
+      for (const qp of read((packet) => {
+        for (let n = random.int(0, 3); n > 0 && packet.length > 0; n--)
+          packet[random.int(0, packet.length - 1)] = random.int(0, 255);
+        return packet;
+      }))
+        found.add(qp);
+    const numbers = [...found].filter((qp) => qp !== undefined);
+    expect(
+      numbers.filter((qp) => !Number.isInteger(qp) || qp < (range[0] ?? 0) || qp > (range[1] ?? 0)),
+    ).toEqual([]);
+    expect([found.has(undefined), numbers.length > 10], `seed ${random.seed}`).toEqual([true, true]);
+  });
+});
+
+it.each([
+  // As of a sequence whose order of pictures repeats, and of a picture of tiles.
+  ['avc', [0x67, 66, 0, 30], `11010011${MANY}`],
+  ['hevc', [0x44, 1], `11000000011100011000010${MANY}${MANY}0`],
+] as const)(
+  'quantizers are not looked for behind %s parameters that promise far more than there can be',
+  (codec, head, bits) => {
+    const fields = (bits.match(/.{1,8}/g) ?? []).map((byte) => Number.parseInt(byte.padEnd(8, '1'), 2));
+    const unit = [0, 0, 1, ...head, ...fields];
+    const packet = Uint8Array.from(Array.from({ length: 4000 }, () => unit).flat());
+    const start = performance.now();
+    expect(headReader(codec, undefined)?.read(packet)).toEqual({});
+    // To the end of the packet from each of them, it would take seconds.
+    expect(performance.now() - start).toBeLessThan(500);
+  },
+);
+
+it('nothing is read of other codecs', () => {
+  expect(headReader('vp8', undefined)).toBeUndefined();
 });
 
 /** Coded frames at 25 a second. */
@@ -82,7 +196,9 @@ function coded(sizes: readonly number[], run: Report, kinds: readonly string[] =
     times: Float64Array.from(sizes, (_, i) => i / 25),
     bytes: Float64Array.from(sizes),
     kinds: Uint8Array.from(sizes, (_, i) => KINDS.findIndex((kind) => kind === (kinds[i] ?? 'P'))),
-  };
+    quantizers: Float64Array.from(sizes, (_, i) => (i === 0 ? Number.NaN : 20 + i)),
+    quantizer: 'qp',
+  } as const;
   return new Coded(frames, { name: 'a', frames: [], report: run });
 }
 

@@ -23,6 +23,8 @@ export interface Commands {
   shift(direction: 1 | -1): void;
   /** The next kind of scope, or none. */
   scopes(): void;
+  /** The next encode as the third or fourth picture of the grid. */
+  further(place: number): void;
   mode(mode: Mode): void;
   other(): void;
   nextEncode(): void;
@@ -57,6 +59,8 @@ const PLAIN: Readonly<Record<string, (commands: Commands) => void>> = {
   d: (commands) => commands.shift(-1),
   g: (commands) => commands.shift(1),
   h: (commands) => commands.scopes(),
+  c: (commands) => commands.further(0),
+  v: (commands) => commands.further(1),
   ' ': (commands) => commands.other(),
   e: (commands) => commands.nextEncode(),
   '[': (commands) => commands.tune(-1),
@@ -115,10 +119,11 @@ export function keyList(): HTMLElement {
     [['A'], words.whole],
     [['D', 'G'], words.shift],
     [['H'], words.scopes],
-    [['1', '2', '3', '4', '5'], words.modes],
+    [MODES.map((_, i) => String(i + 1)), words.modes],
     [['Space'], words.other],
     [['E'], words.encode],
     [['B'], words.against],
+    [['C', 'V'], words.further],
     [['S'], words.save],
     [['X'], words.fullScreen],
     [['[', ']'], words.tune],

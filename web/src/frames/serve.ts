@@ -38,8 +38,8 @@ export interface FramesCall {
   readonly step?: number;
 }
 
-/** Number of readers to keep open. */
-const READERS = 2;
+/** Number of readers to keep open: the viewer shows frames of three pairs at once. */
+const READERS = 3;
 
 /** Open readers by source, the latest last. */
 const readers = new Map<string, PairReader>();

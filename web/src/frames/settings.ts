@@ -70,7 +70,7 @@ export function modeButtons(settings: ViewSettings): HTMLElement {
       'button',
       {
         type: 'button',
-        class: 'frames-mode',
+        class: `frames-mode frames-mode-${mode}`,
         'aria-keyshortcuts': i + 1,
         title: `${words.modes[mode]} (${i + 1})`,
         onclick: () => {
@@ -110,7 +110,7 @@ export function viewControls(
     rate.element.hidden = mode !== 'flicker';
     gain.element.hidden = mode !== 'difference';
     map.element.hidden = mode !== 'map';
-    element.hidden = mode === 'side' || mode === 'split';
+    element.hidden = mode === 'side' || mode === 'split' || mode === 'grid';
   });
   return { element, findings: { gain: gain.found, map: map.found }, refreshFlicker: rate.refresh };
 }

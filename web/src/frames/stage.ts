@@ -10,7 +10,7 @@ import { bounded, fitted, isSharp, nextZoom, originOf, type Size, type View, zoo
 const words = text.frames;
 
 /** Views for comparing. */
-export const MODES = ['side', 'split', 'flicker', 'difference', 'map'] as const;
+export const MODES = ['side', 'split', 'flicker', 'difference', 'map', 'grid'] as const;
 export type Mode = (typeof MODES)[number];
 
 export type Role = 'reference' | 'distorted';
@@ -34,6 +34,9 @@ const PAN = 80;
 /** Zoom per pixel of the wheel. */
 const WHEEL = 0.0016;
 
+/** Further pictures in the grid. */
+const FURTHER = ['third', 'fourth'] as const;
+
 /** A canvas that fills its pane. */
 class Layer {
   readonly canvas = h('canvas', { 'aria-hidden': 'true' });
@@ -52,6 +55,23 @@ class Layer {
     if (picture instanceof ImageData) context?.putImageData(picture, 0, 0);
     else context?.drawImage(picture, 0, 0);
   }
+
+  clear(): void {
+    this.canvas.width = 0;
+  }
+}
+
+/** A pane of the grid for one more picture, which whoever draws it labels. */
+export class Pane {
+  readonly layer: Layer;
+  readonly label = h('div', { class: 'frames-label' });
+  readonly element: HTMLDivElement;
+  isUsed = false;
+
+  constructor(name: string) {
+    this.layer = new Layer(name);
+    this.element = h('div', { class: 'frames-pane' }, this.layer.element, this.label);
+  }
 }
 
 /** Shows a pair in one of the views. */
@@ -65,6 +85,8 @@ export class Stage {
   readonly #map = new Layer('map');
   readonly #panes: readonly [HTMLDivElement, HTMLDivElement];
   readonly #badges: readonly [HTMLSpanElement, HTMLSpanElement];
+  /** Panes that only the grid has. */
+  readonly further = FURTHER.map((name) => new Pane(name));
   readonly #pointers = new Map<number, { readonly x: number; readonly y: number }>();
   #mode: Mode = 'side';
   /** As shown: wider than its samples where these are not square. */
@@ -72,6 +94,7 @@ export class Stage {
   /** Width of a sample over its height. */
   #aspect = 1;
   #names: Readonly<Record<Role, string>> = { reference: words.reference, distorted: words.distorted };
+  #scores: Readonly<Record<Role, string>> = { reference: '', distorted: '' };
   #view: View = { zoom: 1, x: 0, y: 0 };
   #fits = true;
   #split = 0.5;
@@ -125,10 +148,11 @@ export class Stage {
       flicker: [this.#reference, this.#distorted],
       difference: [this.#difference],
       map: [this.#reference, this.#distorted, this.#map],
+      grid: [this.#reference],
     }[mode];
     first.replaceChildren(...layers.map(({ element }) => element), ...this.#badges);
-    second.hidden = mode !== 'side';
-    if (mode === 'side') second.replaceChildren(this.#distorted.element, this.#badges[1]);
+    second.hidden = mode !== 'side' && mode !== 'grid';
+    if (!second.hidden) second.replaceChildren(this.#distorted.element, this.#badges[1]);
     this.divider.hidden = mode !== 'split';
     this.#updateLayers();
     this.#place();
@@ -156,6 +180,12 @@ export class Stage {
 
   get names(): Readonly<Record<Role, string>> {
     return this.#names;
+  }
+
+  /** The scores of both, which badges say in the grid. */
+  set scores(scores: Readonly<Record<Role, string>>) {
+    this.#scores = scores;
+    this.#updateLayers();
   }
 
   /** The picture under the map. */
@@ -192,6 +222,11 @@ export class Stage {
     }
   }
 
+  /** Places further pictures that came or went. */
+  refresh(): void {
+    this.#place();
+  }
+
   /** Shows the difference of the pair. */
   showDifference(bitmap: ImageBitmap): void {
     this.#difference.draw(bitmap, bitmap);
@@ -207,14 +242,14 @@ export class Stage {
 
   /** Removes difference and map. */
   clear(): void {
-    for (const { canvas } of [this.#difference, this.#map]) canvas.width = 0;
+    for (const layer of [this.#difference, this.#map]) layer.clear();
   }
 
   /** Removes and frees all pictures. */
   empty(): void {
     this.#picture = undefined;
     this.clear();
-    for (const { canvas } of [this.#reference, this.#distorted]) canvas.width = 0;
+    for (const layer of [this.#reference, this.#distorted]) layer.clear();
   }
 
   /** The canvas of a picture; `undefined` while it is empty. */
@@ -306,6 +341,7 @@ export class Stage {
     this.element.dataset.placing = '';
     requestAnimationFrame(() => {
       this.#waiting = false;
+      this.#arrange();
       this.#placeNow();
       delete this.element.dataset.placing;
     });
@@ -322,16 +358,22 @@ export class Stage {
     const ratio = devicePixelRatio;
     const origin = originOf(this.#view, pane);
     const sharp = isSharp(zoom);
-    for (const layer of [this.#reference, this.#distorted, this.#difference, this.#map]) {
+    const further = this.further.map(({ layer }) => layer);
+    for (const layer of [this.#reference, this.#distorted, this.#difference, this.#map, ...further]) {
       const { canvas, element } = layer;
       // Align pictures to screen pixels even if panes are not.
       const { left, top } = element.getBoundingClientRect();
       const correction = (at: number) => Math.round(at * ratio) / ratio - at;
       const x = origin.x / ratio + correction(left);
       const y = origin.y / ratio + correction(top);
-      const scale = (layer === this.#map ? zoom * this.#blockSize : zoom) / ratio;
-      const across = this.#aspect === 1 ? '' : `, ${scale}`;
-      canvas.style.transform = `translate(${x}px, ${y}px) scale(${scale * this.#aspect}${across})`;
+      if (canvas.width === 0) continue;
+      // Encodes may be scored at sizes of their own, and are shown as large as the others.
+      const [across, down] =
+        layer === this.#map
+          ? [this.#blockSize * this.#aspect, this.#blockSize]
+          : [picture.width / canvas.width, picture.height / canvas.height];
+      const scale = zoom / ratio;
+      canvas.style.transform = `translate(${x}px, ${y}px) scale(${scale * across}, ${scale * down})`;
       canvas.style.imageRendering = sharp && layer !== this.#map ? 'pixelated' : 'auto';
       if (layer === this.#map) {
         // Clip border squares to the picture.
@@ -351,6 +393,29 @@ export class Stage {
     return column > row ? 'column' : 'row';
   }
 
+  /** Lays the grid out: in as many columns as show pictures largest. */
+  #arrange(): void {
+    const isGrid = this.#mode === 'grid';
+    const panes = this.further.flatMap(({ element, isUsed }) => (isGrid && isUsed ? [element] : []));
+    for (const { element } of this.further) if (!panes.includes(element)) element.remove();
+    // What stands there already keeps the focus.
+    for (const element of panes) if (!element.isConnected) this.divider.before(element);
+    const picture = this.#picture;
+    if (!isGrid || !picture) return;
+    const { width, height } = this.element.getBoundingClientRect();
+    const count = this.#visible.length;
+    const zoomOf = (columns: number) =>
+      fitted(picture, { width: width / columns, height: height / Math.ceil(count / columns) }).zoom;
+    const best = this.#visible.map((_, i) => i + 1).reduce((a, b) => (zoomOf(b) > zoomOf(a) ? b : a));
+    this.element.style.setProperty('--columns', String(best));
+  }
+
+  /** The panes on show. */
+  get #visible(): readonly HTMLElement[] {
+    const further = this.further.map(({ element }) => element).filter(({ isConnected }) => isConnected);
+    return [...this.#panes, ...further].filter(({ hidden }) => !hidden);
+  }
+
   #paneSize(): Size {
     const { width, height } = this.#panes[0].getBoundingClientRect();
     return { width: Math.floor(width * devicePixelRatio), height: Math.floor(height * devicePixelRatio) };
@@ -363,7 +428,10 @@ export class Stage {
       (mode === 'flicker' && this.#shown !== role) || (mode === 'map' && this.#base !== role);
     this.#reference.element.classList.toggle('frames-unseen', hidden('reference'));
     this.#distorted.element.classList.toggle('frames-unseen', hidden('distorted'));
+    // The score first: a long name is cut.
+    const scored = (role: Role) => [this.#scores[role], this.#names[role]].filter(Boolean).join(' · ');
     const names = {
+      grid: [scored('reference'), scored('distorted')],
       side: [this.#names.reference, this.#names.distorted],
       split: [this.#names.reference, this.#names.distorted],
       flicker: [this.#names[this.#shown]],
@@ -371,7 +439,7 @@ export class Stage {
       map: [this.#names[this.#base]],
     }[mode];
     this.#badges.forEach((element, i) => {
-      element.textContent = names[i] ?? '';
+      element.textContent = element.title = names[i] ?? '';
       element.hidden = names[i] === undefined;
     });
     this.#badges[0].dataset.role = mode === 'flicker' ? this.#shown : '';
@@ -379,10 +447,7 @@ export class Stage {
 
   /** Converts a screen point to coordinates relative to the centre of its pane. */
   #fromMiddle(x: number, y: number): { readonly x: number; readonly y: number } {
-    const [first, second] = this.#panes;
-    const boxes = (this.#mode === 'side' ? [first, second] : [first]).map((pane) =>
-      pane.getBoundingClientRect(),
-    );
+    const boxes = this.#visible.map((pane) => pane.getBoundingClientRect());
     const inside = (box: DOMRect) => x >= box.left && x < box.right && y >= box.top && y < box.bottom;
     const box = boxes.find(inside) ?? boxes[0] ?? this.element.getBoundingClientRect();
     const ratio = devicePixelRatio;
@@ -410,7 +475,8 @@ export class Stage {
   }
 
   #down(event: PointerEvent): void {
-    if (event.button !== 0) return;
+    // The labels of further pictures choose them.
+    if (event.button !== 0 || (event.target as Element).closest('select')) return;
     this.element.setPointerCapture(event.pointerId);
     this.#pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });
     this.element.dataset.drag = this.divider.contains(event.target as Node) ? 'split' : 'pan';

@@ -7,9 +7,9 @@ import { h } from '../dom.js';
 import { engine } from '../engine/client.js';
 import { standIn } from '../focus.js';
 import { type Coded, codedOf } from '../packets/client.js';
-import type { Cursor, EncodeResult, Session } from '../session.js';
+import type { Cursor, EncodeResult, EncodeSource, Session } from '../session.js';
 import { text } from '../text.js';
-import type { ShownPair } from './draw.js';
+import type { Drawable, ShownPair } from './draw.js';
 import { Flicker } from './flicker.js';
 import { type Commands, runKey } from './keys.js';
 import type { Played } from './player.js';
@@ -19,6 +19,7 @@ import { Stage } from './stage.js';
 import { FrameStore } from './store.js';
 import { zoomName } from './transform.js';
 import { shifted, type Versus, versus } from './versus.js';
+import { Grid } from './viewer/grid.js';
 import { Head } from './viewer/head.js';
 import { Message } from './viewer/message.js';
 import { Navigation } from './viewer/navigation.js';
@@ -45,6 +46,7 @@ export class FrameViewer {
   readonly #settings = new ViewSettings();
   readonly #store: FrameStore;
   readonly #stage: Stage;
+  readonly #grid: Grid;
   readonly #flicker: Flicker;
   readonly #controls: ReturnType<typeof viewControls>;
   readonly #overlays: Overlays;
@@ -68,6 +70,7 @@ export class FrameViewer {
   #coded: Coded | undefined;
   /** Of all encodes. */
   #names: readonly string[] = [];
+  #sources: readonly (EncodeSource | undefined)[] = [];
   /** The focused element when the viewer opened. */
   #opener: Element | null = null;
   #frame = 0;
@@ -79,6 +82,8 @@ export class FrameViewer {
   #other: number | null = null;
   #versus: Versus | undefined;
   #pair: ShownPair | undefined;
+  /** The wanted pair, while the grid awaits further pictures. */
+  #waiting: ShownPair | undefined;
   /** Frames by which the reference is shown later than it was scored. */
   #shift = 0;
   #scopes: Scopes | undefined;
@@ -91,7 +96,7 @@ export class FrameViewer {
     this.#session = session;
     this.#store = new FrameStore(
       (call, options) => engine.call('frames', call, options),
-      { ready: (pair) => this.#show(pair), failed: (error) => this.#fail(error) },
+      { ready: (pair) => this.#take(pair), failed: (error) => this.#fail(error) },
       BUDGET,
     );
     this.#stage = new Stage({
@@ -101,9 +106,15 @@ export class FrameViewer {
       },
       hovered: (at) => {
         const mapped = this.#settings.mode.value === 'map';
-        this.#readout.show(at, this.#pair, mapped ? this.#overlays.grid : undefined, this.#stage.names);
+        this.#readout.show(at, this.#pair, mapped ? this.#overlays.grid : undefined, this.#pictures());
       },
     });
+    this.#grid = new Grid(
+      this.#stage.further,
+      BUDGET,
+      () => this.#want(),
+      () => this.#waiting && this.#take(this.#waiting),
+    );
     this.#flicker = new Flicker(() => this.#switch());
     this.#controls = viewControls(this.#settings, this.#flicker, () => this.#hold());
     this.#overlays = new Overlays(this.#settings, this.#stage, this.#controls.findings);
@@ -119,22 +130,13 @@ export class FrameViewer {
       (playing) => {
         this.#dialog.toggleAttribute('data-playing', playing);
         // The exact picture of what the film stops at, unless the viewer closes.
-        if (!playing && this.#pair?.rough && this.#session.cursor.value) this.#want();
+        const isRough = this.#pair?.rough || this.#grid.isRough;
+        if (!playing && isRough && this.#session.cursor.value) this.#want();
       },
       this.#commands,
     );
     this.#saver = this.#makeSaver();
-    this.#head = new Head({
-      choose: (encode) => this.#navigation.choose(encode),
-      chooseAgainst: (encode) => {
-        this.#other = encode;
-        this.#want();
-      },
-      savable: () => this.#saver.list,
-      save: (one) => this.#saver.save(one),
-      fullScreen: () => this.#toggleFullScreen(),
-      close: () => this.#dialog.close(),
-    });
+    this.#head = this.#makeHead();
     this.#fit = tool(words.fit, 'F', () => this.#stage.fit());
     this.#dialog = this.#build();
     element.append(this.#dialog);
@@ -179,6 +181,20 @@ export class FrameViewer {
     );
   }
 
+  #makeHead(): Head {
+    return new Head({
+      choose: (encode) => this.#navigation.choose(encode),
+      chooseAgainst: (encode) => {
+        this.#other = encode;
+        this.#want();
+      },
+      savable: () => this.#saver.list,
+      save: (one) => this.#saver.save(one),
+      fullScreen: () => this.#toggleFullScreen(),
+      close: () => this.#dialog.close(),
+    });
+  }
+
   #makeSaver(): Saver {
     return new Saver(this.#stage, this.#settings, {
       now: () => ({
@@ -212,8 +228,9 @@ export class FrameViewer {
       key: (direction) => to.key(direction),
       whole: () => to.whole(),
       nextEncode: () => to.nextEncode(),
+      further: (place) => this.#grid.next(place),
       mode: (mode) => {
-        this.#settings.mode.value = mode;
+        if (mode !== 'grid' || this.#sources.length > 1) this.#settings.mode.value = mode;
       },
       other: () => (this.#settings.mode.value === 'flicker' ? this.#hold() : to.nextEncode()),
       tune: (direction) => this.#tune(direction),
@@ -237,6 +254,9 @@ export class FrameViewer {
       this.#stage.mode = chosen;
       this.#flicker.running = chosen === 'flicker' && this.#dialog.open && !this.#still.matches;
       this.#controls.refreshFlicker();
+      this.#grid.on = chosen === 'grid';
+      // Further pictures are asked for with the pair.
+      if (chosen === 'grid' || this.#waiting) this.#want();
       this.#make();
     });
     gain.watch(() => this.#make());
@@ -280,12 +300,14 @@ export class FrameViewer {
     document.documentElement.classList.remove('frames-open');
     this.#flicker.running = false;
     this.#overlays.stop();
+    this.#grid.rest();
     clearTimeout(this.#busy);
     clearTimeout(this.#freeing);
     if (this.#subject === undefined) return;
     // Keep pictures for a while, so that reopening the viewer is fast.
     this.#freeing = setTimeout(() => {
       this.#store.close();
+      this.#grid.close();
       this.#stage.empty();
       delete this.#dialog.dataset.frame;
       this.#shown = -1;
@@ -321,10 +343,24 @@ export class FrameViewer {
     }
     if (this.#subject) this.#transport.list(this.#subject, cursor.span);
     const { encode } = cursor;
+    const moved = this.#takeSources(results);
     this.#names = distinctNames(results.map(({ name }) => name));
     const others = this.#names.flatMap((name, i) => (this.#versusOf(encode, i) ? [{ name, i }] : []));
     this.#head.list(this.#names, encode, others, this.#other);
-    if (this.#shown < 0 || this.#isShown) this.#describe();
+    this.#dialog.dataset.encodes = String(results.length);
+    if (moved && this.#dialog.open) this.#want();
+    else if (this.#shown < 0 || this.#isShown) this.#describe();
+  }
+
+  /** Follows encodes to other places. @returns whether some came, went or moved */
+  #takeSources(results: readonly EncodeResult[]): boolean {
+    const before = this.#sources;
+    this.#sources = results.map(({ source }) => source);
+    if (before.length === results.length && before.every((one, i) => one === this.#sources[i])) return false;
+    const other = this.#other === null ? undefined : before[this.#other];
+    this.#other = other && this.#sources.includes(other) ? this.#sources.indexOf(other) : null;
+    if (results.length < 2 && this.#settings.mode.value === 'grid') this.#settings.mode.value = 'side';
+    return true;
   }
 
   /** Reads the coded frames of the encode on show, of which more is said then. */
@@ -357,6 +393,7 @@ export class FrameViewer {
     const subject = this.#subject;
     if (!subject) return;
     this.#message.hide();
+    this.#waiting = undefined;
     this.#transport.show(this.#frame);
     if (!subject.source) {
       this.#describe();
@@ -369,11 +406,15 @@ export class FrameViewer {
     if (this.#versus && !this.#versus.has(this.#frame)) {
       this.#transport.stop();
       this.#store.rest();
+      this.#grid.rest();
       this.#describe();
       this.#say(this.#other === null ? words.unpaired : words.apart(this.#nameOf(this.#other)));
       return;
     }
     this.#soonBusy();
+    const { value: results } = this.#session.results;
+    const beside = { results, names: this.#names, encode, other: this.#other, frame: this.#frame };
+    this.#grid.want(beside, this.#transport.step);
     const frame = this.#frame + (this.#versus?.shift ?? 0);
     this.#store.want(this.#source ?? subject.source, frame, this.#transport.step);
   }
@@ -400,6 +441,21 @@ export class FrameViewer {
     this.#stage.element.setAttribute('aria-busy', String(waits));
   }
 
+  /** Shows a pair, together with what the grid has beside it. */
+  #take(pair: ShownPair): void {
+    this.#waiting = this.#grid.isComplete ? undefined : pair;
+    if (this.#grid.isComplete) this.#show(pair);
+  }
+
+  /** The pictures on show, with names. */
+  #pictures(): { readonly name: string; readonly picture: Drawable }[] {
+    const { names } = this.#stage;
+    const pair = (['reference', 'distorted'] as const).flatMap((role) =>
+      this.#pair ? [{ name: names[role], picture: this.#pair[role] }] : [],
+    );
+    return [...pair, ...this.#grid.pictures];
+  }
+
   #show(pair: ShownPair): void {
     this.#wait(false);
     this.#pair = pair;
@@ -410,6 +466,8 @@ export class FrameViewer {
       distorted: this.#nameOf(this.#session.cursor.value?.encode ?? null) || words.distorted,
     };
     this.#stage.show(pair);
+    this.#grid.draw();
+    this.#stage.refresh();
     this.#shown = this.#frame;
     this.#shownEncode = this.#session.cursor.value?.encode ?? -1;
     this.#shownOther = this.#other;
@@ -418,6 +476,7 @@ export class FrameViewer {
     this.#dialog.toggleAttribute('data-rough', pair.rough === true);
     dataset.against = String(this.#other ?? '');
     dataset.encode = String(this.#session.cursor.value?.encode ?? '');
+    dataset.further = this.#grid.encodes.join(' ');
     delete dataset.made;
     this.#describe();
     this.#make();
@@ -460,12 +519,15 @@ export class FrameViewer {
     const value = score === undefined ? null : score.toFixed(2);
     const name = labelOf(metric);
     const facts = this.#isShown ? this.#pair?.facts : undefined;
+    const against = this.#versus && this.#otherScore(metric, frame);
+    this.#stage.scores = { reference: against?.toFixed(2) ?? '', distorted: value ?? '' };
+    this.#grid.describe(metric);
     this.#head.describe({
       frame,
       name: this.#nameOf(this.#session.cursor.value?.encode ?? null) || result.name,
       metric: name,
       value,
-      against: this.#versus && this.#otherScore(metric, frame),
+      against,
       facts,
       coded: facts && this.#coded?.at(facts.distorted.frame),
       versus: this.#other !== null,

@@ -2,11 +2,11 @@
  * @module web/packets/client
  * The coded frames of a video, read once: their times, bytes and types, and the bit rate around each.
  */
-import { frameRate, searchFrame } from 'anyvmaf/view';
+import { frameRate, searchFrame, sizeText } from 'anyvmaf/view';
 import { Remote } from '../engine/calls.js';
 import type { EncodeResult } from '../session.js';
 import { text } from '../text.js';
-import type { CodedFrames, PacketFunctions } from './functions.js';
+import type { CodedFrames, PacketFunctions, Quantizer } from './functions.js';
 import { KINDS, type Kind } from './headers.js';
 
 const reader = new Remote<PacketFunctions>(
@@ -23,6 +23,15 @@ export interface CodedFrame {
   readonly bytes: number;
   /** Whether decoding can begin here. */
   readonly isKey: boolean;
+  /** Its quantizer, where it tells. */
+  readonly quantizer: { readonly of: Quantizer; readonly value: number } | undefined;
+}
+
+/** A coded frame in words. */
+export function codedText({ kind, bytes, quantizer }: CodedFrame, name = '', rate = ''): string {
+  const words = text.results.lanes;
+  const coarse = quantizer ? words.quantizer[quantizer.of](quantizer.value) : '';
+  return words.now(name, kind, sizeText(bytes) ?? '', coarse, rate);
 }
 
 /** The coded frames of the distorted video of an encode. */
@@ -56,8 +65,11 @@ export class Coded {
 
   /** A coded frame by its number in its own video. */
   at(i: number): CodedFrame | undefined {
-    const [kind, bytes] = [KINDS[this.frames.kinds[i] ?? -1], this.frames.bytes[i]];
-    return kind === undefined || bytes === undefined ? undefined : { kind, bytes, isKey: kind === 'key' };
+    const { kinds, quantizer: of, quantizers } = this.frames;
+    const [kind, bytes, value = Number.NaN] = [KINDS[kinds[i] ?? -1], this.frames.bytes[i], quantizers[i]];
+    if (kind === undefined || bytes === undefined) return undefined;
+    const quantizer = of === undefined || Number.isNaN(value) ? undefined : { of, value };
+    return { kind, bytes, isKey: kind === 'key', quantizer };
   }
 
   /** The pair of the next key frame before or after another pair; `undefined` where there is none. */

@@ -1,12 +1,12 @@
 /**
  * @module web/packets/functions
- * What a container says of the coded frames of a video: when each is shown, its bytes and its type. Nothing is decoded. Runs in
- * a worker of its own, which the page ends if a file keeps it busy.
+ * What a container says of the coded frames of a video: when each is shown, its bytes, type and quantizer. Nothing is decoded.
+ * Runs in a worker of its own, which the page ends if a file keeps it busy.
  */
 import { showsFrame } from 'anyvmaf/vpx';
 import type { InputVideoTrack } from 'mediabunny';
 import type { CallContext } from '../engine/calls.js';
-import { KINDS, KindReader } from './headers.js';
+import { headReader, KINDS } from './headers.js';
 
 /** The coded frames that are shown, in the order in which they are. */
 export interface CodedFrames {
@@ -15,7 +15,14 @@ export interface CodedFrames {
   readonly bytes: Float64Array;
   /** Indices into {@link KINDS}. */
   readonly kinds: Uint8Array;
+  /** NaN where a frame does not tell. */
+  readonly quantizers: Float64Array;
+  /** What these are; absent if no frame tells. */
+  readonly quantizer?: Quantizer;
 }
+
+/** QP of the first slice (H.264, H.265), or the frame's index into a table of 256 (AV1, VP9). */
+export type Quantizer = 'qp' | 'index';
 
 export interface CodedCall {
   readonly file: File;
@@ -32,6 +39,7 @@ interface Packet {
   readonly time: number;
   bytes: number;
   readonly kind: number;
+  readonly qp: number;
 }
 
 function bytesOf(source: AllowSharedBufferSource): Uint8Array {
@@ -44,26 +52,29 @@ async function packetsOf(track: InputVideoTrack, alive: () => void): Promise<Pac
   const { EncodedPacketSink } = await import('mediabunny');
   const codec = await track.getCodec();
   const { description } = (await track.getDecoderConfig()) ?? {};
-  const reader = new KindReader(codec, description && bytesOf(description));
+  const reader = headReader(codec, description && bytesOf(description));
   const hides = codec === 'vp8' || codec === 'vp9';
   const packets: Packet[] = [];
   let count = 0;
   let hidden = 0;
   // Sizes and key frames stand in the index of most containers; their frames are read only for more.
-  const metadataOnly = !reader.reads && !hides;
+  const metadataOnly = !reader && !hides;
   const sink = new EncodedPacketSink(track);
   for await (const packet of sink.packets(undefined, undefined, { metadataOnly })) {
     if (++count % OFTEN === 0) alive();
+    // Frames that are not shown too: others refer to what they say.
+    const head = reader?.read(packet.data);
     if (packet.timestamp < -SAME) continue;
     if (hides && !showsFrame(codec, packet.data)) {
       hidden += packet.byteLength;
       continue;
     }
-    const kind = packet.type === 'key' ? 'key' : reader.reads ? reader.kindOf(packet.data) : 'inter';
+    const kind = packet.type === 'key' ? 'key' : (head?.kind ?? 'inter');
     packets.push({
       time: packet.timestamp,
       bytes: packet.byteLength + hidden,
       kind: KINDS.indexOf(kind),
+      qp: head?.qp ?? Number.NaN,
     });
     hidden = 0;
   }
@@ -80,11 +91,16 @@ export const packetFunctions = {
     try {
       const chosen = (await input.getVideoTracks())[track ?? 0];
       if (!chosen) return null;
+      const codec = await chosen.getCodec();
       const packets = (await packetsOf(chosen, () => emit('alive'))).sort((a, b) => a.time - b.time);
+      const quantizers = Float64Array.from(packets, ({ qp }) => qp);
+      const quantizer = codec === 'avc' || codec === 'hevc' ? 'qp' : 'index';
       return {
         times: Float64Array.from(packets, ({ time }) => time),
         bytes: Float64Array.from(packets, ({ bytes }) => bytes),
         kinds: Uint8Array.from(packets, ({ kind }) => kind),
+        quantizers,
+        ...(quantizers.some((qp) => qp >= 0 || qp < 0) && { quantizer }),
       };
     } catch (error) {
       if (error instanceof UnsupportedInputFormatError) return null;

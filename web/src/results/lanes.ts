@@ -7,15 +7,19 @@ import './lanes.css';
 import {
   bitrateText,
   colourOf,
+  drawAxes,
+  drawLine,
+  extentOf,
   FrameChart,
   labelOf,
   listen,
   type Pen,
-  type Scale,
+  Scale,
   sizeText,
+  valueRange,
 } from 'anyvmaf/view';
 import { fill, h } from '../dom.js';
-import { type Coded, codedOf } from '../packets/client.js';
+import { type Coded, codedOf, codedText } from '../packets/client.js';
 import { KINDS } from '../packets/headers.js';
 import { inTurn } from '../schedule.js';
 import { text } from '../text.js';
@@ -41,7 +45,8 @@ export function chartLanes(element: HTMLElement, encodes: Encodes, view: View): 
       for (const part of parts) part.update();
     },
     complete() {
-      for (const { chart } of [coded, ...metrics.lanes]) chart.complete();
+      for (const chart of [coded.chart, coded.quantizers, ...metrics.lanes.map((lane) => lane.chart)])
+        chart.complete();
     },
     close() {
       for (const part of parts) part.close();
@@ -49,9 +54,13 @@ export function chartLanes(element: HTMLElement, encodes: Encodes, view: View): 
   };
 }
 
-/** Bytes and types of the coded frames of one encode: that which keys are about. */
+/** Codecs, by ffmpeg's names, whose frames tell their quantizer. */
+const TELLING = ['h264', 'hevc', 'vp9', 'av1'];
+
+/** Bytes, types and quantizers of the coded frames of one encode: that which keys are about. */
 class CodedLane {
   readonly chart: FrameChart;
+  readonly quantizers: FrameChart;
   /** Where the lane stands, above others. */
   readonly #box: HTMLElement;
   readonly #element: HTMLElement;
@@ -73,15 +82,21 @@ class CodedLane {
     this.chart = new FrameChart(plot, view, 'lane', '', inTurn, (pen, scale, colour) =>
       this.#paint(pen, scale, colour),
     );
+    const below = h('div', { class: 'plot lane quantizers', role: 'img' });
+    this.quantizers = new FrameChart(below, view, 'lane', '', inTurn, (pen, scale, colour) =>
+      this.#paintQuantizers(pen, scale, colour),
+    );
     this.#element = h(
       'div',
       { class: 'lane-box coded' },
       h('h3', { class: 'lane-head' }, words.coded, this.#now, this.#menu()),
       plot,
+      below,
       this.#legend,
     );
     this.#stops = [
       listen(this.chart),
+      listen(this.quantizers),
       view.lead.watch(() => this.update()),
       view.pointed.watch(() => this.#tell()),
       view.zoom.watch(() => this.#describe()),
@@ -90,7 +105,7 @@ class CodedLane {
 
   close(): void {
     for (const stop of this.#stops) stop();
-    this.chart.close();
+    for (const chart of [this.chart, this.quantizers]) chart.close();
   }
 
   /** The coded frames of an encode, as far as they are read. */
@@ -108,9 +123,15 @@ class CodedLane {
     if (none) this.#box.classList.remove('awaits');
     if (none || !this.#encode?.result.report) this.#element.remove();
     else if (!this.#element.isConnected) this.#box.prepend(this.#element);
-    this.chart.metric = this.#view.metric ?? '';
+    // Its room too stays while a file is read that tells.
+    const tells = TELLING.includes(encode?.result.report?.pairing?.distorted.codec ?? '');
+    this.quantizers.element.hidden =
+      !tells || (this.of(encode) && !this.of(encode)?.frames.quantizer) === true;
     this.#describe();
-    this.chart.update();
+    for (const chart of [this.chart, this.quantizers]) {
+      chart.metric = this.#view.metric ?? '';
+      chart.update();
+    }
   }
 
   get #encode(): Encode | undefined {
@@ -154,10 +175,19 @@ class CodedLane {
         ),
       ),
       h('span', {}, scale),
+      h('span', {}, this.#quantizersText(coded, from, to)),
       this.#view.shots.value.length > 0 && h('span', {}, words.shots(this.#view.shots.value.length)),
     );
     this.chart.element.setAttribute('aria-label', `${encode.name}: ${this.#legend.textContent}`);
     this.#tell();
+  }
+
+  /** From which to which quantizer frames on show go; empty where they do not tell. */
+  #quantizersText({ frames }: Coded, from: number, to: number): string {
+    const found = extentOf([frames.quantizers.subarray(from, to + 1)]);
+    const said = found && frames.quantizer ? words.quantizers[frames.quantizer](found.low, found.high) : '';
+    this.quantizers.element.setAttribute('aria-label', said);
+    return said;
   }
 
   /** First and last coded frame on show. */
@@ -187,8 +217,8 @@ class CodedLane {
   #rows(): (string | number)[][] {
     const encode = this.#encode;
     const coded = this.of(encode);
-    const { frame, type, bytes } = text.results.chartFile;
-    const head = [frame, type, bytes, 'bits per second'];
+    const { frame, type, bytes, quantizer } = text.results.chartFile;
+    const head = [frame, type, bytes, quantizer, 'bits per second'];
     if (!encode || !coded) return [head];
     const [from, to] = this.#within(coded);
     const rates = this.#ratesOf(coded);
@@ -196,7 +226,7 @@ class CodedLane {
       const i = from + n;
       const one = coded.at(i);
       const at = (coded.pairs[i] ?? 0) + encode.columns.shift;
-      return [at, one?.kind ?? '', one?.bytes ?? '', rates[i] ?? ''];
+      return [at, one?.kind ?? '', one?.bytes ?? '', one?.quantizer?.value ?? '', rates[i] ?? ''];
     });
     return [head, ...rows];
   }
@@ -210,12 +240,7 @@ class CodedLane {
     const one = coded?.at(i);
     const name = encode && this.#encodes.list.length > 1 ? encode.name : '';
     this.#now.textContent = one
-      ? words.now(
-          name,
-          one.kind,
-          sizeText(one.bytes) ?? '',
-          bitrateText(this.#ratesOf(coded as Coded)[i] ?? 0) ?? '',
-        )
+      ? codedText(one, name, bitrateText(this.#ratesOf(coded as Coded)[i] ?? 0))
       : name;
   }
 
@@ -250,6 +275,20 @@ class CodedLane {
     const step = Math.max(1, Math.floor((to - from) / width));
     for (let i = from; i <= to; i += step) pen.lineTo(x(i), height - ((rates[i] ?? 0) / top) * (height - 2));
     pen.stroke();
+  }
+
+  #paintQuantizers(pen: Pen, { width, height, span }: Scale, colour: (name: string) => string): void {
+    const coded = this.of(this.#encode);
+    if (!coded) return;
+    const shift = this.#encode?.columns.shift ?? 0;
+    const [from, to] = this.#within(coded);
+    const { quantizers } = coded.frames;
+    const range = valueRange(extentOf([quantizers.subarray(from, to + 1)]), 2, false);
+    const scale = new Scale(width, height, [span[0] - shift, span[1] - shift], range);
+    drawAxes(pen, scale, [], colour);
+    pen.strokeStyle = colour('--ink');
+    pen.lineWidth = 1.2;
+    drawLine(pen, scale, { frames: coded.pairs, values: quantizers }, false);
   }
 }
 

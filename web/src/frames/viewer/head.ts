@@ -2,9 +2,8 @@
  * @module web/frames/viewer/head
  * The head of the viewer: which frame of which encode is on show and its scores, the choice of both sides, and the menus.
  */
-import { sizeText } from 'anyvmaf/view';
 import { fill, h } from '../../dom.js';
-import type { CodedFrame } from '../../packets/client.js';
+import { type CodedFrame, codedText } from '../../packets/client.js';
 import { icon } from '../../setup/icons.js';
 import { text } from '../../text.js';
 import type { ShownPair } from '../draw.js';
@@ -140,7 +139,7 @@ export class Head {
     // Charts count frames of the reference where encodes begin apart.
     const shown = versus ? undefined : facts?.reference.frame;
     const reference = shown === undefined || shown === frame ? '' : text.results.chart.referenceFrame(shown);
-    const stored = coded && text.results.lanes.now('', coded.kind, sizeText(coded.bytes) ?? '', '');
+    const stored = coded && codedText(coded);
     const when = time === null ? '' : clock(time);
     const parts = [reference, when, stored, name, bits, about, mapped && words.toneMapped(mapped)];
     const all = parts.filter(Boolean).join(' · ');

@@ -1,6 +1,6 @@
 /**
  * @module web/frames/viewer/readout
- * What is under the pointer: the place, and the samples of both pictures or the loss there.
+ * What is under the pointer: the place, and the samples of the pictures or the loss there.
  */
 import { fill, h } from '../../dom.js';
 import { text } from '../../text.js';
@@ -24,13 +24,13 @@ export class Readout {
 
   /**
    * @param grid the map on show; `undefined` where pictures are
-   * @param names of both pictures
+   * @param pictures those on show
    */
   show(
     at: Place | null,
     pair: ShownPair | undefined,
     grid: LossGrid | undefined,
-    names: Readonly<Record<'reference' | 'distorted', string>>,
+    pictures: readonly { readonly name: string; readonly picture: Drawable }[],
   ): void {
     clearTimeout(this.#resting);
     this.element.hidden = at === null;
@@ -44,9 +44,9 @@ export class Readout {
     fill(this.element, place);
     if (pair.rough) return;
     this.#resting = setTimeout(() => {
-      const samples = (['reference', 'distorted'] as const).map((role) => {
-        const rgb = sampleOf(pair[role], at);
-        return h('span', {}, swatch(rgb), `${names[role]} `, rgb.join(' '));
+      const samples = pictures.map(({ name, picture }) => {
+        const rgb = sampleOf(picture, at, pair);
+        return h('span', {}, swatch(rgb), `${name} `, rgb.join(' '));
       });
       fill(this.element, place, ...samples);
     }, REST);
@@ -61,11 +61,17 @@ function lossAt({ width, height, blockSize, density }: LossGrid, { x, y }: Place
 
 let probe: CanvasRenderingContext2D | null | undefined;
 
-/** Red, green and blue of one sample. */
-function sampleOf(picture: Drawable, { x, y }: Place): readonly number[] {
+/** Red, green and blue of one sample. @param whole the size that places count in */
+function sampleOf(
+  picture: Drawable,
+  at: Place,
+  whole: Readonly<Record<'width' | 'height', number>>,
+): readonly number[] {
   probe ??= h('canvas', { width: 1, height: 1 }).getContext('2d', { willReadFrequently: true });
   // A picture that was closed meanwhile has no size.
   if (!probe || !(picture instanceof ImageBitmap) || picture.width === 0) return [];
+  const x = Math.floor((at.x * picture.width) / whole.width);
+  const y = Math.floor((at.y * picture.height) / whole.height);
   probe.drawImage(picture, x, y, 1, 1, 0, 0, 1, 1);
   return [...probe.getImageData(0, 0, 1, 1).data.subarray(0, 3)];
 }

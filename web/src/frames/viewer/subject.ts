@@ -5,7 +5,7 @@
 import type { Ranking } from 'anyvmaf';
 import { frameRate } from 'anyvmaf/view';
 import { identityOf } from '../../identity.js';
-import type { EncodeResult, EncodeSource } from '../../session.js';
+import type { EncodeResult } from '../../session.js';
 import type { PairSource } from '../serve.js';
 import { rankingOf, worstMoments } from '../worst.js';
 
@@ -26,20 +26,26 @@ export interface Subject {
 export function subjectOf(result: EncodeResult, frame: number): Subject {
   const { frames, report } = result;
   const rank = rankingOf(frames, report);
-  const total = report?.frameCount ?? (frames.at(-1)?.frameNum ?? frame) + 1;
   return {
     result,
     scored: frames.length,
-    source: result.source && sourceOf(result, result.source, total),
+    source: pairSource(result, frame),
     metric: rank?.metric ?? '',
     worse: rank?.worse ?? 'low',
     moments: worstMoments(frames, rank, report),
-    total,
+    total: totalOf(result, frame),
   };
 }
 
-/** The files and pairing options for the engine. */
-function sourceOf({ report }: EncodeResult, source: EncodeSource, total: number): PairSource {
+/** Frames of an encode; while it is scored, those that are known of. */
+function totalOf({ frames, report }: EncodeResult, frame: number): number {
+  return report?.frameCount ?? (frames.at(-1)?.frameNum ?? frame) + 1;
+}
+
+/** The files and pairing options for the engine; `undefined` for a saved report. @param frame as of {@link subjectOf} */
+export function pairSource(result: EncodeResult, frame: number): PairSource | undefined {
+  const { source, report } = result;
+  if (!source) return undefined;
   const { reference, distorted, options } = source;
   // Reuse the offset of the run instead of searching again.
   const offset = report?.pairing?.frames.offset;
@@ -48,7 +54,7 @@ function sourceOf({ report }: EncodeResult, source: EncodeSource, total: number)
     reference,
     distorted,
     options: offset === undefined ? options : { ...options, offset },
-    total,
+    total: totalOf(result, frame),
   };
 }
 
@@ -57,13 +63,28 @@ function skippedOf({ report, saved, skipped }: EncodeResult): number | undefined
   return report?.reference.skipped ?? saved?.reference?.skipped ?? skipped;
 }
 
-/** The frame of another encode that shows what a frame of the first one does: of the same reference frame, or nearest to it. */
-export function sameMoment(from: EncodeResult, to: EncodeResult, frame: number): number {
+/** The frame of another encode of the same reference frame as a frame of the first one; the first is 0, the other may lack it. */
+function sameFrame(
+  from: EncodeResult,
+  to: EncodeResult,
+  frame: number,
+): readonly [same: number, last: number] {
   const [own, its] = [skippedOf(from), skippedOf(to)];
   const same = own === undefined || its === undefined ? frame : frame + own - its;
   // During a run, more may come than there is.
-  const last = to.report ? to.report.frameCount - 1 : same;
+  return [same, to.report ? to.report.frameCount - 1 : same];
+}
+
+/** The frame of another encode that shows what a frame of the first one does, or the nearest to it. */
+export function sameMoment(from: EncodeResult, to: EncodeResult, frame: number): number {
+  const [same, last] = sameFrame(from, to, frame);
   return Math.max(0, Math.min(last, same));
+}
+
+/** The same, where there is one. */
+export function momentIn(from: EncodeResult, to: EncodeResult, frame: number): number | undefined {
+  const [same, last] = sameFrame(from, to, frame);
+  return same >= 0 && same <= last ? same : undefined;
 }
 
 /** The values of a frame; `undefined` for frames that were not scored. */
