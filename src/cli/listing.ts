@@ -5,9 +5,8 @@
 import { usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
-import type { Command } from './command.js';
+import { type Command, helpWidth } from './command.js';
 import { EXIT } from './exit.js';
-import { helpWidth } from './help.js';
 import { grouped, orList, parseArguments } from './options.js';
 
 /** The options of such a command. */

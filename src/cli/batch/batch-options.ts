@@ -15,12 +15,13 @@ import {
   type OptionSpec,
   type OptionUse,
   parseArguments,
+  refusedValue,
   takeOption,
+  unsignedValue,
 } from '../options.js';
 import { OUTPUT_OPTIONS } from '../output-options.js';
 import { YES_OPTION } from '../parts-door.js';
 import { RESULTS_OPTION } from '../queue/queue-options.js';
-import { refusedValue, unsignedValue } from '../values.js';
 import { fileName } from '../video-options.js';
 import { LINE_OPTIONS, type LineOption } from './table.js';
 

@@ -2,10 +2,9 @@
  * @module cli/commands/align
  * `anyvmaf align REFERENCE DISTORTED`: finds the frame of the reference with which the distorted video begins.
  */
-import type { Command } from '../command.js';
+import type { Command, HelpPage } from '../command.js';
 import { EXIT } from '../exit.js';
 import { alignmentAdvice } from '../flags.js';
-import type { HelpPage } from '../help.js';
 import { grouped, type OptionSpec, parseArguments } from '../options.js';
 import { interruptible } from '../signals.js';
 import { hostsOf, type OptionsDraft, PAIRING_OPTIONS, takeTableOption } from '../table-options.js';

@@ -4,10 +4,9 @@
  */
 import { usageError } from '../../core/errors.js';
 import { type ComparedEncoder, type ComparedPoint, type CompareOptions, parseEncoder } from '../../index.js';
-import type { Command } from '../command.js';
+import type { Command, HelpPage } from '../command.js';
 import { curveHead, curveLine } from '../encoding-text.js';
 import { EXIT } from '../exit.js';
-import type { HelpPage } from '../help.js';
 import { grouped, type OptionReaders, type OptionSpec, parseArguments, takeOption } from '../options.js';
 import type { Terminal } from '../terminal.js';
 import {
@@ -15,17 +14,18 @@ import {
   type CurveDraft,
   type CurveName,
   curveReaders,
+  curvesRun,
   ENDING_OPTIONS,
   FULL_OPTION,
   PIX_FMT_OPTION,
   RESULT_OPTIONS,
+  type ResultSettings,
   rangeValue,
   resultOf,
   SCORING_OPTIONS,
   type SharedName,
   WORK_OPTIONS,
-} from './encoding-options.js';
-import { curvesRun, type ResultSettings } from './encoding-run.js';
+} from './encoding.js';
 
 const NAME = 'anyvmaf compare-encoders';
 

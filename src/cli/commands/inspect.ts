@@ -2,10 +2,9 @@
  * @module cli/commands/inspect
  * `anyvmaf inspect REFERENCE DISTORTED`: checks a pair before it is scored.
  */
-import type { Command } from '../command.js';
+import type { Command, HelpPage } from '../command.js';
 import { EXIT } from '../exit.js';
 import { findingsInFlags } from '../flags.js';
-import type { HelpPage } from '../help.js';
 import { grouped, type OptionSpec, parseArguments } from '../options.js';
 import { interruptible } from '../signals.js';
 import {

@@ -10,27 +10,30 @@ import { quotedWord } from '../../core/shell.js';
 import { parseSize } from '../../core/size.js';
 import type { LadderOptions, LadderPoint } from '../../index.js';
 import { BANDWIDTH_COMMAND } from '../../report/bandwidth.js';
-import type { Command } from '../command.js';
+import type { Command, HelpPage } from '../command.js';
 import { curveHead, curveLine } from '../encoding-text.js';
 import { EXIT } from '../exit.js';
-import type { HelpPage } from '../help.js';
 import {
+  choiceValue,
   grouped,
+  numberValue,
   type OptionReaders,
   type OptionSpec,
   type OptionUse,
   orList,
   parseArguments,
+  refusedValue,
   takeOption,
+  unsignedValue,
 } from '../options.js';
 import { openOutput } from '../output.js';
 import type { Terminal } from '../terminal.js';
-import { choiceValue, numberValue, refusedValue, unsignedValue } from '../values.js';
 import {
   CURVE_OPTIONS,
   type CurveDraft,
   type CurveName,
   curveReaders,
+  curvesRun,
   ENCODER_ARG_OPTION,
   ENCODER_OPTION,
   ENDING_OPTIONS,
@@ -38,14 +41,14 @@ import {
   PARAMETERS,
   PIX_FMT_OPTION,
   RESULT_OPTIONS,
+  type ResultSettings,
   rangeValue,
   resultOf,
   SCORING_OPTIONS,
   type SharedName,
   WORK_OPTIONS,
   withEncoderOption,
-} from './encoding-options.js';
-import { curvesRun, type ResultSettings } from './encoding-run.js';
+} from './encoding.js';
 
 const NAME = 'anyvmaf ladder';
 const SPACINGS = ['rate', 'quality'] as const;

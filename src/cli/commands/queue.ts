@@ -8,12 +8,16 @@ import { counted, printable, shown } from '../../core/printable.js';
 import { queueAddress } from '../../queue/address.js';
 import type { QueueConnection } from '../../queue/connect.js';
 import type { DeadTask, QueueCounts } from '../../queue/types.js';
-import type { Command } from '../command.js';
+import type { Command, HelpPage } from '../command.js';
 import { EXIT } from '../exit.js';
-import type { HelpPage } from '../help.js';
 import { grouped, parseArguments } from '../options.js';
-import { hideArguments } from '../queue/hide-arguments.js';
-import { HOSTS_OPTION, QUEUE_OPTION, RESULTS_OPTION, requireQueue } from '../queue/queue-options.js';
+import {
+  HOSTS_OPTION,
+  hideArguments,
+  QUEUE_OPTION,
+  RESULTS_OPTION,
+  requireQueue,
+} from '../queue/queue-options.js';
 import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 import { fileName } from '../video-options.js';

@@ -11,9 +11,8 @@ import { queueAddress } from '../../queue/address.js';
 import type { QueueConnection } from '../../queue/connect.js';
 import type { MetricsAddress, MetricsServer } from '../../queue/metrics.js';
 import type { QueueWorker } from '../../queue/worker.js';
-import type { Command } from '../command.js';
+import type { Command, HelpPage } from '../command.js';
 import { EXIT } from '../exit.js';
-import type { HelpPage } from '../help.js';
 import {
   type Draft,
   grouped,
@@ -21,13 +20,20 @@ import {
   type OptionSpec,
   type OptionUse,
   parseArguments,
+  refusedValue,
+  secondsValue,
   takeOption,
+  unsignedValue,
 } from '../options.js';
-import { hideArguments } from '../queue/hide-arguments.js';
-import { HOSTS_OPTION, QUEUE_OPTION, RESULTS_OPTION, requireQueue } from '../queue/queue-options.js';
+import {
+  HOSTS_OPTION,
+  hideArguments,
+  QUEUE_OPTION,
+  RESULTS_OPTION,
+  requireQueue,
+} from '../queue/queue-options.js';
 import { interruption } from '../signals.js';
 import type { Terminal } from '../terminal.js';
-import { refusedValue, secondsValue, unsignedValue } from '../values.js';
 import { fileName } from '../video-options.js';
 
 const NAME = 'anyvmaf work';

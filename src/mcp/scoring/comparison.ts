@@ -23,9 +23,8 @@ import type { TargetDocument } from './documents.js';
 import { mismatchedModelWarning } from './models.js';
 import { featuresOf, readPrecision, tableOptions, targetLimits } from './options.js';
 import type { PairingInput } from './parameters.js';
-import { type OptionalGeometry, rawFormat } from './request.js';
 import { rounder, targetAnswer, trustAnswer, worstDocumentOf } from './result.js';
-import { runScoreMany } from './run.js';
+import { type OptionalGeometry, rawFormat, runScoreMany } from './run.js';
 
 /** What to compare. */
 export interface ComparisonInput extends PairingInput, OptionalGeometry {

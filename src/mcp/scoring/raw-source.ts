@@ -15,8 +15,7 @@ import { openChecked } from '../../files/checked-file.js';
 import { makeScratchFolder, removeScratch } from '../../files/scratch.js';
 import { y4mHeader } from '../../sample/files.js';
 import type { ToolContext } from '../context.js';
-import type { CheckedPath, InputFile } from '../paths.js';
-import { RAW_ENDING, VIDEO_ENDINGS } from '../video-endings.js';
+import { type CheckedPath, type InputFile, RAW_ENDING, VIDEO_ENDINGS } from '../paths.js';
 import type { EncodingLimits } from './encoding.js';
 
 /** A source, and what it is where it does not say so itself. */

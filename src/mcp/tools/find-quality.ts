@@ -4,8 +4,7 @@
  */
 import * as z from 'zod/v4';
 import { inputPath } from '../paths.js';
-import { encoderOptions, encodingLimits } from '../scoring/encoding-parameters.js';
-import { model } from '../scoring/parameters.js';
+import { encoderOptions, encodingLimits, model } from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 import { headKeys } from '../verdict.js';
 

@@ -3,8 +3,7 @@
  * `run_compare`: encoders or presets beside each other on one source.
  */
 import * as z from 'zod/v4';
-import { encodingLimits, encodingSource } from '../scoring/encoding-parameters.js';
-import { model } from '../scoring/parameters.js';
+import { encodingLimits, encodingSource, model } from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 import { headKeys } from '../verdict.js';
 

@@ -3,8 +3,7 @@
  * `run_ladder`: the sizes and settings to offer a source in.
  */
 import * as z from 'zod/v4';
-import { encoderOptions, encodingLimits, encodingSource } from '../scoring/encoding-parameters.js';
-import { model } from '../scoring/parameters.js';
+import { encoderOptions, encodingLimits, encodingSource, model } from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 import { headKeys } from '../verdict.js';
 
