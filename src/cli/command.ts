@@ -2,9 +2,8 @@
  * @module cli/command
  * What a command of the program is, the list of them, and the layout of help pages and other two-column text for a terminal.
  */
-
 import { wrap } from '../report/terminal.js';
-import type { OptionSpec } from './options.js';
+import { type OptionSpec, type ParsedArguments, parseArguments } from './options.js';
 import type { Terminal } from './terminal.js';
 
 /** One command, in a file of its own under cli/commands. */
@@ -18,6 +17,27 @@ export interface Command {
    * @throws {AnyvmafError} with a message for the user
    */
   run(args: readonly string[], terminal: Terminal): Promise<number | HelpPage>;
+}
+
+/**
+ * A command whose command line is options and positional arguments.
+ * @param name as messages name it, `anyvmaf align`
+ * @param run is not called where help is asked for
+ */
+export function command<Name extends string>(
+  name: string,
+  options: readonly OptionSpec<Name>[],
+  text: HelpText,
+  run: (parsed: ParsedArguments<Name>, terminal: Terminal, args: readonly string[]) => Promise<number>,
+): Command {
+  const page = { ...text, options };
+  return {
+    page,
+    run: async (args, terminal) => {
+      const parsed = parseArguments(args, options, name);
+      return parsed.options.at(-1)?.name === 'help' ? page : run(parsed, terminal, args);
+    },
+  };
 }
 
 /** Commands by name, each with its line in the help; the first is the default. */
@@ -58,6 +78,9 @@ export interface HelpPage {
   /** Further headings with lines of two columns: what, and what it means. */
   readonly sections?: readonly HelpSection[];
 }
+
+/** What help says beside the options. */
+export type HelpText = Omit<HelpPage, 'options'>;
 
 /** A heading with lines of two columns. */
 export interface HelpSection {

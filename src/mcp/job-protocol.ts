@@ -3,7 +3,6 @@
  * Jobs in the protocol: as resources that clients subscribe to (`anyvmaf://jobs/ID` says how far one is), and as tasks for clients
  * that declare the extension `io.modelcontextprotocol/tasks` (version 2026-07-28, SEP-2663).
  */
-
 import {
   CLIENT_CAPABILITIES_META_KEY,
   MissingRequiredClientCapabilityError,

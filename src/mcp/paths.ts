@@ -3,7 +3,6 @@
  * Parameters that name files, and the endings of names of videos. A tool's schema declares parameters with these functions, and the
  * tool layer checks them before the handler runs: a handler gets checked values, and `checked-api` takes no others.
  */
-
 import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
 import * as z from 'zod/v4';

@@ -4,7 +4,6 @@
  * than a model should read is published as a resource, and its outline is answered, with the longest lists and texts cut. The
  * thread of the live server loads this too, so it needs no library.
  */
-
 import { isObject } from '../core/arguments.js';
 import type { CallAnswer, ToolResources } from './context.js';
 import type { Spare, ToolOutcome } from './tool.js';

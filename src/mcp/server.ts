@@ -3,7 +3,6 @@
  * The protocol's side of the server: lists tools, runs calls, reads resources. One instance serves one connection, or
  * one request of a stateless client; all of them share the host.
  */
-
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,

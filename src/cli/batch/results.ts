@@ -3,7 +3,6 @@
  * The file of results: JSON lines that are only ever added, each whole, so that a run that was killed loses and doubles nothing; and what
  * tells whether a job was done before: the content of its line, and of each file size, time, head and tail.
  */
-
 import { createHash } from 'node:crypto';
 import {
   closeSync,

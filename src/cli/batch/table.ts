@@ -3,7 +3,6 @@
  * The jobs of a batch: lines of a table, CSV or JSON lines, each a pair with any option of scoring; or without a table the videos of
  * folders, of patterns or by name, and a rule that names the reference of each.
  */
-
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { isObject } from '../../core/arguments.js';

@@ -3,7 +3,6 @@
  * What the commands which encode a source have in common: their options, how these are read, files that are found writable before the
  * work, and what is shown during it.
  */
-
 import { extname } from 'node:path';
 import { usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';

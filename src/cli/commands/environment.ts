@@ -3,7 +3,6 @@
  * Commands that report on the installation: `anyvmaf backends` says what can measure frames here and what would run it, `anyvmaf doctor`
  * what is installed, what works, and how to get the rest.
  */
-
 import { arch, cpus, platform, release } from 'node:os';
 import { OWN_GPU_BACKENDS, type PartName } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';

@@ -3,7 +3,6 @@
  * `anyvmaf features --parquet FILE`: measures pairs of videos, which a command line or a list names, and writes their features, one row
  * per frame.
  */
-
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { AnyvmafError, usageError } from '../../core/errors.js';

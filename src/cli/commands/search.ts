@@ -10,7 +10,7 @@ import {
   type SearchPoint,
   type SearchStage,
 } from '../../index.js';
-import type { Command, HelpPage } from '../command.js';
+import { command, type HelpText } from '../command.js';
 import { answerText, pointLine, pointsHead, stageText } from '../encoding-text.js';
 import { EXIT } from '../exit.js';
 import {
@@ -20,7 +20,7 @@ import {
   type OptionSpec,
   type OptionUse,
   orList,
-  parseArguments,
+  type ParsedArguments,
   refusedValue,
   takeOption,
 } from '../options.js';
@@ -127,14 +127,13 @@ const readersOf = (draft: Draft): OptionReaders<Exclude<Name, SharedName>, Draft
 
 /**
  * Reads a command line.
- * @returns `help`, `forget` with the folder to forget, or what to search
+ * @returns `forget` with the folder to forget, or what to search
  * @throws {AnyvmafError} `usage`
  */
-export function searchSettings(
-  args: readonly string[],
-): SearchSettings | 'help' | { readonly forget: string | undefined } {
-  const { options: uses, positionals } = parseArguments(args, SEARCH_OPTIONS, NAME);
-  if (uses.at(-1)?.name === 'help') return 'help';
+export function searchSettings({
+  options: uses,
+  positionals,
+}: ParsedArguments<Name>): SearchSettings | { readonly forget: string | undefined } {
   const draft: Draft = {};
   const readers = { ...sharedReaders(draft), ...readersOf(draft) };
   for (const use of uses) takeOption(readers, use, draft);
@@ -156,13 +155,12 @@ function shareValue(use: OptionUse): number {
   throw refusedValue(use, 'a share such as 60%');
 }
 
-const page: HelpPage = {
+const page: HelpText = {
   usage: [`${NAME} [options] SOURCE --encoder NAME`, `${NAME} --forget`],
   about:
     'Finds the setting with which an encoder of the installed ffmpeg makes the smallest file that reaches a quality: it ' +
     'encodes and scores short samples of the source, usually five times, and says how sure it is. Exits with 3 when no ' +
     'setting reaches it.',
-  options: SEARCH_OPTIONS,
   sections: [
     {
       title: 'Examples',
@@ -178,20 +176,16 @@ const page: HelpPage = {
 };
 
 /** The search for a setting. */
-export const search: Command = {
-  page,
-  run: async (args, terminal) => {
-    const settings = searchSettings(args);
-    if (settings === 'help') return page;
-    if ('forget' in settings) {
-      const { forgetSearches } = await import('../../index.js');
-      const count = await forgetSearches(settings.forget);
-      await terminal.print(`forgot the points of ${count} ${count === 1 ? 'search' : 'searches'}\n`);
-      return EXIT.ok;
-    }
-    return find(settings, terminal);
-  },
-};
+export const search = command(NAME, SEARCH_OPTIONS, page, async (parsed, terminal) => {
+  const settings = searchSettings(parsed);
+  if ('forget' in settings) {
+    const { forgetSearches } = await import('../../index.js');
+    const count = await forgetSearches(settings.forget);
+    await terminal.print(`forgot the points of ${count} ${count === 1 ? 'search' : 'searches'}\n`);
+    return EXIT.ok;
+  }
+  return find(settings, terminal);
+});
 
 async function find(settings: SearchSettings, terminal: Terminal): Promise<number> {
   const { source, options, output, json } = settings;

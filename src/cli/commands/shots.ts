@@ -13,7 +13,7 @@ import {
   type ShotStage,
   type TuneShotsOptions,
 } from '../../index.js';
-import type { Command, HelpPage } from '../command.js';
+import { command, type HelpText } from '../command.js';
 import { foundCsv, foundText, shotStageText, tunedText } from '../encoding-text.js';
 import { EXIT } from '../exit.js';
 import {
@@ -23,7 +23,7 @@ import {
   type OptionReaders,
   type OptionSpec,
   orList,
-  parseArguments,
+  type ParsedArguments,
   takeOption,
 } from '../options.js';
 import type { Terminal } from '../terminal.js';
@@ -151,12 +151,9 @@ const readersOf = (draft: Draft): OptionReaders<Exclude<Name, SharedName>, Draft
 
 /**
  * Reads a command line.
- * @returns `help`, or what to do
  * @throws {AnyvmafError} `usage`
  */
-export function shotsSettings(args: readonly string[]): ShotsSettings | 'help' {
-  const { options: uses, positionals } = parseArguments(args, SHOTS_OPTIONS, NAME);
-  if (uses.at(-1)?.name === 'help') return 'help';
+function shotsSettings({ options: uses, positionals }: ParsedArguments<Name>): ShotsSettings {
   const draft: Draft = {};
   const readers = { ...sharedReaders(draft), ...readersOf(draft) };
   for (const use of uses) takeOption(readers, use, draft);
@@ -192,13 +189,12 @@ function formatOf(output: string | undefined): ShotFormat | undefined {
   return ending === '.csv' ? 'csv' : ending === '.sh' ? 'shell' : 'json';
 }
 
-const page: HelpPage = {
+const page: HelpText = {
   usage: [`${NAME} [options] SOURCE`, `${NAME} [options] SOURCE --encoder NAME`],
   about:
     'Finds the shots of a video. With an encoder of the installed ffmpeg it finds a setting for each shot, so that every ' +
     'shot, or all together, reach a quality with the fewest bytes, and joins the encodes on request. Exits with 3 when the ' +
     'quality cannot be reached.',
-  options: SHOTS_OPTIONS,
   sections: [
     {
       title: 'Examples',
@@ -214,13 +210,9 @@ const page: HelpPage = {
 };
 
 /** Shots and their settings. */
-export const shots: Command = {
-  page,
-  run: async (args, terminal) => {
-    const settings = shotsSettings(args);
-    return settings === 'help' ? page : run(settings, terminal);
-  },
-};
+export const shots = command(NAME, SHOTS_OPTIONS, page, async (parsed, terminal) =>
+  run(shotsSettings(parsed), terminal),
+);
 
 async function run(settings: ShotsSettings, terminal: Terminal): Promise<number> {
   const { source, limits, options, output, format } = settings;

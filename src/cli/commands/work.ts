@@ -11,7 +11,7 @@ import { queueAddress } from '../../queue/address.js';
 import type { QueueConnection } from '../../queue/connect.js';
 import type { MetricsAddress, MetricsServer } from '../../queue/metrics.js';
 import type { QueueWorker } from '../../queue/worker.js';
-import type { Command, HelpPage } from '../command.js';
+import { command, type HelpText } from '../command.js';
 import { EXIT } from '../exit.js';
 import {
   type Draft,
@@ -19,7 +19,7 @@ import {
   type OptionReaders,
   type OptionSpec,
   type OptionUse,
-  parseArguments,
+  type ParsedArguments,
   refusedValue,
   secondsValue,
   takeOption,
@@ -78,14 +78,13 @@ const WORK_OPTIONS = grouped('Worker', [
   { name: 'help', help: 'show this help', last: true },
 ]) satisfies readonly OptionSpec[];
 
-const page: HelpPage = {
+const page: HelpText = {
   usage: [`${NAME} --queue URL --allow DIR [options]`],
   about:
     'Scores the jobs that "anyvmaf batch --queue" submits, until it is stopped. Start as many as there are machines. Pairs ' +
     'longer than the length of a part are cut, if there is a folder of results; whoever ends last merges. SIGTERM and Ctrl-C ' +
     'give running tasks back to the queue. The password of the queue may be in ANYVMAF_QUEUE_PASSWORD, its address in ' +
     'ANYVMAF_QUEUE.',
-  options: WORK_OPTIONS,
   sections: [
     {
       title: 'Examples',
@@ -113,18 +112,12 @@ interface WorkSettings {
 }
 
 /** A worker. */
-export const work: Command = {
-  page,
-  run: async (args, terminal) => {
-    const settings = workSettings(args);
-    return settings === 'help' ? page : runWorker(settings, terminal);
-  },
-};
+export const work = command(NAME, WORK_OPTIONS, page, async (parsed, terminal) =>
+  runWorker(workSettings(parsed), terminal),
+);
 
 /** @throws {AnyvmafError} `usage` */
-function workSettings(args: readonly string[]): WorkSettings | 'help' {
-  const { options, positionals } = parseArguments(args, WORK_OPTIONS, NAME);
-  if (options.at(-1)?.name === 'help') return 'help';
+function workSettings({ options, positionals }: ParsedArguments): WorkSettings {
   if (positionals.length > 0) throw usageError(`${positionals[0]} is not needed: '${NAME} --help'`);
   const draft: Draft<Partial<WorkSettings> & Pick<WorkSettings, 'allow' | 'hosts'>> = {
     allow: [],

@@ -3,7 +3,6 @@
  * Runs a command line from end to end: finds the command, which is loaded only when it runs, runs it, and turns what it throws into one
  * line and an exit code.
  */
-
 import { existsSync, statSync } from 'node:fs';
 import { openPartsDoor } from '../../parts/consent.js';
 import { COMMANDS, type Command, type CommandName, helpWidth, renderHelp } from '../command.js';

@@ -3,7 +3,6 @@
  * Finds a vision-language model that runs here, once, and asks it what it sees: the few things of `@huggingface/transformers` that
  * this needs, written down as the package is optional and usually not there, the models, the preferred first, and the search.
  */
-
 import { onAbort, unlessAborted } from '../../core/abort.js';
 import type { RgbImage } from '../../index.js';
 

@@ -2,7 +2,6 @@
  * @module mcp/pictures/take
  * Extracts frames of videos in a worker thread, one after another, and the messages between both.
  */
-
 import { Worker } from 'node:worker_threads';
 import { onAbort } from '../../core/abort.js';
 import { AnyvmafError, type ErrorData } from '../../core/errors.js';

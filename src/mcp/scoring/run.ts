@@ -2,25 +2,20 @@
  * @module mcp/scoring/run
  * The two videos of a call as the API takes them, and the engine inside the call: its share of the machine, its signal, its progress.
  */
+import type * as z from 'zod/v4';
 import { usageError } from '../../core/errors.js';
 import type { AnyvmafError, RawVideoFormat, Report, ScoreManyOptions } from '../../index.js';
 import type { CheckedOptions, CheckedRequest } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
-import type { CheckedPath, InputFile, ReferenceFile } from '../paths.js';
+import type { CheckedArguments, CheckedPath, InputFile, ReferenceFile } from '../paths.js';
 import { errorInParameters, findingInParameters, worded } from '../wording.js';
 import { refuseWriting, type ScoringCall } from './options.js';
+import type { anyPair, optionalGeometry, rawPair } from './parameters.js';
 
 /** Two stored videos and their geometry, as parameters. */
-export interface RawPairInput {
-  /** Absent with no_reference only. */
-  readonly ref?: ReferenceFile;
-  readonly dis: InputFile;
-  readonly width: number;
-  readonly height: number;
-  readonly pixfmt: '420' | '422' | '444';
-  readonly bitdepth: 8 | 10 | 12 | 16;
+type RawPairInput = CheckedArguments<z.output<z.ZodObject<typeof rawPair>>> & {
   readonly no_reference: boolean;
-}
+};
 
 /**
  * The request for two stored videos.
@@ -50,9 +45,7 @@ export function pairRequest(
 }
 
 /** The optional geometry of raw videos. */
-export type OptionalGeometry = {
-  readonly [K in 'width' | 'height' | 'pixfmt' | 'bitdepth']?: RawPairInput[K];
-};
+export type OptionalGeometry = z.output<z.ZodObject<typeof optionalGeometry>>;
 
 /**
  * The format of raw videos, `undefined` if it is left out.
@@ -73,10 +66,7 @@ export function rawFormat(input: OptionalGeometry): RawVideoFormat | undefined {
 }
 
 /** Two videos of any kind, as parameters. */
-export interface AnyPairInput extends OptionalGeometry {
-  readonly reference: InputFile;
-  readonly distorted: InputFile;
-}
+export type AnyPairInput = CheckedArguments<z.output<z.ZodObject<typeof anyPair>>> & OptionalGeometry;
 
 /**
  * The request for two videos of any kind.

@@ -5,7 +5,7 @@
  */
 import * as z from 'zod/v4';
 import { BACKENDS } from '../scoring/parameters.js';
-import { defineTool, READ_ONLY } from '../tool.js';
+import { defineTool } from '../tool.js';
 
 /** One flag per backend, by the reference's names. */
 const backendFlags = {
@@ -58,7 +58,6 @@ export const listBackendsTool = defineTool({
       )
       .describe('Devices for tiny_device: available ones were tried, and work.'),
   }),
-  annotations: READ_ONLY,
   async handler(_, { signal }) {
     const { listBackends, listTinyDevices } = await import('../../index.js');
     const { cpu, cuda, sycl, hip, metal, details, native } = await listBackends({ signal });
@@ -108,7 +107,6 @@ export const probeBackendTool = defineTool({
     error: z.string().nullable(),
     adapter: adapterDocument.optional().describe('Of webgpu and hybrid: the GPU that measured.'),
   }),
-  annotations: READ_ONLY,
   async handler({ backend }, { pool, signal }) {
     const { probeBackend } = await import('../../index.js');
     const health = await pool.run('probe_backend', 1, () => probeBackend(backend, { signal }));
@@ -137,7 +135,6 @@ export const vmafVersion = defineTool({
       libvmaf: z.string().describe('The libvmaf whose numbers the built-in core gives, to the last bit.'),
     }),
   }),
-  annotations: READ_ONLY,
   async handler(_, { signal }) {
     const { describeNative, version } = await import('../../index.js');
     const { binary_path: path, version: installed, build_flags, error } = await describeNative({ signal });

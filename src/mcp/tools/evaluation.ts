@@ -7,7 +7,7 @@ import { SPLITS, TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../core/choices
 import type { EvaluateOptions, Evaluation, FailedEvaluation, Origin } from '../../index.js';
 import type { ToolContext } from '../context.js';
 import { type InputModel, inputPath, tinyModel, tinyModels } from '../paths.js';
-import { defineTool, READ_ONLY } from '../tool.js';
+import { defineTool } from '../tool.js';
 import { sentenceOf } from '../wording.js';
 
 /** Most keys whose figures are answered, those of the largest error first. */
@@ -188,7 +188,6 @@ export const evalModelOnSplit = defineTool({
     ...evaluationParameters,
   }),
   outputSchema: evaluationSchema,
-  annotations: READ_ONLY,
   async handler({ model, features, ...input }, context) {
     return context.pool.run('eval_model_on_split', 1, async () => {
       const { evaluateModel } = await import('../checked-api.js');
@@ -217,7 +216,6 @@ export const compareModels = defineTool({
       .array(z.object({ model: z.string(), error: z.string() }))
       .describe('Models that could not be evaluated, in the order in which they were named.'),
   }),
-  annotations: READ_ONLY,
   async handler({ models, features, ...input }, context) {
     const errors: (FailedEvaluation & { readonly place: number })[] = [];
     const found: (InputModel & { readonly place: number })[] = [];

@@ -6,7 +6,7 @@
 import * as z from 'zod/v4';
 import { findingDocument, trustDocument } from '../scoring/documents.js';
 import { anyPair, model, optionalGeometry, pairingParameters } from '../scoring/parameters.js';
-import { defineTool, READ_ONLY } from '../tool.js';
+import { defineTool } from '../tool.js';
 import { headKeys } from '../verdict.js';
 
 const { preflight: _preflight, strict: _strict, ...pairing } = pairingParameters;
@@ -45,7 +45,6 @@ export const inspectPairTool = defineTool({
       .looseObject({ offset: z.int(), confidence: z.number(), reason: z.string(), explanation: z.string() })
       .nullable(),
   }),
-  annotations: READ_ONLY,
   async handler(input, context) {
     const { inspectPair } = await import('../scoring/inspection.js');
     return { document: await inspectPair({ ...input, preflight: true, strict: false }, context) };
@@ -80,7 +79,6 @@ export const findAlignmentTool = defineTool({
       .object({ reference: z.int(), distorted: z.int() })
       .describe('Frames that repeat the one before while the other video moves on.'),
   }),
-  annotations: READ_ONLY,
   async handler(input, context) {
     const { findAlignment } = await import('../scoring/inspection.js');
     return { document: await findAlignment(input, context) };

@@ -4,7 +4,7 @@
  */
 import * as z from 'zod/v4';
 import { modelName } from '../paths.js';
-import { defineTool, READ_ONLY } from '../tool.js';
+import { defineTool } from '../tool.js';
 import { inShort } from '../wording.js';
 
 export const listModelsTool = defineTool({
@@ -44,7 +44,6 @@ export const listModelsTool = defineTool({
       )
       .describe('Of the registry in the package.'),
   }),
-  annotations: READ_ONLY,
   async handler() {
     const { listModels, listTinyModels } = await import('../../index.js');
     const [models, tiny] = await Promise.all([listModels(), listTinyModels()]);
@@ -132,7 +131,6 @@ export const describeModelTool = defineTool({
     score_with: z.string().optional().describe('Of a tiny model: the parameter that scores with it.'),
     experimental: z.string().optional().describe('Of a tiny model: all that its values are good for.'),
   }),
-  annotations: READ_ONLY,
   async handler({ name }, { files }) {
     const { describeModelFile } = await import('../scoring/model-description.js');
     return { document: await describeModelFile(name, files) };

@@ -4,7 +4,7 @@
  */
 import * as z from 'zod/v4';
 import { encodingLimits, encodingSource, model } from '../scoring/parameters.js';
-import { defineTool, READ_ONLY } from '../tool.js';
+import { defineTool } from '../tool.js';
 import { headKeys } from '../verdict.js';
 
 export const runCompareTool = defineTool({
@@ -110,7 +110,6 @@ export const runCompareTool = defineTool({
       html: z.string().describe('URI of a page with the curves.'),
     }),
   }),
-  annotations: READ_ONLY,
   async handler(input, context) {
     const { runCompare } = await import('../scoring/curves.js');
     return runCompare(input, context);

@@ -6,7 +6,7 @@
 import * as z from 'zod/v4';
 import { scoreDocument } from '../scoring/documents.js';
 import { encodedPair, pairingParameters, rawPair, scoringParameters } from '../scoring/parameters.js';
-import { defineTool, READ_ONLY } from '../tool.js';
+import { defineTool } from '../tool.js';
 
 const loadScoring = () =>
   Promise.all([
@@ -28,7 +28,6 @@ export const vmafScore = defineTool({
     allow_damaged: pairingParameters.allow_damaged,
   }),
   outputSchema: scoreDocument,
-  annotations: READ_ONLY,
   async handler(input, context) {
     const [{ scoringCall }, { rawRequest }, { scorePair }] = await loadScoring();
     const call = scoringCall(input, { decoder: 'none', preflight: true });
@@ -53,7 +52,6 @@ export const vmafScoreEncoded = defineTool({
     reference_encoded: z.string().optional().describe('As it was given.'),
     distorted_encoded: z.string(),
   }),
-  annotations: READ_ONLY,
   async handler(input, context) {
     const [{ scoringCall }, { pairRequest }, { scorePair }] = await loadScoring();
     const { reference_encoded: reference, distorted_encoded: distorted } = input;
