@@ -257,6 +257,16 @@ export function unsignedValue(use: OptionUse, example: number, max = MAX_UNSIGNE
   throw refusedValue(use, `${expected}${hint}`);
 }
 
+/**
+ * A whole number between two bounds.
+ * @throws {AnyvmafError} `usage`
+ */
+export function betweenValue(use: OptionUse, example: number, least: number, most: number): number {
+  const number = unsignedValue(use, example);
+  if (number >= least && number <= most) return number;
+  throw refusedValue(use, `a number from ${least} to ${most}`);
+}
+
 /** The value of an unsigned literal of C, `undefined` when the whole text is not one. */
 export function unsigned(text: string): number | undefined {
   if (/^0x[0-9a-f]+$/i.test(text)) return Number.parseInt(text, 16);

@@ -339,7 +339,8 @@ function sizeLimit(use: OptionUse): number {
   throw refusedValue(use, 'million bytes from 0.1 to 1000, such as 3');
 }
 
-function precisionValue(use: OptionUse): Precision {
+/** Digits of numbers. @throws {AnyvmafError} `usage` */
+export function precisionValue(use: OptionUse): Precision {
   try {
     return parsePrecision(use.value);
   } catch {

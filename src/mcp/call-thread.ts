@@ -12,12 +12,34 @@ import {
   type ThreadCall,
   type ToCallThread,
 } from './call-threads.js';
-import * as checked from './checked-api.js';
+import {
+  align,
+  buildLadder,
+  compareEncoders,
+  inspect,
+  runBenchmark,
+  score,
+  scoreBatch,
+  scoreMany,
+  searchQuality,
+  tuneShots,
+} from './checked-api.js';
 
 if (!parentPort) throw new Error('mcp/call-thread must run as a worker thread');
 const port = parentPort;
 
-const measuring: Measuring = checked;
+const measuring: Measuring = {
+  align,
+  buildLadder,
+  compareEncoders,
+  inspect,
+  runBenchmark,
+  score,
+  scoreBatch,
+  scoreMany,
+  searchQuality,
+  tuneShots,
+};
 const post = (message: FromCallThread): void => port.postMessage(message);
 const returned: Int32Array = workerData;
 let signals: ReadonlyMap<string, AbortController> = new Map();

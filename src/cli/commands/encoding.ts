@@ -184,12 +184,20 @@ export function resultOf<Draft extends CurveDraft>(
   draft: Draft,
 ): { readonly result: ResultSettings; readonly options: Omit<Draft, 'outputs' | 'format' | 'quiet'> } {
   const { outputs = [], format = 'text', quiet = false, ...options } = draft;
-  const [source, ...more] = positionals.map(localPath);
-  if (source === undefined || more.length > 0) {
-    const found = source === undefined ? 'none was given' : `${positionals.length} were given`;
-    throw usageError(`${command} takes one source, but ${found}; see '${command} --help'`);
-  }
+  const source = oneSource(command, positionals, `see '${command} --help'`);
   return { result: { source, outputs, format, quiet }, options };
+}
+
+/**
+ * The source of a command.
+ * @param advice what to type instead
+ * @throws {AnyvmafError} `usage` for another number of sources than one
+ */
+export function oneSource(command: string, positionals: readonly string[], advice: string): string {
+  const [source, ...more] = positionals.map(localPath);
+  if (source !== undefined && more.length === 0) return source;
+  const found = source === undefined ? 'none was given' : `${positionals.length} were given`;
+  throw usageError(`${command} takes one source, but ${found}; ${advice}`);
 }
 
 /** `preset=slow`, added to the options before it. */

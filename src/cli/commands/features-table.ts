@@ -3,12 +3,11 @@
  * `anyvmaf features --parquet FILE`: measures pairs of videos, which a command line or a list names, and writes their features, one row
  * per frame.
  */
-import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { AnyvmafError, usageError } from '../../core/errors.js';
-import { quoted, shown } from '../../core/printable.js';
+import { quoted } from '../../core/printable.js';
 import type { DatasetOptions, DatasetPair, DatasetSummary } from '../../index.js';
-import { csvLines } from '../csv.js';
+import { csvLines, tableText } from '../csv.js';
 import { EXIT } from '../exit.js';
 import {
   type Draft,
@@ -323,14 +322,6 @@ async function pairsOf({ pairs }: TableSettings): Promise<readonly DatasetPair[]
   if (!('list' in pairs)) return pairs;
   const { list, raw } = pairs;
   const folder = dirname(list);
-  let text: string;
-  try {
-    text = await readFile(list, 'utf8');
-  } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-    const reason =
-      code === 'ENOENT' ? 'there is no such file' : cause instanceof Error ? cause.message : cause;
-    throw new AnyvmafError('io', `cannot read the list "${shown(list)}": ${reason}`, { cause });
-  }
+  const text = await tableText(list, 'list');
   return parsePairs(text, list, (path) => (isAbsolute(path) ? path : join(folder, path)), raw);
 }

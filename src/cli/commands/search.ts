@@ -25,7 +25,6 @@ import {
   takeOption,
 } from '../options.js';
 import type { Terminal } from '../terminal.js';
-import { localPath } from '../video-options.js';
 import {
   ENCODE_MISSED_OPTION,
   ENCODER_ARG_OPTION,
@@ -33,6 +32,7 @@ import {
   ENDING_OPTIONS,
   encodingRun,
   FULL_OPTION,
+  oneSource,
   PARAMETERS,
   PIX_FMT_OPTION,
   rangeValue,
@@ -139,11 +139,7 @@ export function searchSettings({
   for (const use of uses) takeOption(readers, use, draft);
   const { file: output, json = false, quiet = false, forget, encoder, ...options } = draft;
   if (forget) return { forget: typeof options.cache === 'string' ? options.cache : undefined };
-  const [source, ...more] = positionals.map(localPath);
-  if (source === undefined || more.length > 0) {
-    const found = source === undefined ? 'none was given' : `${positionals.length} were given`;
-    throw usageError(`${NAME} takes one source, but ${found}; type ${NAME} SOURCE --encoder libx264`);
-  }
+  const source = oneSource(NAME, positionals, `type ${NAME} SOURCE --encoder libx264`);
   if (encoder === undefined) throw usageError(`${NAME} needs an encoder, for instance --encoder libx264`);
   return { source, options: { ...options, encoder }, output, json, quiet };
 }

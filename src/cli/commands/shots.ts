@@ -27,13 +27,13 @@ import {
   takeOption,
 } from '../options.js';
 import type { Terminal } from '../terminal.js';
-import { localPath } from '../video-options.js';
 import {
   ENCODE_MISSED_OPTION,
   ENCODER_ARG_OPTION,
   ENCODER_OPTION,
   ENDING_OPTIONS,
   encodingRun,
+  oneSource,
   PARAMETERS,
   PIX_FMT_OPTION,
   rangeValue,
@@ -158,11 +158,7 @@ function shotsSettings({ options: uses, positionals }: ParsedArguments<Name>): S
   const readers = { ...sharedReaders(draft), ...readersOf(draft) };
   for (const use of uses) takeOption(readers, use, draft);
   const { file: output, format, quiet = false, encoder, ...rest } = draft;
-  const [source, ...more] = positionals.map(localPath);
-  if (source === undefined || more.length > 0) {
-    const found = source === undefined ? 'none was given' : `${positionals.length} were given`;
-    throw usageError(`${NAME} takes one source, but ${found}; type ${NAME} SOURCE`);
-  }
+  const source = oneSource(NAME, positionals, `type ${NAME} SOURCE`);
   const { threshold, minSeconds, maxSeconds, ...others } = rest;
   const limits = {
     ...(threshold !== undefined && { threshold }),

@@ -14,6 +14,7 @@ import type { QueueWorker } from '../../queue/worker.js';
 import { command, type HelpText } from '../command.js';
 import { EXIT } from '../exit.js';
 import {
+  betweenValue,
   type Draft,
   grouped,
   type OptionReaders,
@@ -23,7 +24,6 @@ import {
   refusedValue,
   secondsValue,
   takeOption,
-  unsignedValue,
 } from '../options.js';
 import {
   HOSTS_OPTION,
@@ -149,19 +149,13 @@ const readersOf = ({
   allow: ({ value }) => ({ allow: [...allow, value] }),
   'allow-url': ({ value }) => ({ hosts: [...hosts, value] }),
   results: (use) => ({ results: fileName(use) }),
-  concurrency: (use) => ({ concurrency: between(use, 2, 1, MOST_CONCURRENCY) }),
-  threads: (use) => ({ threads: between(use, 4, 1, 1024) }),
-  lease: (use) => ({ lease: between(use, USUAL_LEASE, LEAST_LEASE, MOST_LEASE) }),
+  concurrency: (use) => ({ concurrency: betweenValue(use, 2, 1, MOST_CONCURRENCY) }),
+  threads: (use) => ({ threads: betweenValue(use, 4, 1, 1024) }),
+  lease: (use) => ({ lease: betweenValue(use, USUAL_LEASE, LEAST_LEASE, MOST_LEASE) }),
   'max-seconds': (use) => ({ maxSeconds: secondsValue(use) }),
   metrics: (use) => ({ metrics: metricsValue(use) }),
   quiet: () => ({ quiet: true }),
 });
-
-function between(use: OptionUse, example: number, least: number, most: number): number {
-  const number = unsignedValue(use, example);
-  if (number >= least && number <= most) return number;
-  throw refusedValue(use, `a number from ${least} to ${most}`);
-}
 
 function metricsValue(use: OptionUse): MetricsAddress {
   const [, six, host = six ?? '127.0.0.1', port] =
