@@ -1,8 +1,25 @@
 /**
  * @module cli/csv
- * Records of a CSV file, with the lines on which they begin.
+ * Tables of videos: their text, and the records of CSV with the lines on which they begin.
  */
-import { usageError } from '../core/errors.js';
+import { readFile } from 'node:fs/promises';
+import { AnyvmafError, usageError } from '../core/errors.js';
+import { shown } from '../core/printable.js';
+
+/**
+ * The text of a table.
+ * @param what it is, in messages
+ * @throws {AnyvmafError} `io`
+ */
+export async function tableText(path: string, what: 'table' | 'list'): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const why = code === 'ENOENT' ? 'there is no such file' : message;
+    throw new AnyvmafError('io', `cannot read the ${what} "${shown(path)}": ${why}`, { cause });
+  }
+}
 
 /** A record. */
 export interface CsvLine {

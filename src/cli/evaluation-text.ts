@@ -2,7 +2,6 @@
  * @module cli/evaluation-text
  * Evaluations of tiny models as text for a terminal or a log.
  */
-
 import { counted, printable } from '../core/printable.js';
 import type { Agreement, Comparison, Evaluation, Interval, Intervals, KeyAgreement } from '../index.js';
 import { grid, wrap } from '../report/terminal.js';

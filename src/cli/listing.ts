@@ -5,10 +5,9 @@
 import { usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
-import type { Command } from './command.js';
+import { type Command, command, helpWidth } from './command.js';
 import { EXIT } from './exit.js';
-import { helpWidth } from './help.js';
-import { grouped, orList, parseArguments } from './options.js';
+import { grouped, orList } from './options.js';
 
 /** The options of such a command. */
 const LISTING_OPTIONS = grouped('Options', [
@@ -41,30 +40,22 @@ export interface Listing {
 
 /** The command `anyvmaf COMMAND [NAME] [--json]`. */
 export function listingCommand(listing: Listing): Command {
-  const { command, noun, usage, about, names, short, list, describe } = listing;
-  const page = {
-    usage: [`anyvmaf ${command} [--json] [NAME]`, ...(usage ?? [])],
-    about,
-    options: LISTING_OPTIONS,
-  };
-  return {
-    page,
-    run: async (args, terminal) => {
-      const { options, positionals } = parseArguments(args, LISTING_OPTIONS, `anyvmaf ${command}`);
-      const width = helpWidth(terminal.columns);
-      if (options.some((use) => use.name === 'help')) return page;
-      const [typed, surplus] = positionals;
-      const name = typed === undefined ? undefined : (short?.get(typed.toLowerCase()) ?? typed);
-      if (surplus !== undefined) {
-        throw usageError(`${quoted(surplus)} is one argument too many; name one ${noun} at a time`);
-      }
-      if (name !== undefined) await known(name, noun, names);
-      const view = name === undefined ? await list() : await describe(name);
-      const json = options.some((use) => use.name === 'json');
-      await terminal.print(json ? `${JSON.stringify(view.data, null, 2)}\n` : view.text(width));
-      return EXIT.ok;
-    },
-  };
+  const { noun, usage = [], about, names, short, list, describe } = listing;
+  const name = `anyvmaf ${listing.command}`;
+  const text = { usage: [`${name} [--json] [NAME]`, ...usage], about };
+  return command(name, LISTING_OPTIONS, text, async ({ options, positionals }, terminal) => {
+    const width = helpWidth(terminal.columns);
+    const [typed, surplus] = positionals;
+    const wanted = typed === undefined ? undefined : (short?.get(typed.toLowerCase()) ?? typed);
+    if (surplus !== undefined) {
+      throw usageError(`${quoted(surplus)} is one argument too many; name one ${noun} at a time`);
+    }
+    if (wanted !== undefined) await known(wanted, noun, names);
+    const view = wanted === undefined ? await list() : await describe(wanted);
+    const json = options.some((use) => use.name === 'json');
+    await terminal.print(json ? `${JSON.stringify(view.data, null, 2)}\n` : view.text(width));
+    return EXIT.ok;
+  });
 }
 
 async function known(name: string, noun: string, names: Listing['names']): Promise<void> {

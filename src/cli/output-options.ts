@@ -8,9 +8,8 @@ import { quoted } from '../core/printable.js';
 import { type Precision, parsePrecision } from '../report/format.js';
 import { decimalBound, type Limit, parseLimit, parsePooledName } from '../report/limits.js';
 import type { Drop } from '../report/verdict.js';
-import { type Draft, grouped, type OptionUse } from './options.js';
+import { type Draft, grouped, numberValue, type OptionUse, refusedValue } from './options.js';
 import { isUrl } from './table-options.js';
-import { numberValue, refusedValue } from './values.js';
 import { fileName } from './video-options.js';
 
 /** The options in the order in which help lists them. */
@@ -340,7 +339,8 @@ function sizeLimit(use: OptionUse): number {
   throw refusedValue(use, 'million bytes from 0.1 to 1000, such as 3');
 }
 
-function precisionValue(use: OptionUse): Precision {
+/** Digits of numbers. @throws {AnyvmafError} `usage` */
+export function precisionValue(use: OptionUse): Precision {
   try {
     return parsePrecision(use.value);
   } catch {

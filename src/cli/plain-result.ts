@@ -2,7 +2,6 @@
  * @module cli/plain-result
  * The result as scripts read it: one `name: value` line per model, as the `vmaf` tool ends its output (spec A.6).
  */
-
 import { clause, printable } from '../core/printable.js';
 import { type Precision, textNumber } from '../report/format.js';
 import { causeText, flawOf } from '../report/trust.js';

@@ -10,9 +10,8 @@ import { quoted } from '../core/printable.js';
 import type { RawVideoFormat, ScoreOptions, ShardChoice } from '../index.js';
 import { parseAlarm } from '../live/alarms.js';
 import { extractorsFor } from '../report/limits.js';
-import type { LiveSettings } from './live.js';
-import { LIVE_OPTIONS, LiveArguments } from './live-options.js';
-import { grouped, type OptionSpec, type OptionUse, parseArguments } from './options.js';
+import { LIVE_OPTIONS, LiveArguments, type LiveSettings } from './live.js';
+import { grouped, type OptionSpec, type OptionUse, parseArguments, refusedValue } from './options.js';
 import { OUTPUT_OPTIONS, OutputArguments, type OutputSettings } from './output-options.js';
 import {
   checkPairingOptions,
@@ -23,7 +22,6 @@ import {
   takeTableOption,
 } from './table-options.js';
 import { TINY_OPTIONS, TinyArguments } from './tiny-options.js';
-import { refusedValue } from './values.js';
 import { VIDEO_OPTIONS, VideoArguments, type Videos } from './video-options.js';
 
 /** The `vmaf` tool takes this many models, and as many features. */

@@ -9,8 +9,17 @@ import { OPTIONS, type OptionKind, type OptionName, type OptionRow } from '../co
 import { quoted } from '../core/printable.js';
 import { parseSize, type ScaleTo } from '../core/size.js';
 import type { PairingOptions, Samples, ScoreOptions } from '../index.js';
-import type { Draft, OptionSpec, OptionUse } from './options.js';
-import { choiceValue, maskValue, refusedValue, secondsValue, unsigned, unsignedValue } from './values.js';
+import {
+  choiceValue,
+  type Draft,
+  maskValue,
+  type OptionSpec,
+  type OptionUse,
+  refusedValue,
+  secondsValue,
+  unsigned,
+  unsignedValue,
+} from './options.js';
 
 /** {@link ScoreOptions} while they are gathered. */
 export type OptionsDraft = Draft<ScoreOptions>;

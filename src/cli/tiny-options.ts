@@ -5,8 +5,15 @@
 import { TINY_DEVICE_CHOICES, TINY_PRECISIONS, TINY_RESIZES } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
 import type { ScoreOptions, TinyModelOptions } from '../index.js';
-import { type Draft, grouped, type OptionReaders, type OptionUse, takeOption } from './options.js';
-import { choiceValue, unsignedValue } from './values.js';
+import {
+  choiceValue,
+  type Draft,
+  grouped,
+  type OptionReaders,
+  type OptionUse,
+  takeOption,
+  unsignedValue,
+} from './options.js';
 
 const TINY = 'Tiny models';
 const MAX_THREADS = 1024;

@@ -10,9 +10,17 @@ import { quoted, shown } from '../core/printable.js';
 import type { RawVideoFormat } from '../index.js';
 import { agreeToParts } from '../parts/consent.js';
 import { COMMANDS } from './command.js';
-import { type Draft, grouped, type OptionUse, orList } from './options.js';
+import {
+  choiceValue,
+  type Draft,
+  grouped,
+  type OptionUse,
+  orList,
+  refusedValue,
+  unsigned,
+  unsignedValue,
+} from './options.js';
 import { YES_OPTION } from './parts-door.js';
-import { choiceValue, refusedValue, unsigned, unsignedValue } from './values.js';
 
 const PIXEL_FORMATS = ['420', '422', '444', '400'] as const;
 const BIT_DEPTHS = [8, 10, 12, 16];

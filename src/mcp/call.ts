@@ -6,10 +6,9 @@ import { onAbort, TimeLimitError, withinSeconds } from '../core/abort.js';
 import type { CallThreads } from './call-threads.js';
 import type { CallAnswer, ToolContext, ToolJobs, ToolProgress, ToolResources } from './context.js';
 import type { AllowedFiles } from './files.js';
-import { fitting } from './large-results.js';
 import type { WorkPool } from './pool.js';
 import type { ResourceScope } from './resources.js';
-import { answer, refusal } from './results.js';
+import { answer, fitting, refusal } from './results.js';
 import type { PreparedCall, Tool } from './tool.js';
 import { sentenceOf } from './wording.js';
 

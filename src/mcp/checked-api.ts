@@ -23,6 +23,7 @@ export type CheckedOptions<Options> = Omit<Options, 'models' | 'tiny'> & {
 type Call = (...args: never[]) => unknown;
 type FromCall<Options> = CheckedOptions<NonNullable<Options>> & { readonly origin: api.Origin };
 type OnPair<F extends Call> = (request: CheckedRequest, options: FromCall<Parameters<F>[1]>) => ReturnType<F>;
+type OnVideo<F extends Call> = (video: CheckedPath, options: FromCall<Parameters<F>[1]>) => ReturnType<F>;
 type OnTable<F extends Call, Models> = (
   models: Models,
   table: CheckedPath,
@@ -31,10 +32,7 @@ type OnTable<F extends Call, Models> = (
 
 export const score: OnPair<typeof api.score> = api.score;
 export const inspect: OnPair<typeof api.inspect> = api.inspect;
-export const describeVideo: (
-  video: CheckedPath,
-  options: FromCall<api.DescribeVideoOptions>,
-) => ReturnType<typeof api.describeVideo> = api.describeVideo;
+export const describeVideo: OnVideo<typeof api.describeVideo> = api.describeVideo;
 export const align: OnPair<typeof api.align> = api.align;
 
 export const scoreMany: (
@@ -63,25 +61,10 @@ export const extractFrames: (
   options: FromCall<api.ExtractOptions>,
 ) => ReturnType<typeof api.extractFrames> = api.extractFrames;
 
-export const searchQuality: (
-  source: CheckedPath,
-  options: FromCall<api.SearchOptions>,
-) => ReturnType<typeof api.searchQuality> = api.searchQuality;
-
-export const buildLadder: (
-  source: CheckedPath,
-  options: FromCall<api.LadderOptions>,
-) => ReturnType<typeof api.buildLadder> = api.buildLadder;
-
-export const compareEncoders: (
-  source: CheckedPath,
-  options: FromCall<api.CompareOptions>,
-) => ReturnType<typeof api.compareEncoders> = api.compareEncoders;
-export const tuneShots: (
-  source: CheckedPath,
-  options: FromCall<api.TuneShotsOptions>,
-) => ReturnType<typeof api.tuneShots> = api.tuneShots;
-
+export const searchQuality: OnVideo<typeof api.searchQuality> = api.searchQuality;
+export const buildLadder: OnVideo<typeof api.buildLadder> = api.buildLadder;
+export const compareEncoders: OnVideo<typeof api.compareEncoders> = api.compareEncoders;
+export const tuneShots: OnVideo<typeof api.tuneShots> = api.tuneShots;
 export const openModel: (
   model: CheckedModel,
   options: FromCall<api.OpenModelOptions>,

@@ -15,9 +15,8 @@ import {
 } from '@modelcontextprotocol/server';
 import { sizeInName } from '../core/size.js';
 import { SeveralFilesError } from '../files/allowed-paths.js';
-import type { ToolFiles } from './paths.js';
+import { RAW_ENDING, type ToolFiles } from './paths.js';
 import type { Tool } from './tool.js';
-import { RAW_ENDING } from './video-endings.js';
 
 type Values = Readonly<Record<string, unknown>>;
 

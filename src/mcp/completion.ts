@@ -8,7 +8,7 @@ import type { CompleteRequest, CompleteResult } from '@modelcontextprotocol/serv
 import { COMMON_ENCODERS } from '../core/encoder-names.js';
 import type { ToolJobs } from './context.js';
 import { PAGES_TEMPLATE, pageAddress } from './frame-pages.js';
-import { JOB_TEMPLATE } from './job-resources.js';
+import { JOB_TEMPLATE } from './job-protocol.js';
 import { argumentOf, type Completed } from './prompts.js';
 import type { ResourceScope } from './resources.js';
 

@@ -3,6 +3,7 @@
  * The context of a call, which a handler gets beside its arguments: the call's signal and progress, the allowed files, a share of the machine,
  * and a place for large results. Tools depend on the server only through these interfaces.
  */
+import * as z from 'zod/v4';
 import type { Origin } from '../core/origin.js';
 import type { Measuring } from './call-threads.js';
 import type { CheckedRequest } from './checked-api.js';
@@ -97,34 +98,32 @@ export interface ToolResources {
   points(source: string): Promise<string>;
 }
 
-/** A call that can be sent as it is. */
-export interface NextAction {
-  readonly tool: string;
-  readonly arguments: Readonly<Record<string, unknown>>;
-}
+/** A call that can be sent as it is, in results. */
+export const nextAction = z.object({ tool: z.string(), arguments: z.record(z.string(), z.unknown()) });
+export type NextAction = Readonly<z.output<typeof nextAction>>;
 
-/** What is told of a job. */
-export interface JobDocument {
-  readonly summary: string;
-  readonly job_id: string;
-  readonly tool: string;
-  readonly status: 'working' | 'completed' | 'failed' | 'cancelled' | 'interrupted';
-  /** When it began, ISO 8601. */
-  readonly started: string;
-  /** Since then, until it ended. */
-  readonly seconds: number;
-  readonly progress?: {
-    readonly frames: number;
-    readonly total_frames: number | null;
-    readonly fps?: number;
-    readonly seconds_left?: number;
-    readonly message?: string;
-    readonly best?: string;
-  };
-  /** When it is forgotten, ISO 8601. */
-  readonly kept_until: string;
-  readonly next_action: NextAction;
-}
+/** What is told of a job; times are ISO 8601. */
+export const jobDocument = z.object({
+  summary: z.string(),
+  job_id: z.string(),
+  tool: z.string(),
+  status: z.enum(['working', 'completed', 'failed', 'cancelled', 'interrupted']),
+  started: z.string(),
+  seconds: z.number().describe('Since then, until it ended.'),
+  progress: z
+    .object({
+      frames: z.number(),
+      total_frames: z.number().nullable(),
+      fps: z.number().optional(),
+      seconds_left: z.number().optional(),
+      message: z.string().optional(),
+      best: z.string().optional().describe('The best so far.'),
+    })
+    .optional(),
+  kept_until: z.string(),
+  next_action: nextAction.describe('A call that can be sent as it is.'),
+});
+export type JobDocument = z.output<typeof jobDocument>;
 
 /** The jobs of one client. */
 export interface ToolJobs {

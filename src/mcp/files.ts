@@ -1,12 +1,17 @@
 /**
  * @module mcp/files
- * The folders whose files the server may read and write, and the paths in a tool's arguments that lie in them.
+ * The folders whose files the server may read and write, and the paths in a tool's arguments that lie in them. Roots of clients,
+ * folders that the user works in, narrow them for a connection and never widen them; clients of 2026-07-28 are not asked for
+ * roots, as that version advises against them.
  */
 import { parse, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Server, ServerContext } from '@modelcontextprotocol/server';
 import { type AnyvmafError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { AllowedPaths, realFolder, realFolders } from '../files/allowed-paths.js';
 import type { ToolFiles } from './paths.js';
+import type { ResourceScope } from './resources.js';
 
 const HOW_TO_EXTEND = 'start the server with --allow DIR, or set ANYVMAF_MCP_ALLOW, to allow more folders';
 
@@ -83,5 +88,58 @@ export class AllowedFiles extends AllowedPaths implements ToolFiles {
     advice = HOW_TO_EXTEND,
   ) {
     super(roots, cwd, advice, translate);
+  }
+}
+
+/** Roots of one client, at most. */
+const MOST_ROOTS = 100;
+
+/** Milliseconds for an answer, and failures after which a client is not asked again. */
+const PATIENCE = 2000;
+const MOST_FAILURES = 3;
+
+/**
+ * Follows the roots of one connection.
+ * @returns to be awaited before files are used: asks with the first request, whose stream can carry the question, and again after a
+ * change
+ */
+export function serveRoots(server: Server, scope: ResourceScope): (context: ServerContext) => Promise<void> {
+  let reading: Promise<void> | undefined;
+  let failures = 0;
+  server.setNotificationHandler('notifications/roots/list_changed', () => {
+    reading = undefined;
+    failures = 0;
+  });
+  return async (context) => {
+    const isOlder = (server.getNegotiatedProtocolVersion() ?? '') < '2026';
+    if (!isOlder || !server.getClientCapabilities()?.roots || failures >= MOST_FAILURES) return;
+    if (!reading) {
+      const mine = foldersOf(context).then(
+        (folders) => {
+          if (reading === mine) scope.roots = folders;
+        },
+        () => {
+          failures++;
+          if (reading === mine) reading = undefined;
+        },
+      );
+      reading = mine;
+    }
+    await reading;
+  };
+}
+
+/** The roots that are folders of this machine, by their real paths. */
+async function foldersOf({ mcpReq }: ServerContext): Promise<readonly string[]> {
+  const { roots } = await mcpReq.send({ method: 'roots/list' }, { timeout: PATIENCE });
+  const found = await Promise.all(roots.slice(0, MOST_ROOTS).map(({ uri }) => folderOf(uri)));
+  return found.filter((folder) => folder !== undefined);
+}
+
+async function folderOf(uri: string): Promise<string | undefined> {
+  try {
+    return await realFolder(fileURLToPath(uri));
+  } catch {
+    return undefined;
   }
 }

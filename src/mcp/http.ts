@@ -21,7 +21,7 @@ import {
   readTarget,
 } from './guard.js';
 import type { McpHost } from './host.js';
-import { jobAddress } from './job-resources.js';
+import { jobAddress } from './job-protocol.js';
 import { SHARED_OWNER } from './resources.js';
 import { createServer } from './server.js';
 import { Sessions } from './sessions.js';

@@ -1,7 +1,7 @@
 /**
  * @module mcp/paths
- * Parameters that name files. A tool's schema declares them with these functions, and the tool layer checks them before
- * the handler runs: a handler gets checked values, and `checked-api` takes no others.
+ * Parameters that name files, and the endings of names of videos. A tool's schema declares parameters with these functions, and the
+ * tool layer checks them before the handler runs: a handler gets checked values, and `checked-api` takes no others.
  */
 import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
@@ -11,6 +11,17 @@ import type { Origin } from '../core/origin.js';
 import { quoted } from '../core/printable.js';
 import { allowedModel, modelOfFile } from '../files/allowed-paths.js';
 import type { ModelSummary, TinyRegistryEntry } from '../index.js';
+
+/** Raw video, which does not say what it is. */
+export const RAW_ENDING = '.yuv';
+
+/** Endings of files that are videos. */
+export const VIDEO_ENDINGS: ReadonlySet<string> = new Set(
+  (
+    '.3gp .264 .265 .av1 .avi .flv .h264 .h265 .hevc .ivf .m2ts .m2v .m4v .mkv .mov .mp4 .mpeg .mpg .mts .mxf .obu .ogv .ts ' +
+    '.vob .webm .wmv .y4m .yuv'
+  ).split(' '),
+);
 
 /** Resolves paths in a tool's arguments. Handlers do not: their arguments are resolved before they run. */
 export interface ToolFiles {

@@ -1,10 +1,12 @@
 /**
  * @module mcp/results
- * The answer to a call: a JSON document as text and as structured content, or one sentence about an error. The thread of the live
- * server loads it too, so it needs no library.
+ * The answer to a call: a JSON document as text and as structured content, or one sentence about an error. A document that is more
+ * than a model should read is published as a resource, and its outline is answered, with the longest lists and texts cut. The
+ * thread of the live server loads this too, so it needs no library.
  */
-import type { CallAnswer } from './context.js';
-import type { ToolOutcome } from './tool.js';
+import { isObject } from '../core/arguments.js';
+import type { CallAnswer, ToolResources } from './context.js';
+import type { Spare, ToolOutcome } from './tool.js';
 
 /** Characters of images in one answer; clients refuse messages of more than 10 MB. Images beyond it are left out. */
 const IMAGE_BUDGET = 6 << 20;
@@ -29,4 +31,187 @@ const ERROR_LENGTH = 3000;
 export function refusal(sentence: string): CallAnswer {
   const error = sentence.length > ERROR_LENGTH ? `${sentence.slice(0, ERROR_LENGTH)} ...` : sentence;
   return { content: [{ type: 'text', text: JSON.stringify({ error }) }], isError: true };
+}
+
+/** Characters of an answer to a call that asks for no more, of about 4 a token. */
+export const USUAL_CHARACTERS = 4000;
+
+/** Tokens of the text of an answer, at most. */
+export const MOST_TOKENS = 20_000;
+
+/** Characters that a cut text keeps at least. */
+const LEAST_TEXT = 400;
+
+/** Places that an answer names of those that were cut. */
+const NAMED = 20;
+
+/** A list or text that was cut. */
+interface Cut {
+  readonly where: string;
+  readonly of: number;
+  kept: number;
+}
+
+/**
+ * The outcome as it is, or, if its text is too long, without what it can spare, then with its longest lists and texts cut. `left_out`
+ * says what is missing, and `full_result` and a link lead to the whole, where the document itself does not.
+ */
+export async function fitting(
+  tool: string,
+  outcome: ToolOutcome<unknown>,
+  resources: ToolResources,
+): Promise<ToolOutcome<unknown>> {
+  const { spare = [], whole, long = false, content = [] } = outcome;
+  const fits = long
+    ? // No token is longer than its characters.
+      (text: string) => text.length <= MOST_TOKENS || tokensOf(text) <= MOST_TOKENS
+    : (text: string) => text.length <= USUAL_CHARACTERS;
+  const text = JSON.stringify(outcome.document);
+  if (fits(text) || !isObject(outcome.document)) return outcome;
+  const published =
+    whole === undefined
+      ? await resources.publish({
+          name: `${tool}.json`,
+          mimeType: 'application/json',
+          description: 'The whole result, which is too long for an answer.',
+          data: text,
+        })
+      : undefined;
+  const cuts = new Map<string, Cut>();
+  const gone: string[] = [];
+  const document = JSON.parse(text) as Record<string, unknown>;
+  const outline = () => ({
+    ...document,
+    ...(published && { full_result: { uri: published.uri, path: published.path } }),
+    left_out: [
+      ...goneText(gone),
+      ...[...cuts.values()]
+        .slice(0, NAMED)
+        .map(({ where, kept, of }) => `${where}: the first ${kept} of ${of} are here`),
+    ],
+  });
+  const isLong = () => !fits(JSON.stringify(outline()));
+  for (const one of spare) if (isLong() && spared(document, one)) gone.push(spareText(one));
+  while (isLong() && cutLargest(document, cuts));
+  return { document: outline(), content: published ? [...content, published.link] : content };
+}
+
+/** Members that an answer names of those that rows lack. */
+const MOST_MEMBERS = 6;
+
+/** Members of the same rows share a line: `rows: trust, min`. */
+function goneText(gone: readonly string[]): readonly string[] {
+  const lines = new Map<string, string[]>();
+  for (const path of gone) {
+    const [, rows = '', member = path] = /^(.+?)\.\[\]\.(.+)$/.exec(path) ?? [];
+    lines.set(rows, [...(lines.get(rows) ?? []), member]);
+  }
+  return [...lines].map(([rows, members]) => {
+    const more = members.length > MOST_MEMBERS ? ` and ${members.length - MOST_MEMBERS} more` : '';
+    return `${rows === '' ? '' : `${rows}: `}${members.slice(0, MOST_MEMBERS).join(', ')}${more}`;
+  });
+}
+
+function spared(document: Record<string, unknown>, one: Spare): boolean {
+  if (typeof one === 'string') return remove(document, one.split('.'));
+  return one.names.map((name) => remove(document, [one.of, name])).includes(true);
+}
+
+function spareText(one: Spare): string {
+  if (typeof one === 'string') return one;
+  const [first = ''] = one.names;
+  return `${one.of}: ${first}${one.names.length > 1 ? ` and ${one.names.length - 1} more` : ''}`;
+}
+
+/**
+ * Removes a member of a document.
+ * @param steps names of members or places in lists; `[]` stands for all items of a list, `*` for all members
+ * @returns whether it was there
+ */
+function remove(value: unknown, [step = '', ...rest]: readonly string[]): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (step === '[]' || step === '*')
+    return Object.values(value)
+      .map((member) => remove(member, rest))
+      .includes(true);
+  if (Array.isArray(value)) return /^\d+$/.test(step) && value.splice(Number(step), 1).length > 0;
+  if (!Object.hasOwn(value, step)) return false;
+  if (rest.length > 0) return remove(Object(value)[step], rest);
+  return Reflect.deleteProperty(value, step);
+}
+
+/** A list or text that can lose its end. */
+interface Candidate extends Cut {
+  /** Characters of its JSON. */
+  readonly size: number;
+  shorten(): void;
+}
+
+/** Shortens the list or text that takes most. Returns false if nothing is left to cut. */
+function cutLargest(document: Record<string, unknown>, cuts: Map<string, Cut>): boolean {
+  const found: Candidate[] = [];
+  measure(document, '', found);
+  const [first] = found;
+  if (!first) return false;
+  const largest = found.reduce((most, one) => (one.size > most.size ? one : most), first);
+  largest.shorten();
+  const { where, of, kept } = largest;
+  const known = cuts.get(where);
+  if (known) known.kept = kept;
+  else cuts.set(where, { where, of, kept });
+  return true;
+}
+
+/** Finds what can be cut. Returns the size of the value as JSON, about. */
+function measure(value: unknown, where: string, found: Candidate[]): number {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null).length;
+  let [total, most] = [2, 0];
+  for (const [key, member] of Object.entries(value)) {
+    const path = Array.isArray(value) ? `${where}[${key}]` : where === '' ? key : `${where}.${key}`;
+    const size = measure(member, path, found) + (Array.isArray(value) ? 1 : key.length + 4);
+    if (typeof member === 'string' && member.length > LEAST_TEXT) {
+      const cut = {
+        where: path,
+        of: member.length,
+        kept: Math.max(LEAST_TEXT, member.length >> 1),
+        size,
+        shorten: () => Object.assign(value, { [key]: member.slice(0, cut.kept) }),
+      };
+      found.push(cut);
+    }
+    total += size;
+    most = Math.max(most, size);
+  }
+  // A list that one of its items fills keeps it, and that item is cut, if it can be.
+  if (Array.isArray(value) && value.length > 0 && (most <= total / 2 || found.length === 0)) {
+    const cut = {
+      where,
+      of: value.length,
+      kept: value.length - Math.max(1, value.length >> 3),
+      size: total,
+      shorten: () => {
+        value.length = cut.kept;
+      },
+    };
+    found.push(cut);
+  }
+  return total;
+}
+
+/** Pieces of a text that {@link tokensOf} counts. */
+const PARTS = /[A-Za-z]+|[0-9]+|[^\sA-Za-z0-9]+|\s{2,}/g;
+
+/**
+ * About how many tokens a model reads a text as. Tokenizers differ and are large; this counts a token for every 8 letters
+ * of a word, 3 digits of a number and 3 signs in a row. On JSON it is within a tenth of the o200k tokenizer.
+ */
+export function tokensOf(text: string): number {
+  let tokens = 0;
+  for (const [part] of text.matchAll(PARTS)) {
+    const code = part.charCodeAt(0);
+    const isLetter = (code | 32) >= 97 && (code | 32) <= 122;
+    // What is not ASCII is a token a character or more.
+    tokens += isLetter ? Math.ceil(part.length / 8) : code < 128 ? Math.ceil(part.length / 3) : part.length;
+  }
+  return tokens;
 }

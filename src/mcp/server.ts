@@ -3,7 +3,6 @@
  * The protocol's side of the server: lists tools, runs calls, reads resources. One instance serves one connection, or
  * one request of a stateless client; all of them share the host.
  */
-
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
@@ -23,17 +22,24 @@ import { version } from '../core/version.js';
 import { readView, showsViews, VIEW_ENTRY, viewOf } from './apps/page.js';
 import { canAnswer, chosen } from './choices.js';
 import { complete } from './completion.js';
+import { serveRoots } from './files.js';
 import { PAGES_TEMPLATE } from './frame-pages.js';
 import type { McpHost } from './host.js';
-import { JOB_TEMPLATE, readJob, serveSubscriptions } from './job-resources.js';
-import { serveTasks, TASKS, takesTasks, taskOf } from './job-tasks.js';
+import {
+  JOB_TEMPLATE,
+  readJob,
+  serveSubscriptions,
+  serveTasks,
+  TASKS,
+  takesTasks,
+  taskOf,
+} from './job-protocol.js';
 import { JOB_TOOLS, type Job, pause } from './jobs.js';
 import { CallProgress } from './progress.js';
 import { servePrompts } from './prompts.js';
 import { ProtocolServer } from './protocol-server.js';
 import type { ReadPage, ResourceScope } from './resources.js';
 import { answer } from './results.js';
-import { serveRoots } from './roots.js';
 import type { Tool } from './tool.js';
 import { sentenceOf } from './wording.js';
 

@@ -3,7 +3,7 @@
  * A tool of the server: one object with its name, descriptions, schemas, annotations and handler. Validation, types, the
  * list that clients read and docs/mcp-tools.md all come from its schemas.
  */
-import * as z from 'zod/v4';
+import type * as z from 'zod/v4';
 import { checkArguments } from './arguments.js';
 import type { ExtraContent, ToolContext } from './context.js';
 import { type CheckedArguments, checkPaths, type ToolFiles } from './paths.js';
@@ -27,9 +27,6 @@ export const READ_ONLY: ToolAnnotations = {
   idempotentHint: true,
   openWorldHint: false,
 };
-
-/** A call that can be sent as it is, in results. */
-export const nextAction = z.object({ tool: z.string(), arguments: z.record(z.string(), z.unknown()) });
 
 /** A member of a document; `[]` stands for all items of a list, `*` for all members: `rows.[].trust`. Or some by their names. */
 export type Spare = string | { readonly of: string; readonly names: readonly string[] };
@@ -71,7 +68,8 @@ export interface ToolDefinition<
   readonly inputSchema: Input;
   /** The result document. Keys that it does not name are passed on: mark such an object with `z.looseObject`. */
   readonly outputSchema: Output;
-  readonly annotations: ToolAnnotations;
+  /** Default: {@link READ_ONLY}. */
+  readonly annotations?: ToolAnnotations;
   /**
    * Answers one call. `input` has passed `inputSchema`, defaults are filled in, and the files that it names are checked.
    * Load scoring code here, with a dynamic import, so that the server starts without it.
@@ -85,6 +83,7 @@ export interface ToolDefinition<
 
 /** A tool with its types erased, as the list holds it. `prepare` checks what `handler` may then rely on. */
 export interface Tool extends Omit<ToolDefinition, 'handler'> {
+  readonly annotations: ToolAnnotations;
   /**
    * Checks the arguments and the files that they name.
    * @throws {AnyvmafError} `usage` for parameters that do not exist, `io` for files that are not there or not allowed,
@@ -107,6 +106,7 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
     return (context) => definition.handler(input, context);
   };
   return {
+    annotations: READ_ONLY,
     ...definition,
     prepare,
     call: async (args, context) => (await prepare(args, context.files))(context),

@@ -6,8 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/v4';
 import { isObject } from '../core/arguments.js';
 import type { Trust } from '../report/schema.js';
-import type { NextAction, ToolContext } from './context.js';
-import { nextAction } from './tool.js';
+import { type NextAction, nextAction, type ToolContext } from './context.js';
 
 /** From the least. */
 const CONFIDENCE = ['low', 'medium', 'high'] as const;

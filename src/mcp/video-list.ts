@@ -10,8 +10,7 @@ import { isScratch } from '../files/scratch.js';
 import { AnyvmafError, type SideFacts } from '../index.js';
 import { describeVideo } from './checked-api.js';
 import type { ToolContext } from './context.js';
-import { type CheckedPath, checkFile } from './paths.js';
-import { RAW_ENDING, VIDEO_ENDINGS } from './video-endings.js';
+import { type CheckedPath, checkFile, RAW_ENDING, VIDEO_ENDINGS } from './paths.js';
 import { errorInParameters } from './wording.js';
 
 /** Names that are looked at, and how deep below an allowed folder. */

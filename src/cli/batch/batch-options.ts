@@ -7,20 +7,21 @@ import { quoted } from '../../core/printable.js';
 import { agreeToParts } from '../../parts/consent.js';
 import { MOST_ATTEMPTS, MOST_PRIORITY } from '../../queue/payload.js';
 import type { PartLength } from '../../queue/types.js';
-import { type Precision, parsePrecision } from '../../report/format.js';
+import type { Precision } from '../../report/format.js';
 import {
+  betweenValue,
   type Draft,
   grouped,
   type OptionReaders,
   type OptionSpec,
   type OptionUse,
   parseArguments,
+  refusedValue,
   takeOption,
 } from '../options.js';
-import { OUTPUT_OPTIONS } from '../output-options.js';
+import { OUTPUT_OPTIONS, precisionValue } from '../output-options.js';
 import { YES_OPTION } from '../parts-door.js';
 import { RESULTS_OPTION } from '../queue/queue-options.js';
-import { refusedValue, unsignedValue } from '../values.js';
 import { fileName } from '../video-options.js';
 import { LINE_OPTIONS, type LineOption } from './table.js';
 
@@ -208,7 +209,7 @@ const READERS: OptionReaders<string, BatchSettings> = {
   'github-summary': () => ({ githubSummary: true }),
   reference: (use) => ({ reference: fileName(use) }),
   match: (use) => ({ match: patternValue(use) }),
-  together: (use) => ({ together: fromOne(use, 4, MOST_TOGETHER) }),
+  together: (use) => ({ together: betweenValue(use, 4, 1, MOST_TOGETHER) }),
   yes: () => {
     agreeToParts();
     return {};
@@ -216,8 +217,8 @@ const READERS: OptionReaders<string, BatchSettings> = {
   queue: ({ value }) => ({ queue: value }),
   results: (use) => ({ results: fileName(use) }),
   'part-length': (use) => ({ partLength: lengthValue(use) }),
-  priority: (use) => ({ priority: fromOne(use, 10, MOST_PRIORITY) }),
-  attempts: (use) => ({ attempts: fromOne(use, 3, MOST_ATTEMPTS) }),
+  priority: (use) => ({ priority: betweenValue(use, 10, 1, MOST_PRIORITY) }),
+  attempts: (use) => ({ attempts: betweenValue(use, 3, 1, MOST_ATTEMPTS) }),
   precision: (use) => ({ precision: precisionValue(use) }),
   'retry-failed': () => ({ retryFailed: true }),
   frames: () => ({ frames: true }),
@@ -227,20 +228,6 @@ const READERS: OptionReaders<string, BatchSettings> = {
 function namedFile(use: OptionUse): string {
   if (use.value === '-') throw refusedValue(use, 'the name of a file');
   return fileName(use);
-}
-
-function precisionValue(use: OptionUse): Precision {
-  try {
-    return parsePrecision(use.value);
-  } catch {
-    throw refusedValue(use, 'legacy, max, full or a whole number from 1 to 17');
-  }
-}
-
-function fromOne(use: OptionUse, example: number, most: number): number {
-  const number = unsignedValue(use, example);
-  if (number >= 1 && number <= most) return number;
-  throw refusedValue(use, `a number from 1 to ${most}`);
 }
 
 function lengthValue(use: OptionUse): PartLength {

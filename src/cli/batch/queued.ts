@@ -15,7 +15,7 @@ import { MOST_ARG, readReason } from '../../queue/payload.js';
 import { ResultsFolder } from '../../queue/results-folder.js';
 import { followJobs } from '../../queue/submit.js';
 import type { PartLength, QueueJob, Stored } from '../../queue/types.js';
-import { hideArguments } from '../queue/hide-arguments.js';
+import { hideArguments } from '../queue/queue-options.js';
 import { queueSettings } from '../queue/queue-run.js';
 import type { BatchSettings } from './batch-options.js';
 import type { OpenJob } from './table.js';

@@ -15,8 +15,7 @@ import { openOutput } from '../output.js';
 import { type ProgressBar, progressBar } from '../progress-bar.js';
 import type { Terminal } from '../terminal.js';
 import type { BatchSettings } from './batch-options.js';
-import { jobId, onceOnly } from './identity.js';
-import { type ResultLine, ResultsFile } from './results.js';
+import { jobId, onceOnly, type ResultLine, ResultsFile } from './results.js';
 import type { Job, OpenJob } from './table.js';
 
 /** What a batch is run with. */

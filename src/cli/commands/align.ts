@@ -2,11 +2,10 @@
  * @module cli/commands/align
  * `anyvmaf align REFERENCE DISTORTED`: finds the frame of the reference with which the distorted video begins.
  */
-import type { Command } from '../command.js';
+import { command, type HelpText } from '../command.js';
 import { EXIT } from '../exit.js';
 import { alignmentAdvice } from '../flags.js';
-import type { HelpPage } from '../help.js';
-import { grouped, type OptionSpec, parseArguments } from '../options.js';
+import { grouped, type OptionSpec } from '../options.js';
 import { interruptible } from '../signals.js';
 import { hostsOf, type OptionsDraft, PAIRING_OPTIONS, takeTableOption } from '../table-options.js';
 import { VIDEO_OPTIONS, VideoArguments } from '../video-options.js';
@@ -28,41 +27,35 @@ const ALIGN_OPTIONS = [
   ]),
 ] as const satisfies readonly OptionSpec[];
 
-const page: HelpPage = {
+const page: HelpText = {
   usage: [`${NAME} [options] REFERENCE DISTORTED`],
   about:
     'Finds the offset at which two videos show the same pictures, from their first seconds, and says how certain it is. ' +
     'Nothing is shifted: pass the offset to anyvmaf with --offset. Exits with 2 when the videos are unrelated.',
-  options: ALIGN_OPTIONS,
 };
 
 /** Temporal alignment without scoring. */
-export const align: Command = {
-  page,
-  run: async (args, terminal) => {
-    const parsed = parseArguments(args, ALIGN_OPTIONS, NAME);
-    if (parsed.options.at(-1)?.name === 'help') return page;
-    const videos = new VideoArguments();
-    const options: OptionsDraft = {};
-    let json = false;
-    for (const use of parsed.options) {
-      if (!videos.take(use) && !takeTableOption(use, options)) json = true;
-    }
-    const { reference, distorted, raw } = videos.finish(parsed.positionals, 1, NAME);
-    hostsOf(options, [reference, ...distorted]);
-    const [api, view] = await Promise.all([import('../../index.js'), import('../../report/inspection.js')]);
-    return interruptible(async (stop) => {
-      const result = await api.align(
-        { reference, distorted: distorted[0], ...(raw && { raw }) },
-        { ...options, signal: stop.signal },
-      );
-      const { columns: width, colour: color } = terminal;
-      await terminal.print(
-        json
-          ? `${JSON.stringify(view.alignmentData(result), null, 2)}\n`
-          : view.alignmentText(result, { width, color, advice: alignmentAdvice(result) }),
-      );
-      return result.reason === 'unrelated' ? EXIT.failed : EXIT.ok;
-    });
-  },
-};
+export const align = command(NAME, ALIGN_OPTIONS, page, async (parsed, terminal) => {
+  const videos = new VideoArguments();
+  const options: OptionsDraft = {};
+  let json = false;
+  for (const use of parsed.options) {
+    if (!videos.take(use) && !takeTableOption(use, options)) json = true;
+  }
+  const { reference, distorted, raw } = videos.finish(parsed.positionals, 1, NAME);
+  hostsOf(options, [reference, ...distorted]);
+  const [api, view] = await Promise.all([import('../../index.js'), import('../../report/inspection.js')]);
+  return interruptible(async (stop) => {
+    const result = await api.align(
+      { reference, distorted: distorted[0], ...(raw && { raw }) },
+      { ...options, signal: stop.signal },
+    );
+    const { columns: width, colour: color } = terminal;
+    await terminal.print(
+      json
+        ? `${JSON.stringify(view.alignmentData(result), null, 2)}\n`
+        : view.alignmentText(result, { width, color, advice: alignmentAdvice(result) }),
+    );
+    return result.reason === 'unrelated' ? EXIT.failed : EXIT.ok;
+  });
+});

@@ -2,17 +2,14 @@
  * @module cli/commands/batch
  * `anyvmaf batch TABLE -o RESULTS`: scores a table of pairs, and goes on where an earlier run ended.
  */
-import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
-import { AnyvmafError } from '../../core/errors.js';
-import { counted, shown } from '../../core/printable.js';
+import { counted } from '../../core/printable.js';
 import { BATCH_OPTIONS, type BatchSettings, batchSettings } from '../batch/batch-options.js';
-import { encodeLines } from '../batch/encodes.js';
 import { BatchRun } from '../batch/run.js';
-import { type Job, jobsOf, tableLines } from '../batch/table.js';
-import type { Command } from '../command.js';
+import { encodeLines, type Job, jobsOf, tableLines } from '../batch/table.js';
+import type { Command, HelpPage } from '../command.js';
+import { tableText } from '../csv.js';
 import { EXIT } from '../exit.js';
-import type { HelpPage } from '../help.js';
 import { commandLine } from '../options.js';
 import { openOutput } from '../output.js';
 import { interruptible } from '../signals.js';
@@ -106,14 +103,7 @@ async function readJobs({ sources, common, reference, match }: BatchSettings): P
     const lines = await encodeLines(sources, { reference, match });
     return jobsOf(lines, common, 'the list of encodes', (path) => path);
   }
-  let text: string;
-  try {
-    text = await readFile(table, 'utf8');
-  } catch (cause) {
-    const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
-    const why = missing ? 'there is no such file' : cause instanceof Error ? cause.message : String(cause);
-    throw new AnyvmafError('io', `cannot read the table "${shown(table)}": ${why}`, { cause });
-  }
+  const text = await tableText(table, 'table');
   const folder = dirname(table);
   const isElsewhere = (path: string) => isAbsolute(path) || /^[a-z][a-z0-9+.-]+:\/\//i.test(path);
   return jobsOf(tableLines(text, table), common, table, (path) =>

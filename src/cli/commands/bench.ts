@@ -6,10 +6,9 @@ import type { BenchBackend, BenchOptions } from '../../bench/types.js';
 import { GPU_BACKENDS, OWN_GPU_BACKENDS } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
-import type { Command } from '../command.js';
+import { command, type HelpText } from '../command.js';
 import { EXIT } from '../exit.js';
-import type { HelpPage } from '../help.js';
-import { type Draft, grouped, orList, parseArguments } from '../options.js';
+import { type Draft, grouped, orList } from '../options.js';
 import { interruption } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 
@@ -36,42 +35,36 @@ const BENCH_OPTIONS = grouped(GROUP, [
   { name: 'help', help: 'show this help', last: true },
 ]);
 
-const page: HelpPage = {
+const page: HelpText = {
   usage: [`${NAME} [options]`],
   about:
     'Scores three generated video pairs with every backend that works here and prints mean score, frames per second and ' +
     'the largest difference of a frame from the portable result. Exits with 2 when a backend fails, or when the core ' +
     'with SIMD does not give what it gives without.',
-  options: BENCH_OPTIONS,
 };
 
 /** The benchmark. */
-export const bench: Command = {
-  page,
-  run: async (args, terminal) => {
-    const parsed = parseArguments(args, BENCH_OPTIONS, NAME);
-    if (parsed.options.at(-1)?.name === 'help') return page;
-    const [stray] = parsed.positionals;
-    if (stray !== undefined) {
-      throw usageError(`${NAME} takes no videos, but ${quoted(stray)} was given; to score it, type anyvmaf`);
-    }
-    const options: Draft<BenchOptions> = {};
-    const shapes: string[] = [];
-    const backends: BenchBackend[] = [];
-    let json = false;
-    for (const { name, value, label } of parsed.options) {
-      if (name === 'full') options.full = true;
-      else if (name === 'json') json = true;
-      else if (name === 'shape') shapes.push(value);
-      else if (name === 'backend') backends.push(backendOf(value));
-      else if (name === 'threads') options.maxThreads = threadsOf(label, value);
-      else if (name === 'reports') options.reports = value;
-    }
-    if (shapes.length > 0) options.shapes = shapes;
-    if (backends.length > 0) options.backends = backends;
-    return report(options, json, terminal);
-  },
-};
+export const bench = command(NAME, BENCH_OPTIONS, page, async (parsed, terminal) => {
+  const [stray] = parsed.positionals;
+  if (stray !== undefined) {
+    throw usageError(`${NAME} takes no videos, but ${quoted(stray)} was given; to score it, type anyvmaf`);
+  }
+  const options: Draft<BenchOptions> = {};
+  const shapes: string[] = [];
+  const backends: BenchBackend[] = [];
+  let json = false;
+  for (const { name, value, label } of parsed.options) {
+    if (name === 'full') options.full = true;
+    else if (name === 'json') json = true;
+    else if (name === 'shape') shapes.push(value);
+    else if (name === 'backend') backends.push(backendOf(value));
+    else if (name === 'threads') options.maxThreads = threadsOf(label, value);
+    else if (name === 'reports') options.reports = value;
+  }
+  if (shapes.length > 0) options.shapes = shapes;
+  if (backends.length > 0) options.backends = backends;
+  return report(options, json, terminal);
+});
 
 function backendOf(value: string): BenchBackend {
   const found = BACKENDS.find((name) => name === value);

@@ -4,28 +4,34 @@
  */
 import { usageError } from '../../core/errors.js';
 import { type ComparedEncoder, type ComparedPoint, type CompareOptions, parseEncoder } from '../../index.js';
-import type { Command } from '../command.js';
+import { command, type HelpText } from '../command.js';
 import { curveHead, curveLine } from '../encoding-text.js';
 import { EXIT } from '../exit.js';
-import type { HelpPage } from '../help.js';
-import { grouped, type OptionReaders, type OptionSpec, parseArguments, takeOption } from '../options.js';
+import {
+  grouped,
+  type OptionReaders,
+  type OptionSpec,
+  type ParsedArguments,
+  takeOption,
+} from '../options.js';
 import type { Terminal } from '../terminal.js';
 import {
   CURVE_OPTIONS,
   type CurveDraft,
   type CurveName,
   curveReaders,
+  curvesRun,
   ENDING_OPTIONS,
   FULL_OPTION,
   PIX_FMT_OPTION,
   RESULT_OPTIONS,
+  type ResultSettings,
   rangeValue,
   resultOf,
   SCORING_OPTIONS,
   type SharedName,
   WORK_OPTIONS,
-} from './encoding-options.js';
-import { curvesRun, type ResultSettings } from './encoding-run.js';
+} from './encoding.js';
 
 const NAME = 'anyvmaf compare-encoders';
 
@@ -53,12 +59,11 @@ const OPTIONS = [
   ...grouped('Result', [...RESULT_OPTIONS, ...ENDING_OPTIONS]),
 ] as const satisfies readonly OptionSpec[];
 
-const page: HelpPage = {
+const page: HelpText = {
   usage: [`${NAME} SOURCE -e NAME -e NAME`],
   about:
     'Measures the curve of quality over rate of several encoders, or of one with several presets, on a source, and ' +
     'says by BD-rate how much less each needs for equal quality, how fast it is here, and what each needs for a quality that is wanted.',
-  options: OPTIONS,
   sections: [
     {
       title: 'Examples',
@@ -71,13 +76,9 @@ const page: HelpPage = {
 };
 
 /** The comparison of encoders. */
-export const compareEncodersCommand: Command = {
-  page,
-  run: async (args, terminal) => {
-    const settings = settingsOf(args);
-    return settings === 'help' ? page : compare(settings, terminal);
-  },
-};
+export const compareEncodersCommand = command(NAME, OPTIONS, page, async (parsed, terminal) =>
+  compare(settingsOf(parsed), terminal),
+);
 
 interface CompareSettings {
   readonly result: ResultSettings;
@@ -110,9 +111,7 @@ const readersOf = (draft: Draft): OptionReaders<Exclude<Name, SharedName | Curve
 });
 
 /** @throws {AnyvmafError} `usage` */
-function settingsOf(args: readonly string[]): CompareSettings | 'help' {
-  const { options: uses, positionals } = parseArguments(args, OPTIONS, NAME);
-  if (uses.at(-1)?.name === 'help') return 'help';
+function settingsOf({ options: uses, positionals }: ParsedArguments<Name>): CompareSettings {
   const draft: Draft = {};
   const readers = { ...curveReaders(draft), ...readersOf(draft) };
   for (const use of uses) takeOption(readers, use, draft);

@@ -1,13 +1,22 @@
 /**
  * @module cli/commands/environment
- * The common part of commands that report on the installation: options, help, Ctrl-C, and printing.
+ * Commands that report on the installation: `anyvmaf backends` says what can measure frames here and what would run it, `anyvmaf doctor`
+ * what is installed, what works, and how to get the rest.
  */
+import { arch, cpus, platform, release } from 'node:os';
+import { OWN_GPU_BACKENDS, type PartName } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
-import type { Command } from '../command.js';
-import { type HelpPage, helpWidth } from '../help.js';
+import type { BackendHealth, BackendList, Diagnosis } from '../../index.js';
+import { isHere } from '../../parts/store.js';
+import { PARTS } from '../../parts/table.js';
+import { wrap } from '../../report/terminal.js';
+import { type Command, type HelpPage, helpWidth, twoColumns } from '../command.js';
+import { EXIT } from '../exit.js';
 import { grouped, type ParsedArguments, parseArguments } from '../options.js';
+import { hasPackage } from '../own-package.js';
 import { interruptible } from '../signals.js';
+import { deviceText } from './tiny-list.js';
 
 const OPTIONS = grouped('Options', [
   { name: 'vmaf-bin', argument: 'FILE', help: 'the program to look at (default: VMAF_BIN, then PATH)' },
@@ -32,7 +41,7 @@ interface EnvironmentReport {
 }
 
 /** A command that reports on the installation. */
-export function environmentCommand(
+function environmentCommand(
   name: string,
   about: string,
   report: (request: EnvironmentRequest) => Promise<EnvironmentReport>,
@@ -72,4 +81,161 @@ function readArguments(
     json: options.some(({ name }) => name === 'json'),
     vmafBin: named?.value,
   };
+}
+
+/** Lists backends. */
+export const backends = environmentCommand(
+  'anyvmaf backends',
+  'Lists what --backend can name, and what was installed for it. A backend that is here may still lack its driver: ' +
+    "'anyvmaf doctor' tries each of them.",
+  async (request) => {
+    const { listBackends } = await import('../../index.js');
+    const data = await listBackends(request);
+    return { data, text: (width) => listing(data, width), code: EXIT.ok };
+  },
+);
+
+function listing({ details, native }: BackendList, width: number): string {
+  const rows = details.map(({ backend, runs, advice }): [string, string] => [
+    backend,
+    runs ?? `not here. ${advice ?? ''}`,
+  ]);
+  const problem = native.error === null ? '' : `\n${wrap(native.error, width).join('\n')}\n`;
+  return `Backends, for --backend NAME:\n\n${twoColumns(rows, width)}\n${problem}`;
+}
+
+/** Packages that more can be done with, and what. */
+const OPTIONAL: readonly (readonly [name: string, use: string])[] = [
+  ['@mediabunny/server', 'decodes video where there is no ffmpeg'],
+  ['@ffmpeg/core', 'decodes video where there is nothing else'],
+  ['@huggingface/transformers', 'describes frames in words, for agents'],
+  ['bullmq', 'a queue of jobs for many machines, with ioredis'],
+  ['ioredis', 'speaks to the Redis server of a queue'],
+  ['onnxruntime-node', 'runs tiny models, on GPUs too'],
+  ['onnxruntime-web', 'runs tiny models where onnxruntime-node is not installed'],
+  ['openvino-node', 'runs tiny models on Intel GPUs and NPUs'],
+  ['sigstore', 'checks signatures of tiny models'],
+  ['webgpu', 'measures on a GPU'],
+];
+
+type AdapterFacts = NonNullable<BackendHealth['adapter']>;
+
+/** Packages that are parts, which `anyvmaf setup` fetches. */
+const PART_OF: Readonly<Record<string, PartName>> = {
+  '@ffmpeg/core': 'decoder',
+  'onnxruntime-web': 'tiny',
+  webgpu: 'webgpu',
+};
+
+/** An optional package. */
+interface PackageState {
+  readonly name: string;
+  readonly installed: boolean;
+  readonly use: string;
+}
+
+/** Facts about the machine that the library does not report. */
+interface MachineFacts {
+  readonly node: string;
+  readonly system: string;
+  readonly processor: string;
+  readonly packages: readonly PackageState[];
+}
+
+/** Diagnoses the installation. */
+export const doctor = environmentCommand(
+  'anyvmaf doctor',
+  'Says what is installed here and tries it: the own core, what decodes video, and every backend that an installed ' +
+    'libvmaf offers, by scoring one small frame. Exits with 2 when not even the own core works.',
+  async (request) => {
+    const { diagnose } = await import('../../index.js');
+    const found = await diagnose(request);
+    const machine = machineFacts();
+    return {
+      data: { ...machine, ...found },
+      text: (width) => diagnosisText(found, machine, width),
+      code: found.health[0]?.runtime_healthy ? EXIT.ok : EXIT.failed,
+    };
+  },
+);
+
+function machineFacts(): MachineFacts {
+  return {
+    node: process.versions.node,
+    system: `${platform()} ${release()} ${arch()}`,
+    processor: cpus()[0]?.model.trim() || 'unknown',
+    packages: OPTIONAL.map(([name, use]) => ({ name, installed: isInstalled(name), use })),
+  };
+}
+
+function isInstalled(name: string): boolean {
+  const part = PART_OF[name];
+  return hasPackage(name) || (part !== undefined && isHere(PARTS[part]));
+}
+
+/** How to get a package. */
+function how(name: string): string {
+  const part = PART_OF[name];
+  return part === undefined ? `npm install ${name}` : `anyvmaf setup ${part}`;
+}
+
+/** Bun and Deno say which release of Node.js they stand for. */
+function runtimeRow(node: string): [string, string] {
+  const { bun, deno } = process.versions;
+  if (bun !== undefined) return ['Bun', `${bun}, as Node.js ${node}`];
+  return deno === undefined ? ['Node.js', node] : ['Deno', `${deno}, as Node.js ${node}`];
+}
+
+function diagnosisText(found: Diagnosis, facts: MachineFacts, width: number): string {
+  const { version, cores, decoders, backends, health } = found;
+  const core = health.find(({ backend }) => backend === 'cpu');
+  const machine: [string, string][] = [
+    ['anyvmaf', version],
+    runtimeRow(facts.node),
+    ['system', facts.system],
+    ['processor', `${facts.processor}, ${cores} thread${cores === 1 ? '' : 's'}`],
+    ['own core', core?.runtime_healthy ? `WebAssembly with SIMD: ${healthText(core)}` : healthText(core)],
+  ];
+  const decoding = decoders.map(({ id, usable, version: of, reason }): [string, string] => [
+    id,
+    usable ? `works${of === undefined ? '' : `, ${of}`}` : `no: ${reason ?? 'unknown'}`,
+  ]);
+  const rowsOf = (names: readonly string[], own: boolean) =>
+    backends.details
+      .filter(({ backend }) => backend !== 'cpu' && names.includes(backend) === own)
+      .map(({ backend, runs, advice }): [string, string] => {
+        const state = health.find((one) => one.backend === backend);
+        const by = state?.adapter ? adapterText(state.adapter) : (runs ?? '');
+        return [backend, runs === null ? `not here. ${advice ?? ''}` : `${healthText(state)} (${by})`];
+      });
+  const devices = found.tiny.map((status): [string, string] => [status.device, deviceText(status)]);
+  const { flavour, version: release, error } = backends.native;
+  const program = flavour === null ? (error ?? '') : `${flavour} ${release ?? 'of an unknown version'}`;
+  const packages = facts.packages.map(({ name, installed, use }): [string, string] => [
+    name,
+    `${installed ? 'installed' : `not installed; ${how(name)}`}: ${use}`,
+  ]);
+  const section = (title: string, rows: readonly [string, string][]) =>
+    `${title}:\n${twoColumns(rows, width)}\n`;
+  return [
+    section('This machine', machine),
+    section('Decoders of video, in order of preference', decoding),
+    section('GPU, for the backends webgpu and hybrid', rowsOf(['webgpu'], true)),
+    `${section('Native backends', rowsOf(OWN_GPU_BACKENDS, false))}${wrap(`Installed libvmaf: ${program}`, width).join('\n')}\n`,
+    section('Devices of tiny models, for --tiny-device', devices),
+    section('Optional packages', packages),
+  ].join('\n');
+}
+
+/** A GPU and its driver, as far as these name themselves. */
+function adapterText({ vendor, architecture, device, description, software }: AdapterFacts): string {
+  const parts = [description, vendor, architecture, device].filter((part) => part !== '');
+  return `${parts.join(', ') || 'a GPU without a name'}${software ? '; software, never chosen by itself' : ''}`;
+}
+
+function healthText(health: BackendHealth | undefined): string {
+  if (!health) return 'was not tried';
+  const { runtime_healthy, latency_ms, score, error } = health;
+  if (!runtime_healthy) return `does not work: ${error}`;
+  return `works, scored a grey frame ${score?.toFixed(6)} in ${Math.round(latency_ms ?? 0)} ms`;
 }

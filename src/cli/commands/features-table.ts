@@ -1,17 +1,281 @@
 /**
  * @module cli/commands/features-table
- * `anyvmaf features --parquet FILE`: measures pairs of videos and writes their features, one row per frame.
+ * `anyvmaf features --parquet FILE`: measures pairs of videos, which a command line or a list names, and writes their features, one row
+ * per frame.
  */
-import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
-import { AnyvmafError } from '../../core/errors.js';
-import { shown } from '../../core/printable.js';
-import type { DatasetPair, DatasetSummary } from '../../index.js';
+import { AnyvmafError, usageError } from '../../core/errors.js';
+import { quoted } from '../../core/printable.js';
+import type { DatasetOptions, DatasetPair, DatasetSummary } from '../../index.js';
+import { csvLines, tableText } from '../csv.js';
 import { EXIT } from '../exit.js';
+import {
+  type Draft,
+  grouped,
+  numberValue,
+  type OptionSpec,
+  type OptionUse,
+  parseArguments,
+} from '../options.js';
 import { openOutput } from '../output.js';
 import { interruption } from '../signals.js';
+import { checkPairingOptions, PAIRING_OPTIONS, takeTableOption } from '../table-options.js';
 import type { Terminal } from '../terminal.js';
-import { parsePairs, type TableSettings } from './features-table-options.js';
+import { fileName, VIDEO_OPTIONS, VideoArguments, type Videos } from '../video-options.js';
+
+const TABLE = 'Table';
+const RUNNING = 'Running';
+
+const MAX_DISTORTED = 1000;
+
+/** All options of the command `features`, in the order in which help lists them. */
+export const FEATURES_OPTIONS = [
+  ...grouped(TABLE, [
+    {
+      name: 'parquet',
+      argument: 'FILE',
+      help: 'measure videos and write their features to FILE, one row per frame',
+    },
+    {
+      name: 'pairs',
+      argument: 'FILE',
+      help: 'the videos, as CSV with the columns reference, distorted and, at will, key, clip and mos',
+    },
+    {
+      name: 'key',
+      argument: 'KEY',
+      help:
+        'column key, which decides train, val or test: once for all videos, or once for each distorted one (default: name ' +
+        'of the reference)',
+    },
+    {
+      name: 'mos',
+      argument: 'X',
+      help: 'column mos, the opinion score: once for all, or once for each distorted video',
+    },
+    {
+      name: 'teacher',
+      argument: 'MODEL',
+      help: "column teacher: each frame's score by a model, vmaf_v0.6.1 or as for --model; also mos where there is none",
+    },
+    {
+      name: 'feature',
+      argument: 'SPEC',
+      help: 'further columns: NAME or NAME=OPTION=VALUE. May be repeated',
+    },
+  ]),
+  ...VIDEO_OPTIONS,
+  ...grouped('Input', [
+    { name: 'frame_cnt', argument: 'N', help: 'at most N frames of each pair (0: all)' },
+    { name: 'subsample', argument: 'N', help: 'only every Nth frame' },
+  ]),
+  ...PAIRING_OPTIONS,
+  ...grouped(RUNNING, [
+    { name: 'threads', argument: 'N', help: 'workers (default: one per core)' },
+    { name: 'quiet', short: 'q', help: 'no progress bar' },
+    { name: 'json', help: 'the list, or what was written, as JSON' },
+    { name: 'help', help: 'show this help', last: true },
+  ]),
+] as const satisfies readonly OptionSpec[];
+
+const NAME = 'anyvmaf features';
+
+/** Options that a list of extractors has as well. */
+const OF_LISTS = new Set(['json', 'help']);
+
+/** What a command line asks for. */
+export type FeaturesSettings =
+  | { readonly kind: 'help' }
+  /** The list of extractors, or one of them. */
+  | { readonly kind: 'list'; readonly args: readonly string[] }
+  | TableSettings;
+
+/** A table to write. */
+export interface TableSettings {
+  readonly kind: 'table';
+  readonly output: string;
+  /** The pairs, or the list that has them. */
+  readonly pairs: readonly DatasetPair[] | { readonly list: string; readonly raw?: DatasetPair['raw'] };
+  readonly options: DatasetOptions;
+  readonly quiet: boolean;
+  readonly json: boolean;
+}
+
+/**
+ * Reads the command line of `features`. It asks for a table exactly when `--parquet` is among its options.
+ * @throws {AnyvmafError} `usage`
+ */
+export function featuresSettings(args: readonly string[]): FeaturesSettings {
+  const parsed = parseArguments(args, FEATURES_OPTIONS, NAME);
+  if (parsed.options.at(-1)?.name === 'help') return { kind: 'help' };
+  const output = parsed.options.findLast(({ name }) => name === 'parquet');
+  if (output === undefined) {
+    const stray = parsed.options.find(({ name }) => !OF_LISTS.has(name));
+    if (stray) {
+      throw usageError(
+        `${stray.label} belongs to a table of features; name the file to write with --parquet FILE`,
+      );
+    }
+    if (parsed.positionals.length > 1) {
+      throw usageError(
+        `"${parsed.positionals[1]}" is one argument too many: name one feature extractor, or give --parquet FILE to ` +
+          'measure videos and write a table',
+      );
+    }
+    return { kind: 'list', args };
+  }
+  return tableSettings(fileName(output), parsed);
+}
+
+function tableSettings(
+  output: string,
+  { options: uses, positionals }: ReturnType<typeof parseArguments<string>>,
+): TableSettings {
+  const videos = new VideoArguments();
+  const options: Draft<DatasetOptions> = {};
+  const features: string[] = [];
+  const keys: string[] = [];
+  const opinions: number[] = [];
+  let list: string | undefined;
+  let quiet = false;
+  let json = false;
+  for (const use of uses) {
+    if (videos.take(use) || takeTableOption(use, options)) continue;
+    switch (use.name) {
+      case 'pairs':
+        list = fileName(use);
+        break;
+      case 'key':
+        keys.push(use.value);
+        break;
+      case 'mos':
+        opinions.push(numberValue(use));
+        break;
+      case 'teacher':
+        options.teacher = modelString(use);
+        break;
+      case 'feature':
+        features.push(use.value);
+        break;
+      case 'quiet':
+        quiet = true;
+        break;
+      case 'json':
+        json = true;
+        break;
+    }
+  }
+  checkPairingOptions(options);
+  if (features.length > 0) options.features = features;
+  const pairs =
+    list === undefined
+      ? namedPairs(videos.finish(positionals, MAX_DISTORTED, NAME), keys, opinions)
+      : listedPairs(
+          list,
+          videos,
+          positionals[0] ?? (keys.length > 0 ? '--key' : opinions.length > 0 ? '--mos' : undefined),
+        );
+  return { kind: 'table', output, options, quiet, json, pairs };
+}
+
+/** @param surplus what names videos beside the list */
+function listedPairs(
+  list: string,
+  videos: VideoArguments,
+  surplus: string | undefined,
+): TableSettings['pairs'] {
+  if (surplus !== undefined) {
+    throw usageError(
+      `${surplus} does not go with --pairs, whose list names the videos with their keys and opinion scores`,
+    );
+  }
+  const { raw } = videos.finish([list, list], 1, NAME);
+  return { list, ...(raw && { raw }) };
+}
+
+function namedPairs(
+  { reference, distorted, raw }: Videos,
+  keys: readonly string[],
+  opinions: readonly number[],
+): TableSettings['pairs'] {
+  const keyOf = oneOrEach(keys, distorted.length, '--key');
+  const mosOf = oneOrEach(opinions, distorted.length, '--mos');
+  return distorted.map((video, i) => ({
+    reference,
+    distorted: video,
+    ...(raw && { raw }),
+    key: keyOf(i),
+    mos: mosOf(i),
+  }));
+}
+
+/** A model string; a bare name is that of a built-in model. */
+function modelString(use: OptionUse): string {
+  if (use.value === '') throw usageError(`${use.label} is empty, but it must name a model`);
+  return use.value.includes('=') ? use.value : `version=${use.value}`;
+}
+
+/** The value of an option for each distorted video; a single value applies to all. */
+function oneOrEach<T>(values: readonly T[], count: number, label: string): (index: number) => T | undefined {
+  if (values.length > 1 && values.length !== count) {
+    throw usageError(
+      `${label} is given ${values.length} times, but there ${count === 1 ? 'is one distorted video' : `are ${count} distorted videos`}; ` +
+        'give it once, or once for each',
+    );
+  }
+  return (index) => (values.length === 1 ? values[0] : values[index]);
+}
+
+const COLUMNS = ['reference', 'distorted', 'key', 'clip', 'mos'];
+
+/**
+ * The pairs of a list: CSV (RFC 4180) with a line of names first.
+ * @param list its name, for messages
+ * @param locate makes a path of what the list says, relative to its own folder
+ * @throws {AnyvmafError} `usage`, naming the line
+ */
+export function parsePairs(
+  text: string,
+  list: string,
+  locate: (path: string) => string,
+  raw: DatasetPair['raw'],
+): DatasetPair[] {
+  const [head, ...lines] = csvLines(text, list);
+  const names = head?.fields.map((name) => name.trim().toLowerCase()) ?? [];
+  const unknown = names.find((name) => !COLUMNS.includes(name));
+  if (unknown !== undefined || !names.includes('reference') || !names.includes('distorted')) {
+    throw usageError(
+      `the first line of ${list} must name the columns reference and distorted and, at will, key, clip and mos` +
+        `${unknown === undefined ? '' : `, but it has ${quoted(unknown)}`}`,
+    );
+  }
+  if (lines.length === 0) throw usageError(`${list} names no pair of videos`);
+  return lines.map(({ fields, line }) => {
+    if (fields.length !== names.length) {
+      throw usageError(
+        `line ${line} of ${list} has ${fields.length} fields, but the first line names ${names.length}`,
+      );
+    }
+    const field = (name: string) => fields[names.indexOf(name)]?.trim() || undefined;
+    const video = (name: string) => {
+      const path = field(name);
+      if (path === undefined) throw usageError(`line ${line} of ${list} names no ${name} video`);
+      return locate(path);
+    };
+    const mos = field('mos');
+    return {
+      reference: video('reference'),
+      distorted: video('distorted'),
+      ...(raw && { raw }),
+      key: field('key'),
+      clip: field('clip'),
+      mos:
+        mos === undefined
+          ? undefined
+          : numberValue({ name: 'mos', label: `mos in line ${line} of ${list}`, value: mos }),
+    };
+  });
+}
 
 /** Writes the table. @returns the exit code */
 export async function writeTable(settings: TableSettings, terminal: Terminal): Promise<number> {
@@ -58,14 +322,6 @@ async function pairsOf({ pairs }: TableSettings): Promise<readonly DatasetPair[]
   if (!('list' in pairs)) return pairs;
   const { list, raw } = pairs;
   const folder = dirname(list);
-  let text: string;
-  try {
-    text = await readFile(list, 'utf8');
-  } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-    const reason =
-      code === 'ENOENT' ? 'there is no such file' : cause instanceof Error ? cause.message : cause;
-    throw new AnyvmafError('io', `cannot read the list "${shown(list)}": ${reason}`, { cause });
-  }
+  const text = await tableText(list, 'list');
   return parsePairs(text, list, (path) => (isAbsolute(path) ? path : join(folder, path)), raw);
 }

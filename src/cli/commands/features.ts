@@ -4,10 +4,9 @@
  */
 import type { ExtractorSpec } from '../../index.js';
 import { wrap } from '../../report/terminal.js';
-import type { Command } from '../command.js';
-import { type HelpPage, twoColumns } from '../help.js';
+import { type Command, type HelpPage, twoColumns } from '../command.js';
 import { listingCommand } from '../listing.js';
-import { FEATURES_OPTIONS, featuresSettings } from './features-table-options.js';
+import { FEATURES_OPTIONS, featuresSettings } from './features-table.js';
 
 const extractors = async () => (await import('../../index.js')).listExtractors();
 

@@ -9,15 +9,23 @@ import { AnyvmafError, usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import { makeFolders, writeReason } from '../../files/folders.js';
 import type { QualityMapOptions, QualityMaps, ScoreRequest } from '../../index.js';
-import type { Command } from '../command.js';
+import type { Command, HelpPage } from '../command.js';
 import { EXIT } from '../exit.js';
-import type { HelpPage } from '../help.js';
-import { grouped, type OptionSpec, type OptionUse, orList, parseArguments } from '../options.js';
+import {
+  choiceValue,
+  grouped,
+  type OptionSpec,
+  type OptionUse,
+  orList,
+  parseArguments,
+  refusedValue,
+  unsigned,
+  unsignedValue,
+} from '../options.js';
 import { type OutputFile, openOutput, type PreparedFile } from '../output.js';
 import { interruptible } from '../signals.js';
 import { type OptionsDraft, PAIRING_OPTIONS, takeTableOption } from '../table-options.js';
 import type { Terminal } from '../terminal.js';
-import { choiceValue, refusedValue, unsigned, unsignedValue } from '../values.js';
 import { fileName, VIDEO_OPTIONS, VideoArguments } from '../video-options.js';
 
 const NAME = 'anyvmaf heatmap';

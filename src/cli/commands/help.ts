@@ -5,9 +5,15 @@
 import { usageError } from '../../core/errors.js';
 import { nearest } from '../../core/nearest.js';
 import { quoted } from '../../core/printable.js';
-import { COMMANDS, type Command, type CommandName } from '../command.js';
+import {
+  COMMANDS,
+  type Command,
+  type CommandName,
+  type HelpPage,
+  helpWidth,
+  renderHelp,
+} from '../command.js';
 import { EXIT } from '../exit.js';
-import { type HelpPage, helpWidth, renderHelp } from '../help.js';
 import { type OptionSpec, orList, parseArguments } from '../options.js';
 
 const OPTIONS: readonly OptionSpec[] = [{ name: 'help', help: 'show this help', last: true }];

@@ -2,11 +2,10 @@
  * @module cli/commands/inspect
  * `anyvmaf inspect REFERENCE DISTORTED`: checks a pair before it is scored.
  */
-import type { Command } from '../command.js';
+import { command, type HelpText } from '../command.js';
 import { EXIT } from '../exit.js';
 import { findingsInFlags } from '../flags.js';
-import type { HelpPage } from '../help.js';
-import { grouped, type OptionSpec, parseArguments } from '../options.js';
+import { grouped, type OptionSpec } from '../options.js';
 import { interruptible } from '../signals.js';
 import {
   checkPairingOptions,
@@ -39,38 +38,32 @@ const INSPECT_OPTIONS = [
   ]),
 ] as const satisfies readonly OptionSpec[];
 
-const page: HelpPage = {
+const page: HelpText = {
   usage: [`${NAME} [options] REFERENCE DISTORTED`],
   about:
     'Compares what two videos declare and what their first seconds show, and says what would make their score wrong: ' +
     'size, rate, range, colour, borders, offset, swapped inputs, the model. Exits with 2 when they cannot be compared ' +
     'as they stand, or with --strict when there is a warning.',
-  options: INSPECT_OPTIONS,
 };
 
 /** Preflight without scoring. */
-export const inspect: Command = {
-  page,
-  run: async (args, terminal) => {
-    const parsed = parseArguments(args, INSPECT_OPTIONS, NAME);
-    if (parsed.options.at(-1)?.name === 'help') return page;
-    const videos = new VideoArguments();
-    const options: OptionsDraft = {};
-    const models: string[] = [];
-    let json = false;
-    for (const use of parsed.options) {
-      if (videos.take(use) || takeTableOption(use, options)) continue;
-      if (use.name === 'model') models.push(use.value);
-      else json = true;
-    }
-    checkPairingOptions(options);
-    const { reference, distorted, raw } = videos.finish(parsed.positionals, 1, NAME);
-    hostsOf(options, [reference, ...distorted]);
-    const request = { reference, distorted: distorted[0], ...(raw && { raw }) };
-    const { strict = false, ...pairing } = options;
-    return report(request, { ...pairing, ...(models.length > 0 && { models }) }, { json, strict }, terminal);
-  },
-};
+export const inspect = command(NAME, INSPECT_OPTIONS, page, async (parsed, terminal) => {
+  const videos = new VideoArguments();
+  const options: OptionsDraft = {};
+  const models: string[] = [];
+  let json = false;
+  for (const use of parsed.options) {
+    if (videos.take(use) || takeTableOption(use, options)) continue;
+    if (use.name === 'model') models.push(use.value);
+    else json = true;
+  }
+  checkPairingOptions(options);
+  const { reference, distorted, raw } = videos.finish(parsed.positionals, 1, NAME);
+  hostsOf(options, [reference, ...distorted]);
+  const request = { reference, distorted: distorted[0], ...(raw && { raw }) };
+  const { strict = false, ...pairing } = options;
+  return report(request, { ...pairing, ...(models.length > 0 && { models }) }, { json, strict }, terminal);
+});
 
 async function report(
   request: Parameters<typeof import('../../index.js').inspect>[0],

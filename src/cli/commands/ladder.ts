@@ -10,27 +10,30 @@ import { quotedWord } from '../../core/shell.js';
 import { parseSize } from '../../core/size.js';
 import type { LadderOptions, LadderPoint } from '../../index.js';
 import { BANDWIDTH_COMMAND } from '../../report/bandwidth.js';
-import type { Command } from '../command.js';
+import { command, type HelpText } from '../command.js';
 import { curveHead, curveLine } from '../encoding-text.js';
 import { EXIT } from '../exit.js';
-import type { HelpPage } from '../help.js';
 import {
+  choiceValue,
   grouped,
+  numberValue,
   type OptionReaders,
   type OptionSpec,
   type OptionUse,
   orList,
-  parseArguments,
+  type ParsedArguments,
+  refusedValue,
   takeOption,
+  unsignedValue,
 } from '../options.js';
 import { openOutput } from '../output.js';
 import type { Terminal } from '../terminal.js';
-import { choiceValue, numberValue, refusedValue, unsignedValue } from '../values.js';
 import {
   CURVE_OPTIONS,
   type CurveDraft,
   type CurveName,
   curveReaders,
+  curvesRun,
   ENCODER_ARG_OPTION,
   ENCODER_OPTION,
   ENDING_OPTIONS,
@@ -38,14 +41,14 @@ import {
   PARAMETERS,
   PIX_FMT_OPTION,
   RESULT_OPTIONS,
+  type ResultSettings,
   rangeValue,
   resultOf,
   SCORING_OPTIONS,
   type SharedName,
   WORK_OPTIONS,
   withEncoderOption,
-} from './encoding-options.js';
-import { curvesRun, type ResultSettings } from './encoding-run.js';
+} from './encoding.js';
 
 const NAME = 'anyvmaf ladder';
 const SPACINGS = ['rate', 'quality'] as const;
@@ -98,13 +101,12 @@ const OPTIONS = [
   ]),
 ] as const satisfies readonly OptionSpec[];
 
-const page: HelpPage = {
+const page: HelpText = {
   usage: [`${NAME} SOURCE -e NAME --sizes LIST`, `${NAME} --master master.m3u8`],
   about:
     'Measures rate and quality of a source in several sizes, takes the convex hull of the curves, and chooses rungs on ' +
     'it. Says from which rate on each size is the best one, and gives the ffmpeg command that encodes all rungs for DASH and HLS. ' +
     'Smaller pictures are scored at the size of the source, as they are watched.',
-  options: OPTIONS,
   sections: [
     {
       title: 'Examples',
@@ -118,14 +120,10 @@ const page: HelpPage = {
 };
 
 /** The ladder of sizes. */
-export const ladder: Command = {
-  page,
-  run: async (args, terminal) => {
-    const settings = settingsOf(args);
-    if (settings === 'help') return page;
-    return 'master' in settings ? measureMaster(settings.master, terminal) : build(settings, terminal);
-  },
-};
+export const ladder = command(NAME, OPTIONS, page, (parsed, terminal) => {
+  const settings = settingsOf(parsed);
+  return 'master' in settings ? measureMaster(settings.master, terminal) : build(settings, terminal);
+});
 
 interface LadderSettings {
   readonly result: ResultSettings;
@@ -204,9 +202,10 @@ const readersOf = (draft: Draft): OptionReaders<Exclude<Name, SharedName | Curve
 });
 
 /** @throws {AnyvmafError} `usage` */
-function settingsOf(args: readonly string[]): LadderSettings | { readonly master: string } | 'help' {
-  const { options: uses, positionals } = parseArguments(args, OPTIONS, NAME);
-  if (uses.at(-1)?.name === 'help') return 'help';
+function settingsOf({
+  options: uses,
+  positionals,
+}: ParsedArguments<Name>): LadderSettings | { readonly master: string } {
   const draft: Draft = {};
   const readers = { ...curveReaders(draft), ...readersOf(draft) };
   for (const use of uses) takeOption(readers, use, draft);

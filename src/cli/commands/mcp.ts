@@ -5,13 +5,11 @@
 import { onAbort } from '../../core/abort.js';
 import { usageError } from '../../core/errors.js';
 import type { McpHost } from '../../mcp/host.js';
-import type { Command } from '../command.js';
+import type { Command, HelpPage } from '../command.js';
 import { EXIT } from '../exit.js';
-import type { HelpPage } from '../help.js';
-import { grouped, type OptionSpec, parseArguments } from '../options.js';
+import { grouped, type OptionSpec, parseArguments, secondsValue } from '../options.js';
 import { interruption } from '../signals.js';
 import type { Terminal } from '../terminal.js';
-import { secondsValue } from '../values.js';
 
 const NAME = 'anyvmaf mcp';
 const FILES = 'Files';

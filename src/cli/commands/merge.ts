@@ -6,12 +6,11 @@ import { readFile, stat } from 'node:fs/promises';
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import { shown, withoutAccess } from '../../core/printable.js';
 import type { Shard } from '../../index.js';
-import type { Command } from '../command.js';
+import { command, type HelpText } from '../command.js';
 import { EXIT } from '../exit.js';
 import { findingsInFlags } from '../flags.js';
 import { sayVerdict } from '../gate.js';
-import type { HelpPage } from '../help.js';
-import { grouped, type OptionSpec, parseArguments } from '../options.js';
+import { grouped, type OptionSpec } from '../options.js';
 import { OUTPUT_OPTIONS, OutputArguments, type OutputSettings } from '../output-options.js';
 import { HOSTS_OPTION } from '../queue/queue-options.js';
 import { interruptible } from '../signals.js';
@@ -31,12 +30,11 @@ const MERGE_OPTIONS = [
   ]),
 ] as const satisfies readonly OptionSpec[];
 
-const page: HelpPage = {
+const page: HelpText = {
   usage: [`${NAME} [options] PART...`],
   about:
     'Makes the report of a pair whose parts were measured with --shard, on one machine or many: the same numbers as in one ' +
     'run, to the last bit. Says which parts are missing, or which do not belong together. Takes the records in any order.',
-  options: MERGE_OPTIONS,
   sections: [
     {
       title: 'Examples',
@@ -50,22 +48,17 @@ const page: HelpPage = {
 };
 
 /** Merging of shards. */
-export const merge: Command = {
-  page,
-  run: async (args, terminal) => {
-    const parsed = parseArguments(args, MERGE_OPTIONS, NAME);
-    if (parsed.options.at(-1)?.name === 'help') return page;
-    const outputs = new OutputArguments();
-    const options: OptionsDraft = {};
-    for (const use of parsed.options) if (!takeTableOption(use, options)) outputs.take(use);
-    if (parsed.positionals.length === 0) {
-      throw usageError(`no parts are named: ${NAME} part-*.json; they are what anyvmaf --shard I/N writes`);
-    }
-    const settings = outputs.finish();
-    const hosts = hostsOf(options, [...parsed.positionals, settings.output, settings.html]) ?? [];
-    return mergeParts(parsed.positionals, hosts, settings, args, terminal);
-  },
-};
+export const merge = command(NAME, MERGE_OPTIONS, page, async (parsed, terminal, args) => {
+  const outputs = new OutputArguments();
+  const options: OptionsDraft = {};
+  for (const use of parsed.options) if (!takeTableOption(use, options)) outputs.take(use);
+  if (parsed.positionals.length === 0) {
+    throw usageError(`no parts are named: ${NAME} part-*.json; they are what anyvmaf --shard I/N writes`);
+  }
+  const settings = outputs.finish();
+  const hosts = hostsOf(options, [...parsed.positionals, settings.output, settings.html]) ?? [];
+  return mergeParts(parsed.positionals, hosts, settings, args, terminal);
+});
 
 async function mergeParts(
   parts: readonly string[],

@@ -1,13 +1,59 @@
 /**
  * @module cli/commands/models
- * `anyvmaf models [NAME]`: the models that can be named; `anyvmaf models pull` is a command of its own.
+ * `anyvmaf models [NAME]`: the models that can be named; `anyvmaf models pull NAME|all` fetches those that do not ship with the package.
  */
 import { SHORT_MODEL_NAMES } from '../../core/choices.js';
+import { usageError } from '../../core/errors.js';
+import { quoted } from '../../core/printable.js';
 import type { ModelDescription, ModelSummary } from '../../index.js';
 import { wrap } from '../../report/terminal.js';
-import type { Command } from '../command.js';
-import { twoColumns } from '../help.js';
+import { type Command, command, type HelpText, twoColumns } from '../command.js';
+import { EXIT } from '../exit.js';
 import { listingCommand } from '../listing.js';
+import { grouped } from '../options.js';
+import { interruptible } from '../signals.js';
+
+const OPTIONS = grouped('Options', [
+  {
+    name: 'from',
+    argument: 'URL',
+    help: 'a server that has the files as OWNER/REPOSITORY/TAG/FOLDER/FILE (default: ANYVMAF_MODELS_FROM, else GitHub)',
+  },
+  { name: 'json', help: 'as JSON' },
+  { name: 'help', help: 'show this help', last: true },
+]);
+
+const page: HelpText = {
+  usage: ['anyvmaf models pull [--from URL] [--json] NAME|all'],
+  about:
+    'Fetches models that do not ship with the package from the repository of VMAF, checks their sums, and keeps them in ' +
+    'the cache (ANYVMAF_CACHE), so that --model version=NAME works offline from then on.',
+};
+
+/** Fetches one model, or all. */
+const modelsPull = command('anyvmaf models pull', OPTIONS, page, async (parsed, terminal) => {
+  const { options, positionals } = parsed;
+  const [name, surplus] = positionals;
+  if (name === undefined) {
+    throw usageError("no model is named; 'anyvmaf models' lists them, and all fetches all");
+  }
+  if (surplus !== undefined) {
+    throw usageError(`${quoted(surplus)} is one argument too many; name one model, or all`);
+  }
+  const from = options.findLast((use) => use.name === 'from')?.value;
+  return interruptible(async (stop) => {
+    const { pullModel } = await import('../../index.js');
+    const pulled = await pullModel(name, { signal: stop.signal, ...(from !== undefined && { from }) });
+    const lines = pulled.map(
+      (model) => `${model.name}: ${model.fetched ? 'fetched' : 'already there'}, ${model.place}\n`,
+    );
+    const text =
+      lines.length > 0 ? lines.join('') : `${name} ships with the package; there is nothing to fetch\n`;
+    const json = options.some((use) => use.name === 'json');
+    await terminal.print(json ? `${JSON.stringify(pulled, null, 2)}\n` : text);
+    return EXIT.ok;
+  });
+});
 
 const api = () => import('../../index.js');
 
@@ -42,9 +88,8 @@ const listing = listingCommand({
 /** Lists or describes models. */
 export const models: Command = {
   page: listing.page,
-  run: async ([first, ...rest], terminal) => {
+  run: ([first, ...rest], terminal) => {
     if (first !== 'pull') return listing.run(first === undefined ? [] : [first, ...rest], terminal);
-    const { modelsPull } = await import('./models-pull.js');
     return modelsPull.run(rest, terminal);
   },
 };

@@ -8,12 +8,16 @@ import { counted, printable, shown } from '../../core/printable.js';
 import { queueAddress } from '../../queue/address.js';
 import type { QueueConnection } from '../../queue/connect.js';
 import type { DeadTask, QueueCounts } from '../../queue/types.js';
-import type { Command } from '../command.js';
+import { command, type HelpText } from '../command.js';
 import { EXIT } from '../exit.js';
-import type { HelpPage } from '../help.js';
-import { grouped, parseArguments } from '../options.js';
-import { hideArguments } from '../queue/hide-arguments.js';
-import { HOSTS_OPTION, QUEUE_OPTION, RESULTS_OPTION, requireQueue } from '../queue/queue-options.js';
+import { grouped, type ParsedArguments } from '../options.js';
+import {
+  HOSTS_OPTION,
+  hideArguments,
+  QUEUE_OPTION,
+  RESULTS_OPTION,
+  requireQueue,
+} from '../queue/queue-options.js';
 import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 import { fileName } from '../video-options.js';
@@ -37,7 +41,7 @@ const QUEUE_OPTIONS = grouped('Queue', [
 const ACTIONS = ['view', 'dead', 'retry', 'cancel'] as const;
 type Action = (typeof ACTIONS)[number];
 
-const page: HelpPage = {
+const page: HelpText = {
   usage: [
     `${NAME} --queue URL`,
     `${NAME} dead --queue URL`,
@@ -48,7 +52,6 @@ const page: HelpPage = {
     'Shows how many tasks of a queue wait and run, and its workers. dead lists jobs that failed for good, with their errors. ' +
     'retry puts them back: all, or those whose IDs begin so; what was measured of them is kept. cancel ends jobs; workers ' +
     'stop within seconds.',
-  options: QUEUE_OPTIONS,
 };
 
 /** What a command line asks for. */
@@ -65,29 +68,23 @@ interface QueueSettings {
 }
 
 /** The view of a queue. */
-export const queue: Command = {
-  page,
-  run: async (args, terminal) => {
-    const settings = queueSettings(args);
-    if (settings === 'help') return page;
-    const address = queueAddress(settings.queue, process.env);
-    hideArguments();
-    const { QueueConnection, queueError } = await import('../../queue/connect.js');
-    const connection = await QueueConnection.open(address);
-    try {
-      return await act(settings, connection, terminal);
-    } catch (error) {
-      throw queueError(error, address);
-    } finally {
-      await connection.close();
-    }
-  },
-};
+export const queue = command(NAME, QUEUE_OPTIONS, page, async (parsed, terminal) => {
+  const settings = queueSettings(parsed);
+  const address = queueAddress(settings.queue, process.env);
+  hideArguments();
+  const { QueueConnection, queueError } = await import('../../queue/connect.js');
+  const connection = await QueueConnection.open(address);
+  try {
+    return await act(settings, connection, terminal);
+  } catch (error) {
+    throw queueError(error, address);
+  } finally {
+    await connection.close();
+  }
+});
 
 /** @throws {AnyvmafError} `usage` */
-function queueSettings(args: readonly string[]): QueueSettings | 'help' {
-  const { options, positionals } = parseArguments(args, QUEUE_OPTIONS, NAME);
-  if (options.at(-1)?.name === 'help') return 'help';
+function queueSettings({ options, positionals }: ParsedArguments): QueueSettings {
   const has = (name: string) => options.some((use) => use.name === name);
   const value = (name: string) => options.findLast((use) => use.name === name)?.value;
   const [first = 'view', ...ids] = positionals;

@@ -1,16 +1,18 @@
 /**
  * @module cli/commands/score
- * `anyvmaf REFERENCE DISTORTED...`: scores one or several encodes of a reference and delivers the result.
+ * `anyvmaf REFERENCE DISTORTED...`: scores one or several encodes of a reference and delivers the result; with `--shard I/N` measures one
+ * part of a pair and writes its record.
  */
 import { withoutAccess } from '../../core/printable.js';
-import type { Finding } from '../../index.js';
+import type { Finding, ShardChoice } from '../../index.js';
 import type { Report, ReportHead } from '../../report/types.js';
-import { COMMANDS, type Command } from '../command.js';
+import { COMMANDS, type Command, type HelpPage } from '../command.js';
 import { EXIT, exitCodeOf } from '../exit.js';
 import { findingsInFlags, messageInFlags } from '../flags.js';
 import { type Gate, sayVerdict } from '../gate.js';
-import type { HelpPage } from '../help.js';
+import { scoreLive } from '../live.js';
 import type { LiveLines } from '../live-lines.js';
+import { openOutput } from '../output.js';
 import type { ProgressBar } from '../progress-bar.js';
 import { SCORE_OPTIONS, type ScoreSettings, scoreSettings } from '../score-options.js';
 import { type Interruption, interruptible } from '../signals.js';
@@ -81,10 +83,7 @@ export const score: Command = {
       await terminal.print(`${version}\n`);
       return EXIT.ok;
     }
-    if (settings.shard) {
-      const { measurePart } = await import('./score-shard.js');
-      return measurePart({ ...settings, shard: settings.shard }, terminal);
-    }
+    if (settings.shard) return measurePart({ ...settings, shard: settings.shard }, terminal);
     return scoreVideos(settings, args, terminal);
   },
 };
@@ -225,7 +224,6 @@ async function measureOne(
     ...(bar && { onProgress: bar.show }),
   };
   if (settings.live) {
-    const { scoreLive } = await import('../live.js');
     const lines = !quiet && bar === undefined;
     const { report, alarms } = await scoreLive(request, all, settings.live, terminal, lines);
     const complete = withIgnored(report, ignored);
@@ -306,4 +304,43 @@ function withIgnored(
     warnings: [...warnings, ...ignored],
     ...(preflight && { preflight: findingsInFlags(preflight, ofAll) }),
   };
+}
+
+/** Measures a part; its record goes to the output file, or to standard output. */
+export async function measurePart(
+  settings: ScoreSettings & { readonly shard: ShardChoice },
+  terminal: Terminal,
+): Promise<number> {
+  const { reference, distorted, raw, options, output, quiet, shard, ignored, hosts } = settings;
+  const inputs = [...(reference === undefined ? [] : [reference]), ...distorted];
+  const file = output === undefined || output === '-' ? undefined : await openOutput(output, inputs, hosts);
+  return interruptible(async (stop) => {
+    const [api, { progressBar }] = await Promise.all([
+      import('../../index.js'),
+      import('../progress-bar.js'),
+    ]);
+    const bar = terminal.canDraw && !quiet ? progressBar(terminal) : undefined;
+    bar?.say(withoutAccess(`reading ${inputs.join(', ')}`));
+    const request = {
+      ...(reference !== undefined && { reference }),
+      distorted: distorted[0],
+      ...(raw && { raw }),
+    };
+    const run = { ...options, signal: stop.signal, ...(bar && { onProgress: bar.show }) };
+    const measured = await api.scoreShard(request, shard, run).finally(() => bar?.clear());
+    for (const warning of ignored) terminal.complain(warning);
+    const text = await api.formatShard(measured);
+    if (file) await file.write([text], stop.signal);
+    stop.release();
+    if (!file) await terminal.print(text);
+    const { first, end } = measured.pairs;
+    if (file && !quiet && terminal.interactive) {
+      await terminal.print(
+        end > first
+          ? `Pairs ${first} to ${end - 1} are in ${withoutAccess(output ?? '')}; merge it with the others: anyvmaf merge\n`
+          : `${withoutAccess(output ?? '')} is a part without pairs; merge it with the others: anyvmaf merge\n`,
+      );
+    }
+    return EXIT.ok;
+  });
 }

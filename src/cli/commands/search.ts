@@ -2,22 +2,161 @@
  * @module cli/commands/search
  * `anyvmaf search SOURCE --encoder NAME --target 95`: finds the setting with which an encoder reaches a quality.
  */
-import type { SearchPoint, SearchStage } from '../../index.js';
-import type { Command } from '../command.js';
+import { usageError } from '../../core/errors.js';
+import {
+  parseTarget,
+  type QualityTarget,
+  type SearchOptions,
+  type SearchPoint,
+  type SearchStage,
+} from '../../index.js';
+import { command, type HelpText } from '../command.js';
 import { answerText, pointLine, pointsHead, stageText } from '../encoding-text.js';
 import { EXIT } from '../exit.js';
-import type { HelpPage } from '../help.js';
+import {
+  choiceValue,
+  grouped,
+  type OptionReaders,
+  type OptionSpec,
+  type OptionUse,
+  orList,
+  type ParsedArguments,
+  refusedValue,
+  takeOption,
+} from '../options.js';
 import type { Terminal } from '../terminal.js';
-import { encodingRun } from './encoding-run.js';
-import { NAME, SEARCH_OPTIONS, type SearchSettings, searchSettings } from './search-options.js';
+import {
+  ENCODE_MISSED_OPTION,
+  ENCODER_ARG_OPTION,
+  ENCODER_OPTION,
+  ENDING_OPTIONS,
+  encodingRun,
+  FULL_OPTION,
+  oneSource,
+  PARAMETERS,
+  PIX_FMT_OPTION,
+  rangeValue,
+  SCORING_OPTIONS,
+  type SharedName,
+  sharedReaders,
+  TARGET_OPTION,
+  WORK_OPTIONS,
+  withEncoderOption,
+} from './encoding.js';
 
-const page: HelpPage = {
+export const NAME = 'anyvmaf search';
+
+export const SEARCH_OPTIONS = [
+  ...grouped('Encoding', [
+    ENCODER_OPTION,
+    ENCODER_ARG_OPTION,
+    PIX_FMT_OPTION,
+    {
+      name: 'encode',
+      argument: 'FILE',
+      help: 'encode the whole source with the value found, sound and subtitles copied, and score it',
+    },
+    ENCODE_MISSED_OPTION,
+  ]),
+  ...grouped('Quality', [
+    TARGET_OPTION,
+    { name: 'between', argument: 'LOW..HIGH', help: 'a mean from LOW to HIGH' },
+    { name: 'max-size', argument: 'SHARE', help: "largest size, as a share of the source's: 60%" },
+    ...SCORING_OPTIONS,
+  ]),
+  ...grouped('Search', [
+    {
+      name: 'parameter',
+      argument: 'NAME',
+      help: `what to search: ${orList(PARAMETERS)}. Default: the encoder's scale of constant quality`,
+    },
+    { name: 'values', argument: 'LOW..HIGH', help: 'values to search' },
+    { name: 'all', argument: 'LOW..HIGH:STEP', help: 'encode every value of a grid instead of searching' },
+    FULL_OPTION,
+    { name: 'verify', help: 'encode the whole source with the value found, and score it' },
+    ...WORK_OPTIONS,
+    { name: 'forget', help: 'remove the points of all earlier searches, and nothing else' },
+  ]),
+  ...grouped('Result', [
+    { name: 'output', short: 'o', argument: 'FILE', help: 'write the result as JSON to FILE' },
+    { name: 'json', help: 'print the result as JSON' },
+    ...ENDING_OPTIONS,
+  ]),
+] as const satisfies readonly OptionSpec[];
+
+/** A command line of `anyvmaf search`. */
+export interface SearchSettings {
+  readonly source: string;
+  readonly options: SearchOptions;
+  readonly output: string | undefined;
+  readonly json: boolean;
+  readonly quiet: boolean;
+}
+
+/** What the options say, as far as they have been read. */
+type Draft = { -readonly [Key in keyof SearchOptions]?: SearchOptions[Key] } & {
+  file?: string;
+  json?: boolean;
+  quiet?: boolean;
+  forget?: boolean;
+};
+
+type Name = (typeof SEARCH_OPTIONS)[number]['name'];
+
+/** Options that may be repeated add to what is there. */
+const readersOf = (draft: Draft): OptionReaders<Exclude<Name, SharedName>, Draft> => ({
+  encoder: ({ value }) => ({ encoder: value }),
+  'encoder-arg': (use) => ({ encoderOptions: withEncoderOption(draft.encoderOptions, use) }),
+  encode: ({ value }) => ({ output: value }),
+  'encode-missed': () => ({ keepMissed: true }),
+  target: ({ value }) => ({ targets: [...(draft.targets ?? []), parseTarget(value)] }),
+  between: (use) => {
+    const { min, max } = rangeValue(use);
+    const target: QualityTarget = { atLeast: min };
+    return { targets: [target, ...(draft.targets ?? [])], atMost: max };
+  },
+  'max-size': (use) => ({ maxSize: shareValue(use) }),
+  parameter: (use) => ({ parameter: choiceValue(use, PARAMETERS) }),
+  values: (use) => ({ range: rangeValue(use) }),
+  all: (use) => ({ range: rangeValue(use), all: true }),
+  verify: () => ({ verify: true }),
+  forget: () => ({ forget: true }),
+  output: ({ value }) => ({ file: value }),
+  json: () => ({ json: true }),
+});
+
+/**
+ * Reads a command line.
+ * @returns `forget` with the folder to forget, or what to search
+ * @throws {AnyvmafError} `usage`
+ */
+export function searchSettings({
+  options: uses,
+  positionals,
+}: ParsedArguments<Name>): SearchSettings | { readonly forget: string | undefined } {
+  const draft: Draft = {};
+  const readers = { ...sharedReaders(draft), ...readersOf(draft) };
+  for (const use of uses) takeOption(readers, use, draft);
+  const { file: output, json = false, quiet = false, forget, encoder, ...options } = draft;
+  if (forget) return { forget: typeof options.cache === 'string' ? options.cache : undefined };
+  const source = oneSource(NAME, positionals, `type ${NAME} SOURCE --encoder libx264`);
+  if (encoder === undefined) throw usageError(`${NAME} needs an encoder, for instance --encoder libx264`);
+  return { source, options: { ...options, encoder }, output, json, quiet };
+}
+
+function shareValue(use: OptionUse): number {
+  const [, text, percent] = /^(\d{1,6}(?:\.\d{1,6})?)(%?)$/.exec(use.value) ?? [];
+  const share = Number(text) / (percent === '%' ? 100 : 1);
+  if (share > 0) return share;
+  throw refusedValue(use, 'a share such as 60%');
+}
+
+const page: HelpText = {
   usage: [`${NAME} [options] SOURCE --encoder NAME`, `${NAME} --forget`],
   about:
     'Finds the setting with which an encoder of the installed ffmpeg makes the smallest file that reaches a quality: it ' +
     'encodes and scores short samples of the source, usually five times, and says how sure it is. Exits with 3 when no ' +
     'setting reaches it.',
-  options: SEARCH_OPTIONS,
   sections: [
     {
       title: 'Examples',
@@ -33,20 +172,16 @@ const page: HelpPage = {
 };
 
 /** The search for a setting. */
-export const search: Command = {
-  page,
-  run: async (args, terminal) => {
-    const settings = searchSettings(args);
-    if (settings === 'help') return page;
-    if ('forget' in settings) {
-      const { forgetSearches } = await import('../../index.js');
-      const count = await forgetSearches(settings.forget);
-      await terminal.print(`forgot the points of ${count} ${count === 1 ? 'search' : 'searches'}\n`);
-      return EXIT.ok;
-    }
-    return find(settings, terminal);
-  },
-};
+export const search = command(NAME, SEARCH_OPTIONS, page, async (parsed, terminal) => {
+  const settings = searchSettings(parsed);
+  if ('forget' in settings) {
+    const { forgetSearches } = await import('../../index.js');
+    const count = await forgetSearches(settings.forget);
+    await terminal.print(`forgot the points of ${count} ${count === 1 ? 'search' : 'searches'}\n`);
+    return EXIT.ok;
+  }
+  return find(settings, terminal);
+});
 
 async function find(settings: SearchSettings, terminal: Terminal): Promise<number> {
   const { source, options, output, json } = settings;

@@ -8,10 +8,9 @@ import { nearest } from '../../core/nearest.js';
 import { quoted } from '../../core/printable.js';
 import { isHere, placeOf, removePart } from '../../parts/store.js';
 import { isOffered, megabytes, PARTS, type Part, packedSize, specOf } from '../../parts/table.js';
-import type { Command } from '../command.js';
+import { command, type HelpText, helpWidth, twoColumns } from '../command.js';
 import { EXIT } from '../exit.js';
-import { type HelpPage, helpWidth, twoColumns } from '../help.js';
-import { grouped, orList, parseArguments } from '../options.js';
+import { grouped, orList } from '../options.js';
 import { hasPackage } from '../own-package.js';
 import { partsDoor } from '../parts-door.js';
 import { interruptible } from '../signals.js';
@@ -25,13 +24,12 @@ const OPTIONS = grouped('Options', [
   { name: 'help', help: 'show this help', last: true },
 ]);
 
-const page: HelpPage = {
+const page: HelpText = {
   usage: [`${NAME} [--json]`, `${NAME} [--json] ${PART_NAMES.join('|')}...`, `${NAME} --remove [PART...]`],
   about:
     'Fetches parts that are too large to come with anyvmaf, so that no command has to ask for them later: packages of one ' +
     'version and one content, by npm, into the cache (ANYVMAF_CACHE). Of each it keeps the files that are used. Without ' +
     'a name it lists the parts. A package that is installed beside anyvmaf goes before a part.',
-  options: OPTIONS,
   sections: [
     { title: 'Parts', rows: Object.values(PARTS).map(({ name, use }): [string, string] => [name, use]) },
     {
@@ -62,25 +60,20 @@ interface PartState {
 }
 
 /** Parts that are fetched. */
-export const setup: Command = {
-  page,
-  run: async (args, terminal) => {
-    const { options, positionals } = parseArguments(args, OPTIONS, NAME);
-    const has = (name: (typeof OPTIONS)[number]['name']) => options.some((use) => use.name === name);
-    if (has('help')) return page;
-    const names = [...new Set(positionals.map(partName))];
-    if (has('remove')) return remove(names, has('json'), terminal);
-    return interruptible(async (stop) => {
-      const fetched = new Map<PartName, boolean>();
-      for (const name of names) fetched.set(name, await fetch(name, stop.signal, terminal));
-      const wanted = names.length > 0 ? names : PART_NAMES;
-      const states = wanted.map((name) => stateOf(PARTS[name], fetched.get(name)));
-      const text = names.length > 0 ? states.map(fetchedText).join('') : listText(states, terminal.columns);
-      await terminal.print(has('json') ? asJson(states) : text);
-      return EXIT.ok;
-    });
-  },
-};
+export const setup = command(NAME, OPTIONS, page, async ({ options, positionals }, terminal) => {
+  const has = (name: (typeof OPTIONS)[number]['name']) => options.some((use) => use.name === name);
+  const names = [...new Set(positionals.map(partName))];
+  if (has('remove')) return remove(names, has('json'), terminal);
+  return interruptible(async (stop) => {
+    const fetched = new Map<PartName, boolean>();
+    for (const name of names) fetched.set(name, await fetch(name, stop.signal, terminal));
+    const wanted = names.length > 0 ? names : PART_NAMES;
+    const states = wanted.map((name) => stateOf(PARTS[name], fetched.get(name)));
+    const text = names.length > 0 ? states.map(fetchedText).join('') : listText(states, terminal.columns);
+    await terminal.print(has('json') ? asJson(states) : text);
+    return EXIT.ok;
+  });
+});
 
 /** @throws {AnyvmafError} `usage` */
 function partName(text: string): PartName {

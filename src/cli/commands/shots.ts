@@ -2,22 +2,195 @@
  * @module cli/commands/shots
  * `anyvmaf shots SOURCE`: the shots of a video, and with an encoder a setting for each.
  */
-import type { ShotStage } from '../../index.js';
-import type { Command } from '../command.js';
+import { extname } from 'node:path';
+import { usageError } from '../../core/errors.js';
+import {
+  parseTarget,
+  SHOT_FORMATS,
+  type ShotFormat,
+  type ShotGoal,
+  type ShotLimits,
+  type ShotStage,
+  type TuneShotsOptions,
+} from '../../index.js';
+import { command, type HelpText } from '../command.js';
 import { foundCsv, foundText, shotStageText, tunedText } from '../encoding-text.js';
 import { EXIT } from '../exit.js';
-import type { HelpPage } from '../help.js';
+import {
+  choiceValue,
+  grouped,
+  numberValue,
+  type OptionReaders,
+  type OptionSpec,
+  orList,
+  type ParsedArguments,
+  takeOption,
+} from '../options.js';
 import type { Terminal } from '../terminal.js';
-import { encodingRun } from './encoding-run.js';
-import { NAME, SHOTS_OPTIONS, type ShotsSettings, shotsSettings } from './shots-options.js';
+import {
+  ENCODE_MISSED_OPTION,
+  ENCODER_ARG_OPTION,
+  ENCODER_OPTION,
+  ENDING_OPTIONS,
+  encodingRun,
+  oneSource,
+  PARAMETERS,
+  PIX_FMT_OPTION,
+  rangeValue,
+  SCORING_OPTIONS,
+  type SharedName,
+  sharedReaders,
+  TARGET_OPTION,
+  WORK_OPTIONS,
+  withEncoderOption,
+} from './encoding.js';
 
-const page: HelpPage = {
+export const NAME = 'anyvmaf shots';
+
+const GOALS = ['each', 'whole'] as const satisfies readonly ShotGoal[];
+
+export const SHOTS_OPTIONS = [
+  ...grouped('Shots', [
+    {
+      name: 'threshold',
+      argument: 'CHANGE',
+      help: 'change at which a cut is one, from 0 to 1. Default: 0.3',
+    },
+    { name: 'min-length', argument: 'SECONDS', help: 'shortest shot. Default: 0.5' },
+    {
+      name: 'max-length',
+      argument: 'SECONDS',
+      help: 'longest shot; a longer one is taken in parts. Default: 10',
+    },
+  ]),
+  ...grouped('Encoding', [
+    { ...ENCODER_OPTION, help: 'encoder of the installed ffmpeg; without one the shots are only found' },
+    ENCODER_ARG_OPTION,
+    PIX_FMT_OPTION,
+    {
+      name: 'encode',
+      argument: 'FILE',
+      help: 'join the encoded shots, sound and subtitles copied, and score the whole',
+    },
+    ENCODE_MISSED_OPTION,
+  ]),
+  ...grouped('Quality', [
+    TARGET_OPTION,
+    {
+      name: 'goal',
+      argument: 'GOAL',
+      help: 'each: every shot reaches the target; whole: all together do, with the fewest bytes. Default: each',
+    },
+    ...SCORING_OPTIONS,
+  ]),
+  ...grouped('Search', [
+    {
+      name: 'parameter',
+      argument: 'NAME',
+      help: `what to set: ${orList(PARAMETERS)}. Default: the encoder's scale of constant quality`,
+    },
+    { name: 'values', argument: 'LOW..HIGH', help: 'values to choose from' },
+    ...WORK_OPTIONS,
+  ]),
+  ...grouped('Result', [
+    {
+      name: 'output',
+      short: 'o',
+      argument: 'FILE',
+      help: 'write the result to FILE, in the format that its ending says: .json, .csv or .sh',
+    },
+    {
+      name: 'format',
+      argument: 'FORMAT',
+      help: `${orList(SHOT_FORMATS)} instead of a table; shell is a script that makes the encode with ffmpeg`,
+    },
+    { name: 'json', help: 'as --format json' },
+    { name: 'csv', help: 'as --format csv' },
+    ...ENDING_OPTIONS,
+  ]),
+] as const satisfies readonly OptionSpec[];
+
+/** A command line of `anyvmaf shots`. */
+export interface ShotsSettings {
+  readonly source: string;
+  readonly limits: ShotLimits;
+  /** Absent where shots are only to be found. */
+  readonly options: TuneShotsOptions | undefined;
+  readonly output: string | undefined;
+  readonly format: ShotFormat | undefined;
+  readonly quiet: boolean;
+}
+
+/** What the options say, as far as they have been read. */
+type Draft = { -readonly [Key in keyof TuneShotsOptions]?: TuneShotsOptions[Key] } & {
+  file?: string;
+  format?: ShotFormat;
+  quiet?: boolean;
+};
+
+type Name = (typeof SHOTS_OPTIONS)[number]['name'];
+
+/** Options that may be repeated add to what is there. */
+const readersOf = (draft: Draft): OptionReaders<Exclude<Name, SharedName>, Draft> => ({
+  threshold: (use) => ({ threshold: numberValue(use) }),
+  'min-length': (use) => ({ minSeconds: numberValue(use) }),
+  'max-length': (use) => ({ maxSeconds: numberValue(use) }),
+  encoder: ({ value }) => ({ encoder: value }),
+  'encoder-arg': (use) => ({ encoderOptions: withEncoderOption(draft.encoderOptions, use) }),
+  encode: ({ value }) => ({ output: value }),
+  'encode-missed': () => ({ keepMissed: true }),
+  target: ({ value }) => ({ targets: [...(draft.targets ?? []), parseTarget(value)] }),
+  goal: (use) => ({ goal: choiceValue(use, GOALS) }),
+  parameter: (use) => ({ parameter: choiceValue(use, PARAMETERS) }),
+  values: (use) => ({ range: rangeValue(use) }),
+  output: ({ value }) => ({ file: value }),
+  format: (use) => ({ format: choiceValue(use, SHOT_FORMATS) }),
+  json: () => ({ format: 'json' }),
+  csv: () => ({ format: 'csv' }),
+});
+
+/**
+ * Reads a command line.
+ * @throws {AnyvmafError} `usage`
+ */
+function shotsSettings({ options: uses, positionals }: ParsedArguments<Name>): ShotsSettings {
+  const draft: Draft = {};
+  const readers = { ...sharedReaders(draft), ...readersOf(draft) };
+  for (const use of uses) takeOption(readers, use, draft);
+  const { file: output, format, quiet = false, encoder, ...rest } = draft;
+  const source = oneSource(NAME, positionals, `type ${NAME} SOURCE`);
+  const { threshold, minSeconds, maxSeconds, ...others } = rest;
+  const limits = {
+    ...(threshold !== undefined && { threshold }),
+    ...(minSeconds !== undefined && { minSeconds }),
+    ...(maxSeconds !== undefined && { maxSeconds }),
+  };
+  const chosen = format ?? formatOf(output);
+  const common = { source, limits, output, format: chosen, quiet };
+  if (encoder !== undefined) return { ...common, options: { ...rest, encoder } };
+  requireEncoder(Object.keys(others).length > 0 || chosen === 'shell');
+  return { ...common, options: undefined };
+}
+
+/** @throws {AnyvmafError} `usage` where options ask for encodes */
+function requireEncoder(asked: boolean): void {
+  if (!asked) return;
+  throw usageError(`${NAME} needs an encoder for these options, for instance --encoder libx264`);
+}
+
+/** The format that a file's name says. */
+function formatOf(output: string | undefined): ShotFormat | undefined {
+  if (output === undefined) return undefined;
+  const ending = extname(output).toLowerCase();
+  return ending === '.csv' ? 'csv' : ending === '.sh' ? 'shell' : 'json';
+}
+
+const page: HelpText = {
   usage: [`${NAME} [options] SOURCE`, `${NAME} [options] SOURCE --encoder NAME`],
   about:
     'Finds the shots of a video. With an encoder of the installed ffmpeg it finds a setting for each shot, so that every ' +
     'shot, or all together, reach a quality with the fewest bytes, and joins the encodes on request. Exits with 3 when the ' +
     'quality cannot be reached.',
-  options: SHOTS_OPTIONS,
   sections: [
     {
       title: 'Examples',
@@ -33,13 +206,9 @@ const page: HelpPage = {
 };
 
 /** Shots and their settings. */
-export const shots: Command = {
-  page,
-  run: async (args, terminal) => {
-    const settings = shotsSettings(args);
-    return settings === 'help' ? page : run(settings, terminal);
-  },
-};
+export const shots = command(NAME, SHOTS_OPTIONS, page, async (parsed, terminal) =>
+  run(shotsSettings(parsed), terminal),
+);
 
 async function run(settings: ShotsSettings, terminal: Terminal): Promise<number> {
   const { source, limits, options, output, format } = settings;

@@ -6,9 +6,8 @@ import { usageError } from '../../core/errors.js';
 import { printable, quoted } from '../../core/printable.js';
 import type { TinyDeviceStatus, TinyModelDescription, TinyPort, TinyRegistryEntry } from '../../index.js';
 import { wrap } from '../../report/terminal.js';
-import type { Command } from '../command.js';
+import { type Command, type HelpPage, helpWidth, twoColumns } from '../command.js';
 import { EXIT } from '../exit.js';
-import { type HelpPage, helpWidth, twoColumns } from '../help.js';
 import { grouped, parseArguments } from '../options.js';
 
 const NAME = 'anyvmaf tiny';

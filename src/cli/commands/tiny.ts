@@ -8,14 +8,21 @@ import { nearest } from '../../core/nearest.js';
 import { quoted } from '../../core/printable.js';
 import type { EvaluateOptions } from '../../index.js';
 import { agreeToParts } from '../../parts/consent.js';
-import type { Command } from '../command.js';
+import { type Command, type HelpPage, helpWidth } from '../command.js';
 import { EXIT } from '../exit.js';
-import { type HelpPage, helpWidth } from '../help.js';
-import { grouped, type OptionReaders, type OptionSpec, parseArguments, takeOption } from '../options.js';
+import {
+  choiceValue,
+  grouped,
+  numberValue,
+  type OptionReaders,
+  type OptionSpec,
+  parseArguments,
+  takeOption,
+  unsignedValue,
+} from '../options.js';
 import { YES_OPTION } from '../parts-door.js';
 import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
-import { choiceValue, numberValue, unsignedValue } from '../values.js';
 import { LISTINGS, tinyListing } from './tiny-list.js';
 
 const NAME = 'anyvmaf tiny';

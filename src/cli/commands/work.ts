@@ -11,23 +11,29 @@ import { queueAddress } from '../../queue/address.js';
 import type { QueueConnection } from '../../queue/connect.js';
 import type { MetricsAddress, MetricsServer } from '../../queue/metrics.js';
 import type { QueueWorker } from '../../queue/worker.js';
-import type { Command } from '../command.js';
+import { command, type HelpText } from '../command.js';
 import { EXIT } from '../exit.js';
-import type { HelpPage } from '../help.js';
 import {
+  betweenValue,
   type Draft,
   grouped,
   type OptionReaders,
   type OptionSpec,
   type OptionUse,
-  parseArguments,
+  type ParsedArguments,
+  refusedValue,
+  secondsValue,
   takeOption,
 } from '../options.js';
-import { hideArguments } from '../queue/hide-arguments.js';
-import { HOSTS_OPTION, QUEUE_OPTION, RESULTS_OPTION, requireQueue } from '../queue/queue-options.js';
+import {
+  HOSTS_OPTION,
+  hideArguments,
+  QUEUE_OPTION,
+  RESULTS_OPTION,
+  requireQueue,
+} from '../queue/queue-options.js';
 import { interruption } from '../signals.js';
 import type { Terminal } from '../terminal.js';
-import { refusedValue, secondsValue, unsignedValue } from '../values.js';
 import { fileName } from '../video-options.js';
 
 const NAME = 'anyvmaf work';
@@ -72,14 +78,13 @@ const WORK_OPTIONS = grouped('Worker', [
   { name: 'help', help: 'show this help', last: true },
 ]) satisfies readonly OptionSpec[];
 
-const page: HelpPage = {
+const page: HelpText = {
   usage: [`${NAME} --queue URL --allow DIR [options]`],
   about:
     'Scores the jobs that "anyvmaf batch --queue" submits, until it is stopped. Start as many as there are machines. Pairs ' +
     'longer than the length of a part are cut, if there is a folder of results; whoever ends last merges. SIGTERM and Ctrl-C ' +
     'give running tasks back to the queue. The password of the queue may be in ANYVMAF_QUEUE_PASSWORD, its address in ' +
     'ANYVMAF_QUEUE.',
-  options: WORK_OPTIONS,
   sections: [
     {
       title: 'Examples',
@@ -107,18 +112,12 @@ interface WorkSettings {
 }
 
 /** A worker. */
-export const work: Command = {
-  page,
-  run: async (args, terminal) => {
-    const settings = workSettings(args);
-    return settings === 'help' ? page : runWorker(settings, terminal);
-  },
-};
+export const work = command(NAME, WORK_OPTIONS, page, async (parsed, terminal) =>
+  runWorker(workSettings(parsed), terminal),
+);
 
 /** @throws {AnyvmafError} `usage` */
-function workSettings(args: readonly string[]): WorkSettings | 'help' {
-  const { options, positionals } = parseArguments(args, WORK_OPTIONS, NAME);
-  if (options.at(-1)?.name === 'help') return 'help';
+function workSettings({ options, positionals }: ParsedArguments): WorkSettings {
   if (positionals.length > 0) throw usageError(`${positionals[0]} is not needed: '${NAME} --help'`);
   const draft: Draft<Partial<WorkSettings> & Pick<WorkSettings, 'allow' | 'hosts'>> = {
     allow: [],
@@ -150,19 +149,13 @@ const readersOf = ({
   allow: ({ value }) => ({ allow: [...allow, value] }),
   'allow-url': ({ value }) => ({ hosts: [...hosts, value] }),
   results: (use) => ({ results: fileName(use) }),
-  concurrency: (use) => ({ concurrency: between(use, 2, 1, MOST_CONCURRENCY) }),
-  threads: (use) => ({ threads: between(use, 4, 1, 1024) }),
-  lease: (use) => ({ lease: between(use, USUAL_LEASE, LEAST_LEASE, MOST_LEASE) }),
+  concurrency: (use) => ({ concurrency: betweenValue(use, 2, 1, MOST_CONCURRENCY) }),
+  threads: (use) => ({ threads: betweenValue(use, 4, 1, 1024) }),
+  lease: (use) => ({ lease: betweenValue(use, USUAL_LEASE, LEAST_LEASE, MOST_LEASE) }),
   'max-seconds': (use) => ({ maxSeconds: secondsValue(use) }),
   metrics: (use) => ({ metrics: metricsValue(use) }),
   quiet: () => ({ quiet: true }),
 });
-
-function between(use: OptionUse, example: number, least: number, most: number): number {
-  const number = unsignedValue(use, example);
-  if (number >= least && number <= most) return number;
-  throw refusedValue(use, `a number from ${least} to ${most}`);
-}
 
 function metricsValue(use: OptionUse): MetricsAddress {
   const [, six, host = six ?? '127.0.0.1', port] =

@@ -1,17 +1,43 @@
 /**
  * @module cli/program/program
- * Runs a command line from end to end: finds the command, runs it, and turns what it throws into one line and an exit
- * code.
+ * Runs a command line from end to end: finds the command, which is loaded only when it runs, runs it, and turns what it throws into one
+ * line and an exit code.
  */
 import { existsSync, statSync } from 'node:fs';
 import { openPartsDoor } from '../../parts/consent.js';
-import { COMMANDS, type CommandName } from '../command.js';
+import { COMMANDS, type Command, type CommandName, helpWidth, renderHelp } from '../command.js';
 import { EXIT, exitCodeOf, messageOf } from '../exit.js';
-import { helpWidth, renderHelp } from '../help.js';
 import { partsDoor } from '../parts-door.js';
-import { endProcess } from '../process-end.js';
+import { endProcess } from '../signals.js';
 import { openTerminal, type Terminal } from '../terminal.js';
-import { loadCommand } from './commands.js';
+
+const LOADERS: Readonly<Record<CommandName, () => Promise<Command>>> = {
+  score: async () => (await import('../commands/score.js')).score,
+  batch: async () => (await import('../commands/batch.js')).batch,
+  merge: async () => (await import('../commands/merge.js')).merge,
+  work: async () => (await import('../commands/work.js')).work,
+  queue: async () => (await import('../commands/queue.js')).queue,
+  inspect: async () => (await import('../commands/inspect.js')).inspect,
+  align: async () => (await import('../commands/align.js')).align,
+  heatmap: async () => (await import('../commands/heatmap.js')).heatmap,
+  search: async () => (await import('../commands/search.js')).search,
+  ladder: async () => (await import('../commands/ladder.js')).ladder,
+  'compare-encoders': async () => (await import('../commands/compare-encoders.js')).compareEncodersCommand,
+  shots: async () => (await import('../commands/shots.js')).shots,
+  models: async () => (await import('../commands/models.js')).models,
+  features: async () => (await import('../commands/features.js')).features,
+  tiny: async () => (await import('../commands/tiny.js')).tiny,
+  backends: async () => (await import('../commands/environment.js')).backends,
+  setup: async () => (await import('../commands/setup.js')).setup,
+  doctor: async () => (await import('../commands/environment.js')).doctor,
+  bench: async () => (await import('../commands/bench.js')).bench,
+  mcp: async () => (await import('../commands/mcp.js')).mcp,
+  help: async () => (await import('../commands/help.js')).helpOn(loadCommand),
+};
+
+export function loadCommand(name: CommandName): Promise<Command> {
+  return LOADERS[name]();
+}
 
 /** Runs the process's own command line and ends the process. */
 export async function main(args: readonly string[]): Promise<never> {

@@ -1,8 +1,10 @@
 /**
  * @module cli/queue/queue-options
- * Options that the commands of a queue share. Pure.
+ * Options that the commands of a queue share, and what keeps passwords out of lists of processes.
  */
 import { usageError } from '../../core/errors.js';
+import { withoutAccess } from '../../core/printable.js';
+import { withoutPassword } from '../../queue/address.js';
 import type { OptionSpec } from '../options.js';
 
 /** Where the queue is. */
@@ -34,4 +36,10 @@ export function requireQueue(address: string | undefined, command: string): stri
   throw usageError(
     `no queue is named; give its address with --queue redis://HOST, or in ANYVMAF_QUEUE: '${command} --help'`,
   );
+}
+
+/** Replaces what lists of processes show of this one, where a URL of its command line has a password or a signature. */
+export function hideArguments(): void {
+  if (process.argv.some((arg) => withoutPassword(arg) !== arg || withoutAccess(arg) !== arg))
+    process.title = 'anyvmaf';
 }

@@ -23,7 +23,7 @@ import { parsePrecision } from '../../report/format.js';
 import type { Report } from '../../report/types.js';
 import { messageInFlags } from '../flags.js';
 import { gateOf } from '../job.js';
-import { endNow } from '../process-end.js';
+import { endNow } from '../signals.js';
 import { isUrl } from '../table-options.js';
 import { type QueuedRun, queuedRun, submittedReport } from './queue-run.js';
 

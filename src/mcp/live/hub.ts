@@ -1,15 +1,43 @@
 /**
  * @module mcp/live/hub
- * The measurements that the server's thread knows, the commands that are under way to them, and who wants to hear of
- * changes.
+ * The measurements that the server's thread knows, the commands that are under way to them, who wants to hear of changes, and how
+ * often the thread looks for what clients say.
  */
 import { onAbort } from '../../core/abort.js';
 import { AnyvmafError, type ErrorCode, usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import { History } from '../../live/history.js';
 import type { Command, FromServer, Refusal, ServerSettings, ToServer } from '../../live/messages.js';
-import { Rounds } from './rounds.js';
 import { progressOf } from './story.js';
+
+/** Milliseconds of a rest, which an answer waits at most. */
+const REST = 25;
+/** So many rounds within so many milliseconds are often. */
+const [MANY, SPAN] = [6, 150];
+
+/** The rounds of one thread. */
+export class Rounds {
+  readonly #cell = new Int32Array(new SharedArrayBuffer(4));
+  /** When the latest rounds with questions were, the oldest first. */
+  readonly #latest: number[] = [];
+  #ending: NodeJS.Immediate | undefined;
+
+  /** Notes a question. The round ends when all that has arrived is taken. */
+  asked(): void {
+    this.#ending ??= setImmediate(() => this.#end());
+  }
+
+  #end(): void {
+    this.#ending = undefined;
+    const now = performance.now();
+    const latest = this.#latest;
+    latest.push(now);
+    if (latest.length <= MANY) return;
+    const first = latest.shift() ?? now;
+    // Blocks the thread, as nothing else keeps the system from waking it at each question.
+    if (now - first < SPAN) Atomics.wait(this.#cell, 0, 0, REST);
+  }
+}
 
 /** Milliseconds between two notifications of progress. */
 const UPDATE_TIME = 500;

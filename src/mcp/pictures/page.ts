@@ -16,8 +16,7 @@ import { isReport, readReport } from '../../report/read/index.js';
 import type { Report } from '../../report/types.js';
 import type { Pictured } from '../context.js';
 import { sentenceOf } from '../wording.js';
-import type { Png } from './protocol.js';
-import { takePairs } from './take.js';
+import { type Png, takePairs } from './take.js';
 
 /** Moments that have pictures, and limits of a picture: with three of each, a page stays below 2 MB. */
 const MOMENTS = 4;

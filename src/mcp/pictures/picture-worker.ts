@@ -22,7 +22,7 @@ import type {
   Preview,
   TakenPair,
   ToPictureThread,
-} from './protocol.js';
+} from './take.js';
 
 const port = parentPort;
 if (!port) throw new Error('mcp/pictures/picture-worker must run as a worker thread');

@@ -23,12 +23,11 @@ import type { CheckedRequest } from '../checked-api.js';
 import type { ExtraContent, ToolContext } from '../context.js';
 import { mismatchedModelWarning } from '../scoring/models.js';
 import { tableOptions } from '../scoring/options.js';
-import { pairRequest } from '../scoring/request.js';
 import { backendUsed, publishReport, trustAnswer } from '../scoring/result.js';
-import { runScore } from '../scoring/run.js';
+import { pairRequest, runScore } from '../scoring/run.js';
 import type { ToolOutcome } from '../tool.js';
 import { headOf, nextWithFix } from '../verdict.js';
-import { DESCRIBED_SIDE, type Describer, type NoDescriber, sharedDescriber } from '../vision/describer.js';
+import { DESCRIBED_SIDE, type Describer, type NoDescriber, sharedDescriber } from './describer.js';
 import type { ShownFrame, WorstFramesDocument, WorstFramesInput } from './documents.js';
 import {
   PICTURES,
@@ -37,8 +36,8 @@ import {
   type Preview,
   type TakenPair,
   type TakenSide,
-} from './protocol.js';
-import { takePairs } from './take.js';
+  takePairs,
+} from './take.js';
 
 /** What a test may replace. */
 export interface WorstFramesParts {

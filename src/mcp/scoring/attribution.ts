@@ -8,7 +8,6 @@
  * division that is symmetric, gives nothing to a feature that changes nothing, and adds up: ceiling minus score, in
  * points, to rounding. It explains the model, not the eye.
  */
-
 import { quoted } from '../../core/printable.js';
 import { AnyvmafError, type FeatureModel } from '../../index.js';
 

@@ -12,9 +12,8 @@ import { type Head, headOf, nextForPair, worstTrust } from '../verdict.js';
 import { errorInParameters, findingInParameters, sentenceOf } from '../wording.js';
 import { encodeRow, namesOf, targetSentence } from './comparison.js';
 import type { TargetDocument } from './documents.js';
-import { featuresOf, readPrecision, tableOptions, targetLimits } from './options.js';
+import { featuresOf, readPrecision, refuseWriting, tableOptions, targetLimits } from './options.js';
 import type { PairingInput } from './parameters.js';
-import { refuseWriting } from './refusals.js';
 
 /** What to score. */
 export interface BatchInput extends Pick<PairingInput, 'scale' | 'offset' | 'decoder' | 'filters'> {

@@ -16,16 +16,14 @@ import { dominates } from '../../report/bd-rate.js';
 import type { Limit } from '../../report/limits.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel, RefusedItem } from '../paths.js';
-import type { ToolOutcome } from '../tool.js';
 import { type Head, headOf, nextForPair, nextWithFix } from '../verdict.js';
 import { sentenceOf } from '../wording.js';
 import type { TargetDocument } from './documents.js';
 import { mismatchedModelWarning } from './models.js';
 import { featuresOf, readPrecision, tableOptions, targetLimits } from './options.js';
 import type { PairingInput } from './parameters.js';
-import { type OptionalGeometry, rawFormat } from './request.js';
 import { rounder, targetAnswer, trustAnswer, worstDocumentOf } from './result.js';
-import { runScoreMany } from './run.js';
+import { type OptionalGeometry, rawFormat, runScoreMany } from './run.js';
 
 /** What to compare. */
 export interface ComparisonInput extends PairingInput, OptionalGeometry {
@@ -37,73 +35,18 @@ export interface ComparisonInput extends PairingInput, OptionalGeometry {
   readonly target?: string;
 }
 
-/** One encode of the table. */
-export interface EncodeRow {
-  readonly distorted: string;
-  readonly rank: number;
-  readonly mean: number | null;
-  readonly harmonic_mean: number | null;
-  readonly min: number | null;
-  readonly p1: number | null;
-  readonly p5: number | null;
-  readonly bitrate: number | null;
-  readonly size_bytes: number | null;
-  readonly dominated_by: string | null;
-  readonly width: number;
-  readonly height: number;
-  readonly frames: number;
-  readonly codec: string | null;
-  readonly worst_frame: number | null;
-  readonly bits_per_pixel: number | null;
-  readonly points_per_doubling: number | null;
-  readonly worst_moments: { readonly frame: number; readonly seconds?: number; readonly value: number }[];
-  readonly trust: ReturnType<typeof trustAnswer>;
-  readonly preflight: string[];
-  readonly mismatched_model_warning?: string;
-  readonly target?: TargetDocument;
-}
-
 /** An encode that is not in the table. */
-export interface FailedRow {
+interface FailedRow {
   readonly distorted: string;
   /** A full sentence. */
   readonly error: string;
-}
-
-/** Which encode to ship; the others by rank. */
-interface DecisionDocument {
-  readonly ship: string | null;
-  readonly reason: EncodeDecision['reason'];
-  readonly pareto_front: number[];
-  readonly ties: number[][];
-  readonly smaller: {
-    readonly rank: number;
-    readonly saves_percent: number;
-    readonly loses_points: number;
-  } | null;
-}
-
-/** The table and what it says. */
-export interface Comparison extends Head {
-  readonly summary: string;
-  readonly decision: DecisionDocument;
-  readonly model: string;
-  readonly metric: string;
-  readonly encodes: EncodeRow[];
-  /** In the order in which they were named. */
-  readonly errors: FailedRow[];
-  /** Where the page is. */
-  readonly page?: { readonly uri: string; readonly path: string };
 }
 
 /**
  * Scores all encodes that can be scored, and ranks them.
  * @throws {AnyvmafError} as `scoreMany`, when none can be scored
  */
-export async function compareEncodes(
-  input: ComparisonInput,
-  context: ToolContext,
-): Promise<ToolOutcome<Comparison>> {
+export async function compareEncodes(input: ComparisonInput, context: ToolContext) {
   const target = targetLimits(input.target);
   const { scored, errors } = await scoreAll(input, target, context);
   // Names as the caller knows them.
@@ -136,6 +79,9 @@ export async function compareEncodes(
     spare: SPARE,
   };
 }
+
+/** The table and what it says. */
+export type Comparison = Awaited<ReturnType<typeof compareEncodes>>['document'];
 
 /** An encode that was scored, and its name as the caller knows it. */
 interface ScoredEncode {
@@ -225,7 +171,7 @@ function decisionDocument(
   { ship, reason, front, ties, smaller }: EncodeDecision,
   scored: readonly ScoredEncode[],
   encodes: readonly EncodeRow[],
-): DecisionDocument {
+) {
   const rankOf = (index: number) =>
     encodes.find(({ distorted }) => distorted === scored[index]?.named)?.rank ?? 0;
   return {
@@ -283,16 +229,11 @@ function noneScored(failed: readonly (FailedRow & { readonly cause: unknown })[]
   );
 }
 
-type Figures = ReturnType<typeof figuresOf>;
-type Unranked = Omit<EncodeRow, 'rank' | 'dominated_by' | keyof Figures>;
+type Unranked = ReturnType<typeof encodeRow>;
+type EncodeRow = ReturnType<typeof rank<Unranked>>[number];
 
 /** The row of a report, not ranked. */
-export function encodeRow(
-  report: Report,
-  distorted: string,
-  precision: string,
-  target?: readonly Limit[],
-): Unranked {
+export function encodeRow(report: Report, distorted: string, precision: string, target?: readonly Limit[]) {
   const digits = readPrecision(precision);
   const round = rounder(digits);
   const said = (value: number | undefined) =>
@@ -326,7 +267,9 @@ export function encodeRow(
 }
 
 /** What reached the target; nothing where there is none. */
-export function targetSentence(rows: readonly Pick<EncodeRow, 'distorted' | 'target'>[]): readonly string[] {
+export function targetSentence(
+  rows: readonly { readonly distorted: string; readonly target?: TargetDocument }[],
+): readonly string[] {
   if (!rows.some(({ target }) => target)) return [];
   const reached = rows.filter(({ target }) => target?.verdict === 'reached');
   if (reached.length === 0) return ['None reaches the target.'];

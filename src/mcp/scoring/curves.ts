@@ -2,7 +2,6 @@
  * @module mcp/scoring/curves
  * Ladders of sizes and comparisons of encoders within one call.
  */
-
 import { parseSize } from '../../core/size.js';
 import { version } from '../../core/version.js';
 import {

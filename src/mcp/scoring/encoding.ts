@@ -9,15 +9,10 @@ import type { Measuring } from '../call-threads.js';
 import type { ExtraContent, ToolContext } from '../context.js';
 import type { OtherOutcome } from '../tool.js';
 import { headKeys, headOf } from '../verdict.js';
+import type { callLimits } from './parameters.js';
 
 /** What limits a call. */
-export interface EncodingLimits {
-  readonly max_seconds: number;
-  readonly max_encodes?: number;
-  readonly max_temp_gb: number;
-  /** Says what it would cost, and does not encode. */
-  readonly dry_run: boolean;
-}
+export type EncodingLimits = z.output<z.ZodObject<typeof callLimits>>;
 
 /** What the API is told by every such call. */
 export interface EncodingCall<Stage = SearchStage> {

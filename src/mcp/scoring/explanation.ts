@@ -13,9 +13,8 @@ import { Attribution, type FrameAttribution } from './attribution.js';
 import { mismatchedModelWarning } from './models.js';
 import { tableOptions } from './options.js';
 import type { PairingInput } from './parameters.js';
-import { type AnyPairInput, anyRequest } from './request.js';
 import { trustAnswer } from './result.js';
-import { runScore } from './run.js';
+import { type AnyPairInput, anyRequest, runScore } from './run.js';
 
 /** What to explain. */
 export interface ExplanationInput extends PairingInput, AnyPairInput {

@@ -10,8 +10,8 @@ import { headOf, nextForPair, nextWithFix } from '../verdict.js';
 import { findingInParameters, worded } from '../wording.js';
 import { tableOptions } from './options.js';
 import type { PairingInput } from './parameters.js';
-import { type AnyPairInput, anyRequest } from './request.js';
 import { trustAnswer } from './result.js';
+import { type AnyPairInput, anyRequest } from './run.js';
 
 /** The findings of preflight, and facts of both videos. */
 export async function inspectPair(

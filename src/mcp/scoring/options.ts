@@ -1,19 +1,25 @@
 /**
  * @module mcp/scoring/options
- * From the parameters of a scoring tool to the options of the public API.
+ * From the parameters of a scoring tool to the options of the public API; says no, in a sentence, to parameters that the reference has
+ * and this build cannot honour.
  */
 import { OWN_GPU_BACKENDS } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { namesAmong, wordsOf } from '../../core/option-words.js';
 import { OPTIONS } from '../../core/options.js';
+import { showValue } from '../../core/printable.js';
 import { parseSize } from '../../core/size.js';
-import type { PairingOptions, Precision, ReportFormat, ScoreOptions } from '../../index.js';
+import {
+  listExtractors,
+  type PairingOptions,
+  type Precision,
+  type ReportFormat,
+  type ScoreOptions,
+} from '../../index.js';
 import { extractorsFor, type Limit, parseLimit } from '../../report/limits.js';
 import type { CheckedOptions } from '../checked-api.js';
 import { modelTexts } from './models.js';
-import type { ScoringInput } from './parameters.js';
-import { refuseUnavailable } from './refusals.js';
-import { tinyModels } from './tiny.js';
+import { DEFAULT_MODEL, type ScoringInput } from './parameters.js';
 
 /** A scoring call, checked and translated. */
 export interface ScoringCall {
@@ -148,4 +154,149 @@ function withViewing(text: string, input: ScoringInput): string {
   ].flat();
   if (added.length === 0) return text;
   return `${text}${text.includes('=') ? ':' : '='}${added.join(':')}`;
+}
+
+/**
+ * Refuses parameters that cannot be honoured, so that no score is mistaken for another.
+ * @throws {AnyvmafError} `usage`, naming the parameter, its value and what to do
+ */
+function refuseUnavailable(input: ScoringInput): void {
+  refuseWithPresets(input);
+  refuseTarget(input);
+  refuseDevices(input);
+}
+
+/**
+ * Refuses feature and model strings that write files: these tools answer with results, not files.
+ * @throws {AnyvmafError} `usage`
+ */
+export function refuseWriting({
+  features = [],
+  models = [],
+}: Pick<ScoreOptions, 'features' | 'models'>): void {
+  const texts = [...features, ...models];
+  for (const { options } of listExtractors()) {
+    for (const { name, type } of options) {
+      if (type !== 'folder' || !texts.some((text) => new RegExp(`[=:.]${name}=`).test(text))) continue;
+      throw usageError(
+        `${name} asks for files to be written on the machine of this server, which its tools never do; leave it out, ` +
+          'or run anyvmaf on the command line with it.',
+      );
+    }
+  }
+}
+
+/** A preset is a fixed set: parameters that add to it or change its models would break what its name promises. */
+function refuseWithPresets(input: ScoringInput): void {
+  const [name, second] = (['aom_ctc', 'nflx_ctc'] as const).filter((preset) => input[preset] !== undefined);
+  if (name === undefined) return;
+  const extras: readonly [string, boolean][] = [
+    ['nflx_ctc', second !== undefined],
+    ['feature', input.feature !== undefined],
+    ['model', input.model.named !== DEFAULT_MODEL],
+    ['models', input.models !== undefined],
+    ['disable_clip', input.disable_clip],
+    ['enable_transform', input.enable_transform],
+    ['view_distance', input.view_distance !== undefined],
+    ['display_height', input.display_height !== undefined],
+  ];
+  const other = extras.find(([, there]) => there)?.[0];
+  if (other === undefined) return;
+  throw usageError(
+    `${name} and ${other} exclude each other: a preset is a fixed set of models and features; give one of them.`,
+  );
+}
+
+function refuseTarget(input: ScoringInput): void {
+  const { target_width: width, target_height: height, target_scaling: scaling } = input;
+  if (width === 0 && height === 0 && scaling === 'none') return;
+  throw usageError(
+    `A target of ${width}x${height}, ${scaling}, was asked for, but target_width, target_height and target_scaling are ` +
+      'reserved; leave them out. vmaf_score_encoded scales with scale and scale_to.',
+  );
+}
+
+function refuseDevices(input: ScoringInput): void {
+  const { cpumask = 0, backend, native_cpu: native } = input;
+  if (native && backend !== 'cpu') {
+    throw usageError(`native_cpu goes with backend cpu only, but backend is ${backend}; set backend to cpu.`);
+  }
+  if (cpumask !== 0 && !native && ['auto', 'cpu', ...OWN_GPU_BACKENDS].includes(backend)) {
+    throw usageError(
+      `cpumask is ${cpumask}, but the built-in core has one instruction set, WebAssembly SIMD, and the same result on ` +
+        'every machine; leave out cpumask, or ask for an installed libvmaf with native_cpu and backend cpu.',
+    );
+  }
+  for (const of of ['sycl', 'hip', 'metal'] as const) {
+    const name = `${of}_device` as const;
+    const value = input[name] ?? 0;
+    if (value === 0 || backend === of) continue;
+    throw usageError(
+      `${name} is ${value}, but backend is ${backend}; set backend to ${of}, or leave out ${name}.`,
+    );
+  }
+}
+
+/** Parameters that are about a tiny model, with what says the same as leaving them out. */
+const NEUTRAL = {
+  tiny_device: 'auto',
+  dnn_ep: 'auto',
+  tiny_threads: 0,
+  tiny_fp16: false,
+  tiny_precision: 'auto',
+  tiny_model_verify: false,
+  tiny_codec: undefined,
+  tiny_preset: undefined,
+  tiny_crf: undefined,
+  tiny_resize: 'disabled',
+} as const satisfies Partial<Record<keyof ScoringInput, unknown>>;
+
+/**
+ * The tiny model of a call.
+ * @throws {AnyvmafError} `usage` for parameters that contradict each other, or that need a tiny model
+ */
+function tinyModels(input: ScoringInput): Pick<CheckedOptions<ScoreOptions>, 'tiny'> {
+  const { tiny_model: model, tiny_device: device, dnn_ep: alias } = input;
+  if (input.no_reference && model === undefined) {
+    throw usageError('no_reference requires tiny_model; no classic NR scorer exists');
+  }
+  if (alias !== undefined && device !== 'auto' && alias !== device) {
+    throw usageError(
+      `tiny_device is ${device} and dnn_ep is ${alias}, but they are two names of one parameter; give one.`,
+    );
+  }
+  if (model === undefined) {
+    refuseWithout(input);
+    return {};
+  }
+  const { tiny_threads: threads, tiny_codec: codec, tiny_preset: preset, tiny_crf: crf } = input;
+  const tiny = {
+    model: model.text,
+    device: device === 'auto' ? (alias ?? 'auto') : device,
+    ...(threads !== undefined && { threads }),
+    fp16: input.tiny_fp16,
+    precision: input.tiny_precision,
+    verify: input.tiny_model_verify,
+    ...(codec !== undefined && { codec }),
+    ...(preset !== undefined && { preset }),
+    ...(crf !== undefined && { crf }),
+    resize: input.tiny_resize,
+  };
+  return { tiny: [tiny] };
+}
+
+function refuseWithout(input: ScoringInput): void {
+  for (const [name, neutral] of entries(NEUTRAL)) {
+    const value = input[name];
+    if (value === undefined || value === neutral) continue;
+    throw usageError(
+      `${name} is ${showValue(value)}, but it is about a tiny model and none is given; add tiny_model.`,
+    );
+  }
+}
+
+function entries<T extends object>(table: T): [keyof T, T[keyof T]][] {
+  const keys: (keyof T)[] = [];
+  for (const key in table) keys.push(key);
+  return keys.map((key) => [key, table[key]]);
 }

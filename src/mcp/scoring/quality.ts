@@ -19,7 +19,7 @@ import {
   publishResult,
   stageText,
 } from './encoding.js';
-import { MOST_SECONDS } from './encoding-parameters.js';
+import { MOST_SECONDS } from './parameters.js';
 
 /** What to search. */
 export interface QualityInput extends EncodingLimits {

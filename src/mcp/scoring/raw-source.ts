@@ -6,6 +6,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type * as z from 'zod/v4';
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import { type ChromaFormat, formatProblem, storedFrameBytes, type VideoFormat } from '../../core/frame.js';
 import type { Origin } from '../../core/origin.js';
@@ -15,19 +16,18 @@ import { openChecked } from '../../files/checked-file.js';
 import { makeScratchFolder, removeScratch } from '../../files/scratch.js';
 import { y4mHeader } from '../../sample/files.js';
 import type { ToolContext } from '../context.js';
-import type { CheckedPath, InputFile } from '../paths.js';
-import { RAW_ENDING, VIDEO_ENDINGS } from '../video-endings.js';
+import {
+  type CheckedArguments,
+  type CheckedPath,
+  type InputFile,
+  RAW_ENDING,
+  VIDEO_ENDINGS,
+} from '../paths.js';
 import type { EncodingLimits } from './encoding.js';
+import type { encodingSource } from './parameters.js';
 
-/** A source, and what it is where it does not say so itself. */
-export interface SourceInput extends EncodingLimits {
-  readonly src: InputFile;
-  readonly width?: number;
-  readonly height?: number;
-  /** Of raw YUV; of the encodes of any other source. */
-  readonly pix_fmt?: string;
-  readonly framerate?: number;
-}
+/** A source, and what it is where it does not say so itself; `pix_fmt` is of raw YUV, or of the encodes of any other source. */
+export type SourceInput = CheckedArguments<z.output<z.ZodObject<typeof encodingSource>>> & EncodingLimits;
 
 /** A source that ffmpeg can read. */
 export interface EncodingSource {

@@ -10,7 +10,6 @@ import {
   frameGap,
   type Precision,
   type Report,
-  type ReportFormat,
   ranking,
   type Trust,
   trustOf,
@@ -19,6 +18,7 @@ import {
 import { holdAgainst } from '../../report/held.js';
 import { type Limit, pooledText } from '../../report/limits.js';
 import { askedOf } from '../../report/quality-metrics.js';
+import type { CheckedRequest } from '../checked-api.js';
 import type { Pictured, ToolContext, ToolResources } from '../context.js';
 import type { ToolOutcome } from '../tool.js';
 import { type Confidence, type Head, headOf, leastOf, nextForPair, nextWithFix, sureOf } from '../verdict.js';
@@ -30,29 +30,34 @@ import {
   type WorstDocument,
 } from './documents.js';
 import { mismatchedModelWarning } from './models.js';
-
-/** How to answer a report. */
-export interface ResultOptions {
-  readonly precision: Precision;
-  readonly format: Exclude<ReportFormat, 'ndjson'>;
-  readonly detail: 'summary' | 'frames';
-  readonly backendRequested: string;
-  /** What is to be reached. */
-  readonly target?: readonly Limit[];
-}
+import type { ScoringCall } from './options.js';
+import { runScore } from './run.js';
 
 /** Worst frames that a result names. */
 const WORST = 5;
 
 /**
- * The answer of a scoring tool; a summary comes with a link to the full report, which is published for it.
- * @param pictured what the report's page shows pictures of
+ * Scores a pair when the call's turn comes, and answers it.
+ * @param tool its name
+ * @throws {AnyvmafError} as {@link runScore}
  */
-export async function scoreOutcome(
-  report: Report,
-  options: ResultOptions,
+export async function scorePair(
+  tool: string,
+  request: CheckedRequest,
+  call: ScoringCall,
   context: ToolContext,
-  pictured?: Pictured,
+): Promise<ToolOutcome<ScoreDocument>> {
+  const report = await runScore(tool, request, call, context);
+  const pictured = { request, options: call.options, origin: context.files.origin };
+  return scoreOutcome(report, call, context, pictured);
+}
+
+/** The answer to a report; a summary comes with a link to the full report, which is published for it. */
+async function scoreOutcome(
+  report: Report,
+  options: ScoringCall,
+  context: ToolContext,
+  pictured: Pictured,
 ): Promise<ToolOutcome<ScoreDocument>> {
   const { precision, format, detail } = options;
   const warning = mismatchedModelWarning(report);

@@ -1,14 +1,81 @@
 /**
  * @module mcp/scoring/run
- * Runs the engine inside a call: its share of the machine, its signal, its progress.
+ * The two videos of a call as the API takes them, and the engine inside the call: its share of the machine, its signal, its progress.
  */
-import type { AnyvmafError, Report, ScoreManyOptions } from '../../index.js';
+import type * as z from 'zod/v4';
+import { usageError } from '../../core/errors.js';
+import type { AnyvmafError, RawVideoFormat, Report, ScoreManyOptions } from '../../index.js';
 import type { CheckedOptions, CheckedRequest } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
-import type { CheckedPath } from '../paths.js';
+import type { CheckedArguments, CheckedPath, InputFile, ReferenceFile } from '../paths.js';
 import { errorInParameters, findingInParameters, worded } from '../wording.js';
-import type { ScoringCall } from './options.js';
-import { refuseWriting } from './refusals.js';
+import { refuseWriting, type ScoringCall } from './options.js';
+import type { anyPair, optionalGeometry, rawPair } from './parameters.js';
+
+/** Two stored videos and their geometry, as parameters. */
+type RawPairInput = CheckedArguments<z.output<z.ZodObject<typeof rawPair>>> & {
+  readonly no_reference: boolean;
+};
+
+/**
+ * The request for two stored videos.
+ * @throws {AnyvmafError} `usage` where the reference is missing
+ */
+export function rawRequest(input: RawPairInput): CheckedRequest {
+  const { ref: reference, dis: distorted, width, height, pixfmt: chroma, bitdepth: bitDepth } = input;
+  return {
+    ...pairRequest({ reference, distorted }, 'ref', input.no_reference),
+    raw: { width, height, chroma, bitDepth },
+  };
+}
+
+/**
+ * The request for two videos, or for the distorted one by itself.
+ * @param name the parameter of the reference
+ * @throws {AnyvmafError} `usage` where the reference is missing
+ */
+export function pairRequest(
+  { reference, distorted }: { readonly reference?: ReferenceFile; readonly distorted: InputFile },
+  name = 'reference',
+  single = false,
+): CheckedRequest {
+  if (single) return { distorted: distorted.path };
+  if (reference?.path !== undefined) return { reference: reference.path, distorted: distorted.path };
+  throw usageError(`${name} is missing; only with no_reference is a video scored without its reference.`);
+}
+
+/** The optional geometry of raw videos. */
+export type OptionalGeometry = z.output<z.ZodObject<typeof optionalGeometry>>;
+
+/**
+ * The format of raw videos, `undefined` if it is left out.
+ * @throws {AnyvmafError} `usage` where a part of it is missing
+ */
+export function rawFormat(input: OptionalGeometry): RawVideoFormat | undefined {
+  const { width, height, pixfmt: chroma, bitdepth: bitDepth } = input;
+  if (width !== undefined && height !== undefined && chroma !== undefined && bitDepth !== undefined) {
+    return { width, height, chroma, bitDepth };
+  }
+  const parts = { width, height, pixfmt: chroma, bitdepth: bitDepth };
+  const missing = Object.entries(parts).filter(([, value]) => value === undefined);
+  if (missing.length === 4) return undefined;
+  throw usageError(
+    `The geometry of raw video lacks ${missing.map(([name]) => name).join(', ')}; give width, height, pixfmt and bitdepth, ` +
+      'or none of them for videos that say it themselves.',
+  );
+}
+
+/** Two videos of any kind, as parameters. */
+export type AnyPairInput = CheckedArguments<z.output<z.ZodObject<typeof anyPair>>> & OptionalGeometry;
+
+/**
+ * The request for two videos of any kind.
+ * @throws {AnyvmafError} `usage` where a part of the geometry is missing
+ */
+export function anyRequest(input: AnyPairInput): CheckedRequest {
+  const raw = rawFormat(input);
+  return { ...pairRequest(input), ...(raw && { raw }) };
+}
 
 /**
  * Scores a pair when the call's turn comes.

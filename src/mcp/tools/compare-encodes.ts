@@ -14,7 +14,7 @@ import {
   subsample,
   target,
 } from '../scoring/parameters.js';
-import { defineTool, READ_ONLY } from '../tool.js';
+import { defineTool } from '../tool.js';
 import { headKeys } from '../verdict.js';
 
 const value = z.number().nullable();
@@ -104,7 +104,6 @@ export const compareEncodesTool = defineTool({
       .describe('Encodes that could not be scored, in the order in which they were named.'),
     page: resourceDocument.optional().describe('All of it as an HTML page with charts, for people.'),
   }),
-  annotations: READ_ONLY,
   async handler(input, context) {
     const { compareEncodes } = await import('../scoring/comparison.js');
     return compareEncodes(input, context);

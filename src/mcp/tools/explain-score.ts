@@ -12,7 +12,7 @@ import {
   pairingParameters,
   scoringParameters,
 } from '../scoring/parameters.js';
-import { defineTool, READ_ONLY } from '../tool.js';
+import { defineTool } from '../tool.js';
 import { headKeys } from '../verdict.js';
 
 const { frame_cnt, frame_skip_ref, frame_skip_dist, subsample } = scoringParameters;
@@ -102,7 +102,6 @@ export const explainScoreTool = defineTool({
     preflight: z.array(findingDocument),
     mismatched_model_warning: z.string().optional(),
   }),
-  annotations: READ_ONLY,
   async handler(input, context) {
     const { explainScore } = await import('../scoring/explanation.js');
     return {

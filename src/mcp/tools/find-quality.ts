@@ -4,9 +4,8 @@
  */
 import * as z from 'zod/v4';
 import { inputPath } from '../paths.js';
-import { encoderOptions, encodingLimits } from '../scoring/encoding-parameters.js';
-import { model } from '../scoring/parameters.js';
-import { defineTool, READ_ONLY } from '../tool.js';
+import { encoderOptions, encodingLimits, model } from '../scoring/parameters.js';
+import { defineTool } from '../tool.js';
 import { headKeys } from '../verdict.js';
 
 const interval = z.array(z.number()).length(2).describe('Low end, high end.');
@@ -96,7 +95,6 @@ export const findQualityTool = defineTool({
       html: z.string().describe('URI of a page with the curve.'),
     }),
   }),
-  annotations: READ_ONLY,
   async handler(input, context) {
     const { findQuality } = await import('../scoring/quality.js');
     return findQuality(input, context);

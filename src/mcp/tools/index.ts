@@ -6,30 +6,24 @@ import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { MakePage } from '../resources.js';
 import type { Tool } from '../tool.js';
+import { listBackendsTool, probeBackendTool, vmafVersion } from './backends.js';
 import { compareEncodesTool } from './compare-encodes.js';
-import { compareModels } from './compare-models.js';
-import { describeModelTool } from './describe-model.js';
 import { describeWorstFramesTool } from './describe-worst-frames.js';
-import { evalModelOnSplit } from './eval-model-on-split.js';
+import { compareModels, evalModelOnSplit } from './evaluation.js';
 import { explainScoreTool } from './explain-score.js';
-import { findAlignmentTool } from './find-alignment.js';
 import { findQualityTool } from './find-quality.js';
-import { inspectPairTool } from './inspect-pair.js';
+import { findAlignmentTool, inspectPairTool } from './inspect-pair.js';
 import { JOB_TOOL_LIST } from './jobs.js';
-import { listBackendsTool } from './list-backends.js';
 import { listExtractorsTool } from './list-extractors.js';
 import { listLiveTool } from './list-live.js';
-import { listModelsTool } from './list-models.js';
 import { listVideosTool } from './list-videos.js';
-import { probeBackendTool } from './probe-backend.js';
+import { describeModelTool, listModelsTool } from './models.js';
 import { runBenchmarkTool } from './run-benchmark.js';
 import { runCompareTool } from './run-compare.js';
 import { runLadderTool } from './run-ladder.js';
 import { runTunePerShotTool } from './run-tune-per-shot.js';
 import { scoreBatchTool } from './score-batch.js';
-import { vmafScore } from './vmaf-score.js';
-import { vmafScoreEncoded } from './vmaf-score-encoded.js';
-import { vmafVersion } from './vmaf-version.js';
+import { vmafScore, vmafScoreEncoded } from './vmaf-score.js';
 
 /** All tools, one file each. The order is part of what clients see and cache: add to it, do not sort it. */
 export const TOOLS: readonly Tool[] = [

@@ -1,11 +1,12 @@
 /**
  * @module mcp/tools/inspect-pair
- * `inspect_pair`: what would make the score of a pair wrong, without scoring it. Ours.
+ * `inspect_pair`: what would make the score of a pair wrong, without scoring it; `find_alignment`: the offset at which two videos show
+ * the same pictures. Ours.
  */
 import * as z from 'zod/v4';
 import { findingDocument, trustDocument } from '../scoring/documents.js';
 import { anyPair, model, optionalGeometry, pairingParameters } from '../scoring/parameters.js';
-import { defineTool, READ_ONLY } from '../tool.js';
+import { defineTool } from '../tool.js';
 import { headKeys } from '../verdict.js';
 
 const { preflight: _preflight, strict: _strict, ...pairing } = pairingParameters;
@@ -44,9 +45,42 @@ export const inspectPairTool = defineTool({
       .looseObject({ offset: z.int(), confidence: z.number(), reason: z.string(), explanation: z.string() })
       .nullable(),
   }),
-  annotations: READ_ONLY,
   async handler(input, context) {
     const { inspectPair } = await import('../scoring/inspection.js');
     return { document: await inspectPair({ ...input, preflight: true, strict: false }, context) };
+  },
+});
+
+export const findAlignmentTool = defineTool({
+  name: 'find_alignment',
+  title: 'Find the offset between two videos',
+  description:
+    'Finds by how many frames two videos are shifted against each other, with a confidence and the reason for it. ' +
+    'Pass the offset to vmaf_score_encoded; nothing is shifted here.',
+  inputSchema: z.object({
+    ...anyPair,
+    ...optionalGeometry,
+    window: z.int().min(1).max(1000).default(50).describe('Offsets tried are -window to window frames.'),
+    decoder: pairingParameters.decoder,
+  }),
+  outputSchema: z.object({
+    offset: z.int().describe('Distorted frame n shows what reference frame n + offset shows.'),
+    confidence: z.number().describe('0 a guess, 1 certain.'),
+    ambiguous: z.boolean(),
+    reason: z.enum(['clear', 'static', 'repetitive', 'edge', 'unrelated', 'short']),
+    explanation: z.string(),
+    candidates: z.array(z.object({ offset: z.int(), similarity: z.number() })),
+    similarity: z.number().describe('Correlation of the pictures at the offset, -1 to 1.'),
+    compared: z.int().describe('Pairs of frames compared.'),
+    levels: z
+      .object({ gain: z.number(), bias: z.number() })
+      .describe('Distorted luma is about gain times reference plus bias, in 8-bit levels.'),
+    repeated: z
+      .object({ reference: z.int(), distorted: z.int() })
+      .describe('Frames that repeat the one before while the other video moves on.'),
+  }),
+  async handler(input, context) {
+    const { findAlignment } = await import('../scoring/inspection.js');
+    return { document: await findAlignment(input, context) };
   },
 });

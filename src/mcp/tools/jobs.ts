@@ -4,28 +4,8 @@
  */
 import * as z from 'zod/v4';
 import { AnyvmafError } from '../../core/errors.js';
-import { defineTool, nextAction, READ_ONLY, type Tool } from '../tool.js';
-
-const job = z.object({
-  summary: z.string(),
-  job_id: z.string(),
-  tool: z.string(),
-  status: z.enum(['working', 'completed', 'failed', 'cancelled', 'interrupted']),
-  started: z.string(),
-  seconds: z.number().describe('Since then, until it ended.'),
-  progress: z
-    .object({
-      frames: z.number(),
-      total_frames: z.number().nullable(),
-      fps: z.number().optional(),
-      seconds_left: z.number().optional(),
-      message: z.string().optional(),
-      best: z.string().optional().describe('The best so far.'),
-    })
-    .optional(),
-  kept_until: z.string(),
-  next_action: nextAction.describe('A call that can be sent as it is.'),
-});
+import { jobDocument } from '../context.js';
+import { defineTool, READ_ONLY, type Tool } from '../tool.js';
 
 /** The text of an answer that is an error. */
 const failure = z.object({ error: z.string() });
@@ -42,7 +22,7 @@ const jobStart = defineTool({
     tool: z.string().max(64).describe('Tool to run.'),
     arguments: z.record(z.string(), z.unknown()).default({}).describe('What it takes.'),
   }),
-  outputSchema: job,
+  outputSchema: jobDocument,
   annotations: { ...READ_ONLY, readOnlyHint: false, idempotentHint: false },
   handler: async ({ tool, arguments: args }, { jobs }) => ({ document: await jobs.start(tool, args) }),
 });
@@ -52,8 +32,7 @@ const jobStatus = defineTool({
   title: 'Wait for a job',
   description: 'Waits for a job to end and says how far it is: frames, seconds left, the best so far.',
   inputSchema: z.object({ job_id, wait }),
-  outputSchema: job,
-  annotations: READ_ONLY,
+  outputSchema: jobDocument,
   handler: async ({ job_id: id, wait: seconds }, { jobs, signal }) => ({
     document: await jobs.status(id, seconds, signal),
   }),
@@ -65,7 +44,6 @@ const jobResult = defineTool({
   description: 'Waits for a job to end and gives what the tool answered; its status if it is not done.',
   inputSchema: z.object({ job_id, wait }),
   outputSchema: z.looseObject({}),
-  annotations: READ_ONLY,
   async handler({ job_id: id, wait: seconds }, { jobs, signal }) {
     const answer = await jobs.result(id, seconds, signal);
     if (!answer) return { document: { ...(await jobs.status(id, 0, signal)) } };
@@ -81,7 +59,7 @@ const jobCancel = defineTool({
   title: 'Cancel a job',
   description: 'Stops a job. Encodes that it measured are kept, and count when it is started again.',
   inputSchema: z.object({ job_id }),
-  outputSchema: job,
+  outputSchema: jobDocument,
   annotations: { ...READ_ONLY, readOnlyHint: false },
   handler: async ({ job_id: id }, { jobs }) => ({ document: await jobs.cancel(id) }),
 });
@@ -92,11 +70,10 @@ const listJobs = defineTool({
   description: 'Lists the jobs of this client, newest first, also those of before a restart of the server.',
   inputSchema: z.object({}),
   outputSchema: z.object({
-    jobs: z.array(job),
+    jobs: z.array(jobDocument),
     problems: z.array(z.string()).describe('Jobs that cannot be read, as sentences.'),
     note: z.string().optional(),
   }),
-  annotations: READ_ONLY,
   async handler(_, { jobs }) {
     const { jobs: listed, problems, ...note } = await jobs.list();
     return { document: { jobs: [...listed], problems: [...problems], ...note } };

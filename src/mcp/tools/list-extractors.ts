@@ -6,7 +6,7 @@ import * as z from 'zod/v4';
 import { GPU_BACKENDS } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
-import { defineTool, READ_ONLY } from '../tool.js';
+import { defineTool } from '../tool.js';
 import { inShort } from '../wording.js';
 
 export const listExtractorsTool = defineTool({
@@ -42,7 +42,6 @@ export const listExtractorsTool = defineTool({
       }),
     ),
   }),
-  annotations: READ_ONLY,
   async handler({ name: wanted }) {
     const { listExtractors } = await import('../../index.js');
     const all = listExtractors();

@@ -3,7 +3,7 @@
  * `list_videos`: the allowed folders and the videos in them. Ours.
  */
 import * as z from 'zod/v4';
-import { defineTool, READ_ONLY } from '../tool.js';
+import { defineTool } from '../tool.js';
 
 export const listVideosTool = defineTool({
   name: 'list_videos',
@@ -46,7 +46,6 @@ export const listVideosTool = defineTool({
     left_out: z.int().describe('Videos that fit but exceed the limit.'),
     complete: z.boolean().describe('false: there are more files than are looked at.'),
   }),
-  annotations: READ_ONLY,
   async handler(input, context) {
     const { listVideos } = await import('../video-list.js');
     return { document: await listVideos(input, context) };

@@ -3,9 +3,8 @@
  * `run_compare`: encoders or presets beside each other on one source.
  */
 import * as z from 'zod/v4';
-import { encodingLimits, encodingSource } from '../scoring/encoding-parameters.js';
-import { model } from '../scoring/parameters.js';
-import { defineTool, READ_ONLY } from '../tool.js';
+import { encodingLimits, encodingSource, model } from '../scoring/parameters.js';
+import { defineTool } from '../tool.js';
 import { headKeys } from '../verdict.js';
 
 export const runCompareTool = defineTool({
@@ -111,7 +110,6 @@ export const runCompareTool = defineTool({
       html: z.string().describe('URI of a page with the curves.'),
     }),
   }),
-  annotations: READ_ONLY,
   async handler(input, context) {
     const { runCompare } = await import('../scoring/curves.js');
     return runCompare(input, context);

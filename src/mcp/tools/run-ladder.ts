@@ -3,9 +3,8 @@
  * `run_ladder`: the sizes and settings to offer a source in.
  */
 import * as z from 'zod/v4';
-import { encoderOptions, encodingLimits, encodingSource } from '../scoring/encoding-parameters.js';
-import { model } from '../scoring/parameters.js';
-import { defineTool, READ_ONLY } from '../tool.js';
+import { encoderOptions, encodingLimits, encodingSource, model } from '../scoring/parameters.js';
+import { defineTool } from '../tool.js';
 import { headKeys } from '../verdict.js';
 
 const rung = z.object({
@@ -93,7 +92,6 @@ export const runLadderTool = defineTool({
       html: z.string().describe('URI of a page with the hull.'),
     }),
   }),
-  annotations: READ_ONLY,
   async handler(input, context) {
     const { runLadder } = await import('../scoring/curves.js');
     return runLadder(input, context);

@@ -5,8 +5,7 @@
  */
 import * as z from 'zod/v4';
 import { outputPath } from '../paths.js';
-import { callLimits, encoderOptions, encodingSource } from '../scoring/encoding-parameters.js';
-import { model } from '../scoring/parameters.js';
+import { callLimits, encoderOptions, encodingSource, model } from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 import { headKeys } from '../verdict.js';
 

@@ -6,7 +6,7 @@ import * as z from 'zod/v4';
 import { inputPaths } from '../paths.js';
 import { targetDocument, trustDocument } from '../scoring/documents.js';
 import { model, pairingParameters, precision, target } from '../scoring/parameters.js';
-import { defineTool, READ_ONLY } from '../tool.js';
+import { defineTool } from '../tool.js';
 import { headKeys } from '../verdict.js';
 
 const { scale, offset, decoder, filters } = pairingParameters;
@@ -52,7 +52,6 @@ export const scoreBatchTool = defineTool({
     failed: z.int().describe('Pairs without a score.'),
     table: z.string().describe('URI of the table in CSV, for resources/read.'),
   }),
-  annotations: READ_ONLY,
   async handler(input, context) {
     const { scoreTable } = await import('../scoring/batch.js');
     return scoreTable(input, context);

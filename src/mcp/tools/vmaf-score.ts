@@ -1,11 +1,19 @@
 /**
  * @module mcp/tools/vmaf-score
- * `vmaf_score`: scores a pair of raw YUV or Y4M files as the vmaf tool does, frame by frame as stored.
+ * `vmaf_score` scores a pair of raw YUV or Y4M files as the vmaf tool does, frame by frame as stored; `vmaf_score_encoded` any two video
+ * files, of which frames go from the decoder to the core, never to a disk.
  */
 import * as z from 'zod/v4';
 import { scoreDocument } from '../scoring/documents.js';
-import { pairingParameters, rawPair, scoringParameters } from '../scoring/parameters.js';
-import { defineTool, READ_ONLY } from '../tool.js';
+import { encodedPair, pairingParameters, rawPair, scoringParameters } from '../scoring/parameters.js';
+import { defineTool } from '../tool.js';
+
+const loadScoring = () =>
+  Promise.all([
+    import('../scoring/options.js'),
+    import('../scoring/run.js'),
+    import('../scoring/result.js'),
+  ] as const);
 
 export const vmafScore = defineTool({
   name: 'vmaf_score',
@@ -20,18 +28,43 @@ export const vmafScore = defineTool({
     allow_damaged: pairingParameters.allow_damaged,
   }),
   outputSchema: scoreDocument,
-  annotations: READ_ONLY,
   async handler(input, context) {
-    const [{ scoringCall }, { rawRequest }, { runScore }, { scoreOutcome }] = await Promise.all([
-      import('../scoring/options.js'),
-      import('../scoring/request.js'),
-      import('../scoring/run.js'),
-      import('../scoring/result.js'),
-    ]);
+    const [{ scoringCall }, { rawRequest }, { scorePair }] = await loadScoring();
     const call = scoringCall(input, { decoder: 'none', preflight: true });
-    const request = rawRequest(input);
-    const report = await runScore('vmaf_score', request, call, context);
-    const pictured = { request, options: call.options, origin: context.files.origin };
-    return scoreOutcome(report, call, context, pictured);
+    return scorePair('vmaf_score', rawRequest(input), call, context);
+  },
+});
+
+export const vmafScoreEncoded = defineTool({
+  name: 'vmaf_score_encoded',
+  title: 'Score two video files',
+  description:
+    'Scores a distorted video file (MP4, MKV, WebM, Y4M, ...) against its reference with VMAF. The distorted video is scaled ' +
+    'to the reference, frames are paired by their times, and preflight says what would make the score wrong. Gives pooled ' +
+    'scores, percentiles, worst frames and a link to every frame. Next: explain_score, describe_worst_frames; for several ' +
+    'encodes of one source compare_encodes.',
+  inputSchema: z.object({
+    ...encodedPair,
+    ...scoringParameters,
+    ...pairingParameters,
+  }),
+  outputSchema: scoreDocument.extend({
+    reference_encoded: z.string().optional().describe('As it was given.'),
+    distorted_encoded: z.string(),
+  }),
+  async handler(input, context) {
+    const [{ scoringCall }, { pairRequest }, { scorePair }] = await loadScoring();
+    const { reference_encoded: reference, distorted_encoded: distorted } = input;
+    const call = scoringCall(input);
+    const request = pairRequest({ reference, distorted }, 'reference_encoded', input.no_reference);
+    const outcome = await scorePair('vmaf_score_encoded', request, call, context);
+    return {
+      ...outcome,
+      document: {
+        ...outcome.document,
+        ...(reference && { reference_encoded: reference.named }),
+        distorted_encoded: distorted.named,
+      },
+    };
   },
 });

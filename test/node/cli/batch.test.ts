@@ -16,7 +16,7 @@ import {
 import { dirname } from 'node:path';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, describe, expect, it } from 'vitest';
-import { encodeLines } from '../../../src/cli/batch/encodes.js';
+import { encodeLines } from '../../../src/cli/batch/table.js';
 import { queuedRun } from '../../../src/cli/queue/queue-run.js';
 import { type ScoreRequest, score } from '../../../src/index.js';
 import { runTask, type TaskTools } from '../../../src/queue/run-task.js';

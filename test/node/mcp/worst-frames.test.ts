@@ -13,11 +13,16 @@ import { describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { type RgbImage, score } from '../../../src/index.js';
 import { checkPaths } from '../../../src/mcp/paths.js';
+import {
+  type Describer,
+  findDescriber,
+  importVisionLibrary,
+  type NoDescriber,
+  VISION_PACKAGE,
+} from '../../../src/mcp/pictures/describer.js';
 import type { WorstFramesDocument } from '../../../src/mcp/pictures/documents.js';
 import { showWorstFrames, type WorstFramesParts } from '../../../src/mcp/pictures/worst.js';
 import { describeWorstFramesTool } from '../../../src/mcp/tools/describe-worst-frames.js';
-import { type Describer, findDescriber, type NoDescriber } from '../../../src/mcp/vision/describer.js';
-import { importVisionLibrary, VISION_PACKAGE } from '../../../src/mcp/vision/library.js';
 import { built } from '../../support/built.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { type FakeContext, fakeContext, refused, writePair } from '../../support/mcp-tools.js';

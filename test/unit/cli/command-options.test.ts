@@ -10,7 +10,7 @@ import {
   featuresSettings,
   parsePairs,
   type TableSettings,
-} from '../../../src/cli/commands/features-table-options.js';
+} from '../../../src/cli/commands/features-table.js';
 import { heatmapSettings } from '../../../src/cli/commands/heatmap.js';
 import { readMcpArguments } from '../../../src/cli/commands/mcp.js';
 import { scoreSettings } from '../../../src/cli/score-options.js';

@@ -3,8 +3,14 @@
  * Command lines are taken apart as getopt_long does it, and values are read as C's strtoul reads them, and never wrap.
  */
 import { describe, expect, test } from 'vitest';
-import { type OptionSpec, parseArguments } from '../../../src/cli/options.js';
-import { choiceValue, maskValue, numberValue, unsignedValue } from '../../../src/cli/values.js';
+import {
+  choiceValue,
+  maskValue,
+  numberValue,
+  type OptionSpec,
+  parseArguments,
+  unsignedValue,
+} from '../../../src/cli/options.js';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { usageError } from '../../support/cli.js';
 

@@ -4,14 +4,12 @@
  * with which code it ends when something fails.
  */
 import { describe, expect, test } from 'vitest';
-import { COMMANDS } from '../../../src/cli/command.js';
+import { COMMANDS, helpWidth, renderHelp, twoColumns } from '../../../src/cli/command.js';
 import { complainOfFailures } from '../../../src/cli/complaints.js';
 import { ClosedPipe, EXIT, exitCodeOf, Interrupted, messageOf } from '../../../src/cli/exit.js';
 import { findingsInFlags } from '../../../src/cli/flags.js';
-import { helpWidth, renderHelp, twoColumns } from '../../../src/cli/help.js';
 import { modelsBelow, objection, plainResult } from '../../../src/cli/plain-result.js';
-import { loadCommand } from '../../../src/cli/program/commands.js';
-import { chooseCommand } from '../../../src/cli/program/program.js';
+import { chooseCommand, loadCommand } from '../../../src/cli/program/program.js';
 import { progressBar, progressSum } from '../../../src/cli/progress-bar.js';
 import { plainResults, writeReports } from '../../../src/cli/score-many.js';
 import { AnyvmafError, type ErrorCode } from '../../../src/core/errors.js';

@@ -8,11 +8,17 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod/v4';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { checkArguments, showValue } from '../../../src/mcp/arguments.js';
-import { fitting, MOST_TOKENS, tokensOf, USUAL_CHARACTERS } from '../../../src/mcp/large-results.js';
 import { LineSplitter } from '../../../src/mcp/lines.js';
 import { defaultLimit, limitFrom, WorkPool } from '../../../src/mcp/pool.js';
 import { CallProgress, type ProgressNotice } from '../../../src/mcp/progress.js';
-import { answer, refusal } from '../../../src/mcp/results.js';
+import {
+  answer,
+  fitting,
+  MOST_TOKENS,
+  refusal,
+  tokensOf,
+  USUAL_CHARACTERS,
+} from '../../../src/mcp/results.js';
 import { sentenceOf } from '../../../src/mcp/wording.js';
 import { fakeContext } from '../../support/mcp-tools.js';
 import { seeded } from '../../support/random.js';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/v4';
 import { JOB_TOOLS } from '../../../src/mcp/jobs.js';
-import { tokensOf } from '../../../src/mcp/large-results.js';
+import { tokensOf } from '../../../src/mcp/results.js';
 import { describeTools, listTools } from '../../../src/mcp/server.js';
 import type { Tool } from '../../../src/mcp/tool.js';
 import { TOOLS, toolsOf } from '../../../src/mcp/tools/index.js';

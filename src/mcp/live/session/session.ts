@@ -1,20 +1,82 @@
 /**
  * @module mcp/live/session/session
- * One client's conversation: JSON-RPC requests to answers, and notifications to those who subscribed. It is small on
- * purpose: it runs beside a measurement that has the machine, and clients may ask ten times a second.
+ * One client's conversation: JSON-RPC requests to answers, notifications to those who subscribed, and the report so far of each
+ * measurement as a resource. It is small on purpose: it runs beside a measurement that has the machine, and clients may ask ten
+ * times a second. A tool that says no throws an `AnyvmafError`, as everywhere; errors of the protocol have a class of their own.
  */
 import { onAbort } from '../../../core/abort.js';
 import { AnyvmafError } from '../../../core/errors.js';
 import { quoted } from '../../../core/printable.js';
 import { version } from '../../../core/version.js';
+import type { History } from '../../../live/history.js';
 import type { CallAnswer } from '../../context.js';
 import { CallProgress } from '../../progress.js';
 import { answer, refusal } from '../../results.js';
-import { CODE, ProtocolFailure } from '../failures.js';
 import type { Hub, LiveEvent } from '../hub.js';
 import { checkArguments, inputSchema } from '../tool.js';
 import { LIVE_TOOLS } from '../tools/index.js';
-import { listResources, measurementOf, readResource, uriOf } from './resources.js';
+import { statusOf } from '../tools/read.js';
+
+/** An error of the protocol. */
+class ProtocolFailure extends Error {
+  constructor(
+    readonly code: number,
+    message: string,
+    readonly data?: object,
+  ) {
+    super(message);
+  }
+}
+
+/** Codes of JSON-RPC. */
+export const CODE = { parse: -32700, request: -32600, method: -32601, params: -32602, internal: -32603 };
+
+/** Latest frames in the report so far. */
+const FRAMES = 100;
+
+/** The address of a measurement's report. */
+function uriOf({ name }: History): string {
+  return `vmaf://measurement/${name}/report`;
+}
+
+function listResources(hub: Hub): object[] {
+  return hub.measurements.map((measurement) => ({
+    uri: uriOf(measurement),
+    name: `report of ${measurement.name}`,
+    title: 'Report so far',
+    description:
+      'The report so far: where the measurement stands, pooled values, worst moments, latest frames.',
+    mimeType: 'application/json',
+  }));
+}
+
+/** @throws {ProtocolFailure} if there is no such resource */
+function measurementOf(hub: Hub, uri: unknown): History {
+  if (typeof uri !== 'string')
+    throw new ProtocolFailure(CODE.params, 'uri must be the address of a resource.');
+  const found = hub.measurements.find((measurement) => uriOf(measurement) === uri);
+  if (found) return found;
+  throw new ProtocolFailure(CODE.params, `There is no resource ${uri.slice(0, 200)}.`, { uri });
+}
+
+function readResource(hub: Hub, uri: unknown): object {
+  const measurement = measurementOf(hub, uri);
+  const last = Math.max(0, measurement.last - FRAMES + 1);
+  const frames = Array.from({ length: Math.max(0, measurement.last - last + 1) }, (_, i) => ({
+    frame: last + i,
+    metrics: measurement.frame(last + i),
+  })).filter(({ metrics }) => metrics !== undefined);
+  const pooled = measurement.metrics.map((name) => [name, measurement.pooled(name) ?? null]);
+  const report = {
+    ...statusOf(measurement, hub),
+    pooled: Object.fromEntries(pooled),
+    worst: measurement.worst(10),
+    frames,
+  };
+  return {
+    contents: [{ uri: uriOf(measurement), mimeType: 'application/json', text: JSON.stringify(report) }],
+  };
+}
 
 /** Versions of the protocol, the latest last. */
 const VERSIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const;

@@ -2,12 +2,26 @@
  * @module mcp/live/tools/index
  * The tools of the live server, in the order in which they are listed.
  */
-import type { LiveTool } from '../tool.js';
+import { type LiveTool, READS } from '../tool.js';
 import { COMPUTE_VMAF } from './compute.js';
-import { LIST_FEATURES } from './features.js';
-import { SCORE, STATUS } from './read.js';
+import { SCORE, STATUS, WATCH } from './read.js';
 import { SET_ALARM, STEERING, SWAP } from './steer.js';
-import { WATCH } from './watch.js';
+
+/** Extractors, under the names that feature strings take. */
+const LIST_FEATURES: LiveTool = {
+  name: 'list_features',
+  title: 'List feature extractors',
+  description: 'Lists the feature extractors that can be measured, by the names that feature strings take.',
+  parameters: {},
+  required: [],
+  annotations: READS,
+  async call() {
+    // Loaded with the first question: the thread starts beside a measurement, which wants the machine.
+    const { listExtractors } = await import('../../../index.js');
+    const features = [...new Set(listExtractors().map(({ name }) => name))];
+    return { features, count: features.length };
+  },
+};
 
 /** All tools. */
 export const LIVE_TOOLS: readonly LiveTool[] = [

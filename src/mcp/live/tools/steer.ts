@@ -4,8 +4,7 @@
  */
 import { parseAlarm } from '../../../live/alarms.js';
 import { type LiveTool, READS, textOf } from '../tool.js';
-import { MEASUREMENT } from './read.js';
-import { RULE } from './watch.js';
+import { MEASUREMENT, RULE } from './read.js';
 
 const STEERS = { ...READS, readOnlyHint: false, destructiveHint: false };
 

@@ -1,12 +1,19 @@
 /**
  * @module mcp/live/transports/connection
- * One client on a stream: answers its messages as they are done. A client that does not read is dropped.
+ * What every transport gives, and one client on a stream: answers its messages as they are done. A client that does not read is dropped.
  */
 import type { Readable, Writable } from 'node:stream';
-import { CODE } from '../failures.js';
 import { Framing } from '../framing.js';
 import type { Hub } from '../hub.js';
-import { failed, Session } from '../session/session.js';
+import { CODE, failed, Session } from '../session/session.js';
+
+/** A transport that listens. */
+export interface Listener {
+  /** A URL or a path. */
+  readonly address: string;
+  /** Ends its connections and releases what it bound. */
+  close(): Promise<void>;
+}
 
 /** Bytes that may wait for a client to read them. */
 export const BACKLOG = 1 << 20;

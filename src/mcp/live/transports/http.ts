@@ -11,11 +11,9 @@ import { Guard, readTarget } from '../../guard.js';
 import type { Hub, LiveEvent } from '../hub.js';
 import { Session } from '../session/session.js';
 import { storyOf } from '../story.js';
-import { bodyOf, goneOf, json, problem } from './answers.js';
-import { FLUSH_TIME } from './connection.js';
-import type { Listener } from './listener.js';
+import { bodyOf, EventStreams, goneOf, json, problem } from './answers.js';
+import { FLUSH_TIME, type Listener } from './connection.js';
 import { Streamable } from './streamable.js';
-import { EventStreams } from './streams.js';
 
 const HOST = '127.0.0.1';
 const DEFAULT_PATH = '/mcp/sse';

@@ -8,7 +8,7 @@ import { AnyvmafError } from '../../../core/errors.js';
 import type { FromServer, Listening, ServerSettings, ToServer } from '../../../live/messages.js';
 import { Hub } from '../hub.js';
 import { RunningFile } from '../running.js';
-import type { Listener } from './listener.js';
+import type { Listener } from './connection.js';
 
 const { port, ...settings }: ServerSettings & { readonly port: MessagePort } = workerData;
 const post = (message: FromServer) => port.postMessage(message);

@@ -15,8 +15,7 @@ import type { Readable, Writable } from 'node:stream';
 import { isatty, ReadStream, WriteStream } from 'node:tty';
 import { AnyvmafError, usageError } from '../../../core/errors.js';
 import type { Hub } from '../hub.js';
-import { Connection } from './connection.js';
-import type { Listener } from './listener.js';
+import { Connection, type Listener } from './connection.js';
 
 /** Descriptors that are served: a stream of its own for each, as the system takes a descriptor once. */
 const served = new Set<number>();

@@ -6,8 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Hub } from '../hub.js';
 import { Session } from '../session/session.js';
-import { bodyOf, goneOf, json, problem } from './answers.js';
-import { EventStreams } from './streams.js';
+import { bodyOf, EventStreams, goneOf, json, problem } from './answers.js';
 
 /** Sessions at the same time; the one that was used least recently goes. */
 const MOST_SESSIONS = 256;

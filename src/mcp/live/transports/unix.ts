@@ -9,8 +9,7 @@ import { dirname, join, resolve } from 'node:path';
 import { AnyvmafError, usageError } from '../../../core/errors.js';
 import { quoted } from '../../../core/printable.js';
 import type { Hub } from '../hub.js';
-import { Connection } from './connection.js';
-import type { Listener } from './listener.js';
+import { Connection, type Listener } from './connection.js';
 
 /** Clients at the same time. */
 const MOST_CLIENTS = 256;

@@ -12,8 +12,7 @@ import {
   worstSeconds,
 } from '../../../../src/mcp/live/dashboard/board.js';
 import { Framing, MESSAGE_LIMIT } from '../../../../src/mcp/live/framing.js';
-import { Hub } from '../../../../src/mcp/live/hub.js';
-import { Rounds } from '../../../../src/mcp/live/rounds.js';
+import { Hub, Rounds } from '../../../../src/mcp/live/hub.js';
 import type { Progress, Story } from '../../../../src/mcp/live/story.js';
 
 /** What a stream of pieces comes to: messages, and problems after a mark. */

@@ -1,22 +1,30 @@
 /**
- * @module cli/commands/encoding-options
- * Options that the commands which encode a source have in common, and how they are read.
+ * @module cli/commands/encoding
+ * What the commands which encode a source have in common: their options, how these are read, files that are found writable before the
+ * work, and what is shown during it.
  */
+import { extname } from 'node:path';
 import { usageError } from '../../core/errors.js';
+import { shown } from '../../core/printable.js';
 import {
+  type CurveResult,
   type EncoderChoice,
   type EncodingOptions,
+  formatEncodingResult,
   type ParameterName,
   type ResultFormat,
+  type SearchStage,
   STATISTICS,
   type Statistic,
   type ValueRange,
 } from '../../index.js';
 import { parsePooledName } from '../../report/limits.js';
-import type { OptionReaders, OptionUse } from '../options.js';
-import { numberValue, refusedValue, unsignedValue } from '../values.js';
+import { stageText } from '../encoding-text.js';
+import { numberValue, type OptionReaders, type OptionUse, refusedValue, unsignedValue } from '../options.js';
+import { type OutputFile, openOutput } from '../output.js';
+import { interruptible } from '../signals.js';
+import type { Terminal } from '../terminal.js';
 import { localPath } from '../video-options.js';
-import type { ResultSettings } from './encoding-run.js';
 
 /** What is searched. */
 export const PARAMETERS = [
@@ -176,12 +184,20 @@ export function resultOf<Draft extends CurveDraft>(
   draft: Draft,
 ): { readonly result: ResultSettings; readonly options: Omit<Draft, 'outputs' | 'format' | 'quiet'> } {
   const { outputs = [], format = 'text', quiet = false, ...options } = draft;
-  const [source, ...more] = positionals.map(localPath);
-  if (source === undefined || more.length > 0) {
-    const found = source === undefined ? 'none was given' : `${positionals.length} were given`;
-    throw usageError(`${command} takes one source, but ${found}; see '${command} --help'`);
-  }
+  const source = oneSource(command, positionals, `see '${command} --help'`);
   return { result: { source, outputs, format, quiet }, options };
+}
+
+/**
+ * The source of a command.
+ * @param advice what to type instead
+ * @throws {AnyvmafError} `usage` for another number of sources than one
+ */
+export function oneSource(command: string, positionals: readonly string[], advice: string): string {
+  const [source, ...more] = positionals.map(localPath);
+  if (source !== undefined && more.length === 0) return source;
+  const found = source === undefined ? 'none was given' : `${positionals.length} were given`;
+  throw usageError(`${command} takes one source, but ${found}; ${advice}`);
 }
 
 /** `preset=slow`, added to the options before it. */
@@ -201,4 +217,112 @@ export function rangeValue(use: OptionUse): ValueRange {
   if (min !== undefined && max !== undefined && Number(min) <= Number(max))
     return { min: Number(min), max: Number(max), ...(step !== undefined && { step: Number(step) }) };
   throw refusedValue(use, 'a range such as 18..40');
+}
+
+/** What work may write and show. */
+export interface EncodingTools {
+  /** The files, in their order. */
+  readonly files: readonly (OutputFile | undefined)[];
+  readonly signal: AbortSignal;
+  /** Shows in the last line of a terminal what is being done, not more often than people read; absent where nobody does. */
+  readonly say: ((words: string) => void) | undefined;
+  /** Prints a line above that. */
+  line(text: string): void;
+  /** Clears the last line. */
+  clear(): void;
+}
+
+/** Milliseconds for which a line stays that only its numbers change. */
+const READING = 100;
+
+/**
+ * Opens files, and does the work.
+ * @param paths of files, of which none may be the source
+ * @throws {AnyvmafError} what the work throws; `usage` or `io` for files that cannot be written, before hours of encoding
+ */
+export async function encodingRun<Result>(
+  { source, quiet }: { readonly source: string; readonly quiet: boolean },
+  paths: readonly (string | undefined)[],
+  terminal: Terminal,
+  work: (tools: EncodingTools) => Promise<Result>,
+): Promise<Result> {
+  const files: (OutputFile | undefined)[] = [];
+  for (const path of paths) files.push(path === undefined ? undefined : await openOutput(path, [source]));
+  const bar =
+    terminal.canDraw && !quiet ? (await import('../progress-bar.js')).progressBar(terminal) : undefined;
+  let last = { kind: '', time: 0 };
+  const clear = () => bar?.clear();
+  const say = (words: string) => {
+    const now = { kind: words.replaceAll(/\d/g, ''), time: performance.now() };
+    if (now.kind === last.kind && now.time - last.time < READING) return;
+    last = now;
+    bar?.say(words);
+  };
+  const line = (text: string) => {
+    clear();
+    if (!quiet) terminal.draw(`${text}\n`);
+  };
+  return interruptible(async ({ signal }) => {
+    try {
+      return await work({ files, signal, say: bar && say, line, clear });
+    } finally {
+      clear();
+    }
+  });
+}
+
+/** How results of curves are given out. */
+export interface ResultSettings {
+  readonly source: string;
+  /** Files, of which each has its format from the end of its name. */
+  readonly outputs: readonly string[];
+  /** What is printed. */
+  readonly format: ResultFormat;
+  readonly quiet: boolean;
+}
+
+/**
+ * Measures curves, and gives out the result.
+ * @param work `line` prints a line where a person reads the result
+ */
+export async function curvesRun<Result extends CurveResult>(
+  settings: ResultSettings,
+  terminal: Terminal,
+  work: (tools: {
+    readonly signal: AbortSignal;
+    readonly onStage?: (stage: SearchStage) => void;
+    line(text: string): void;
+  }) => Promise<Result>,
+): Promise<Result> {
+  const { outputs, format } = settings;
+  const formats = outputs.map(formatOf);
+  return encodingRun(settings, outputs, terminal, async ({ files, signal, say, line, clear }) => {
+    const result = await work({
+      signal,
+      ...(say && { onStage: (stage) => say(stageText(stage)) }),
+      line: format === 'text' ? line : clear,
+    });
+    clear();
+    for (const [i, file] of files.entries())
+      await file?.write([await formatEncodingResult(result, formats[i] ?? 'json')], signal);
+    await terminal.print(await formatEncodingResult(result, format));
+    return result;
+  });
+}
+
+const FORMATS: Readonly<Record<string, ResultFormat>> = {
+  '.json': 'json',
+  '.csv': 'csv',
+  '.html': 'html',
+  '.htm': 'html',
+  '.txt': 'text',
+};
+
+/** @throws {AnyvmafError} `usage` for a name whose ending says no format */
+function formatOf(path: string): ResultFormat {
+  const format = FORMATS[extname(path).toLowerCase()];
+  if (format !== undefined) return format;
+  throw usageError(
+    `the result is to be written to ${shown(path)}, but its name must end in ${Object.keys(FORMATS).join(', ')}.`,
+  );
 }

@@ -1,6 +1,7 @@
 /**
- * @module mcp/job-tasks
- * Jobs as the protocol's tasks, for clients that declare the extension `io.modelcontextprotocol/tasks` (version 2026-07-28, SEP-2663).
+ * @module mcp/job-protocol
+ * Jobs in the protocol: as resources that clients subscribe to (`anyvmaf://jobs/ID` says how far one is), and as tasks for clients
+ * that declare the extension `io.modelcontextprotocol/tasks` (version 2026-07-28, SEP-2663).
  */
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -11,9 +12,63 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import * as z from 'zod/v4';
+import { AnyvmafError } from '../core/errors.js';
 import type { JobDocument, ToolJobs } from './context.js';
 import { KEPT_TIME } from './job-store.js';
+import type { Jobs } from './jobs.js';
+import type { ResourceContents, ResourceScope } from './resources.js';
 import { sentenceOf } from './wording.js';
+
+/** The template of the addresses, as RFC 6570 has it. */
+export const JOB_TEMPLATE = 'anyvmaf://jobs/{id}';
+
+/** Resources that one connection subscribes to, at most; the oldest is dropped. */
+const MOST_SUBSCRIBED = 1000;
+
+export const jobAddress = (id: string) => JOB_TEMPLATE.replace('{id}', id);
+
+/** Reads the state of a job. @returns `undefined` for another address, and for a job that there is not for this client */
+export async function readJob(uri: string, jobs: ToolJobs): Promise<ResourceContents | undefined> {
+  const id = /^anyvmaf:\/\/jobs\/([\w-]{1,64})$/.exec(uri)?.[1];
+  if (id === undefined) return undefined;
+  try {
+    const job = await jobs.status(id, 0, new AbortController().signal);
+    return { uri, mimeType: 'application/json', text: JSON.stringify(job) };
+  } catch (error) {
+    if (error instanceof AnyvmafError && error.code === 'usage') return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Answers subscriptions of one connection and tells it of its jobs. Any address can be subscribed to, so that an answer says
+ * nothing of what there is.
+ * @returns ends it; `undefined` for clients without sessions, to which the transport itself tells news
+ */
+export function serveSubscriptions(
+  server: Server,
+  jobs: Jobs,
+  scope: ResourceScope,
+): (() => void) | undefined {
+  const subscribed = new Set<string>();
+  server.setRequestHandler('resources/subscribe', ({ params: { uri } }) => {
+    subscribed.add(uri);
+    const [oldest] = subscribed;
+    if (subscribed.size > MOST_SUBSCRIBED && oldest !== undefined) subscribed.delete(oldest);
+    return {};
+  });
+  server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => {
+    subscribed.delete(uri);
+    return {};
+  });
+  if (!scope.listed) return undefined;
+  return jobs.hear((id, owner) => {
+    const uri = jobAddress(id);
+    // From 2026-07-28 on the transport knows who listens to what.
+    const isWanted = subscribed.has(uri) || (server.getNegotiatedProtocolVersion() ?? '') >= '2026';
+    if (isWanted && scope.sees(owner)) server.sendResourceUpdated({ uri }).catch(() => {});
+  });
+}
 
 /** The extension's name, among the capabilities of both sides. */
 export const TASKS = 'io.modelcontextprotocol/tasks';

@@ -1,18 +1,20 @@
 /**
- * @module mcp/scoring/evaluation
- * The common part of the two evaluation tools: rows and table, how the model runs, and the schema of figures.
+ * @module mcp/tools/evaluation
+ * `eval_model_on_split` evaluates a tiny ONNX model on a table of features; `compare_models` ranks several on the same rows.
  */
 import * as z from 'zod/v4';
 import { SPLITS, TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../core/choices.js';
-import type { EvaluateOptions, Evaluation, Origin } from '../../index.js';
+import type { EvaluateOptions, Evaluation, FailedEvaluation, Origin } from '../../index.js';
 import type { ToolContext } from '../context.js';
-import { inputPath } from '../paths.js';
+import { type InputModel, inputPath, tinyModel, tinyModels } from '../paths.js';
+import { defineTool } from '../tool.js';
+import { sentenceOf } from '../wording.js';
 
 /** Most keys whose figures are answered, those of the largest error first. */
 const MOST_KEYS = 50;
 
 /** Parameters of both tools beside the models. */
-export const evaluationParameters = {
+const evaluationParameters = {
   features: inputPath(
     "Parquet table with a row per frame: key, mos, and features such as adm2. 'anyvmaf features --parquet' writes one.",
   ),
@@ -51,7 +53,7 @@ export const evaluationParameters = {
 };
 
 /** The options of the API. */
-export function evaluateOptions(
+function evaluateOptions(
   input: Omit<z.output<z.ZodObject<typeof evaluationParameters>>, 'features'>,
   { signal, files }: ToolContext,
 ): EvaluateOptions & { readonly origin: Origin } {
@@ -100,7 +102,7 @@ const figures = {
 };
 
 /** What matters least of an evaluation. */
-export const SPARE_OF_EVALUATION = ['per_key', 'columns', 'left_out', 'bootstrap', 'clips', 'notes'] as const;
+const SPARE_OF_EVALUATION = ['per_key', 'columns', 'left_out', 'bootstrap', 'clips', 'notes'] as const;
 
 /** One evaluation, as both tools answer it. */
 export const evaluationSchema = z.looseObject({
@@ -143,7 +145,7 @@ export const evaluationSchema = z.looseObject({
  * The evaluation with a handful of keys: a table may have a hundred thousand.
  * @param names model and table as the caller called them
  */
-export function evaluationDocument(
+function evaluationDocument(
   evaluation: Evaluation,
   names: { readonly model: string; readonly features: string },
 ): z.input<typeof evaluationSchema> {
@@ -173,3 +175,76 @@ function intervalsDocument(ends: Evaluation['intervals']): z.input<typeof interv
     rmse: rmse && [...rmse],
   };
 }
+
+export const evalModelOnSplit = defineTool({
+  name: 'eval_model_on_split',
+  title: 'Evaluate an ONNX model',
+  description:
+    'Measures how well a tiny ONNX model predicts opinion scores, the column mos of a Parquet table of features, on ' +
+    'the rows of a split. Gives PLCC, SROCC, KROCC and RMSE with 95 % intervals, of rows, of clips and of each key. ' +
+    "The model's sidecar is applied.",
+  inputSchema: z.object({
+    model: tinyModel('Path of an .onnx file, or id of a registered tiny model.'),
+    ...evaluationParameters,
+  }),
+  outputSchema: evaluationSchema,
+  async handler({ model, features, ...input }, context) {
+    return context.pool.run('eval_model_on_split', 1, async () => {
+      const { evaluateModel } = await import('../checked-api.js');
+      const evaluation = await evaluateModel(model.text, features.path, evaluateOptions(input, context));
+      return {
+        document: evaluationDocument(evaluation, { model: model.named, features: features.named }),
+        spare: SPARE_OF_EVALUATION,
+      };
+    });
+  },
+});
+
+export const compareModels = defineTool({
+  name: 'compare_models',
+  title: 'Rank ONNX models',
+  description:
+    'Ranks tiny ONNX models by how well they predict opinion scores on the same rows of a Parquet table of features: by ' +
+    'descending PLCC, each with the figures of eval_model_on_split.',
+  inputSchema: z.object({
+    models: tinyModels('Paths of .onnx files, or ids of registered tiny models.', 100),
+    ...evaluationParameters,
+  }),
+  outputSchema: z.looseObject({
+    ranked: z.array(evaluationSchema).describe('By descending PLCC; where it is not defined, last.'),
+    errors: z
+      .array(z.object({ model: z.string(), error: z.string() }))
+      .describe('Models that could not be evaluated, in the order in which they were named.'),
+  }),
+  async handler({ models, features, ...input }, context) {
+    const errors: (FailedEvaluation & { readonly place: number })[] = [];
+    const found: (InputModel & { readonly place: number })[] = [];
+    for (const [place, item] of models.entries()) {
+      if ('text' in item) found.push({ ...item, place });
+      else errors.push({ model: item.named, error: sentenceOf(item.refusal), place });
+    }
+    return context.pool.run('compare_models', 1, async () => {
+      const api = await import('../checked-api.js');
+      const options = evaluateOptions(input, context);
+      const texts = [...new Set(found.map(({ text }) => text))];
+      const { ranked, errors: failed } =
+        texts.length > 0
+          ? await api.compareModels(texts, features.path, options)
+          : { ranked: [], errors: [] };
+      for (const { model, error } of failed) {
+        for (const { named, place } of found.filter(({ text }) => text === model))
+          errors.push({ model: named, error, place });
+      }
+      const nameOf = (model: string) => found.find(({ text }) => text === model)?.named ?? model;
+      return {
+        document: {
+          ranked: ranked.map((one) =>
+            evaluationDocument(one, { model: nameOf(one.model), features: features.named }),
+          ),
+          errors: errors.sort((a, b) => a.place - b.place).map(({ model, error }) => ({ model, error })),
+        },
+        spare: SPARE_OF_EVALUATION.map((key) => `ranked.[].${key}`),
+      };
+    });
+  },
+});

@@ -1,0 +1,153 @@
+/**
+ * @module mcp/tools/backends
+ * `list_backends`, `probe_backend` and `vmaf_version`: what can measure frames here, whether it really does, and which program and which
+ * core would score.
+ */
+import * as z from 'zod/v4';
+import { BACKENDS } from '../scoring/parameters.js';
+import { defineTool } from '../tool.js';
+
+/** One flag per backend, by the reference's names. */
+const backendFlags = {
+  cpu: z.boolean(),
+  cuda: z.boolean(),
+  sycl: z.boolean(),
+  hip: z.boolean(),
+  metal: z.boolean(),
+};
+
+/** An installed program that contains libvmaf, or the reason why none was found. */
+const programDocument = z.object({
+  binary_path: z.string().nullable(),
+  version: z.string().nullable(),
+  build_flags: z.object(backendFlags),
+  flavour: z.enum(['vmaf', 'ffmpeg', 'ffprobe']).nullable(),
+  error: z.string().nullable(),
+});
+
+export const listBackendsTool = defineTool({
+  name: 'list_backends',
+  title: 'List backends',
+  description:
+    'Says which backends can be asked for: cpu (built in), webgpu (a GPU, alone or as hybrid), cuda, sycl, hip and ' +
+    'metal (of an installed vmaf). True means built with; probe_backend says whether it works. tiny lists devices of ' +
+    'tiny ONNX models.',
+  inputSchema: z.object({}),
+  outputSchema: z.object({
+    ...backendFlags,
+    details: z.array(
+      z.object({
+        backend: z
+          .string()
+          .describe('native-cpu is an installed libvmaf on the CPU; ask for it with native_cpu.'),
+        compiled_in: z.boolean(),
+        runs: z.string().nullable().describe('What would run.'),
+        advice: z.string().nullable().describe('How to get it.'),
+      }),
+    ),
+    native: programDocument,
+    tiny: z
+      .array(
+        z.object({
+          device: z.string(),
+          available: z.boolean(),
+          runtime: z.string().nullable(),
+          adapter: z.string().nullable().describe('The GPU, where the platform says.'),
+          advice: z.string().nullable().describe('How to get it.'),
+        }),
+      )
+      .describe('Devices for tiny_device: available ones were tried, and work.'),
+  }),
+  async handler(_, { signal }) {
+    const { listBackends, listTinyDevices } = await import('../../index.js');
+    const { cpu, cuda, sycl, hip, metal, details, native } = await listBackends({ signal });
+    const tiny = await listTinyDevices();
+    return {
+      document: {
+        cpu,
+        cuda,
+        sycl,
+        hip,
+        metal,
+        details: details.map((detail) => ({ ...detail })),
+        native,
+        tiny: tiny.map(({ device, available, runtime, adapter, how }) => ({
+          device,
+          available,
+          runtime,
+          adapter: adapter ?? null,
+          advice: how ?? null,
+        })),
+      },
+    };
+  },
+});
+
+const adapterDocument = z.object({
+  vendor: z.string(),
+  architecture: z.string(),
+  device: z.string(),
+  description: z.string(),
+  software: z.boolean().describe('A processor does its work: right, but slow.'),
+});
+
+export const probeBackendTool = defineTool({
+  name: 'probe_backend',
+  title: 'Probe a backend',
+  description:
+    'Scores one 64x64 grey frame against itself on a backend, which tells "built with" from "driver present and working". ' +
+    'If it does not work, error has the reason.',
+  inputSchema: z.object({ backend: z.enum(BACKENDS).describe('cpu is the built-in core.') }),
+  outputSchema: z.object({
+    backend: z.enum(BACKENDS),
+    compiled_in: z.boolean(),
+    runtime_healthy: z.boolean(),
+    latency_ms: z.number().nullable(),
+    score: z.number().nullable().describe('Near 100 where the backend works.'),
+    error: z.string().nullable(),
+    adapter: adapterDocument.optional().describe('Of webgpu and hybrid: the GPU that measured.'),
+  }),
+  async handler({ backend }, { pool, signal }) {
+    const { probeBackend } = await import('../../index.js');
+    const health = await pool.run('probe_backend', 1, () => probeBackend(backend, { signal }));
+    const { latency_ms: latency } = health;
+    return { document: { ...health, backend, latency_ms: latency && Number(latency.toFixed(1)) } };
+  },
+});
+
+/** The libvmaf whose numbers the core gives. */
+const LIBVMAF = '3.2.0';
+
+export const vmafVersion = defineTool({
+  name: 'vmaf_version',
+  title: 'Versions',
+  description:
+    'Says which installed vmaf program native backends would run, and the version of the built-in core.',
+  inputSchema: z.object({}),
+  outputSchema: z.object({
+    binary_path: z.string().nullable().describe('The installed program; null when there is none.'),
+    version: z.string().nullable().describe('Of the installed program.'),
+    build_flags: z.object(backendFlags).describe('cpu is true also without a program: the built-in core.'),
+    error: z.string().nullable(),
+    engine: z.object({
+      name: z.string(),
+      version: z.string(),
+      libvmaf: z.string().describe('The libvmaf whose numbers the built-in core gives, to the last bit.'),
+    }),
+  }),
+  async handler(_, { signal }) {
+    const { describeNative, version } = await import('../../index.js');
+    const { binary_path: path, version: installed, build_flags, error } = await describeNative({ signal });
+    // An ffmpeg that was found without libvmaf is no vmaf.
+    const isVmaf = installed !== null || !/(^|[\\/])ffmpeg(\.exe)?$/i.test(path ?? '');
+    return {
+      document: {
+        binary_path: isVmaf ? path : null,
+        version: installed,
+        build_flags: { ...build_flags, cpu: true },
+        error,
+        engine: { name: 'anyvmaf', version, libvmaf: LIBVMAF },
+      },
+    };
+  },
+});
