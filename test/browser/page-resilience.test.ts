@@ -264,6 +264,14 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
         'if (self.DataTransferItem) delete DataTransferItem.prototype.getAsFileSystemHandle;',
       OffscreenCanvas: 'delete self.OffscreenCanvas;',
       WebGPU: 'delete Object.getPrototypeOf(navigator).gpu;',
+      caches:
+        'for (let at = self; at; at = Object.getPrototypeOf(at)) if (Object.hasOwn(at, "caches")) delete at.caches;',
+      'threads that share memory, and messages between tabs':
+        'for (const name of ["SharedArrayBuffer", "BroadcastChannel"]) delete self[name];',
+      'what Chromium alone tells':
+        'for (const name of ["deviceMemory", "connection", "hardwareConcurrency", "userAgentData"]) ' +
+        'delete Object.getPrototypeOf(navigator)[name]; delete self.requestIdleCallback; delete self.scheduler; ' +
+        'if (self.performance) delete Object.getPrototypeOf(performance).memory;',
     } as const;
 
     const lacking = async (what: keyof typeof LACKS) => {
@@ -299,12 +307,35 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
       },
     );
 
+    it('all that a page over plain http: is not given, Y4M is scored, and the link is left in the address', async () => {
+      const page = await site.open();
+      page.on('dialog', (dialog) => dialog.accept());
+      const plain = 'http://plain.test/';
+      await page.route(`${plain}**`, async (route) => {
+        const url = route.request().url().replace(plain, site.served.url);
+        await route.fulfill({ response: await route.fetch({ url }) });
+      });
+      await page.goto(plain);
+      expect(await page.evaluate(() => [isSecureContext, 'VideoDecoder' in window])).toEqual([false, false]);
+      await choose(page, videos.reference, videos.a);
+      await score(page);
+      await page.locator('.moments button').first().click();
+      await page.locator('dialog[open][data-frame]').waitFor();
+      await page.keyboard.press('Escape');
+      await page.locator('dialog[open]').waitFor({ state: 'detached' });
+      const link = page.getByRole('button', { name: 'Copy link' });
+      await link.click();
+      await says(link).toContain('copy the link from the address bar');
+      expect(new URL(page.url()).hash).not.toBe('#');
+    });
+
     it.each(
       tier(
         ['IndexedDB' as const],
         [
           ...(['IndexedDB', 'access to storage', 'navigator.locks'] as const),
-          ...(['handles of files', 'OffscreenCanvas', 'WebGPU'] as const),
+          ...(['handles of files', 'OffscreenCanvas', 'WebGPU', 'caches'] as const),
+          ...(['threads that share memory, and messages between tabs', 'what Chromium alone tells'] as const),
         ],
       ),
     )('%s, everything else works', async (what) => {
