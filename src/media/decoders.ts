@@ -245,6 +245,10 @@ function undecoded(encoded: EncodedInput): AnyvmafError {
   );
 }
 
+/** The decoder that a hint names. */
+const decoderOf = (hint: Remedy) =>
+  typeof hint === 'object' && hint.purpose === 'fix' && hint.option === 'decoder' ? hint.value : undefined;
+
 /** Why no decoder succeeded: the errors of those that ran, then why the others did not run. */
 function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafError {
   const { name, looksLike } = encoded;
@@ -255,7 +259,9 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
     .map(
       ({ decoder, availability }) => `${decoder.id}: ${clause(availability.reason ?? 'it cannot run here')}`,
     );
-  const fetchable = attempts.flatMap((one) => one.hints ?? []);
+  const fetchable = attempts
+    .flatMap((one) => one.hints ?? [])
+    .filter((hint) => !attempts.some(({ decoder }) => decoder.id === decoderOf(hint)));
   const [first] = tried;
   if (!first?.error) {
     const reasons = `there is no decoder for it (${idle.join('; ')})`;
@@ -263,8 +269,11 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
       ? `${shown(name)} is ${looksLike}, and ${reasons}`
       : `${shown(name)} is not a Y4M file, and if it is encoded, ${reasons}`;
     const convert = `convert the video first: ${convertCommand(name)}`;
-    const install = fetchable.length > 0 ? 'install ffmpeg' : 'install one of them';
-    const hints = [...fetchable, ...(looksLike ? [install, convert] : [DECLARE_RAW])];
+    // Another decoder needs no installation.
+    const install = fetchable.some(decoderOf)
+      ? []
+      : [fetchable.length > 0 ? 'install ffmpeg' : 'install one of them'];
+    const hints = [...fetchable, ...(looksLike ? [...install, convert] : [DECLARE_RAW])];
     return new AnyvmafError('media', message, { hints, file: name });
   }
   const { error } = first;

@@ -145,7 +145,19 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
     view('flicker', '3'),
     view('difference', '4'),
     view('map', '5'),
+    view('scopes', 'h'),
     view('keys', '?'),
+    {
+      name: 'series',
+      way: 'results',
+      async reach(page) {
+        await failed(page);
+        for (const key of ['Escape', 'Escape']) await page.keyboard.press(key);
+        await page.locator('dialog[open]').waitFor({ state: 'detached' });
+        await page.getByText('Series', { exact: true }).click();
+        await page.locator('.series input[type=checkbox]').first().check();
+      },
+    },
     { name: 'nothing but a failed file', way: 'run', reach: broken },
     {
       name: 'running',
@@ -166,6 +178,28 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
       unfolds: true,
       rare: true,
       reach: (page) => scored(page, h264(8), ...ladder(5)),
+    },
+    {
+      name: 'last session offered',
+      rare: true,
+      async reach(page) {
+        page.on('dialog', (dialog) => dialog.accept());
+        await scored(page, h264(8), h264(40));
+        await expect.poll(() => page.evaluate(() => localStorage.getItem('anyvmaf-last'))).toBe('1');
+        await page.reload();
+        await page.getByRole('button', { name: 'Continue where you left off' }).waitFor();
+      },
+    },
+    {
+      name: 'ffmpeg.wasm on its way',
+      rare: true,
+      async reach(page) {
+        await page.route(/ffmpeg-core\.wasm$/, () => {});
+        await page.setInputFiles('#pick-reference', y4m('reference'));
+        await page.setInputFiles('#pick-distorted', encode({ codec: 'mpeg2', frames: 8, size: '96x64' }));
+        await page.getByRole('button', { name: /^Load ffmpeg\.wasm/ }).click();
+        await page.locator('#findings').getByRole('button', { name: 'Pause' }).waitFor();
+      },
     },
     {
       name: 'eleven encodes',
@@ -211,6 +245,7 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
     await reach(page);
     const wrong = await lookAround(page, {
       unfolds,
+      zoomed: exhaustive,
       screens,
       also: state.viewer ? wideDialog : loneTiles,
       async seen({ width, kind }) {

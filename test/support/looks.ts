@@ -13,14 +13,14 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const LARGE = [1440, 900] as const;
 const PHONE = [390, 844] as const;
 
-/** Windows and themes in which pages are looked at. */
+/** Windows and themes in which pages are looked at; `forced`: in the few colours of a system with high contrast. */
 const LOOKS = tier(
   [
     { size: LARGE, kind: 'light' },
     { size: PHONE, kind: 'dark' },
   ] as const,
   [LARGE, [1280, 720] as const, [820, 1180] as const, PHONE].flatMap((size) =>
-    (['light', 'dark'] as const).map((kind) => ({ size, kind })),
+    (['light', 'dark', 'forced'] as const).map((kind) => ({ size, kind })),
   ),
 );
 
@@ -35,8 +35,16 @@ export async function violations(page: Page): Promise<string[]> {
     const { axe } = window as unknown as {
       axe: { run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
     };
+    // In forced colours Chromium tells this one as if it were not forced, and axe takes it for the colour of the text.
+    const { prototype } = CSSStyleDeclaration;
+    const { getPropertyValue } = prototype;
+    prototype.getPropertyValue = function (name) {
+      return getPropertyValue.call(this, name === '-webkit-text-fill-color' ? 'color' : name);
+    };
     // What passes need not be described.
-    return axe.run({ resultTypes: ['violations'] });
+    return axe.run({ resultTypes: ['violations'] }).finally(() => {
+      prototype.getPropertyValue = getPropertyValue;
+    });
   });
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
@@ -187,7 +195,7 @@ async function tooTall(page: Page, screens: number): Promise<string[]> {
 interface Look {
   readonly width: number;
   readonly height: number;
-  readonly kind: 'light' | 'dark' | 'unfolded';
+  readonly kind: 'light' | 'dark' | 'forced' | 'unfolded';
 }
 
 interface Looking {
@@ -204,7 +212,7 @@ interface Looking {
 }
 
 /**
- * Looks at a page on a large screen and on a dark phone, in an exhaustive run in all windows, light and dark.
+ * Looks at a page on a large screen and on a dark phone, in an exhaustive run in all windows, light, dark and in forced colours.
  * @returns what is wrong, by window
  */
 export async function lookAround(
@@ -226,7 +234,10 @@ export async function lookAround(
       if (all.length > 0) wrong[`${width}x${height}, ${kind}`] = all;
     };
     await page.setViewportSize({ width, height });
-    await page.emulateMedia({ colorScheme: kind });
+    await page.emulateMedia({
+      colorScheme: kind === 'dark' ? 'dark' : 'light',
+      forcedColors: kind === 'forced' ? 'active' : 'none',
+    });
     // What is unfolded contains the rest: axe need not look twice.
     await look(kind, async () => [
       ...(screens !== undefined && size === LARGE && kind === 'light' ? await tooTall(page, screens) : []),
@@ -239,6 +250,6 @@ export async function lookAround(
     await look('unfolded', async () => [...(await flaws(page)), ...(await violations(page))]);
     await fold();
   }
-  await page.emulateMedia({ colorScheme: 'light' });
+  await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none' });
   return wrong;
 }

@@ -230,7 +230,8 @@ export async function offerLast(element: HTMLElement, session: Session, onTaken:
   const take = async () => {
     onTaken();
     await restore(last, session);
-    keepSession(session, last.id);
+    // Without locks its tab may be open still, and goes on storing it.
+    keepSession(session, navigator.locks ? last.id : undefined);
     document.getElementById('results')?.scrollIntoView({ block: 'start' });
   };
   const drop = async () => {

@@ -129,8 +129,8 @@ document.body.append(
       sampleOffer(session, runner),
       last,
       rawForm(session),
-      findings(session),
       settingsForm(session),
+      findings(session),
     ]),
     runBar(session, runner),
     curves,
@@ -209,7 +209,8 @@ function copyLinkButton(): HTMLElement {
     const hash = [settings, linkedVideos()].filter((part) => part !== '').join('&');
     const link = `${location.href.split('#', 1)[0]}${hash ? `#${hash}` : ''}`;
     history.replaceState(history.state, '', link);
-    const outcome = await navigator.clipboard.writeText(link).then(
+    // There is no clipboard on a page that came over plain `http:`.
+    const outcome = await (navigator.clipboard?.writeText(link) ?? Promise.reject()).then(
       () => text.page.linkCopied,
       () => text.page.linkNotCopied,
     );

@@ -390,7 +390,7 @@ export const text = {
       },
     },
     rates: {
-      heading: (metric: string) => `${metric} over bit rate`,
+      heading: (metric: string) => `${metric || 'Quality'} over bit rate`,
       higherBetter: 'one point per encode; the higher and the further left, the better',
       lowerBetter: 'one point per encode; the lower and the further left, the better',
       label: (metric: string, encodes: number) =>

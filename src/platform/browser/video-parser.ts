@@ -14,13 +14,12 @@ import { keepQueuesShort } from './decode-queue.js';
 /**
  * Loads the library.
  * @param place where it is, when the host says so; otherwise it is imported by its name
- * @throws {AnyvmafError} `io` when it cannot be loaded, or there is no WebCodecs
+ * @throws {AnyvmafError} `io` when it cannot be loaded
  */
 export async function serveBrowserVideo(
   place: string | undefined,
   monitor: Monitor,
 ): Promise<Served<VideoCalls>> {
-  if (typeof VideoDecoder === 'undefined') throw new AnyvmafError('io', NO_WEBCODECS);
   keepQueuesShort(globalThis);
   const decoder = createTrackDecoder({
     engine: 'WebCodecs',
@@ -34,8 +33,6 @@ export async function serveBrowserVideo(
   });
   return serveVideo(decoder);
 }
-
-const NO_WEBCODECS = 'this browser has no WebCodecs, or not on a page that came over plain HTTP; use HTTPS.';
 
 async function importLibrary(place: string | undefined): Promise<Mediabunny> {
   try {

@@ -2,6 +2,7 @@
  * @module platform/browser/webcodecs-decoder
  * The mediabunny decoder in a browser, as the engine sees it; its work is done in parser threads.
  */
+import { AnyvmafError } from '../../core/errors.js';
 import type { Decoder } from '../../media/decoder.js';
 import type { TrackRequest } from '../../media/evidence/track.js';
 import { blobReader } from '../../media/readers.js';
@@ -17,9 +18,11 @@ export interface WebCodecsPlaces {
   parser(): string | URL | undefined;
 }
 
-/** mediabunny over WebCodecs. */
+const ABSENT = 'this browser has no WebCodecs, or not on a page that came over plain HTTP; use HTTPS';
+
+/** mediabunny over WebCodecs; where there is none, says that ffmpeg.wasm decodes too. */
 export function webCodecsDecoder(places: WebCodecsPlaces, track?: TrackRequest): Decoder {
-  return createRemoteDecoder({
+  const decoder = createRemoteDecoder({
     ...(track && { track }),
     startWorker: () => startBrowserParser(places.parser()),
     task() {
@@ -35,4 +38,14 @@ export function webCodecsDecoder(places: WebCodecsPlaces, track?: TrackRequest):
       return { name, reader: blobReader(blob, name) };
     },
   });
+  if (typeof VideoDecoder !== 'undefined') return decoder;
+  return {
+    ...decoder,
+    availability: async () => ({ id: decoder.id, usable: false, reason: ABSENT }),
+    async obtain() {
+      throw new AnyvmafError('media', ABSENT, {
+        hints: [{ purpose: 'fix', option: 'decoder', value: 'wasm', aim: '(ffmpeg.wasm needs none)' }],
+      });
+    },
+  };
 }

@@ -78,10 +78,15 @@ export function ratePoints<E extends Encode>(
 /**
  * Axes of the chart: bit rates by their logarithm, since quality goes with it, and both fitted to the points.
  * @param limits what scores can be
+ * @param coming bit rates of points that are still to come
  * @returns among others the bits per second of a unit, and its name
  */
-function rateAxes(points: readonly RatePoint[], limits: readonly [number, number] | undefined) {
-  const rates = points.map(({ rate }) => Math.log(rate));
+function rateAxes(
+  points: readonly RatePoint[],
+  limits: readonly [number, number] | undefined,
+  coming: readonly number[],
+) {
+  const rates = [...points.map(({ rate }) => rate), ...coming].map((rate) => Math.log(rate));
   const [low, high] = [Math.min(...rates), Math.max(...rates)];
   const air = Math.max(0.06 * (high - low), 0.05);
   const across = [low - air, high + air] as const;
@@ -130,6 +135,7 @@ export interface RateChart<T> {
 /**
  * Draws at least one point.
  * @param compared curves that are compared with another: what lies between both is drawn
+ * @param coming bit rates of points that are still to come, for which there is room
  */
 export function rateChart<T, E extends Encode>(
   { html, svg }: Templates<T>,
@@ -138,9 +144,10 @@ export function rateChart<T, E extends Encode>(
   points: readonly RatePoint[],
   room: Room,
   compared: readonly Area[] = [],
+  coming: readonly number[] = [],
 ): RateChart<T> {
   const limits = encodes.isScore(metric) ? encodes.rangeOf(metric) : undefined;
-  const { across, up, bits, unit } = rateAxes(points, limits);
+  const { across, up, bits, unit } = rateAxes(points, limits, coming);
   const x = (rate: number) => percentOf(Math.log(rate), ...across);
   const y = (quality: number) => Number(fixed(100 - percentOf(quality, ...up)));
   const places = points.map((point) => ({ point, x: x(point.rate), y: y(point.quality) }));

@@ -143,6 +143,22 @@ describe('what a decoder needs', () => {
     expect(await failure(() => chooseDecoder(unknown, { choice: 'auto', decoders }), 'media')).toContain(
       'run npm install core@1, or if it is raw YUV',
     );
+    // In a browser without WebCodecs nothing can be installed, but another decoder is there.
+    const named: Decoder = {
+      ...decoder('mediabunny', 'absent'),
+      async obtain() {
+        throw new AnyvmafError('media', 'there is no WebCodecs', {
+          hints: [{ purpose: 'fix', option: 'decoder', value: 'wasm', aim: '(it needs none)' }],
+        });
+      },
+    };
+    const said = (all: Decoder[]) =>
+      failure(() => chooseDecoder(clip, { choice: 'auto', decoders: all }), 'media');
+    expect(await said([named])).toBe(
+      'clip.mp4 is an MP4 or MOV file, and there is no decoder for it (mediabunny: there is no WebCodecs); pass decoder: ' +
+        "'wasm' (it needs none), or convert the video first: ffmpeg -i clip.mp4 -strict -1 OUTPUT.y4m.",
+    );
+    expect(await said([named, refusing('backend')])).not.toContain('pass decoder');
     const wrong = [refusing('usage')];
     expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders: wrong }), 'usage')).toContain(
       'the package core is not here',

@@ -31,6 +31,8 @@ export interface Part extends Size {
 
 /** Panning step of a key in screen pixels. */
 const PAN = 80;
+/** The shape of most pictures, before there is one. */
+const USUAL: Size = { width: 16, height: 9 };
 /** Zoom per pixel of the wheel. */
 const WHEEL = 0.0016;
 
@@ -132,7 +134,10 @@ export class Stage {
       this.element.addEventListener(end, (event) => this.#pointers.delete(event.pointerId));
     this.element.addEventListener('pointerleave', () => listener.hovered(null));
     this.element.addEventListener('dblclick', () => (this.#fits ? this.zoomTo(this.#closeUp()) : this.fit()));
-    new ResizeObserver(() => this.#place()).observe(this.element);
+    new ResizeObserver(() => {
+      this.#turn();
+      this.#place();
+    }).observe(this.element);
     this.mode = 'side';
     this.split = 0.5;
   }
@@ -347,11 +352,17 @@ export class Stage {
     });
   }
 
+  /** Puts the panes beside or above each other. */
+  #turn(): void {
+    const box = this.element.getBoundingClientRect();
+    this.element.dataset.direction = this.#direction(this.#picture ?? USUAL, box);
+  }
+
   #placeNow(): void {
     const picture = this.#picture;
     const box = this.element.getBoundingClientRect();
     if (!picture || box.width === 0 || box.height === 0) return;
-    this.element.dataset.direction = this.#direction(picture, box);
+    this.#turn();
     const pane = this.#paneSize();
     this.#view = bounded(this.#fits ? fitted(picture, pane) : this.#view, picture, pane);
     const { zoom } = this.#view;

@@ -41,6 +41,7 @@ export function headlineSection(encodes: Encodes, view: View, remedies: Remedies
   const update = () => {
     const [only, ...others] = encodes.list;
     element.classList.toggle('is-outdated', remedies.outdated);
+    element.classList.toggle('is-running', encodes.running);
     if (only)
       render(
         html`${outdatedNote(remedies)}${others.length === 0 ? single(encodes, only, remedies) : several(encodes, { view, sorting, sort }, remedies)}`,

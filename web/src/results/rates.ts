@@ -93,7 +93,8 @@ export function ratesSection(encodes: Encodes, view: View, session: Session): Se
     const choice = { ...choiceOf(session, curves), metric };
     const room = { width: area.clientWidth, height: area.clientHeight };
     const compared = encodes.running ? [] : comparedCurves(curves, choice);
-    const chart = points.length > 0 && rateChart(templates, encodes, metric, points, room, compared);
+    const coming = encodes.running ? ratesOf(encodes) : [];
+    const chart = points.length > 0 && rateChart(templates, encodes, metric, points, room, compared, coming);
     places = chart ? chart.places : [];
     tip.hidden = true;
     render(chart ? chart.drawing : '', area);

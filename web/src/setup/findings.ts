@@ -1,6 +1,7 @@
 /**
  * @module web/setup/findings
- * What preflight found before scoring, with a button for each fix that the page can make.
+ * What preflight found before scoring, with a button for each fix that the page can make. It stands below the settings, which
+ * must not move when it comes.
  */
 import type { Finding, FindingValue } from 'anyvmaf';
 import { remarks, TRUST_OUTLOOK, trustOf } from 'anyvmaf/view';
@@ -58,7 +59,6 @@ export function findings(session: Session): HTMLElement {
     fill(state, counts.join(' · '));
     const fine = inspections.size > 0 && !waiting && failures.length === 0 && shared.length === 0;
     const checking = encodes > 1 ? text.setup.lookingAt(waiting ?? '') : text.setup.looking;
-    const keepPlaces = holdBelow(element, body);
     fill(
       body,
       ...failures.map(({ failure, names }) =>
@@ -75,7 +75,6 @@ export function findings(session: Session): HTMLElement {
       waiting !== undefined && h('p', { class: 'soft waiting' }, checking, ' ', loading),
       fine && h('p', { class: 'soft fine' }, text.findings.fine),
     );
-    keepPlaces();
   });
   return element;
 }
@@ -92,34 +91,6 @@ function loadingDecoder(): HTMLElement {
     pause.textContent = now.paused ? text.run.resume : text.run.pause;
   });
   return element;
-}
-
-/**
- * Keeps what is below in its place while a pointer is on it or it has the focus: a settings box that moves between the press and
- * the release of a button is not ticked. The findings keep their height until the pointer has left, and where they grow, the
- * page scrolls along.
- * @returns to be called once the findings are others
- */
-function holdBelow(element: HTMLElement, body: HTMLElement): () => void {
-  const below = element.nextElementSibling;
-  if (!below?.matches(':hover, :focus-within')) {
-    body.style.minHeight = '';
-    return () => {};
-  }
-  const top = below.getBoundingClientRect().top;
-  const height = body.offsetHeight;
-  return () => {
-    body.style.minHeight = `${height}px`;
-    const release = () => {
-      if (below.matches(':hover, :focus-within')) return;
-      body.style.minHeight = '';
-      for (const name of ['pointerleave', 'focusout']) below.removeEventListener(name, later);
-    };
-    const later = () => requestAnimationFrame(release);
-    for (const name of ['pointerleave', 'focusout']) below.addEventListener(name, later);
-    const moved = below.getBoundingClientRect().top - top;
-    if (moved !== 0) scrollBy({ top: moved, behavior: 'instant' });
-  };
 }
 
 /** Findings of one cause together, at the place of the first. */
