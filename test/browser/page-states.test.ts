@@ -1,7 +1,7 @@
 /**
  * @module test/browser/page-states
- * Every state of the page in headless Chromium, from empty to several encodes, failures and the viewer, light and dark: nothing
- * is cut off, lies on something else or is wider than the window, axe finds nothing, and results are as short as promised. States
+ * Every state of the page in headless Chromium, from empty to several encodes, failures and the viewer: nothing is cut off,
+ * lies on something else or is wider than the window, axe finds nothing, and results are as short as promised. States
  * that follow each other share a page. A wrong pair is looked at in `page`, eleven encodes in `page-many`.
  */
 import { basename } from 'node:path';
@@ -191,6 +191,24 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
       },
     },
     {
+      name: 'viewer, tone-mapped',
+      viewer: true,
+      rare: true,
+      async reach(page) {
+        const colours = ['-color_primaries', 'bt2020', '-color_trc', 'smpte2084', '-colorspace', 'bt2020nc'];
+        const pq = (rate: number) =>
+          encode({
+            codec: 'vp9',
+            pixelFormat: 'yuv420p10le',
+            frames: 8,
+            extra: [...colours, '-b:v', `${rate}k`],
+          });
+        await scored(page, pq(900), pq(150));
+        await page.locator('.moments button').first().click();
+        await page.locator('dialog[open][data-frame]', { hasText: 'tone-mapped' }).waitFor();
+      },
+    },
+    {
       name: 'ffmpeg.wasm on its way',
       rare: true,
       async reach(page) {
@@ -245,7 +263,7 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
     await reach(page);
     const wrong = await lookAround(page, {
       unfolds,
-      zoomed: exhaustive,
+      turn: STATES.indexOf(state),
       screens,
       also: state.viewer ? wideDialog : loneTiles,
       async seen({ width, kind }) {

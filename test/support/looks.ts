@@ -13,16 +13,31 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const LARGE = [1440, 900] as const;
 const PHONE = [390, 844] as const;
 
-/** Windows and themes in which pages are looked at; `forced`: in the few colours of a system with high contrast. */
-const LOOKS = tier(
-  [
-    { size: LARGE, kind: 'light' },
-    { size: PHONE, kind: 'dark' },
-  ] as const,
-  [LARGE, [1280, 720] as const, [820, 1180] as const, PHONE].flatMap((size) =>
-    (['light', 'dark', 'forced'] as const).map((kind) => ({ size, kind })),
-  ),
-);
+const SIZES = [LARGE, [1280, 720] as const, [820, 1180] as const, PHONE];
+
+/** A window and a theme in which pages are looked at; `forced`: in the few colours of a system with high contrast. */
+interface Setting {
+  readonly size: readonly [number, number];
+  readonly kind: 'light' | 'dark' | 'forced';
+  /** Whether things may move. */
+  readonly moves?: boolean;
+}
+
+/** Zoomed to 200 %: in half of a large window. */
+const ZOOMED: Setting = { size: [LARGE[0] / 2, LARGE[1] / 2], kind: 'light', moves: true };
+
+const FEW: readonly Setting[] = [
+  { size: LARGE, kind: 'light' },
+  { size: PHONE, kind: 'dark' },
+];
+
+/** With the few: each window with each theme, and each of these with and without motion. */
+const OTHERS: readonly Setting[] = [
+  ...SIZES.flatMap((size, i) =>
+    (['light', 'dark', 'forced'] as const).map((kind, j) => ({ size, kind, moves: (i + j) % 2 === 1 })),
+  ).filter(({ size, kind }) => !FEW.some((few) => few.size === size && few.kind === kind)),
+  ZOOMED,
+];
 
 /** The window that a page is opened in to be looked at. */
 export const FIRST = { width: LARGE[0], height: LARGE[1] } as const;
@@ -49,10 +64,12 @@ export async function violations(page: Page): Promise<string[]> {
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
-/** Waits until charts and layout have followed the size of the window and the theme. */
+/** Waits until charts and layout have followed the size of the window and the theme, and nothing is on its way. */
 async function drawn(page: Page): Promise<void> {
   await page.evaluate(async () => {
     for (let i = 0; i < 4; i++) await new Promise((resolve) => requestAnimationFrame(resolve));
+    for (const animation of document.getAnimations())
+      if (animation instanceof CSSTransition) await animation.finished.catch(() => {});
     await new Promise((resolve) => setTimeout(resolve, 100));
   });
 }
@@ -195,14 +212,16 @@ async function tooTall(page: Page, screens: number): Promise<string[]> {
 interface Look {
   readonly width: number;
   readonly height: number;
-  readonly kind: 'light' | 'dark' | 'forced' | 'unfolded';
+  readonly kind: Setting['kind'] | 'unfolded';
 }
 
 interface Looking {
   /** Whether what is folded is looked at as well. */
   readonly unfolds?: boolean;
-  /** Whether it is looked at zoomed to 200 % as well: in half of a large window. */
+  /** Whether it is looked at zoomed to 200 % as well. */
   readonly zoomed?: boolean;
+  /** Its number among states that share the other windows and themes out, one for each. */
+  readonly turn?: number;
   /** Most large light windows that it fills while folded. */
   readonly screens?: number;
   /** What else is wrong. */
@@ -212,20 +231,28 @@ interface Looking {
 }
 
 /**
- * Looks at a page on a large screen and on a dark phone, in an exhaustive run in all windows, light, dark and in forced colours.
+ * Looks at a page on a large screen and on a dark phone, in an exhaustive run in all windows, light, dark, in forced colours and
+ * zoomed.
  * @returns what is wrong, by window
  */
 export async function lookAround(
   page: Page,
   looking: Looking = {},
 ): Promise<Record<string, readonly string[]>> {
-  const { unfolds = false, zoomed = false, screens, also = async () => [], seen = async () => {} } = looking;
+  const {
+    unfolds = false,
+    zoomed = false,
+    turn,
+    screens,
+    also = async () => [],
+    seen = async () => {},
+  } = looking;
   const wrong: Record<string, readonly string[]> = {};
-  const looks = [
-    ...LOOKS,
-    ...(zoomed ? [{ size: [LARGE[0] / 2, LARGE[1] / 2], kind: 'light' } as const] : []),
-  ];
-  for (const { size, kind } of looks) {
+  const other = turn === undefined ? [] : OTHERS.slice(turn % OTHERS.length).slice(0, 1);
+  for (const { size, kind, moves = false } of [
+    ...FEW,
+    ...tier(zoomed ? [...other, ZOOMED] : other, OTHERS),
+  ]) {
     const [width, height] = size;
     const look = async (kind: Look['kind'], find: () => Promise<readonly string[]>) => {
       await drawn(page);
@@ -237,6 +264,7 @@ export async function lookAround(
     await page.emulateMedia({
       colorScheme: kind === 'dark' ? 'dark' : 'light',
       forcedColors: kind === 'forced' ? 'active' : 'none',
+      reducedMotion: moves ? 'no-preference' : 'reduce',
     });
     // What is unfolded contains the rest: axe need not look twice.
     await look(kind, async () => [
@@ -250,6 +278,6 @@ export async function lookAround(
     await look('unfolded', async () => [...(await flaws(page)), ...(await violations(page))]);
     await fold();
   }
-  await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none' });
+  await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none', reducedMotion: 'reduce' });
   return wrong;
 }
