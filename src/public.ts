@@ -11,6 +11,7 @@ export type { Hint, Objection, Remedy } from './core/hint.js';
 export type { FilterOptions } from './core/options.js';
 export type { Origin } from './core/origin.js';
 export type { Fraction } from './core/rational.js';
+export type { SampleSizes, Samples } from './core/sampling.js';
 export type { PictureSize } from './core/size.js';
 export { version } from './core/version.js';
 export type { AdapterFacts } from './engine/backends/gpu.js';
@@ -59,8 +60,6 @@ export type {
   RenderOptions,
   VifMap,
 } from './engine/quality-maps.js';
-export type { SampleSizes, Samples } from './engine/sampling/choose.js';
-export { formatShard, readShard } from './engine/shards/shard-text.js';
 export type {
   MergeOptions,
   ScoreShardOptions,
@@ -68,7 +67,8 @@ export type {
   ShardChoice,
   ShardOptions,
   ShardPairs,
-} from './engine/shards/types.js';
+} from './engine/shards/shard.js';
+export { formatShard, readShard } from './engine/shards/shard-text.js';
 export type { Interval, Intervals } from './evaluate/bootstrap.js';
 export type { Comparison, FailedEvaluation } from './evaluate/compare.js';
 export type { Agreement } from './evaluate/correlation.js';

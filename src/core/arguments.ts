@@ -4,7 +4,7 @@
  * it must be.
  */
 import { type AnyvmafError, usageError } from './errors.js';
-import { showValue } from './printable.js';
+import { grouped, quoted, showValue } from './printable.js';
 
 /** The error for an argument of a wrong type. */
 export function wrongType(name: string, value: unknown, expected: string): AnyvmafError {
@@ -79,4 +79,23 @@ export function oneOf<T extends string>(name: string, value: T, allowed: readonl
 
 function choice(allowed: readonly string[]): string {
   return `${allowed.slice(0, -1).join(', ')} or ${allowed.at(-1)}`;
+}
+
+/** Characters of the name of a feature, an extractor, an option, a model or a metric. */
+const MAX_NAME = 256;
+
+/** Characters of a feature string or a model string: names, values, and a path. */
+export const MAX_STRING = 8192;
+
+/**
+ * Refuses a text that is longer than allowed.
+ * @param what begins the message: `A feature name`
+ * @throws {AnyvmafError} `usage`
+ */
+export function requireLength(what: string, text: string, most = MAX_NAME): void {
+  if (text.length <= most) return;
+  throw usageError(
+    `${what} of ${grouped(text.length)} characters is too long; at most ${grouped(most)} are ` +
+      `allowed: ${quoted(text, 60)}.`,
+  );
 }

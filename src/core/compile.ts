@@ -3,7 +3,21 @@
  * Compiles the WebAssembly modules. Apart from core/module, which an application needs only once it measures.
  */
 import { AnyvmafError } from './errors.js';
-import type { WasmBytes, WasmModule } from './wasm-types.js';
+
+type Global<Name extends string> = typeof globalThis extends {
+  WebAssembly: Record<Name, new (...args: never[]) => infer Instance>;
+}
+  ? Instance
+  : object;
+
+/** A compiled module: `WebAssembly.Module`. */
+export type WasmModule = Global<'Module'>;
+
+/** A module's memory: `WebAssembly.Memory`. */
+export type WasmMemory = Global<'Memory'>;
+
+/** Bytes of a module. */
+export type WasmBytes = ArrayBuffer | ArrayBufferView<ArrayBuffer>;
 
 /**
  * Compiles the core once for any number of instances.

@@ -3,10 +3,10 @@
  * Loader and typed view of the WebAssembly core (wasm/include/anyvmaf.h): one instance, its memory, its contexts.
  */
 
+import type { WasmMemory, WasmModule } from './compile.js';
 import { AnyvmafError } from './errors.js';
 import type { VideoFormat } from './frame.js';
 import type { CoreCall, PlaneArgument } from './kernel.js';
-import type { WasmMemory, WasmModule } from './wasm-types.js';
 
 /** Which column of the core's function table runs. */
 export type Implementation = 'simd128' | 'portable';

@@ -7,10 +7,9 @@ import { OWN_GPU_BACKENDS, type OwnGpuBackend } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
 import { capital } from '../core/hint.js';
 import { showValue } from '../core/printable.js';
-import { NO_BACKENDS } from './backends/native/help.js';
 import { programName } from './backends/native/host.js';
 import { probeNative } from './backends/native/probe.js';
-import { type Survey, survey } from './backends/native/survey.js';
+import { NO_BACKENDS, type Survey, survey } from './backends/native/survey.js';
 import type { NativeBackend } from './backends/native/task.js';
 import {
   BACKEND_CHOICES,

@@ -5,11 +5,11 @@
  */
 import { unlessAborted } from '../core/abort.js';
 import { isArray, requireObject } from '../core/arguments.js';
-import { displayAspect } from '../core/aspect.js';
 import { type AnyvmafError, usageError } from '../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../core/frame.js';
 import { allocateFrame } from '../core/frame.js';
 import { shown, showValue } from '../core/printable.js';
+import { displayAspect } from '../core/size.js';
 import {
   framesOfPair,
   nameOf,
@@ -27,8 +27,7 @@ import { Scope } from './contract/scope.js';
 import type { ExtractOptions, ScoreRequest } from './contract/types.js';
 import { coloursOf } from './inputs/colours.js';
 import { identifyInputs, openForScoring } from './inputs/open.js';
-import { closeKnown, type KnownInputs } from './pair/known.js';
-import { expectPairs, type OpenPair, readPair } from './pair/pair.js';
+import { closeKnown, expectPairs, type KnownInputs, type OpenPair, readPair } from './pair/pair.js';
 
 /** Most frames to skip before the next requested one; beyond that, a new decoder starts. */
 const PASSED_OVER = 48;

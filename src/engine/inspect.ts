@@ -23,8 +23,7 @@ import type {
 import { findOffset } from './inputs/alignment.js';
 import { identifyInputs } from './inputs/open.js';
 import { Preflight } from './inputs/preflight.js';
-import { closeKnown, formatOf, type KnownInputs } from './pair/known.js';
-import { refuseTruncated } from './pair/pair.js';
+import { closeKnown, formatOf, type KnownInputs, refuseTruncated } from './pair/pair.js';
 import { loadRequested } from './plan/plan.js';
 
 /** Everything preflight finds. The videos are not refused for that, whatever it is, but where scoring cannot read them. */

@@ -7,6 +7,7 @@ import { usageError } from '../core/errors.js';
 import { changed, pickOptions } from '../core/options.js';
 import { counted, shown } from '../core/printable.js';
 import { quotientOf, USUAL_RATE } from '../core/rational.js';
+import { checkSamples, type Drawn, drawRuns, intervalsOf, LEVEL } from '../core/sampling.js';
 import { rateOf } from '../media/evidence/rate.js';
 import { readsOnce } from '../media/pair.js';
 import { nameOf } from '../media/pairing/prepare.js';
@@ -23,11 +24,9 @@ import { identifyInputs } from './inputs/open.js';
 import { refuseFindings } from './inputs/preflight.js';
 import { probesOnce } from './inputs/shared.js';
 import { inspectPair } from './inspect.js';
-import { closeKnown, formatOf, type KnownInputs, lightOf } from './pair/known.js';
+import { closeKnown, formatOf, type KnownInputs, lightOf } from './pair/pair.js';
 import { loadRequested, planRun } from './plan/plan.js';
 import { headOf, inputsOf } from './results/report-head.js';
-import { checkSamples, type Drawn, drawRuns } from './sampling/choose.js';
-import { intervalsOf, LEVEL } from './sampling/interval.js';
 
 /** Pairs after a run that its last values depend on. */
 const TRAIL = 3;

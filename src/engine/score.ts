@@ -22,7 +22,7 @@ import type { SharedInspection } from './inputs/shared.js';
 import type { Steering } from './live/steering.js';
 import type { Measured } from './measure/measurement.js';
 import { prepareBackend } from './measure/open.js';
-import type { KnownInputs, ReadyInputs } from './pair/known.js';
+import type { KnownInputs, ReadyInputs } from './pair/pair.js';
 import {
   describePair,
   type Extent,

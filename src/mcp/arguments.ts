@@ -4,8 +4,8 @@
  * expected, and the nearest known name of an unknown one.
  */
 import * as z from 'zod/v4';
+import { MAX_STRING, requireLength } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
-import { MAX_STRING, requireLength } from '../core/limits.js';
 import { nearest } from '../core/nearest.js';
 import { grouped, shown } from '../core/printable.js';
 

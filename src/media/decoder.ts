@@ -9,8 +9,7 @@ import { shown } from '../core/printable.js';
 import type { Fraction } from '../core/rational.js';
 import { hasAlpha } from './delivery.js';
 import type { TrackChoice } from './evidence/track.js';
-import type { DecoderFilters } from './filter-types.js';
-import type { FrameSource, VideoInfo, VideoInput } from './types.js';
+import type { DecoderFilters, FrameSource, VideoInfo, VideoInput } from './types.js';
 
 /** Facts that container and codec declare about a video track of a file. */
 export interface TrackFacts extends VideoFormat {

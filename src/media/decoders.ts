@@ -8,7 +8,6 @@ import { AnyvmafError, usageError } from '../core/errors.js';
 import type { Objection, Remedy } from '../core/hint.js';
 import { clause, quoted, shown } from '../core/printable.js';
 import { quotedWord } from '../core/shell.js';
-import { convertCommand } from './advice.js';
 import {
   type DecodedSource,
   type DecodeRequest,
@@ -18,9 +17,9 @@ import {
   stillKnown,
   type TrackFacts,
 } from './decoder.js';
-import { DECLARE_RAW } from './errors.js';
-import { packetBitrate } from './evidence/bitrate.js';
+import { convertCommand, DECLARE_RAW } from './errors.js';
 import { rateOf } from './evidence/rate.js';
+import { packetBitrate } from './facts.js';
 import { type EncodedInput, notY4m } from './open.js';
 import { SEGMENT } from './sniff.js';
 import type { VideoInput } from './types.js';

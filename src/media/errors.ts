@@ -5,7 +5,9 @@
 import { AnyvmafError, type AnyvmafErrorOptions } from '../core/errors.js';
 import { describeFormat, roundedDownChroma } from '../core/frame.js';
 import type { OptionHint, Remedy } from '../core/hint.js';
-import { shown } from '../core/printable.js';
+import { printable, shown } from '../core/printable.js';
+import { shellWord } from '../core/shell.js';
+import type { TrackFacts } from './decoder.js';
 import type { IncompleteFrame, VideoInfo } from './types.js';
 
 /** Possible reasons why a file is not recognised. */
@@ -84,4 +86,66 @@ export function lostFraming(name: string, index: number, position: number, found
       `${quoted(found.subarray(0, 5))} stands there; ` +
       'the file is damaged, or its header states a wrong size or chroma format.',
   );
+}
+
+/** What helps where nothing here decodes a video. A transcode would have another score than the encode. */
+export const CONVERT_WITHOUT_LOSS = 'convert it without loss first: ffmpeg -i VIDEO -strict -1 OUTPUT.y4m';
+
+/**
+ * An ffmpeg command line that writes `name` as Y4M, keeping its size, frames and bit depth.
+ * @param filter options between input and output, such as `-pix_fmt yuv422p`
+ */
+export function convertCommand(name: string, filter = ''): string {
+  const middle = filter === '' ? '' : ` ${filter}`;
+  return `ffmpeg -i ${shellWord(printable(name))}${middle} -strict -1 OUTPUT.y4m`;
+}
+
+/** Where and why a video ends too early. */
+export interface EarlyEnd {
+  /** Number of frames before the damage, all complete. */
+  readonly frames: number;
+  /** Presentation time of the last complete frame, in seconds. */
+  readonly lastTime: number | undefined;
+  /** True if the file ends there; false if it continues but cannot be decoded. */
+  readonly cutOff: boolean;
+  /** The evidence, a clause. */
+  readonly text: string;
+}
+
+type Named = Pick<TrackFacts, 'name' | 'codec'>;
+
+/** The error if damage is not allowed. */
+export function earlyEndError(facts: Named, end: EarlyEnd): MediaError {
+  return new MediaError(end.cutOff ? 'incomplete' : 'damaged', end.frames, where(facts, end), {
+    hints: [
+      'get the file again',
+      { purpose: 'fix', option: 'allowDamaged', value: true, aim: 'to score what comes before' },
+    ],
+    file: facts.name,
+  });
+}
+
+/** The warning if damage is allowed. */
+export function earlyEndWarning(facts: Named, end: EarlyEnd): string {
+  const { frames } = end;
+  return `${where(facts, end)}; ${frames === 1 ? 'the frame before it is' : `the ${frames} frames before it are`} used.`;
+}
+
+/** The warning about missing packets that the decoder conceals or does not notice. */
+export function gapWarning(name: string): string {
+  return (
+    `Packets are missing in ${shown(name)}: their counter jumps, as where a recording was cut or its reception was ` +
+    'disturbed. Frames next to the jump may be damaged, though the decoder does not complain of them; look at the worst ' +
+    'frames, or get the file again.'
+  );
+}
+
+function where({ name, codec }: Named, { frames, lastTime, cutOff, text }: EarlyEnd): string {
+  const what = cutOff ? 'is cut off' : 'is damaged';
+  return `${shown(name)} ${what} at frame ${frames}${afterTime(lastTime)} (${codec}: ${shown(text)})`;
+}
+
+/** `, after 2.360 s`; empty if the time is unknown. */
+export function afterTime(seconds: number | undefined): string {
+  return seconds === undefined ? '' : `, after ${seconds.toFixed(3)} s`;
 }

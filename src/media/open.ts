@@ -8,9 +8,8 @@ import { AnyvmafError, usageError } from '../core/errors.js';
 import { describeFormat, formatProblem } from '../core/frame.js';
 import { quoted, shown, withoutAccess } from '../core/printable.js';
 import { STANDARD_INPUT } from '../core/shell.js';
-import { convertCommand } from './advice.js';
 import { blankSource } from './blank.js';
-import { DECLARE_RAW, FETCH_URL, incompleteFrame } from './errors.js';
+import { convertCommand, DECLARE_RAW, FETCH_URL, incompleteFrame } from './errors.js';
 import { FilteredSource } from './own-filters.js';
 import {
   type ByteReader,

@@ -14,8 +14,7 @@ import {
   type VideoFormat,
 } from '../core/frame.js';
 import type { DecodedSource, TrackFacts } from './decoder.js';
-import type { CropArea, OwnFilters } from './filter-types.js';
-import type { FrameSource, SourceDescriptor, VideoInfo } from './types.js';
+import type { CropArea, FrameSource, OwnFilters, SourceDescriptor, VideoInfo } from './types.js';
 
 /** The format after filters. */
 export function filteredFormat<T extends VideoFormat>(format: T, { crop, format: to }: OwnFilters): T {

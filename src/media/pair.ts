@@ -8,7 +8,7 @@ import type { VideoFormat } from '../core/frame.js';
 import { formatProblem, MIN_SIDE } from '../core/frame.js';
 import { shown } from '../core/printable.js';
 import { areEqual, fractionText } from '../core/rational.js';
-import { convertCommand } from './advice.js';
+import { convertCommand } from './errors.js';
 import { type EncodedInput, notY4m, type OpenOptions, openInput, openVideo } from './open.js';
 import type { FrameSource, VideoInfo, VideoInput } from './types.js';
 

@@ -2,10 +2,13 @@
  * @module media/types
  * Types of video: format facts, and sources of frames by number.
  */
+
+import type { ColorMatrix, ColorRange } from '../core/choices.js';
 import type { FramePlanes, VideoFormat } from '../core/frame.js';
 import type { Origin } from '../core/origin.js';
 import type { Fraction } from '../core/rational.js';
-import type { OwnFilters } from './filter-types.js';
+import type { Deinterlacing } from './evidence/fields.js';
+import type { SampleFormat } from './pixel-format.js';
 import type { ByteReader } from './platform.js';
 
 /** Format and facts of a video. */
@@ -122,3 +125,34 @@ export type VideoInput = string | URL | number | Blob | Uint8Array | ReadableStr
 
 /** Geometry of raw planar YUV, which has no header of its own. */
 export interface RawVideoFormat extends VideoFormat {}
+
+/** A part of a picture, in samples. */
+export interface CropArea {
+  readonly width: number;
+  readonly height: number;
+  readonly x: number;
+  readonly y: number;
+}
+
+/** What is done to one video, its facts known. */
+export interface SideFilters {
+  /** Which field is shown first: by the label, or by the pictures where these tell otherwise. */
+  readonly deinterlace?: Deinterlacing;
+  readonly crop?: CropArea;
+  /** A checked chain of ffmpeg's filters. */
+  readonly vf?: string;
+  readonly range?: { readonly from: ColorRange; readonly to: ColorRange };
+  readonly matrix?: { readonly from: ColorMatrix; readonly to: ColorMatrix };
+  readonly format?: SampleFormat;
+}
+
+/** What needs no decoder of a certain kind; structured-cloneable. */
+export type OwnFilters = Pick<SideFilters, 'crop' | 'range' | 'format'>;
+
+/** A chain of filters in a decoder. */
+export interface DecoderFilters {
+  /** As after `-vf`. */
+  readonly chain: string;
+  /** Whether each frame gives one of the same time. */
+  readonly keepsFrames: boolean;
+}

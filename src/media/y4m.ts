@@ -7,8 +7,7 @@ import { AnyvmafError } from '../core/errors.js';
 import type { VideoFormat } from '../core/frame.js';
 import { formatProblem, lumaBytes, storedChromaSize, storedFrameBytes } from '../core/frame.js';
 import { shown } from '../core/printable.js';
-import { convertCommand } from './advice.js';
-import { incompleteFrame, lostFraming, MediaError, quoted } from './errors.js';
+import { convertCommand, incompleteFrame, lostFraming, MediaError, quoted } from './errors.js';
 import type { ByteReader } from './platform.js';
 import type { FrameLayout, IncompleteFrame, VideoInfo } from './types.js';
 

@@ -2,8 +2,9 @@
  * @module metrics/options
  * Turns option texts and feature strings into extractor instances: checked values, defaults filled in, names decided.
  */
+
+import { MAX_STRING, requireLength } from '../core/arguments.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
-import { MAX_STRING, requireLength } from '../core/limits.js';
 import { guess, nearest } from '../core/nearest.js';
 import { magnitude } from '../core/numbers.js';
 import { quoted } from '../core/printable.js';

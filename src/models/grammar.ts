@@ -2,9 +2,10 @@
  * @module models/grammar
  * Parses model strings: `version=NAME`, `path=FILE`, `name=`, flags and feature overloads (spec 5.7).
  */
+
+import { MAX_STRING, requireLength } from '../core/arguments.js';
 import { SHORT_MODEL_NAMES } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
-import { MAX_STRING, requireLength } from '../core/limits.js';
 import { looksLikePath } from '../core/model-path.js';
 import { guess, nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';

@@ -3,8 +3,8 @@
  * Loads the models of a run from model strings, with overloads and flags applied.
  */
 
+import { MAX_STRING, requireLength } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
-import { MAX_STRING, requireLength } from '../core/limits.js';
 import { quoted } from '../core/printable.js';
 import type { ExtractorInstance } from '../metrics/options.js';
 import { bindInputs } from './bind.js';

@@ -2,8 +2,7 @@
  * @module pictures/color
  * Colour matrix and range of luma and chroma samples, for conversion to RGB.
  */
-import { usualMatrix } from '../core/colour.js';
-import { LUMA_WEIGHTS, type LumaMatrix } from '../core/luma-weights.js';
+import { LUMA_WEIGHTS, type LumaMatrix, usualMatrix } from '../core/colour.js';
 import type { TrackFacts } from '../media/decoder.js';
 import type { HdrTransfer } from './tone-map.js';
 

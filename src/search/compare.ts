@@ -4,7 +4,7 @@
  */
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
-import { intervalsOf } from '../engine/sampling/interval.js';
+import { intervalsOf } from '../core/sampling.js';
 import type { VideoInput } from '../media/types.js';
 import { bdQuality, bdRate } from '../report/bd-rate.js';
 import {

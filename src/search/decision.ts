@@ -7,7 +7,7 @@ import { requireArray, requireObject, requireTexts } from '../core/arguments.js'
 import { AnyvmafError } from '../core/errors.js';
 import { percentile } from '../core/percentile.js';
 import { quotientOf } from '../core/rational.js';
-import { intervalsOf } from '../engine/sampling/interval.js';
+import { intervalsOf } from '../core/sampling.js';
 import { dominates } from '../report/bd-rate.js';
 import { bitrateOf, fileSizeOf } from '../report/facts.js';
 import { holdAgainst } from '../report/held.js';

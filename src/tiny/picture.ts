@@ -3,9 +3,9 @@
  * Converts planes of a video to a picture model's tensors: samples in 0..1, resized and normalised.
  */
 
+import { LUMA_WEIGHTS } from '../core/colour.js';
 import { usageError } from '../core/errors.js';
 import { type FramePlanes, samplesOf, type VideoFormat } from '../core/frame.js';
-import { LUMA_WEIGHTS } from '../core/luma-weights.js';
 import { quoted } from '../core/printable.js';
 import type { PictureSize } from '../core/size.js';
 import type { PictureBinding, Role } from './bind.js';

@@ -5,8 +5,7 @@
 import { readFileSync } from 'node:fs';
 import type { Implementation } from '../../src/core/module.js';
 import { wasmMeasurers } from '../../src/engine/backends/core/extractor.js';
-import type { FrameSlot, Measurer } from '../../src/engine/backends/measurer.js';
-import type { ExtractionPlan } from '../../src/engine/backends/types.js';
+import type { ExtractionPlan, FrameSlot, Measurer } from '../../src/engine/backends/types.js';
 import type { WebgpuKind } from '../../src/engine/backends/webgpu/open.js';
 import { format as formatOf, type Picture, picture } from './metric.js';
 import { type SeededRandom, seeded } from './random.js';

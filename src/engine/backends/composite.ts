@@ -5,9 +5,10 @@
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { copyPlanes } from '../../core/frame.js';
+import type { CoreCall } from '../../core/kernel.js';
 import { allocateFrame, viewPlanes } from './frame-buffer.js';
-import type { FrameSlot, InstantKind, Measurer } from './measurer.js';
-import { joinRecord, type PlanPart } from './split.js';
+import { joinRecord, type PlanPart, splitPlan } from './split.js';
+import type { FrameSlot, InstantKind, Measurer } from './types.js';
 import { type ExtractionPlan, heatmapFiles, historyNeeds, type RecordLayout, recordLayout } from './types.js';
 
 /** Milliseconds in which pairs in flight end when their measurer is closed. */
@@ -303,4 +304,29 @@ function stoppedError(cause: unknown, reason: string): AnyvmafError {
       ],
     },
   );
+}
+
+const isPerceptual = ({ module }: CoreCall): boolean => module === 'perceptual';
+
+/** Joins the measurers of both modules. */
+export function withPerceptual(core: InstantKind, perceptual: InstantKind): InstantKind {
+  const kinds = [
+    { ...core, problem: (call: CoreCall) => (isPerceptual(call) ? 'the core lacks it' : undefined) },
+    { ...perceptual, problem: () => undefined },
+  ];
+  return {
+    problem: () => undefined,
+    open(plan) {
+      if (plan.calls.every(isPerceptual)) return perceptual.open(plan);
+      if (!plan.calls.some(isPerceptual)) return core.open(plan);
+      const parts = splitPlan(plan, kinds);
+      return new CompositeMeasurer(
+        plan,
+        kinds.flatMap((kind, i) => {
+          const part = parts[i];
+          return part ? [{ part, measurer: kind.open(part.plan) }] : [];
+        }),
+      );
+    },
+  };
 }

@@ -7,9 +7,8 @@ import { AnyvmafError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import type { CoreCall } from '../../core/kernel.js';
 import { CompositeMeasurer, type MeasuredPart } from './composite.js';
-import type { InstantKind, Measurer, MeasurerKind } from './measurer.js';
 import { splitPlan } from './split.js';
-import type { ExtractionPlan } from './types.js';
+import type { ExtractionPlan, InstantKind, Measurer, MeasurerKind } from './types.js';
 
 /** A GPU as its driver describes it; what it does not say is empty. */
 export interface AdapterFacts {

@@ -3,7 +3,7 @@
  * Splits a plan among measurers by the calls that each supports, and joins their records of a frame.
  */
 import { AnyvmafError } from '../../core/errors.js';
-import type { MeasurerKind } from './measurer.js';
+import type { MeasurerKind } from './types.js';
 import { type ExtractionPlan, type RecordLayout, recordLayout } from './types.js';
 
 /** A measurer's part of a plan. */

@@ -3,8 +3,8 @@
  * What a backend computes: raw per-frame measurements from which every feature is finished in plain arithmetic
  * (engine/results/finish). A backend knows nothing of features, models or files.
  */
-
 import type { ScoredFormat } from '../../core/colour.js';
+import type { FramePlanes, VideoFormat } from '../../core/frame.js';
 import type { CoreCall, HeatmapFile } from '../../core/kernel.js';
 import { canExceed } from './excess.js';
 
@@ -99,4 +99,56 @@ export function picturesRead(plan: ExtractionPlan, spatial: boolean): PicturesRe
 /** The files of heatmaps that the plan's calls fill, in the order of `Measurer.heatmaps`. */
 export function heatmapFiles(plan: ExtractionPlan): readonly HeatmapFile[] {
   return plan.calls.flatMap(({ heatmaps }) => heatmaps ?? []);
+}
+
+/** Room for the frames of one pair. */
+export interface FrameSlot {
+  /** Number of the pair in the run. */
+  readonly index: number;
+  /** Where to write the frames. Valid until the pair is measured or kept. */
+  readonly reference: FramePlanes;
+  readonly distorted: FramePlanes;
+}
+
+/** Measures frame pairs. A metric looks back to pairs by their numbers, whatever the order of calls. */
+export interface Measurer {
+  readonly layout: RecordLayout;
+  /** Most pairs in flight. Request the next slot only when fewer are. */
+  readonly slots: number;
+  /** Returns the slot for a pair. */
+  slot(index: number): FrameSlot;
+  /** Whether the pair `from` can look back to this one, as far as anything of it does. */
+  holds(index: number, from: number): boolean;
+  /** Keeps a pair (what `historyNeeds` names of it) for those after it, without measuring it. */
+  keep(slot: FrameSlot): void;
+  /**
+   * Measures the pair written to a slot, or what `picturesRead` names of it, and keeps it for those after it.
+   * @param record receives `layout.length` doubles
+   * @param spatial false: leave out what does not work on every frame (subsampling skips this one); its fields become
+   *   NaN
+   * @returns a promise where the record is complete only later
+   */
+  measure(slot: FrameSlot, record: Float64Array, spatial: boolean): Promise<void> | undefined;
+  /**
+   * Frames of a pair that is in flight, or that one in flight looks back to: where a device may go away, so that somebody
+   * else can measure them. Slots and these stay when it does.
+   */
+  frames?(index: number): FrameSlot | undefined;
+  /** The heatmaps of a measured pair, one for each of `heatmapFiles`. Valid until its slot is given out again. */
+  heatmaps(slot: FrameSlot): readonly Uint8Array[];
+  /** Frees all memory. */
+  close(): void;
+}
+
+/** A way to measure. */
+export interface MeasurerKind {
+  /** Why it cannot measure a call, as the end of a sentence; `undefined` if it can. */
+  problem(call: CoreCall, format: VideoFormat): string | undefined;
+  /** @throws {AnyvmafError} `feature` for unsupported settings, `resource` if memory is short */
+  open(plan: ExtractionPlan): Measurer | Promise<Measurer>;
+}
+
+/** A way to measure that opens synchronously. */
+export interface InstantKind extends MeasurerKind {
+  open(plan: ExtractionPlan): Measurer;
 }

@@ -3,9 +3,10 @@
  * What the engine needs from a platform: files, the core's code, models, workers and the number of cores.
  */
 
+import type { WasmBytes, WasmModule } from '../../core/compile.js';
 import type { CoreModules } from '../../core/module.js';
 import type { Origin } from '../../core/origin.js';
-import type { WasmBytes, WasmModule } from '../../core/wasm-types.js';
+import type { EvaluationSettings } from '../../evaluate/calls.js';
 import type { Decoder } from '../../media/decoder.js';
 import type { TrackRequest } from '../../media/evidence/track.js';
 import type { FilePlatform } from '../../media/platform.js';
@@ -15,7 +16,6 @@ import type { TinyPlatform } from '../../tiny/types.js';
 import type { GpuKind } from '../backends/gpu.js';
 import type { HeatmapStore } from '../backends/heatmaps.js';
 import type { NativeHost } from '../backends/native/host.js';
-import type { ParserTask } from './parser-task.js';
 import type { WorkerHandle } from './protocol.js';
 
 /** A runtime: Node or a browser. */
@@ -106,3 +106,8 @@ export interface Assets {
    */
   readonly onnxruntime?: string | URL;
 }
+
+export type ParserTask =
+  /** Video through mediabunny; browsers pass the library's URL if its name does not resolve. */
+  | { readonly kind: 'video'; readonly library?: string }
+  | { readonly kind: 'evaluation'; readonly settings: EvaluationSettings };

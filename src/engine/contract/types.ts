@@ -7,12 +7,12 @@ import type { AnyvmafError } from '../../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../../core/frame.js';
 import type { OptionsOf } from '../../core/options.js';
 import type { Origin } from '../../core/origin.js';
+import type { Samples } from '../../core/sampling.js';
 import type { AlignResult } from '../../media/align/types.js';
 import type { Finding, SideFacts } from '../../media/preflight/types.js';
 import type { RawVideoFormat, VideoInput } from '../../media/types.js';
 import type { FrameMetrics, Report, ReportHead, ReportModel } from '../../report/types.js';
 import type { TinyModelOptions } from '../../tiny/types.js';
-import type { Samples } from '../sampling/choose.js';
 
 /** The pair to compare. */
 export interface ScoreRequest {

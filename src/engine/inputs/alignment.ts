@@ -7,7 +7,7 @@ import { shown } from '../../core/printable.js';
 import { alignThumbs, framesForWider, framesToRead } from '../../media/align/index.js';
 import { type OpenedPart, RecordedThumbs } from '../../media/align/recorded.js';
 import type { AlignResult } from '../../media/align/types.js';
-import { WIDER } from '../../media/align/windows.js';
+import { WIDER } from '../../media/align/types.js';
 import { reopen } from '../../media/open.js';
 import { nameOf, type Side, type Sides } from '../../media/pairing/prepare.js';
 import { framePartners, frameRatio } from '../../media/pairing/timeline.js';

@@ -4,13 +4,16 @@
  * geometry.
  */
 
+import { describeFormat } from '../../core/frame.js';
 import { shown } from '../../core/printable.js';
+import { BlockReader } from '../../media/block-reader.js';
 import { bytesOfInput } from '../../media/open.js';
 import type { OpenedInput } from '../../media/pair.js';
 import type { ByteReader, FilePlatform } from '../../media/platform.js';
 import { finding } from '../../media/preflight/text.js';
 import type { Finding } from '../../media/preflight/types.js';
-import type { VideoInfo } from '../../media/types.js';
+import { findWrongGeometry } from '../../media/raw-geometry.js';
+import type { RawVideoFormat, VideoInfo } from '../../media/types.js';
 
 /** An input with random access to its bytes. */
 interface Lent {
@@ -37,7 +40,7 @@ export async function findingsOfBytes(
       findings.push(...(await sameInputFindings(reference, distorted)));
     }
     if (reference?.raw || distorted?.raw) {
-      const { rawFindings } = await import('../../media/preflight/raw.js');
+      const { rawFindings } = await import('./byte-findings.js');
       const sides = [rawSide('reference', reference), rawSide('distorted', distorted)];
       findings.push(...(await rawFindings(sides.filter((side) => side !== undefined))));
     }
@@ -99,4 +102,52 @@ async function haveSameBytes(a: ByteReader, b: ByteReader): Promise<boolean> {
     for (let i = 0; i < length; i++) if (first[i] !== second[i]) return false;
   }
   return true;
+}
+
+/** Other geometries are tried on thousands of rows, of which each read would take a browser milliseconds. */
+const BLOCKS = { bytes: 1 << 16, kept: 256 } as const;
+
+/** A raw video with random access to its bytes. */
+export interface RawSide {
+  readonly role: 'reference' | 'distorted';
+  readonly name: string;
+  readonly format: RawVideoFormat;
+  readonly reader: ByteReader;
+}
+
+/**
+ * Samples a few rows of each video.
+ * @returns a warning if the pictures of one or both look more like another geometry
+ * @throws errors of reading
+ */
+export async function rawFindings(sides: readonly RawSide[]): Promise<Finding[]> {
+  const wrong: {
+    readonly side: RawSide;
+    readonly found: string;
+    readonly fits: RawVideoFormat;
+  }[] = [];
+  for (const side of sides) {
+    const looked = await findWrongGeometry(new BlockReader(side.reader, BLOCKS), side.format);
+    if (!looked) continue;
+    const { fits } = looked;
+    wrong.push({ side, fits, found: describeFormat(fits) });
+  }
+  const [first, second] = wrong;
+  if (!first) return [];
+  const { found, fits } = first;
+  // The user declares one format for both.
+  const both = second?.found === found;
+  const who = both ? 'both videos' : `${first.side.role} ${shown(first.side.name)}`;
+  const value = (role: RawSide['role']) => wrong.find(({ side }) => side.role === role)?.found ?? null;
+  return [
+    finding(
+      'raw-geometry',
+      // A guess: test patterns and smooth pictures look so in their right geometry.
+      'warning',
+      `${who} may not be ${describeFormat(first.side.format)}: read so, neighbouring rows or frames show unrelated ` +
+        `things, but read as ${found} they go together.`,
+      [value('reference'), value('distorted')],
+      { purpose: 'fix', option: 'raw', value: fits },
+    ),
+  ];
 }

@@ -16,7 +16,7 @@ import {
   isRgb as isRgbLayout,
 } from '../../media/delivery.js';
 import { factsOf, nameOf, type PairingPlan, type Side, type Sides } from '../../media/pairing/prepare.js';
-import type { KnownColours } from '../pair/known.js';
+import type { KnownColours } from '../pair/pair.js';
 
 /**
  * The colours of both sides.

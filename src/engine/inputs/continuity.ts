@@ -2,14 +2,15 @@
  * @module engine/inputs/continuity
  * Checks by signatures of all pairs whether the two videos stay aligned over a whole run.
  */
-import { PAIR_BYTES, SIGNATURE_BYTES, Signer } from '../../media/align/signature.js';
+
 import { SlipDetector } from '../../media/align/slips.js';
+import { PAIR_BYTES, SIGNATURE_BYTES, Signer } from '../../media/align/thumbnail.js';
 import { judge } from '../../media/preflight/judge.js';
 import { slipFindings, unwatchedFinding } from '../../media/preflight/slips.js';
 import { uncheckedFinding } from '../../media/preflight/text.js';
 import type { Finding } from '../../media/preflight/types.js';
 import type { FrameSource } from '../../media/types.js';
-import type { KnownInputs, ReadyInputs } from '../pair/known.js';
+import type { KnownInputs, ReadyInputs } from '../pair/pair.js';
 import { observedSource } from './observed-source.js';
 
 /** Most pairs with only one signature; further pairs are ignored. */

@@ -3,9 +3,10 @@
  * Looks at a few moments of both videos as they are stored, before anything is scaled or paired, and asks what they tell.
  * Loaded where facts alone do not decide.
  */
-import { displayAspect, SAME_ASPECT } from '../../core/aspect.js';
+
 import { AnyvmafError } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
+import { displayAspect, SAME_ASPECT } from '../../core/size.js';
 import type { TrackFacts } from '../../media/decoder.js';
 import { openDecoded } from '../../media/decoders.js';
 import { type Framing, framingOf, type Picture } from '../../media/evidence/framing.js';
@@ -16,7 +17,7 @@ import { pairTimes } from '../../media/pairing/timeline.js';
 import { FrameMeter, measuredPlanes, spreadFrames } from '../../media/preflight/measure.js';
 import type { FrameSource, VideoInfo } from '../../media/types.js';
 import type { Platform } from '../contract/platform.js';
-import { canReadAgain } from '../pair/known.js';
+import { canReadAgain } from '../pair/pair.js';
 
 /** Moments to look at. */
 const MOMENTS = 3;

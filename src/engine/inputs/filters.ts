@@ -3,14 +3,15 @@
  * Filters of both videos as a run asks for them: which of them each needs, what decodes for them, and where the picture
  * lies that `crop: 'auto'` keeps. Loaded when filters are asked for.
  */
-import { displayAspect } from '../../core/aspect.js';
+
 import { usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
+import { displayAspect } from '../../core/size.js';
 import { chooseDecoder } from '../../media/decoders.js';
 import { deinterlacing, judgeFields } from '../../media/evidence/fields.js';
-import type { CropArea, SideFilters } from '../../media/filter-types.js';
 import { areaText, checkFilters, filterSide, filtersFor, isOwn, stepsOf } from '../../media/filters/apply.js';
 import { factsOf, nameOf, type Side, type Sides } from '../../media/pairing/prepare.js';
+import type { CropArea, SideFilters } from '../../media/types.js';
 import type { CheckedFilters, CheckedPairing } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import { measure } from './preflight.js';

@@ -11,7 +11,7 @@ import type { MappedSource } from '../../media/pairing/mapped.js';
 import { FrameMeter, measuredPlanes, rescaleBorders, spreadFrames } from '../../media/preflight/measure.js';
 import type { SideFacts, SideMeasurements } from '../../media/preflight/types.js';
 import type { FrameSource } from '../../media/types.js';
-import type { ReadyInputs } from '../pair/known.js';
+import type { ReadyInputs } from '../pair/pair.js';
 import { observedSource } from './observed-source.js';
 
 /** Frames whose fields are measured of a video that is read with gaps or repetitions: three periods of pulldown. */

@@ -12,7 +12,7 @@ import type { FrameSource } from '../../media/types.js';
 import type { InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { ScoreRequest } from '../contract/types.js';
-import { closeKnown, type KnownInputs, type ReadyInputs } from '../pair/known.js';
+import { closeKnown, type KnownInputs, type ReadyInputs } from '../pair/pair.js';
 import type { SharedInspection } from './shared.js';
 
 /**

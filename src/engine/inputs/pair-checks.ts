@@ -5,7 +5,7 @@
 import type { Finding } from '../../media/preflight/types.js';
 import type { CheckedOptions, InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
-import type { KnownInputs, ReadyInputs } from '../pair/known.js';
+import type { KnownInputs, ReadyInputs } from '../pair/pair.js';
 import type { RequestedModels } from '../plan/plan.js';
 import type { Continuity, ContinuityRules, SignatureSink } from './continuity.js';
 import type { Preflight, WholePair } from './preflight.js';

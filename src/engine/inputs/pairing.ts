@@ -21,7 +21,7 @@ import type { VideoInfo } from '../../media/types.js';
 import { type CheckedPairing, type InputOptions, readsStored } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { ScoreRequest } from '../contract/types.js';
-import type { KnownInputs } from '../pair/known.js';
+import type { KnownInputs } from '../pair/pair.js';
 import { anyKept, coloursOf, deliveryOf, isRgb, keepRgb, pngFilters } from './colours.js';
 import type { Look } from './few-frames.js';
 import type { SharedInspection } from './shared.js';

@@ -16,7 +16,7 @@ import type { Platform } from '../contract/platform.js';
 import type { WorkerSetup } from '../contract/protocol.js';
 import type { ScoreOptions } from '../contract/types.js';
 import type { Steering } from '../live/steering.js';
-import type { lightOf } from '../pair/known.js';
+import type { lightOf } from '../pair/pair.js';
 import { chooseThreads, coreTime } from '../plan/chunks.js';
 import { planRun, type Requested, type RunPlan, reportModel } from '../plan/plan.js';
 import { Scoring } from '../results/scoring.js';

@@ -5,8 +5,7 @@
 import type { ReportParts } from '../../report/build.js';
 import type { TinySessionFacts } from '../backends/tiny.js';
 import type { Continuity } from '../inputs/continuity.js';
-import type { ReadyInputs } from '../pair/known.js';
-import type { Extent } from '../pair/pair.js';
+import type { Extent, ReadyInputs } from '../pair/pair.js';
 import type { RequestedModels } from '../plan/plan.js';
 import type { Meter } from '../results/progress.js';
 

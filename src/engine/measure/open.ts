@@ -9,13 +9,12 @@ import type { CoreOptions, ModelOptions, ProgramOptions } from '../contract/opti
 import type { Platform } from '../contract/platform.js';
 import type { ScoreOptions } from '../contract/types.js';
 import type { Steering } from '../live/steering.js';
-import { formatOf, type KnownInputs, lightOf } from '../pair/known.js';
+import { formatOf, type KnownInputs, lightOf } from '../pair/pair.js';
 import type { ScoredSize } from '../plan/model-texts.js';
-import { loadRequested } from '../plan/plan.js';
+import { loadModules, loadRequested } from '../plan/plan.js';
 import type { BackendChosen } from './choice.js';
 import { openCore } from './core.js';
 import type { OpenBackend } from './measurement.js';
-import { loadModules } from './modules.js';
 
 /** The run to open a backend for. */
 interface BackendRun {

@@ -9,7 +9,7 @@ import type { PictureSize } from '../../core/size.js';
 import { factsOf } from '../../media/pairing/prepare.js';
 import type { ExtractorInstance } from '../../metrics/metric.js';
 import type { LoadedModel } from '../../models/types.js';
-import { formatOf, type KnownInputs } from '../pair/known.js';
+import { formatOf, type KnownInputs } from '../pair/pair.js';
 
 /** Pictures as an encoder got them. */
 export interface EncodedPictures {

@@ -2,10 +2,10 @@
  * @module engine/plan/plan
  * Plans a run: its models, features and extractors, and the measurements of the backend.
  */
-
 import type { Compat } from '../../core/choices.js';
 import type { ScoredFormat } from '../../core/colour.js';
 import { AnyvmafError } from '../../core/errors.js';
+import type { CoreModules } from '../../core/module.js';
 import { quoted } from '../../core/printable.js';
 import { type ExtractorInstance, parseFeature } from '../../metrics/options.js';
 import { DEFAULT_MODEL, loadModels } from '../../models/load.js';
@@ -172,4 +172,17 @@ export function reportModel(model: LoadedModel, chosen?: RunPlan['chosen']): Rep
       },
     }),
   };
+}
+
+/**
+ * @param loading the run's models and features
+ * @throws {AnyvmafError} as loading them, `io` or `internal` if a module cannot be loaded
+ */
+export async function loadModules(
+  platform: Pick<Platform, 'loadCore'>,
+  loading: Promise<Requested>,
+): Promise<readonly [Requested, CoreModules]> {
+  const [requested, core] = await Promise.all([loading, platform.loadCore()]);
+  const colour = requested.extractors.some(({ spec }) => spec.module === 'perceptual');
+  return [requested, { core, ...(colour && { perceptual: await platform.loadCore('perceptual') }) }];
 }

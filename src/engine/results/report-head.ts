@@ -6,8 +6,14 @@ import { version } from '../../core/version.js';
 import { nameOf } from '../../media/pairing/prepare.js';
 import type { Report, ReportHead, ReportInput } from '../../report/types.js';
 import type { CheckedOptions } from '../contract/options.js';
-import { type KnownInputs, type ReadyInputs, reportInput } from '../pair/known.js';
-import { type Extent, explainLengths, type PairLengths } from '../pair/pair.js';
+import {
+  type Extent,
+  explainLengths,
+  type KnownInputs,
+  type PairLengths,
+  type ReadyInputs,
+  reportInput,
+} from '../pair/pair.js';
 
 /** The options that a report repeats. */
 type HeadOptions = Pick<CheckedOptions, 'backend' | 'single' | 'subsample'>;

@@ -14,7 +14,7 @@ import {
 import type { FilePlatform } from '../../media/platform.js';
 import type { InputOptions } from '../contract/options.js';
 import { openForScoring, type RunInputs } from '../inputs/open.js';
-import type { KnownInputs, ReadyInputs } from '../pair/known.js';
+import type { KnownInputs, ReadyInputs } from '../pair/pair.js';
 
 /** Pairs of a shard. */
 export interface ShardRange {

@@ -19,10 +19,10 @@ import type { Extent } from '../pair/pair.js';
 import { loadRequested, planRun, type RunPlan, reportModel } from '../plan/plan.js';
 import { headOf, sayLengths } from '../results/report-head.js';
 import { Scoring } from '../results/scoring.js';
-import { planDigest } from './digest.js';
-import { requireShard } from './require.js';
+import { planDigest } from './identity.js';
+import type { MergeOptions, Shard } from './shard.js';
+import { requireShard } from './shard.js';
 import { inOrder } from './together.js';
-import type { MergeOptions, Shard } from './types.js';
 
 /** Records given to the finisher between two looks at the signal. */
 const SLICE = 1000;

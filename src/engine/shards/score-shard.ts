@@ -8,7 +8,7 @@ import { AnyvmafError, usageError } from '../../core/errors.js';
 import { pickOptions } from '../../core/options.js';
 import { quoted, shown } from '../../core/printable.js';
 import { version } from '../../core/version.js';
-import { PAIR_BYTES } from '../../media/align/signature.js';
+import { PAIR_BYTES } from '../../media/align/thumbnail.js';
 import { checkMeasurable, readsOnce } from '../../media/pair.js';
 import { nameOf } from '../../media/pairing/prepare.js';
 import { isOwnBackend } from '../backends/native/types.js';
@@ -18,23 +18,31 @@ import type { Platform } from '../contract/platform.js';
 import { Scope, withinLimit } from '../contract/scope.js';
 import type { ScoreRequest } from '../contract/types.js';
 import type { SignatureSink } from '../inputs/continuity.js';
-import { contentOf } from '../inputs/identity.js';
 import { identifyInputs, RunInputs } from '../inputs/open.js';
 import { PairChecks } from '../inputs/pair-checks.js';
 import type { CoreMeasurement } from '../measure/core.js';
 import { openCore } from '../measure/core.js';
 import type { Recorded } from '../measure/measurement.js';
-import { loadModules } from '../measure/modules.js';
-import { canReadAgain, formatOf, type KnownInputs, lightOf, type ReadyInputs } from '../pair/known.js';
-import { describePair, expectPairs, lengthsOf, refuseEmpty, refuseTruncated } from '../pair/pair.js';
+import {
+  canReadAgain,
+  describePair,
+  expectPairs,
+  formatOf,
+  type KnownInputs,
+  lengthsOf,
+  lightOf,
+  type ReadyInputs,
+  refuseEmpty,
+  refuseTruncated,
+} from '../pair/pair.js';
 import { scoredSize } from '../plan/model-texts.js';
-import { loadRequested } from '../plan/plan.js';
+import { loadModules, loadRequested } from '../plan/plan.js';
 import { Meter } from '../results/progress.js';
 import { decoderWarnings, inputsOf } from '../results/report-head.js';
-import { checkShard, cutShard } from './cut.js';
-import { planDigest } from './digest.js';
+import { contentOf, planDigest } from './identity.js';
 import { ShardInputs, type ShardRange } from './inputs.js';
-import type { ScoreShardOptions, Shard, ShardChoice, ShardOptions } from './types.js';
+import type { ScoreShardOptions, Shard, ShardChoice, ShardOptions } from './shard.js';
+import { checkShard, cutShard } from './shard.js';
 
 /**
  * Measures a shard. When the promise settles, all threads, processes, open files and timers of the run are gone.

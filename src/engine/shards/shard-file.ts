@@ -7,7 +7,7 @@ import { CHROMA_FORMATS } from '../../core/choices.js';
 import { AnyvmafError } from '../../core/errors.js';
 import type { Hint } from '../../core/hint.js';
 import { shown } from '../../core/printable.js';
-import { PAIR_BYTES } from '../../media/align/signature.js';
+import { PAIR_BYTES } from '../../media/align/thumbnail.js';
 import type { Pairing } from '../../media/pairing/types.js';
 import type { Finding } from '../../media/preflight/types.js';
 import { pretty } from '../../report/json.js';
@@ -39,8 +39,8 @@ import type { ContentIdentity } from '../contract/types.js';
 import type { ContinuityRules } from '../inputs/continuity.js';
 import type { PairLengths } from '../pair/pair.js';
 import type { EncodedPictures } from '../plan/model-texts.js';
-import { requireShard } from './require.js';
-import type { Shard, ShardChoice, ShardOptions, ShardPairs, WholeFacts } from './types.js';
+import type { Shard, ShardChoice, ShardOptions, ShardPairs, WholeFacts } from './shard.js';
+import { requireShard } from './shard.js';
 
 /** What marks a file as a shard's record. */
 const FORMAT = 'anyvmaf-shard';

@@ -2,7 +2,7 @@
  * @module engine/shards/shard-text
  * Records of shards as texts, as the public API has them: what writes and reads them is loaded when it is asked for.
  */
-import type { Shard } from './types.js';
+import type { Shard } from './shard.js';
 
 /**
  * The record of a shard as the text of a file.

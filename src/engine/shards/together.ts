@@ -5,8 +5,8 @@
 import { AnyvmafError } from '../../core/errors.js';
 import { counted, shown } from '../../core/printable.js';
 import { version } from '../../core/version.js';
-import { cutShard } from './cut.js';
-import type { Shard } from './types.js';
+import type { Shard } from './shard.js';
+import { cutShard } from './shard.js';
 
 /** Most numbers that a sentence lists. */
 const LISTED = 10;

@@ -4,10 +4,10 @@
  */
 
 import type { FramePlanes } from '../../core/frame.js';
-import { PAIR_BYTES, SIGNATURE_BYTES, Signer } from '../../media/align/signature.js';
+import { PAIR_BYTES, SIGNATURE_BYTES, Signer } from '../../media/align/thumbnail.js';
 import type { HeatmapWriter } from '../backends/heatmaps.js';
-import type { FrameSlot, Measurer } from '../backends/measurer.js';
 import type { PictureScorers } from '../backends/tiny.js';
+import type { FrameSlot, Measurer } from '../backends/types.js';
 import { type ExtractionPlan, historyNeeds, type PicturesRead, picturesRead } from '../backends/types.js';
 import type { Chunk, EndOfPair } from '../contract/protocol.js';
 import { type OpenPair, readPair } from '../pair/pair.js';

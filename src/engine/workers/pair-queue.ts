@@ -2,8 +2,9 @@
  * @module engine/workers/pair-queue
  * Measures pairs that are handed over one after the other, in the calling thread or on workers.
  */
-import type { FrameSlot, Measurer } from '../backends/measurer.js';
+
 import type { PictureScorers, TinySessionFacts } from '../backends/tiny.js';
+import type { FrameSlot, Measurer } from '../backends/types.js';
 import type { Platform } from '../contract/platform.js';
 import type { WorkerSetup } from '../contract/protocol.js';
 import type { RecordSink } from './dispatch.js';

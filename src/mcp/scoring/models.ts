@@ -3,10 +3,10 @@
  * Model strings of a call with its flags and viewing conditions, and the warning of a model that is meant for other
  * pictures.
  */
-import { screenSize } from '../../core/aspect.js';
+
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
-import { isSize } from '../../core/size.js';
+import { isSize, screenSize } from '../../core/size.js';
 import type { Report } from '../../index.js';
 import type { CheckedModel } from '../paths.js';
 import { DEFAULT_MODEL, type ScoringInput } from './parameters.js';

@@ -15,7 +15,7 @@
  */
 
 import { tellsApart } from '../evidence/same-moment.js';
-import { PAIR_BYTES, signThumb } from './signature.js';
+import { PAIR_BYTES, signThumb } from './thumbnail.js';
 
 /** Weight of a difference between residuals, chosen on encodes: see docs/alignment.md. */
 const WEIGHING = {

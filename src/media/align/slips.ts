@@ -8,7 +8,7 @@
  * much better that neither compression nor lag explains it. Ambiguous content (still, fading or repetitive) fits any
  * offset and changes nothing.
  */
-import { SIGNATURE, SIGNATURE_BYTES } from './signature.js';
+import { SIGNATURE, SIGNATURE_BYTES } from './thumbnail.js';
 
 /** A change of the offset from one frame on. */
 export interface Slip {

@@ -6,6 +6,16 @@ import type { VideoFormat } from '../../core/frame.js';
 import type { FrameSource, VideoInfo } from '../types.js';
 import type { Slip } from './slips.js';
 
+/** Where nobody says how far. */
+export const DEFAULT_WINDOW = 50;
+
+/** How far a search goes by itself while its result is unclear, and how far one is advised. */
+export const WIDER = [150, 500] as const;
+export const [, WIDEST_ADVISED] = WIDER;
+
+/** The most that may be asked for. */
+export const WIDEST = 1000;
+
 /** A source of luma; every `FrameSource` is one. Frames are read in ascending order, each once. */
 export interface LumaReader {
   readonly info: VideoFormat & Pick<VideoInfo, 'frameCount' | 'colorRange'>;

@@ -4,7 +4,7 @@
  * small averages of the pictures show as well as the pictures.
  */
 
-import { LUMA_WEIGHTS, type LumaMatrix } from '../../core/luma-weights.js';
+import { LUMA_WEIGHTS, type LumaMatrix } from '../../core/colour.js';
 
 /** Averages of a picture in the same boxes, in 8-bit levels of limited range. */
 export interface Colours {

@@ -18,11 +18,10 @@ import {
 } from '../decoder.js';
 import { delivery, EXACT } from '../delivery.js';
 import { deinterlacer } from '../evidence/fields.js';
-import type { CropArea, DecoderFilters, OwnFilters, SideFilters } from '../filter-types.js';
 import { FilteredDecoding, FilteredSource, filteredFormat } from '../own-filters.js';
 import type { Side } from '../pairing/prepare.js';
 import { pixelFormat, pixelFormatName, type SampleFormat } from '../pixel-format.js';
-import type { VideoInput } from '../types.js';
+import type { CropArea, DecoderFilters, OwnFilters, SideFilters, VideoInput } from '../types.js';
 import { checkChain } from './chain.js';
 
 /** One of two videos with what is done to it. */

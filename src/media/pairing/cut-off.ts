@@ -5,9 +5,9 @@
 
 import { aboutInput, type InputRole } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
-import { type EarlyEnd, earlyEndError, earlyEndWarning } from '../damage.js';
 import type { DecodedSource } from '../decoder.js';
 import type { EncodedVideo } from '../decoders.js';
+import { type EarlyEnd, earlyEndError, earlyEndWarning } from '../errors.js';
 import type { FrameSource, VideoInfo } from '../types.js';
 
 /** A truncated video and where its frames end. */

@@ -2,9 +2,9 @@
  * @module media/preflight/chroma
  * Findings about colour that VMAF does not see: chroma that is gone, constant, or in the other plane.
  */
-import { showSameMoment } from './moments.js';
+
 import { correlation } from './squares.js';
-import { finding, rounded, vf } from './text.js';
+import { finding, rounded, showSameMoment, vf } from './text.js';
 import type { Finding, PreflightContext, SideFacts } from './types.js';
 
 /** Least correlation of the pictures for their colours to be compared. */

@@ -2,13 +2,22 @@
  * @module media/preflight/geometry
  * Findings about the pictures' shape: size, aspect, rotation, crop and black borders.
  */
-import { displayAspect, SAME_ASPECT } from '../../core/aspect.js';
+
 import { fractionText, quotientOf } from '../../core/rational.js';
+import { displayAspect, SAME_ASPECT } from '../../core/size.js';
 import type { Framing } from '../evidence/framing.js';
 import { zoomOf } from '../evidence/zoom.js';
-import { showSameMoment } from './moments.js';
 import { hidesPart, turnOf } from './squares.js';
-import { dimensions, finding, nearbyFraction, prepare, prepareFiles, rounded, vf } from './text.js';
+import {
+  dimensions,
+  finding,
+  nearbyFraction,
+  prepare,
+  prepareFiles,
+  rounded,
+  showSameMoment,
+  vf,
+} from './text.js';
 import type { Borders, Finding, Hint, OptionHint, PreflightContext, SideFacts } from './types.js';
 
 /** Least difference of borders for a finding, as a share of the side. */

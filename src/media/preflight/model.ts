@@ -2,7 +2,7 @@
  * @module media/preflight/model
  * Findings about models made for another screen or viewing distance.
  */
-import { displayAspect, screenSize } from '../../core/aspect.js';
+import { displayAspect, screenSize } from '../../core/size.js';
 import { dimensions, finding, rounded } from './text.js';
 import type { Finding, Hint, ModelInUse, PreflightContext, SideFacts } from './types.js';
 

@@ -2,7 +2,6 @@
  * @module media/preflight/text
  * Words and numbers of findings.
  */
-
 import { hintText } from '../../core/hint.js';
 import { type Fraction, quotientOf } from '../../core/rational.js';
 import type { PictureSize } from '../../core/size.js';
@@ -156,4 +155,13 @@ export function durationOf(side: SideFacts): number | undefined {
     return (side.timestamps.at(-1) ?? Number.NaN) - first + 1 / rate;
   }
   return side.duration ?? (frames !== null && rate ? frames / rate : undefined);
+}
+
+/** Whether the `k`-th measured frames are at most a frame apart: by time where both have times, else by number. */
+export function showSameMoment(reference: SideFacts, distorted: SideFacts, k: number): boolean {
+  const [ref, dis] = [reference.measured?.frames[k], distorted.measured?.frames[k]];
+  if (ref === undefined || dis === undefined) return false;
+  const [refRate, disRate] = [rateOf(reference), rateOf(distorted)];
+  if (!reference.timestamps || !distorted.timestamps || !refRate || !disRate) return Math.abs(ref - dis) <= 1;
+  return Math.abs(ref / refRate - dis / disRate) * Math.min(refRate, disRate) <= 1;
 }

@@ -5,7 +5,7 @@
 import { counted } from '../../core/printable.js';
 import { fractionText } from '../../core/rational.js';
 import type { AlignReason, AlignResult } from '../align/types.js';
-import { WIDEST_ADVISED } from '../align/windows.js';
+import { WIDEST_ADVISED } from '../align/types.js';
 import { isNominal, rateOf as rateFraction, ratesDiffer } from '../evidence/rate.js';
 import { type Partners, partnersInTime } from '../evidence/same-moment.js';
 import { frameRatio, isConstantRate } from '../pairing/timeline.js';

@@ -3,7 +3,7 @@
  * The script of a module worker in a browser that parses foreign bytes.
  */
 
-import type { ParserTask } from '../../engine/contract/parser-task.js';
+import type { ParserTask } from '../../engine/contract/platform.js';
 import type { FromParser, ToParser } from '../../parsing/protocol.js';
 import { serveParser } from '../../parsing/serve.js';
 

@@ -3,7 +3,7 @@
  * What a parser thread of a browser does with videos: the optional package `mediabunny` over the browser's own WebCodecs.
  */
 import { AnyvmafError } from '../../core/errors.js';
-import { CONVERT_WITHOUT_LOSS } from '../../media/advice.js';
+import { CONVERT_WITHOUT_LOSS } from '../../media/errors.js';
 import type { Monitor, Served } from '../../parsing/serve.js';
 import type { VideoCalls } from '../mediabunny/calls.js';
 import { createTrackDecoder } from '../mediabunny/decoder.js';

@@ -3,8 +3,8 @@
  * The ffmpeg.wasm decoder in a browser: `@ffmpeg/core`, fetched when it is first needed, in module workers.
  */
 import { AnyvmafError } from '../../core/errors.js';
-import { CONVERT_WITHOUT_LOSS } from '../../media/advice.js';
 import type { Decoder } from '../../media/decoder.js';
+import { CONVERT_WITHOUT_LOSS } from '../../media/errors.js';
 import type { TrackRequest } from '../../media/evidence/track.js';
 import { createWasmDecoder, FFMPEG_VERSION } from '../ffmpeg-wasm/decoder.js';
 import type { LoadedCore, WasmThread } from '../ffmpeg-wasm/host.js';

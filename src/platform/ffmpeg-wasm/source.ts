@@ -7,7 +7,6 @@ import { AnyvmafError } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
 import { storedFrameBytes } from '../../core/frame.js';
 import { shown } from '../../core/printable.js';
-import { type EarlyEnd, earlyEndError, earlyEndWarning, gapWarning } from '../../media/damage.js';
 import {
   type DecodedSource,
   type DecodeRequest,
@@ -16,6 +15,7 @@ import {
   type TrackFacts,
 } from '../../media/decoder.js';
 import type { Delivery } from '../../media/delivery.js';
+import { type EarlyEnd, earlyEndError, earlyEndWarning, gapWarning } from '../../media/errors.js';
 import { PlaneMap } from '../../media/planes.js';
 import { ByteQueue } from '../../media/stream.js';
 import type { VideoInfo } from '../../media/types.js';

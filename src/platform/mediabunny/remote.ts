@@ -6,7 +6,7 @@
 import { onAbort } from '../../core/abort.js';
 import { AnyvmafError } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
-import type { ParserTask } from '../../engine/contract/parser-task.js';
+import type { ParserTask } from '../../engine/contract/platform.js';
 import type { DecodedSource, Decoder, TrackFacts } from '../../media/decoder.js';
 import type { TrackRequest } from '../../media/evidence/track.js';
 import type { ByteReader } from '../../media/platform.js';

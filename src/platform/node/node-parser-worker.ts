@@ -4,7 +4,7 @@
  */
 import { Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
-import type { ParserTask } from '../../engine/contract/parser-task.js';
+import type { ParserTask } from '../../engine/contract/platform.js';
 import type { FromParser, ToParser } from '../../parsing/protocol.js';
 import { serveParser } from '../../parsing/serve.js';
 import { readMessages, writeMessage } from './message-pipe.js';

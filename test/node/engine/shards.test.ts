@@ -7,7 +7,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { cutShard } from '../../../src/engine/shards/cut.js';
+import { cutShard } from '../../../src/engine/shards/shard.js';
 import { formatShard, fromBase64, readShard, toBase64 } from '../../../src/engine/shards/shard-file.js';
 import { mergeShards, type Shard, score, scoreShard } from '../../../src/index.js';
 import { METRICS } from '../../../src/metrics/index.js';

@@ -15,7 +15,7 @@ import {
   inspect,
   score,
 } from '../../../src/index.js';
-import { CONVERT_WITHOUT_LOSS } from '../../../src/media/advice.js';
+import { CONVERT_WITHOUT_LOSS } from '../../../src/media/errors.js';
 import { encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { tier } from '../../support/tier.js';
 

@@ -8,26 +8,24 @@ import {
   escapeOption,
   ffmpegArgs,
   filterFormatProblem,
-} from '../../../src/engine/backends/native/ffmpeg-command.js';
+  vmafArgs,
+  vmafFormatProblem,
+  vmafReadsY4m,
+} from '../../../src/engine/backends/native/commands.js';
+import type { NativeHost, NativeJob, NativeOutcome } from '../../../src/engine/backends/native/host.js';
+import { parseLog } from '../../../src/engine/backends/native/log.js';
 import {
   buildFlags,
   ffmpegVersion,
   filterOptions,
   flavourOf,
   release,
+  survey,
   vmafOptions,
   vmafVersion,
-} from '../../../src/engine/backends/native/help.js';
-import type { NativeHost, NativeJob, NativeOutcome } from '../../../src/engine/backends/native/host.js';
-import { parseLog } from '../../../src/engine/backends/native/log.js';
-import { survey } from '../../../src/engine/backends/native/survey.js';
+} from '../../../src/engine/backends/native/survey.js';
 import type { NativeTask } from '../../../src/engine/backends/native/task.js';
 import type { NativeProgram } from '../../../src/engine/backends/native/types.js';
-import {
-  vmafArgs,
-  vmafFormatProblem,
-  vmafReadsY4m,
-} from '../../../src/engine/backends/native/vmaf-command.js';
 
 const program = (flavour: NativeProgram['flavour'], ...options: string[]): NativeProgram => ({
   flavour,

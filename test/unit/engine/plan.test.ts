@@ -6,6 +6,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
+import { checkSamples, drawRuns, intervalsOf, mulberry, type Samples } from '../../../src/core/sampling.js';
 import { type FeaturePlan, planFeatures } from '../../../src/engine/backends/features.js';
 import {
   type ExtractionPlan,
@@ -16,8 +17,6 @@ import {
 import { checkOptions } from '../../../src/engine/contract/options.js';
 import type { ScoreOptions } from '../../../src/engine/contract/types.js';
 import { chooseThreads, cutChunks, usefulThreads } from '../../../src/engine/plan/chunks.js';
-import { checkSamples, drawRuns, mulberry, type Samples } from '../../../src/engine/sampling/choose.js';
-import { intervalsOf } from '../../../src/engine/sampling/interval.js';
 import { admStructs, admVariant } from '../../../src/metrics/adm.js';
 import { admCsf } from '../../../src/metrics/adm-csf.js';
 import { doubles } from '../../../src/metrics/metric.js';

@@ -7,8 +7,8 @@
 import { describe, expect, it } from 'vitest';
 import { align, thumbnail } from '../../../src/media/align/index.js';
 import { RecordedThumbs } from '../../../src/media/align/recorded.js';
-import { PAIR_BYTES, SIGNATURE_BYTES, Signer } from '../../../src/media/align/signature.js';
 import { type Displacement, SlipDetector } from '../../../src/media/align/slips.js';
+import { PAIR_BYTES, SIGNATURE_BYTES, Signer } from '../../../src/media/align/thumbnail.js';
 import type { FrameSource } from '../../../src/media/types.js';
 import { type Content, moving, repeating, still, type Treatment, video } from '../../support/align.js';
 import { failure } from '../../support/media.js';

@@ -7,7 +7,6 @@
 import { describe, expect, it } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import type { Fraction } from '../../../src/core/rational.js';
-import { declaredBitrate, packetBitrate } from '../../../src/media/evidence/bitrate.js';
 import {
   deinterlacer,
   deinterlacing,
@@ -27,6 +26,7 @@ import {
 import { isSamePicture, partnersInTime, tellsApart } from '../../../src/media/evidence/same-moment.js';
 import { chooseTrack, isClearTrack, type VideoTrack } from '../../../src/media/evidence/track.js';
 import { addsGrain, isCrowded, showsFrame } from '../../../src/media/evidence/vpx.js';
+import { declaredBitrate, packetBitrate } from '../../../src/media/facts.js';
 import { preflight } from '../../../src/media/preflight/index.js';
 
 const cfr = (frames: number, rate: number) => Float64Array.from({ length: frames }, (_, n) => n / rate);

@@ -4,12 +4,11 @@
  */
 
 import { describe, expect, it } from 'vitest';
-import type { OwnFilters } from '../../../src/media/filter-types.js';
 import { checkChain } from '../../../src/media/filters/chain.js';
 import { openVideo } from '../../../src/media/open.js';
 import { FilteredSource, filteredFormat } from '../../../src/media/own-filters.js';
 import { makeKernel } from '../../../src/media/pairing/kernel.js';
-import type { RawVideoFormat } from '../../../src/media/types.js';
+import type { OwnFilters, RawVideoFormat } from '../../../src/media/types.js';
 import { noFiles } from '../../support/media.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';

@@ -14,8 +14,8 @@ import {
   type Implementation,
 } from '../../../core/module.js';
 import { describeExcess, EXCESS_ADVICE, findExcess, readExcess } from '../excess.js';
-import type { FrameSlot, InstantKind, Measurer } from '../measurer.js';
 import { callsOf, placeOf, planeSizes, startRecord } from '../pairs.js';
+import type { FrameSlot, InstantKind, Measurer } from '../types.js';
 import { type ExtractionPlan, historyNeeds, planesRead, type RecordLayout, recordLayout } from '../types.js';
 
 /** Bytes of a sample of a heatmap. */
@@ -173,6 +173,6 @@ export async function coreMeasurers(
 ): Promise<InstantKind> {
   const kind = wasmMeasurers(core, implementation);
   if (!perceptual) return kind;
-  const { withPerceptual } = await import('./with-perceptual.js');
+  const { withPerceptual } = await import('../composite.js');
   return withPerceptual(kind, wasmMeasurers(perceptual, implementation));
 }

@@ -24,7 +24,7 @@ import waveletNarrow from './adm-wavelet-s0.wgsl';
 import waveletWide from './adm-wavelet-s123.wgsl';
 import { BufferUsage } from './device.js';
 import type { Encode, Gpu, GpuFunction, GpuKernel, GpuPair } from './kernel.js';
-import { pipelineOf } from './pipeline.js';
+import { pipelineOf } from './kernel.js';
 import wide from './wide.wgsl';
 
 /**

@@ -4,8 +4,8 @@
  */
 import { AnyvmafError } from '../../../core/errors.js';
 import type { CoreCall, PlaneArgument } from '../../../core/kernel.js';
-import type { FrameSlot, Measurer } from '../measurer.js';
 import { callsOf, startRecord } from '../pairs.js';
+import type { FrameSlot, Measurer } from '../types.js';
 import { type ExtractionPlan, historyNeeds, type RecordLayout, recordLayout } from '../types.js';
 import { BufferUsage, GpuLostError, type OpenDevice } from './device.js';
 import { GPU_FUNCTIONS } from './index.js';

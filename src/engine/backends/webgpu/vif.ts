@@ -7,7 +7,7 @@ import type { VideoFormat } from '../../../core/frame.js';
 import type { CoreCall } from '../../../core/kernel.js';
 import { BufferUsage } from './device.js';
 import type { Encode, Gpu, GpuFunction, GpuKernel, GpuPair } from './kernel.js';
-import { pipelineOf } from './pipeline.js';
+import { pipelineOf } from './kernel.js';
 import common from './vif.wgsl';
 import decimate from './vif-decimate.wgsl';
 import level from './vif-level.wgsl';

@@ -19,8 +19,7 @@ import { delivery } from '../../../media/delivery.js';
 import { FETCH_URL } from '../../../media/errors.js';
 import { chooseTrack, type TrackRequest } from '../../../media/evidence/track.js';
 import { parseProbe, videoTracks } from '../../../media/facts.js';
-import type { DecoderFilters } from '../../../media/filter-types.js';
-import type { VideoInput } from '../../../media/types.js';
+import type { DecoderFilters, VideoInput } from '../../../media/types.js';
 import { type Denial, findDenial, isPieceEnd, type ToolSource } from '../../ffmpeg/access.js';
 import {
   decodeArgs,

@@ -8,7 +8,6 @@ import type { FramePlanes, VideoFormat } from '../../../core/frame.js';
 import type { Remedy } from '../../../core/hint.js';
 import { quoted, shown } from '../../../core/printable.js';
 import type { Fraction } from '../../../core/rational.js';
-import { afterTime, earlyEndError, earlyEndWarning, gapWarning } from '../../../media/damage.js';
 import {
   type DecodedSource,
   type DecodeRequest,
@@ -16,7 +15,7 @@ import {
   requireInOrder,
   type TrackFacts,
 } from '../../../media/decoder.js';
-import { MediaError } from '../../../media/errors.js';
+import { afterTime, earlyEndError, earlyEndWarning, gapWarning, MediaError } from '../../../media/errors.js';
 import { PlaneMap } from '../../../media/planes.js';
 import type { VideoInfo } from '../../../media/types.js';
 import type { Plan } from '../../ffmpeg/plan.js';

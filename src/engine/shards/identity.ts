@@ -1,5 +1,5 @@
 /**
- * @module engine/inputs/identity
+ * @module engine/shards/identity
  * What tells one video file from another without reading all of it: its size, and a digest of its head, its tail and
  * places between them.
  */
@@ -8,6 +8,7 @@ import { bytesOfInput } from '../../media/open.js';
 import { nameOf, type Side } from '../../media/pairing/prepare.js';
 import type { ByteReader, FilePlatform } from '../../media/platform.js';
 import type { ContentIdentity } from '../contract/types.js';
+import type { RunPlan } from '../plan/plan.js';
 
 /** Bytes read at the head and at the tail. */
 const ENDS = 64 * 1024;
@@ -65,10 +66,32 @@ function placesOf(size: number): [start: number, end: number][] {
  * Hexadecimal SHA-256.
  * @throws {AnyvmafError} `usage` in pages without a secure context, which have no digests
  */
-export async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   if (!globalThis.crypto?.subtle) {
     throw new AnyvmafError('usage', 'shards need digests, which this page lacks; open it over https.');
   }
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** Equal for runs whose records mean the same and whose models are the same. */
+export async function planDigest({ features, models, tiny, metrics }: RunPlan): Promise<string> {
+  const { extraction, layout, compat } = features;
+  const plain = {
+    extraction,
+    layout,
+    compat,
+    metrics,
+    models: models.map(({ name, disableClip, enableTransform, members }) => ({
+      name,
+      disableClip,
+      enableTransform,
+      members: members.map(({ definition }) => definition),
+    })),
+    tiny: tiny?.attached.map(({ model }) => [model.sha256, model.manifestSha256]),
+  };
+  const text = JSON.stringify(plain, (_, value: unknown) =>
+    ArrayBuffer.isView(value) ? Array.from(value as Uint8Array) : value,
+  );
+  return sha256(new TextEncoder().encode(text));
 }

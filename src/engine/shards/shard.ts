@@ -1,8 +1,13 @@
 /**
- * @module engine/shards/types
- * Types of shards: parts of a run that are measured apart, on any machine, and merged to its report.
+ * @module engine/shards/shard
+ * Shards, parts of a run that are measured apart, on any machine, and merged to its report: their types, how a run is cut
+ * into them, and their checks.
  */
+
+import { isObject, requireObject } from '../../core/arguments.js';
 import type { ScoredFormat } from '../../core/colour.js';
+import { usageError } from '../../core/errors.js';
+import { showValue } from '../../core/printable.js';
 import type { Pairing } from '../../media/pairing/types.js';
 import type { Finding } from '../../media/preflight/types.js';
 import type { ReportInput, ReportMeasurer } from '../../report/types.js';
@@ -96,3 +101,53 @@ export interface Shard {
 
 /** Options of merging. */
 export type MergeOptions = Pick<ScoreOptions, 'origin' | 'signal' | 'onFrame'>;
+
+/** More parts than this are a mistake. */
+const MAX_SHARDS = 100_000;
+
+/** @throws {AnyvmafError} `usage` */
+export function checkShard(shard: ShardChoice): void {
+  requireObject('shard', shard, 'an object such as { number: 2, count: 7 }');
+  const { number, count } = shard;
+  const whole = (value: unknown): value is number => Number.isInteger(value) && Number(value) >= 1;
+  if (whole(count) && whole(number) && number <= count && count <= MAX_SHARDS) return;
+  throw usageError(
+    `shard is ${showValue(shard)}, but it must be a number and a count, such as { number: 2, count: 7 }: the number from ` +
+      `1 to the count, which is at most ${MAX_SHARDS}.`,
+  );
+}
+
+/** The pairs of a shard. Sizes differ by one at most; the last shard is never empty. */
+export function cutShard({ number, count }: ShardChoice, total: number): { first: number; end: number } {
+  const cut = (n: number) => Number((BigInt(n) * BigInt(total)) / BigInt(count));
+  return { first: cut(number - 1), end: cut(number) };
+}
+
+/** @throws {AnyvmafError} `usage` */
+export function requireShard(name: string, value: Shard): void {
+  requireObject(name, value, 'what scoreShard or readShard gives');
+  const {
+    version,
+    shard,
+    pairs,
+    files,
+    reference,
+    distorted,
+    warnings,
+    records,
+    signatures,
+    sessions,
+    options,
+  } = value;
+  const objects = [shard, pairs, files, reference, distorted, warnings, options];
+  const whole =
+    typeof version === 'string' &&
+    objects.every(isObject) &&
+    records instanceof Float64Array &&
+    signatures instanceof Uint8Array &&
+    Array.isArray(sessions);
+  if (!whole)
+    throw usageError(
+      `${name} is an object, but not the record of a shard; pass what scoreShard or readShard gives.`,
+    );
+}
