@@ -153,11 +153,7 @@ export function rateChart<T, E extends Encode>(
   const places = points.map((point) => ({ point, x: x(point.rate), y: y(point.quality) }));
   const named = [...new Set(points.map(({ curve }) => curve))];
   const curves = named.map((curve) => places.filter(({ point }) => point.curve === curve));
-  // Of several the colour of the encode in its middle, whose shade is the hue itself.
-  const colours = curves.map((line) => {
-    const middle = line[Math.floor((line.length - 1) / 2)];
-    return named.length < 2 || !middle ? 'var(--faint)' : encodeColour(middle.point.index);
-  });
+  const colours = curves.map(curveColour);
   const lines = curves.map((line, i) => {
     const path = line.map((at, n) => `${n === 0 ? 'M' : 'L'}${at.x} ${at.y}`).join('');
     return svg`<path d="${path}" fill="none" stroke="${colours[i]}" stroke-width="1.5" stroke-dasharray="${dashOf(i)}" vector-effect="non-scaling-stroke"></path>`;
@@ -197,6 +193,16 @@ export function rateChart<T, E extends Encode>(
     key: named.length > 1 ? named.map((curve, i) => curveKey(html, curve, colours[i] ?? '', i)) : [],
     places,
   };
+}
+
+/** Of several curves the colour of the encode in its middle, whose shade is the hue itself. */
+function curveColour(
+  line: readonly { readonly point: RatePoint }[],
+  _: number,
+  { length }: readonly unknown[],
+): string {
+  const middle = line[Math.floor((line.length - 1) / 2)];
+  return length < 2 || !middle ? 'var(--faint)' : encodeColour(middle.point.index);
 }
 
 function curveKey<T>(html: Templates<T>['html'], curve: string | undefined, colour: string, i: number): T {
