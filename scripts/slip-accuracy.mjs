@@ -20,7 +20,7 @@ import { parseArgs } from 'node:util';
 import { CONTENTS, ENCODES, HELD_OUT, HELD_OUT_ENCODES, make, read } from './lib/alignment-clips.mjs';
 import { loadBuilt, ROOT } from './lib/project.mjs';
 
-const { PAIR_BYTES, SIGNATURE_BYTES, Signer } = await loadBuilt('media/align/signature.js');
+const { PAIR_BYTES, SIGNATURE_BYTES, Signer } = await loadBuilt('media/align/thumbnail.js');
 const { SlipDetector } = await loadBuilt('media/align/slips.js');
 
 const { values, positionals } = parseArgs({

@@ -40,7 +40,6 @@ export async function findingsOfBytes(
       findings.push(...(await sameInputFindings(reference, distorted)));
     }
     if (reference?.raw || distorted?.raw) {
-      const { rawFindings } = await import('./byte-findings.js');
       const sides = [rawSide('reference', reference), rawSide('distorted', distorted)];
       findings.push(...(await rawFindings(sides.filter((side) => side !== undefined))));
     }

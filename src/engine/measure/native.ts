@@ -12,18 +12,13 @@ import { STREAM_HEADER_MAX } from '../../media/y4m.js';
 import { parseFeature } from '../../metrics/options.js';
 import type { MetricSeries } from '../../report/build.js';
 import type { FrameMetrics } from '../../report/types.js';
-import {
-  ffmpegArgs,
-  filterFormatProblem,
-  vmafArgs,
-  vmafFormatProblem,
-  vmafReadsY4m,
-} from '../backends/native/commands.js';
+import { ffmpegArgs, filterFormatProblem } from '../backends/native/ffmpeg-command.js';
 import { failure, oneLine, programName } from '../backends/native/host.js';
 import { type NativeLog, parseLog } from '../backends/native/log.js';
 import { mismatchedBackend } from '../backends/native/probe.js';
 import { release } from '../backends/native/survey.js';
 import type { NativeInput, NativeTask } from '../backends/native/task.js';
+import { vmafArgs, vmafFormatProblem, vmafReadsY4m } from '../backends/native/vmaf-command.js';
 import type { ProgramOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { Extent, OpenPair } from '../pair/pair.js';

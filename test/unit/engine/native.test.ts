@@ -8,10 +8,7 @@ import {
   escapeOption,
   ffmpegArgs,
   filterFormatProblem,
-  vmafArgs,
-  vmafFormatProblem,
-  vmafReadsY4m,
-} from '../../../src/engine/backends/native/commands.js';
+} from '../../../src/engine/backends/native/ffmpeg-command.js';
 import type { NativeHost, NativeJob, NativeOutcome } from '../../../src/engine/backends/native/host.js';
 import { parseLog } from '../../../src/engine/backends/native/log.js';
 import {
@@ -26,6 +23,11 @@ import {
 } from '../../../src/engine/backends/native/survey.js';
 import type { NativeTask } from '../../../src/engine/backends/native/task.js';
 import type { NativeProgram } from '../../../src/engine/backends/native/types.js';
+import {
+  vmafArgs,
+  vmafFormatProblem,
+  vmafReadsY4m,
+} from '../../../src/engine/backends/native/vmaf-command.js';
 
 const program = (flavour: NativeProgram['flavour'], ...options: string[]): NativeProgram => ({
   flavour,

@@ -4,11 +4,12 @@
  */
 import { AnyvmafError } from '../../../core/errors.js';
 import { clause } from '../../../core/printable.js';
-import { ffmpegArgs, vmafArgs } from './commands.js';
+import { ffmpegArgs } from './ffmpeg-command.js';
 import { failure, type NativeHost, type NativeOutcome, oneLine, programName } from './host.js';
 import { parseLog } from './log.js';
 import type { DeviceOptions, NativeBackend, NativeModel, NativeTask } from './task.js';
 import type { BackendHealth, NativeProgram } from './types.js';
+import { vmafArgs } from './vmaf-command.js';
 
 /** A side of the frame. CUDA's ADM gives no score below 36 (specification 1.6). */
 const SIDE = 64;
