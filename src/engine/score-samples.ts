@@ -10,7 +10,7 @@ import { quotientOf, USUAL_RATE } from '../core/rational.js';
 import { checkSamples, type Drawn, drawRuns, intervalsOf, LEVEL } from '../core/sampling.js';
 import { rateOf } from '../media/evidence/rate.js';
 import { readsOnce } from '../media/pair.js';
-import { nameOf } from '../media/pairing/prepare.js';
+import { factsOf, nameOf } from '../media/pairing/prepare.js';
 import type { Finding } from '../media/preflight/types.js';
 import { buildReport, type MetricSeries } from '../report/build.js';
 import type { Report, ReportSampling } from '../report/types.js';
@@ -122,7 +122,7 @@ async function identifyWhole(
   signal: AbortSignal,
 ): Promise<Whole> {
   const range = checked.pairing.range ?? { unit: 'frames' as const, start: 0 };
-  const pairing = { ...checked.pairing, range, scale: checked.pairing.scale };
+  const pairing = { ...checked.pairing, range };
   const known = await identifyInputs(platform, request, { ...checked, pairing }, signal);
   try {
     const { plan } = known;
@@ -133,7 +133,7 @@ async function identifyWhole(
         `how many frames ${name} has is not known before it is decoded, so that none can be drawn; score all of it.`,
       );
     }
-    const stated = side.kind === 'frames' ? side.source.info.frameRate : side.video.facts.frameRate;
+    const stated = factsOf(side).frameRate;
     const found = rateOf({ timestamps: side.times, ...(stated && { frameRate: stated }) });
     const rate = quotientOf(found) ?? USUAL_RATE;
     const format = formatOf(known);

@@ -7,7 +7,7 @@ import { AnyvmafError, type InputRole, ofInput, usageError } from '../../core/er
 import type { VideoFormat } from '../../core/frame.js';
 import type { OptionsOf } from '../../core/options.js';
 import { shown } from '../../core/printable.js';
-import { type Fraction, quotientOf } from '../../core/rational.js';
+import { quotientOf } from '../../core/rational.js';
 import { type AlignResult, alignState } from '../align/types.js';
 import type { DecodedSource, DecodeRequest, TrackFacts } from '../decoder.js';
 import { type EncodedVideo, openDecoded } from '../decoders.js';
@@ -512,7 +512,7 @@ function framesOfTime(reference: Side, { start, end }: FrameRange): { start: num
     };
     return { start: firstFrom(start), ...(end !== undefined && { end: firstFrom(end) }) };
   }
-  const rate = frameRateOf(reference);
+  const rate = factsOf(reference).frameRate;
   if (!rate) {
     throw usageError(
       `a range in seconds needs frame times, which the reference ${shown(nameOf(reference))} does not have; give ` +
@@ -521,10 +521,6 @@ function framesOfTime(reference: Side, { start, end }: FrameRange): { start: num
   }
   const frame = (time: number) => Math.ceil((time * rate.num) / rate.den - 1e-3);
   return { start: frame(start), ...(end !== undefined && { end: frame(end) }) };
-}
-
-function frameRateOf(side: Side): Fraction | undefined {
-  return side.kind === 'frames' ? side.source.info.frameRate : side.video.facts.frameRate;
 }
 
 /** @throws {AnyvmafError} `mismatch` if a frame has no partner at its time */
