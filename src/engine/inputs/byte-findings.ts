@@ -119,7 +119,7 @@ export interface RawSide {
  * @returns a warning if the pictures of one or both look more like another geometry
  * @throws errors of reading
  */
-export async function rawFindings(sides: readonly RawSide[]): Promise<Finding[]> {
+async function rawFindings(sides: readonly RawSide[]): Promise<Finding[]> {
   const wrong: {
     readonly side: RawSide;
     readonly found: string;
