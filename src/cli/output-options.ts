@@ -7,6 +7,7 @@ import { usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { type Precision, parsePrecision } from '../report/format.js';
 import { decimalBound, type Limit, parseLimit, parsePooledName } from '../report/limits.js';
+import { PAGE_MEGABYTES_RANGE } from '../report/picture-room.js';
 import type { Drop } from '../report/verdict.js';
 import { type Draft, grouped, numberValue, type OptionUse, refusedValue } from './options.js';
 import { isUrl } from './table-options.js';
@@ -335,8 +336,9 @@ function dropOf(text: string, use: OptionUse): Drop {
 /** Million bytes of a page. */
 function sizeLimit(use: OptionUse): number {
   const size = numberValue(use);
-  if (size >= 0.1 && size <= 1000) return size;
-  throw refusedValue(use, 'million bytes from 0.1 to 1000, such as 3');
+  const [least, most] = PAGE_MEGABYTES_RANGE;
+  if (size >= least && size <= most) return size;
+  throw refusedValue(use, `million bytes from ${least} to ${most}, such as 3`);
 }
 
 /** Digits of numbers. @throws {AnyvmafError} `usage` */

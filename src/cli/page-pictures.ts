@@ -7,17 +7,18 @@ import { onAbort } from '../core/abort.js';
 import { AnyvmafError } from '../core/errors.js';
 import { pickOptions } from '../core/options.js';
 import { endChild, startChild } from '../files/child-process.js';
-import type { HtmlPictures, MapKind, QualityMaps, RawVideoFormat, RgbImage, ScoreOptions } from '../index.js';
-import { listedMoments } from '../report/html/pictures.js';
+import type { MapKind, QualityMaps, RawVideoFormat, RgbImage, ScoreOptions } from '../index.js';
 import {
-  byRank,
-  PAGE_MEGABYTES,
+  type ListedEncode,
+  listedFrames,
+  type PageLimits,
+  type PagePictures,
   type PictureFiles,
-  PictureRoom,
   type PictureTry,
+  pagePicturesOf,
 } from '../report/picture-room.js';
 import type { Report } from '../report/types.js';
-import { ranking, worstFrames } from '../report/worst.js';
+import { ranking } from '../report/worst.js';
 import { messageInFlags } from './flags.js';
 
 /** An encode on the page, and the files and options of its run. */
@@ -30,88 +31,59 @@ export interface PicturedEncode {
   readonly options: ScoreOptions;
 }
 
-/** Pictures for a page, and why it lacks others, in sentences. */
-export interface PagePictures {
-  readonly pictures: readonly HtmlPictures[];
-  readonly lacking: readonly string[];
-}
-
 /** Side of a map's square in pixels of the video. */
 const BLOCK = 16;
-
-/** What limits pictures. */
-export interface PageLimits {
-  /** Million bytes that the page may have. */
-  readonly megabytes?: number;
-  /** Bytes that it has without pictures. */
-  readonly bytes?: number;
-}
 
 /**
  * Pictures of the moments that the page lists, as large as fit on the page, the worst of every encode first. The same files give
  * the same pictures. An encode whose files cannot be read again has none.
  * @throws the signal's reason
  */
-export async function pagePictures(
+export function pagePictures(
   encodes: readonly PicturedEncode[],
   signal: AbortSignal,
-  { megabytes = PAGE_MEGABYTES, bytes = 0 }: PageLimits = {},
+  limits: PageLimits = {},
 ): Promise<PagePictures> {
-  const made: (readonly HtmlPictures[])[] = [];
-  const lacking: string[] = [];
   const writer = new PictureWriter(signal);
-  const worst = encodes.map(({ report }) => {
-    const by = ranking(report);
-    return by ? worstFrames(report, by, listedMoments(encodes.length)).map(({ frameNum }) => frameNum) : [];
+  const listed = encodes.map((encode) => ({
+    ...encode,
+    name: encode.report.distorted.name,
+    frames: encode.reference === undefined ? [] : listedFrames(encode.report, encodes.length),
+  }));
+  return pagePicturesOf(listed, limits, {
+    momentsOf: (encode) => momentsOf(encode, writer),
+    reasonOf,
+    remedy: '--html-size',
+    signal,
   });
-  const room = new PictureRoom(megabytes, bytes, worst.flat().length);
-  for (const [i, encode] of encodes.entries()) {
-    try {
-      made.push(await picturesOf(encode, i, worst[i] ?? [], room, writer));
-    } catch (error) {
-      signal.throwIfAborted();
-      lacking.push(`There are no pictures of ${encode.report.distorted.name}: ${reasonOf(error)}`);
-    }
-  }
-  const ranked = byRank(made);
-  const pictures = room.within(ranked);
-  return { pictures, lacking: [...lacking, ...room.said(pictures.length, ranked.length, '--html-size')] };
 }
 
-/** Of the worst frames, the worst first. */
-async function picturesOf(
-  { report, reference, distorted, raw, options }: PicturedEncode,
-  index: number,
-  worst: readonly number[],
-  room: PictureRoom,
+/** Frames of an encode, decoded once more. */
+async function* momentsOf(
+  { report, reference = '', distorted, raw, options, frames }: PicturedEncode & ListedEncode,
   writer: PictureWriter,
-): Promise<readonly HtmlPictures[]> {
-  if (worst.length === 0 || reference === undefined) return [];
+) {
   if (reference === '-' || distorted === '-') throw new Error('standard input cannot be read twice.');
   const butteraugli = ranking(report)?.metric.startsWith('butteraugli') === true;
   const { extractFrames, mapQuality } = await import('../index.js');
   // The offset is the one that the run found.
   const { window: _, ...pairing } = pickOptions(options, ({ by }) => by.includes('extract'));
   const offset = report.pairing?.frames.offset;
-  const pairs = extractFrames({ reference, distorted, ...(raw && { raw }) }, worst, {
+  const pairs = extractFrames({ reference, distorted, ...(raw && { raw }) }, frames, {
     ...pairing,
     ...(offset !== undefined && { offset }),
     preflight: false,
     signal: writer.signal,
   });
-  const made = new Map<number, HtmlPictures>();
+  const of = butteraugli ? 'butteraugli' : 'both';
   for await (const pair of pairs) {
     const maps = await mapQuality(pair, { blockSize: BLOCK, butteraugli });
-    const of = butteraugli ? 'butteraugli' : 'both';
-    const files = await room.take((one) => writer.write(maps, of, one));
-    if (files)
-      made.set(pair.index, {
-        ...{ report: index, frame: pair.index, aspect: pair.reference.displayAspect },
-        ...files,
-      });
+    yield {
+      frame: pair.index,
+      aspect: pair.reference.displayAspect,
+      write: (one: PictureTry) => writer.write(maps, of, one),
+    };
   }
-  // They came in the order of the video.
-  return worst.flatMap((frame) => made.get(frame) ?? []);
 }
 
 /** Writes pictures: PNG where they are to be lossless or there is no ffmpeg, else JPEG. */
@@ -185,11 +157,6 @@ function jpegsIn(bytes: Buffer): readonly Uint8Array[] {
 const JPEG_END = Buffer.from([0xff, 0xd9]);
 
 function reasonOf(error: unknown): string {
-  const words =
-    error instanceof AnyvmafError
-      ? messageInFlags(error)
-      : error instanceof Error
-        ? error.message
-        : String(error);
-  return /[.!?]$/.test(words) ? words : `${words}.`;
+  if (error instanceof AnyvmafError) return messageInFlags(error);
+  return error instanceof Error ? error.message : String(error);
 }

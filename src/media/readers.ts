@@ -38,7 +38,8 @@ export function blobReader(blob: Blob, name: string): ByteReader {
  */
 export function readFailure(name: string, cause: unknown): AnyvmafError {
   if (cause instanceof AnyvmafError) return cause;
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  // Browsers end their reasons with a full stop.
+  const reason = (cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, '');
   return new AnyvmafError('io', `reading ${shown(name)} failed: ${shown(reason)}.`, { cause });
 }
 

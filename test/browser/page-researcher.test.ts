@@ -419,5 +419,17 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
     await says(card.locator('[role=status]')).toMatch(/no-report\.json"? is damaged/);
     await card.locator('input[type=file]').setInputFiles(write('earlier.json', formatReport(report, 'json')));
     await says(card.locator('tbody td').first()).toContain('0.00 same');
+    // On a phone, a card in place of a row, with the name of each value.
+    await page.setViewportSize({ width: 390, height: 844 });
+    const cut = await card.locator('tbody :is(th, td)').evaluateAll((all: HTMLElement[]) =>
+      all.flatMap((cell) => {
+        const { left, right } = cell.getBoundingClientRect();
+        const label = cell.matches('td') && getComputedStyle(cell, '::before').content.length < 3;
+        return left < 0 || right > innerWidth || cell.scrollWidth > cell.clientWidth || label
+          ? [cell.outerHTML]
+          : [];
+      }),
+    );
+    expect(cut).toEqual([]);
   });
 });

@@ -3,18 +3,34 @@
  * The page's results in headless Chromium: saved reports and ladders opened and saved again, the chart by pointer and keyboard,
  * two encodes compared, scores that cannot be trusted, and what is printed.
  */
+
+import { rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pathToFileURL } from 'node:url';
 import { decode as decodePng } from 'fast-png';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatEncodingResult } from '../../src/index.js';
 import type { Report } from '../../src/report/types.js';
 import { formatReport } from '../../src/report/write.js';
+import { y4mFrame, y4mHeader } from '../../src/sample/files.js';
+import { makeSample } from '../../src/sample/generator.js';
 import { noChromium } from '../support/chromium.js';
 import { LADDER } from '../support/encoding-results.js';
 import { violations } from '../support/looks.js';
-import { download, pages, saved, says, screenshot, settled, type View, write } from '../support/page.js';
+import {
+  choose,
+  download,
+  pages,
+  saved,
+  says,
+  score,
+  screenshot,
+  settled,
+  type View,
+  write,
+} from '../support/page.js';
 import { vmafModel } from '../support/report.js';
 import {
   chart,
@@ -26,6 +42,7 @@ import {
   scores,
   slider,
 } from '../support/saved-reports.js';
+import { openSent } from '../support/sent-report.js';
 
 /** Of 500 frames. */
 const of500 = (name: string, level: number, parts: Parameters<typeof made>[2] = {}) =>
@@ -579,5 +596,97 @@ describe.skipIf(noChromium)(`a link with videos${noChromium}`, () => {
     });
     await says(page.locator('.notice')).toMatch(/dis is “javascript:alert\(1\)”/);
     expect([await offer(page).isVisible(), asked.length]).toEqual([false, before]);
+  });
+});
+
+describe.skipIf(noChromium)(`the HTML report that the page saves${noChromium}`, () => {
+  const site = pages();
+  const format = { width: 960, height: 540, bitDepth: 8, chroma: '420' } as const;
+  /** Two a second, so that worst moments are as near as every second frame. */
+  const film = (name: string, side: 'reference' | 'distorted', blur = 1) => {
+    const distortion = { blur, quantiser: 10 };
+    const clip = makeSample(format, { seed: 5, distortion });
+    const frames = [0, 1, 2, 3].map((index) => y4mFrame(clip, side, index));
+    return write(name, Buffer.concat([Buffer.from(y4mHeader(format, '2:1')), ...frames]));
+  };
+  let page: Page;
+  let second = '';
+
+  const size = () => page.getByLabel('at most MB');
+  const said = () => page.locator('.take [role=status]');
+  const types = (html: string) =>
+    [...html.matchAll(/<img alt="" [^>]*src="data:(image\/\w+);base64,/g)].map(([, type]) => type);
+
+  /** Opens a report without scripts, and asks its pictures for their sizes. */
+  async function withoutScripts(html: string): Promise<number[]> {
+    const context = await site.served.newContext({ offline: true, javaScriptEnabled: false });
+    const plain = await context.newPage();
+    await plain.goto(pathToFileURL(write('sent.html', html)).href);
+    expect(await plain.locator('.worst img').first().isVisible()).toBe(true);
+    const widths = await plain
+      .locator('.worst img')
+      .evaluateAll((all: HTMLImageElement[]) =>
+        Promise.all(all.map((image) => image.decode().then(() => image.naturalWidth))),
+      );
+    await context.close();
+    return widths;
+  }
+
+  beforeAll(async () => {
+    second = film('sent-b.y4m', 'distorted', 3);
+    page = await site.open({ stays: true });
+    await choose(page, film('sent.y4m', 'reference'), film('sent-a.y4m', 'distorted'), second);
+    await score(page);
+  });
+
+  it('has pictures of 960 pixels within 3 MB, which show without scripts, and prints', async () => {
+    expect(await size().inputValue()).toBe('3');
+    const { name, text } = await saved(page, 'HTML report');
+    expect(name).toBe('comparison.vmaf.html');
+    expect(text.length).toBeLessThan(3e6);
+    await says(said()).toMatch(
+      /^comparison\.vmaf\.html was saved\. It has \d\S* [kM]B and pictures of 4 moments\.$/,
+    );
+    expect(await withoutScripts(text)).toEqual(Array(12).fill(960));
+    expect(types(text)).toHaveLength(12);
+    const sent = await openSent(site.served, name, text);
+    expect(await sent.cut()).toEqual([]);
+    await sent.close();
+  });
+
+  it('keeps to the size that the user sets, and says what that leaves out', async () => {
+    await size().fill('0.2');
+    const { text } = await saved(page, 'HTML report');
+    expect(text.length).toBeLessThan(2e5);
+    const why = /Some pictures are at most (\d+) pixels wide, for the page to stay below 0\.2 MB;/;
+    await says(said()).toMatch(why);
+    const widths = await withoutScripts(text);
+    expect(Math.min(...widths)).toBe(Number(why.exec(text)?.[1]));
+    expect(types(text)).toEqual(widths.map(() => 'image/webp'));
+    const before = await said().textContent();
+    await size().fill('0');
+    await page.getByRole('button', { name: 'HTML report', exact: true }).click();
+    expect(await size().evaluate((one: HTMLInputElement) => one.validity.rangeUnderflow)).toBe(true);
+    expect(await said().textContent()).toBe(before);
+    await size().fill('3');
+  });
+
+  it('is given up by Cancel, and saved when asked for again', async () => {
+    const downloads: string[] = [];
+    page.on('download', (one) => downloads.push(one.suggestedFilename()));
+    await page.getByRole('button', { name: 'HTML report', exact: true }).click();
+    await page.locator('.take').getByRole('button', { name: 'Cancel' }).click();
+    await says(said()).toBe('The HTML report was not saved.');
+    expect(downloads).toEqual([]);
+    expect(await page.locator('.take progress').isVisible()).toBe(false);
+  });
+
+  it('says of which encode the video can no longer be read, and has pictures of the others', async () => {
+    rmSync(second);
+    const { text } = await saved(page, 'HTML report');
+    const why = /There are no pictures of sent-b\.y4m: reading sent-b\.y4m failed: [^.]+\.(?!\.)/;
+    await says(said()).toMatch(why);
+    expect(text).toMatch(why);
+    expect(types(text)).toHaveLength(6);
   });
 });

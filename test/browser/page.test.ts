@@ -833,7 +833,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       expect(map?.some((_, i) => i % 3 === 0 && map[i] !== map[i + 2])).toBe(true);
       const { text } = await saved(page, 'HTML report');
       const moments = await page.locator('.moments button').count();
-      expect(text.match(/<img alt="" src="data:image\/jpeg;base64,/g)).toHaveLength(3 * moments);
+      expect(text.match(/<img alt="" [^>]*src="data:image\/png;base64,/g)).toHaveLength(3 * moments);
       await page.locator('.moments .shots').first().click();
       await page.locator('dialog[open][data-frame]').waitFor();
       await screenshot(page, 'stage-pictures');

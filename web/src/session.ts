@@ -229,6 +229,8 @@ export class Session {
   readonly series = new Cell<ReadonlyMap<readonly FrameMetrics[], string>>(new Map());
   /** How curves of quality over bit rate are compared; an empty anchor: each with each. */
   readonly comparison = new Cell<CurveChoice>({});
+  /** Million bytes of an HTML report at most; absent: the library's default. */
+  readonly pageMegabytes = new Cell<number | undefined>(undefined);
   /** Whether the results on show are of other files or settings than those chosen now. */
   readonly outdated = new Cell(false);
   /** Whether results of a run are on show of which nothing was saved. */

@@ -624,6 +624,17 @@ export const text = {
       preciseHint: 'every digit of a value, in place of libvmaf’s six decimals',
       all: 'HTML report',
       allHint: 'one file with everything on this page, for anyone to open',
+      size: ['at most', 'MB'],
+      sizeHint: 'of the HTML report: its pictures are as large as fit',
+      /** What allows more pictures, in the report too. */
+      remedy: 'the size beside “HTML report”',
+      picturing: 'Pictures for the HTML report',
+      pictures: (moments: number, size: string) =>
+        `It has ${size} and pictures of ${moments === 1 ? '1 moment' : `${moments} moments`}.`,
+      away: (encodes: number) =>
+        `the page does not have ${encodes === 1 ? 'its video' : 'their videos'}; choose or drop ${encodes === 1 ? 'it' : 'them'}, and save again`,
+      cancel: 'Cancel',
+      cancelled: 'The HTML report was not saved.',
       formats: { json: 'JSON', xml: 'XML', csv: 'CSV', sub: 'SUB', ndjson: 'NDJSON' },
       hints: {
         json: 'libvmaf’s JSON, and how it was run',

@@ -3,13 +3,13 @@
  * Delivers reports: to files, standard output and a person.
  */
 import type { AnyvmafError } from '../../core/errors.js';
+import type { PagePictures } from '../../report/picture-room.js';
 import type { FailedEncode, Report } from '../../report/types.js';
 import type { ReportFormat } from '../../report/write.js';
 import type { Gate } from '../gate.js';
 import { commandLine } from '../options.js';
 import { type OutputFile, openOutput } from '../output.js';
 import { isGated, type OutputSettings } from '../output-options.js';
-import type { PagePictures } from '../page-pictures.js';
 import type { SeveralFormat } from '../score-many.js';
 import type { Terminal } from '../terminal.js';
 

@@ -8,7 +8,7 @@ import { showValue } from '../../core/printable.js';
 import type { PictureFiles } from '../picture-room.js';
 import type { FrameMetrics } from '../types.js';
 
-/** Pictures of one frame: JPEG, PNG or WebP files. */
+/** Pictures of one frame: JPEG, PNG, WebP or AVIF files. */
 export interface HtmlPictures extends PictureFiles {
   /** Which of the reports it is of, from 0. */
   readonly report: number;
@@ -18,32 +18,25 @@ export interface HtmlPictures extends PictureFiles {
   readonly aspect?: number;
 }
 
-/** Encodes beyond which two stand beside each other, with fewer moments of each. */
-export const MANY = 4;
-
-/** Moments that the page lists of each of its encodes. */
-export function listedMoments(encodes: number): number {
-  return encodes > MANY ? 2 : Math.max(3, Math.floor(9 / encodes));
-}
-
 /** Bytes of a picture at most: the page holds many. */
 const MOST = 1 << 20;
 
-/** How files begin. */
+/** How files begin; -1 stands for any byte. AVIF begins with the size of a box that names it (ISO/IEC 23000-22). */
 const STARTS = [
   ['image/jpeg', [0xff, 0xd8, 0xff]],
   ['image/png', [0x89, 0x50, 0x4e, 0x47]],
   ['image/webp', [0x52, 0x49, 0x46, 0x46]],
+  ['image/avif', [-1, -1, -1, -1, ...Array.from('ftypavif', (letter) => letter.charCodeAt(0))]],
 ] as const;
 
 /** A picture as the address of an image. @throws {AnyvmafError} `usage` if it is no picture, or a large one */
 export function pictureUrl(name: string, bytes: unknown): string {
   if (!(bytes instanceof Uint8Array))
-    throw usageError(`${name} must be the bytes of a JPEG, PNG or WebP file.`);
+    throw usageError(`${name} must be the bytes of a JPEG, PNG, WebP or AVIF file.`);
   if (bytes.length > MOST)
     throw usageError(`${name} has ${bytes.length} bytes, but may have at most ${MOST}: make it smaller.`);
-  const type = STARTS.find(([, start]) => start.every((byte, i) => bytes[i] === byte))?.[0];
-  if (type === undefined) throw usageError(`${name} is no JPEG, PNG or WebP file.`);
+  const type = STARTS.find(([, start]) => start.every((byte, i) => byte === -1 || bytes[i] === byte))?.[0];
+  if (type === undefined) throw usageError(`${name} is no JPEG, PNG, WebP or AVIF file.`);
   return `data:${type};base64,${base64(bytes)}`;
 }
 

@@ -4,6 +4,7 @@
  */
 import { remarks } from '../findings.js';
 import { findingValues, flawsOf } from '../flaws.js';
+import { listedMoments, MANY } from '../picture-room.js';
 import { accepts, causeText, TRUST_WORDS } from '../trust.js';
 import { bdTable, comparableCurves, comparedCurves } from '../view/bd.js';
 import { distribution, distributionMarks, percentileTable, spreadKind } from '../view/distribution.js';
@@ -43,7 +44,7 @@ import { pooledTables, runGroups } from '../view/tables.js';
 import { frameGap, worstFrames } from '../worst.js';
 import { html, type Markup, templates } from './markup.js';
 import { type Page, type ReportEncode, seriesOf } from './page.js';
-import { type HtmlPictures, listedMoments, MANY, pictureUrl } from './pictures.js';
+import { type HtmlPictures, pictureUrl } from './pictures.js';
 
 // --- preflight ---
 
@@ -243,9 +244,9 @@ function rateCurve(page: Page): Markup | undefined {
     ROOM,
     comparedCurves(curves, { ...choice, metric }),
   );
-  return html`<h2 style="margin-top:18px">${label} over bit rate</h2>
+  return html`<div class="rates"><h2 style="margin-top:18px">${label} over bit rate</h2>
 ${key.length > 0 && html`<p class="key small soft" aria-hidden="true">${key}</p>`}
-<div class="plot" role="img" aria-label="${label} over bit rate; the values are in the table above">${drawing}</div>
+<div class="plot" role="img" aria-label="${label} over bit rate; the values are in the table above">${drawing}</div></div>
 ${left !== '' && html`<p class="soft small">${left}</p>`}
 ${bdTable(templates, page, points, metric, choice)}`;
 }

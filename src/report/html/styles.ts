@@ -232,12 +232,13 @@ footer { color: var(--faint); font-size: 12.5px; padding: 6px 2px; }
   :root { --bg: #fff; --shadow: none; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   .tools, .hint, .tool, .chart.map, .split, .legend button[aria-pressed=false] { display: none !important; }
   body { font-size: 12.5px; } main { padding: 0; max-width: none; } section { margin-bottom: 8px; }
-  h2, h3, .bar, .worst-of, summary { break-after: avoid; } .head, .tiles, .chart, .still, .plot, .hist, .encode, .worst li, .feature, .finding, .flaw-note, .run > *, tr, pre, .bd { break-inside: avoid; }
-  thead { display: table-header-group; }
+  h2, h3, .bar, .worst-of, summary { break-after: avoid; } .head, .tiles, .chart, .still, .plot, .hist, .encode, .worst li, .feature, .finding, .flaw-note, .run > *, tr, pre, .bd, .rates { break-inside: avoid; }
+  thead { display: table-header-group; } summary::before, details details:not([open]) { display: none !important; } .run dl { font-size: 11px; }
   .charts > section { break-inside: avoid; } .hist { flex-basis: 130px; height: 130px; }
   .scroll { overflow: visible; margin: 0; padding: 0; } table { font-size: 10px; } th, td { padding: 3px 0 3px 6px; white-space: normal; overflow-wrap: anywhere; } th.name { max-width: none; } .bd th + th, .bd td { min-width: 0; } .bd th:first-child { overflow-wrap: normal; }
+  table:has(th:nth-child(8) .swatch) :is(th, td) { font-size: 8.5px; padding-left: 4px; } table:has(th:nth-child(8) .swatch) td { white-space: nowrap; }
   .encode { grid-template-columns: minmax(0, 1.4fr) 64px minmax(40px, 1fr) repeat(var(--nums, 3), minmax(0, 64px)); gap: 2px 8px; padding: 6px 22px; } .encode b { font-size: 15px; }
   .encodes.wide .encode { grid-template-columns: minmax(0, 1fr) 64px repeat(var(--nums), minmax(0, 64px)); } .encodes.wide .track, .encodes.wide .headings > :nth-child(3) { display: none; }
-  .folds { display: block; } .moments[data-many] { display: block; } .worst.pictured { grid-template-columns: repeat(auto-fill, minmax(290px, 1fr)); gap: 6px 22px; }
+  .folds { display: block; } .moments[data-many] { display: block; } .worst.pictured { grid-template-columns: repeat(auto-fill, minmax(290px, 1fr)); gap: 6px 22px; } .moments > :only-child .pictured { grid-template-columns: 1fr; }
 }
 `;

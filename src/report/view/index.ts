@@ -6,6 +6,14 @@
 export { formatSize, parseSize } from '../../core/size.js';
 export { remarks } from '../findings.js';
 export { findingValues, flawsOf } from '../flaws.js';
+export type { ListedEncode, PageLimits, PagePictures, PictureTry } from '../picture-room.js';
+export {
+  listedFrames,
+  noPictures,
+  PAGE_MEGABYTES,
+  PAGE_MEGABYTES_RANGE,
+  pagePicturesOf,
+} from '../picture-room.js';
 export { harmonicMean } from '../pool.js';
 export { baselineFrom, reportTexts } from '../read/index.js';
 export { csvLine, writeTableCsv } from '../table.js';

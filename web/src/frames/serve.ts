@@ -2,9 +2,10 @@
  * @module web/frames/serve
  * The engine worker's functions for the frame viewer: pictures, differences and maps of pairs.
  */
-import type { ExtractOptions, RawVideoFormat, ScoreRequest } from 'anyvmaf';
+import { type ExtractOptions, extractFrames, type RawVideoFormat, type ScoreRequest } from 'anyvmaf';
+import type { ListedEncode, PageLimits, PagePictures } from 'anyvmaf/view';
 import { type CallContext, Handover } from '../engine/calls.js';
-import { PAIRING_SETTINGS, type RunOptions } from '../session.js';
+import { type EncodeSource, PAIRING_SETTINGS, type RunOptions } from '../session.js';
 import {
   drawDifference,
   drawPair,
@@ -14,6 +15,7 @@ import {
   type ShownPair,
 } from './draw.js';
 import { PairReader } from './reader.js';
+import { reportPictures } from './report-pictures.js';
 import { firstThumb, type Thumb, type ThumbPair, thumbPairs } from './thumbs.js';
 
 /** The two videos of an encode and their pairing. */
@@ -36,6 +38,22 @@ export interface FramesCall {
   readonly first: number;
   /** Distance of the pairs to send while a film plays; absent: pairs are looked at. */
   readonly step?: number;
+}
+
+/** An encode of an HTML report. */
+export interface PicturedEncode extends ListedEncode {
+  /** Its options have the offset that the run found. */
+  readonly source: EncodeSource;
+  /** Whether the loss is that of Butteraugli. */
+  readonly butteraugli: boolean;
+}
+
+/** A request for the pictures of an HTML report. */
+export interface ReportPicturesCall {
+  readonly encodes: readonly PicturedEncode[];
+  readonly limits: PageLimits;
+  /** What allows more. */
+  readonly remedy: string;
 }
 
 /** Number of readers to keep open: the viewer shows frames of three pairs at once. */
@@ -157,6 +175,16 @@ export const frameFunctions = {
       signal.throwIfAborted();
       emit(pair);
     }
+  },
+
+  /** Makes the pictures of an HTML report; emits how many moments are done, of all. */
+  async reportPictures(
+    { encodes, limits, remedy }: ReportPicturesCall,
+    { signal, emit }: CallContext<readonly [done: number, of: number]>,
+  ): Promise<PagePictures> {
+    const pairsOf = ({ source: { reference, distorted, options }, frames }: PicturedEncode) =>
+      extractFrames(requestOf(reference, distorted, options), frames, { ...pairingOf(options), signal });
+    return reportPictures(encodes, pairsOf, { limits, remedy, signal, onMoment: (...done) => emit(done) });
   },
 
   /** Closes all readers. */

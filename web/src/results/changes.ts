@@ -195,7 +195,7 @@ function tableOf(
     typeof change === 'string'
       ? []
       : [
-          html`<tr><th scope="row" .style=${colourOf(encode.index)}><span class="swatch"></span>${encode.name}</th>${cells(change, encode, encodes, view, metric)}</tr>`,
+          html`<tr><th scope="row" .style=${colourOf(encode.index)}><span class="swatch"></span>${encode.name}</th>${cells(change, encode, encodes, view, metric).map((cell, i) => html`<td data-label=${heads[i] ?? ''}>${cell}</td>`)}</tr>`,
         ],
   );
   const why = list.flatMap(({ encode, change }) =>
@@ -217,7 +217,7 @@ function cells(
   const value = (number: number | undefined) =>
     number === undefined ? NONE : encodes.valueText(metric, number);
   const cell = (now: string, by: string, was: string, kind: 'better' | 'worse' | 'same' | '') =>
-    html`<td>${now}<small><b class="${kind}">${by}${kind && html`<span class="unseen"> ${words[kind]}</span>`}</b> ${words.was(was)}</small></td>`;
+    html`${now}<small><b class="${kind}">${by}${kind && html`<span class="unseen"> ${words[kind]}</span>`}</b> ${words.was(was)}</small>`;
   const [rateBefore, rate] = rates;
   const more = rate === undefined || !rateBefore ? Number.NaN : (100 * (rate - rateBefore)) / rateBefore;
   const at = (frame: number) => frame + columns.shift;
@@ -235,10 +235,10 @@ function cells(
       bitrateText(rateBefore) ?? NONE,
       '',
     ),
-    html`<td>${worst[1] === undefined ? NONE : show(worst[1])}<small>${words.was(worst[0] === undefined ? NONE : String(at(worst[0])))}</small></td>`,
+    html`${worst[1] === undefined ? NONE : show(worst[1])}<small>${words.was(worst[0] === undefined ? NONE : String(at(worst[0])))}</small>`,
     fallen
-      ? html`<td>${show(fallen.frame)}<small><b class="worse">${signed(value(fallen.difference))}</b></small></td>`
-      : html`<td>${words.noFall}</td>`,
+      ? html`${show(fallen.frame)}<small><b class="worse">${signed(value(fallen.difference))}</b></small>`
+      : html`${words.noFall}`,
   ];
 }
 

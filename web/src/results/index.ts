@@ -186,7 +186,7 @@ function partsOf({
     [() => worstSection(encodes, view, pictures), 1000],
     [() => featureSection(encodes, view), 1000],
     [() => changesSection(encodes, view), 1000],
-    [() => takeSection(encodes, session, pictures, onTaken), 500],
+    [() => takeSection(encodes, session, onTaken), 500],
     [() => pooledSection(encodes, view), 2000, folds],
     [() => detailsSection(encodes), 500, folds],
   ];

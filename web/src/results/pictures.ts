@@ -48,14 +48,6 @@ export class MomentPictures {
     return this.#encodes.list[encode]?.result.source !== undefined && !this.#failed.has(encode);
   }
 
-  /** All pictures of an encode, by frame. */
-  of(encode: number): readonly ThumbPair[] {
-    return [...this.#made]
-      .filter(([key]) => key.startsWith(`${encode} `))
-      .map(([, pair]) => pair)
-      .sort((a, b) => a.index - b.index);
-  }
-
   /** Asks for the pictures of frames, by encode. */
   want(frames: ReadonlyMap<number, readonly number[]>): void {
     this.#wanted = frames;

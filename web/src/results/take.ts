@@ -2,17 +2,29 @@
  * @module web/results/take
  * Files to take away: libvmaf's formats, ours, and the report as a page of its own.
  */
-import type { HtmlOptions, HtmlPictures, Report, ReportFormat } from 'anyvmaf';
-import { baseName, curveNames } from 'anyvmaf/view';
+import { type HtmlOptions, type Report, type ReportFormat, ranking } from 'anyvmaf';
+import {
+  baseName,
+  curveNames,
+  listedFrames,
+  noPictures,
+  PAGE_MEGABYTES,
+  PAGE_MEGABYTES_RANGE,
+  type PageLimits,
+  type PagePictures,
+  referenceOf,
+  sizeText,
+} from 'anyvmaf/view';
 import { h } from '../dom.js';
+import { engine } from '../engine/client.js';
 import { download } from '../frames/save.js';
-import type { Thumb } from '../frames/thumbs.js';
+import type { PicturedEncode } from '../frames/serve.js';
 import { writeSaved } from '../saved/client.js';
 import type { WriteFormat } from '../saved/functions.js';
+import { inTurn } from '../schedule.js';
 import type { Session } from '../session.js';
 import { text } from '../text.js';
-import type { Encodes } from './encodes.js';
-import type { MomentPictures } from './pictures.js';
+import type { Encode, Encodes } from './encodes.js';
 import { comparisonOf } from './rates.js';
 import type { Section } from './section.js';
 import { html, made, render } from './templates.js';
@@ -40,11 +52,19 @@ interface Actions {
   together(format: `all.${(typeof COMPARISONS)[number]}`): void;
   /** Writes the report as a page. */
   all(): void;
+  /** Gives up the pictures of the page that is being made. */
+  cancel(): void;
 }
 
 function card(act: Actions) {
   const said = made(html`<p class="small soft" role="status"></p>`);
   const which = h('select', { 'aria-label': words.which });
+  const [least, most] = PAGE_MEGABYTES_RANGE;
+  const size = h('input', { type: 'number', id: 'take-size', min: least, max: most, step: 'any' });
+  const bar = h('progress', { 'aria-label': words.picturing });
+  const making = made(
+    html`<p class="making small soft" hidden>${bar}<button type="button" class="tool" @click=${() => act.cancel()}>${words.cancel}</button></p>`,
+  );
   const precise = h('input', { type: 'checkbox', id: 'take-precise' });
   const together = made(
     html`<span class="together" hidden><h3>${words.comparison}</h3><span class="tools">${COMPARISONS.map(
@@ -56,68 +76,121 @@ function card(act: Actions) {
 <div class="bar"><h2 id="take-heading">${words.heading}</h2><label class="check small" for="take-precise" title="${words.preciseHint}">${precise}<span>${words.precise}<span class="faint"> ${words.preciseHint}</span></span></label><span class="tools">${which}${FORMATS.map(
     (format) =>
       html`<button type="button" class="tool" title="${words.hints[format]}" aria-label="${words.download(words.formats[format])}" @click=${() => act.save(format)}>${words.formats[format]}</button>`,
-  )}<button type="button" class="tool strong" title="${words.allHint}" @click=${() => act.all()}>${words.all}</button></span>${together}</div>
-${said}</section>`);
-  return { said, which, precise, together, element };
+  )}<button type="button" class="tool strong" title="${words.allHint}" @click=${() => act.all()}>${words.all}</button><label class="size small soft" for="take-size" title="${words.sizeHint}">${words.size[0]} ${size} ${words.size[1]}</label></span>${together}</div>
+${making}${said}</section>`);
+  return { said, which, precise, together, element, size, making, bar };
 }
 
 /** @param onTaken called when a file was saved */
-export function takeSection(
-  encodes: Encodes,
-  session: Session,
-  pictures: MomentPictures,
-  onTaken: () => void,
-): Section {
-  const { said, which, precise, together, element } = card({
+export function takeSection(encodes: Encodes, session: Session, onTaken: () => void): Section {
+  const parts = card({
     save(format) {
-      const report = reports()[Number(which.value)];
+      const report = encodes.list[Number(which.value)]?.result.report;
       if (report) take([report], format);
     },
     together: (format) => take(present(), format),
-    all: () => take(present(), 'html'),
+    all: () => takePage(),
+    cancel: () => stop?.abort(),
   });
-  const buttons = element.querySelectorAll('button');
+  const { said, which, precise, element, size, making, bar } = parts;
+  size.value = String(session.pageMegabytes.value ?? PAGE_MEGABYTES);
+  size.onchange = () => {
+    if (size.reportValidity()) session.pageMegabytes.value = size.valueAsNumber;
+  };
+  /** While a page is made. */
+  let stop: AbortController | undefined;
 
-  const reports = () => encodes.list.map(({ result }) => result.report);
   /** Of the encodes that are not left out. */
   const present = () => encodes.taken.flatMap(({ result }) => result.report ?? []);
 
-  async function take(of: readonly Report[], format: WriteFormat): Promise<void> {
+  /** Has the browser save a file. @param make the file, and what else is to be said of it */
+  async function take(
+    of: readonly Report[],
+    format: WriteFormat,
+    make: (of: readonly Report[]) => Promise<Made> = (of) => plain(of, format, precise.checked),
+  ): Promise<void> {
     said.textContent = words.making(labels[format]);
     try {
-      const plain = precise.checked ? ({ precision: 'max' } as const) : {};
-      const page = { ...shownAs(encodes, session), written: new Date().toISOString().slice(0, 10) };
-      const options =
-        format === 'html' ? { ...page, pictures: await picturesOf(of, reports(), pictures) } : plain;
-      const blob = await writeSaved(of, format, options);
+      const { blob, more } = await make(of);
       const name = fileName(of, format);
       download(blob, name);
       onTaken();
-      said.textContent = words.made(name);
+      said.textContent = [words.made(name), ...more].join(' ');
     } catch (error) {
-      said.textContent = words.failed(error instanceof Error ? error.message : String(error));
+      said.textContent = stop?.signal.aborted
+        ? words.cancelled
+        : words.failed(error instanceof Error ? error.message : String(error));
     }
   }
 
-  function update(): void {
-    const all = reports();
-    const ready = all.filter((report) => report);
-    render(
-      encodes.list.map(({ name, index }) =>
-        all[index] ? html`<option value="${index}">${name}</option>` : '',
-      ),
-      which,
+  /** The page, with pictures as large as its size allows. */
+  async function takePage(): Promise<void> {
+    if (stop || !size.reportValidity()) return;
+    stop = new AbortController();
+    const { signal } = stop;
+    bar.removeAttribute('value');
+    making.hidden = false;
+    await take(present(), 'html', (of) =>
+      pageOf(of, encodes, shownAs(encodes, session), size.valueAsNumber, signal, (done, of) => {
+        bar.max = of;
+        bar.value = done;
+      }),
     );
-    which.hidden = ready.length < 2;
-    together.hidden = ready.length < 2;
-    for (const button of buttons) button.disabled = ready.length === 0;
-    const saved = encodes.list.some(({ result }) => result.saved);
-    const why = encodes.running ? words.unfinished : saved ? words.incomplete : words.stopped;
-    if (ready.length === 0) said.textContent = why;
-    else if (REASONS.some((is) => is === said.textContent)) said.textContent = '';
+    making.hidden = true;
+    stop = undefined;
   }
 
-  return { element, update, close: () => {} };
+  return { element, update: () => showReady(encodes, parts), close: () => stop?.abort() };
+}
+
+/** Offers what is there, or says why nothing is. */
+function showReady(encodes: Encodes, { said, which, together, element }: ReturnType<typeof card>): void {
+  const all = encodes.list.map(({ result }) => result.report);
+  const ready = all.filter((report) => report);
+  render(
+    encodes.list.map(({ name, index }) =>
+      all[index] ? html`<option value="${index}">${name}</option>` : '',
+    ),
+    which,
+  );
+  which.hidden = ready.length < 2;
+  together.hidden = ready.length < 2;
+  for (const button of element.querySelectorAll<HTMLButtonElement>('.bar button'))
+    button.disabled = ready.length === 0;
+  const saved = encodes.list.some(({ result }) => result.saved);
+  const why = encodes.running ? words.unfinished : saved ? words.incomplete : words.stopped;
+  if (ready.length === 0) said.textContent = why;
+  else if (REASONS.some((is) => is === said.textContent)) said.textContent = '';
+}
+
+/** A file, and what is to be said of it. */
+interface Made {
+  readonly blob: Blob;
+  readonly more: readonly string[];
+}
+
+async function plain(of: readonly Report[], format: WriteFormat, precise: boolean): Promise<Made> {
+  return { blob: await writeSaved(of, format, precise ? { precision: 'max' } : {}), more: [] };
+}
+
+/**
+ * The report as a page, with pictures as large as its size allows.
+ * @throws the signal's reason
+ */
+async function pageOf(
+  of: readonly Report[],
+  encodes: Encodes,
+  shown: Pick<HtmlOptions, 'looks' | 'curves'>,
+  megabytes: number,
+  signal: AbortSignal,
+  onMoment: (done: number, of: number) => void,
+): Promise<Made> {
+  const look = { ...shown, written: new Date().toISOString().slice(0, 10) };
+  const limits = { megabytes, bytes: (await writeSaved(of, 'html', look)).size };
+  const { pictures, lacking } = await picturesOf(encodes.taken, limits, signal, onMoment);
+  const blob = await writeSaved(of, 'html', { ...look, pictures, picturesLacking: lacking });
+  signal.throwIfAborted();
+  return { blob, more: [words.pictures(pictures.length, sizeText(blob.size) ?? ''), ...lacking] };
 }
 
 /** How the page shows encodes, for the report. */
@@ -136,32 +209,42 @@ function fileName([first, ...others]: readonly Report[], format: WriteFormat): s
   return `${stem}.vmaf.${format.replace('all.', '')}`;
 }
 
-/** The pictures that were made of reports to be written, in files. @param all reports by encode */
-function picturesOf(
-  of: readonly Report[],
-  all: readonly (Report | undefined)[],
-  pictures: MomentPictures,
-): Promise<HtmlPictures[]> {
-  const made = of.flatMap((report, index) =>
-    pictures.of(all.indexOf(report)).map((pair) => ({ index, pair })),
+/**
+ * Pictures of the worst moments of reports to be written, and why there are not more.
+ * @throws the signal's reason
+ */
+async function picturesOf(
+  encodes: readonly Encode[],
+  limits: PageLimits,
+  signal: AbortSignal,
+  onMoment: (done: number, of: number) => void,
+): Promise<PagePictures> {
+  const reported = encodes.flatMap(({ name, result: { report, source } }) =>
+    report ? [{ name, report, source }] : [],
   );
-  return Promise.all(
-    made.map(async ({ index, pair }) => ({
-      report: index,
-      frame: pair.index,
-      reference: await jpeg(pair.reference),
-      distorted: await jpeg(pair.distorted),
-      map: await jpeg(pair.map),
-    })),
+  const listed: (PicturedEncode & { readonly of: number })[] = [];
+  const away: string[] = [];
+  for (const [of, { name, report, source }] of reported.entries()) {
+    if (!referenceOf(report)) continue;
+    if (!source) {
+      away.push(name);
+      continue;
+    }
+    // One report per task: a search reads all its frames.
+    await new Promise<void>(inTurn);
+    const frames = listedFrames(report, reported.length);
+    const offset = report.pairing?.frames.offset;
+    const options = offset === undefined ? source.options : { ...source.options, offset };
+    const butteraugli = ranking(report)?.metric.startsWith('butteraugli') === true;
+    listed.push({ of, name, frames, source: { ...source, options }, butteraugli });
+  }
+  const made = await engine.call(
+    'reportPictures',
+    { encodes: listed, limits, remedy: words.remedy },
+    { signal, onEvent: (done) => onMoment(...done) },
   );
-}
-
-/** A small picture as a file. */
-async function jpeg({ width, height, aspect, data }: Thumb): Promise<Uint8Array> {
-  const image = await createImageBitmap(new ImageData(data, width, height));
-  // Square pixels: the file says nothing of others.
-  const canvas = h('canvas', { width: Math.max(1, Math.round(height * aspect)), height });
-  canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, height);
-  const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/jpeg', 0.8));
-  return new Uint8Array((await blob?.arrayBuffer()) ?? new ArrayBuffer(0));
+  return {
+    pictures: made.pictures.map((one) => ({ ...one, report: listed[one.report]?.of ?? 0 })),
+    lacking: [...(away.length > 0 ? [noPictures(away, words.away(away.length))] : []), ...made.lacking],
+  };
 }

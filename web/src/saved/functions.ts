@@ -36,7 +36,8 @@ export type ReadEvent =
 export type WriteFormat = ReportFormat | 'html' | 'all.csv' | 'all.json';
 
 /** What an HTML report says, or how the values of the other formats are written. */
-export interface WriteOptions extends Pick<HtmlOptions, 'written' | 'pictures' | 'looks' | 'curves'> {
+export interface WriteOptions
+  extends Pick<HtmlOptions, 'written' | 'pictures' | 'picturesLacking' | 'looks' | 'curves'> {
   /** Of the other formats; default `legacy`. */
   readonly precision?: Precision;
 }

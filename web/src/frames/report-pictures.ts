@@ -1,0 +1,112 @@
+/**
+ * @module web/frames/report-pictures
+ * Pictures for the HTML report, as large as its size allows, written by the browser's encoders. Runs in the worker.
+ */
+import { type FramePair, mapQuality, type RgbImage } from 'anyvmaf';
+import {
+  type ListedEncode,
+  type PageLimits,
+  type PagePictures,
+  type PictureTry,
+  pagePicturesOf,
+} from 'anyvmaf/view';
+import { opaque } from './draw.js';
+
+/** Side of a map's square in pixels of the video, as of the command line. */
+const BLOCK = 16;
+
+/** Formats that lose a little, the smallest first. */
+const LOSSY = ['image/avif', 'image/webp', 'image/jpeg'] as const;
+
+/** An encode, and whether its loss is that of Butteraugli. */
+type Listed = ListedEncode & { readonly butteraugli: boolean };
+
+/**
+ * Pictures of the moments, as the command line makes them.
+ * @throws the signal's reason
+ */
+export async function reportPictures<E extends Listed>(
+  encodes: readonly E[],
+  pairsOf: (encode: E) => AsyncIterable<FramePair>,
+  {
+    limits,
+    ...settings
+  }: {
+    readonly limits: PageLimits;
+    /** What allows more. */
+    readonly remedy: string;
+    readonly signal: AbortSignal;
+    readonly onMoment: (done: number, of: number) => void;
+  },
+): Promise<PagePictures> {
+  const lossy = await lossyType();
+  return pagePicturesOf(encodes, limits, {
+    ...settings,
+    momentsOf: (encode) => momentsOf(pairsOf(encode), encode.butteraugli, lossy, settings.signal),
+    reasonOf: (error) => (error instanceof Error ? error.message : String(error)),
+  });
+}
+
+/** The first format that this browser writes: a canvas writes PNG in place of one that it does not know. */
+async function lossyType(): Promise<string> {
+  const canvas = canvasOf({ width: 1, height: 1, data: new Uint8Array(3) });
+  for (const type of LOSSY) if ((await canvas.convertToBlob({ type })).type === type) return type;
+  return 'image/png';
+}
+
+async function* momentsOf(
+  pairs: AsyncIterable<FramePair>,
+  butteraugli: boolean,
+  lossy: string,
+  signal: AbortSignal,
+) {
+  for await (const pair of pairs) {
+    const draw = await drawerOf(pair, butteraugli);
+    const { width, height } = pair.reference.format;
+    yield {
+      frame: pair.index,
+      aspect: pair.reference.displayAspect,
+      async write({ side, quality, fits }: PictureTry) {
+        signal.throwIfAborted();
+        const { reference, distorted, map } = draw(side);
+        if (quality === 1 && !fits(reference.width * reference.height)) return undefined;
+        // PNG of the same size would be the same once more.
+        if (quality < 1 && lossy === 'image/png' && side >= Math.max(width, height)) return undefined;
+        const encoding = { type: quality === 1 ? 'image/png' : lossy, quality };
+        return {
+          reference: await encoded(reference, encoding),
+          distorted: await encoded(distorted, encoding),
+          map: await encoded(map, encoding),
+        };
+      },
+    };
+  }
+}
+
+/** Draws both frames and the loss map of a pair, once for each size. */
+async function drawerOf(pair: FramePair, butteraugli: boolean) {
+  const maps = await mapQuality(pair, { blockSize: BLOCK, butteraugli });
+  const of = butteraugli ? 'butteraugli' : 'both';
+  const draw = (maxSide: number) => ({
+    reference: canvasOf(pair.reference.image({ maxSide })),
+    distorted: canvasOf(pair.distorted.image({ maxSide })),
+    map: canvasOf(maps.render({ of, legend: false, maxSide }).image),
+  });
+  const drawn = new Map<number, ReturnType<typeof draw>>();
+  return (maxSide: number) => {
+    const known = drawn.get(maxSide) ?? draw(maxSide);
+    drawn.set(maxSide, known);
+    return known;
+  };
+}
+
+function canvasOf(image: RgbImage): OffscreenCanvas {
+  const { width, height, data } = opaque(image);
+  const canvas = new OffscreenCanvas(width, height);
+  canvas.getContext('2d')?.putImageData(new ImageData(data, width, height), 0, 0);
+  return canvas;
+}
+
+async function encoded(canvas: OffscreenCanvas, encoding: ImageEncodeOptions): Promise<Uint8Array> {
+  return new Uint8Array(await (await canvas.convertToBlob(encoding)).arrayBuffer());
+}
