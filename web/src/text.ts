@@ -621,7 +621,7 @@ export const text = {
         json: 'all reports in one file, as the command line writes it',
       },
       precise: 'Full precision',
-      preciseHint: 'every digit of a value, in place of libvmaf’s six decimals',
+      preciseHint: 'every digit, not six decimals',
       all: 'HTML report',
       allHint: 'one file with everything on this page, for anyone to open',
       size: ['at most', 'MB'],
