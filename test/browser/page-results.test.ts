@@ -21,6 +21,7 @@ import { LADDER } from '../support/encoding-results.js';
 import { violations } from '../support/looks.js';
 import {
   choose,
+  done,
   download,
   pages,
   saved,
@@ -596,6 +597,35 @@ describe.skipIf(noChromium)(`a link with videos${noChromium}`, () => {
     });
     await says(page.locator('.notice')).toMatch(/dis is “javascript:alert\(1\)”/);
     expect([await offer(page).isVisible(), asked.length]).toEqual([false, before]);
+  });
+
+  it('takes addresses that are typed, and says what is wrong with one', async () => {
+    const page = await site.open();
+    await page.getByRole('button', { name: 'Videos at addresses' }).click();
+    const next = page.getByRole('button', { name: 'Go on' });
+    const [ref, dis] = [
+      page.getByLabel('Address of the reference'),
+      page.getByLabel('Addresses of the encodes'),
+    ];
+    const wrong = offer(page).getByRole('alert');
+    await next.click();
+    await says(wrong).toContain('The address of the reference is empty');
+    await ref.fill(`${origin}/ref%20a.y4m`);
+    await next.click();
+    await says(wrong).toContain('There is no address of an encode');
+    await dis.fill('\nhttps://me:secret@a.example/b.y4m');
+    await next.click();
+    await says(wrong).toContain('Line 2 of the encodes is “https://me:secret@a.example/b.y4m”, but must be');
+    expect(await violations(page)).toEqual([]);
+    await screenshot(page, 'addresses');
+    await dis.fill(`${origin}/dis.y4m`);
+    const before = asked.length;
+    await next.click();
+    await says(offer(page)).toContain(`To load them, this browser asks ${new URL(origin).host},`);
+    expect(asked.length).toBe(before);
+    await page.getByRole('button', { name: 'Load and score' }).click();
+    await done(page);
+    expect(asked.slice(before).map(({ path }) => path)).toEqual(['/ref%20a.y4m', '/dis.y4m']);
   });
 });
 

@@ -10,8 +10,20 @@ import { addFiles } from './setup/files.js';
 import { LINK_KEYS } from './setup/link.js';
 
 const words = {
+  named: (videos: number) => `This link names ${videos === 1 ? 'a video' : `${videos} videos`}. `,
   ask: (videos: number, hosts: string) =>
-    `This link names ${videos === 1 ? 'a video' : `${videos} videos`}. To load ${videos === 1 ? 'it' : 'them'}, this browser asks ${hosts}, which then learns its address and which video it reads. Nothing is uploaded.`,
+    `To load ${videos === 1 ? 'it' : 'them'}, this browser asks ${hosts}, which then learns its address and which video it reads. Nothing is uploaded.`,
+  heading: 'Videos at addresses',
+  reference: 'Address of the reference',
+  encodes: 'Addresses of the encodes, one a line',
+  next: 'Go on',
+  noReference:
+    'The address of the reference is empty, but must be that of a video, as https://a.example/master.mp4.',
+  noEncode: 'There is no address of an encode; write 1 to 16 of them, one a line.',
+  tooMany: (count: number) => `There are ${count} addresses of encodes, but 16 at most are scored at once.`,
+  wrong: (where: string, value: string) =>
+    `${where} is “${value}”, but must be the address of a video that begins with https:// or http:// and holds no password.`,
+  line: (line: number) => `Line ${line} of the encodes`,
   load: 'Load and score',
   refuse: 'Do not load',
   cancel: 'Cancel',
@@ -26,6 +38,8 @@ const words = {
     `This link was not followed: it has ${characters} characters, more than the 20,000 that a link may have.`,
   unknown: (keys: string) =>
     `This link has parts that the page does not know and ignores: ${keys}. It may be of another version of anyvmaf.`,
+  beyond: (keys: string) =>
+    `This link asks for ${keys}: filters of ffmpeg, which no browser runs, so the page scores without. The command line has them, as --deinterlace and --vf-dis.`,
   scheme: (key: string, value: string) =>
     `The videos of this link were not offered: ${key} is “${value}”, but must be the address of a video that begins with https:// or http:// and holds no password.`,
   alone: 'The videos of this link were not offered: it names no encode (dis).',
@@ -36,6 +50,9 @@ const words = {
 
 /** Characters of a link, bytes of a video, and encodes, at most. */
 const [LONGEST, LARGEST, MOST] = [20_000, 2e9, 16];
+
+/** What the command line does to pictures and the page cannot. */
+const BEYOND = ['deinterlace', 'matrix', 'grain', 'vf-ref', 'vf-dis'];
 
 /** What a link says of videos. */
 export interface LinkedVideos {
@@ -53,7 +70,12 @@ export function videosIn(hash: string): {
   if (hash.length > LONGEST) return { faults: [words.long(hash.length)] };
   const pairs = new URLSearchParams(hash.replace(/^#/, ''));
   const strange = [...new Set(pairs.keys())].filter((key) => !LINK_KEYS.some((known) => known === key));
-  const faults = strange.length > 0 ? [words.unknown(strange.map(shortened).slice(0, 5).join(', '))] : [];
+  const beyond = strange.filter((key) => BEYOND.includes(key));
+  const unknown = strange.filter((key) => !BEYOND.includes(key));
+  const faults = [
+    ...(beyond.length > 0 ? [words.beyond(beyond.join(', '))] : []),
+    ...(unknown.length > 0 ? [words.unknown(unknown.map(shortened).slice(0, 5).join(', '))] : []),
+  ];
   const [ref] = pairs.getAll('ref');
   const all = pairs.getAll('dis');
   if (ref === undefined && all.length === 0) return { faults };
@@ -139,6 +161,11 @@ export function offerVideos(
   if (faults.length > 0) say(faults.join(' '));
   box.hidden = !videos;
   if (!videos) return;
+  offer(box, session, videos, true);
+}
+
+/** Asks whether videos may be loaded. @param linked by the link that the page was opened by */
+function offer(box: HTMLElement, session: Session, videos: LinkedVideos, linked: boolean): void {
   const { reference, distorted } = videos;
   const all = [...(reference ? [reference] : []), ...distorted];
   const hosts = [...new Set(all.map(({ host }) => host))].join(' and ');
@@ -149,7 +176,8 @@ export function offerVideos(
   const row = h('div', { class: 'tools' }, load, button({ onclick: close }, words.refuse));
   const said = h('p', { class: 'small', role: 'status' });
   const names = all.map(({ href }) => h('li', {}, href));
-  fill(box, h('p', {}, words.ask(all.length, hosts)), h('ul', { class: 'small soft' }, ...names), row, said);
+  const ask = (linked ? words.named(all.length) : '') + words.ask(all.length, hosts);
+  fill(box, h('p', {}, ask), h('ul', { class: 'small soft' }, ...names), row, said);
 
   async function start(): Promise<void> {
     const stop = new AbortController();
@@ -158,7 +186,7 @@ export function offerVideos(
       const files: File[] = [];
       for (const url of all) files.push(await fileAt(url, stop.signal, (what) => fill(said, what)));
       await take(session, files, reference !== undefined);
-      if (videos?.cursor) openLater(session, videos.cursor);
+      if (videos.cursor) openLater(session, videos.cursor);
       session.runsAsked.value++;
       close();
     } catch (error) {
@@ -167,6 +195,62 @@ export function offerVideos(
       fill(said, aborted ? '' : error instanceof Error ? error.message : String(error));
     }
   }
+}
+
+/** Lets the user type or paste addresses, and then offers the videos. @param box where */
+export function askAddresses(box: HTMLElement, session: Session): void {
+  const [ref, dis] = [
+    h('input', { type: 'url', id: 'address-ref' }),
+    h('textarea', { id: 'address-dis', rows: 3 }),
+  ];
+  const wrong = h('p', { class: 'wrong small', role: 'alert' });
+  const leave = () => {
+    box.hidden = true;
+  };
+  const labelled = (input: HTMLElement, label: string) =>
+    h('div', { class: 'field' }, h('label', { for: input.id }, label), input);
+  const form = h(
+    'form',
+    {
+      noValidate: true,
+      onsubmit: (event) => {
+        event.preventDefault();
+        const found = typedVideos(ref.value, dis.value, session.tiny.value.length > 0);
+        if (typeof found === 'string') fill(wrong, found);
+        else offer(box, session, found, false);
+      },
+    },
+    h('h2', {}, words.heading),
+    h('div', { class: 'fields stacked' }, labelled(ref, words.reference), labelled(dis, words.encodes)),
+    wrong,
+    h(
+      'div',
+      { class: 'tools' },
+      h('button', { class: 'tool strong', type: 'submit' }, words.next),
+      button({ onclick: leave }, words.cancel),
+    ),
+  );
+  fill(box, form);
+  box.hidden = false;
+  ref.focus();
+}
+
+/** What was typed. @returns a sentence about what is wrong with it, if anything is */
+function typedVideos(reference: string, encodes: string, alone: boolean): LinkedVideos | string {
+  const ref = reference.trim();
+  const lines = encodes.split('\n').map((line) => line.trim());
+  const count = lines.filter((line) => line !== '').length;
+  if (ref === '' && !alone) return words.noReference;
+  if (ref !== '' && !addressOf(ref)) return words.wrong(words.reference, shortened(ref));
+  const bad = lines.findIndex((line) => line !== '' && !addressOf(line));
+  if (bad >= 0) return words.wrong(words.line(bad + 1), shortened(lines[bad] ?? ''));
+  if (count === 0) return words.noEncode;
+  if (count > MOST) return words.tooMany(count);
+  return {
+    reference: addressOf(ref),
+    distorted: lines.flatMap((line) => addressOf(line) ?? []),
+    cursor: undefined,
+  };
 }
 
 /** Puts files in place of those that are chosen. */

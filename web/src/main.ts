@@ -104,7 +104,12 @@ const hero = h(
 );
 const runner = new Runner(session);
 const last = h('p', { class: 'sample last', hidden: true });
-const formats = h('p', { class: 'faint small formats' }, text.setup.formats);
+const formats = h(
+  'p',
+  { class: 'faint small formats' },
+  `${text.setup.formats} `,
+  button({ class: 'tool bare', onclick: typeAddresses }, text.setup.addresses),
+);
 
 document.body.append(
   toResults,
@@ -193,6 +198,13 @@ async function followLink(): Promise<void> {
   const { offerVideos, videosHash } = await import('./linked.js');
   linkedVideos = () => videosHash(session);
   offerVideos(offer, session, location.hash, say);
+}
+
+/** Has the user type the addresses of videos. */
+async function typeAddresses(): Promise<void> {
+  const { askAddresses, videosHash } = await import('./linked.js');
+  linkedVideos = () => videosHash(session);
+  askAddresses(offer, session);
 }
 
 /** Puts the settings into the address and copies it, with videos that came by a link. */

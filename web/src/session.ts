@@ -181,6 +181,8 @@ export interface EncodeResult {
   readonly frames: FrameMetrics[];
   /** Frames of the reference before the first pair; known from the first frame on. */
   readonly skipped?: number;
+  /** Frames that a run that was stopped would have scored, where that was known. */
+  readonly total?: number | undefined;
   /** What is known of the pair before it is scored. */
   readonly found?: Inspection;
   /** Present once the encode is done. */

@@ -44,6 +44,7 @@ export const text = {
     remove: (name: string) => `Remove ${name}`,
     own: 'by itself:',
     dropOwn: 'As the others',
+    addresses: 'Videos at addresses …',
     ownForm: {
       open: (name: string) => `Settings of ${name} alone`,
       heading: (name: string) => `Settings of ${name} alone`,
@@ -372,6 +373,8 @@ export const text = {
       untrusted: (names: string) => `Never the best, as the score cannot be trusted: ${names}.`,
       /** Of a row of a run that was stopped. */
       partial: (frames: string) => `stopped: the first ${frames} only`,
+      /** Of one that had not begun. */
+      notBegun: 'stopped before its first frame',
       differ: {
         partial: 'were not scored to their ends',
         models: 'were scored by different models',

@@ -37,10 +37,15 @@ export function curveNames(list: readonly Encode[]): (string | undefined)[] {
   const all = [...groups.values()];
   const names = all.map((group) => nameOf(group, all));
   const unique = names.map((name, i) => (names.indexOf(name) === i ? name : `${name} (${i + 1})`));
+  // A guess of which the user put all others into one series means that one.
+  const guessed = all.map((group, i) => {
+    const [only, ...others] = new Set(group.flatMap(({ series }) => series ?? []));
+    return others.length === 0 && only !== undefined ? only : unique[i];
+  });
   return list.map(
     (encode) =>
       encode.series ??
-      (codecOf(encode) === undefined ? undefined : unique[all.findIndex((group) => group.includes(encode))]),
+      (codecOf(encode) === undefined ? undefined : guessed[all.findIndex((group) => group.includes(encode))]),
   );
 }
 

@@ -210,7 +210,9 @@ describe('the settings link', () => {
     } as const;
     const raw = { width: 352, height: 288, bitDepth: 10, chroma: '422' } as const;
     const tiny = { guess: true, ownTiny: true };
-    expect(fromHash(`#${toHash({ settings, raw, ...tiny })}`)).toEqual({
+    const hash = toHash({ settings, raw, ...tiny });
+    expect(videosIn(hash)).toEqual({ faults: [] });
+    expect(fromHash(`#${hash}`)).toEqual({
       settings: { ...settings, decoder: 'mediabunny' },
       raw,
       ...tiny,
@@ -268,6 +270,11 @@ describe('videos in a link', () => {
     const { videos, faults } = videosIn(hash);
     expect(videos).toBeUndefined();
     expect(faults).toEqual([expect.stringMatching(why)]);
+  });
+
+  it('are offered beside filters, which the page does not run and says so', () => {
+    const { faults } = videosIn(`${two}&deinterlace=on&vf-dis=hqdn3d`);
+    expect(faults).toEqual([expect.stringMatching(/asks for deinterlace, vf-dis: filters of ffmpeg/)]);
   });
 
   it('are offered beside parts that are not known, which are named', () => {

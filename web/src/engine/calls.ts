@@ -133,6 +133,8 @@ interface Pending {
 export interface CallOptions<Event> {
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: Event) => void;
+  /** Milliseconds that an aborted call has to end by itself: what it had done by then counts. Default: it ends at once. */
+  readonly grace?: number;
 }
 
 /** A worker that serves the functions of T. The first call starts it, and so does the next one after it died. */
@@ -158,14 +160,16 @@ export class Remote<T extends { readonly [K in keyof T]: Served }> {
   call<K extends keyof T & string>(
     name: K,
     argument: Argument<T[K]>,
-    { signal, onEvent }: CallOptions<EventOf<T[K]>> = {},
+    { signal, onEvent, grace }: CallOptions<EventOf<T[K]>> = {},
   ): Promise<Unwrapped<Result<T[K]>>> {
     return new Promise<unknown>((resolve, reject) => {
       signal?.throwIfAborted();
       const call = this.#next++;
       const forget = onAbort(signal, (reason) => {
         this.#post({ stop: call });
-        this.#settle(call)?.reject(reason);
+        const end = () => this.#settle(call)?.reject(reason);
+        if (grace) setTimeout(end, grace);
+        else end();
       });
       // Events of a call are what its function emits.
       this.#pending.set(call, { resolve, reject, onEvent: onEvent as Pending['onEvent'], forget });

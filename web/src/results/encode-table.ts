@@ -7,7 +7,6 @@ import {
   type ComparedRow,
   colourOf,
   flawSign,
-  framesText,
   furtherMetrics,
   labelOf,
   NONE,
@@ -16,7 +15,7 @@ import {
 } from 'anyvmaf/view';
 import { differingWords } from '../setup/models.js';
 import { text } from '../text.js';
-import type { Encode, Encodes } from './encodes.js';
+import { type Encode, type Encodes, reachedText } from './encodes.js';
 import { html, type TemplateResult, templates } from './templates.js';
 import type { View } from './view.js';
 
@@ -122,9 +121,9 @@ function rowOf(
   const others = furtherMetrics(encodes).map(
     (metric, n) => html`<td data-label="${labelOf(metric)}">${further[n]?.text ?? NONE}</td>`,
   );
-  const part = encodes.list[i]?.partial
-    ? html`<span class="skipped soft small">${words.partial(framesText(encodes.list[i]?.count ?? 0))}</span>`
-    : '';
+  const { partial, count } = encodes.list[i] as Encode;
+  const reached = count > 0 ? words.partial(reachedText(count, result)) : words.notBegun;
+  const part = partial ? html`<span class="skipped soft small">${reached}</span>` : '';
   const skipped =
     encodes.apart && facts.reference
       ? html`<span class="skipped soft small">${words.skipped(skippedText(facts))}</span>`

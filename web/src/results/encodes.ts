@@ -8,6 +8,7 @@ import {
   EncodeList,
   type Facts,
   frameRate,
+  framesText,
   type Encode as Shown,
   type Pooled as StatedPooled,
   statedPooled,
@@ -183,6 +184,11 @@ export class Encodes extends EncodeList<Encode> {
       this.#take();
     });
   }
+}
+
+/** How many frames of how many a run reached. */
+export function reachedText(count: number, { total = 0 }: EncodeResult): string {
+  return total > count ? text.run.frames(count, total) : framesText(count);
 }
 
 function factsOf({ report, saved, found }: EncodeResult): Facts {

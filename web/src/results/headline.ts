@@ -23,7 +23,7 @@ import {
 import type { EncodeResult } from '../session.js';
 import { text } from '../text.js';
 import { encodeTable, type Sorting } from './encode-table.js';
-import type { Encode, Encodes, Pooled } from './encodes.js';
+import { type Encode, type Encodes, type Pooled, reachedText } from './encodes.js';
 import type { Section } from './section.js';
 import { html, made, render, type TemplateResult, templates } from './templates.js';
 import { outdatedNote, type Remedies, verdict } from './verdict.js';
@@ -73,7 +73,7 @@ function single(encodes: Encodes, encode: Encode, remedies: Remedies): TemplateR
 <div><div class="score is-${pooled ? trust.verdict : 'awaited'}">${encodes.valueText(top?.metric, top?.value)}${flawSign(templates, trust)}<sup>${labelOf(top?.metric ?? metric ?? '')}${growing && encodes.running ? ` ${words.soFar}` : ''}</sup></div>
 ${word === undefined ? '' : html`<span class="pill" .style=${`--tone:var(--${tone})`}>${word}</span>`}${verdictBadge(templates, facts)}</div>
 <div>${metric !== undefined && pooled && encodes.isScore(metric) ? scale(templates, encodes, metric, pooled, word) : ''}
-<p class="soft small">${encodes.running && count === 0 ? words.soon : growing ? soFar(encodes, framesText(count)) : meaning}</p><p class="soft small compared">${comparedText(facts)}</p></div>
+<p class="soft small">${encodes.running && count === 0 ? words.soon : growing ? soFar(encodes, reachedText(count, encode.result)) : meaning}</p><p class="soft small compared">${comparedText(facts)}</p></div>
 </div>
 ${verdict(encodes, remedies)}${tiles(templates, encodes, encode, encodes.running)}${origin(encode, pooled)}`;
 }

@@ -146,6 +146,9 @@ function comparer(
   };
 }
 
+/** Sessions whose editor of series is open: it stays so for other encodes. */
+const open = new WeakSet<Session>();
+
 /** What puts encodes into series, once it was opened. */
 function openedEditor(
   { fold, series }: { readonly fold: HTMLDetailsElement; readonly series: HTMLElement },
@@ -154,11 +157,14 @@ function openedEditor(
 ): () => SeriesEditor | undefined {
   let editor: SeriesEditor | undefined;
   fold.addEventListener('toggle', async () => {
+    // What is taken off the page was not folded by anybody.
+    if (fold.isConnected) open[fold.open ? 'add' : 'delete'](session);
     if (!fold.open || editor) return;
     const { SeriesEditor } = await import('./series.js');
     editor ??= new SeriesEditor(series, encodes, session);
     editor.update();
   });
+  fold.open = open.has(session);
   return () => editor;
 }
 

@@ -27,7 +27,18 @@ export interface Linked {
 /** All that a link may hold: settings, then what web/linked reads. */
 export const LINK_KEYS = [
   ...['model', 'feature', 'tiny', 'scale', 'scale-to', 'rate', 'pair-by', 'offset', 'range', 'subsample'],
-  ...['threads', 'damaged', 'raw', 'ref', 'dis', 'frame', 'encode'],
+  ...[
+    'threads',
+    'damaged',
+    'crop',
+    'crop-ref',
+    'crop-dis',
+    'color-range',
+    'pix-fmt',
+    'track-ref',
+    'track-dis',
+  ],
+  ...['raw', 'ref', 'dis', 'frame', 'encode'],
 ] as const;
 
 /** The hash without `#`; empty if everything is at its default. */

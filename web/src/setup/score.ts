@@ -111,6 +111,9 @@ export function watchChosen(session: Session): void {
 /** Progress of an encode that is not scored again. */
 const NONE: Progress = { framesDone: 0, framesTotal: 0, fps: 0, secondsLeft: 0 };
 
+/** Milliseconds after Cancel in which an encode that is finished meanwhile counts; the engine mostly stops in a few. */
+const GRACE = 1000;
+
 /** Finished results that a session keeps: of a dozen encodes some five times. */
 const MOST_KEPT = 64;
 
@@ -181,7 +184,7 @@ export class Runner {
           distorted: scored.map(({ distorted }) => distorted),
           options: scored.map(optionsOf),
         },
-        { signal, onEvent: this.#collect(encodes, places, failures, signal) },
+        { signal, grace: GRACE, onEvent: this.#collect(encodes, places, failures) },
       );
       const [first] = failures.values();
       session.run.value =
@@ -189,29 +192,24 @@ export class Runner {
           ? { phase: 'failed', failure: first }
           : { phase: 'done', failures: [...failures.values()] };
     } catch (error) {
+      const progress = isActive(session.run.value) ? session.run.value.progress : [];
       session.run.value = signal.aborted
         ? { phase: 'cancelled' }
         : { phase: 'failed', failure: failureOf(error) };
       // Of a file that failed before its first frame there is nothing to show.
-      session.results.value = session.results.value.filter(
-        ({ frames }) => signal.aborted || frames.length > 0,
-      );
+      session.results.value = signal.aborted
+        ? session.results.value.map((one, i) => ({ ...one, total: progress[i]?.framesTotal ?? undefined }))
+        : session.results.value.filter(({ frames }) => frames.length > 0);
     } finally {
       this.#stop = undefined;
     }
   }
 
   /** A listener that writes the events of a run to the session and to `failures`. @param places of what is scored in `encodes` */
-  #collect(
-    encodes: EncodeResult[],
-    places: readonly number[],
-    failures: Map<number, Failure>,
-    signal: AbortSignal,
-  ) {
+  #collect(encodes: EncodeResult[], places: readonly number[], failures: Map<number, Failure>) {
     const { run, results } = this.#session;
     let progress = encodes.map(({ report }): Progress | null => (report ? NONE : null));
     return (event: ScoreEvent) => {
-      if (signal.aborted) return;
       if (event.kind === 'news') {
         for (const [place, news] of event.encodes.entries()) {
           const index = places[place] ?? -1;

@@ -61,6 +61,7 @@ export function settingsForm(session: Session): HTMLElement {
       [offset, range, sizes].flatMap(({ elements }) => elements),
     ),
     group(text.settings.pictures, 'fields', pictures.elements),
+    h('p', { class: 'faint small' }, text.setup.ownForm.beyond),
     group(text.settings.running, 'fields', running.elements),
     h('div', { class: 'tools end' }, reset),
   );
