@@ -20,6 +20,7 @@ import {
   ratesOf,
   worseOf,
 } from 'anyvmaf/view';
+import { keyed } from 'lit-html/directives/keyed.js';
 import { h } from '../dom.js';
 import type { Session } from '../session.js';
 import { text } from '../text.js';
@@ -97,7 +98,12 @@ export function ratesSection(encodes: Encodes, view: View, session: Session): Se
     const chart = points.length > 0 && rateChart(templates, encodes, metric, points, room, compared, coming);
     places = chart ? chart.places : [];
     tip.hidden = true;
-    render(chart ? chart.drawing : '', area);
+    // What has another place is made anew: names that move would be a shift of the page.
+    render(
+      keyed(places.map(({ x, y, point }) => `${point.index} ${x} ${y}`).join(), chart ? chart.drawing : ''),
+      area,
+    );
+    light(area, places, view.lit.value);
     render(chart ? chart.key : '', parts.key);
     parts.leftOut.textContent = leftOutText(encodes);
     render(tableOf(points, encodes, metric), parts.table);
