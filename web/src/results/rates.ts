@@ -98,12 +98,7 @@ export function ratesSection(encodes: Encodes, view: View, session: Session): Se
     const chart = points.length > 0 && rateChart(templates, encodes, metric, points, room, compared, coming);
     places = chart ? chart.places : [];
     tip.hidden = true;
-    // What has another place is made anew: names that move would be a shift of the page.
-    render(
-      keyed(places.map(({ x, y, point }) => `${point.index} ${x} ${y}`).join(), chart ? chart.drawing : ''),
-      area,
-    );
-    light(area, places, view.lit.value);
+    draw(area, chart || undefined, view.lit.value);
     render(chart ? chart.key : '', parts.key);
     parts.leftOut.textContent = leftOutText(encodes);
     render(tableOf(points, encodes, metric), parts.table);
@@ -291,6 +286,13 @@ function pointText(
     ...(curve === undefined ? [] : [[words.curve, curve]]),
   ];
   return html`<div><span class="swatch" .style=${colourOf(index)}></span><span>${name}</span></div>${rows.map(([label, value]) => html`<div><span class="soft">${label}</span><b>${value}</b></div>`)}`;
+}
+
+/** Draws a chart. What has another place is made anew: names that move would be a shift of the page. */
+function draw(area: HTMLElement, chart: RateChart<TemplateResult> | undefined, lit: number | null): void {
+  const { places = [], drawing = [] } = chart ?? {};
+  render(keyed(places.map(({ x, y, point }) => `${point.index} ${x} ${y}`).join(), drawing), area);
+  light(area, places, lit);
 }
 
 /** The dots of other encodes fade. */
