@@ -3,7 +3,7 @@
  * Random access to arrays in memory and Blobs, on every platform.
  */
 import { AnyvmafError } from '../core/errors.js';
-import { shown } from '../core/printable.js';
+import { clause, shown } from '../core/printable.js';
 import type { ByteReader } from './platform.js';
 
 /** Reads an array, on shared memory or not, without a copy of the whole. */
@@ -39,7 +39,7 @@ export function blobReader(blob: Blob, name: string): ByteReader {
 export function readFailure(name: string, cause: unknown): AnyvmafError {
   if (cause instanceof AnyvmafError) return cause;
   // Browsers end their reasons with a full stop.
-  const reason = (cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, '');
+  const reason = clause(cause instanceof Error ? cause.message : String(cause));
   return new AnyvmafError('io', `reading ${shown(name)} failed: ${shown(reason)}.`, { cause });
 }
 

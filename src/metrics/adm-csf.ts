@@ -3,7 +3,7 @@
  * Contrast sensitivity factors of ADM for a viewing condition (spec 4.6).
  */
 import { AnyvmafError } from '../core/errors.js';
-import { log10 } from '../core/libm.js';
+import { log10 } from '../core/log10.js';
 import { type ExtractorInstance, numberOption } from './metric.js';
 
 /** The options of the adm and float_adm extractors that decide the factors. */

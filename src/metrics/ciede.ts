@@ -2,7 +2,7 @@
  * @module metrics/ciede
  * CIEDE2000 as a score that grows with quality (metrics spec D.10).
  */
-import { log10 } from '../core/libm.js';
+import { log10 } from '../core/log10.js';
 import { requireChroma } from './checks.js';
 import { callEach, type Metric, ONLY } from './metric.js';
 import { extractor, feature, ranked } from './spec.js';

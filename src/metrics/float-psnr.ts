@@ -2,7 +2,7 @@
  * @module metrics/float-psnr
  * PSNR, ANSNR and moments of luma in floating point (metrics spec D.6).
  */
-import { log10 } from '../core/libm.js';
+import { log10 } from '../core/log10.js';
 import { callEach, type Metric, ONLY } from './metric.js';
 import { extractor, feature, ranked } from './spec.js';
 import { decibelCap, floatPeak } from './values.js';

@@ -3,7 +3,7 @@
  * SSIM, at the scale chosen, and MS-SSIM; the scores in decibels where asked for (metrics spec D.7).
  */
 import type { VideoFormat } from '../core/frame.js';
-import { log10 } from '../core/libm.js';
+import { log10 } from '../core/log10.js';
 import { requireSide } from './checks.js';
 import { callEach, type ExtractorInstance, flagOption, type Metric, numberOption, ONLY } from './metric.js';
 import { extractor, feature, flag, integer, type OptionSpec, ranked } from './spec.js';

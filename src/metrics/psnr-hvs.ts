@@ -3,7 +3,7 @@
  * PSNR-HVS in decibels from the weighted errors of the planes (metrics spec D.8).
  */
 import { AnyvmafError } from '../core/errors.js';
-import { log10 } from '../core/libm.js';
+import { log10 } from '../core/log10.js';
 import { requireChroma } from './checks.js';
 import { callEach, type Metric, ONLY } from './metric.js';
 import { extractor, feature, ranked } from './spec.js';

@@ -3,7 +3,7 @@
  * PSNR in decibels, per frame and over the whole sequence, from sums of squared errors (metrics spec D.5).
  */
 import { chromaSize, type VideoFormat } from '../core/frame.js';
-import { log10 } from '../core/libm.js';
+import { log10 } from '../core/log10.js';
 import {
   type Emit,
   type ExtractorInstance,

@@ -3,9 +3,9 @@
  * Parses libsvm's text of a nu-SVR with a radial basis kernel (spec 5.2) and evaluates it.
  */
 import { AnyvmafError } from '../core/errors.js';
-import { exp } from '../core/libm.js';
 import { decimalNumber } from '../core/numbers.js';
 import { quoted } from '../core/printable.js';
+import { exp } from './exp.js';
 import type { SupportVectors } from './types.js';
 
 /** Header words with their required values; `undefined` stands for any number. */

@@ -10,7 +10,7 @@ import { onAbort, TimeLimitError, unlessAborted, withinSeconds } from '../../../
 import type { Compat } from '../../../src/core/choices.js';
 import { compileCore } from '../../../src/core/compile.js';
 import { AnyvmafError } from '../../../src/core/errors.js';
-import { log10 } from '../../../src/core/libm.js';
+import { log10 } from '../../../src/core/log10.js';
 import { Core } from '../../../src/core/module.js';
 import { nearest } from '../../../src/core/nearest.js';
 import { magnitude, wholeNumber } from '../../../src/core/numbers.js';

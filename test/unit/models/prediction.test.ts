@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { exp } from '../../../src/core/libm.js';
 import { parseFeature } from '../../../src/metrics/options.js';
+import { exp } from '../../../src/models/exp.js';
 import { loadModels } from '../../../src/models/load.js';
 import { parseModelFile } from '../../../src/models/parse.js';
 import { applyTransform, clip, Predictor } from '../../../src/models/predict.js';

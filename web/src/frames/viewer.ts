@@ -129,9 +129,9 @@ export class FrameViewer {
       () => this.#played(),
       (playing) => {
         this.#dialog.toggleAttribute('data-playing', playing);
-        // The exact picture of what the film stops at, unless the viewer closes.
-        const isRough = this.#pair?.rough || this.#grid.isRough;
-        if (!playing && isRough && this.#session.cursor.value) this.#want();
+        // The exact picture of what the film stops at, also where a rough one is on its way, unless the viewer closes.
+        const isExact = this.#isShown && !this.#pair?.rough && !this.#grid.isRough;
+        if (!playing && !isExact && this.#session.cursor.value) this.#want();
       },
       this.#commands,
     );

@@ -1,32 +1,12 @@
 /**
- * @module core/libm
- * log10 and exp with the bits of the C library that libvmaf's values were computed with: Math.log10 and Math.exp differ between
- * engines. glibc (Arm optimized routines) makes log10 from its natural logarithm, log(z) = log(c) + log1p(z / c - 1), with
- * a table for c near z and a polynomial for the rest; here in the form that processors with fused multiply-add run.
+ * @module core/log10
+ * The decimal logarithm that libvmaf's decibels were computed with, to the last bit.
+ *
+ * Math.log10 differs between engines, and from the C library in one argument of a hundred. glibc makes log10 from its
+ * natural logarithm (Arm optimized routines): log(z) = log(c) + log1p(z / c - 1) with a table for c near z and a
+ * polynomial for the rest, here in the form that processors with fused multiply-add run.
  */
-
-/** Splits a double into two halves of 26 bits (Dekker). */
-const SPLIT = 2 ** 27 + 1;
-
-/**
- * a * b + c with one rounding, for values of ordinary size: the errors of product and sum are found exactly and added
- * last. Rounding them together matters only where the product's error is 2^-42 of the sum's, which the polynomials
- * here do not come near.
- */
-function fma(a: number, b: number, c: number): number {
-  const product = a * b;
-  const aScaled = SPLIT * a;
-  const aHigh = aScaled - (aScaled - a);
-  const aLow = a - aHigh;
-  const bScaled = SPLIT * b;
-  const bHigh = bScaled - (bScaled - b);
-  const bLow = b - bHigh;
-  const productError = aLow * bLow - (product - aHigh * bHigh - aLow * bHigh - aHigh * bLow);
-  const sum = product + c;
-  const added = sum - product;
-  const sumError = product - (sum - added) + (c - added);
-  return sum + (sumError + productError);
-}
+import { fma } from './fma.js';
 
 /** log10(2) in two parts: the first has so few bits that its product with an exponent is exact. */
 const LOG10_2_HI = 0.30102999566361177;
@@ -72,14 +52,14 @@ const OFFSETS = [
 /** Intervals of 1/256 from 0.6875 to 1, and of 1/128 from there to 1.375. */
 const BELOW_ONE = 80;
 
-interface LogTable {
+interface Table {
   readonly reciprocal: Float64Array;
   readonly log: Float64Array;
 }
 
-let logTable: LogTable | undefined;
+let table: Table | undefined;
 
-function makeLogTable(): LogTable {
+function makeTable(): Table {
   const reciprocal = Float64Array.from(OFFSETS, (offset, i) => {
     const middle = i < BELOW_ONE ? 0.6875 + (i + 0.5) / 256 : 1 + (i - BELOW_ONE + 0.5) / 128;
     return 1 / middle + offset * (i < BELOW_ONE ? 2 ** -52 : 2 ** -53);
@@ -119,12 +99,12 @@ function scaleDown(x: number, exponent: number): number {
 /** The natural logarithm of a number from 0.5 to 2. */
 function log(x: number): number {
   if (x >= 1 - 1 / 16 && x < 1 + 265 / 4096) return logNearOne(x);
-  logTable ??= makeLogTable();
+  table ??= makeTable();
   const k = x >= 1.375 ? 1 : x < 0.6875 ? -1 : 0;
   const z = x / 2 ** k;
   const i = Math.floor(z < 1 ? (z - 0.6875) * 256 : BELOW_ONE + (z - 1) * 128);
-  const r = fma(z, logTable.reciprocal[i] ?? Number.NaN, -1);
-  const high = k * LN2_HI + (logTable.log[i] ?? Number.NaN);
+  const r = fma(z, table.reciprocal[i] ?? Number.NaN, -1);
+  const high = k * LN2_HI + (table.log[i] ?? Number.NaN);
   const sum = high + r;
   const low = fma(k, LN2_LO, high - sum + r);
   const square = r * r;
@@ -147,77 +127,4 @@ function logNearOne(x: number): number {
   const sum = r + term;
   const low = fma(B0 * rLow, rHigh + r, r - sum + term);
   return fma(cube, inner, low) + sum;
-}
-
-/** exp(x) = 2^(k/128) * exp(r): a table for the first factor, a polynomial for the second. */
-const SIZE = 128;
-/** Fraction bits of the fixed-point numbers that the table is made from. */
-const BITS = 200n;
-
-/** Adding and subtracting it rounds a double below 2^51 to an integer. */
-const SHIFT = 1.5 * 2 ** 52;
-const INV_LN2_N = SIZE * Math.LOG2E;
-/** ln2 / 128 in two parts, negated: the first has so few bits that its product with k is exact. */
-const NEG_LN2_HI_N = -0.005415212348111709;
-const NEG_LN2_LO_N = -1.2864023111638344e-14;
-/** exp(r) - 1 - r = r^2 (C2 + C3 r) + r^4 (C4 + C5 r) for |r| <= ln2 / 256. */
-const C2 = 0.49999999999996786;
-const C3 = 0.16666666666665886;
-const C4 = 0.0416666808410674;
-const C5 = 0.008333335853059549;
-
-interface ExpTable {
-  /** 2^(i/128) as doubles. */
-  readonly value: Float64Array;
-  /** Relative rounding error of each value. */
-  readonly tail: Float64Array;
-  /** 2^(i - 1024), the range of exponents in which results are normal numbers. */
-  readonly power: Float64Array;
-}
-
-let expTable: ExpTable | undefined;
-
-/**
- * e to the power of `x`, bit-exact with glibc on processors with fused multiply-add for |x| up to 700. Beyond that, and for
- * NaN, it returns Math.exp; models do not use such values.
- */
-export function exp(x: number): number {
-  if (!(Math.abs(x) <= 700)) return Math.exp(x);
-  expTable ??= makeExpTable();
-  const k = INV_LN2_N * x + SHIFT - SHIFT;
-  const r = fma(k, NEG_LN2_LO_N, x + k * NEG_LN2_HI_N);
-  const index = k & (SIZE - 1);
-  const square = r * r;
-  const low = fma(square, fma(r, C3, C2), (expTable.tail[index] ?? Number.NaN) + r);
-  const rest = fma(square * square, fma(r, C5, C4), low);
-  const power = expTable.power[(k - index) / SIZE + 1024] ?? Number.NaN;
-  const scale = (expTable.value[index] ?? Number.NaN) * power;
-  return fma(scale, rest, scale);
-}
-
-/** The table in exact integer arithmetic: seven square roots give 2^(1/128), its powers the rest. */
-function makeExpTable(): ExpTable {
-  const one = 1n << BITS;
-  let root = 2n * one;
-  for (let n = SIZE; n > 1; n /= 2) root = squareRoot(root << BITS);
-  const value = new Float64Array(SIZE);
-  const tail = new Float64Array(SIZE);
-  const scale = 2 ** Number(BITS);
-  for (let i = 0, exact = one; i < SIZE; i++, exact = (exact * root) >> BITS) {
-    const rounded = Number(exact) / scale;
-    const asInteger = BigInt(rounded * 2 ** 52) << (BITS - 52n);
-    value[i] = rounded;
-    tail[i] = Number(((exact - asInteger) << BITS) / asInteger) / scale;
-  }
-  return { value, tail, power: Float64Array.from({ length: 2048 }, (_, i) => 2 ** (i - 1024)) };
-}
-
-/** The integer square root (Newton's iteration from above). */
-function squareRoot(n: bigint): bigint {
-  let x = 1n << BigInt((n.toString(2).length + 1) >> 1);
-  for (;;) {
-    const next = (x + n / x) >> 1n;
-    if (next >= x) return x;
-    x = next;
-  }
 }
