@@ -56,8 +56,8 @@ export interface ReportPicturesCall {
   readonly remedy: string;
 }
 
-/** Number of readers to keep open: the viewer shows frames of three pairs at once. */
-const READERS = 3;
+/** Number of readers to keep open: the viewer shows frames of three pairs at once, while small pictures are made of others. */
+const READERS = 5;
 
 /** Open readers by source, the latest last. */
 const readers = new Map<string, PairReader>();
