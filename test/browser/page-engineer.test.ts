@@ -12,7 +12,18 @@ import { bitrateText, sizeText } from '../../src/report/facts.js';
 import { noChromium } from '../support/chromium.js';
 import { encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
 import { FIRST, lookAround } from '../support/looks.js';
-import { checked, choose, done, pages, reportsOf, saved, says, settled, start } from '../support/page.js';
+import {
+  checked,
+  choose,
+  done,
+  drop,
+  pages,
+  reportsOf,
+  saved,
+  says,
+  settled,
+  start,
+} from '../support/page.js';
 import { openSent } from '../support/sent-report.js';
 import { exhaustive } from '../support/tier.js';
 
@@ -445,13 +456,29 @@ describe.runIf(exhaustive && absent === '')(`an encoding engineer's day${absent}
     await sent.close();
   });
 
-  it('loses nothing by Back', async () => {
+  it('loses nothing by Back, nor by Reload, after which the videos are dropped again', async () => {
     const all = async () => [await texts('#results table.encodes tr'), await bdRows()];
     const before = await all();
     await rows().first().getByRole('button').click();
     await page.locator('dialog[open][data-frame]').waitFor();
     await page.goBack();
     await page.locator('dialog[open]').waitFor({ state: 'detached' });
+    expect(await all()).toEqual(before);
+    const boxes = () =>
+      page
+        .locator('#results table.encodes input')
+        .evaluateAll((all) => all.map((one) => (one as HTMLInputElement).checked));
+    const ticked = await boxes();
+    // What was not saved is asked for.
+    page.once('dialog', (dialog) => dialog.accept());
+    await page.reload();
+    await page.getByRole('button', { name: 'Continue where you left off' }).click();
+    await rows().nth(13).waitFor();
+    await expect.poll(all).toEqual(before);
+    expect(await boxes()).toEqual(ticked);
+    await drop(page, 'main', [film(), ...files.twelve, ...files.two]);
+    await says(page.locator('.notice')).toContain('14 results have their videos again.');
+    await page.getByRole('button', { name: 'Score again' }).waitFor();
     expect(await all()).toEqual(before);
   });
 });

@@ -680,28 +680,24 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       await page.locator('dialog[data-against=""]:not([data-busy])').waitFor();
     });
 
-    // Of the first tier again once it is known why it once in several waits for an exact picture on a busy machine.
-    it.runIf(exhaustive)(
-      'plays them in step, and leaves the grid and the page in the middle of it',
-      async () => {
-        await show(page, 0);
-        const dialog = page.locator('dialog');
-        await page.keyboard.press('6');
-        await page.locator('dialog:not([data-further=""]):not([data-busy])').waitFor();
-        await page.keyboard.press('k');
-        await expect.poll(async () => Number(await dialog.getAttribute('data-frame'))).toBeGreaterThan(1);
-        await page.keyboard.press('k');
-        await page.locator('dialog:not([data-playing]):not([data-rough]):not([data-busy])').waitFor();
-        // The view changes while pictures are awaited.
-        for (const key of ['End', '1']) await page.keyboard.press(key);
-        await shown(page, FRAMES - 1);
-        await expectShown(page, await pairOf(0, FRAMES - 1));
-        for (const key of ['6', 'Home', 'ArrowRight']) await page.keyboard.press(key);
-        await page.goBack();
-        await page.locator('dialog[open]').waitFor({ state: 'detached' });
-        expect(await page.locator('.moments').isVisible()).toBe(true);
-      },
-    );
+    it('plays them in step, and leaves the grid and the page in the middle of it', async () => {
+      await show(page, 0);
+      const dialog = page.locator('dialog');
+      await page.keyboard.press('6');
+      await page.locator('dialog:not([data-further=""]):not([data-busy])').waitFor();
+      await page.keyboard.press('k');
+      await expect.poll(async () => Number(await dialog.getAttribute('data-frame'))).toBeGreaterThan(1);
+      await page.keyboard.press('k');
+      await page.locator('dialog:not([data-playing]):not([data-rough]):not([data-busy])').waitFor();
+      // The view changes while pictures are awaited.
+      for (const key of ['End', '1']) await page.keyboard.press(key);
+      await shown(page, FRAMES - 1);
+      await expectShown(page, await pairOf(0, FRAMES - 1));
+      for (const key of ['6', 'Home', 'ArrowRight']) await page.keyboard.press(key);
+      await page.goBack();
+      await page.locator('dialog[open]').waitFor({ state: 'detached' });
+      expect(await page.locator('.moments').isVisible()).toBe(true);
+    });
   });
 
   it('gives the focus to the moment nearest in time when the one that opened it is no longer among the worst', async () => {

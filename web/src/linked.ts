@@ -6,6 +6,7 @@
 import { baseName, sizeText } from 'anyvmaf/view';
 import { button, fill, h } from './dom.js';
 import type { Cursor, Session } from './session.js';
+import { labelled } from './setup/fields.js';
 import { addFiles } from './setup/files.js';
 import { LINK_KEYS } from './setup/link.js';
 
@@ -207,8 +208,6 @@ export function askAddresses(box: HTMLElement, session: Session): void {
   const leave = () => {
     box.hidden = true;
   };
-  const labelled = (input: HTMLElement, label: string) =>
-    h('div', { class: 'field' }, h('label', { for: input.id }, label), input);
   const form = h(
     'form',
     {
@@ -221,7 +220,7 @@ export function askAddresses(box: HTMLElement, session: Session): void {
       },
     },
     h('h2', {}, words.heading),
-    h('div', { class: 'fields stacked' }, labelled(ref, words.reference), labelled(dis, words.encodes)),
+    h('div', { class: 'fields stacked' }, labelled(ref.id, words.reference, ref), labelled(dis.id, words.encodes, dis)),
     wrong,
     h(
       'div',

@@ -630,7 +630,7 @@ export const text = {
       size: ['at most', 'MB'],
       sizeHint: 'of the HTML report: its pictures are as large as fit',
       /** What allows more pictures, in the report too. */
-      remedy: 'the size beside “HTML report”',
+      remedy: 'a larger size beside “HTML report”',
       picturing: 'Pictures for the HTML report',
       pictures: (moments: number, size: string) =>
         `It has ${size} and pictures of ${moments === 1 ? '1 moment' : `${moments} moments`}.`,

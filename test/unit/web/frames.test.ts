@@ -10,6 +10,7 @@ import { ByteCache } from '../../../web/src/frames/byte-cache.js';
 import { fittingFull, gradient, tint } from '../../../web/src/frames/colours.js';
 import type { ShownPair } from '../../../web/src/frames/draw.js';
 import { Flicker, RATES } from '../../../web/src/frames/flicker.js';
+import { PairReader, Readers } from '../../../web/src/frames/reader.js';
 import type { FramesCall, PairSource } from '../../../web/src/frames/serve.js';
 import { FrameStore } from '../../../web/src/frames/store.js';
 import {
@@ -547,6 +548,80 @@ describe('a jump', () => {
     await last().all();
     store.want(source('a'), 89);
     expect([last().from, last().first]).toEqual([79, 89]);
+  });
+});
+
+describe('readers of pairs', () => {
+  /** A call in the middle of its work. */
+  function call() {
+    let end = (_error?: Error) => {};
+    const ended = new Promise<void>((resolve, reject) => {
+      end = (error) => (error ? reject(error) : resolve());
+    });
+    return { ended, end };
+  }
+
+  /** Readers that note which were made and which closed. */
+  function lending(room: number) {
+    const readers = new Readers(room);
+    const made: string[] = [];
+    const closed: string[] = [];
+    const make = (key: string) => () => {
+      made.push(key);
+      const reader = new PairReader({ reference: '', distorted: '' }, {});
+      vi.spyOn(reader, 'close').mockImplementation(() => closed.push(key));
+      return reader;
+    };
+    const use = (key: string, until: Promise<unknown> = Promise.resolve()) =>
+      readers.with(key, make(key), () => until);
+    return { readers, made, closed, use };
+  }
+
+  it('stay open, the latest used', async () => {
+    const { made, closed, use } = lending(2);
+    for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) await use(key);
+    expect(made).toEqual(['a', 'b', 'c', 'b']);
+    expect(closed).toEqual(['b', 'c']);
+  });
+
+  it('are never closed while a call uses them, however many calls there are', async () => {
+    const { made, closed, use } = lending(1);
+    const calls = ['a', 'b', 'c'].map((key) => {
+      const { ended, end } = call();
+      return { end, used: use(key, ended) };
+    });
+    expect([made, closed]).toEqual([['a', 'b', 'c'], []]);
+    for (const { end, used } of calls) {
+      end();
+      await used;
+    }
+    expect(closed).toEqual(['a', 'b']);
+  });
+
+  it('are used by several calls at once, and given back by a call that fails', async () => {
+    const { made, closed, use } = lending(1);
+    const { ended, end } = call();
+    const failing = use('a', ended);
+    await use('a');
+    await use('b');
+    // The second call of `a` has ended, the first has not.
+    expect([made, closed]).toEqual([['a', 'b'], ['b']]);
+    end(new Error('it is damaged'));
+    await expect(failing).rejects.toThrow('it is damaged');
+    await use('c');
+    expect(closed).toEqual(['b', 'a']);
+  });
+
+  it('all close with the viewer', async () => {
+    const { readers, closed, use } = lending(3);
+    const { ended, end } = call();
+    await use('a');
+    const reading = use('b', ended);
+    readers.close();
+    expect(closed).toEqual(['a', 'b']);
+    end();
+    await reading;
+    expect(closed).toEqual(['a', 'b']);
   });
 });
 

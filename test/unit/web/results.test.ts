@@ -31,6 +31,7 @@ import {
 } from '../../../src/report/view/index.js';
 import { Columns } from '../../../web/src/results/columns.js';
 import { nextSorting, sorted } from '../../../web/src/results/encode-table.js';
+import { reachedText } from '../../../web/src/results/encodes.js';
 import { type ChosenFile, DEFAULT_SETTINGS, Session } from '../../../web/src/session.js';
 import { coloursOf } from '../../../web/src/setup/colours.js';
 import { summary, typedMetrics, withMetric } from '../../../web/src/setup/models.js';
@@ -127,6 +128,16 @@ describe('thinning', () => {
 });
 
 describe('words', () => {
+  it('a run that stops says how far it came, of all frames that its videos have', () => {
+    const frames = (count: number, total?: number) => reachedText(count, { name: 'a', frames: [], total });
+    expect([frames(12, 48), frames(48, 48), frames(1), frames(1200)]).toEqual([
+      '12 of 48 frames',
+      '48 frames',
+      '1 frame',
+      '1,200 frames',
+    ]);
+  });
+
   it('a score is never rounded up to a round 100', () => {
     expect([
       scoreText(99.996),

@@ -130,3 +130,49 @@ export class PairReader {
     this.#kept.set(pair.index, pair, 2 * planes + 9 * width * height);
   }
 }
+
+/** Readers of pairs by key. Those in use stay open; of the others, the latest used. */
+export class Readers {
+  readonly #room: number;
+  /** The latest used last. */
+  readonly #open = new Map<string, { readonly reader: PairReader; users: number }>();
+
+  /** @param room number of readers to keep open; more are open only while calls use more */
+  constructor(room: number) {
+    this.#room = room;
+  }
+
+  /** Lends the reader of a key, which stays open until `use` has ended. */
+  async with<Result>(
+    key: string,
+    make: () => PairReader,
+    use: (reader: PairReader) => Promise<Result>,
+  ): Promise<Result> {
+    const lent = this.#open.get(key) ?? { reader: make(), users: 0 };
+    this.#open.delete(key);
+    this.#open.set(key, lent);
+    lent.users++;
+    this.#evict();
+    try {
+      return await use(lent.reader);
+    } finally {
+      lent.users--;
+      this.#evict();
+    }
+  }
+
+  /** Closes all, also those in use. */
+  close(): void {
+    for (const { reader } of this.#open.values()) reader.close();
+    this.#open.clear();
+  }
+
+  #evict(): void {
+    for (const [key, { reader, users }] of this.#open) {
+      if (this.#open.size <= this.#room) return;
+      if (users > 0) continue;
+      this.#open.delete(key);
+      reader.close();
+    }
+  }
+}

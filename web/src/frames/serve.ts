@@ -14,7 +14,7 @@ import {
   type ShownMap,
   type ShownPair,
 } from './draw.js';
-import { PairReader } from './reader.js';
+import { PairReader, Readers } from './reader.js';
 import { reportPictures } from './report-pictures.js';
 import { firstThumb, type Thumb, type ThumbPair, thumbPairs } from './thumbs.js';
 
@@ -56,24 +56,16 @@ export interface ReportPicturesCall {
   readonly remedy: string;
 }
 
-/** Number of readers to keep open: the viewer shows frames of three pairs at once, while small pictures are made of others. */
-const READERS = 5;
+/** As many as the viewer shows encodes at once. Small pictures are made of others meanwhile. */
+const readers = new Readers(3);
 
-/** Open readers by source, the latest last. */
-const readers = new Map<string, PairReader>();
-
-function readerOf(source: PairSource): PairReader {
-  const { key, reference, distorted, options } = source;
-  const reader =
-    readers.get(key) ?? new PairReader(requestOf(reference, distorted, options), pairingOf(options));
-  readers.delete(key);
-  readers.set(key, reader);
-  for (const [oldest, unused] of readers) {
-    if (readers.size <= READERS) break;
-    readers.delete(oldest);
-    unused.close();
-  }
-  return reader;
+/** Reads pairs of a source, whose files stay open until `use` has ended. */
+function reading<Result>(
+  { key, reference, distorted, options }: PairSource,
+  use: (reader: PairReader) => Promise<Result>,
+): Promise<Result> {
+  const make = () => new PairReader(requestOf(reference, distorted, options), pairingOf(options));
+  return readers.with(key, make, use);
 }
 
 function requestOf(reference: File, distorted: File, { raw }: RunOptions): ScoreRequest {
@@ -93,20 +85,21 @@ export const frameFunctions = {
     { source, from, to, first, step }: FramesCall,
     { signal, emit }: CallContext<ShownPair>,
   ): Promise<void> {
-    const reader = readerOf(source);
     const plays = step !== undefined;
-    const send = async (index: number) => {
-      const shown = await drawPair(await reader.get(index, signal, plays), plays);
-      if (signal.aborted) for (const bitmap of [shown.reference, shown.distorted]) bitmap.close();
-      signal.throwIfAborted();
-      emit(shown, [shown.reference, shown.distorted]);
-    };
-    // Decoding goes forward, so read earlier pairs first but draw them later.
-    for (let index = from; index < first; index++) await reader.get(index, signal);
-    await send(first);
-    for (let index = from; index < first; index++) await send(index);
-    const apart = step ?? 1;
-    for (let index = first + apart; index <= to; index += apart) await send(index);
+    await reading(source, async (reader) => {
+      const send = async (index: number) => {
+        const shown = await drawPair(await reader.get(index, signal, plays), plays);
+        if (signal.aborted) for (const bitmap of [shown.reference, shown.distorted]) bitmap.close();
+        signal.throwIfAborted();
+        emit(shown, [shown.reference, shown.distorted]);
+      };
+      // Decoding goes forward, so read earlier pairs first but draw them later.
+      for (let index = from; index < first; index++) await reader.get(index, signal);
+      await send(first);
+      for (let index = from; index < first; index++) await send(index);
+      const apart = step ?? 1;
+      for (let index = first + apart; index <= to; index += apart) await send(index);
+    });
   },
 
   /** Draws the difference of a pair. */
@@ -114,7 +107,7 @@ export const frameFunctions = {
     { source, index, gain }: { readonly source: PairSource; readonly index: number; readonly gain?: number },
     { signal }: CallContext<never>,
   ): Promise<Handover<ShownDifference>> {
-    const pair = await readerOf(source).get(index, signal);
+    const pair = await reading(source, (reader) => reader.get(index, signal));
     const shown = await drawDifference(pair, gain);
     return new Handover(shown, [shown.bitmap]);
   },
@@ -134,7 +127,8 @@ export const frameFunctions = {
     },
     { signal }: CallContext<never>,
   ): Promise<ShownMap> {
-    return measureMap(await readerOf(source).get(index, signal), blockSize, butteraugli);
+    const pair = await reading(source, (reader) => reader.get(index, signal));
+    return measureMap(pair, blockSize, butteraugli);
   },
 
   /** The first frame of a file, small; `undefined` if it has none. */
@@ -189,7 +183,6 @@ export const frameFunctions = {
 
   /** Closes all readers. */
   async closeFrames(): Promise<void> {
-    for (const reader of readers.values()) reader.close();
-    readers.clear();
+    readers.close();
   },
 };

@@ -129,9 +129,8 @@ export class FrameViewer {
       () => this.#played(),
       (playing) => {
         this.#dialog.toggleAttribute('data-playing', playing);
-        // The exact picture of what the film stops at, also where a rough one is on its way, unless the viewer closes.
-        const isExact = this.#isShown && !this.#pair?.rough && !this.#grid.isRough;
-        if (!playing && !isExact && this.#session.cursor.value) this.#want();
+        // The exact picture of what the film stops at, unless the viewer closes: a rough one may still be on its way.
+        if (!playing && this.#session.cursor.value) this.#want();
       },
       this.#commands,
     );

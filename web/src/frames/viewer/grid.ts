@@ -135,11 +135,6 @@ export class Grid {
     return !this.#places.some((place) => place.waits);
   }
 
-  /** Whether a picture has the browser's colours. */
-  get isRough(): boolean {
-    return this.#places.some(({ pair }) => pair?.rough);
-  }
-
   /** The encodes on show. */
   get encodes(): readonly number[] {
     return this.#on ? this.#places.flatMap(({ encode }) => encode ?? []) : [];

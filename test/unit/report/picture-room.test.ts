@@ -1,0 +1,140 @@
+/**
+ * @module test/unit/report/picture-room
+ * Pictures of a page: how large they are, which are left out, and what is said of that.
+ */
+import { describe, expect, it } from 'vitest';
+import { type PageLimits, type PictureTry, pagePicturesOf } from '../../../src/report/picture-room.js';
+
+/** Bytes of each of the two pictures of a moment, by the side and the quality of a try. */
+type Size = (one: Pick<PictureTry, 'side' | 'quality'>, frame: number) => number;
+
+/** Two pictures of a sample a byte, lossless; of a tenth, lossy. */
+const usual: Size = ({ side, quality }) => (side * side * (quality === 1 ? 1 : quality / 5)) / 2;
+
+interface Options {
+  readonly encodes?: readonly (readonly number[])[];
+  readonly size?: Size;
+  /** Encodes whose files cannot be read, with the reason. */
+  readonly broken?: Readonly<Record<number, string>>;
+  readonly signal?: AbortSignal;
+}
+
+async function pictures(
+  limits: PageLimits,
+  { encodes = [[7]], size = usual, broken = {}, signal = new AbortController().signal }: Options = {},
+) {
+  const listed = encodes.map((frames, i) => ({ name: `encode ${i}`, frames, i }));
+  const tries: string[] = [];
+  const done: number[] = [];
+  const { pictures, lacking } = await pagePicturesOf(listed, limits, {
+    async *momentsOf({ frames, i }) {
+      if (broken[i] !== undefined) throw new Error(broken[i]);
+      for (const frame of frames.toSorted((a, b) => a - b))
+        yield {
+          frame,
+          aspect: 16 / 9,
+          async write({ side, quality, fits }: PictureTry) {
+            signal.throwIfAborted();
+            if (quality === 1 && !fits(side * side)) return undefined;
+            tries.push(`${side} ${quality}`);
+            const bytes = Math.round(size({ side, quality }, frame));
+            return { reference: new Uint8Array(bytes), distorted: new Uint8Array(bytes) };
+          },
+        };
+    },
+    onMoment: (one) => done.push(one),
+    reasonOf: (error) => (error as Error).message,
+    remedy: 'a larger page',
+    signal,
+  });
+  return {
+    tries,
+    done,
+    lacking,
+    shown: pictures.map(({ report, frame }) => `${report}:${frame}`),
+    bytes: pictures.map(({ reference, distorted }) => reference.length + distorted.length),
+  };
+}
+
+describe('pictures of a page', () => {
+  it('are lossless where there is room', async () => {
+    expect(await pictures({ megabytes: 3 })).toMatchObject({
+      tries: ['960 1'],
+      shown: ['0:7'],
+      bytes: [960 * 960],
+      lacking: [],
+    });
+  });
+
+  it('lose what makes them fit, and are not made lossless where that cannot fit', async () => {
+    expect(await pictures({ megabytes: 0.22 })).toMatchObject({
+      tries: ['960 0.9', '960 0.75'],
+      bytes: [960 * 960 * 0.15],
+      lacking: [],
+    });
+  });
+
+  it('are smaller before they are left out, and the page says so', async () => {
+    expect(await pictures({ megabytes: 0.1 })).toMatchObject({
+      tries: ['960 0.9', '960 0.75', '640 0.75'],
+      bytes: [640 * 640 * 0.15],
+      lacking: [
+        'Some pictures are at most 640 pixels wide, for the page to stay below 0.1 MB; a larger page allows more.',
+      ],
+    });
+  });
+
+  it('of a moment that leaves room make room for the others', async () => {
+    // The first takes nearly nothing, the others share what is left.
+    const size: Size = (one, frame) => (frame === 1 ? 10 : usual(one, frame));
+    const { bytes } = await pictures({ megabytes: 0.5 }, { encodes: [[1, 2, 3]], size });
+    expect(bytes).toEqual([20, 960 * 960 * 0.18, 960 * 960 * 0.18]);
+    const alike = await pictures({ megabytes: 0.5 }, { encodes: [[1, 2, 3]] });
+    expect(alike.bytes).toEqual([640 * 640 * 0.15, 960 * 960 * 0.15, 960 * 960 * 0.18]);
+  });
+
+  it('stay within the size, the worst moment of each encode first', async () => {
+    const size: Size = () => 15_000;
+    const encodes = [
+      [5, 1],
+      [8, 2],
+    ];
+    const { shown, lacking, bytes } = await pictures({ megabytes: 0.13 }, { encodes, size });
+    expect(shown).toEqual(['0:5', '1:8', '0:1']);
+    expect(bytes.reduce((sum, one) => sum + one)).toBeLessThan(0.74 * 130_000);
+    expect(lacking[0]).toBe(
+      '1 of 4 moments have no pictures, for the page to stay below 0.13 MB; a larger page allows more.',
+    );
+  });
+
+  it('are not made for a page that is too large without them', async () => {
+    expect(await pictures({ megabytes: 0.1, bytes: 234_000 })).toMatchObject({
+      tries: [],
+      shown: [],
+      lacking: [
+        'There are no pictures: without them the page has 0.2 MB of at most 0.1; a larger page allows more.',
+      ],
+    });
+    expect((await pictures({ megabytes: 0.1, bytes: 234_000 }, { encodes: [[]] })).lacking).toEqual([]);
+  });
+
+  it('are those of the encodes that can be read, which have the room of the others', async () => {
+    const encodes = [[1, 2], [3], [4]];
+    const broken = { 0: 'it is gone.', 2: 'it is gone.' };
+    // Half of the room holds a moment without loss, a quarter does not.
+    expect(await pictures({ megabytes: 2.5 }, { encodes, broken })).toMatchObject({
+      shown: ['1:3'],
+      tries: ['960 1'],
+      lacking: ['There are no pictures of encode 0, encode 2: it is gone.'],
+    });
+  });
+
+  it('are counted as they are made', async () => {
+    expect((await pictures({}, { encodes: [[9, 1, 4], [2]] })).done).toEqual([1, 2, 3, 4]);
+  });
+
+  it('are no longer made once that is cancelled', async () => {
+    const stop = AbortSignal.abort(new Error('cancelled'));
+    await expect(pictures({}, { signal: stop })).rejects.toThrow('cancelled');
+  });
+});
