@@ -505,8 +505,8 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       ];
     }
 
-    /** How many results each session has that the browser stores. */
-    const stored = (page: Page): Promise<number[]> =>
+    /** The sessions that the browser stores: which of the results of each were left out. */
+    const stored = (page: Page): Promise<boolean[][]> =>
       page.evaluate(async () => {
         // Opening it before the page does would make an empty one.
         if (localStorage.getItem('anyvmaf-last') !== '1') return [];
@@ -515,7 +515,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
         const all = open.result.transaction('sessions').objectStore('sessions').getAll();
         await new Promise((resolve) => all.addEventListener('success', resolve));
         open.result.close();
-        return all.result.map(({ results }) => results.length);
+        return all.result.map(({ leftOut }) => leftOut);
       });
     const onward = (page: Page) => page.getByRole('button', { name: 'Continue where you left off' });
 
@@ -525,7 +525,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       const [reference, short, long] = videos('crash', 400);
       await choose(page, reference, short);
       await score(page);
-      await expect.poll(() => stored(page)).toEqual([1]);
+      await expect.poll(() => stored(page)).toEqual([[false]]);
       await page.setInputFiles('#pick-distorted', [long]);
       await start(page);
       const control = await page.context().newCDPSession(page);
@@ -545,7 +545,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await choose(closed, a, b);
       await choose(open, c, d);
       await Promise.all([score(closed), score(open)]);
-      await expect.poll(() => stored(open)).toEqual([1, 1]);
+      await expect.poll(() => stored(open)).toEqual([[false], [false]]);
       const next = await site.open();
       expect(await onward(next).count()).toBe(0);
       await closed.close();
@@ -578,8 +578,11 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await score(page);
       const rows = page.locator('table.encodes tbody tr');
       const numbers = () => rows.locator('td').allTextContents();
+      const whole = await numbers();
+      const box = rows.nth(1).getByRole('checkbox');
+      await box.uncheck();
       const before = await numbers();
-      await expect.poll(() => page.evaluate(() => localStorage.getItem('anyvmaf-last'))).toBe('1');
+      await expect.poll(() => stored(page)).toEqual([[false, true]]);
 
       await rows.nth(1).getByRole('button').click();
       await page.locator('dialog[open]').waitFor();
@@ -591,6 +594,8 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await go.click();
       await rows.nth(1).waitFor();
       await expect.poll(numbers).toEqual(before);
+      expect(await box.isChecked()).toBe(false);
+      await box.check();
       await says(page.locator('.headline .origin')).toBe('Drop the videos on this page to see frames.');
       await drop(page, 'main', [files[1], files[0], files[2]]);
       await says(page.locator('.notice')).toBe('2 results have their videos again.');
@@ -619,7 +624,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await says(title).toBe('kept-a.y4m');
       await page.goBack();
       await says(title).toBe('2 encodes of kept-whole.y4m');
-      await expect.poll(numbers).toEqual(before);
+      await expect.poll(numbers).toEqual(whole);
     });
 
     it('is found again with its files where the browser keeps their handles', async () => {

@@ -177,9 +177,16 @@ export interface Pages {
 /**
  * Serves the page to the tests of a `describe`. A test fails if a page of it threw or wrote an error into the console, and the
  * last one if a profile is left open. Pages share a profile and with it a process, which has compiled the page's script once;
- * nothing that one stored is left for the next.
+ * nothing that one stored is left for the next, unless the profile remembers.
  */
-export function pages(options: { readonly copy?: boolean; readonly elsewhere?: boolean } = {}): Pages {
+export function pages({
+  remembers = false,
+  ...options
+}: {
+  readonly copy?: boolean;
+  readonly elsewhere?: boolean;
+  readonly remembers?: boolean;
+} = {}): Pages {
   vi.setConfig(PATIENT);
   let served: ServedPage | undefined;
   let opened: {
@@ -199,7 +206,8 @@ export function pages(options: { readonly copy?: boolean; readonly elsewhere?: b
     const complaints = opened.flatMap((one) => one.complaints.splice(0));
     await Promise.all(opened.filter(({ stays }) => !stays).map(({ end }) => end()));
     opened = opened.filter(({ stays }) => stays);
-    await (await profile)?.keeper.evaluate(async () => {
+    const keeper = remembers ? undefined : (await profile)?.keeper;
+    await keeper?.evaluate(async () => {
       localStorage.clear();
       indexedDB.deleteDatabase('anyvmaf');
       for (const name of await caches.keys()) await caches.delete(name);

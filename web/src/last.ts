@@ -46,6 +46,8 @@ interface StoredSession {
   readonly results: readonly string[];
   /** Their series. */
   readonly series: readonly (string | undefined)[];
+  /** Whether each was left out. */
+  readonly leftOut: readonly boolean[];
   readonly comparison: Session['comparison']['value'];
 }
 
@@ -57,7 +59,7 @@ type Permitting = FileSystemFileHandle & {
 // --- storage ---
 
 /** Of what is stored; goes up when that changes. */
-const FORM = 2;
+const FORM = 3;
 
 /** Carries out requests in one transaction of its own. */
 async function stored<T>(
@@ -168,6 +170,7 @@ export function keepSession(session: Session, id = `${Date.now()}-${Math.random(
       distorted: distorted.value.map(storedFile),
       results: whole.flatMap(({ frames }) => keys.get(frames) ?? []),
       series: whole.map(({ frames }) => session.series.value.get(frames)),
+      leftOut: whole.map(({ frames }) => session.leftOut.value.has(frames)),
       comparison: session.comparison.value,
     };
     await stored('readwrite', (sessions) => sessions.put(one));
@@ -182,7 +185,7 @@ export function keepSession(session: Session, id = `${Date.now()}-${Math.random(
       writing = writing.then(write).catch(() => {});
     }, SOON);
   };
-  const { series, comparison } = session;
+  const { series, leftOut, comparison } = session;
   for (const cell of [
     session.results,
     session.reference,
@@ -190,6 +193,7 @@ export function keepSession(session: Session, id = `${Date.now()}-${Math.random(
     session.settings,
     session.raw,
     series,
+    leftOut,
     comparison,
   ])
     cell.watch(soon);
@@ -259,18 +263,21 @@ async function restore(last: StoredSession, session: Session): Promise<void> {
   }
   const results: EncodeResult[] = [];
   const series = new Map<readonly FrameMetrics[], string>();
+  const leftOut = new Set<readonly FrameMetrics[]>();
   for (const [i, key] of last.results.entries()) {
     const one = await stored<StoredResult>('readonly', (_, store) => store.get(key));
     if (!one?.report) continue;
     const frames = unpacked(one.frames);
     const name = last.series[i];
     if (name !== undefined) series.set(frames, name);
+    if (last.leftOut[i]) leftOut.add(frames);
     results.push({ ...one, frames, report: { ...one.report, frames } });
   }
   session.settings.value = last.settings;
   session.raw.value = last.raw;
   session.tiny.value = last.tiny;
   session.series.value = series;
+  session.leftOut.value = leftOut;
   session.comparison.value = last.comparison;
   session.results.value = results;
   if (reference) session.reference.value = reference;

@@ -220,7 +220,12 @@ export function askAddresses(box: HTMLElement, session: Session): void {
       },
     },
     h('h2', {}, words.heading),
-    h('div', { class: 'fields stacked' }, labelled(ref.id, words.reference, ref), labelled(dis.id, words.encodes, dis)),
+    h(
+      'div',
+      { class: 'fields stacked' },
+      labelled(ref.id, words.reference, ref),
+      labelled(dis.id, words.encodes, dis),
+    ),
     wrong,
     h(
       'div',

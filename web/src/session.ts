@@ -229,6 +229,8 @@ export class Session {
   readonly kept = new Cell<readonly EncodeResult[]>([]);
   /** The series that the user put encodes into, by their frames. */
   readonly series = new Cell<ReadonlyMap<readonly FrameMetrics[], string>>(new Map());
+  /** Encodes that the user left out of tables and curves, by their frames: they stay so beside others that come. */
+  readonly leftOut = new Cell<ReadonlySet<readonly FrameMetrics[]>>(new Set());
   /** How curves of quality over bit rate are compared; an empty anchor: each with each. */
   readonly comparison = new Cell<CurveChoice>({});
   /** Million bytes of an HTML report at most; absent: the library's default. */

@@ -10,17 +10,20 @@ export class View extends ChartState<Encodes> {
   /** The metric of the large chart; `null`: the one that the page is about. */
   readonly chosen = new Cell<string | null>(null);
   readonly #session: Session;
-  /** Frames of encodes that are left out: they stay so beside others that come. */
-  readonly #left = new WeakSet<object>();
 
   constructor(encodes: Encodes, session: Session) {
     super(encodes);
     this.#session = session;
+    this.shown.value = this.#taken();
     this.shown.watch((shown) => {
+      const { leftOut, results, kept } = session;
+      const living = [...results.value, ...kept.value].map(({ frames }) => frames);
+      const left = new Set(living.filter((frames) => leftOut.value.has(frames)));
       for (const encode of encodes.list) {
         encode.left = shown[encode.index] === false;
-        this.#left[encode.left ? 'add' : 'delete'](encode.result.frames);
+        left[encode.left ? 'add' : 'delete'](encode.result.frames);
       }
+      leftOut.value = left;
     });
   }
 
@@ -32,8 +35,13 @@ export class View extends ChartState<Encodes> {
     this.shots.value = [];
     this.lead.value = 0;
     this.lit.value = null;
-    const shown = this.encodes.list.map(({ result }) => !this.#left.has(result.frames));
-    this.shown.value = shown.includes(true) ? shown : shown.map(() => true);
+    this.shown.value = this.#taken();
+  }
+
+  /** Which encodes were not left out; all, if none is left. */
+  #taken(): readonly boolean[] {
+    const taken = this.encodes.list.map(({ result }) => !this.#session.leftOut.value.has(result.frames));
+    return taken.includes(true) ? taken : taken.map(() => true);
   }
 
   /** The metric of the large chart. */
