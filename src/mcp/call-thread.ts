@@ -8,38 +8,16 @@ import {
   AWAITED,
   crossing,
   type FromCallThread,
-  type Measuring,
   type ThreadCall,
   type ToCallThread,
 } from './call-threads.js';
-import {
-  align,
-  buildLadder,
-  compareEncoders,
-  inspect,
-  runBenchmark,
-  score,
-  scoreBatch,
-  scoreMany,
-  searchQuality,
-  tuneShots,
-} from './checked-api.js';
+import * as checked from './checked-api.js';
+import { takePairs } from './frame-pictures.js';
 
 if (!parentPort) throw new Error('mcp/call-thread must run as a worker thread');
 const port = parentPort;
 
-const measuring: Measuring = {
-  align,
-  buildLadder,
-  compareEncoders,
-  inspect,
-  runBenchmark,
-  score,
-  scoreBatch,
-  scoreMany,
-  searchQuality,
-  tuneShots,
-};
+const measuring = { ...checked, takePairs };
 const post = (message: FromCallThread): void => port.postMessage(message);
 const returned: Int32Array = workerData;
 let signals: ReadonlyMap<string, AbortController> = new Map();

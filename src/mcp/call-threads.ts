@@ -9,6 +9,7 @@ import { isObject } from '../core/arguments.js';
 import { AnyvmafError, type ErrorData, errorData } from '../core/errors.js';
 import { limitError } from '../core/system-limits.js';
 import type * as checked from './checked-api.js';
+import type * as pictures from './frame-pictures.js';
 
 /** The thread's script in the built package. */
 const SCRIPT = new URL('./call-thread.js', import.meta.url);
@@ -34,6 +35,7 @@ const NAMES = [
   'compareEncoders',
   'tuneShots',
   'runBenchmark',
+  'takePairs',
 ] as const;
 
 /**
@@ -42,8 +44,8 @@ const NAMES = [
  */
 export const AWAITED = 'onStage';
 
-/** What measures: functions of `checked-api`, in whatever thread. */
-export type Measuring = Pick<typeof checked, (typeof NAMES)[number]>;
+/** What measures and takes pictures, in whatever thread. */
+export type Measuring = Pick<typeof checked & typeof pictures, (typeof NAMES)[number]>;
 
 /** What crosses between threads: an error loses its class otherwise. */
 type Crossing = { readonly value: unknown } | { readonly error: ErrorData };

@@ -13,7 +13,7 @@ import { AllowedFiles, findRoots } from './files.js';
 import { JobStore } from './job-store.js';
 import { Jobs } from './jobs.js';
 import { limitFrom, WorkPool } from './pool.js';
-import { type MakePage, ServerResources } from './resources.js';
+import { ServerResources } from './resources.js';
 import type { Tool } from './tool.js';
 
 /** How a server is set up. */
@@ -27,8 +27,6 @@ export interface HostOptions {
   readonly log: (message: string) => void;
   /** What is offered. */
   readonly tools: readonly Tool[];
-  /** Makes the pages of reports; without it there are none. */
-  readonly makePage?: MakePage;
   /** Seconds that a call may take, above 0. Default 3600. */
   readonly maxSeconds?: number;
   /** Seconds after which a call is answered as a job that goes on; 0 for never. Default 45. */
@@ -46,7 +44,6 @@ const CALL_LIMIT = 45;
 /** One server process. */
 export class McpHost implements CallServices {
   readonly tools: readonly Tool[];
-  readonly makePage: MakePage | undefined;
   readonly files: AllowedFiles;
   readonly pool: WorkPool;
   readonly threads = new CallThreads();
@@ -65,7 +62,6 @@ export class McpHost implements CallServices {
     // Every call listens.
     setMaxListeners(0, this.#closing.signal);
     this.tools = options.tools;
-    this.makePage = options.makePage;
     this.log = options.log;
     this.maxSeconds = options.maxSeconds ?? MAX_CALL_SECONDS;
     this.callLimit = options.callLimit ?? CALL_LIMIT;

@@ -94,14 +94,7 @@ export type ResourceContents =
   | { readonly uri: string; readonly mimeType: string; readonly text: string }
   | { readonly uri: string; readonly mimeType: string; readonly blob: string };
 
-/** Makes the page of a report. */
-export type MakePage = (
-  report: string,
-  pictured: Pictured | undefined,
-  signal: AbortSignal,
-) => Promise<string>;
-
-/** As a client reads it: when the machine has time. */
+/** Makes the page of a report, when the machine has time. */
 export type ReadPage = (report: string, pictured: Pictured | undefined) => Promise<string>;
 
 interface StoredResult extends ResourceEntry {

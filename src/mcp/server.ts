@@ -235,11 +235,11 @@ function serveResources(server: Server, host: McpHost, scope: ResourceScope): vo
     resourceTemplates: TEMPLATES.map((one) => ({ ...one })),
   }));
   server.setRequestHandler('resources/read', async ({ params: { uri } }, { mcpReq: { signal } }) => {
-    const { makePage } = host;
-    const pageOf: ReadPage | undefined =
-      makePage &&
-      ((...report) =>
-        host.pool.run({ weight: 1, signal, short: true, onWait() {} }, () => makePage(...report, signal)));
+    const pageOf: ReadPage = (...report) =>
+      host.pool.run({ weight: 1, signal, short: true }, async () => {
+        const { reportPage } = await import('./report-page.js');
+        return reportPage(...report, host.threads.measuring, signal);
+      });
     const reading = async () => readView(uri) ?? (await readJob(uri, jobs)) ?? scope.read(uri, pageOf);
     const contents = await reading().catch((error: unknown) => {
       const usage = error instanceof AnyvmafError && error.code === 'usage';

@@ -16,8 +16,9 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { expect } from 'vitest';
 import { AnyvmafError } from '../../src/core/errors.js';
-import * as api from '../../src/mcp/checked-api.js';
+import * as checked from '../../src/mcp/checked-api.js';
 import type { Publication, ToolContext, ToolJobs, ToolProgress } from '../../src/mcp/context.js';
+import { takePairs } from '../../src/mcp/frame-pictures.js';
 import type { ScoreDocument } from '../../src/mcp/scoring/documents.js';
 import type { Tool } from '../../src/mcp/tool.js';
 import { y4mFile, yuvFile } from '../../src/sample/files.js';
@@ -67,7 +68,7 @@ export function fakeContext(root: string, signal: AbortSignal = new AbortControl
     pool: {
       run: (label, weight, task) => {
         ran.push([label, weight]);
-        return task({ threads: 1, api });
+        return task({ threads: 1, api: { ...checked, takePairs } });
       },
     },
     resources: {

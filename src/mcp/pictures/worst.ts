@@ -19,8 +19,17 @@ import {
 } from '../../index.js';
 import { extractorsFor, isWorseHigh, metricIn, notMeasured } from '../../report/limits.js';
 import type { Ranking } from '../../report/worst.js';
+import type { Measuring } from '../call-threads.js';
 import type { CheckedRequest } from '../checked-api.js';
 import type { ExtraContent, ToolContext } from '../context.js';
+import {
+  PICTURES,
+  type PictureJob,
+  type PictureName,
+  type Preview,
+  type TakenPair,
+  type TakenSide,
+} from '../frame-pictures.js';
 import { mismatchedModelWarning } from '../scoring/models.js';
 import { tableOptions } from '../scoring/options.js';
 import { backendUsed, publishReport, trustAnswer } from '../scoring/result.js';
@@ -29,21 +38,10 @@ import type { ToolOutcome } from '../tool.js';
 import { headOf, nextWithFix } from '../verdict.js';
 import { DESCRIBED_SIDE, type Describer, type NoDescriber, sharedDescriber } from './describer.js';
 import type { ShownFrame, WorstFramesDocument, WorstFramesInput } from './documents.js';
-import {
-  PICTURES,
-  type PictureJob,
-  type PictureName,
-  type Preview,
-  type TakenPair,
-  type TakenSide,
-  takePairs,
-} from './take.js';
 
 /** What a test may replace. */
 export interface WorstFramesParts {
   readonly describer?: (onProgress: (message: string) => void) => Promise<Describer | NoDescriber>;
-  /** The picture thread's script. */
-  readonly script?: URL;
 }
 
 /** Bytes of a picture in an answer or behind a link; the files have full size. */
@@ -81,7 +79,7 @@ export async function showWorstFrames(
     describer,
     origin: context.files.origin,
   });
-  const taken = await context.pool.run(TOOL, 1, () => take(job, steps, context, parts));
+  const taken = await context.pool.run(TOOL, 1, ({ api }) => take(job, steps, context, api));
   const shown: ShownFrame[] = [];
   const content: ExtraContent[] = [];
   let said = '';
@@ -259,20 +257,18 @@ function pictureJob(
 async function take(
   job: PictureJob,
   steps: Steps,
-  context: ToolContext,
-  { script }: WorstFramesParts,
+  { signal }: ToolContext,
+  api: Measuring,
 ): Promise<Map<number, TakenPair>> {
   const taken = new Map<number, TakenPair>();
   steps.more('taking pictures');
-  await takePairs(
-    job,
-    context.signal,
-    (pair) => {
+  await api.takePairs(job, {
+    signal,
+    onPair(pair) {
       taken.set(pair.index, pair);
       steps.next(`took pictures of frame ${pair.index} (${taken.size} of ${job.frames.length})`);
     },
-    script,
-  );
+  });
   return taken;
 }
 
