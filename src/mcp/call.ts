@@ -81,15 +81,17 @@ export async function answerCall(server: CallServices, call: ToolCall): Promise<
 }
 
 function contextOf(server: CallServices, call: ToolCall, signal: AbortSignal): ToolContext {
+  const { name } = call.tool;
   return {
+    tool: name,
     signal,
     progress: (report) => call.onProgress(report),
     files: call.scope.filesOf(server.files),
     pool: {
-      run: (label, weight, task) =>
+      run: (weight, task) =>
         server.pool.run(
           {
-            ...{ weight, signal, short: SHORT_TOOLS.has(label) },
+            ...{ weight, signal, short: SHORT_TOOLS.has(name) },
             onWait: (ahead, running) => call.onWait(ahead, running),
           },
           (grant) => task({ ...grant, api: server.threads.measuring }),
@@ -98,13 +100,13 @@ function contextOf(server: CallServices, call: ToolCall, signal: AbortSignal): T
     resources: call.resources,
     jobs: call.jobs,
     args: call.args,
-    again: (changes) => ({ tool: call.tool.name, arguments: { ...call.args, ...changes } }),
-    instead: (name, changes) => {
-      const takes = server.tools.find((one) => one.name === name)?.inputSchema.shape;
+    again: (changes) => ({ tool: name, arguments: { ...call.args, ...changes } }),
+    instead: (other, changes) => {
+      const takes = server.tools.find((one) => one.name === other)?.inputSchema.shape;
       if (!takes) return undefined;
       const both = Object.entries(call.args).filter(([key]) => Object.hasOwn(takes, key));
-      return { tool: name, arguments: { ...Object.fromEntries(both), ...changes } };
+      return { tool: other, arguments: { ...Object.fromEntries(both), ...changes } };
     },
-    log: (message) => server.log(`${call.tool.name}: ${message}`),
+    log: (message) => server.log(`${name}: ${message}`),
   };
 }

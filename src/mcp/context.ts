@@ -49,11 +49,10 @@ export interface ToolPool {
   /**
    * Runs a task when its turn comes; while it waits, the call's progress says so. Decode and score inside a task, and
    * never start a task inside another.
-   * @param label the tool's name, for progress messages: `vmaf_score`
    * @param weight worker threads wanted, 1 or more; `null` for as many as the machine gives
    * @throws the signal's reason when the call is cancelled while it waits
    */
-  run<T>(label: string, weight: number | null, task: (grant: PoolGrant) => Promise<T>): Promise<T>;
+  run<T>(weight: number | null, task: (grant: PoolGrant) => Promise<T>): Promise<T>;
 }
 
 /** What pictures of a report's frames are taken of. */
@@ -166,6 +165,8 @@ export interface CallAnswer {
 
 /** The context of one call. */
 export interface ToolContext {
+  /** Name of the tool. */
+  readonly tool: string;
   /** Aborts when the call is cancelled, its client disconnects or the server ends. Pass it to everything that takes one. */
   readonly signal: AbortSignal;
   /** Reports progress to the client, which gets at most one notification per percent. */

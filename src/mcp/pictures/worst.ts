@@ -53,8 +53,6 @@ const BASE64 = 4 / 3;
 /** Frames of half a second where the rate is not known. */
 const USUAL_HALF_SECOND = 12;
 
-const TOOL = 'describe_worst_frames';
-
 /**
  * Answers describe_worst_frames.
  * @throws {AnyvmafError} as `score` and `extractFrames`
@@ -67,7 +65,7 @@ export async function showWorstFrames(
   const request = requestOf(input);
   const options: ExtractOptions = tableOptions(input);
   const steps = new Steps(context, input.n);
-  const report = await runScore(TOOL, request, scoringOf(input, options), steps.scoring);
+  const report = await runScore(request, scoringOf(input, options), steps.scoring);
   const { score, metric, distance, worst } = pickWorst(report, input);
   const describer = await findModel(input, parts.describer ?? sharedDescriber, steps, context);
   // The offset that scoring found is not searched again.
@@ -79,7 +77,7 @@ export async function showWorstFrames(
     describer,
     origin: context.files.origin,
   });
-  const taken = await context.pool.run(TOOL, 1, ({ api }) => take(job, steps, context, api));
+  const taken = await context.pool.run(1, ({ api }) => take(job, steps, context, api));
   const shown: ShownFrame[] = [];
   const content: ExtraContent[] = [];
   let said = '';
@@ -178,7 +176,7 @@ async function findModel(
 ): Promise<Describer | NoDescriber> {
   steps.next('looking for a describing model');
   if (!describe) return { modelId: null, hint: 'describe is false' };
-  return pool.run(TOOL, 1, () =>
+  return pool.run(1, () =>
     unlessAborted(
       signal,
       find((message) => steps.more(message)),
@@ -331,7 +329,7 @@ async function describe(
     `This frame of an encoded video has a VMAF score of ${vmaf.toFixed(1)} out of 100. Describe the visible compression ` +
     'artefacts, such as blocks, blur, ringing, banding and noise, and say where in the picture they are.';
   try {
-    return await context.pool.run(TOOL, null, () => describer.describe(plain, question, context.signal));
+    return await context.pool.run(null, () => describer.describe(plain, question, context.signal));
   } catch (error) {
     context.signal.throwIfAborted();
     const why = error instanceof Error ? error.message : String(error);

@@ -9,11 +9,12 @@ import type { FailedEncode } from '../../report/types.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel, RefusedItem } from '../paths.js';
 import { type Head, headOf, nextForPair, worstTrust } from '../verdict.js';
-import { errorInParameters, findingInParameters, sentenceOf } from '../wording.js';
+import { errorInParameters, sentenceOf } from '../wording.js';
 import { encodeRow, namesOf, targetSentence } from './comparison.js';
 import type { TargetDocument } from './documents.js';
 import { featuresOf, readPrecision, refuseWriting, tableOptions, targetLimits } from './options.js';
 import type { PairingInput } from './parameters.js';
+import { reworded } from './run.js';
 
 /** What to score. */
 export interface BatchInput extends Pick<PairingInput, 'scale' | 'offset' | 'decoder' | 'filters'> {
@@ -151,7 +152,7 @@ async function runPairs(
   });
   if (open.length === 0) return outcome;
   const { signal, files } = context;
-  await context.pool.run('score_batch', null, async ({ threads, api }) => {
+  await context.pool.run(null, async ({ threads, api }) => {
     await api.scoreBatch(
       open.map(({ job }) => job),
       {
@@ -173,11 +174,6 @@ async function runPairs(
     );
   });
   return outcome;
-}
-
-function reworded(report: Report): Report {
-  const { preflight } = report;
-  return preflight ? { ...report, preflight: preflight.map((one) => findingInParameters(one)) } : report;
 }
 
 type Row = { readonly distorted: string; readonly mean?: number | null; readonly error?: string } & {

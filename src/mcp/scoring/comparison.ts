@@ -102,7 +102,6 @@ async function scoreAll(input: ComparisonInput, target: readonly Limit[] | undef
     else fail(place, item.named, item.refusal);
   }
   const outcome = await runScoreMany(
-    'compare_encodes',
     input.reference.path,
     found.map(({ path }) => path),
     {

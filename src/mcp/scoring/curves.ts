@@ -52,7 +52,7 @@ export async function runCompare(input: CompareInput, context: ToolContext) {
   if (one === undefined && several === undefined) targets.push(...USUAL_TARGETS);
   const encoders = input.encoders.map(encoderOf);
   const began = performance.now();
-  const task = { tool: 'run_compare', source: input.src.path, limits: input, textOf: stageText };
+  const task = { source: input.src.path, limits: input, textOf: stageText };
   const work = (call: EncodingCall, api: Measuring) =>
     withSource(input, { files: context.files, signal: call.signal }, async (source) => ({
       notes: source.notes,
@@ -179,7 +179,7 @@ export interface LadderInput extends CurveInput {
 /** @throws {AnyvmafError} as the public `buildLadder`; `resource` when it takes longer than it may */
 export async function runLadder(input: LadderInput, context: ToolContext) {
   const sizes = input.resolutions.map(sizeOf);
-  const task = { tool: 'run_ladder', source: input.src.path, limits: input, textOf: stageText };
+  const task = { source: input.src.path, limits: input, textOf: stageText };
   const work = (call: EncodingCall, api: Measuring) =>
     withSource(input, { files: context.files, signal: call.signal }, async (source) => {
       const built = await api.buildLadder(source.path, {

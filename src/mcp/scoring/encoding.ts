@@ -36,7 +36,6 @@ export const ENCODES_OF_SEARCH = 8;
 
 /** Work that encodes. */
 export interface EncodingTask<Stage> {
-  readonly tool: string;
   /** Path of what is encoded. Every call that encodes it starts from what is measured of it. */
   readonly source: string;
   readonly limits: EncodingLimits;
@@ -60,11 +59,11 @@ export function encodingCall<Stage extends StageKind, Result>(
 
 /** Runs work that is asked to finish at the limits. @throws {AnyvmafError} as {@link encodingCall} where it has nothing then */
 export function finishingCall<Stage extends StageKind, Result>(
-  { tool, source, limits, textOf }: EncodingTask<Stage>,
+  { source, limits, textOf }: EncodingTask<Stage>,
   context: ToolContext,
   work: (call: FinishingCall<Stage>, api: Measuring) => Promise<Result>,
 ): Promise<Result> {
-  return context.pool.run(tool, null, async ({ threads, api }) => {
+  return context.pool.run(null, async ({ threads, api }) => {
     const { max_seconds, max_encodes = Number.POSITIVE_INFINITY, max_temp_gb } = limits;
     const cache = await context.resources.points(source);
     const limit = new AbortController();
@@ -114,12 +113,12 @@ const plan = z.object({
  * @param encodesOf encodes at most, by the number of shots
  */
 export function dryRun<Stage extends StageKind, Result>(
-  { tool, source, limits, textOf }: EncodingTask<Stage>,
+  { source, limits, textOf }: EncodingTask<Stage>,
   context: ToolContext,
   encodesOf: (shots: number) => number,
   work: (call: EncodingCall<Stage>, api: Measuring) => Promise<Result>,
 ): Promise<OtherOutcome> {
-  return context.pool.run(tool, null, async ({ threads, api }) => {
+  return context.pool.run(null, async ({ threads, api }) => {
     const { max_encodes = Number.POSITIVE_INFINITY, max_temp_gb } = limits;
     const enough = new AbortController();
     const { onStage } = encodingProgress(context, textOf);
@@ -145,7 +144,7 @@ export function dryRun<Stage extends StageKind, Result>(
     // Without a first encode all is known from an earlier call.
     const most = shots === 0 ? 0 : Math.min(encodesOf(shots), max_encodes);
     const each = frames === null ? 'each of the whole source or a shot' : `each of ${frames} frames`;
-    const summary = `${tool} would make ${most} encodes at most, ${each}, and score them. Nothing was encoded.`;
+    const summary = `${context.tool} would make ${most} encodes at most, ${each}, and score them. Nothing was encoded.`;
     const document = {
       ...headOf({ outcome: 'planned', next: context.again({ dry_run: false }) }),
       summary,

@@ -66,7 +66,7 @@ export async function explainScore(input: ExplanationInput, context: ToolContext
     models: [],
     features: model.features.map(withSums),
   };
-  const report = await runScore('explain_score', request, { options, weight: null }, context);
+  const report = await runScore(request, { options, weight: null }, context);
   const frames = await explainFrames(report, attribution, context);
   const warning = mismatchedModelWarning(report, [model.source]);
   const trust = trustOf(report);

@@ -7,7 +7,7 @@ import { namedCause, TRUST_OUTLOOK } from '../../report/trust.js';
 import type { ToolContext } from '../context.js';
 import type { InputModel } from '../paths.js';
 import { headOf, nextForPair, nextWithFix } from '../verdict.js';
-import { findingInParameters, worded } from '../wording.js';
+import { findingInParameters } from '../wording.js';
 import { tableOptions } from './options.js';
 import type { PairingInput } from './parameters.js';
 import { trustAnswer } from './result.js';
@@ -21,8 +21,8 @@ export async function inspectPair(
   const request = anyRequest(input);
   const { signal, files } = context;
   const { origin } = files;
-  const { reference, distorted, findings, alignment } = await context.pool.run('inspect_pair', 1, ({ api }) =>
-    worded(api.inspect(request, { ...tableOptions(input), models: [input.model.text], origin, signal })),
+  const { reference, distorted, findings, alignment } = await context.pool.run(1, ({ api }) =>
+    api.inspect(request, { ...tableOptions(input), models: [input.model.text], origin, signal }),
   );
   const named = findings.map((finding) => ({ ...findingInParameters(finding) }));
   const trust = trustOf({ preflight: named });
@@ -49,9 +49,7 @@ export async function findAlignment(
   const { signal, files } = context;
   const { origin } = files;
   return alignmentDocument(
-    await context.pool.run('find_alignment', 1, ({ api }) =>
-      worded(api.align(request, { window, decoder, origin, signal })),
-    ),
+    await context.pool.run(1, ({ api }) => api.align(request, { window, decoder, origin, signal })),
   );
 }
 

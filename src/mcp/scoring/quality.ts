@@ -39,7 +39,7 @@ export interface QualityInput extends EncodingLimits {
 /** @throws {AnyvmafError} as the public `searchQuality`; `resource` when it takes longer than it may */
 export async function findQuality(input: QualityInput, context: ToolContext) {
   const targets = input.targets.map(parseTarget);
-  const task = { tool: 'find_quality', source: input.source.path, limits: input, textOf: stageText };
+  const task = { source: input.source.path, limits: input, textOf: stageText };
   const work = (call: EncodingCall & Partial<FinishingCall>, api: Measuring) => {
     const { onBest, ...told } = call;
     let best: SearchPoint | undefined;

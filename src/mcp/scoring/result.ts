@@ -38,16 +38,14 @@ const WORST = 5;
 
 /**
  * Scores a pair when the call's turn comes, and answers it.
- * @param tool its name
  * @throws {AnyvmafError} as {@link runScore}
  */
 export async function scorePair(
-  tool: string,
   request: CheckedRequest,
   call: ScoringCall,
   context: ToolContext,
 ): Promise<ToolOutcome<ScoreDocument>> {
-  const report = await runScore(tool, request, call, context);
+  const report = await runScore(request, call, context);
   const pictured = { request, options: call.options, origin: context.files.origin };
   return scoreOutcome(report, call, context, pictured);
 }

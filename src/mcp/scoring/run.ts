@@ -8,7 +8,7 @@ import type { AnyvmafError, RawVideoFormat, Report, ScoreManyOptions } from '../
 import type { CheckedOptions, CheckedRequest } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { CheckedArguments, CheckedPath, InputFile, ReferenceFile } from '../paths.js';
-import { errorInParameters, findingInParameters, worded } from '../wording.js';
+import { findingInParameters, worded } from '../wording.js';
 import { refuseWriting, type ScoringCall } from './options.js';
 import type { anyPair, optionalGeometry, rawPair } from './parameters.js';
 
@@ -79,18 +79,18 @@ export function anyRequest(input: AnyPairInput): CheckedRequest {
 
 /**
  * Scores a pair when the call's turn comes.
- * @param label the tool, as progress messages name it
  * @throws {AnyvmafError} as `score`; `usage` where files would be written; the signal's reason when the call is cancelled
  */
 export async function runScore(
-  label: string,
   request: CheckedRequest,
   { options, weight }: Pick<ScoringCall, 'options' | 'weight'>,
   context: ToolContext,
 ): Promise<Report> {
   refuseWriting(options);
   const { signal, files } = context;
-  return context.pool.run(label, weight, async ({ threads, api }) => {
+  // Of vmaf_score, which has no parameters for pairing.
+  const isStored = options.decoder === 'none';
+  return context.pool.run(weight, async ({ threads, api }) => {
     const scoring = api.score(request, {
       ...options,
       origin: files.origin,
@@ -100,8 +100,8 @@ export async function runScore(
       onProgress: ({ framesDone, framesTotal, fps }) =>
         context.progress({ done: framesDone, total: framesTotal, fps }),
     });
-    const place = label === 'vmaf_score' ? (request.raw ? 'raw' : 'stored') : 'encoded';
-    return reworded(await worded(scoring, place), label);
+    const place = isStored ? (request.raw ? 'raw' : 'stored') : 'encoded';
+    return reworded(await worded(scoring, place), isStored);
   });
 }
 
@@ -116,7 +116,6 @@ export type ManyOutcome = readonly (Report | AnyvmafError)[];
  * @throws {AnyvmafError} as `scoreMany`, for what is wrong with all; the signal's reason when the call is cancelled
  */
 export async function runScoreMany(
-  label: string,
   reference: CheckedPath,
   distorted: readonly CheckedPath[],
   options: CheckedOptions<ScoreManyOptions>,
@@ -134,7 +133,7 @@ export async function runScoreMany(
       fps: states.reduce((sum, { fps }) => sum + fps, 0),
     });
   };
-  return context.pool.run(label, null, async ({ threads, api }) => {
+  return context.pool.run(null, async ({ threads, api }) => {
     const outcome = new Array<Report | AnyvmafError>(distorted.length);
     const over = (index: number, frames: number) => {
       // A finished video does not count for the speed.
@@ -144,7 +143,7 @@ export async function runScoreMany(
     const size = Math.max(threads, TOGETHER);
     for (let first = 0; first < distorted.length; first += size) {
       const batch = distorted.slice(first, first + size);
-      const scoring = api.scoreMany(reference, batch, {
+      await api.scoreMany(reference, batch, {
         ...options,
         origin: files.origin,
         maxThreads: threads,
@@ -155,23 +154,22 @@ export async function runScoreMany(
         },
         onReport(report, index) {
           over(first + index, report.frameCount);
-          outcome[first + index] = reworded(report, label);
+          outcome[first + index] = reworded(report);
         },
         onFailure(error, index) {
           over(first + index, 0);
-          outcome[first + index] = errorInParameters(error);
+          outcome[first + index] = error;
         },
       });
-      await worded(scoring);
     }
     return outcome;
   });
 }
 
-function reworded(report: Report, tool: string): Report {
+/** A report whose findings name parameters. @param isStored those of vmaf_score */
+export function reworded(report: Report, isStored = false): Report {
   const { preflight, reference, distorted } = report;
-  if (!preflight) return report;
-  const raw = reference.container === 'yuv' || distorted.container === 'yuv';
-  const place = tool === 'vmaf_score' ? (raw ? 'raw' : 'stored') : 'encoded';
-  return { ...report, preflight: preflight.map((finding) => findingInParameters(finding, place)) };
+  const isRaw = reference.container === 'yuv' || distorted.container === 'yuv';
+  const place = isStored ? (isRaw ? 'raw' : 'stored') : 'encoded';
+  return { ...report, preflight: preflight?.map((finding) => findingInParameters(finding, place)) };
 }

@@ -7,14 +7,7 @@ import type { Measuring } from '../call-threads.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel } from '../paths.js';
 import { headOf } from '../verdict.js';
-import {
-  dryRun,
-  ENCODES_OF_SEARCH,
-  type EncodingCall,
-  type EncodingTask,
-  encodingCall,
-  stageText,
-} from './encoding.js';
+import { dryRun, ENCODES_OF_SEARCH, type EncodingCall, encodingCall, stageText } from './encoding.js';
 import { type SourceInput, withSource } from './raw-source.js';
 
 /** What to tune. */
@@ -35,9 +28,7 @@ export interface ShotsInput extends SourceInput {
 /** @throws {AnyvmafError} as the public `tuneShots`; `resource` when it takes longer than it may */
 export async function tunePerShot(input: ShotsInput, context: ToolContext) {
   const { format } = input;
-  const task: EncodingTask<ShotStage> = {
-    ...{ tool: 'run_tune_per_shot', source: input.src.path, limits: input, textOf: shotText },
-  };
+  const task = { source: input.src.path, limits: input, textOf: shotText };
   const work = (call: EncodingCall<ShotStage>, api: Measuring) =>
     withSource(input, { files: context.files, signal: call.signal }, async (source) => {
       const tuned = await api.tuneShots(source.path, {

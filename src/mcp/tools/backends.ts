@@ -109,7 +109,7 @@ export const probeBackendTool = defineTool({
   }),
   async handler({ backend }, { pool, signal }) {
     const { probeBackend } = await import('../../index.js');
-    const health = await pool.run('probe_backend', 1, () => probeBackend(backend, { signal }));
+    const health = await pool.run(1, () => probeBackend(backend, { signal }));
     const { latency_ms: latency } = health;
     return { document: { ...health, backend, latency_ms: latency && Number(latency.toFixed(1)) } };
   },

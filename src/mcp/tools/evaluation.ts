@@ -189,7 +189,7 @@ export const evalModelOnSplit = defineTool({
   }),
   outputSchema: evaluationSchema,
   async handler({ model, features, ...input }, context) {
-    return context.pool.run('eval_model_on_split', 1, async () => {
+    return context.pool.run(1, async () => {
       const { evaluateModel } = await import('../checked-api.js');
       const evaluation = await evaluateModel(model.text, features.path, evaluateOptions(input, context));
       return {
@@ -223,7 +223,7 @@ export const compareModels = defineTool({
       if ('text' in item) found.push({ ...item, place });
       else errors.push({ model: item.named, error: sentenceOf(item.refusal), place });
     }
-    return context.pool.run('compare_models', 1, async () => {
+    return context.pool.run(1, async () => {
       const api = await import('../checked-api.js');
       const options = evaluateOptions(input, context);
       const texts = [...new Set(found.map(({ text }) => text))];

@@ -65,7 +65,7 @@ export const runBenchmarkTool = defineTool({
   async handler({ full, shapes }, { pool, signal, progress }) {
     const { benchData, benchOutput } = await import('../../bench/table.js');
     const reports = process.env.VMAF_BENCH_OUTDIR;
-    const result = await pool.run('run_benchmark', null, ({ threads, api }) =>
+    const result = await pool.run(null, ({ threads, api }) =>
       api.runBenchmark({
         full,
         maxThreads: threads,

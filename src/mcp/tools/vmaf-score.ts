@@ -31,7 +31,7 @@ export const vmafScore = defineTool({
   async handler(input, context) {
     const [{ scoringCall }, { rawRequest }, { scorePair }] = await loadScoring();
     const call = scoringCall(input, { decoder: 'none', preflight: true });
-    return scorePair('vmaf_score', rawRequest(input), call, context);
+    return scorePair(rawRequest(input), call, context);
   },
 });
 
@@ -57,7 +57,7 @@ export const vmafScoreEncoded = defineTool({
     const { reference_encoded: reference, distorted_encoded: distorted } = input;
     const call = scoringCall(input);
     const request = pairRequest({ reference, distorted }, 'reference_encoded', input.no_reference);
-    const outcome = await scorePair('vmaf_score_encoded', request, call, context);
+    const outcome = await scorePair(request, call, context);
     return {
       ...outcome,
       document: {
