@@ -100,12 +100,9 @@ export class Job {
     const { at, done: before } = this.#first;
     const isKnown = total !== null && done > before && !report.isOpen;
     this.progress = {
-      done,
-      total,
-      ...(fps !== undefined && Number.isFinite(fps) && { fps }),
-      ...(message !== undefined && { message }),
-      ...(best !== undefined && { best }),
-      ...(isKnown && { seconds_left: Math.round(((total - done) * (now - at)) / (done - before) / 1000) }),
+      ...{ done, total, message, best },
+      fps: Number.isFinite(fps) ? fps : undefined,
+      seconds_left: isKnown ? Math.round(((total - done) * (now - at)) / (done - before) / 1000) : undefined,
     };
     this.listener?.report(report);
     this.moved?.();
@@ -288,7 +285,7 @@ export class Jobs {
       server: await processMark(),
       owner: scope.owner,
       folders: [...this.#server.files.allowed],
-      ...(progress && { progress }),
+      progress,
     };
   }
 
@@ -361,7 +358,7 @@ export class Jobs {
     return {
       jobs: seen,
       problems: scope.owner === LOCAL_OWNER ? problems : [],
-      ...(!scope.listed && { note: unlisted }),
+      note: scope.listed ? undefined : unlisted,
     };
   }
 
@@ -374,17 +371,14 @@ export class Jobs {
       status,
       started: new Date(created).toISOString(),
       seconds: Math.round((updated - created) / 1000),
-      ...(progress && {
-        progress: {
-          frames: progress.done,
-          total_frames: progress.total,
-          ...(progress.fps !== undefined && { fps: Math.round(progress.fps * 10) / 10 }),
-          ...(status === 'working' &&
-            progress.seconds_left !== undefined && { seconds_left: progress.seconds_left }),
-          ...(progress.message !== undefined && { message: progress.message }),
-          ...(progress.best !== undefined && { best: progress.best }),
-        },
-      }),
+      progress: progress && {
+        frames: progress.done,
+        total_frames: progress.total,
+        fps: progress.fps && Math.round(progress.fps * 10) / 10,
+        seconds_left: status === 'working' ? progress.seconds_left : undefined,
+        message: progress.message,
+        best: progress.best,
+      },
       kept_until: new Date(updated + KEPT_TIME).toISOString(),
       next_action: nextOf(record),
     };

@@ -72,7 +72,7 @@ async function picturesOf(
     {
       ...{ request, frames, maxSide: SIDE, butteraugli: by?.metric.startsWith('butteraugli') === true },
       // The offset is the one that scoring found.
-      options: { ...pairing, ...(offset !== undefined && { offset }), preflight: false, origin },
+      options: { ...pairing, offset: offset ?? pairing.offset, preflight: false, origin },
       previews: { names: ['reference', 'distorted', 'map'], maxSide: SIDE, maxBytes: BYTES },
     },
     {

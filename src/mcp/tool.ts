@@ -50,6 +50,14 @@ export interface OtherOutcome extends ToolOutcome<unknown> {
   readonly fits: z.ZodObject;
 }
 
+/** A document as handlers give it, without a copy of what they may only read; objects may have members that a loose schema does not name. */
+export type Given<T> = T extends readonly (infer Item)[]
+  ? readonly Given<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T as IsLoose<T, Key> extends true ? never : Key]: Given<T[Key]> }
+    : T;
+type IsLoose<T, Key extends keyof T> = string extends Key ? (unknown extends T[Key] ? true : false) : false;
+
 /** A call whose arguments fit, ready to run. */
 export type PreparedCall = (context: ToolContext) => Promise<ToolOutcome<unknown> | OtherOutcome>;
 
@@ -78,7 +86,7 @@ export interface ToolDefinition<
   handler(
     input: CheckedArguments<z.output<Input>>,
     context: ToolContext,
-  ): Promise<ToolOutcome<z.input<Output>> | OtherOutcome>;
+  ): Promise<ToolOutcome<Given<z.input<Output>>> | OtherOutcome>;
 }
 
 /** A tool with its types erased, as the list holds it. `prepare` checks what `handler` may then rely on. */

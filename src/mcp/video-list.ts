@@ -51,10 +51,9 @@ export async function listVideos({ contains, limit, details }: Wanted, context: 
     const some = listed.slice(i, i + AT_ONCE);
     videos.push(...(await Promise.all(some.map((one) => listedAs(one, details, context)))));
   }
-  const advice = adviceOf(folders);
   return {
-    folders: [...folders],
-    ...(advice !== undefined && { advice }),
+    folders,
+    advice: adviceOf(folders),
     videos,
     left_out: Math.max(0, found.length - limit),
     complete,
@@ -168,13 +167,9 @@ function known({ container, codec, width, height, bitDepth, frameRate, frameCoun
   const rate = quotientOf(frameRate);
   const seconds = duration ?? (rate && frameCount !== null ? frameCount / rate : undefined);
   return {
-    ...(container !== undefined && { container }),
-    ...(codec !== undefined && { codec }),
-    width,
-    height,
-    bit_depth: bitDepth,
-    ...(rate !== undefined && { frame_rate: Number(rate.toFixed(3)) }),
-    ...(frameCount !== null && { frames: frameCount }),
-    ...(seconds !== undefined && { seconds: Number(seconds.toFixed(3)) }),
+    ...{ container, codec, width, height, bit_depth: bitDepth },
+    frame_rate: rate && Number(rate.toFixed(3)),
+    frames: frameCount ?? undefined,
+    seconds: seconds && Number(seconds.toFixed(3)),
   };
 }

@@ -13,6 +13,7 @@ import {
   pairingParameters,
   scoringParameters,
 } from '../scoring/parameters.js';
+import type { Given } from '../tool.js';
 import { headKeys } from '../verdict.js';
 
 const { frame_cnt, frame_skip_ref, frame_skip_dist } = scoringParameters;
@@ -146,5 +147,5 @@ export const worstFramesDocument = z.object({
 });
 
 export type WorstFramesInput = CheckedArguments<z.output<typeof worstFramesInput>>;
-export type WorstFramesDocument = z.input<typeof worstFramesDocument>;
+export type WorstFramesDocument = Given<z.input<typeof worstFramesDocument>>;
 export type ShownFrame = WorstFramesDocument['frames'][number];

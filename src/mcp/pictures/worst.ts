@@ -10,7 +10,6 @@ import {
   type ExtractOptions,
   type FrameFactName,
   type FrameFacts,
-  formatReport,
   type Origin,
   type Report,
   ranking,
@@ -32,7 +31,7 @@ import {
 } from '../frame-pictures.js';
 import { mismatchedModelWarning } from '../scoring/models.js';
 import { tableOptions } from '../scoring/options.js';
-import { backendUsed, publishReport, trustAnswer } from '../scoring/result.js';
+import { backendUsed, publishReport } from '../scoring/result.js';
 import { pairRequest, runScore } from '../scoring/run.js';
 import type { ToolOutcome } from '../tool.js';
 import { headOf, nextWithFix } from '../verdict.js';
@@ -72,7 +71,7 @@ export async function showWorstFrames(
   const offset = report.pairing?.frames.offset;
   const job = pictureJob(input, request, {
     frames: worst.map(({ frameNum }) => frameNum),
-    options: { ...options, ...(offset !== undefined && { offset }) },
+    options: { ...options, offset: offset ?? options.offset },
     butteraugli: metric.startsWith('butteraugli'),
     describer,
     origin: context.files.origin,
@@ -149,21 +148,20 @@ const SPARE = [
 function scoringOf({ model, backend, metric }: WorstFramesInput, options: ExtractOptions) {
   const features = extractorsFor(metric === undefined ? [] : [metric], []);
   return {
-    options: { ...options, models: [model.text], backend, ...(features.length > 0 && { features }) },
+    options: { ...options, models: [model.text], backend, features },
     weight: null,
   };
 }
 
 /** Facts about the whole run. */
 function runFacts(report: Report) {
-  const warning = mismatchedModelWarning(report);
   return {
     frame_count: report.frames.length,
     backend_used: backendUsed(report),
-    ...(warning !== undefined && { mismatched_model_warning: warning }),
-    trust: trustAnswer(trustOf(report)),
-    ...(report.preflight && { preflight: findings(report) }),
-    warnings: [...report.warnings],
+    mismatched_model_warning: mismatchedModelWarning(report),
+    trust: trustOf(report),
+    preflight: report.preflight,
+    warnings: report.warnings,
   };
 }
 
@@ -248,7 +246,7 @@ function pictureJob(
     butteraugli,
     options: { ...options, origin },
     previews: { names: PICTURES, maxSide: input.image_max_side, maxBytes: Math.min(PICTURE_BYTES, share) },
-    ...(describer.modelId !== null && { plainSide: DESCRIBED_SIDE }),
+    plainSide: describer.modelId === null ? undefined : DESCRIBED_SIDE,
   };
 }
 
@@ -442,16 +440,8 @@ function sideOf({ frame, time, color }: TakenSide): ShownFrame['reference'] {
     seconds: time === null ? null : Number(time.toFixed(6)),
     matrix: color.matrix,
     range: color.range,
-    assumed: [...color.assumed],
+    assumed: color.assumed,
   };
-}
-
-/** As report writers spell them. */
-function findings(report: Report): NonNullable<WorstFramesDocument['preflight']> {
-  const { preflight = [] }: { preflight?: NonNullable<WorstFramesDocument['preflight']> } = JSON.parse(
-    formatReport({ ...report, frames: [] }, 'json'),
-  );
-  return preflight;
 }
 
 function rounded(value: number): number {

@@ -45,14 +45,9 @@ export async function scoreTable(input: BatchInput, context: ToolContext) {
     const names = { reference: reference.named, distorted: distorted.named };
     const result = outcome[i];
     if (!result || result instanceof AnyvmafError) return { ...names, error: sentenceOf(result) };
-    const { mean, harmonic_mean, min, p1, frames, trust, preflight, target } = encodeRow(
-      result,
-      names.distorted,
-      input.precision,
-      limits,
-    );
-    const row = { ...names, mean, harmonic_mean, min, p1, frames, trust, preflight };
-    return target ? { ...row, target } : row;
+    const row = encodeRow(result, names.distorted, input.precision, limits);
+    const { mean, harmonic_mean, min, p1, frames, trust, preflight, target } = row;
+    return { ...names, mean, harmonic_mean, min, p1, frames, trust, preflight, target };
   });
   const { writeTableCsv } = await import('../../report/table.js');
   const results = outcome.map((result, i): Report | FailedEncode => {
@@ -96,7 +91,7 @@ function headOfTable(rows: readonly Row[], pairs: readonly Pair[], context: Tool
   const tool = wrong ? 'vmaf_score_encoded' : 'describe_worst_frames';
   return headOf({
     trust: worstTrust(scored.flatMap(({ trust }) => trust ?? [])),
-    ...(scored.some(({ target }) => target) && { outcome: missed.length > 0 ? 'missed' : 'reached' }),
+    outcome: missed.length > 0 ? 'missed' : scored.some(({ target }) => target) ? 'reached' : undefined,
     reasons: [
       ...(missed.length > 0 ? ['below-target'] : []),
       ...(scored.length < rows.length ? ['some-failed'] : []),
@@ -139,7 +134,7 @@ async function runPairs(
   const options = {
     ...tableOptions(input),
     models: [input.model.text],
-    ...(features.length > 0 && { features }),
+    features,
   };
   refuseWriting(options);
   const outcome: (Report | AnyvmafError)[] = [];

@@ -22,7 +22,7 @@ import type { TargetDocument } from './documents.js';
 import { mismatchedModelWarning } from './models.js';
 import { featuresOf, readPrecision, tableOptions, targetLimits } from './options.js';
 import type { PairingInput } from './parameters.js';
-import { rounder, targetAnswer, trustAnswer, worstDocumentOf } from './result.js';
+import { rounder, targetAnswer, worstDocumentOf } from './result.js';
 import { type OptionalGeometry, rawFormat, runScoreMany } from './run.js';
 
 /** What to compare. */
@@ -73,9 +73,9 @@ export async function compareEncodes(input: ComparisonInput, context: ToolContex
       metric: used?.name ?? '',
       encodes,
       errors,
-      ...(page && { page: { uri: page.uri, path: page.path } }),
+      page: page && { uri: page.uri, path: page.path },
     },
-    ...(page && { content: [page.link] }),
+    content: page && [page.link],
     spare: SPARE,
   };
 }
@@ -107,8 +107,8 @@ async function scoreAll(input: ComparisonInput, target: readonly Limit[] | undef
     {
       ...tableOptions(input),
       models: [input.model.text],
-      ...(features.length > 0 && { features }),
-      ...(raw && { raw }),
+      features,
+      raw,
     },
     context,
   );
@@ -159,7 +159,7 @@ function figuresOf(one: DecidedEncode | undefined) {
     points_per_doubling: one?.perDoubling == null ? null : Number(one.perDoubling.toFixed(2)),
     worst_moments: (one?.moments ?? []).map(({ frame, time, value }) => ({
       frame,
-      ...(time !== undefined && { seconds: Number(time.toFixed(2)) }),
+      seconds: time && Number(time.toFixed(2)),
       value: Number(value.toFixed(2)),
     })),
   };
@@ -206,8 +206,8 @@ function headOfDecision(
   const isOpen = smaller !== null && !isAimed;
   const others = encodes.filter((one) => one !== row && one.trust.verdict === 'untrusted');
   return headOf({
-    ...(row && { trust: row.trust }),
-    ...(ship !== null && { outcome }),
+    trust: row?.trust,
+    outcome: ship === null ? undefined : outcome,
     // What quality is worth its bytes no measurement says.
     sure: isOpen ? 'medium' : 'high',
     reasons: [reason, ...(isOpen ? ['trade-off'] : []), ...(others.length > 0 ? ['others-untrusted'] : [])],
@@ -241,7 +241,6 @@ export function encodeRow(report: Report, distorted: string, precision: string, 
   const pooled = report.pooled_metrics[metric];
   const spread = report.distribution[metric]?.percentiles;
   const video = report.pairing?.distorted;
-  const warning = mismatchedModelWarning(report);
   return {
     distorted,
     mean: said(pooled?.mean),
@@ -256,12 +255,12 @@ export function encodeRow(report: Report, distorted: string, precision: string, 
     frames: report.frameCount,
     codec: video?.codec ?? null,
     worst_frame: worstDocumentOf(report, digits, 1)?.frames[0]?.frame ?? null,
-    trust: trustAnswer(trustOf(report)),
+    trust: trustOf(report),
     preflight: (report.preflight ?? [])
       .filter(({ severity }) => severity !== 'info')
       .map(({ message }) => message),
-    ...(warning !== undefined && { mismatched_model_warning: warning }),
-    ...(target && { target: targetAnswer(report, target, round) }),
+    mismatched_model_warning: mismatchedModelWarning(report),
+    target: target && targetAnswer(report, target, round),
   };
 }
 

@@ -81,7 +81,7 @@ export async function runCompare(input: CompareInput, context: ToolContext) {
       wall_time_ms: Math.round(performance.now() - began),
       rows: single ? byRate(rows) : rows,
       ...comparisonDocument(result),
-      notes: [...notes],
+      notes,
       results: uris,
     },
     content,
@@ -218,7 +218,7 @@ export async function runLadder(input: LadderInput, context: ToolContext) {
       manifest: manifestOf(result.rungs, format),
       format,
       ...ladderDocument(result),
-      notes: [...notes],
+      notes,
       results: uris,
     },
     content,
@@ -238,7 +238,7 @@ function optionsOf({ model, full }: CurveInput, { origin, pixelFormat, scratchBy
     full,
     origin,
     scratchBytes,
-    ...(pixelFormat !== undefined && { pixelFormat }),
+    pixelFormat,
   };
 }
 
@@ -281,7 +281,7 @@ function comparisonDocument(result: ComparisonResult) {
   return {
     summary: told.join(' '),
     metric,
-    ties: [...ties],
+    ties,
     encoders: curves.map(({ name, encoder, parameter, framesPerSecond, atTargets, points, notMonotone }) => ({
       name,
       encoder,
@@ -289,13 +289,13 @@ function comparisonDocument(result: ComparisonResult) {
       frames_per_second: framesPerSecond,
       at_targets: atTargets.map(atTarget),
       points: points.map(({ value, quality, kbps }) => ({ value, vmaf: quality, kbps })),
-      not_monotone: [...notMonotone],
+      not_monotone: notMonotone,
     })),
     deltas: deltas.map(({ anchor, test, rate, rate95, quality, refused }) => ({
       anchor,
       test,
       bd_rate_percent: rate?.value ?? null,
-      interval_95: rate95 ? [...rate95] : null,
+      interval_95: rate95 ?? null,
       bd_vmaf: quality?.value ?? null,
       overlap: rate?.overlap ?? null,
       refused,
@@ -322,8 +322,8 @@ function ladderDocument(result: LadderResult) {
     hull: hull.map(rungDocument),
     takeovers: takeovers.map(({ width, height, kbps, quality }) => ({ width, height, kbps, vmaf: quality })),
     encodes,
-    command: [...command],
-    warnings: [...result.warnings],
+    command,
+    warnings: result.warnings,
   };
 }
 

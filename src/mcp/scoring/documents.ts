@@ -13,6 +13,7 @@ import {
   type ValueOf,
 } from '../../report/kinds.js';
 import { finding, input, model, pooled, tinyModel, trust } from '../../report/schema.js';
+import type { Given } from '../tool.js';
 import { headKeys } from '../verdict.js';
 
 type SnakeCase<S extends string> = S extends `${infer Head}${infer Rest}`
@@ -142,7 +143,7 @@ export const targetDocument = z.object({
   ),
 });
 
-export type TargetDocument = z.input<typeof targetDocument>;
+export type TargetDocument = Given<z.input<typeof targetDocument>>;
 
 /** The report as vmaf_score gives it. */
 export const scoreDocument = z.looseObject({
@@ -178,5 +179,5 @@ export const scoreDocument = z.looseObject({
   output: z.string().optional().describe('The report in that format.'),
 });
 
-export type ScoreDocument = z.input<typeof scoreDocument>;
-export type WorstDocument = z.input<typeof worstDocument>;
+export type ScoreDocument = Given<z.input<typeof scoreDocument>>;
+export type WorstDocument = Given<z.input<typeof worstDocument>>;

@@ -183,13 +183,7 @@ function encodingProgress<Stage extends StageKind>(
   const tell = (message: string) => {
     [at, said] = [performance.now(), message];
     const known = total > 0 ? before + total : null;
-    progress({
-      done: before + frames,
-      total: known,
-      isOpen: true,
-      message,
-      ...(best !== undefined && { best }),
-    });
+    progress({ done: before + frames, total: known, isOpen: true, message, best });
   };
   return {
     onBest(known: string): void {

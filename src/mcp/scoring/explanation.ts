@@ -13,7 +13,6 @@ import { Attribution, type FrameAttribution } from './attribution.js';
 import { mismatchedModelWarning } from './models.js';
 import { tableOptions } from './options.js';
 import type { PairingInput } from './parameters.js';
-import { trustAnswer } from './result.js';
 import { type AnyPairInput, anyRequest, runScore } from './run.js';
 
 /** What to explain. */
@@ -68,7 +67,6 @@ export async function explainScore(input: ExplanationInput, context: ToolContext
   };
   const report = await runScore(request, { options, weight: null }, context);
   const frames = await explainFrames(report, attribution, context);
-  const warning = mismatchedModelWarning(report, [model.source]);
   const trust = trustOf(report);
   return {
     ...headOf({
@@ -78,9 +76,9 @@ export async function explainScore(input: ExplanationInput, context: ToolContext
     ...describe(frames, attribution, report, input.segments, model.name),
     model: model.source,
     frames: report.frames.length,
-    trust: trustAnswer(trust),
-    preflight: (report.preflight ?? []).map((finding) => ({ ...finding })),
-    ...(warning !== undefined && { mismatched_model_warning: warning }),
+    trust,
+    preflight: report.preflight ?? [],
+    mismatched_model_warning: mismatchedModelWarning(report, [model.source]),
   };
 }
 

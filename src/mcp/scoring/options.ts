@@ -42,7 +42,6 @@ export interface ScoringCall {
 export function scoringCall(input: ScoringInput, pairing: PairingOptions = {}): ScoringCall {
   refuseUnavailable(input);
   const preset = input.aom_ctc !== undefined || input.nflx_ctc !== undefined;
-  const tiny = tinyModels(input);
   // Without a reference no VMAF model runs, whatever the default is.
   const models = preset || input.no_reference ? undefined : modelTexts(input);
   const target = targetLimits(input.target);
@@ -54,15 +53,15 @@ export function scoringCall(input: ScoringInput, pairing: PairingOptions = {}): 
     options: {
       ...ofBackend(named, backend),
       ...pairing,
-      ...(models && { models }),
-      ...tiny,
+      models,
+      tiny: tinyModels(input),
       backend,
-      ...(feature.length > 0 && { features: feature.map((text) => withViewing(text, input)) }),
+      features: feature.map((text) => withViewing(text, input)),
     },
     precision: readPrecision(input.precision),
     format: outputFormat(input),
     detail: input.detail,
-    ...(target && { target }),
+    target,
     backendRequested: backend === 'native-cpu' ? backend : input.backend,
     weight: threads === 0 ? null : threads,
   };
@@ -255,7 +254,7 @@ const NEUTRAL = {
  * The tiny model of a call.
  * @throws {AnyvmafError} `usage` for parameters that contradict each other, or that need a tiny model
  */
-function tinyModels(input: ScoringInput): Pick<CheckedOptions<ScoreOptions>, 'tiny'> {
+function tinyModels(input: ScoringInput): CheckedOptions<ScoreOptions>['tiny'] {
   const { tiny_model: model, tiny_device: device, dnn_ep: alias } = input;
   if (input.no_reference && model === undefined) {
     throw usageError('no_reference requires tiny_model; no classic NR scorer exists');
@@ -267,36 +266,30 @@ function tinyModels(input: ScoringInput): Pick<CheckedOptions<ScoreOptions>, 'ti
   }
   if (model === undefined) {
     refuseWithout(input);
-    return {};
+    return undefined;
   }
-  const { tiny_threads: threads, tiny_codec: codec, tiny_preset: preset, tiny_crf: crf } = input;
-  const tiny = {
-    model: model.text,
-    device: device === 'auto' ? (alias ?? 'auto') : device,
-    ...(threads !== undefined && { threads }),
-    fp16: input.tiny_fp16,
-    precision: input.tiny_precision,
-    verify: input.tiny_model_verify,
-    ...(codec !== undefined && { codec }),
-    ...(preset !== undefined && { preset }),
-    ...(crf !== undefined && { crf }),
-    resize: input.tiny_resize,
-  };
-  return { tiny: [tiny] };
+  return [
+    {
+      model: model.text,
+      device: device === 'auto' ? (alias ?? 'auto') : device,
+      threads: input.tiny_threads,
+      fp16: input.tiny_fp16,
+      precision: input.tiny_precision,
+      verify: input.tiny_model_verify,
+      codec: input.tiny_codec,
+      preset: input.tiny_preset,
+      crf: input.tiny_crf,
+      resize: input.tiny_resize,
+    },
+  ];
 }
 
 function refuseWithout(input: ScoringInput): void {
-  for (const [name, neutral] of entries(NEUTRAL)) {
-    const value = input[name];
+  for (const [name, neutral] of Object.entries(NEUTRAL)) {
+    const value = input[name as keyof typeof NEUTRAL];
     if (value === undefined || value === neutral) continue;
     throw usageError(
       `${name} is ${showValue(value)}, but it is about a tiny model and none is given; add tiny_model.`,
     );
   }
-}
-
-function entries<T extends object>(table: T): [keyof T, T[keyof T]][] {
-  const keys: (keyof T)[] = [];
-  for (const key in table) keys.push(key);
-  return keys.map((key) => [key, table[key]]);
 }

@@ -67,7 +67,7 @@ export async function withSource<Result>(
     return work({
       path: src.path,
       origin,
-      ...(pix_fmt !== undefined && { pixelFormat: pix_fmt }),
+      pixelFormat: pix_fmt,
       scratchBytes: limit,
       notes: given.map((name) => `${name} is for raw YUV; ${basename(src.named)} says its own.`),
       name: basename(src.path),

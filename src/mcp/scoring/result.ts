@@ -2,7 +2,6 @@
  * @module mcp/scoring/result
  * Makes the answer of a scoring tool from a report: small unless every frame is asked for, complete by reference.
  */
-import type * as z from 'zod/v4';
 import { counted } from '../../core/printable.js';
 import {
   AnyvmafError,
@@ -22,13 +21,7 @@ import type { CheckedRequest } from '../checked-api.js';
 import type { Pictured, ToolContext, ToolResources } from '../context.js';
 import type { ToolOutcome } from '../tool.js';
 import { type Confidence, type Head, headOf, leastOf, nextForPair, nextWithFix, sureOf } from '../verdict.js';
-import {
-  type ScoreDocument,
-  scoreDocument,
-  type TargetDocument,
-  type trustDocument,
-  type WorstDocument,
-} from './documents.js';
+import { type ScoreDocument, scoreDocument, type TargetDocument, type WorstDocument } from './documents.js';
 import { mismatchedModelWarning } from './models.js';
 import type { ScoringCall } from './options.js';
 import { runScore } from './run.js';
@@ -58,19 +51,18 @@ async function scoreOutcome(
   pictured: Pictured,
 ): Promise<ToolOutcome<ScoreDocument>> {
   const { precision, format, detail } = options;
-  const warning = mismatchedModelWarning(report);
   const target = options.target && targetAnswer(report, options.target, rounder(precision));
   const head = headOfScore(report, options.target, target, context);
   const backends = {
     backend_requested: options.backendRequested,
     backend_used: backendUsed(report),
-    ...(warning !== undefined && { mismatched_model_warning: warning }),
-    ...(target && { target }),
+    mismatched_model_warning: mismatchedModelWarning(report),
+    target,
   };
   if (format !== 'json') {
     const output = formatReport(report, format, { precision });
     return {
-      document: { ...head, format, output, trust: trustAnswer(trustOf(report)), ...backends },
+      document: { ...head, format, output, trust: trustOf(report), ...backends },
       long: true,
     };
   }
@@ -123,7 +115,7 @@ function headOfScore(
     nextForPair(context, 'describe_worst_frames', { n: 3 });
   return headOf({
     trust,
-    ...(target && { outcome: missed.length > 0 ? 'missed' : 'reached' }),
+    outcome: target && (missed.length > 0 ? 'missed' : 'reached'),
     sure: leastOf(limits.flatMap((limit) => sureOfLimit(report, limit))),
     reasons: missed.map(({ value_of }) => `below-target:${value_of}`),
     next,
@@ -196,7 +188,7 @@ export function publishReport(
     mimeType: 'application/json',
     description: `The full report: every metric of ${counted(report.frames.length, 'frame')}.`,
     data: formatReport(report, 'json', { precision }),
-    ...(pictured && { pictured }),
+    pictured,
   });
 }
 
@@ -261,12 +253,7 @@ function headline(
       ? [`Preflight has ${counted(findings.length, 'objection')}: read preflight before believing the score.`]
       : []),
   ];
-  return { summary: summary.join(' '), ...(worst && { worst_frames: worst }) };
-}
-
-/** A verdict as tools answer it. */
-export function trustAnswer({ codes, ...trust }: Trust): z.input<typeof trustDocument> {
-  return { ...trust, codes: [...codes] };
+  return { summary: summary.join(' '), worst_frames: worst };
 }
 
 /** The verdict on a score, in a sentence. */
@@ -291,8 +278,8 @@ export function worstDocumentOf(
   const frames = worstFrames(report, by, count, frameGap(report)).map(({ frameNum, value }) => ({
     frame: frameNum,
     value: digits(value),
-    ...(rate &&
-      rate.num > 0 && { seconds: Number((((frameNum + skipped) * rate.den) / rate.num).toFixed(3)) }),
+    seconds:
+      rate && rate.num > 0 ? Number((((frameNum + skipped) * rate.den) / rate.num).toFixed(3)) : undefined,
   }));
   return { ...by, frames };
 }

@@ -74,7 +74,7 @@ export type AnyPairInput = CheckedArguments<z.output<z.ZodObject<typeof anyPair>
  */
 export function anyRequest(input: AnyPairInput): CheckedRequest {
   const raw = rawFormat(input);
-  return { ...pairRequest(input), ...(raw && { raw }) };
+  return { ...pairRequest(input), raw };
 }
 
 /**

@@ -40,9 +40,9 @@ export async function tunePerShot(input: ShotsInput, context: ToolContext) {
         threshold: input.scene_threshold,
         minSeconds: input.min_seconds,
         maxSeconds: input.max_seconds_per_shot,
-        ...(input.range && { range: input.range }),
-        ...(source.pixelFormat !== undefined && { pixelFormat: source.pixelFormat }),
-        ...(input.output && { output: input.output.path }),
+        range: input.range,
+        pixelFormat: source.pixelFormat,
+        output: input.output?.path,
         models: [input.model.text],
         origin: source.origin,
         scratchBytes: source.scratchBytes,
@@ -66,7 +66,7 @@ export async function tunePerShot(input: ShotsInput, context: ToolContext) {
       ],
       next: nextAfter(isReached, input, context),
     }),
-    ...{ target_vmaf: input.target_vmaf, format, output: text, notes: [...notes] },
+    ...{ target_vmaf: input.target_vmaf, format, output: text, notes },
   };
   const spare = [...SPARE.map((key) => `shots.[].${key}`), 'output'];
   if (text === null) return { document: { ...facts, ...documentOf(result, null) }, spare };
@@ -144,12 +144,12 @@ function documentOf(result: TuneShotsResult, uri: string | null) {
     mean: mean(pooled),
     bytes: result.bytes,
     kbps: result.kbps,
-    single: { ...single },
+    single,
     saving,
     framerate:
       shots.reduce((sum, { count }) => sum + count, 0) / shots.reduce((sum, { seconds }) => sum + seconds, 0),
     encodes: result.encodes,
-    warnings: [...result.warnings],
+    warnings: result.warnings,
     file: result.final && {
       path: result.final.file,
       bytes: result.final.bytes,

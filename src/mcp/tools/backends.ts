@@ -69,7 +69,7 @@ export const listBackendsTool = defineTool({
         sycl,
         hip,
         metal,
-        details: details.map((detail) => ({ ...detail })),
+        details,
         native,
         tiny: tiny.map(({ device, available, runtime, adapter, how }) => ({
           device,

@@ -57,32 +57,16 @@ function evaluateOptions(
   input: Omit<z.output<z.ZodObject<typeof evaluationParameters>>, 'features'>,
   { signal, files }: ToolContext,
 ): EvaluateOptions & { readonly origin: Origin } {
-  const {
-    split,
-    input_name,
-    target,
-    tiny_device: device,
-    tiny_precision: precision,
-    tiny_codec,
-    tiny_preset,
-    tiny_crf,
-    resamples,
-    seed,
-  } = input;
+  const { split, target, resamples, seed, input_name: name } = input;
   return {
-    split,
-    target,
-    device,
-    precision,
-    seed,
-    origin: files.origin,
-    signal,
+    ...{ split, target, resamples, seed, origin: files.origin, signal },
     // The default cannot be told from a missing parameter; the engine tries this name anyway, after the sidecar's.
-    ...(input_name !== 'features' && { inputName: input_name }),
-    ...(tiny_codec !== undefined && { codec: tiny_codec }),
-    ...(tiny_preset !== undefined && { preset: tiny_preset }),
-    ...(tiny_crf !== undefined && { crf: tiny_crf }),
-    ...(resamples !== undefined && { resamples }),
+    inputName: name === 'features' ? undefined : name,
+    device: input.tiny_device,
+    precision: input.tiny_precision,
+    codec: input.tiny_codec,
+    preset: input.tiny_preset,
+    crf: input.tiny_crf,
   };
 }
 
@@ -148,32 +132,10 @@ export const evaluationSchema = z.looseObject({
 function evaluationDocument(
   evaluation: Evaluation,
   names: { readonly model: string; readonly features: string },
-): z.input<typeof evaluationSchema> {
-  const { per_key: keys, intervals: ends, bootstrap, clips, left_out, columns, notes, ...rest } = evaluation;
-  const worst = keys && [...keys].sort((a, b) => b.rmse - a.rmse).slice(0, MOST_KEYS);
-  return {
-    ...rest,
-    ...names,
-    columns: [...columns],
-    intervals: intervalsDocument(ends),
-    bootstrap: bootstrap && { ...bootstrap },
-    left_out: { ...left_out },
-    clips: clips && { ...clips, intervals: intervalsDocument(clips.intervals) },
-    keys: keys?.length ?? null,
-    per_key: worst?.map((one) => ({ ...one })) ?? null,
-    notes: [...notes],
-  };
-}
-
-function intervalsDocument(ends: Evaluation['intervals']): z.input<typeof intervals> {
-  if (!ends) return null;
-  const { plcc, srocc, krocc, rmse } = ends;
-  return {
-    plcc: plcc && [...plcc],
-    srocc: srocc && [...srocc],
-    krocc: krocc && [...krocc],
-    rmse: rmse && [...rmse],
-  };
+) {
+  const { per_key: keys } = evaluation;
+  const worst = keys?.toSorted((a, b) => b.rmse - a.rmse).slice(0, MOST_KEYS);
+  return { ...evaluation, ...names, keys: keys?.length ?? null, per_key: worst ?? null };
 }
 
 export const evalModelOnSplit = defineTool({

@@ -46,7 +46,7 @@ const jobResult = defineTool({
   outputSchema: z.looseObject({}),
   async handler({ job_id: id, wait: seconds }, { jobs, signal }) {
     const answer = await jobs.result(id, seconds, signal);
-    if (!answer) return { document: { ...(await jobs.status(id, 0, signal)) } };
+    if (!answer) return { document: await jobs.status(id, 0, signal) };
     const { structuredContent: document = {}, content, isError } = answer;
     if (isError) throw new AnyvmafError('internal', reasonOf(content));
     // It was made to fit when it was given.
@@ -74,10 +74,7 @@ const listJobs = defineTool({
     problems: z.array(z.string()).describe('Jobs that cannot be read, as sentences.'),
     note: z.string().optional(),
   }),
-  async handler(_, { jobs }) {
-    const { jobs: listed, problems, ...note } = await jobs.list();
-    return { document: { jobs: [...listed], problems: [...problems], ...note } };
-  },
+  handler: async (_, { jobs }) => ({ document: await jobs.list() }),
 });
 
 /** The tools of jobs. */

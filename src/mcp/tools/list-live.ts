@@ -63,12 +63,12 @@ export const listLiveTool = defineTool({
         const http = record.addresses.find((address) => address.startsWith('http'));
         return {
           ...record,
-          ...(http !== undefined && { mcp: new URL('/mcp', http).href }),
+          mcp: http && new URL('/mcp', http).href,
           measurements: await Promise.all(
-            measurements.map(async (one) => {
-              const status = http === undefined ? undefined : await statusOf(http, one.name, signal);
-              return { ...one, ...(status && { status }) };
-            }),
+            measurements.map(async (one) => ({
+              ...one,
+              status: http === undefined ? undefined : await statusOf(http, one.name, signal),
+            })),
           ),
         };
       }),

@@ -57,17 +57,13 @@ export const listModelsTool = defineTool({
           kind,
           intended_use: inShort(intendedUse),
           availability,
-          ...(availability === 'to be pulled' && { pull_with: `anyvmaf models pull ${name}` }),
+          pull_with: availability === 'to be pulled' ? `anyvmaf models pull ${name}` : undefined,
           default: i === 0,
         })),
         tiny_models: tiny
           .filter(({ smoke }) => !smoke)
           .map(({ id, kind, quantisation, description, licence }) => ({
-            id,
-            kind,
-            quantisation,
-            ...(description !== undefined && { description }),
-            ...(licence !== undefined && { licence }),
+            ...{ id, kind, quantisation, description, licence },
           })),
       },
       spare: [

@@ -64,16 +64,9 @@ export const runBenchmarkTool = defineTool({
   annotations: { ...READ_ONLY, idempotentHint: false },
   async handler({ full, shapes }, { pool, signal, progress }) {
     const { benchData, benchOutput } = await import('../../bench/table.js');
-    const reports = process.env.VMAF_BENCH_OUTDIR;
+    const reports = process.env.VMAF_BENCH_OUTDIR || undefined;
     const result = await pool.run(null, ({ threads, api }) =>
-      api.runBenchmark({
-        full,
-        maxThreads: threads,
-        signal,
-        onProgress: progress,
-        ...(shapes && { shapes }),
-        ...(reports && { reports }),
-      }),
+      api.runBenchmark({ full, maxThreads: threads, signal, onProgress: progress, shapes, reports }),
     );
     const { exitCode: exit_code, stdout, stderr } = benchOutput(result);
     // The tables say the same.

@@ -62,7 +62,7 @@ export const vmafScoreEncoded = defineTool({
       ...outcome,
       document: {
         ...outcome.document,
-        ...(reference && { reference_encoded: reference.named }),
+        reference_encoded: reference?.named,
         distorted_encoded: distorted.named,
       },
     };
