@@ -3,7 +3,6 @@
  * Scores a pair, picks its worst frames, extracts and publishes their pictures, and describes them.
  */
 import { unlessAborted } from '../../core/abort.js';
-import { usageError } from '../../core/errors.js';
 import { quotientOf } from '../../core/rational.js';
 import {
   AnyvmafError,
@@ -32,7 +31,7 @@ import {
 import { mismatchedModelWarning } from '../scoring/models.js';
 import { tableOptions } from '../scoring/options.js';
 import { backendUsed, publishReport } from '../scoring/result.js';
-import { pairRequest, runScore } from '../scoring/run.js';
+import { anyRequest, runScore } from '../scoring/run.js';
 import type { ToolOutcome } from '../tool.js';
 import { headOf, nextWithFix } from '../verdict.js';
 import { DESCRIBED_SIDE, type Describer, type NoDescriber, sharedDescriber } from './describer.js';
@@ -61,7 +60,7 @@ export async function showWorstFrames(
   context: ToolContext,
   parts: WorstFramesParts = {},
 ): Promise<ToolOutcome<WorstFramesDocument>> {
-  const request = requestOf(input);
+  const request = anyRequest({ ...input, reference: input.ref, distorted: input.dis });
   const options: ExtractOptions = tableOptions(input);
   const steps = new Steps(context, input.n);
   const report = await runScore(request, scoringOf(input, options), steps.scoring);
@@ -180,27 +179,6 @@ async function findModel(
       find((message) => steps.more(message)),
     ),
   );
-}
-
-function requestOf({
-  ref,
-  dis,
-  width,
-  height,
-  pixfmt: chroma,
-  bitdepth: bitDepth,
-}: WorstFramesInput): CheckedRequest {
-  const request = pairRequest({ reference: ref, distorted: dis });
-  const geometry = { width, height, pixfmt: chroma, bitdepth: bitDepth };
-  const missing = Object.entries(geometry).flatMap(([name, value]) => (value === undefined ? [name] : []));
-  if (width === undefined || height === undefined || chroma === undefined || bitDepth === undefined) {
-    if (missing.length === 4) return request;
-    throw usageError(
-      `Raw YUV needs width, height, pixfmt and bitdepth, but ${missing.join(' and ')} ` +
-        `${missing.length === 1 ? 'is' : 'are'} missing; give all four, or none for files that say it themselves.`,
-    );
-  }
-  return { ...request, raw: { width, height, chroma, bitDepth } };
 }
 
 /** The frames to show, and how far apart they are. */

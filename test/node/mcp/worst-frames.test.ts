@@ -295,7 +295,7 @@ describe('what cannot be done', () => {
     const { ref, dis } = pair(4, {}, 'yuv');
     const say = (args: Readonly<Record<string, unknown>>, root = '/') =>
       refused(describeWorstFramesTool, { ref, dis, ...args }, fakeContext(root));
-    expect(await say({ width: 160, height: 96 })).toMatch(/pixfmt and bitdepth are missing/);
+    expect(await say({ width: 160, height: 96 })).toMatch(/lacks pixfmt, bitdepth; give width/);
     expect(
       await say({ width: 160, height: 96, pixfmt: '420', bitdepth: 8, model: 'version=nothing' }),
     ).toMatch(/nothing/);
