@@ -3,9 +3,9 @@
  * Runs one call of a tool within the limits of the server, and answers it whatever happens.
  */
 import { onAbort, TimeLimitError, withinSeconds } from '../core/abort.js';
+import type { AllowedPaths } from '../files/allowed-paths.js';
 import type { CallThreads } from './call-threads.js';
 import type { CallAnswer, ToolContext, ToolJobs, ToolProgress, ToolResources } from './context.js';
-import type { AllowedFiles } from './files.js';
 import type { WorkPool } from './pool.js';
 import type { ResourceScope } from './resources.js';
 import { answer, fitting, refusal } from './results.js';
@@ -18,7 +18,7 @@ const SHORT_TOOLS: ReadonlySet<string> = new Set(['inspect_pair', 'find_alignmen
 /** What all calls of a server share. */
 export interface CallServices {
   readonly tools: readonly Tool[];
-  readonly files: AllowedFiles;
+  readonly files: AllowedPaths;
   readonly pool: WorkPool;
   readonly threads: CallThreads;
   /** Seconds that a call may take. */

@@ -6,12 +6,13 @@ import { setMaxListeners } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { AnyvmafError } from '../core/errors.js';
+import { AllowedPaths } from '../files/allowed-paths.js';
 import { cacheFolder } from '../files/cache-folder.js';
 import type { CallServices } from './call.js';
 import { CallThreads } from './call-threads.js';
-import { AllowedFiles, findRoots } from './files.js';
+import { findRoots, HOW_TO_ALLOW } from './files.js';
 import { JobStore } from './job-store.js';
-import { Jobs } from './jobs.js';
+import { Jobs, pause } from './jobs.js';
 import { limitFrom, WorkPool } from './pool.js';
 import { ServerResources } from './resources.js';
 import type { Tool } from './tool.js';
@@ -44,7 +45,7 @@ const CALL_LIMIT = 45;
 /** One server process. */
 export class McpHost implements CallServices {
   readonly tools: readonly Tool[];
-  readonly files: AllowedFiles;
+  readonly files: AllowedPaths;
   readonly pool: WorkPool;
   readonly threads = new CallThreads();
   readonly resources: ServerResources;
@@ -69,7 +70,7 @@ export class McpHost implements CallServices {
       (id, number, scope) => this.jobs.findResult(id, number, scope),
       (folder) => this.files.allow(folder),
     );
-    this.files = new AllowedFiles(roots, options.cwd, (path) => this.resources.pathOf(path));
+    this.files = new AllowedPaths(roots, options.cwd, HOW_TO_ALLOW, (path) => this.resources.pathOf(path));
     this.pool = new WorkPool(limitFrom(options.env.VMAF_MCP_MAX_CONCURRENT, cores), cores);
     this.jobs = new Jobs(new JobStore(options.jobs ?? join(cacheFolder(), 'mcp-jobs')), this);
   }
@@ -107,12 +108,7 @@ export class McpHost implements CallServices {
 
   /** Resolves when no call and no job is running, or after so many milliseconds. */
   async idle(patience: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, patience);
-    });
-    await Promise.race([Promise.allSettled([...this.#calls, this.jobs.settled()]), late]);
-    clearTimeout(timer);
+    await pause(patience, [Promise.allSettled([...this.#calls, this.jobs.settled()])]);
   }
 
   /** Stops every call and its threads, and deletes every result. */

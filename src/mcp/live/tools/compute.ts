@@ -78,14 +78,14 @@ async function compute(
   { signal, progress }: LiveContext,
 ) {
   // Loaded with the first pair: the tools that steer need none of it.
-  const [{ AllowedFiles }, { checkFile, checkModelString }, { score }] = await Promise.all([
-    import('../../files.js'),
+  const [{ AllowedPaths }, { checkFile, checkModelString }, { score }] = await Promise.all([
+    import('../../../files/allowed-paths.js'),
     import('../../paths.js'),
     import('../../checked-api.js'),
   ]);
   const named = [textOf(args, 'reference_path') ?? '', textOf(args, 'distorted_path') ?? ''] as const;
   const folders = await Promise.all(settings.folders.map(realName));
-  const files = new AllowedFiles(folders, process.cwd(), undefined, HOW_TO_OPEN);
+  const files = new AllowedPaths(folders, process.cwd(), HOW_TO_OPEN);
   const [reference, distorted] = [await checkFile(named[0], files), await checkFile(named[1], files)];
   const model = textOf(args, 'model_version') ?? DEFAULT_MODEL;
   const { text } = await checkModelString(/^[\w.-]+$/.test(model) ? `version=${model}` : model, files);
