@@ -16,6 +16,7 @@ import {
 import { sizeInName } from '../core/size.js';
 import { SeveralFilesError } from '../files/allowed-paths.js';
 import { RAW_ENDING, type ToolFiles } from './paths.js';
+import { isOlder } from './protocol-server.js';
 import type { Tool } from './tool.js';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -59,7 +60,7 @@ export async function chosen(
     requestedSchema: { type: 'object' as const, properties: fields, required: Object.keys(fields) },
   };
   let answer: Values | undefined;
-  if ((server.getNegotiatedProtocolVersion() ?? '') < '2026') {
+  if (isOlder(server)) {
     const asked = await mcpReq.elicitInput(form, { timeout: PATIENCE }).catch(() => undefined);
     answer = asked?.action === 'accept' ? asked.content : undefined;
   } else {

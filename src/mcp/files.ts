@@ -10,6 +10,7 @@ import type { Server, ServerContext } from '@modelcontextprotocol/server';
 import { type AnyvmafError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { realFolder, realFolders } from '../files/allowed-paths.js';
+import { isOlder } from './protocol-server.js';
 import type { ResourceScope } from './resources.js';
 
 /** How to allow more folders. */
@@ -94,8 +95,7 @@ export function serveRoots(server: Server, scope: ResourceScope): (context: Serv
     failures = 0;
   });
   return async (context) => {
-    const isOlder = (server.getNegotiatedProtocolVersion() ?? '') < '2026';
-    if (!isOlder || !server.getClientCapabilities()?.roots || failures >= MOST_FAILURES) return;
+    if (!isOlder(server) || !server.getClientCapabilities()?.roots || failures >= MOST_FAILURES) return;
     if (!reading) {
       const mine = foldersOf(context).then(
         (folders) => {

@@ -10,6 +10,7 @@ import {
 } from 'node:http';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, isInitializeRequest, type McpHttpHandler } from '@modelcontextprotocol/server';
+import { jsonOf } from '../core/arguments.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import {
   type Address,
@@ -207,12 +208,9 @@ class Endpoint {
     const id = request.headers.get('mcp-session-id');
     if (request.method !== 'POST')
       return id === null ? this.#handler.fetch(request) : this.#inSession(id, request, undefined);
-    let body: unknown;
-    try {
-      body = JSON.parse(await request.clone().text());
-    } catch {
-      return problem(400, 'The body is not JSON.', -32700);
-    }
+    const text = request.clone().text();
+    const body = jsonOf(await text.catch(() => ''));
+    if (body === undefined) return problem(400, 'The body is not JSON.', -32700);
     if (this.#draining && isCall(body)) return problem(503, 'The server is shutting down.');
     if (id !== null) return this.#inSession(id, request, body);
     if (isInitializeRequest(body)) return this.#sessions.open(request, body);
@@ -226,7 +224,7 @@ class Endpoint {
 }
 
 function isCall(body: unknown): boolean {
-  return body !== null && typeof body === 'object' && 'method' in body && body.method === 'tools/call';
+  return Object(body).method === 'tools/call';
 }
 
 /** A JSON-RPC error for a request whose id is not known. */

@@ -16,6 +16,7 @@ import { AnyvmafError } from '../core/errors.js';
 import type { JobDocument, ToolJobs } from './context.js';
 import { KEPT_TIME } from './job-store.js';
 import type { Jobs } from './jobs.js';
+import { isOlder } from './protocol-server.js';
 import type { ResourceContents, ResourceScope } from './resources.js';
 import { sentenceOf } from './wording.js';
 
@@ -65,7 +66,7 @@ export function serveSubscriptions(
   return jobs.hear((id, owner) => {
     const uri = jobAddress(id);
     // From 2026-07-28 on the transport knows who listens to what.
-    const isWanted = subscribed.has(uri) || (server.getNegotiatedProtocolVersion() ?? '') >= '2026';
+    const isWanted = subscribed.has(uri) || !isOlder(server);
     if (isWanted && scope.sees(owner)) server.sendResourceUpdated({ uri }).catch(() => {});
   });
 }

@@ -8,6 +8,7 @@ import { closeSync, fstatSync, readSync } from 'node:fs';
 import { lstat, mkdir, readdir, realpath, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import * as z from 'zod/v4';
+import { jsonOf } from '../core/arguments.js';
 import { AnyvmafError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { openChecked } from '../files/checked-file.js';
@@ -126,7 +127,7 @@ export class JobStore {
   async read(id: string): Promise<JobRecord | undefined> {
     const text = await this.#text(id, RECORD, RECORD_BYTES);
     if (text === undefined) return undefined;
-    const record = recordSchema.safeParse(parsed(text));
+    const record = recordSchema.safeParse(jsonOf(text));
     if (!record.success || record.data.id !== id) throw damaged(id, RECORD);
     const { data } = record;
     return data.status === 'working' && !(await isServed(data)) ? { ...data, status: 'interrupted' } : data;
@@ -137,7 +138,7 @@ export class JobStore {
    * @throws {AnyvmafError} `io` if it is gone or damaged
    */
   async answer(id: string): Promise<CallAnswer> {
-    const answer = answerSchema.safeParse(parsed((await this.#text(id, ANSWER, ANSWER_BYTES)) ?? ''));
+    const answer = answerSchema.safeParse(jsonOf((await this.#text(id, ANSWER, ANSWER_BYTES)) ?? ''));
     if (!answer.success) throw damaged(id, ANSWER);
     return answer.data as unknown as CallAnswer;
   }
@@ -287,14 +288,6 @@ export async function isServed({ server, updated }: JobRecord): Promise<boolean>
 
 function isOld(changed: number, now: number): boolean {
   return now - changed > KEPT_TIME;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function damaged(id: string, file: string): AnyvmafError {

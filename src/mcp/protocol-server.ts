@@ -16,7 +16,13 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server';
 import type * as z from 'zod/v4';
+import { jsonOf } from '../core/arguments.js';
 import { argumentSentence } from './arguments.js';
+
+/** Whether a client speaks a version before 2026-07-28, which has sessions in which a server may ask its client. */
+export function isOlder(server: Server): boolean {
+  return (server.getNegotiatedProtocolVersion() ?? '') < '2026';
+}
 
 type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
 
@@ -30,8 +36,7 @@ export class ProtocolServer extends Server {
 
   /** A resource that is not there has a code of its own in versions up to 2025-11-25, which the SDK replaces. */
   #inItsVersion(message: JSONRPCMessage): JSONRPCMessage {
-    const isOlder = (this.getNegotiatedProtocolVersion() ?? '') < '2026';
-    if (!isOlder || !('error' in message) || !isAboutResource(message.error)) return message;
+    if (!isOlder(this) || !('error' in message) || !isAboutResource(message.error)) return message;
     return { ...message, error: { ...message.error, code: RESOURCE_NOT_FOUND } };
   }
 
@@ -71,23 +76,13 @@ function isAboutResource({ code, data }: { readonly code: number; readonly data?
 function issuesOf(error: unknown): z.core.$ZodIssue[] | undefined {
   const text = error instanceof Error ? error.message : '';
   const start = text.indexOf('[');
-  if (start < 0) return undefined;
-  try {
-    const issues: unknown = JSON.parse(text.slice(start));
-    return Array.isArray(issues) && issues.every(isIssue) ? issues : undefined;
-  } catch {
-    return undefined;
-  }
+  const issues = start < 0 ? undefined : jsonOf(text.slice(start));
+  return Array.isArray(issues) && issues.every(isIssue) ? issues : undefined;
 }
 
 function isIssue(value: unknown): value is z.core.$ZodIssue {
-  return (
-    value !== null &&
-    typeof value === 'object' &&
-    'code' in value &&
-    'path' in value &&
-    Array.isArray(value.path)
-  );
+  const { code, path } = Object(value);
+  return code !== undefined && Array.isArray(path);
 }
 
 /** An issue with the value that it is about, which the SDK leaves out. */

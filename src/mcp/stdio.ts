@@ -12,6 +12,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { onAbort } from '../core/abort.js';
+import { jsonOf } from '../core/arguments.js';
 import type { McpHost } from './host.js';
 import { LineSplitter } from './lines.js';
 import { LOCAL_OWNER } from './resources.js';
@@ -167,14 +168,9 @@ export class LineTransport implements Transport {
 
   #receive(text: string): void {
     if (text.trim() === '' || this.#closed) return;
-    let data: unknown;
-    try {
-      data = JSON.parse(text);
-    } catch {
-      this.#sendError(null, ProtocolErrorCode.ParseError, 'A line is not JSON.');
-      return;
-    }
-    if (Array.isArray(data)) this.#receiveBatch(data);
+    const data = jsonOf(text);
+    if (data === undefined) this.#sendError(null, ProtocolErrorCode.ParseError, 'A line is not JSON.');
+    else if (Array.isArray(data)) this.#receiveBatch(data);
     else this.#receiveMessage(data);
   }
 
@@ -285,8 +281,8 @@ function isMessageButParams(data: unknown): boolean {
 
 /** The id of an invalid message, if it has one. */
 function idOf(data: unknown): ErrorMessage['id'] {
-  if (data === null || typeof data !== 'object' || !('id' in data)) return null;
-  return typeof data.id === 'string' || typeof data.id === 'number' ? data.id : null;
+  const { id } = Object(data);
+  return typeof id === 'string' || typeof id === 'number' ? id : null;
 }
 
 /**

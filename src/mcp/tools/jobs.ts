@@ -3,6 +3,7 @@
  * `job_start`, `job_status`, `job_result`, `job_cancel` and `list_jobs`: calls that outlive the request. Ours.
  */
 import * as z from 'zod/v4';
+import { jsonOf } from '../../core/arguments.js';
 import { AnyvmafError } from '../../core/errors.js';
 import { jobDocument } from '../context.js';
 import { defineTool, READ_ONLY, type Tool } from '../tool.js';
@@ -82,9 +83,6 @@ export const JOB_TOOL_LIST: readonly Tool[] = [jobStart, jobStatus, jobResult, j
 
 /** The sentence of an answer that is an error. */
 function reasonOf([first]: readonly { readonly type: string; readonly text?: string }[]): string {
-  try {
-    return failure.parse(JSON.parse(first?.text ?? '')).error;
-  } catch {
-    return 'The job failed, and its store has no reason.';
-  }
+  const told = failure.safeParse(jsonOf(first?.text ?? ''));
+  return told.success ? told.data.error : 'The job failed, and its store has no reason.';
 }

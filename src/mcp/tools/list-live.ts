@@ -4,6 +4,7 @@
  */
 import * as z from 'zod/v4';
 import { TimeLimitError, withinSeconds } from '../../core/abort.js';
+import { jsonOf } from '../../core/arguments.js';
 import { readRunning } from '../live/running.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 
@@ -55,7 +56,7 @@ export const listLiveTool = defineTool({
   annotations: { ...READ_ONLY, idempotentHint: false },
   async handler(_, { signal }) {
     const records = (await readRunning()).flatMap(({ pid, text }) => {
-      const record = recordSchema.safeParse(parsed(text));
+      const record = recordSchema.safeParse(jsonOf(text));
       return record.success ? [{ pid, ...record.data }] : [];
     });
     const sessions = await Promise.all(
@@ -81,14 +82,6 @@ export const listLiveTool = defineTool({
     return { document: { summary, sessions } };
   },
 });
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 /** Where a measurement stands; `undefined` if its server does not say. */
 async function statusOf(address: string, name: string, signal: AbortSignal) {

@@ -5,6 +5,7 @@
  * times a second. A tool that says no throws an `AnyvmafError`, as everywhere; errors of the protocol have a class of their own.
  */
 import { onAbort } from '../../../core/abort.js';
+import { jsonOf } from '../../../core/arguments.js';
 import { AnyvmafError } from '../../../core/errors.js';
 import { quoted } from '../../../core/printable.js';
 import { version } from '../../../core/version.js';
@@ -153,12 +154,8 @@ export class Session {
   }
 
   async #reply(text: string, gone: AbortSignal | undefined): Promise<Reply | undefined> {
-    let message: unknown;
-    try {
-      message = JSON.parse(text);
-    } catch {
-      return failed(null, CODE.parse, 'The message is not JSON.');
-    }
+    const message = jsonOf(text);
+    if (message === undefined) return failed(null, CODE.parse, 'The message is not JSON.');
     if (typeof message !== 'object' || message === null || Array.isArray(message))
       return failed(null, CODE.request, 'The message is not one JSON-RPC request; batches are not taken.');
     const { id, method, params } = message as { id?: unknown; method?: unknown; params?: unknown };
