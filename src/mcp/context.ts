@@ -9,15 +9,19 @@ import type { Measuring } from './call-threads.js';
 import type { CheckedRequest } from './checked-api.js';
 import type { ToolFiles } from './paths.js';
 
-/** A resource by reference, as `resources.publish` makes it. */
-export interface ResourceLink {
-  readonly type: 'resource_link';
+/** A resource as lists name it. */
+export interface ResourceEntry {
   readonly uri: string;
   readonly name: string;
   readonly mimeType: string;
   readonly description?: string;
   /** Bytes. */
   readonly size?: number;
+}
+
+/** A resource by reference, as `resources.publish` makes it. */
+export interface ResourceLink extends ResourceEntry {
+  readonly type: 'resource_link';
 }
 
 /** The progress of a call. */
