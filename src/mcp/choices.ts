@@ -85,7 +85,7 @@ async function referenceQuestion({ tool, args, files }: Made): Promise<Question 
   if (name === undefined || args[name] || args.no_reference || typeof encode !== 'string') return undefined;
   const { findVideos } = await import('./video-list.js');
   const [{ found }, path] = await Promise.all([
-    findVideos(files.allowed, undefined, new AbortController().signal),
+    findVideos(files.allowed),
     files.resolveInput(encode).catch(() => undefined),
   ]);
   if (path === undefined) return undefined;

@@ -99,7 +99,7 @@ async function videosFor(typed: string, { folders }: CompletionSources): Promise
   const now = performance.now();
   if (listed?.key !== key || now - listed.at > LISTED_TIME) {
     const paths = import('./video-list.js').then(async ({ findVideos }) =>
-      (await findVideos(folders, undefined, new AbortController().signal)).found.map(({ path }) => path),
+      (await findVideos(folders)).found.map(({ path }) => path),
     );
     listed = { key, at: now, paths };
     paths.catch(() => {

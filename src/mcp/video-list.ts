@@ -25,8 +25,8 @@ export interface FoundVideo {
  */
 export async function findVideos(
   folders: readonly string[],
-  contains: string | undefined,
-  signal: AbortSignal,
+  contains?: string,
+  signal?: AbortSignal,
 ): Promise<{ readonly found: readonly FoundVideo[]; readonly complete: boolean }> {
   const found = new Map<string, FoundVideo>();
   let names = 0;
@@ -36,7 +36,7 @@ export async function findVideos(
   }));
   let complete = true;
   for (const { folder, depth } of open) {
-    signal.throwIfAborted();
+    signal?.throwIfAborted();
     const entries = await entriesOf(folder);
     for (const entry of entries) {
       if (++names > MOST_NAMES) return { found: newestFirst(found.values()), complete: false };

@@ -18,7 +18,7 @@ export interface Listener {
 /** Bytes that may wait for a client to read them. */
 export const BACKLOG = 1 << 20;
 /** Milliseconds that a client gets to read the last of what was sent. */
-export const FLUSH_TIME = 500;
+const FLUSH_TIME = 500;
 /** Requests of one client that may be under way. */
 const MOST_REQUESTS = 64;
 
