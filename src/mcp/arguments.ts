@@ -192,13 +192,8 @@ const MAX_DEPTH = 8;
 function unknownParameter(tool: string, name: string, known: readonly string[]): string {
   const near = synonym(name, known) ?? nearest(name.slice(0, SHOWN), known);
   const list =
-    known.length === 0 ? 'it takes none' : `it takes ${known.length > 12 ? '' : known.join(', ')}`.trim();
-  const hint =
-    near !== undefined
-      ? `did you mean "${near}"?`
-      : known.length > 12
-        ? 'see its input schema for the names'
-        : list;
+    known.length > 12 ? 'see its input schema for the names' : `it takes ${known.join(', ') || 'none'}`;
+  const hint = near === undefined ? list : `did you mean "${near}"?`;
   return `${tool} has no parameter ${showValue(name)}; ${hint}`;
 }
 

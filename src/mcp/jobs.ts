@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { onAbort } from '../core/abort.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
-import { nearest } from '../core/nearest.js';
+import { suggestion } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { isInside } from '../files/checked-file.js';
 import { processMark } from '../files/scratch.js';
@@ -234,13 +234,8 @@ export class Jobs {
     const tools = this.#server.tools.filter((tool) => !JOB_TOOLS.has(tool.name));
     const tool = tools.find((one) => one.name === name);
     if (!tool) {
-      const near = nearest(
-        name.slice(0, 100),
-        tools.map((one) => one.name),
-      );
-      throw usageError(
-        `There is no tool ${quoted(name, 100)} that can be a job; ${near ? `did you mean ${near}?` : `there are ${tools.map((one) => one.name).join(', ')}.`}`,
-      );
+      const names = tools.map((one) => one.name);
+      throw usageError(`There is no tool ${quoted(name, 100)} that can be a job; ${suggestion(name, names)}`);
     }
     const job = this.#run(tool, args, scope, await tool.prepare(args, scope.filesOf(this.#server.files)));
     try {

@@ -3,7 +3,7 @@
  * Prompts that hosts offer their users: usual questions about videos, with the tools that answer them.
  */
 import { ProtocolError, ProtocolErrorCode, type Server } from '@modelcontextprotocol/server';
-import { nearest } from '../core/nearest.js';
+import { suggestion } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import type { Tool } from './tool.js';
 
@@ -138,10 +138,5 @@ export function servePrompts(server: Server, tools: readonly Tool[]): void {
 /** Something that there is not, and what it may have meant. */
 function refused(what: string, typed: string, known: readonly { readonly name: string }[]): ProtocolError {
   const names = known.map(({ name }) => name);
-  const near = nearest(typed.slice(0, 100), names);
-  const hint =
-    near === undefined
-      ? `there ${names.length === 1 ? 'is' : 'are'} ${names.join(', ') || 'none'}.`
-      : `did you mean ${near}?`;
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, `${what}; ${hint}`);
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, `${what}; ${suggestion(typed, names)}`);
 }

@@ -16,7 +16,7 @@ import * as z from 'zod/v4';
 import { onAbort } from '../core/abort.js';
 import { AnyvmafError } from '../core/errors.js';
 import { MOST_FRAMES } from '../core/frame.js';
-import { nearest } from '../core/nearest.js';
+import { suggestion } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { version } from '../core/version.js';
 import { readView, showsViews, VIEW_ENTRY, viewOf } from './apps/page.js';
@@ -209,7 +209,11 @@ export function createServer(host: McpHost, shared?: ResourceScope): Server {
   const readRoots = serveRoots(server, scope);
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const tool = host.tools.find(({ name }) => name === params.name);
-    if (tool === undefined) throw unknownTool(params.name, host.tools);
+    if (tool === undefined) {
+      const names = host.tools.map(({ name }) => name);
+      const what = `There is no tool ${quoted(params.name, 100)}; ${suggestion(params.name, names)}`;
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, what);
+    }
     await readRoots(context);
     const made = { tool, args: params.arguments ?? {}, files: scope.filesOf(host.files) };
     const asked = canAnswer(capabilitiesOf(server, context)) ? await chosen(made, server, context) : made;
@@ -260,13 +264,6 @@ function serveResources(server: Server, host: McpHost, scope: ResourceScope): vo
 /** What the client can do, which it announces once or with each request. */
 function capabilitiesOf(server: Server, { mcpReq }: ServerContext): ClientCapabilities {
   return Object(mcpReq.envelope)[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {};
-}
-
-function unknownTool(name: string, tools: readonly Tool[]): ProtocolError {
-  const names = tools.map((tool) => tool.name);
-  const near = nearest(name.slice(0, 100), names);
-  const hint = near === undefined ? `the tools are ${names.join(', ')}` : `did you mean ${near}?`;
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${quoted(name, 100)}; ${hint}`);
 }
 
 /** Runs one call and returns its answer; one that takes longer than a call may goes on as a job. */
