@@ -45,11 +45,6 @@ export interface LiveTool {
 /** The context of one call: its signal and its progress. */
 export type LiveContext = Pick<ToolContext, 'signal' | 'progress'>;
 
-/** The tool's schema as clients see it. */
-export function inputSchema({ parameters, required }: LiveTool): object {
-  return { type: 'object', properties: parameters, required, additionalProperties: false };
-}
-
 /**
  * Checks arguments.
  * @throws {AnyvmafError} `usage`, naming the argument, its value and what was expected

@@ -14,9 +14,10 @@ import type { CallAnswer } from '../../context.js';
 import { CallProgress } from '../../progress.js';
 import { answer, refusal } from '../../results.js';
 import type { Hub, LiveEvent } from '../hub.js';
-import { checkArguments, inputSchema } from '../tool.js';
-import { LIVE_TOOLS } from '../tools/index.js';
-import { statusOf } from '../tools/read.js';
+import { checkArguments, type LiveTool } from '../tool.js';
+import { COMPUTE_VMAF } from '../tools/compute.js';
+import { LIST_FEATURES, SCORE, STATUS, statusOf, WATCH } from '../tools/read.js';
+import { SET_ALARM, STEERING, SWAP } from '../tools/steer.js';
 
 /** An error of the protocol. */
 class ProtocolFailure extends Error {
@@ -88,13 +89,17 @@ const INSTRUCTIONS =
   'what it measured, vmaf.watch waits for an alarm. Send the next_action of an answer as it is. The report so far is a ' +
   'resource.';
 
-const TOOLS = LIVE_TOOLS.map((tool) => ({
-  name: tool.name,
-  title: tool.title,
-  description: tool.description,
-  inputSchema: inputSchema(tool),
+/** All tools, in the order in which they are listed. */
+const TOOLS: readonly LiveTool[] = [
+  ...[LIST_FEATURES, COMPUTE_VMAF, STATUS, SCORE, WATCH, SWAP, SET_ALARM],
+  ...STEERING,
+];
+
+/** The tools as clients see them. */
+const LISTED = TOOLS.map(({ name, title, description, parameters, required, annotations }) => ({
+  ...{ name, title, description, annotations },
+  inputSchema: { type: 'object', properties: parameters, required, additionalProperties: false },
   outputSchema: { type: 'object' },
-  annotations: tool.annotations,
 }));
 
 type Id = string | number;
@@ -188,7 +193,7 @@ export class Session {
       case 'ping':
         return {};
       case 'tools/list':
-        return { tools: TOOLS };
+        return { tools: LISTED };
       case 'tools/call':
         return this.#call(params, asked);
       case 'resources/list':
@@ -225,9 +230,9 @@ export class Session {
     { name, arguments: given, _meta: meta }: Readonly<Record<string, unknown>>,
     { id, gone }: Asked,
   ): Promise<CallAnswer | undefined> {
-    const tool = LIVE_TOOLS.find((one) => one.name === name);
+    const tool = TOOLS.find((one) => one.name === name);
     if (!tool) {
-      const names = LIVE_TOOLS.map((one) => one.name).join(', ');
+      const names = TOOLS.map((one) => one.name).join(', ');
       throw new ProtocolFailure(
         CODE.params,
         `There is no tool ${quoted(String(name).slice(0, 100))}; the tools are ${names}.`,

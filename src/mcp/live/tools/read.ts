@@ -1,7 +1,7 @@
 /**
  * @module mcp/live/tools/read
- * `vmaf.status` and `vmaf.score`: what is known of a running measurement, without waiting for it. `vmaf.watch` waits for an alarm, no
- * longer than hosts wait for an answer.
+ * `list_features`; `vmaf.status` and `vmaf.score`: what is known of a running measurement, without waiting for it. `vmaf.watch` waits
+ * for an alarm, no longer than hosts wait for an answer.
  */
 import { usageError } from '../../../core/errors.js';
 import { quoted } from '../../../core/printable.js';
@@ -17,6 +17,22 @@ export const MEASUREMENT: Readonly<Record<string, Parameter>> = {
     type: 'string',
     description: 'Name of the measurement. Default: the first.',
     maxLength: 64,
+  },
+};
+
+/** Extractors, under the names that feature strings take. */
+export const LIST_FEATURES: LiveTool = {
+  name: 'list_features',
+  title: 'List feature extractors',
+  description: 'Lists the feature extractors that can be measured, by the names that feature strings take.',
+  parameters: {},
+  required: [],
+  annotations: READS,
+  async call() {
+    // Loaded with the first question: the thread starts beside a measurement, which wants the machine.
+    const { listExtractors } = await import('../../../index.js');
+    const features = [...new Set(listExtractors().map(({ name }) => name))];
+    return { features, count: features.length };
   },
 };
 
