@@ -114,6 +114,13 @@ export const resourceDocument = z.object({
   path: z.string().describe('The same as a file, for as long as the server lives.'),
 });
 
+/** Where the whole result of a tool that encodes is. @param drawn what its page shows */
+export const encodingResults = (drawn: string) =>
+  z.object({
+    json: z.string().describe('URI of all points.'),
+    html: z.string().describe(`URI of a page with ${drawn}.`),
+  });
+
 /** One of the two videos. */
 const inputDocument = z.looseObject({ ...documentKeys(input), chroma: z.string() }).omit({ file_size: true });
 

@@ -272,6 +272,16 @@ export const encoderOptions = z
   .default({})
   .describe('Such as {"preset": "slow"}.');
 
+/** The encoder of a search. */
+export const encoderName = z
+  .string()
+  .max(64)
+  .describe("ffmpeg's name: libx264, libx265, libsvtav1, libaom-av1, libvpx-vp9 or another.");
+
+/** The part of an encoder's parameter that is searched. */
+export const searchRange = (what: string) =>
+  z.object({ min: z.number(), max: z.number() }).optional().describe(what);
+
 /** A source to encode, and what raw YUV does not say. */
 export const encodingSource = {
   src: inputPath('The video to encode, or raw YUV.'),

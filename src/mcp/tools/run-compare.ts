@@ -3,6 +3,7 @@
  * `run_compare`: encoders or presets beside each other on one source.
  */
 import * as z from 'zod/v4';
+import { encodingResults } from '../scoring/documents.js';
 import { encodingLimits, encodingSource, model } from '../scoring/parameters.js';
 import { defineTool } from '../tool.js';
 import { headKeys } from '../verdict.js';
@@ -105,10 +106,7 @@ export const runCompareTool = defineTool({
       }),
     ),
     encodes: z.int(),
-    results: z.object({
-      json: z.string().describe('URI of all points.'),
-      html: z.string().describe('URI of a page with the curves.'),
-    }),
+    results: encodingResults('the curves'),
   }),
   async handler(input, context) {
     const { runCompare } = await import('../scoring/curves.js');

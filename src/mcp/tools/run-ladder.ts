@@ -3,6 +3,7 @@
  * `run_ladder`: the sizes and settings to offer a source in.
  */
 import * as z from 'zod/v4';
+import { encodingResults } from '../scoring/documents.js';
 import { encoderOptions, encodingLimits, encodingSource, model } from '../scoring/parameters.js';
 import { defineTool } from '../tool.js';
 import { headKeys } from '../verdict.js';
@@ -87,10 +88,7 @@ export const runLadderTool = defineTool({
       .array(z.string())
       .describe("Encodes all rungs; 'anyvmaf ladder --master' then measures bandwidths."),
     warnings: z.array(z.string()),
-    results: z.object({
-      json: z.string().describe('URI of all points.'),
-      html: z.string().describe('URI of a page with the hull.'),
-    }),
+    results: encodingResults('the hull'),
   }),
   async handler(input, context) {
     const { runLadder } = await import('../scoring/curves.js');

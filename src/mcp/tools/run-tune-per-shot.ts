@@ -5,7 +5,14 @@
  */
 import * as z from 'zod/v4';
 import { outputPath } from '../paths.js';
-import { callLimits, encoderOptions, encodingSource, model } from '../scoring/parameters.js';
+import {
+  callLimits,
+  encoderName,
+  encoderOptions,
+  encodingSource,
+  model,
+  searchRange,
+} from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 import { headKeys } from '../verdict.js';
 
@@ -37,11 +44,7 @@ export const runTunePerShotTool = defineTool({
   inputSchema: z.object({
     src: encodingSource.src,
     target_vmaf: z.number().default(92).describe("Mean of the model's score to reach."),
-    encoder: z
-      .string()
-      .max(64)
-      .default('libx264')
-      .describe("ffmpeg's name: libx264, libx265, libsvtav1, libaom-av1, libvpx-vp9 or another."),
+    encoder: encoderName.default('libx264'),
     pix_fmt: encodingSource.pix_fmt,
     framerate: encodingSource.framerate,
     width: encodingSource.width,
@@ -64,10 +67,7 @@ export const runTunePerShotTool = defineTool({
       .default('each')
       .describe('Each shot reaches the target, or the mean of all does with the fewest bytes.'),
     encoder_options: encoderOptions,
-    range: z
-      .object({ min: z.number(), max: z.number() })
-      .optional()
-      .describe('Values of the parameter to choose from.'),
+    range: searchRange('Values of the parameter to choose from.'),
     min_seconds: z.number().positive().default(0.5).describe('Shortest shot.'),
     max_seconds_per_shot: z
       .number()
