@@ -5,6 +5,7 @@
 import { usageError } from '../../core/errors.js';
 import { counted } from '../../core/printable.js';
 import { type FrameMetrics, frameGap, type Report, trustOf } from '../../index.js';
+import { frameTime } from '../../report/facts.js';
 import { openModel } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { InputModel } from '../paths.js';
@@ -228,7 +229,6 @@ function segmentsOf(
   totalLoss: number,
 ) {
   const length = frameGap(report);
-  const { frameRate: rate, skipped } = report.reference;
   const groups = new Map<number, ExplainedFrame[]>();
   for (const frame of frames) {
     const key = Math.floor(frame.frameNum / length);
@@ -238,12 +238,13 @@ function segmentsOf(
   }
   const segments = [...groups.values()].map((group) => {
     const first = group[0]?.frameNum ?? 0;
+    const start = frameTime(report, first);
     const lost = sum(group.map(({ score, ceiling }) => ceiling - score));
     const costs = features.map((_, i) => sum(group.map(({ points }) => points[i] ?? 0)));
     return {
       first_frame: first,
       last_frame: group.at(-1)?.frameNum ?? first,
-      start_seconds: rate && rate.num > 0 ? round(((first + skipped) * rate.den) / rate.num) : null,
+      start_seconds: start === undefined ? null : round(start),
       score: round(average(group.map(({ score }) => score))),
       loss: round(lost / group.length),
       share_of_loss: totalLoss > NOTHING * frames.length ? round(lost / totalLoss) : null,

@@ -33,13 +33,22 @@ export function modelTexts(input: ModelInput): readonly CheckedModel[] {
 }
 
 function modelSuffix(input: ModelInput): string {
-  const { view_distance: distance, display_height: height } = input;
   return [
     input.disable_clip ? ':disable_clip' : '',
     input.enable_transform ? ':enable_transform' : '',
-    distance === undefined ? '' : `:adm.adm_norm_view_dist=${distance}`,
-    height === undefined ? '' : `:adm.adm_ref_display_height=${height}`,
+    ...viewingOptions(input).map((option) => `:adm.${option}`),
   ].join('');
+}
+
+/** The viewing conditions of a call as options of adm. */
+export function viewingOptions({
+  view_distance: distance,
+  display_height: height,
+}: Pick<ScoringInput, 'view_distance' | 'display_height'>): readonly string[] {
+  return [
+    ...(distance === undefined ? [] : [`adm_norm_view_dist=${distance}`]),
+    ...(height === undefined ? [] : [`adm_ref_display_height=${height}`]),
+  ];
 }
 
 /** The pictures that a model is for, by its name; the first pattern that matches. */

@@ -18,7 +18,7 @@ import {
 } from '../../index.js';
 import { extractorsFor, type Limit, parseLimit } from '../../report/limits.js';
 import type { CheckedOptions } from '../checked-api.js';
-import { modelTexts } from './models.js';
+import { modelTexts, viewingOptions } from './models.js';
 import { DEFAULT_MODEL, type ScoringInput } from './parameters.js';
 
 /** A scoring call, checked and translated. */
@@ -40,7 +40,10 @@ export interface ScoringCall {
  * @throws {AnyvmafError} `usage` for parameters that contradict each other or cannot be honoured
  */
 export function scoringCall(input: ScoringInput, pairing: PairingOptions = {}): ScoringCall {
-  refuseUnavailable(input);
+  // What cannot be honoured is refused, so that no score is mistaken for another.
+  refuseWithPresets(input);
+  refuseTarget(input);
+  refuseDevices(input);
   const preset = input.aom_ctc !== undefined || input.nflx_ctc !== undefined;
   // Without a reference no VMAF model runs, whatever the default is.
   const models = preset || input.no_reference ? undefined : modelTexts(input);
@@ -142,27 +145,10 @@ function outputFormat({ output_fmt: named, csv, sub }: ScoringInput): ScoringCal
 
 /** Viewing conditions are those of every adm of a call, unless a feature has its own. */
 function withViewing(text: string, input: ScoringInput): string {
-  const [name] = text.split('=', 1);
-  if (name !== 'adm') return text;
-  const { view_distance: distance, display_height: height } = input;
-  const added = [
-    distance === undefined || text.includes('adm_norm_view_dist=') ? [] : [`adm_norm_view_dist=${distance}`],
-    height === undefined || text.includes('adm_ref_display_height=')
-      ? []
-      : [`adm_ref_display_height=${height}`],
-  ].flat();
+  if (!/^adm(=|$)/.test(text)) return text;
+  const added = viewingOptions(input).filter((option) => !text.includes(option.replace(/=.*/, '=')));
   if (added.length === 0) return text;
   return `${text}${text.includes('=') ? ':' : '='}${added.join(':')}`;
-}
-
-/**
- * Refuses parameters that cannot be honoured, so that no score is mistaken for another.
- * @throws {AnyvmafError} `usage`, naming the parameter, its value and what to do
- */
-function refuseUnavailable(input: ScoringInput): void {
-  refuseWithPresets(input);
-  refuseTarget(input);
-  refuseDevices(input);
 }
 
 /**

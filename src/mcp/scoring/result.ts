@@ -14,6 +14,7 @@ import {
   trustOf,
   worstFrames,
 } from '../../index.js';
+import { frameTime } from '../../report/facts.js';
 import { holdAgainst } from '../../report/held.js';
 import { type Limit, pooledText } from '../../report/limits.js';
 import { askedOf } from '../../report/quality-metrics.js';
@@ -273,14 +274,11 @@ export function worstDocumentOf(
 ): WorstDocument | undefined {
   const by = ranking(report);
   if (!by) return undefined;
-  const { frameRate: rate, skipped } = report.reference;
   const digits = rounder(precision);
-  const frames = worstFrames(report, by, count, frameGap(report)).map(({ frameNum, value }) => ({
-    frame: frameNum,
-    value: digits(value),
-    seconds:
-      rate && rate.num > 0 ? Number((((frameNum + skipped) * rate.den) / rate.num).toFixed(3)) : undefined,
-  }));
+  const frames = worstFrames(report, by, count, frameGap(report)).map(({ frameNum, value }) => {
+    const seconds = frameTime(report, frameNum);
+    return { frame: frameNum, value: digits(value), seconds: seconds && Number(seconds.toFixed(3)) };
+  });
   return { ...by, frames };
 }
 
