@@ -65,25 +65,16 @@ export function readPageAddress(uri: string): PageRequest | undefined {
     .getAll('metric')
     .flatMap((names) => names.split(','))
     .filter((name) => name !== '');
-  return {
-    id,
-    step: whole('step', 1) ?? 1,
-    ...(metrics.length > 0 && { metrics }),
-    ...(from !== undefined && { from }),
-    ...(to !== undefined && { to }),
-    ...(known && { format: known }),
-  };
+  const step = whole('step', 1) ?? 1;
+  return { id, step, from, to, format: known, metrics: metrics.length > 0 ? metrics : undefined };
 }
 
 /** The address of a page. */
 export function pageAddress({ id, metrics = [], from, to, step, format }: PageRequest): string {
-  const query = new URLSearchParams([
-    ...(metrics.length > 0 ? [['metric', metrics.join(',')]] : []),
-    ...(from === undefined ? [] : [['from', String(from)]]),
-    ...(to === undefined ? [] : [['to', String(to)]]),
-    ...(step === 1 ? [] : [['step', String(step)]]),
-    ...(format === undefined ? [] : [['format', format]]),
-  ]);
+  const metric = metrics.join(',') || undefined;
+  const parts = { metric, from, to, step: step === 1 ? undefined : step, format };
+  const stated = Object.entries(parts).filter(([, value]) => value !== undefined);
+  const query = new URLSearchParams(stated.map(([name, value]) => [name, String(value)]));
   return `anyvmaf://results/${id}/frames${query.size > 0 ? `?${query}` : ''}`;
 }
 

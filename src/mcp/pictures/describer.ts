@@ -107,7 +107,7 @@ const smolVlm: VisionModel = {
   id: 'HuggingFaceTB/SmolVLM-Instruct',
   repository: 'HuggingFaceTB/SmolVLM-Instruct',
   async load(library, onProgress) {
-    const options = withProgress(onProgress);
+    const options = { progress_callback: onProgress };
     const processor = await library.AutoProcessor.from_pretrained(this.repository, options);
     const model = await library.AutoModelForVision2Seq.from_pretrained(this.repository, {
       ...options,
@@ -132,7 +132,7 @@ const moondream2: VisionModel = {
   id: 'vikhyatk/moondream2',
   repository: 'Xenova/moondream2',
   async load(library, onProgress) {
-    const options = withProgress(onProgress);
+    const options = { progress_callback: onProgress };
     const [processor, tokenizer] = await Promise.all([
       library.AutoProcessor.from_pretrained(this.repository, options),
       library.AutoTokenizer.from_pretrained(this.repository, options),
@@ -156,10 +156,6 @@ const moondream2: VisionModel = {
 
 /** SmolVLM, then Moondream2. */
 const VISION_MODELS: readonly VisionModel[] = [smolVlm, moondream2];
-
-function withProgress(onProgress: LoadOptions['progress_callback']): LoadOptions {
-  return onProgress ? { progress_callback: onProgress } : {};
-}
 
 function rawImage({ RawImage }: VisionLibrary, { data, width, height }: RgbImage): unknown {
   return new RawImage(data, width, height, 3);

@@ -7,8 +7,6 @@ import { quotientOf } from '../../core/rational.js';
 import {
   AnyvmafError,
   type ExtractOptions,
-  type FrameFactName,
-  type FrameFacts,
   type Origin,
   type Report,
   ranking,
@@ -368,34 +366,16 @@ function shownFrame(
   pair: TakenPair,
   { vmaf, metrics, ...told }: Pick<ShownFrame, 'vmaf' | 'metrics' | 'summary' | 'description' | 'files'>,
 ): ShownFrame {
-  const { facts, gain } = pair;
-  const { difference, brightness } = facts;
-  return {
-    frame_index: pair.index,
-    vmaf: rounded(vmaf),
-    png: told.files.distorted.path,
-    ...told,
-    facts: {
-      blockiness: fact(facts, 'blockiness'),
-      blur: fact(facts, 'blur'),
-      noise: fact(facts, 'noise'),
-      banding: fact(facts, 'banding'),
-      contrast_loss: fact(facts, 'contrast_loss'),
-    },
-    brightness: { reference: rounded(brightness.reference), distorted: rounded(brightness.distorted) },
-    difference: {
-      mean: rounded(difference.mean),
-      largest: rounded(difference.largest),
-      part: difference.part,
-      share: rounded(difference.share),
-      gain,
-    },
-    metrics: Object.fromEntries(
-      Object.entries(metrics).map(([name, found]) => [name, found === null ? null : rounded(found)]),
-    ),
+  const { blockiness, blur, noise, banding, contrast_loss, brightness, difference } = pair.facts;
+  return rounded({
+    ...{ frame_index: pair.index, vmaf, png: told.files.distorted.path, ...told },
+    facts: { blockiness, blur, noise, banding, contrast_loss },
+    brightness,
+    difference: { ...difference, gain: pair.gain },
+    metrics,
     reference: sideOf(pair.reference),
     distorted: sideOf(pair.distorted),
-  };
+  });
 }
 
 /** `Frame 12, at 0.48 s, has vmaf 38.40, 12.10 below the mean.` */
@@ -407,21 +387,19 @@ function moment({ index, distorted }: TakenPair, value: number, report: Report, 
   return `Frame ${index}${at} has ${metric} ${value.toFixed(2)}${Math.abs(below) >= 0.01 ? `, ${away} the mean` : ''}.`;
 }
 
-function fact(facts: FrameFacts, name: FrameFactName) {
-  const { value, reference, distorted, ...words } = facts[name];
-  return { value: rounded(value), ...words, reference: rounded(reference), distorted: rounded(distorted) };
-}
-
 function sideOf({ frame, time, color }: TakenSide): ShownFrame['reference'] {
   return {
     frame,
-    seconds: time === null ? null : Number(time.toFixed(6)),
+    seconds: time,
     matrix: color.matrix,
     range: color.range,
     assumed: color.assumed,
   };
 }
 
-function rounded(value: number): number {
-  return Number(value.toFixed(6));
+/** A document with six decimals in its numbers. */
+function rounded<Document>(document: Document): Document {
+  return JSON.parse(
+    JSON.stringify(document, (_, value) => (typeof value === 'number' ? Number(value.toFixed(6)) : value)),
+  );
 }
