@@ -122,7 +122,7 @@ export function checkArguments<Schema extends z.ZodObject>(
   return schema.parse(coercedMembers(schema, sent), { reportInput: true });
 }
 
-/** Parameters whose lists may come as one text with commas, as other tools have them. */
+/** Lists that may also come as one text with commas, as in other tools. */
 const COMMA_LISTS: ReadonlySet<string> = new Set(['encoders', 'resolutions', 'target_vmafs']);
 
 /**
@@ -185,7 +185,7 @@ function requireSize(value: unknown, name: string, depth = 0): void {
   }
 }
 
-/** No parameter has more. */
+/** Members and depth; no parameter has more. */
 const MAX_MEMBERS = 1000;
 const MAX_DEPTH = 8;
 

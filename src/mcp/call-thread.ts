@@ -40,7 +40,7 @@ function hear(message: ToCallThread): void {
   else signals.get(message.signal)?.abort(new AnyvmafError('aborted', 'The call was cancelled.'));
 }
 
-/** Tells of the call of a function; waits for an awaited one, and for whether it aborts the work. */
+/** Reports the call of a callback. For the awaited one it waits until that has returned, and learns whether it aborts the work. */
 function tell(name: string, values: readonly unknown[]): void {
   const before = Atomics.load(returned, 0);
   post({ kind: 'told', name, args: values.map(crossing) });

@@ -40,7 +40,7 @@ export interface ToolCall {
   /** Aborts when it is cancelled. */
   readonly signal: AbortSignal;
   onProgress(report: ToolProgress): void;
-  /** It waits for its turn. */
+  /** The call waits for its turn. */
   onWait(ahead: number, running: number): void;
 }
 
@@ -60,7 +60,7 @@ export async function answerCall(server: CallServices, call: ToolCall): Promise<
       ending.signal,
       async (signal) => {
         const outcome = await call.run(contextOf(server, call, signal));
-        // Its text may be too long for the answer, but it must be what the schema says.
+        // Checked as a whole: what is too long for the answer is cut afterwards.
         const { success, error } = ('fits' in outcome ? outcome.fits : tool.outputSchema).safeParse(
           answer(outcome).structuredContent,
         );

@@ -44,7 +44,7 @@ export interface ToolProgress {
 export interface PoolGrant {
   /** Worker threads for this task, 1 or more: its fair share of the cores when it starts. Never pass more on. */
   readonly threads: number;
-  /** What measures and reads videos; not in the server's own thread. */
+  /** Measures and reads videos, outside the server's own thread. */
   readonly api: Measuring;
 }
 
@@ -59,10 +59,10 @@ export interface ToolPool {
   run<T>(weight: number | null, task: (grant: PoolGrant) => Promise<T>): Promise<T>;
 }
 
-/** What pictures of a report's frames are taken of. */
+/** The pair from which pictures of a report's frames are taken. */
 export interface Pictured {
   readonly request: CheckedRequest;
-  /** With which it was scored; those for single frames count. */
+  /** The options with which it was scored, of which those for single frames apply. */
   readonly options: object;
   readonly origin: Origin;
 }
@@ -77,7 +77,7 @@ export interface Publication {
   readonly description?: string;
   /** Text or bytes. */
   readonly data: string | Uint8Array;
-  /** Of a report.json: the page that is made of it when it is asked for shows pictures of these. */
+  /** For a report.json: the pair whose pictures its HTML page shows. */
   readonly pictured?: Pictured;
 }
 
@@ -95,8 +95,8 @@ export interface Published {
 export interface ToolResources {
   publish(publication: Publication): Promise<Published>;
   /**
-   * A folder for what is measured of encodes of a source. It outlives the server, where that can be, so that a later call for
-   * this source starts from there.
+   * A folder for points measured from encodes of a source. It outlives the server where possible, so that a later call for the source
+   * resumes from there.
    */
   points(source: string): Promise<string>;
 }
@@ -105,7 +105,7 @@ export interface ToolResources {
 export const nextAction = z.object({ tool: z.string(), arguments: z.record(z.string(), z.unknown()) });
 export type NextAction = Readonly<z.output<typeof nextAction>>;
 
-/** What is told of a job; times are ISO 8601. */
+/** A job as clients see it; times are ISO 8601. */
 export const jobDocument = z.object({
   summary: z.string(),
   job_id: z.string(),
@@ -130,11 +130,11 @@ export type JobDocument = z.output<typeof jobDocument>;
 
 /** The jobs of one client. */
 export interface ToolJobs {
-  /** @throws as {@link Tool.prepare} of the tool; `usage` for a tool that there is not, or too many jobs */
+  /** @throws as {@link Tool.prepare} of the tool; `usage` for an unknown tool, or too many jobs */
   start(tool: string, args: Readonly<Record<string, unknown>>): Promise<JobDocument>;
   /**
-   * Waits for the end of a job, but only so many seconds.
-   * @throws {AnyvmafError} `usage` for a job that there is not, `io` for a damaged one
+   * Waits for a job to end, for so many seconds at most.
+   * @throws {AnyvmafError} `usage` for an unknown job, `io` for a damaged one
    */
   status(id: string, seconds: number, signal: AbortSignal): Promise<JobDocument>;
   /** Waits as {@link ToolJobs.status}. @returns its answer, `undefined` if it has none */

@@ -100,7 +100,7 @@ async function picturesOf(
 ): Promise<TakenPair> {
   const maps = await mapQuality(pair, { butteraugli });
   const whole = async (name: PictureName) => {
-    // A thread hears of the signal between two turns of its event loop.
+    // A thread learns of the signal between two turns of its event loop.
     await new Promise((next) => setImmediate(next));
     signal.throwIfAborted();
     return png(maps, name, maxSide);

@@ -26,11 +26,11 @@ export interface HostOptions {
   readonly cwd: string;
   /** Writes a line for the operator of the server. */
   readonly log: (message: string) => void;
-  /** What is offered. */
+  /** The tools to offer. */
   readonly tools: readonly Tool[];
   /** Seconds that a call may take, above 0. Default 3600. */
   readonly maxSeconds?: number;
-  /** Seconds after which a call is answered as a job that goes on; 0 for never. Default 45. */
+  /** Seconds after which a call continues as a job; 0 for never. Default 45. */
   readonly callLimit?: number;
   /** Where jobs are kept. Default: in the user's cache. */
   readonly jobs?: string;
@@ -52,7 +52,7 @@ export class McpHost implements CallServices {
   readonly log: (message: string) => void;
   /** Seconds that a call may take. */
   readonly maxSeconds: number;
-  /** Seconds after which a call is answered as a job that goes on; 0 for never. */
+  /** Seconds after which a call continues as a job; 0 for never. */
   readonly callLimit: number;
   readonly jobs: Jobs;
   readonly #closing = new AbortController();
@@ -60,7 +60,7 @@ export class McpHost implements CallServices {
 
   private constructor(options: HostOptions, roots: readonly string[]) {
     const cores = availableParallelism();
-    // Every call listens.
+    // Every call adds a listener.
     setMaxListeners(0, this.#closing.signal);
     this.tools = options.tools;
     this.log = options.log;

@@ -92,9 +92,7 @@ function malformation({
   if (hosts.length > 1) return 'The request has several Host headers; send one.';
   if (readTarget(url, headers.host) === undefined)
     return 'The target or the Host header of the request is malformed; send a path, and the name and port of this server.';
-  return METHODS.includes(method)
-    ? undefined
-    : 'The method of the request is not known here; use POST, GET or DELETE.';
+  return METHODS.includes(method) ? undefined : 'The request method is unknown; use POST, GET or DELETE.';
 }
 
 /** Answers requests. */

@@ -42,8 +42,8 @@ export async function readJob(uri: string, jobs: ToolJobs): Promise<ResourceCont
 }
 
 /**
- * Answers subscriptions of one connection and tells it of its jobs. Any address can be subscribed to, so that an answer says
- * nothing of what there is.
+ * Answers subscriptions of one connection and tells it of its jobs. Any address can be subscribed to, so that an answer
+ * does not reveal what exists.
  * @returns ends it; `undefined` for clients without sessions, to which the transport itself tells news
  */
 export function serveSubscriptions(
@@ -74,7 +74,7 @@ export function serveSubscriptions(
 /** The extension's name, among the capabilities of both sides. */
 export const TASKS = 'io.modelcontextprotocol/tasks';
 
-/** Milliseconds between two looks at a task that clients are told to leave. */
+/** Milliseconds that clients are told to leave between two looks at a task. */
 const POLL = 2000;
 
 const named = z.looseObject({ taskId: z.string().max(64) });
@@ -126,7 +126,7 @@ export function serveTasks(server: Server, jobs: ToolJobs): void {
       ...(job.status === 'interrupted' && { error }),
     };
   });
-  // No task asks for anything.
+  // No task asks for input.
   on('tasks/update', async (taskId) => {
     await found(taskId);
     return {};

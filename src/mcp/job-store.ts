@@ -28,7 +28,7 @@ const MOST_BYTES = 2 ** 31;
 const RECORD_BYTES = 256 << 10;
 const ANSWER_BYTES = 16 << 20;
 
-/** Milliseconds after which a job of another machine, whose server gives signs of life more often, counts as interrupted. */
+/** Milliseconds of silence after which a job of another machine counts as interrupted; its server writes more often. */
 const SILENCE = 120_000;
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -93,7 +93,7 @@ export class JobStore {
   }
 
   /**
-   * Keeps a job, now or again.
+   * Stores a job, or what has changed of it.
    * @throws {AnyvmafError} `io` if it cannot be written; `usage` if its arguments are too long
    */
   async write(record: JobRecord): Promise<void> {
@@ -109,7 +109,7 @@ export class JobStore {
     });
   }
 
-  /** Keeps the last record of a job with its answer, which is there before the record says so. */
+  /** Stores the answer of a job, then its last record. */
   async finish(record: JobRecord, answer: CallAnswer): Promise<void> {
     const text = JSON.stringify(answer);
     await this.#writing(async (root) => {

@@ -36,7 +36,7 @@ const BEAT = 5000;
 /** Milliseconds between looks at a job of another server. */
 const LOOK = 500;
 
-/** Milliseconds between two times that listeners hear of a running job. */
+/** Milliseconds between two notices of a running job. */
 const NEWS = 1000;
 
 /** Milliseconds that a job gets to stop while its client waits for that. */
@@ -51,7 +51,7 @@ export const JOB_TOOLS: ReadonlySet<string> = new Set([
   'list_jobs',
 ]);
 
-/** Hears how far a call is. */
+/** Is told of a call's progress. */
 interface JobListener {
   report(report: ToolProgress): void;
   wait(label: string, ahead: number, running: number): void;
@@ -63,9 +63,9 @@ export class Job {
   readonly created = Date.now();
   readonly ending = new AbortController();
   listener: JobListener | undefined;
-  /** Tells that it is further; set when it is kept. */
+  /** Tells of its progress; set when it is kept. */
   moved: (() => void) | undefined;
-  /** When listeners heard of it last. */
+  /** When listeners were told last. */
   told = Number.NEGATIVE_INFINITY;
   /** Set by whoever starts it. */
   answer!: Promise<CallAnswer>;
@@ -77,7 +77,7 @@ export class Job {
   cancelled = false;
   ended: CallAnswer | undefined;
   progress: JobProgress | undefined;
-  /** What it published. */
+  /** Number of results that it published, and their bytes. */
   results = 0;
   bytes = 0;
   #first: { readonly at: number; readonly done: number } | undefined;
@@ -128,7 +128,7 @@ export class Jobs {
   }
 
   /**
-   * Hears of kept jobs of this server when they are further, and when they have ended.
+   * Calls a listener when a kept job of this server has made progress or has ended.
    * @returns ends it
    */
   hear(listener: (id: string, owner: string) => void): () => void {
@@ -246,7 +246,7 @@ export class Jobs {
     }
   }
 
-  /** Writes how far it is until it has ended. */
+  /** Writes its progress until it has ended. */
   async #beat(job: Job): Promise<void> {
     while (!job.ended) {
       await pause(BEAT, [job.answer]);
@@ -258,7 +258,7 @@ export class Jobs {
 
   /** Writes the answer of a job. */
   async #save(job: Job, answer: CallAnswer): Promise<void> {
-    // Or it would take the place of the last record.
+    // It would overwrite the last record.
     await job.writing.catch(() => {});
     try {
       const record = await this.#recordOf(job);

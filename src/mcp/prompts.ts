@@ -33,7 +33,7 @@ const told = (value = '') => JSON.stringify(value);
 
 const TRUST =
   'If trust says that a score is doubtful or untrusted, call inspect_pair for that pair, and tell me the cause before any number.';
-const JOBS = 'If a call goes on as a job, send its next_action until it is done.';
+const JOBS = 'If a call continues as a job, send its next_action until it is done.';
 
 const PROMPTS: readonly Prompt[] = [
   {

@@ -1,7 +1,7 @@
 /**
  * @module mcp/protocol-server
- * The SDK's server with three differences: parameters that do not fit a method are refused as such, in a sentence, a resource
- * that is not there has the code of the protocol's version, and the server's icon is not in every answer.
+ * The SDK's server with three differences: invalid parameters are refused as such, in a sentence, a missing resource has the error code of the
+ * protocol's version, and answers do not repeat the server's icon.
  */
 import {
   type Implementation,
@@ -34,7 +34,7 @@ export class ProtocolServer extends Server {
     await super.connect(transport);
   }
 
-  /** A resource that is not there has a code of its own in versions up to 2025-11-25, which the SDK replaces. */
+  /** In versions up to 2025-11-25 a missing resource has a code of its own, which the SDK replaces. */
   #inItsVersion(message: JSONRPCMessage): JSONRPCMessage {
     if (!isOlder(this) || !('error' in message) || !isAboutResource(message.error)) return message;
     return { ...message, error: { ...message.error, code: RESOURCE_NOT_FOUND } };
@@ -67,7 +67,7 @@ export class ProtocolServer extends Server {
 
 const RESOURCE_NOT_FOUND = -32_002;
 
-/** Only the error about a resource that is not there names one. */
+/** Only the error about a missing resource names one. */
 function isAboutResource({ code, data }: { readonly code: number; readonly data?: unknown }): boolean {
   return code === ProtocolErrorCode.InvalidParams && typeof Object(data).uri === 'string';
 }

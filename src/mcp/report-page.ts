@@ -1,6 +1,6 @@
 /**
  * @module mcp/report-page
- * The page of a report, made when somebody reads it: charts and tables of its JSON, and pictures of its worst frames where its
+ * The page of a report, made when it is read: charts and tables of its JSON, and pictures of its worst frames where its
  * files can still be read.
  */
 import { pickOptions } from '../core/options.js';

@@ -26,7 +26,7 @@ const PAGE = '/report.html';
 /** Most bytes of stored results; the oldest are deleted first. */
 const MAX_STORED_BYTES = 2 ** 31;
 
-/** Results that are known while some of them are those of jobs, which are found again where they are asked for. */
+/** Most results that are known; those of jobs are found again when they are asked for. */
 const MOST_KNOWN = 2000;
 
 /** Most results in a list, the newest. */
@@ -35,7 +35,7 @@ const LISTED = 100;
 /** Bytes of one resource in one answer: clients refuse messages of more than 10 MB, and base64 takes a third more. */
 const MOST_BYTES = 6 << 20;
 
-/** What the name of a result is made of. */
+/** What a name of a result may be. */
 const NAME = /^[\w-][\w.-]{0,99}$/;
 
 /** What results are, by the ending of their names. */
@@ -78,7 +78,7 @@ interface StoredResult extends ResourceEntry {
   readonly path: string;
   /** Of a {@link ResourceScope}. */
   readonly owner: string;
-  /** The server keeps it no longer than itself. */
+  /** It is deleted with the server. */
   readonly isOwn: boolean;
 }
 
@@ -125,14 +125,14 @@ export class ResourceScope {
   }
 
   /**
-   * Whether what somebody owns can be had by its name: one's own, and that of a session that has ended.
+   * Whether what an owner has can be had by its name: one's own, and that of a session that has ended.
    * @param owner of a {@link ResourceScope}
    */
   sees(owner: string): boolean {
     return owner === this.owner || !(SHARED.has(owner) || this.#all.open.has(owner));
   }
 
-  /** The connection is closed; its results can be read by whoever knows their URIs. */
+  /** Ends the connection's scope: from then on whoever knows the URIs of its results can read them. */
   end(): void {
     this.#all.open.delete(this.owner);
   }

@@ -37,7 +37,7 @@ export class Sessions {
     this.#now = now;
   }
 
-  /** Sessions open. */
+  /** Number of open sessions. */
   get size(): number {
     return this.#byId.size;
   }

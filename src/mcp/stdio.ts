@@ -30,7 +30,7 @@ const BATCH_VERSION = '2025-03-26';
 /** Messages of a batch. */
 const MAX_BATCH = 100;
 
-/** Messages that are handed over before others are answered, and milliseconds after which as many follow all the same. */
+/** Messages that are handed over before answers leave, and milliseconds after which as many more follow regardless. */
 const MAX_AHEAD = 64;
 const PATIENCE = 20;
 

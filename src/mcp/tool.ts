@@ -36,11 +36,11 @@ export interface ToolOutcome<Document> {
   /** Fits the tool's `outputSchema`; numbers that are not finite are sent as null. */
   readonly document: Document;
   readonly content?: readonly ExtraContent[];
-  /** What an answer can do without if it is too long, the least important first: `distribution`. */
+  /** Members to leave out if the answer is too long, the least important first: `distribution`. */
   readonly spare?: readonly Spare[];
-  /** The member of the document that leads to the whole; without one it is published where the answer is too long. */
+  /** The member that leads to the whole result; without one, a document that is too long is published. */
   readonly whole?: string;
-  /** More than usual was asked for. */
+  /** The caller asked for more than usual, so the answer may be longer. */
   readonly long?: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
  * @module mcp/live/tool
- * What a tool of the live server is, and the check of its arguments against its schema.
+ * Tools of the live server, and the check of arguments against their schemas.
  */
 import { usageError } from '../../core/errors.js';
 import { quoted, showValue } from '../../core/printable.js';
@@ -68,7 +68,7 @@ export function checkArguments(tool: LiveTool, given: unknown): Arguments {
   return args;
 }
 
-/** What a value must be, where it is not. */
+/** What a value must be; `undefined` if it is. */
 function mismatch(value: unknown, parameter: Parameter): string | undefined {
   const { type, minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = parameter;
   if (parameter.enum && !parameter.enum.some((choice) => choice === value))

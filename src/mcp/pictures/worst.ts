@@ -64,7 +64,7 @@ export async function showWorstFrames(
   const report = await runScore(request, scoringOf(input, options), steps.scoring);
   const { score, metric, distance, worst } = pickWorst(report, input);
   const describer = await findModel(input, parts.describer ?? sharedDescriber, steps, context);
-  // The offset that scoring found is not searched again.
+  // Do not search again for the offset that scoring found.
   const offset = report.pairing?.frames.offset;
   const job = pictureJob(input, request, {
     frames: worst.map(({ frameNum }) => frameNum),
@@ -120,7 +120,7 @@ function madeOf(taken: ReadonlyMap<number, TakenPair>, frame: number): TakenPair
   return pair;
 }
 
-/** The verdict on the score, and the pictures in the answer as the next call where it has only links. */
+/** The verdict on the score; if the answer has only links, the next call is for the pictures. */
 function headOfFrames(report: Report, { images }: WorstFramesInput, context: ToolContext) {
   const trust = trustOf(report);
   const all = images === 'none' ? context.again({ images: 'all' }) : undefined;
@@ -130,7 +130,7 @@ function headOfFrames(report: Report, { images }: WorstFramesInput, context: Too
 /** Frames unless more are asked for. */
 const USUAL_FRAMES = 5;
 
-/** What matters least of the answer. */
+/** Members of the answer that matter least. */
 const SPARE = [
   ...['metrics', 'reference', 'distorted', 'brightness'].map((key) => `frames.[].${key}`),
   ...['path', 'width', 'height'].map((key) => `frames.[].files.*.${key}`),
@@ -141,7 +141,7 @@ const SPARE = [
   ...['difference', 'reference', 'map'].map((key) => `frames.[].files.${key}`),
 ];
 
-/** How the pair is scored; a metric that no model brings along is measured besides. */
+/** How the pair is scored; a metric that no model needs is measured as well. */
 function scoringOf({ model, backend, metric }: WorstFramesInput, options: ExtractOptions) {
   const features = extractorsFor(metric === undefined ? [] : [metric], []);
   return {

@@ -123,7 +123,7 @@ async function scoreAll(input: ComparisonInput, target: readonly Limit[] | undef
   return { scored, errors: failed.map(({ distorted, error }) => ({ distorted, error })) };
 }
 
-/** What matters least of encodes. */
+/** Members of encodes that matter least. */
 const SPARE = [
   ...['preflight', 'trust.cause', 'trust.fix', 'dominated_by', 'harmonic_mean', 'frames', 'codec'],
   ...['mismatched_model_warning', 'width', 'height', 'worst_frame', 'p5', 'min', 'target.checks'],
@@ -152,7 +152,7 @@ async function publishPage(
   });
 }
 
-/** What an encode gives for its bytes, and where it breaks. */
+/** The quality that an encode gives for its bytes, and where it breaks. */
 function figuresOf(one: DecidedEncode | undefined) {
   return {
     bits_per_pixel: one?.bitsPerPixel == null ? null : Number(one.bitsPerPixel.toPrecision(3)),
@@ -208,7 +208,7 @@ function headOfDecision(
   return headOf({
     trust: row?.trust,
     outcome: ship === null ? undefined : outcome,
-    // What quality is worth its bytes no measurement says.
+    // No measurement says which quality is worth its bytes.
     sure: isOpen ? 'medium' : 'high',
     reasons: [reason, ...(isOpen ? ['trade-off'] : []), ...(others.length > 0 ? ['others-untrusted'] : [])],
     next:

@@ -115,7 +115,7 @@ function headOfComparison(result: ComparisonResult, targets: readonly number[], 
       ...(isSmall ? ['small-overlap'] : []),
       ...(curves.some(({ notMonotone }) => notMonotone.length > 0) ? ['not-monotone'] : []),
     ],
-    // Of raw video that searches nothing, shots are tuned.
+    // find_quality takes no raw video.
     next:
       context.args.width === undefined
         ? context.instead('find_quality', {
@@ -127,7 +127,7 @@ function headOfComparison(result: ComparisonResult, targets: readonly number[], 
   });
 }
 
-/** Curves that share less than this part say little of each other. */
+/** Curves that share a smaller part than this say little about each other. */
 const SMALL_OVERLAP = 0.5;
 
 function hasNoInterval({ deltas }: ComparisonResult): boolean {
@@ -242,7 +242,7 @@ function optionsOf({ model, full }: CurveInput, { origin, pixelFormat, scratchBy
   };
 }
 
-/** With the name that the caller knows it by. */
+/** An encoder under the caller's name for it. */
 function encoderOf(text: string): ComparedEncoder {
   return { name: text, ...parseEncoder(text) };
 }

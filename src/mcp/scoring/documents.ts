@@ -47,7 +47,7 @@ const TYPES: Readonly<Record<string, (kind: Kind<unknown>) => z.ZodType>> = {
 
 /**
  * The keys of an object in a report, for an object of zod.
- * @param words what to say of some of them
+ * @param words descriptions of some of them
  */
 function documentKeys<T, F extends Fields>(
   { fields }: ObjectKind<T, F>,
@@ -131,7 +131,7 @@ export const backendKeys = {
   mismatched_model_warning: z
     .string()
     .optional()
-    .describe('There when a model is meant for pictures of another size than these.'),
+    .describe('Present if a model is meant for pictures of another size.'),
 };
 
 /** What was to be reached, and what was. */

@@ -11,10 +11,10 @@ import type { OtherOutcome } from '../tool.js';
 import { headKeys, headOf } from '../verdict.js';
 import type { callLimits } from './parameters.js';
 
-/** What limits a call. */
+/** Limits of a call. */
 export type EncodingLimits = z.output<z.ZodObject<typeof callLimits>>;
 
-/** What the API is told by every such call. */
+/** Options that every such call gives the API. */
 export interface EncodingCall<Stage = SearchStage> {
   readonly threads: number;
   /** Folder of measured points. */
@@ -109,7 +109,7 @@ const plan = z.object({
 });
 
 /**
- * Does the work up to its first encode, and says how many it may take.
+ * Does the work up to its first encode, and estimates how many encodes it may take.
  * @param encodesOf encodes at most, by the number of shots
  */
 export function dryRun<Stage extends StageKind, Result>(
@@ -141,7 +141,7 @@ export function dryRun<Stage extends StageKind, Result>(
     } catch (error) {
       if (!enough.signal.aborted || context.signal.aborted) throw error;
     }
-    // Without a first encode all is known from an earlier call.
+    // Without a first encode everything is known from an earlier call.
     const most = shots === 0 ? 0 : Math.min(encodesOf(shots), max_encodes);
     const each = frames === null ? 'each of the whole source or a shot' : `each of ${frames} frames`;
     const summary = `${context.tool} would make ${most} encodes at most, ${each}, and score them. Nothing was encoded.`;
@@ -192,7 +192,7 @@ function encodingProgress<Stage extends StageKind>(
     onStage(stage: Stage): void {
       const message = textOf(stage);
       if (message !== said) {
-        // The stage before has all its frames now.
+        // The stage before is complete.
         before += Math.max(total, 1);
         [frames, total] = [0, 0];
       }
@@ -210,7 +210,7 @@ function encodingProgress<Stage extends StageKind>(
   };
 }
 
-/** What a search is doing, but for how far it is. */
+/** The stage of a search in words, without its progress. */
 export function stageText(stage: SearchStage): string {
   if (stage.kind === 'finding') return 'looking for cuts';
   if (!('value' in stage)) return `${stage.kind} the source`;

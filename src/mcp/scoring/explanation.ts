@@ -23,7 +23,7 @@ export interface ExplanationInput extends PairingInput, AnyPairInput {
   readonly segments: number;
 }
 
-/** More frames than this are explained by evenly spread ones: each takes dozens of predictions. */
+/** Most frames that are explained; of more, evenly spread ones: each takes dozens of predictions. */
 const MOST_FRAMES = 2000;
 
 /** Milliseconds of predicting after which other calls get their turn. */

@@ -1,6 +1,6 @@
 /**
  * @module mcp/scoring/model-description
- * What a model is, found by name or id among those of the package or by path among the allowed files.
+ * Describes a model of the package, by name or id, or of an allowed file.
  */
 import { basename } from 'node:path';
 import {
@@ -13,7 +13,7 @@ import {
 import { openModel } from '../checked-api.js';
 import type { FoundModel, ToolFiles } from '../paths.js';
 
-/** What is known of any model file. */
+/** Facts about any model file. */
 interface FileFacts {
   name: string;
   path: string;

@@ -66,7 +66,7 @@ const PRESETS = [
   ['vmaf_b_v0.6.3', 'hd'],
 ] as const;
 
-/** How to score small pictures at the size of a screen: the one that preflight advises, which knows the samples' shape. */
+/** How to score small pictures at the size of a screen, preferably as preflight advises, which knows the samples' shape. */
 function scaledUp({ reference, distorted, preflight = [] }: Report): string {
   const raw = [reference, distorted].some(({ container }) => container === 'yuv');
   const advised = preflight.flatMap(({ hint }) =>

@@ -1,6 +1,6 @@
 /**
  * @module mcp/scoring/options
- * From the parameters of a scoring tool to the options of the public API; says no, in a sentence, to parameters that the reference has
+ * From the parameters of a scoring tool to the options of the public API; refuses, in a sentence, parameters that the reference has
  * and this build cannot honour.
  */
 import { OWN_GPU_BACKENDS } from '../../core/choices.js';
@@ -27,7 +27,7 @@ export interface ScoringCall {
   readonly precision: Precision;
   readonly format: Exclude<ReportFormat, 'ndjson'>;
   readonly detail: ScoringInput['detail'];
-  /** What is to be reached; absent if nothing is. */
+  /** Bounds to reach, if there are any. */
   readonly target?: readonly Limit[];
   /** Echoed as it was asked for. */
   readonly backendRequested: string;
@@ -70,7 +70,7 @@ export function scoringCall(input: ScoringInput, pairing: PairingOptions = {}): 
   };
 }
 
-/** Options whose parameters neither name files nor have a form of their own. */
+/** Options that follow from the table: their parameters name no files and have no form of their own. */
 type TableOptions = Omit<ScoreOptions, 'models' | 'tiny' | 'backend' | 'features'>;
 
 /** Options of the API for the parameters of the table. */
@@ -81,7 +81,7 @@ export function tableOptions(input: object): TableOptions {
     const given = among === 'filters' ? Object(all.filters) : all;
     for (const name of namesAmong(among)) {
       const value = given[wordsOf(name).parameter];
-      // Leave out what the caller left out: it decides how stored videos are paired and what preflight warns of.
+      // What the caller left out decides how stored videos are paired and what preflight warns of.
       if (value !== undefined)
         options[name] = OPTIONS[name].kind === 'size' ? (parseSize(value) ?? value) : value;
     }
@@ -117,7 +117,7 @@ function chosenBackend(input: ScoringInput): NonNullable<ScoreOptions['backend']
 /** Backends that run no installed program, or none that was named. */
 const OWN: readonly string[] = ['auto', 'cpu', 'wasm', ...OWN_GPU_BACKENDS];
 
-/** Without what only installed programs understand, where none runs, and without devices of other backends. */
+/** The options without those of installed programs where none runs, and without devices of other backends. */
 function ofBackend(
   { cpumask, gpumask, syclDevice, hipDevice, metalDevice, ...options }: TableOptions,
   backend: NonNullable<ScoreOptions['backend']>,

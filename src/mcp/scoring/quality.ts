@@ -71,7 +71,7 @@ export async function findQuality(input: QualityInput, context: ToolContext) {
   return { document, content, whole: 'results', spare: ['not_monotone', 'points', 'command'] };
 }
 
-/** Whether it reaches its targets, how sure that is, and how to go on. */
+/** Whether it reaches its targets, how sure that is, and the next call. */
 function headOfSearch(result: SearchResult, input: QualityInput, context: ToolContext): Head {
   const { unfinished, shortfall, final, samples, predicted, targets, warnings } = result;
   const [{ atLeast, atMost } = {}] = targets;
@@ -86,14 +86,14 @@ function headOfSearch(result: SearchResult, input: QualityInput, context: ToolCo
       ...(samples && !final ? ['predicted-from-samples'] : []),
       ...(result.notMonotone.length > 0 ? ['not-monotone'] : []),
       ...(warnings.length > 0 ? ['warnings'] : []),
-      // What is left is not for this server.
+      // The rest is not for this server.
       ...(next === null ? [missed ? 'no-value-does' : 'run-command'] : []),
     ],
     next,
   });
 }
 
-/** The rest of a search that ended at its limits; with more time where that was too little for an encode. */
+/** A call for the rest of a search that ended at its limits; with more time if there was too little for one encode. */
 function goOn({ unfinished, encodes }: SearchResult, input: QualityInput, context: ToolContext) {
   const more = encodes <= 1 && { max_seconds: Math.min(MOST_SECONDS, 2 * input.max_seconds) };
   return context.again({ range: { ...unfinished }, ...more });

@@ -92,7 +92,7 @@ async function scoreOutcome(
   };
 }
 
-/** Metrics that scores are made of. */
+/** Metrics that scores are computed from. */
 function innerOf(report: Report): readonly string[] {
   const asked = new Set(askedOf(report.metrics, [report]));
   return report.metrics.filter((name) => !asked.has(name));
@@ -155,7 +155,7 @@ function checksOf(report: Report, limit: Limit): TargetDocument['checks'] {
       reached: passed,
     }));
   } catch (error) {
-    // The scores are worth more than an error about a metric that is not among them.
+    // A missing metric must not cost the caller the scores.
     if (!(error instanceof AnyvmafError)) throw error;
     const note = error.message;
     return [
@@ -193,7 +193,7 @@ export function publishReport(
   });
 }
 
-/** The report without its frames, and with percentiles of what counts only. */
+/** The report without its frames, and with percentiles of scores only. */
 function reportDocument(report: Report, precision: Precision): ScoreDocument {
   const named = new Set([
     ...report.models.flatMap(({ name, collection }) => [name, ...(collection ? [collection.bagging] : [])]),
@@ -218,7 +218,7 @@ export function backendUsed({ backend_used: used }: Report): string {
   return used === 'wasm' ? 'cpu' : used;
 }
 
-/** What an agent should read first. */
+/** What an agent reads first. */
 function headline(
   report: Report,
   { pooled_metrics: pooled = {} }: ScoreDocument,

@@ -105,7 +105,7 @@ export async function runScore(
   });
 }
 
-/** Videos that are scored together at least, and so share one decoding of the reference. */
+/** Least number of videos that are scored together and share one decoding of the reference. */
 const TOGETHER = 8;
 
 /** The outcome for each video: its report, or the error. */
@@ -136,7 +136,7 @@ export async function runScoreMany(
   return context.pool.run(null, async ({ threads, api }) => {
     const outcome = new Array<Report | AnyvmafError>(distorted.length);
     const over = (index: number, frames: number) => {
-      // A finished video does not count for the speed.
+      // A finished video no longer counts towards the speed.
       states[index] = { done: frames, total: frames, fps: 0 };
     };
     // All videos of a batch are decoded at once, and each has a worker.

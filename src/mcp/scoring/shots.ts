@@ -94,7 +94,7 @@ function nextAfter(
   return format === 'json' && !output ? context.again({ format: 'shell' }) : null;
 }
 
-/** Keys of shots that others say too, then those that matter least. */
+/** Members of shots that repeat others, then those that matter least. */
 const SPARE = [
   ...['crf', 'predicted_vmaf', 'bitrate_kbps', 'start_frame', 'end_frame'],
   ...['bytes', 'margin', 'begins', 'start'],

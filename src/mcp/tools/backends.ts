@@ -1,7 +1,7 @@
 /**
  * @module mcp/tools/backends
- * `list_backends`, `probe_backend` and `vmaf_version`: what can measure frames here, whether it really does, and which program and which
- * core would score.
+ * `list_backends`, `probe_backend` and `vmaf_version`: what can measure frames here, whether it works, and which program and core would
+ * score.
  */
 import * as z from 'zod/v4';
 import { BACKENDS } from '../scoring/parameters.js';
@@ -29,9 +29,8 @@ export const listBackendsTool = defineTool({
   name: 'list_backends',
   title: 'List backends',
   description:
-    'Says which backends can be asked for: cpu (built in), webgpu (a GPU, alone or as hybrid), cuda, sycl, hip and ' +
-    'metal (of an installed vmaf). True means built with; probe_backend says whether it works. tiny lists devices of ' +
-    'tiny ONNX models.',
+    'Lists backends: cpu (built in), webgpu (a GPU, alone or as hybrid), cuda, sycl, hip and metal (of an installed ' +
+    'vmaf). true means compiled in; probe_backend says whether it works. tiny lists devices for tiny ONNX models.',
   inputSchema: z.object({}),
   outputSchema: z.object({
     ...backendFlags,
@@ -138,7 +137,7 @@ export const vmafVersion = defineTool({
   async handler(_, { signal }) {
     const { describeNative, version } = await import('../../index.js');
     const { binary_path: path, version: installed, build_flags, error } = await describeNative({ signal });
-    // An ffmpeg that was found without libvmaf is no vmaf.
+    // An ffmpeg without libvmaf does not count.
     const isVmaf = installed !== null || !/(^|[\\/])ffmpeg(\.exe)?$/i.test(path ?? '');
     return {
       document: {

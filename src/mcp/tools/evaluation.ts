@@ -31,11 +31,11 @@ const evaluationParameters = {
   tiny_device: z
     .enum(TINY_DEVICE_CHOICES)
     .default('auto')
-    .describe('What runs the model; one that is not here is refused.'),
+    .describe('What runs the model; an unavailable one is refused.'),
   tiny_precision: z
     .enum(TINY_PRECISIONS)
     .default('auto')
-    .describe('Precision of a model that also has 8 bit.'),
+    .describe('Precision, for a model that also has 8 bit.'),
   tiny_codec: z
     .string()
     .min(1)
@@ -49,7 +49,7 @@ const evaluationParameters = {
     .max(10_000)
     .describe('Draws for the 95 % intervals; 0 leaves them out.')
     .optional(),
-  seed: z.int().min(0).max(0xffffffff).default(1).describe('Seed of the draws: the same gives the same.'),
+  seed: z.int().min(0).max(0xffffffff).default(1).describe('Seed of the draws, for repeatable results.'),
 };
 
 /** The options of the API. */

@@ -28,7 +28,7 @@ export const findQualityTool = defineTool({
       .max(8)
       .default(['95'])
       .describe('All of these: 95 (the mean), p5>=90, worst_second>=85, psnr_y.mean>=40, cambi.max<=5.'),
-    at_most: z.number().optional().describe('A mean above this is better than need be.'),
+    at_most: z.number().optional().describe('A mean above this wastes bits.'),
     max_size: z.number().positive().optional().describe("Largest size as a share of the source's: 0.6."),
     range: searchRange('Values of the parameter to search.'),
     pixel_format: z
@@ -72,7 +72,7 @@ export const findQualityTool = defineTool({
         margin: z.number().describe('Above the hardest target; negative: missed.'),
       }),
     ),
-    not_monotone: z.array(z.number()).describe('Values that score better than the finer value before them.'),
+    not_monotone: z.array(z.number()).describe('Values that score better than the next finer one.'),
     sampled_frames: z.int().nullable().describe('Frames that were scored; null for all.'),
     encodes: z.int(),
     final: z

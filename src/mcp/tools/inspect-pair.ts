@@ -30,8 +30,8 @@ export const inspectPairTool = defineTool({
   name: 'inspect_pair',
   title: 'Inspect a pair before scoring',
   description:
-    'Looks at two videos without scoring them: what they declare, and what would make a score wrong (size, frame rate, ' +
-    'offset, range, borders, swapped files, ...), with what resolves it. Use it before a long score, or when one looks wrong.',
+    'Checks two videos without scoring them: what they declare, and what would make a score wrong (size, frame rate, ' +
+    'offset, range, borders, swapped files, ...), with fixes. Use it before a long score, or when a score looks wrong.',
   inputSchema: z.object({ ...anyPair, ...optionalGeometry, model, ...pairing }),
   outputSchema: z.object({
     ...headKeys,

@@ -11,17 +11,17 @@ import { defineTool, READ_ONLY, type Tool } from '../tool.js';
 /** The text of an answer that is an error. */
 const failure = z.object({ error: z.string() });
 
-const job_id = z.string().max(64).describe('From its start.');
+const job_id = z.string().max(64).describe('From the answer that started it.');
 const wait = z.number().min(0).max(45).default(45).describe('Seconds to wait.');
 
 const jobStart = defineTool({
   name: 'job_start',
   title: 'Start a job',
   description:
-    'Runs a tool as a job, which goes on when the client hangs up. Long calls become jobs by themselves.',
+    'Runs a tool as a job, which continues if the client disconnects. Long calls become jobs by themselves.',
   inputSchema: z.object({
     tool: z.string().max(64).describe('Tool to run.'),
-    arguments: z.record(z.string(), z.unknown()).default({}).describe('What it takes.'),
+    arguments: z.record(z.string(), z.unknown()).default({}).describe('Its arguments.'),
   }),
   outputSchema: jobDocument,
   annotations: { ...READ_ONLY, readOnlyHint: false, idempotentHint: false },
@@ -50,7 +50,7 @@ const jobResult = defineTool({
     if (!answer) return { document: await jobs.status(id, 0, signal) };
     const { structuredContent: document = {}, content, isError } = answer;
     if (isError) throw new AnyvmafError('internal', reasonOf(content));
-    // It was made to fit when it was given.
+    // It was made to fit when it was answered.
     return { document, content: content.filter((item) => item.type !== 'text'), long: true };
   },
 });
@@ -58,7 +58,7 @@ const jobResult = defineTool({
 const jobCancel = defineTool({
   name: 'job_cancel',
   title: 'Cancel a job',
-  description: 'Stops a job. Encodes that it measured are kept, and count when it is started again.',
+  description: 'Stops a job. Encodes measured so far are kept, and used when it is started again.',
   inputSchema: z.object({ job_id }),
   outputSchema: jobDocument,
   annotations: { ...READ_ONLY, readOnlyHint: false },
@@ -68,7 +68,8 @@ const jobCancel = defineTool({
 const listJobs = defineTool({
   name: 'list_jobs',
   title: 'List jobs',
-  description: 'Lists the jobs of this client, newest first, also those of before a restart of the server.',
+  description:
+    'Lists the jobs of this client, newest first, including those from before a restart of the server.',
   inputSchema: z.object({}),
   outputSchema: z.object({
     jobs: z.array(jobDocument),

@@ -1,6 +1,6 @@
 /**
  * @module mcp/tools/list-live
- * `list_live`: measurements that run now with a live server of their own. Ours.
+ * `list_live`: running measurements that have a live server. Ours.
  */
 import * as z from 'zod/v4';
 import { TimeLimitError, withinSeconds } from '../../core/abort.js';
@@ -8,7 +8,7 @@ import { jsonOf } from '../../core/arguments.js';
 import { readRunning } from '../live/running.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 
-/** Seconds that a live server gets to say where its measurement stands. */
+/** Seconds that a live server gets to give its status. */
 const ANSWER_TIME = 1;
 
 /** HTTP of this machine, or a Unix socket. */
@@ -38,7 +38,7 @@ export const listLiveTool = defineTool({
   name: 'list_live',
   title: 'List running measurements',
   description:
-    "Lists this user's measurements that run now with a live server: how far they are, and where to connect to ask or " +
+    "Lists this user's measurements that run now with a live server: their progress, and where to connect to query or " +
     'steer them.',
   inputSchema: z.object({}),
   outputSchema: z.object({
@@ -83,7 +83,7 @@ export const listLiveTool = defineTool({
   },
 });
 
-/** Where a measurement stands; `undefined` if its server does not say. */
+/** The status of a measurement; `undefined` if its server does not answer. */
 async function statusOf(address: string, name: string, signal: AbortSignal) {
   const params = { name: 'vmaf.status', arguments: { measurement: name } };
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });

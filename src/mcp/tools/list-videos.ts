@@ -28,17 +28,14 @@ export const listVideosTool = defineTool({
       .string()
       .min(1)
       .max(200)
-      .describe('Only videos in whose name or place this text is, in any case.')
+      .describe('Only videos with this text in their name or location, in any case.')
       .optional(),
     limit: z.int().min(1).max(200).default(25).describe('Videos to list at most.'),
     details: z.boolean().default(true).describe('Open each for its codec, size, rate and length.'),
   }),
   outputSchema: z.object({
     folders: z.array(z.string()).describe('Allowed folders.'),
-    advice: z
-      .string()
-      .optional()
-      .describe('What to do where no folder is allowed, or the whole file system.'),
+    advice: z.string().optional().describe('What to do if no folder is allowed, or the whole file system.'),
     videos: z.array(
       z.object({
         path: z.string(),
@@ -56,7 +53,7 @@ export const listVideosTool = defineTool({
       }),
     ),
     left_out: z.int().describe('Videos that fit but exceed the limit.'),
-    complete: z.boolean().describe('false: there are more files than are looked at.'),
+    complete: z.boolean().describe('false: there are more files than were searched.'),
   }),
   async handler({ contains, limit, details }, context) {
     const { findVideos } = await import('../video-list.js');
@@ -66,7 +63,7 @@ export const listVideosTool = defineTool({
     const listed = found.slice(0, limit);
     const videos: (Facts & { readonly path: string; readonly bytes: number; readonly modified: string })[] =
       [];
-    // Probing takes a moment of one core: it waits for nobody's turn.
+    // Probing takes little, so it does not wait for a turn.
     for (let i = 0; i < listed.length; i += AT_ONCE) {
       signal.throwIfAborted();
       context.progress({ done: i, total: listed.length, message: 'opening videos' });
@@ -81,12 +78,12 @@ export const listVideosTool = defineTool({
   },
 });
 
-/** What to do where the folders are none, or all there are. */
+/** What to do if no folder is allowed, or the whole file system. */
 function adviceOf(folders: readonly string[]): string | undefined {
   if (folders.length === 0)
-    return 'No folder is allowed: hosts may start the server in /, which counts as none. Start it with --allow DIR, or set ANYVMAF_MCP_ALLOW.';
+    return 'No folder is allowed: hosts may start the server in /, which is ignored. Start it with --allow DIR, or set ANYVMAF_MCP_ALLOW.';
   if (folders.every((folder) => parse(folder).root === folder))
-    return 'The whole file system is allowed, of which only a part is looked at. Start the server with --allow DIR of the videos, or give paths.';
+    return 'The whole file system is allowed, of which only a part is searched. Start the server with --allow DIR of the videos, or give paths.';
   return undefined;
 }
 

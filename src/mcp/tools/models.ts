@@ -11,8 +11,8 @@ export const listModelsTool = defineTool({
   name: 'list_models',
   title: 'List models',
   description:
-    'Lists the VMAF models, the default first, with what each is for, then tiny ONNX models (for tiny_model). One ' +
-    'that is to be pulled scores only after the user has run pull_with.',
+    'Lists the VMAF models, the default first, with what each is for, then tiny ONNX models (for tiny_model). A ' +
+    'model to be pulled scores once the user has run pull_with.',
   inputSchema: z.object({}),
   outputSchema: z.object({
     models: z.array(
@@ -78,7 +78,7 @@ export const describeModelTool = defineTool({
   name: 'describe_model',
   title: 'Describe a model',
   description:
-    'Says what a model is made of: kind of regression, features it reads and the extractors and options behind them, ' +
+    'Describes a model: kind of regression, features it reads and the extractors and options behind them, ' +
     'clipping, transform, support vectors; of a tiny model its graph and what its values are good for.',
   inputSchema: z.object({
     name: modelName(

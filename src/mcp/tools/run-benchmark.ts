@@ -29,7 +29,7 @@ export const runBenchmarkTool = defineTool({
   title: 'Time the backends',
   description:
     'Scores three generated pairs (576x324 to 3840x2160) with every backend that works here: mean score, frames per second ' +
-    'and largest difference from the portable result. Takes the whole machine for half a minute or more.',
+    'and largest difference from the portable result. Occupies the machine for half a minute or more.',
   inputSchema: z.object({
     full: z
       .boolean()

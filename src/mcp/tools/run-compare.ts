@@ -1,6 +1,6 @@
 /**
  * @module mcp/tools/run-compare
- * `run_compare`: encoders or presets beside each other on one source.
+ * `run_compare`: encoders or presets compared on one source.
  */
 import * as z from 'zod/v4';
 import { encodingResults } from '../scoring/documents.js';
@@ -70,7 +70,7 @@ export const runCompareTool = defineTool({
     metric: z.string(),
     ties: z
       .array(z.string())
-      .describe('Not told from the one that needs least: the difference is within the error.'),
+      .describe('Not distinguishable from the one that needs least: within the error.'),
     encoders: z.array(
       z.object({
         name: z.string(),

@@ -1,6 +1,6 @@
 /**
  * @module mcp/tools/run-ladder
- * `run_ladder`: the sizes and settings to offer a source in.
+ * `run_ladder`: a bitrate ladder.
  */
 import * as z from 'zod/v4';
 import { encodingResults } from '../scoring/documents.js';
@@ -45,7 +45,7 @@ export const runLadderTool = defineTool({
     spacing: z
       .enum(['log_bitrate', 'vmaf', 'uniform'])
       .default('log_bitrate')
-      .describe('In what rungs are evenly apart; uniform is vmaf.'),
+      .describe('What rungs are evenly spaced in; uniform is vmaf.'),
     framerate: encodingSource.framerate,
     width: encodingSource.width,
     height: encodingSource.height,

@@ -54,7 +54,7 @@ export const runTunePerShotTool = defineTool({
       .gt(0)
       .max(1)
       .default(0.3)
-      .describe('Change of the picture at which a cut is one.'),
+      .describe('Change of the picture that counts as a cut.'),
     output: outputPath(
       'File for the joined shots (.mp4, .m4v, .mov, .mkv, .webm), in an allowed folder. Default: none.',
     ),
@@ -69,11 +69,7 @@ export const runTunePerShotTool = defineTool({
     encoder_options: encoderOptions,
     range: searchRange('Values of the parameter to choose from.'),
     min_seconds: z.number().positive().default(0.5).describe('Shortest shot.'),
-    max_seconds_per_shot: z
-      .number()
-      .positive()
-      .default(10)
-      .describe('Longest shot; a longer one is taken in parts.'),
+    max_seconds_per_shot: z.number().positive().default(10).describe('Longest shot; longer ones are split.'),
     model,
     ...callLimits,
     max_seconds: callLimits.max_seconds.default(1800),
@@ -117,7 +113,7 @@ export const runTunePerShotTool = defineTool({
       .describe('What was written to output, as it was scored.'),
     uri: z.string().nullable().describe('The table or the script, as a resource.'),
   }),
-  // It writes a file that was not there before, where it is told to.
+  // It writes a new file if `output` names one.
   annotations: { ...READ_ONLY, readOnlyHint: false, idempotentHint: false },
   async handler(input, context) {
     const { tunePerShot } = await import('../scoring/shots.js');

@@ -16,7 +16,7 @@ export const scoreBatchTool = defineTool({
   name: 'score_batch',
   title: 'Score a table of pairs',
   description:
-    'Scores many pairs, each with a reference of its own. Answers one row per pair, in their order, and ' +
+    'Scores many pairs, each with its own reference. Answers one row per pair, in their order, and ' +
     'the whole table as a resource in CSV. compare_encodes ranks encodes of one source.',
   inputSchema: z.object({
     references: inputPaths('One for each encode, in the same order, or one for all.', 64),

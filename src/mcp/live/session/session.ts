@@ -1,8 +1,8 @@
 /**
  * @module mcp/live/session/session
- * One client's conversation: JSON-RPC requests to answers, notifications to those who subscribed, and the report so far of each
- * measurement as a resource. It is small on purpose: it runs beside a measurement that has the machine, and clients may ask ten
- * times a second. A tool that says no throws an `AnyvmafError`, as everywhere; errors of the protocol have a class of their own.
+ * One client's conversation: answers to JSON-RPC requests, notifications for subscribers, and the report so far of each measurement
+ * as a resource. It is small on purpose: it runs beside a measurement that has the machine, and clients may ask ten times a second.
+ * A tool refuses with an `AnyvmafError`, as everywhere; errors of the protocol have a class of their own.
  */
 import { onAbort } from '../../../core/abort.js';
 import { jsonOf } from '../../../core/arguments.js';
@@ -33,7 +33,7 @@ class ProtocolFailure extends Error {
 /** Codes of JSON-RPC. */
 export const CODE = { parse: -32700, request: -32600, method: -32601, params: -32602, internal: -32603 };
 
-/** Latest frames in the report so far. */
+/** Most recent frames in the report so far. */
 const FRAMES = 100;
 
 /** The address of a measurement's report. */
@@ -165,7 +165,7 @@ export class Session {
       return failed(null, CODE.request, 'The message is not one JSON-RPC request; batches are not taken.');
     const { id, method, params } = message as { id?: unknown; method?: unknown; params?: unknown };
     const known = typeof id === 'string' || typeof id === 'number' ? id : null;
-    // An answer to a request of ours; there are none.
+    // An answer to a request of ours, though we send none.
     if (method === undefined && ('result' in message || 'error' in message)) return undefined;
     if (typeof method !== 'string') return failed(known, CODE.request, 'The message has no method.');
     if (method === 'notifications/cancelled') this.#cancel(params);
@@ -269,7 +269,7 @@ export class Session {
 
   #tell({ kind, measurement, data }: LiveEvent): void {
     const uri = uriOf(measurement);
-    // The end is told as progress, too.
+    // The end comes as progress, too.
     if (kind === 'progress' && this.#subscribed.has(uri))
       this.#send('notifications/resources/updated', { uri });
     if (kind === 'alarm')

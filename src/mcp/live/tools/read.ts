@@ -52,7 +52,7 @@ export const STATUS: LiveTool = {
   },
 };
 
-/** Everything about a measurement that is no score. */
+/** The state of a measurement, without scores. */
 export function statusOf(measurement: History, hub: Hub): object {
   const { name, state, facts, measured, taken, swaps, alarms, error } = measurement;
   const rate = measurement.rate();
@@ -136,7 +136,7 @@ function frameOf(measurement: History, number: number): object {
   if (metrics) return { number, metrics };
   const { kept } = measurement;
   const there = kept ? `frames ${kept[0]} to ${kept[1]} are` : 'no frame is';
-  throw usageError(`There is no frame ${number} yet, or no more: ${there} here.`);
+  throw usageError(`Frame ${number} is not measured yet, or no longer kept: ${there} here.`);
 }
 
 function pooledOf(measurement: History, args: Arguments): object {

@@ -198,7 +198,7 @@ describe('tools that search settings', () => {
       const answer = await call(runTunePerShotTool, { ...ask(), output }, context());
       expect(answer).toMatchObject({ file: { path: output, reached: true }, output: null });
       const sentence = await refused(runTunePerShotTool, { ...ask(), output: source }, context());
-      expect(sentence).toContain('is there already');
+      expect(sentence).toContain('already exists');
     });
 
     it('leaves nothing behind when it is cancelled', async () => {
@@ -384,7 +384,7 @@ describe('tools that search settings', () => {
       );
       expect(answer).toMatchObject({
         notes: ['width', 'height', 'framerate'].map(
-          (name) => `${name} is for raw YUV; own.mkv says its own.`,
+          (name) => `${name} is for raw YUV and ignored; own.mkv declares its own.`,
         ),
       });
     });
