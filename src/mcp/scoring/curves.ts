@@ -19,14 +19,7 @@ import type { Measuring } from '../call-threads.js';
 import type { ToolContext } from '../context.js';
 import type { InputModel } from '../paths.js';
 import { type Head, headOf } from '../verdict.js';
-import {
-  dryRun,
-  ENCODES_OF_SEARCH,
-  type EncodingCall,
-  encodingCall,
-  publishResult,
-  stageText,
-} from './encoding.js';
+import { dryRun, ENCODES_OF_SEARCH, type EncodingCall, encodingCall, publishResult } from './encoding.js';
 import { type ManifestFormat, manifestOf } from './manifest.js';
 import { type EncodingSource, type SourceInput, withSource } from './raw-source.js';
 
@@ -52,7 +45,7 @@ export async function runCompare(input: CompareInput, context: ToolContext) {
   if (one === undefined && several === undefined) targets.push(...USUAL_TARGETS);
   const encoders = input.encoders.map(encoderOf);
   const began = performance.now();
-  const task = { source: input.src.path, limits: input, textOf: stageText };
+  const task = { source: input.src.path, limits: input };
   const work = (call: EncodingCall, api: Measuring) =>
     withSource(input, { files: context.files, signal: call.signal }, async (source) => ({
       notes: source.notes,
@@ -179,7 +172,7 @@ export interface LadderInput extends CurveInput {
 /** @throws {AnyvmafError} as the public `buildLadder`; `resource` when it takes longer than it may */
 export async function runLadder(input: LadderInput, context: ToolContext) {
   const sizes = input.resolutions.map(sizeOf);
-  const task = { source: input.src.path, limits: input, textOf: stageText };
+  const task = { source: input.src.path, limits: input };
   const work = (call: EncodingCall, api: Measuring) =>
     withSource(input, { files: context.files, signal: call.signal }, async (source) => {
       const built = await api.buildLadder(source.path, {

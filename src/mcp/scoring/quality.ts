@@ -14,10 +14,8 @@ import {
   ENCODES_OF_SEARCH,
   type EncodingCall,
   type EncodingLimits,
-  type FinishingCall,
   finishingCall,
   publishResult,
-  stageText,
 } from './encoding.js';
 import { MOST_SECONDS } from './parameters.js';
 
@@ -39,8 +37,8 @@ export interface QualityInput extends EncodingLimits {
 /** @throws {AnyvmafError} as the public `searchQuality`; `resource` when it takes longer than it may */
 export async function findQuality(input: QualityInput, context: ToolContext) {
   const targets = input.targets.map(parseTarget);
-  const task = { source: input.source.path, limits: input, textOf: stageText };
-  const work = (call: EncodingCall & Partial<FinishingCall>, api: Measuring) => {
+  const task = { source: input.source.path, limits: input };
+  const work = (call: EncodingCall, api: Measuring) => {
     const { onBest, ...told } = call;
     let best: SearchPoint | undefined;
     return api.searchQuality(input.source.path, {

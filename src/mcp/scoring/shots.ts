@@ -2,12 +2,12 @@
  * @module mcp/scoring/shots
  * The tuning of a video's shots within one call: on the pool, with progress and limits on time and disk.
  */
-import { formatShots, type ShotStage, type TuneShotsResult } from '../../index.js';
+import { formatShots, type TuneShotsResult } from '../../index.js';
 import type { Measuring } from '../call-threads.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel } from '../paths.js';
 import { headOf } from '../verdict.js';
-import { dryRun, ENCODES_OF_SEARCH, type EncodingCall, encodingCall, stageText } from './encoding.js';
+import { dryRun, ENCODES_OF_SEARCH, type EncodingCall, encodingCall } from './encoding.js';
 import { type SourceInput, withSource } from './raw-source.js';
 
 /** What to tune. */
@@ -28,8 +28,8 @@ export interface ShotsInput extends SourceInput {
 /** @throws {AnyvmafError} as the public `tuneShots`; `resource` when it takes longer than it may */
 export async function tunePerShot(input: ShotsInput, context: ToolContext) {
   const { format } = input;
-  const task = { source: input.src.path, limits: input, textOf: shotText };
-  const work = (call: EncodingCall<ShotStage>, api: Measuring) =>
+  const task = { source: input.src.path, limits: input };
+  const work = (call: EncodingCall, api: Measuring) =>
     withSource(input, { files: context.files, signal: call.signal }, async (source) => {
       const tuned = await api.tuneShots(source.path, {
         ...call,
@@ -99,12 +99,6 @@ const SPARE = [
   ...['crf', 'predicted_vmaf', 'bitrate_kbps', 'start_frame', 'end_frame'],
   ...['bytes', 'margin', 'begins', 'start'],
 ];
-
-function shotText(stage: ShotStage): string {
-  if (stage.kind === 'joining') return 'joining the video';
-  const what = stageText(stage);
-  return 'shot' in stage && stage.shot !== undefined ? `shot ${stage.shot} of ${stage.shots}: ${what}` : what;
-}
 
 function documentOf(result: TuneShotsResult, uri: string | null) {
   const { encoder, parameter, goal, targets, reached, margin, shots, pooled, single, saving } = result;

@@ -439,14 +439,13 @@ describe('tools that search settings', () => {
       setFlagsFromString('--expose-gc');
       const collect: () => void = runInNewContext('gc');
       const limits = { max_seconds: 1, max_temp_gb: 1, dry_run: false };
-      const task = { tool: 'find_quality', source, limits, textOf: String };
-      const isTold = await finishingCall(task, context(), async ({ finish }) => {
+      const isTold = await finishingCall({ source, limits }, context(), async ({ finish }) => {
         const until = performance.now() + 10_000;
-        while (!finish.aborted && performance.now() < until) {
+        while (!finish?.aborted && performance.now() < until) {
           collect();
           await new Promise((resolve) => setTimeout(resolve, 50));
         }
-        return finish.aborted;
+        return finish?.aborted;
       });
       expect(isTold).toBe(true);
     });
