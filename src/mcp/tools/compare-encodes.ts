@@ -104,8 +104,6 @@ export const compareEncodesTool = defineTool({
       .describe('Encodes that could not be scored, in the order in which they were named.'),
     page: resourceDocument.optional().describe('All of it as an HTML page with charts, for people.'),
   }),
-  async handler(input, context) {
-    const { compareEncodes } = await import('../scoring/comparison.js');
-    return compareEncodes(input, context);
-  },
+  handler: async (input, context) =>
+    (await import('../scoring/comparison.js')).compareEncodes(input, context),
 });

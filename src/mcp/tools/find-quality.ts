@@ -87,8 +87,5 @@ export const findQualityTool = defineTool({
     command: z.array(z.string()).describe('Makes the encode: a program and its arguments.'),
     results: encodingResults('the curve'),
   }),
-  async handler(input, context) {
-    const { findQuality } = await import('../scoring/quality.js');
-    return findQuality(input, context);
-  },
+  handler: async (input, context) => (await import('../scoring/quality.js')).findQuality(input, context),
 });

@@ -72,6 +72,14 @@ export const findAlignmentTool = defineTool({
     candidates: z.array(z.object({ offset: z.int(), similarity: z.number() })),
     similarity: z.number().describe('Correlation of the pictures at the offset, -1 to 1.'),
     compared: z.int().describe('Pairs of frames compared.'),
+    match: z
+      .object({ reference: z.int(), distorted: z.int() })
+      .optional()
+      .describe('The earliest frames of the same moment, where frame rates differ.'),
+    slip: z
+      .object({ frame: z.int(), by: z.int(), ahead: z.int() })
+      .optional()
+      .describe('First frames lost (by > 0) or repeated (by < 0), from where on the offset is another.'),
     levels: z
       .object({ gain: z.number(), bias: z.number() })
       .describe('Distorted luma is about gain times reference plus bias, in 8-bit levels.'),
@@ -79,8 +87,7 @@ export const findAlignmentTool = defineTool({
       .object({ reference: z.int(), distorted: z.int() })
       .describe('Frames that repeat the one before while the other video moves on.'),
   }),
-  async handler(input, context) {
-    const { findAlignment } = await import('../scoring/inspection.js');
-    return { document: await findAlignment(input, context) };
-  },
+  handler: async (input, context) => ({
+    document: await (await import('../scoring/inspection.js')).findAlignment(input, context),
+  }),
 });

@@ -108,8 +108,5 @@ export const runCompareTool = defineTool({
     encodes: z.int(),
     results: encodingResults('the curves'),
   }),
-  async handler(input, context) {
-    const { runCompare } = await import('../scoring/curves.js');
-    return runCompare(input, context);
-  },
+  handler: async (input, context) => (await import('../scoring/curves.js')).runCompare(input, context),
 });

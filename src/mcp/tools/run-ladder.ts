@@ -90,8 +90,5 @@ export const runLadderTool = defineTool({
     warnings: z.array(z.string()),
     results: encodingResults('the hull'),
   }),
-  async handler(input, context) {
-    const { runLadder } = await import('../scoring/curves.js');
-    return runLadder(input, context);
-  },
+  handler: async (input, context) => (await import('../scoring/curves.js')).runLadder(input, context),
 });

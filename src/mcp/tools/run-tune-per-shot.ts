@@ -115,8 +115,5 @@ export const runTunePerShotTool = defineTool({
   }),
   // It writes a new file if `output` names one.
   annotations: { ...READ_ONLY, readOnlyHint: false, idempotentHint: false },
-  async handler(input, context) {
-    const { tunePerShot } = await import('../scoring/shots.js');
-    return tunePerShot(input, context);
-  },
+  handler: async (input, context) => (await import('../scoring/shots.js')).tunePerShot(input, context),
 });

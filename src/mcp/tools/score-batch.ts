@@ -52,8 +52,5 @@ export const scoreBatchTool = defineTool({
     failed: z.int().describe('Pairs without a score.'),
     table: z.string().describe('URI of the table in CSV, for resources/read.'),
   }),
-  async handler(input, context) {
-    const { scoreTable } = await import('../scoring/batch.js');
-    return scoreTable(input, context);
-  },
+  handler: async (input, context) => (await import('../scoring/batch.js')).scoreTable(input, context),
 });
