@@ -33,8 +33,10 @@ export interface LiveTool {
   readonly title: string;
   readonly description: string;
   readonly parameters: Readonly<Record<string, Parameter>>;
-  readonly required: readonly string[];
-  readonly annotations: ToolAnnotations;
+  /** Default: none. */
+  readonly required?: readonly string[];
+  /** Default: {@link READS}. */
+  readonly annotations?: ToolAnnotations;
   /**
    * Answers a call with the document that the client gets.
    * @throws {AnyvmafError} with a message for the client
@@ -62,7 +64,7 @@ export function checkArguments(tool: LiveTool, given: unknown): Arguments {
     if (problem) throw wrong(`${name} is ${showValue(value)}, but it must be ${problem}.`);
     args[name] = value;
   }
-  const missing = tool.required.find((name) => args[name] === undefined);
+  const missing = tool.required?.find((name) => args[name] === undefined);
   if (missing !== undefined)
     throw wrong(`${missing} is missing; give ${tool.parameters[missing]?.description ?? 'it'}`);
   return args;

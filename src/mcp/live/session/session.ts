@@ -14,7 +14,7 @@ import type { CallAnswer } from '../../context.js';
 import { CallProgress } from '../../progress.js';
 import { answer, refusal } from '../../results.js';
 import type { Hub, LiveEvent } from '../hub.js';
-import { checkArguments, type LiveTool } from '../tool.js';
+import { checkArguments, type LiveTool, READS } from '../tool.js';
 import { COMPUTE_VMAF } from '../tools/compute.js';
 import { LIST_FEATURES, SCORE, STATUS, statusOf, WATCH } from '../tools/read.js';
 import { SET_ALARM, STEERING, SWAP } from '../tools/steer.js';
@@ -96,8 +96,8 @@ const TOOLS: readonly LiveTool[] = [
 ];
 
 /** The tools as clients see them. */
-const LISTED = TOOLS.map(({ name, title, description, parameters, required, annotations }) => ({
-  ...{ name, title, description, annotations },
+const LISTED = TOOLS.map(({ required = [], annotations = READS, parameters, ...tool }) => ({
+  ...{ name: tool.name, title: tool.title, description: tool.description, annotations },
   inputSchema: { type: 'object', properties: parameters, required, additionalProperties: false },
   outputSchema: { type: 'object' },
 }));

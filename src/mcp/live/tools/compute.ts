@@ -8,7 +8,7 @@ import { TimeLimitError, unlessAborted, withinSeconds } from '../../../core/abor
 import { AnyvmafError, usageError } from '../../../core/errors.js';
 import type { ChromaFormat, RawVideoFormat } from '../../../index.js';
 import type { Hub } from '../hub.js';
-import { type Arguments, type LiveContext, type LiveTool, numberOf, READS, textOf } from '../tool.js';
+import { type Arguments, type LiveContext, type LiveTool, numberOf, textOf } from '../tool.js';
 
 const DEPTHS = [8, 9, 10, 11, 12, 13, 14, 15, 16] as const;
 const LAYOUTS = ['420', '422', '444', '400'] as const;
@@ -49,7 +49,6 @@ export const COMPUTE_VMAF: LiveTool = {
     model_version: { type: 'string', description: `Model. Default ${DEFAULT_MODEL}.` },
   },
   required: ['reference_path', 'distorted_path'],
-  annotations: READS,
   async call(args, hub, context) {
     const raw = rawFormat(args);
     const { folders } = hub.settings;

@@ -9,7 +9,7 @@ import { type Alarm, parseAlarm } from '../../../live/alarms.js';
 import type { History } from '../../../live/history.js';
 import type { NextAction } from '../../context.js';
 import type { Hub } from '../hub.js';
-import { type Arguments, type LiveTool, numberOf, type Parameter, READS, textOf } from '../tool.js';
+import { type Arguments, type LiveTool, numberOf, type Parameter, textOf } from '../tool.js';
 
 /** The parameter that chooses among measurements. */
 export const MEASUREMENT: Readonly<Record<string, Parameter>> = {
@@ -26,8 +26,6 @@ export const LIST_FEATURES: LiveTool = {
   title: 'List feature extractors',
   description: 'Lists the feature extractors that can be measured, by the names that feature strings take.',
   parameters: {},
-  required: [],
-  annotations: READS,
   async call() {
     // Loaded with the first question: the thread starts beside a measurement, which wants the machine.
     const { listExtractors } = await import('../../../index.js');
@@ -44,8 +42,6 @@ export const STATUS: LiveTool = {
     'Says where the measurement stands: frames measured and queued, rate, pressure of queues, model, what measures each ' +
     'metric, and the time left.',
   parameters: MEASUREMENT,
-  required: [],
-  annotations: READS,
   call(args, hub) {
     const measurement = hub.measurement(textOf(args, 'measurement'));
     return hub.recent(measurement, () => statusOf(measurement, hub));
@@ -116,8 +112,6 @@ export const SCORE: LiveTool = {
       maximum: 32,
     },
   },
-  required: [],
-  annotations: READS,
   call(args, hub) {
     const measurement = hub.measurement(textOf(args, 'measurement'));
     const base = { measurement: measurement.name, state: measurement.state, frames: measurement.measured };
@@ -224,7 +218,6 @@ export const WATCH: LiveTool = {
     },
   },
   required: ['rule'],
-  annotations: READS,
   async call(args, hub, { signal, progress }) {
     const rule = parseAlarm(textOf(args, 'rule') ?? '');
     const measurement = hub.measurement(textOf(args, 'measurement'));
