@@ -88,7 +88,7 @@ export async function runScore(
 ): Promise<Report> {
   refuseWriting(options);
   const { signal, files } = context;
-  // Of vmaf_score, which has no parameters for pairing.
+  // Only vmaf_score compares frames as they are stored; it has no parameters for pairing.
   const isStored = options.decoder === 'none';
   return context.pool.run(weight, async ({ threads, api }) => {
     const scoring = api.score(request, {
@@ -166,7 +166,7 @@ export async function runScoreMany(
   });
 }
 
-/** A report whose findings name parameters. @param isStored those of vmaf_score */
+/** A report whose findings name parameters. @param isStored the parameters of vmaf_score */
 export function reworded(report: Report, isStored = false): Report {
   const { preflight, reference, distorted } = report;
   const isRaw = reference.container === 'yuv' || distorted.container === 'yuv';
