@@ -324,7 +324,7 @@ function summary(
           `Do not trust the score of ${distorted} (${codes.join(', ')}): ${cause}${fix === undefined ? '' : ` Fix: ${fix}.`}`,
       ),
     ...(errors.length > 0 ? [`${namesOf(errors)} could not be scored; see errors.`] : []),
-    ...(doubted.length > 0 ? [`Preflight objects to ${namesOf(doubted)}; read its preflight first.`] : []),
+    ...(doubted.length > 0 ? [`Preflight found problems with ${namesOf(doubted)}; see preflight.`] : []),
   ].join(' ');
 }
 

@@ -10,15 +10,13 @@ import {
   keyOf,
   type ObjectKind,
   type Optional,
+  type SnakeCase,
   type ValueOf,
 } from '../../report/kinds.js';
 import { finding, input, model, pooled, tinyModel, trust } from '../../report/schema.js';
 import type { Given } from '../tool.js';
 import { headKeys } from '../verdict.js';
 
-type SnakeCase<S extends string> = S extends `${infer Head}${infer Rest}`
-  ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Rest>}`
-  : S;
 /** A value in JSON, where `null` is a number that is not finite. */
 type InJson<T> = T extends number
   ? number | null

@@ -15,6 +15,7 @@ import { type FrameRange, MOST_FRAMES } from '../../core/frame.js';
 import { namesAmong, type OPTION_WORDS, type OptionWords, wordsOf } from '../../core/option-words.js';
 import { OPTIONS, type OptionKind, type OptionRow } from '../../core/options.js';
 import { SIZE_PATTERN } from '../../core/size.js';
+import type { SnakeCase } from '../../report/kinds.js';
 import {
   type CheckedArguments,
   inputPath,
@@ -123,11 +124,8 @@ type SchemaOf<N extends Name> =
       ? z.ZodDefault<z.ZodType<ValueOf<N>>>
       : z.ZodOptional<z.ZodType<ValueOf<N>>>;
 
-type Snake<Text extends string> = Text extends `${infer First}${infer Rest}`
-  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
-  : Text;
 type ParameterOf<N extends Name> =
-  Words<N> extends { readonly parameter: infer Given extends string } ? Given : Snake<N>;
+  Words<N> extends { readonly parameter: infer Given extends string } ? Given : SnakeCase<N>;
 
 type Among = 'scoring' | 'pairing' | 'filters';
 /** The parameters of the table's options that stand among others. */

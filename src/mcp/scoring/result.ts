@@ -193,20 +193,18 @@ export function publishReport(
   });
 }
 
+/** Names of the scores of models, tiny ones included. */
+function scoresOf({ models, tiny = [] }: Report): readonly string[] {
+  return [...models.map(({ name }) => name), ...tiny.flatMap(({ metrics }) => metrics)];
+}
+
 /** The report without its frames, and with percentiles of scores only. */
 function reportDocument(report: Report, precision: Precision): ScoreDocument {
-  const named = new Set([
-    ...report.models.flatMap(({ name, collection }) => [name, ...(collection ? [collection.bagging] : [])]),
-    ...(report.tiny ?? []).flatMap(({ metrics }) => metrics),
-  ]);
-  const counts = (metric: string) => named.size === 0 || named.has(metric);
-  const lean: Report = {
-    ...report,
-    frames: [],
-    distribution: Object.fromEntries(
-      Object.entries(report.distribution).filter(([metric]) => counts(metric)),
-    ),
-  };
+  const bagged = report.models.flatMap(({ collection }) => collection?.bagging ?? []);
+  const named = new Set([...scoresOf(report), ...bagged]);
+  const spreads = Object.entries(report.distribution);
+  const kept = named.size === 0 ? spreads : spreads.filter(([metric]) => named.has(metric));
+  const lean: Report = { ...report, frames: [], distribution: Object.fromEntries(kept) };
   const { frames: _, ...document } = scoreDocument.parse(
     JSON.parse(formatReport(lean, 'json', { precision })),
   );
@@ -225,10 +223,7 @@ function headline(
   precision: Precision,
 ): Pick<ScoreDocument, 'summary' | 'worst_frames'> {
   const worst = worstDocumentOf(report, precision);
-  const named = [
-    ...report.models.map(({ name }) => name),
-    ...(report.tiny ?? []).flatMap(({ metrics }) => metrics),
-  ];
+  const named = scoresOf(report);
   const said = named.length > 0 ? named : worst ? [worst.metric] : [];
   const scores = said.flatMap((name) => {
     const { mean, min } = pooled[name] ?? {};
@@ -251,7 +246,7 @@ function headline(
     ...(lowest ? [`The worst moment is frame ${lowest.frame}${at(lowest.seconds)}.`] : []),
     ...(trust.verdict === 'doubtful' && grave.length === 0 ? [trustSentence(trust)] : []),
     ...(findings.length > 0
-      ? [`Preflight has ${counted(findings.length, 'objection')}: read preflight before believing the score.`]
+      ? [`Preflight found ${counted(findings.length, 'problem')}; see preflight.`]
       : []),
   ];
   return { summary: summary.join(' '), worst_frames: worst };
