@@ -37,8 +37,7 @@ export async function reportPage(
   signal: AbortSignal,
 ): Promise<string> {
   const report = readReport(text);
-  if (!isReport(report))
-    throw new AnyvmafError('io', 'This result is no report of which a page can be made.');
+  if (!isReport(report)) throw new AnyvmafError('io', 'This result is not a report, so it has no page.');
   const pictures: HtmlPictures[] = [];
   const picturesLacking: string[] = [];
   try {

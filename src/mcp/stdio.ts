@@ -180,7 +180,7 @@ export class LineTransport implements Transport {
       const why =
         this.#version === BATCH_VERSION
           ? `A batch has ${messages.length} messages; it must have 1 to ${MAX_BATCH}.`
-          : `Batches are of version ${BATCH_VERSION} of the protocol; send one message per line.`;
+          : `Only version ${BATCH_VERSION} of the protocol has batches; send one message per line.`;
       this.#sendError(null, ProtocolErrorCode.InvalidRequest, why);
       return;
     }

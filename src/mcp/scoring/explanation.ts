@@ -53,7 +53,7 @@ interface ExplainedFrame extends FrameAttribution {
 export async function explainScore(input: ExplanationInput, context: ToolContext) {
   if (/^auto(:|$)/.test(input.model.named)) {
     throw usageError(
-      'model is auto, but a score is explained for a model that is named; give version=vmaf_v0.6.1, or ' +
+      'model is auto, but a score is explained for one model; give version=vmaf_v0.6.1, or ' +
         'version=vmaf_4k_v0.6.1 for 4K.',
     );
   }

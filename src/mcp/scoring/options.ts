@@ -204,7 +204,7 @@ function refuseTarget(input: ScoringInput): void {
 function refuseDevices(input: ScoringInput): void {
   const { cpumask = 0, backend, native_cpu: native } = input;
   if (native && backend !== 'cpu') {
-    throw usageError(`native_cpu goes with backend cpu only, but backend is ${backend}; set backend to cpu.`);
+    throw usageError(`native_cpu requires backend cpu, but backend is ${backend}; set backend to cpu.`);
   }
   if (cpumask !== 0 && !native && ['auto', 'cpu', ...OWN_GPU_BACKENDS].includes(backend)) {
     throw usageError(

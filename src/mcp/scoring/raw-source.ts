@@ -183,14 +183,14 @@ async function writeCopy(
 }
 
 /**
- * @throws {AnyvmafError} `usage` for what is no whole number of frames; `io` for more than temporary files may take
+ * @throws {AnyvmafError} `usage` for a size that is not a whole number of frames; `io` for more than temporary files may take
  */
 function checkSize({ named }: InputFile, format: VideoFormat, bytes: number, limit: number): void {
   const name = quoted(basename(named));
   const frame = storedFrameBytes(format);
   if (bytes === 0 || bytes % frame !== 0) {
     throw usageError(
-      `src, ${name}, has ${bytes} bytes, which is no whole number of frames of ${frame} bytes; check width, height and pix_fmt.`,
+      `src, ${name}, has ${bytes} bytes, which is not a whole number of frames of ${frame} bytes; check width, height and pix_fmt.`,
     );
   }
   if (bytes <= limit) return;

@@ -87,7 +87,7 @@ const adapterDocument = z.object({
   architecture: z.string(),
   device: z.string(),
   description: z.string(),
-  software: z.boolean().describe('A processor does its work: right, but slow.'),
+  software: z.boolean().describe('A software renderer: correct, but slow.'),
 });
 
 export const probeBackendTool = defineTool({
@@ -126,7 +126,7 @@ export const vmafVersion = defineTool({
   outputSchema: z.object({
     binary_path: z.string().nullable().describe('The installed program; null when there is none.'),
     version: z.string().nullable().describe('Of the installed program.'),
-    build_flags: z.object(backendFlags).describe('cpu is true also without a program: the built-in core.'),
+    build_flags: z.object(backendFlags).describe('cpu is always true: the built-in core.'),
     error: z.string().nullable(),
     engine: z.object({
       name: z.string(),

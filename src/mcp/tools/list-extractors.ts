@@ -23,7 +23,7 @@ export const listExtractorsTool = defineTool({
       z.looseObject({
         name: z.string(),
         backend: z.enum(['cpu', ...GPU_BACKENDS]),
-        source: z.string().describe('Where its arithmetic is written, within the source tree.'),
+        source: z.string().describe('File of its arithmetic in the source tree.'),
         description: z.string(),
         options: z.array(
           z.object({

@@ -124,8 +124,8 @@ export const describeModelTool = defineTool({
       ),
     pull_with: z.string().optional().describe('The command that fetches it, once.'),
     transform: z.enum(['none', 'on request', 'always']).optional(),
-    score_with: z.string().optional().describe('Of a tiny model: the parameter that scores with it.'),
-    experimental: z.string().optional().describe('Of a tiny model: all that its values are good for.'),
+    score_with: z.string().optional().describe('For a tiny model: the parameter that scores with it.'),
+    experimental: z.string().optional().describe('For a tiny model: what its values are good for.'),
   }),
   async handler({ name }, { files }) {
     const { describeModelFile } = await import('../scoring/model-description.js');

@@ -45,7 +45,7 @@ export const runCompareTool = defineTool({
     target_vmaf: z
       .number()
       .optional()
-      .describe('Where that was the only one asked for; then rows are by rate.'),
+      .describe('If it was the only one requested; rows are then ordered by rate.'),
     target_vmafs: z.array(z.number()).optional(),
     rows: z
       .array(

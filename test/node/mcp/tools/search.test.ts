@@ -360,7 +360,7 @@ describe('tools that search settings', () => {
 
     it.each<[string, object, string]>([
       ['without a size', {}, 'give width and height'],
-      ['of another size', { width: 64, height: 50 }, 'no whole number of frames'],
+      ['of another size', { width: 64, height: 50 }, 'not a whole number of frames'],
       ['of packed samples', { ...size, pix_fmt: 'yuyv422' }, 'yuv422p10le'],
     ])('%s is refused', async (_, more, sentence) => {
       expect(await refused(runCompareTool, { src: raw, encoders: 'libx264', ...more }, context())).toContain(
