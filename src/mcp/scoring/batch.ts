@@ -12,7 +12,7 @@ import { type Head, headOf, nextForPair, worstTrust } from '../verdict.js';
 import { errorInParameters, sentenceOf } from '../wording.js';
 import { encodeRow, namesOf, targetSentence } from './comparison.js';
 import type { TargetDocument } from './documents.js';
-import { featuresOf, readPrecision, refuseWriting, tableOptions, targetLimits } from './options.js';
+import { pairOptions, readPrecision, refuseWriting, targetLimits } from './options.js';
 import type { PairingInput } from './parameters.js';
 import { reworded } from './run.js';
 
@@ -130,12 +130,7 @@ async function runPairs(
   input: BatchInput,
   context: ToolContext,
 ): Promise<(Report | AnyvmafError)[]> {
-  const features = featuresOf(targetLimits(input.target));
-  const options = {
-    ...tableOptions(input),
-    models: [input.model.text],
-    features,
-  };
+  const options = pairOptions(input);
   refuseWriting(options);
   const outcome: (Report | AnyvmafError)[] = [];
   const open = pairs.flatMap(({ reference, distorted }, place) => {

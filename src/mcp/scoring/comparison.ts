@@ -20,7 +20,7 @@ import { type Head, headOf, nextForPair, nextWithFix } from '../verdict.js';
 import { sentenceOf } from '../wording.js';
 import type { TargetDocument } from './documents.js';
 import { mismatchedModelWarning } from './models.js';
-import { featuresOf, readPrecision, tableOptions, targetLimits } from './options.js';
+import { pairOptions, readPrecision, targetLimits } from './options.js';
 import type { PairingInput } from './parameters.js';
 import { rounder, targetAnswer, worstDocumentOf } from './result.js';
 import { type OptionalGeometry, rawFormat, runScoreMany } from './run.js';
@@ -48,7 +48,7 @@ interface FailedRow {
  */
 export async function compareEncodes(input: ComparisonInput, context: ToolContext) {
   const target = targetLimits(input.target);
-  const { scored, errors } = await scoreAll(input, target, context);
+  const { scored, errors } = await scoreAll(input, context);
   // Names as the caller knows them.
   const reports = scored.map(({ report, named }) => ({
     ...report,
@@ -90,35 +90,23 @@ interface ScoredEncode {
 }
 
 /** Scores the encodes; at least one has a score of the model. @throws as {@link compareEncodes} */
-async function scoreAll(input: ComparisonInput, target: readonly Limit[] | undefined, context: ToolContext) {
-  const raw = rawFormat(input);
-  const features = featuresOf(target);
-  const found: (InputFile & { readonly place: number })[] = [];
-  const failed: (FailedRow & { readonly place: number; readonly cause: unknown })[] = [];
-  const fail = (place: number, distorted: string, cause: unknown) =>
-    failed.push({ distorted, error: sentenceOf(cause), place, cause });
-  for (const [place, item] of input.distorted.entries()) {
-    if ('path' in item) found.push({ ...item, place });
-    else fail(place, item.named, item.refusal);
-  }
-  const outcome = await runScoreMany(
+async function scoreAll(input: ComparisonInput, context: ToolContext) {
+  const { distorted } = input;
+  const found = distorted.flatMap((item, place) => ('path' in item ? [{ path: item.path, place }] : []));
+  const reports = await runScoreMany(
     input.reference.path,
     found.map(({ path }) => path),
-    {
-      ...tableOptions(input),
-      models: [input.model.text],
-      features,
-      raw,
-    },
+    { ...pairOptions(input), raw: rawFormat(input) },
     context,
   );
   const scored: ScoredEncode[] = [];
-  for (const [i, { named, place }] of found.entries()) {
-    const report = outcome[i];
-    if (report && 'frames' in report) scored.push({ report, named });
-    else fail(place, named, report);
+  const failed: (FailedRow & { readonly cause: unknown })[] = [];
+  for (const [place, item] of distorted.entries()) {
+    const { named } = item;
+    const outcome = 'refusal' in item ? item.refusal : reports[found.findIndex((one) => one.place === place)];
+    if (outcome && 'frames' in outcome) scored.push({ report: outcome, named });
+    else failed.push({ distorted: named, error: sentenceOf(outcome), cause: outcome });
   }
-  failed.sort((a, b) => a.place - b.place);
   if (!scored[0]?.report.models[0]) throw noneScored(failed);
   return { scored, errors: failed.map(({ distorted, error }) => ({ distorted, error })) };
 }

@@ -18,6 +18,7 @@ import {
 } from '../../index.js';
 import { extractorsFor, type Limit, parseLimit } from '../../report/limits.js';
 import type { CheckedOptions } from '../checked-api.js';
+import type { InputModel } from '../paths.js';
 import { modelTexts, viewingOptions } from './models.js';
 import { DEFAULT_MODEL, type ScoringInput } from './parameters.js';
 
@@ -95,12 +96,15 @@ export function targetLimits(text: string | undefined): readonly Limit[] | undef
 }
 
 /** Features to measure for the bounds of a target, beside those that were asked for. */
-export function featuresOf(
-  target: readonly Limit[] | undefined,
-  asked: readonly string[] = [],
-): readonly string[] {
+function featuresOf(target: readonly Limit[] | undefined, asked: readonly string[] = []): readonly string[] {
   const named = (target ?? []).flatMap(({ metric }) => metric ?? []);
   return extractorsFor(named, asked);
+}
+
+/** Options for pairs of a table: its model, and the features of its target. */
+export function pairOptions(input: { readonly model: InputModel; readonly target?: string }) {
+  const features = featuresOf(targetLimits(input.target));
+  return { ...tableOptions(input), models: [input.model.text], features };
 }
 
 /** The reference's spelling of a precision as the report writers have it. */
