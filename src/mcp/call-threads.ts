@@ -50,7 +50,9 @@ export type Measuring = Pick<typeof checked & typeof pictures, (typeof NAMES)[nu
 /** A value on its way between threads, where an error would lose its class. */
 type Crossing = { readonly value: unknown } | { readonly error: ErrorData };
 
-/** A call for a thread. Callbacks and signals stay with the caller: the thread reports calls of callbacks, and has its own signals. */
+/**
+ * A call for a thread. Callbacks and signals stay with the caller: the thread reports calls of callbacks, and has its own signals.
+ */
 export interface ThreadCall {
   readonly kind: 'call';
   readonly name: (typeof NAMES)[number];

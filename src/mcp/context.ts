@@ -1,7 +1,7 @@
 /**
  * @module mcp/context
- * The context of a call, which a handler gets beside its arguments: the call's signal and progress, the allowed files, a share of the machine,
- * and a place for large results. Tools depend on the server only through these interfaces.
+ * The context of a call, which a handler gets beside its arguments: the call's signal and progress, the allowed files, a share of
+ * the machine, and a place for large results. Tools depend on the server only through these interfaces.
  */
 import * as z from 'zod/v4';
 import type { Origin } from '../core/origin.js';
@@ -95,8 +95,8 @@ export interface Published {
 export interface ToolResources {
   publish(publication: Publication): Promise<Published>;
   /**
-   * A folder for points measured from encodes of a source. It outlives the server where possible, so that a later call for the source
-   * resumes from there.
+   * A folder for points measured from encodes of a source. It outlives the server where possible, so that a later call for the
+   * source resumes from there.
    */
   points(source: string): Promise<string>;
 }

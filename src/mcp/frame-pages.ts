@@ -110,8 +110,8 @@ interface Row {
 }
 
 /**
- * A page as text: a row for each frame, its number first, then its values in the order of `columns`; or a row for each second. It ends
- * with the address of the next.
+ * A page as text: a row for each frame, its number first, then its values in the order of `columns`; or a row for each second. It
+ * ends with the address of the next.
  * @throws {AnyvmafError} `usage` for an unknown metric, and for seconds if the frame rate is unknown
  */
 export function pageOf(report: Framed, asked: PageRequest): string {

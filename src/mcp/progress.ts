@@ -1,7 +1,7 @@
 /**
  * @module mcp/progress
- * Turns a call's progress reports into notifications: one per percent, or every two seconds of long work, strictly increasing, with frames and
- * speed as text.
+ * Turns a call's progress reports into notifications: one per percent, or every two seconds of long work, strictly increasing, with
+ * frames and speed as text.
  */
 import type { ToolProgress } from './context.js';
 

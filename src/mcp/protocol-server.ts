@@ -1,7 +1,7 @@
 /**
  * @module mcp/protocol-server
- * The SDK's server with three differences: invalid parameters are refused as such, in a sentence, a missing resource has the error code of the
- * protocol's version, and answers do not repeat the server's icon.
+ * The SDK's server with three differences: invalid parameters are refused as such, in a sentence, a missing resource has the error
+ * code of the protocol's version, and answers do not repeat the server's icon.
  */
 import {
   type Implementation,

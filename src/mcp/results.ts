@@ -53,8 +53,8 @@ interface Cut {
 }
 
 /**
- * The outcome as it is, or, if its text is too long, without what it can spare, then with its longest lists and texts cut. `left_out`
- * says what is missing, and `full_result` and a link lead to the whole, where the document itself does not.
+ * The outcome as it is, or, if its text is too long, without what it can spare, then with its longest lists and texts cut.
+ * `left_out` says what is missing, and `full_result` and a link lead to the whole, where the document itself does not.
  */
 export async function fitting(
   tool: string,

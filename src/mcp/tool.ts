@@ -50,7 +50,10 @@ export interface OtherOutcome extends ToolOutcome<unknown> {
   readonly fits: z.ZodObject;
 }
 
-/** A document as handlers give it, without a copy of what they may only read; objects may have members that a loose schema does not name. */
+/**
+ * A document as handlers give it, without a copy of what they may only read; objects may have members that a loose schema does not
+ * name.
+ */
 export type Given<T> = T extends readonly (infer Item)[]
   ? readonly Given<Item>[]
   : T extends object

@@ -28,7 +28,8 @@ export interface BatchInput extends Pick<PairingInput, 'scale' | 'offset' | 'dec
 
 /**
  * Scores the pairs when the call's turn comes.
- * @throws {AnyvmafError} as `scoreBatch`; `usage` when there are too many or too few references; `media` when no pair can be scored; the signal's reason when the call is cancelled
+ * @throws {AnyvmafError} as `scoreBatch`; `usage` when there are too many or too few references; `media` when no pair can be
+ * scored; the signal's reason when the call is cancelled
  */
 export async function scoreTable(input: BatchInput, context: ToolContext) {
   const pairs = pairsOf(input);

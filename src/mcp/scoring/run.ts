@@ -1,6 +1,7 @@
 /**
  * @module mcp/scoring/run
- * The two videos of a call as the API takes them, and the engine inside the call: its share of the machine, its signal, its progress.
+ * The two videos of a call as the API takes them, and the engine inside the call: its share of the machine, its signal, its
+ * progress.
  */
 import type * as z from 'zod/v4';
 import { usageError } from '../../core/errors.js';

@@ -81,8 +81,8 @@ export async function tunePerShot(input: ShotsInput, context: ToolContext) {
 }
 
 /**
- * Where shots miss the target, all values instead of a range, then other encoders. Else a script that makes the encode; `null` once that
- * or the encode is written.
+ * Where shots miss the target, all values instead of a range, then other encoders. Else a script that makes the encode; `null` once
+ * that or the encode is written.
  */
 function nextAfter(
   isReached: boolean,

@@ -1,7 +1,7 @@
 /**
  * @module mcp/tools/backends
- * `list_backends`, `probe_backend` and `vmaf_version`: what can measure frames here, whether it works, and which program and core would
- * score.
+ * `list_backends`, `probe_backend` and `vmaf_version`: what can measure frames here, whether it works, and which program and core
+ * would score.
  */
 import * as z from 'zod/v4';
 import { BACKENDS } from '../scoring/parameters.js';

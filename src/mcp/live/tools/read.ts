@@ -1,7 +1,7 @@
 /**
  * @module mcp/live/tools/read
- * `list_features`; `vmaf.status` and `vmaf.score`: what is known of a running measurement, without waiting for it. `vmaf.watch` waits
- * for an alarm, no longer than hosts wait for an answer.
+ * `list_features`; `vmaf.status` and `vmaf.score`: what is known of a running measurement, without waiting for it. `vmaf.watch`
+ * waits for an alarm, no longer than hosts wait for an answer.
  */
 import { usageError } from '../../../core/errors.js';
 import { quoted } from '../../../core/printable.js';

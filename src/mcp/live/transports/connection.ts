@@ -1,6 +1,7 @@
 /**
  * @module mcp/live/transports/connection
- * What every transport returns, and one client on a stream: its messages are answered as they are done. A client that does not read is dropped.
+ * What every transport returns, and one client on a stream: its messages are answered as they are done. A client that does not read
+ * is dropped.
  */
 import type { Readable, Writable } from 'node:stream';
 import { Framing } from '../framing.js';
