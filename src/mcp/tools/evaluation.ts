@@ -4,9 +4,9 @@
  */
 import * as z from 'zod/v4';
 import { SPLITS, TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../core/choices.js';
-import type { EvaluateOptions, Evaluation, FailedEvaluation, Origin } from '../../index.js';
+import type { EvaluateOptions, Evaluation, Origin } from '../../index.js';
 import type { ToolContext } from '../context.js';
-import { type InputModel, inputPath, tinyModel, tinyModels } from '../paths.js';
+import { inputPath, tinyModel, tinyModels } from '../paths.js';
 import { defineTool } from '../tool.js';
 import { sentenceOf } from '../wording.js';
 
@@ -179,31 +179,26 @@ export const compareModels = defineTool({
       .describe('Models that could not be evaluated, in the order in which they were named.'),
   }),
   async handler({ models, features, ...input }, context) {
-    const errors: (FailedEvaluation & { readonly place: number })[] = [];
-    const found: (InputModel & { readonly place: number })[] = [];
-    for (const [place, item] of models.entries()) {
-      if ('text' in item) found.push({ ...item, place });
-      else errors.push({ model: item.named, error: sentenceOf(item.refusal), place });
-    }
+    const texts = [...new Set(models.flatMap((one) => ('text' in one ? one.text : [])))];
     return context.pool.run(1, async () => {
       const api = await import('../checked-api.js');
-      const options = evaluateOptions(input, context);
-      const texts = [...new Set(found.map(({ text }) => text))];
       const { ranked, errors: failed } =
         texts.length > 0
-          ? await api.compareModels(texts, features.path, options)
+          ? await api.compareModels(texts, features.path, evaluateOptions(input, context))
           : { ranked: [], errors: [] };
-      for (const { model, error } of failed) {
-        for (const { named, place } of found.filter(({ text }) => text === model))
-          errors.push({ model: named, error, place });
-      }
-      const nameOf = (model: string) => found.find(({ text }) => text === model)?.named ?? model;
+      const errorOf = (one: (typeof models)[number]) =>
+        'text' in one ? failed.find(({ model }) => model === one.text)?.error : sentenceOf(one.refusal);
+      const nameOf = (text: string) =>
+        models.find((one) => 'text' in one && one.text === text)?.named ?? text;
       return {
         document: {
           ranked: ranked.map((one) =>
             evaluationDocument(one, { model: nameOf(one.model), features: features.named }),
           ),
-          errors: errors.sort((a, b) => a.place - b.place).map(({ model, error }) => ({ model, error })),
+          errors: models.flatMap((one) => {
+            const error = errorOf(one);
+            return error === undefined ? [] : [{ model: one.named, error }];
+          }),
         },
         spare: SPARE_OF_EVALUATION.map((key) => `ranked.[].${key}`),
       };
