@@ -10,7 +10,7 @@ import { AllowedPaths } from '../files/allowed-paths.js';
 import { cacheFolder } from '../files/cache-folder.js';
 import type { CallServices } from './call.js';
 import { CallThreads } from './call-threads.js';
-import { findRoots, HOW_TO_ALLOW } from './files.js';
+import { findRoots, HOW_TO_ALLOW, type RootSources } from './files.js';
 import { JobStore } from './job-store.js';
 import { Jobs, pause } from './jobs.js';
 import { limitFrom, WorkPool } from './pool.js';
@@ -18,12 +18,7 @@ import { ServerResources } from './resources.js';
 import type { Tool } from './tool.js';
 
 /** How a server is set up. */
-export interface HostOptions {
-  /** Folders of `--allow`. */
-  readonly allow: readonly string[];
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** The working directory. */
-  readonly cwd: string;
+export interface HostOptions extends RootSources {
   /** Writes a line for the operator of the server. */
   readonly log: (message: string) => void;
   /** The tools to offer. */

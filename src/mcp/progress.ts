@@ -32,14 +32,10 @@ export class CallProgress {
   readonly #whole: string | undefined;
 
   /**
-   * @param now monotonic milliseconds
    * @param whole the name of a call whose progress is a fraction of 1, with a notice of its start and one of its end
+   * @param now monotonic milliseconds
    */
-  constructor(
-    send: (notice: ProgressNotice) => void,
-    now: () => number = () => performance.now(),
-    whole?: string,
-  ) {
+  constructor(send: (notice: ProgressNotice) => void, whole?: string, now = () => performance.now()) {
     this.#send = send;
     this.#now = now;
     this.#whole = whole;

@@ -35,7 +35,7 @@ import {
   taskOf,
 } from './job-protocol.js';
 import { JOB_TOOLS, type Job, pause } from './jobs.js';
-import { CallProgress } from './progress.js';
+import { CallProgress, type ProgressNotice } from './progress.js';
 import { servePrompts } from './prompts.js';
 import { ProtocolServer } from './protocol-server.js';
 import type { ReadPage, ResourceScope } from './resources.js';
@@ -265,6 +265,18 @@ function capabilitiesOf(server: Server, { mcpReq }: ServerContext): ClientCapabi
   return Object(mcpReq.envelope)[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {};
 }
 
+/** The progress of a call whose client asked for it; that of `run_` tools is a fraction of 1, as in the reference. */
+function progressOf({ name }: Tool, { mcpReq }: ServerContext): CallProgress | undefined {
+  const token = mcpReq._meta?.progressToken;
+  if (token === undefined) return undefined;
+  const send = (notice: ProgressNotice) => {
+    const params = { progressToken: token, ...notice };
+    // A client that is gone hears nothing.
+    mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
+  };
+  return new CallProgress(send, name.startsWith('run_') ? name : undefined);
+}
+
 /** Runs one call and returns its answer; one that takes longer than a call may continues as a job. */
 async function call(
   { host, scope }: { readonly host: McpHost; readonly scope: ResourceScope },
@@ -272,20 +284,8 @@ async function call(
   args: unknown,
   context: ServerContext,
 ): Promise<CallToolResult> {
-  const { signal: cancelled, _meta: meta, notify } = context.mcpReq;
-  const token = meta?.progressToken;
-  const progress =
-    token === undefined
-      ? undefined
-      : new CallProgress(
-          (notice) => {
-            notify({ method: 'notifications/progress', params: { progressToken: token, ...notice } }).catch(
-              () => {}, // the client is gone
-            );
-          },
-          undefined,
-          tool.name.startsWith('run_') ? tool.name : undefined,
-        );
+  const { signal: cancelled } = context.mcpReq;
+  const progress = progressOf(tool, context);
   const job = host.jobs.begin(tool, args, scope, progress);
   const forget = onAbort(cancelled, (reason) => job.leave(reason));
   try {
