@@ -159,6 +159,28 @@ describe('calls in a thread', () => {
     expect(started).toHaveLength(1);
   });
 
+  it('that take pictures stop between two of them, and leave the thread to the next', async () => {
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    const taken: number[] = [];
+    const job = {
+      ...{ request: pair(400), frames: Array.from({ length: 400 }, (_, i) => i), butteraugli: false },
+      options: { origin: options().origin },
+      previews: { names: [], maxSide: 64, maxBytes: 2000 },
+    };
+    const call = threads.measuring.takePairs(job, {
+      signal: stop.signal,
+      onPair: ({ index }) => {
+        taken.push(index);
+        stop.abort(reason);
+      },
+    });
+    await expect(call).rejects.toBe(reason);
+    expect(taken.length).toBeLessThan(400);
+    expect(await threads.measuring.score(pair(3), options())).toMatchObject({ frameCount: 3 });
+    expect(started).toHaveLength(1);
+  });
+
   it('reject with what a function of the caller throws', async () => {
     const bug = new TypeError('a bug');
     const call = threads.measuring.score(
