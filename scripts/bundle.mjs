@@ -24,7 +24,6 @@ const ENTRIES = [
   'platform/browser/browser-ffmpeg-worker.js',
   'platform/browser/browser-parser-worker.js',
   'mcp/call-thread.js',
-  'mcp/pictures/picture-worker.js',
   'mcp/live/transports/live-thread.js',
   'cli/queue/scoring-child.js',
   'bench/pair-maker.js',

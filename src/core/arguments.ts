@@ -16,6 +16,15 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !isArray(value);
 }
 
+/** The value that a text is as JSON; `undefined` if it is not JSON. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** @throws {AnyvmafError} `usage` if it is not an object, or its members cannot be read */
 export function requireObject(name: string, value: unknown, expected = 'an object'): void {
   if (!isObject(value) || ArrayBuffer.isView(value)) throw wrongType(name, value, expected);

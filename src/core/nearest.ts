@@ -38,6 +38,13 @@ export function guess(meant: string | undefined): string {
   return meant === undefined ? '' : `did you mean ${meant}? If not, `;
 }
 
+/** The name that was meant, or all that there are where none is near. @param typed what a caller sent, of any length */
+export function suggestion(typed: string, names: readonly string[]): string {
+  const near = nearest(typed.slice(0, 100), names);
+  if (near !== undefined) return `did you mean ${near}?`;
+  return `there ${names.length === 1 ? 'is' : 'are'} ${names.join(', ') || 'none'}.`;
+}
+
 function continues(word: string, name: string): boolean {
   return word.length > 2 && name.startsWith(word) && /^[_-]/.test(name.slice(word.length));
 }

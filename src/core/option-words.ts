@@ -99,7 +99,7 @@ export const OPTION_WORDS = {
     ...PAIRING,
     argument: 'NAME',
     help: 'what decodes encoded video: auto (default: the first that is installed), ffmpeg, mediabunny, wasm, none',
-    about: 'auto takes the first that can.',
+    about: 'auto takes the first that works.',
     without: 'none',
   },
   scale: {
@@ -223,14 +223,14 @@ export const OPTION_WORDS = {
   strict: {
     ...PAIRING,
     help: 'refuse a pair that preflight warns of',
-    about: 'Refuse a pair that preflight warns of.',
+    about: 'Refuse a pair with preflight warnings.',
   },
   preflight: {
     ...PAIRING,
     flag: 'no-preflight',
     negative: true,
     help: 'do not look for mismatches before scoring',
-    about: 'Check for what makes the score wrong.',
+    about: 'Check the pair before scoring it.',
   },
   allowDamaged: {
     ...PAIRING,

@@ -122,7 +122,7 @@ export function checkArguments<Schema extends z.ZodObject>(
   return schema.parse(coercedMembers(schema, sent), { reportInput: true });
 }
 
-/** Parameters whose lists may come as one text with commas, as other tools have them. */
+/** Lists that may also come as one text with commas, as in other tools. */
 const COMMA_LISTS: ReadonlySet<string> = new Set(['encoders', 'resolutions', 'target_vmafs']);
 
 /**
@@ -185,20 +185,15 @@ function requireSize(value: unknown, name: string, depth = 0): void {
   }
 }
 
-/** No parameter has more. */
+/** Members and depth; no parameter has more. */
 const MAX_MEMBERS = 1000;
 const MAX_DEPTH = 8;
 
 function unknownParameter(tool: string, name: string, known: readonly string[]): string {
   const near = synonym(name, known) ?? nearest(name.slice(0, SHOWN), known);
   const list =
-    known.length === 0 ? 'it takes none' : `it takes ${known.length > 12 ? '' : known.join(', ')}`.trim();
-  const hint =
-    near !== undefined
-      ? `did you mean "${near}"?`
-      : known.length > 12
-        ? 'see its input schema for the names'
-        : list;
+    known.length > 12 ? 'see its input schema for the names' : `it takes ${known.join(', ') || 'none'}`;
+  const hint = near === undefined ? list : `did you mean "${near}"?`;
   return `${tool} has no parameter ${showValue(name)}; ${hint}`;
 }
 

@@ -8,38 +8,16 @@ import {
   AWAITED,
   crossing,
   type FromCallThread,
-  type Measuring,
   type ThreadCall,
   type ToCallThread,
 } from './call-threads.js';
-import {
-  align,
-  buildLadder,
-  compareEncoders,
-  inspect,
-  runBenchmark,
-  score,
-  scoreBatch,
-  scoreMany,
-  searchQuality,
-  tuneShots,
-} from './checked-api.js';
+import * as checked from './checked-api.js';
+import { takePairs } from './frame-pictures.js';
 
 if (!parentPort) throw new Error('mcp/call-thread must run as a worker thread');
 const port = parentPort;
 
-const measuring: Measuring = {
-  align,
-  buildLadder,
-  compareEncoders,
-  inspect,
-  runBenchmark,
-  score,
-  scoreBatch,
-  scoreMany,
-  searchQuality,
-  tuneShots,
-};
+const measuring = { ...checked, takePairs };
 const post = (message: FromCallThread): void => port.postMessage(message);
 const returned: Int32Array = workerData;
 let signals: ReadonlyMap<string, AbortController> = new Map();
@@ -62,7 +40,7 @@ function hear(message: ToCallThread): void {
   else signals.get(message.signal)?.abort(new AnyvmafError('aborted', 'The call was cancelled.'));
 }
 
-/** Tells of the call of a function; waits for an awaited one, and for whether it aborts the work. */
+/** Reports the call of a callback. For the awaited one it waits until that has returned, and learns whether it aborts the work. */
 function tell(name: string, values: readonly unknown[]): void {
   const before = Atomics.load(returned, 0);
   post({ kind: 'told', name, args: values.map(crossing) });

@@ -1,7 +1,7 @@
 /**
  * @module mcp/call-threads
- * The threads in which a server measures, so that its own stays free for short calls. Calls share them: a thread serves one
- * at a time, is kept for the next, and ended when none comes. One that crashes or does not stop fails its own call alone.
+ * The threads in which a server measures and takes pictures, so that its own stays free for short calls. Calls share them: a thread
+ * serves one at a time, is kept for the next, and ended when none comes. One that crashes or does not stop fails only its own call.
  */
 import { SHARE_ENV, Worker } from 'node:worker_threads';
 import { onAbort } from '../core/abort.js';
@@ -9,6 +9,7 @@ import { isObject } from '../core/arguments.js';
 import { AnyvmafError, type ErrorData, errorData } from '../core/errors.js';
 import { limitError } from '../core/system-limits.js';
 import type * as checked from './checked-api.js';
+import type * as pictures from './frame-pictures.js';
 
 /** The thread's script in the built package. */
 const SCRIPT = new URL('./call-thread.js', import.meta.url);
@@ -16,10 +17,10 @@ const SCRIPT = new URL('./call-thread.js', import.meta.url);
 /** Milliseconds that a thread is kept without work. */
 const IDLE_TIME = 30_000;
 
-/** Milliseconds that work gets to stop: a GPU's driver may not survive that its thread is ended. */
+/** Milliseconds that work gets to stop before its thread is terminated, which a GPU's driver may not survive. */
 const STOP_TIME = 15_000;
 
-/** Milliseconds that a thread gets to remove its files and to end. */
+/** Milliseconds that a thread gets to remove its files and exit. */
 const END_TIME = 300;
 
 /** The functions that threads run. */
@@ -34,25 +35,28 @@ const NAMES = [
   'compareEncoders',
   'tuneShots',
   'runBenchmark',
+  'takePairs',
 ] as const;
 
 /**
- * What options name that may stop the work before its next step, so that the thread waits until it has returned; no others, for
- * that takes as long as the server's thread is busy.
+ * The callback that may stop the work before its next step: the thread waits until it has returned. It waits for no other, as that
+ * takes as long as the server's thread is busy.
  */
 export const AWAITED = 'onStage';
 
-/** What measures: functions of `checked-api`, in whatever thread. */
-export type Measuring = Pick<typeof checked, (typeof NAMES)[number]>;
+/** What measures and takes pictures, in whatever thread. */
+export type Measuring = Pick<typeof checked & typeof pictures, (typeof NAMES)[number]>;
 
-/** What crosses between threads: an error loses its class otherwise. */
+/** A value on its way between threads, where an error would lose its class. */
 type Crossing = { readonly value: unknown } | { readonly error: ErrorData };
 
-/** Work for a thread. Functions and signals stay here: the thread has its own, and tells of calls of these functions. */
+/**
+ * A call for a thread. Callbacks and signals stay with the caller: the thread reports calls of callbacks, and has its own signals.
+ */
 export interface ThreadCall {
   readonly kind: 'call';
   readonly name: (typeof NAMES)[number];
-  /** Of these the last are options. */
+  /** The last are options. */
   readonly args: readonly unknown[];
   readonly functions: readonly string[];
   readonly signals: readonly string[];
@@ -83,7 +87,7 @@ function crossed(from: Crossing): unknown {
 /** The threads of a server. */
 export class CallThreads {
   readonly #script: URL;
-  /** The last one that was used comes first, so that those that are not needed end. */
+  /** The one used last is taken first, so that those that are not needed end. */
   readonly #idle: CallThread[] = [];
   readonly #all = new Set<CallThread>();
   #closed = false;
@@ -102,7 +106,7 @@ export class CallThreads {
     NAMES.map((name) => [name, (...args: readonly unknown[]) => this.#run(name, args)]),
   ) as unknown as Measuring;
 
-  /** Threads that there are. */
+  /** Number of threads. */
   get size(): number {
     return this.#all.size;
   }
@@ -137,10 +141,10 @@ export class CallThreads {
   }
 }
 
-/** A function that options name. */
+/** A callback among the options. */
 type Told = (...args: unknown[]) => void;
 
-/** What becomes of the call that a thread runs. */
+/** The call that a thread runs. */
 interface Running {
   readonly functions: Readonly<Record<string, Told>>;
   settle(result: unknown): void;
@@ -156,13 +160,13 @@ class CallThread {
   #timer: NodeJS.Timeout | undefined;
   #usable = true;
 
-  /** @param onGone hears that it takes no more work */
+  /** @param onGone called when it takes no more work */
   constructor(script: URL, onGone: () => void) {
     try {
-      // Not with flags of the process, such as --import of a test runner.
+      // Do not inherit flags of the process, such as --import of a test runner.
       this.#worker = new Worker(script, {
         ...{ name: 'anyvmaf-call', execArgv: [], env: SHARE_ENV, workerData: this.#returned },
-        // Its large data are outside the heap of objects, of which the usual 48 MB would only take longer to be used again.
+        // Its large data are outside the heap, in which the usual 48 MB for young objects would only delay collection.
         resourceLimits: { maxYoungGenerationSizeMb: 4 },
       });
     } catch (error) {
@@ -225,7 +229,7 @@ class CallThread {
     }
   }
 
-  /** Waits for another call, but only so long. A process may end meanwhile. */
+  /** Waits for the next call, for a limited time, and keeps no process alive meanwhile. */
   rest(milliseconds: number): void {
     this.#worker.unref();
     this.#timer = setTimeout(() => void this.end(), milliseconds).unref();
@@ -242,7 +246,7 @@ class CallThread {
 
   #abort(signal: string): void {
     this.#post({ kind: 'abort', signal });
-    // Others mean that it may take its time.
+    // After any other signal the work may finish in its own time.
     if (signal === 'signal') this.#timer = setTimeout(() => void this.end(), STOP_TIME);
   }
 

@@ -3,9 +3,9 @@
  * Runs one call of a tool within the limits of the server, and answers it whatever happens.
  */
 import { onAbort, TimeLimitError, withinSeconds } from '../core/abort.js';
+import type { AllowedPaths } from '../files/allowed-paths.js';
 import type { CallThreads } from './call-threads.js';
 import type { CallAnswer, ToolContext, ToolJobs, ToolProgress, ToolResources } from './context.js';
-import type { AllowedFiles } from './files.js';
 import type { WorkPool } from './pool.js';
 import type { ResourceScope } from './resources.js';
 import { answer, fitting, refusal } from './results.js';
@@ -18,7 +18,7 @@ const SHORT_TOOLS: ReadonlySet<string> = new Set(['inspect_pair', 'find_alignmen
 /** What all calls of a server share. */
 export interface CallServices {
   readonly tools: readonly Tool[];
-  readonly files: AllowedFiles;
+  readonly files: AllowedPaths;
   readonly pool: WorkPool;
   readonly threads: CallThreads;
   /** Seconds that a call may take. */
@@ -40,7 +40,7 @@ export interface ToolCall {
   /** Aborts when it is cancelled. */
   readonly signal: AbortSignal;
   onProgress(report: ToolProgress): void;
-  /** It waits for its turn. */
+  /** The call waits for its turn. */
   onWait(ahead: number, running: number): void;
 }
 
@@ -60,7 +60,7 @@ export async function answerCall(server: CallServices, call: ToolCall): Promise<
       ending.signal,
       async (signal) => {
         const outcome = await call.run(contextOf(server, call, signal));
-        // Its text may be too long for the answer, but it must be what the schema says.
+        // Checked as a whole: what is too long for the answer is cut afterwards.
         const { success, error } = ('fits' in outcome ? outcome.fits : tool.outputSchema).safeParse(
           answer(outcome).structuredContent,
         );
@@ -81,15 +81,17 @@ export async function answerCall(server: CallServices, call: ToolCall): Promise<
 }
 
 function contextOf(server: CallServices, call: ToolCall, signal: AbortSignal): ToolContext {
+  const { name } = call.tool;
   return {
+    tool: name,
     signal,
     progress: (report) => call.onProgress(report),
     files: call.scope.filesOf(server.files),
     pool: {
-      run: (label, weight, task) =>
+      run: (weight, task) =>
         server.pool.run(
           {
-            ...{ weight, signal, short: SHORT_TOOLS.has(label) },
+            ...{ weight, signal, short: SHORT_TOOLS.has(name) },
             onWait: (ahead, running) => call.onWait(ahead, running),
           },
           (grant) => task({ ...grant, api: server.threads.measuring }),
@@ -98,13 +100,13 @@ function contextOf(server: CallServices, call: ToolCall, signal: AbortSignal): T
     resources: call.resources,
     jobs: call.jobs,
     args: call.args,
-    again: (changes) => ({ tool: call.tool.name, arguments: { ...call.args, ...changes } }),
-    instead: (name, changes) => {
-      const takes = server.tools.find((one) => one.name === name)?.inputSchema.shape;
+    again: (changes) => ({ tool: name, arguments: { ...call.args, ...changes } }),
+    instead: (other, changes) => {
+      const takes = server.tools.find((one) => one.name === other)?.inputSchema.shape;
       if (!takes) return undefined;
       const both = Object.entries(call.args).filter(([key]) => Object.hasOwn(takes, key));
-      return { tool: name, arguments: { ...Object.fromEntries(both), ...changes } };
+      return { tool: other, arguments: { ...Object.fromEntries(both), ...changes } };
     },
-    log: (message) => server.log(`${call.tool.name}: ${message}`),
+    log: (message) => server.log(`${name}: ${message}`),
   };
 }

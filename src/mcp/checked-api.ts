@@ -14,7 +14,7 @@ export interface CheckedRequest {
   readonly raw?: api.RawVideoFormat;
 }
 
-/** Options of which those that name files are checked. */
+/** Options in which names of files are checked. */
 export type CheckedOptions<Options> = Omit<Options, 'models' | 'tiny'> & {
   readonly models?: readonly CheckedModel[];
   readonly tiny?: readonly (api.TinyModelOptions & { readonly model: CheckedModel })[];
@@ -41,7 +41,7 @@ export const scoreMany: (
   options: FromCall<api.ScoreManyOptions>,
 ) => ReturnType<typeof api.scoreMany> = api.scoreMany;
 
-/** @param options `onResult` hears of each job as it ends: its report, or why there is none */
+/** @param options `onResult` gets the report of each job as it ends, or its error */
 export const scoreBatch = async (
   jobs: readonly CheckedRequest[],
   {

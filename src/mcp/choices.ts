@@ -16,6 +16,7 @@ import {
 import { sizeInName } from '../core/size.js';
 import { SeveralFilesError } from '../files/allowed-paths.js';
 import { RAW_ENDING, type ToolFiles } from './paths.js';
+import { isOlder } from './protocol-server.js';
 import type { Tool } from './tool.js';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -34,7 +35,7 @@ interface Question {
   apply(answer: Values): Values;
 }
 
-/** Milliseconds that a user gets where the call waits for it. */
+/** Milliseconds that a call waits for the user. */
 const PATIENCE = 120_000;
 
 /** Files to choose from, at most. */
@@ -45,7 +46,7 @@ export function canAnswer({ elicitation }: ClientCapabilities): boolean {
   return elicitation !== undefined && ('form' in elicitation || Object.keys(elicitation).length === 0);
 }
 
-/** The arguments, with what the user chose; or what the client has to ask first, from version 2026-07-28 on. */
+/** The arguments with the user's choice; or, from version 2026-07-28 on, the question that the client has to ask first. */
 export async function chosen(
   made: Made,
   server: Server,
@@ -59,7 +60,7 @@ export async function chosen(
     requestedSchema: { type: 'object' as const, properties: fields, required: Object.keys(fields) },
   };
   let answer: Values | undefined;
-  if ((server.getNegotiatedProtocolVersion() ?? '') < '2026') {
+  if (isOlder(server)) {
     const asked = await mcpReq.elicitInput(form, { timeout: PATIENCE }).catch(() => undefined);
     answer = asked?.action === 'accept' ? asked.content : undefined;
   } else {
@@ -84,7 +85,7 @@ async function referenceQuestion({ tool, args, files }: Made): Promise<Question 
   if (name === undefined || args[name] || args.no_reference || typeof encode !== 'string') return undefined;
   const { findVideos } = await import('./video-list.js');
   const [{ found }, path] = await Promise.all([
-    findVideos(files.allowed, undefined, new AbortController().signal),
+    findVideos(files.allowed),
     files.resolveInput(encode).catch(() => undefined),
   ]);
   if (path === undefined) return undefined;
@@ -99,7 +100,7 @@ async function referenceQuestion({ tool, args, files }: Made): Promise<Question 
   };
 }
 
-/** What raw video does not say. */
+/** The format of raw video. */
 function geometryQuestion({ tool, args }: Made): Question | undefined {
   const raw = Object.values(args).find(
     (one): one is string => typeof one === 'string' && one.toLowerCase().endsWith(RAW_ENDING),
@@ -119,7 +120,7 @@ function geometryQuestion({ tool, args }: Made): Question | undefined {
   const fields = Object.fromEntries(Object.entries(all).filter(([name]) => args[name] === undefined));
   if (Object.keys(fields).length === 0) return undefined;
   return {
-    message: `What are the pictures of ${raw}? Raw video does not say it.`,
+    message: `What is the format of ${raw}? Raw video does not say.`,
     fields,
     apply: (answer) => ({
       ...args,
@@ -128,7 +129,7 @@ function geometryQuestion({ tool, args }: Made): Question | undefined {
   };
 }
 
-/** Which of the files that a name leads to. */
+/** Which file is meant, if a name leads to several. */
 async function filesQuestion({ tool, args, files }: Made): Promise<Question | undefined> {
   try {
     await tool.prepare(args, files);

@@ -31,14 +31,14 @@ export interface CompletionSources {
 
 type Params = CompleteRequest['params'];
 
-/** Answers `completion/complete`; nothing of what is not known. */
+/** Answers `completion/complete`; unknown names complete to nothing. */
 export async function complete(
   { ref, argument: { name, value }, context }: Params,
   sources: CompletionSources,
 ): Promise<CompleteResult> {
   const of = ref.type === 'ref/prompt' ? argumentOf(ref.name, name) : undefined;
   const typed = value.slice(0, MOST_TYPED);
-  // The last of a list.
+  // Of a list, the last item is completed.
   const start = of === 'videos' ? typed.lastIndexOf(',') + 1 : 0;
   const [head, last] = [typed.slice(0, start), typed.slice(start).trimStart()];
   const names =
@@ -99,7 +99,7 @@ async function videosFor(typed: string, { folders }: CompletionSources): Promise
   const now = performance.now();
   if (listed?.key !== key || now - listed.at > LISTED_TIME) {
     const paths = import('./video-list.js').then(async ({ findVideos }) =>
-      (await findVideos(folders, undefined, new AbortController().signal)).found.map(({ path }) => path),
+      (await findVideos(folders)).found.map(({ path }) => path),
     );
     listed = { key, at: now, paths };
     paths.catch(() => {

@@ -1,7 +1,7 @@
 /**
  * @module mcp/context
- * The context of a call, which a handler gets beside its arguments: the call's signal and progress, the allowed files, a share of the machine,
- * and a place for large results. Tools depend on the server only through these interfaces.
+ * The context of a call, which a handler gets beside its arguments: the call's signal and progress, the allowed files, a share of
+ * the machine, and a place for large results. Tools depend on the server only through these interfaces.
  */
 import * as z from 'zod/v4';
 import type { Origin } from '../core/origin.js';
@@ -9,15 +9,19 @@ import type { Measuring } from './call-threads.js';
 import type { CheckedRequest } from './checked-api.js';
 import type { ToolFiles } from './paths.js';
 
-/** A resource by reference, as `resources.publish` makes it. */
-export interface ResourceLink {
-  readonly type: 'resource_link';
+/** A resource as lists name it. */
+export interface ResourceEntry {
   readonly uri: string;
   readonly name: string;
   readonly mimeType: string;
   readonly description?: string;
   /** Bytes. */
   readonly size?: number;
+}
+
+/** A resource by reference, as `resources.publish` makes it. */
+export interface ResourceLink extends ResourceEntry {
+  readonly type: 'resource_link';
 }
 
 /** The progress of a call. */
@@ -40,7 +44,7 @@ export interface ToolProgress {
 export interface PoolGrant {
   /** Worker threads for this task, 1 or more: its fair share of the cores when it starts. Never pass more on. */
   readonly threads: number;
-  /** What measures and reads videos; not in the server's own thread. */
+  /** Measures and reads videos, outside the server's own thread. */
   readonly api: Measuring;
 }
 
@@ -49,17 +53,16 @@ export interface ToolPool {
   /**
    * Runs a task when its turn comes; while it waits, the call's progress says so. Decode and score inside a task, and
    * never start a task inside another.
-   * @param label the tool's name, for progress messages: `vmaf_score`
    * @param weight worker threads wanted, 1 or more; `null` for as many as the machine gives
    * @throws the signal's reason when the call is cancelled while it waits
    */
-  run<T>(label: string, weight: number | null, task: (grant: PoolGrant) => Promise<T>): Promise<T>;
+  run<T>(weight: number | null, task: (grant: PoolGrant) => Promise<T>): Promise<T>;
 }
 
-/** What pictures of a report's frames are taken of. */
+/** The pair from which pictures of a report's frames are taken. */
 export interface Pictured {
   readonly request: CheckedRequest;
-  /** With which it was scored; those for single frames count. */
+  /** The options with which it was scored, of which those for single frames apply. */
   readonly options: object;
   readonly origin: Origin;
 }
@@ -74,7 +77,7 @@ export interface Publication {
   readonly description?: string;
   /** Text or bytes. */
   readonly data: string | Uint8Array;
-  /** Of a report.json: the page that is made of it when it is asked for shows pictures of these. */
+  /** For a report.json: the pair whose pictures its HTML page shows. */
   readonly pictured?: Pictured;
 }
 
@@ -92,8 +95,8 @@ export interface Published {
 export interface ToolResources {
   publish(publication: Publication): Promise<Published>;
   /**
-   * A folder for what is measured of encodes of a source. It outlives the server, where that can be, so that a later call for
-   * this source starts from there.
+   * A folder for points measured from encodes of a source. It outlives the server where possible, so that a later call for the
+   * source resumes from there.
    */
   points(source: string): Promise<string>;
 }
@@ -102,7 +105,7 @@ export interface ToolResources {
 export const nextAction = z.object({ tool: z.string(), arguments: z.record(z.string(), z.unknown()) });
 export type NextAction = Readonly<z.output<typeof nextAction>>;
 
-/** What is told of a job; times are ISO 8601. */
+/** A job as clients see it; times are ISO 8601. */
 export const jobDocument = z.object({
   summary: z.string(),
   job_id: z.string(),
@@ -127,11 +130,11 @@ export type JobDocument = z.output<typeof jobDocument>;
 
 /** The jobs of one client. */
 export interface ToolJobs {
-  /** @throws as {@link Tool.prepare} of the tool; `usage` for a tool that there is not, or too many jobs */
+  /** @throws as {@link Tool.prepare} of the tool; `usage` for an unknown tool, or too many jobs */
   start(tool: string, args: Readonly<Record<string, unknown>>): Promise<JobDocument>;
   /**
-   * Waits for the end of a job, but only so many seconds.
-   * @throws {AnyvmafError} `usage` for a job that there is not, `io` for a damaged one
+   * Waits for a job to end, for so many seconds at most.
+   * @throws {AnyvmafError} `usage` for an unknown job, `io` for a damaged one
    */
   status(id: string, seconds: number, signal: AbortSignal): Promise<JobDocument>;
   /** Waits as {@link ToolJobs.status}. @returns its answer, `undefined` if it has none */
@@ -166,6 +169,8 @@ export interface CallAnswer {
 
 /** The context of one call. */
 export interface ToolContext {
+  /** Name of the tool. */
+  readonly tool: string;
   /** Aborts when the call is cancelled, its client disconnects or the server ends. Pass it to everything that takes one. */
   readonly signal: AbortSignal;
   /** Reports progress to the client, which gets at most one notification per percent. */

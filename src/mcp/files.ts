@@ -9,11 +9,13 @@ import { fileURLToPath } from 'node:url';
 import type { Server, ServerContext } from '@modelcontextprotocol/server';
 import { type AnyvmafError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
-import { AllowedPaths, realFolder, realFolders } from '../files/allowed-paths.js';
-import type { ToolFiles } from './paths.js';
+import { realFolder, realFolders } from '../files/allowed-paths.js';
+import { isOlder } from './protocol-server.js';
 import type { ResourceScope } from './resources.js';
 
-const HOW_TO_EXTEND = 'start the server with --allow DIR, or set ANYVMAF_MCP_ALLOW, to allow more folders';
+/** How to allow more folders. */
+export const HOW_TO_ALLOW =
+  'start the server with --allow DIR, or set ANYVMAF_MCP_ALLOW, to allow more folders';
 
 /** Where roots come from. */
 export interface RootSources {
@@ -64,31 +66,13 @@ export async function findRoots({ allow, env, cwd }: RootSources): Promise<Roots
   if (named === 0) {
     const real = await realFolder(cwd);
     if (real !== undefined && parse(real).root !== real) folders.add(real);
-    else warnings.push(`no folder is allowed, because the server was started in ${cwd}; ${HOW_TO_EXTEND}`);
+    else warnings.push(`no folder is allowed, because the server was started in ${cwd}; ${HOW_TO_ALLOW}`);
   }
   return { folders: [...folders], warnings };
 }
 
 function notAllowed(folder: string): AnyvmafError {
   return usageError(`--allow ${quoted(folder)} is not a folder that can be read`);
-}
-
-/** The allowed files of a server. */
-export class AllowedFiles extends AllowedPaths implements ToolFiles {
-  /**
-   * @param roots real paths of folders
-   * @param cwd where relative paths start
-   * @param translate gives the path of one of the server's own resource addresses, `undefined` for other text
-   * @param advice how to allow more folders
-   */
-  constructor(
-    roots: Iterable<string>,
-    cwd: string,
-    translate?: (path: string) => Promise<string | undefined>,
-    advice = HOW_TO_EXTEND,
-  ) {
-    super(roots, cwd, advice, translate);
-  }
 }
 
 /** Roots of one client, at most. */
@@ -111,8 +95,7 @@ export function serveRoots(server: Server, scope: ResourceScope): (context: Serv
     failures = 0;
   });
   return async (context) => {
-    const isOlder = (server.getNegotiatedProtocolVersion() ?? '') < '2026';
-    if (!isOlder || !server.getClientCapabilities()?.roots || failures >= MOST_FAILURES) return;
+    if (!isOlder(server) || !server.getClientCapabilities()?.roots || failures >= MOST_FAILURES) return;
     if (!reading) {
       const mine = foldersOf(context).then(
         (folders) => {

@@ -7,7 +7,7 @@ import { isObject } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
 import { quoted, showValue } from '../core/printable.js';
 
-/** Frames of a page where nothing else is asked for, and at most. */
+/** Frames of a page by default, and values of a page at most. */
 const USUAL_FRAMES = 100;
 const MOST_VALUES = 4000;
 
@@ -23,7 +23,7 @@ export interface PageRequest {
   readonly id: string;
   /** Metrics; absent for all. */
   readonly metrics?: readonly string[];
-  /** Numbers of the first and the last frame; absent ones are the report's. */
+  /** Numbers of the first and the last frame; default: the report's. */
   readonly from?: number;
   readonly to?: number;
   /** Every so many frames, or seconds. */
@@ -36,8 +36,8 @@ const ADDRESS = /^anyvmaf:\/\/results\/([\w-]{1,64})\/frames(?:\?([^#]{0,2000}))
 
 /**
  * Reads an address.
- * @returns `undefined` for one of something else
- * @throws {AnyvmafError} `usage` for what a page cannot be asked for with
+ * @returns `undefined` for another address
+ * @throws {AnyvmafError} `usage` for an invalid query
  */
 export function readPageAddress(uri: string): PageRequest | undefined {
   const [, id, query = ''] = ADDRESS.exec(uri) ?? [];
@@ -65,25 +65,16 @@ export function readPageAddress(uri: string): PageRequest | undefined {
     .getAll('metric')
     .flatMap((names) => names.split(','))
     .filter((name) => name !== '');
-  return {
-    id,
-    step: whole('step', 1) ?? 1,
-    ...(metrics.length > 0 && { metrics }),
-    ...(from !== undefined && { from }),
-    ...(to !== undefined && { to }),
-    ...(known && { format: known }),
-  };
+  const step = whole('step', 1) ?? 1;
+  return { id, step, from, to, format: known, metrics: metrics.length > 0 ? metrics : undefined };
 }
 
 /** The address of a page. */
 export function pageAddress({ id, metrics = [], from, to, step, format }: PageRequest): string {
-  const query = new URLSearchParams([
-    ...(metrics.length > 0 ? [['metric', metrics.join(',')]] : []),
-    ...(from === undefined ? [] : [['from', String(from)]]),
-    ...(to === undefined ? [] : [['to', String(to)]]),
-    ...(step === 1 ? [] : [['step', String(step)]]),
-    ...(format === undefined ? [] : [['format', format]]),
-  ]);
+  const metric = metrics.join(',') || undefined;
+  const parts = { metric, from, to, step: step === 1 ? undefined : step, format };
+  const stated = Object.entries(parts).filter(([, value]) => value !== undefined);
+  const query = new URLSearchParams(stated.map(([name, value]) => [name, String(value)]));
   return `anyvmaf://results/${id}/frames${query.size > 0 ? `?${query}` : ''}`;
 }
 
@@ -95,12 +86,12 @@ interface Frame {
 /** What pages are made of. */
 interface Framed {
   readonly frames: readonly Frame[];
-  /** Frames per second of the reference, and those of it before the first; `undefined` where it does not say. */
+  /** Frames per second of the reference, `undefined` if unknown, and its frames before the first of the report. */
   readonly rate: number | undefined;
   readonly skipped: number;
 }
 
-/** The frames of a report; `undefined` for what has none. */
+/** The frames of a report; `undefined` for other JSON. */
 export function framesOf(text: string): Framed | undefined {
   const report: unknown = JSON.parse(text);
   if (!isObject(report)) return undefined;
@@ -119,9 +110,9 @@ interface Row {
 }
 
 /**
- * A page as text: a row for each frame, its number first, then its values in the order of `columns`; or a row for each second. It ends
- * with the address of the next.
- * @throws {AnyvmafError} `usage` for a metric that there is not, and for seconds of a video that does not say its frame rate
+ * A page as text: a row for each frame, its number first, then its values in the order of `columns`; or a row for each second. It
+ * ends with the address of the next.
+ * @throws {AnyvmafError} `usage` for an unknown metric, and for seconds if the frame rate is unknown
  */
 export function pageOf(report: Framed, asked: PageRequest): string {
   const { frames } = report;

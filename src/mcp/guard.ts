@@ -75,7 +75,7 @@ export function readTarget(target: string, host = 'localhost'): Target | undefin
   return { host: name, path };
 }
 
-/** What is allowed. */
+/** Where a server listens, and who may call it. */
 export interface GuardOptions {
   /** Where the server listens. */
   readonly address: Address;
@@ -149,7 +149,7 @@ export class Guard {
     const sent = /^Bearer +(\S+)\s*$/i.exec(authorization ?? '')?.[1] ?? '';
     // Digests have one length, so comparing them does not leak the length of the token.
     if (timingSafeEqual(digest(sent), this.#digest)) return undefined;
-    return { status: 401, sentence: 'The server wants its token: send "Authorization: Bearer TOKEN".' };
+    return { status: 401, sentence: 'The server requires its token: send "Authorization: Bearer TOKEN".' };
   }
 
   /** Whether a page of this origin may read answers: the server's own origin, or an allowed one. */

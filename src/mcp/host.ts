@@ -6,32 +6,26 @@ import { setMaxListeners } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { AnyvmafError } from '../core/errors.js';
+import { AllowedPaths } from '../files/allowed-paths.js';
 import { cacheFolder } from '../files/cache-folder.js';
 import type { CallServices } from './call.js';
 import { CallThreads } from './call-threads.js';
-import { AllowedFiles, findRoots } from './files.js';
+import { findRoots, HOW_TO_ALLOW, type RootSources } from './files.js';
 import { JobStore } from './job-store.js';
-import { Jobs } from './jobs.js';
+import { Jobs, pause } from './jobs.js';
 import { limitFrom, WorkPool } from './pool.js';
-import { type MakePage, ServerResources } from './resources.js';
+import { ServerResources } from './resources.js';
 import type { Tool } from './tool.js';
 
 /** How a server is set up. */
-export interface HostOptions {
-  /** Folders of `--allow`. */
-  readonly allow: readonly string[];
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** The working directory. */
-  readonly cwd: string;
+export interface HostOptions extends RootSources {
   /** Writes a line for the operator of the server. */
   readonly log: (message: string) => void;
-  /** What is offered. */
+  /** The tools to offer. */
   readonly tools: readonly Tool[];
-  /** Makes the pages of reports; without it there are none. */
-  readonly makePage?: MakePage;
   /** Seconds that a call may take, above 0. Default 3600. */
   readonly maxSeconds?: number;
-  /** Seconds after which a call is answered as a job that goes on; 0 for never. Default 45. */
+  /** Seconds after which a call continues as a job; 0 for never. Default 45. */
   readonly callLimit?: number;
   /** Where jobs are kept. Default: in the user's cache. */
   readonly jobs?: string;
@@ -46,15 +40,14 @@ const CALL_LIMIT = 45;
 /** One server process. */
 export class McpHost implements CallServices {
   readonly tools: readonly Tool[];
-  readonly makePage: MakePage | undefined;
-  readonly files: AllowedFiles;
+  readonly files: AllowedPaths;
   readonly pool: WorkPool;
   readonly threads = new CallThreads();
   readonly resources: ServerResources;
   readonly log: (message: string) => void;
   /** Seconds that a call may take. */
   readonly maxSeconds: number;
-  /** Seconds after which a call is answered as a job that goes on; 0 for never. */
+  /** Seconds after which a call continues as a job; 0 for never. */
   readonly callLimit: number;
   readonly jobs: Jobs;
   readonly #closing = new AbortController();
@@ -62,10 +55,9 @@ export class McpHost implements CallServices {
 
   private constructor(options: HostOptions, roots: readonly string[]) {
     const cores = availableParallelism();
-    // Every call listens.
+    // Every call adds a listener.
     setMaxListeners(0, this.#closing.signal);
     this.tools = options.tools;
-    this.makePage = options.makePage;
     this.log = options.log;
     this.maxSeconds = options.maxSeconds ?? MAX_CALL_SECONDS;
     this.callLimit = options.callLimit ?? CALL_LIMIT;
@@ -73,7 +65,7 @@ export class McpHost implements CallServices {
       (id, number, scope) => this.jobs.findResult(id, number, scope),
       (folder) => this.files.allow(folder),
     );
-    this.files = new AllowedFiles(roots, options.cwd, (path) => this.resources.pathOf(path));
+    this.files = new AllowedPaths(roots, options.cwd, HOW_TO_ALLOW, (path) => this.resources.pathOf(path));
     this.pool = new WorkPool(limitFrom(options.env.VMAF_MCP_MAX_CONCURRENT, cores), cores);
     this.jobs = new Jobs(new JobStore(options.jobs ?? join(cacheFolder(), 'mcp-jobs')), this);
   }
@@ -111,12 +103,7 @@ export class McpHost implements CallServices {
 
   /** Resolves when no call and no job is running, or after so many milliseconds. */
   async idle(patience: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, patience);
-    });
-    await Promise.race([Promise.allSettled([...this.#calls, this.jobs.settled()]), late]);
-    clearTimeout(timer);
+    await pause(patience, [Promise.allSettled([...this.#calls, this.jobs.settled()])]);
   }
 
   /** Stops every call and its threads, and deletes every result. */

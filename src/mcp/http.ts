@@ -2,26 +2,15 @@
  * @module mcp/http
  * The server as Streamable HTTP: `/mcp` for the protocol in all its versions, `/health` for monitoring.
  */
-import {
-  createServer as createHttpServer,
-  type Server as HttpServer,
-  type IncomingMessage,
-  type ServerResponse,
-} from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, isInitializeRequest, type McpHttpHandler } from '@modelcontextprotocol/server';
-import { AnyvmafError, usageError } from '../core/errors.js';
-import {
-  type Address,
-  authority,
-  Guard,
-  type GuardOptions,
-  isLoopback,
-  type Refusal,
-  readTarget,
-} from './guard.js';
+import { jsonOf } from '../core/arguments.js';
+import { usageError } from '../core/errors.js';
+import { authority, Guard, type GuardOptions, isLoopback, type Refusal, readTarget } from './guard.js';
 import type { McpHost } from './host.js';
 import { jobAddress } from './job-protocol.js';
+import { listen } from './listening.js';
 import { SHARED_OWNER } from './resources.js';
 import { createServer } from './server.js';
 import { Sessions } from './sessions.js';
@@ -29,23 +18,11 @@ import { Sessions } from './sessions.js';
 /** Bytes of one request. */
 const BODY_LIMIT = 4 << 20;
 
-/** Milliseconds within which a request must arrive, headers and body. */
-const ARRIVAL = 10_000;
-
-/** Milliseconds between checks for requests that arrive too slowly. */
-const ARRIVAL_CHECK = 1000;
-
 /** Methods that are handled or refused with 405; the Request class does not accept others. */
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS', 'PUT', 'PATCH'];
 
 /** Milliseconds that running calls get when the server ends, before they are cancelled. */
 const GRACE = 500;
-
-/** Milliseconds for sending the answers of cancelled calls. */
-const FLUSH_TIME = 500;
-
-/** How to listen. */
-export type HttpOptions = GuardOptions;
 
 /** A server that listens. */
 export interface RunningHttp {
@@ -59,7 +36,7 @@ export interface RunningHttp {
  * Starts listening.
  * @throws {AnyvmafError} `usage` for an address that other machines can reach without a token, `io` if it cannot be bound
  */
-export async function serveHttp(host: McpHost, options: HttpOptions): Promise<RunningHttp> {
+export async function serveHttp(host: McpHost, options: GuardOptions): Promise<RunningHttp> {
   const { address, token } = options;
   if (token === undefined && !isLoopback(address.host)) {
     throw usageError(
@@ -67,14 +44,7 @@ export async function serveHttp(host: McpHost, options: HttpOptions): Promise<Ru
         'ANYVMAF_MCP_TOKEN, or listen on 127.0.0.1',
     );
   }
-  const server = createHttpServer({
-    requestTimeout: ARRIVAL,
-    headersTimeout: ARRIVAL,
-    connectionsCheckingInterval: ARRIVAL_CHECK,
-  });
-  await listen(server, address);
-  const bound = server.address();
-  const port = typeof bound === 'object' && bound !== null ? bound.port : address.port;
+  const { server, port, close } = await listen(address);
   const endpoint = new Endpoint(host, { ...options, address: { ...address, port } });
   const handler = toNodeHandler(endpoint, {
     maxRequestBodySize: BODY_LIMIT,
@@ -91,17 +61,13 @@ export async function serveHttp(host: McpHost, options: HttpOptions): Promise<Ru
   });
   return {
     url: `http://${authority({ ...address, port })}/mcp`,
-    async close() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      endpoint.drain();
-      await host.idle(GRACE);
-      await host.close();
-      await endpoint.close();
-      server.closeIdleConnections();
-      const cut = setTimeout(() => server.closeAllConnections(), FLUSH_TIME);
-      await closed;
-      clearTimeout(cut);
-    },
+    close: () =>
+      close(async () => {
+        endpoint.drain();
+        await host.idle(GRACE);
+        await host.close();
+        await endpoint.close();
+      }),
   };
 }
 
@@ -126,21 +92,7 @@ function malformation({
   if (hosts.length > 1) return 'The request has several Host headers; send one.';
   if (readTarget(url, headers.host) === undefined)
     return 'The target or the Host header of the request is malformed; send a path, and the name and port of this server.';
-  return METHODS.includes(method)
-    ? undefined
-    : 'The method of the request is not known here; use POST, GET or DELETE.';
-}
-
-function listen(server: HttpServer, { host, port }: Address): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const why = error.code === 'EADDRINUSE' ? 'something else listens there already' : error.message;
-      reject(
-        new AnyvmafError('io', `cannot listen on ${authority({ host, port })}: ${why}`, { cause: error }),
-      );
-    });
-    server.listen(port, host, resolve);
-  });
+  return METHODS.includes(method) ? undefined : 'The request method is unknown; use POST, GET or DELETE.';
 }
 
 /** Answers requests. */
@@ -207,12 +159,9 @@ class Endpoint {
     const id = request.headers.get('mcp-session-id');
     if (request.method !== 'POST')
       return id === null ? this.#handler.fetch(request) : this.#inSession(id, request, undefined);
-    let body: unknown;
-    try {
-      body = JSON.parse(await request.clone().text());
-    } catch {
-      return problem(400, 'The body is not JSON.', -32700);
-    }
+    const text = request.clone().text();
+    const body = jsonOf(await text.catch(() => ''));
+    if (body === undefined) return problem(400, 'The body is not JSON.', -32700);
     if (this.#draining && isCall(body)) return problem(503, 'The server is shutting down.');
     if (id !== null) return this.#inSession(id, request, body);
     if (isInitializeRequest(body)) return this.#sessions.open(request, body);
@@ -226,7 +175,7 @@ class Endpoint {
 }
 
 function isCall(body: unknown): boolean {
-  return body !== null && typeof body === 'object' && 'method' in body && body.method === 'tools/call';
+  return Object(body).method === 'tools/call';
 }
 
 /** A JSON-RPC error for a request whose id is not known. */

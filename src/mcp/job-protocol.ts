@@ -16,6 +16,7 @@ import { AnyvmafError } from '../core/errors.js';
 import type { JobDocument, ToolJobs } from './context.js';
 import { KEPT_TIME } from './job-store.js';
 import type { Jobs } from './jobs.js';
+import { isOlder } from './protocol-server.js';
 import type { ResourceContents, ResourceScope } from './resources.js';
 import { sentenceOf } from './wording.js';
 
@@ -41,8 +42,8 @@ export async function readJob(uri: string, jobs: ToolJobs): Promise<ResourceCont
 }
 
 /**
- * Answers subscriptions of one connection and tells it of its jobs. Any address can be subscribed to, so that an answer says
- * nothing of what there is.
+ * Answers subscriptions of one connection and tells it of its jobs. Any address can be subscribed to, so that an answer
+ * does not reveal what exists.
  * @returns ends it; `undefined` for clients without sessions, to which the transport itself tells news
  */
 export function serveSubscriptions(
@@ -65,7 +66,7 @@ export function serveSubscriptions(
   return jobs.hear((id, owner) => {
     const uri = jobAddress(id);
     // From 2026-07-28 on the transport knows who listens to what.
-    const isWanted = subscribed.has(uri) || (server.getNegotiatedProtocolVersion() ?? '') >= '2026';
+    const isWanted = subscribed.has(uri) || !isOlder(server);
     if (isWanted && scope.sees(owner)) server.sendResourceUpdated({ uri }).catch(() => {});
   });
 }
@@ -73,7 +74,7 @@ export function serveSubscriptions(
 /** The extension's name, among the capabilities of both sides. */
 export const TASKS = 'io.modelcontextprotocol/tasks';
 
-/** Milliseconds between two looks at a task that clients are told to leave. */
+/** Milliseconds that clients are told to leave between two looks at a task. */
 const POLL = 2000;
 
 const named = z.looseObject({ taskId: z.string().max(64) });
@@ -125,7 +126,7 @@ export function serveTasks(server: Server, jobs: ToolJobs): void {
       ...(job.status === 'interrupted' && { error }),
     };
   });
-  // No task asks for anything.
+  // No task asks for input.
   on('tasks/update', async (taskId) => {
     await found(taskId);
     return {};

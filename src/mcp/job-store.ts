@@ -8,6 +8,7 @@ import { closeSync, fstatSync, readSync } from 'node:fs';
 import { lstat, mkdir, readdir, realpath, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import * as z from 'zod/v4';
+import { jsonOf } from '../core/arguments.js';
 import { AnyvmafError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { openChecked } from '../files/checked-file.js';
@@ -27,7 +28,7 @@ const MOST_BYTES = 2 ** 31;
 const RECORD_BYTES = 256 << 10;
 const ANSWER_BYTES = 16 << 20;
 
-/** Milliseconds after which a job of another machine, whose server gives signs of life more often, counts as interrupted. */
+/** Milliseconds of silence after which a job of another machine counts as interrupted; its server writes more often. */
 const SILENCE = 120_000;
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -92,7 +93,7 @@ export class JobStore {
   }
 
   /**
-   * Keeps a job, now or again.
+   * Stores a job, or what has changed of it.
    * @throws {AnyvmafError} `io` if it cannot be written; `usage` if its arguments are too long
    */
   async write(record: JobRecord): Promise<void> {
@@ -108,7 +109,7 @@ export class JobStore {
     });
   }
 
-  /** Keeps the last record of a job with its answer, which is there before the record says so. */
+  /** Stores the answer of a job, then its last record. */
   async finish(record: JobRecord, answer: CallAnswer): Promise<void> {
     const text = JSON.stringify(answer);
     await this.#writing(async (root) => {
@@ -126,7 +127,7 @@ export class JobStore {
   async read(id: string): Promise<JobRecord | undefined> {
     const text = await this.#text(id, RECORD, RECORD_BYTES);
     if (text === undefined) return undefined;
-    const record = recordSchema.safeParse(parsed(text));
+    const record = recordSchema.safeParse(jsonOf(text));
     if (!record.success || record.data.id !== id) throw damaged(id, RECORD);
     const { data } = record;
     return data.status === 'working' && !(await isServed(data)) ? { ...data, status: 'interrupted' } : data;
@@ -137,7 +138,7 @@ export class JobStore {
    * @throws {AnyvmafError} `io` if it is gone or damaged
    */
   async answer(id: string): Promise<CallAnswer> {
-    const answer = answerSchema.safeParse(parsed((await this.#text(id, ANSWER, ANSWER_BYTES)) ?? ''));
+    const answer = answerSchema.safeParse(jsonOf((await this.#text(id, ANSWER, ANSWER_BYTES)) ?? ''));
     if (!answer.success) throw damaged(id, ANSWER);
     return answer.data as unknown as CallAnswer;
   }
@@ -287,14 +288,6 @@ export async function isServed({ server, updated }: JobRecord): Promise<boolean>
 
 function isOld(changed: number, now: number): boolean {
   return now - changed > KEPT_TIME;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function damaged(id: string, file: string): AnyvmafError {

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { onAbort } from '../core/abort.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
-import { nearest } from '../core/nearest.js';
+import { suggestion } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { isInside } from '../files/checked-file.js';
 import { processMark } from '../files/scratch.js';
@@ -36,7 +36,7 @@ const BEAT = 5000;
 /** Milliseconds between looks at a job of another server. */
 const LOOK = 500;
 
-/** Milliseconds between two times that listeners hear of a running job. */
+/** Milliseconds between two notices of a running job. */
 const NEWS = 1000;
 
 /** Milliseconds that a job gets to stop while its client waits for that. */
@@ -51,7 +51,7 @@ export const JOB_TOOLS: ReadonlySet<string> = new Set([
   'list_jobs',
 ]);
 
-/** Hears how far a call is. */
+/** Is told of a call's progress. */
 interface JobListener {
   report(report: ToolProgress): void;
   wait(label: string, ahead: number, running: number): void;
@@ -63,9 +63,9 @@ export class Job {
   readonly created = Date.now();
   readonly ending = new AbortController();
   listener: JobListener | undefined;
-  /** Tells that it is further; set when it is kept. */
+  /** Tells of its progress; set when it is kept. */
   moved: (() => void) | undefined;
-  /** When listeners heard of it last. */
+  /** When listeners were told last. */
   told = Number.NEGATIVE_INFINITY;
   /** Set by whoever starts it. */
   answer!: Promise<CallAnswer>;
@@ -77,7 +77,7 @@ export class Job {
   cancelled = false;
   ended: CallAnswer | undefined;
   progress: JobProgress | undefined;
-  /** What it published. */
+  /** Number of results that it published, and their bytes. */
   results = 0;
   bytes = 0;
   #first: { readonly at: number; readonly done: number } | undefined;
@@ -100,12 +100,9 @@ export class Job {
     const { at, done: before } = this.#first;
     const isKnown = total !== null && done > before && !report.isOpen;
     this.progress = {
-      done,
-      total,
-      ...(fps !== undefined && Number.isFinite(fps) && { fps }),
-      ...(message !== undefined && { message }),
-      ...(best !== undefined && { best }),
-      ...(isKnown && { seconds_left: Math.round(((total - done) * (now - at)) / (done - before) / 1000) }),
+      ...{ done, total, message, best },
+      fps: Number.isFinite(fps) ? fps : undefined,
+      seconds_left: isKnown ? Math.round(((total - done) * (now - at)) / (done - before) / 1000) : undefined,
     };
     this.listener?.report(report);
     this.moved?.();
@@ -131,7 +128,7 @@ export class Jobs {
   }
 
   /**
-   * Hears of kept jobs of this server when they are further, and when they have ended.
+   * Calls a listener when a kept job of this server has made progress or has ended.
    * @returns ends it
    */
   hear(listener: (id: string, owner: string) => void): () => void {
@@ -237,13 +234,8 @@ export class Jobs {
     const tools = this.#server.tools.filter((tool) => !JOB_TOOLS.has(tool.name));
     const tool = tools.find((one) => one.name === name);
     if (!tool) {
-      const near = nearest(
-        name.slice(0, 100),
-        tools.map((one) => one.name),
-      );
-      throw usageError(
-        `There is no tool ${quoted(name, 100)} that can be a job; ${near ? `did you mean ${near}?` : `there are ${tools.map((one) => one.name).join(', ')}.`}`,
-      );
+      const names = tools.map((one) => one.name);
+      throw usageError(`There is no tool ${quoted(name, 100)} that can be a job; ${suggestion(name, names)}`);
     }
     const job = this.#run(tool, args, scope, await tool.prepare(args, scope.filesOf(this.#server.files)));
     try {
@@ -254,7 +246,7 @@ export class Jobs {
     }
   }
 
-  /** Writes how far it is until it has ended. */
+  /** Writes its progress until it has ended. */
   async #beat(job: Job): Promise<void> {
     while (!job.ended) {
       await pause(BEAT, [job.answer]);
@@ -266,7 +258,7 @@ export class Jobs {
 
   /** Writes the answer of a job. */
   async #save(job: Job, answer: CallAnswer): Promise<void> {
-    // Or it would take the place of the last record.
+    // It would overwrite the last record.
     await job.writing.catch(() => {});
     try {
       const record = await this.#recordOf(job);
@@ -288,7 +280,7 @@ export class Jobs {
       server: await processMark(),
       owner: scope.owner,
       folders: [...this.#server.files.allowed],
-      ...(progress && { progress }),
+      progress,
     };
   }
 
@@ -361,7 +353,7 @@ export class Jobs {
     return {
       jobs: seen,
       problems: scope.owner === LOCAL_OWNER ? problems : [],
-      ...(!scope.listed && { note: unlisted }),
+      note: scope.listed ? undefined : unlisted,
     };
   }
 
@@ -374,17 +366,14 @@ export class Jobs {
       status,
       started: new Date(created).toISOString(),
       seconds: Math.round((updated - created) / 1000),
-      ...(progress && {
-        progress: {
-          frames: progress.done,
-          total_frames: progress.total,
-          ...(progress.fps !== undefined && { fps: Math.round(progress.fps * 10) / 10 }),
-          ...(status === 'working' &&
-            progress.seconds_left !== undefined && { seconds_left: progress.seconds_left }),
-          ...(progress.message !== undefined && { message: progress.message }),
-          ...(progress.best !== undefined && { best: progress.best }),
-        },
-      }),
+      progress: progress && {
+        frames: progress.done,
+        total_frames: progress.total,
+        fps: progress.fps && Math.round(progress.fps * 10) / 10,
+        seconds_left: status === 'working' ? progress.seconds_left : undefined,
+        message: progress.message,
+        best: progress.best,
+      },
       kept_until: new Date(updated + KEPT_TIME).toISOString(),
       next_action: nextOf(record),
     };

@@ -72,7 +72,7 @@ export interface InputModel {
   readonly text: CheckedModel;
 }
 
-/** An item of a list whose file is not there or not allowed. */
+/** An item of a list whose file is missing or not allowed. */
 export interface RefusedItem {
   readonly named: string;
   readonly refusal: AnyvmafError;
@@ -97,7 +97,7 @@ export class Unchecked<T> {
     this.#check = check;
   }
 
-  /** @throws {AnyvmafError} `io` for a file that is not there or not allowed */
+  /** @throws {AnyvmafError} `io` for a file that is missing or not allowed */
   check(files: ToolFiles, others: object): Promise<T> {
     return this.#check(this.#named, files, others);
   }
@@ -113,7 +113,7 @@ export type CheckedArguments<T> =
 
 /**
  * Checks every file that arguments name, in the order of the schema.
- * @throws {AnyvmafError} `io` for the first file that is not there or not allowed
+ * @throws {AnyvmafError} `io` for the first file that is missing or not allowed
  */
 export async function checkPaths<T>(input: T, files: ToolFiles): Promise<CheckedArguments<T>> {
   return (await checkValue(input, files)) as CheckedArguments<T>;
@@ -133,14 +133,14 @@ export function inputPath(description: string) {
   return declared(z.string().min(1).describe(description), checkFile);
 }
 
-/** A file to write, whose folder exists and which does not. */
+/** A file to write: its folder exists, and it does not. */
 export function outputPath(description: string) {
   return declared(z.string().min(1).max(4096), async (named, files): Promise<InputFile> => {
     const path = (await files.resolveOutput(named)) as CheckedPath;
     if (existsSync(path)) {
       throw new AnyvmafError(
         'io',
-        `${quoted(named)} is there already and is not overwritten; name another file`,
+        `${quoted(named)} already exists and is not overwritten; name another file`,
       );
     }
     return { named, path };

@@ -1,7 +1,7 @@
 /**
  * @module mcp/progress
- * Turns a call's progress reports into notifications: one per percent, or every two seconds of long work, strictly increasing, with frames and
- * speed as text.
+ * Turns a call's progress reports into notifications: one per percent, or every two seconds of long work, strictly increasing, with
+ * frames and speed as text.
  */
 import type { ToolProgress } from './context.js';
 
@@ -14,7 +14,7 @@ export interface ProgressNotice {
 
 /** Milliseconds between notices while the number of frames is unknown. */
 const PACE = 500;
-/** Milliseconds after which a client that waits hears of any frame that was done, however little of the whole it is. */
+/** Milliseconds after which a client is told of any progress, however small a part of the whole. */
 const LIFE = 2000;
 
 /** The progress of one call. */
@@ -28,25 +28,21 @@ export class CallProgress {
   #waits = 0;
   /** Of the last report. */
   #done = -1;
-  /** The name of a call that is told as one whole. */
+  /** The name of a call whose progress is a fraction of 1. */
   readonly #whole: string | undefined;
 
   /**
+   * @param whole the name of a call whose progress is a fraction of 1, with a notice of its start and one of its end
    * @param now monotonic milliseconds
-   * @param whole the name of a call whose progress is told as parts of 1.0, with a notice of its start and one of its end
    */
-  constructor(
-    send: (notice: ProgressNotice) => void,
-    now: () => number = () => performance.now(),
-    whole?: string,
-  ) {
+  constructor(send: (notice: ProgressNotice) => void, whole?: string, now = () => performance.now()) {
     this.#send = send;
     this.#now = now;
     this.#whole = whole;
     if (whole !== undefined) this.#tell(0, 1, `starting ${whole}`);
   }
 
-  /** Says that a call that is told as one whole is done. */
+  /** Tells the end of a call whose progress is a fraction of 1. */
   end(): void {
     if (this.#whole !== undefined) this.#tell(1, 1, `${this.#whole} done`);
   }
@@ -64,7 +60,7 @@ export class CallProgress {
     this.#percent = percent ?? this.#percent;
     this.#at = now;
     this.#message = message;
-    // What counts steps before anything is measured says so in words.
+    // Steps before measuring are named by their message, not counted as frames.
     const plain = message === undefined ? [`${done} frames`] : [];
     const frames = known === undefined ? plain : [`${done}/${known} frames`];
     const speed = fps !== undefined && Number.isFinite(fps) && fps > 0 ? [`${fps.toFixed(1)} fps`] : [];

@@ -3,7 +3,7 @@
  * Prompts that hosts offer their users: usual questions about videos, with the tools that answer them.
  */
 import { ProtocolError, ProtocolErrorCode, type Server } from '@modelcontextprotocol/server';
-import { nearest } from '../core/nearest.js';
+import { suggestion } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import type { Tool } from './tool.js';
 
@@ -33,7 +33,7 @@ const told = (value = '') => JSON.stringify(value);
 
 const TRUST =
   'If trust says that a score is doubtful or untrusted, call inspect_pair for that pair, and tell me the cause before any number.';
-const JOBS = 'If a call goes on as a job, send its next_action until it is done.';
+const JOBS = 'If a call continues as a job, send its next_action until it is done.';
 
 const PROMPTS: readonly Prompt[] = [
   {
@@ -138,10 +138,5 @@ export function servePrompts(server: Server, tools: readonly Tool[]): void {
 /** Something that there is not, and what it may have meant. */
 function refused(what: string, typed: string, known: readonly { readonly name: string }[]): ProtocolError {
   const names = known.map(({ name }) => name);
-  const near = nearest(typed.slice(0, 100), names);
-  const hint =
-    near === undefined
-      ? `there ${names.length === 1 ? 'is' : 'are'} ${names.join(', ') || 'none'}.`
-      : `did you mean ${near}?`;
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, `${what}; ${hint}`);
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, `${what}; ${suggestion(typed, names)}`);
 }

@@ -1,7 +1,7 @@
 /**
  * @module mcp/protocol-server
- * The SDK's server with three differences: parameters that do not fit a method are refused as such, in a sentence, a resource
- * that is not there has the code of the protocol's version, and the server's icon is not in every answer.
+ * The SDK's server with three differences: invalid parameters are refused as such, in a sentence, a missing resource has the error
+ * code of the protocol's version, and answers do not repeat the server's icon.
  */
 import {
   type Implementation,
@@ -16,7 +16,13 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server';
 import type * as z from 'zod/v4';
+import { jsonOf } from '../core/arguments.js';
 import { argumentSentence } from './arguments.js';
+
+/** Whether a client speaks a version before 2026-07-28, which has sessions in which a server may ask its client. */
+export function isOlder(server: Server): boolean {
+  return (server.getNegotiatedProtocolVersion() ?? '') < '2026';
+}
 
 type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
 
@@ -28,10 +34,9 @@ export class ProtocolServer extends Server {
     await super.connect(transport);
   }
 
-  /** A resource that is not there has a code of its own in versions up to 2025-11-25, which the SDK replaces. */
+  /** In versions up to 2025-11-25 a missing resource has a code of its own, which the SDK replaces. */
   #inItsVersion(message: JSONRPCMessage): JSONRPCMessage {
-    const isOlder = (this.getNegotiatedProtocolVersion() ?? '') < '2026';
-    if (!isOlder || !('error' in message) || !isAboutResource(message.error)) return message;
+    if (!isOlder(this) || !('error' in message) || !isAboutResource(message.error)) return message;
     return { ...message, error: { ...message.error, code: RESOURCE_NOT_FOUND } };
   }
 
@@ -62,7 +67,7 @@ export class ProtocolServer extends Server {
 
 const RESOURCE_NOT_FOUND = -32_002;
 
-/** Only the error about a resource that is not there names one. */
+/** Only the error about a missing resource names one. */
 function isAboutResource({ code, data }: { readonly code: number; readonly data?: unknown }): boolean {
   return code === ProtocolErrorCode.InvalidParams && typeof Object(data).uri === 'string';
 }
@@ -71,23 +76,13 @@ function isAboutResource({ code, data }: { readonly code: number; readonly data?
 function issuesOf(error: unknown): z.core.$ZodIssue[] | undefined {
   const text = error instanceof Error ? error.message : '';
   const start = text.indexOf('[');
-  if (start < 0) return undefined;
-  try {
-    const issues: unknown = JSON.parse(text.slice(start));
-    return Array.isArray(issues) && issues.every(isIssue) ? issues : undefined;
-  } catch {
-    return undefined;
-  }
+  const issues = start < 0 ? undefined : jsonOf(text.slice(start));
+  return Array.isArray(issues) && issues.every(isIssue) ? issues : undefined;
 }
 
 function isIssue(value: unknown): value is z.core.$ZodIssue {
-  return (
-    value !== null &&
-    typeof value === 'object' &&
-    'code' in value &&
-    'path' in value &&
-    Array.isArray(value.path)
-  );
+  const { code, path } = Object(value);
+  return code !== undefined && Array.isArray(path);
 }
 
 /** An issue with the value that it is about, which the SDK leaves out. */

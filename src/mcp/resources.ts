@@ -1,40 +1,23 @@
 /**
  * @module mcp/resources
- * Large results of tools, and a pair of sample videos: files in a private folder that is deleted with the server, readable
- * by URI as resources of the protocol and by path as files.
+ * Large results of tools: files in a private folder that is deleted with the server, readable by URI as resources of the protocol
+ * and by path as files.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { AnyvmafError } from '../core/errors.js';
-import type { VideoFormat } from '../core/frame.js';
 import { quoted } from '../core/printable.js';
 import type { AllowedPaths } from '../files/allowed-paths.js';
 import { makeScratchFolder, removeScratch, sweepScratch } from '../files/scratch.js';
-import type { SamplePlane } from '../sample/generator.js';
-import type { Pictured, Publication, Published } from './context.js';
+import type { Pictured, Publication, Published, ResourceEntry } from './context.js';
 import { framesOf, type PageRequest, pageAddress, pageOf, readPageAddress } from './frame-pages.js';
 import type { ToolFiles } from './paths.js';
+import { describeSamples, SAMPLES, Samples } from './samples.js';
 
-/** Addresses of results and of samples. */
+/** Addresses of results. */
 const RESULTS = 'anyvmaf://results/';
-const SAMPLES = 'anyvmaf://samples';
-
-/** Files of the pair of videos that comes with the server, the raw ones first. */
-const SAMPLE_NAMES = [
-  'reference_576x324.yuv',
-  'distorted_576x324.yuv',
-  'reference_576x324.y4m',
-  'distorted_576x324.y4m',
-] as const;
-
-type SampleName = (typeof SAMPLE_NAMES)[number];
-
-const SAMPLE_FORMAT: VideoFormat = { width: 576, height: 324, bitDepth: 8, chroma: '420' };
-
-/** Frames of each sample; the scene changes in the middle. */
-const SAMPLE_FRAMES = 24;
 
 /** The name of reports, whose frames can be read in pages, and of their pages for people. */
 const REPORT = 'report.json';
@@ -43,7 +26,7 @@ const PAGE = '/report.html';
 /** Most bytes of stored results; the oldest are deleted first. */
 const MAX_STORED_BYTES = 2 ** 31;
 
-/** Results that are known while some of them are those of jobs, which are found again where they are asked for. */
+/** Most results that are known; those of jobs are found again when they are asked for. */
 const MOST_KNOWN = 2000;
 
 /** Most results in a list, the newest. */
@@ -52,7 +35,7 @@ const LISTED = 100;
 /** Bytes of one resource in one answer: clients refuse messages of more than 10 MB, and base64 takes a third more. */
 const MOST_BYTES = 6 << 20;
 
-/** What the name of a result is made of. */
+/** What a name of a result may be. */
 const NAME = /^[\w-][\w.-]{0,99}$/;
 
 /** What results are, by the ending of their names. */
@@ -80,28 +63,12 @@ export interface ResultOfJob {
 /** Finds a result of a job that a client may see, by its place among those. */
 type FindOfJob = (job: string, number: number, scope: ResourceScope) => Promise<ResultOfJob | undefined>;
 
-/** A resource as lists name it. */
-export interface ResourceEntry {
-  readonly uri: string;
-  readonly name: string;
-  readonly mimeType: string;
-  readonly description?: string;
-  readonly size?: number;
-}
-
 /** A resource as it is read. */
 export type ResourceContents =
   | { readonly uri: string; readonly mimeType: string; readonly text: string }
   | { readonly uri: string; readonly mimeType: string; readonly blob: string };
 
-/** Makes the page of a report. */
-export type MakePage = (
-  report: string,
-  pictured: Pictured | undefined,
-  signal: AbortSignal,
-) => Promise<string>;
-
-/** As a client reads it: when the machine has time. */
+/** Makes the page of a report, when the machine has time. */
 export type ReadPage = (report: string, pictured: Pictured | undefined) => Promise<string>;
 
 interface StoredResult extends ResourceEntry {
@@ -111,7 +78,7 @@ interface StoredResult extends ResourceEntry {
   readonly path: string;
   /** Of a {@link ResourceScope}. */
   readonly owner: string;
-  /** The server keeps it no longer than itself. */
+  /** It is deleted with the server. */
   readonly isOwn: boolean;
 }
 
@@ -158,21 +125,21 @@ export class ResourceScope {
   }
 
   /**
-   * Whether what somebody owns can be had by its name: one's own, and that of a session that has ended.
+   * Whether what an owner has can be had by its name: one's own, and that of a session that has ended.
    * @param owner of a {@link ResourceScope}
    */
   sees(owner: string): boolean {
-    return owner === this.owner || !(SHARED.has(owner) || this.#all.isOpen(owner));
+    return owner === this.owner || !(SHARED.has(owner) || this.#all.open.has(owner));
   }
 
-  /** The connection is closed; its results can be read by whoever knows their URIs. */
+  /** Ends the connection's scope: from then on whoever knows the URIs of its results can read them. */
   end(): void {
-    this.#all.end(this.owner);
+    this.#all.open.delete(this.owner);
   }
 
   /** What can be read: the samples, then the newest results. */
   list(): ResourceEntry[] {
-    return this.#all.list(this);
+    return [SAMPLES, ...(this.listed ? this.#all.listOf(this.owner) : [])];
   }
 
   /**
@@ -213,11 +180,11 @@ export class ResourceScope {
 export class ServerResources {
   /** Results by address, the oldest first. */
   readonly #stored = new Map<string, StoredResult>();
-  readonly #samples = new Map<SampleName, Promise<string>>();
+  readonly #samples = new Samples(() => this.#folder());
   readonly #findOfJob: FindOfJob;
   readonly #allow: (folder: string) => void;
-  /** Names of open sessions. */
-  readonly #open = new Set<string>();
+  /** Owners whose sessions are open. */
+  readonly open = new Set<string>();
   /** The report whose pages were read last. */
   #paged: { readonly uri: string; readonly frames: ReturnType<typeof framesOf> } | undefined;
   #bytes = 0;
@@ -236,18 +203,8 @@ export class ServerResources {
 
   /** The view of one session; of all hosts on standard input, or of all clients without a session, if that is named. */
   scope(owner: string = randomUUID()): ResourceScope {
-    if (!SHARED.has(owner)) this.#open.add(owner);
+    if (!SHARED.has(owner)) this.open.add(owner);
     return new ResourceScope(this, owner);
-  }
-
-  /** Whether a session of that name is open. */
-  isOpen(owner: string): boolean {
-    return this.#open.has(owner);
-  }
-
-  /** See {@link ResourceScope.end}. */
-  end(owner: string): void {
-    this.#open.delete(owner);
   }
 
   /** Who published the result of a URI, or the report of which it is a page; `undefined` if there is none. */
@@ -312,39 +269,21 @@ export class ServerResources {
     const size = typeof data === 'string' ? Buffer.byteLength(data) : data.length;
     const pages =
       name === REPORT ? ` Frames in pages: ${RESULTS}${id}/frames?metric=NAME&from=0&to=99&step=1` : '';
-    const entry: ResourceEntry & { readonly size: number } = {
-      uri: `${RESULTS}${id}/${name}`,
-      name,
-      mimeType,
-      ...(description !== undefined && { description: `${description}${pages}` }),
-      size,
-    };
-    this.#stored.set(entry.uri, { ...entry, folder, path, owner, isOwn, ...(pictured && { pictured }) });
+    const about = description && `${description}${pages}`;
+    const entry = { uri: `${RESULTS}${id}/${name}`, name, mimeType, description: about, size };
+    this.#stored.set(entry.uri, { ...entry, folder, path, owner, isOwn, pictured });
     if (isOwn) this.#bytes += size;
     await this.#forget();
     return { uri: entry.uri, path, link: { type: 'resource_link', ...entry } };
   }
 
-  /** See {@link ResourceScope.list}. */
-  list(scope: ResourceScope): ResourceEntry[] {
-    const results = [...this.#stored.values()]
-      .filter(({ owner }) => scope.listed && owner === scope.owner)
+  /** What an owner published last, the newest first. */
+  listOf(owner: string): ResourceEntry[] {
+    return [...this.#stored.values()]
+      .filter((one) => one.owner === owner)
       .reverse()
       .slice(0, LISTED)
-      .map(({ uri, name, mimeType, description, size }) => ({
-        ...{ uri, name, mimeType, size },
-        ...(description !== undefined && { description }),
-      }));
-    return [
-      {
-        uri: SAMPLES,
-        name: 'samples',
-        mimeType: 'application/json',
-        description:
-          'A generated pair of videos to try the tools with: paths, format, and the arguments to score it.',
-      },
-      ...results,
-    ];
+      .map(({ uri, name, mimeType, description, size }) => ({ uri, name, mimeType, size, description }));
   }
 
   /** See {@link ResourceScope.read}. */
@@ -358,15 +297,12 @@ export class ServerResources {
       requireRoom(uri, text.length, instead);
       return { uri, mimeType: 'text/html', text };
     }
-    if (uri === SAMPLES) {
-      const text = JSON.stringify(await this.#describeSamples(), null, 2);
-      return { uri, mimeType: 'application/json', text };
-    }
+    if (uri === SAMPLES.uri)
+      return { uri, mimeType: 'application/json', text: JSON.stringify(describeSamples(), null, 2) };
     const page = readPageAddress(uri);
     if (page) return this.#page(uri, page);
-    const sample = sampleName(uri);
     const stored = this.#stored.get(uri);
-    const path = sample === undefined ? stored?.path : await this.#sample(sample);
+    const path = await this.pathOf(uri);
     if (path === undefined) return undefined;
     const mimeType = stored?.mimeType ?? 'application/octet-stream';
     const size = (await stat(path).catch(() => undefined))?.size;
@@ -384,8 +320,7 @@ export class ServerResources {
 
   /** The file of one of the server's own URIs; `undefined` for other text. */
   async pathOf(uri: string): Promise<string | undefined> {
-    const sample = sampleName(uri);
-    return sample === undefined ? this.#stored.get(uri)?.path : this.#sample(sample);
+    return this.#samples.pathOf(uri) ?? this.#stored.get(uri)?.path;
   }
 
   /** Removes the results of servers that were killed. */
@@ -399,12 +334,12 @@ export class ServerResources {
     this.#closed = true;
     await this.sweep().catch(() => {});
     const home = await this.#home?.catch(() => undefined);
-    await Promise.allSettled(this.#samples.values());
+    await this.#samples.settled();
     if (home !== undefined) await removeScratch(home);
   }
 
   /** The folder, created on first use and readable by this user only. */
-  #folder(): Promise<string> {
+  async #folder(): Promise<string> {
     if (this.#closed) throw new AnyvmafError('aborted', 'The server is shutting down.');
     this.#home ??= (async () => {
       const made = await makeScratchFolder('mcp', await realpath(tmpdir()));
@@ -426,37 +361,6 @@ export class ServerResources {
       await rm(folder, { recursive: true, force: true });
     }
   }
-
-  #sample(name: SampleName): Promise<string> {
-    let made = this.#samples.get(name);
-    if (made === undefined) {
-      made = (async () => writeSample(name, await this.#folder()))();
-      made.catch(() => this.#samples.delete(name));
-      this.#samples.set(name, made);
-    }
-    return made;
-  }
-
-  #describeSamples(): unknown {
-    const { width, height, chroma, bitDepth } = SAMPLE_FORMAT;
-    return {
-      about:
-        'A generated pair, the distorted video blurred, quantised in blocks and noisy. Every name is also a path.',
-      format: { width, height, pixfmt: chroma, bitdepth: bitDepth, frames: SAMPLE_FRAMES },
-      files: SAMPLE_NAMES.map((name) => `${SAMPLES}/${name}`),
-      example: {
-        name: 'vmaf_score',
-        arguments: {
-          ref: `${SAMPLES}/${SAMPLE_NAMES[0]}`,
-          dis: `${SAMPLES}/${SAMPLE_NAMES[1]}`,
-          width,
-          height,
-          pixfmt: chroma,
-          bitdepth: bitDepth,
-        },
-      },
-    };
-  }
 }
 
 /** @throws {AnyvmafError} `io` for what is too large for a message */
@@ -466,35 +370,4 @@ function requireRoom(uri: string, size: number, instead: string): void {
       'io',
       `${uri} has ${Math.ceil(size)} bytes, more than fits into a message; ${instead}`,
     );
-}
-
-function sampleName(uri: string): SampleName | undefined {
-  return SAMPLE_NAMES.find((name) => uri === `${SAMPLES}/${name}`);
-}
-
-/**
- * Writes a sample frame by frame: it is computed when it is first asked for, so that no video ships.
- * @returns its path
- */
-async function writeSample(name: SampleName, folder: string): Promise<string> {
-  const [{ makeSample }, { sampleBytes, y4mHeader }] = await Promise.all([
-    import('../sample/generator.js'),
-    import('../sample/files.js'),
-  ]);
-  const side = name.startsWith('reference') ? 'reference' : 'distorted';
-  const y4m = name.endsWith('.y4m');
-  const clip = makeSample(SAMPLE_FORMAT, { seed: 2026, cut: SAMPLE_FRAMES / 2 });
-  const path = join(folder, name);
-  const file = await open(path, 'w', 0o600);
-  try {
-    if (y4m) await file.write(y4mHeader(SAMPLE_FORMAT));
-    for (let index = 0; index < SAMPLE_FRAMES; index++) {
-      if (y4m) await file.write('FRAME\n');
-      for (const plane of clip.frame(side, index) satisfies SamplePlane[])
-        await file.write(sampleBytes(plane));
-    }
-  } finally {
-    await file.close();
-  }
-  return path;
 }

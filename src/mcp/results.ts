@@ -1,7 +1,7 @@
 /**
  * @module mcp/results
- * The answer to a call: a JSON document as text and as structured content, or one sentence about an error. A document that is more
- * than a model should read is published as a resource, and its outline is answered, with the longest lists and texts cut. The
+ * The answer to a call: a JSON document as text and as structured content, or one sentence about an error. A document that is too
+ * long for a model is published as a resource, and its outline is answered, with the longest lists and texts cut. The
  * thread of the live server loads this too, so it needs no library.
  */
 import { isObject } from '../core/arguments.js';
@@ -42,7 +42,7 @@ export const MOST_TOKENS = 20_000;
 /** Characters that a cut text keeps at least. */
 const LEAST_TEXT = 400;
 
-/** Places that an answer names of those that were cut. */
+/** Most cuts that an answer names. */
 const NAMED = 20;
 
 /** A list or text that was cut. */
@@ -53,8 +53,8 @@ interface Cut {
 }
 
 /**
- * The outcome as it is, or, if its text is too long, without what it can spare, then with its longest lists and texts cut. `left_out`
- * says what is missing, and `full_result` and a link lead to the whole, where the document itself does not.
+ * The outcome as it is, or, if its text is too long, without what it can spare, then with its longest lists and texts cut.
+ * `left_out` says what is missing, and `full_result` and a link lead to the whole, where the document itself does not.
  */
 export async function fitting(
   tool: string,
@@ -96,7 +96,7 @@ export async function fitting(
   return { document: outline(), content: published ? [...content, published.link] : content };
 }
 
-/** Members that an answer names of those that rows lack. */
+/** Most members of rows that an answer names as left out. */
 const MOST_MEMBERS = 6;
 
 /** Members of the same rows share a line: `rows: trust, min`. */

@@ -16,7 +16,7 @@ import * as z from 'zod/v4';
 import { onAbort } from '../core/abort.js';
 import { AnyvmafError } from '../core/errors.js';
 import { MOST_FRAMES } from '../core/frame.js';
-import { nearest } from '../core/nearest.js';
+import { suggestion } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { version } from '../core/version.js';
 import { readView, showsViews, VIEW_ENTRY, viewOf } from './apps/page.js';
@@ -35,7 +35,7 @@ import {
   taskOf,
 } from './job-protocol.js';
 import { JOB_TOOLS, type Job, pause } from './jobs.js';
-import { CallProgress } from './progress.js';
+import { CallProgress, type ProgressNotice } from './progress.js';
 import { servePrompts } from './prompts.js';
 import { ProtocolServer } from './protocol-server.js';
 import type { ReadPage, ResourceScope } from './resources.js';
@@ -48,12 +48,12 @@ const INSTRUCTIONS = [
   'anyvmaf measures how much quality a distorted video lost against its reference; VMAF runs from 0 to 100, higher is',
   'better, and about 6 points are a visible step. Paths must lie under the folders that the user allowed.',
   'Raw YUV needs width, height, pixfmt and bitdepth (vmaf_score); MP4, MKV, WebM and Y4M go to vmaf_score_encoded.',
-  'A call that takes long goes on as a job: send the next_action of its answer.',
+  'A long call continues as a job: send the next_action of its answer.',
   'Results are summaries; full reports and pictures come as resource links, frames of reports in pages (resource templates).',
   'Read anyvmaf://samples for a pair to try the tools with.',
 ].join(' ');
 
-/** Cache hints for what never changes while the server runs; what tools have depends on the client. Milliseconds. */
+/** Cache hints, in milliseconds: lists do not change while the server runs, but that of tools depends on the client. */
 const LASTING = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
 const OWN = { ...LASTING, cacheScope: 'private' } as const;
 
@@ -68,7 +68,7 @@ export interface ListedTool {
     Partial<Tool['annotations']>;
 }
 
-/** Maxima that no real value reaches; tracks of a file end with 999. */
+/** Maxima that no real value reaches: no file has 999 tracks. */
 const UNREACHED: ReadonlySet<unknown> = new Set([Number.MAX_SAFE_INTEGER, MOST_FRAMES, 999]);
 
 /** JSON Schema 2020-12 of a tool's parameters or result. */
@@ -76,7 +76,6 @@ function jsonSchema(schema: z.ZodObject, io: 'input' | 'output'): ListedTool['in
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     io,
     target: 'draft-2020-12',
-    // Bounds that no real value reaches say nothing.
     override: ({ jsonSchema: made }) => {
       if (made.minimum === Number.MIN_SAFE_INTEGER) delete made.minimum;
       if (UNREACHED.has(made.maximum)) delete made.maximum;
@@ -85,7 +84,7 @@ function jsonSchema(schema: z.ZodObject, io: 'input' | 'output'): ListedTool['in
   return { ...rest, type: 'object' };
 }
 
-/** The tools with all that is known of them, for docs/mcp-tools.md. */
+/** The tools with their whole schemas, for docs/mcp-tools.md. */
 export function describeTools(tools: readonly Tool[]): ListedTool[] {
   return tools.map(({ name, title, description, inputSchema, outputSchema, annotations }) => ({
     name,
@@ -98,8 +97,8 @@ export function describeTools(tools: readonly Tool[]): ListedTool[] {
 }
 
 /**
- * The list of tools in the protocol's shape. A model may have to read all of it before its first call, and sees results as they
- * come: what they have is in docs/mcp-tools.md only. The server checks parameters by the whole schema.
+ * The list of tools as clients get it. A model may have to read all of it before its first call, so it is short: schemas of results
+ * are in docs/mcp-tools.md only. The server checks parameters by the whole schema.
  */
 export function listTools(tools: readonly Tool[]): ListedTool[] {
   return describeTools(tools).map((tool, i) => ({
@@ -110,19 +109,19 @@ export function listTools(tools: readonly Tool[]): ListedTool[] {
   }));
 }
 
-/** The title is beside them, and the other hints mean something only where a tool does not only read. */
+/** The hints that say something: the title stands beside them, and two matter only for tools that do not just read. */
 function meant(annotations: ListedTool['annotations']): ListedTool['annotations'] {
   const { readOnlyHint, openWorldHint, destructiveHint, idempotentHint } = annotations;
   const both = { readOnlyHint, openWorldHint };
   return readOnlyHint ? both : { ...both, ...{ destructiveHint, idempotentHint } };
 }
 
-/** What refuses little: the server says it in a sentence when it does. */
+/** Bounds that are seldom reached: the server says so in a sentence then. */
 const BOUNDS: ReadonlySet<string> = new Set([
   ...['minLength', 'maxLength', 'minItems', 'maxItems', 'pattern', 'propertyNames'],
 ]);
 
-/** Parameters without those that the server refuses or that are second names, bounds of texts, lists and members, and switches' `false`. */
+/** The parameters without reserved ones and aliases, bounds of texts and lists, and the default `false` of switches. */
 function brief(schema: ListedTool['inputSchema']): ListedTool['inputSchema'] {
   const text = JSON.stringify(schema, (key, value: unknown) => {
     const isUsual = value === false && (key === 'additionalProperties' || key === 'default');
@@ -136,7 +135,7 @@ function isUnlisted(value: unknown): boolean {
   return typeof description === 'string' && /^(?:Reserved;|Another name of|Short for) /.test(description);
 }
 
-/** What can be read of results beside what is listed. */
+/** What can be read besides the resources in the list. */
 const TEMPLATES = [
   {
     uriTemplate: PAGES_TEMPLATE,
@@ -152,12 +151,12 @@ const TEMPLATES = [
     uriTemplate: JOB_TEMPLATE,
     name: 'job',
     title: 'A job',
-    description: 'How far a job is; subscribe to hear when that changes.',
+    description: 'The progress of a job; subscribe to be told when it changes.',
     mimeType: 'application/json',
   },
 ] as const;
 
-/** The mark of the web page, small, for lists of servers. */
+/** The web page's logo, for lists of servers. */
 const ICON = {
   src: `data:image/svg+xml;base64,${Buffer.from(
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#2a62d8"/>' +
@@ -209,7 +208,11 @@ export function createServer(host: McpHost, shared?: ResourceScope): Server {
   const readRoots = serveRoots(server, scope);
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const tool = host.tools.find(({ name }) => name === params.name);
-    if (tool === undefined) throw unknownTool(params.name, host.tools);
+    if (tool === undefined) {
+      const names = host.tools.map(({ name }) => name);
+      const what = `There is no tool ${quoted(params.name, 100)}; ${suggestion(params.name, names)}`;
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, what);
+    }
     await readRoots(context);
     const made = { tool, args: params.arguments ?? {}, files: scope.filesOf(host.files) };
     const asked = canAnswer(capabilitiesOf(server, context)) ? await chosen(made, server, context) : made;
@@ -225,7 +228,7 @@ export function createServer(host: McpHost, shared?: ResourceScope): Server {
   return server;
 }
 
-/** Answers requests about resources: results, jobs, samples, and the view of hosts that show one. */
+/** Answers requests about resources: results, jobs, samples, and the view for hosts that show one. */
 function serveResources(server: Server, host: McpHost, scope: ResourceScope): void {
   const jobs = host.jobs.of(scope);
   server.setRequestHandler('resources/list', (_, context) => ({
@@ -235,11 +238,11 @@ function serveResources(server: Server, host: McpHost, scope: ResourceScope): vo
     resourceTemplates: TEMPLATES.map((one) => ({ ...one })),
   }));
   server.setRequestHandler('resources/read', async ({ params: { uri } }, { mcpReq: { signal } }) => {
-    const { makePage } = host;
-    const pageOf: ReadPage | undefined =
-      makePage &&
-      ((...report) =>
-        host.pool.run({ weight: 1, signal, short: true, onWait() {} }, () => makePage(...report, signal)));
+    const pageOf: ReadPage = (...report) =>
+      host.pool.run({ weight: 1, signal, short: true }, async () => {
+        const { reportPage } = await import('./report-page.js');
+        return reportPage(...report, host.threads.measuring, signal);
+      });
     const reading = async () => readView(uri) ?? (await readJob(uri, jobs)) ?? scope.read(uri, pageOf);
     const contents = await reading().catch((error: unknown) => {
       const usage = error instanceof AnyvmafError && error.code === 'usage';
@@ -262,34 +265,27 @@ function capabilitiesOf(server: Server, { mcpReq }: ServerContext): ClientCapabi
   return Object(mcpReq.envelope)[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {};
 }
 
-function unknownTool(name: string, tools: readonly Tool[]): ProtocolError {
-  const names = tools.map((tool) => tool.name);
-  const near = nearest(name.slice(0, 100), names);
-  const hint = near === undefined ? `the tools are ${names.join(', ')}` : `did you mean ${near}?`;
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${quoted(name, 100)}; ${hint}`);
+/** The progress of a call whose client asked for it; that of `run_` tools is a fraction of 1, as in the reference. */
+function progressOf({ name }: Tool, { mcpReq }: ServerContext): CallProgress | undefined {
+  const token = mcpReq._meta?.progressToken;
+  if (token === undefined) return undefined;
+  const send = (notice: ProgressNotice) => {
+    const params = { progressToken: token, ...notice };
+    // A client that is gone hears nothing.
+    mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
+  };
+  return new CallProgress(send, name.startsWith('run_') ? name : undefined);
 }
 
-/** Runs one call and returns its answer; one that takes longer than a call may goes on as a job. */
+/** Runs one call and returns its answer; one that takes longer than a call may continues as a job. */
 async function call(
   { host, scope }: { readonly host: McpHost; readonly scope: ResourceScope },
   tool: Tool,
   args: unknown,
   context: ServerContext,
 ): Promise<CallToolResult> {
-  const { signal: cancelled, _meta: meta, notify } = context.mcpReq;
-  const token = meta?.progressToken;
-  const progress =
-    token === undefined
-      ? undefined
-      : new CallProgress(
-          (notice) => {
-            notify({ method: 'notifications/progress', params: { progressToken: token, ...notice } }).catch(
-              () => {}, // the client is gone
-            );
-          },
-          undefined,
-          tool.name.startsWith('run_') ? tool.name : undefined,
-        );
+  const { signal: cancelled } = context.mcpReq;
+  const progress = progressOf(tool, context);
   const job = host.jobs.begin(tool, args, scope, progress);
   const forget = onAbort(cancelled, (reason) => job.leave(reason));
   try {
@@ -307,13 +303,13 @@ async function call(
   }
 }
 
-/** Answers a call that goes on as a job, `undefined` where it cannot be kept and stays a call. */
+/** Answers a call that continues as a job; `undefined` if it cannot be stored and stays a call. */
 async function goOn(host: McpHost, job: Job, context: ServerContext): Promise<CallToolResult | undefined> {
   try {
     const document = await host.jobs.keep(job);
     // A handler may answer with a result of another type, of which the SDK has no type.
     if (takesTasks(context)) return { ...taskOf(document), resultType: 'task' } as unknown as CallToolResult;
-    const summary = `This takes longer than ${host.callLimit} s and goes on as a job. ${document.summary}`;
+    const summary = `This takes longer than ${host.callLimit} s and continues as a job. ${document.summary}`;
     const { content, ...rest } = answer({ document: { ...document, summary } });
     return { content: [...content], ...rest };
   } catch (error) {

@@ -37,7 +37,7 @@ export class Sessions {
     this.#now = now;
   }
 
-  /** Sessions open. */
+  /** Number of open sessions. */
   get size(): number {
     return this.#byId.size;
   }
@@ -197,18 +197,14 @@ function noAnswer(id: RequestId): JSONRPCMessage {
 
 /** The id of a request; nothing for other messages. */
 function requestId(message: unknown): RequestId[] {
-  if (message === null || typeof message !== 'object' || !('method' in message) || !('id' in message))
-    return [];
-  return idOf(message.id);
+  const { method, id } = Object(message);
+  return method === undefined ? [] : idOf(id);
 }
 
 /** The request that a message cancels. */
 function cancelledId(message: unknown): RequestId[] {
-  if (message === null || typeof message !== 'object' || !('method' in message) || !('params' in message))
-    return [];
-  const { method, params } = message;
-  if (method !== 'notifications/cancelled' || params === null || typeof params !== 'object') return [];
-  return 'requestId' in params ? idOf(params.requestId) : [];
+  const { method, params } = Object(message);
+  return method === 'notifications/cancelled' ? idOf(Object(params).requestId) : [];
 }
 
 function idOf(id: unknown): RequestId[] {

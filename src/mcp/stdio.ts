@@ -12,6 +12,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { onAbort } from '../core/abort.js';
+import { jsonOf } from '../core/arguments.js';
 import type { McpHost } from './host.js';
 import { LineSplitter } from './lines.js';
 import { LOCAL_OWNER } from './resources.js';
@@ -29,7 +30,7 @@ const BATCH_VERSION = '2025-03-26';
 /** Messages of a batch. */
 const MAX_BATCH = 100;
 
-/** Messages that are handed over before others are answered, and milliseconds after which as many follow all the same. */
+/** Messages that are handed over before answers leave, and milliseconds after which as many more follow regardless. */
 const MAX_AHEAD = 64;
 const PATIENCE = 20;
 
@@ -167,14 +168,9 @@ export class LineTransport implements Transport {
 
   #receive(text: string): void {
     if (text.trim() === '' || this.#closed) return;
-    let data: unknown;
-    try {
-      data = JSON.parse(text);
-    } catch {
-      this.#sendError(null, ProtocolErrorCode.ParseError, 'A line is not JSON.');
-      return;
-    }
-    if (Array.isArray(data)) this.#receiveBatch(data);
+    const data = jsonOf(text);
+    if (data === undefined) this.#sendError(null, ProtocolErrorCode.ParseError, 'A line is not JSON.');
+    else if (Array.isArray(data)) this.#receiveBatch(data);
     else this.#receiveMessage(data);
   }
 
@@ -184,7 +180,7 @@ export class LineTransport implements Transport {
       const why =
         this.#version === BATCH_VERSION
           ? `A batch has ${messages.length} messages; it must have 1 to ${MAX_BATCH}.`
-          : `Batches are of version ${BATCH_VERSION} of the protocol; send one message per line.`;
+          : `Only version ${BATCH_VERSION} of the protocol has batches; send one message per line.`;
       this.#sendError(null, ProtocolErrorCode.InvalidRequest, why);
       return;
     }
@@ -285,8 +281,8 @@ function isMessageButParams(data: unknown): boolean {
 
 /** The id of an invalid message, if it has one. */
 function idOf(data: unknown): ErrorMessage['id'] {
-  if (data === null || typeof data !== 'object' || !('id' in data)) return null;
-  return typeof data.id === 'string' || typeof data.id === 'number' ? data.id : null;
+  const { id } = Object(data);
+  return typeof id === 'string' || typeof id === 'number' ? id : null;
 }
 
 /**

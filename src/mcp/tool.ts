@@ -36,11 +36,11 @@ export interface ToolOutcome<Document> {
   /** Fits the tool's `outputSchema`; numbers that are not finite are sent as null. */
   readonly document: Document;
   readonly content?: readonly ExtraContent[];
-  /** What an answer can do without if it is too long, the least important first: `distribution`. */
+  /** Members to leave out if the answer is too long, the least important first: `distribution`. */
   readonly spare?: readonly Spare[];
-  /** The member of the document that leads to the whole; without one it is published where the answer is too long. */
+  /** The member that leads to the whole result; without one, a document that is too long is published. */
   readonly whole?: string;
-  /** More than usual was asked for. */
+  /** The caller asked for more than usual, so the answer may be longer. */
   readonly long?: boolean;
 }
 
@@ -49,6 +49,17 @@ export interface OtherOutcome extends ToolOutcome<unknown> {
   /** What the document fits in place of the tool's `outputSchema`. */
   readonly fits: z.ZodObject;
 }
+
+/**
+ * A document as handlers give it, without a copy of what they may only read; objects may have members that a loose schema does not
+ * name.
+ */
+export type Given<T> = T extends readonly (infer Item)[]
+  ? readonly Given<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T as IsLoose<T, Key> extends true ? never : Key]: Given<T[Key]> }
+    : T;
+type IsLoose<T, Key extends keyof T> = string extends Key ? (unknown extends T[Key] ? true : false) : false;
 
 /** A call whose arguments fit, ready to run. */
 export type PreparedCall = (context: ToolContext) => Promise<ToolOutcome<unknown> | OtherOutcome>;
@@ -78,7 +89,7 @@ export interface ToolDefinition<
   handler(
     input: CheckedArguments<z.output<Input>>,
     context: ToolContext,
-  ): Promise<ToolOutcome<z.input<Output>> | OtherOutcome>;
+  ): Promise<ToolOutcome<Given<z.input<Output>>> | OtherOutcome>;
 }
 
 /** A tool with its types erased, as the list holds it. `prepare` checks what `handler` may then rely on. */

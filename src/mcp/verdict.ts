@@ -7,6 +7,7 @@ import * as z from 'zod/v4';
 import { isObject } from '../core/arguments.js';
 import type { Trust } from '../report/schema.js';
 import { type NextAction, nextAction, type ToolContext } from './context.js';
+import type { Given } from './tool.js';
 
 /** From the least. */
 const CONFIDENCE = ['low', 'medium', 'high'] as const;
@@ -46,7 +47,7 @@ export const headKeys = {
 };
 
 const head = z.object(headKeys);
-export type Head = z.input<typeof head>;
+export type Head = Given<z.input<typeof head>>;
 
 /** What a head rests on. */
 export interface Grounds {
@@ -79,7 +80,7 @@ export function headOf({ trust, outcome, sure = 'high', reasons = [], next }: Gr
     verdict: believed === 'untrusted' ? believed : (outcome ?? believed),
     confidence: leastOf([sure, TRUSTED[believed]]),
     reasons: [...new Set([...codes, ...reasons])],
-    ...(next !== undefined && { next_action: next }),
+    next_action: next,
   };
 }
 

@@ -36,7 +36,7 @@ function fixText(hint: Hint, place: Place): string {
   if (!options) return hintText(hint);
   const [first] = options;
   const moved = first ? elsewhere(first, place) : '';
-  const values = options.map((option) => (moved === '' ? valuesIn(place)(option) : valuesOf(option)));
+  const values = options.map((option) => valuesOf(option, moved === '' ? place : 'encoded'));
   const json = JSON.stringify(values.reduce(merged, {}));
   return `${hint.purpose === 'accept' ? 'to accept, pass ' : ''}${json}${moved}`;
 }
@@ -54,18 +54,14 @@ function merged(one: Values, other: Values): Values {
 
 type NamedHint = Parameters<HintName>[0];
 
-function parametersIn(place: Place): HintName {
-  return place === 'encoded' ? parametersOf : (hint) => storedParametersOf(hint, place);
-}
-
 /** Parameters as sentences name them: `offset: 12`. */
-function parametersOf(hint: NamedHint): string {
+function parametersOf(hint: NamedHint, place: Place): string {
   if (hint.purpose === 'pull') return `'anyvmaf models pull ${hint.model}'`;
   if (hint.purpose === 'install') return `'anyvmaf setup ${hint.part}'`;
   const { parameter, among, given = parameter } = wordsOf(hint.option);
   if (hint.value === undefined) return hint.option === 'raw' ? 'width, height, pixfmt and bitdepth' : given;
-  if (hint.value === true && among !== 'filters') return parameter;
-  return inSentence(valuesOf(hint)) + (hint.option === 'window' ? elsewhere(hint, 'encoded') : '');
+  const isSwitch = hint.value === true && among !== 'filters';
+  return (isSwitch ? parameter : inSentence(valuesOf(hint, place))) + elsewhere(hint, place);
 }
 
 function inSentence(values: Values): string {
@@ -80,7 +76,9 @@ function spaced(value: object): string {
 }
 
 /** Parameters with their values. */
-function valuesOf(hint: OptionHint): Values {
+function valuesOf(hint: OptionHint, place: Place): Values {
+  const stored = place === 'encoded' ? undefined : storedValuesOf(hint);
+  if (stored) return stored;
   const { parameter, among } = wordsOf(hint.option);
   if (among === 'filters') return { filters: { [parameter]: hint.value } };
   switch (hint.option) {
@@ -97,43 +95,22 @@ function valuesOf(hint: OptionHint): Values {
   }
 }
 
-/** In parameters of `vmaf_score`, if it has them. */
-function storedValuesOf(hint: OptionHint): Values {
+/** Parameters of `vmaf_score` that do the same as one for pairing; `undefined` where it has none. */
+function storedValuesOf(hint: OptionHint): Values | undefined {
   if (hint.option === 'offset' && hint.value !== 'auto')
     return hint.value < 0 ? { frame_skip_dist: -hint.value } : { frame_skip_ref: hint.value };
-  if (hint.option === 'range' && hint.value.unit === 'frames' && hint.value.end !== undefined) {
-    const { start, end } = hint.value;
-    return {
-      ...(start > 0 && { frame_skip_ref: start, frame_skip_dist: start }),
-      frame_cnt: end - start,
-    };
-  }
-  return valuesOf(hint);
-}
-
-function valuesIn(place: Place): (hint: OptionHint) => Values {
-  return place === 'encoded' ? valuesOf : storedValuesOf;
+  if (hint.option !== 'range' || hint.value.unit !== 'frames' || hint.value.end === undefined)
+    return undefined;
+  const { start, end } = hint.value;
+  return { ...(start > 0 && { frame_skip_ref: start, frame_skip_dist: start }), frame_cnt: end - start };
 }
 
 /** To which other tool a parameter goes; empty where it goes to the same. */
 function elsewhere(hint: OptionHint, place: Place): string {
   if (hint.option === 'window') return ' to find_alignment';
   const own = wordsOf(hint.option).stored || ['model', 'raw', 'swap'].includes(hint.option);
-  if (place === 'encoded' || own || isStored(hint)) return '';
+  if (place === 'encoded' || own || storedValuesOf(hint)) return '';
   return ` to vmaf_score_encoded${place === 'raw' ? ', once ffmpeg has written the raw videos as Y4M' : ''}`;
-}
-
-/** Whether `vmaf_score` has parameters that do the same. */
-function isStored(hint: OptionHint): boolean {
-  if (hint.option === 'offset') return hint.value !== 'auto';
-  return hint.option === 'range' && hint.value.unit === 'frames' && hint.value.end !== undefined;
-}
-
-function storedParametersOf(hint: NamedHint, place: 'stored' | 'raw'): string {
-  if (hint.value === undefined) return parametersOf(hint);
-  return isStored(hint)
-    ? inSentence(storedValuesOf(hint))
-    : parametersOf(hint) + (hint.option === 'window' ? '' : elsewhere(hint, place));
 }
 
 /** The error in the words of parameters. */
@@ -141,7 +118,11 @@ export function errorInParameters(error: AnyvmafError, place: Place = 'encoded')
   const { code, objections } = error;
   if (!objections) return error;
   const named = place === 'encoded' ? objections : objections.map(sentElsewhere);
-  return new AnyvmafError(code, objectionsText(named, parametersIn(place)), { cause: error });
+  return new AnyvmafError(
+    code,
+    objectionsText(named, (hint) => parametersOf(hint, place)),
+    { cause: error },
+  );
 }
 
 /** If the tool for raw video gets a container, name the other tool, not an option. */

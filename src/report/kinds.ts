@@ -293,6 +293,11 @@ function wholeOf<T>(fields: Fields, source: Source, prefix = ''): T | undefined 
   return whole ? (found as T) : undefined;
 }
 
+/** `bitDepth` as `bit_depth`. */
+export type SnakeCase<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
+  : Name;
+
 /** `bitDepth` is `bit_depth` in files. */
 export function keyOf(name: string, { key }: Kind<unknown>): string {
   return key ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

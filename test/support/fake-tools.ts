@@ -40,7 +40,7 @@ const work = defineTool({
   outputSchema: z.object({ frames: z.number(), threads: z.number() }),
   annotations: READ_ONLY,
   handler: ({ frames }, { signal, progress, pool }) =>
-    pool.run('work', null, async ({ threads }) => {
+    pool.run(null, async ({ threads }) => {
       seen.started++;
       try {
         for (let done = 1; done <= frames; done++) {

@@ -16,10 +16,12 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { expect } from 'vitest';
 import { AnyvmafError } from '../../src/core/errors.js';
-import * as api from '../../src/mcp/checked-api.js';
+import * as checked from '../../src/mcp/checked-api.js';
 import type { Publication, ToolContext, ToolJobs, ToolProgress } from '../../src/mcp/context.js';
+import { takePairs } from '../../src/mcp/frame-pictures.js';
 import type { ScoreDocument } from '../../src/mcp/scoring/documents.js';
 import type { Tool } from '../../src/mcp/tool.js';
+import { sentenceOf } from '../../src/mcp/wording.js';
 import { y4mFile, yuvFile } from '../../src/sample/files.js';
 import { type FixtureClip, fixtureClip } from './fixtures.js';
 
@@ -27,8 +29,8 @@ import { type FixtureClip, fixtureClip } from './fixtures.js';
 export interface FakeContext extends ToolContext {
   readonly told: ToolProgress[];
   readonly published: Publication[];
-  /** Label and weight of every task on the pool. */
-  readonly ran: (readonly [string, number | null])[];
+  /** Weight of every task on the pool. */
+  readonly ran: (number | null)[];
   /** Paths that were asked for. */
   readonly asked: string[];
 }
@@ -38,7 +40,7 @@ export function fakeContext(root: string, signal: AbortSignal = new AbortControl
   const told: ToolProgress[] = [];
   const published: Publication[] = [];
   const own = String(++contexts);
-  const ran: (readonly [string, number | null])[] = [];
+  const ran: (number | null)[] = [];
   const asked: string[] = [];
   const resolve = async (path: string): Promise<string> => {
     asked.push(path);
@@ -51,6 +53,7 @@ export function fakeContext(root: string, signal: AbortSignal = new AbortControl
   };
   const real = existsSync(root) ? realpathSync(root) : root;
   return {
+    tool: 'tool',
     signal,
     told,
     published,
@@ -65,9 +68,9 @@ export function fakeContext(root: string, signal: AbortSignal = new AbortControl
       resolveOutput: async (path) => join(await resolve(dirname(path)), basename(path)),
     },
     pool: {
-      run: (label, weight, task) => {
-        ran.push([label, weight]);
-        return task({ threads: 1, api });
+      run: (weight, task) => {
+        ran.push(weight);
+        return task({ threads: 1, api: { ...checked, takePairs } });
       },
     },
     resources: {
@@ -103,14 +106,14 @@ export async function call<Document = ScoreDocument>(
   args: Readonly<Record<string, unknown>>,
   context: ToolContext,
 ): Promise<Document> {
-  const { document } = await tool.call(args, { ...context, args });
+  const { document } = await tool.call(args, { ...context, tool: tool.name, args });
   const told: unknown = JSON.parse(JSON.stringify(document));
   // Clients check answers against the schema, which forbids what it does not name.
   expect(tool.outputSchema.parse(told)).toEqual(told);
   return told as Document;
 }
 
-/** The sentence that a call is refused with. */
+/** The sentence that a call is refused with, as the server answers it. */
 export async function refused(
   tool: Tool,
   args: Readonly<Record<string, unknown>>,
@@ -119,7 +122,7 @@ export async function refused(
   try {
     await tool.call(args, context);
   } catch (error) {
-    if (error instanceof AnyvmafError) return error.message;
+    if (error instanceof AnyvmafError) return sentenceOf(error);
     throw error;
   }
   throw new Error('nothing was refused');

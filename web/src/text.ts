@@ -341,9 +341,12 @@ export const text = {
     isRaw: 'It is raw YUV',
     oneThread: 'Try with one thread',
     again: 'Try again',
-    bicubic: 'Scale to one size',
-    nearest: 'Pair by time',
-    damaged: 'Score up to the damage',
+    /** By the setting that they change. */
+    fixes: {
+      scale: 'Scale to one size',
+      frameRatePolicy: 'Pair by time',
+      allowDamaged: 'Score up to the damage',
+    },
   },
   results: {
     severalOf: (count: number, reference: string | undefined) =>

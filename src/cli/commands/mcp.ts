@@ -148,7 +148,7 @@ export const mcp: Command = {
     if (asked.vmafBin !== undefined) process.env.VMAF_BIN = asked.vmafBin;
     const log = (message: string) => terminal.draw(`anyvmaf mcp: ${message}\n`);
     liveOn(log);
-    const [{ McpHost }, { makePage, TOOLS, toolsOf }] = await Promise.all([
+    const [{ McpHost }, { TOOLS, toolsOf }] = await Promise.all([
       import('../../mcp/host.js'),
       import('../../mcp/tools/index.js'),
       // Needed soon: loading them in parallel starts the server sooner.
@@ -160,7 +160,6 @@ export const mcp: Command = {
       cwd: process.cwd(),
       log,
       tools: asked.tools === undefined ? TOOLS : toolsOf(asked.tools),
-      makePage,
       ...(asked.callLimit !== undefined && { callLimit: asked.callLimit }),
       ...(asked.maxSeconds !== undefined && { maxSeconds: asked.maxSeconds }),
     });

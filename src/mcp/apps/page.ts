@@ -13,7 +13,7 @@ const MIME_TYPE = 'text/html;profile=mcp-app';
 
 const VIEW_URI = 'ui://anyvmaf/report';
 
-/** Tools whose results it shows; of a job that one of them starts, it waits for the result. */
+/** Tools whose results it shows; for a job it waits for the result. */
 const TOOLS: ReadonlySet<string> = new Set([
   'vmaf_score',
   'vmaf_score_encoded',
@@ -43,7 +43,7 @@ export function showsViews(capabilities: unknown): boolean {
   return Array.isArray(mimeTypes) && mimeTypes.includes(MIME_TYPE);
 }
 
-/** What the list of tools says of a tool's view. */
+/** What the list of tools says about a tool's view. */
 export function viewOf(tool: string): { readonly _meta?: typeof LINKED } {
   return TOOLS.has(tool) ? { _meta: LINKED } : {};
 }

@@ -1,7 +1,7 @@
 /**
  * @module mcp/apps/viewer
- * The script of the view in a host of MCP Apps (SEP-1865): JSON-RPC with the host by messages between frames. It reads the report of
- * a result through the host and shows it; what it cannot read, it says in a line. It runs in the view, as
+ * The script of the view in a host of MCP Apps (SEP-1865): JSON-RPC with the host by messages between frames. It reads the report
+ * of a result through the host and shows it; what it cannot read, it says in a line. It runs in the view, as
  * `mcp/apps/viewer-script` holds it.
  */
 

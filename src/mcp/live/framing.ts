@@ -14,7 +14,7 @@ const HEADER = 'content-length';
 /** Receives the messages. */
 export interface MessageSink {
   message(text: string): void;
-  /** Something that is no message, or too long for one. */
+  /** Something is not a message, or too long for one. */
   broken(problem: string): void;
 }
 
@@ -26,7 +26,7 @@ export class Framing {
   #start: Buffer = Buffer.alloc(0);
   #kind: 'unknown' | 'lines' | 'headers' = 'unknown';
   #buffer: Buffer = Buffer.alloc(0);
-  /** Bytes of a body that is too long and passed over. */
+  /** Bytes left of a body that is too long and skipped. */
   #skip = 0;
 
   /** @param headers whether headers are understood; otherwise all is lines */
@@ -63,7 +63,7 @@ export class Framing {
   #guess(): 'unknown' | 'lines' | 'headers' {
     const start = this.#start.toString('latin1').trimStart().slice(0, HEADER.length).toLowerCase();
     if (start === HEADER) return 'headers';
-    // Blank bytes tell nothing, however many there are.
+    // Blank bytes decide nothing.
     const early = this.#start.length <= HEADER_LIMIT;
     return this.#headers && early && HEADER.startsWith(start) ? 'unknown' : 'lines';
   }

@@ -1,7 +1,7 @@
 /**
  * @module mcp/live/hub
- * The measurements that the server's thread knows, the commands that are under way to them, who wants to hear of changes, and how
- * often the thread looks for what clients say.
+ * The measurements that the server's thread knows, the commands on their way to them, those who listen for changes, and how often
+ * the thread wakes up for clients.
  */
 import { onAbort } from '../../core/abort.js';
 import { AnyvmafError, type ErrorCode, usageError } from '../../core/errors.js';
@@ -10,9 +10,9 @@ import { History } from '../../live/history.js';
 import type { Command, FromServer, Refusal, ServerSettings, ToServer } from '../../live/messages.js';
 import { progressOf } from './story.js';
 
-/** Milliseconds of a rest, which an answer waits at most. */
+/** Milliseconds of a rest, by which an answer is delayed at most. */
 const REST = 25;
-/** So many rounds within so many milliseconds are often. */
+/** Rounds within so many milliseconds after which the thread rests. */
 const [MANY, SPAN] = [6, 150];
 
 /** The rounds of one thread. */
@@ -41,7 +41,7 @@ export class Rounds {
 
 /** Milliseconds between two notifications of progress. */
 const UPDATE_TIME = 500;
-/** Milliseconds that an answer serves at most: rates and times go on without a change. */
+/** Milliseconds for which an answer is reused: rates and times change by themselves. */
 const RECENT_TIME = 100;
 
 /** Something that happened to a measurement. */
@@ -51,10 +51,10 @@ export interface LiveEvent {
   readonly data: object;
 }
 
-/** Most seconds that one notification tells of. */
+/** Most seconds in one notification. */
 const MOST_SECONDS = 600;
 
-/** When progress was told, and up to which second. */
+/** When progress was sent, and up to which second. */
 interface Due {
   readonly at: number;
   timer: NodeJS.Timeout | undefined;
@@ -73,7 +73,7 @@ export class Hub {
   readonly settings: ServerSettings;
   readonly rounds = new Rounds();
   readonly #recent = new Map<History, Recent>();
-  /** Counts whatever changes an answer. */
+  /** Counts changes that make answers stale. */
   #change = 0;
   readonly #post: (message: FromServer) => void;
   readonly #histories = new Map<number, History>();
@@ -115,7 +115,7 @@ export class Hub {
   }
 
   /**
-   * Waits until a question has an answer, and asks it whenever anything has happened.
+   * Waits until a question has an answer, asking again after each event.
    * @returns `undefined` after so many milliseconds
    * @throws what `ask` throws, and the signal's reason
    */
@@ -166,7 +166,7 @@ export class Hub {
 
   /**
    * Has a command carried out at a frame boundary.
-   * @throws {AnyvmafError} `resource` (busy) at once if too many wait; what the measuring side refuses it with
+   * @throws {AnyvmafError} `resource` (busy) at once if too many wait; the measuring side's refusal
    */
   command(measurement: History, command: Command): Promise<object> {
     const { queueDepth } = this.settings;
@@ -185,7 +185,7 @@ export class Hub {
     });
   }
 
-  /** Takes what the measuring side tells. */
+  /** Takes a message of the measuring side. */
   take(message: ToServer): void {
     this.#change++;
     if (message.kind === 'answer') this.#answer(message.call, message.result, message.refusal);

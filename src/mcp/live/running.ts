@@ -1,7 +1,7 @@
 /**
  * @module mcp/live/running
  * Which live servers run: each has a file in a folder of its user's cache, by which the server of files finds it. The
- * file of a process that has ended says nothing, and is removed.
+ * file of a process that has ended is removed.
  */
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -32,7 +32,7 @@ function folder(): Promise<string> {
   return openPrivate(named(), 'where running measurements are listed', 'name another with ANYVMAF_CACHE');
 }
 
-/** The file of one server. That it cannot be written is no reason to stop: the measurement matters more. */
+/** The file of one server. A failure to write it is ignored: the measurement matters more. */
 export class RunningFile {
   readonly #hub: Hub;
   readonly #started = new Date().toISOString();

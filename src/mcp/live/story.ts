@@ -1,17 +1,17 @@
 /**
  * @module mcp/live/story
- * A measurement as the event stream tells of it: how it stands, with each notification of progress, and all that happened so far,
- * which the dashboard begins with.
+ * A measurement as the event stream reports it: its state with each notification of progress, and everything so far, with which the
+ * dashboard begins.
  */
 import { USUAL_RATE } from '../../core/rational.js';
 import type { Alarm } from '../../live/alarms.js';
 import type { History, SecondPoint, WorstMoment } from '../../live/history.js';
 import type { RunState } from '../../live/messages.js';
 
-/** Worst moments that progress tells of. */
+/** Worst moments in a notification of progress. */
 const WORST = 5;
 
-/** How a measurement stands. */
+/** The state of a measurement. */
 export interface Progress {
   /** Its name. */
   readonly measurement: string;

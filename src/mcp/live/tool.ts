@@ -1,6 +1,6 @@
 /**
  * @module mcp/live/tool
- * What a tool of the live server is, and the check of its arguments against its schema.
+ * Tools of the live server, and the check of arguments against their schemas.
  */
 import { usageError } from '../../core/errors.js';
 import { quoted, showValue } from '../../core/printable.js';
@@ -33,8 +33,10 @@ export interface LiveTool {
   readonly title: string;
   readonly description: string;
   readonly parameters: Readonly<Record<string, Parameter>>;
-  readonly required: readonly string[];
-  readonly annotations: ToolAnnotations;
+  /** Default: none. */
+  readonly required?: readonly string[];
+  /** Default: {@link READS}. */
+  readonly annotations?: ToolAnnotations;
   /**
    * Answers a call with the document that the client gets.
    * @throws {AnyvmafError} with a message for the client
@@ -44,11 +46,6 @@ export interface LiveTool {
 
 /** The context of one call: its signal and its progress. */
 export type LiveContext = Pick<ToolContext, 'signal' | 'progress'>;
-
-/** The tool's schema as clients see it. */
-export function inputSchema({ parameters, required }: LiveTool): object {
-  return { type: 'object', properties: parameters, required, additionalProperties: false };
-}
 
 /**
  * Checks arguments.
@@ -67,13 +64,13 @@ export function checkArguments(tool: LiveTool, given: unknown): Arguments {
     if (problem) throw wrong(`${name} is ${showValue(value)}, but it must be ${problem}.`);
     args[name] = value;
   }
-  const missing = tool.required.find((name) => args[name] === undefined);
+  const missing = tool.required?.find((name) => args[name] === undefined);
   if (missing !== undefined)
     throw wrong(`${missing} is missing; give ${tool.parameters[missing]?.description ?? 'it'}`);
   return args;
 }
 
-/** What a value must be, where it is not. */
+/** What a value must be; `undefined` if it is. */
 function mismatch(value: unknown, parameter: Parameter): string | undefined {
   const { type, minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = parameter;
   if (parameter.enum && !parameter.enum.some((choice) => choice === value))

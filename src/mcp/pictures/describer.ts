@@ -1,7 +1,7 @@
 /**
  * @module mcp/pictures/describer
- * Finds a vision-language model that runs here, once, and asks it what it sees: the few things of `@huggingface/transformers` that
- * this needs, written down as the package is optional and usually not there, the models, the preferred first, and the search.
+ * Finds a vision-language model that runs here, once, and asks it what it sees. The types of `@huggingface/transformers` that this
+ * needs are declared here, as the package is optional and usually missing.
  */
 import { onAbort, unlessAborted } from '../../core/abort.js';
 import type { RgbImage } from '../../index.js';
@@ -46,7 +46,7 @@ export interface LoadOptions {
   }) => void;
 }
 
-/** Something that is loaded by the name of a repository. */
+/** Loads something by the name of a repository. */
 export interface Loader<T> {
   from_pretrained(repository: string, options?: LoadOptions): Promise<T>;
 }
@@ -67,7 +67,7 @@ export const VISION_PACKAGE: string = '@huggingface/transformers';
 
 /**
  * The installed package.
- * @throws whatever importing it throws, and an `Error` when it is not what is needed
+ * @throws whatever importing it throws, and an `Error` if it lacks classes that are needed
  */
 export async function importVisionLibrary(): Promise<VisionLibrary> {
   const found: unknown = await import(VISION_PACKAGE);
@@ -107,7 +107,7 @@ const smolVlm: VisionModel = {
   id: 'HuggingFaceTB/SmolVLM-Instruct',
   repository: 'HuggingFaceTB/SmolVLM-Instruct',
   async load(library, onProgress) {
-    const options = withProgress(onProgress);
+    const options = { progress_callback: onProgress };
     const processor = await library.AutoProcessor.from_pretrained(this.repository, options);
     const model = await library.AutoModelForVision2Seq.from_pretrained(this.repository, {
       ...options,
@@ -132,7 +132,7 @@ const moondream2: VisionModel = {
   id: 'vikhyatk/moondream2',
   repository: 'Xenova/moondream2',
   async load(library, onProgress) {
-    const options = withProgress(onProgress);
+    const options = { progress_callback: onProgress };
     const [processor, tokenizer] = await Promise.all([
       library.AutoProcessor.from_pretrained(this.repository, options),
       library.AutoTokenizer.from_pretrained(this.repository, options),
@@ -157,10 +157,6 @@ const moondream2: VisionModel = {
 /** SmolVLM, then Moondream2. */
 const VISION_MODELS: readonly VisionModel[] = [smolVlm, moondream2];
 
-function withProgress(onProgress: LoadOptions['progress_callback']): LoadOptions {
-  return onProgress ? { progress_callback: onProgress } : {};
-}
-
 function rawImage({ RawImage }: VisionLibrary, { data, width, height }: RgbImage): unknown {
   return new RawImage(data, width, height, 3);
 }
@@ -180,7 +176,7 @@ function promptLength({ input_ids: ids }: ModelInputs): number {
 export interface Describer {
   readonly modelId: string;
   /**
-   * What it sees.
+   * Answers a question about a picture.
    * @throws whatever the model does; the signal's reason when it aborts
    */
   describe(image: RgbImage, question: string, signal: AbortSignal): Promise<string>;

@@ -13,6 +13,7 @@ import {
   pairingParameters,
   scoringParameters,
 } from '../scoring/parameters.js';
+import type { Given } from '../tool.js';
 import { headKeys } from '../verdict.js';
 
 const { frame_cnt, frame_skip_ref, frame_skip_dist } = scoringParameters;
@@ -30,7 +31,7 @@ export const worstFramesInput = z.object({
     .int()
     .min(1)
     .max(100_000)
-    .describe('Least distance of shown frames. Default: half a second, less in a short video.')
+    .describe('Least distance between shown frames. Default: half a second, less in a short video.')
     .optional(),
   images: z
     .enum(['all', 'distorted', 'none'])
@@ -80,9 +81,9 @@ const file = z.object({
 });
 
 const fact = z.object({
-  value: z.number().describe('How much more of it the distorted frame has than the reference.'),
+  value: z.number().describe('How much more the distorted frame has of it than the reference.'),
   unit: z.string(),
-  normal: z.string().describe('Values that mean nothing to worry about.'),
+  normal: z.string().describe('Values that are no cause for concern.'),
   level: z.enum(['none', 'slight', 'clear', 'strong']),
   reference: z.number(),
   distorted: z.number(),
@@ -137,7 +138,7 @@ export const worstFramesDocument = z.object({
   metric: z.string().describe('What ranks frames.'),
   mean: z.number().nullable().describe('Its mean over all frames.'),
   frame_count: z.int().describe('Pairs scored.'),
-  min_distance: z.int().describe('Frames that the shown ones are apart at least.'),
+  min_distance: z.int().describe('Least distance between shown frames.'),
   ...backendKeys,
   trust: trustDocument,
   preflight: z.array(findingDocument).optional(),
@@ -146,5 +147,5 @@ export const worstFramesDocument = z.object({
 });
 
 export type WorstFramesInput = CheckedArguments<z.output<typeof worstFramesInput>>;
-export type WorstFramesDocument = z.input<typeof worstFramesDocument>;
+export type WorstFramesDocument = Given<z.input<typeof worstFramesDocument>>;
 export type ShownFrame = WorstFramesDocument['frames'][number];

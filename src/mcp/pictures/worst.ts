@@ -3,14 +3,10 @@
  * Scores a pair, picks its worst frames, extracts and publishes their pictures, and describes them.
  */
 import { unlessAborted } from '../../core/abort.js';
-import { usageError } from '../../core/errors.js';
 import { quotientOf } from '../../core/rational.js';
 import {
   AnyvmafError,
   type ExtractOptions,
-  type FrameFactName,
-  type FrameFacts,
-  formatReport,
   type Origin,
   type Report,
   ranking,
@@ -19,16 +15,9 @@ import {
 } from '../../index.js';
 import { extractorsFor, isWorseHigh, metricIn, notMeasured } from '../../report/limits.js';
 import type { Ranking } from '../../report/worst.js';
+import type { Measuring } from '../call-threads.js';
 import type { CheckedRequest } from '../checked-api.js';
 import type { ExtraContent, ToolContext } from '../context.js';
-import { mismatchedModelWarning } from '../scoring/models.js';
-import { tableOptions } from '../scoring/options.js';
-import { backendUsed, publishReport, trustAnswer } from '../scoring/result.js';
-import { pairRequest, runScore } from '../scoring/run.js';
-import type { ToolOutcome } from '../tool.js';
-import { headOf, nextWithFix } from '../verdict.js';
-import { DESCRIBED_SIDE, type Describer, type NoDescriber, sharedDescriber } from './describer.js';
-import type { ShownFrame, WorstFramesDocument, WorstFramesInput } from './documents.js';
 import {
   PICTURES,
   type PictureJob,
@@ -36,14 +25,19 @@ import {
   type Preview,
   type TakenPair,
   type TakenSide,
-  takePairs,
-} from './take.js';
+} from '../frame-pictures.js';
+import { mismatchedModelWarning } from '../scoring/models.js';
+import { tableOptions } from '../scoring/options.js';
+import { backendUsed, publishReport } from '../scoring/result.js';
+import { anyRequest, runScore } from '../scoring/run.js';
+import type { ToolOutcome } from '../tool.js';
+import { headOf, nextWithFix } from '../verdict.js';
+import { DESCRIBED_SIDE, type Describer, type NoDescriber, sharedDescriber } from './describer.js';
+import type { ShownFrame, WorstFramesDocument, WorstFramesInput } from './documents.js';
 
 /** What a test may replace. */
 export interface WorstFramesParts {
   readonly describer?: (onProgress: (message: string) => void) => Promise<Describer | NoDescriber>;
-  /** The picture thread's script. */
-  readonly script?: URL;
 }
 
 /** Bytes of a picture in an answer or behind a link; the files have full size. */
@@ -55,8 +49,6 @@ const BASE64 = 4 / 3;
 /** Frames of half a second where the rate is not known. */
 const USUAL_HALF_SECOND = 12;
 
-const TOOL = 'describe_worst_frames';
-
 /**
  * Answers describe_worst_frames.
  * @throws {AnyvmafError} as `score` and `extractFrames`
@@ -66,22 +58,22 @@ export async function showWorstFrames(
   context: ToolContext,
   parts: WorstFramesParts = {},
 ): Promise<ToolOutcome<WorstFramesDocument>> {
-  const request = requestOf(input);
+  const request = anyRequest({ ...input, reference: input.ref, distorted: input.dis });
   const options: ExtractOptions = tableOptions(input);
   const steps = new Steps(context, input.n);
-  const report = await runScore(TOOL, request, scoringOf(input, options), steps.scoring);
+  const report = await runScore(request, scoringOf(input, options), steps.scoring);
   const { score, metric, distance, worst } = pickWorst(report, input);
   const describer = await findModel(input, parts.describer ?? sharedDescriber, steps, context);
-  // The offset that scoring found is not searched again.
+  // Do not search again for the offset that scoring found.
   const offset = report.pairing?.frames.offset;
   const job = pictureJob(input, request, {
     frames: worst.map(({ frameNum }) => frameNum),
-    options: { ...options, ...(offset !== undefined && { offset }) },
+    options: { ...options, offset: offset ?? options.offset },
     butteraugli: metric.startsWith('butteraugli'),
     describer,
     origin: context.files.origin,
   });
-  const taken = await context.pool.run(TOOL, 1, () => take(job, steps, context, parts));
+  const taken = await context.pool.run(1, ({ api }) => take(job, steps, context, api));
   const shown: ShownFrame[] = [];
   const content: ExtraContent[] = [];
   let said = '';
@@ -128,7 +120,7 @@ function madeOf(taken: ReadonlyMap<number, TakenPair>, frame: number): TakenPair
   return pair;
 }
 
-/** The verdict on the score, and the pictures in the answer as the next call where it has only links. */
+/** The verdict on the score; if the answer has only links, the next call is for the pictures. */
 function headOfFrames(report: Report, { images }: WorstFramesInput, context: ToolContext) {
   const trust = trustOf(report);
   const all = images === 'none' ? context.again({ images: 'all' }) : undefined;
@@ -138,7 +130,7 @@ function headOfFrames(report: Report, { images }: WorstFramesInput, context: Too
 /** Frames unless more are asked for. */
 const USUAL_FRAMES = 5;
 
-/** What matters least of the answer. */
+/** Members of the answer that matter least. */
 const SPARE = [
   ...['metrics', 'reference', 'distorted', 'brightness'].map((key) => `frames.[].${key}`),
   ...['path', 'width', 'height'].map((key) => `frames.[].files.*.${key}`),
@@ -149,25 +141,24 @@ const SPARE = [
   ...['difference', 'reference', 'map'].map((key) => `frames.[].files.${key}`),
 ];
 
-/** How the pair is scored; a metric that no model brings along is measured besides. */
+/** How the pair is scored; a metric that no model needs is measured as well. */
 function scoringOf({ model, backend, metric }: WorstFramesInput, options: ExtractOptions) {
   const features = extractorsFor(metric === undefined ? [] : [metric], []);
   return {
-    options: { ...options, models: [model.text], backend, ...(features.length > 0 && { features }) },
+    options: { ...options, models: [model.text], backend, features },
     weight: null,
   };
 }
 
 /** Facts about the whole run. */
 function runFacts(report: Report) {
-  const warning = mismatchedModelWarning(report);
   return {
     frame_count: report.frames.length,
     backend_used: backendUsed(report),
-    ...(warning !== undefined && { mismatched_model_warning: warning }),
-    trust: trustAnswer(trustOf(report)),
-    ...(report.preflight && { preflight: findings(report) }),
-    warnings: [...report.warnings],
+    mismatched_model_warning: mismatchedModelWarning(report),
+    trust: trustOf(report),
+    preflight: report.preflight,
+    warnings: report.warnings,
   };
 }
 
@@ -180,33 +171,12 @@ async function findModel(
 ): Promise<Describer | NoDescriber> {
   steps.next('looking for a describing model');
   if (!describe) return { modelId: null, hint: 'describe is false' };
-  return pool.run(TOOL, 1, () =>
+  return pool.run(1, () =>
     unlessAborted(
       signal,
       find((message) => steps.more(message)),
     ),
   );
-}
-
-function requestOf({
-  ref,
-  dis,
-  width,
-  height,
-  pixfmt: chroma,
-  bitdepth: bitDepth,
-}: WorstFramesInput): CheckedRequest {
-  const request = pairRequest({ reference: ref, distorted: dis });
-  const geometry = { width, height, pixfmt: chroma, bitdepth: bitDepth };
-  const missing = Object.entries(geometry).flatMap(([name, value]) => (value === undefined ? [name] : []));
-  if (width === undefined || height === undefined || chroma === undefined || bitDepth === undefined) {
-    if (missing.length === 4) return request;
-    throw usageError(
-      `Raw YUV needs width, height, pixfmt and bitdepth, but ${missing.join(' and ')} ` +
-        `${missing.length === 1 ? 'is' : 'are'} missing; give all four, or none for files that say it themselves.`,
-    );
-  }
-  return { ...request, raw: { width, height, chroma, bitDepth } };
 }
 
 /** The frames to show, and how far apart they are. */
@@ -252,27 +222,25 @@ function pictureJob(
     butteraugli,
     options: { ...options, origin },
     previews: { names: PICTURES, maxSide: input.image_max_side, maxBytes: Math.min(PICTURE_BYTES, share) },
-    ...(describer.modelId !== null && { plainSide: DESCRIBED_SIDE }),
+    plainSide: describer.modelId === null ? undefined : DESCRIBED_SIDE,
   };
 }
 
 async function take(
   job: PictureJob,
   steps: Steps,
-  context: ToolContext,
-  { script }: WorstFramesParts,
+  { signal }: ToolContext,
+  api: Measuring,
 ): Promise<Map<number, TakenPair>> {
   const taken = new Map<number, TakenPair>();
   steps.more('taking pictures');
-  await takePairs(
-    job,
-    context.signal,
-    (pair) => {
+  await api.takePairs(job, {
+    signal,
+    onPair(pair) {
       taken.set(pair.index, pair);
       steps.next(`took pictures of frame ${pair.index} (${taken.size} of ${job.frames.length})`);
     },
-    script,
-  );
+  });
   return taken;
 }
 
@@ -335,7 +303,7 @@ async function describe(
     `This frame of an encoded video has a VMAF score of ${vmaf.toFixed(1)} out of 100. Describe the visible compression ` +
     'artefacts, such as blocks, blur, ringing, banding and noise, and say where in the picture they are.';
   try {
-    return await context.pool.run(TOOL, null, () => describer.describe(plain, question, context.signal));
+    return await context.pool.run(null, () => describer.describe(plain, question, context.signal));
   } catch (error) {
     context.signal.throwIfAborted();
     const why = error instanceof Error ? error.message : String(error);
@@ -398,34 +366,16 @@ function shownFrame(
   pair: TakenPair,
   { vmaf, metrics, ...told }: Pick<ShownFrame, 'vmaf' | 'metrics' | 'summary' | 'description' | 'files'>,
 ): ShownFrame {
-  const { facts, gain } = pair;
-  const { difference, brightness } = facts;
-  return {
-    frame_index: pair.index,
-    vmaf: rounded(vmaf),
-    png: told.files.distorted.path,
-    ...told,
-    facts: {
-      blockiness: fact(facts, 'blockiness'),
-      blur: fact(facts, 'blur'),
-      noise: fact(facts, 'noise'),
-      banding: fact(facts, 'banding'),
-      contrast_loss: fact(facts, 'contrast_loss'),
-    },
-    brightness: { reference: rounded(brightness.reference), distorted: rounded(brightness.distorted) },
-    difference: {
-      mean: rounded(difference.mean),
-      largest: rounded(difference.largest),
-      part: difference.part,
-      share: rounded(difference.share),
-      gain,
-    },
-    metrics: Object.fromEntries(
-      Object.entries(metrics).map(([name, found]) => [name, found === null ? null : rounded(found)]),
-    ),
+  const { blockiness, blur, noise, banding, contrast_loss, brightness, difference } = pair.facts;
+  return rounded({
+    ...{ frame_index: pair.index, vmaf, png: told.files.distorted.path, ...told },
+    facts: { blockiness, blur, noise, banding, contrast_loss },
+    brightness,
+    difference: { ...difference, gain: pair.gain },
+    metrics,
     reference: sideOf(pair.reference),
     distorted: sideOf(pair.distorted),
-  };
+  });
 }
 
 /** `Frame 12, at 0.48 s, has vmaf 38.40, 12.10 below the mean.` */
@@ -437,29 +387,19 @@ function moment({ index, distorted }: TakenPair, value: number, report: Report, 
   return `Frame ${index}${at} has ${metric} ${value.toFixed(2)}${Math.abs(below) >= 0.01 ? `, ${away} the mean` : ''}.`;
 }
 
-function fact(facts: FrameFacts, name: FrameFactName) {
-  const { value, reference, distorted, ...words } = facts[name];
-  return { value: rounded(value), ...words, reference: rounded(reference), distorted: rounded(distorted) };
-}
-
 function sideOf({ frame, time, color }: TakenSide): ShownFrame['reference'] {
   return {
     frame,
-    seconds: time === null ? null : Number(time.toFixed(6)),
+    seconds: time,
     matrix: color.matrix,
     range: color.range,
-    assumed: [...color.assumed],
+    assumed: color.assumed,
   };
 }
 
-/** As report writers spell them. */
-function findings(report: Report): NonNullable<WorstFramesDocument['preflight']> {
-  const { preflight = [] }: { preflight?: NonNullable<WorstFramesDocument['preflight']> } = JSON.parse(
-    formatReport({ ...report, frames: [] }, 'json'),
+/** A document with six decimals in its numbers. */
+function rounded<Document>(document: Document): Document {
+  return JSON.parse(
+    JSON.stringify(document, (_, value) => (typeof value === 'number' ? Number(value.toFixed(6)) : value)),
   );
-  return preflight;
-}
-
-function rounded(value: number): number {
-  return Number(value.toFixed(6));
 }

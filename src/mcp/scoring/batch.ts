@@ -9,11 +9,12 @@ import type { FailedEncode } from '../../report/types.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel, RefusedItem } from '../paths.js';
 import { type Head, headOf, nextForPair, worstTrust } from '../verdict.js';
-import { errorInParameters, findingInParameters, sentenceOf } from '../wording.js';
+import { errorInParameters, sentenceOf } from '../wording.js';
 import { encodeRow, namesOf, targetSentence } from './comparison.js';
 import type { TargetDocument } from './documents.js';
-import { featuresOf, readPrecision, refuseWriting, tableOptions, targetLimits } from './options.js';
+import { pairOptions, readPrecision, refuseWriting, targetLimits } from './options.js';
 import type { PairingInput } from './parameters.js';
+import { reworded } from './run.js';
 
 /** What to score. */
 export interface BatchInput extends Pick<PairingInput, 'scale' | 'offset' | 'decoder' | 'filters'> {
@@ -27,7 +28,8 @@ export interface BatchInput extends Pick<PairingInput, 'scale' | 'offset' | 'dec
 
 /**
  * Scores the pairs when the call's turn comes.
- * @throws {AnyvmafError} as `scoreBatch`; `usage` when there are too many or too few references; `media` when no pair can be scored; the signal's reason when the call is cancelled
+ * @throws {AnyvmafError} as `scoreBatch`; `usage` when there are too many or too few references; `media` when no pair can be
+ * scored; the signal's reason when the call is cancelled
  */
 export async function scoreTable(input: BatchInput, context: ToolContext) {
   const pairs = pairsOf(input);
@@ -44,14 +46,9 @@ export async function scoreTable(input: BatchInput, context: ToolContext) {
     const names = { reference: reference.named, distorted: distorted.named };
     const result = outcome[i];
     if (!result || result instanceof AnyvmafError) return { ...names, error: sentenceOf(result) };
-    const { mean, harmonic_mean, min, p1, frames, trust, preflight, target } = encodeRow(
-      result,
-      names.distorted,
-      input.precision,
-      limits,
-    );
-    const row = { ...names, mean, harmonic_mean, min, p1, frames, trust, preflight };
-    return target ? { ...row, target } : row;
+    const row = encodeRow(result, names.distorted, input.precision, limits);
+    const { mean, harmonic_mean, min, p1, frames, trust, preflight, target } = row;
+    return { ...names, mean, harmonic_mean, min, p1, frames, trust, preflight, target };
   });
   const { writeTableCsv } = await import('../../report/table.js');
   const results = outcome.map((result, i): Report | FailedEncode => {
@@ -95,7 +92,7 @@ function headOfTable(rows: readonly Row[], pairs: readonly Pair[], context: Tool
   const tool = wrong ? 'vmaf_score_encoded' : 'describe_worst_frames';
   return headOf({
     trust: worstTrust(scored.flatMap(({ trust }) => trust ?? [])),
-    ...(scored.some(({ target }) => target) && { outcome: missed.length > 0 ? 'missed' : 'reached' }),
+    outcome: missed.length > 0 ? 'missed' : scored.some(({ target }) => target) ? 'reached' : undefined,
     reasons: [
       ...(missed.length > 0 ? ['below-target'] : []),
       ...(scored.length < rows.length ? ['some-failed'] : []),
@@ -134,12 +131,7 @@ async function runPairs(
   input: BatchInput,
   context: ToolContext,
 ): Promise<(Report | AnyvmafError)[]> {
-  const features = featuresOf(targetLimits(input.target));
-  const options = {
-    ...tableOptions(input),
-    models: [input.model.text],
-    ...(features.length > 0 && { features }),
-  };
+  const options = pairOptions(input);
   refuseWriting(options);
   const outcome: (Report | AnyvmafError)[] = [];
   const open = pairs.flatMap(({ reference, distorted }, place) => {
@@ -151,7 +143,7 @@ async function runPairs(
   });
   if (open.length === 0) return outcome;
   const { signal, files } = context;
-  await context.pool.run('score_batch', null, async ({ threads, api }) => {
+  await context.pool.run(null, async ({ threads, api }) => {
     await api.scoreBatch(
       open.map(({ job }) => job),
       {
@@ -173,11 +165,6 @@ async function runPairs(
     );
   });
   return outcome;
-}
-
-function reworded(report: Report): Report {
-  const { preflight } = report;
-  return preflight ? { ...report, preflight: preflight.map((one) => findingInParameters(one)) } : report;
 }
 
 type Row = { readonly distorted: string; readonly mean?: number | null; readonly error?: string } & {

@@ -20,9 +20,9 @@ import { type Head, headOf, nextForPair, nextWithFix } from '../verdict.js';
 import { sentenceOf } from '../wording.js';
 import type { TargetDocument } from './documents.js';
 import { mismatchedModelWarning } from './models.js';
-import { featuresOf, readPrecision, tableOptions, targetLimits } from './options.js';
+import { pairOptions, readPrecision, targetLimits } from './options.js';
 import type { PairingInput } from './parameters.js';
-import { rounder, targetAnswer, trustAnswer, worstDocumentOf } from './result.js';
+import { rounder, targetAnswer, worstDocumentOf } from './result.js';
 import { type OptionalGeometry, rawFormat, runScoreMany } from './run.js';
 
 /** What to compare. */
@@ -48,7 +48,7 @@ interface FailedRow {
  */
 export async function compareEncodes(input: ComparisonInput, context: ToolContext) {
   const target = targetLimits(input.target);
-  const { scored, errors } = await scoreAll(input, target, context);
+  const { scored, errors } = await scoreAll(input, context);
   // Names as the caller knows them.
   const reports = scored.map(({ report, named }) => ({
     ...report,
@@ -73,9 +73,9 @@ export async function compareEncodes(input: ComparisonInput, context: ToolContex
       metric: used?.name ?? '',
       encodes,
       errors,
-      ...(page && { page: { uri: page.uri, path: page.path } }),
+      page: page && { uri: page.uri, path: page.path },
     },
-    ...(page && { content: [page.link] }),
+    content: page && [page.link],
     spare: SPARE,
   };
 }
@@ -90,41 +90,28 @@ interface ScoredEncode {
 }
 
 /** Scores the encodes; at least one has a score of the model. @throws as {@link compareEncodes} */
-async function scoreAll(input: ComparisonInput, target: readonly Limit[] | undefined, context: ToolContext) {
-  const raw = rawFormat(input);
-  const features = featuresOf(target);
-  const found: (InputFile & { readonly place: number })[] = [];
-  const failed: (FailedRow & { readonly place: number; readonly cause: unknown })[] = [];
-  const fail = (place: number, distorted: string, cause: unknown) =>
-    failed.push({ distorted, error: sentenceOf(cause), place, cause });
-  for (const [place, item] of input.distorted.entries()) {
-    if ('path' in item) found.push({ ...item, place });
-    else fail(place, item.named, item.refusal);
-  }
-  const outcome = await runScoreMany(
-    'compare_encodes',
+async function scoreAll(input: ComparisonInput, context: ToolContext) {
+  const { distorted } = input;
+  const found = distorted.flatMap((item, place) => ('path' in item ? [{ path: item.path, place }] : []));
+  const reports = await runScoreMany(
     input.reference.path,
     found.map(({ path }) => path),
-    {
-      ...tableOptions(input),
-      models: [input.model.text],
-      ...(features.length > 0 && { features }),
-      ...(raw && { raw }),
-    },
+    { ...pairOptions(input), raw: rawFormat(input) },
     context,
   );
   const scored: ScoredEncode[] = [];
-  for (const [i, { named, place }] of found.entries()) {
-    const report = outcome[i];
-    if (report && 'frames' in report) scored.push({ report, named });
-    else fail(place, named, report);
+  const failed: (FailedRow & { readonly cause: unknown })[] = [];
+  for (const [place, item] of distorted.entries()) {
+    const { named } = item;
+    const outcome = 'refusal' in item ? item.refusal : reports[found.findIndex((one) => one.place === place)];
+    if (outcome && 'frames' in outcome) scored.push({ report: outcome, named });
+    else failed.push({ distorted: named, error: sentenceOf(outcome), cause: outcome });
   }
-  failed.sort((a, b) => a.place - b.place);
   if (!scored[0]?.report.models[0]) throw noneScored(failed);
   return { scored, errors: failed.map(({ distorted, error }) => ({ distorted, error })) };
 }
 
-/** What matters least of encodes. */
+/** Members of encodes that matter least. */
 const SPARE = [
   ...['preflight', 'trust.cause', 'trust.fix', 'dominated_by', 'harmonic_mean', 'frames', 'codec'],
   ...['mismatched_model_warning', 'width', 'height', 'worst_frame', 'p5', 'min', 'target.checks'],
@@ -153,14 +140,14 @@ async function publishPage(
   });
 }
 
-/** What an encode gives for its bytes, and where it breaks. */
+/** The quality that an encode gives for its bytes, and where it breaks. */
 function figuresOf(one: DecidedEncode | undefined) {
   return {
     bits_per_pixel: one?.bitsPerPixel == null ? null : Number(one.bitsPerPixel.toPrecision(3)),
     points_per_doubling: one?.perDoubling == null ? null : Number(one.perDoubling.toFixed(2)),
     worst_moments: (one?.moments ?? []).map(({ frame, time, value }) => ({
       frame,
-      ...(time !== undefined && { seconds: Number(time.toFixed(2)) }),
+      seconds: time && Number(time.toFixed(2)),
       value: Number(value.toFixed(2)),
     })),
   };
@@ -207,9 +194,9 @@ function headOfDecision(
   const isOpen = smaller !== null && !isAimed;
   const others = encodes.filter((one) => one !== row && one.trust.verdict === 'untrusted');
   return headOf({
-    ...(row && { trust: row.trust }),
-    ...(ship !== null && { outcome }),
-    // What quality is worth its bytes no measurement says.
+    trust: row?.trust,
+    outcome: ship === null ? undefined : outcome,
+    // No measurement says which quality is worth its bytes.
     sure: isOpen ? 'medium' : 'high',
     reasons: [reason, ...(isOpen ? ['trade-off'] : []), ...(others.length > 0 ? ['others-untrusted'] : [])],
     next:
@@ -242,7 +229,6 @@ export function encodeRow(report: Report, distorted: string, precision: string, 
   const pooled = report.pooled_metrics[metric];
   const spread = report.distribution[metric]?.percentiles;
   const video = report.pairing?.distorted;
-  const warning = mismatchedModelWarning(report);
   return {
     distorted,
     mean: said(pooled?.mean),
@@ -257,12 +243,12 @@ export function encodeRow(report: Report, distorted: string, precision: string, 
     frames: report.frameCount,
     codec: video?.codec ?? null,
     worst_frame: worstDocumentOf(report, digits, 1)?.frames[0]?.frame ?? null,
-    trust: trustAnswer(trustOf(report)),
+    trust: trustOf(report),
     preflight: (report.preflight ?? [])
       .filter(({ severity }) => severity !== 'info')
       .map(({ message }) => message),
-    ...(warning !== undefined && { mismatched_model_warning: warning }),
-    ...(target && { target: targetAnswer(report, target, round) }),
+    mismatched_model_warning: mismatchedModelWarning(report),
+    target: target && targetAnswer(report, target, round),
   };
 }
 
@@ -326,7 +312,7 @@ function summary(
           `Do not trust the score of ${distorted} (${codes.join(', ')}): ${cause}${fix === undefined ? '' : ` Fix: ${fix}.`}`,
       ),
     ...(errors.length > 0 ? [`${namesOf(errors)} could not be scored; see errors.`] : []),
-    ...(doubted.length > 0 ? [`Preflight objects to ${namesOf(doubted)}; read its preflight first.`] : []),
+    ...(doubted.length > 0 ? [`Preflight found problems with ${namesOf(doubted)}; see preflight.`] : []),
   ].join(' ');
 }
 

@@ -19,14 +19,7 @@ import type { Measuring } from '../call-threads.js';
 import type { ToolContext } from '../context.js';
 import type { InputModel } from '../paths.js';
 import { type Head, headOf } from '../verdict.js';
-import {
-  dryRun,
-  ENCODES_OF_SEARCH,
-  type EncodingCall,
-  encodingCall,
-  publishResult,
-  stageText,
-} from './encoding.js';
+import { dryRun, ENCODES_OF_SEARCH, type EncodingCall, encodingCall, publishResult } from './encoding.js';
 import { type ManifestFormat, manifestOf } from './manifest.js';
 import { type EncodingSource, type SourceInput, withSource } from './raw-source.js';
 
@@ -52,7 +45,7 @@ export async function runCompare(input: CompareInput, context: ToolContext) {
   if (one === undefined && several === undefined) targets.push(...USUAL_TARGETS);
   const encoders = input.encoders.map(encoderOf);
   const began = performance.now();
-  const task = { tool: 'run_compare', source: input.src.path, limits: input, textOf: stageText };
+  const task = { source: input.src.path, limits: input };
   const work = (call: EncodingCall, api: Measuring) =>
     withSource(input, { files: context.files, signal: call.signal }, async (source) => ({
       notes: source.notes,
@@ -81,7 +74,7 @@ export async function runCompare(input: CompareInput, context: ToolContext) {
       wall_time_ms: Math.round(performance.now() - began),
       rows: single ? byRate(rows) : rows,
       ...comparisonDocument(result),
-      notes: [...notes],
+      notes,
       results: uris,
     },
     content,
@@ -115,7 +108,7 @@ function headOfComparison(result: ComparisonResult, targets: readonly number[], 
       ...(isSmall ? ['small-overlap'] : []),
       ...(curves.some(({ notMonotone }) => notMonotone.length > 0) ? ['not-monotone'] : []),
     ],
-    // Of raw video that searches nothing, shots are tuned.
+    // find_quality takes no raw video.
     next:
       context.args.width === undefined
         ? context.instead('find_quality', {
@@ -127,7 +120,7 @@ function headOfComparison(result: ComparisonResult, targets: readonly number[], 
   });
 }
 
-/** Curves that share less than this part say little of each other. */
+/** Curves that share a smaller part than this say little about each other. */
 const SMALL_OVERLAP = 0.5;
 
 function hasNoInterval({ deltas }: ComparisonResult): boolean {
@@ -179,7 +172,7 @@ export interface LadderInput extends CurveInput {
 /** @throws {AnyvmafError} as the public `buildLadder`; `resource` when it takes longer than it may */
 export async function runLadder(input: LadderInput, context: ToolContext) {
   const sizes = input.resolutions.map(sizeOf);
-  const task = { tool: 'run_ladder', source: input.src.path, limits: input, textOf: stageText };
+  const task = { source: input.src.path, limits: input };
   const work = (call: EncodingCall, api: Measuring) =>
     withSource(input, { files: context.files, signal: call.signal }, async (source) => {
       const built = await api.buildLadder(source.path, {
@@ -218,7 +211,7 @@ export async function runLadder(input: LadderInput, context: ToolContext) {
       manifest: manifestOf(result.rungs, format),
       format,
       ...ladderDocument(result),
-      notes: [...notes],
+      notes,
       results: uris,
     },
     content,
@@ -238,11 +231,11 @@ function optionsOf({ model, full }: CurveInput, { origin, pixelFormat, scratchBy
     full,
     origin,
     scratchBytes,
-    ...(pixelFormat !== undefined && { pixelFormat }),
+    pixelFormat,
   };
 }
 
-/** With the name that the caller knows it by. */
+/** An encoder under the caller's name for it. */
 function encoderOf(text: string): ComparedEncoder {
   return { name: text, ...parseEncoder(text) };
 }
@@ -281,7 +274,7 @@ function comparisonDocument(result: ComparisonResult) {
   return {
     summary: told.join(' '),
     metric,
-    ties: [...ties],
+    ties,
     encoders: curves.map(({ name, encoder, parameter, framesPerSecond, atTargets, points, notMonotone }) => ({
       name,
       encoder,
@@ -289,13 +282,13 @@ function comparisonDocument(result: ComparisonResult) {
       frames_per_second: framesPerSecond,
       at_targets: atTargets.map(atTarget),
       points: points.map(({ value, quality, kbps }) => ({ value, vmaf: quality, kbps })),
-      not_monotone: [...notMonotone],
+      not_monotone: notMonotone,
     })),
     deltas: deltas.map(({ anchor, test, rate, rate95, quality, refused }) => ({
       anchor,
       test,
       bd_rate_percent: rate?.value ?? null,
-      interval_95: rate95 ? [...rate95] : null,
+      interval_95: rate95 ?? null,
       bd_vmaf: quality?.value ?? null,
       overlap: rate?.overlap ?? null,
       refused,
@@ -322,8 +315,8 @@ function ladderDocument(result: LadderResult) {
     hull: hull.map(rungDocument),
     takeovers: takeovers.map(({ width, height, kbps, quality }) => ({ width, height, kbps, vmaf: quality })),
     encodes,
-    command: [...command],
-    warnings: [...result.warnings],
+    command,
+    warnings: result.warnings,
   };
 }
 

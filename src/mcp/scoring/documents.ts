@@ -10,14 +10,13 @@ import {
   keyOf,
   type ObjectKind,
   type Optional,
+  type SnakeCase,
   type ValueOf,
 } from '../../report/kinds.js';
 import { finding, input, model, pooled, tinyModel, trust } from '../../report/schema.js';
+import type { Given } from '../tool.js';
 import { headKeys } from '../verdict.js';
 
-type SnakeCase<S extends string> = S extends `${infer Head}${infer Rest}`
-  ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Rest>}`
-  : S;
 /** A value in JSON, where `null` is a number that is not finite. */
 type InJson<T> = T extends number
   ? number | null
@@ -46,7 +45,7 @@ const TYPES: Readonly<Record<string, (kind: Kind<unknown>) => z.ZodType>> = {
 
 /**
  * The keys of an object in a report, for an object of zod.
- * @param words what to say of some of them
+ * @param words descriptions of some of them
  */
 function documentKeys<T, F extends Fields>(
   { fields }: ObjectKind<T, F>,
@@ -113,6 +112,13 @@ export const resourceDocument = z.object({
   path: z.string().describe('The same as a file, for as long as the server lives.'),
 });
 
+/** Where the whole result of a tool that encodes is. @param drawn what its page shows */
+export const encodingResults = (drawn: string) =>
+  z.object({
+    json: z.string().describe('URI of all points.'),
+    html: z.string().describe(`URI of a page with ${drawn}.`),
+  });
+
 /** One of the two videos. */
 const inputDocument = z.looseObject({ ...documentKeys(input), chroma: z.string() }).omit({ file_size: true });
 
@@ -123,7 +129,7 @@ export const backendKeys = {
   mismatched_model_warning: z
     .string()
     .optional()
-    .describe('There when a model is meant for pictures of another size than these.'),
+    .describe('Present if a model is meant for pictures of another size.'),
 };
 
 /** What was to be reached, and what was. */
@@ -142,7 +148,7 @@ export const targetDocument = z.object({
   ),
 });
 
-export type TargetDocument = z.input<typeof targetDocument>;
+export type TargetDocument = Given<z.input<typeof targetDocument>>;
 
 /** The report as vmaf_score gives it. */
 export const scoreDocument = z.looseObject({
@@ -178,5 +184,5 @@ export const scoreDocument = z.looseObject({
   output: z.string().optional().describe('The report in that format.'),
 });
 
-export type ScoreDocument = z.input<typeof scoreDocument>;
-export type WorstDocument = z.input<typeof worstDocument>;
+export type ScoreDocument = Given<z.input<typeof scoreDocument>>;
+export type WorstDocument = Given<z.input<typeof worstDocument>>;

@@ -4,80 +4,80 @@
  * resources.
  */
 import * as z from 'zod/v4';
-import { AnyvmafError, type CurveResult, formatEncodingResult, type SearchStage } from '../../index.js';
+import { AnyvmafError, type CurveResult, formatEncodingResult, type ShotStage } from '../../index.js';
 import type { Measuring } from '../call-threads.js';
 import type { ExtraContent, ToolContext } from '../context.js';
 import type { OtherOutcome } from '../tool.js';
 import { headKeys, headOf } from '../verdict.js';
 import type { callLimits } from './parameters.js';
 
-/** What limits a call. */
+/** Limits of a call. */
 export type EncodingLimits = z.output<z.ZodObject<typeof callLimits>>;
 
-/** What the API is told by every such call. */
-export interface EncodingCall<Stage = SearchStage> {
+/** Options that every such call gives the API. */
+export interface EncodingCall {
   readonly threads: number;
   /** Folder of measured points. */
   readonly cache: string;
   readonly scratchBytes: number;
   readonly signal: AbortSignal;
-  readonly onStage: (stage: Stage) => void;
+  /** Stages of tuning shots include those of every search. */
+  readonly onStage: (stage: ShotStage) => void;
+  /** Asks the work to end with what it has, where it can. */
+  readonly finish?: AbortSignal;
+  /** Takes the best that is known so far, in words. */
+  readonly onBest?: (best: string) => void;
 }
 
-/** A call whose work can end at its limit with what it has. */
-export interface FinishingCall<Stage = SearchStage> extends EncodingCall<Stage> {
-  readonly finish: AbortSignal;
-  /** Takes the best that is known so far, in words. */
-  readonly onBest: (best: string) => void;
-}
+/** Work that encodes. */
+type Work<Result> = (call: EncodingCall, api: Measuring) => Promise<Result>;
 
 /** Encodes of a search for one quality, and of a curve, at most. */
 export const ENCODES_OF_SEARCH = 8;
 
-/** Work that encodes. */
-export interface EncodingTask<Stage> {
-  readonly tool: string;
+/** What is encoded, and how much of it. */
+export interface EncodingTask {
   /** Path of what is encoded. Every call that encodes it starts from what is measured of it. */
   readonly source: string;
   readonly limits: EncodingLimits;
-  /** A stage in words. */
-  readonly textOf: (stage: Stage) => string;
 }
 
 /**
  * Runs the work, which ends at the limits.
  * @throws {AnyvmafError} what the work throws; `resource` when it takes more than it may
  */
-export function encodingCall<Stage extends StageKind, Result>(
-  task: EncodingTask<Stage>,
+export function encodingCall<Result>(
+  task: EncodingTask,
   context: ToolContext,
-  work: (call: EncodingCall<Stage>, api: Measuring) => Promise<Result>,
+  work: Work<Result>,
 ): Promise<Result> {
-  return finishingCall(task, context, ({ finish, onBest: _, ...call }, api) =>
-    work({ ...call, signal: AbortSignal.any([call.signal, finish]) }, api),
+  return finishingCall(task, context, ({ signal, finish, onBest: _, ...call }, api) =>
+    work({ ...call, signal: finish ? AbortSignal.any([signal, finish]) : signal }, api),
   );
 }
 
 /** Runs work that is asked to finish at the limits. @throws {AnyvmafError} as {@link encodingCall} where it has nothing then */
-export function finishingCall<Stage extends StageKind, Result>(
-  { tool, source, limits, textOf }: EncodingTask<Stage>,
+export function finishingCall<Result>(
+  { source, limits }: EncodingTask,
   context: ToolContext,
-  work: (call: FinishingCall<Stage>, api: Measuring) => Promise<Result>,
+  work: Work<Result>,
 ): Promise<Result> {
-  return context.pool.run(tool, null, async ({ threads, api }) => {
+  return context.pool.run(null, async ({ threads, api }) => {
     const { max_seconds, max_encodes = Number.POSITIVE_INFINITY, max_temp_gb } = limits;
     const cache = await context.resources.points(source);
     const limit = new AbortController();
     const { signal: finish } = limit;
     // Garbage collection may take an AbortSignal.timeout that only AbortSignal.any knows, and its timer with it.
     const timer = setTimeout(() => limit.abort(), max_seconds * 1000);
-    const { onStage, onBest, end } = encodingProgress(context, textOf);
+    const { onStage, onBest, end } = encodingProgress(context);
     let encodes = 0;
     try {
-      const call: FinishingCall<Stage> = {
+      const call: EncodingCall = {
         ...{ threads, cache, scratchBytes: max_temp_gb * 1e9, signal: context.signal, finish, onBest },
         onStage(stage) {
-          if (beginsEncode(stage) && ++encodes > max_encodes) limit.abort();
+          // Later reports of the same encode say how many frames are done.
+          if (stage.kind === 'encoding' && stage.frames === undefined && ++encodes > max_encodes)
+            limit.abort();
           onStage(stage);
         },
       };
@@ -110,31 +110,31 @@ const plan = z.object({
 });
 
 /**
- * Does the work up to its first encode, and says how many it may take.
+ * Does the work up to its first encode, and estimates how many encodes it may take.
  * @param encodesOf encodes at most, by the number of shots
  */
-export function dryRun<Stage extends StageKind, Result>(
-  { tool, source, limits, textOf }: EncodingTask<Stage>,
+export function dryRun(
+  { source, limits }: EncodingTask,
   context: ToolContext,
   encodesOf: (shots: number) => number,
-  work: (call: EncodingCall<Stage>, api: Measuring) => Promise<Result>,
+  work: Work<unknown>,
 ): Promise<OtherOutcome> {
-  return context.pool.run(tool, null, async ({ threads, api }) => {
+  return context.pool.run(null, async ({ threads, api }) => {
     const { max_encodes = Number.POSITIVE_INFINITY, max_temp_gb } = limits;
     const enough = new AbortController();
-    const { onStage } = encodingProgress(context, textOf);
+    const { onStage } = encodingProgress(context);
     let frames: number | null = null;
     let shots = 0;
     try {
-      const call: EncodingCall<Stage> = {
+      const call: EncodingCall = {
         ...{ threads, scratchBytes: max_temp_gb * 1e9 },
         cache: await context.resources.points(source),
         signal: AbortSignal.any([context.signal, enough.signal]),
         onStage(stage) {
           onStage(stage);
-          if (stage.kind === 'cutting' && typeof stage.frames === 'number') frames ??= stage.frames;
           if (stage.kind !== 'cutting' && stage.kind !== 'encoding') return;
-          shots = Math.max(1, Number(stage.shots ?? 1));
+          if (stage.kind === 'cutting') frames ??= stage.frames;
+          shots = Math.max(1, stage.shots ?? 1);
           enough.abort();
         },
       };
@@ -142,10 +142,10 @@ export function dryRun<Stage extends StageKind, Result>(
     } catch (error) {
       if (!enough.signal.aborted || context.signal.aborted) throw error;
     }
-    // Without a first encode all is known from an earlier call.
+    // Without a first encode everything is known from an earlier call.
     const most = shots === 0 ? 0 : Math.min(encodesOf(shots), max_encodes);
     const each = frames === null ? 'each of the whole source or a shot' : `each of ${frames} frames`;
-    const summary = `${tool} would make ${most} encodes at most, ${each}, and score them. Nothing was encoded.`;
+    const summary = `${context.tool} would make ${most} encodes at most, ${each}, and score them. Nothing was encoded.`;
     const document = {
       ...headOf({ outcome: 'planned', next: context.again({ dry_run: false }) }),
       summary,
@@ -157,53 +157,31 @@ export function dryRun<Stage extends StageKind, Result>(
   });
 }
 
-/** What is known of a stage of any work that encodes. */
-interface StageKind {
-  readonly kind: string;
-  readonly frames?: number;
-  readonly total?: number;
-  readonly shots?: number;
-}
-
-/** Later reports of the same encode say how many frames are done. */
-function beginsEncode({ kind, frames }: StageKind): boolean {
-  return kind === 'encoding' && frames === undefined;
-}
-
 /** Milliseconds between two notices of one stage. */
 const PACE = 1000;
 
 /** Passes on what is done as frames over all stages of a call. */
-function encodingProgress<Stage extends StageKind>(
-  { progress }: ToolContext,
-  textOf: (stage: Stage) => string,
-) {
+function encodingProgress({ progress }: ToolContext) {
   let [before, frames, total] = [0, 0, 0];
   let [at, said] = [Number.NEGATIVE_INFINITY, ''];
   let best: string | undefined;
   const tell = (message: string) => {
     [at, said] = [performance.now(), message];
     const known = total > 0 ? before + total : null;
-    progress({
-      done: before + frames,
-      total: known,
-      isOpen: true,
-      message,
-      ...(best !== undefined && { best }),
-    });
+    progress({ done: before + frames, total: known, isOpen: true, message, best });
   };
   return {
     onBest(known: string): void {
       best = known;
     },
-    onStage(stage: Stage): void {
-      const message = textOf(stage);
+    onStage(stage: ShotStage): void {
+      const message = stageText(stage);
       if (message !== said) {
-        // The stage before has all its frames now.
+        // The stage before is complete.
         before += Math.max(total, 1);
         [frames, total] = [0, 0];
       }
-      if (stage.frames !== undefined && stage.total !== undefined)
+      if ('total' in stage && stage.frames !== undefined && stage.total !== undefined)
         [frames, total] = [stage.frames, stage.total];
       if (message !== said || frames === total || performance.now() - at >= PACE) tell(message);
     },
@@ -217,12 +195,14 @@ function encodingProgress<Stage extends StageKind>(
   };
 }
 
-/** What a search is doing, but for how far it is. */
-export function stageText(stage: SearchStage): string {
-  if (stage.kind === 'finding') return 'looking for cuts';
-  if (!('value' in stage)) return `${stage.kind} the source`;
+/** A stage in words, without its progress. */
+function stageText(stage: ShotStage): string {
+  if (stage.kind === 'joining') return 'joining the video';
+  const shot = stage.shot === undefined ? '' : `shot ${stage.shot} of ${stage.shots}: `;
+  if (stage.kind === 'finding') return `${shot}looking for cuts`;
+  if (!('value' in stage)) return `${shot}${stage.kind} the source`;
   const size = stage.size ? `, ${stage.size.width}x${stage.size.height}` : '';
-  return `${stage.kind} at ${stage.value} with ${stage.encoder}${size}`;
+  return `${shot}${stage.kind} at ${stage.value} with ${stage.encoder}${size}`;
 }
 
 /** A result as resources: everything as JSON, and as a page to look at. */

@@ -5,6 +5,7 @@
 import { usageError } from '../../core/errors.js';
 import { counted } from '../../core/printable.js';
 import { type FrameMetrics, frameGap, type Report, trustOf } from '../../index.js';
+import { frameTime } from '../../report/facts.js';
 import { openModel } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { InputModel } from '../paths.js';
@@ -13,7 +14,6 @@ import { Attribution, type FrameAttribution } from './attribution.js';
 import { mismatchedModelWarning } from './models.js';
 import { tableOptions } from './options.js';
 import type { PairingInput } from './parameters.js';
-import { trustAnswer } from './result.js';
 import { type AnyPairInput, anyRequest, runScore } from './run.js';
 
 /** What to explain. */
@@ -23,7 +23,7 @@ export interface ExplanationInput extends PairingInput, AnyPairInput {
   readonly segments: number;
 }
 
-/** More frames than this are explained by evenly spread ones: each takes dozens of predictions. */
+/** Most frames that are explained; of more, evenly spread ones: each takes dozens of predictions. */
 const MOST_FRAMES = 2000;
 
 /** Milliseconds of predicting after which other calls get their turn. */
@@ -53,7 +53,7 @@ interface ExplainedFrame extends FrameAttribution {
 export async function explainScore(input: ExplanationInput, context: ToolContext) {
   if (/^auto(:|$)/.test(input.model.named)) {
     throw usageError(
-      'model is auto, but a score is explained for a model that is named; give version=vmaf_v0.6.1, or ' +
+      'model is auto, but a score is explained for one model; give version=vmaf_v0.6.1, or ' +
         'version=vmaf_4k_v0.6.1 for 4K.',
     );
   }
@@ -66,9 +66,8 @@ export async function explainScore(input: ExplanationInput, context: ToolContext
     models: [],
     features: model.features.map(withSums),
   };
-  const report = await runScore('explain_score', request, { options, weight: null }, context);
+  const report = await runScore(request, { options, weight: null }, context);
   const frames = await explainFrames(report, attribution, context);
-  const warning = mismatchedModelWarning(report, [model.source]);
   const trust = trustOf(report);
   return {
     ...headOf({
@@ -78,9 +77,9 @@ export async function explainScore(input: ExplanationInput, context: ToolContext
     ...describe(frames, attribution, report, input.segments, model.name),
     model: model.source,
     frames: report.frames.length,
-    trust: trustAnswer(trust),
-    preflight: (report.preflight ?? []).map((finding) => ({ ...finding })),
-    ...(warning !== undefined && { mismatched_model_warning: warning }),
+    trust,
+    preflight: report.preflight ?? [],
+    mismatched_model_warning: mismatchedModelWarning(report, [model.source]),
   };
 }
 
@@ -230,7 +229,6 @@ function segmentsOf(
   totalLoss: number,
 ) {
   const length = frameGap(report);
-  const { frameRate: rate, skipped } = report.reference;
   const groups = new Map<number, ExplainedFrame[]>();
   for (const frame of frames) {
     const key = Math.floor(frame.frameNum / length);
@@ -240,12 +238,13 @@ function segmentsOf(
   }
   const segments = [...groups.values()].map((group) => {
     const first = group[0]?.frameNum ?? 0;
+    const start = frameTime(report, first);
     const lost = sum(group.map(({ score, ceiling }) => ceiling - score));
     const costs = features.map((_, i) => sum(group.map(({ points }) => points[i] ?? 0)));
     return {
       first_frame: first,
       last_frame: group.at(-1)?.frameNum ?? first,
-      start_seconds: rate && rate.num > 0 ? round(((first + skipped) * rate.den) / rate.num) : null,
+      start_seconds: start === undefined ? null : round(start),
       score: round(average(group.map(({ score }) => score))),
       loss: round(lost / group.length),
       share_of_loss: totalLoss > NOTHING * frames.length ? round(lost / totalLoss) : null,

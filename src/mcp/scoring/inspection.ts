@@ -2,15 +2,14 @@
  * @module mcp/scoring/inspection
  * Inspects a pair without scoring it, for tools.
  */
-import { type AlignResult, type SideFacts, type Trust, trustOf } from '../../index.js';
+import { type SideFacts, type Trust, trustOf } from '../../index.js';
 import { namedCause, TRUST_OUTLOOK } from '../../report/trust.js';
 import type { ToolContext } from '../context.js';
 import type { InputModel } from '../paths.js';
 import { headOf, nextForPair, nextWithFix } from '../verdict.js';
-import { findingInParameters, worded } from '../wording.js';
+import { findingInParameters } from '../wording.js';
 import { tableOptions } from './options.js';
 import type { PairingInput } from './parameters.js';
-import { trustAnswer } from './result.js';
 import { type AnyPairInput, anyRequest } from './run.js';
 
 /** The findings of preflight, and facts of both videos. */
@@ -21,21 +20,21 @@ export async function inspectPair(
   const request = anyRequest(input);
   const { signal, files } = context;
   const { origin } = files;
-  const { reference, distorted, findings, alignment } = await context.pool.run('inspect_pair', 1, ({ api }) =>
-    worded(api.inspect(request, { ...tableOptions(input), models: [input.model.text], origin, signal })),
+  const { reference, distorted, findings, alignment } = await context.pool.run(1, ({ api }) =>
+    api.inspect(request, { ...tableOptions(input), models: [input.model.text], origin, signal }),
   );
-  const named = findings.map((finding) => ({ ...findingInParameters(finding) }));
+  const named = findings.map((finding) => findingInParameters(finding));
   const trust = trustOf({ preflight: named });
   const tool = request.raw ? 'vmaf_score' : 'vmaf_score_encoded';
   return {
     ...headOf({ trust, next: nextWithFix(context, trust.fix, tool) ?? nextForPair(context, tool) }),
     summary: outlook(trust),
     comparable: trust.verdict !== 'untrusted',
-    trust: trustAnswer(trust),
+    trust,
     findings: named,
     reference: side(reference),
     distorted: side(distorted),
-    alignment: alignment ? alignmentDocument(alignment) : null,
+    alignment: alignment ?? null,
   };
 }
 
@@ -48,21 +47,7 @@ export async function findAlignment(
   const { window, decoder } = input;
   const { signal, files } = context;
   const { origin } = files;
-  return alignmentDocument(
-    await context.pool.run('find_alignment', 1, ({ api }) =>
-      worded(api.align(request, { window, decoder, origin, signal })),
-    ),
-  );
-}
-
-function alignmentDocument(result: AlignResult) {
-  const { candidates, levels, repeated, ...rest } = result;
-  return {
-    ...rest,
-    candidates: candidates.map((candidate) => ({ ...candidate })),
-    levels: { ...levels },
-    repeated: { ...repeated },
-  };
+  return context.pool.run(1, ({ api }) => api.align(request, { window, decoder, origin, signal }));
 }
 
 function outlook(trust: Trust): string {

@@ -1,6 +1,6 @@
 /**
  * @module mcp/scoring/model-description
- * What a model is, found by name or id among those of the package or by path among the allowed files.
+ * Describes a model of the package, by name or id, or of an allowed file.
  */
 import { basename } from 'node:path';
 import {
@@ -13,7 +13,7 @@ import {
 import { openModel } from '../checked-api.js';
 import type { FoundModel, ToolFiles } from '../paths.js';
 
-/** What is known of any model file. */
+/** Facts about any model file. */
 interface FileFacts {
   name: string;
   path: string;
@@ -24,7 +24,7 @@ interface FileFacts {
 /** What `describe_model` answers. */
 export interface ModelDocument extends FileFacts {
   model_type: string | null;
-  feature_names: string[] | null;
+  feature_names: readonly string[] | null;
   [more: string]: unknown;
 }
 
@@ -57,7 +57,7 @@ async function describeListed(
     return {
       ...facts,
       model_type: null,
-      feature_names: [...summary.features],
+      feature_names: summary.features,
       kind,
       intended_use: intendedUse,
       availability,
@@ -72,7 +72,7 @@ async function describeListed(
     ...described(facts, model),
     intended_use: intendedUse,
     availability,
-    support_vectors: [...supportVectors],
+    support_vectors: supportVectors,
     licence,
     sha256,
   };
@@ -88,16 +88,16 @@ async function describeTiny({ id, file, kind, ...entry }: TinyRegistryEntry): Pr
     format: 'onnx',
     size_bytes: found.bytes,
     model_type: null,
-    feature_names: features && [...features],
+    feature_names: features,
     kind,
-    ...(entry.description !== undefined && { intended_use: entry.description }),
-    ...(entry.experimental !== undefined && { experimental: entry.experimental }),
+    intended_use: entry.description,
+    experimental: entry.experimental,
     score_with: `tiny_model: ${JSON.stringify(id)}`,
     scaler: scaler && (scaler.inGraph ? 'in the graph' : 'in the sidecar'),
-    codecs: codecs && [...codecs],
+    codecs,
     graph: {
-      inputs: found.inputs.map(tensor),
-      outputs: found.outputs.map(tensor),
+      inputs: found.inputs,
+      outputs: found.outputs,
       parameters: found.parameters,
       opset: found.opset,
     },
@@ -105,10 +105,6 @@ async function describeTiny({ id, file, kind, ...entry }: TinyRegistryEntry): Pr
     licence: entry.licence ?? null,
     sha256: found.sha256,
   };
-}
-
-function tensor({ name, dims }: { readonly name: string; readonly dims?: readonly (number | null)[] }) {
-  return { name, ...(dims && { dims: [...dims] }) };
 }
 
 function described(facts: FileFacts, model: FeatureModel): ModelDocument {
@@ -122,9 +118,9 @@ function described(facts: FileFacts, model: FeatureModel): ModelDocument {
       feature,
       log_name: logName,
       extractor,
-      options: { ...options },
+      options,
     })),
-    clip: model.clip === null ? null : [model.clip[0], model.clip[1]],
+    clip: model.clip,
     transform: transform === null ? 'none' : transform.enabled ? 'always' : 'on request',
   };
 }

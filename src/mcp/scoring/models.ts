@@ -33,13 +33,22 @@ export function modelTexts(input: ModelInput): readonly CheckedModel[] {
 }
 
 function modelSuffix(input: ModelInput): string {
-  const { view_distance: distance, display_height: height } = input;
   return [
     input.disable_clip ? ':disable_clip' : '',
     input.enable_transform ? ':enable_transform' : '',
-    distance === undefined ? '' : `:adm.adm_norm_view_dist=${distance}`,
-    height === undefined ? '' : `:adm.adm_ref_display_height=${height}`,
+    ...viewingOptions(input).map((option) => `:adm.${option}`),
   ].join('');
+}
+
+/** The viewing conditions of a call as options of adm. */
+export function viewingOptions({
+  view_distance: distance,
+  display_height: height,
+}: Pick<ScoringInput, 'view_distance' | 'display_height'>): readonly string[] {
+  return [
+    ...(distance === undefined ? [] : [`adm_norm_view_dist=${distance}`]),
+    ...(height === undefined ? [] : [`adm_ref_display_height=${height}`]),
+  ];
 }
 
 /** The pictures that a model is for, by its name; the first pattern that matches. */
@@ -57,7 +66,7 @@ const PRESETS = [
   ['vmaf_b_v0.6.3', 'hd'],
 ] as const;
 
-/** How to score small pictures at the size of a screen: the one that preflight advises, which knows the samples' shape. */
+/** How to score small pictures at the size of a screen, preferably as preflight advises, which knows the samples' shape. */
 function scaledUp({ reference, distorted, preflight = [] }: Report): string {
   const raw = [reference, distorted].some(({ container }) => container === 'yuv');
   const advised = preflight.flatMap(({ hint }) =>

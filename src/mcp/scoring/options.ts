@@ -1,6 +1,6 @@
 /**
  * @module mcp/scoring/options
- * From the parameters of a scoring tool to the options of the public API; says no, in a sentence, to parameters that the reference has
+ * From the parameters of a scoring tool to the options of the public API; refuses, in a sentence, parameters that the reference has
  * and this build cannot honour.
  */
 import { OWN_GPU_BACKENDS } from '../../core/choices.js';
@@ -18,7 +18,8 @@ import {
 } from '../../index.js';
 import { extractorsFor, type Limit, parseLimit } from '../../report/limits.js';
 import type { CheckedOptions } from '../checked-api.js';
-import { modelTexts } from './models.js';
+import type { InputModel } from '../paths.js';
+import { modelTexts, viewingOptions } from './models.js';
 import { DEFAULT_MODEL, type ScoringInput } from './parameters.js';
 
 /** A scoring call, checked and translated. */
@@ -27,7 +28,7 @@ export interface ScoringCall {
   readonly precision: Precision;
   readonly format: Exclude<ReportFormat, 'ndjson'>;
   readonly detail: ScoringInput['detail'];
-  /** What is to be reached; absent if nothing is. */
+  /** Bounds to reach, if there are any. */
   readonly target?: readonly Limit[];
   /** Echoed as it was asked for. */
   readonly backendRequested: string;
@@ -40,9 +41,11 @@ export interface ScoringCall {
  * @throws {AnyvmafError} `usage` for parameters that contradict each other or cannot be honoured
  */
 export function scoringCall(input: ScoringInput, pairing: PairingOptions = {}): ScoringCall {
-  refuseUnavailable(input);
+  // What cannot be honoured is refused, so that no score is mistaken for another.
+  refuseWithPresets(input);
+  refuseTarget(input);
+  refuseDevices(input);
   const preset = input.aom_ctc !== undefined || input.nflx_ctc !== undefined;
-  const tiny = tinyModels(input);
   // Without a reference no VMAF model runs, whatever the default is.
   const models = preset || input.no_reference ? undefined : modelTexts(input);
   const target = targetLimits(input.target);
@@ -54,21 +57,21 @@ export function scoringCall(input: ScoringInput, pairing: PairingOptions = {}): 
     options: {
       ...ofBackend(named, backend),
       ...pairing,
-      ...(models && { models }),
-      ...tiny,
+      models,
+      tiny: tinyModels(input),
       backend,
-      ...(feature.length > 0 && { features: feature.map((text) => withViewing(text, input)) }),
+      features: feature.map((text) => withViewing(text, input)),
     },
     precision: readPrecision(input.precision),
     format: outputFormat(input),
     detail: input.detail,
-    ...(target && { target }),
+    target,
     backendRequested: backend === 'native-cpu' ? backend : input.backend,
     weight: threads === 0 ? null : threads,
   };
 }
 
-/** Options whose parameters neither name files nor have a form of their own. */
+/** Options that follow from the table: their parameters name no files and have no form of their own. */
 type TableOptions = Omit<ScoreOptions, 'models' | 'tiny' | 'backend' | 'features'>;
 
 /** Options of the API for the parameters of the table. */
@@ -79,7 +82,7 @@ export function tableOptions(input: object): TableOptions {
     const given = among === 'filters' ? Object(all.filters) : all;
     for (const name of namesAmong(among)) {
       const value = given[wordsOf(name).parameter];
-      // Leave out what the caller left out: it decides how stored videos are paired and what preflight warns of.
+      // What the caller left out decides how stored videos are paired and what preflight warns of.
       if (value !== undefined)
         options[name] = OPTIONS[name].kind === 'size' ? (parseSize(value) ?? value) : value;
     }
@@ -93,12 +96,15 @@ export function targetLimits(text: string | undefined): readonly Limit[] | undef
 }
 
 /** Features to measure for the bounds of a target, beside those that were asked for. */
-export function featuresOf(
-  target: readonly Limit[] | undefined,
-  asked: readonly string[] = [],
-): readonly string[] {
+function featuresOf(target: readonly Limit[] | undefined, asked: readonly string[] = []): readonly string[] {
   const named = (target ?? []).flatMap(({ metric }) => metric ?? []);
   return extractorsFor(named, asked);
+}
+
+/** Options for pairs of a table: its model, and the features of its target. */
+export function pairOptions(input: { readonly model: InputModel; readonly target?: string }) {
+  const features = featuresOf(targetLimits(input.target));
+  return { ...tableOptions(input), models: [input.model.text], features };
 }
 
 /** The reference's spelling of a precision as the report writers have it. */
@@ -115,7 +121,7 @@ function chosenBackend(input: ScoringInput): NonNullable<ScoreOptions['backend']
 /** Backends that run no installed program, or none that was named. */
 const OWN: readonly string[] = ['auto', 'cpu', 'wasm', ...OWN_GPU_BACKENDS];
 
-/** Without what only installed programs understand, where none runs, and without devices of other backends. */
+/** The options without those of installed programs where none runs, and without devices of other backends. */
 function ofBackend(
   { cpumask, gpumask, syclDevice, hipDevice, metalDevice, ...options }: TableOptions,
   backend: NonNullable<ScoreOptions['backend']>,
@@ -143,27 +149,10 @@ function outputFormat({ output_fmt: named, csv, sub }: ScoringInput): ScoringCal
 
 /** Viewing conditions are those of every adm of a call, unless a feature has its own. */
 function withViewing(text: string, input: ScoringInput): string {
-  const [name] = text.split('=', 1);
-  if (name !== 'adm') return text;
-  const { view_distance: distance, display_height: height } = input;
-  const added = [
-    distance === undefined || text.includes('adm_norm_view_dist=') ? [] : [`adm_norm_view_dist=${distance}`],
-    height === undefined || text.includes('adm_ref_display_height=')
-      ? []
-      : [`adm_ref_display_height=${height}`],
-  ].flat();
+  if (!/^adm(=|$)/.test(text)) return text;
+  const added = viewingOptions(input).filter((option) => !text.includes(option.replace(/=.*/, '=')));
   if (added.length === 0) return text;
   return `${text}${text.includes('=') ? ':' : '='}${added.join(':')}`;
-}
-
-/**
- * Refuses parameters that cannot be honoured, so that no score is mistaken for another.
- * @throws {AnyvmafError} `usage`, naming the parameter, its value and what to do
- */
-function refuseUnavailable(input: ScoringInput): void {
-  refuseWithPresets(input);
-  refuseTarget(input);
-  refuseDevices(input);
 }
 
 /**
@@ -219,7 +208,7 @@ function refuseTarget(input: ScoringInput): void {
 function refuseDevices(input: ScoringInput): void {
   const { cpumask = 0, backend, native_cpu: native } = input;
   if (native && backend !== 'cpu') {
-    throw usageError(`native_cpu goes with backend cpu only, but backend is ${backend}; set backend to cpu.`);
+    throw usageError(`native_cpu requires backend cpu, but backend is ${backend}; set backend to cpu.`);
   }
   if (cpumask !== 0 && !native && ['auto', 'cpu', ...OWN_GPU_BACKENDS].includes(backend)) {
     throw usageError(
@@ -255,7 +244,7 @@ const NEUTRAL = {
  * The tiny model of a call.
  * @throws {AnyvmafError} `usage` for parameters that contradict each other, or that need a tiny model
  */
-function tinyModels(input: ScoringInput): Pick<CheckedOptions<ScoreOptions>, 'tiny'> {
+function tinyModels(input: ScoringInput): CheckedOptions<ScoreOptions>['tiny'] {
   const { tiny_model: model, tiny_device: device, dnn_ep: alias } = input;
   if (input.no_reference && model === undefined) {
     throw usageError('no_reference requires tiny_model; no classic NR scorer exists');
@@ -267,36 +256,30 @@ function tinyModels(input: ScoringInput): Pick<CheckedOptions<ScoreOptions>, 'ti
   }
   if (model === undefined) {
     refuseWithout(input);
-    return {};
+    return undefined;
   }
-  const { tiny_threads: threads, tiny_codec: codec, tiny_preset: preset, tiny_crf: crf } = input;
-  const tiny = {
-    model: model.text,
-    device: device === 'auto' ? (alias ?? 'auto') : device,
-    ...(threads !== undefined && { threads }),
-    fp16: input.tiny_fp16,
-    precision: input.tiny_precision,
-    verify: input.tiny_model_verify,
-    ...(codec !== undefined && { codec }),
-    ...(preset !== undefined && { preset }),
-    ...(crf !== undefined && { crf }),
-    resize: input.tiny_resize,
-  };
-  return { tiny: [tiny] };
+  return [
+    {
+      model: model.text,
+      device: device === 'auto' ? (alias ?? 'auto') : device,
+      threads: input.tiny_threads,
+      fp16: input.tiny_fp16,
+      precision: input.tiny_precision,
+      verify: input.tiny_model_verify,
+      codec: input.tiny_codec,
+      preset: input.tiny_preset,
+      crf: input.tiny_crf,
+      resize: input.tiny_resize,
+    },
+  ];
 }
 
 function refuseWithout(input: ScoringInput): void {
-  for (const [name, neutral] of entries(NEUTRAL)) {
-    const value = input[name];
+  for (const [name, neutral] of Object.entries(NEUTRAL)) {
+    const value = input[name as keyof typeof NEUTRAL];
     if (value === undefined || value === neutral) continue;
     throw usageError(
       `${name} is ${showValue(value)}, but it is about a tiny model and none is given; add tiny_model.`,
     );
   }
-}
-
-function entries<T extends object>(table: T): [keyof T, T[keyof T]][] {
-  const keys: (keyof T)[] = [];
-  for (const key in table) keys.push(key);
-  return keys.map((key) => [key, table[key]]);
 }

@@ -15,6 +15,7 @@ import { type FrameRange, MOST_FRAMES } from '../../core/frame.js';
 import { namesAmong, type OPTION_WORDS, type OptionWords, wordsOf } from '../../core/option-words.js';
 import { OPTIONS, type OptionKind, type OptionRow } from '../../core/options.js';
 import { SIZE_PATTERN } from '../../core/size.js';
+import type { SnakeCase } from '../../report/kinds.js';
 import {
   type CheckedArguments,
   inputPath,
@@ -52,20 +53,20 @@ const geometry = {
     .describe('Bits per sample: 8, 10, 12 or 16; above 8 two bytes each, little endian.'),
 };
 
-/** Who is compared, as stored frames. */
+/** The pair to compare, as stored frames. */
 export const rawPair = {
   ref: referencePath('Reference video: planar YUV or Y4M; left out with no_reference only.'),
   dis: inputPath('Distorted video, of the same kind and geometry.'),
   ...geometry,
 };
 
-/** Who is compared: video files of whatever kind. */
+/** The pair to compare: video files of any kind. */
 export const encodedPair = {
   reference_encoded: referencePath('Reference video; left out with no_reference only.'),
   distorted_encoded: inputPath('Distorted video.'),
 };
 
-/** Who is compared, whatever the files are: the tools that are ours take every kind. */
+/** The pair to compare, of any kind, raw video included: what our own tools take. */
 export const anyPair = {
   reference: inputPath('Reference video: encoded, Y4M, or raw YUV with its geometry.'),
   distorted: inputPath('Distorted video.'),
@@ -87,7 +88,7 @@ export const model = modelString(
 export const backend = z
   .enum(['auto', ...BACKENDS])
   .default('auto')
-  .describe('What measures: see list_backends; one that is not here fails.');
+  .describe('What measures (list_backends); an unavailable one fails.');
 
 export const precision = z
   .string()
@@ -115,7 +116,7 @@ type ValueOf<N extends Name> =
       ? Values[Row<N>['kind']]
       : string;
 
-/** A parameter that may be left out has a default if its option has one, unless it says so. */
+/** An optional parameter has its option's default, if there is one and its words do not say otherwise. */
 type SchemaOf<N extends Name> =
   Words<N> extends { readonly optional: true }
     ? z.ZodOptional<z.ZodType<ValueOf<N>>>
@@ -123,11 +124,8 @@ type SchemaOf<N extends Name> =
       ? z.ZodDefault<z.ZodType<ValueOf<N>>>
       : z.ZodOptional<z.ZodType<ValueOf<N>>>;
 
-type Snake<Text extends string> = Text extends `${infer First}${infer Rest}`
-  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
-  : Text;
 type ParameterOf<N extends Name> =
-  Words<N> extends { readonly parameter: infer Given extends string } ? Given : Snake<N>;
+  Words<N> extends { readonly parameter: infer Given extends string } ? Given : SnakeCase<N>;
 
 type Among = 'scoring' | 'pairing' | 'filters';
 /** The parameters of the table's options that stand among others. */
@@ -192,17 +190,14 @@ export const target = z
 /** Tiny ONNX models, beside the others or by themselves. */
 const tinyParameters = {
   tiny_model: tinyModel('Tiny ONNX model to add: an id of list_models, or an .onnx file.').optional(),
-  tiny_device: z
-    .enum(TINY_DEVICE_CHOICES)
-    .default('auto')
-    .describe('What runs it; any but auto is never replaced.'),
+  tiny_device: z.enum(TINY_DEVICE_CHOICES).default('auto').describe('What runs it; only auto may fall back.'),
   dnn_ep: z.enum(TINY_DEVICE_CHOICES).describe('Another name of tiny_device.').optional(),
   tiny_threads: z.int().min(0).max(1024).describe('Threads of one session; 0: runtime default.').optional(),
   tiny_fp16: flag('Half precision (OpenVINO, TensorRT).'),
   tiny_precision: z
     .enum(TINY_PRECISIONS)
     .default('auto')
-    .describe('Precision of a model that also has 8 bit.'),
+    .describe('Precision, for a model that also has 8 bit.'),
   tiny_model_verify: flag('Only a model that its registry signs.'),
   tiny_codec: z.string().describe('Codec-aware models: the encoder, such as libx264.').optional(),
   tiny_preset: z.string().describe("The encoder's preset.").optional(),
@@ -260,7 +255,7 @@ export const filters = z
   .describe('Crops: W:H:X:Y; vf_*: ffmpeg; tracks from 0.')
   .optional();
 
-/** How two videos that are not alike are brought together; all of it ours. */
+/** How two different videos are brought together; all of it ours. */
 export const pairingParameters = { ...tableParameters('pairing'), filters };
 
 /** Parsed {@link pairingParameters}. */
@@ -271,6 +266,16 @@ export const encoderOptions = z
   .record(z.string().max(64), z.string().max(400))
   .default({})
   .describe('Such as {"preset": "slow"}.');
+
+/** The encoder of a search. */
+export const encoderName = z
+  .string()
+  .max(64)
+  .describe("ffmpeg's name: libx264, libx265, libsvtav1, libaom-av1, libvpx-vp9 or another.");
+
+/** The part of an encoder's parameter that is searched. */
+export const searchRange = (what: string) =>
+  z.object({ min: z.number(), max: z.number() }).optional().describe(what);
 
 /** A source to encode, and what raw YUV does not say. */
 export const encodingSource = {

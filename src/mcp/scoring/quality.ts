@@ -14,10 +14,8 @@ import {
   ENCODES_OF_SEARCH,
   type EncodingCall,
   type EncodingLimits,
-  type FinishingCall,
   finishingCall,
   publishResult,
-  stageText,
 } from './encoding.js';
 import { MOST_SECONDS } from './parameters.js';
 
@@ -39,8 +37,8 @@ export interface QualityInput extends EncodingLimits {
 /** @throws {AnyvmafError} as the public `searchQuality`; `resource` when it takes longer than it may */
 export async function findQuality(input: QualityInput, context: ToolContext) {
   const targets = input.targets.map(parseTarget);
-  const task = { tool: 'find_quality', source: input.source.path, limits: input, textOf: stageText };
-  const work = (call: EncodingCall & Partial<FinishingCall>, api: Measuring) => {
+  const task = { source: input.source.path, limits: input };
+  const work = (call: EncodingCall, api: Measuring) => {
     const { onBest, ...told } = call;
     let best: SearchPoint | undefined;
     return api.searchQuality(input.source.path, {
@@ -54,10 +52,10 @@ export async function findQuality(input: QualityInput, context: ToolContext) {
       encoder: input.encoder,
       encoderOptions: input.encoder_options,
       targets,
-      ...(input.at_most !== undefined && { atMost: input.at_most }),
-      ...(input.max_size !== undefined && { maxSize: input.max_size }),
-      ...(input.range && { range: input.range }),
-      ...(input.pixel_format !== undefined && { pixelFormat: input.pixel_format }),
+      atMost: input.at_most,
+      maxSize: input.max_size,
+      range: input.range,
+      pixelFormat: input.pixel_format,
       models: [input.model.text],
       full: input.full,
       verify: input.verify,
@@ -71,7 +69,7 @@ export async function findQuality(input: QualityInput, context: ToolContext) {
   return { document, content, whole: 'results', spare: ['not_monotone', 'points', 'command'] };
 }
 
-/** Whether it reaches its targets, how sure that is, and how to go on. */
+/** Whether it reaches its targets, how sure that is, and the next call. */
 function headOfSearch(result: SearchResult, input: QualityInput, context: ToolContext): Head {
   const { unfinished, shortfall, final, samples, predicted, targets, warnings } = result;
   const [{ atLeast, atMost } = {}] = targets;
@@ -86,14 +84,14 @@ function headOfSearch(result: SearchResult, input: QualityInput, context: ToolCo
       ...(samples && !final ? ['predicted-from-samples'] : []),
       ...(result.notMonotone.length > 0 ? ['not-monotone'] : []),
       ...(warnings.length > 0 ? ['warnings'] : []),
-      // What is left is not for this server.
+      // The rest is not for this server.
       ...(next === null ? [missed ? 'no-value-does' : 'run-command'] : []),
     ],
     next,
   });
 }
 
-/** The rest of a search that ended at its limits; with more time where that was too little for an encode. */
+/** A call for the rest of a search that ended at its limits; with more time if there was too little for one encode. */
 function goOn({ unfinished, encodes }: SearchResult, input: QualityInput, context: ToolContext) {
   const more = encodes <= 1 && { max_seconds: Math.min(MOST_SECONDS, 2 * input.max_seconds) };
   return context.again({ range: { ...unfinished }, ...more });
@@ -141,28 +139,25 @@ function documentOf(result: SearchResult) {
     encoder,
     parameter,
     value,
-    shortfall: shortfall && { ...shortfall },
-    unfinished: unfinished && { ...unfinished },
+    shortfall,
+    unfinished,
     predicted: predicted.value,
-    interval_95: [...predicted.interval95],
-    interval_99: [...predicted.interval99],
+    interval_95: predicted.interval95,
+    interval_99: predicted.interval99,
     predicted_bytes: Math.round(result.predictedBytes),
     points: points.map(({ value: at, pooled, kbps, margin }) => ({
-      value: at,
-      mean: mean(pooled),
-      kbps,
-      margin,
+      ...{ value: at, mean: mean(pooled), kbps, margin },
     })),
-    not_monotone: [...result.notMonotone],
+    not_monotone: result.notMonotone,
     sampled_frames: samples ? samples.reduce((sum, { count }) => sum + count, 0) : null,
     encodes: result.encodes,
     final: final && {
       mean: mean(final.pooled),
-      qualities: [...final.qualities],
+      qualities: final.qualities,
       bytes: final.bytes,
       reached: final.reached,
     },
-    warnings: [...result.warnings],
-    command: [...result.command],
+    warnings: result.warnings,
+    command: result.command,
   };
 }

@@ -26,7 +26,7 @@ import {
 import type { EncodingLimits } from './encoding.js';
 import type { encodingSource } from './parameters.js';
 
-/** A source, and what it is where it does not say so itself; `pix_fmt` is of raw YUV, or of the encodes of any other source. */
+/** A source, with the format of raw YUV; `pix_fmt` is that of raw YUV, or of the encodes of any other source. */
 export type SourceInput = CheckedArguments<z.output<z.ZodObject<typeof encodingSource>>> & EncodingLimits;
 
 /** A source that ffmpeg can read. */
@@ -37,7 +37,7 @@ export interface EncodingSource {
   readonly pixelFormat?: string;
   /** Bytes that are left for other temporary files. */
   readonly scratchBytes: number;
-  /** What was asked for in vain. */
+  /** Parameters that were ignored, and why. */
   readonly notes: readonly string[];
   /** The name that results give the source. */
   readonly name: string;
@@ -47,7 +47,7 @@ export interface EncodingSource {
   script(text: string): string;
 }
 
-/** Frames per second of raw video that nobody stated, as ffmpeg takes it. */
+/** Default frames per second of raw video, as in ffmpeg. */
 const USUAL_RATE = 25;
 
 /**
@@ -67,9 +67,11 @@ export async function withSource<Result>(
     return work({
       path: src.path,
       origin,
-      ...(pix_fmt !== undefined && { pixelFormat: pix_fmt }),
+      pixelFormat: pix_fmt,
       scratchBytes: limit,
-      notes: given.map((name) => `${name} is for raw YUV; ${basename(src.named)} says its own.`),
+      notes: given.map(
+        (name) => `${name} is for raw YUV and ignored; ${basename(src.named)} declares its own.`,
+      ),
       name: basename(src.path),
       command: (words) => [...words],
       script: (text) => text,
@@ -113,7 +115,7 @@ export async function withSource<Result>(
   }
 }
 
-/** Whether a file is raw video: by its ending, or as a geometry is given for one that no container has. */
+/** Whether a file is raw video: by its ending, or by a geometry for a file whose ending is not a video's. */
 function isRaw({ path }: InputFile, hasGeometry: boolean): boolean {
   const ending = extname(path).toLowerCase();
   return ending === RAW_ENDING || (hasGeometry && !VIDEO_ENDINGS.has(ending));
@@ -181,14 +183,14 @@ async function writeCopy(
 }
 
 /**
- * @throws {AnyvmafError} `usage` for what is no whole number of frames; `io` for more than temporary files may take
+ * @throws {AnyvmafError} `usage` for a size that is not a whole number of frames; `io` for more than temporary files may take
  */
 function checkSize({ named }: InputFile, format: VideoFormat, bytes: number, limit: number): void {
   const name = quoted(basename(named));
   const frame = storedFrameBytes(format);
   if (bytes === 0 || bytes % frame !== 0) {
     throw usageError(
-      `src, ${name}, has ${bytes} bytes, which is no whole number of frames of ${frame} bytes; check width, height and pix_fmt.`,
+      `src, ${name}, has ${bytes} bytes, which is not a whole number of frames of ${frame} bytes; check width, height and pix_fmt.`,
     );
   }
   if (bytes <= limit) return;

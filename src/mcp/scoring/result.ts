@@ -2,7 +2,6 @@
  * @module mcp/scoring/result
  * Makes the answer of a scoring tool from a report: small unless every frame is asked for, complete by reference.
  */
-import type * as z from 'zod/v4';
 import { counted } from '../../core/printable.js';
 import {
   AnyvmafError,
@@ -15,6 +14,7 @@ import {
   trustOf,
   worstFrames,
 } from '../../index.js';
+import { frameTime } from '../../report/facts.js';
 import { holdAgainst } from '../../report/held.js';
 import { type Limit, pooledText } from '../../report/limits.js';
 import { askedOf } from '../../report/quality-metrics.js';
@@ -22,13 +22,7 @@ import type { CheckedRequest } from '../checked-api.js';
 import type { Pictured, ToolContext, ToolResources } from '../context.js';
 import type { ToolOutcome } from '../tool.js';
 import { type Confidence, type Head, headOf, leastOf, nextForPair, nextWithFix, sureOf } from '../verdict.js';
-import {
-  type ScoreDocument,
-  scoreDocument,
-  type TargetDocument,
-  type trustDocument,
-  type WorstDocument,
-} from './documents.js';
+import { type ScoreDocument, scoreDocument, type TargetDocument, type WorstDocument } from './documents.js';
 import { mismatchedModelWarning } from './models.js';
 import type { ScoringCall } from './options.js';
 import { runScore } from './run.js';
@@ -38,16 +32,14 @@ const WORST = 5;
 
 /**
  * Scores a pair when the call's turn comes, and answers it.
- * @param tool its name
  * @throws {AnyvmafError} as {@link runScore}
  */
 export async function scorePair(
-  tool: string,
   request: CheckedRequest,
   call: ScoringCall,
   context: ToolContext,
 ): Promise<ToolOutcome<ScoreDocument>> {
-  const report = await runScore(tool, request, call, context);
+  const report = await runScore(request, call, context);
   const pictured = { request, options: call.options, origin: context.files.origin };
   return scoreOutcome(report, call, context, pictured);
 }
@@ -60,19 +52,18 @@ async function scoreOutcome(
   pictured: Pictured,
 ): Promise<ToolOutcome<ScoreDocument>> {
   const { precision, format, detail } = options;
-  const warning = mismatchedModelWarning(report);
   const target = options.target && targetAnswer(report, options.target, rounder(precision));
   const head = headOfScore(report, options.target, target, context);
   const backends = {
     backend_requested: options.backendRequested,
     backend_used: backendUsed(report),
-    ...(warning !== undefined && { mismatched_model_warning: warning }),
-    ...(target && { target }),
+    mismatched_model_warning: mismatchedModelWarning(report),
+    target,
   };
   if (format !== 'json') {
     const output = formatReport(report, format, { precision });
     return {
-      document: { ...head, format, output, trust: trustAnswer(trustOf(report)), ...backends },
+      document: { ...head, format, output, trust: trustOf(report), ...backends },
       long: true,
     };
   }
@@ -101,7 +92,7 @@ async function scoreOutcome(
   };
 }
 
-/** Metrics that scores are made of. */
+/** Metrics that scores are computed from. */
 function innerOf(report: Report): readonly string[] {
   const asked = new Set(askedOf(report.metrics, [report]));
   return report.metrics.filter((name) => !asked.has(name));
@@ -125,7 +116,7 @@ function headOfScore(
     nextForPair(context, 'describe_worst_frames', { n: 3 });
   return headOf({
     trust,
-    ...(target && { outcome: missed.length > 0 ? 'missed' : 'reached' }),
+    outcome: target && (missed.length > 0 ? 'missed' : 'reached'),
     sure: leastOf(limits.flatMap((limit) => sureOfLimit(report, limit))),
     reasons: missed.map(({ value_of }) => `below-target:${value_of}`),
     next,
@@ -164,7 +155,7 @@ function checksOf(report: Report, limit: Limit): TargetDocument['checks'] {
       reached: passed,
     }));
   } catch (error) {
-    // The scores are worth more than an error about a metric that is not among them.
+    // A missing metric must not cost the caller the scores.
     if (!(error instanceof AnyvmafError)) throw error;
     const note = error.message;
     return [
@@ -198,24 +189,22 @@ export function publishReport(
     mimeType: 'application/json',
     description: `The full report: every metric of ${counted(report.frames.length, 'frame')}.`,
     data: formatReport(report, 'json', { precision }),
-    ...(pictured && { pictured }),
+    pictured,
   });
 }
 
-/** The report without its frames, and with percentiles of what counts only. */
+/** Names of the scores of models, tiny ones included. */
+function scoresOf({ models, tiny = [] }: Report): readonly string[] {
+  return [...models.map(({ name }) => name), ...tiny.flatMap(({ metrics }) => metrics)];
+}
+
+/** The report without its frames, and with percentiles of scores only. */
 function reportDocument(report: Report, precision: Precision): ScoreDocument {
-  const named = new Set([
-    ...report.models.flatMap(({ name, collection }) => [name, ...(collection ? [collection.bagging] : [])]),
-    ...(report.tiny ?? []).flatMap(({ metrics }) => metrics),
-  ]);
-  const counts = (metric: string) => named.size === 0 || named.has(metric);
-  const lean: Report = {
-    ...report,
-    frames: [],
-    distribution: Object.fromEntries(
-      Object.entries(report.distribution).filter(([metric]) => counts(metric)),
-    ),
-  };
+  const bagged = report.models.flatMap(({ collection }) => collection?.bagging ?? []);
+  const named = new Set([...scoresOf(report), ...bagged]);
+  const spreads = Object.entries(report.distribution);
+  const kept = named.size === 0 ? spreads : spreads.filter(([metric]) => named.has(metric));
+  const lean: Report = { ...report, frames: [], distribution: Object.fromEntries(kept) };
   const { frames: _, ...document } = scoreDocument.parse(
     JSON.parse(formatReport(lean, 'json', { precision })),
   );
@@ -227,17 +216,14 @@ export function backendUsed({ backend_used: used }: Report): string {
   return used === 'wasm' ? 'cpu' : used;
 }
 
-/** What an agent should read first. */
+/** What an agent reads first. */
 function headline(
   report: Report,
   { pooled_metrics: pooled = {} }: ScoreDocument,
   precision: Precision,
 ): Pick<ScoreDocument, 'summary' | 'worst_frames'> {
   const worst = worstDocumentOf(report, precision);
-  const named = [
-    ...report.models.map(({ name }) => name),
-    ...(report.tiny ?? []).flatMap(({ metrics }) => metrics),
-  ];
+  const named = scoresOf(report);
   const said = named.length > 0 ? named : worst ? [worst.metric] : [];
   const scores = said.flatMap((name) => {
     const { mean, min } = pooled[name] ?? {};
@@ -260,15 +246,10 @@ function headline(
     ...(lowest ? [`The worst moment is frame ${lowest.frame}${at(lowest.seconds)}.`] : []),
     ...(trust.verdict === 'doubtful' && grave.length === 0 ? [trustSentence(trust)] : []),
     ...(findings.length > 0
-      ? [`Preflight has ${counted(findings.length, 'objection')}: read preflight before believing the score.`]
+      ? [`Preflight found ${counted(findings.length, 'problem')}; see preflight.`]
       : []),
   ];
-  return { summary: summary.join(' '), ...(worst && { worst_frames: worst }) };
-}
-
-/** A verdict as tools answer it. */
-export function trustAnswer({ codes, ...trust }: Trust): z.input<typeof trustDocument> {
-  return { ...trust, codes: [...codes] };
+  return { summary: summary.join(' '), worst_frames: worst };
 }
 
 /** The verdict on a score, in a sentence. */
@@ -288,14 +269,11 @@ export function worstDocumentOf(
 ): WorstDocument | undefined {
   const by = ranking(report);
   if (!by) return undefined;
-  const { frameRate: rate, skipped } = report.reference;
   const digits = rounder(precision);
-  const frames = worstFrames(report, by, count, frameGap(report)).map(({ frameNum, value }) => ({
-    frame: frameNum,
-    value: digits(value),
-    ...(rate &&
-      rate.num > 0 && { seconds: Number((((frameNum + skipped) * rate.den) / rate.num).toFixed(3)) }),
-  }));
+  const frames = worstFrames(report, by, count, frameGap(report)).map(({ frameNum, value }) => {
+    const seconds = frameTime(report, frameNum);
+    return { frame: frameNum, value: digits(value), seconds: seconds && Number(seconds.toFixed(3)) };
+  });
   return { ...by, frames };
 }
 

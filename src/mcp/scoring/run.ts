@@ -1,6 +1,7 @@
 /**
  * @module mcp/scoring/run
- * The two videos of a call as the API takes them, and the engine inside the call: its share of the machine, its signal, its progress.
+ * The two videos of a call as the API takes them, and the engine inside the call: its share of the machine, its signal, its
+ * progress.
  */
 import type * as z from 'zod/v4';
 import { usageError } from '../../core/errors.js';
@@ -8,7 +9,7 @@ import type { AnyvmafError, RawVideoFormat, Report, ScoreManyOptions } from '../
 import type { CheckedOptions, CheckedRequest } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { CheckedArguments, CheckedPath, InputFile, ReferenceFile } from '../paths.js';
-import { errorInParameters, findingInParameters, worded } from '../wording.js';
+import { findingInParameters, worded } from '../wording.js';
 import { refuseWriting, type ScoringCall } from './options.js';
 import type { anyPair, optionalGeometry, rawPair } from './parameters.js';
 
@@ -74,23 +75,23 @@ export type AnyPairInput = CheckedArguments<z.output<z.ZodObject<typeof anyPair>
  */
 export function anyRequest(input: AnyPairInput): CheckedRequest {
   const raw = rawFormat(input);
-  return { ...pairRequest(input), ...(raw && { raw }) };
+  return { ...pairRequest(input), raw };
 }
 
 /**
  * Scores a pair when the call's turn comes.
- * @param label the tool, as progress messages name it
  * @throws {AnyvmafError} as `score`; `usage` where files would be written; the signal's reason when the call is cancelled
  */
 export async function runScore(
-  label: string,
   request: CheckedRequest,
   { options, weight }: Pick<ScoringCall, 'options' | 'weight'>,
   context: ToolContext,
 ): Promise<Report> {
   refuseWriting(options);
   const { signal, files } = context;
-  return context.pool.run(label, weight, async ({ threads, api }) => {
+  // Only vmaf_score compares frames as they are stored; it has no parameters for pairing.
+  const isStored = options.decoder === 'none';
+  return context.pool.run(weight, async ({ threads, api }) => {
     const scoring = api.score(request, {
       ...options,
       origin: files.origin,
@@ -100,12 +101,12 @@ export async function runScore(
       onProgress: ({ framesDone, framesTotal, fps }) =>
         context.progress({ done: framesDone, total: framesTotal, fps }),
     });
-    const place = label === 'vmaf_score' ? (request.raw ? 'raw' : 'stored') : 'encoded';
-    return reworded(await worded(scoring, place), label);
+    const place = isStored ? (request.raw ? 'raw' : 'stored') : 'encoded';
+    return reworded(await worded(scoring, place), isStored);
   });
 }
 
-/** Videos that are scored together at least, and so share one decoding of the reference. */
+/** Least number of videos that are scored together and share one decoding of the reference. */
 const TOGETHER = 8;
 
 /** The outcome for each video: its report, or the error. */
@@ -116,7 +117,6 @@ export type ManyOutcome = readonly (Report | AnyvmafError)[];
  * @throws {AnyvmafError} as `scoreMany`, for what is wrong with all; the signal's reason when the call is cancelled
  */
 export async function runScoreMany(
-  label: string,
   reference: CheckedPath,
   distorted: readonly CheckedPath[],
   options: CheckedOptions<ScoreManyOptions>,
@@ -134,17 +134,17 @@ export async function runScoreMany(
       fps: states.reduce((sum, { fps }) => sum + fps, 0),
     });
   };
-  return context.pool.run(label, null, async ({ threads, api }) => {
+  return context.pool.run(null, async ({ threads, api }) => {
     const outcome = new Array<Report | AnyvmafError>(distorted.length);
     const over = (index: number, frames: number) => {
-      // A finished video does not count for the speed.
+      // A finished video no longer counts towards the speed.
       states[index] = { done: frames, total: frames, fps: 0 };
     };
     // All videos of a batch are decoded at once, and each has a worker.
     const size = Math.max(threads, TOGETHER);
     for (let first = 0; first < distorted.length; first += size) {
       const batch = distorted.slice(first, first + size);
-      const scoring = api.scoreMany(reference, batch, {
+      await api.scoreMany(reference, batch, {
         ...options,
         origin: files.origin,
         maxThreads: threads,
@@ -155,23 +155,22 @@ export async function runScoreMany(
         },
         onReport(report, index) {
           over(first + index, report.frameCount);
-          outcome[first + index] = reworded(report, label);
+          outcome[first + index] = reworded(report);
         },
         onFailure(error, index) {
           over(first + index, 0);
-          outcome[first + index] = errorInParameters(error);
+          outcome[first + index] = error;
         },
       });
-      await worded(scoring);
     }
     return outcome;
   });
 }
 
-function reworded(report: Report, tool: string): Report {
+/** A report whose findings name parameters. @param isStored the parameters of vmaf_score */
+export function reworded(report: Report, isStored = false): Report {
   const { preflight, reference, distorted } = report;
-  if (!preflight) return report;
-  const raw = reference.container === 'yuv' || distorted.container === 'yuv';
-  const place = tool === 'vmaf_score' ? (raw ? 'raw' : 'stored') : 'encoded';
-  return { ...report, preflight: preflight.map((finding) => findingInParameters(finding, place)) };
+  const isRaw = reference.container === 'yuv' || distorted.container === 'yuv';
+  const place = isStored ? (isRaw ? 'raw' : 'stored') : 'encoded';
+  return { ...report, preflight: preflight?.map((finding) => findingInParameters(finding, place)) };
 }

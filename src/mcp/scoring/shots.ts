@@ -2,19 +2,12 @@
  * @module mcp/scoring/shots
  * The tuning of a video's shots within one call: on the pool, with progress and limits on time and disk.
  */
-import { formatShots, type ShotStage, type TuneShotsResult } from '../../index.js';
+import { formatShots, type TuneShotsResult } from '../../index.js';
 import type { Measuring } from '../call-threads.js';
 import type { ToolContext } from '../context.js';
 import type { InputFile, InputModel } from '../paths.js';
 import { headOf } from '../verdict.js';
-import {
-  dryRun,
-  ENCODES_OF_SEARCH,
-  type EncodingCall,
-  type EncodingTask,
-  encodingCall,
-  stageText,
-} from './encoding.js';
+import { dryRun, ENCODES_OF_SEARCH, type EncodingCall, encodingCall } from './encoding.js';
 import { type SourceInput, withSource } from './raw-source.js';
 
 /** What to tune. */
@@ -35,10 +28,8 @@ export interface ShotsInput extends SourceInput {
 /** @throws {AnyvmafError} as the public `tuneShots`; `resource` when it takes longer than it may */
 export async function tunePerShot(input: ShotsInput, context: ToolContext) {
   const { format } = input;
-  const task: EncodingTask<ShotStage> = {
-    ...{ tool: 'run_tune_per_shot', source: input.src.path, limits: input, textOf: shotText },
-  };
-  const work = (call: EncodingCall<ShotStage>, api: Measuring) =>
+  const task = { source: input.src.path, limits: input };
+  const work = (call: EncodingCall, api: Measuring) =>
     withSource(input, { files: context.files, signal: call.signal }, async (source) => {
       const tuned = await api.tuneShots(source.path, {
         ...call,
@@ -49,9 +40,9 @@ export async function tunePerShot(input: ShotsInput, context: ToolContext) {
         threshold: input.scene_threshold,
         minSeconds: input.min_seconds,
         maxSeconds: input.max_seconds_per_shot,
-        ...(input.range && { range: input.range }),
-        ...(source.pixelFormat !== undefined && { pixelFormat: source.pixelFormat }),
-        ...(input.output && { output: input.output.path }),
+        range: input.range,
+        pixelFormat: source.pixelFormat,
+        output: input.output?.path,
         models: [input.model.text],
         origin: source.origin,
         scratchBytes: source.scratchBytes,
@@ -75,7 +66,7 @@ export async function tunePerShot(input: ShotsInput, context: ToolContext) {
       ],
       next: nextAfter(isReached, input, context),
     }),
-    ...{ target_vmaf: input.target_vmaf, format, output: text, notes: [...notes] },
+    ...{ target_vmaf: input.target_vmaf, format, output: text, notes },
   };
   const spare = [...SPARE.map((key) => `shots.[].${key}`), 'output'];
   if (text === null) return { document: { ...facts, ...documentOf(result, null) }, spare };
@@ -90,8 +81,8 @@ export async function tunePerShot(input: ShotsInput, context: ToolContext) {
 }
 
 /**
- * Where shots miss the target, all values instead of a range, then other encoders. Else a script that makes the encode; `null` once that
- * or the encode is written.
+ * Where shots miss the target, all values instead of a range, then other encoders. Else a script that makes the encode; `null` once
+ * that or the encode is written.
  */
 function nextAfter(
   isReached: boolean,
@@ -103,17 +94,11 @@ function nextAfter(
   return format === 'json' && !output ? context.again({ format: 'shell' }) : null;
 }
 
-/** Keys of shots that others say too, then those that matter least. */
+/** Members of shots that repeat others, then those that matter least. */
 const SPARE = [
   ...['crf', 'predicted_vmaf', 'bitrate_kbps', 'start_frame', 'end_frame'],
   ...['bytes', 'margin', 'begins', 'start'],
 ];
-
-function shotText(stage: ShotStage): string {
-  if (stage.kind === 'joining') return 'joining the video';
-  const what = stageText(stage);
-  return 'shot' in stage && stage.shot !== undefined ? `shot ${stage.shot} of ${stage.shots}: ${what}` : what;
-}
 
 function documentOf(result: TuneShotsResult, uri: string | null) {
   const { encoder, parameter, goal, targets, reached, margin, shots, pooled, single, saving } = result;
@@ -153,12 +138,12 @@ function documentOf(result: TuneShotsResult, uri: string | null) {
     mean: mean(pooled),
     bytes: result.bytes,
     kbps: result.kbps,
-    single: { ...single },
+    single,
     saving,
     framerate:
       shots.reduce((sum, { count }) => sum + count, 0) / shots.reduce((sum, { seconds }) => sum + seconds, 0),
     encodes: result.encodes,
-    warnings: [...result.warnings],
+    warnings: result.warnings,
     file: result.final && {
       path: result.final.file,
       bytes: result.final.bytes,

@@ -1,7 +1,7 @@
 /**
  * @module mcp/tools/backends
- * `list_backends`, `probe_backend` and `vmaf_version`: what can measure frames here, whether it really does, and which program and which
- * core would score.
+ * `list_backends`, `probe_backend` and `vmaf_version`: what can measure frames here, whether it works, and which program and core
+ * would score.
  */
 import * as z from 'zod/v4';
 import { BACKENDS } from '../scoring/parameters.js';
@@ -29,9 +29,8 @@ export const listBackendsTool = defineTool({
   name: 'list_backends',
   title: 'List backends',
   description:
-    'Says which backends can be asked for: cpu (built in), webgpu (a GPU, alone or as hybrid), cuda, sycl, hip and ' +
-    'metal (of an installed vmaf). True means built with; probe_backend says whether it works. tiny lists devices of ' +
-    'tiny ONNX models.',
+    'Lists backends: cpu (built in), webgpu (a GPU, alone or as hybrid), cuda, sycl, hip and metal (of an installed ' +
+    'vmaf). true means compiled in; probe_backend says whether it works. tiny lists devices for tiny ONNX models.',
   inputSchema: z.object({}),
   outputSchema: z.object({
     ...backendFlags,
@@ -69,7 +68,7 @@ export const listBackendsTool = defineTool({
         sycl,
         hip,
         metal,
-        details: details.map((detail) => ({ ...detail })),
+        details,
         native,
         tiny: tiny.map(({ device, available, runtime, adapter, how }) => ({
           device,
@@ -88,7 +87,7 @@ const adapterDocument = z.object({
   architecture: z.string(),
   device: z.string(),
   description: z.string(),
-  software: z.boolean().describe('A processor does its work: right, but slow.'),
+  software: z.boolean().describe('A software renderer: correct, but slow.'),
 });
 
 export const probeBackendTool = defineTool({
@@ -109,7 +108,7 @@ export const probeBackendTool = defineTool({
   }),
   async handler({ backend }, { pool, signal }) {
     const { probeBackend } = await import('../../index.js');
-    const health = await pool.run('probe_backend', 1, () => probeBackend(backend, { signal }));
+    const health = await pool.run(1, () => probeBackend(backend, { signal }));
     const { latency_ms: latency } = health;
     return { document: { ...health, backend, latency_ms: latency && Number(latency.toFixed(1)) } };
   },
@@ -127,7 +126,7 @@ export const vmafVersion = defineTool({
   outputSchema: z.object({
     binary_path: z.string().nullable().describe('The installed program; null when there is none.'),
     version: z.string().nullable().describe('Of the installed program.'),
-    build_flags: z.object(backendFlags).describe('cpu is true also without a program: the built-in core.'),
+    build_flags: z.object(backendFlags).describe('cpu is always true: the built-in core.'),
     error: z.string().nullable(),
     engine: z.object({
       name: z.string(),
@@ -138,7 +137,7 @@ export const vmafVersion = defineTool({
   async handler(_, { signal }) {
     const { describeNative, version } = await import('../../index.js');
     const { binary_path: path, version: installed, build_flags, error } = await describeNative({ signal });
-    // An ffmpeg that was found without libvmaf is no vmaf.
+    // An ffmpeg without libvmaf does not count.
     const isVmaf = installed !== null || !/(^|[\\/])ffmpeg(\.exe)?$/i.test(path ?? '');
     return {
       document: {

@@ -25,7 +25,7 @@ export const compareEncodesTool = defineTool({
   description:
     'Scores several encodes against one reference and decides which to ship: the Pareto front of size and quality, ' +
     'ties within the error of the measurement, and for each encode, best first, score, bit rate, size and where it ' +
-    'breaks. Give a target where there is one.',
+    'breaks. Give a target if there is one.',
   inputSchema: z.object({
     reference: anyPair.reference,
     distorted: inputPaths('The encodes.', 32),
@@ -50,7 +50,7 @@ export const compareEncodesTool = defineTool({
           'best',
           'none-trusted',
         ])
-        .describe('smallest-as-good: nothing measured, or nobody, tells it from the best.'),
+        .describe('smallest-as-good: neither measurement nor viewer can tell it from the best.'),
       pareto_front: z.array(z.int()).describe('Ranks, the smallest first: no other is as small and better.'),
       ties: z
         .array(z.array(z.int()))
@@ -87,7 +87,7 @@ export const compareEncodesTool = defineTool({
           worst_frame: z.int().nullable(),
           bits_per_pixel: value,
           points_per_doubling: value.describe(
-            'On the Pareto front: what quality the bytes beyond the next smaller one buy, for twice as many.',
+            'On the Pareto front: points gained per doubling of the bytes, from the next smaller one.',
           ),
           worst_moments: z
             .array(z.object({ frame: z.int(), seconds: z.number().optional(), value: z.number() }))
@@ -104,8 +104,6 @@ export const compareEncodesTool = defineTool({
       .describe('Encodes that could not be scored, in the order in which they were named.'),
     page: resourceDocument.optional().describe('All of it as an HTML page with charts, for people.'),
   }),
-  async handler(input, context) {
-    const { compareEncodes } = await import('../scoring/comparison.js');
-    return compareEncodes(input, context);
-  },
+  handler: async (input, context) =>
+    (await import('../scoring/comparison.js')).compareEncodes(input, context),
 });

@@ -16,8 +16,5 @@ export const describeWorstFramesTool = defineTool({
   outputSchema: worstFramesDocument,
   // A describing model that is not in the cache yet is fetched from the hub.
   annotations: { ...READ_ONLY, openWorldHint: true },
-  async handler(input, context) {
-    const { showWorstFrames } = await import('../pictures/worst.js');
-    return showWorstFrames(input, context);
-  },
+  handler: async (input, context) => (await import('../pictures/worst.js')).showWorstFrames(input, context),
 });

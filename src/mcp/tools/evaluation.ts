@@ -4,9 +4,9 @@
  */
 import * as z from 'zod/v4';
 import { SPLITS, TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../core/choices.js';
-import type { EvaluateOptions, Evaluation, FailedEvaluation, Origin } from '../../index.js';
+import type { EvaluateOptions, Evaluation, Origin } from '../../index.js';
 import type { ToolContext } from '../context.js';
-import { type InputModel, inputPath, tinyModel, tinyModels } from '../paths.js';
+import { inputPath, tinyModel, tinyModels } from '../paths.js';
 import { defineTool } from '../tool.js';
 import { sentenceOf } from '../wording.js';
 
@@ -31,11 +31,11 @@ const evaluationParameters = {
   tiny_device: z
     .enum(TINY_DEVICE_CHOICES)
     .default('auto')
-    .describe('What runs the model; one that is not here is refused.'),
+    .describe('What runs the model; an unavailable one is refused.'),
   tiny_precision: z
     .enum(TINY_PRECISIONS)
     .default('auto')
-    .describe('Precision of a model that also has 8 bit.'),
+    .describe('Precision, for a model that also has 8 bit.'),
   tiny_codec: z
     .string()
     .min(1)
@@ -49,7 +49,7 @@ const evaluationParameters = {
     .max(10_000)
     .describe('Draws for the 95 % intervals; 0 leaves them out.')
     .optional(),
-  seed: z.int().min(0).max(0xffffffff).default(1).describe('Seed of the draws: the same gives the same.'),
+  seed: z.int().min(0).max(0xffffffff).default(1).describe('Seed of the draws, for repeatable results.'),
 };
 
 /** The options of the API. */
@@ -57,32 +57,16 @@ function evaluateOptions(
   input: Omit<z.output<z.ZodObject<typeof evaluationParameters>>, 'features'>,
   { signal, files }: ToolContext,
 ): EvaluateOptions & { readonly origin: Origin } {
-  const {
-    split,
-    input_name,
-    target,
-    tiny_device: device,
-    tiny_precision: precision,
-    tiny_codec,
-    tiny_preset,
-    tiny_crf,
-    resamples,
-    seed,
-  } = input;
+  const { split, target, resamples, seed, input_name: name } = input;
   return {
-    split,
-    target,
-    device,
-    precision,
-    seed,
-    origin: files.origin,
-    signal,
+    ...{ split, target, resamples, seed, origin: files.origin, signal },
     // The default cannot be told from a missing parameter; the engine tries this name anyway, after the sidecar's.
-    ...(input_name !== 'features' && { inputName: input_name }),
-    ...(tiny_codec !== undefined && { codec: tiny_codec }),
-    ...(tiny_preset !== undefined && { preset: tiny_preset }),
-    ...(tiny_crf !== undefined && { crf: tiny_crf }),
-    ...(resamples !== undefined && { resamples }),
+    inputName: name === 'features' ? undefined : name,
+    device: input.tiny_device,
+    precision: input.tiny_precision,
+    codec: input.tiny_codec,
+    preset: input.tiny_preset,
+    crf: input.tiny_crf,
   };
 }
 
@@ -148,32 +132,10 @@ export const evaluationSchema = z.looseObject({
 function evaluationDocument(
   evaluation: Evaluation,
   names: { readonly model: string; readonly features: string },
-): z.input<typeof evaluationSchema> {
-  const { per_key: keys, intervals: ends, bootstrap, clips, left_out, columns, notes, ...rest } = evaluation;
-  const worst = keys && [...keys].sort((a, b) => b.rmse - a.rmse).slice(0, MOST_KEYS);
-  return {
-    ...rest,
-    ...names,
-    columns: [...columns],
-    intervals: intervalsDocument(ends),
-    bootstrap: bootstrap && { ...bootstrap },
-    left_out: { ...left_out },
-    clips: clips && { ...clips, intervals: intervalsDocument(clips.intervals) },
-    keys: keys?.length ?? null,
-    per_key: worst?.map((one) => ({ ...one })) ?? null,
-    notes: [...notes],
-  };
-}
-
-function intervalsDocument(ends: Evaluation['intervals']): z.input<typeof intervals> {
-  if (!ends) return null;
-  const { plcc, srocc, krocc, rmse } = ends;
-  return {
-    plcc: plcc && [...plcc],
-    srocc: srocc && [...srocc],
-    krocc: krocc && [...krocc],
-    rmse: rmse && [...rmse],
-  };
+) {
+  const { per_key: keys } = evaluation;
+  const worst = keys?.toSorted((a, b) => b.rmse - a.rmse).slice(0, MOST_KEYS);
+  return { ...evaluation, ...names, keys: keys?.length ?? null, per_key: worst ?? null };
 }
 
 export const evalModelOnSplit = defineTool({
@@ -189,7 +151,7 @@ export const evalModelOnSplit = defineTool({
   }),
   outputSchema: evaluationSchema,
   async handler({ model, features, ...input }, context) {
-    return context.pool.run('eval_model_on_split', 1, async () => {
+    return context.pool.run(1, async () => {
       const { evaluateModel } = await import('../checked-api.js');
       const evaluation = await evaluateModel(model.text, features.path, evaluateOptions(input, context));
       return {
@@ -217,31 +179,26 @@ export const compareModels = defineTool({
       .describe('Models that could not be evaluated, in the order in which they were named.'),
   }),
   async handler({ models, features, ...input }, context) {
-    const errors: (FailedEvaluation & { readonly place: number })[] = [];
-    const found: (InputModel & { readonly place: number })[] = [];
-    for (const [place, item] of models.entries()) {
-      if ('text' in item) found.push({ ...item, place });
-      else errors.push({ model: item.named, error: sentenceOf(item.refusal), place });
-    }
-    return context.pool.run('compare_models', 1, async () => {
+    const texts = [...new Set(models.flatMap((one) => ('text' in one ? one.text : [])))];
+    return context.pool.run(1, async () => {
       const api = await import('../checked-api.js');
-      const options = evaluateOptions(input, context);
-      const texts = [...new Set(found.map(({ text }) => text))];
       const { ranked, errors: failed } =
         texts.length > 0
-          ? await api.compareModels(texts, features.path, options)
+          ? await api.compareModels(texts, features.path, evaluateOptions(input, context))
           : { ranked: [], errors: [] };
-      for (const { model, error } of failed) {
-        for (const { named, place } of found.filter(({ text }) => text === model))
-          errors.push({ model: named, error, place });
-      }
-      const nameOf = (model: string) => found.find(({ text }) => text === model)?.named ?? model;
+      const errorOf = (one: (typeof models)[number]) =>
+        'text' in one ? failed.find(({ model }) => model === one.text)?.error : sentenceOf(one.refusal);
+      const nameOf = (text: string) =>
+        models.find((one) => 'text' in one && one.text === text)?.named ?? text;
       return {
         document: {
           ranked: ranked.map((one) =>
             evaluationDocument(one, { model: nameOf(one.model), features: features.named }),
           ),
-          errors: errors.sort((a, b) => a.place - b.place).map(({ model, error }) => ({ model, error })),
+          errors: models.flatMap((one) => {
+            const error = errorOf(one);
+            return error === undefined ? [] : [{ model: one.named, error }];
+          }),
         },
         spare: SPARE_OF_EVALUATION.map((key) => `ranked.[].${key}`),
       };

@@ -1,6 +1,6 @@
 /**
  * @module mcp/tools/explain-score
- * `explain_score`: what drove a score: which feature, which scale, which moments. Ours.
+ * `explain_score`: which features, scales and moments drove a score. Ours.
  */
 import * as z from 'zod/v4';
 import { modelString } from '../paths.js';

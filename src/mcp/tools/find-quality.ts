@@ -4,7 +4,8 @@
  */
 import * as z from 'zod/v4';
 import { inputPath } from '../paths.js';
-import { encoderOptions, encodingLimits, model } from '../scoring/parameters.js';
+import { encodingResults } from '../scoring/documents.js';
+import { encoderName, encoderOptions, encodingLimits, model, searchRange } from '../scoring/parameters.js';
 import { defineTool } from '../tool.js';
 import { headKeys } from '../verdict.js';
 
@@ -19,10 +20,7 @@ export const findQualityTool = defineTool({
     'interval, the curve, and the ffmpeg command. It writes no encode. Takes seconds to minutes.',
   inputSchema: z.object({
     source: inputPath('The video to encode, of a kind that ffmpeg reads.'),
-    encoder: z
-      .string()
-      .max(64)
-      .describe("ffmpeg's name: libx264, libx265, libsvtav1, libaom-av1, libvpx-vp9 or another."),
+    encoder: encoderName,
     encoder_options: encoderOptions,
     targets: z
       .array(z.string().max(64))
@@ -30,12 +28,9 @@ export const findQualityTool = defineTool({
       .max(8)
       .default(['95'])
       .describe('All of these: 95 (the mean), p5>=90, worst_second>=85, psnr_y.mean>=40, cambi.max<=5.'),
-    at_most: z.number().optional().describe('A mean above this is better than need be.'),
+    at_most: z.number().optional().describe('A mean above this wastes bits.'),
     max_size: z.number().positive().optional().describe("Largest size as a share of the source's: 0.6."),
-    range: z
-      .object({ min: z.number(), max: z.number() })
-      .optional()
-      .describe('Values of the parameter to search.'),
+    range: searchRange('Values of the parameter to search.'),
     pixel_format: z
       .string()
       .max(32)
@@ -77,7 +72,7 @@ export const findQualityTool = defineTool({
         margin: z.number().describe('Above the hardest target; negative: missed.'),
       }),
     ),
-    not_monotone: z.array(z.number()).describe('Values that score better than the finer value before them.'),
+    not_monotone: z.array(z.number()).describe('Values that score better than the next finer one.'),
     sampled_frames: z.int().nullable().describe('Frames that were scored; null for all.'),
     encodes: z.int(),
     final: z
@@ -90,13 +85,7 @@ export const findQualityTool = defineTool({
       .nullable(),
     warnings: z.array(z.string()).describe('What of the source is lost.'),
     command: z.array(z.string()).describe('Makes the encode: a program and its arguments.'),
-    results: z.object({
-      json: z.string().describe('URI of all points.'),
-      html: z.string().describe('URI of a page with the curve.'),
-    }),
+    results: encodingResults('the curve'),
   }),
-  async handler(input, context) {
-    const { findQuality } = await import('../scoring/quality.js');
-    return findQuality(input, context);
-  },
+  handler: async (input, context) => (await import('../scoring/quality.js')).findQuality(input, context),
 });

@@ -4,7 +4,6 @@
  */
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
-import type { MakePage } from '../resources.js';
 import type { Tool } from '../tool.js';
 import { listBackendsTool, probeBackendTool, vmafVersion } from './backends.js';
 import { compareEncodesTool } from './compare-encodes.js';
@@ -86,10 +85,6 @@ const TOOLSETS: Readonly<Record<string, readonly Tool[]>> = {
   live: [listLiveTool],
   machine: [listBackendsTool, probeBackendTool, runBenchmarkTool, vmafVersion],
 };
-
-/** Makes the page of a report that a tool published. */
-export const makePage: MakePage = async (...report) =>
-  (await import('../pictures/page.js')).reportPage(...report);
 
 /**
  * The tools of sets, in the order of all.

@@ -1,7 +1,7 @@
 /**
  * @module mcp/tools/inspect-pair
- * `inspect_pair`: what would make the score of a pair wrong, without scoring it; `find_alignment`: the offset at which two videos show
- * the same pictures. Ours.
+ * `inspect_pair`: what would make the score of a pair wrong, without scoring it; `find_alignment`: the offset at which two videos
+ * show the same pictures. Ours.
  */
 import * as z from 'zod/v4';
 import { findingDocument, trustDocument } from '../scoring/documents.js';
@@ -30,8 +30,8 @@ export const inspectPairTool = defineTool({
   name: 'inspect_pair',
   title: 'Inspect a pair before scoring',
   description:
-    'Looks at two videos without scoring them: what they declare, and what would make a score wrong (size, frame rate, ' +
-    'offset, range, borders, swapped files, ...), with what resolves it. Use it before a long score, or when one looks wrong.',
+    'Checks two videos without scoring them: what they declare, and what would make a score wrong (size, frame rate, ' +
+    'offset, range, borders, swapped files, ...), with fixes. Use it before a long score, or when a score looks wrong.',
   inputSchema: z.object({ ...anyPair, ...optionalGeometry, model, ...pairing }),
   outputSchema: z.object({
     ...headKeys,
@@ -72,6 +72,14 @@ export const findAlignmentTool = defineTool({
     candidates: z.array(z.object({ offset: z.int(), similarity: z.number() })),
     similarity: z.number().describe('Correlation of the pictures at the offset, -1 to 1.'),
     compared: z.int().describe('Pairs of frames compared.'),
+    match: z
+      .object({ reference: z.int(), distorted: z.int() })
+      .optional()
+      .describe('The earliest frames of the same moment, where frame rates differ.'),
+    slip: z
+      .object({ frame: z.int(), by: z.int(), ahead: z.int() })
+      .optional()
+      .describe('First frames lost (by > 0) or repeated (by < 0), from where on the offset is another.'),
     levels: z
       .object({ gain: z.number(), bias: z.number() })
       .describe('Distorted luma is about gain times reference plus bias, in 8-bit levels.'),
@@ -79,8 +87,7 @@ export const findAlignmentTool = defineTool({
       .object({ reference: z.int(), distorted: z.int() })
       .describe('Frames that repeat the one before while the other video moves on.'),
   }),
-  async handler(input, context) {
-    const { findAlignment } = await import('../scoring/inspection.js');
-    return { document: await findAlignment(input, context) };
-  },
+  handler: async (input, context) => ({
+    document: await (await import('../scoring/inspection.js')).findAlignment(input, context),
+  }),
 });

@@ -3,6 +3,7 @@
  * `job_start`, `job_status`, `job_result`, `job_cancel` and `list_jobs`: calls that outlive the request. Ours.
  */
 import * as z from 'zod/v4';
+import { jsonOf } from '../../core/arguments.js';
 import { AnyvmafError } from '../../core/errors.js';
 import { jobDocument } from '../context.js';
 import { defineTool, READ_ONLY, type Tool } from '../tool.js';
@@ -10,17 +11,17 @@ import { defineTool, READ_ONLY, type Tool } from '../tool.js';
 /** The text of an answer that is an error. */
 const failure = z.object({ error: z.string() });
 
-const job_id = z.string().max(64).describe('From its start.');
+const job_id = z.string().max(64).describe('From the answer that started it.');
 const wait = z.number().min(0).max(45).default(45).describe('Seconds to wait.');
 
 const jobStart = defineTool({
   name: 'job_start',
   title: 'Start a job',
   description:
-    'Runs a tool as a job, which goes on when the client hangs up. Long calls become jobs by themselves.',
+    'Runs a tool as a job, which continues if the client disconnects. Long calls become jobs by themselves.',
   inputSchema: z.object({
     tool: z.string().max(64).describe('Tool to run.'),
-    arguments: z.record(z.string(), z.unknown()).default({}).describe('What it takes.'),
+    arguments: z.record(z.string(), z.unknown()).default({}).describe('Its arguments.'),
   }),
   outputSchema: jobDocument,
   annotations: { ...READ_ONLY, readOnlyHint: false, idempotentHint: false },
@@ -46,10 +47,10 @@ const jobResult = defineTool({
   outputSchema: z.looseObject({}),
   async handler({ job_id: id, wait: seconds }, { jobs, signal }) {
     const answer = await jobs.result(id, seconds, signal);
-    if (!answer) return { document: { ...(await jobs.status(id, 0, signal)) } };
+    if (!answer) return { document: await jobs.status(id, 0, signal) };
     const { structuredContent: document = {}, content, isError } = answer;
     if (isError) throw new AnyvmafError('internal', reasonOf(content));
-    // It was made to fit when it was given.
+    // It was made to fit when it was answered.
     return { document, content: content.filter((item) => item.type !== 'text'), long: true };
   },
 });
@@ -57,7 +58,7 @@ const jobResult = defineTool({
 const jobCancel = defineTool({
   name: 'job_cancel',
   title: 'Cancel a job',
-  description: 'Stops a job. Encodes that it measured are kept, and count when it is started again.',
+  description: 'Stops a job. Encodes measured so far are kept, and used when it is started again.',
   inputSchema: z.object({ job_id }),
   outputSchema: jobDocument,
   annotations: { ...READ_ONLY, readOnlyHint: false },
@@ -67,17 +68,15 @@ const jobCancel = defineTool({
 const listJobs = defineTool({
   name: 'list_jobs',
   title: 'List jobs',
-  description: 'Lists the jobs of this client, newest first, also those of before a restart of the server.',
+  description:
+    'Lists the jobs of this client, newest first, including those from before a restart of the server.',
   inputSchema: z.object({}),
   outputSchema: z.object({
     jobs: z.array(jobDocument),
     problems: z.array(z.string()).describe('Jobs that cannot be read, as sentences.'),
     note: z.string().optional(),
   }),
-  async handler(_, { jobs }) {
-    const { jobs: listed, problems, ...note } = await jobs.list();
-    return { document: { jobs: [...listed], problems: [...problems], ...note } };
-  },
+  handler: async (_, { jobs }) => ({ document: await jobs.list() }),
 });
 
 /** The tools of jobs. */
@@ -85,9 +84,6 @@ export const JOB_TOOL_LIST: readonly Tool[] = [jobStart, jobStatus, jobResult, j
 
 /** The sentence of an answer that is an error. */
 function reasonOf([first]: readonly { readonly type: string; readonly text?: string }[]): string {
-  try {
-    return failure.parse(JSON.parse(first?.text ?? '')).error;
-  } catch {
-    return 'The job failed, and its store has no reason.';
-  }
+  const told = failure.safeParse(jsonOf(first?.text ?? ''));
+  return told.success ? told.data.error : 'The job failed, and its store has no reason.';
 }

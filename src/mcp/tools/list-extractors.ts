@@ -23,7 +23,7 @@ export const listExtractorsTool = defineTool({
       z.looseObject({
         name: z.string(),
         backend: z.enum(['cpu', ...GPU_BACKENDS]),
-        source: z.string().describe('Where its arithmetic is written, within the source tree.'),
+        source: z.string().describe('File of its arithmetic in the source tree.'),
         description: z.string(),
         options: z.array(
           z.object({
@@ -62,9 +62,9 @@ export const listExtractorsTool = defineTool({
               name: option,
               type,
               default: byDefault,
-              ...(choices && { choices: [...choices] }),
-              ...(min !== undefined && { min }),
-              ...(max !== undefined && max < Number.MAX_VALUE && { max }),
+              choices,
+              min,
+              max: max === Number.MAX_VALUE ? undefined : max,
               description: text,
             }),
           ),

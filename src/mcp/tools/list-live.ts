@@ -1,13 +1,14 @@
 /**
  * @module mcp/tools/list-live
- * `list_live`: measurements that run now with a live server of their own. Ours.
+ * `list_live`: running measurements that have a live server. Ours.
  */
 import * as z from 'zod/v4';
 import { TimeLimitError, withinSeconds } from '../../core/abort.js';
+import { jsonOf } from '../../core/arguments.js';
 import { readRunning } from '../live/running.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 
-/** Seconds that a live server gets to say where its measurement stands. */
+/** Seconds that a live server gets to give its status. */
 const ANSWER_TIME = 1;
 
 /** HTTP of this machine, or a Unix socket. */
@@ -37,7 +38,7 @@ export const listLiveTool = defineTool({
   name: 'list_live',
   title: 'List running measurements',
   description:
-    "Lists this user's measurements that run now with a live server: how far they are, and where to connect to ask or " +
+    "Lists this user's measurements that run now with a live server: their progress, and where to connect to query or " +
     'steer them.',
   inputSchema: z.object({}),
   outputSchema: z.object({
@@ -55,7 +56,7 @@ export const listLiveTool = defineTool({
   annotations: { ...READ_ONLY, idempotentHint: false },
   async handler(_, { signal }) {
     const records = (await readRunning()).flatMap(({ pid, text }) => {
-      const record = recordSchema.safeParse(parsed(text));
+      const record = recordSchema.safeParse(jsonOf(text));
       return record.success ? [{ pid, ...record.data }] : [];
     });
     const sessions = await Promise.all(
@@ -63,12 +64,12 @@ export const listLiveTool = defineTool({
         const http = record.addresses.find((address) => address.startsWith('http'));
         return {
           ...record,
-          ...(http !== undefined && { mcp: new URL('/mcp', http).href }),
+          mcp: http && new URL('/mcp', http).href,
           measurements: await Promise.all(
-            measurements.map(async (one) => {
-              const status = http === undefined ? undefined : await statusOf(http, one.name, signal);
-              return { ...one, ...(status && { status }) };
-            }),
+            measurements.map(async (one) => ({
+              ...one,
+              status: http === undefined ? undefined : await statusOf(http, one.name, signal),
+            })),
           ),
         };
       }),
@@ -82,15 +83,7 @@ export const listLiveTool = defineTool({
   },
 });
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Where a measurement stands; `undefined` if its server does not say. */
+/** The status of a measurement; `undefined` if its server does not answer. */
 async function statusOf(address: string, name: string, signal: AbortSignal) {
   const params = { name: 'vmaf.status', arguments: { measurement: name } };
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });

@@ -2,8 +2,20 @@
  * @module mcp/tools/list-videos
  * `list_videos`: the allowed folders and the videos in them. Ours.
  */
+import { extname, parse } from 'node:path';
 import * as z from 'zod/v4';
+import { AnyvmafError } from '../../core/errors.js';
+import { quotientOf } from '../../core/rational.js';
+import type { SideFacts } from '../../index.js';
+import type { ToolContext } from '../context.js';
+import { checkFile, RAW_ENDING } from '../paths.js';
 import { defineTool } from '../tool.js';
+import type { FoundVideo } from '../video-list.js';
+import { errorInParameters } from '../wording.js';
+
+/** Files that are probed at the same time, and whose facts are kept. */
+const AT_ONCE = 4;
+const MOST_REMEMBERED = 5000;
 
 export const listVideosTool = defineTool({
   name: 'list_videos',
@@ -16,17 +28,14 @@ export const listVideosTool = defineTool({
       .string()
       .min(1)
       .max(200)
-      .describe('Only videos in whose name or place this text is, in any case.')
+      .describe('Only videos with this text in their name or location, in any case.')
       .optional(),
     limit: z.int().min(1).max(200).default(25).describe('Videos to list at most.'),
     details: z.boolean().default(true).describe('Open each for its codec, size, rate and length.'),
   }),
   outputSchema: z.object({
     folders: z.array(z.string()).describe('Allowed folders.'),
-    advice: z
-      .string()
-      .optional()
-      .describe('What to do where no folder is allowed, or the whole file system.'),
+    advice: z.string().optional().describe('What to do if no folder is allowed, or the whole file system.'),
     videos: z.array(
       z.object({
         path: z.string(),
@@ -44,10 +53,79 @@ export const listVideosTool = defineTool({
       }),
     ),
     left_out: z.int().describe('Videos that fit but exceed the limit.'),
-    complete: z.boolean().describe('false: there are more files than are looked at.'),
+    complete: z.boolean().describe('false: there are more files than were searched.'),
   }),
-  async handler(input, context) {
-    const { listVideos } = await import('../video-list.js');
-    return { document: await listVideos(input, context) };
+  async handler({ contains, limit, details }, context) {
+    const { findVideos } = await import('../video-list.js');
+    const { signal, files } = context;
+    const { allowed: folders } = files;
+    const { found, complete } = await findVideos(folders, contains?.toLowerCase(), signal);
+    const listed = found.slice(0, limit);
+    const videos: (Facts & { readonly path: string; readonly bytes: number; readonly modified: string })[] =
+      [];
+    // Probing takes little, so it does not wait for a turn.
+    for (let i = 0; i < listed.length; i += AT_ONCE) {
+      signal.throwIfAborted();
+      context.progress({ done: i, total: listed.length, message: 'opening videos' });
+      const some = listed.slice(i, i + AT_ONCE).map(async (one) => ({
+        ...{ path: one.path, bytes: one.bytes, modified: one.modified.toISOString() },
+        ...(details && (await knownFacts(one, context))),
+      }));
+      videos.push(...(await Promise.all(some)));
+    }
+    const left_out = Math.max(0, found.length - limit);
+    return { document: { folders, advice: adviceOf(folders), videos, left_out, complete } };
   },
 });
+
+/** What to do if no folder is allowed, or the whole file system. */
+function adviceOf(folders: readonly string[]): string | undefined {
+  if (folders.length === 0)
+    return 'No folder is allowed: hosts may start the server in /, which is ignored. Start it with --allow DIR, or set ANYVMAF_MCP_ALLOW.';
+  if (folders.every((folder) => parse(folder).root === folder))
+    return 'The whole file system is allowed, of which only a part is searched. Start the server with --allow DIR of the videos, or give paths.';
+  return undefined;
+}
+
+type Facts = Partial<ReturnType<typeof known>> & { readonly note?: string };
+
+/** Facts of files by path, size and time of their last change, the latest last. */
+const remembered = new Map<string, Facts>();
+
+async function knownFacts(one: FoundVideo, context: ToolContext): Promise<Facts> {
+  const key = `${one.path}\n${one.bytes}\n${one.modified.getTime()}`;
+  const facts = remembered.get(key) ?? (await factsOf(one.path, context));
+  remembered.delete(key);
+  remembered.set(key, facts);
+  const [oldest] = remembered.keys();
+  if (remembered.size > MOST_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+  return facts;
+}
+
+/** What a video declares, or why that is not known. */
+async function factsOf(path: string, { files, signal }: ToolContext): Promise<Facts> {
+  if (extname(path).toLowerCase() === RAW_ENDING)
+    return { note: 'Raw YUV does not say its size: give width, height, pixfmt and bitdepth.' };
+  try {
+    const [{ path: checked }, { describeVideo }] = [
+      await checkFile(path, files),
+      await import('../checked-api.js'),
+    ];
+    return known(await describeVideo(checked, { origin: files.origin, signal }));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof AnyvmafError)) throw error;
+    return { note: errorInParameters(error).message };
+  }
+}
+
+function known({ container, codec, width, height, bitDepth, frameRate, frameCount, duration }: SideFacts) {
+  const rate = quotientOf(frameRate);
+  const seconds = duration ?? (rate && frameCount !== null ? frameCount / rate : undefined);
+  return {
+    ...{ container, codec, width, height, bit_depth: bitDepth },
+    frame_rate: rate && Number(rate.toFixed(3)),
+    frames: frameCount ?? undefined,
+    seconds: seconds && Number(seconds.toFixed(3)),
+  };
+}

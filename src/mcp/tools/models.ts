@@ -11,8 +11,8 @@ export const listModelsTool = defineTool({
   name: 'list_models',
   title: 'List models',
   description:
-    'Lists the VMAF models, the default first, with what each is for, then tiny ONNX models (for tiny_model). One ' +
-    'that is to be pulled scores only after the user has run pull_with.',
+    'Lists the VMAF models, the default first, with what each is for, then tiny ONNX models (for tiny_model). A ' +
+    'model to be pulled scores once the user has run pull_with.',
   inputSchema: z.object({}),
   outputSchema: z.object({
     models: z.array(
@@ -57,17 +57,13 @@ export const listModelsTool = defineTool({
           kind,
           intended_use: inShort(intendedUse),
           availability,
-          ...(availability === 'to be pulled' && { pull_with: `anyvmaf models pull ${name}` }),
+          pull_with: availability === 'to be pulled' ? `anyvmaf models pull ${name}` : undefined,
           default: i === 0,
         })),
         tiny_models: tiny
           .filter(({ smoke }) => !smoke)
           .map(({ id, kind, quantisation, description, licence }) => ({
-            id,
-            kind,
-            quantisation,
-            ...(description !== undefined && { description }),
-            ...(licence !== undefined && { licence }),
+            ...{ id, kind, quantisation, description, licence },
           })),
       },
       spare: [
@@ -82,7 +78,7 @@ export const describeModelTool = defineTool({
   name: 'describe_model',
   title: 'Describe a model',
   description:
-    'Says what a model is made of: kind of regression, features it reads and the extractors and options behind them, ' +
+    'Describes a model: kind of regression, features it reads and the extractors and options behind them, ' +
     'clipping, transform, support vectors; of a tiny model its graph and what its values are good for.',
   inputSchema: z.object({
     name: modelName(
@@ -128,8 +124,8 @@ export const describeModelTool = defineTool({
       ),
     pull_with: z.string().optional().describe('The command that fetches it, once.'),
     transform: z.enum(['none', 'on request', 'always']).optional(),
-    score_with: z.string().optional().describe('Of a tiny model: the parameter that scores with it.'),
-    experimental: z.string().optional().describe('Of a tiny model: all that its values are good for.'),
+    score_with: z.string().optional().describe('For a tiny model: the parameter that scores with it.'),
+    experimental: z.string().optional().describe('For a tiny model: what its values are good for.'),
   }),
   async handler({ name }, { files }) {
     const { describeModelFile } = await import('../scoring/model-description.js');

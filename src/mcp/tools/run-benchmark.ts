@@ -29,7 +29,7 @@ export const runBenchmarkTool = defineTool({
   title: 'Time the backends',
   description:
     'Scores three generated pairs (576x324 to 3840x2160) with every backend that works here: mean score, frames per second ' +
-    'and largest difference from the portable result. Takes the whole machine for half a minute or more.',
+    'and largest difference from the portable result. Occupies the machine for half a minute or more.',
   inputSchema: z.object({
     full: z
       .boolean()
@@ -64,16 +64,9 @@ export const runBenchmarkTool = defineTool({
   annotations: { ...READ_ONLY, idempotentHint: false },
   async handler({ full, shapes }, { pool, signal, progress }) {
     const { benchData, benchOutput } = await import('../../bench/table.js');
-    const reports = process.env.VMAF_BENCH_OUTDIR;
-    const result = await pool.run('run_benchmark', null, ({ threads, api }) =>
-      api.runBenchmark({
-        full,
-        maxThreads: threads,
-        signal,
-        onProgress: progress,
-        ...(shapes && { shapes }),
-        ...(reports && { reports }),
-      }),
+    const reports = process.env.VMAF_BENCH_OUTDIR || undefined;
+    const result = await pool.run(null, ({ threads, api }) =>
+      api.runBenchmark({ full, maxThreads: threads, signal, onProgress: progress, shapes, reports }),
     );
     const { exitCode: exit_code, stdout, stderr } = benchOutput(result);
     // The tables say the same.

@@ -1,8 +1,9 @@
 /**
  * @module mcp/tools/run-compare
- * `run_compare`: encoders or presets beside each other on one source.
+ * `run_compare`: encoders or presets compared on one source.
  */
 import * as z from 'zod/v4';
+import { encodingResults } from '../scoring/documents.js';
 import { encodingLimits, encodingSource, model } from '../scoring/parameters.js';
 import { defineTool } from '../tool.js';
 import { headKeys } from '../verdict.js';
@@ -44,7 +45,7 @@ export const runCompareTool = defineTool({
     target_vmaf: z
       .number()
       .optional()
-      .describe('Where that was the only one asked for; then rows are by rate.'),
+      .describe('If it was the only one requested; rows are then ordered by rate.'),
     target_vmafs: z.array(z.number()).optional(),
     rows: z
       .array(
@@ -69,7 +70,7 @@ export const runCompareTool = defineTool({
     metric: z.string(),
     ties: z
       .array(z.string())
-      .describe('Not told from the one that needs least: the difference is within the error.'),
+      .describe('Not distinguishable from the one that needs least: within the error.'),
     encoders: z.array(
       z.object({
         name: z.string(),
@@ -105,13 +106,7 @@ export const runCompareTool = defineTool({
       }),
     ),
     encodes: z.int(),
-    results: z.object({
-      json: z.string().describe('URI of all points.'),
-      html: z.string().describe('URI of a page with the curves.'),
-    }),
+    results: encodingResults('the curves'),
   }),
-  async handler(input, context) {
-    const { runCompare } = await import('../scoring/curves.js');
-    return runCompare(input, context);
-  },
+  handler: async (input, context) => (await import('../scoring/curves.js')).runCompare(input, context),
 });

@@ -1,8 +1,9 @@
 /**
  * @module mcp/tools/run-ladder
- * `run_ladder`: the sizes and settings to offer a source in.
+ * `run_ladder`: a bitrate ladder.
  */
 import * as z from 'zod/v4';
+import { encodingResults } from '../scoring/documents.js';
 import { encoderOptions, encodingLimits, encodingSource, model } from '../scoring/parameters.js';
 import { defineTool } from '../tool.js';
 import { headKeys } from '../verdict.js';
@@ -44,7 +45,7 @@ export const runLadderTool = defineTool({
     spacing: z
       .enum(['log_bitrate', 'vmaf', 'uniform'])
       .default('log_bitrate')
-      .describe('In what rungs are evenly apart; uniform is vmaf.'),
+      .describe('What rungs are evenly spaced in; uniform is vmaf.'),
     framerate: encodingSource.framerate,
     width: encodingSource.width,
     height: encodingSource.height,
@@ -87,13 +88,7 @@ export const runLadderTool = defineTool({
       .array(z.string())
       .describe("Encodes all rungs; 'anyvmaf ladder --master' then measures bandwidths."),
     warnings: z.array(z.string()),
-    results: z.object({
-      json: z.string().describe('URI of all points.'),
-      html: z.string().describe('URI of a page with the hull.'),
-    }),
+    results: encodingResults('the hull'),
   }),
-  async handler(input, context) {
-    const { runLadder } = await import('../scoring/curves.js');
-    return runLadder(input, context);
-  },
+  handler: async (input, context) => (await import('../scoring/curves.js')).runLadder(input, context),
 });

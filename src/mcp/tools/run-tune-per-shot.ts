@@ -5,7 +5,14 @@
  */
 import * as z from 'zod/v4';
 import { outputPath } from '../paths.js';
-import { callLimits, encoderOptions, encodingSource, model } from '../scoring/parameters.js';
+import {
+  callLimits,
+  encoderName,
+  encoderOptions,
+  encodingSource,
+  model,
+  searchRange,
+} from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 import { headKeys } from '../verdict.js';
 
@@ -37,11 +44,7 @@ export const runTunePerShotTool = defineTool({
   inputSchema: z.object({
     src: encodingSource.src,
     target_vmaf: z.number().default(92).describe("Mean of the model's score to reach."),
-    encoder: z
-      .string()
-      .max(64)
-      .default('libx264')
-      .describe("ffmpeg's name: libx264, libx265, libsvtav1, libaom-av1, libvpx-vp9 or another."),
+    encoder: encoderName.default('libx264'),
     pix_fmt: encodingSource.pix_fmt,
     framerate: encodingSource.framerate,
     width: encodingSource.width,
@@ -51,7 +54,7 @@ export const runTunePerShotTool = defineTool({
       .gt(0)
       .max(1)
       .default(0.3)
-      .describe('Change of the picture at which a cut is one.'),
+      .describe('Change of the picture that counts as a cut.'),
     output: outputPath(
       'File for the joined shots (.mp4, .m4v, .mov, .mkv, .webm), in an allowed folder. Default: none.',
     ),
@@ -64,16 +67,9 @@ export const runTunePerShotTool = defineTool({
       .default('each')
       .describe('Each shot reaches the target, or the mean of all does with the fewest bytes.'),
     encoder_options: encoderOptions,
-    range: z
-      .object({ min: z.number(), max: z.number() })
-      .optional()
-      .describe('Values of the parameter to choose from.'),
+    range: searchRange('Values of the parameter to choose from.'),
     min_seconds: z.number().positive().default(0.5).describe('Shortest shot.'),
-    max_seconds_per_shot: z
-      .number()
-      .positive()
-      .default(10)
-      .describe('Longest shot; a longer one is taken in parts.'),
+    max_seconds_per_shot: z.number().positive().default(10).describe('Longest shot; longer ones are split.'),
     model,
     ...callLimits,
     max_seconds: callLimits.max_seconds.default(1800),
@@ -117,10 +113,7 @@ export const runTunePerShotTool = defineTool({
       .describe('What was written to output, as it was scored.'),
     uri: z.string().nullable().describe('The table or the script, as a resource.'),
   }),
-  // It writes a file that was not there before, where it is told to.
+  // It writes a new file if `output` names one.
   annotations: { ...READ_ONLY, readOnlyHint: false, idempotentHint: false },
-  async handler(input, context) {
-    const { tunePerShot } = await import('../scoring/shots.js');
-    return tunePerShot(input, context);
-  },
+  handler: async (input, context) => (await import('../scoring/shots.js')).tunePerShot(input, context),
 });

@@ -16,7 +16,7 @@ export const scoreBatchTool = defineTool({
   name: 'score_batch',
   title: 'Score a table of pairs',
   description:
-    'Scores many pairs, each with a reference of its own. Answers one row per pair, in their order, and ' +
+    'Scores many pairs, each with its own reference. Answers one row per pair, in their order, and ' +
     'the whole table as a resource in CSV. compare_encodes ranks encodes of one source.',
   inputSchema: z.object({
     references: inputPaths('One for each encode, in the same order, or one for all.', 64),
@@ -52,8 +52,5 @@ export const scoreBatchTool = defineTool({
     failed: z.int().describe('Pairs without a score.'),
     table: z.string().describe('URI of the table in CSV, for resources/read.'),
   }),
-  async handler(input, context) {
-    const { scoreTable } = await import('../scoring/batch.js');
-    return scoreTable(input, context);
-  },
+  handler: async (input, context) => (await import('../scoring/batch.js')).scoreTable(input, context),
 });

@@ -1,7 +1,7 @@
 /**
  * @module mcp/tools/vmaf-score
- * `vmaf_score` scores a pair of raw YUV or Y4M files as the vmaf tool does, frame by frame as stored; `vmaf_score_encoded` any two video
- * files, of which frames go from the decoder to the core, never to a disk.
+ * `vmaf_score` scores a pair of raw YUV or Y4M files as the vmaf tool does, frame by frame as stored; `vmaf_score_encoded` any two
+ * video files, of which frames go from the decoder to the core, never to a disk.
  */
 import * as z from 'zod/v4';
 import { scoreDocument } from '../scoring/documents.js';
@@ -31,7 +31,7 @@ export const vmafScore = defineTool({
   async handler(input, context) {
     const [{ scoringCall }, { rawRequest }, { scorePair }] = await loadScoring();
     const call = scoringCall(input, { decoder: 'none', preflight: true });
-    return scorePair('vmaf_score', rawRequest(input), call, context);
+    return scorePair(rawRequest(input), call, context);
   },
 });
 
@@ -57,12 +57,12 @@ export const vmafScoreEncoded = defineTool({
     const { reference_encoded: reference, distorted_encoded: distorted } = input;
     const call = scoringCall(input);
     const request = pairRequest({ reference, distorted }, 'reference_encoded', input.no_reference);
-    const outcome = await scorePair('vmaf_score_encoded', request, call, context);
+    const outcome = await scorePair(request, call, context);
     return {
       ...outcome,
       document: {
         ...outcome.document,
-        ...(reference && { reference_encoded: reference.named }),
+        reference_encoded: reference?.named,
         distorted_encoded: distorted.named,
       },
     };

@@ -19,6 +19,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { CallThreads, type Measuring } from '../../../src/mcp/call-threads.js';
 import * as here from '../../../src/mcp/checked-api.js';
+import { type TakenPair, takePairs } from '../../../src/mcp/frame-pictures.js';
 import { McpHost } from '../../../src/mcp/host.js';
 import type { CheckedModel, CheckedPath } from '../../../src/mcp/paths.js';
 import { TOOLS } from '../../../src/mcp/tools/index.js';
@@ -138,6 +139,46 @@ describe('calls in a thread', () => {
       expect(outcome[1]).toBeInstanceOf(AnyvmafError);
       expect(outcome[1]).toMatchObject({ code: 'io', message: expect.stringContaining('absent.y4m') });
     }
+  });
+
+  it('take the pictures that are taken in this one', async () => {
+    const job = {
+      ...{ request: pair(3), frames: [0, 2], butteraugli: false },
+      options: { origin: options().origin },
+      previews: { names: ['reference', 'map'] as const, maxSide: 64, maxBytes: 2000 },
+    };
+    const take = async (api: Pick<Measuring, 'takePairs'>) => {
+      const taken: TakenPair[] = [];
+      const { signal } = new AbortController();
+      await api.takePairs(job, { signal, onPair: (one) => taken.push(one) });
+      return taken;
+    };
+    const [there, own] = [await take(threads.measuring), await take({ takePairs })];
+    expect(own.map(({ index }) => index)).toEqual([0, 2]);
+    expect(there).toEqual(own);
+    expect(started).toHaveLength(1);
+  });
+
+  it('that take pictures stop between two of them, and leave the thread to the next', async () => {
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    const taken: number[] = [];
+    const job = {
+      ...{ request: pair(400), frames: Array.from({ length: 400 }, (_, i) => i), butteraugli: false },
+      options: { origin: options().origin },
+      previews: { names: [], maxSide: 64, maxBytes: 2000 },
+    };
+    const call = threads.measuring.takePairs(job, {
+      signal: stop.signal,
+      onPair: ({ index }) => {
+        taken.push(index);
+        stop.abort(reason);
+      },
+    });
+    await expect(call).rejects.toBe(reason);
+    expect(taken.length).toBeLessThan(400);
+    expect(await threads.measuring.score(pair(3), options())).toMatchObject({ frameCount: 3 });
+    expect(started).toHaveLength(1);
   });
 
   it('reject with what a function of the caller throws', async () => {

@@ -25,9 +25,10 @@ import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { queuedRun } from '../../../src/cli/queue/queue-run.js';
 import { AnyvmafError } from '../../../src/core/errors.js';
+import { AllowedPaths } from '../../../src/files/allowed-paths.js';
 import { openChecked } from '../../../src/files/checked-file.js';
 import type { ToolContext } from '../../../src/mcp/context.js';
-import { AllowedFiles } from '../../../src/mcp/files.js';
+import { HOW_TO_ALLOW } from '../../../src/mcp/files.js';
 import type { Tool } from '../../../src/mcp/tool.js';
 import { TOOLS } from '../../../src/mcp/tools/index.js';
 import { describeModelTool } from '../../../src/mcp/tools/models.js';
@@ -160,7 +161,7 @@ const DOORS: readonly Door[] = [
 
 /** Tools with the real gate. @param meanwhile is called when a path was found to be allowed */
 function context(meanwhile: (path: string) => void = () => {}): ToolContext {
-  const files = new AllowedFiles([allowed], allowed);
+  const files = new AllowedPaths([allowed], allowed, HOW_TO_ALLOW);
   return {
     ...fakeContext(allowed),
     files: {
@@ -564,7 +565,7 @@ describe.runIf(process.platform !== 'win32')(
     it('never gets an answer about a file outside', {
       timeout: Math.max(240_000, CALLS * 4000),
     }, async () => {
-      const given = () => ({ ...fakeContext(field), files: new AllowedFiles([field], field) });
+      const given = () => ({ ...fakeContext(field), files: new AllowedPaths([field], field, HOW_TO_ALLOW) });
       for (const { name, inside, other } of swapTargets) plant(name, inside, other);
       const right = await Promise.all(swapTargets.map(({ name, ask }) => ask(join(field, name), given())));
       const args = ['--input-type=module', '-e', ATTACKER, field, outside];

@@ -20,9 +20,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it, vi } from 'vitest';
 import * as z from 'zod/v4';
 import { AnyvmafError } from '../../../src/core/errors.js';
+import { AllowedPaths } from '../../../src/files/allowed-paths.js';
 import { isInside } from '../../../src/files/checked-file.js';
 import type { score } from '../../../src/mcp/checked-api.js';
-import { AllowedFiles, findRoots, splitRoots } from '../../../src/mcp/files.js';
+import { findRoots, HOW_TO_ALLOW, splitRoots } from '../../../src/mcp/files.js';
 import { type CheckedModel, type CheckedPath, inputPath, Unchecked } from '../../../src/mcp/paths.js';
 import { defineTool, type Tool } from '../../../src/mcp/tool.js';
 import { TOOLS } from '../../../src/mcp/tools/index.js';
@@ -33,7 +34,12 @@ import { seeded } from '../../support/random.js';
 const posix = process.platform !== 'win32';
 
 let home = '';
-let files: AllowedFiles;
+const allowing = (
+  folders: readonly string[],
+  cwd: string,
+  find?: (uri: string) => Promise<string | undefined>,
+) => new AllowedPaths(folders, cwd, HOW_TO_ALLOW, find);
+let files: AllowedPaths;
 const at = (...parts: string[]) => join(home, ...parts);
 
 beforeAll(() => {
@@ -47,7 +53,7 @@ beforeAll(() => {
   symlinkSync(at('elsewhere/nothing'), at('data/dangling-out'));
   symlinkSync(at('data/loop'), at('data/loop'));
   symlinkSync(at('data'), at('way-in'));
-  files = new AllowedFiles([at('data')], at('data'));
+  files = allowing([at('data')], at('data'));
 });
 
 afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -95,7 +101,7 @@ describe('input files', () => {
     for (const folder of ['one', 'two', 'cwd', 'cwd/inner']) mkdirSync(at(folder), { recursive: true });
     for (const file of ['one/m.mkv', 'one/both.mkv', 'two/both.mkv', 'cwd/own.mkv', 'cwd/inner/n.mkv'])
       writeFileSync(at(file), 'x');
-    const several = new AllowedFiles([at('one'), at('two')], at('cwd'));
+    const several = allowing([at('one'), at('two')], at('cwd'));
     expect(await several.resolveInput('m.mkv')).toBe(at('one/m.mkv'));
     expect(await several.resolveInput('./m.mkv')).toBe(at('one/m.mkv'));
     await expect(several.resolveInput('both.mkv')).rejects.toThrow(
@@ -109,7 +115,7 @@ describe('input files', () => {
     expect(await several.resolveOutput('made.mkv').catch(({ message }: Error) => message)).toContain(
       'several allowed folders',
     );
-    const one = new AllowedFiles([at('one')], at('cwd'));
+    const one = allowing([at('one')], at('cwd'));
     expect(await one.resolveOutput('made.mkv')).toBe(at('one/made.mkv'));
     await expect(one.resolveOutput('../made.mkv')).rejects.toThrow(refused);
   });
@@ -143,7 +149,7 @@ describe('input files', () => {
     await new Promise((resolve) => server.once('listening', resolve));
     await expect(files.resolveInput('socket')).rejects.toThrow('is not a regular file');
     await new Promise((resolve) => server.close(resolve));
-    const devices = new AllowedFiles(['/dev'], '/');
+    const devices = allowing(['/dev'], '/');
     await expect(devices.resolveInput('/dev/zero')).rejects.toThrow('is not a regular file');
     await expect(files.resolveInput('/dev/zero')).rejects.toThrow(refused);
     await expect(files.resolveInput('/dev/stdin')).rejects.toThrow(refused);
@@ -165,7 +171,7 @@ describe('input files', () => {
   });
 
   it('may be given by an address of the server itself', async () => {
-    const own = new AllowedFiles([at('data')], at('data'), async (uri) =>
+    const own = allowing([at('data')], at('data'), async (uri) =>
       uri === 'anyvmaf://a'
         ? at('data/a.yuv')
         : uri === 'anyvmaf://out'

@@ -23,7 +23,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { HostOptions, McpHost } from '../../../src/mcp/host.js';
 import { serveHttp } from '../../../src/mcp/http.js';
 import { serveLines } from '../../../src/mcp/stdio.js';
-import { makePage, TOOLS, toolsOf } from '../../../src/mcp/tools/index.js';
+import { TOOLS, toolsOf } from '../../../src/mcp/tools/index.js';
 import { FAKE_TOOLS, fakeHost } from '../../support/fake-tools.js';
 
 let folder = '';
@@ -55,7 +55,6 @@ async function serve(options: Partial<HostOptions> = {}): Promise<Served> {
   const host = await fakeHost({}, () => {}, {
     allow: [within('in')],
     tools: [...TOOLS, ...FAKE_TOOLS],
-    makePage,
     jobs: within('jobs'),
     ...options,
   });
@@ -335,9 +334,10 @@ describe('the view of a host of MCP Apps', () => {
     const scope = host.resources.scope('local');
     const { uri: odd } = await scope.publish({ name: 'report.json', mimeType: 'application/json', data });
     const makePage = async (text: string) =>
-      (await import('../../../src/mcp/pictures/page.js')).reportPage(
+      (await import('../../../src/mcp/report-page.js')).reportPage(
         text,
         undefined,
+        host.threads.measuring,
         new AbortController().signal,
       );
     await expect(scope.read(odd.replace('.json', '.html'), makePage)).rejects.toThrow();

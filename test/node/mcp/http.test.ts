@@ -8,8 +8,9 @@ import { connect } from 'node:net';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { GuardOptions } from '../../../src/mcp/guard.js';
 import type { McpHost } from '../../../src/mcp/host.js';
-import { type HttpOptions, type RunningHttp, serveHttp } from '../../../src/mcp/http.js';
+import { type RunningHttp, serveHttp } from '../../../src/mcp/http.js';
 import { fakeHost, seen } from '../../support/fake-tools.js';
 
 let running: RunningHttp[] = [];
@@ -21,7 +22,7 @@ interface Started extends RunningHttp {
   readonly log: readonly string[];
 }
 
-async function start(options: Partial<HttpOptions> = {}): Promise<Started> {
+async function start(options: Partial<GuardOptions> = {}): Promise<Started> {
   const log: string[] = [];
   const host = await fakeHost({}, (line) => log.push(line));
   const address = { host: '127.0.0.1', port: 0 };

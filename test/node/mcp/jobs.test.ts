@@ -361,11 +361,11 @@ describe('a job', () => {
 });
 
 describe('a call that takes longer than a call may', () => {
-  it('goes on as a job, and nothing of it is lost', async () => {
+  it('continues as a job, and nothing of it is lost', async () => {
     const client = await (await serve({ callLimit: 0.2 })).join();
     const before = { ...seen };
     const going = await job(client, 'work', { frames: 200 });
-    expect(going.summary).toMatch(/^This takes longer than 0\.2 s and goes on as a job\. work is working/);
+    expect(going.summary).toMatch(/^This takes longer than 0\.2 s and continues as a job\. work is working/);
     expect(going.progress?.frames).toBeGreaterThan(5);
     expect(going.next_action).toEqual({ tool: 'job_status', arguments: { job_id: going.job_id } });
     const done = (await next(client, going)).structuredContent as unknown as JobDocument;

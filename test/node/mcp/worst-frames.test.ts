@@ -6,7 +6,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { decode } from 'fast-png';
 import { decode as decodeJpeg } from 'jpeg-js';
 import { describe, expect, it } from 'vitest';
@@ -23,15 +22,13 @@ import {
 import type { WorstFramesDocument } from '../../../src/mcp/pictures/documents.js';
 import { showWorstFrames, type WorstFramesParts } from '../../../src/mcp/pictures/worst.js';
 import { describeWorstFramesTool } from '../../../src/mcp/tools/describe-worst-frames.js';
-import { built } from '../../support/built.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { type FakeContext, fakeContext, refused, writePair } from '../../support/mcp-tools.js';
 import { needsShared, sharedPath } from '../../support/shared.js';
 import { tier } from '../../support/tier.js';
 import { SAID, type StandInOptions, standIn } from '../../support/vision-library.js';
 
-const script = pathToFileURL(built('dist/bundle/js/picture-worker.js'));
-const NONE: WorstFramesParts = { script, describer: async () => ({ modelId: null, hint: 'none here' }) };
+const NONE: WorstFramesParts = { describer: async () => ({ modelId: null, hint: 'none here' }) };
 
 /** Base64 characters of pictures. */
 const characters = (images: readonly { readonly data: string }[]) =>
@@ -45,7 +42,7 @@ function worstDifference(a: ArrayLike<number>, b: ArrayLike<number>): number {
   return worst;
 }
 
-/** Calls as the server does, with the built thread. */
+/** Calls as the server does, in this thread. */
 async function show(
   args: Readonly<Record<string, unknown>>,
   context: FakeContext = fakeContext('/'),
@@ -255,7 +252,6 @@ describe('the words', () => {
     const used = standIn();
     const context = fakeContext('/');
     const { document } = await show({ ref, dis, n: 2, images: 'none' }, context, {
-      script,
       describer: (onProgress) => findDescriber({ library: async () => used.library, onProgress }),
     });
     expect(document.model_id).toBe('HuggingFaceTB/SmolVLM-Instruct');
@@ -276,7 +272,6 @@ describe('the words', () => {
       },
     });
     const { document } = await show({ ref, dis, n: 2, images: 'none' }, fakeContext('/'), {
-      script,
       describer: () => findDescriber({ library: async () => used.library }),
     });
     expect(document.frames[0]?.description).toMatch(/SmolVLM-Instruct failed: out of memory\)$/);
@@ -285,7 +280,7 @@ describe('the words', () => {
 
   it('are not asked for where describe is false', async () => {
     const { ref, dis } = four();
-    const parts = { script, describer: () => Promise.reject(new Error('asked')) };
+    const parts = { describer: () => Promise.reject(new Error('asked')) };
     const { document } = await show(
       { ref, dis, n: 1, describe: false, images: 'none' },
       fakeContext('/'),
@@ -300,7 +295,7 @@ describe('what cannot be done', () => {
     const { ref, dis } = pair(4, {}, 'yuv');
     const say = (args: Readonly<Record<string, unknown>>, root = '/') =>
       refused(describeWorstFramesTool, { ref, dis, ...args }, fakeContext(root));
-    expect(await say({ width: 160, height: 96 })).toMatch(/pixfmt and bitdepth are missing/);
+    expect(await say({ width: 160, height: 96 })).toMatch(/lacks pixfmt, bitdepth; give width/);
     expect(
       await say({ width: 160, height: 96, pixfmt: '420', bitdepth: 8, model: 'version=nothing' }),
     ).toMatch(/nothing/);

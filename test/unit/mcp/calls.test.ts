@@ -243,6 +243,7 @@ describe('progress notifications', () => {
     const clock = { now: 0 };
     const progress = new CallProgress(
       (notice) => heard.push(notice),
+      undefined,
       () => clock.now,
     );
     return { heard, clock, progress };
@@ -304,8 +305,8 @@ describe('progress notifications', () => {
     const heard: ProgressNotice[] = [];
     const progress = new CallProgress(
       (notice) => heard.push(notice),
-      () => 0,
       'run_compare',
+      () => 0,
     );
     progress.wait('run_compare', 1, 4);
     for (let done = 0; done < 100; done++) progress.report({ done, total: null, message: `stage ${done}` });

@@ -21,7 +21,12 @@ import {
   settingsOf,
 } from '../../../web/src/session.js';
 import { formatBytes, formatTime } from '../../../web/src/setup/facts.js';
-import { absentModel, failureWords, kindOfFailure } from '../../../web/src/setup/failure-kind.js';
+import {
+  absentModel,
+  advisedSettings,
+  failureWords,
+  kindOfFailure,
+} from '../../../web/src/setup/failure-kind.js';
 import { kindOf } from '../../../web/src/setup/files.js';
 import {
   applyFix,
@@ -584,6 +589,24 @@ describe('failures', () => {
     expect(kind()).toBe('other');
     expect(kind('model')).toBe('model');
     expect(kind('backend')).toBe('backend');
+  });
+
+  it('offer what their remedies advise, once each, and only what is not set already', () => {
+    const hints: readonly Remedy[] = [
+      'get the file again',
+      { purpose: 'fix', option: 'frameRatePolicy', value: 'nearest' },
+      { purpose: 'fix', option: 'frameRatePolicy', value: 'nearest' },
+      { purpose: 'fix', option: 'allowDamaged', value: true },
+      { purpose: 'fix', option: 'decoder', value: 'wasm' },
+      { purpose: 'accept', option: 'scale', value: 'bicubic' },
+    ];
+    const failure = { message: '', name: 'Error', objections: [{ message: '', hints }] };
+    expect(advisedSettings(failure, DEFAULT_SETTINGS)).toEqual([
+      ['Pair by time', { frameRatePolicy: 'nearest' }],
+      ['Score up to the damage', { allowDamaged: true }],
+    ]);
+    const settings = { ...DEFAULT_SETTINGS, allowDamaged: true };
+    expect(advisedSettings(failure, settings)).toEqual([['Pair by time', { frameRatePolicy: 'nearest' }]]);
   });
 
   it('are of memory only where the browser or the library says so', () => {

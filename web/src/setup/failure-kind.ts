@@ -5,6 +5,7 @@
 import type { Remedy } from 'anyvmaf';
 import type { Failure } from '../engine/calls.js';
 import type { Settings } from '../session.js';
+import { text } from '../text.js';
 
 /** The kind of a failure; decides on the heading, the advice and the buttons. */
 export type FailureKind =
@@ -30,6 +31,20 @@ function remediesOf({ objections = [] }: Failure): readonly Remedy[] {
 /** Whether an option resolves the failure. */
 export function resolvedBy(failure: Failure, option: string): boolean {
   return remediesOf(failure).some((remedy) => typeof remedy === 'object' && remedy.option === option);
+}
+
+/** Changes of settings that the failure's own remedies advise and the page has words for, where they are not made yet. */
+export function advisedSettings(
+  failure: Failure,
+  settings: Settings,
+): readonly (readonly [label: string, change: Partial<Settings>])[] {
+  const { fixes } = text.failures;
+  const changes = remediesOf(failure).flatMap((remedy) => {
+    if (typeof remedy !== 'object' || remedy.purpose !== 'fix' || !(remedy.option in fixes)) return [];
+    const option = remedy.option as keyof typeof fixes;
+    return remedy.value === settings[option] ? [] : [[fixes[option], { [option]: remedy.value }] as const];
+  });
+  return [...new Map(changes)];
 }
 
 /** The model that must be pulled, for the first time or again; `undefined` if none must. */

@@ -7,7 +7,14 @@ import type { Failure } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
 import type { ChosenFile, Session, Settings } from '../session.js';
 import { text } from '../text.js';
-import { absentModel, type FailureKind, failureWords, kindOfFailure, resolvedBy } from './failure-kind.js';
+import {
+  absentModel,
+  advisedSettings,
+  type FailureKind,
+  failureWords,
+  kindOfFailure,
+  resolvedBy,
+} from './failure-kind.js';
 import { treatAsRaw } from './files.js';
 
 /**
@@ -56,7 +63,7 @@ export function failureView(failure: Failure, session: Session, again?: () => vo
 /** Buttons for what the page itself can do about a failure. */
 function remedyButtons(failure: Failure, kind: FailureKind, session: Session, again?: () => void) {
   const { settings } = session;
-  const { threads, scale, backend } = settings.value;
+  const { threads, backend } = settings.value;
   const { failures } = text;
   const offer = (label: string, change: Partial<Settings>) => {
     const onclick = () => {
@@ -67,14 +74,11 @@ function remedyButtons(failure: Failure, kind: FailureKind, session: Session, ag
   };
   const raw = maybeRaw(failure, session);
   const stopped = kind === 'memory' || kind === 'died';
-  const differs = (option: string) => kind === 'differs' && resolvedBy(failure, option);
   return [
     raw.length > 0 && button({ onclick: () => treatAsRaw(session, raw) }, failures.isRaw),
     kind === 'undecodable' && offer(failures.wasm, { decoder: 'wasm' }),
     stopped && again && threads !== 1 && offer(failures.oneThread, { threads: 1 }),
-    differs('scale') && scale !== 'bicubic' && offer(failures.bicubic, { scale: 'bicubic' }),
-    differs('frameRatePolicy') && offer(failures.nearest, { frameRatePolicy: 'nearest' }),
-    resolvedBy(failure, 'allowDamaged') && offer(failures.damaged, { allowDamaged: true }),
+    ...advisedSettings(failure, settings.value).map(([label, change]) => offer(label, change)),
     kind === 'backend' && (backend ?? 'cpu') !== 'cpu' && offer(failures.processor, { backend: 'cpu' }),
     (stopped || kind === 'other') && again && button({ onclick: again }, failures.again),
   ];

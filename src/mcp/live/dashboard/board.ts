@@ -1,6 +1,6 @@
 /**
  * @module mcp/live/dashboard/board
- * What the dashboard knows of all measurements, as its stream tells: it runs in the page, and draws nothing.
+ * The dashboard's state of all measurements, from its event stream. It runs in the page, and draws nothing.
  */
 import { USUAL_RATE } from '../../../core/rational.js';
 import type { Alarm } from '../../../live/alarms.js';
@@ -66,7 +66,7 @@ export class Board {
     return all.length > 0 && all.every(({ state }) => state === 'finished' || state === 'failed');
   }
 
-  /** Takes all that happened before the stream began. Its order is that of the measurements, whatever was told meanwhile. */
+  /** Takes all that happened before the stream began. Its order is that of the measurements, whatever events came meanwhile. */
   restore(stories: readonly Story[]): void {
     const told = [...this.#stories].filter(([name]) =>
       stories.every(({ measurement }) => measurement !== name),
@@ -74,7 +74,7 @@ export class Board {
     this.#stories = new Map([...stories.map((story) => [story.measurement, story] as const), ...told]);
   }
 
-  /** Takes an event. One that is told again, as after a lost connection, changes nothing. */
+  /** Takes an event. A repeated one, as after a lost connection, changes nothing. */
   take<K extends keyof BoardEvents>(kind: K, data: BoardEvents[K]): void {
     const { measurement } = data;
     const story = this.#stories.get(measurement) ?? { ...UNKNOWN, measurement };
@@ -82,7 +82,7 @@ export class Board {
   }
 }
 
-/** What an event changes of a measurement. */
+/** What an event changes in a measurement. */
 function changeOf<K extends keyof BoardEvents>(story: Story, kind: K, data: BoardEvents[K]): Partial<Story> {
   // A union of pairs, so that each kind is read with its own data.
   const event = { kind, data } as {
@@ -125,7 +125,7 @@ export function worstSeconds({ seconds, worst }: Story): readonly SecondPoint[] 
   return worst.flatMap(({ value }) => lowest.get(value) ?? []);
 }
 
-/** Rules whose alarm goes on. */
+/** Alarms that are on. */
 export function alarmsOn({ alarms }: Story): readonly Alarm[] {
   const latest = new Map(alarms.map((alarm) => [alarm.rule, alarm]));
   return [...latest.values()].filter(({ raised }) => raised);

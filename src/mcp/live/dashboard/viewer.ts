@@ -20,7 +20,7 @@ const TONES: Readonly<Record<Story['state'], string>> = {
   failed: 'bad',
 };
 
-/** What came of the last press of a button. */
+/** The outcome of the last press of a button. */
 let answer = '';
 const board = new Board();
 const chart = new SecondsChart(element('chart', HTMLCanvasElement), element('second', HTMLElement));
@@ -85,7 +85,7 @@ function draw(): void {
   document.title = `${scoreText(mean ?? undefined)} · ${state} · ${element('what', HTMLElement).textContent}`;
 }
 
-/** What must not be overlooked. */
+/** Alarms, failures and answers to buttons. */
 function noticeOf(story: Story): string {
   const { state, error } = story;
   if (state === 'failed') return `The measurement has failed: ${error ?? 'it did not say why'}`;
@@ -118,7 +118,7 @@ function rows(id: string, list: readonly (readonly string[])[]): void {
   );
 }
 
-/** Has the server steer the measurement on show; what it refuses is said. @returns whether it was done */
+/** Has the server steer the measurement on show, and shows a refusal. @returns whether it was done */
 async function steer(tool: string, wanted: Readonly<Record<string, string>> = {}): Promise<boolean> {
   const params = { name: `vmaf.${tool}`, arguments: { measurement: board.shown?.measurement, ...wanted } };
   try {

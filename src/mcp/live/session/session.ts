@@ -1,10 +1,11 @@
 /**
  * @module mcp/live/session/session
- * One client's conversation: JSON-RPC requests to answers, notifications to those who subscribed, and the report so far of each
- * measurement as a resource. It is small on purpose: it runs beside a measurement that has the machine, and clients may ask ten
- * times a second. A tool that says no throws an `AnyvmafError`, as everywhere; errors of the protocol have a class of their own.
+ * One client's conversation: answers to JSON-RPC requests, notifications for subscribers, and the report so far of each measurement
+ * as a resource. It is small on purpose: it runs beside a measurement that has the machine, and clients may ask ten times a second.
+ * A tool refuses with an `AnyvmafError`, as everywhere; errors of the protocol have a class of their own.
  */
 import { onAbort } from '../../../core/abort.js';
+import { jsonOf } from '../../../core/arguments.js';
 import { AnyvmafError } from '../../../core/errors.js';
 import { quoted } from '../../../core/printable.js';
 import { version } from '../../../core/version.js';
@@ -13,9 +14,10 @@ import type { CallAnswer } from '../../context.js';
 import { CallProgress } from '../../progress.js';
 import { answer, refusal } from '../../results.js';
 import type { Hub, LiveEvent } from '../hub.js';
-import { checkArguments, inputSchema } from '../tool.js';
-import { LIVE_TOOLS } from '../tools/index.js';
-import { statusOf } from '../tools/read.js';
+import { checkArguments, type LiveTool, READS } from '../tool.js';
+import { COMPUTE_VMAF } from '../tools/compute.js';
+import { LIST_FEATURES, SCORE, STATUS, statusOf, WATCH } from '../tools/read.js';
+import { SET_ALARM, STEERING, SWAP } from '../tools/steer.js';
 
 /** An error of the protocol. */
 class ProtocolFailure extends Error {
@@ -31,7 +33,7 @@ class ProtocolFailure extends Error {
 /** Codes of JSON-RPC. */
 export const CODE = { parse: -32700, request: -32600, method: -32601, params: -32602, internal: -32603 };
 
-/** Latest frames in the report so far. */
+/** Most recent frames in the report so far. */
 const FRAMES = 100;
 
 /** The address of a measurement's report. */
@@ -87,13 +89,17 @@ const INSTRUCTIONS =
   'what it measured, vmaf.watch waits for an alarm. Send the next_action of an answer as it is. The report so far is a ' +
   'resource.';
 
-const TOOLS = LIVE_TOOLS.map((tool) => ({
-  name: tool.name,
-  title: tool.title,
-  description: tool.description,
-  inputSchema: inputSchema(tool),
+/** All tools, in the order in which they are listed. */
+const TOOLS: readonly LiveTool[] = [
+  ...[LIST_FEATURES, COMPUTE_VMAF, STATUS, SCORE, WATCH, SWAP, SET_ALARM],
+  ...STEERING,
+];
+
+/** The tools as clients see them. */
+const LISTED = TOOLS.map(({ required = [], annotations = READS, parameters, ...tool }) => ({
+  ...{ name: tool.name, title: tool.title, description: tool.description, annotations },
+  inputSchema: { type: 'object', properties: parameters, required, additionalProperties: false },
   outputSchema: { type: 'object' },
-  annotations: tool.annotations,
 }));
 
 type Id = string | number;
@@ -153,17 +159,13 @@ export class Session {
   }
 
   async #reply(text: string, gone: AbortSignal | undefined): Promise<Reply | undefined> {
-    let message: unknown;
-    try {
-      message = JSON.parse(text);
-    } catch {
-      return failed(null, CODE.parse, 'The message is not JSON.');
-    }
+    const message = jsonOf(text);
+    if (message === undefined) return failed(null, CODE.parse, 'The message is not JSON.');
     if (typeof message !== 'object' || message === null || Array.isArray(message))
       return failed(null, CODE.request, 'The message is not one JSON-RPC request; batches are not taken.');
     const { id, method, params } = message as { id?: unknown; method?: unknown; params?: unknown };
     const known = typeof id === 'string' || typeof id === 'number' ? id : null;
-    // An answer to a request of ours; there are none.
+    // An answer to a request of ours, though we send none.
     if (method === undefined && ('result' in message || 'error' in message)) return undefined;
     if (typeof method !== 'string') return failed(known, CODE.request, 'The message has no method.');
     if (method === 'notifications/cancelled') this.#cancel(params);
@@ -191,7 +193,7 @@ export class Session {
       case 'ping':
         return {};
       case 'tools/list':
-        return { tools: TOOLS };
+        return { tools: LISTED };
       case 'tools/call':
         return this.#call(params, asked);
       case 'resources/list':
@@ -228,9 +230,9 @@ export class Session {
     { name, arguments: given, _meta: meta }: Readonly<Record<string, unknown>>,
     { id, gone }: Asked,
   ): Promise<CallAnswer | undefined> {
-    const tool = LIVE_TOOLS.find((one) => one.name === name);
+    const tool = TOOLS.find((one) => one.name === name);
     if (!tool) {
-      const names = LIVE_TOOLS.map((one) => one.name).join(', ');
+      const names = TOOLS.map((one) => one.name).join(', ');
       throw new ProtocolFailure(
         CODE.params,
         `There is no tool ${quoted(String(name).slice(0, 100))}; the tools are ${names}.`,
@@ -267,7 +269,7 @@ export class Session {
 
   #tell({ kind, measurement, data }: LiveEvent): void {
     const uri = uriOf(measurement);
-    // The end is told as progress, too.
+    // The end comes as progress, too.
     if (kind === 'progress' && this.#subscribed.has(uri))
       this.#send('notifications/resources/updated', { uri });
     if (kind === 'alarm')

@@ -8,7 +8,7 @@ import { TimeLimitError, unlessAborted, withinSeconds } from '../../../core/abor
 import { AnyvmafError, usageError } from '../../../core/errors.js';
 import type { ChromaFormat, RawVideoFormat } from '../../../index.js';
 import type { Hub } from '../hub.js';
-import { type Arguments, type LiveContext, type LiveTool, numberOf, READS, textOf } from '../tool.js';
+import { type Arguments, type LiveContext, type LiveTool, numberOf, textOf } from '../tool.js';
 
 const DEPTHS = [8, 9, 10, 11, 12, 13, 14, 15, 16] as const;
 const LAYOUTS = ['420', '422', '444', '400'] as const;
@@ -49,7 +49,6 @@ export const COMPUTE_VMAF: LiveTool = {
     model_version: { type: 'string', description: `Model. Default ${DEFAULT_MODEL}.` },
   },
   required: ['reference_path', 'distorted_path'],
-  annotations: READS,
   async call(args, hub, context) {
     const raw = rawFormat(args);
     const { folders } = hub.settings;
@@ -78,14 +77,14 @@ async function compute(
   { signal, progress }: LiveContext,
 ) {
   // Loaded with the first pair: the tools that steer need none of it.
-  const [{ AllowedFiles }, { checkFile, checkModelString }, { score }] = await Promise.all([
-    import('../../files.js'),
+  const [{ AllowedPaths }, { checkFile, checkModelString }, { score }] = await Promise.all([
+    import('../../../files/allowed-paths.js'),
     import('../../paths.js'),
     import('../../checked-api.js'),
   ]);
   const named = [textOf(args, 'reference_path') ?? '', textOf(args, 'distorted_path') ?? ''] as const;
   const folders = await Promise.all(settings.folders.map(realName));
-  const files = new AllowedFiles(folders, process.cwd(), undefined, HOW_TO_OPEN);
+  const files = new AllowedPaths(folders, process.cwd(), HOW_TO_OPEN);
   const [reference, distorted] = [await checkFile(named[0], files), await checkFile(named[1], files)];
   const model = textOf(args, 'model_version') ?? DEFAULT_MODEL;
   const { text } = await checkModelString(/^[\w.-]+$/.test(model) ? `version=${model}` : model, files);

@@ -1,7 +1,7 @@
 /**
  * @module mcp/live/tools/read
- * `vmaf.status` and `vmaf.score`: what is known of a running measurement, without waiting for it. `vmaf.watch` waits for an alarm, no
- * longer than hosts wait for an answer.
+ * `list_features`; `vmaf.status` and `vmaf.score`: what is known of a running measurement, without waiting for it. `vmaf.watch`
+ * waits for an alarm, no longer than hosts wait for an answer.
  */
 import { usageError } from '../../../core/errors.js';
 import { quoted } from '../../../core/printable.js';
@@ -9,7 +9,7 @@ import { type Alarm, parseAlarm } from '../../../live/alarms.js';
 import type { History } from '../../../live/history.js';
 import type { NextAction } from '../../context.js';
 import type { Hub } from '../hub.js';
-import { type Arguments, type LiveTool, numberOf, type Parameter, READS, textOf } from '../tool.js';
+import { type Arguments, type LiveTool, numberOf, type Parameter, textOf } from '../tool.js';
 
 /** The parameter that chooses among measurements. */
 export const MEASUREMENT: Readonly<Record<string, Parameter>> = {
@@ -17,6 +17,20 @@ export const MEASUREMENT: Readonly<Record<string, Parameter>> = {
     type: 'string',
     description: 'Name of the measurement. Default: the first.',
     maxLength: 64,
+  },
+};
+
+/** Extractors, under the names that feature strings take. */
+export const LIST_FEATURES: LiveTool = {
+  name: 'list_features',
+  title: 'List feature extractors',
+  description: 'Lists the feature extractors that can be measured, by the names that feature strings take.',
+  parameters: {},
+  async call() {
+    // Loaded with the first question: the thread starts beside a measurement, which wants the machine.
+    const { listExtractors } = await import('../../../index.js');
+    const features = [...new Set(listExtractors().map(({ name }) => name))];
+    return { features, count: features.length };
   },
 };
 
@@ -28,15 +42,13 @@ export const STATUS: LiveTool = {
     'Says where the measurement stands: frames measured and queued, rate, pressure of queues, model, what measures each ' +
     'metric, and the time left.',
   parameters: MEASUREMENT,
-  required: [],
-  annotations: READS,
   call(args, hub) {
     const measurement = hub.measurement(textOf(args, 'measurement'));
     return hub.recent(measurement, () => statusOf(measurement, hub));
   },
 };
 
-/** Everything about a measurement that is no score. */
+/** The state of a measurement, without scores. */
 export function statusOf(measurement: History, hub: Hub): object {
   const { name, state, facts, measured, taken, swaps, alarms, error } = measurement;
   const rate = measurement.rate();
@@ -100,8 +112,6 @@ export const SCORE: LiveTool = {
       maximum: 32,
     },
   },
-  required: [],
-  annotations: READS,
   call(args, hub) {
     const measurement = hub.measurement(textOf(args, 'measurement'));
     const base = { measurement: measurement.name, state: measurement.state, frames: measurement.measured };
@@ -120,7 +130,7 @@ function frameOf(measurement: History, number: number): object {
   if (metrics) return { number, metrics };
   const { kept } = measurement;
   const there = kept ? `frames ${kept[0]} to ${kept[1]} are` : 'no frame is';
-  throw usageError(`There is no frame ${number} yet, or no more: ${there} here.`);
+  throw usageError(`Frame ${number} is not measured yet, or no longer kept: ${there} here.`);
 }
 
 function pooledOf(measurement: History, args: Arguments): object {
@@ -208,7 +218,6 @@ export const WATCH: LiveTool = {
     },
   },
   required: ['rule'],
-  annotations: READS,
   async call(args, hub, { signal, progress }) {
     const rule = parseAlarm(textOf(args, 'rule') ?? '');
     const measurement = hub.measurement(textOf(args, 'measurement'));

@@ -68,7 +68,6 @@ export const STEERING: readonly LiveTool[] = (['pause', 'resume', 'stop'] as con
   title: EFFECTS[kind][0],
   description: EFFECTS[kind][1],
   parameters: MEASUREMENT,
-  required: [],
   annotations: { ...STEERS, destructiveHint: kind === 'stop' },
   call: (args, hub) => hub.command(hub.measurement(textOf(args, 'measurement')), { kind }),
 }));

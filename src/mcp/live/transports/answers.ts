@@ -69,7 +69,7 @@ const KEPT = 512;
 const KEPT_BYTES = 4 << 20;
 /** Streams at the same time. */
 const MOST_STREAMS = 256;
-/** Milliseconds between comments that keep connections open, and find those that are gone. */
+/** Milliseconds between comments that keep connections open and reveal lost ones. */
 const BEAT = 15_000;
 
 interface Event {
@@ -81,7 +81,7 @@ interface Event {
 export class EventStreams {
   /** Each with the bytes of old events that it may have to read first. */
   readonly #streams = new Map<ServerResponse, number>();
-  /** Streams that get no answers to others. */
+  /** Streams that do not get answers to others. */
   readonly #spared = new WeakSet<ServerResponse>();
   readonly #events: Event[] = [];
   #bytes = 0;
@@ -91,7 +91,7 @@ export class EventStreams {
   /**
    * Begins a stream.
    * @param hello its first event, which has no number
-   * @param lastId what the client says it got last; events after it follow
+   * @param lastId the last event that the client has; later ones follow
    * @returns false where there are too many, and it was refused
    */
   open(response: ServerResponse, hello: string, lastId: string | undefined): boolean {
@@ -114,12 +114,12 @@ export class EventStreams {
     return true;
   }
 
-  /** Keeps answers to others from a stream, whose client would take them for its own. */
+  /** Keeps answers to others off a stream whose client would take them for its own. */
   spare(response: ServerResponse): void {
     this.#spared.add(response);
   }
 
-  /** Sends a message to one stream only, without a number: it is not told again. */
+  /** Sends a message to one stream only, without a number: it is not repeated. */
   sendTo(response: ServerResponse, data: string): void {
     if (!this.#streams.has(response)) return;
     this.#writeTo(response, `event: message\ndata: ${data}\n\n`);

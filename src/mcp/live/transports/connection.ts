@@ -1,6 +1,7 @@
 /**
  * @module mcp/live/transports/connection
- * What every transport gives, and one client on a stream: answers its messages as they are done. A client that does not read is dropped.
+ * What every transport returns, and one client on a stream: its messages are answered as they are done. A client that does not read
+ * is dropped.
  */
 import type { Readable, Writable } from 'node:stream';
 import { Framing } from '../framing.js';
@@ -18,7 +19,7 @@ export interface Listener {
 /** Bytes that may wait for a client to read them. */
 export const BACKLOG = 1 << 20;
 /** Milliseconds that a client gets to read the last of what was sent. */
-export const FLUSH_TIME = 500;
+const FLUSH_TIME = 500;
 /** Requests of one client that may be under way. */
 const MOST_REQUESTS = 64;
 

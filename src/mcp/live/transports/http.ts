@@ -3,24 +3,21 @@
  * HTTP on 127.0.0.1: an event stream and requests at one path, the protocol's Streamable HTTP at `/mcp`, and a page on request.
  */
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { AnyvmafError, usageError } from '../../../core/errors.js';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { usageError } from '../../../core/errors.js';
 import { quoted, showValue } from '../../../core/printable.js';
 import type { Listening } from '../../../live/messages.js';
 import { Guard, readTarget } from '../../guard.js';
+import { listen } from '../../listening.js';
 import type { Hub, LiveEvent } from '../hub.js';
 import { Session } from '../session/session.js';
 import { storyOf } from '../story.js';
 import { bodyOf, EventStreams, goneOf, json, problem } from './answers.js';
-import { FLUSH_TIME, type Listener } from './connection.js';
+import type { Listener } from './connection.js';
 import { Streamable } from './streamable.js';
 
 const HOST = '127.0.0.1';
 const DEFAULT_PATH = '/mcp/sse';
-/** Milliseconds within which a request must arrive. */
-const ARRIVAL = 10_000;
-/** Milliseconds between two looks for those that did not. */
-const ARRIVAL_CHECK = 1000;
 /** Milliseconds that a connection may be idle between two requests. */
 const IDLE = 5000;
 /** Connections at the same time. */
@@ -40,39 +37,14 @@ export async function serveHttpStream(
     throw usageError(
       `path is ${showValue(path)}, but it must begin with / and differ from /mcp and /history.`,
     );
-  const server = createServer({
-    requestTimeout: ARRIVAL,
-    headersTimeout: ARRIVAL,
-    connectionsCheckingInterval: ARRIVAL_CHECK,
-    keepAliveTimeout: IDLE,
-  });
+  const { server, port: own, close } = await listen({ host: HOST, port }, { keepAliveTimeout: IDLE });
   server.maxConnections = MOST_CONNECTIONS;
-  await bind(server, port);
-  const bound = server.address();
-  const own = typeof bound === 'object' && bound !== null ? bound.port : port;
   const door = new Door(hub, own, path, dashboard);
   server.on('request', (request, response) => void door.answer(request, response));
   return {
     address: `http://${HOST}:${own}${path}`,
-    async close() {
-      const closed = new Promise<void>((done) => server.close(() => done()));
-      door.close();
-      server.closeIdleConnections();
-      const late = setTimeout(() => server.closeAllConnections(), FLUSH_TIME);
-      await closed;
-      clearTimeout(late);
-    },
+    close: () => close(() => door.close()),
   };
-}
-
-function bind(server: Server, port: number): Promise<void> {
-  return new Promise((done, fail) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      const why = cause.code === 'EADDRINUSE' ? 'something else listens there already' : cause.message;
-      fail(new AnyvmafError('io', `Cannot listen on ${HOST}:${port}: ${why}.`, { cause }));
-    });
-    server.listen(port, HOST, done);
-  });
 }
 
 class Door {

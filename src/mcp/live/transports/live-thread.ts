@@ -1,7 +1,7 @@
 /**
  * @module mcp/live/transports/live-thread
- * The thread that talks to clients of running measurements. It touches no measurement: it answers from what it is told, and
- * hands commands over.
+ * The thread that talks to clients of running measurements. It touches no measurement: it answers from messages, and
+ * passes commands on.
  */
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { AnyvmafError } from '../../../core/errors.js';

@@ -1,6 +1,6 @@
 /**
  * @module mcp/live/transports/stdio
- * A pair of descriptors that the host's parent handed over; standard input and output are the host's own.
+ * A pair of descriptors that the caller handed over; standard input and output belong to the program.
  */
 import {
   createReadStream,
@@ -75,13 +75,13 @@ function kindOf(descriptor: number): Kind {
   if (facts.isFile()) return 'file';
   throw new AnyvmafError(
     'io',
-    `The descriptor ${descriptor} is none that a caller handed over: it must be a pipe, a socket, a terminal or a file; ${HOW}.`,
+    `The descriptor ${descriptor} was not handed over by a caller: it must be a pipe, a socket, a terminal or a file; ${HOW}.`,
   );
 }
 
 const HOW = 'start the program with both, as a shell does with 3<REQUESTS 4>ANSWERS';
 
-/** Whether this process reads and writes a pipe: so it does with those by which the runtime wakes its threads. */
+/** Whether this process both reads and writes a pipe, as the runtime does to wake its threads. */
 function hasBothEnds({ dev, ino }: Stats): boolean {
   const folder = '/proc/self/fdinfo';
   const modes = new Set<number>();

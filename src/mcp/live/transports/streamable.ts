@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { jsonOf } from '../../../core/arguments.js';
 import type { Hub } from '../hub.js';
 import { Session } from '../session/session.js';
 import { bodyOf, EventStreams, goneOf, json, problem } from './answers.js';
@@ -92,17 +93,7 @@ export class Streamable {
 }
 
 function isInitialize(body: string): boolean {
-  try {
-    const message: unknown = JSON.parse(body);
-    return (
-      typeof message === 'object' &&
-      message !== null &&
-      'method' in message &&
-      message.method === 'initialize'
-    );
-  } catch {
-    return false;
-  }
+  return Object(jsonOf(body)).method === 'initialize';
 }
 
 function textOf(header: string | string[] | undefined): string | undefined {

@@ -39,7 +39,7 @@ export async function serveUnixSocket(hub: Hub, named: string): Promise<Listener
     const connection = new Connection(hub, socket, socket, false, () => connections.delete(connection));
     connections.add(connection);
   });
-  // The socket is made under another name: only a link to its own fails where another process was quicker.
+  // The socket is made under another name: linking it to its own fails if another process was quicker.
   const made = nameIn(folder);
   await bind(server, made);
   let own: BigIntStats;
@@ -126,8 +126,8 @@ function requirePrivate(folder: string): void {
 }
 
 /**
- * Gives a socket its path, which that of a process that is gone may have.
- * @throws {AnyvmafError} `io` for a path that a living one has, or no socket
+ * Gives a socket its path, which a socket of a dead process may still have.
+ * @throws {AnyvmafError} `io` for a path that a live socket has, or that is not a socket
  */
 async function claim(path: string, made: string): Promise<void> {
   for (;;) {
@@ -142,10 +142,10 @@ async function claim(path: string, made: string): Promise<void> {
     if (!there.isSocket())
       throw new AnyvmafError(
         'io',
-        `${quoted(path)} exists and is no socket; remove it or name another path.`,
+        `${quoted(path)} exists and is not a socket; remove it or name another path.`,
       );
     if (await answers(path))
-      throw new AnyvmafError('io', `Somebody listens at ${quoted(path)} already; name another path.`);
+      throw new AnyvmafError('io', `Another server listens at ${quoted(path)} already; name another path.`);
     removeStale(path, there);
   }
 }

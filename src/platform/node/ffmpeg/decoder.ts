@@ -3,6 +3,7 @@
  * The decoder that has an installed ffmpeg do the work.
  */
 import { onAbort } from '../../../core/abort.js';
+import { jsonOf } from '../../../core/arguments.js';
 import { AnyvmafError } from '../../../core/errors.js';
 import type { VideoFormat } from '../../../core/frame.js';
 import { formatProblem, storedFrameBytes } from '../../../core/frame.js';
@@ -149,11 +150,11 @@ class FfmpegDecoder implements Decoder {
       return answer.code === 0 ? answer : run(false);
     };
     let answer = await ask();
-    const tracks = videoTracks(parseJson(answer.stdout));
+    const tracks = videoTracks(jsonOf(answer.stdout));
     if (tracks.length === 0) throw await this.#noVideo(file, answer, signal);
     const track = chooseTrack(tracks, this.#track, file.name);
     if (track) answer = await ask(track.index);
-    const json = parseJson(answer.stdout);
+    const json = jsonOf(answer.stdout);
     // Noise sometimes decodes, but not without complaints.
     if (listOf(json, 'frames').length === 0 || answer.stderr !== '')
       await this.#refuseEncrypted(file, track?.index, signal);
@@ -418,7 +419,7 @@ class FfmpegDecoder implements Decoder {
       );
     }
     const { stdout } = await runChecked('ffprobe', file, tracksArgs, { signal });
-    const tracks = listOf(parseJson(stdout), 'streams').map(
+    const tracks = listOf(jsonOf(stdout), 'streams').map(
       (track) =>
         `${textOf(track, 'codec_type') || 'data'} (${textOf(track, 'codec_name') || textOf(track, 'codec_tag_string')})`,
     );
@@ -440,7 +441,7 @@ class FfmpegDecoder implements Decoder {
     const { stdout } = await runChecked('ffprobe', file, (source) => firstPacketArgs(source, track), {
       signal,
     });
-    const [packet] = listOf(parseJson(stdout), 'packets');
+    const [packet] = listOf(jsonOf(stdout), 'packets');
     if (
       !listOf(packet, 'side_data_list').some((data) => textOf(data, 'side_data_type') === 'Encryption info')
     )
@@ -553,14 +554,6 @@ async function toolVersion(tool: ToolName): Promise<string> {
   if (!match?.[1]) throw say('did not say its version');
   // Without what a distribution adds to it.
   return /^n?(\d+(?:\.\d+)+)/.exec(match[1])?.[1] ?? match[1];
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function listOf(value: unknown, key: string): readonly unknown[] {

@@ -66,7 +66,7 @@ describe('the live tools', () => {
     ]);
     expect(await callTool(address, 'vmaf.score', { frame: 99 })).toEqual({
       isError: true,
-      error: 'There is no frame 99 yet, or no more: frames 0 to 29 are here.',
+      error: 'Frame 99 is not measured yet, or no longer kept: frames 0 to 29 are here.',
     });
     expect(await callTool(address, 'vmaf.score', { first: 20, last: 10 })).toEqual({
       isError: true,

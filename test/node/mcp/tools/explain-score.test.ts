@@ -190,7 +190,7 @@ describe('explain_score', () => {
     expect(answer.worst_frames).toHaveLength(1);
     expect(answer.worst_frames[0]?.frame).toBeGreaterThanOrEqual(25);
     expect(answer.worst_frames[0]?.frame).toBeLessThan(50);
-    expect(one.ran).toEqual([['explain_score', null]]);
+    expect(one.ran).toEqual([null]);
   });
 
   it('tells blur, which takes detail away, from coarse quantisation, which alters structures', async () => {

@@ -302,7 +302,7 @@ describe('eval_model_on_split', () => {
     });
     expect(told.notes.join(' ')).toMatch(/rest on 2 keys only/);
     expect([...given.asked].sort()).toEqual([features, good]);
-    expect(given.ran).toEqual([['eval_model_on_split', 1]]);
+    expect(given.ran).toEqual([1]);
   });
 
   it('says what is not defined as null', async () => {

@@ -1,9 +1,9 @@
 /**
- * @module mcp/pictures/page
- * The page of a report, made when somebody reads it: charts and tables of its JSON, and pictures of its worst frames where its
+ * @module mcp/report-page
+ * The page of a report, made when it is read: charts and tables of its JSON, and pictures of its worst frames where its
  * files can still be read.
  */
-import { pickOptions } from '../../core/options.js';
+import { pickOptions } from '../core/options.js';
 import {
   AnyvmafError,
   type ExtractOptions,
@@ -11,43 +11,38 @@ import {
   type HtmlPictures,
   ranking,
   worstFrames,
-} from '../../index.js';
-import { isReport, readReport } from '../../report/read/index.js';
-import type { Report } from '../../report/types.js';
-import type { Pictured } from '../context.js';
-import { sentenceOf } from '../wording.js';
-import { type Png, takePairs } from './take.js';
+} from '../index.js';
+import { isReport, readReport } from '../report/read/index.js';
+import type { Report } from '../report/types.js';
+import type { Measuring } from './call-threads.js';
+import type { Pictured } from './context.js';
+import type { Png } from './frame-pictures.js';
+import { sentenceOf } from './wording.js';
 
 /** Moments that have pictures, and limits of a picture: with three of each, a page stays below 2 MB. */
 const MOMENTS = 4;
 const SIDE = 640;
 const BYTES = 100_000;
 
-/** What a test may replace. */
-export interface PageParts {
-  /** The picture thread's script. */
-  readonly script?: URL;
-}
-
 /**
  * The page as HTML.
  * @param text the report as JSON
- * @throws the signal's reason; {AnyvmafError} `io` if the text is no report
+ * @param api takes the pictures
+ * @throws the signal's reason; {AnyvmafError} `io` if the text is not a report
  */
 export async function reportPage(
   text: string,
   pictured: Pictured | undefined,
+  api: Measuring,
   signal: AbortSignal,
-  { script }: PageParts = {},
 ): Promise<string> {
   const report = readReport(text);
-  if (!isReport(report))
-    throw new AnyvmafError('io', 'This result is no report of which a page can be made.');
+  if (!isReport(report)) throw new AnyvmafError('io', 'This result is not a report, so it has no page.');
   const pictures: HtmlPictures[] = [];
   const picturesLacking: string[] = [];
   try {
     if (pictured?.request.reference !== undefined)
-      pictures.push(...(await picturesOf(report, pictured, signal, script)));
+      pictures.push(...(await picturesOf(report, pictured, api, signal)));
     if (pictures.length === MOMENTS)
       picturesLacking.push(`The ${MOMENTS} worst moments have pictures; describe_worst_frames shows others.`);
   } catch (error) {
@@ -60,8 +55,8 @@ export async function reportPage(
 async function picturesOf(
   report: Report,
   { request, options, origin }: Pictured,
+  api: Measuring,
   signal: AbortSignal,
-  script: URL | undefined,
 ): Promise<readonly HtmlPictures[]> {
   const by = ranking(report);
   const frames = by ? worstFrames(report, by, MOMENTS).map(({ frameNum }) => frameNum) : [];
@@ -72,23 +67,24 @@ async function picturesOf(
   );
   const made: HtmlPictures[] = [];
   const bytes = ({ bytes: own }: Png) => own;
-  await takePairs(
+  await api.takePairs(
     {
       ...{ request, frames, maxSide: SIDE, butteraugli: by?.metric.startsWith('butteraugli') === true },
       // The offset is the one that scoring found.
-      options: { ...pairing, ...(offset !== undefined && { offset }), preflight: false, origin },
+      options: { ...pairing, offset: offset ?? pairing.offset, preflight: false, origin },
       previews: { names: ['reference', 'distorted', 'map'], maxSide: SIDE, maxBytes: BYTES },
     },
-    signal,
-    ({ index, aspect, previews, pictures }) => {
-      made.push({
-        ...{ report: 0, frame: index, aspect },
-        reference: bytes(previews.reference ?? pictures.reference),
-        distorted: bytes(previews.distorted ?? pictures.distorted),
-        map: bytes(previews.map ?? pictures.map),
-      });
+    {
+      signal,
+      onPair({ index, aspect, previews, pictures }) {
+        made.push({
+          ...{ report: 0, frame: index, aspect },
+          reference: bytes(previews.reference ?? pictures.reference),
+          distorted: bytes(previews.distorted ?? pictures.distorted),
+          map: bytes(previews.map ?? pictures.map),
+        });
+      },
     },
-    script,
   );
   return made;
 }

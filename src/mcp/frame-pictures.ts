@@ -1,0 +1,213 @@
+/**
+ * @module mcp/frame-pictures
+ * Extracts frames of videos one after another, measures them and encodes their pictures. It runs in a thread of mcp/call-threads,
+ * so that the server's own stays free for other calls.
+ */
+import {
+  type ColorMeaning,
+  type ExtractOptions,
+  type FrameFacts,
+  type FramePair,
+  type FramePicture,
+  type HeatmapImage,
+  mapQuality,
+  type Origin,
+  type QualityMaps,
+  type RgbImage,
+} from '../index.js';
+import { type CheckedRequest, extractFrames } from './checked-api.js';
+
+/** Pictures of a pair. */
+export const PICTURES = ['reference', 'distorted', 'difference', 'map'] as const;
+export type PictureName = (typeof PICTURES)[number];
+
+/** Which frames of which files, and which pictures of them. */
+export interface PictureJob {
+  readonly request: CheckedRequest;
+  /** Numbers of pairs. */
+  readonly frames: readonly number[];
+  readonly options: Omit<ExtractOptions, 'signal'> & { readonly origin: Origin };
+  /** Whether the map is Butteraugli's, not that of VIF and ADM. */
+  readonly butteraugli: boolean;
+  /** Longest side of the pictures in samples; absent: they have full size. */
+  readonly maxSide?: number;
+  /** Limits of the small copies, for a model or a page. */
+  readonly previews: {
+    readonly names: readonly PictureName[];
+    /** Longest side in samples. */
+    readonly maxSide: number;
+    /** Bytes that one may have: a PNG if that has no more, else a JPEG that is made smaller until it has. */
+    readonly maxBytes: number;
+  };
+  /** Longest side of a copy of the distorted picture in plain RGB, for a describing model; absent: none. */
+  readonly plainSide?: number;
+}
+
+/** One picture as PNG. */
+export interface Png {
+  readonly width: number;
+  readonly height: number;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** A copy for a model. */
+export interface Preview extends Png {
+  readonly mimeType: 'image/png' | 'image/jpeg';
+}
+
+/** All that is made of one pair. */
+export interface TakenPair {
+  readonly index: number;
+  /** Width over height as shown. */
+  readonly aspect: number;
+  readonly reference: TakenSide;
+  readonly distorted: TakenSide;
+  readonly facts: FrameFacts;
+  /** The factor that the difference was multiplied with. */
+  readonly gain: number;
+  /** In full size unless the job says otherwise. */
+  readonly pictures: Readonly<Record<PictureName, Png>>;
+  readonly previews: Readonly<Partial<Record<PictureName, Preview>>>;
+  readonly plain?: RgbImage;
+}
+
+/** Where a picture comes from. */
+export interface TakenSide {
+  readonly frame: number;
+  readonly time: number | null;
+  readonly color: ColorMeaning;
+}
+
+/**
+ * Takes pictures; `onPair` gets those of each pair as soon as they are ready, in ascending order.
+ * @throws {AnyvmafError} as the public `extractFrames`; the signal's reason when it aborts
+ */
+export async function takePairs(
+  job: PictureJob,
+  { signal, onPair }: { readonly signal: AbortSignal; readonly onPair: (pair: TakenPair) => void },
+): Promise<void> {
+  const densities: Densities = new Map();
+  for await (const pair of extractFrames(job.request, job.frames, { ...job.options, signal })) {
+    onPair(await picturesOf(pair, job, densities, signal));
+  }
+}
+
+async function picturesOf(
+  pair: FramePair,
+  { butteraugli, maxSide, previews, plainSide }: PictureJob,
+  densities: Densities,
+  signal: AbortSignal,
+): Promise<TakenPair> {
+  const maps = await mapQuality(pair, { butteraugli });
+  const whole = async (name: PictureName) => {
+    // A thread learns of the signal between two turns of its event loop.
+    await new Promise((next) => setImmediate(next));
+    signal.throwIfAborted();
+    return png(maps, name, maxSide);
+  };
+  const pictures = {
+    reference: await whole('reference'),
+    distorted: await whole('distorted'),
+    difference: await whole('difference'),
+    map: await whole('map'),
+  };
+  const small: Partial<Record<PictureName, Preview>> = {};
+  for (const name of previews.names)
+    small[name] = await fitting(maps, name, pictures[name], previews, densities);
+  return {
+    index: pair.index,
+    aspect: pair.reference.displayAspect,
+    reference: sideOf(pair.reference),
+    distorted: sideOf(pair.distorted),
+    facts: pair.facts(),
+    gain: pair.difference().gain,
+    pictures,
+    previews: small,
+    plain: plainSide === undefined ? undefined : pair.distorted.image({ maxSide: plainSide }),
+  };
+}
+
+function sideOf({ frame, time, color }: FramePicture): TakenSide {
+  return { frame, time, color };
+}
+
+async function png(maps: QualityMaps, name: PictureName, maxSide?: number): Promise<Png> {
+  const { pair } = maps;
+  const size = maxSide === undefined ? {} : { maxSide };
+  if (name === 'map') {
+    const drawn = mapOf(maps, size);
+    return { width: drawn.image.width, height: drawn.image.height, bytes: await drawn.png() };
+  }
+  const { width, height } = name === 'difference' ? pair.difference(size).image : pair[name].image(size);
+  const bytes = await (name === 'difference' ? pair.differencePng(size) : pair[name].png(size));
+  return { width, height, bytes };
+}
+
+function mapOf(maps: QualityMaps, size: { readonly maxSide?: number }): HeatmapImage {
+  return maps.render({ ...size, of: maps.butteraugli ? 'butteraugli' : 'both' });
+}
+
+/** Attempts at a size whose file is small enough. */
+const ATTEMPTS = 8;
+
+/** Quality of JPEGs: artefacts of a video must not drown in ours. */
+const QUALITY = 88;
+
+/** Part of the side that should fit, to aim at: smaller pictures have more detail a sample. */
+const AIM = 0.93;
+
+/** Smallest side of a copy. */
+const LEAST_SIDE = 16;
+
+/** Bytes for each sample of the last JPEG of a kind: the same picture of another frame of the video takes about as many. */
+type Densities = Map<PictureName, number>;
+
+/**
+ * A copy no larger than allowed, in samples and in bytes: the whole picture where it is small enough, a PNG where that is,
+ * else a JPEG. Of pictures with noise, a JPEG shows four times as many samples in as many bytes.
+ */
+async function fitting(
+  maps: QualityMaps,
+  name: PictureName,
+  whole: Png,
+  { maxSide, maxBytes }: PictureJob['previews'],
+  densities: Densities,
+): Promise<Preview> {
+  const longest = Math.max(whole.width, whole.height);
+  const copy = longest <= maxSide ? whole : await png(maps, name, maxSide);
+  if (copy.bytes.length <= maxBytes) return { ...copy, mimeType: 'image/png' };
+  const most = Math.min(longest, maxSide);
+  const within = (side: number) => Math.min(most, Math.max(LEAST_SIDE, Math.floor(side)));
+  const aimed = (density: number) =>
+    AIM * longest * Math.sqrt(maxBytes / (density * whole.width * whole.height));
+  const known = densities.get(name);
+  let small = await jpeg(maps, name, known === undefined ? most : within(aimed(known)));
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const side = Math.max(small.width, small.height);
+    const density = small.bytes.length / (small.width * small.height);
+    densities.set(name, density);
+    const over = small.bytes.length > maxBytes;
+    // The frame before took more than twice as many bytes.
+    const spare = attempt === 0 && 2 * small.bytes.length < maxBytes;
+    const next = within(over ? Math.min(0.95 * side, aimed(density)) : aimed(density));
+    if (!(over || spare) || next === side) break;
+    small = await jpeg(maps, name, next);
+  }
+  return small;
+}
+
+async function jpeg(maps: QualityMaps, name: PictureName, maxSide: number): Promise<Preview> {
+  const { pair } = maps;
+  const { width, height, data } =
+    name === 'map'
+      ? mapOf(maps, { maxSide }).image
+      : name === 'difference'
+        ? pair.difference({ maxSide }).image
+        : pair[name].image({ maxSide });
+  const rgba = new Uint8Array(4 * width * height);
+  for (let from = 0, to = 0; from < data.length; to++)
+    rgba[to] = (to & 3) === 3 ? 255 : (data[from++] as number);
+  const { encode } = await import('jpeg-js');
+  const bytes = new Uint8Array(encode({ width, height, data: rgba }, QUALITY).data);
+  return { width, height, bytes, mimeType: 'image/jpeg' };
+}
