@@ -21,9 +21,9 @@ import type {
   ScoreRequest,
 } from './contract/types.js';
 import { findOffset } from './inputs/alignment.js';
-import { identifyInputs } from './inputs/open.js';
+import { identifyPair } from './inputs/open.js';
 import { Preflight } from './inputs/preflight.js';
-import { closeKnown, formatOf, type KnownInputs, refuseTruncated } from './pair/pair.js';
+import { closePair, formatOf, type Pair, refuseTruncated } from './pair/pair.js';
 import { loadRequested } from './plan/plan.js';
 
 /** Everything preflight finds. The videos are not refused for that, whatever it is, but where scoring cannot read them. */
@@ -93,14 +93,18 @@ function isStored(video: unknown): boolean {
 }
 
 /** @throws {AnyvmafError} as scoring does of what it knows before it decodes: a file that is cut off, pictures too small */
-async function refuseUnscorable(inputs: KnownInputs, checked: InputOptions): Promise<void> {
+async function refuseUnscorable(inputs: Pair, checked: InputOptions): Promise<void> {
   const { plan, sides } = inputs;
   checkMeasurable(formatOf(inputs), checked.colours);
   if (plan) (await import('../media/pairing/prepare.js')).refuseCutOffs(plan);
   const { reference, distorted } = sides;
   if (reference.kind !== 'frames' || distorted.kind !== 'frames') return;
-  const pair = { reference: reference.source, distorted: distorted.source, ...checked };
-  await refuseTruncated(pair, plan?.count ?? checked.frameCount);
+  await refuseTruncated({
+    reference: reference.source,
+    distorted: distorted.source,
+    skip: checked.skip,
+    limit: plan?.count ?? checked.frameCount,
+  });
 }
 
 /** The offset at which the pictures of two videos match. */
@@ -126,15 +130,15 @@ async function known<T>(
   platform: Platform,
   request: ScoreRequest,
   options: ScoreOptions,
-  use: (inputs: KnownInputs, signal: AbortSignal) => Promise<T>,
+  use: (inputs: Pair, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { signal } = options;
   checkRequest(request);
   const scope = new Scope(signal);
   try {
     const checked = checkOptions(options, 'look');
-    const inputs = await identifyInputs(platform, request, checked, scope.signal);
-    scope.own(() => closeKnown(inputs));
+    const inputs = await identifyPair(platform, request, checked, scope.signal);
+    scope.own(() => closePair(inputs));
     return await use(inputs, scope.signal);
   } catch (error) {
     throw signal?.aborted ? signal.reason : error;

@@ -20,11 +20,11 @@ import { type CheckedOptions, checkOptions } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import { Scope } from './contract/scope.js';
 import type { ScoreOptions, ScoreRequest } from './contract/types.js';
-import { identifyInputs } from './inputs/open.js';
+import { identifyPair } from './inputs/open.js';
 import { refuseFindings } from './inputs/preflight.js';
 import { probesOnce } from './inputs/shared.js';
 import { inspectPair } from './inspect.js';
-import { closeKnown, formatOf, type KnownInputs, lightOf } from './pair/pair.js';
+import { closePair, formatOf, lightOf, type Pair } from './pair/pair.js';
 import { loadRequested, planRun } from './plan/plan.js';
 import { headOf, inputsOf } from './results/report-head.js';
 
@@ -39,7 +39,7 @@ type ScoreRun = (platform: Platform, options: ScoreOptions) => Promise<Report>;
 
 /** The whole pair, of which runs are drawn. */
 interface Whole {
-  readonly known: KnownInputs;
+  readonly known: Pair;
   readonly checked: CheckedOptions;
   /** Pairs in all, and the reference's frame of the first. */
   readonly total: number;
@@ -123,7 +123,7 @@ async function identifyWhole(
 ): Promise<Whole> {
   const range = checked.pairing.range ?? { unit: 'frames' as const, start: 0 };
   const pairing = { ...checked.pairing, range };
-  const known = await identifyInputs(platform, request, { ...checked, pairing }, signal);
+  const known = await identifyPair(platform, request, { ...checked, pairing }, signal);
   try {
     const { plan } = known;
     const side = known.sides.reference;
@@ -143,7 +143,7 @@ async function identifyWhole(
     const { offset } = plan.options;
     return { known, checked, total: plan.count, first: plan.first.reference, rate, offset, lead };
   } finally {
-    await closeKnown(known);
+    await closePair(known);
   }
 }
 

@@ -8,7 +8,7 @@ import { unlessAborted } from '../core/abort.js';
 import type { KnownColour } from '../core/colour.js';
 import { usageError } from '../core/errors.js';
 import { checkMeasurable, readsOnce } from '../media/pair.js';
-import type { OpenDecoder } from '../media/pairing/prepare.js';
+import type { OpenDecoder, OpenPair } from '../media/pairing/prepare.js';
 import type { VideoInput } from '../media/types.js';
 import { buildReport, type ReportParts } from '../report/build.js';
 import type { Report } from '../report/types.js';
@@ -16,13 +16,13 @@ import { type CheckedOptions, checkOptions, checkRequest } from './contract/opti
 import type { Platform } from './contract/platform.js';
 import { Scope, withinLimit } from './contract/scope.js';
 import type { ScoreOptions, ScoreRequest } from './contract/types.js';
-import { identifyInputs, RunInputs } from './inputs/open.js';
+import { identifyPair, RunInputs } from './inputs/open.js';
 import { PairChecks } from './inputs/pair-checks.js';
 import type { SharedInspection } from './inputs/shared.js';
 import type { Steering } from './live/steering.js';
 import type { Measured } from './measure/measurement.js';
 import { prepareBackend } from './measure/open.js';
-import type { KnownInputs, ReadyInputs } from './pair/pair.js';
+import type { Pair } from './pair/pair.js';
 import {
   describePair,
   type Extent,
@@ -76,7 +76,7 @@ async function run(call: Call, scope: Scope): Promise<Report> {
   const { platform, request, options, checked, variant = {} } = call;
   const { openDecoder, inspection, steering, colour } = variant;
   // Load inputs and models concurrently; report errors of inputs before those of models.
-  const inputs = new RunInputs(identifyInputs(platform, request, checked, scope.signal, inspection, colour));
+  const inputs = new RunInputs(identifyPair(platform, request, checked, scope.signal, inspection, colour));
   scope.own(() => inputs.close());
   const format = async () => scoredSize(await inputs.known);
   const openBackend = prepareBackend(platform, checked, { options, format, signal: scope.signal, steering });
@@ -100,10 +100,10 @@ async function run(call: Call, scope: Scope): Promise<Report> {
   const ready = await inputs.open(known, checked, openDecoder);
   const planned = backend.plan(ready);
   scope.own(() => planned.close());
-  await refuseTruncated(ready, ready.limit);
+  await refuseTruncated(ready);
   scope.signal.throwIfAborted();
 
-  const { expected, bound } = expectPairs(ready, ready.limit);
+  const { expected, bound } = expectPairs(ready);
   const aside = planned.isAside(expected);
   const inThread = !aside || describePair(ready) === undefined;
   // A run in this thread is so short that an inspection would take longer.
@@ -157,7 +157,7 @@ async function runTwice(
 }
 
 /** Whether a decoder adds film grain to one of the videos. */
-function asksForGrain({ sides }: KnownInputs): boolean {
+function asksForGrain({ sides }: Pair): boolean {
   return [sides.reference, sides.distorted].some(
     (side) => side.kind === 'encoded' && side.video.facts.filmGrain === 'added',
   );
@@ -185,7 +185,7 @@ function describeRun(
     known,
     pair,
     checked,
-  }: { readonly known: KnownInputs; readonly pair: ReadyInputs; readonly checked: CheckedOptions },
+  }: { readonly known: Pair; readonly pair: OpenPair; readonly checked: CheckedOptions },
   { extent, warnings }: Measured,
   findings: Report['preflight'],
 ): Pick<ReportParts, 'pairing' | 'preflight' | 'frameCount' | 'warnings'> {

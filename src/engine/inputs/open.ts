@@ -6,13 +6,13 @@ import type { KnownColour } from '../../core/colour.js';
 import { ofInput, usageError } from '../../core/errors.js';
 import { changed } from '../../core/options.js';
 import { checkPair, closeInput, openInputs } from '../../media/pair.js';
-import type { OpenDecoder, Side } from '../../media/pairing/prepare.js';
+import type { OpenDecoder, OpenPair, Side } from '../../media/pairing/prepare.js';
 import type { Finding } from '../../media/preflight/types.js';
 import type { FrameSource } from '../../media/types.js';
 import type { InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { ScoreRequest } from '../contract/types.js';
-import { closeKnown, type KnownInputs, type ReadyInputs } from '../pair/pair.js';
+import { closePair, type Pair } from '../pair/pair.js';
 import type { SharedInspection } from './shared.js';
 
 /**
@@ -22,14 +22,14 @@ import type { SharedInspection } from './shared.js';
  * @param colour of both videos, if known
  * @throws {AnyvmafError} as the public `score`
  */
-export async function identifyInputs(
+export async function identifyPair(
   platform: Platform,
   request: ScoreRequest,
   checked: InputOptions,
   signal: AbortSignal,
   shared?: SharedInspection,
   colour?: KnownColour,
-): Promise<KnownInputs> {
+): Promise<Pair> {
   const known = await identify(platform, request, checked, signal, shared, colour);
   if (checked.colours === 'no') return known;
   const { coloursOf } = await import('./colours.js');
@@ -43,7 +43,7 @@ async function identify(
   signal: AbortSignal,
   shared: SharedInspection | undefined,
   colour: KnownColour | undefined,
-): Promise<KnownInputs> {
+): Promise<Pair> {
   const { pairing } = checked;
   if (checked.single) {
     const { identifyDistorted } = await import('./pairing.js');
@@ -111,16 +111,11 @@ async function byteFindings(
  * Opens decoders, if needed.
  * @param open replaces the default way to open them
  */
-export async function openForScoring(
-  known: KnownInputs,
-  checked: InputOptions,
-  open?: OpenDecoder,
-): Promise<ReadyInputs> {
+export async function openPair(known: Pair, checked: InputOptions, open?: OpenDecoder): Promise<OpenPair> {
   const { plan, sides } = known;
   if (plan) {
     const { openPlanned } = await import('../../media/pairing/prepare.js');
-    const prepared = await openPlanned(plan, open);
-    return { ...prepared, limit: plan.count ?? checked.frameCount };
+    return openPlanned(plan, open);
   }
   const { reference, distorted } = sides;
   if (reference.kind !== 'frames' || distorted.kind !== 'frames')
@@ -136,12 +131,12 @@ export async function openForScoring(
 
 /** The inputs of one run, which can be closed in any state. */
 export class RunInputs {
-  readonly known: Promise<KnownInputs>;
-  #known: KnownInputs | undefined;
-  #ready: Promise<ReadyInputs> | undefined;
+  readonly known: Promise<Pair>;
+  #known: Pair | undefined;
+  #ready: Promise<OpenPair> | undefined;
 
-  /** @param known from {@link identifyInputs} */
-  constructor(known: Promise<KnownInputs>) {
+  /** @param known from {@link identifyPair} */
+  constructor(known: Promise<Pair>) {
     this.known = known.then((inputs) => {
       this.#known = inputs;
       return inputs;
@@ -149,9 +144,9 @@ export class RunInputs {
     this.known.catch(() => {});
   }
 
-  /** Opens them once they are identified; see {@link openForScoring}. */
-  open(known: KnownInputs, checked: InputOptions, openDecoder?: OpenDecoder): Promise<ReadyInputs> {
-    this.#ready = openForScoring(known, checked, openDecoder);
+  /** Opens them once they are identified; see {@link openPair}. */
+  open(known: Pair, checked: InputOptions, openDecoder?: OpenDecoder): Promise<OpenPair> {
+    this.#ready = openPair(known, checked, openDecoder);
     return this.#ready;
   }
 
@@ -160,7 +155,7 @@ export class RunInputs {
     if (this.#ready) {
       const pair = await this.#ready.catch(() => undefined);
       await Promise.all([pair?.reference.close(), pair?.distorted.close()]);
-    } else if (this.#known) await closeKnown(this.#known);
-    else this.known.then(closeKnown).catch(() => {});
+    } else if (this.#known) await closePair(this.#known);
+    else this.known.then(closePair).catch(() => {});
   }
 }

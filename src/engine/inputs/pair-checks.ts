@@ -2,10 +2,11 @@
  * @module engine/inputs/pair-checks
  * Checks a pair: the videos' declared properties before scoring, and their pictures while frames are read.
  */
+import type { OpenPair } from '../../media/pairing/prepare.js';
 import type { Finding } from '../../media/preflight/types.js';
 import type { CheckedOptions, InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
-import type { KnownInputs, ReadyInputs } from '../pair/pair.js';
+import type { Pair } from '../pair/pair.js';
 import type { RequestedModels } from '../plan/plan.js';
 import type { Continuity, ContinuityRules, SignatureSink } from './continuity.js';
 import type { Preflight, WholePair } from './preflight.js';
@@ -64,7 +65,7 @@ export class PairChecks {
    * @param inspects whether to inspect the pictures for `strict`
    * @throws {AnyvmafError} `mismatch` for a pair that cannot be compared, with `strict` also for warnings
    */
-  async refuse(known: KnownInputs, requested: RequestedModels, inspects = true): Promise<void> {
+  async refuse(known: Pair, requested: RequestedModels, inspects = true): Promise<void> {
     const { strict } = this.#checked.pairing;
     // Stored pairs were checked when they were opened.
     if (!this.#loading || !(strict || known.plan || (known.ofBytes ?? []).length > 0)) return;
@@ -77,11 +78,11 @@ export class PairChecks {
 
   /** Starts the checks that run while frames are read; returns the pair to read. */
   async observe(
-    known: KnownInputs,
+    known: Pair,
     requested: RequestedModels,
-    ready: ReadyInputs,
+    ready: OpenPair,
     { expected, inThread, inspectStored }: Reading,
-  ): Promise<ReadyInputs> {
+  ): Promise<OpenPair> {
     if (!this.#loading) return ready;
     const { pairing, subsample } = this.#checked;
     let pair = ready;
@@ -101,7 +102,7 @@ export class PairChecks {
   }
 
   /** Starts the checks of a shard, which takes signatures of its own pairs only; returns the pair to read. */
-  async observeShard(known: KnownInputs, ready: ReadyInputs, work: ShardChecks): Promise<ReadyInputs> {
+  async observeShard(known: Pair, ready: OpenPair, work: ShardChecks): Promise<OpenPair> {
     if (!this.#loading) return ready;
     const { pairing, subsample } = this.#checked;
     const { Continuity, continuityRules } = await this.#loading;
@@ -132,7 +133,7 @@ export class PairChecks {
   }
 
   /** How a shard's frames are checked once all shards are there. */
-  async rulesOf(known: KnownInputs): Promise<{ readonly continuity?: ContinuityRules }> {
+  async rulesOf(known: Pair): Promise<{ readonly continuity?: ContinuityRules }> {
     if (!this.#loading) return {};
     const { continuityRules } = await this.#loading;
     return { continuity: continuityRules(known, this.#checked.subsample) };
@@ -163,12 +164,12 @@ export class PairChecks {
   }
 
   /** Decoding pictures would take much of a stored pair's short run, so it is only done on request. */
-  async #checkStored(known: KnownInputs, requested: RequestedModels, inspect: boolean) {
+  async #checkStored(known: Pair, requested: RequestedModels, inspect: boolean) {
     const preflight = this.#preflight ?? (await this.#open(known, requested));
     if (inspect) preflight.readAgain(this.#signal);
   }
 
-  async #open(known: KnownInputs, requested: RequestedModels): Promise<Preflight> {
+  async #open(known: Pair, requested: RequestedModels): Promise<Preflight> {
     const { Preflight } = await import('./preflight.js');
     this.#preflight = new Preflight(this.#platform, known, requested, this.#checked, this.#shared);
     return this.#preflight;

@@ -21,7 +21,7 @@ import type { VideoInfo } from '../../media/types.js';
 import { type CheckedPairing, type InputOptions, readsStored } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { ScoreRequest } from '../contract/types.js';
-import type { KnownInputs } from '../pair/pair.js';
+import type { Pair } from '../pair/pair.js';
 import { anyKept, coloursOf, deliveryOf, isRgb, keepRgb, pngFilters } from './colours.js';
 import type { Look } from './few-frames.js';
 import type { SharedInspection } from './shared.js';
@@ -35,7 +35,7 @@ export async function pairVideos(
   signal: AbortSignal,
   shared?: SharedInspection,
   colour?: KnownColour,
-): Promise<KnownInputs> {
+): Promise<Pair> {
   const { pairing, skip, frameCount } = checked;
   const identified = await identifyVideos(platform, inputs, pairing, signal);
   const start = skip.reference - skip.distorted + (pairing.offset === 'auto' ? 0 : pairing.offset);
@@ -290,7 +290,7 @@ export async function identifyDistorted(
   { distorted: video, raw }: ScoreRequest,
   checked: InputOptions,
   signal: AbortSignal,
-): Promise<KnownInputs> {
+): Promise<Pair> {
   const { pairing, skip, frameCount } = checked;
   const input = await openInput(video, {
     raw,

@@ -10,7 +10,7 @@ import { objectionsText } from '../../core/hint.js';
 import { quotientOf, USUAL_RATE } from '../../core/rational.js';
 import { WIDEST } from '../../media/align/types.js';
 import { reopen } from '../../media/open.js';
-import type { Side } from '../../media/pairing/prepare.js';
+import type { OpenPair, Side } from '../../media/pairing/prepare.js';
 import { framePartners } from '../../media/pairing/timeline.js';
 import { preflight } from '../../media/preflight/index.js';
 import { judge } from '../../media/preflight/judge.js';
@@ -20,7 +20,7 @@ import type { ExtractorInstance } from '../../metrics/metric.js';
 import type { InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { Inspection } from '../contract/types.js';
-import { canReadAgain, type KnownInputs, type ReadyInputs, readPair } from '../pair/pair.js';
+import { canReadAgain, type Pair, readPair } from '../pair/pair.js';
 import type { RequestedModels } from '../plan/plan.js';
 import { findOffset, mostFrames } from './alignment.js';
 import { FrameObserver, type Observed } from './frame-observer.js';
@@ -29,11 +29,11 @@ import type { SharedInspection } from './shared.js';
 /** A pair as a run in one piece reads it. */
 export interface WholePair {
   /** Open from its first pair. */
-  readonly pair: ReadyInputs;
+  readonly pair: OpenPair;
   /** Number of pairs, if known. */
   readonly expected: number | null;
   /** Opens it again from a pair on; the caller closes it. */
-  part(first: number): Promise<ReadyInputs>;
+  part(first: number): Promise<OpenPair>;
 }
 
 /** Frames of each video whose borders and sharpness are measured. */
@@ -55,7 +55,7 @@ function withRate({ spec, options, given }: ExtractorInstance): readonly string[
 /** Inspects a pair in two steps: declared properties, then pictures. */
 export class Preflight {
   readonly #platform: Platform;
-  readonly #known: KnownInputs;
+  readonly #known: Pair;
   readonly #checked: InputOptions;
   readonly #shared: SharedInspection | undefined;
   readonly #context: PreflightContext;
@@ -67,7 +67,7 @@ export class Preflight {
 
   constructor(
     platform: Platform,
-    known: KnownInputs,
+    known: Pair,
     requested: RequestedModels,
     checked: InputOptions,
     shared?: SharedInspection,
@@ -122,7 +122,7 @@ export class Preflight {
    * @param expected number of pairs, if known
    * @returns the pair to read from now on; `undefined` if that would show too little
    */
-  observe(pair: ReadyInputs, expected: number | null): ReadyInputs | undefined {
+  observe(pair: OpenPair, expected: number | null): OpenPair | undefined {
     if (!this.#showsEnough(pair, expected)) return undefined;
     this.#observer = this.#observe(pair, expected);
     return this.#observer.pair;
@@ -179,12 +179,12 @@ export class Preflight {
   }
 
   /** Whether reading the pairs in order shows enough of the pictures. */
-  #showsEnough(pair: ReadyInputs, expected: number | null): boolean {
+  #showsEnough(pair: OpenPair, expected: number | null): boolean {
     const partial = this.#context.partial && expected !== null && expected < ENOUGH_PAIRS;
     return !(partial || !this.#inPhase || pair.reference === pair.distorted);
   }
 
-  #observe(pair: ReadyInputs, expected: number | null): FrameObserver {
+  #observe(pair: OpenPair, expected: number | null): FrameObserver {
     const { alignment, plan } = this.#known;
     return new FrameObserver(pair, {
       facts: this.#facts,

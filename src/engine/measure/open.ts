@@ -9,7 +9,7 @@ import type { CoreOptions, ModelOptions, ProgramOptions } from '../contract/opti
 import type { Platform } from '../contract/platform.js';
 import type { ScoreOptions } from '../contract/types.js';
 import type { Steering } from '../live/steering.js';
-import { formatOf, type KnownInputs, lightOf } from '../pair/pair.js';
+import { formatOf, lightOf, type Pair } from '../pair/pair.js';
 import type { ScoredSize } from '../plan/model-texts.js';
 import { loadModules, loadRequested } from '../plan/plan.js';
 import type { BackendChosen } from './choice.js';
@@ -35,7 +35,7 @@ export function prepareBackend(
   platform: Platform,
   checked: CoreOptions & ProgramOptions & ModelOptions,
   { options, format, signal, steering }: BackendRun,
-): (inputs: KnownInputs) => Promise<OpenBackend> {
+): (inputs: Pair) => Promise<OpenBackend> {
   const { backend } = checked;
   const load = () => loadModules(platform, loadRequested(checked, platform, format));
   const loading = isOwnBackend(backend) ? load() : undefined;

@@ -3,25 +3,18 @@
  * What a report says of its inputs, and the warnings about their lengths.
  */
 import { version } from '../../core/version.js';
-import { nameOf } from '../../media/pairing/prepare.js';
+import { nameOf, type OpenPair } from '../../media/pairing/prepare.js';
 import type { Report, ReportHead, ReportInput } from '../../report/types.js';
 import type { CheckedOptions } from '../contract/options.js';
-import {
-  type Extent,
-  explainLengths,
-  type KnownInputs,
-  type PairLengths,
-  type ReadyInputs,
-  reportInput,
-} from '../pair/pair.js';
+import { type Extent, explainLengths, type Pair, type PairLengths, reportInput } from '../pair/pair.js';
 
 /** The options that a report repeats. */
 type HeadOptions = Pick<CheckedOptions, 'backend' | 'single' | 'subsample'>;
 
 /** The report's inputs, as far as they are known before they were read. */
 export function inputsOf(
-  known: KnownInputs,
-  { skip }: Pick<ReadyInputs, 'skip'>,
+  known: Pair,
+  { skip }: Pick<OpenPair, 'skip'>,
 ): Pick<Report, 'reference' | 'distorted'> {
   const skipped = known.plan?.first ?? skip;
   return {
@@ -55,7 +48,7 @@ export function headOf(
 }
 
 /** The names of two inputs in messages. */
-export function namesOf({ sides }: KnownInputs): { readonly reference: string; readonly distorted: string } {
+export function namesOf({ sides }: Pair): { readonly reference: string; readonly distorted: string } {
   return { reference: nameOf(sides.reference), distorted: nameOf(sides.distorted) };
 }
 
@@ -87,7 +80,7 @@ export function sayLengths(
 }
 
 /** Warnings of decoders, some of which arrive only at the end. */
-export function decoderWarnings({ sides }: KnownInputs, pair: ReadyInputs): string[] {
+export function decoderWarnings({ sides }: Pair, pair: OpenPair): string[] {
   return (['reference', 'distorted'] as const).flatMap((role) =>
     sides[role].kind === 'encoded' ? pair[role].info.warnings : [],
   );

@@ -5,6 +5,7 @@
  */
 import { reopen } from '../../media/open.js';
 import {
+  type OpenPair,
   openPlanned,
   type PairingPlan,
   partOfPlan,
@@ -13,8 +14,8 @@ import {
 } from '../../media/pairing/prepare.js';
 import type { FilePlatform } from '../../media/platform.js';
 import type { InputOptions } from '../contract/options.js';
-import { openForScoring, type RunInputs } from '../inputs/open.js';
-import type { KnownInputs, ReadyInputs } from '../pair/pair.js';
+import { openPair, type RunInputs } from '../inputs/open.js';
+import type { Pair } from '../pair/pair.js';
 
 /** Pairs of a shard. */
 export interface ShardRange {
@@ -31,14 +32,14 @@ export interface ShardRange {
 
 /** Opens parts of a pair, and closes them. */
 export class ShardInputs {
-  readonly #known: KnownInputs;
+  readonly #known: Pair;
   readonly #checked: InputOptions;
   readonly #files: FilePlatform;
   readonly #inputs: RunInputs;
-  #whole: Promise<ReadyInputs> | undefined;
-  #part: Promise<ReadyInputs> | undefined;
+  #whole: Promise<OpenPair> | undefined;
+  #part: Promise<OpenPair> | undefined;
 
-  constructor(known: KnownInputs, checked: InputOptions, files: FilePlatform, inputs: RunInputs) {
+  constructor(known: Pair, checked: InputOptions, files: FilePlatform, inputs: RunInputs) {
     this.#known = known;
     this.#checked = checked;
     this.#files = files;
@@ -46,27 +47,27 @@ export class ShardInputs {
   }
 
   /** The pairs of a shard and its lead-in. Only of pairs with a plan. */
-  part({ lead, end, last }: ShardRange): Promise<ReadyInputs> {
+  part({ lead, end, last }: ShardRange): Promise<OpenPair> {
     const plan = this.#plan();
     this.#part = openFrom(shardOfPlan(plan, lead, last ? null : end), lead, plan.count ?? end);
     return this.#part;
   }
 
   /** Two videos compared as stored, of which any part can be read. */
-  stored(): Promise<ReadyInputs> {
+  stored(): Promise<OpenPair> {
     return this.#inputs.open(this.#known, this.#checked);
   }
 
   /** The pair from its start, opened a second time; stored videos as they are. */
-  whole(): Promise<ReadyInputs> {
+  whole(): Promise<OpenPair> {
     this.#whole ??= this.#known.plan
       ? openFrom(this.#plan(), 0, this.#known.plan.count ?? this.#checked.frameCount)
-      : openForScoring(this.#known, this.#checked);
+      : openPair(this.#known, this.#checked);
     return this.#whole;
   }
 
   /** One pair, opened once more; the caller closes it. */
-  again(pair: number): Promise<ReadyInputs> {
+  again(pair: number): Promise<OpenPair> {
     return openFrom(partOfPlan(this.#plan(), pair, 1), 0, 1);
   }
 
@@ -95,7 +96,7 @@ export class ShardInputs {
 }
 
 /** Opens a plan whose first pair has a number in the run. */
-async function openFrom(plan: PairingPlan, first: number, limit: number): Promise<ReadyInputs> {
+async function openFrom(plan: PairingPlan, first: number, limit: number): Promise<OpenPair> {
   const pair = await openPlanned(plan);
   return {
     ...pair,

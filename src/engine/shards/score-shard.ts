@@ -10,7 +10,7 @@ import { quoted, shown } from '../../core/printable.js';
 import { version } from '../../core/version.js';
 import { PAIR_BYTES } from '../../media/align/thumbnail.js';
 import { checkMeasurable, readsOnce } from '../../media/pair.js';
-import { nameOf } from '../../media/pairing/prepare.js';
+import { nameOf, type OpenPair } from '../../media/pairing/prepare.js';
 import { isOwnBackend } from '../backends/native/types.js';
 import { historyNeeds } from '../backends/types.js';
 import { type CheckedOptions, checkOptions, checkRequest } from '../contract/options.js';
@@ -18,7 +18,7 @@ import type { Platform } from '../contract/platform.js';
 import { Scope, withinLimit } from '../contract/scope.js';
 import type { ScoreRequest } from '../contract/types.js';
 import type { SignatureSink } from '../inputs/continuity.js';
-import { identifyInputs, RunInputs } from '../inputs/open.js';
+import { identifyPair, RunInputs } from '../inputs/open.js';
 import { PairChecks } from '../inputs/pair-checks.js';
 import type { CoreMeasurement } from '../measure/core.js';
 import { openCore } from '../measure/core.js';
@@ -28,10 +28,9 @@ import {
   describePair,
   expectPairs,
   formatOf,
-  type KnownInputs,
   lengthsOf,
   lightOf,
-  type ReadyInputs,
+  type Pair,
   refuseEmpty,
   refuseTruncated,
 } from '../pair/pair.js';
@@ -125,7 +124,7 @@ class ShardRun {
   async result(): Promise<Shard> {
     const { platform, request, checked, options, shard } = this.#call;
     const { signal } = this.#scope;
-    const inputs = new RunInputs(identifyInputs(platform, request, checked, signal));
+    const inputs = new RunInputs(identifyPair(platform, request, checked, signal));
     this.#scope.own(() => inputs.close());
     const format = async () => scoredSize(await inputs.known);
     const loading = loadModules(platform, loadRequested(checked, platform, format));
@@ -157,11 +156,11 @@ class ShardRun {
   }
 
   /** The shard's pairs. @throws {AnyvmafError} `usage` if the number of pairs is not known; `media` if there are none */
-  #cut(known: KnownInputs, checked: CheckedOptions, planned: CoreMeasurement): ShardRange {
+  #cut(known: Pair, checked: CheckedOptions, planned: CoreMeasurement): ShardRange {
     const { shard } = this.#call;
     const { plan } = known;
     const stored = plan ? undefined : storedPair(known, checked);
-    const total = plan ? plan.count : stored ? expectPairs(stored, checked.frameCount).expected : null;
+    const total = plan ? plan.count : stored ? expectPairs(stored).expected : null;
     if (total === null) {
       const name = shown(nameOf(known.sides.distorted));
       throw usageError(
@@ -175,7 +174,7 @@ class ShardRun {
     return { first, end, lead, total, last: shard.number === shard.count };
   }
 
-  async #identify({ sides }: KnownInputs): Promise<Shard['files']> {
+  async #identify({ sides }: Pair): Promise<Shard['files']> {
     const { platform, checked } = this.#call;
     const reference = checked.single ? undefined : await contentOf(sides.reference, platform.files);
     const distorted = await contentOf(sides.distorted, platform.files);
@@ -183,7 +182,7 @@ class ShardRun {
   }
 
   async #measure(
-    known: KnownInputs,
+    known: Pair,
     requested: Parameters<PairChecks['observe']>[1],
     {
       parts,
@@ -194,10 +193,10 @@ class ShardRun {
   ): Promise<Measured> {
     const { options } = this.#call;
     const whole = leads ? await parts.whole() : undefined;
-    const limit = whole ? expectPairs(whole, whole.limit) : { expected: range.end, bound: range.end };
+    const limit = whole ? expectPairs(whole) : { expected: range.end, bound: range.end };
     const meter = new Meter(options.onProgress, range.end - range.first);
     if (range.first === range.end && !range.last) return { meter };
-    if (whole) await refuseTruncated(whole, whole.limit);
+    if (whole) await refuseTruncated(whole);
     const ready = known.plan ? await parts.part(range) : await parts.stored();
     this.#scope.signal.throwIfAborted();
     const isFar = (pairs: number) => planned.isAside(pairs);
@@ -235,7 +234,7 @@ class ShardRun {
     return { meter, recorded, ready: pair, ...(lengths && { lengths }) };
   }
 
-  async #record(known: KnownInputs, made: Made): Promise<Shard> {
+  async #record(known: Pair, made: Made): Promise<Shard> {
     const { shard, options, checked } = this.#call;
     const { measured, range, planned, files } = made;
     const { recorded, ready, lengths, meter } = measured;
@@ -287,7 +286,7 @@ class ShardRun {
 interface Measured {
   readonly meter: Meter;
   readonly recorded?: Recorded;
-  readonly ready?: ReadyInputs;
+  readonly ready?: OpenPair;
   readonly lengths?: ReturnType<typeof lengthsOf>;
 }
 
@@ -305,14 +304,14 @@ function plainOptions(options: ScoreShardOptions): ShardOptions {
 }
 
 /** Two stored videos, frames of which pair by number. */
-function storedPair({ sides }: KnownInputs, checked: CheckedOptions) {
+function storedPair({ sides }: Pair, { skip, frameCount }: CheckedOptions): OpenPair | undefined {
   const { reference, distorted } = sides;
   if (reference.kind !== 'frames' || distorted.kind !== 'frames') return undefined;
-  return { reference: reference.source, distorted: distorted.source, skip: checked.skip };
+  return { reference: reference.source, distorted: distorted.source, skip, limit: frameCount };
 }
 
 /** @throws {AnyvmafError} `usage` for a video that can be read only once */
-function refuseUnreadable({ sides }: KnownInputs): void {
+function refuseUnreadable({ sides }: Pair): void {
   for (const role of ['reference', 'distorted'] as const) {
     const side = sides[role];
     if (canReadAgain(side)) continue;
@@ -325,7 +324,7 @@ function refuseUnreadable({ sides }: KnownInputs): void {
 }
 
 /** @throws {AnyvmafError} `usage` for pictures that metrics of colour and others need in different formats */
-function refuseApart({ apart }: KnownInputs): void {
+function refuseApart({ apart }: Pair): void {
   if (!apart) return;
   throw usageError(
     'a shard reads its pictures once, but these must be read twice: metrics of colour and others need them in different ' +

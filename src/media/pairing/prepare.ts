@@ -110,16 +110,22 @@ export interface MappedFrames {
   readonly source: MappedSource;
 }
 
-/** Two sources whose n-th frames pair. */
-export interface PreparedPair {
+/** Two open videos with the number of frames to skip at the start of each. Pair 0 follows them. */
+export interface PairSources {
   readonly reference: FrameSource;
   readonly distorted: FrameSource;
-  /** Number of frames to discard at the start of each source; 0 for decoders. */
+  /** 0 for decoders. */
   readonly skip: FrameNumbers;
+}
+
+/** The two videos of a run, open. */
+export interface OpenPair extends PairSources {
+  /** Most pairs, `Infinity` for all. */
+  readonly limit: number;
   /** The source of one video's frames, if some repeat or are skipped. */
   readonly mapped?: MappedFrames;
-  /** Describes what was done, once the number of pairs is known. */
-  describe(pairs: number): Pairing;
+  /** Describes the conversions, once the number of pairs is known; absent if frames are compared as stored. */
+  describe?(pairs: number): Pairing;
 }
 
 /** What is known of a video before it is decoded. */
@@ -292,7 +298,7 @@ export type OpenDecoder = (
  * Opens both videos as planned; if one fails, closes the other.
  * @throws {MediaError} if a file is truncated before the last requested frame, unless damage is allowed
  */
-export async function openPlanned(plan: PairingPlan, open: OpenDecoder = openDecoded): Promise<PreparedPair> {
+export async function openPlanned(plan: PairingPlan, open: OpenDecoder = openDecoded): Promise<OpenPair> {
   refuseCutOffs(plan);
   const opening = [
     ofInput('reference', () => openSide(plan, 'reference', open)),
@@ -304,6 +310,7 @@ export async function openPlanned(plan: PairingPlan, open: OpenDecoder = openDec
       reference: reference.source,
       distorted: distorted.source,
       skip: { reference: reference.skip, distorted: distorted.skip },
+      limit: plan.count ?? plan.options.frameCount,
       ...(reference.mapped && { mapped: { role: 'reference', source: reference.mapped } }),
       ...(distorted.mapped && { mapped: { role: 'distorted', source: distorted.mapped } }),
       describe: (pairs) => describePairing(plan, reference.done, distorted.done, pairs),
