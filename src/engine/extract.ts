@@ -57,7 +57,7 @@ export async function* extractPairs(
   const { signal } = options;
   const scope = new Scope(signal);
   try {
-    const identifying = identifyPair(platform, request, checked, scope.signal);
+    const identifying = identifyPair(request, { platform, checked, signal: scope.signal });
     // Also waits for an input that is still being opened.
     scope.own(() => identifying.then(closePair).catch(() => {}));
     const known = await unlessAborted(signal, identifying);

@@ -5,7 +5,6 @@
  */
 
 import { unlessAborted } from '../core/abort.js';
-import type { KnownColour } from '../core/colour.js';
 import { usageError } from '../core/errors.js';
 import { checkMeasurable, readsOnce } from '../media/pair.js';
 import type { OpenDecoder, OpenPair } from '../media/pairing/prepare.js';
@@ -16,9 +15,9 @@ import { type CheckedOptions, checkOptions, checkRequest } from './contract/opti
 import type { Platform } from './contract/platform.js';
 import { Scope, withinLimit } from './contract/scope.js';
 import type { ScoreOptions, ScoreRequest } from './contract/types.js';
+import type { InputContext, SharedInputs } from './inputs/context.js';
 import { identifyPair, RunInputs } from './inputs/open.js';
 import { PairChecks } from './inputs/pair-checks.js';
-import type { SharedInspection } from './inputs/shared.js';
 import type { Steering } from './live/steering.js';
 import type { Measured } from './measure/measurement.js';
 import { prepareBackend } from './measure/open.js';
@@ -35,30 +34,24 @@ import { scoredSize } from './plan/model-texts.js';
 import { Meter } from './results/progress.js';
 import { decoderWarnings, headOf, inputsOf, namesOf, sayLengths } from './results/report-head.js';
 
-/** Overrides for a run that shares its reference with others. */
-export interface RunVariant {
-  /** The colour of both videos, which their files do not state. */
-  readonly colour?: KnownColour | undefined;
+/** How a run differs from others of the same videos. */
+export interface RunVariant extends Pick<InputContext, 'colour' | 'shared'> {
   /** Opens decoders instead of media/decoders. */
   readonly openDecoder?: OpenDecoder;
-  /** Inspects the reference once for all runs. */
-  readonly inspection?: SharedInspection;
   /** Steers the run. */
   readonly steering?: Steering;
 }
 
-/** A call of {@link scoreWhole}. */
+/** A call of {@link scorePair}. */
 interface Call {
   readonly platform: Platform;
   readonly request: ScoreRequest;
   readonly options: ScoreOptions;
-  /** The same options. */
-  readonly checked: CheckedOptions;
   readonly variant?: RunVariant;
 }
 
 /**
- * Scores all pairs of frames of a request that was checked.
+ * Scores all pairs of frames.
  * @throws {AnyvmafError} as the public `score`; the signal's reason when aborted
  */
 function scoreWhole(call: Call): Promise<Report> {
@@ -73,14 +66,16 @@ function scoreWhole(call: Call): Promise<Report> {
 }
 
 async function run(call: Call, scope: Scope): Promise<Report> {
-  const { platform, request, options, checked, variant = {} } = call;
-  const { openDecoder, inspection, steering, colour } = variant;
+  const { platform, request, options, variant = {} } = call;
+  const { openDecoder, steering, colour, shared } = variant;
+  const checked = checkOptions(options, 'score');
+  const context = { platform, checked, signal: scope.signal, colour, shared };
   // Load inputs and models concurrently; report errors of inputs before those of models.
-  const inputs = new RunInputs(identifyPair(platform, request, checked, scope.signal, inspection, colour));
+  const inputs = new RunInputs(identifyPair(request, context));
   scope.own(() => inputs.close());
   const format = async () => scoredSize(await inputs.known);
   const openBackend = prepareBackend(platform, checked, { options, format, signal: scope.signal, steering });
-  const checks = new PairChecks(platform, checked, inspection, scope.signal);
+  const checks = new PairChecks(context);
   scope.own(() => checks.close());
 
   const known = await inputs.known;
@@ -144,13 +139,7 @@ async function runTwice(
 ): Promise<Report> {
   const { scoreApart, scoreBothGrains } = await import('./score-apart.js');
   const part = (options: ScoreOptions, main: boolean) =>
-    scoreWhole({
-      platform,
-      request,
-      options,
-      checked: checkOptions(options, 'score'),
-      variant: main ? variant : { colour: variant.colour },
-    });
+    scoreWhole({ platform, request, options, variant: main ? variant : { colour: variant.colour } });
   return bothGrains
     ? scoreBothGrains(options, offset, part)
     : scoreApart(options, offset, part, variant.steering);
@@ -216,16 +205,16 @@ export async function scorePair(
 ): Promise<Report> {
   const checked = checkOptions(options, 'score');
   checkRequest(request, checked.single);
-  if (options.samples === undefined) return scoreWhole({ platform, request, options, checked, variant });
+  if (options.samples === undefined) return scoreWhole({ platform, request, options, variant });
   if (variant.steering) {
     throw usageError(
       'samples and a run that is watched or steered exclude each other; leave one of them out.',
     );
   }
   const { scoreSampled } = await import('./score-samples.js');
-  const score = (from: Platform, own: ScoreOptions) =>
-    scoreWhole({ platform: from, request, options: own, checked: checkOptions(own, 'score') });
+  const scorePart = (own: ScoreOptions, shared: SharedInputs) =>
+    scoreWhole({ platform, request, options: own, variant: { shared } });
   return withinLimit(options, (limited) =>
-    unlessAborted(limited.signal, scoreSampled(platform, request, limited, score)),
+    unlessAborted(limited.signal, scoreSampled(platform, request, limited, scorePart)),
   );
 }

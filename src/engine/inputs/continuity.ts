@@ -32,7 +32,7 @@ export function continuityRules({ plan }: Pick<Pair, 'plan'>, subsample: number)
   const prevented =
     subsample > 1
       ? `only one frame in ${subsample} is scored`
-      : plan && plan.ratio !== 1 && plan.options.asked.pairBy !== 'distorted'
+      : plan && plan.ratio !== 1 && plan.options.pairing.pairBy !== 'distorted'
         ? 'the frame rates differ'
         : undefined;
   const byTime = plan?.paired?.consecutive === false;

@@ -2,7 +2,6 @@
  * @module engine/inputs/open
  * Opens two inputs of any kind as two sources whose n-th frames form pairs.
  */
-import type { KnownColour } from '../../core/colour.js';
 import { ofInput, usageError } from '../../core/errors.js';
 import { changed } from '../../core/options.js';
 import { checkPair, closeInput, openInputs } from '../../media/pair.js';
@@ -13,41 +12,26 @@ import type { InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { ScoreRequest } from '../contract/types.js';
 import { closePair, type Pair } from '../pair/pair.js';
-import type { SharedInspection } from './shared.js';
+import type { InputContext } from './context.js';
 
 /**
- * Identifies the inputs and plans their pairing.
- * @param signal aborts probing decoders; its reason is thrown
- * @param shared inspection of the reference, shared with other runs
- * @param colour of both videos, if known
- * @throws {AnyvmafError} as the public `score`
+ * Identifies the videos of a request and plans their pairing.
+ * @throws {AnyvmafError} as the public `score`; the signal's reason
  */
-export async function identifyPair(
-  platform: Platform,
-  request: ScoreRequest,
-  checked: InputOptions,
-  signal: AbortSignal,
-  shared?: SharedInspection,
-  colour?: KnownColour,
-): Promise<Pair> {
-  const known = await identify(platform, request, checked, signal, shared, colour);
+export async function identifyPair(request: ScoreRequest, context: InputContext): Promise<Pair> {
+  const known = await identify(request, context);
+  const { checked, colour } = context;
   if (checked.colours === 'no') return known;
   const { coloursOf } = await import('./colours.js');
   return { ...known, colours: coloursOf(known.sides, known.plan, colour, checked.pairing.colourAs) };
 }
 
-async function identify(
-  platform: Platform,
-  request: ScoreRequest,
-  checked: InputOptions,
-  signal: AbortSignal,
-  shared: SharedInspection | undefined,
-  colour: KnownColour | undefined,
-): Promise<Pair> {
+async function identify(request: ScoreRequest, context: InputContext): Promise<Pair> {
+  const { platform, checked, signal } = context;
   const { pairing } = checked;
   if (checked.single) {
     const { identifyDistorted } = await import('./pairing.js');
-    return ofInput('distorted', () => identifyDistorted(platform, request, checked, signal));
+    return ofInput('distorted', () => identifyDistorted(request, context));
   }
   if (request.reference === undefined) throw new Error('a pair needs a reference');
   const inputs = await openInputs(request.reference, request.distorted, {
@@ -71,7 +55,6 @@ async function identify(
     const { tracks } = pairing;
     const ofBytes = await byteFindings(platform, inputs, checked);
     const uniting = changed(pairing, ({ unites }) => unites !== undefined);
-    const sized = changed(pairing, ({ unites }) => unites === 'sizes').length > 0;
     const asked = uniting.length > 0 || pairing.range !== undefined || pairing.offset !== 0;
     const encoded = 'kind' in reference || 'kind' in distorted;
     const filtered = pairing.filters !== undefined;
@@ -84,7 +67,7 @@ async function identify(
       (pairing.commonBitDepth && reference.info.bitDepth !== distorted.info.bitDepth)
     ) {
       const { pairVideos } = await import('./pairing.js');
-      return { ...(await pairVideos(platform, inputs, sized, checked, signal, shared, colour)), ofBytes };
+      return { ...(await pairVideos(context, inputs)), ofBytes };
     }
     const warnings = checkPair(reference.info, distorted.info, checked);
     const side = (source: FrameSource): Side => ({ kind: 'frames', source, times: null });

@@ -62,7 +62,7 @@ export function formatOf({ plan, sides: { reference } }: Pair): VideoFormat {
 
 /** What metrics of colour and time take into account. Two single pictures have no rate. */
 export function lightOf({ plan, sides, colours }: Pair): Pick<ScoredFormat, 'frameRate' | 'colours'> {
-  const first = sides[plan?.options.asked.pairBy ?? 'reference'];
+  const first = sides[plan?.options.pairing.pairBy ?? 'reference'];
   // Raw video states none.
   const frameRate = [first, sides.reference, sides.distorted]
     .map((side) => factsOf(side).frameRate)

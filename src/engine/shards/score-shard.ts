@@ -17,6 +17,7 @@ import { type CheckedOptions, checkOptions, checkRequest } from '../contract/opt
 import type { Platform } from '../contract/platform.js';
 import { Scope, withinLimit } from '../contract/scope.js';
 import type { ScoreRequest } from '../contract/types.js';
+import type { InputContext } from '../inputs/context.js';
 import type { SignatureSink } from '../inputs/continuity.js';
 import { identifyPair, RunInputs } from '../inputs/open.js';
 import { PairChecks } from '../inputs/pair-checks.js';
@@ -108,6 +109,7 @@ interface Call {
 class ShardRun {
   readonly #call: Call;
   readonly #scope: Scope;
+  readonly #context: InputContext;
   readonly #checks: PairChecks;
   readonly #records = new OrderedRecords();
   readonly #signatures: OrderedSignatures;
@@ -117,14 +119,15 @@ class ShardRun {
     this.#call = call;
     this.#scope = scope;
     this.#signatures = new OrderedSignatures();
-    this.#checks = new PairChecks(platform, checked, undefined, scope.signal);
+    this.#context = { platform, checked, signal: scope.signal };
+    this.#checks = new PairChecks(this.#context);
     scope.own(() => this.#checks.close());
   }
 
   async result(): Promise<Shard> {
     const { platform, request, checked, options, shard } = this.#call;
     const { signal } = this.#scope;
-    const inputs = new RunInputs(identifyPair(platform, request, checked, signal));
+    const inputs = new RunInputs(identifyPair(request, this.#context));
     this.#scope.own(() => inputs.close());
     const format = async () => scoredSize(await inputs.known);
     const loading = loadModules(platform, loadRequested(checked, platform, format));
