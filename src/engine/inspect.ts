@@ -38,7 +38,7 @@ export async function inspectPair(
   shared?: SharedInputs,
 ): Promise<Inspection> {
   requireObject('options', options);
-  return withPair({ platform, request, options, shared }, async (pair, context, checked) => {
+  return withPair(request, options, { platform, shared }, async (pair, context, checked) => {
     await refuseUnscorable(pair, checked);
     const size = () => pair.plan?.format ?? { width: 1920, height: 1080 };
     const requested = await loadRequested(checked, platform, size);
@@ -119,22 +119,16 @@ export async function alignPair(
 ): Promise<AlignResult> {
   requireObject('options', options);
   const { window, ...others } = options;
-  return withPair({ platform, request, options: others }, ({ sides }, context) =>
+  return withPair(request, others, { platform }, ({ sides }, context) =>
     findOffset(context, sides, { assumed: 0, window }),
   );
 }
 
-/** A call of one of these. */
-interface Call {
-  readonly platform: Platform;
-  readonly request: ScoreRequest;
-  readonly options: ScoreOptions;
-  readonly shared?: SharedInputs;
-}
-
 /** Runs `use` on the two videos and closes them. */
 async function withPair<T>(
-  { platform, request, options, shared }: Call,
+  request: ScoreRequest,
+  options: ScoreOptions,
+  reading: Pick<InputContext, 'platform' | 'shared'>,
   use: (pair: Pair, context: InputContext, checked: CheckedOptions) => Promise<T>,
 ): Promise<T> {
   const { signal } = options;
@@ -142,7 +136,7 @@ async function withPair<T>(
   checkRequest(request);
   const scope = new Scope(signal);
   try {
-    const context = { platform, checked, signal: scope.signal, shared };
+    const context = { ...reading, checked, signal: scope.signal };
     const pair = await identifyPair(request, context);
     scope.own(() => closePair(pair));
     return await use(pair, context, checked);

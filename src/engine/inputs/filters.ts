@@ -29,9 +29,8 @@ const SAME_SHAPE = 0.012;
 export async function filterSides<Some extends Partial<Sides>>(
   context: InputContext,
   sides: Some,
+  filters: CheckedFilters,
 ): Promise<Some> {
-  const { filters } = context.checked.pairing;
-  if (!filters) throw new Error('no filters are asked for');
   checkFilters(filters, filters.foreign);
   const { reference, distorted } = sides;
   if (reference?.kind === 'frames' && distorted?.kind === 'frames' && reference.source === distorted.source) {
@@ -56,16 +55,9 @@ export async function filterSides<Some extends Partial<Sides>>(
       ...(crop && { crop }),
     };
     const told = filters.crop && !crop ? { ...side, applied: ['not cropped: no borders to cut off'] } : side;
-    filtered.push([role, await filterSide({ role, side: told, filters: own }, context.signal)]);
+    filtered.push([role, await filterSide(role, told, own, context.signal)]);
   }
   return Object.fromEntries(filtered) as Some;
-}
-
-/** A picture, or several, in limited range. Their matrix stays, as that of videos does. */
-export function filterPicture(role: InputRole, side: Side, signal: AbortSignal): Promise<Side> {
-  if (side.kind !== 'encoded') return Promise.resolve(side);
-  const filters = filtersFor(role, side.video.facts, { colorRange: 'limited' });
-  return filterSide({ role, side, filters }, signal);
 }
 
 /** A Y4M file that needs filters of ffmpeg is read by ffmpeg. */

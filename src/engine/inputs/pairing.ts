@@ -10,18 +10,19 @@ import { shown } from '../../core/printable.js';
 import type { AlignResult } from '../../media/align/types.js';
 import { blankSource } from '../../media/blank.js';
 import { chooseDecoder, type EncodedVideo, readTimes } from '../../media/decoders.js';
-import { convertsBy, deliveryPhrases, hasAlpha } from '../../media/delivery.js';
+import { deliveryPhrases, hasAlpha } from '../../media/delivery.js';
 import type { Framing } from '../../media/evidence/framing.js';
 import { chooseTrack } from '../../media/evidence/track.js';
 import { type EncodedInput, openInput } from '../../media/open.js';
 import { checkMeasurable, checkPair, closeInput, type OpenedInput } from '../../media/pair.js';
 import { factsOf, planPairing, type Side, type Sides } from '../../media/pairing/prepare.js';
 import type { VideoInfo } from '../../media/types.js';
-import { type InputOptions, readsStored } from '../contract/options.js';
+import type { InputOptions } from '../contract/options.js';
 import type { ScoreRequest } from '../contract/types.js';
 import type { Pair } from '../pair/pair.js';
-import { anyKept, coloursOf, deliveryOf, isRgb, keepRgb, pngFilters } from './colours.js';
+import { coloursOf } from './colours.js';
 import type { InputContext } from './context.js';
+import { asRead, deliveryOf, limitedPicture } from './pictures.js';
 
 /** Pairs two videos that are encoded or differ, or whose pairing the caller specifies. */
 export async function pairVideos(
@@ -64,80 +65,10 @@ function storedWarnings({ reference, distorted }: Sides, { colours, pairing }: I
   );
 }
 
-/** The videos with the samples that metrics read, and whether metrics of colour need others than the rest. */
-async function asRead(
-  context: InputContext,
-  identified: Sides,
-): Promise<{ readonly sides: Sides; readonly apart: boolean }> {
-  const { checked, signal } = context;
-  const { colours, pairing } = checked;
-  const asStored = colours !== 'no' && readsStored(pairing.filters);
-  const asPng = pairing.colourAs === 'libjxl';
-  if (asPng && colours === 'only') {
-    const filters = { foreign: false, ...pairing.filters, ...pngFilters(identified) };
-    const { filterSides } = await import('./filters.js');
-    const asking = { ...context, checked: { ...checked, pairing: { ...pairing, filters } } };
-    const sides = await filterSides(asking, keepRgb(identified));
-    return { sides: keepRgb(sides), apart: false };
-  }
-  const found =
-    asStored && colours === 'only'
-      ? keepRgb(identified)
-      : await oneMatrix(context, await oneRange(identified, signal));
-  const converted = asStored && (asPng || anyKept(identified) || differ(found, identified));
-  const sides = pairing.filters ? await (await import('./filters.js')).filterSides(context, found) : found;
-  const kept = asStored && colours === 'only' && pairing.filters ? keepRgb(sides) : sides;
-  return { sides: kept, apart: colours === 'also' && (converted || areUnlike(identified)) };
-}
-
-function differ(some: Sides, others: Sides): boolean {
-  return some.reference !== others.reference || some.distorted !== others.distorted;
-}
-
-/** Whether a common format by shifts and repetition is not what metrics of colour need. */
-function areUnlike({ reference, distorted }: Sides): boolean {
-  const [one, other] = [reference, distorted].map(factsOf);
-  const full = one?.colorRange === 'full' || other?.colorRange === 'full';
-  return one?.chroma !== other?.chroma || (full && one?.bitDepth !== other?.bitDepth);
-}
-
 /** Finds the offset. */
 async function align(context: InputContext, sides: Sides): Promise<AlignResult> {
   const { findOffset } = await import('./alignment.js');
   return findOffset(context, sides, { assumed: 0, window: context.checked.pairing.window });
-}
-
-/** Pictures have the limited range of most videos; beside a video that states full range they stay as they are. */
-async function oneRange({ reference, distorted }: Sides, signal: AbortSignal): Promise<Sides> {
-  const isFull = (side: Side) => !isPicture(side) && factsOf(side).colorRange === 'full';
-  if (isFull(reference) || isFull(distorted)) return { reference, distorted };
-  return {
-    reference: await limitedPicture('reference', reference, signal),
-    distorted: await limitedPicture('distorted', distorted, signal),
-  };
-}
-
-/** A picture in limited range; a video as it is. */
-async function limitedPicture(role: InputRole, side: Side, signal: AbortSignal): Promise<Side> {
-  if (!isPicture(side)) return side;
-  return (await import('./filters.js')).filterPicture(role, side, signal);
-}
-
-/** Where one of the two is RGB, it becomes luma and chroma by the matrix of the other. */
-async function oneMatrix(context: InputContext, sides: Sides): Promise<Sides> {
-  const roles = (['reference', 'distorted'] as const).filter((role) => isRgb(sides[role]));
-  const [role] = roles;
-  if (role === undefined || roles.length > 1) return sides;
-  const side = sides[role];
-  const other = sides[role === 'reference' ? 'distorted' : 'reference'];
-  const stated = other.kind === 'encoded' ? other.video.facts.matrix : undefined;
-  if (side.kind !== 'encoded') return sides;
-  const found = convertsBy(stated)
-    ? ({ matrix: stated, fromRgb: 'stated' } as const)
-    : await (await import('./few-frames.js')).findMatrixOfRgb(context, sides, role);
-  const video = { ...side.video, facts: { ...side.video.facts, ...found } };
-  const applied = deliveryPhrases(video.facts.pixelFormat, deliveryOf(video));
-  return { ...sides, [role]: { ...side, video: { ...video, filters: applied.join('; ') }, applied } };
 }
 
 /** Asks pixels of pictures of different sizes. */
@@ -229,13 +160,6 @@ function grainOf(video: EncodedVideo, grain: 'off' | 'both'): EncodedVideo {
     : video;
 }
 
-/** Whether a video is a picture, or several, as cameras and programs for drawing write them. */
-function isPicture(side: Side): boolean {
-  if (side.kind !== 'encoded') return false;
-  const { container, name } = side.video.facts;
-  return /_pipe\b|^image2|^gif\b|^apng\b/.test(container) || /\.avifs?$/i.test(name);
-}
-
 /** Frames at the header's rate; `null` if rate or number is unknown. */
 function storedTimes({ frameRate, frameCount }: VideoInfo): Float64Array | null {
   if (!frameRate || frameCount === null) return null;
@@ -278,7 +202,7 @@ export async function identifyDistorted(
     const identified = await identifyVideo(context, 'distorted', input);
     const found = await limitedPicture('distorted', identified, signal);
     const { distorted } = pairing.filters
-      ? await (await import('./filters.js')).filterSides(context, { distorted: found })
+      ? await (await import('./filters.js')).filterSides(context, { distorted: found }, pairing.filters)
       : { distorted: found };
     const { range } = pairing;
     const facts = factsOf(distorted);
