@@ -59,7 +59,7 @@ export async function* extractPairs(
   try {
     const identifying = identifyPair(request, { platform, checked, signal: scope.signal });
     // Also waits for an input that is still being opened.
-    scope.own(() => identifying.then(closePair).catch(() => {}));
+    scope.own({ close: () => identifying.then(closePair).catch(() => {}) });
     const known = await unlessAborted(signal, identifying);
     refuseUnreadable(known.sides.reference);
     refuseUnreadable(known.sides.distorted);

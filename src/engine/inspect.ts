@@ -73,7 +73,7 @@ export async function describeVideo(
       decoding: { urls },
       signal: scope.signal,
     });
-    scope.own(() => closeInput(input));
+    scope.own({ close: () => closeInput(input) });
     if (!('kind' in input)) return { ...input.info, timestamps: null };
     const decoders = pairing.decoder === 'none' ? [] : await platform.decoders({ urls });
     const { facts } = await chooseDecoder(input, { choice: pairing.decoder, decoders, signal: scope.signal });
@@ -138,7 +138,7 @@ async function withPair<T>(
   try {
     const context = { ...reading, checked, signal: scope.signal };
     const pair = await identifyPair(request, context);
-    scope.own(() => closePair(pair));
+    scope.own({ close: () => closePair(pair) });
     return await use(pair, context, checked);
   } catch (error) {
     throw signal?.aborted ? signal.reason : error;

@@ -18,7 +18,7 @@ import { valueOfWhole, wholeValue } from '../report/whole-value.js';
 import { historyNeeds } from './backends/types.js';
 import { type CheckedOptions, checkOptions } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
-import { Scope } from './contract/scope.js';
+import { inScope } from './contract/scope.js';
 import type { ScoreOptions, ScoreRequest } from './contract/types.js';
 import { type InputContext, SharedInputs } from './inputs/context.js';
 import { identifyPair } from './inputs/open.js';
@@ -61,18 +61,18 @@ export async function scoreSampled(
   options: ScoreOptions,
   scorePart: ScorePart,
 ): Promise<Report> {
-  const { samples = 'auto', ...all } = options;
+  const { samples = 'auto' } = options;
   const sizes = checkSamples(samples);
   const checked = checkOptions(options, 'score');
   refuseUnfit(request, options, checked);
-  const scope = new Scope(options.signal);
-  const shared = new SharedInputs(['reference', 'distorted'], scope.signal);
-  try {
-    const whole = await identifyWhole(request, { platform, checked, signal: scope.signal, shared });
+  return inScope(options, async ({ samples: _, ...all }, { signal }) => {
+    const shared = new SharedInputs(['reference', 'distorted'], signal);
+    const score = (own: ScoreOptions) => scorePart(own, shared);
+    const whole = await identifyWhole(request, { platform, checked, signal, shared });
     const length = Math.max(1, Math.round(sizes.seconds * whole.rate));
     const drawn = drawRuns(whole.total, length, sizes);
     if (!drawn) {
-      if (samples === 'auto') return allScored(await scorePart(all, shared));
+      if (samples === 'auto') return allScored(await score(all));
       throw usageError(
         `samples are ${sizes.runs} runs of ${sizes.seconds} s, but ${shown(nameOf(whole.known.sides.reference))} has ` +
           `${counted(whole.total, 'pair')} (${(whole.total / whole.rate).toFixed(1)} s) only, of which that is a quarter or more; ` +
@@ -83,11 +83,8 @@ export async function scoreSampled(
     const inspection = preflight ? await inspectPair(platform, request, lookOptions(all), shared) : undefined;
     const findings = inspection?.findings;
     if (findings) refuseFindings(findings, strict ? ['error', 'warning'] : ['error']);
-    const score = (own: ScoreOptions) => scorePart(own, shared);
-    return await scoreDrawn({ options: all, score, whole, drawn, seed: sizes.seed, findings });
-  } finally {
-    await scope.close();
-  }
+    return scoreDrawn({ options: all, score, whole, drawn, seed: sizes.seed, findings });
+  });
 }
 
 /** A video that is hardly longer than its samples. */

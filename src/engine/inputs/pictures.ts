@@ -23,26 +23,19 @@ export async function asRead(
   context: InputContext,
   identified: Sides,
 ): Promise<{ readonly sides: Sides; readonly apart: boolean }> {
-  const { checked, signal } = context;
-  const { colours, pairing } = checked;
+  const { colours, pairing } = context.checked;
   const asStored = colours !== 'no' && readsStored(pairing.filters);
   const asPng = pairing.colourAs === 'libjxl';
-  if (asPng && colours === 'only') {
-    const filters = { foreign: false, ...pairing.filters, ...pngFilters(identified) };
-    const { filterSides } = await import('./filters.js');
-    const sides = await filterSides(context, keepRgb(identified), filters);
-    return { sides: keepRgb(sides), apart: false };
-  }
-  const found =
-    asStored && colours === 'only'
-      ? keepRgb(identified)
-      : await oneMatrix(context, await oneRange(identified, signal));
+  const keeps = asStored && colours === 'only';
+  const found = keeps
+    ? keepRgb(identified)
+    : await oneMatrix(context, await oneRange(identified, context.signal));
+  const filters =
+    keeps && asPng ? { foreign: false, ...pairing.filters, ...pngFilters(identified) } : pairing.filters;
+  const filtered = filters && (await (await import('./filters.js')).filterSides(context, found, filters));
+  const sides = filtered && keeps ? keepRgb(filtered) : (filtered ?? found);
   const converted = asStored && (asPng || anyKept(identified) || differ(found, identified));
-  const sides = pairing.filters
-    ? await (await import('./filters.js')).filterSides(context, found, pairing.filters)
-    : found;
-  const kept = asStored && colours === 'only' && pairing.filters ? keepRgb(sides) : sides;
-  return { sides: kept, apart: colours === 'also' && (converted || areUnlike(identified)) };
+  return { sides, apart: colours === 'also' && (converted || areUnlike(identified)) };
 }
 
 function differ(some: Sides, others: Sides): boolean {

@@ -294,11 +294,10 @@ export function lengthsOf(pair: OpenPair): PairLengths {
 
 /**
  * The warning that one video is shorter than the other, else empty.
- * @param names of the two
  * @param limit requested pairs, `Infinity` for all
  */
 export function explainLengths(
-  names: { readonly reference: string; readonly distorted: string },
+  inputs: Readonly<Record<InputRole, { readonly name: string }>>,
   { left: { reference, distorted }, mapped, skips }: PairLengths,
   { pairs, ended }: Extent,
   limit: number,
@@ -312,12 +311,12 @@ export function explainLengths(
         reference > distorted ? (['reference', 'distorted'] as const) : (['distorted', 'reference'] as const);
       const more = counted(Math.abs(reference - distorted), 'frame');
       return [
-        `The ${long} ${shown(names[long])} goes on for ${more} after the ${short} ${shown(names[short])} has ended; ${only}`,
+        `The ${long} ${shown(inputs[long].name)} goes on for ${more} after the ${short} ${shown(inputs[short].name)} has ended; ${only}`,
       ];
     }
     const after = skips ? ' after those skipped' : '';
     return [
-      `The reference ${shown(names.reference)} has ${counted(reference, 'frame')} and the distorted ${shown(names.distorted)} has ` +
+      `The reference ${shown(inputs.reference.name)} has ${counted(reference, 'frame')} and the distorted ${shown(inputs.distorted.name)} has ` +
         `${counted(distorted, 'frame')}${after}; ${only}`,
     ];
   }
@@ -325,6 +324,6 @@ export function explainLengths(
   const roles = ['reference', 'distorted'] as const;
   const [short, long] = ended.reference ? roles : ([roles[1], roles[0]] as const);
   return [
-    `The ${short} ${shown(names[short])} ended after ${counted(pairs, 'frame')}, before the ${long} ${shown(names[long])}; ${only}`,
+    `The ${short} ${shown(inputs[short].name)} ended after ${counted(pairs, 'frame')}, before the ${long} ${shown(inputs[long].name)}; ${only}`,
   ];
 }

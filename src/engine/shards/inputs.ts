@@ -49,7 +49,12 @@ export class ShardInputs {
   /** The pairs of a shard and its lead-in. Only of pairs with a plan. */
   part({ lead, end, last }: ShardRange): Promise<OpenPair> {
     const plan = this.#plan();
-    this.#part = openFrom(shardOfPlan(plan, lead, last ? null : end), lead, plan.count ?? end);
+    const opening = openPlanned(shardOfPlan(plan, lead, last ? null : end));
+    this.#part = opening.then((pair) => ({
+      ...pair,
+      skip: { reference: pair.skip.reference - lead, distorted: pair.skip.distorted - lead },
+      limit: plan.count ?? end,
+    }));
     return this.#part;
   }
 
@@ -60,15 +65,13 @@ export class ShardInputs {
 
   /** The pair from its start, opened a second time; stored videos as they are. */
   whole(): Promise<OpenPair> {
-    this.#whole ??= this.#known.plan
-      ? openFrom(this.#plan(), 0, this.#known.plan.count ?? this.#checked.frameCount)
-      : openPair(this.#known, this.#checked);
+    this.#whole ??= this.#known.plan ? openPlanned(this.#plan()) : openPair(this.#known, this.#checked);
     return this.#whole;
   }
 
   /** One pair, opened once more; the caller closes it. */
   again(pair: number): Promise<OpenPair> {
-    return openFrom(partOfPlan(this.#plan(), pair, 1), 0, 1);
+    return openPlanned(partOfPlan(this.#plan(), pair, 1));
   }
 
   /** Waits for what is being opened. */
@@ -93,14 +96,4 @@ export class ShardInputs {
     const { descriptor } = side.source;
     return descriptor ? { ...side, source: reopen(descriptor, this.#files) } : side;
   }
-}
-
-/** Opens a plan whose first pair has a number in the run. */
-async function openFrom(plan: PairingPlan, first: number, limit: number): Promise<OpenPair> {
-  const pair = await openPlanned(plan);
-  return {
-    ...pair,
-    skip: { reference: pair.skip.reference - first, distorted: pair.skip.distorted - first },
-    limit,
-  };
 }

@@ -3,7 +3,6 @@
  * Measures one part of a pair: opens, checks and pairs the two videos as a run in one piece does, but reads, from the key
  * frame before it, its own part only.
  */
-import { unlessAborted } from '../../core/abort.js';
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import { pickOptions } from '../../core/options.js';
 import { quoted, shown } from '../../core/printable.js';
@@ -15,7 +14,7 @@ import { isOwnBackend } from '../backends/native/types.js';
 import { historyNeeds } from '../backends/types.js';
 import { type CheckedOptions, checkOptions, checkRequest } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
-import { Scope, withinLimit } from '../contract/scope.js';
+import { inScope, type Scope } from '../contract/scope.js';
 import type { ScoreRequest } from '../contract/types.js';
 import type { InputContext } from '../inputs/context.js';
 import type { SignatureSink } from '../inputs/continuity.js';
@@ -58,15 +57,9 @@ export async function measureShard(
   checkRequest(request, checked.single);
   checkShard(shard);
   refuseUnfit(request, options, checked);
-  return withinLimit(options, async (limited) => {
-    const scope = new Scope(limited.signal);
-    try {
-      const run = new ShardRun({ platform, request, shard, options: limited, checked }, scope);
-      return await unlessAborted(limited.signal, run.result());
-    } finally {
-      await scope.close();
-    }
-  });
+  return inScope(options, (limited, scope) =>
+    new ShardRun({ platform, request, shard, options: limited, checked }, scope).result(),
+  );
 }
 
 /** @throws {AnyvmafError} `usage` for what cannot be measured in parts */
@@ -120,15 +113,13 @@ class ShardRun {
     this.#scope = scope;
     this.#signatures = new OrderedSignatures();
     this.#context = { platform, checked, signal: scope.signal };
-    this.#checks = new PairChecks(this.#context);
-    scope.own(() => this.#checks.close());
+    this.#checks = scope.own(new PairChecks(this.#context));
   }
 
   async result(): Promise<Shard> {
     const { platform, request, checked, options, shard } = this.#call;
     const { signal } = this.#scope;
-    const inputs = new RunInputs(identifyPair(request, this.#context));
-    this.#scope.own(() => inputs.close());
+    const inputs = this.#scope.own(new RunInputs(identifyPair(request, this.#context)));
     const format = async () => scoredSize(await inputs.known);
     const loading = loadModules(platform, loadRequested(checked, platform, format));
     loading.catch(() => {});
@@ -146,11 +137,9 @@ class ShardRun {
     const leads = shard.number === shard.count;
     await this.#checks.refuse(known, backend.requested, leads);
     signal.throwIfAborted();
-    const planned = backend.planFor(formatOf(known));
-    this.#scope.own(() => planned.close());
+    const planned = this.#scope.own(backend.planFor(formatOf(known)));
     const range = this.#cut(known, checked, planned);
-    const parts = new ShardInputs(known, checked, platform.files, inputs);
-    this.#scope.own(() => parts.close());
+    const parts = this.#scope.own(new ShardInputs(known, checked, platform.files, inputs));
     const [files, measured] = await Promise.all([
       this.#identify(known),
       this.#measure(known, backend.requested, { parts, range, planned, leads }),
