@@ -45,11 +45,10 @@ export async function pairVideos(
   const offset = pairing.offset === 'auto' ? (alignment?.offset ?? 0) : pairing.offset;
   // Y4M and raw video are paired by number, as in libvmaf, unless times are requested.
   const timed = !stored || changed(pairing, ({ unites }) => unites === 'times').length > 0;
-  const plan = planPairing(timed ? sides : untimed(sides), {
-    ...{ ...checked, offset, alignment, signal },
-    ...(checked.colours === 'only' && { light: coloursOf(sides, undefined, colour, pairing.colourAs) }),
-  });
-  return { sides, warnings, plan, framing, alignment, ...(apart && { apart }) };
+  const light =
+    checked.colours === 'only' ? coloursOf(sides, undefined, colour, pairing.colourAs) : undefined;
+  const plan = planPairing(timed ? sides : untimed(sides), { ...checked, offset, alignment, light, signal });
+  return { sides, warnings, plan, framing, alignment, apart };
 }
 
 /** What stored videos warn of. Unless they may be scaled, both must be of one format. */
@@ -220,10 +219,8 @@ export async function identifyDistorted(
         ? distorted.source.info.warnings
         : await setBackWarnings({ 'the video': distorted });
     if (distorted.kind === 'frames' && range === undefined && !pairing.filters) return { sides, warnings };
-    const plan = planPairing(sides, {
-      ...{ ...checked, offset: 0, signal },
-      skip: { reference: skip.distorted, distorted: skip.distorted },
-    });
+    const both = { reference: skip.distorted, distorted: skip.distorted };
+    const plan = planPairing(sides, { ...checked, offset: 0, skip: both, signal });
     return { sides, warnings, plan };
   } catch (error) {
     await closeInput(input);

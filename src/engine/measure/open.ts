@@ -55,14 +55,14 @@ export function prepareBackend({
   return async () => {
     const known = await pair;
     const { native, notes } = (await choosing) ?? { notes: [] };
-    const run = { options, steering, light: lightOf(known) };
-    if (!native) return openCore(platform, checked, await (loading ?? load()), run, notes);
+    const run = { platform, checked, options, steering, light: lightOf(known) };
+    if (!native) return openCore(await (loading ?? load()), { ...run, notes });
     if (steering) throw steerless(native.backend);
     const { nativeProblem, openNative } = await import('./native.js');
     const problem = backend === 'auto' ? nativeProblem(native, formatOf(known)) : undefined;
     if (problem !== undefined) {
       const why = `The backend ${native.backend} was not used: ${problem}.`;
-      return openCore(platform, checked, await load(), run, [...notes, why]);
+      return openCore(await load(), { ...run, notes: [...notes, why] });
     }
     const stored = known.plan === undefined;
     const { onFrame } = options;

@@ -47,8 +47,8 @@ export interface Pair {
   readonly framing?: Framing;
   /** Where metrics of colour are measured. */
   readonly colours?: KnownColours;
-  /** Set if samples were converted that metrics of colour read as they are. */
-  readonly apart?: true;
+  /** Whether samples were converted that metrics of colour read as they are. */
+  readonly apart?: boolean;
   /** Result of the offset search, if requested. */
   readonly alignment?: AlignResult;
 }

@@ -57,9 +57,10 @@ export async function measureShard(
   checkRequest(request, checked.single);
   checkShard(shard);
   refuseUnfit(request, options, checked);
-  return inScope(options, (limited, scope) =>
-    new ShardRun({ platform, request, shard, options: limited, checked }, scope).result(),
-  );
+  return inScope(options, (limited, scope) => {
+    const { signal } = scope;
+    return new ShardRun({ platform, checked, signal, request, shard, options: limited }, scope).result();
+  });
 }
 
 /** @throws {AnyvmafError} `usage` for what cannot be measured in parts */
@@ -91,35 +92,30 @@ function refuseUnfit(request: ScoreRequest, options: ScoreShardOptions, checked:
 }
 
 /** A call of {@link measureShard}. */
-interface Call {
-  readonly platform: Platform;
+interface Call extends InputContext {
+  readonly checked: CheckedOptions;
   readonly request: ScoreRequest;
   readonly shard: ShardChoice;
   readonly options: ScoreShardOptions;
-  readonly checked: CheckedOptions;
 }
 
 class ShardRun {
   readonly #call: Call;
   readonly #scope: Scope;
-  readonly #context: InputContext;
   readonly #checks: PairChecks;
   readonly #records = new OrderedRecords();
   readonly #signatures: OrderedSignatures;
 
   constructor(call: Call, scope: Scope) {
-    const { platform, checked } = call;
     this.#call = call;
     this.#scope = scope;
     this.#signatures = new OrderedSignatures();
-    this.#context = { platform, checked, signal: scope.signal };
-    this.#checks = scope.own(new PairChecks(this.#context));
+    this.#checks = scope.own(new PairChecks(call));
   }
 
   async result(): Promise<Shard> {
-    const { platform, request, checked, options, shard } = this.#call;
-    const { signal } = this.#scope;
-    const inputs = this.#scope.own(new RunInputs(identifyPair(request, this.#context)));
+    const { platform, request, checked, options, shard, signal } = this.#call;
+    const inputs = this.#scope.own(new RunInputs(identifyPair(request, this.#call)));
     const format = async () => scoredSize(await inputs.known);
     const loading = loadModules(platform, loadRequested(checked, platform, format));
     loading.catch(() => {});
@@ -127,13 +123,8 @@ class ShardRun {
     if (known.plan) checkMeasurable(known.plan.format, checked.colours);
     refuseUnreadable(known);
     refuseApart(known);
-    const backend = openCore(
-      platform,
-      checked,
-      await loading,
-      { options, steering: undefined, light: lightOf(known) },
-      [],
-    );
+    const light = lightOf(known);
+    const backend = openCore(await loading, { platform, checked, options, light, notes: [] });
     const leads = shard.number === shard.count;
     await this.#checks.refuse(known, backend.requested, leads);
     signal.throwIfAborted();
@@ -190,7 +181,7 @@ class ShardRun {
     if (range.first === range.end && !range.last) return { meter };
     if (whole) await refuseTruncated(whole);
     const ready = known.plan ? await parts.part(range) : await parts.stored();
-    this.#scope.signal.throwIfAborted();
+    this.#call.signal.throwIfAborted();
     const isFar = (pairs: number) => planned.isAside(pairs);
     const described = describePair(ready) !== undefined;
     const inThread = !(isFar(range.end - range.first) && described);
