@@ -21,7 +21,7 @@ import {
 } from '../media/pairing/prepare.js';
 import { colorMeaning } from '../pictures/color.js';
 import { FramePair, FramePicture } from '../pictures/frame-pair.js';
-import { checkOptions, checkRequest, type InputOptions } from './contract/options.js';
+import { checkOptions, checkRequest } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import { Scope } from './contract/scope.js';
 import type { ExtractOptions, ScoreRequest } from './contract/types.js';
@@ -67,7 +67,7 @@ export async function* extractPairs(
       ? 'length' in wanted
         ? decodeRuns(known, wanted, scope.signal)
         : decodeAsked(known, wanted, scope.signal)
-      : readStored(known, checked, wanted, scope.signal);
+      : readStored(known, wanted, scope.signal);
   } catch (error) {
     throw signal?.aborted ? signal.reason : error;
   } finally {
@@ -82,11 +82,10 @@ function isEncoded({ sides }: Pair): boolean {
 /** Frames of files with random access. */
 async function* readStored(
   known: Pair,
-  checked: InputOptions,
   wanted: FrameNumbers,
   signal: AbortSignal,
 ): AsyncGenerator<FramePair, void, undefined> {
-  const pair = await openPair(known, checked);
+  const pair = await openPair(known);
   const { expected } = expectPairs(pair);
   const { skip } = pair;
   for await (const index of wanted) {

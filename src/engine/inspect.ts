@@ -24,7 +24,7 @@ import { findOffset } from './inputs/alignment.js';
 import type { InputContext, SharedInputs } from './inputs/context.js';
 import { identifyPair } from './inputs/open.js';
 import { Preflight } from './inputs/preflight.js';
-import { closePair, formatOf, type Pair, refuseTruncated } from './pair/pair.js';
+import { closePair, formatOf, type Pair, refuseTruncated, storedPair } from './pair/pair.js';
 import { loadRequested } from './plan/plan.js';
 
 /**
@@ -98,17 +98,11 @@ function isStored(video: unknown): boolean {
 
 /** @throws {AnyvmafError} as scoring does of what it knows before it decodes: a file that is cut off, pictures too small */
 async function refuseUnscorable(pair: Pair, checked: InputOptions): Promise<void> {
-  const { plan, sides } = pair;
+  const { plan } = pair;
   checkMeasurable(formatOf(pair), checked.colours);
   if (plan) (await import('../media/pairing/prepare.js')).refuseCutOffs(plan);
-  const { reference, distorted } = sides;
-  if (reference.kind !== 'frames' || distorted.kind !== 'frames') return;
-  await refuseTruncated({
-    reference: reference.source,
-    distorted: distorted.source,
-    skip: checked.skip,
-    limit: plan?.count ?? checked.frameCount,
-  });
+  const stored = storedPair(pair);
+  if (stored) await refuseTruncated(stored);
 }
 
 /** The offset at which the pictures of two videos match. */

@@ -217,7 +217,7 @@ function joined(
     ],
   };
   const { checked, known } = whole;
-  const head = headOf(inputsOf(known, checked), checked);
+  const head = headOf(inputsOf(known), checked);
   const { frames: _, pooled_metrics: __, aggregate_metrics: ___, distribution: ____, ...rest } = report;
   const warnings = reports.flatMap((one) => one.warnings);
   return buildReport({

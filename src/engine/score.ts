@@ -76,7 +76,7 @@ async function run(call: Call, scope: Scope): Promise<Report> {
   await checks.refuse(known, backend.requested);
   // If aborted while opening inputs, do not start decoders or workers.
   scope.signal.throwIfAborted();
-  const ready = await inputs.open(known, checked, openDecoder);
+  const ready = await inputs.open(openDecoder);
   const planned = scope.own(backend.plan(ready));
   await refuseTruncated(ready);
   scope.signal.throwIfAborted();
@@ -88,7 +88,7 @@ async function run(call: Call, scope: Scope): Promise<Report> {
   const inspectStored = options.preflight === true && aside;
   const pair = await checks.observe(known, backend.requested, ready, { expected, inThread, inspectStored });
   const meter = new Meter(options.onProgress, expected);
-  const stated = inputsOf(known, pair);
+  const stated = inputsOf(known);
   const head = (extent?: Extent) => headOf(stated, checked, extent);
   const measured = await planned.measure({
     ...{ pair, expected, bound, meter },

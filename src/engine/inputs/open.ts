@@ -11,7 +11,7 @@ import type { FrameSource } from '../../media/types.js';
 import type { InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { ScoreRequest } from '../contract/types.js';
-import { closePair, type Pair } from '../pair/pair.js';
+import { closePair, type Pair, storedPair } from '../pair/pair.js';
 import type { InputContext } from './context.js';
 
 /**
@@ -71,7 +71,11 @@ async function identify(request: ScoreRequest, context: InputContext): Promise<P
     }
     const warnings = checkPair(reference.info, distorted.info, checked);
     const side = (source: FrameSource): Side => ({ kind: 'frames', source, times: null });
-    return { sides: { reference: side(reference), distorted: side(distorted) }, warnings, ofBytes };
+    const { skip, frameCount } = checked;
+    return {
+      sides: { reference: side(reference), distorted: side(distorted) },
+      ...{ skip, frameCount, warnings, ofBytes },
+    };
   } catch (error) {
     await Promise.all(inputs.map(closeInput));
     throw error;
@@ -94,22 +98,14 @@ async function byteFindings(
  * Opens decoders, if needed.
  * @param open replaces the default way to open them
  */
-export async function openPair(known: Pair, checked: InputOptions, open?: OpenDecoder): Promise<OpenPair> {
-  const { plan, sides } = known;
-  if (plan) {
+export async function openPair(known: Pair, open?: OpenDecoder): Promise<OpenPair> {
+  if (known.plan) {
     const { openPlanned } = await import('../../media/pairing/prepare.js');
-    return openPlanned(plan, open);
+    return openPlanned(known.plan, open);
   }
-  const { reference, distorted } = sides;
-  if (reference.kind !== 'frames' || distorted.kind !== 'frames')
-    throw new Error('a plan is needed to decode');
-  const { skip, frameCount } = checked;
-  return {
-    reference: reference.source,
-    distorted: distorted.source,
-    skip,
-    limit: frameCount,
-  };
+  const stored = storedPair(known);
+  if (!stored) throw new Error('a plan is needed to decode');
+  return stored;
 }
 
 /** The inputs of one run, which can be closed in any state. */
@@ -128,8 +124,8 @@ export class RunInputs {
   }
 
   /** Opens them once they are identified; see {@link openPair}. */
-  open(known: Pair, checked: InputOptions, openDecoder?: OpenDecoder): Promise<OpenPair> {
-    this.#ready = openPair(known, checked, openDecoder);
+  open(openDecoder?: OpenDecoder): Promise<OpenPair> {
+    this.#ready = this.known.then((known) => openPair(known, openDecoder));
     return this.#ready;
   }
 

@@ -30,7 +30,7 @@ export async function pairVideos(
   inputs: readonly [OpenedInput, OpenedInput],
 ): Promise<Pair> {
   const { checked, signal, colour } = context;
-  const { pairing } = checked;
+  const { pairing, skip, frameCount } = checked;
   const { sides, apart } = await asRead(context, await identifyVideos(context, inputs));
   const { reference, distorted } = sides;
   const stored = reference.kind === 'frames' && distorted.kind === 'frames';
@@ -48,7 +48,7 @@ export async function pairVideos(
   const light =
     checked.colours === 'only' ? coloursOf(sides, undefined, colour, pairing.colourAs) : undefined;
   const plan = planPairing(timed ? sides : untimed(sides), { ...checked, offset, alignment, light, signal });
-  return { sides, warnings, plan, framing, alignment, apart };
+  return { sides, skip, frameCount, warnings, plan, framing, alignment, apart };
 }
 
 /** What stored videos warn of. Unless they may be scaled, both must be of one format. */
@@ -190,7 +190,7 @@ export async function identifyDistorted(
   context: InputContext,
 ): Promise<Pair> {
   const { platform, checked, signal } = context;
-  const { pairing, skip } = checked;
+  const { pairing, skip, frameCount } = checked;
   const input = await openInput(video, {
     raw,
     platform: platform.files,
@@ -218,10 +218,11 @@ export async function identifyDistorted(
       distorted.kind === 'frames'
         ? distorted.source.info.warnings
         : await setBackWarnings({ 'the video': distorted });
-    if (distorted.kind === 'frames' && range === undefined && !pairing.filters) return { sides, warnings };
+    const pair = { sides, skip, frameCount, warnings };
+    if (distorted.kind === 'frames' && range === undefined && !pairing.filters) return pair;
     const both = { reference: skip.distorted, distorted: skip.distorted };
     const plan = planPairing(sides, { ...checked, offset: 0, skip: both, signal });
-    return { sides, warnings, plan };
+    return { ...pair, plan };
   } catch (error) {
     await closeInput(input);
     throw error;

@@ -37,6 +37,10 @@ export interface KnownColours {
 /** The two videos of a run, identified, and how their frames pair. */
 export interface Pair {
   readonly sides: Sides;
+  /** Frames to discard at the start of each. */
+  readonly skip: Readonly<Record<InputRole, number>>;
+  /** Most pairs, `Infinity` for all. */
+  readonly frameCount: number;
   /** From opening what is not encoded. */
   readonly warnings: readonly string[];
   /** Absent if frames are compared as stored, by number. */
@@ -58,6 +62,14 @@ export function formatOf({ plan, sides: { reference } }: Pair): VideoFormat {
   if (plan) return plan.format;
   if (reference.kind !== 'frames') throw new Error('a plan is needed to decode');
   return reference.source.info;
+}
+
+/** The pair as its files store it, of which each frame can be read; `undefined` if one of them must be decoded. */
+export function storedPair({ sides, skip, frameCount, plan }: Pair): OpenPair | undefined {
+  const { reference, distorted } = sides;
+  if (reference.kind !== 'frames' || distorted.kind !== 'frames') return undefined;
+  const limit = plan?.count ?? frameCount;
+  return { reference: reference.source, distorted: distorted.source, skip, limit };
 }
 
 /** What metrics of colour and time take into account. Two single pictures have no rate. */

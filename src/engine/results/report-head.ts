@@ -14,8 +14,8 @@ type Inputs = Pick<Report, 'reference' | 'distorted'>;
 type HeadOptions = Pick<CheckedOptions, 'backend' | 'single' | 'subsample'>;
 
 /** The report's inputs, as far as they are known before they were read. */
-export function inputsOf(known: Pair, { skip }: Pick<OpenPair, 'skip'>): Inputs {
-  const skipped = known.plan?.first ?? skip;
+export function inputsOf(known: Pair): Inputs {
+  const skipped = known.plan?.first ?? known.skip;
   return {
     reference: reportInput(known.sides.reference, skipped.reference, known.colours?.reference),
     distorted: reportInput(known.sides.distorted, skipped.distorted, known.colours?.distorted),

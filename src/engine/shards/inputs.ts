@@ -13,7 +13,6 @@ import {
   shardOfPlan,
 } from '../../media/pairing/prepare.js';
 import type { FilePlatform } from '../../media/platform.js';
-import type { InputOptions } from '../contract/options.js';
 import { openPair, type RunInputs } from '../inputs/open.js';
 import type { Pair } from '../pair/pair.js';
 
@@ -33,15 +32,13 @@ export interface ShardRange {
 /** Opens parts of a pair, and closes them. */
 export class ShardInputs {
   readonly #known: Pair;
-  readonly #checked: InputOptions;
   readonly #files: FilePlatform;
   readonly #inputs: RunInputs;
   #whole: Promise<OpenPair> | undefined;
   #part: Promise<OpenPair> | undefined;
 
-  constructor(known: Pair, checked: InputOptions, files: FilePlatform, inputs: RunInputs) {
+  constructor(known: Pair, files: FilePlatform, inputs: RunInputs) {
     this.#known = known;
-    this.#checked = checked;
     this.#files = files;
     this.#inputs = inputs;
   }
@@ -60,12 +57,12 @@ export class ShardInputs {
 
   /** Two videos compared as stored, of which any part can be read. */
   stored(): Promise<OpenPair> {
-    return this.#inputs.open(this.#known, this.#checked);
+    return this.#inputs.open();
   }
 
   /** The pair from its start, opened a second time; stored videos as they are. */
   whole(): Promise<OpenPair> {
-    this.#whole ??= this.#known.plan ? openPlanned(this.#plan()) : openPair(this.#known, this.#checked);
+    this.#whole ??= this.#known.plan ? openPlanned(this.#plan()) : openPair(this.#known);
     return this.#whole;
   }
 

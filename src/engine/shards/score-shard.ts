@@ -33,6 +33,7 @@ import {
   type Pair,
   refuseEmpty,
   refuseTruncated,
+  storedPair,
 } from '../pair/pair.js';
 import { scoredSize } from '../plan/model-texts.js';
 import { loadModules, loadRequested } from '../plan/plan.js';
@@ -129,8 +130,8 @@ class ShardRun {
     await this.#checks.refuse(known, backend.requested, leads);
     signal.throwIfAborted();
     const planned = this.#scope.own(backend.planFor(formatOf(known)));
-    const range = this.#cut(known, checked, planned);
-    const parts = this.#scope.own(new ShardInputs(known, checked, platform.files, inputs));
+    const range = this.#cut(known, planned);
+    const parts = this.#scope.own(new ShardInputs(known, platform.files, inputs));
     const [files, measured] = await Promise.all([
       this.#identify(known),
       this.#measure(known, backend.requested, { parts, range, planned, leads }),
@@ -139,10 +140,10 @@ class ShardRun {
   }
 
   /** The shard's pairs. @throws {AnyvmafError} `usage` if the number of pairs is not known; `media` if there are none */
-  #cut(known: Pair, checked: CheckedOptions, planned: CoreMeasurement): ShardRange {
+  #cut(known: Pair, planned: CoreMeasurement): ShardRange {
     const { shard } = this.#call;
     const { plan } = known;
-    const stored = plan ? undefined : storedPair(known, checked);
+    const stored = plan ? undefined : storedPair(known);
     const total = plan ? plan.count : stored ? expectPairs(stored).expected : null;
     if (total === null) {
       const name = shown(nameOf(known.sides.distorted));
@@ -234,7 +235,7 @@ class ShardRun {
       ...(encode && { encode }),
       plan: await planDigest(planned.plan),
       files,
-      ...inputsOf(known, checked),
+      ...inputsOf(known),
       planned: known.plan !== undefined,
       ...(pairing && { pairing }),
       pairs: {
@@ -284,13 +285,6 @@ interface Made {
 /** Options as a record keeps them: those that decide the result, as plain data. */
 function plainOptions(options: ScoreShardOptions): ShardOptions {
   return pickOptions(options, ({ machine }) => !machine);
-}
-
-/** Two stored videos, frames of which pair by number. */
-function storedPair({ sides }: Pair, { skip, frameCount }: CheckedOptions): OpenPair | undefined {
-  const { reference, distorted } = sides;
-  if (reference.kind !== 'frames' || distorted.kind !== 'frames') return undefined;
-  return { reference: reference.source, distorted: distorted.source, skip, limit: frameCount };
 }
 
 /** @throws {AnyvmafError} `usage` for a video that can be read only once */
