@@ -115,17 +115,22 @@ export function checkMeasurable(format: VideoFormat, colours: ColoursAsked = 'no
 /** An open video, or one that needs a decoder. */
 export type OpenedInput = FrameSource | EncodedInput;
 
+/** The videos of a request, opened; some have no reference. */
+export interface OpenedInputs {
+  readonly reference?: OpenedInput;
+  readonly distorted: OpenedInput;
+}
+
 /**
  * Opens both videos concurrently, as two pipes of one producer may require, and returns encoded ones unopened. If one fails,
  * closes the other.
  * @throws {AnyvmafError} as {@link openInput}; `usage` when both would read one stream
  */
 export async function openInputs(
-  reference: VideoInput,
-  distorted: VideoInput,
+  { reference, distorted }: { readonly reference?: VideoInput; readonly distorted: VideoInput },
   options: Omit<OpenOptions, 'name'>,
-): Promise<readonly [OpenedInput, OpenedInput]> {
-  if (reference === distorted && readsOnce(reference)) {
+): Promise<OpenedInputs> {
+  if (reference !== undefined && reference === distorted && readsOnce(reference)) {
     throw usageError(
       `reference and distorted are both ${reference === '-' ? 'standard input (-)' : 'the same stream'}, ` +
         'which can be read only once; give one of them as a file.',
@@ -135,16 +140,17 @@ export async function openInputs(
   const forget = onAbort(options.signal, (reason) => giveUp.abort(reason));
   const each = { ...options, signal: giveUp.signal };
   const opening = [
-    ofInput('reference', () => openInput(reference, each)),
+    reference === undefined ? undefined : ofInput('reference', () => openInput(reference, each)),
     ofInput('distorted', () => openInput(distorted, each)),
   ] as const;
   try {
     options.signal?.throwIfAborted();
-    return await Promise.all(opening);
+    const [first, second] = await Promise.all(opening);
+    return { reference: first, distorted: second };
   } catch (error) {
     giveUp.abort(error);
     // Close a video that is still opening once it has opened; ignore its errors.
-    for (const input of opening) input.then(closeInput).catch(() => {});
+    for (const input of opening) input?.then(closeInput).catch(() => {});
     throw error;
   } finally {
     forget();

@@ -4,12 +4,10 @@
  */
 import { ofInput, usageError } from '../../core/errors.js';
 import { changed } from '../../core/options.js';
-import { checkPair, closeInput, openInputs } from '../../media/pair.js';
+import { checkPair, closeInput, type OpenedInput, type OpenedInputs, openInputs } from '../../media/pair.js';
 import type { OpenDecoder, OpenPair, Side } from '../../media/pairing/prepare.js';
 import type { Finding } from '../../media/preflight/types.js';
 import type { FrameSource } from '../../media/types.js';
-import type { InputOptions } from '../contract/options.js';
-import type { Platform } from '../contract/platform.js';
 import type { ScoreRequest } from '../contract/types.js';
 import { closePair, type Pair, storedPair } from '../pair/pair.js';
 import type { InputContext } from './context.js';
@@ -19,79 +17,75 @@ import type { InputContext } from './context.js';
  * @throws {AnyvmafError} as the public `score`; the signal's reason
  */
 export async function identifyPair(request: ScoreRequest, context: InputContext): Promise<Pair> {
-  const known = await identify(request, context);
-  const { checked, colour } = context;
-  if (checked.colours === 'no') return known;
-  const { coloursOf } = await import('./colours.js');
-  return { ...known, colours: coloursOf(known.sides, known.plan, colour, checked.pairing.colourAs) };
-}
-
-async function identify(request: ScoreRequest, context: InputContext): Promise<Pair> {
-  const { platform, checked, signal } = context;
-  const { pairing } = checked;
-  if (checked.single) {
-    const { identifyDistorted } = await import('./pairing.js');
-    return ofInput('distorted', () => identifyDistorted(request, context));
-  }
-  if (request.reference === undefined) throw new Error('a pair needs a reference');
-  const inputs = await openInputs(request.reference, request.distorted, {
+  const { platform, checked, signal, colour } = context;
+  const { pairing, single } = checked;
+  const inputs = await openInputs(single ? { distorted: request.distorted } : request, {
     raw: request.raw,
     platform: platform.files,
     decoding: {
       urls: pairing.urls,
-      streams: pairing.decoder === 'auto' || pairing.decoder === 'ffmpeg',
+      streams: !single && (pairing.decoder === 'auto' || pairing.decoder === 'ffmpeg'),
     },
-    partialFrame: pairing.damage === 'accept' ? 'drop' : 'refuse',
+    partialFrame: single ? undefined : pairing.damage === 'accept' ? 'drop' : 'refuse',
     signal,
   });
+  const { reference, distorted } = inputs;
   try {
-    const [reference, distorted] = inputs;
-    if (pairing.rate !== undefined && !inputs.some((input) => 'kind' in input && input.sequence)) {
-      throw usageError(
-        `is ${pairing.rate}, but neither video is a sequence of pictures, and others have a rate of their own; leave it out.`,
-        { about: 'rate' },
-      );
-    }
-    const { tracks } = pairing;
-    const ofBytes = await byteFindings(platform, inputs, checked);
-    const uniting = changed(pairing, ({ unites }) => unites !== undefined);
-    const asked = uniting.length > 0 || pairing.range !== undefined || pairing.offset !== 0;
-    const encoded = 'kind' in reference || 'kind' in distorted;
-    const filtered = pairing.filters !== undefined;
-    if (
-      encoded ||
-      Object.keys(tracks).length > 0 ||
-      asked ||
-      filtered ||
-      (pairing.colourAs === 'libjxl' && checked.colours !== 'no') ||
-      (pairing.commonBitDepth && reference.info.bitDepth !== distorted.info.bitDepth)
-    ) {
-      const { pairVideos } = await import('./pairing.js');
-      return { ...(await pairVideos(context, inputs)), ofBytes };
-    }
-    const warnings = checkPair(reference.info, distorted.info, checked);
-    const side = (source: FrameSource): Side => ({ kind: 'frames', source, times: null });
-    const { skip, frameCount } = checked;
-    return {
-      sides: { reference: side(reference), distorted: side(distorted) },
-      ...{ skip, frameCount, warnings, ofBytes },
-    };
+    const known = reference
+      ? await identify(context, { reference, distorted })
+      : await ofInput('distorted', async () => (await import('./pairing.js')).pairAlone(context, distorted));
+    if (checked.colours === 'no') return known;
+    const { coloursOf } = await import('./colours.js');
+    return { ...known, colours: coloursOf(known.sides, known.plan, colour, pairing.colourAs) };
   } catch (error) {
-    await Promise.all(inputs.map(closeInput));
+    await Promise.all([reference && closeInput(reference), closeInput(distorted)]);
     throw error;
   }
 }
 
+async function identify(context: InputContext, inputs: Required<OpenedInputs>): Promise<Pair> {
+  const { checked } = context;
+  const { pairing, skip, frameCount } = checked;
+  const { reference, distorted } = inputs;
+  const isSequence = (input: OpenedInput) => 'kind' in input && input.sequence;
+  if (pairing.rate !== undefined && !isSequence(reference) && !isSequence(distorted)) {
+    throw usageError(
+      `is ${pairing.rate}, but neither video is a sequence of pictures, and others have a rate of their own; leave it out.`,
+      { about: 'rate' },
+    );
+  }
+  const ofBytes = await byteFindings(context, inputs);
+  const uniting = changed(pairing, ({ unites }) => unites !== undefined);
+  if (
+    'kind' in reference ||
+    'kind' in distorted ||
+    uniting.length > 0 ||
+    pairing.range !== undefined ||
+    pairing.offset !== 0 ||
+    pairing.filters !== undefined ||
+    Object.keys(pairing.tracks).length > 0 ||
+    (pairing.colourAs === 'libjxl' && checked.colours !== 'no') ||
+    (pairing.commonBitDepth && reference.info.bitDepth !== distorted.info.bitDepth)
+  ) {
+    const { pairVideos } = await import('./pairing.js');
+    return { ...(await pairVideos(context, inputs)), ofBytes };
+  }
+  const warnings = checkPair(reference.info, distorted.info, checked);
+  const side = (source: FrameSource): Side => ({ kind: 'frames', source, times: null });
+  const sides = { reference: side(reference), distorted: side(distorted) };
+  return { sides, skip, frameCount, warnings, ofBytes };
+}
+
 /** Findings from the bytes of both, where they are asked for. */
 async function byteFindings(
-  { files }: Platform,
-  inputs: Awaited<ReturnType<typeof openInputs>>,
-  { pairing: { preflight, tracks } }: InputOptions,
+  { platform, checked }: InputContext,
+  { reference, distorted }: Required<OpenedInputs>,
 ): Promise<readonly Finding[]> {
+  const { preflight, tracks } = checked.pairing;
   // One file may be compared with another track of itself.
   if (!preflight || tracks.reference?.index !== tracks.distorted?.index) return [];
   const { findingsOfBytes } = await import('./byte-findings.js');
-  return findingsOfBytes(inputs, files);
+  return findingsOfBytes([reference, distorted], platform.files);
 }
 
 /**

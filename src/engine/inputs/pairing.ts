@@ -13,22 +13,18 @@ import { chooseDecoder, type EncodedVideo, readTimes } from '../../media/decoder
 import { deliveryPhrases, hasAlpha } from '../../media/delivery.js';
 import type { Framing } from '../../media/evidence/framing.js';
 import { chooseTrack } from '../../media/evidence/track.js';
-import { type EncodedInput, openInput } from '../../media/open.js';
-import { checkMeasurable, checkPair, closeInput, type OpenedInput } from '../../media/pair.js';
+import type { EncodedInput } from '../../media/open.js';
+import { checkMeasurable, checkPair, type OpenedInput, type OpenedInputs } from '../../media/pair.js';
 import { factsOf, planPairing, type Side, type Sides } from '../../media/pairing/prepare.js';
 import type { VideoInfo } from '../../media/types.js';
 import type { InputOptions } from '../contract/options.js';
-import type { ScoreRequest } from '../contract/types.js';
 import type { Pair } from '../pair/pair.js';
 import { coloursOf } from './colours.js';
 import type { InputContext } from './context.js';
 import { asRead, deliveryOf, limitedPicture } from './pictures.js';
 
 /** Pairs two videos that are encoded or differ, or whose pairing the caller specifies. */
-export async function pairVideos(
-  context: InputContext,
-  inputs: readonly [OpenedInput, OpenedInput],
-): Promise<Pair> {
+export async function pairVideos(context: InputContext, inputs: Required<OpenedInputs>): Promise<Pair> {
   const { checked, signal, colour } = context;
   const { pairing, skip, frameCount } = checked;
   const { sides, apart } = await asRead(context, await identifyVideos(context, inputs));
@@ -86,15 +82,12 @@ function untimed({ reference, distorted }: Sides): Sides {
  * Probes both videos concurrently.
  * @throws {AnyvmafError} as {@link chooseDecoder}
  */
-async function identifyVideos(
-  context: InputContext,
-  inputs: readonly [OpenedInput, OpenedInput],
-): Promise<Sides> {
+async function identifyVideos(context: InputContext, inputs: Required<OpenedInputs>): Promise<Sides> {
   const identify = (role: InputRole, input: OpenedInput) =>
     ofInput(role, () => identifyVideo(context, role, input));
   const [reference, distorted] = await Promise.allSettled([
-    identify('reference', inputs[0]),
-    identify('distorted', inputs[1]),
+    identify('reference', inputs.reference),
+    identify('distorted', inputs.distorted),
   ]);
   // If both fail, report the reference, whichever failed first.
   if (reference.status === 'rejected') throw reference.reason;
@@ -181,50 +174,31 @@ async function setBackWarnings(sides: Readonly<Record<string, Side>>): Promise<s
   return text === undefined ? [] : [`${text.charAt(0).toUpperCase()}${text.slice(1)}`];
 }
 
-/**
- * Identifies the distorted video.
- * @throws {AnyvmafError} as the public `score`
- */
-export async function identifyDistorted(
-  { distorted: video, raw }: ScoreRequest,
-  context: InputContext,
-): Promise<Pair> {
-  const { platform, checked, signal } = context;
+/** Pairs a video with blank frames. */
+export async function pairAlone(context: InputContext, input: OpenedInput): Promise<Pair> {
+  const { checked, signal } = context;
   const { pairing, skip, frameCount } = checked;
-  const input = await openInput(video, {
-    raw,
-    platform: platform.files,
-    decoding: { urls: pairing.urls },
-    signal,
-  });
-  try {
-    const identified = await identifyVideo(context, 'distorted', input);
-    const found = await limitedPicture('distorted', identified, signal);
-    const { distorted } = pairing.filters
-      ? await (await import('./filters.js')).filterSides(context, { distorted: found }, pairing.filters)
-      : { distorted: found };
-    const { range } = pairing;
-    const facts = factsOf(distorted);
-    const { width, height, bitDepth, chroma } = facts;
-    checkMeasurable({ width, height, bitDepth, chroma });
-    const frames = distorted.times?.length ?? facts.frameCount;
-    const reference: Side = {
-      kind: 'frames',
-      source: blankSource({ width, height, bitDepth, chroma }, frames),
-      times: distorted.times,
-    };
-    const sides = { reference, distorted };
-    const warnings =
-      distorted.kind === 'frames'
-        ? distorted.source.info.warnings
-        : await setBackWarnings({ 'the video': distorted });
-    const pair = { sides, skip, frameCount, warnings };
-    if (distorted.kind === 'frames' && range === undefined && !pairing.filters) return pair;
-    const both = { reference: skip.distorted, distorted: skip.distorted };
-    const plan = planPairing(sides, { ...checked, offset: 0, skip: both, signal });
-    return { ...pair, plan };
-  } catch (error) {
-    await closeInput(input);
-    throw error;
-  }
+  const identified = await identifyVideo(context, 'distorted', input);
+  const found = await limitedPicture('distorted', identified, signal);
+  const { distorted } = pairing.filters
+    ? await (await import('./filters.js')).filterSides(context, { distorted: found }, pairing.filters)
+    : { distorted: found };
+  const facts = factsOf(distorted);
+  const { width, height, bitDepth, chroma } = facts;
+  checkMeasurable({ width, height, bitDepth, chroma });
+  const frames = distorted.times?.length ?? facts.frameCount;
+  const reference: Side = {
+    kind: 'frames',
+    source: blankSource({ width, height, bitDepth, chroma }, frames),
+    times: distorted.times,
+  };
+  const sides = { reference, distorted };
+  const warnings =
+    distorted.kind === 'frames'
+      ? distorted.source.info.warnings
+      : await setBackWarnings({ 'the video': distorted });
+  const pair = { sides, skip, frameCount, warnings };
+  if (distorted.kind === 'frames' && pairing.range === undefined && !pairing.filters) return pair;
+  const both = { reference: skip.distorted, distorted: skip.distorted };
+  return { ...pair, plan: planPairing(sides, { ...checked, offset: 0, skip: both, signal }) };
 }

@@ -93,8 +93,9 @@ describe('regular files', () => {
   });
 
   it('may be the reference and the distorted video at once', async () => {
-    const inputs = await openInputs(file('clip.y4m'), file('clip.y4m'), { platform: nodeFiles });
-    const [reference, distorted] = inputs as readonly [FrameSource, FrameSource];
+    const both = { reference: file('clip.y4m'), distorted: file('clip.y4m') };
+    const inputs = await openInputs(both, { platform: nodeFiles });
+    const { reference, distorted } = inputs as Record<keyof typeof both, FrameSource>;
     expect(await readAll(reference, 1)).toEqual(await readAll(distorted, 1));
     await reference.close();
     expect(await readAll(distorted, 2)).toEqual(expectedPlanes(format, 2));

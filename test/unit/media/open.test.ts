@@ -4,7 +4,7 @@
  */
 
 import { describe, expect, it } from 'vitest';
-import { AnyvmafError } from '../../../src/core/errors.js';
+import { AnyvmafError, type InputRole } from '../../../src/core/errors.js';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { quoted, shown, withoutAccess } from '../../../src/core/printable.js';
 import { checkOptions } from '../../../src/engine/contract/options.js';
@@ -278,10 +278,11 @@ describe('checkPair', () => {
 });
 
 describe('openInputs', () => {
-  const openBoth = async (...[reference, distorted, options]: Parameters<typeof openInputs>) => {
-    const inputs = await openInputs(reference, distorted, options);
-    return inputs.map((input) => ('kind' in input ? undefined : input)) as [FrameSource, FrameSource];
-  };
+  const openBoth = async (
+    reference: VideoInput,
+    distorted: VideoInput,
+    options: Parameters<typeof openInputs>[1],
+  ) => (await openInputs({ reference, distorted }, options)) as Record<InputRole, FrameSource>;
   const clip = y4mVideo({ width: 40, height: 36, bitDepth: 8, chroma: '420' }, '420', 2);
   const other = y4mVideo({ width: 40, height: 38, bitDepth: 8, chroma: '420' }, '420', 2);
   const nothing = () => streamOf(ascii('nothing'), () => 7);
@@ -301,7 +302,7 @@ describe('openInputs', () => {
 
   it('opens the same file twice', async () => {
     const { closed, platform } = closable();
-    const [reference, distorted] = await openBoth('a', 'a', { platform });
+    const { reference, distorted } = await openBoth('a', 'a', { platform });
     expect(await readAll(distorted, 1)).toEqual(await readAll(reference, 1));
     expect(closed).toEqual([]);
   });
@@ -350,7 +351,7 @@ describe('openInputs', () => {
       { highWaterMark: 0 },
     );
     const pair = await openBoth(reference, distorted, { platform: noFiles });
-    expect(await readAll(pair[0], 0)).toEqual(await readAll(pair[1], 0));
+    expect(await readAll(pair.reference, 0)).toEqual(await readAll(pair.distorted, 0));
   });
 
   it('does not wait for a silent stream when the other is no video or the caller gives up', async () => {
